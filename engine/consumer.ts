@@ -4,7 +4,7 @@
  */
 import { directiveOf, type ExecutionAction } from './decision.ts'
 import { checkConsumerForm } from './decide/envelope-check.generated.js'
-import type { Reason } from './decide/envelope-parts.ts'
+import type { Reason } from './decide/envelope-members.ts'
 import type { ConsumedEnvelope } from './decide/envelope-schema.ts'
 import { instantSeconds } from './decide/instant.ts'
 import { reason } from './decide/reasons.ts'

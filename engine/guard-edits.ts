@@ -6,7 +6,7 @@
 import type { StructuredPatch } from 'diff'
 import { applyPatch } from 'diff/lib/patch/apply.js'
 import { parsePatch } from 'diff/lib/patch/parse.js'
-import type { Reason } from './decide/envelope-parts.ts'
+import type { Reason } from './decide/envelope-members.ts'
 import { reason } from './decide/reasons.ts'
 import { fail, ok, type Result } from './result.ts'
 import { readJson } from './contracts/json-text.ts'

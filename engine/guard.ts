@@ -6,7 +6,7 @@
 import { inputFingerprint, type Artifact, type ArtifactType } from './change-set.ts'
 import { mayProceed, readDecision, type Permission } from './consumer.ts'
 import { sniffArtifactType } from './sniff.ts'
-import type { Reason } from './decide/envelope-parts.ts'
+import type { Reason } from './decide/envelope-members.ts'
 import { reason } from './decide/reasons.ts'
 import { applyFileChange, readFileChange, type FileChange } from './guard-edits.ts'
 import { guardedClient, guardedTool, type Guard, type Run, type Runner } from './guard-shapes.ts'

@@ -23,7 +23,7 @@ export type { DecideInput } from './decide/decide.ts'
 export { DECISION_CLASSES, DECISIONS, directiveOf, EMPTY_CONTEXT, EXECUTION_ACTIONS } from './decision.ts'
 export type { Decision, DecisionContext, ExecutionAction } from './decision.ts'
 export type { ArtifactVerdict, HumanReport, RiskFactor, SeveritySummary, Verdict } from './decide/verdict.ts'
-export type { NextAction, NextAgentStep, Reason } from './decide/envelope-parts.ts'
+export type { NextAction, NextAgentStep, Reason } from './decide/envelope-members.ts'
 
 export { decisionResultConsumerSchema } from './decide/envelope-schema.ts'
 export { mayProceed, readDecision } from './consumer.ts'

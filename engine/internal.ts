@@ -42,7 +42,7 @@ export { decisionResultConsumerSchema, decisionResultProducerSchema } from './de
 export { REASON_CODES, reason } from './decide/reasons.ts'
 export type { ReasonCode } from './decide/reasons.ts'
 export { RISK_FACTORS, SCORER_VERSION } from './decide/risk.ts'
-export type { Evidence, NextAction, NextAgentStep, Reason } from './decide/envelope-parts.ts'
+export type { Evidence, NextAction, NextAgentStep, Reason } from './decide/envelope-members.ts'
 export { judge } from './decide/judgement.ts'
 export type { DecisionScope, JudgedChangeSet, FindingJudgement as Judgement } from './decide/judgement.ts'
 export type { ArtifactVerdict, HumanReport, RiskFactor, SeveritySummary, Verdict } from './decide/verdict.ts'

@@ -1,6 +1,6 @@
 /** Starts the gateway: settings first, then what outlives it, then what decides, then the listeners; a start that fails leaves nothing open. */
 import type { Writable } from 'node:stream'
-import { openSettings, type LiveSettings } from './config/live.ts'
+import { openSettings, type LiveSettings } from './config/live-settings.ts'
 import type { ConfigSource } from './config/load.ts'
 import { formatMistake } from './errors/mistake.ts'
 import { keyFile } from './keys/key-file.ts'

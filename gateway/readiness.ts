@@ -1,5 +1,5 @@
 /** What /readyz asks: each part that a decision needs, by name. A refused reload is told and does not take the gateway out. */
-import type { LiveSettings } from './config/live.ts'
+import type { LiveSettings } from './config/live-settings.ts'
 import type { KeyRing } from './keys/key-ring.ts'
 import { signingProblem } from './keys/self-test.ts'
 import type { Store } from './store/store.ts'

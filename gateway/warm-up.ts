@@ -5,8 +5,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { releaseFreeMemory } from './runtime/free-memory.ts'
 import { loadDispatchers } from './network/undici.ts'
-import { engine } from './loading/late-engine.ts'
-import { recognisers } from './protocols/late-registry.ts'
+import { engine } from './loading/lazy-engine.ts'
+import { recognisers } from './protocols/lazy-registry.ts'
 import type { CurrentSettings } from './config/settings.ts'
 import type { Logger } from './telemetry/log.ts'
 

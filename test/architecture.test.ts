@@ -147,7 +147,7 @@ function loadedBy(entry: string): ReadonlySet<string> {
 
 test('what judges is not imported by a start: it is loaded when there is something to judge', () => {
   const loaded = loadedBy('gateway/main.ts')
-  assert.ok(loaded.has('gateway/loading/late-engine.ts') && loaded.has('engine/base.ts'), 'imports are followed')
+  assert.ok(loaded.has('gateway/loading/lazy-engine.ts') && loaded.has('engine/base.ts'), 'imports are followed')
   const judging = ['engine/internal.ts', 'gateway/protocols/registry.ts', 'gateway/api/serving.ts']
   assert.deepEqual(
     judging.filter((path) => loaded.has(path)),

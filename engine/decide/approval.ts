@@ -1,5 +1,5 @@
 /** A person's word on a decision, as the decision sees it (docs/reference/api.md#approvals): asked for, or given. Given lowers REQUIRE_APPROVAL to WARN and nothing else. */
-import type { Evidence, Reason } from './envelope-parts.ts'
+import type { Evidence, Reason } from './envelope-members.ts'
 import { ENVELOPE_BOUNDS } from './envelope-vocabulary.ts'
 import { instantText } from './instant.ts'
 import { reason } from './reasons.ts'

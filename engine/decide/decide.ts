@@ -9,7 +9,7 @@ import { acceptedBreak, approvalRow, approvedException, type ApprovalFacts, type
 import type { CompletenessFacts } from './completeness.ts'
 import type { DeclaredConsumer } from './consumers.ts'
 import { DECISION_CLASSES, stricter, type Decision, type DecisionContext } from '../decision.ts'
-import type { PolicyPinStatus, Reason } from './envelope-parts.ts'
+import type { PolicyPinStatus, Reason } from './envelope-members.ts'
 import { evidenceRows } from './evidence.ts'
 import {
   judge,
@@ -20,7 +20,7 @@ import {
   type FindingJudgement,
 } from './judgement.ts'
 import { nextSteps } from './next-steps.ts'
-import { blastRadius, mergePatterns } from './reach.ts'
+import { blastRadius, mergePatterns } from './blast-radius.ts'
 import {
   blockingReasons,
   blockingRulings,

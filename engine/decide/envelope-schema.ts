@@ -6,7 +6,7 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import { DECISIONS, EXECUTION_ACTIONS } from '../decision.ts'
 import { CROSS_FIELD_RULES } from './envelope-conditions.ts'
-import { anyText, count, digest, instant, nullable, optional, text } from './envelope-forms.ts'
+import { anyText, count, digest, instant, nullable, optional, text } from './envelope-types.ts'
 import {
   Authority,
   Binding,
@@ -22,7 +22,7 @@ import {
   Receipt,
   RemediationTransaction,
   RequiredActionCore,
-} from './envelope-parts.ts'
+} from './envelope-members.ts'
 import { COMPLETENESS_MODES, ENVELOPE_BOUNDS, EVIDENCE_QUALITIES, PRECONDITIONS } from './envelope-vocabulary.ts'
 import { Type } from '../type-builder.ts'
 

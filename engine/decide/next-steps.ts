@@ -1,6 +1,6 @@
 /** What is to be done after a decision: for people (required_action), for agents (next_agent_step) and for both (next_actions). Suggestions; execution_action rules. */
 import type { Decision } from '../decision.ts'
-import type { NextAction, NextAgentStep, Reason, RequiredActionCore } from './envelope-parts.ts'
+import type { NextAction, NextAgentStep, Reason, RequiredActionCore } from './envelope-members.ts'
 import type { Approvers } from '../policy/policy.ts'
 import { ENVELOPE_BOUNDS } from './envelope-vocabulary.ts'
 import { clip } from './text.ts'

@@ -4,7 +4,7 @@
  */
 import type { Problem } from '../result.ts'
 import { ENVELOPE_BOUNDS } from './envelope-vocabulary.ts'
-import type { Reason } from './envelope-parts.ts'
+import type { Reason } from './envelope-members.ts'
 import { clip } from './text.ts'
 
 export const REASON_CODES = {

@@ -1,6 +1,6 @@
 /** The way out of a BLOCK: one row a change, with the concrete fix. It predicts what a resubmission needs; it is no permission. */
 import type { Digest } from '../hash.ts'
-import type { RemediationTransaction, RequiredChange } from './envelope-parts.ts'
+import type { RemediationTransaction, RequiredChange } from './envelope-members.ts'
 import type { JudgedArtifact, FindingJudgement } from './judgement.ts'
 import { findingWords } from './reason-lists.ts'
 import { DECISION_CLASSES } from '../decision.ts'

@@ -1,7 +1,7 @@
 /** The decision in words for people: the summary of the envelope and the human report. Never branched on. */
 import type { Decision } from '../decision.ts'
 import { ENVELOPE_BOUNDS } from './envelope-vocabulary.ts'
-import type { NextAction, Reason } from './envelope-parts.ts'
+import type { NextAction, Reason } from './envelope-members.ts'
 import type { FindingJudgement } from './judgement.ts'
 import { findingWords } from './reason-lists.ts'
 import { clip, counted } from './text.ts'

@@ -14,7 +14,7 @@ import type {
   Reason,
   RemediationTransaction,
   RequiredActionCore,
-} from './envelope-parts.ts'
+} from './envelope-members.ts'
 
 /** One factor of the risk score: how much of its weight counts, and why. */
 export interface RiskFactor {

@@ -14,7 +14,7 @@ import { policyEvaluator, policyTrace } from './evaluate.ts'
 import { DEFAULT_HISTORY_SECONDS } from './history.ts'
 import { checkPolicy } from './policy-check.generated.js'
 import type { CompiledPolicy, EffectivePolicy, PolicyMode, PolicyOccasion } from './policy.ts'
-import { readableParts, type MeaningfulParts } from './readable-parts.ts'
+import { readableParts, type MeaningfulParts } from './pack-members.ts'
 import type { PolicyDocument } from './schema.ts'
 import { compileWaivers, type CompiledWaiver } from './waiver.ts'
 

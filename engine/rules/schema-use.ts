@@ -13,7 +13,7 @@ import {
   type ProofDirection,
   type InclusionQuestion,
 } from '../schema/inclusion/inclusion.ts'
-import { MAX_WAYS, NOTHING_PROVED, reachChanges, type Proved, type Reached } from '../schema/reach.ts'
+import { MAX_WAYS, NOTHING_PROVED, reachChanges, type Proved, type Reached } from '../schema/reachable-changes.ts'
 import { isFormal, isGone, isOfFormat, isProvable, isWhole, mayAlarm, needsEquality } from './provable.ts'
 import { levelOf, type Effect, type Rule, type Variance } from './rule.ts'
 import { isTyped, judgeSchema, type SchemaJudgement, type SchemaUse } from './schema-judge.ts'

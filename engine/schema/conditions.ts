@@ -1,6 +1,6 @@
 /** Conditional and negated schemas, and what a string's content is. */
 import type { Examination } from './comparison.ts'
-import { locate } from './parts.ts'
+import { locate } from './subschemas.ts'
 
 /** A narrower `then`, `else` or content schema narrows the whole, so a change within them has a direction of its own. */
 const DIRECTED = ['then', 'else', 'contentSchema'] as const

@@ -2,7 +2,7 @@
 import type { SchemaSources } from './comparison.ts'
 import { ValueSet } from './equality.ts'
 import type { JsonRecord } from './located.ts'
-import { itemsOf, locateItem } from './parts.ts'
+import { itemsOf, locateItem } from './subschemas.ts'
 import { isAnnotation } from './shape.ts'
 import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
 

@@ -2,7 +2,7 @@
 import { lookupTable } from '../lookup-table.ts'
 import { isEqual } from './equality.ts'
 import { isRecord, type JsonRecord } from './located.ts'
-import { itemsOf, locateItem, textsOf } from './parts.ts'
+import { itemsOf, locateItem, textsOf } from './subschemas.ts'
 import { isAnnotation } from './shape.ts'
 import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
 

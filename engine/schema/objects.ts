@@ -3,7 +3,7 @@ import type { Examination } from './comparison.ts'
 import type { DeltaSeries, PropertyFacts, SchemaDelta } from './delta.ts'
 import { isEqual } from './equality.ts'
 import type { JsonRecord, Located } from './located.ts'
-import { allowanceOf, compareAllowance, locate, locateNamed, membersOf, textsOf } from './parts.ts'
+import { allowanceOf, compareAllowance, locate, locateNamed, membersOf, textsOf } from './subschemas.ts'
 import { resolveSchema } from './source.ts'
 import { unevaluatedOf } from './unevaluated.ts'
 

@@ -5,7 +5,7 @@
  */
 import { isEqual, valueKey, ValueSet } from './equality.ts'
 import { isRecord, stepInto, type JsonRecord, type Located } from './located.ts'
-import { itemsOf, locateItem } from './parts.ts'
+import { itemsOf, locateItem } from './subschemas.ts'
 import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
 
 interface ShapeSearch {

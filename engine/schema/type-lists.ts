@@ -4,7 +4,7 @@
  */
 import type { Examination, SchemaSources } from './comparison.ts'
 import type { JsonRecord, Located } from './located.ts'
-import { itemsOf, locateItem, withoutTypes } from './parts.ts'
+import { itemsOf, locateItem, withoutTypes } from './subschemas.ts'
 import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
 import { admitsNull } from './types.ts'
 import { compareWrapping } from './wrapping.ts'

@@ -5,7 +5,7 @@
 import { lookupTable } from '../lookup-table.ts'
 import type { Examination } from './comparison.ts'
 import { isRecord, type JsonRecord } from './located.ts'
-import { allowanceOf, compareAllowance, itemsOf, locate, locateItem, membersOf } from './parts.ts'
+import { allowanceOf, compareAllowance, itemsOf, locate, locateItem, membersOf } from './subschemas.ts'
 import { shapeKey } from './shape.ts'
 import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
 

@@ -1,7 +1,7 @@
 /** The step from one object to a choice of objects (`oneOf`) that it, or its properties, went into. */
 import type { Examination, SchemaSources } from './comparison.ts'
 import { pointerOf, type JsonRecord } from './located.ts'
-import { itemsOf, locateItem, membersOf, textsOf, withoutTypes } from './parts.ts'
+import { itemsOf, locateItem, membersOf, textsOf, withoutTypes } from './subschemas.ts'
 import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
 
 type WrappingReport = Pick<Examination, 'add' | 'descend' | 'isSameShape'>

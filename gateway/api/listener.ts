@@ -2,7 +2,7 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createHttpListener } from '../listen/http-listener.ts'
-import { serving } from './late-routes.ts'
+import { serving } from './lazy-routes.ts'
 import { listenOn } from '../network/listen.ts'
 import type { HttpAuthz } from '../ext-authz/http.ts'
 import { watchUnusedConnections, type UnusedConnections } from '../listen/unused-connections.ts'

@@ -1,7 +1,7 @@
 /** One request of the API from its arrival to the last byte of its answer. Loaded with the first request: it brings every route. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { correlationIdOf } from './correlation.ts'
-import { discardRest } from '../network/discard-rest.ts'
+import { discardRest } from '../network/discard-body.ts'
 import type { ApiDeps } from './deps.ts'
 import { dispatch, type Dispatched, type DispatchDeps } from './dispatch.ts'
 import { createMinuteRate } from './quota.ts'

@@ -7,7 +7,7 @@ import { GatewayError, type ErrorCode } from '../errors/errors.ts'
 import { isJsonObject } from '../json/strict-json.ts'
 import type { ApiSettings } from './settings.ts'
 import type { BodyMistake, ApiRoute } from './route.ts'
-import { textOfViolation } from './sayings.ts'
+import { textOfViolation } from './violation-texts.ts'
 import { unknownMembers } from './unknown-members.ts'
 
 /** More than these are counted, not listed: a hostile body must not make a large answer. */

@@ -1,10 +1,10 @@
 /** `preflight baselines`: what routes are judged against, what is offered instead, and making the reviewed one the baseline. A running gateway sees it within a second. */
 import { userInfo } from 'node:os'
 import { createBaselines, type Baselines, type BaselinesDeps, type BaselineView } from '../baselines/baselines.ts'
-import { openSettings } from '../config/live.ts'
+import { openSettings } from '../config/live-settings.ts'
 import { GatewayError } from '../errors/errors.ts'
 import { createFlow } from '../flow/authorize.ts'
-import { createInputKeeper } from '../flow/input-keeper.ts'
+import { createInputKeeper } from '../flow/input-store.ts'
 import { createMemoryBudget } from '../runtime/memory-budget.ts'
 import type { Flow } from '../flow/flow.ts'
 import type { Store } from '../store/store.ts'

@@ -8,7 +8,7 @@ import {
 } from '../../engine/internal.ts'
 import { analyzeAnswer } from '../api/preflight-answer.ts'
 import { isRecord } from '../settings/defaults.ts'
-import { openSettings } from '../config/live.ts'
+import { openSettings } from '../config/live-settings.ts'
 import { createFlow } from '../flow/authorize.ts'
 import { createLogger } from '../telemetry/log.ts'
 import { createMetrics } from '../telemetry/metrics.ts'

@@ -1,6 +1,6 @@
 /** `preflight policy`: checks policy packs, and runs their test cases, before they are in force. */
 import { dirname, join } from 'node:path'
-import { openSettings } from '../config/live.ts'
+import { openSettings } from '../config/live-settings.ts'
 import { formatMistake, type Mistake } from '../errors/mistake.ts'
 import { loadPolicy, policyFile } from '../config/policy.ts'
 import { systemClock } from '../keys/key-ring.ts'

@@ -1,6 +1,6 @@
 /** Hot reload: follows configuration, policy and receipt keys on disk, and tells log and metrics what came of each change. */
 import { unwatchFile, watchFile } from 'node:fs'
-import type { LiveSettings, Reload } from './live.ts'
+import type { LiveSettings, Reload } from './live-settings.ts'
 import { formatMistake } from '../errors/mistake.ts'
 import { keyFile } from '../keys/key-file.ts'
 import { systemClock, type KeyRing } from '../keys/key-ring.ts'

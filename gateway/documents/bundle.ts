@@ -5,7 +5,7 @@
 import { posix } from 'node:path'
 import { ok } from '../../engine/base.ts'
 import type { DocumentLimits, Result } from '../../engine/internal.ts'
-import { engine } from '../loading/late-engine.ts'
+import { engine } from '../loading/lazy-engine.ts'
 import { filePath, isAddress, mayReferToFiles, type FileSite } from './file-references.ts'
 import { referencedFiles, type FileTexts } from './referenced-files.ts'
 

@@ -1,6 +1,6 @@
 /** Which further files a contract document names by `$ref`. Text only: nothing is read or fetched. */
 import { posix } from 'node:path'
-import { engine } from '../loading/late-engine.ts'
+import { engine } from '../loading/lazy-engine.ts'
 import type { DocumentLimits } from '../../engine/internal.ts'
 
 /** A `$ref` whose value does not begin with `#`, in JSON or YAML; may take another text for one, and misses none. */

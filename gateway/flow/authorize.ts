@@ -1,5 +1,5 @@
 /** The decision path: analyze → decide → record, in that order, and every failure on it ends without an ALLOW (law 2 of CONTRIBUTING.md). */
-import { engine } from '../loading/late-engine.ts'
+import { engine } from '../loading/lazy-engine.ts'
 import { randomUUID } from 'node:crypto'
 import { digestText } from '../../engine/base.ts'
 import type { ArtifactAnalysis, CompareOptions, CompiledPolicy, DecideInput, Verdict } from '../../engine/internal.ts'
@@ -16,7 +16,7 @@ import { operationLabel, type Metrics } from '../telemetry/metrics.ts'
 import { createAnalyst, type Analyst } from './analyst.ts'
 import { compareOptions } from './compare-options.ts'
 import { earlierDecisions, scopeKey } from './history.ts'
-import type { InputKeeper } from './input-keeper.ts'
+import type { InputKeeper } from './input-store.ts'
 import type { AnalyzeRequest, Assessment, Authorization, AuthorizeRequest, Flow } from './flow.ts'
 
 export interface FlowDeps {

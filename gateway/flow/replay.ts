@@ -25,8 +25,8 @@ import {
 import { digestInThread, sha256Hex } from '../runtime/hash.ts'
 import type { Store, StoredDecision } from '../store/store.ts'
 import { compareOptions } from './compare-options.ts'
-import { eachFile } from './input-keeper.ts'
-import { KeptConsumers, KeptDecision } from './kept-input.ts'
+import { eachFile } from './input-store.ts'
+import { KeptConsumers, KeptDecision } from './stored-input.ts'
 
 export interface Replaying {
   readonly policy: CompiledPolicy

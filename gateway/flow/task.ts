@@ -1,5 +1,5 @@
 /** What may be too slow for the event loop, as plain tasks: the same code runs here for small input and in a worker for large (law 7 of CONTRIBUTING.md). */
-import { engine } from '../loading/late-engine.ts'
+import { engine } from '../loading/lazy-engine.ts'
 import { isUtf8 } from 'node:buffer'
 import { changeSetDigests, fail, ok, readJson } from '../../engine/base.ts'
 import type {

@@ -1,7 +1,7 @@
 /** The admin listener: /livez, /readyz (each check by name), /metrics. It answers without a key, so it says nothing a caller could use. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { discardRest } from '../network/discard-rest.ts'
+import { discardRest } from '../network/discard-body.ts'
 import { createHttpListener } from './http-listener.ts'
 import { listenOn } from '../network/listen.ts'
 import type { Logger } from '../telemetry/log.ts'

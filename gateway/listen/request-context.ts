@@ -1,7 +1,7 @@
 /** One request on the road: what the stages share, and the ways to answer it. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { STATUS_CODES } from '../runtime/node-http.ts'
-import { discardRest } from '../network/discard-rest.ts'
+import { discardRest } from '../network/discard-body.ts'
 import { ERRORS, type ErrorCode } from '../errors/errors.ts'
 import type { FaultyCall, Recogniser } from '../protocols/common/action.ts'
 import type { Caller } from '../callers/caller.ts'

@@ -4,7 +4,7 @@ import type { TLSSocket } from 'node:tls'
 import { tls } from '../runtime/node-tls.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import type { Leaves } from '../tls/leaves.ts'
+import type { Leaves } from '../tls/leaf-certificates.ts'
 
 export interface InterceptionDeps {
   readonly leaves: Leaves

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { discardRest } from '../network/discard-rest.ts'
+import { discardRest } from '../network/discard-body.ts'
 import { ERRORS, type ErrorCode } from '../errors/errors.ts'
 import { STATUS_CODES } from '../runtime/node-http.ts'
 

@@ -2,7 +2,7 @@
 import { lookupTable } from '../../engine/base.ts'
 import type { ErrorObject } from 'ajv'
 import { isRecord } from './defaults.ts'
-import { formOf } from './pattern-words.ts'
+import { formOf } from './pattern-texts.ts'
 import type { JsonSchema } from './input-schema.ts'
 import { pointerTo } from '../errors/mistake.ts'
 import { nearest } from './suggestion.ts'

@@ -5,7 +5,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { PassThrough, type Duplex } from 'node:stream'
 import type { Dispatcher } from 'undici'
-import { discardRest } from '../network/discard-rest.ts'
+import { discardRest } from '../network/discard-body.ts'
 import type { AnswerWatcher } from '../calls/answer.ts'
 import type { ExecutionResult } from '../telemetry/events.ts'
 import { flushHead } from './flush-head.ts'

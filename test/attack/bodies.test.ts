@@ -12,7 +12,7 @@ import { createMemoryBudget, type MemoryBudget } from '../../gateway/runtime/mem
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
 import { listening } from '../fakes/listening.ts'
 import { openSocket } from '../fakes/raw-http.ts'
-import { startProxy } from '../fakes/road.ts'
+import { startProxy } from '../fakes/proxy-under-test.ts'
 import { until } from '../fakes/until.ts'
 import { readStrictJson } from '../../gateway/json/strict-json.ts'
 

@@ -12,7 +12,7 @@ import { pets, PETS_WITH_POST } from '../fakes/contracts.ts'
 import { ECHO, startMcpUpstream } from '../fakes/mcp-upstream.ts'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
 import { exchangeBytes, requestText } from '../fakes/raw-http.ts'
-import { startProxy } from '../fakes/road.ts'
+import { startProxy } from '../fakes/proxy-under-test.ts'
 import { scriptedFlow } from '../fakes/scripted-flow.ts'
 
 /** Decisions on this many things, each with an envelope of about this many characters. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { FREE_PORTS } from '../fakes/gateway.ts'
-import { grpcAsker } from '../fakes/grpc-asker.ts'
+import { grpcAsker } from '../fakes/ext-authz-client.ts'
 import { startPetRoute } from '../fakes/pet-route.ts'
 import { exchangeBytes, requestText, statusOf } from '../fakes/raw-http.ts'
 import { at, listAt, textAt } from '../json.ts'

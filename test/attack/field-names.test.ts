@@ -5,7 +5,7 @@ import { FREE_PORTS } from '../fakes/gateway.ts'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
 import { startPetRoute } from '../fakes/pet-route.ts'
 import { exchangeBytes, requestText, statusOf } from '../fakes/raw-http.ts'
-import { startProxy } from '../fakes/road.ts'
+import { startProxy } from '../fakes/proxy-under-test.ts'
 
 const DECIDING = [
   'X-Original-URL',

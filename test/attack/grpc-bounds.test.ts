@@ -6,7 +6,7 @@ import { connect as connectTcp } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { setInterval as ticks } from 'node:timers/promises'
 import { FREE_PORTS } from '../fakes/gateway.ts'
-import { grpcAsker } from '../fakes/grpc-asker.ts'
+import { grpcAsker } from '../fakes/ext-authz-client.ts'
 import { startPetRoute } from '../fakes/pet-route.ts'
 import { at } from '../json.ts'
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
-import { startProxy } from '../fakes/road.ts'
+import { startProxy } from '../fakes/proxy-under-test.ts'
 
 for (const [protocol, path] of [
   ['argocd', '/application.ApplicationService/Sync'],

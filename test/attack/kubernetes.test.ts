@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { listening } from '../fakes/listening.ts'
 import { CONFIG_MAPS, CRDS, DEPLOYMENTS, deployment, scene, widgetCrd } from '../fakes/kubernetes-scene.ts'
-import { startProxy } from '../fakes/road.ts'
+import { startProxy } from '../fakes/proxy-under-test.ts'
 import { at } from '../json.ts'
 
 const YAML = { 'content-type': 'application/yaml' }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
-import { startProxy } from '../fakes/road.ts'
+import { startProxy } from '../fakes/proxy-under-test.ts'
 
 type Outcome = 'judged' | 'receipt' | 'both' | 'passes' | 'refused'
 type Row = readonly [vendor: string, method: string, path: string, body: unknown, outcome: Outcome]

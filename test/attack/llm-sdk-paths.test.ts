@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
-import { startProxy } from '../fakes/road.ts'
+import { startProxy } from '../fakes/proxy-under-test.ts'
 
 const MODULES = join(import.meta.dirname, '../../node_modules')
 

@@ -7,7 +7,7 @@ import { test, type TestContext } from 'node:test'
 import { ECHO } from '../fakes/mcp-upstream.ts'
 import { startTestGateway } from '../fakes/gateway.ts'
 import { listening } from '../fakes/listening.ts'
-import { startProxy } from '../fakes/road.ts'
+import { startProxy } from '../fakes/proxy-under-test.ts'
 import { at } from '../json.ts'
 
 interface Arrived {

@@ -6,7 +6,7 @@ import { test, type TestContext } from 'node:test'
 import { buildSchema, graphqlSync } from 'graphql'
 import { ECHO } from '../fakes/mcp-upstream.ts'
 import { listening } from '../fakes/listening.ts'
-import { startProxy } from '../fakes/road.ts'
+import { startProxy } from '../fakes/proxy-under-test.ts'
 import { at } from '../json.ts'
 
 interface Variant {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startApi } from '../fakes/api.ts'
-import { asked, scmScene } from '../fakes/scm-road.ts'
+import { asked, scmScene } from '../fakes/scm-proxy.ts'
 
 const ENDLESS = '^/(a+)+$'
 const openapi = JSON.stringify({

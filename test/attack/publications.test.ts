@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
-import { startProxy } from '../fakes/road.ts'
+import { startProxy } from '../fakes/proxy-under-test.ts'
 
 async function scene(t: TestContext, protocol: string, answer: (url: string) => unknown = () => ({})) {
   const upstream = await startHttpUpstream((request, response) => {

@@ -1,7 +1,7 @@
 /** An agent with push rights looks for a way to a protected branch that is no merge: every one that writes without saying what is refused. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { asked, scmScene } from '../fakes/scm-road.ts'
+import { asked, scmScene } from '../fakes/scm-proxy.ts'
 
 const PROJECT = '/api/v4/projects/4711'
 const REPOSITORY = '/repos/acme/pets'

@@ -7,7 +7,7 @@ import { test, type TestContext } from 'node:test'
 import { testAuthority } from '../fakes/certificates.ts'
 import { petContract, startHttpUpstream } from '../fakes/http-upstream.ts'
 import { hasProgram, runProgram } from '../fakes/programs.ts'
-import { startProxy, type ProxyUnderTest } from '../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../fakes/proxy-under-test.ts'
 import { startHttps } from '../fakes/through-proxy.ts'
 
 interface Scene {

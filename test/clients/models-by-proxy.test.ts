@@ -12,7 +12,7 @@ import { promisify } from 'node:util'
 import { testAuthority } from '../fakes/certificates.ts'
 import { bedrockClient, type FunctionTool } from '../fakes/model-clients.ts'
 import { answerModelCall, TEXTS, startModelProvider } from '../fakes/model-provider.ts'
-import { startProxy } from '../fakes/road.ts'
+import { startProxy } from '../fakes/proxy-under-test.ts'
 import { openConnect, startTls } from '../fakes/through-proxy.ts'
 
 const AGENT = fileURLToPath(new URL('../fakes/model-agent.ts', import.meta.url))

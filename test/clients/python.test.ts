@@ -10,7 +10,7 @@ import type { Decision } from '../../engine/internal.ts'
 import { testAuthority } from '../fakes/certificates.ts'
 import { petContract } from '../fakes/http-upstream.ts'
 import { hasProgram, runProgram } from '../fakes/programs.ts'
-import { startProxy, type ProxyUnderTest } from '../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../fakes/proxy-under-test.ts'
 
 /** Debian's own, for which the libraries are packaged. */
 const PYTHON = '/usr/bin/python3'

@@ -1,7 +1,7 @@
 /** Argo CD behind a route, and calls to it as its clients send them. */
 import type { TestContext } from 'node:test'
 import { startHttpUpstream, type HttpUpstream } from './http-upstream.ts'
-import { startProxy, type ProxyUnderTest } from './road.ts'
+import { startProxy, type ProxyUnderTest } from './proxy-under-test.ts'
 
 export interface ArgocdScene {
   readonly upstream: HttpUpstream

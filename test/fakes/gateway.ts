@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import type { TestContext } from 'node:test'
-import { recognisers } from '../../gateway/protocols/late-registry.ts'
+import { recognisers } from '../../gateway/protocols/lazy-registry.ts'
 import { startGateway, type Gateway, type StartOptions } from '../../gateway/main.ts'
 import { createLogger } from '../../gateway/telemetry/log.ts'
 

@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test'
 import { at } from '../json.ts'
 import { petContract } from './http-upstream.ts'
 import { listening } from './listening.ts'
-import { startProxy, type ProxyUnderTest } from './road.ts'
+import { startProxy, type ProxyUnderTest } from './proxy-under-test.ts'
 import { until } from './until.ts'
 
 export type OnStream = (stream: ServerHttp2Stream, headers: Readonly<Record<string, unknown>>) => unknown

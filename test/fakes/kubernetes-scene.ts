@@ -1,7 +1,7 @@
 /** A cluster behind a road, somebody who sends requests down it, and the objects that they are about. */
 import type { TestContext } from 'node:test'
 import { startFakeCluster, type FakeCluster } from './kubernetes-api.ts'
-import { startProxy, type ProxyUnderTest, type ProxyOptions } from './road.ts'
+import { startProxy, type ProxyUnderTest, type ProxyOptions } from './proxy-under-test.ts'
 
 export interface Scene {
   readonly cluster: FakeCluster

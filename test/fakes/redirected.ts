@@ -13,7 +13,7 @@ import { parseAllDocuments } from 'yaml'
 import { testAuthority } from './certificates.ts'
 import { petContract } from './http-upstream.ts'
 import { textAt } from '../json.ts'
-import { startProxy } from './road.ts'
+import { startProxy } from './proxy-under-test.ts'
 
 const EXAMPLE = join(import.meta.dirname, '../../charts/preflight-gateway/examples/transparent-sidecar-pod.yaml')
 

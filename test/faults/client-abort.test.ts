@@ -5,7 +5,7 @@ import type { Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { petContract, startHttpUpstream, type HttpUpstream } from '../fakes/http-upstream.ts'
 import { openSocket } from '../fakes/raw-http.ts'
-import { startProxy, type ProxyUnderTest } from '../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../fakes/proxy-under-test.ts'
 import { until } from '../fakes/until.ts'
 
 const CLIENTS = 100

@@ -5,7 +5,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { testAuthority } from '../fakes/certificates.ts'
 import { petContract } from '../fakes/http-upstream.ts'
-import { startProxy, type ProxyUnderTest, type ProxyOptions } from '../fakes/road.ts'
+import { startProxy, type ProxyUnderTest, type ProxyOptions } from '../fakes/proxy-under-test.ts'
 import { openConnect, openTo, startHttps, startTls, type HttpsUpstream } from '../fakes/through-proxy.ts'
 import { until } from '../fakes/until.ts'
 

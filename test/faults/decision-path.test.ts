@@ -4,7 +4,7 @@ import { Writable } from 'node:stream'
 import { test, type TestContext } from 'node:test'
 import { GatewayError } from '../../gateway/errors/errors.ts'
 import { petContract, startHttpUpstream, type HttpUpstream } from '../fakes/http-upstream.ts'
-import { startProxy, type ProxyUnderTest, type ProxyOptions } from '../fakes/road.ts'
+import { startProxy, type ProxyUnderTest, type ProxyOptions } from '../fakes/proxy-under-test.ts'
 import { at } from '../json.ts'
 
 async function scene(

@@ -17,7 +17,7 @@ import { PETS, PETS_WITH_POST, PETS_WITHOUT_DELETE } from '../fakes/contracts.ts
 import { FaultCounter, faulty, faultyMembers } from '../fakes/faulty.ts'
 import { petContract, startHttpUpstream } from '../fakes/http-upstream.ts'
 import { fakeKey } from '../fakes/keys.ts'
-import { startProxy, type ProxyOptions } from '../fakes/road.ts'
+import { startProxy, type ProxyOptions } from '../fakes/proxy-under-test.ts'
 
 const PERMITTING: ReadonlySet<ExecutionAction> = new Set(['CONTINUE', 'CONTINUE_WITH_MONITORING'])
 const NOW = Date.parse('2026-11-21T10:00:00Z')

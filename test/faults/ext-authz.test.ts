@@ -7,7 +7,7 @@ import { GatewayError } from '../../gateway/errors/errors.ts'
 import { createLogger } from '../../gateway/telemetry/log.ts'
 import { loadPolicy } from '../../gateway/config/policy.ts'
 import { petContract } from '../fakes/http-upstream.ts'
-import { startProxy, type ProxyOptions } from '../fakes/road.ts'
+import { startProxy, type ProxyOptions } from '../fakes/proxy-under-test.ts'
 
 const down = () => Promise.reject(new GatewayError('STORE_UNAVAILABLE'))
 

@@ -5,7 +5,7 @@ import { APP, argocdScene } from '../fakes/argocd-scene.ts'
 import { issuedReceipt } from '../fakes/issued-receipt.ts'
 import { startTestGateway } from '../fakes/gateway.ts'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
-import { startProxy } from '../fakes/road.ts'
+import { startProxy } from '../fakes/proxy-under-test.ts'
 import { at } from '../json.ts'
 
 for (const [method, path, body, action, context] of [

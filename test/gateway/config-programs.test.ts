@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { openSettings } from '../../gateway/config/live.ts'
+import { openSettings } from '../../gateway/config/live-settings.ts'
 import { ConfigError } from '../../gateway/errors/mistake.ts'
 
 test('a repository is a mistake where git cannot be run, at the start and at a reload', (t) => {

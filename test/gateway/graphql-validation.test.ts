@@ -7,7 +7,7 @@ import { suite, test, type TestContext } from 'node:test'
 import { buildSchema, introspectionFromSchema } from 'graphql'
 import { openSchema, operationsConformance } from '../../gateway/validation/operations.ts'
 import { startHttpUpstream, type HttpUpstream } from '../fakes/http-upstream.ts'
-import { startProxy, type ProxyUnderTest } from '../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../fakes/proxy-under-test.ts'
 import { until } from '../fakes/until.ts'
 import { listAt, textAt } from '../json.ts'
 

@@ -9,7 +9,7 @@ import { loadConfig } from '../../gateway/config/load.ts'
 import { sha256Hex } from '../../gateway/runtime/hash.ts'
 import { startHttpUpstream, type HttpUpstream } from '../fakes/http-upstream.ts'
 import { exchangeBytes, requestText, statusOf } from '../fakes/raw-http.ts'
-import { startProxy, type ProxyUnderTest, type ProxyOptions } from '../fakes/road.ts'
+import { startProxy, type ProxyUnderTest, type ProxyOptions } from '../fakes/proxy-under-test.ts'
 import { until } from '../fakes/until.ts'
 import { listAt, textAt } from '../json.ts'
 

@@ -12,7 +12,7 @@ import { countBy, sayBy, startConnectService, type ConnectService } from '../fak
 import { startTestGateway, type TestGateway } from '../fakes/gateway.ts'
 import { grpcClient, grpcMethod, startGrpcService, type GrpcService } from '../fakes/grpc-service.ts'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
-import { startProxy, type ProxyUnderTest } from '../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../fakes/proxy-under-test.ts'
 import { until } from '../fakes/until.ts'
 import { at, textAt } from '../json.ts'
 

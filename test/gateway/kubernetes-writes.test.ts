@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { loadConfig } from '../../gateway/config/load.ts'
 import { startFakeCluster } from '../fakes/kubernetes-api.ts'
 import { scene, CRDS, DEPLOYMENTS, widgetCrd, deployment } from '../fakes/kubernetes-scene.ts'
-import { startProxy } from '../fakes/road.ts'
+import { startProxy } from '../fakes/proxy-under-test.ts'
 import { at } from '../json.ts'
 
 for (const [method, path, body, name, target] of [

@@ -7,7 +7,7 @@ import { toolTableOf, type LlmTools } from '../../gateway/protocols/llm/tool-tab
 import { startTestGateway, TEST_KEY } from '../fakes/gateway.ts'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
 import { exchangeBytes, requestText, statusOf } from '../fakes/raw-http.ts'
-import { startProxy } from '../fakes/road.ts'
+import { startProxy } from '../fakes/proxy-under-test.ts'
 import { at, textAt } from '../json.ts'
 
 const schema = (...required: readonly string[]) => ({

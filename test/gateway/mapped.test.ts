@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { loadConfig } from '../../gateway/config/load.ts'
 import { startHttpUpstream, type HttpUpstream } from '../fakes/http-upstream.ts'
-import { startProxy, type ProxyUnderTest, type ProxyOptions } from '../fakes/road.ts'
+import { startProxy, type ProxyUnderTest, type ProxyOptions } from '../fakes/proxy-under-test.ts'
 import { at } from '../json.ts'
 
 interface Scene {

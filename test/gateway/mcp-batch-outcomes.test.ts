@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
 import type { MonitoringWindowRow } from '../../gateway/store/store.ts'
-import { startProxy, type ProxyUnderTest, type ProxyOptions } from '../fakes/road.ts'
+import { startProxy, type ProxyUnderTest, type ProxyOptions } from '../fakes/proxy-under-test.ts'
 import { until } from '../fakes/until.ts'
 import { listAt, at } from '../json.ts'
 

@@ -4,7 +4,7 @@ import { copyFileSync, rmSync } from 'node:fs'
 import { test, type TestContext } from 'node:test'
 import { readContract } from '../../gateway/protocols/common/contract-reader.ts'
 import { petContract, startHttpUpstream, type HttpUpstream } from '../fakes/http-upstream.ts'
-import { startProxy, type ProxyUnderTest, type ProxyOptions } from '../fakes/road.ts'
+import { startProxy, type ProxyUnderTest, type ProxyOptions } from '../fakes/proxy-under-test.ts'
 import { at } from '../json.ts'
 
 interface Scene {

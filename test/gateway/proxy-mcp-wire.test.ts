@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { test, type TestContext } from 'node:test'
 import { ECHO, startMcpUpstream, type McpUpstream } from '../fakes/mcp-upstream.ts'
-import { startProxy, type ProxyUnderTest, type ProxyOptions } from '../fakes/road.ts'
+import { startProxy, type ProxyUnderTest, type ProxyOptions } from '../fakes/proxy-under-test.ts'
 import { at, listAt } from '../json.ts'
 
 async function scene(

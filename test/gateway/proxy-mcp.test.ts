@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startAgent, textOf, type Agent } from '../fakes/agent.ts'
 import { ADD, ECHO, startMcpUpstream, tool, type Generation, type McpUpstream } from '../fakes/mcp-upstream.ts'
-import { startProxy, type ProxyUnderTest, type ProxyOptions } from '../fakes/road.ts'
+import { startProxy, type ProxyUnderTest, type ProxyOptions } from '../fakes/proxy-under-test.ts'
 import { at } from '../json.ts'
 
 interface Scene {

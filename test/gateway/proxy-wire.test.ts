@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
 import { petContract, startHttpUpstream, type HttpUpstream } from '../fakes/http-upstream.ts'
 import { exchangeBytes, openSocket, requestText, statusOf } from '../fakes/raw-http.ts'
-import { startProxy, type ProxyUnderTest, type ProxyOptions } from '../fakes/road.ts'
+import { startProxy, type ProxyUnderTest, type ProxyOptions } from '../fakes/proxy-under-test.ts'
 
 async function scene(
   t: TestContext,

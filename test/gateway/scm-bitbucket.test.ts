@@ -1,7 +1,7 @@
 /** Calls to Bitbucket through the road: merges and commits by form are judged; all else passes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { AFTER, asked, BEFORE, scmScene } from '../fakes/scm-road.ts'
+import { AFTER, asked, BEFORE, scmScene } from '../fakes/scm-proxy.ts'
 
 const CHANGED = [['api/openapi.yaml', BEFORE, AFTER]]
 const REPOSITORY = '/2.0/repositories/acme/pets'

@@ -1,7 +1,7 @@
 /** Requests that are written so that the gateway might read them as one thing and a source-control platform as another: none lands unjudged. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { AFTER, asked, BEFORE, scmScene } from '../fakes/scm-road.ts'
+import { AFTER, asked, BEFORE, scmScene } from '../fakes/scm-proxy.ts'
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 

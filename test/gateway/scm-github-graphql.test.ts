@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { at } from '../json.ts'
 import { openapi } from '../fakes/scm-client.ts'
-import { AFTER, asked, BEFORE, scmScene } from '../fakes/scm-road.ts'
+import { AFTER, asked, BEFORE, scmScene } from '../fakes/scm-proxy.ts'
 
 const CHANGED = [['api/openapi.yaml', BEFORE, AFTER]]
 const MERGE = '/repos/acme/pets/pulls/7/merge'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { at } from '../json.ts'
-import { AFTER, asked, BEFORE, scmScene } from '../fakes/scm-road.ts'
+import { AFTER, asked, BEFORE, scmScene } from '../fakes/scm-proxy.ts'
 import { SCM_TOKEN, type ScmReply } from '../fakes/scm-server.ts'
 
 const CHANGED = [['api/openapi.yaml', BEFORE, AFTER]]

@@ -1,7 +1,7 @@
 /** Calls to GitLab through the road: what lands, ships or publishes a contract is judged; all else passes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { AFTER, asked, BEFORE, scmScene } from '../fakes/scm-road.ts'
+import { AFTER, asked, BEFORE, scmScene } from '../fakes/scm-proxy.ts'
 import { SCM_TOKEN } from '../fakes/scm-server.ts'
 
 const CHANGED = [['api/openapi.yaml', BEFORE, AFTER]]

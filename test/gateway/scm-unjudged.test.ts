@@ -1,7 +1,7 @@
 /** Writes that nothing can be compared for: they take a receipt, also where nobody knows them; and texts that are commands. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { asked, scmScene } from '../fakes/scm-road.ts'
+import { asked, scmScene } from '../fakes/scm-proxy.ts'
 import { at } from '../json.ts'
 
 type Platform = Parameters<typeof scmScene>[1]

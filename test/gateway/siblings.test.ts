@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { createOperationMatcher } from '../../gateway/validation/api-operations.ts'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
 import { exchangeBytes, requestText, statusOf } from '../fakes/raw-http.ts'
-import { startProxy } from '../fakes/road.ts'
+import { startProxy } from '../fakes/proxy-under-test.ts'
 
 function matcherOf(paths: readonly string[], basePaths: readonly string[] = ['']) {
   return createOperationMatcher({ basePaths, operations: paths.map((path) => ({ method: 'DELETE', path })) })

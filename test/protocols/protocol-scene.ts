@@ -4,7 +4,7 @@ import type { Decision } from '../../engine/internal.ts'
 import type { AuthorizeRequest } from '../../gateway/flow/flow.ts'
 import { startHttpUpstream, type HttpUpstream } from '../fakes/http-upstream.ts'
 import { exchangeBytes, requestText } from '../fakes/raw-http.ts'
-import { startProxy, type ProxyUnderTest } from '../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../fakes/proxy-under-test.ts'
 import { PROFILES, type ProtocolName, type SampleRequest } from './profiles.ts'
 
 export interface ProtocolScene {

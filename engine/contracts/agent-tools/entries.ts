@@ -7,7 +7,7 @@ import {
   VERCEL_HOSTED_MEMBER_FORM,
   VERCEL_MEMBER_FORM,
   type ToolForm,
-} from './forms.ts'
+} from './vendor-formats.ts'
 
 /** One tool of a document, not looked into. */
 export interface ToolEntry {

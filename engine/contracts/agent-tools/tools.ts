@@ -9,7 +9,7 @@ import type { McpItem, McpItems } from '../mcp-manifest.ts'
 import type { Locate } from '../positions.ts'
 import { firstAt, unreadable } from '../unreadable.ts'
 import { toolEntries, type ToolEntry } from './entries.ts'
-import type { ToolForm, ToolKind } from './forms.ts'
+import type { ToolForm, ToolKind } from './vendor-formats.ts'
 import { schemaOfDefinitions } from './definitions.ts'
 import { plainSchema } from './gemini.ts'
 

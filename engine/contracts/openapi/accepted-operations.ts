@@ -18,7 +18,7 @@ import {
   withOperation,
   type FoundOperation,
 } from './path-operations.ts'
-import { ACCEPTED, partOf, reachedParts, referredParts, targetOf, UnmovableError } from './reached-parts.ts'
+import { ACCEPTED, partOf, reachedParts, referredParts, targetOf, UnmovableError } from './referenced-components.ts'
 import { rewriteReferences } from './rewritten-references.ts'
 
 export interface AcceptedOperations {

@@ -4,7 +4,7 @@ import type { AsyncApi } from '../../contracts/asyncapi/contract.ts'
 import { canonicalJson } from '../../hash.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { isRecord, memberOf, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
-import { membersOf, textsOf } from '../../schema/parts.ts'
+import { membersOf, textsOf } from '../../schema/subschemas.ts'
 import { addressText, compareAlternatives, UNDEFINED_KIND, type Alternative, type Credential } from '../security.ts'
 import type { AsyncWalk, SayAsync } from './walk.ts'
 

@@ -9,7 +9,7 @@ import { EXCHANGES } from './exchange.ts'
 import { compareParameters } from './parameters.ts'
 import { comparePayloads } from './payloads.ts'
 import { compareShownCredentials } from './security-inclusion.ts'
-import { tellAdded, tellChanged, tellRemoved } from './telling.ts'
+import { tellAdded, tellChanged, tellRemoved } from './delta-text.ts'
 import type { Walk } from './walk.ts'
 
 export function compareCallbacks(walk: Walk, base: Operation, head: Operation, operation: OperationName): void {

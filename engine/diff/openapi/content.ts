@@ -6,7 +6,7 @@ import { isBinary } from '../../schema/languages.ts'
 import { isRecord, type Located } from '../../schema/located.ts'
 import { compareEncodings } from './encodings.ts'
 import { coveringMediaType, isMediaTypeWithin, matchMediaTypes, relationOf } from './media-types.ts'
-import { tellAdded, tellChanged, tellRemoved } from './telling.ts'
+import { tellAdded, tellChanged, tellRemoved } from './delta-text.ts'
 import type { Walk } from './walk.ts'
 
 /** Where a payload stands, for the rules and in words. */

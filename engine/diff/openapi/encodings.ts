@@ -7,9 +7,9 @@ import { isRecord, memberOf, type JsonRecord, type Located } from '../../schema/
 import { matchByKey } from '../match.ts'
 import type { PayloadPlace } from './content.ts'
 import { isMediaTypeWithin } from './media-types.ts'
-import { tellChanged } from './telling.ts'
+import { tellChanged } from './delta-text.ts'
 import type { Walk } from './walk.ts'
-import { anySchema, writingChange } from './writing.ts'
+import { anySchema, writingChange } from './serialization.ts'
 
 /** OpenAPI's default serialisation of a field depends on its schema: a field that says nothing differs only from one that says something. */
 export function compareEncodings(

@@ -15,7 +15,7 @@ import type { SchemaPair } from '../../schema/comparison.ts'
 import type { ResolvedSchema } from '../../schema/source.ts'
 import type { SchemaDelta } from '../../schema/delta.ts'
 import { pointerOf, stepInto, type Place } from '../../schema/located.ts'
-import { MAX_WAYS, type Reached } from '../../schema/reach.ts'
+import { MAX_WAYS, type Reached } from '../../schema/reachable-changes.ts'
 import { nameValue } from '../../schema/values.ts'
 import type { ContractDelta, SchemaUseSite } from './walk.ts'
 

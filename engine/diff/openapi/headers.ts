@@ -6,8 +6,8 @@ import { isEqual } from '../../schema/equality.ts'
 import { isRecord } from '../../schema/located.ts'
 import { matchByKey, matchRest } from '../match.ts'
 import type { MessageExchange } from './exchange.ts'
-import { anySchema, writingChange } from './writing.ts'
-import { tellAdded, tellChanged, tellRemoved } from './telling.ts'
+import { anySchema, writingChange } from './serialization.ts'
+import { tellAdded, tellChanged, tellRemoved } from './delta-text.ts'
 import type { Walk } from './walk.ts'
 
 export function compareHeaders(

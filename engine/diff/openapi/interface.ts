@@ -7,7 +7,7 @@ import { EXCHANGES } from './exchange.ts'
 import { comparePathItems, comparePaths } from './paths.ts'
 import { compareSchemes, compareSecurity } from './security.ts'
 import { compareInterfaceServers } from './servers.ts'
-import { tellAdded, tellRemoved } from './telling.ts'
+import { tellAdded, tellRemoved } from './delta-text.ts'
 import type { Walk } from './walk.ts'
 
 export function compareInterface(walk: Walk): void {

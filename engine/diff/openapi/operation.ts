@@ -2,7 +2,7 @@
 import type { Operation, PathItem } from '../../contracts/openapi/contract.ts'
 import type { Operation as OperationName } from '../../finding.ts'
 import { judgeLifecycle } from '../../rules/lifecycle.ts'
-import { textsOf } from '../../schema/parts.ts'
+import { textsOf } from '../../schema/subschemas.ts'
 import { changedTexts } from '../match.ts'
 import { compareCallbacks } from './callbacks.ts'
 import type { MessageExchange } from './exchange.ts'
@@ -11,7 +11,7 @@ import { comparePayloads } from './payloads.ts'
 import { compareAdmission, compareShownCredentials } from './security-inclusion.ts'
 import { compareSecurity } from './security.ts'
 import { compareOperationServers } from './servers.ts'
-import { tellAdded, tellChanged, tellRemoved } from './telling.ts'
+import { tellAdded, tellChanged, tellRemoved } from './delta-text.ts'
 import type { Walk } from './walk.ts'
 
 export interface OperationSide {

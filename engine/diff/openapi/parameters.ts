@@ -6,10 +6,10 @@ import { dayOf, judgeLifecycle, judgeRemoval } from '../../rules/lifecycle.ts'
 import { matchByKey, matchRest, type Matched } from '../match.ts'
 import type { MessageExchange } from './exchange.ts'
 import type { OperationSide } from './operation.ts'
-import { tellAdded, tellChanged, tellRemoved } from './telling.ts'
+import { tellAdded, tellChanged, tellRemoved } from './delta-text.ts'
 import type { OpenApiChange, OpenApiFacts } from './changes.ts'
 import type { Walk } from './walk.ts'
-import { anySchema, styleOf, writingChange } from './writing.ts'
+import { anySchema, styleOf, writingChange } from './serialization.ts'
 
 export function compareParameters(
   walk: Walk,

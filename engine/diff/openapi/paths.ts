@@ -5,7 +5,7 @@ import type { Located } from '../../schema/located.ts'
 import { matchByKey, matchRest, type Matched } from '../match.ts'
 import { EXCHANGES, type MessageExchange } from './exchange.ts'
 import { compareOperation } from './operation.ts'
-import { tellAdded, tellChanged, tellRemoved } from './telling.ts'
+import { tellAdded, tellChanged, tellRemoved } from './delta-text.ts'
 import type { OpenApiFacts } from './changes.ts'
 import type { Walk } from './walk.ts'
 

@@ -6,7 +6,7 @@ import { compareContent, type PayloadPlace } from './content.ts'
 import type { MessageExchange } from './exchange.ts'
 import { compareHeaders, compareLinks } from './headers.ts'
 import type { OperationSide } from './operation.ts'
-import { tellChanged } from './telling.ts'
+import { tellChanged } from './delta-text.ts'
 import type { Walk } from './walk.ts'
 
 export function comparePayloads(

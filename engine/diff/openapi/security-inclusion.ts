@@ -6,7 +6,7 @@ import { byCodeUnit } from '../../change-set.ts'
 import { itemsAt, objectAt, type OpenApiContract } from '../../contracts/openapi/contract.ts'
 import type { Operation as OperationName } from '../../finding.ts'
 import { isRecord, memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
-import { membersOf, textsOf } from '../../schema/parts.ts'
+import { membersOf, textsOf } from '../../schema/subschemas.ts'
 import {
   addressText,
   compareAlternatives,

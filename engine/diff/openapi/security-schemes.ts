@@ -1,7 +1,7 @@
 /** The definitions of security schemes as Swagger 2.0 and OpenAPI 3.x write them, in one form. */
 import { membersAt, type OpenApiContract } from '../../contracts/openapi/contract.ts'
 import { memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
-import { membersOf, textsOf } from '../../schema/parts.ts'
+import { membersOf, textsOf } from '../../schema/subschemas.ts'
 
 export function schemesOf({ root, isSwagger }: OpenApiContract): readonly (readonly [string, Located])[] {
   if (isSwagger) return membersAt(root, 'securityDefinitions')

@@ -2,11 +2,11 @@
 import { itemsAt, objectAt } from '../../contracts/openapi/contract.ts'
 import type { Operation as OperationName } from '../../finding.ts'
 import { isRecord, type JsonRecord, type Located } from '../../schema/located.ts'
-import { membersOf, textsOf } from '../../schema/parts.ts'
+import { membersOf, textsOf } from '../../schema/subschemas.ts'
 import { matchByKey, changedTexts } from '../match.ts'
 import type { OpenApiFacts } from './changes.ts'
 import { flowsOf, kindOf, requirementLabel, schemesOf } from './security-schemes.ts'
-import { tellAdded, tellChanged, tellRemoved } from './telling.ts'
+import { tellAdded, tellChanged, tellRemoved } from './delta-text.ts'
 import type { Walk } from './walk.ts'
 
 /** One alternative: schemes that are required together, each with its scopes. */

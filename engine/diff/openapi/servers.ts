@@ -2,11 +2,11 @@
 import { itemsAt, membersAt, textAt } from '../../contracts/openapi/contract.ts'
 import type { Operation as OperationName } from '../../finding.ts'
 import { isRecord, memberOf, type Located } from '../../schema/located.ts'
-import { textsOf } from '../../schema/parts.ts'
+import { textsOf } from '../../schema/subschemas.ts'
 import { changedTexts, matchByKey, matchRest } from '../match.ts'
 import type { OperationSide } from './operation.ts'
 import type { OpenApiFacts } from './changes.ts'
-import { tellAdded, tellChanged, tellRemoved } from './telling.ts'
+import { tellAdded, tellChanged, tellRemoved } from './delta-text.ts'
 import type { Walk } from './walk.ts'
 
 interface ServerUrl {

@@ -3,7 +3,7 @@ import type { ProtoContract } from '../../contracts/protobuf/contract.ts'
 import type { Declared, ProtoField, ProtoFile, ProtoService } from '../../contracts/protobuf/model.ts'
 import type { Operation } from '../../finding.ts'
 import type { ProtoRuleId } from '../../rules/protobuf/rows.ts'
-import { operationOf } from './reach.ts'
+import { operationOf } from './affected-rpcs.ts'
 import type { ProtoReport } from './report.ts'
 
 interface DeclarationKind {

@@ -4,7 +4,7 @@ import type { ProtoFile } from '../../contracts/protobuf/model.ts'
 import { declaresOptionsOnly } from '../../contracts/protobuf/well-known.ts'
 import type { UnresolvedReference } from '../../contracts/unresolved.ts'
 import { FILE_OPTIONS, fileOptionRule } from '../../rules/protobuf/file-option-rows.ts'
-import { operationOf } from './reach.ts'
+import { operationOf } from './affected-rpcs.ts'
 import { compareCommonOptions, type ProtoChange, type ProtoReport } from './report.ts'
 
 export function compareFiles(report: ProtoReport): void {

@@ -10,7 +10,7 @@ import { PROTO_RULES, type ProtoRuleId } from '../../rules/protobuf/rows.ts'
 import { filledIn, ruleNamed } from '../../rules/row.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { nameValue } from '../../schema/values.ts'
-import { reachOf, type Reach } from './reach.ts'
+import { reachOf, type Reach } from './affected-rpcs.ts'
 
 export const HTTP_OPTION = '(google.api.http)'
 

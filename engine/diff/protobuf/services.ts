@@ -3,7 +3,7 @@ import type { ProtoMethod, ProtoService } from '../../contracts/protobuf/model.t
 import type { Operation } from '../../finding.ts'
 import type { ProtoRuleId } from '../../rules/protobuf/rows.ts'
 import { compareHttpBindings } from './http-bindings.ts'
-import { operationOf } from './reach.ts'
+import { operationOf } from './affected-rpcs.ts'
 import { compareCommonOptions, type ProtoReport } from './report.ts'
 
 const JUDGED: ReadonlySet<string> = new Set(['idempotency_level'])

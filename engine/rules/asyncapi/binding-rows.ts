@@ -1,6 +1,6 @@
 /** What changes of bindings mean, by what the setting decides (binding-settings.ts). */
 import type { OwnRow } from '../row.ts'
-import { TOGETHER } from './words.ts'
+import { TOGETHER } from './texts.ts'
 
 export const BINDING_ROWS = {
   'asyncapi-binding-changed': {

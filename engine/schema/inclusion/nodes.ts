@@ -3,7 +3,7 @@ import { byCodeUnit } from '../../change-set.ts'
 import { ValueSet, valueKey } from '../equality.ts'
 import { inAnyLanguage } from '../languages.ts'
 import { isRecord, stepInto, type JsonRecord, type Located } from '../located.ts'
-import { itemsOf, membersOf, textsOf } from '../parts.ts'
+import { itemsOf, membersOf, textsOf } from '../subschemas.ts'
 import { resolveSchema, type ResolvedSchema, type SchemaSource } from '../source.ts'
 import { exampleOf } from './formats.ts'
 import {

@@ -1,5 +1,5 @@
 /** The rules of a route's `map`, compiled: every expression once, every mistake with the place of its text. */
-import { engine } from '../../loading/late-engine.ts'
+import { engine } from '../../loading/lazy-engine.ts'
 import { ok } from '../../../engine/base.ts'
 import type { ArtifactType, RequestExpression, RequestField, Result } from '../../../engine/internal.ts'
 import type { MappedText, MapRule } from './request-map.ts'

@@ -1,7 +1,7 @@
 /** How far a change reaches: counts over all artifacts, and what is left of them within a scope. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { blastRadius } from '../../../engine/decide/reach.ts'
+import { blastRadius } from '../../../engine/decide/blast-radius.ts'
 import type { JudgedArtifact } from '../../../engine/decide/judgement.ts'
 import { failedAnalysis, fakeAnalysis, type FakeFinding } from '../../fakes/comparisons.ts'
 

@@ -11,7 +11,7 @@ import { startApi } from '../../fakes/api.ts'
 import { run } from '../../fakes/command-io.ts'
 import { petContract, startHttpUpstream } from '../../fakes/http-upstream.ts'
 import { breakListing, startPetRoute } from '../../fakes/pet-route.ts'
-import { startProxy, type ProxyUnderTest } from '../../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../../fakes/proxy-under-test.ts'
 import { at, listAt, numberAt, textAt } from '../../json.ts'
 
 const REASON = 'incident 4711: the shop is down'

@@ -1,7 +1,7 @@
 /** Other proxies ask, over HTTP and gRPC: the same verdicts as on the road, told so that nothing but a yes can be read as one. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { grpcAsker, type GrpcAsker } from '../../fakes/grpc-asker.ts'
+import { grpcAsker, type GrpcAsker } from '../../fakes/ext-authz-client.ts'
 import { startMcpUpstream } from '../../fakes/mcp-upstream.ts'
 import { breakListing, startPetRoute, type PetRoute } from '../../fakes/pet-route.ts'
 import { startTestGateway, FREE_PORTS } from '../../fakes/gateway.ts'

@@ -13,9 +13,9 @@ import { startAgent } from '../../fakes/agent.ts'
 import { startApi } from '../../fakes/api.ts'
 import { pets, PETS, PETS_WITHOUT_DELETE } from '../../fakes/contracts.ts'
 import { FREE_PORTS, startTestGateway } from '../../fakes/gateway.ts'
-import { grpcAsker } from '../../fakes/grpc-asker.ts'
+import { grpcAsker } from '../../fakes/ext-authz-client.ts'
 import { petContract, startHttpUpstream } from '../../fakes/http-upstream.ts'
-import { startProxy } from '../../fakes/road.ts'
+import { startProxy } from '../../fakes/proxy-under-test.ts'
 import { at, textAt } from '../../json.ts'
 
 const UNWIRED = { monitoring: { sinks: [] } }

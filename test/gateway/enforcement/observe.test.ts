@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { test } from 'node:test'
 import { startHttpUpstream } from '../../fakes/http-upstream.ts'
-import { startProxy } from '../../fakes/road.ts'
+import { startProxy } from '../../fakes/proxy-under-test.ts'
 import { breakListing, startPetRoute } from '../../fakes/pet-route.ts'
 import { at } from '../../json.ts'
 

@@ -4,7 +4,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import { test, type TestContext } from 'node:test'
 import { petContract } from '../../fakes/http-upstream.ts'
 import { listening } from '../../fakes/listening.ts'
-import { startProxy } from '../../fakes/road.ts'
+import { startProxy } from '../../fakes/proxy-under-test.ts'
 import { until } from '../../fakes/until.ts'
 
 function frame(flags: number, payload: string | Buffer): Buffer {

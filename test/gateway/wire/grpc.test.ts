@@ -6,7 +6,7 @@ import { test, type TestContext } from 'node:test'
 import { credentials, status, type Client } from '@grpc/grpc-js'
 import { testAuthority } from '../../fakes/certificates.ts'
 import { grpcClient, grpcMethod, startGrpcService, type GrpcService, type Note } from '../../fakes/grpc-service.ts'
-import { startProxy, type ProxyUnderTest } from '../../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../../fakes/proxy-under-test.ts'
 import { until } from '../../fakes/until.ts'
 
 interface Scene {

@@ -4,7 +4,7 @@ import { test, type TestContext } from 'node:test'
 import { HOSTILE_FRAMES, rapidResets } from '../../fakes/hostile-frames.ts'
 import { FLAG, FRAME, frame, headers, openFrames, type FramesClient } from '../../fakes/http2-frames.ts'
 import { petContract, startHttpUpstream, type HttpUpstream } from '../../fakes/http-upstream.ts'
-import { startProxy, type ProxyUnderTest } from '../../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../../fakes/proxy-under-test.ts'
 import { until } from '../../fakes/until.ts'
 
 /** What hangs is told by this. */

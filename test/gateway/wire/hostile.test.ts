@@ -7,7 +7,7 @@ import { test, type TestContext } from 'node:test'
 import { HIDDEN_PATH, HOSTILE_REQUESTS, type HostileRequest } from '../../fakes/hostile-requests.ts'
 import { petContract, startHttpUpstream, type HttpUpstream } from '../../fakes/http-upstream.ts'
 import { openSocket } from '../../fakes/raw-http.ts'
-import { startProxy, type ProxyUnderTest } from '../../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../../fakes/proxy-under-test.ts'
 import { startWebServer, type WebServer } from '../../fakes/web-servers.ts'
 
 /** Servers that wait for bytes that never come are not waited for: what they sent on until then is looked at. */

@@ -6,7 +6,7 @@ import { createServer } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { listening, saying } from '../../fakes/listening.ts'
 import { exchangeBytes, statusOf } from '../../fakes/raw-http.ts'
-import { startProxy, type ProxyUnderTest } from '../../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../../fakes/proxy-under-test.ts'
 import { until } from '../../fakes/until.ts'
 
 async function proxyTo(t: TestContext, upstream: string): Promise<ProxyUnderTest> {

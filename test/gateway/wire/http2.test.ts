@@ -7,7 +7,7 @@ import { test, type TestContext } from 'node:test'
 import type { RequestListener } from 'node:http'
 import { petContract, startHttpUpstream, type HttpUpstream } from '../../fakes/http-upstream.ts'
 import { openSocket, statusOf } from '../../fakes/raw-http.ts'
-import { startProxy, type ProxyUnderTest } from '../../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../../fakes/proxy-under-test.ts'
 import { readHead } from '../../fakes/through-proxy.ts'
 import { until } from '../../fakes/until.ts'
 

@@ -9,7 +9,7 @@ import { test, type TestContext } from 'node:test'
 import { petContract } from '../../fakes/http-upstream.ts'
 import { listening, saying } from '../../fakes/listening.ts'
 import { exchangeBytes } from '../../fakes/raw-http.ts'
-import { startProxy, type ProxyUnderTest } from '../../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../../fakes/proxy-under-test.ts'
 import { until } from '../../fakes/until.ts'
 
 async function upstreamAnswering(t: TestContext, bytes: string): Promise<ProxyUnderTest> {

@@ -9,7 +9,7 @@ import type { Call } from '../../../gateway/calls/call.ts'
 import { httpRefusal } from '../../../gateway/protocols/common/refusal.ts'
 import { petContract, startHttpUpstream, type HttpUpstream } from '../../fakes/http-upstream.ts'
 import { exchangeBytes, requestText, statusOf } from '../../fakes/raw-http.ts'
-import { startProxy, type ProxyUnderTest } from '../../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../../fakes/proxy-under-test.ts'
 
 const MAP = [
   { when: "'x-dry-run' in request.headers", action: 'pass' },

@@ -7,7 +7,7 @@ import { buffer, text } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
 import { listening, saying } from '../../fakes/listening.ts'
 import { exchangeBytes, statusOf } from '../../fakes/raw-http.ts'
-import { startProxy, type ProxyUnderTest } from '../../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../../fakes/proxy-under-test.ts'
 
 async function proxyTo(t: TestContext, upstream: string, route: object = {}): Promise<ProxyUnderTest> {
   const passing = { name: 'plain', match: { path: '/' }, protocol: 'mapped', map: [{ action: 'pass' }], upstream }

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { openSocket, statusOf } from '../../fakes/raw-http.ts'
-import { startProxy, type ProxyUnderTest } from '../../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../../fakes/proxy-under-test.ts'
 import { readHead } from '../../fakes/through-proxy.ts'
 import { until } from '../../fakes/until.ts'
 

@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
 import { listening, saying } from '../../fakes/listening.ts'
 import { openSocket, statusOf } from '../../fakes/raw-http.ts'
-import { startProxy, type ProxyUnderTest } from '../../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../../fakes/proxy-under-test.ts'
 import { readHead } from '../../fakes/through-proxy.ts'
 import { until } from '../../fakes/until.ts'
 

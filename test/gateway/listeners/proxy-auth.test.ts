@@ -4,7 +4,7 @@ import { test, type TestContext } from 'node:test'
 import { apiKeyRow, mintApiKey, signupTenant } from '../../../gateway/callers/api-keys.ts'
 import { petContract, startHttpUpstream, type HttpUpstream } from '../../fakes/http-upstream.ts'
 import { exchangeBytes, requestText, statusOf } from '../../fakes/raw-http.ts'
-import { startProxy, type ProxyUnderTest } from '../../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../../fakes/proxy-under-test.ts'
 import { ask, openConnect } from '../../fakes/through-proxy.ts'
 
 interface Scene {

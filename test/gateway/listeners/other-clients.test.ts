@@ -14,7 +14,7 @@ import { startAgent } from '../../fakes/agent.ts'
 import { testAuthority } from '../../fakes/certificates.ts'
 import { petContract } from '../../fakes/http-upstream.ts'
 import { startMcpUpstream } from '../../fakes/mcp-upstream.ts'
-import { startProxy, type ProxyUnderTest } from '../../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../../fakes/proxy-under-test.ts'
 import { startHttps, type HttpsUpstream } from '../../fakes/through-proxy.ts'
 
 const PAGE = '<title>pets</title>good'

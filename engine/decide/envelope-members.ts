@@ -1,6 +1,6 @@
 /** The objects inside an envelope, one schema each, and the types that come from them (docs/reference/envelope.md). */
 import type { Static } from 'typebox'
-import { anyText, closed, count, digest, nullable, text } from './envelope-forms.ts'
+import { anyText, closed, count, digest, nullable, text } from './envelope-types.ts'
 import {
   AGENT_STEPS,
   ENVELOPE_BOUNDS,

@@ -1,7 +1,7 @@
 /** Texts of a configuration that have to look like something: a mistake says like what. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { formOf } from '../../gateway/settings/pattern-words.ts'
+import { formOf } from '../../gateway/settings/pattern-texts.ts'
 import { configInputSchema } from '../../gateway/config/input-schema.ts'
 import { loadConfig } from '../../gateway/config/load.ts'
 import { formatMistake } from '../../gateway/errors/mistake.ts'

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { petContract, startHttpUpstream } from '../../fakes/http-upstream.ts'
 import { exchangeBytes, requestText, statusOf } from '../../fakes/raw-http.ts'
-import { startProxy } from '../../fakes/road.ts'
+import { startProxy } from '../../fakes/proxy-under-test.ts'
 
 const WIPE = { when: "request.path == '/wipe'", action: 'deny' }
 

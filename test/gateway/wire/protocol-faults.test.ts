@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { createServer, type RequestListener } from 'node:http'
 import { test, type TestContext } from 'node:test'
 import { listening } from '../../fakes/listening.ts'
-import { startProxy, type ProxyUnderTest } from '../../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../../fakes/proxy-under-test.ts'
 import { at } from '../../json.ts'
 
 type Upstream = RequestListener | 'away'

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
 import { testAuthority } from '../../fakes/certificates.ts'
 import { petContract } from '../../fakes/http-upstream.ts'
-import { startProxy, type ProxyUnderTest, type ProxyOptions } from '../../fakes/road.ts'
+import { startProxy, type ProxyUnderTest, type ProxyOptions } from '../../fakes/proxy-under-test.ts'
 import { openConnect, startHttps, startTls, type HttpsUpstream } from '../../fakes/through-proxy.ts'
 import { until } from '../../fakes/until.ts'
 

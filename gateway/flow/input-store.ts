@@ -12,7 +12,7 @@ import type { CurrentFlowSettings } from './settings.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { AuthorizeRequest } from './flow.ts'
-import type { KeptDecision } from './kept-input.ts'
+import type { KeptDecision } from './stored-input.ts'
 
 export interface InputKeeperDeps {
   readonly settings: CurrentFlowSettings

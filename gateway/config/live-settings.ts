@@ -13,7 +13,7 @@ import { loadConfig, type ConfigSource, type LoadedConfig } from './load.ts'
 import { ConfigError, type Mistake } from '../errors/mistake.ts'
 import { loadPolicy } from './policy.ts'
 import type { Config } from './schema.ts'
-import { weakerSettings } from './weaker.ts'
+import { weakerSettings } from './weaker-values.ts'
 import type { Weaker } from './enforced.ts'
 
 /** What became of one attempt to reload. */

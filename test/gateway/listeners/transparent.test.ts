@@ -5,7 +5,7 @@ import { test, type TestContext } from 'node:test'
 import { testAuthority, type TestAuthority } from '../../fakes/certificates.ts'
 import { petContract, startHttpUpstream } from '../../fakes/http-upstream.ts'
 import { statusOf } from '../../fakes/raw-http.ts'
-import { startProxy, type ProxyUnderTest, type ProxyOptions } from '../../fakes/road.ts'
+import { startProxy, type ProxyUnderTest, type ProxyOptions } from '../../fakes/proxy-under-test.ts'
 import { ask, openTo, startHttps, startTls, type HttpsUpstream } from '../../fakes/through-proxy.ts'
 import { until } from '../../fakes/until.ts'
 

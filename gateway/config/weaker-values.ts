@@ -7,7 +7,7 @@ import type { Enforced, Weaker } from './enforced.ts'
 import { isRecord } from '../settings/defaults.ts'
 import type { RouteConfig } from '../protocols/route.ts'
 import type { Config } from './schema.ts'
-import { WEAKENING, type Weakening } from './weakening.ts'
+import { WEAKENING, type Weakening } from './weaker-settings.ts'
 import { weakerPolicy } from './weaker-policy.ts'
 
 const OF_ROUTES = 'routes[].'

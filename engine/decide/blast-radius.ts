@@ -1,7 +1,7 @@
 /** How far the change reaches, and under which names: blast radius and patterns over all artifacts of the change set. */
 import type { FindingGroup } from '../finding.ts'
 import type { PatternReport } from '../patterns/pattern.ts'
-import type { BlastRadius } from './envelope-parts.ts'
+import type { BlastRadius } from './envelope-members.ts'
 import type { ConsumerReach, JudgedArtifact } from './judgement.ts'
 
 /** Rows of detected patterns in one envelope; the rest is counted in the evidence. */

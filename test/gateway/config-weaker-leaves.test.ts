@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { openSettings, type Reload } from '../../gateway/config/live.ts'
+import { openSettings, type Reload } from '../../gateway/config/live-settings.ts'
 import { ConfigError } from '../../gateway/errors/mistake.ts'
 
 const ROUTE = { name: 'shop', match: { path: '/' }, upstream: 'http://127.0.0.1:9', protocol: 'http' }
