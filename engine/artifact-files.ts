@@ -16,7 +16,7 @@ const TYPES_WITH_FILES: ReadonlySet<ArtifactType> = new Set(['openapi', 'asyncap
 /** What a protobuf document is called where its artifact states no path; imports cannot name it then. */
 const UNNAMED_PROTO = 'document.proto'
 
-export interface FileMistake {
+interface FileMistake {
   /** Path of the file as written; null: all files together. */
   readonly path: string | null
   readonly message: string

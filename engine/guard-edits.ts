@@ -15,7 +15,7 @@ import { isSameFile } from './file-path.ts'
 import { isRecord } from './schema/located.ts'
 
 /** One replacement, in both sides. */
-export interface Replacement {
+interface Replacement {
   readonly before: string
   readonly after: string
   readonly isEverywhere: boolean
@@ -183,7 +183,7 @@ export function applyFileChange(prior: string | null, change: FileChange): Resul
 const MAX_WORK = 200_000_000
 
 /** The file after the edits, one after the other. A text that is not there, or there more than once, has no single reading. */
-export function applyReplacements(prior: string, replacements: readonly Replacement[]): Result<string, Reason> {
+function applyReplacements(prior: string, replacements: readonly Replacement[]): Result<string, Reason> {
   if (prior.length * replacements.length > MAX_WORK)
     return unrecognised('The edits of a file of this length are too many to be followed; make them in several calls.')
   let text = prior

@@ -28,7 +28,7 @@ export interface State {
   readonly bootstrap: Awaited<ReturnType<typeof bootstrapKey>>
 }
 
-export interface StateOptions {
+interface StateOptions {
   readonly config: Config
   readonly environment: Environment
   readonly metrics: Metrics

@@ -20,7 +20,7 @@ import { createTunnels, type Tunnels } from './upstream/tunnel.ts'
 import { createUpstreams } from './upstream/pools.ts'
 import type { ConnectionDecisionDeps } from './listen/connection-decision.ts'
 
-export interface ProxyDeps extends PipelineBuildDeps {
+interface ProxyDeps extends PipelineBuildDeps {
   readonly settings: () => { readonly config: ListenConfig & RecognisersConfig; readonly generation: number }
   readonly store: PipelineBuildDeps['store'] & Pick<Store, 'apiKey'>
   readonly authorities: Pick<Authorities, 'signing'>

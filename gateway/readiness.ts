@@ -6,7 +6,7 @@ import type { Store } from './store/store.ts'
 import type { ReadinessCheck, Checks } from './listen/admin.ts'
 import type { Monitoring } from './monitoring/monitoring.ts'
 
-export interface ReadinessDeps {
+interface ReadinessDeps {
   readonly isServing: () => boolean
   /** True while what judges calls is being loaded: a call would wait for it. */
   readonly isLoading: () => boolean

@@ -10,14 +10,14 @@ import { recognisers } from './protocols/lazy-registry.ts'
 import type { CurrentSettings } from './config/settings.ts'
 import type { Logger } from './telemetry/log.ts'
 
-export interface WarmUpDeps {
+interface WarmUpDeps {
   readonly settings: CurrentSettings
   /** The recognisers of the proxy, made when they are first read. */
   readonly pipeline: { readonly recognisers: unknown }
   readonly logger: Logger
 }
 
-export interface WarmUp {
+interface WarmUp {
   /** True while something is still to be loaded. */
   isRunning(): boolean
   /** Never rejects: what could not be loaded now is loaded with the first call. */

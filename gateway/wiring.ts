@@ -29,7 +29,7 @@ import type { Metrics } from './telemetry/metrics.ts'
 import { createMonitoring, type Monitoring } from './monitoring/monitoring.ts'
 import { createAuthorities } from './tls/authorities.ts'
 
-export interface PartsOptions {
+interface PartsOptions {
   readonly state: State
   readonly live: LiveSettings
   readonly metrics: Metrics
@@ -43,7 +43,7 @@ export interface PartsOptions {
 }
 
 /** What decides and watches, whatever the road a call or question came by. */
-export interface Deciding {
+interface Deciding {
   readonly memory: MemoryBudget
   readonly inputs: InputKeeper
   readonly consumers: ConsumerObserver
@@ -55,7 +55,7 @@ export interface Deciding {
 }
 
 /** What calls and questions come in by; the admin listener, which tells of all of this, is made beside it. */
-export type Entrances = Omit<Listeners, 'admin'>
+type Entrances = Omit<Listeners, 'admin'>
 
 export async function startDeciding(options: PartsOptions): Promise<Deciding> {
   const { state, live, metrics, logger, now, output, closers } = options

@@ -1,7 +1,7 @@
 /** Size and shape of a value whose parts may be shared (YAML aliases), by arithmetic on the shared graph. */
 import { composePointer } from './pointer.ts'
 
-export interface GraphMeasure {
+interface GraphMeasure {
   /** Pointer of a place that contains itself; null when there is none. */
   readonly cycle: string | null
   readonly isTooDeep: boolean

@@ -11,7 +11,7 @@ import { locator, positionAt, type Locate } from './positions.ts'
 import { findUnrepresentable, mayHoldLoneSurrogates } from './representable.ts'
 import { overLimit, unreadable } from './unreadable.ts'
 
-export interface JsonReading {
+interface JsonReading {
   readonly root: unknown
   readonly locate: Locate
 }

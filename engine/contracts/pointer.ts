@@ -28,12 +28,12 @@ export function parsePointer(pointer: string): string[] | null {
     .map((token) => (token.includes('~') ? token.replaceAll('~1', '/').replaceAll('~0', '~') : token))
 }
 
-export type Lookup = { readonly found: true; readonly value: unknown } | { readonly found: false }
+type Lookup = { readonly found: true; readonly value: unknown } | { readonly found: false }
 
 const NOT_FOUND: Lookup = { found: false }
 
 /** The own member or item that a token names. Array indices have no leading zero (RFC 6901 §4). */
-export function childAt(value: unknown, token: string): Lookup {
+function childAt(value: unknown, token: string): Lookup {
   if (typeof value !== 'object' || value === null) return NOT_FOUND
   if (Array.isArray(value) && !/^(?:0|[1-9]\d*)$/.test(token)) return NOT_FOUND
   if (!Object.hasOwn(value, token)) return NOT_FOUND
@@ -70,7 +70,7 @@ export function localRefPointer(ref: string): string | null {
   }
 }
 
-export type Resolution =
+type Resolution =
   | { readonly kind: 'resolved'; readonly value: unknown; readonly pointer: string }
   | { readonly kind: 'dangling'; readonly ref: string }
   | { readonly kind: 'circular'; readonly ref: string }
@@ -93,7 +93,7 @@ export function resolveRef(root: unknown, ref: string): Resolution {
 }
 
 /** The `$ref` of a value that is nothing but a reference holder; null otherwise. */
-export function refOf(value: unknown): string | null {
+function refOf(value: unknown): string | null {
   const ref = childAt(value, '$ref')
   return ref.found && typeof ref.value === 'string' && !Array.isArray(value) ? ref.value : null
 }

@@ -17,7 +17,7 @@ export interface DanglingReference {
 }
 
 /** A document and what its references name. */
-export interface ReferringDocument {
+interface ReferringDocument {
   readonly root: Located
   resolve(reference: string, from: Located): Located | null
   /** The address that references of a place are relative to, where places of one document differ in it. */

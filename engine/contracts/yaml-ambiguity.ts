@@ -5,7 +5,7 @@
 import { EVENT_ID, getScalarValue, SCALAR_STYLE_PLAIN } from 'js-yaml'
 import type { ParsedYaml, YamlEvents } from './yaml-layout.ts'
 
-export interface Ambiguity {
+interface Ambiguity {
   /** As a part of a sentence. */
   readonly what: string
   /** Offset in the text as it was given. */

@@ -13,7 +13,7 @@ import { contractAmbiguity, objectAmbiguity } from './yaml-ambiguity.ts'
 import { parseYaml, type Continuation, type ParsedYaml } from './yaml-layout.ts'
 import { placeYaml, placeYamlStream } from './yaml-positions.ts'
 
-export interface YamlReading {
+interface YamlReading {
   readonly root: unknown
   readonly locate: Locate
 }

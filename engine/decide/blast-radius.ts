@@ -48,7 +48,7 @@ function touchedBy(groups: readonly FindingGroup[]): { endpoints: number; fields
   return { endpoints: endpoints.size, fields: distinct('/properties/'), params: distinct('/parameters/') }
 }
 
-export interface MergedPatterns extends PatternReport {
+interface MergedPatterns extends PatternReport {
   readonly omitted: number
 }
 

@@ -7,7 +7,7 @@ import type { Problem } from '../result.ts'
 import type { DecisionContext } from '../decision.ts'
 import type { COMPLETENESS_MODES } from './envelope-vocabulary.ts'
 
-export type CompletenessMode = (typeof COMPLETENESS_MODES)[number]
+type CompletenessMode = (typeof COMPLETENESS_MODES)[number]
 
 /** Where a change set was listed by the gateway itself. */
 export interface DerivationFacts {
@@ -57,7 +57,7 @@ const CHANNELS: Readonly<Record<CompletenessMode, string | null>> = {
 }
 
 /** Absent facts: artifacts that somebody submitted, and nothing is known of where they come from. */
-export function completenessMode(facts: CompletenessFacts | undefined, context: DecisionContext): CompletenessMode {
+function completenessMode(facts: CompletenessFacts | undefined, context: DecisionContext): CompletenessMode {
   if (facts === undefined) return 'UNBOUND'
   const { origin, bindingProvenAt } = facts
   if (origin.kind === 'derived') {

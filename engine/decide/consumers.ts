@@ -15,7 +15,7 @@ export interface DeclaredConsumer {
   readonly uses: readonly ConsumerUse[]
 }
 
-export interface ChangedArtifact {
+interface ChangedArtifact {
   readonly id: string
   readonly groups: readonly FindingGroup[]
 }

@@ -15,7 +15,7 @@ export type Envelope = Readonly<EnvelopeForm>
 /** An envelope whose receipt is not made yet. */
 export type EnvelopeDraft = Omit<Envelope, 'receipt' | 'decision_body_hash'>
 
-export const SPEC_VERSION = 'decision-result.v1'
+const SPEC_VERSION = 'decision-result.v1'
 
 /** What the issuing path knows and the verdict must not: ids, time, identity. */
 export interface Issuance {

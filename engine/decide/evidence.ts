@@ -23,7 +23,7 @@ const DECISION_SEVERITY: Readonly<Record<Decision, EvidenceSeverity>> = {
   ALLOW: 'INFO',
 }
 
-export interface FurtherEvidence {
+interface FurtherEvidence {
   /** Pattern rows that the envelope has no room for. */
   readonly omittedPatterns: number
   readonly approval: Evidence | null

@@ -6,7 +6,7 @@
 import type { FindingGroup } from '../finding.ts'
 
 /** A set of places that an operation touches (`touchOf`), as findings are asked about it. */
-export type IsTouched = (finding: Pick<FindingGroup, 'location' | 'rule' | 'after'>) => boolean
+type IsTouched = (finding: Pick<FindingGroup, 'location' | 'rule' | 'after'>) => boolean
 
 export function touchedPlaces(touches: readonly string[]): IsTouched {
   const places = new Set(touches)

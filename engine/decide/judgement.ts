@@ -64,7 +64,7 @@ export interface JudgedArtifact {
   readonly unresolved: readonly UnresolvedReference[]
 }
 
-export interface JudgingTerms {
+interface JudgingTerms {
   readonly policy: CompiledPolicy
   readonly context: DecisionContext
   readonly scope: DecisionScope | null

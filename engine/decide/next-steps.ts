@@ -5,7 +5,7 @@ import type { Approvers } from '../policy/policy.ts'
 import { ENVELOPE_BOUNDS } from './envelope-vocabulary.ts'
 import { clip } from './text.ts'
 
-export interface StepFacts {
+interface StepFacts {
   readonly decision: Decision
   readonly isComplete: boolean
   /** Findings hold it up, rather than only what could not be judged. */
@@ -24,7 +24,7 @@ export interface StepFacts {
   readonly approvers: Approvers
 }
 
-export interface NextSteps {
+interface NextSteps {
   readonly required_action: string | null
   readonly required_action_core: RequiredActionCore
   readonly next_actions: readonly NextAction[]

@@ -19,7 +19,7 @@ const TRANSFORMS: readonly (readonly [RegExp, RequiredChange['recommended_transf
   [/type-changed|format-changed/, 'restore', 'medium'],
 ]
 
-export interface RemediationFacts {
+interface RemediationFacts {
   readonly artifacts: readonly JudgedArtifact[]
   /** Strictest first. */
   readonly judgements: readonly FindingJudgement[]

@@ -10,7 +10,7 @@ import type { RiskFactor } from './verdict.ts'
 /** Identity of the scoring, bound into the verdict fingerprint: changes whenever a weight or a step does. */
 export const SCORER_VERSION = 'preflight-risk/1.0'
 
-export interface RiskFacts {
+interface RiskFacts {
   readonly judgements: readonly FindingJudgement[]
   readonly patterns: readonly string[]
   readonly evidenceQuality: 'LOW' | 'MEDIUM' | 'HIGH'

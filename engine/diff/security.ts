@@ -22,7 +22,7 @@ export interface Alternative {
   readonly credentials: readonly Credential[]
 }
 
-export interface SecurityChange {
+interface SecurityChange {
   /** Alternatives of the base that are no longer admitted. */
   readonly refused: readonly Alternative[]
   /** True when all of `refused` would be admitted with more scopes. */

@@ -13,7 +13,7 @@ export interface ChangeSetRule extends CompiledRule {
   readonly description: string | null
 }
 
-export interface CompiledFreeze {
+interface CompiledFreeze {
   readonly id: string
   /** Seconds since the epoch. */
   readonly from: number

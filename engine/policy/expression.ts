@@ -16,7 +16,7 @@ export type Expression = ReturnType<typeof parse>['expr']
 export type TextRelation = 'equals' | 'startsWith' | 'endsWith' | 'contains'
 
 /** What an expression may name. */
-export interface ExpressionNames {
+interface ExpressionNames {
   isFunction(name: string): boolean
   /**
    * Called for each variable that is read.

@@ -5,7 +5,7 @@
 import type { Expression } from './expression.ts'
 
 /** The one folding of paths; whoever gives folded facts folds them so. */
-export function foldedText(text: string): string {
+function foldedText(text: string): string {
   return text.normalize('NFKC').replaceAll('\u017F', 's').toLowerCase()
 }
 

@@ -103,7 +103,7 @@ export interface PolicyOccasion {
 }
 
 /** What of an occasion the clock acts on. */
-export type ClockOccasion = Pick<PolicyOccasion, 'context' | 'now' | 'history' | 'changes'>
+type ClockOccasion = Pick<PolicyOccasion, 'context' | 'now' | 'history' | 'changes'>
 
 /** `elsewhere`: the rule is for other environments or operations. */
 export interface RuleAnswer {

@@ -12,7 +12,7 @@ import { checkReceiptClaims } from './claims-check.generated.js'
 /** Bounds of `receipt.token` (docs/reference/receipts.md#form). */
 const TOKEN_LENGTH = { min: 20, max: 8192 } as const
 
-export type TokenFault = 'malformed_structure' | 'bad_json' | 'unsupported_version'
+type TokenFault = 'malformed_structure' | 'bad_json' | 'unsupported_version'
 
 export interface ParsedToken {
   readonly keyId: string

@@ -1,7 +1,7 @@
 /** Where the level of a rule is not the one that variance gives: the rows say which, and because of what. */
 import type { Level } from '../finding.ts'
 
-export interface RuleException {
+interface RuleException {
   readonly rules: readonly string[]
   readonly level: Level
   readonly because: string

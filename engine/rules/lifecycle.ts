@@ -14,7 +14,7 @@ export interface LifecycleOptions {
 }
 
 export const STABILITY_LEVELS = ['draft', 'alpha', 'beta', 'stable'] as const
-export type Stability = (typeof STABILITY_LEVELS)[number]
+type Stability = (typeof STABILITY_LEVELS)[number]
 
 export function isStability(value: unknown): value is Stability {
   return STABILITY_LEVELS.some((level) => level === value)
@@ -99,7 +99,7 @@ function daysIn(year: number, month: number): number {
 }
 
 /** Whole days from one calendar day to another. */
-export function daysBetween(from: string, to: string): number {
+function daysBetween(from: string, to: string): number {
   return dayNumber(to) - dayNumber(from)
 }
 

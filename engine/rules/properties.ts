@@ -5,7 +5,7 @@
 import type { PropertyFacts, SchemaDelta } from '../schema/delta.ts'
 import type { Effect, Variance } from './rule.ts'
 
-export interface PropertyRule {
+interface PropertyRule {
   /** Id with `{scope}` open. */
   readonly id: string
   readonly direction: Exclude<Variance, 'none'>

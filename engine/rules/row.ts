@@ -19,7 +19,7 @@ export interface RuleRow {
   readonly fix: string
 }
 
-export type RuleRows = Readonly<Record<string, RuleRow>>
+type RuleRows = Readonly<Record<string, RuleRow>>
 
 type Shared = Pick<RuleRow, 'area' | 'direction' | 'why' | 'fix'>
 

@@ -52,7 +52,7 @@ export class SchemaProofs {
   }
 }
 
-export interface UsedSchema {
+interface UsedSchema {
   readonly pair: SchemaPair
   readonly use: SchemaUse
   readonly proofs: SchemaProofs

@@ -77,7 +77,7 @@ function readCoordinate(name: string, value: string): Result<SelectorPart, Selec
 }
 
 /** Null when some rule has this value. */
-export function valueFault(coordinate: Coordinate, value: string): SelectorFault | null {
+function valueFault(coordinate: Coordinate, value: string): SelectorFault | null {
   const known = coordinateValues(coordinate)
   if (known.has(value)) return null
   const fix = suggestion(nearest(value, known), `there are ${[...known].sort().join(', ')}`)
@@ -93,7 +93,7 @@ function fault(message: string, fix: string): { readonly ok: false; readonly pro
 }
 
 /** The parts between stars in their order, so that no pattern can be slow. */
-export function matchesPattern(id: string, pattern: string): boolean {
+function matchesPattern(id: string, pattern: string): boolean {
   const parts = pattern.split('*')
   const [first = '', last = ''] = [parts[0], parts.at(-1)]
   if (parts.length === 1) return id === pattern

@@ -16,7 +16,7 @@ import type { ResolvedSchema } from './source.ts'
 import { compareTypeLists } from './type-lists.ts'
 import { unwrap } from './wrappers.ts'
 
-export interface Aligned {
+interface Aligned {
   readonly base: JsonRecord
   readonly head: JsonRecord
   readonly isRewritten: boolean

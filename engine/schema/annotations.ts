@@ -35,7 +35,7 @@ function compareLifecycle(base: JsonRecord, head: JsonRecord, add: Examination['
   add({ keyword: 'deprecated', action, name: null, before, after, steps: ['deprecated'] })
 }
 
-export function lifecycleOf(schema: JsonRecord): Lifecycle {
+function lifecycleOf(schema: JsonRecord): Lifecycle {
   return {
     deprecated: schema.deprecated === true,
     sunset: schema['x-sunset'] ?? null,

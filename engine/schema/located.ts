@@ -48,7 +48,7 @@ export function pointerOf(at: Place, document = ''): string {
   return document === '' ? pointer : `${document}#${pointer}`
 }
 
-export function escapeStep(step: string): string {
+function escapeStep(step: string): string {
   if (!step.includes('~') && !step.includes('/')) return step
   return step.replaceAll('~', '~0').replaceAll('/', '~1')
 }

@@ -33,7 +33,7 @@ export interface Proved {
 export const NOTHING_PROVED: Proved = { keepsAll: false, addsNone: false }
 
 /** What is proved of a pair on a path, where something of the pairs above it is. */
-export type Prove = (pair: SchemaPair, above: Proved, use: Pick<Reached, 'isReadOnly' | 'isWriteOnly'>) => Proved
+type Prove = (pair: SchemaPair, above: Proved, use: Pick<Reached, 'isReadOnly' | 'isWriteOnly'>) => Proved
 
 interface Frame {
   readonly pair: SchemaPair

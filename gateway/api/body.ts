@@ -6,7 +6,7 @@ import type { Flow } from '../flow/flow.ts'
 
 const JSON_MEDIA_TYPE = /^application\/(?:json|[a-z0-9!#$&^_.+-]+\+json)$/
 
-export interface BodyOptions {
+interface BodyOptions {
   readonly limit: number
   /** The caller has shown a key. */
   readonly isKnown: boolean

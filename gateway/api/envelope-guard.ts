@@ -9,7 +9,7 @@ export function assertEnvelopes(answer: RouteAnswer): void {
 }
 
 /** @throws GatewayError INTERNAL, whose cause names the violations. */
-export function assertEnvelope(envelope: unknown): void {
+function assertEnvelope(envelope: unknown): void {
   const checked = checkProducerForm(envelope)
   if (checked.ok) return
   const cause = new Error(`an envelope breaks the producer schema: ${JSON.stringify(checked.problem)}`)

@@ -12,7 +12,7 @@ import { sha256Hex } from '../runtime/hash.ts'
 import type { KeyRing } from '../keys/key-ring.ts'
 import type { ApiSettings } from './settings.ts'
 
-export interface AnswerFacts {
+interface AnswerFacts {
   readonly settings: ApiSettings
   readonly correlationId: string
   /** Milliseconds since the epoch. */

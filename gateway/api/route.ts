@@ -49,7 +49,7 @@ export type RouteAnswer =
   | { readonly kind: 'lines'; readonly mediaType: string; readonly lines: AsyncIterable<string> }
   | { readonly kind: 'web'; readonly response: Response }
 
-export interface AnswerSpec {
+interface AnswerSpec {
   readonly description: string
   /** By media type. */
   readonly content: Readonly<Record<string, TSchema>>
@@ -63,7 +63,7 @@ export interface BodyMistake {
 }
 
 /** One column a question of openapi.json; `handle` is the route itself. */
-export interface RouteSpec<Body extends TSchema, Query extends TSchema> {
+interface RouteSpec<Body extends TSchema, Query extends TSchema> {
   readonly method: Method
   /** OpenAPI templates; further ones are aliases of the first. */
   readonly paths: readonly [string, ...string[]]
@@ -111,7 +111,7 @@ export interface RouteSpec<Body extends TSchema, Query extends TSchema> {
 }
 
 /** Which violations of a body schema have a code of their own. */
-export interface MistakeCode {
+interface MistakeCode {
   readonly code: ErrorCode
   /** Matches the JSON Pointer of the member at fault (of the missing member, when one is missing). */
   readonly pointer: RegExp

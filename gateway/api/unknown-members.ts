@@ -7,7 +7,7 @@ import { misspelled } from '../settings/suggestion.ts'
 import { isJsonObject } from '../json/strict-json.ts'
 import type { BodyMistake } from './route.ts'
 
-export interface UnknownMembers {
+interface UnknownMembers {
   /** JSON Pointers of tolerated members. */
   readonly ignored: readonly string[]
   readonly mistakes: readonly BodyMistake[]

@@ -10,7 +10,7 @@ export function ownAudience({ role, audience }: Pick<ApiKey, 'role' | 'audience'
 }
 
 /** Stands where a token would be that was issued to somebody else. No verifier takes it for one. */
-export const WITHHELD_TOKEN = 'withheld: issued to another audience'
+const WITHHELD_TOKEN = 'withheld: issued to another audience'
 
 /** The envelope as this caller may see it. The receipt is not under the hash of the body, so the rest can be checked as before. */
 export function envelopeFor(envelope: Envelope, { audience }: Pick<ApiKey, 'audience'>): Envelope {

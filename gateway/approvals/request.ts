@@ -7,7 +7,7 @@ import { sha256Hex } from '../runtime/hash.ts'
 import { mayGrant } from '../store/approvers.ts'
 import type { ApprovalOpening, ApprovalRow, ApprovalState } from '../store/store.ts'
 
-export interface ApprovalOccasion {
+interface ApprovalOccasion {
   readonly approvalId: string
   readonly decisionId: string
   /** Milliseconds since the epoch. */
@@ -15,7 +15,7 @@ export interface ApprovalOccasion {
 }
 
 /** What a person is asked to approve, and for whom. */
-export interface ApprovalSubject {
+interface ApprovalSubject {
   readonly caller: Caller
   readonly context: DecisionContext
   /** Route name of an intercepted call; null for direct callers. */

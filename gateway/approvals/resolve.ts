@@ -10,7 +10,7 @@ import type {
   Store,
 } from '../store/store.ts'
 
-export interface Word {
+interface Word {
   readonly state: ApprovalDecision['state']
   readonly tenant: string
   readonly approvalId: string

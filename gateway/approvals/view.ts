@@ -4,7 +4,7 @@ import type { ApprovalRow, ApprovalState } from '../store/store.ts'
 import { approvalState, isGrantInForce } from './request.ts'
 
 /** Instants are ISO 8601 in UTC. */
-export interface ApprovalView {
+interface ApprovalView {
   readonly id: string
   readonly state: ApprovalState
   readonly in_force: boolean

@@ -41,7 +41,7 @@ export interface Acceptance {
 }
 
 /** What a decision about the calls says, as far as acceptance depends on it. */
-export type AcceptedVerdict = Pick<Verdict, 'decision' | 'safe_for_agent' | 'approver_groups'>
+type AcceptedVerdict = Pick<Verdict, 'decision' | 'safe_for_agent' | 'approver_groups'>
 
 export interface AcceptanceDeps {
   readonly settings: () => { readonly config: BaselinesConfig }

@@ -25,7 +25,7 @@ export interface RegisteredChange {
   readonly decisionId: string
 }
 
-export interface Promotable {
+interface Promotable {
   readonly route: Route
   readonly baseline: BaselineRow
   /** Null: the baseline itself is confirmed. */

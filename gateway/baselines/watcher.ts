@@ -12,7 +12,7 @@ export interface Watcher {
   close(): Promise<void>
 }
 
-export interface WatcherDeps {
+interface WatcherDeps {
   readonly settings: () => { readonly config: BaselinesConfig }
   /** What the calls of a protocol are judged by; undefined: no contract is offered in one place. */
   readonly contractTypeOf: (protocol: Protocol) => ArtifactType | undefined

@@ -8,7 +8,7 @@ import type { BreakGlassRow, Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
-export interface Opening {
+interface Opening {
   readonly route: string
   readonly reason: string
   /** Seconds. */
@@ -29,7 +29,7 @@ export interface BreakGlass {
   close(): void
 }
 
-export interface BreakGlassDeps {
+interface BreakGlassDeps {
   readonly store: Pick<Store, 'useBreakGlass' | 'breakGlasses' | 'endExpired'>
   readonly metrics: Metrics
   readonly logger: Logger

@@ -7,7 +7,7 @@ import type { ApiKey, Role } from '../store/store.ts'
 export const LOCAL_TENANT = 'local'
 
 /** Plan of a self-hosted key unless another is named (docs/reference/api.md#discovery-and-accounts). */
-export const DEFAULT_PLAN = 'enterprise'
+const DEFAULT_PLAN = 'enterprise'
 
 const SIGNUP = 'signup-'
 
@@ -27,7 +27,7 @@ export const ROLES = ['agent', 'approver', 'admin'] as const satisfies readonly 
 export const BOOTSTRAP_KEY_MINIMUM = 24
 
 const PREFIXES = { live: 'pf_live_', test: 'pf_test_' } as const
-export type KeyKind = keyof typeof PREFIXES
+type KeyKind = keyof typeof PREFIXES
 
 /** 256 bits of randomness behind the prefix: too many to guess, so an unsalted SHA-256 of it may be kept. */
 export function mintApiKey(kind: KeyKind = 'live'): string {
@@ -44,7 +44,7 @@ export function audienceOfHash(hash: string): string {
   return `v:${hash.slice(0, 12)}`
 }
 
-export interface ApiKeyRequest {
+interface ApiKeyRequest {
   readonly key: string
   readonly name: string
   readonly role: Role

@@ -3,7 +3,7 @@ import { StartupError } from '../errors/startup-error.ts'
 import type { Store } from '../store/store.ts'
 import { apiKeyRow, BOOTSTRAP_KEY_MINIMUM, hashApiKey, mintApiKey } from './api-keys.ts'
 
-export interface Bootstrap {
+interface Bootstrap {
   /** The key to show once; null when there was one already or the operator brought it. */
   readonly printed: string | null
   /** For people, when something they asked for was not done. */

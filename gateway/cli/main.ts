@@ -7,7 +7,7 @@ import { messageOf, StartupError } from '../errors/startup-error.ts'
 import { columns, EXIT, helpOf, parseCommandLine, UsageError, type Command, type CommandGroup } from './command.ts'
 import { processIo, writeLine, type CommandIo } from './io.ts'
 
-export type CommandEntry = Command | CommandGroup
+type CommandEntry = Command | CommandGroup
 
 /** Each by its name, loaded when it is called: what one command needs is most of the program, and another's is in its way. */
 const COMMANDS: Readonly<Record<string, () => Promise<CommandEntry>>> = lookupTable({

@@ -36,7 +36,7 @@ export const REPLAY_NOTES = [
 const PAGE = 200
 
 /** One row of the answer. */
-export interface ReplayedDecision {
+interface ReplayedDecision {
   readonly decision_id: string
   readonly evaluated_at: string
   readonly operation: string | null

@@ -39,7 +39,7 @@ export function configFile(option: string | undefined, environment: Environment)
 }
 
 /** Mistakes that take more than the configuration to see, such as those in the policy that it names. */
-export type FurtherMistakes = (config: Config, directory: string) => readonly Mistake[]
+type FurtherMistakes = (config: Config, directory: string) => readonly Mistake[]
 
 /** @param further asked only when there are mistakes already, so that one answer tells all of them. */
 export function loadConfig(

@@ -19,7 +19,7 @@ import { readRegularFile } from '../runtime/regular-file.ts'
 /** Packs that ship with the program: policies/<name>/pack.yaml. */
 export const SHIPPED_PACKS = ['agent-tools', 'ci', 'default', 'observe', 'strict'] as const
 
-export interface LoadedPolicy {
+interface LoadedPolicy {
   readonly policy: CompiledPolicy
   readonly file: string
 }

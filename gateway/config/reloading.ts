@@ -10,7 +10,7 @@ import { startAlertedCounters } from '../telemetry/alerted-counters.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
-export interface ReloadingDeps {
+interface ReloadingDeps {
   readonly live: LiveSettings
   readonly keys: KeyRing
   /** Decisions in use may have been signed with a key that is revoked now. */
@@ -20,7 +20,7 @@ export interface ReloadingDeps {
   readonly logger: Logger
 }
 
-export interface Reloading {
+interface Reloading {
   /** Looks at everything again, as on SIGHUP. */
   now(): void
   stop(): void

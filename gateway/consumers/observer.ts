@@ -17,7 +17,7 @@ export interface ConsumerObserver {
   close(): Promise<void>
 }
 
-export interface ConsumerObserverDeps {
+interface ConsumerObserverDeps {
   readonly settings: () => { readonly config: Pick<ConsumersConfig, 'observed_consumers'> }
   readonly store: Pick<Store, 'observationSalt' | 'recordUses'>
   readonly logger: Logger

@@ -35,7 +35,7 @@ export interface BundleTerms {
   readonly maxBytes: number
 }
 
-export const BUNDLED_FILES = 'x-preflight-files'
+const BUNDLED_FILES = 'x-preflight-files'
 
 /** @param path from the root of the tree */
 export async function bundle(

@@ -7,7 +7,7 @@ import { isAddress } from './file-references.ts'
 import type { FileTexts } from './referenced-files.ts'
 import type { FileTerms } from './contract-files.ts'
 
-export interface AddressTerms extends FileTerms {
+interface AddressTerms extends FileTerms {
   /** Reads one document, of at most so many bytes, from addresses that may be asked only. */
   readonly fetch: (url: string, maxBytes: number) => Promise<Result<FetchedDocument>>
   /** Further origins that files may be fetched from; absent: the document's own only. */

@@ -13,14 +13,14 @@ interface RoutesConfig {
 }
 
 /** What a protocol says of the contracts that its routes name. */
-export interface ContractHabits {
+interface ContractHabits {
   readonly takesContractFolders?: true
   readonly namesAddresses?: true
   readonly unwatched?: string
 }
 
 /** The row of each protocol, handed in by what knows them all. */
-export type ContractHabitsOf = (protocol: Protocol) => ContractHabits
+type ContractHabitsOf = (protocol: Protocol) => ContractHabits
 
 export function checkContractFiles({ routes }: RoutesConfig, habitsOf: ContractHabitsOf): readonly LocatedMistake[] {
   return routes.flatMap(({ contract, protocol }, index) =>

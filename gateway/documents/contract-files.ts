@@ -11,7 +11,7 @@ import { loadRegularFile } from '../runtime/regular-file.ts'
 
 export type FileTerms = Pick<BundleTerms, 'texts' | 'maxBytes'>
 
-export interface FileOnDisk {
+interface FileOnDisk {
   /** Absolute. */
   readonly file: string
   /** Folder that references may lead into; absent: that of the file. */

@@ -15,7 +15,7 @@ import { protoFolderChangedAt, protoSet, readProtoFolder } from './proto-folder.
 const MAX_BYTES = 64 * 1024 * 1024
 
 /** What each kind of source is called in the record of a baseline. */
-export type SourceKind = 'file' | 'url' | 'git'
+type SourceKind = 'file' | 'url' | 'git'
 
 export interface SourceTerms {
   /** Where git sources are read (`diff.repository`). */

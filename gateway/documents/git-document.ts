@@ -5,7 +5,7 @@ import type { Result } from '../../engine/internal.ts'
 import { listGitFolder, readGitFile, readGitFiles, resolveGitTree, type GitReference } from './git.ts'
 import type { FileShelf } from './referenced-files.ts'
 
-export interface GitDocument {
+interface GitDocument {
   readonly text: string
   readonly read: FileShelf['read']
 }

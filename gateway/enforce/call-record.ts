@@ -7,7 +7,7 @@ import type { Logger } from '../telemetry/log.ts'
 import { undecided, type Decided, type CallJudgement } from './judge.ts'
 
 /** A call, and what its rows and records are written with. */
-export interface RecordedCall {
+interface RecordedCall {
   readonly call: Call
   readonly action: Pick<JudgedAction, 'name'>
   readonly deps: {

@@ -32,7 +32,7 @@ export interface EnforcementDeps extends JudgeDeps {
 }
 
 /** A monitoring window, and the thing whose outcome it waits for. */
-export interface SubjectWatch {
+interface SubjectWatch {
   readonly subject: Subject
   readonly watch: Watch
 }
@@ -50,13 +50,13 @@ export interface ForwardResult extends Permit {
 }
 
 /** It does not, and this is its answer. */
-export interface RefuseResult extends Halt {
+interface RefuseResult extends Halt {
   readonly kind: 'halt'
   readonly effect: 'held' | 'stopped' | 'undecided'
 }
 
 /** The client went away while the call was held: there is nobody to answer. */
-export interface DisconnectedResult {
+interface DisconnectedResult {
   readonly kind: 'gone'
 }
 

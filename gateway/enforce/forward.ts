@@ -16,7 +16,7 @@ import { goesByHttp2, type UpstreamRoute, type Upstreams } from '../upstream/poo
 import type { DecisionVerdict, ReceiptVerdict } from './verdict-cache.ts'
 
 /** A call on its way out: of its route only what says how to reach the upstream. */
-export type OutgoingCall = Omit<Call, 'route'> & { readonly route: UpstreamRoute }
+type OutgoingCall = Omit<Call, 'route'> & { readonly route: UpstreamRoute }
 
 /** How a call goes through. */
 export interface Forwarding {

@@ -8,12 +8,12 @@ import type { Asks } from '../listen/http-server.ts'
 import { ANYBODY } from '../callers/proxy-auth.ts'
 import { sendError, type RequestContext } from '../listen/request-context.ts'
 
-export interface InFlightDeps extends AdmissionDeps {
+interface InFlightDeps extends AdmissionDeps {
   /** Read once a request. */
   readonly settings: () => ListenSettingsInForce
 }
 
-export interface InFlightRequests {
+interface InFlightRequests {
   begin(request: IncomingMessage, response: ServerResponse, inbound: InboundConnection, asks: Asks): void
   /** How many are under way. */
   readonly open: number

@@ -17,7 +17,7 @@ export interface PendingWait {
   keepAlive(): void
 }
 
-export interface Hold {
+interface Hold {
   readonly approvalId: string
   /** Whose decision waits. */
   readonly tenant: string
@@ -31,7 +31,7 @@ export interface Hold {
  * `granted`: judge again. `released`: an exception was opened, or somebody else settled what the call waits for. `refused`: denied
  * or expired. `over`: the deadline, the bound, the shutdown or a store that cannot be asked. `gone`: nobody waits any more.
  */
-export type HoldEnd = 'granted' | 'released' | 'refused' | 'over' | 'gone'
+type HoldEnd = 'granted' | 'released' | 'refused' | 'over' | 'gone'
 
 export interface PendingCalls {
   /** Never rejects. */
@@ -44,7 +44,7 @@ export interface PendingCalls {
   close(): void
 }
 
-export interface WaitingRoomDeps {
+interface WaitingRoomDeps {
   readonly store: Pick<Store, 'approval'>
   /** An exception of the route is open. */
   readonly isReleased: (route: string) => Promise<boolean>
@@ -55,7 +55,7 @@ export interface WaitingRoomDeps {
 }
 
 const LOOK_MS = 1000
-export const KEEP_ALIVE_MS = 10_000
+const KEEP_ALIVE_MS = 10_000
 
 export function createWaitingRoom(deps: WaitingRoomDeps): PendingCalls {
   const waits = new Set<Wait>()

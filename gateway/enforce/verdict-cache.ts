@@ -41,7 +41,7 @@ export interface ReceiptVerdict {
 }
 
 /** No decision: there must be a receipt, and there is none that is good for this. */
-export interface DemandVerdict {
+interface DemandVerdict {
   readonly basis: 'demand'
   readonly action: 'STOP'
   readonly decisionId: null
@@ -79,7 +79,7 @@ export interface Verdicts {
 
 type VerdictStore = Pick<Store, 'receiptState' | 'approval'>
 
-export interface VerdictsDeps {
+interface VerdictsDeps {
   readonly flow: Pick<BaselinesDeps['flow'], 'authorize'>
   readonly store: VerdictStore
   readonly metrics: Metrics

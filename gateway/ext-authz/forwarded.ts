@@ -12,7 +12,7 @@ export function isForwarded(target: string): boolean {
 }
 
 /** The request that is meant. */
-export interface ForwardedRequest {
+interface ForwardedRequest {
   readonly method: string
   readonly host: string
   readonly target: string

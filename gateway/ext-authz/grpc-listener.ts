@@ -16,7 +16,7 @@ export interface GrpcListener {
   close(drainMs: number): Promise<void>
 }
 
-export interface GrpcListenerOptions {
+interface GrpcListenerOptions {
   /** Longest time until the head of the first request of a connection, milliseconds. */
   readonly headTimeoutMs: number
   readonly bodies: Bodies

@@ -28,7 +28,7 @@ export interface HttpAuthz {
   serve(request: IncomingMessage, response: ServerResponse): Promise<void>
 }
 
-export interface HttpAuthzDeps extends AuthzDeps {
+interface HttpAuthzDeps extends AuthzDeps {
   readonly metrics: Metrics
   readonly logger: Logger
 }

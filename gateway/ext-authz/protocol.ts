@@ -117,7 +117,7 @@ export interface AskedHttpRequest {
   readonly header_map: { readonly headers: readonly AskedHeader[] } | null
 }
 
-export interface AskedHeader {
+interface AskedHeader {
   readonly key: string
   readonly value: string
   readonly raw_value: Buffer

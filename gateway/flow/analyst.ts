@@ -28,7 +28,7 @@ import type { Flow } from './flow.ts'
 import { createPool } from './pool.ts'
 import { runTask, type TaskAnswers, type TaskKind, type TaskOf } from './task.ts'
 
-export interface AnalystDeps {
+interface AnalystDeps {
   readonly settings: CurrentFlowSettings
   /** Shared with whatever else holds much memory; absent: one of its own. */
   readonly memory?: MemoryBudget

@@ -19,7 +19,7 @@ import { earlierDecisions, scopeKey } from './history.ts'
 import type { InputKeeper } from './input-store.ts'
 import type { AnalyzeRequest, Assessment, Authorization, AuthorizeRequest, Flow } from './flow.ts'
 
-export interface FlowDeps {
+interface FlowDeps {
   readonly settings: CurrentFlowSettings
   readonly store: Pick<Store, 'recordDecision' | 'openApproval' | 'history' | 'usesOf'>
   /** The key that signs now; asked for each decision, so that a rotation takes effect at once. Throws SIGNER_UNAVAILABLE. */

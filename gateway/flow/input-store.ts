@@ -14,7 +14,7 @@ import type { Logger } from '../telemetry/log.ts'
 import type { AuthorizeRequest } from './flow.ts'
 import type { KeptDecision } from './stored-input.ts'
 
-export interface InputKeeperDeps {
+interface InputKeeperDeps {
   readonly settings: CurrentFlowSettings
   readonly store: Pick<Store, 'keepInput' | 'keepContent'>
   /** Inputs that wait to be kept are held in memory. */

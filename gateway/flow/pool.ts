@@ -10,7 +10,7 @@ import type { Logger } from '../telemetry/log.ts'
 import { isAnswerOf, type Task, type TaskAnswers, type TaskKind, type TaskOf } from './task.ts'
 import { WARM_HEAP, WorkerSlot } from './worker-slot.ts'
 
-export interface PoolOptions {
+interface PoolOptions {
   readonly workers: number
   /** Tasks that may wait; one more is OVERLOADED. */
   readonly queue: number

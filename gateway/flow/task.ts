@@ -16,25 +16,25 @@ import { bundledText } from '../documents/bundle.ts'
 import { fileReferences, type FileSite } from '../documents/file-references.ts'
 import { sha256Hex } from '../runtime/hash.ts'
 
-export interface CompareTask {
+interface CompareTask {
   readonly kind: 'compare'
   readonly artifact: Artifact
   readonly options: CompareOptions
 }
 
-export interface DigestTask {
+interface DigestTask {
   readonly kind: 'digest'
   readonly artifacts: readonly Artifact[]
 }
 
-export interface ReadTask {
+interface ReadTask {
   readonly kind: 'read'
   readonly bytes: Uint8Array
   readonly limits: DocumentLimits
 }
 
 /** Which type is this contract? Asked where nobody has declared it. */
-export interface SniffTask {
+interface SniffTask {
   readonly kind: 'sniff'
   readonly before: string
   readonly after: string
@@ -42,14 +42,14 @@ export interface SniffTask {
 }
 
 /** Which further files does this document name? */
-export interface ReferencesTask {
+interface ReferencesTask {
   readonly kind: 'references'
   readonly text: string
   readonly limits: DocumentLimits
 }
 
 /** Contract files that name each other, as one text. */
-export interface BundleTask {
+interface BundleTask {
   readonly kind: 'bundle'
   readonly root: string
   /** By path. */
@@ -59,7 +59,7 @@ export interface BundleTask {
 }
 
 /** A baseline with single operations as the candidate has them. */
-export interface ComposeTask {
+interface ComposeTask {
   readonly kind: 'compose'
   readonly baseline: string
   readonly candidate: string

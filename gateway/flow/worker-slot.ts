@@ -8,7 +8,7 @@ import type { MemoryBudget, MemoryLease } from '../runtime/memory-budget.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { TaskAnswer, Task } from './task.ts'
 
-export type TaskOutcome =
+type TaskOutcome =
   | { readonly kind: 'done'; readonly result: Result<TaskAnswer> }
   | { readonly kind: 'timeout' }
   /** No memory was granted before the deadline. */
@@ -29,7 +29,7 @@ const IDLE_MS = 30_000
 const FILE = new URL('./pool-thread.js', import.meta.url).href
 
 /** Bytes that a task is expected to need. */
-export interface TaskNeed {
+interface TaskNeed {
   /** On the heap of its thread. */
   readonly heap: number
   /** Beside it, while texts are handed over. */

@@ -5,9 +5,7 @@
 import { isUtf8 } from 'node:buffer'
 import { DEFAULT_DOCUMENT_LIMITS, readJson } from '../../engine/base.ts'
 
-export type StrictJson =
-  | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly message: string }
+type StrictJson = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly message: string }
 
 /**
  * Arguments of a call are not a contract: deeper nesting is legitimate, and length is bounded before this. What costs time is the

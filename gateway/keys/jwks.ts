@@ -5,7 +5,7 @@ import type { KeySet, KeyStatus, Result, VerificationKey } from '../../engine/in
 import type { StoredKey } from './key-file.ts'
 
 /** Times are UTC, `YYYY-MM-DDThh:mm:ssZ`. */
-export interface PublishedKey {
+interface PublishedKey {
   readonly kty: 'OKP'
   readonly crv: 'Ed25519'
   readonly x: string

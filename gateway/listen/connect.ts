@@ -22,7 +22,7 @@ import {
   type ConnectionDecisionDeps,
 } from './connection-decision.ts'
 
-export interface ConnectDeps extends ConnectionDecisionDeps {
+interface ConnectDeps extends ConnectionDecisionDeps {
   readonly settings: () => ListenSettingsInForce
   readonly store: Pick<Store, 'recordInterception' | 'apiKey'>
   /** True when no more connections are taken. */

@@ -31,7 +31,7 @@ export interface ConnectionRequest extends EgressRequest {
 /** How an asking connection ended up; `intercepted` and `tunnelled` live on. */
 export type ConnectionOutcome = 'intercepted' | 'tunnelled' | 'denied' | 'refused' | 'unreachable' | 'abandoned'
 
-export type ConnectionPlan =
+type ConnectionPlan =
   | { readonly kind: 'intercept' }
   | { readonly kind: 'tunnel' }
   | { readonly kind: 'deny'; readonly denial: EgressDenial }
@@ -174,4 +174,4 @@ export async function intercept(
   return 'intercepted'
 }
 
-export type InboundOf = (scheme: 'http' | 'https') => InboundConnection
+type InboundOf = (scheme: 'http' | 'https') => InboundConnection

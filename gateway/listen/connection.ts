@@ -23,7 +23,7 @@ export type InboundConnection =
       readonly serverName: string | null
     }
 
-export type Destination =
+type Destination =
   | { readonly kind: 'gateway'; readonly host: string; readonly target: string }
   | ({ readonly kind: 'named' } & NamedDestination)
   | { readonly kind: 'refused'; readonly code: ErrorCode; readonly message: string }

@@ -12,7 +12,7 @@ const RECORDS = { first: 0x14, last: 0x18 } as const
 const SSL2_HELLO = { first: 0x80, type: 0x01 } as const
 
 /** `not_a_hello`: TLS that begins with something else than a readable hello. */
-export type Greeting = 'tls' | 'not_a_hello' | 'http' | 'other'
+type Greeting = 'tls' | 'not_a_hello' | 'http' | 'other'
 
 /** Mostly by one byte: HTTP/1 begins with a method, which is upper case letters everywhere that matters (RFC 9110 §9.1). */
 export function greetingOf(bytes: Buffer): Greeting {
@@ -57,7 +57,7 @@ let blind: SecureContext | null = null
  * Reads the server name (SNI) out of the beginning of a TLS connection by letting TLS itself read a copy of it; what it would
  * answer goes nowhere. Feed it what the client sends until `serverName` settles.
  */
-export interface HelloReader {
+interface HelloReader {
   feed(bytes: Buffer): void
   /** Null: the client names none, or this is not readable as TLS. Never rejects. */
   readonly serverName: Promise<string | null>

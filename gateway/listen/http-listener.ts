@@ -6,7 +6,7 @@ import type { IncomingMessage, RequestListener, Server, ServerOptions } from 'no
 import { createServer, maxHeaderSize } from '../runtime/node-http.ts'
 import { refuseRequest, refuseUnreadable } from './unreadable-request.ts'
 
-export interface ListenerOptions extends Pick<
+interface ListenerOptions extends Pick<
   ServerOptions,
   'keepAliveTimeout' | 'maxHeaderSize' | 'insecureHTTPParser' | 'shouldUpgradeCallback'
 > {

@@ -24,13 +24,13 @@ export interface Asks {
   readonly upgrade: Upgrade | null
 }
 
-export interface RequestTaker {
+interface RequestTaker {
   request(request: IncomingMessage, response: ServerResponse, inbound: InboundConnection, asks: Asks): void
   /** The socket is the taker's from here on. @param isNested it came on a connection that was opened to a destination already */
   connect(request: IncomingMessage, socket: Socket, head: Buffer, isNested: boolean): void
 }
 
-export interface HttpServer {
+interface HttpServer {
   /** Resolves with the bound address. Rejects with the error of `listen` (EADDRINUSE …). */
   listen(host: string, port: number): Promise<AddressInfo>
   /** Speaks HTTP on a connection that did not come by the listener. */

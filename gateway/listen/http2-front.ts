@@ -18,7 +18,7 @@ import { http2Fields } from '../upstream/http2-fields.ts'
 import { MAX_FIELDS } from '../routing/target.ts'
 import { http2, tls } from '../runtime/node-tls.ts'
 
-export interface Http2Front {
+interface Http2Front {
   /** Speaks HTTP/2 on the connection, in the open or with TLS standing, until it closes. */
   take(connection: Socket, serve: (exchange: Duplex) => void): void
   /** No new streams; those under way may finish. */

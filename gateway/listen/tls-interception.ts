@@ -12,7 +12,7 @@ export interface InterceptionDeps {
   readonly logger: Logger
 }
 
-export interface Intercepted {
+interface Intercepted {
   /** The host that the connection is for: its certificate is shown, and no other server name is taken. */
   readonly host: string
   readonly correlationId: string

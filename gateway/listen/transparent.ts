@@ -20,7 +20,7 @@ import {
   type ConnectionDecisionDeps,
 } from './connection-decision.ts'
 
-export interface TransparentDeps extends ConnectionDecisionDeps {
+interface TransparentDeps extends ConnectionDecisionDeps {
   readonly settings: () => Pick<ListenSettingsInForce, 'config'>
   /** True when no more connections are taken. */
   readonly isFull: () => boolean

@@ -65,7 +65,7 @@ export type ExecutionReport =
   | { readonly type: 'finished'; readonly result: ExecutionResult }
   | { readonly type: 'closed'; readonly outcome: Outcome }
 
-export interface MonitoringDeps {
+interface MonitoringDeps {
   readonly config: MonitoringSettings
   readonly dataDir: string
   readonly store: Pick<Store, 'openWindow' | 'closeWindow' | 'openWindows'>

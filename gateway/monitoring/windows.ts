@@ -3,7 +3,7 @@ import type { ExecutionSubject } from '../telemetry/events.ts'
 import type { Sink } from '../telemetry/sinks/sink.ts'
 
 /** Who will tell the outcome: the gateway itself, which sees the answer, or whoever was given the decision. */
-export type Observer = 'gateway' | 'caller'
+type Observer = 'gateway' | 'caller'
 
 export interface WindowRequest extends ExecutionSubject {
   readonly tenant: string

@@ -1,7 +1,7 @@
 /** IP addresses that are not simply somewhere on the internet, by kind (IANA special-purpose registries), and their one spelling. */
 import { BlockList, isIP } from 'node:net'
 
-export type AddressKind = 'unspecified' | 'loopback' | 'private' | 'link-local' | 'cloud metadata' | 'reserved'
+type AddressKind = 'unspecified' | 'loopback' | 'private' | 'link-local' | 'cloud metadata' | 'reserved'
 
 export interface SpecialRange {
   readonly kind: AddressKind

@@ -14,7 +14,7 @@ const CODINGS: Readonly<Record<string, Unpack>> = lookupTable({
   identity: (bytes) => Promise.resolve(bytes),
 })
 
-export type Unpacked = { readonly ok: true; readonly bytes: Buffer } | { readonly ok: false; readonly why: string }
+type Unpacked = { readonly ok: true; readonly bytes: Buffer } | { readonly ok: false; readonly why: string }
 
 /** @param encoding value of Content-Encoding; more than one coding is refused */
 export async function unpacked(bytes: Buffer, encoding: string | undefined, maxBytes: number): Promise<Unpacked> {

@@ -9,7 +9,7 @@ import { guardedLookup, RefusedAddressError, whyNotPublic } from './lookup.ts'
 const TIMEOUT_MS = 15_000
 const ACCEPT = 'application/json, application/yaml, text/yaml, */*'
 
-export interface FetchRules {
+interface FetchRules {
   /** Host names, each with `:port` where it is not the default one (configuration `diff.allow_urls`); null: the operator wrote the URL. */
   readonly allowedHosts: readonly string[] | null
   readonly maxBytes: number

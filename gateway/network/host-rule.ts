@@ -17,9 +17,7 @@ export type HostRule =
       readonly port: number | null
     }
 
-export type RuleReading =
-  | { readonly ok: true; readonly rule: HostRule }
-  | { readonly ok: false; readonly problem: string }
+type RuleReading = { readonly ok: true; readonly rule: HostRule } | { readonly ok: false; readonly problem: string }
 
 export function readHostRule(text: string): RuleReading {
   if (text.includes('/')) return readNetwork(text)

@@ -57,7 +57,7 @@ export function requestBy(
 }
 
 /** What a request says beside its address. */
-export interface RequestOptions extends Omit<Dispatcher.RequestOptions, 'origin' | 'path'> {
+interface RequestOptions extends Omit<Dispatcher.RequestOptions, 'origin' | 'path'> {
   readonly dispatcher: Dispatcher
 }
 

@@ -18,7 +18,7 @@ export interface ReportedPair {
   readonly head: ReportedDocument
 }
 
-export interface Annotation {
+interface Annotation {
   readonly path: string
   /** Null: the file as a whole. */
   readonly position: { readonly line: number; readonly column: number } | null

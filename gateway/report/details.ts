@@ -6,7 +6,7 @@ import type { ReportedPair } from './annotation.ts'
 const REACHED_SHOWN = 20
 
 /** `name:line:column` of the finding, in the document it stands in. */
-export function placeText({ side, line, column, location }: ReportGroup, pair: ReportedPair): string {
+function placeText({ side, line, column, location }: ReportGroup, pair: ReportedPair): string {
   const { name } = pair[side]
   const place = line === null ? name : `${name}:${line}:${column ?? 1}`
   return printable(`${place} ${location || '/'}`)

@@ -35,7 +35,7 @@ export interface ReportGroup {
   readonly count: number
 }
 
-export interface ReportSummary {
+interface ReportSummary {
   readonly breaking: number
   readonly dangerous: number
   readonly info: number
@@ -47,7 +47,7 @@ export interface ReportSummary {
 }
 
 /** A reference whose target was not compared. */
-export interface ReportReference {
+interface ReportReference {
   readonly side: 'base' | 'head'
   /** As written. */
   readonly reference: string

@@ -36,7 +36,7 @@ export interface IgnoredGroup {
   readonly place: string
 }
 
-export interface Ignored {
+interface Ignored {
   /** What is left; its patterns are those of what is left. */
   readonly comparison: Comparison
   readonly ignored: readonly IgnoredGroup[]

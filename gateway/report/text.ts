@@ -4,7 +4,7 @@ import { LEVELS, type Level } from '../../engine/internal.ts'
 import { countText, incompleteLine, type DiffReport, type ReportGroup } from './diff-report.ts'
 import { printable } from './printable.ts'
 
-export interface TextOptions {
+interface TextOptions {
   readonly isColoured: boolean
   /** What the two documents are called, for `name:line:column`. */
   readonly names: { readonly base: string; readonly head: string }

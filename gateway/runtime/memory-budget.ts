@@ -7,7 +7,7 @@
 import { totalmem } from 'node:os'
 import { getHeapStatistics } from 'node:v8'
 
-export type MemoryUse = 'body' | 'analysis'
+type MemoryUse = 'body' | 'analysis'
 
 /** Bytes that were granted. `release` may be called more than once. */
 export interface MemoryLease {
@@ -49,7 +49,7 @@ const BODIES = 0.15
 const HEAP_FOR_BODIES = 0.5
 
 /** What this process may use in all: the limit of its control group (v1 or v2), or the machine's memory. */
-export function processMemory(): number {
+function processMemory(): number {
   const limit = process.constrainedMemory()
   return Math.min(limit > 0 ? limit : Number.POSITIVE_INFINITY, totalmem())
 }

@@ -1,6 +1,6 @@
 /** The time that the gateway judges by. It never goes back while the process runs: what has once ended would be valid again. */
 
-export interface SetBack {
+interface SetBack {
   /** Milliseconds. */
   readonly by: number
 }

@@ -57,7 +57,7 @@ export function isRepositoryName({ platform, repository }: ScmAddress): boolean 
   return CLIENTS[platform].grammar.test(repository)
 }
 
-export interface ScmAccessDeps {
+interface ScmAccessDeps {
   readonly settings: () => { readonly config: ScmConfig }
   readonly flow: Pick<Flow, 'readJson'>
   /** Milliseconds since the epoch. */

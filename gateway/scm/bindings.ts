@@ -9,7 +9,7 @@ import { ScmError } from './scm-error.ts'
 
 export const MARKER_PATH = '.preflight-bind'
 
-export interface BindingDeps {
+interface BindingDeps {
   readonly store: Pick<Store, 'challenge' | 'openChallenge' | 'recordBinding'>
   readonly scm: ScmAccess
   /** Milliseconds since the epoch. */
@@ -40,7 +40,7 @@ export async function openChallenge(
   return row
 }
 
-export interface Prover {
+interface Prover {
   readonly tenant: string
   readonly audience: string
   /** X-SCM-Token of the request. */

@@ -23,7 +23,7 @@ export interface Changes {
   readonly sides: TreeSides
 }
 
-export interface AffectedRoots {
+interface AffectedRoots {
   readonly contracts: readonly ContractFile[]
   readonly problem: Problem | null
 }

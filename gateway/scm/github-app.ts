@@ -7,7 +7,7 @@ import type { ScmTransport } from './transport.ts'
 import { loadRegularFile } from '../runtime/regular-file.ts'
 
 /** Configuration `scm.github.app`. */
-export interface GithubApp {
+interface GithubApp {
   readonly id: string
   readonly key_file: string
 }

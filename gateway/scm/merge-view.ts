@@ -10,7 +10,7 @@ export interface TreeSides {
   readonly after: (path: string) => Promise<FileAtCommit>
 }
 
-export interface Merging {
+interface Merging {
   readonly base: string
   readonly head: string
   /** Null: the base is replaced by the head and nothing is merged. */

@@ -9,7 +9,6 @@ export const PLATFORMS = {
 } as const
 
 export type PlatformId = keyof typeof PLATFORMS
-export type PlatformName = (typeof PLATFORMS)[PlatformId]['name']
 
 export type ChangeType = 'added' | 'modified' | 'removed'
 

@@ -5,7 +5,7 @@ import { ARTIFACT_PROBLEMS } from './problems.ts'
 import { ScmError } from './scm-error.ts'
 import type { ScmAnswer, ScmTransport } from './transport.ts'
 
-export interface RawFile {
+interface RawFile {
   /** From the root of the repository. */
   readonly path: string
   /** At the API, with its query. */

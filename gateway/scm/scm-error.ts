@@ -4,7 +4,7 @@
  * `refused`: this caller may not, or there is no such thing for it. `limited`: asked too often. `unavailable`: it could not be
  * reached or failed. `unexpected`: it answered something that cannot be used.
  */
-export type ScmErrorKind = 'refused' | 'limited' | 'unavailable' | 'unexpected'
+type ScmErrorKind = 'refused' | 'limited' | 'unavailable' | 'unexpected'
 
 export class ScmError extends Error {
   readonly kind: ScmErrorKind

@@ -6,7 +6,7 @@ import type { ArtifactType, Digest } from '../../engine/internal.ts'
 import { sha256Hex } from '../runtime/hash.ts'
 
 /** Configuration `scm.contracts`. */
-export interface ContractProfile {
+interface ContractProfile {
   readonly types: readonly ArtifactType[]
   /** A path counts when a glob matches it and no glob that begins with `!` does. */
   readonly globs: readonly string[]

@@ -24,7 +24,7 @@ export interface ScmTransport {
   refusal(answer: ScmAnswer): ScmError
 }
 
-export interface TransportOptions {
+interface TransportOptions {
   /** For messages: `GitHub`. */
   readonly title: string
   /** Path of the API's root at its origin, without a slash at the end: ``, `/api/v3`. */

@@ -6,9 +6,9 @@ import type { KeySet } from '../../engine/internal.ts'
 import { signatureOf, type ReceiptSigner } from '../keys/receipt-signer.ts'
 import type { LedgerHead } from './ledger.ts'
 
-export const CHECKPOINT_TYPE = 'preflight-checkpoint+jwt'
+const CHECKPOINT_TYPE = 'preflight-checkpoint+jwt'
 
-export interface Checkpoint extends LedgerHead {
+interface Checkpoint extends LedgerHead {
   /** Seconds since the epoch. */
   readonly issuedAt: number
 }
@@ -21,7 +21,7 @@ export async function signCheckpoint(checkpoint: Checkpoint, signer: ReceiptSign
   return `${input}.${await signatureOf(signer, input)}`
 }
 
-export type CheckpointReading =
+type CheckpointReading =
   | { readonly ok: true; readonly checkpoint: Checkpoint }
   /**
    * `problem`: part of a sentence for people. `isForged`: a key that is known did not sign it, or it is no checkpoint at all.

@@ -18,7 +18,7 @@ export interface Checkpoints {
   close(): Promise<void>
 }
 
-export interface CheckpointsDeps {
+interface CheckpointsDeps {
   readonly store: Pick<Store, 'ledgerHead' | 'recordCheckpoint'>
   readonly keys: Pick<KeyRing, 'signer'>
   readonly file: string

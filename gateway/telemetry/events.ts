@@ -14,7 +14,7 @@ export const EVENT_TYPES = [
 export const VIOLATION_EVENT = 'preflight.contract.violated'
 /** An upstream offers another contract than the baseline of its route, seen for the first time. */
 export const CANDIDATE_EVENT = 'preflight.baseline.candidate'
-export type EventType = (typeof EVENT_TYPES)[number] | typeof VIOLATION_EVENT | typeof CANDIDATE_EVENT
+type EventType = (typeof EVENT_TYPES)[number] | typeof VIOLATION_EVENT | typeof CANDIDATE_EVENT
 
 /** What an execution came to, as observed on the wire or as a direct caller tells. */
 export interface ExecutionResult {
@@ -49,7 +49,7 @@ export interface ExecutionSubject {
 }
 
 /** What an event is about; without a decision when the call did not come as far as one. */
-export type EventSubject = Omit<ExecutionSubject, 'decisionId'> & { readonly decisionId: string | null }
+type EventSubject = Omit<ExecutionSubject, 'decisionId'> & { readonly decisionId: string | null }
 
 /**
  * @param at milliseconds since the epoch

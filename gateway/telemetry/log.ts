@@ -3,7 +3,7 @@ import { pino, type DestinationStream } from 'pino'
 import type { LogEvent } from './log-events.ts'
 
 /** Members of a record beside level, time and message. `err` is an error with its causes. */
-export interface LogFields {
+interface LogFields {
   readonly event: LogEvent
   readonly [member: string]: unknown
 }

@@ -46,7 +46,7 @@ export interface Authorities {
   rotate(overlapSeconds: number): Promise<void>
 }
 
-export interface AuthoritiesDeps {
+interface AuthoritiesDeps {
   readonly dataDir: string
   readonly ca: TlsSettings['ca']
   /** Milliseconds since the epoch. */

@@ -4,7 +4,7 @@ import type { Result } from '../../engine/internal.ts'
 import { messageOf } from '../errors/startup-error.ts'
 import { readRegularFile } from '../runtime/regular-file.ts'
 
-export interface AuthorityFiles {
+interface AuthorityFiles {
   readonly certificate: string
   readonly key: string
 }
@@ -20,7 +20,7 @@ export interface GivenAuthority {
 }
 
 /** What is wrong, and with which of the two files. */
-export interface AuthorityFault {
+interface AuthorityFault {
   readonly file: keyof AuthorityFiles
   readonly reason: string
 }

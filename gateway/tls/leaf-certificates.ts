@@ -15,7 +15,7 @@ export interface Leaves {
   contextFor(host: string): Promise<SecureContext>
 }
 
-export interface LeavesDeps {
+interface LeavesDeps {
   readonly authorities: Pick<Authorities, 'signing'>
   readonly metrics: Metrics
   readonly logger: Logger

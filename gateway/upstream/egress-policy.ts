@@ -10,7 +10,7 @@ import { coversAddress, coversAuthority, isAbout, readHostRule, type HostRule } 
 import { guardedLookup } from '../network/lookup.ts'
 
 /** Bounded: labels a metric. */
-export type EgressReason = 'not_allowed' | 'denied' | 'metadata' | 'special_address' | 'own_listener'
+type EgressReason = 'not_allowed' | 'denied' | 'metadata' | 'special_address' | 'own_listener'
 
 export interface EgressDenial {
   readonly reason: EgressReason
@@ -30,7 +30,7 @@ export interface Egress {
   isTunnelOnly(authority: Authority): boolean
 }
 
-export interface EgressDeps {
+interface EgressDeps {
   readonly egress: EgressSettings
   /** True for an address and port at which this gateway itself listens. */
   readonly isOwn: (address: string, port: number) => boolean

@@ -27,7 +27,7 @@ export interface ExchangeEnd extends ExecutionResult {
   readonly cause: Error | null
 }
 
-export interface ExchangeOptions {
+interface ExchangeOptions {
   readonly dispatcher: RequestDispatcher
   readonly path: string
   readonly request: IncomingMessage

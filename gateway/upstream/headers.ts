@@ -60,7 +60,7 @@ export function mayTrail(name: string): boolean {
   return !NOT_IN_TRAILERS.has(name) && !name.startsWith(OWN_PREFIX)
 }
 
-export interface ForwardedFor {
+interface ForwardedFor {
   /** Address of the peer on the proxy's socket. */
   readonly peer: string
   readonly proto: 'http' | 'https'

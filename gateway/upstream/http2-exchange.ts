@@ -14,7 +14,7 @@ export interface Http2Timeouts {
   readonly idleMs: number
 }
 
-export interface Http2ExchangeOptions extends Http2Timeouts {
+interface Http2ExchangeOptions extends Http2Timeouts {
   /** The connection has brought answers before. */
   readonly hasServed: boolean
   /** Told when the head of the answer has come. */

@@ -10,7 +10,7 @@ import { startHttp2Exchange, type Http2Timeouts } from './http2-exchange.ts'
 import { codedError } from './outcome.ts'
 import type { SentRequest } from './sent-request.ts'
 
-export interface Http2OriginOptions extends Http2Timeouts {
+interface Http2OriginOptions extends Http2Timeouts {
   readonly connectMs: number
   /** PEM of the authorities to trust instead of the public ones. */
   readonly ca?: string

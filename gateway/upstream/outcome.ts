@@ -53,7 +53,7 @@ export function brokenOutcome(fault: ExchangeFault, cause: Error | null, wasSent
 }
 
 /** Requests that may be sent again where no answer has begun. */
-export type Repeatable = 'none' | 'reads' | 'any'
+type Repeatable = 'none' | 'reads' | 'any'
 
 /** Of a request that was lost on HTTP/2, before its answer began. */
 export class LostRequest extends Error {

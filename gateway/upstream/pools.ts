@@ -16,12 +16,12 @@ import { readRegularFile } from '../runtime/regular-file.ts'
 export type UpstreamRoute = Pick<Route, 'name' | 'protocol' | 'upstream' | 'upstream_protocol' | 'timeout' | 'tls'>
 
 /** By whom the gateway asks an upstream questions of its own. */
-export interface Asker {
+interface Asker {
   /** Rejects with an error of undici, of the connection, or with the reason of the signal. */
   request(question: UpstreamQuestion): Promise<Dispatcher.ResponseData>
 }
 
-export interface UpstreamQuestion {
+interface UpstreamQuestion {
   readonly path: string
   readonly method: string
   readonly headers: string[] | Readonly<Record<string, string>>
@@ -30,7 +30,7 @@ export interface UpstreamQuestion {
 }
 
 /** Of a call, what says how its upstream is reached. */
-export type ReachedBy = Pick<Call, 'origin' | 'headers'> & { readonly route: UpstreamRoute }
+type ReachedBy = Pick<Call, 'origin' | 'headers'> & { readonly route: UpstreamRoute }
 
 export interface Upstreams {
   /** Speaks as the route says. */

@@ -14,7 +14,7 @@ export interface Doorkeeper {
 }
 
 /** @returns null when the first bytes say enough: then all passes */
-export type AskDoorkeeper = (first: Buffer) => Doorkeeper | null
+type AskDoorkeeper = (first: Buffer) => Doorkeeper | null
 
 export interface Tunnels {
   /**

@@ -19,7 +19,7 @@ export interface OperationTable {
   readonly operations: readonly { readonly method: string; readonly path: string }[]
 }
 
-export interface OperationMatch {
+interface OperationMatch {
   readonly method: string
   /** The template, e.g. `/pets/{petId}`. */
   readonly path: string
@@ -86,7 +86,7 @@ interface Node {
   readonly templates: Map<string, OperationTemplate[]>
 }
 
-export interface OperationMatches {
+interface OperationMatches {
   /** Each that some common router would run. */
   readonly operations: readonly OperationMatch[]
   /** One of them is what the path says as it is written. */

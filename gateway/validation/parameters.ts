@@ -2,9 +2,9 @@
 import { lookupTable } from '../../engine/base.ts'
 import type { CheckedContract, ContractPart } from './contract.ts'
 
-export type ParameterLocation = 'path' | 'query' | 'header' | 'cookie'
+type ParameterLocation = 'path' | 'query' | 'header' | 'cookie'
 
-export interface MessageParameter {
+interface MessageParameter {
   readonly name: string
   readonly place: ParameterLocation
   readonly isRequired: boolean
@@ -89,7 +89,7 @@ export interface RequestValues {
 }
 
 /** `given` undefined: it is not there. `isRead` false: written in a way that is not read here. */
-export interface GivenValue {
+interface GivenValue {
   readonly given: unknown
   readonly isRead: boolean
 }

@@ -14,7 +14,7 @@ import { positionAt } from '../positions.ts'
 import { overLimit, unreadable } from '../unreadable.ts'
 import { tooDeepAt } from './nesting.ts'
 
-export interface OperationLimits {
+interface OperationLimits {
   readonly maxTokens: number
   readonly maxDepth: number
 }

@@ -10,7 +10,7 @@ import { tooDeepAt } from './nesting.ts'
 import { NO_REASON, type DirectiveUsage } from './schema.ts'
 
 /** The directives on one element, read. */
-export interface Applied {
+interface Applied {
   readonly usages: readonly DirectiveUsage[]
   readonly deprecation: string | null
   readonly specifiedBy: string | null

@@ -36,7 +36,7 @@ export interface CrdBundle {
 
 const KIND = 'CustomResourceDefinition'
 
-export function isCrd(root: unknown): boolean {
+function isCrd(root: unknown): boolean {
   if (!isRecord(root)) return false
   const { kind, apiVersion } = root
   return kind === KIND && typeof apiVersion === 'string' && apiVersion.startsWith('apiextensions.k8s.io/')

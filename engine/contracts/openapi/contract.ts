@@ -129,7 +129,7 @@ function addOperation(
   })
 }
 
-export function lifecycleAt(value: JsonRecord): Lifecycle {
+function lifecycleAt(value: JsonRecord): Lifecycle {
   return {
     deprecated: value.deprecated === true,
     sunset: value['x-sunset'] ?? null,

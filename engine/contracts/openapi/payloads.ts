@@ -183,7 +183,7 @@ function fieldEncodings(fields: readonly Parameter[]): JsonRecord {
   return Object.fromEntries(entries)
 }
 
-export interface ListStyle {
+interface ListStyle {
   readonly style: string
   readonly explode: boolean
 }

@@ -2,7 +2,7 @@
 import { isRecord, type JsonRecord } from '../../schema/located.ts'
 import { DATA, NAMED_PARTS } from '../unresolved.ts'
 
-export interface ReferenceMoves {
+interface ReferenceMoves {
   /** A `$ref` as written → as it is to be. */
   readonly ref: (reference: string) => string
   /** A value of a discriminator's mapping, or its default: the name of a schema or a reference. */

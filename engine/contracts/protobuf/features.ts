@@ -4,7 +4,7 @@
  */
 import type { Options } from './model.ts'
 
-export interface Features {
+interface Features {
   readonly field_presence: string
   readonly enum_type: string
   readonly repeated_field_encoding: string

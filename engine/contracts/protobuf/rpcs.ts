@@ -6,7 +6,7 @@ import { missingImports, readProtoContract, type ProtoContract } from './contrac
 import type { ProtoMethod, ProtoService } from './model.ts'
 
 export const EXCHANGES = ['RPC', 'CLIENT_STREAM', 'SERVER_STREAM', 'BIDI_STREAM'] as const
-export type StreamingKind = (typeof EXCHANGES)[number]
+type StreamingKind = (typeof EXCHANGES)[number]
 
 export function exchangeOf({ isClientStreaming, isServerStreaming }: ProtoMethod): StreamingKind {
   if (isClientStreaming) return isServerStreaming ? 'BIDI_STREAM' : 'CLIENT_STREAM'

@@ -5,7 +5,7 @@ import type { Declared, NumberRange, Options, Reserved } from './model.ts'
 import type { Cursor, Token } from './tokens.ts'
 
 /** The file that is being read. */
-export interface ProtoReading {
+interface ProtoReading {
   readonly cursor: Cursor
   readonly syntax: string
   /** Offset of each declaration by its pointer. */

@@ -7,7 +7,7 @@ import type { Problem } from '../../result.ts'
 import { positionAt } from '../positions.ts'
 import { firstAt, overLimit, unreadable } from '../unreadable.ts'
 
-export type TokenKind = 'name' | 'number' | 'string' | 'symbol' | 'end'
+type TokenKind = 'name' | 'number' | 'string' | 'symbol' | 'end'
 
 export interface Token {
   readonly kind: TokenKind

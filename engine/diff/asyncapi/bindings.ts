@@ -9,7 +9,7 @@ import { isRecord, memberOf, stepInto, type JsonRecord, type Located } from '../
 import type { AsyncWalk, SayAsync } from './walk.ts'
 
 /** Bindings of one object on both sides. */
-export interface BindingPair {
+interface BindingPair {
   readonly before: Located | null
   readonly after: Located | null
   /** Whose they are, in words. */

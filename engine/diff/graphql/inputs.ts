@@ -6,7 +6,7 @@ import { compareDescription, compareLifecycle, compareUsages } from './elements.
 import type { GraphqlReport, Site } from './report.ts'
 
 /** One kind of input, as rules and messages call it, and where it stands below its owner. */
-export interface InputKind {
+interface InputKind {
   readonly id: InputSite
   readonly noun: string
   readonly siteOf: (name: string) => Site

@@ -22,7 +22,7 @@ const MANY_OPERATIONS = 20
 type ReachedOperations = Set<Operation> | 'many'
 
 /** A reference to a type that is not defined, at the first place that refers to it. */
-export interface Dangling {
+interface Dangling {
   readonly coordinate: string
   readonly reference: Reference
 }

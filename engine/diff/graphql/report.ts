@@ -33,7 +33,7 @@ export function below(site: Site, coordinate: string, ...path: readonly string[]
   return { coordinate, path: [...site.path, ...path], type: site.type }
 }
 
-export interface GraphqlChange {
+interface GraphqlChange {
   readonly rule: GraphqlRuleId
   readonly side: 'base' | 'head'
   readonly mark: Mark
@@ -44,7 +44,7 @@ export interface GraphqlChange {
   readonly detail?: string
 }
 
-export interface SchemaSides {
+interface SchemaSides {
   readonly base: GraphqlSchema
   readonly head: GraphqlSchema
 }

@@ -6,7 +6,7 @@ import { isEqual } from '../../schema/equality.ts'
 import { isRecord, memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
 
 /** A change of an extension. Steps lead down from the root of the object. */
-export interface ExtensionChange {
+interface ExtensionChange {
   readonly rule: CrdRuleId
   readonly steps: readonly string[]
   readonly located: Located

@@ -12,7 +12,7 @@ import type { McpReport } from './report.ts'
 import { compareToolSecurity, SECURITY_SCHEMES } from './security.ts'
 
 /** Whose members are compared. */
-export interface Holder {
+interface Holder {
   readonly before: Located & { readonly value: JsonRecord }
   readonly after: Located & { readonly value: JsonRecord }
   readonly tool: string | null

@@ -11,7 +11,7 @@ import type { Rule } from '../../rules/rule.ts'
 import { nameValue } from '../../schema/values.ts'
 
 /** Where a change stands. */
-export interface McpPlace {
+interface McpPlace {
   /** The tool that it is of; null for what concerns the whole server. */
   readonly tool: string | null
   /** What changed, in names without positions, the tool left out: the same change of many tools is one group. */
@@ -21,7 +21,7 @@ export interface McpPlace {
   readonly location: string
 }
 
-export interface McpChange extends McpPlace {
+interface McpChange extends McpPlace {
   readonly rule: McpRuleId
   readonly name?: string
   readonly before?: unknown
@@ -30,7 +30,7 @@ export interface McpChange extends McpPlace {
   readonly detail?: string
 }
 
-export interface SchemaChange extends McpPlace {
+interface SchemaChange extends McpPlace {
   readonly rule: Rule
   /** The level where it is not that of the rule. */
   readonly level?: Level

@@ -13,7 +13,7 @@ import {
   type SitePair,
 } from '../../rules/sites.ts'
 
-export type ExchangeKind = 'operation' | 'callback' | 'webhook'
+type ExchangeKind = 'operation' | 'callback' | 'webhook'
 
 export interface MessageExchange {
   readonly kind: ExchangeKind

@@ -47,7 +47,7 @@ function schemasOf({ root, isSwagger }: Walk['base']): readonly (readonly [strin
   return components === null ? [] : membersAt(components, 'schemas')
 }
 
-export type VersionStep = 'same' | 'decreased' | 'minor'
+type VersionStep = 'same' | 'decreased' | 'minor'
 
 /** How the stated version moved, when a change that breaks should have raised its major number; null when it did, or says nothing. */
 export function versionStepOf(before: string | null, after: string | null): VersionStep | null {

@@ -29,7 +29,7 @@ function parse(name: string): Name {
   }
 }
 
-export type Relation = 'same' | 'generalized' | 'specialized' | 'changed' | 'exchanged' | 'unrelated'
+type Relation = 'same' | 'generalized' | 'specialized' | 'changed' | 'exchanged' | 'unrelated'
 
 /**
  * What became of a media type that was named `before` and is named `after`. Of parameters alone it `changed` where they only

@@ -11,7 +11,7 @@ interface Written {
   readonly located: Located
 }
 
-export interface WritingChange {
+interface WritingChange {
   readonly of: 'style' | 'content'
   readonly before: string
   readonly after: string
@@ -38,7 +38,7 @@ export function anySchema({ at, document }: Located): Located {
 }
 
 /** How the values of a parameter are written. */
-export interface Style {
+interface Style {
   readonly name: string
   readonly isExploded: boolean
   /** Scalars are written the same whether exploded or not. */

@@ -48,10 +48,3 @@ export interface Walk {
   add<Change extends OpenApiChange>(delta: ContractDelta<Change>): void
   use(site: Omit<SchemaUseSite, 'pair'>, before: Located, after: Located): void
 }
-
-/** One operation on both sides. */
-export interface OperationPair<T> {
-  readonly before: T
-  readonly after: T
-  readonly name: OperationName
-}

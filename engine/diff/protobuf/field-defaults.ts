@@ -3,7 +3,7 @@ import type { ProtoContract } from '../../contracts/protobuf/contract.ts'
 import type { ProtoField } from '../../contracts/protobuf/model.ts'
 import { typeOfField } from './field-types.ts'
 
-export interface FieldDefault {
+interface FieldDefault {
   /** As the contract writes it. */
   readonly written: unknown
   /** What it stands for, equal where readers get the same: a number is the same in every numeric type. */

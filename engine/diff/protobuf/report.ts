@@ -76,7 +76,7 @@ function placesOf(operations: readonly Operation[], message: string, detail: str
 }
 
 /** `(google.api.http)`, set as a whole or member by member. */
-export function isHttpOption(option: string): boolean {
+function isHttpOption(option: string): boolean {
   return option === HTTP_OPTION || option.startsWith(`${HTTP_OPTION}.`)
 }
 

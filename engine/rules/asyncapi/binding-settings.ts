@@ -12,7 +12,7 @@ import { lookupTable } from '../../lookup-table.ts'
 const KINDS = ['destination', 'declaration', 'encoding', 'delivery', 'limit', 'schema', 'upkeep'] as const
 export type SettingKind = (typeof KINDS)[number]
 
-export interface BindingSetting {
+interface BindingSetting {
   readonly kind: SettingKind
   /** What holds where nothing is said; null where that is left open. */
   readonly fallback: unknown

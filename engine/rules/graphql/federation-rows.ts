@@ -7,8 +7,8 @@ import type { Effect } from '../rule.ts'
 import { KEEP_OLD, NOTHING_TO_DO, type GraphqlRow } from './row.ts'
 
 /** What can become of a directive at one place; `changed` is said of its arguments. */
-export const USAGE_ACTIONS = ['added', 'removed', 'changed'] as const
-export type UsageAction = (typeof USAGE_ACTIONS)[number]
+const USAGE_ACTIONS = ['added', 'removed', 'changed'] as const
+type UsageAction = (typeof USAGE_ACTIONS)[number]
 
 export type FederationRuleId = `graphql-federation-${string}`
 
@@ -26,7 +26,7 @@ const ACCESS = 'Clients without the right to what is now guarded get an error or
 const OPENED = 'What was guarded is now given to clients that had no right to it.'
 
 /** One row for each directive of the federation specification that decides about more than documentation. */
-export const FEDERATION_DIRECTIVES = {
+const FEDERATION_DIRECTIVES = {
   key: {
     direction: 'none',
     verdicts: {

@@ -33,7 +33,7 @@ function unmasked(word: string): string | null {
   return word.replaceAll(FOREIGN_LETTERS, (letter) => LATIN_OF.get(letter) ?? letter)
 }
 
-export interface LookalikeWord {
+interface LookalikeWord {
   readonly written: string
   /** In Latin letters. */
   readonly read: string

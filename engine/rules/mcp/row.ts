@@ -1,7 +1,7 @@
 /** What a row says about one kind of change of an MCP manifest, and the words that rows share. */
 import type { RuleRow } from '../row.ts'
 
-export interface McpRow extends RuleRow {
+interface McpRow extends RuleRow {
   readonly area: 'tools' | 'prompts' | 'resources' | 'server' | 'texts'
 }
 

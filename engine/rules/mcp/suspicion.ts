@@ -7,7 +7,7 @@ import { FOREIGN_OVERRIDES } from './override-phrases.ts'
 import type { McpRuleId } from './rows.ts'
 import { steeringReferences } from './tool-references.ts'
 
-export interface Suspicion {
+interface Suspicion {
   readonly rule: Extract<McpRuleId, `mcp-text-${string}`>
   /** What was seen, fit to be shown: nothing hidden in it. */
   readonly evidence: string
@@ -135,7 +135,7 @@ function placeOf({ pattern, isDemand }: Sign, text: string): string | undefined 
 }
 
 /** Whose text it is: the names of all tools of the server, and its own. */
-export interface TextOwner {
+interface TextOwner {
   readonly tools: ReadonlySet<string>
   readonly own: string | null
 }

@@ -3,7 +3,7 @@
  * only reworded touches few words, and none of those that command, forbid, count or act.
  */
 
-export type WordingChange =
+type WordingChange =
   | { readonly kind: 'same' }
   | { readonly kind: 'reworded' | 'changed'; /** What went and came, in context. */ readonly difference: string }
 

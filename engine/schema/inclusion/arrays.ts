@@ -7,7 +7,7 @@ import { countsOf } from './scalars.ts'
 
 type ItemAtom = Extract<Atom, { kind: 'item' }>
 
-export interface ArraySearch {
+interface ArraySearch {
   readonly solve: Solve
   readonly valuesNode: (values: readonly unknown[]) => SchemaNode
 }

@@ -59,11 +59,7 @@ export interface Negating {
 }
 
 /** The ways in which a schema is not met by a value of a type. */
-export function waysNotToMeet(
-  node: SchemaNode,
-  by: Negating,
-  within: ReadonlySet<number> = new Set(),
-): readonly LiteralSet[] {
+function waysNotToMeet(node: SchemaNode, by: Negating, within: ReadonlySet<number> = new Set()): readonly LiteralSet[] {
   // A schema that holds itself is not met where the rest of it is not.
   if (within.has(node.id)) return []
   const inside = new Set(within).add(node.id)

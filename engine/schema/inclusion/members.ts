@@ -5,7 +5,7 @@
 import type { Constraint, JsonType, SchemaNode, Shape } from './model.ts'
 
 /** The same member of both sides. */
-export type MemberPair = readonly [sub: SchemaNode, other: SchemaNode]
+type MemberPair = readonly [sub: SchemaNode, other: SchemaNode]
 
 /** Members for which any value of `sub` may be exchanged, and which `other` looks at in any case. */
 export function decidingMembers(sub: SchemaNode, other: SchemaNode): readonly MemberPair[] {

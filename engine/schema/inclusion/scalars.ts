@@ -20,7 +20,7 @@ export interface ScalarConditions {
   readonly excluded: readonly unknown[]
 }
 
-export interface Conditions<Value> {
+interface Conditions<Value> {
   readonly met: readonly Value[]
   readonly unmet: readonly Value[]
 }

@@ -16,7 +16,7 @@ import { valuesOf, type SchemaNodes } from './nodes.ts'
 import { ObjectGoal, type ObjectSearch } from './objects.ts'
 import { findNumber, findText, type ScalarConditions } from './scalars.ts'
 
-export interface SearchOptions {
+interface SearchOptions {
   readonly convention: Convention
   /** Whether every value of the first is seen to be one of the second, without a search. */
   readonly isWithin: (one: SchemaNode, other: SchemaNode) => boolean

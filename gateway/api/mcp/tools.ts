@@ -5,7 +5,7 @@ import { preflight } from '../routes/preflight.ts'
 import { verifyReceiptRoute } from '../routes/verify-receipt.ts'
 import type { ApiRoute } from '../route.ts'
 
-export interface ToolDefinition {
+interface ToolDefinition {
   readonly name: string
   readonly title: string
   readonly description: string

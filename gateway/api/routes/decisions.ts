@@ -11,7 +11,7 @@ import { envelopeFor, ownAudience } from '../visibility.ts'
 import { ControlEnvelope, DecisionResult } from '../schemas/preflight.ts'
 import { CorrelationId, Decision, DIGEST_PATTERN, ExecutionAction, ID_PATTERN } from '../schemas/shapes.ts'
 
-export const LookupRequest = Type.Object(
+const LookupRequest = Type.Object(
   {
     decision_id: Type.Optional(Type.String({ pattern: ID_PATTERN })),
     fingerprint: Type.Optional(Type.String({ pattern: DIGEST_PATTERN, description: 'The newest decision with it.' })),
@@ -78,7 +78,7 @@ export const getDecision = defineRoute({
 })
 
 /** The same for the REST route and for the tool `get_decision_details`. */
-export async function runLookup(exchange: RouteExchange<LookupRequestBody>, deps: ApiDeps): Promise<RouteAnswer> {
+async function runLookup(exchange: RouteExchange<LookupRequestBody>, deps: ApiDeps): Promise<RouteAnswer> {
   const caller = callerOf(exchange)
   const { tenant } = caller
   const { decision_id: id, fingerprint } = exchange.body

@@ -62,7 +62,7 @@ export const preflight = defineRoute({
 })
 
 /** The same for the REST route and for the tool `preflight_change_set`; the body has been checked. */
-export async function runPreflight(exchange: RouteExchange<PreflightRequestBody>, deps: ApiDeps): Promise<RouteAnswer> {
+async function runPreflight(exchange: RouteExchange<PreflightRequestBody>, deps: ApiDeps): Promise<RouteAnswer> {
   return exchange.body.preflight_mode === 'analyze' ? analyze(exchange, deps) : authorize(exchange, deps)
 }
 

@@ -95,7 +95,7 @@ export const verifyReceiptRoute = defineRoute({
 export { VerifyRequest }
 
 /** The same for the REST route and for the tool `verify_receipt`. A key opens and uses up receipts of its own tenant only. */
-export async function runVerify(exchange: RouteExchange<VerifyRequestBody>, deps: ApiDeps): Promise<RouteAnswer> {
+async function runVerify(exchange: RouteExchange<VerifyRequestBody>, deps: ApiDeps): Promise<RouteAnswer> {
   const { body, correlationId } = exchange
   const context = intendedContext(body)
   const tenant = exchange.caller?.tenant ?? (await tenantOf(exchange, deps))

@@ -127,7 +127,7 @@ const shared = (artifact: Record<string, TSchema>) => ({
   scorer_version: Type.String(),
 })
 
-export const AnalyzeAnswer = Type.Object(
+const AnalyzeAnswer = Type.Object(
   {
     preflight_mode: Type.Literal('analyze'),
     analysis_outcome: Type.Enum(['NO_BREAK_DETECTED', 'BREAKS_DETECTED', 'ANALYSIS_FAILED']),
@@ -180,7 +180,7 @@ export const ControlEnvelope = Type.Object(
   { title: 'ControlEnvelope' },
 )
 
-export const AuthorizeAnswer = Type.Object(
+const AuthorizeAnswer = Type.Object(
   {
     preflight_mode: Type.Literal('authorize'),
     decision: Decision,

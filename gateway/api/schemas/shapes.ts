@@ -25,7 +25,7 @@ export const ExecutionAction = Type.Enum(EXECUTION_ACTIONS, {
   description: 'The one directive to branch on. A value you do not know is STOP.',
 })
 export const Level = Type.Enum(LEVELS)
-export const claimText = (maxLength: number, description: string) =>
+const claimText = (maxLength: number, description: string) =>
   Type.String({ maxLength, pattern: CLAIM_PATTERN, allOf: [{ pattern: NOT_BLANK }], description })
 
 export const Problem = Type.Object(

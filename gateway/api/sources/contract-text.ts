@@ -21,7 +21,7 @@ export interface ContractSide {
   readonly isInline: boolean
 }
 
-export type ContractText =
+type ContractText =
   | { readonly ok: true; readonly side: ContractSide }
   | { readonly ok: false; readonly because: 'not_configured' | 'unreadable'; readonly message: string }
 

@@ -3,7 +3,7 @@ import type { ProtocolSettings, RouteWith } from '../common/protocol-settings.ts
 import { Type } from '../../../engine/base.ts'
 import { strict } from '../../settings/fields.ts'
 
-export const ArgocdSection = strict(
+const ArgocdSection = strict(
   {
     namespace: Type.String({
       default: 'argocd',

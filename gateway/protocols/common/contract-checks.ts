@@ -40,7 +40,7 @@ export interface ContractChecks {
   drifted(departure: Departure, under: Under): void
 }
 
-export interface ContractChecksDeps {
+interface ContractChecksDeps {
   readonly store: Pick<Store, 'recordInterception'>
   readonly monitoring: Pick<Monitoring, 'reportViolation'>
   readonly metrics: Metrics

@@ -27,7 +27,7 @@ export interface CurrentContracts<Index> {
 }
 
 /** A contract that the upstream itself is asked for on behalf of a call. */
-export interface AskedContract {
+interface AskedContract {
   /** Whom the answer is for: what one caller is offered is not another one's. */
   readonly key: string
   readonly ask: () => Promise<string>

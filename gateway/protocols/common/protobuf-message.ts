@@ -14,12 +14,12 @@ export type MessageTable = Readonly<Record<string, Readonly<Record<string, reado
 
 export type MessageValue = Readonly<Record<string, unknown>>
 
-export type ReadMessage =
+type ReadMessage =
   | { readonly ok: true; readonly value: MessageValue }
   | { readonly ok: false; readonly message: string }
 
 /** Fields that did not come are absent, whatever their type. */
-export type MessageReader = (message: string, bytes: Buffer) => ReadMessage
+type MessageReader = (message: string, bytes: Buffer) => ReadMessage
 
 export function createMessageReader(table: MessageTable): MessageReader {
   let messages: ProtoLoader.PackageDefinition | null = null

@@ -32,7 +32,7 @@ export function formMembers(text: string): ReadMembers {
   return { ok: true, members }
 }
 
-export type GraphqlBody = { readonly kind: 'members'; readonly value: unknown } | Unreadable
+type GraphqlBody = { readonly kind: 'members'; readonly value: unknown } | Unreadable
 
 /** What a body states, as JSON or as what is as good. */
 export async function bodyOf({ headers, rawHeaders }: Call, bytes: Buffer, deps: BodyDeps): Promise<GraphqlBody> {

@@ -14,7 +14,7 @@ export interface OperationChecks {
   readonly logger: Logger
 }
 
-export type CheckedOperations =
+type CheckedOperations =
   | { readonly kind: 'good' }
   | { readonly kind: 'violating'; readonly violations: readonly Violation[] }
   /** There is no telling, and the route does not let go on what is not told. */

@@ -85,7 +85,7 @@ export function createGraphqlDocuments(now: () => number): GraphqlDocuments {
 const NOTHING: DocumentManifest = new Map()
 
 /** An object of id → document, or Apollo's manifest of persisted queries (`operations[]` with `id` and `body`). */
-export function manifestIn(bytes: Buffer): DocumentManifest {
+function manifestIn(bytes: Buffer): DocumentManifest {
   const read = readStrictJson(bytes)
   if (!read.ok) throw new Error(read.message)
   if (!isJsonObject(read.value)) throw new Error('it is no JSON object')

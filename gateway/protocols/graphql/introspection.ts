@@ -8,7 +8,7 @@ import type { Call } from '../../calls/call.ts'
 import { askAsCaller, lookupFault, type CallerAnswer } from '../common/caller-request.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 
-export interface IntrospectionDeps {
+interface IntrospectionDeps {
   readonly upstreams: Upstreams
   readonly flow: Pick<Flow, 'readJson'>
 }

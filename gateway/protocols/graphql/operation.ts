@@ -22,7 +22,7 @@ export interface AskedOperation extends TouchRequest {
   readonly text: string
 }
 
-export type ReadOperation =
+type ReadOperation =
   | { readonly ok: true; readonly operation: AskedOperation }
   | { readonly ok: false; readonly why: string }
 

@@ -28,7 +28,7 @@ export interface GraphqlParameters {
   readonly document: string | null
 }
 
-export type GraphqlReading =
+type GraphqlReading =
   /** Asks for no operation. */
   | { readonly kind: 'none' }
   | { readonly kind: 'asked'; readonly requests: readonly GraphqlParameters[]; readonly isBatch: boolean }

@@ -31,7 +31,7 @@ import { readParameters, type GraphqlParameters } from './parameters.ts'
 import { graphqlFault, graphqlRefusal, persistedQueryNotFound } from './refusal.ts'
 import { watchResults } from './results.ts'
 
-export interface GraphqlDeps extends CurrentContractDeps, OperationChecks {
+interface GraphqlDeps extends CurrentContractDeps, OperationChecks {
   readonly baselines: Pick<Baselines, 'baselineFor'>
   readonly upstreams: Upstreams
   readonly flow: Pick<Flow, 'readJson'>

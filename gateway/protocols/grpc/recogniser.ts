@@ -16,7 +16,7 @@ import { readContract } from '../common/contract-reader.ts'
 import { createCurrentContracts, type CurrentContractDeps, type CurrentContracts } from '../common/current-contract.ts'
 import { rpcRefusal } from './refusal.ts'
 
-export interface GrpcDeps extends CurrentContractDeps {
+interface GrpcDeps extends CurrentContractDeps {
   readonly baselines: Pick<Baselines, 'baselineFor'>
   readonly logger: Logger
   /** Contracts shorter than this are read on the main thread. */

@@ -4,7 +4,7 @@ import type { Static } from 'typebox'
 import { Type } from '../../../engine/base.ts'
 import { strict } from '../../settings/fields.ts'
 
-export const GrpcSection = strict(
+const GrpcSection = strict(
   {
     pass: Type.Array(Type.String({ pattern: '^[A-Za-z_]\\w*(?:\\.[A-Za-z_]\\w*)*$' }), {
       default: [

@@ -26,7 +26,7 @@ export interface ApiConformance {
   watchAnswer(call: Call, pinned: PinnedText, under: Under): AnswerWatcher
 }
 
-export interface ApiConformanceDeps {
+interface ApiConformanceDeps {
   readonly validator: Validator
   readonly config: () => LimitsConfig
   readonly checks: Pick<ContractChecks, 'count' | 'drifted'>

@@ -25,7 +25,7 @@ import { overridesMethod } from '../common/method-override.ts'
 import { createOperationMatcher, type OperationMatcher } from '../../validation/api-operations.ts'
 import { httpRefusal, jsonAnswer } from '../common/refusal.ts'
 
-export interface HttpApiDeps extends CurrentContractDeps {
+interface HttpApiDeps extends CurrentContractDeps {
   readonly baselines: Pick<Baselines, 'baselineFor'>
   readonly conformance: ApiConformance
   readonly checks: Pick<ContractChecks, 'refused' | 'observed'>

@@ -51,7 +51,7 @@ export function versionOf(object: KubernetesObject | null): string | null {
   return typeof metadata['resourceVersion'] === 'string' ? metadata['resourceVersion'] : null
 }
 
-export interface ContractChange {
+interface ContractChange {
   readonly artifacts: readonly Artifact[]
   /** Something else of the object changes too. */
   readonly hasOther: boolean

@@ -13,7 +13,7 @@ export const RESOURCE_CLASSES = [
   'custom',
   'bookkeeping',
 ] as const
-export type ResourceClass = (typeof RESOURCE_CLASSES)[number]
+type ResourceClass = (typeof RESOURCE_CLASSES)[number]
 
 interface KnownResource {
   readonly kind: string

@@ -10,7 +10,7 @@ import type { ResourcePath } from './path.ts'
 import { receiptsIn } from './receipt-annotations.ts'
 import type { Write } from './write.ts'
 
-export interface States {
+interface States {
   /** Null: there is none. */
   readonly before: KubernetesObject | null
   readonly after: KubernetesObject | null

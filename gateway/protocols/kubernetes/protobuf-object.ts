@@ -24,7 +24,7 @@ const read = createMessageReader({
   DeleteOptions: { dryRun: [5, 'string[]'] },
 })
 
-export type ProtobufObject =
+type ProtobufObject =
   | { readonly ok: true; readonly value: MessageValue }
   | { readonly ok: false; readonly message: string }
 

@@ -8,7 +8,7 @@ import type { Static } from 'typebox'
 import { Type } from '../../../engine/base.ts'
 import { strict } from '../../settings/fields.ts'
 
-export const KubernetesSection = strict(
+const KubernetesSection = strict(
   {
     receipts: Type.Array(Type.String({ minLength: 1 }), {
       default: ['*'],

@@ -17,7 +17,7 @@ const REASONS: Readonly<Record<number, string>> = {
   504: 'Timeout',
 }
 
-export interface StatusDetails {
+interface StatusDetails {
   readonly path: Pick<ResourcePath, 'group' | 'name'> | null
   readonly kind: string | null
   /** Machine-readable: what stopped it and under which decision. */

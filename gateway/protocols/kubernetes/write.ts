@@ -14,7 +14,7 @@ import type { ResourcePath } from './path.ts'
 import { readProtobufObject } from './protobuf-object.ts'
 import { receiptsIn, receiptsInPatch } from './receipt-annotations.ts'
 
-export type WriteVerb = 'create' | 'update' | 'patch' | 'apply' | 'delete' | 'deletecollection'
+type WriteVerb = 'create' | 'update' | 'patch' | 'apply' | 'delete' | 'deletecollection'
 
 export interface Write {
   readonly path: ResourcePath
@@ -26,7 +26,7 @@ export interface Write {
   readonly receipts: readonly PresentedReceipt[]
 }
 
-export type ReadWrite =
+type ReadWrite =
   | { readonly ok: true; readonly write: Write }
   | { readonly ok: false; readonly status: 400 | 405 | 415; readonly message: string }
 

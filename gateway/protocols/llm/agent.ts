@@ -4,9 +4,7 @@ import type { Call } from '../../calls/call.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 
 /** `name` null: the route itself. */
-export type CallingAgent =
-  | { readonly ok: true; readonly name: string | null }
-  | { readonly ok: false; readonly why: string }
+type CallingAgent = { readonly ok: true; readonly name: string | null } | { readonly ok: false; readonly why: string }
 
 export function agentOf(
   { route, headers, rawHeaders }: Pick<Call<LlmRoute>, 'route' | 'headers' | 'rawHeaders'>,

@@ -7,7 +7,7 @@ import { isJsonObject } from '../../json/strict-json.ts'
 
 export type BodyPart = Readonly<Record<string, unknown>>
 
-export type BodyParts =
+type BodyParts =
   | { readonly ok: true; readonly parts: readonly BodyPart[] }
   | { readonly ok: false; readonly why: string }
 

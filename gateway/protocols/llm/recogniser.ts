@@ -18,7 +18,7 @@ import { calledPath, OTHER, takesTools, type CalledPath, type Provider } from '.
 import { REFERENCE_MEMBERS, storedToolsOf, type StoredTools } from './stored-tools.ts'
 import { toolTableOf, type LlmTools } from './tool-table.ts'
 
-export interface LlmDeps {
+interface LlmDeps {
   readonly flow: Pick<Flow, 'readJson'>
   readonly config: () => LimitsConfig
 }

@@ -6,7 +6,7 @@ import type { Static } from 'typebox'
 import { Type } from '../../../engine/base.ts'
 import { strict } from '../../settings/fields.ts'
 
-export const LlmSection = strict(
+const LlmSection = strict(
   {
     agents: Type.Array(Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._:@-]{0,99}$' }), {
       default: [],

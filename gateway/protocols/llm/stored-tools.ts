@@ -121,7 +121,7 @@ export interface StoredTools {
   readonly because: string
 }
 
-export interface StoringCall {
+interface StoringCall {
   /** Method and path as they are sent: `POST /v1/batches`. */
   readonly name: string
   /** Readings of the path, in lower case. */

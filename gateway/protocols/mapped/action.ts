@@ -12,7 +12,7 @@ import { askAsCaller, lookupFault } from '../common/caller-request.ts'
 import { httpRefusal } from '../common/refusal.ts'
 import type { CompiledEffect, CompiledSubject, TextSource } from './rules.ts'
 
-export interface MatchedRule {
+interface MatchedRule {
   /** Position in the map, for messages. */
   readonly index: number
   readonly effect: Extract<CompiledEffect, { readonly kind: 'judge' | 'receipt' }>

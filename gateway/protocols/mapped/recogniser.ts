@@ -21,7 +21,7 @@ import { compileRules, type CompiledMapping } from './rules.ts'
 import { countingNames } from '../../json/folded-names.ts'
 import { isRead } from '../common/request-line.ts'
 
-export interface MappedDeps extends ContractReader {
+interface MappedDeps extends ContractReader {
   readonly upstreams: Upstreams
 }
 

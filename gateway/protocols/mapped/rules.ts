@@ -5,7 +5,7 @@ import type { ArtifactType, RequestExpression, RequestField, Result } from '../.
 import type { MappedText, MapRule } from './request-map.ts'
 import { pointerTo } from '../../errors/mistake.ts'
 
-export interface MapMistake {
+interface MapMistake {
   /** Within the list of rules (RFC 6901). */
   readonly pointer: string
   readonly message: string
@@ -19,7 +19,7 @@ export type TextSource =
   | { readonly kind: 'url'; readonly url: string }
 
 export const PLACES = ['repository', 'branch', 'pull_request', 'base', 'head'] as const
-export type PlaceName = (typeof PLACES)[number]
+type PlaceName = (typeof PLACES)[number]
 
 /** What the request is about, for those that are judged. */
 export interface CompiledSubject {

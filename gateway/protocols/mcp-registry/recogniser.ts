@@ -25,7 +25,7 @@ import { ERRORS } from '../../errors/errors.ts'
 import { configurationSchema, listedTools } from './configuration.ts'
 import { readRegistryRequest, type RegistryRequest } from './request.ts'
 
-export interface McpRegistryDeps {
+interface McpRegistryDeps {
   readonly upstreams: Upstreams
   readonly flow: Pick<Flow, 'readJson'>
 }

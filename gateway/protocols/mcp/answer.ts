@@ -15,7 +15,7 @@ export type Wanted =
   /** @property cursor that was asked for; null: the first page */
   { readonly kind: 'page'; readonly list: ListName; readonly cursor: string | null } | { readonly kind: 'session' }
 
-export interface AnswerWatcherOptions {
+interface AnswerWatcherOptions {
   /** Whose request is answered. */
   readonly asker: McpAsker
   readonly manifests: Pick<McpManifests, 'observe' | 'observeSession' | 'invalidate'>

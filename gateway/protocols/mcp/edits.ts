@@ -24,7 +24,7 @@ import { itemIn } from './manifest-text.ts'
 import type { McpSubject } from './judged-requests.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 
-export interface McpEditsDeps {
+interface McpEditsDeps {
   readonly config: () => ScmConfig
   readonly texts: ContractTexts
   readonly upstreams: Upstreams

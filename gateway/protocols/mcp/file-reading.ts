@@ -15,7 +15,7 @@ export interface FileReading {
   again(path: string): Promise<FileAtCommit>
 }
 
-export interface FileReadingOptions {
+interface FileReadingOptions {
   readonly asker: McpAsker
   readonly manifest: BaselineText
   /** Tools that the configuration names; empty: those that are known. */

@@ -19,7 +19,7 @@ export interface McpAsker {
   readonly isModern: boolean
 }
 
-export interface OwnRequest {
+interface OwnRequest {
   readonly method: string
   readonly params: Readonly<Record<string, unknown>>
   /** Of the tool or prompt that it names; 2026-07-28 repeats it in a header. */

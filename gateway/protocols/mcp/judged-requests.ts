@@ -9,7 +9,7 @@ import type { ListName } from './manifest-text.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 
 /** The reserved member of `params._meta` by which a 2026-07-28 request names its protocol version. */
-export const VERSION_CLAIM = 'io.modelcontextprotocol/protocolVersion'
+const VERSION_CLAIM = 'io.modelcontextprotocol/protocolVersion'
 
 interface JudgedMethod {
   /** Member of `params` that names what is asked for; the Mcp-Name header repeats it. */
@@ -25,7 +25,7 @@ interface JudgedMethod {
 /** Longest target_id that a preflight takes. */
 const MAX_TARGET = 200
 
-export const JUDGED_METHODS = {
+const JUDGED_METHODS = {
   'tools/call': {
     member: 'name',
     lists: ['tools'],
@@ -53,7 +53,7 @@ export const JUDGED_METHODS = {
   },
 } as const satisfies Readonly<Record<string, JudgedMethod>>
 
-export type JudgedMethodName = keyof typeof JUDGED_METHODS
+type JudgedMethodName = keyof typeof JUDGED_METHODS
 
 const METHODS: Readonly<Record<JudgedMethodName, JudgedMethod>> = JUDGED_METHODS
 

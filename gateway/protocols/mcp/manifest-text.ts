@@ -26,7 +26,7 @@ export interface SessionFacts {
 }
 
 /** What is known of a server. A list that is absent is not known, which is not to say that it is empty. */
-export interface ServerFacts {
+interface ServerFacts {
   readonly session: SessionFacts | null
   readonly lists: Readonly<Partial<Record<ListName, readonly unknown[]>>>
 }

@@ -43,7 +43,7 @@ export interface McpManifests {
   forget(call: Call<McpRoute>): void
 }
 
-export interface McpManifestsDeps {
+interface McpManifestsDeps {
   /** Asks the upstream for all pages of a list. */
   readonly list: (asker: McpAsker, list: ListName) => Promise<readonly unknown[]>
   /** Asks the upstream what it says of itself; null when it cannot be asked. */

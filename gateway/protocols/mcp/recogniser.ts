@@ -16,7 +16,7 @@ import { headerProblem, subjectProblem, subjectsOf } from './judged-requests.ts'
 import { readStrictJson } from '../../json/strict-json.ts'
 
 /** What the recogniser works with. */
-export type McpParts = Pick<JudgedMessages, 'manifests' | 'edits' | 'results'>
+type McpParts = Pick<JudgedMessages, 'manifests' | 'edits' | 'results'>
 
 export function createMcpRecogniser(parts: McpParts): Recogniser<McpRoute> {
   const { manifests } = parts

@@ -17,7 +17,7 @@ export interface McpResults {
   check(call: Call, tool: string, result: unknown, pinned: BaselineText, under: Under): void
 }
 
-export interface McpResultsDeps {
+interface McpResultsDeps {
   readonly validator: Pick<Validator, 'check'>
   readonly checks: ContractChecks
   readonly logger: Logger

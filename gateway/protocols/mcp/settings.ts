@@ -6,7 +6,7 @@ import { strict } from '../../settings/fields.ts'
 
 const tools = (description: string) => Type.Array(Type.String({ minLength: 1 }), { default: [], description })
 
-export const EditsSection = strict(
+const EditsSection = strict(
   {
     judge: Type.Boolean({
       default: true,

@@ -21,7 +21,7 @@ export interface ArchiveEntry {
   readonly size: number
 }
 
-export interface ArchiveBounds {
+interface ArchiveBounds {
   readonly entries: number
   /** Everything unpacked: some MiB of zeros pack a thousandfold. */
   readonly expanded: number

@@ -45,7 +45,7 @@ export function predecessorOf(version: string, { versions }: Packument): string 
 }
 
 /** How a packument that is written differs from the one that is there, as acts that are judged each by its own rule. */
-export interface PackumentChange {
+interface PackumentChange {
   readonly removed: readonly string[]
   readonly deprecated: readonly string[]
   readonly untagged: readonly string[]

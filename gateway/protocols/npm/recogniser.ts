@@ -18,7 +18,7 @@ import { npmRefusal } from './refusal.ts'
 import { createRegistryClient } from './registry.ts'
 import { readNpmRequest, type NpmRequest } from './request.ts'
 
-export interface NpmDeps {
+interface NpmDeps {
   readonly upstreams: Upstreams
   readonly flow: ContractTexts & Pick<Flow, 'readJson'>
   readonly config: () => ScmConfig

@@ -17,7 +17,7 @@ export interface RegistryClient {
   tarball(name: string, version: string, packument: Packument): Promise<Buffer>
 }
 
-export interface RegistryDeps {
+interface RegistryDeps {
   readonly upstreams: Upstreams
   readonly readJson: Flow['readJson']
   /** Longest answer that is read. */

@@ -92,7 +92,7 @@ function versionOfFile(name: string, file: string): string | null {
 /** As registries have them; what is none is read by no row. */
 const PACKAGE_NAME = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/i
 
-export function isPackageName(name: string): boolean {
+function isPackageName(name: string): boolean {
   return PACKAGE_NAME.test(name) && name !== '-'
 }
 

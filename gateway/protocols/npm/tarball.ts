@@ -7,7 +7,7 @@ import { readArchive, TarballError, type ArchiveEntry } from './archive.ts'
 
 export type PackageTree = ReadonlyMap<string, FileAtCommit>
 
-export interface TarballTerms {
+interface TarballTerms {
   readonly isSelected: (path: string) => boolean
   /** Longest file that is read. */
   readonly maxFile: number

@@ -8,7 +8,7 @@ import type { Question } from '../common/action.ts'
 import type { Subject } from '../../calls/subject.ts'
 import type { FileWrite, ScmIntent } from './intent.ts'
 
-export interface QuestionTerms {
+interface QuestionTerms {
   readonly derivation: DerivationTerms
   /** When the control over a repository was proven by the caller's tenant; null: it was not. */
   readonly provenAt: (repository: string) => Promise<string | null>

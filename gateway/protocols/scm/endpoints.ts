@@ -7,7 +7,7 @@ import { literalReadings } from '../../routing/path-reading.ts'
 /** Operations of the receipts that such calls take. */
 export type ReceiptOperation = 'merge' | 'approve' | 'deploy' | 'publish' | 'administer'
 
-export type EndpointEffect =
+type EndpointEffect =
   /** Goes on unjudged. */
   | { readonly kind: 'passes' }
   /** Goes on unless a text in it holds a command that the platform runs. */

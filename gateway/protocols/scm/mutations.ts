@@ -11,7 +11,7 @@ export interface MutationGroup extends Omit<EndpointGroup, 'endpoints'> {
   readonly mutations: readonly string[]
 }
 
-export type MutationTable = ReadonlyMap<string, Pick<MutationGroup, 'effect' | 'because'>>
+type MutationTable = ReadonlyMap<string, Pick<MutationGroup, 'effect' | 'because'>>
 
 /** @throws Error for a mutation that two rows name */
 export function createMutationTable(groups: readonly MutationGroup[]): MutationTable {

@@ -2,7 +2,7 @@
 import { UnreadableIntent } from './intent.ts'
 import { splitNames } from './name-list.ts'
 
-export type QuickAction =
+type QuickAction =
   | 'merges'
   /** Commits of the target come into the source. */
   | 'rebases'

@@ -7,7 +7,7 @@ import { httpRefusal } from '../common/refusal.ts'
 import type { ReceiptOperation } from './endpoints.ts'
 import { UnreadableIntent } from './intent.ts'
 
-export interface ReceiptedCall {
+interface ReceiptedCall {
   /** As targets begin. */
   readonly name: string
   readonly operation: ReceiptOperation

@@ -12,7 +12,7 @@ import { isRead } from '../common/request-line.ts'
 import type { ScmDeps } from './action.ts'
 import { endpointFor, recogniseCall, rowFor, type ScmRow, type ScmTable } from './table.ts'
 
-export interface ScmPlatform extends Pick<ScmTable, 'dialect' | 'endpoints' | 'locate'> {
+interface ScmPlatform extends Pick<ScmTable, 'dialect' | 'endpoints' | 'locate'> {
   /** As targets begin: `github:owner/name#7`. */
   readonly name: 'github' | 'gitlab' | 'bitbucket'
   readonly rows: readonly ScmRow[]

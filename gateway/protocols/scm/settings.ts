@@ -5,7 +5,7 @@ import type { Static } from 'typebox'
 import { Type } from '../../../engine/base.ts'
 import { strict } from '../../settings/fields.ts'
 
-export const ScmSection = strict(
+const ScmSection = strict(
   {
     protected_branches: Type.Array(Type.String({ minLength: 1 }), {
       default: [

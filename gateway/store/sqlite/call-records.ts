@@ -2,7 +2,7 @@
 import { GatewayError } from '../../errors/errors.ts'
 import type { InterceptionRow } from '../call.ts'
 
-export interface CallRecords {
+interface CallRecords {
   /** Throws or rejects with STORE_UNAVAILABLE when there is no room for it. */
   add(row: InterceptionRow): Promise<void> | void
   /** Writes what waits; resolves with the number of rows that could not be written. */

@@ -9,7 +9,7 @@ import { sha256Hex } from '../../runtime/hash.ts'
 import type { LedgerHead } from '../ledger.ts'
 import { integer, text, type SqlRow, type Statements } from './statements.ts'
 
-export type JournalKind =
+type JournalKind =
   | 'opened'
   | 'accepted'
   | 'calls'
@@ -124,7 +124,7 @@ export function journal(sql: Statements, kind: JournalKind, ...key: readonly str
 }
 
 /** Adds one entry for the calls from one sequence to another, both included. */
-export function journalCalls(sql: Statements, from: number, to: number): void {
+function journalCalls(sql: Statements, from: number, to: number): void {
   append(sql, 'calls', [String(from), String(to)], digestOfCalls(sql, from, to))
 }
 

@@ -12,7 +12,7 @@ export interface DeliveryConfig {
   readonly retries: number
 }
 
-export interface DeliveryDeps {
+interface DeliveryDeps {
   /** Of the sink. */
   readonly name: string
   readonly config: DeliveryConfig
@@ -24,7 +24,7 @@ export interface DeliveryDeps {
   readonly onChange: () => void
 }
 
-export interface Delivery {
+interface Delivery {
   /** There may be something to send. */
   wake(): void
   /** Why the last delivery was not acknowledged; null when it was. */

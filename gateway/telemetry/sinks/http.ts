@@ -2,7 +2,7 @@
 import type { SinkConfig } from './settings.ts'
 import type { ReceiverProtocol } from './receiver.ts'
 
-export type HttpSinkConfig = Extract<SinkConfig, { readonly type: 'http' }>
+type HttpSinkConfig = Extract<SinkConfig, { readonly type: 'http' }>
 
 export function cloudEvents({ url, header }: HttpSinkConfig): ReceiverProtocol {
   return {

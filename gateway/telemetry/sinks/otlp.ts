@@ -6,7 +6,7 @@ import type { SinkConfig } from './settings.ts'
 import { VIOLATION_EVENT, type TelemetryEvent } from '../events.ts'
 import type { Acknowledgement, ReceiverProtocol } from './receiver.ts'
 
-export type OtlpSinkConfig = Extract<SinkConfig, { readonly type: 'otlp' }>
+type OtlpSinkConfig = Extract<SinkConfig, { readonly type: 'otlp' }>
 
 /** @param version of the gateway, as `service.version` */
 export function otlpLogs({ endpoint, headers = {} }: OtlpSinkConfig, version: string): ReceiverProtocol {

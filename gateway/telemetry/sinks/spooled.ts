@@ -12,7 +12,7 @@ import { createReceiver, type ReceiverProtocol } from './receiver.ts'
 import type { Sink } from './sink.ts'
 import { openSpool } from './spool.ts'
 
-export interface SpooledSinkDeps {
+interface SpooledSinkDeps {
   readonly dataDir: string
   /** Events kept while the receiver is away. */
   readonly bound: number
