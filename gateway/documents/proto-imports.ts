@@ -4,7 +4,7 @@
  */
 import { fail, ok } from '../../engine/base.ts'
 import type { DocumentLimits, Result } from '../../engine/internal.ts'
-import { engine } from '../loading/late-engine.ts'
+import { engine } from '../loading/lazy-engine.ts'
 import type { FileShelf } from './referenced-files.ts'
 
 export interface ImportedFile {
