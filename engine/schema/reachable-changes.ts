@@ -59,9 +59,39 @@ export const MAX_WAYS = 512
 const USES = 48
 
 function useOf({ isRequired, isReadOnly, isWriteOnly, proved }: Frame): number {
-  const property = isRequired === null ? 0 : isRequired ? 1 : 2
-  const flags = [isReadOnly, isWriteOnly, proved.keepsAll, proved.addsNone]
-  return flags.reduce((bits, flag, index) => (flag ? bits + 2 ** index : bits), property * 16)
+  const property = isRequired === null ? 0 : isRequired ? 16 : 32
+  const flags = (isReadOnly ? 1 : 0) + (isWriteOnly ? 2 : 0)
+  return property + flags + (proved.keepsAll ? 4 : 0) + (proved.addsNone ? 8 : 0)
+}
+
+/** More than there are visits of one pair in one use. */
+const COUNTS = 2 ** 16
+
+/** How often each pair was visited in each use. Most pairs have one use: that is held as one number with its count. */
+class Visits {
+  readonly #counts = new Map<SchemaPair, number | Uint16Array>()
+
+  /** Counts a visit; false where there were so many already. */
+  add(pair: SchemaPair, use: number, most: number): boolean {
+    const known = this.#counts.get(pair) ?? use * COUNTS
+    if (typeof known === 'number' && Math.floor(known / COUNTS) === use) {
+      if (known % COUNTS >= most) return false
+      this.#counts.set(pair, known + 1)
+      return true
+    }
+    const counts = typeof known === 'number' ? this.#spread(pair, known) : known
+    const visited = counts[use] ?? 0
+    if (visited >= most) return false
+    counts[use] = visited + 1
+    return true
+  }
+
+  #spread(pair: SchemaPair, known: number): Uint16Array {
+    const counts = new Uint16Array(USES)
+    counts[Math.floor(known / COUNTS)] = known % COUNTS
+    this.#counts.set(pair, counts)
+    return counts
+  }
 }
 
 export function reachChanges(
@@ -71,19 +101,13 @@ export function reachChanges(
   prove: Prove = (_, above) => above,
 ): void {
   if (!start.isLive) return
-  const visits = new Map<SchemaPair, Uint16Array>()
+  const visits = new Visits()
   /** Pairs on the way to the one at hand. */
   const onWay = new Set<SchemaPair>()
   const stack: Frame[] = []
   const enter = (frame: Frame): void => {
     const { pair } = frame
-    if (onWay.has(pair)) return
-    const counts = visits.get(pair) ?? new Uint16Array(USES)
-    const use = useOf(frame)
-    const visited = counts[use] ?? 0
-    if (visited >= maxWays) return
-    counts[use] = visited + 1
-    visits.set(pair, counts)
+    if (onWay.has(pair) || !visits.add(pair, useOf(frame), maxWays)) return
     onWay.add(pair)
     stack.push(frame)
     tell(frame, visit)

@@ -73,7 +73,7 @@ class WrittenNode implements SchemaNode {
   }
 
   get constraints(): readonly Constraint[] {
-    this.#constraints ??= this.#nodes.read(this.source)
+    this.#constraints ??= [...this.#nodes.read(this.source)]
     return this.#constraints
   }
 }
@@ -113,7 +113,7 @@ export class SchemaNodes {
   readonly #overlap: Overlap
   readonly #numbering: Numbering
   readonly #isAnyLanguage: boolean
-  readonly #nodes = new WeakMap<JsonRecord, SchemaNode>()
+  readonly #nodes = new Map<JsonRecord, SchemaNode>()
   readonly #negations = new Map<number, SchemaNode>()
   readonly anything: SchemaNode
   readonly nothing: SchemaNode
@@ -195,7 +195,7 @@ export class SchemaNodes {
       .map((name) => [name, this.at({ value: members[name], at: stepInto(at, name), document: owner.document })])
   }
 
-  /** The constraints of a schema object. */
+  /** The constraints of a schema object; a list that grew holds room for more, which a copy has not. */
   read(owner: ResolvedSchema): readonly Constraint[] {
     const value = this.#isAnyLanguage ? inAnyLanguage(owner.value) : owner.value
     const constraints: Constraint[] = []

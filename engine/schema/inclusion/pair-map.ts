@@ -1,32 +1,46 @@
 /**
- * What is known of pairs of nodes. Most nodes are compared with one other node: the first partner is held in place, since a
+ * What is known of pairs of nodes or schemas. Most are compared with one other: the first partner is held in place, since a
  * map for each of half a million members weighs more than the members.
  */
 import type { SchemaNode } from './model.ts'
 
-class Partner<Value> {
-  readonly id: number
+class Partner<Key, Value> {
+  readonly key: Key
   value: Value
-  others: Map<number, Value> | null = null
+  others: Map<Key, Value> | null = null
 
-  constructor(id: number, value: Value) {
-    this.id = id
+  constructor(key: Key, value: Value) {
+    this.key = key
     this.value = value
   }
 }
 
+/** Pairs of keys that are compared by identity. */
+export class Pairs<Key, Value> {
+  readonly #partners = new Map<Key, Partner<Key, Value>>()
+
+  get(one: Key, other: Key): Value | undefined {
+    const first = this.#partners.get(one)
+    return first === undefined || first.key === other ? first?.value : first.others?.get(other)
+  }
+
+  set(one: Key, other: Key, value: Value): void {
+    const first = this.#partners.get(one)
+    if (first === undefined) this.#partners.set(one, new Partner(other, value))
+    else if (first.key === other) first.value = value
+    else (first.others ??= new Map()).set(other, value)
+  }
+}
+
+/** Pairs of nodes. */
 export class PairMap<Value> {
-  readonly #partners = new Map<number, Partner<Value>>()
+  readonly #pairs = new Pairs<number, Value>()
 
   get(one: SchemaNode, other: SchemaNode): Value | undefined {
-    const first = this.#partners.get(one.id)
-    return first === undefined || first.id === other.id ? first?.value : first.others?.get(other.id)
+    return this.#pairs.get(one.id, other.id)
   }
 
   set(one: SchemaNode, other: SchemaNode, value: Value): void {
-    const first = this.#partners.get(one.id)
-    if (first === undefined) this.#partners.set(one.id, new Partner(other.id, value))
-    else if (first.id === other.id) first.value = value
-    else (first.others ??= new Map()).set(other.id, value)
+    this.#pairs.set(one.id, other.id, value)
   }
 }

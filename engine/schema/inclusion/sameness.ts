@@ -4,6 +4,7 @@ import { isCompared } from '../keywords.ts'
 import { isRecord, stepInto, type Located } from '../located.ts'
 import { bare, isAnnotation } from '../shape.ts'
 import type { SchemaSource } from '../source.ts'
+import { Pairs } from './pair-map.ts'
 
 /** Keywords that hold values: what looks like a schema in them is none. */
 const VALUES: ReadonlySet<string> = new Set(['const', 'default', 'discriminator'])
@@ -31,11 +32,12 @@ interface SameFound {
 }
 
 /** Pairs that were found the same as far as open ones are, in the order in which they were found. */
-type SameResting = { readonly partners: Map<object, SameFound>; readonly head: object; readonly found: SameFound }[]
+type SameResting = { readonly base: object; readonly head: object; readonly found: SameFound }[]
 
 export class Sameness {
   readonly #sources: { readonly before: SchemaSource; readonly after: SchemaSource }
-  readonly #known = new WeakMap<object, Map<object, SameFound>>()
+  /** Answers and open pairs; null: forgotten. */
+  readonly #known = new Pairs<object, SameFound | null>()
   readonly #resting: SameResting = []
 
   constructor(sources: { readonly before: SchemaSource; readonly after: SchemaSource }) {
@@ -53,17 +55,15 @@ export class Sameness {
     const base = bare(before, this.#sources.before)
     const head = bare(after, this.#sources.after)
     if (base.value === head.value) return SAME
-    let partners = this.#known.get(base.value)
-    if (partners === undefined) this.#known.set(base.value, (partners = new Map()))
-    const known = partners.get(head.value)
-    if (known !== undefined) return known.rest
+    const known = this.#known.get(base.value, head.value) ?? null
+    if (known !== null) return known.rest
     const found: SameFound = { rest: depth }
-    partners.set(head.value, found)
+    this.#known.set(base.value, head.value, found)
     const start = this.#resting.length
     const rest = this.#members(base, head, false, depth + 1)
     found.rest = rest >= depth ? SAME : rest
     this.#close(start, depth, rest)
-    if (found.rest !== SAME && found.rest !== OTHER) this.#resting.push({ partners, head: head.value, found })
+    if (found.rest !== SAME && found.rest !== OTHER) this.#resting.push({ base: base.value, head: head.value, found })
     return found.rest
   }
 
@@ -71,7 +71,7 @@ export class Sameness {
   #close(start: number, depth: number, rest: SameRest): void {
     if (this.#resting.length === start) return
     for (const one of this.#resting.splice(start)) {
-      if (rest === OTHER) one.partners.delete(one.head)
+      if (rest === OTHER) this.#known.set(one.base, one.head, null)
       else if (one.found.rest < depth) this.#resting.push(one)
       else if (rest >= depth) one.found.rest = SAME
       else {
