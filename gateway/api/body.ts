@@ -1,4 +1,7 @@
-/** The body of a request: bytes up to the limit, then JSON with one reading only. Whatever else comes is a clear refusal. */
+/**
+ * The body of a request: bytes up to the limit, then JSON that can be read in only one way. Everything else is refused with a
+ * reason.
+ */
 import type { IncomingMessage } from 'node:http'
 import type { Bodies, BodyFault } from '../listen/bodies.ts'
 import { GatewayError } from '../errors/errors.ts'
@@ -14,7 +17,7 @@ interface BodyOptions {
   readonly optional: boolean
   readonly readJson: Flow['readJson']
   readonly bodies: Bodies
-  /** The answer is out, or the client has disconnected: the body is needed no more. */
+  /** The answer is complete, or the client has disconnected: the body is no longer needed. */
   readonly signal: AbortSignal
 }
 
@@ -31,7 +34,7 @@ export async function readJsonBody(request: IncomingMessage, options: BodyOption
   const read = await options.readJson(bytes)
   if (read.ok) return read.value
   const { code, message, line, column } = read.problem
-  // A reader that crashed or ran out of time says nothing of the body.
+  // A reader that crashed or ran out of time has found nothing wrong with the body.
   if (code === 'ANALYSIS_FAULT') throw new GatewayError('INTERNAL', undefined, { cause: new Error(message) })
   if (code === 'ANALYSIS_TIMEOUT' || code === 'ANALYSIS_MEMORY')
     throw new GatewayError('OVERLOADED', undefined, { headers: { 'Retry-After': '1' } })
@@ -50,7 +53,7 @@ function requireJson({ headers }: IncomingMessage): void {
   if (charset !== undefined && !/^charset="?utf-?8"?$/.test(charset)) {
     throw new GatewayError('UNSUPPORTED_MEDIA_TYPE', 'The body must be UTF-8.')
   }
-  // Not undone on the quiet: a small compressed body can be a very large one.
+  // Not decompressed: a small compressed body can be a very large one.
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     throw new GatewayError('UNSUPPORTED_MEDIA_TYPE', 'Send the body without Content-Encoding.')
@@ -60,12 +63,12 @@ function requireJson({ headers }: IncomingMessage): void {
 const FAULTS: Readonly<Record<BodyFault, (limit: number) => GatewayError>> = {
   too_large: (limit) => new GatewayError('PAYLOAD_TOO_LARGE', `The body is larger than the limit of ${limit} bytes.`),
   too_slow: () =>
-    new GatewayError('REQUEST_TIMEOUT', 'The body did not come in time.', { headers: { Connection: 'close' } }),
+    new GatewayError('REQUEST_TIMEOUT', 'The body did not arrive in time.', { headers: { Connection: 'close' } }),
   overloaded: () =>
-    new GatewayError('OVERLOADED', 'The bodies of other requests take all the memory there is for them.', {
+    new GatewayError('OVERLOADED', 'The bodies of other requests use all the memory reserved for bodies.', {
       headers: { 'Retry-After': '1' },
     }),
-  aborted: () => new GatewayError('INVALID_INPUT', 'The body broke off.'),
+  aborted: () => new GatewayError('INVALID_INPUT', 'The connection ended before the body was complete.'),
 }
 
 async function readBytes(request: IncomingMessage, { limit, isKnown, bodies, signal }: BodyOptions): Promise<Buffer> {

@@ -1,4 +1,4 @@
-/** A checked request's artifacts and context in the engine's terms, and the mistakes that its schema cannot say. */
+/** A checked request's artifacts and context in the engine's terms, and the mistakes that its schema cannot express. */
 import { canonicalArtifactType, EMPTY_CONTEXT, fileMistakes, hasFiles } from '../../engine/base.ts'
 import type { Artifact, DecisionContext } from '../../engine/internal.ts'
 import type { Static } from 'typebox'
@@ -42,10 +42,13 @@ export function contextOf(requested: RequestedContext | undefined): DecisionCont
   }
 }
 
-/** What `artifactMistakes` does not look at. */
+/** Members that `artifactMistakes` does not read. */
 export const UNREAD_ARTIFACT_MEMBERS = /^\/artifacts\/\d+\/(?:type|path)$/
 
-/** Too many, the same id twice, neither side. An unreadable or oversized side is no mistake here: that is a decision (docs/reference/api.md#post-apiv1preflight). */
+/**
+ * Too many artifacts, the same id twice, or neither side. An unreadable or oversized side is no mistake here: it leads to a
+ * decision (docs/reference/api.md#post-apiv1preflight).
+ */
 export function artifactMistakes(
   artifacts: readonly RequestedArtifact[],
   { config }: ApiSettings,
@@ -55,7 +58,7 @@ export function artifactMistakes(
   if (artifacts.length > config.limits.artifacts) {
     addMistake(
       '/artifacts',
-      `has ${artifacts.length} artifacts; at most ${config.limits.artifacts} are judged together`,
+      `has ${artifacts.length} artifacts; at most ${config.limits.artifacts} are decided together`,
     )
   }
   const first = new Map<string, number>()

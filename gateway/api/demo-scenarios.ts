@@ -34,7 +34,7 @@ const answer = { responses: { '200': { description: 'Done.' } } }
 export const SCENARIOS: Readonly<Record<'tool_result_shape_drift' | 'endpoint_removed', Scenario>> = {
   tool_result_shape_drift: {
     description:
-      'A tool server stops sending the amount of an order. An agent that refunds orders would go on with a missing number.',
+      'A tool server stops sending the amount of an order. An agent that refunds orders would continue with a missing number.',
     changeType: 'RESPONSE_FIELD_REMOVED',
     pair: {
       type: 'mcp_manifest',
@@ -45,7 +45,7 @@ export const SCENARIOS: Readonly<Record<'tool_result_shape_drift' | 'endpoint_re
     steps: [
       { agent: 'executor', action: 'tools/call get_order', result: 'The order was read.' },
       { agent: 'executor', action: 'Pay back the amount', result: 'The refund was paid.' },
-      { agent: 'notifier', action: 'Tell the customer', result: 'The customer was told.' },
+      { agent: 'notifier', action: 'Notify the customer', result: 'The customer was notified.' },
     ],
   },
   endpoint_removed: {
@@ -59,7 +59,7 @@ export const SCENARIOS: Readonly<Record<'tool_result_shape_drift' | 'endpoint_re
     plan: 'Create a refund with POST /refunds',
     steps: [
       { agent: 'executor', action: 'POST /refunds', result: 'The refund was created.' },
-      { agent: 'notifier', action: 'Tell the customer', result: 'The customer was told.' },
+      { agent: 'notifier', action: 'Notify the customer', result: 'The customer was notified.' },
     ],
   },
 }

@@ -1,4 +1,4 @@
-/** What the API listener is built from: everything with a life of its own is handed in, so that tests can hand in fakes. */
+/** What the API listener is built from. Everything with a life of its own is passed in, so that tests can pass in fakes. */
 import type { Baselines } from '../baselines/baselines.ts'
 import type { Bodies } from '../listen/bodies.ts'
 import type { BreakGlass } from '../break-glass/break-glass.ts'
@@ -14,7 +14,7 @@ import type { Authorities } from '../tls/authorities.ts'
 
 export interface ApiDeps {
   readonly settings: CurrentApiSettings
-  /** What `/schemas/config.json` answers. */
+  /** What `/schemas/config.json` returns. */
   readonly configSchema: object
   readonly store: Store
   readonly flow: Flow
@@ -29,8 +29,8 @@ export interface ApiDeps {
   readonly logger: Logger
   /** Milliseconds since the epoch. */
   readonly now: () => number
-  /** Told after a receipt was revoked or consumed through the API, so that cached decisions of the road are dropped at once. */
+  /** Called after a receipt was revoked or consumed through the API: cached decisions of the proxy are dropped immediately. */
   readonly receiptChanged: (decisionId: string) => void
-  /** Told after an approval was granted or denied, or an exception opened: calls that wait for it look at once. */
+  /** Called after an approval was granted or denied, or an exception opened: calls that wait for it check again immediately. */
   readonly wordGiven: () => void
 }

@@ -1,4 +1,7 @@
-/** One API request, as a story: where from, which route, who asks, what is asked, the route's answer; any error on the way becomes an answer too. */
+/**
+ * One API request from start to end: origin, route, caller, input, the route's answer. An error at any step becomes an answer
+ * too.
+ */
 import type { IncomingMessage } from 'node:http'
 import Negotiator from 'negotiator'
 import { GatewayError } from '../errors/errors.ts'
@@ -58,7 +61,7 @@ interface Inbound {
   readonly request: IncomingMessage
   readonly correlationId: string
   readonly signal: AbortSignal
-  /** Answer headers, filled on the way. */
+  /** Answer headers, filled step by step. */
   readonly headers: Record<string, string>
 }
 
@@ -67,7 +70,7 @@ async function run(match: ApiRouteMatch, inbound: Inbound, deps: DispatchDeps): 
   const { request, headers } = inbound
   const settings = deps.settings()
   const mediaType = negotiate(request, route)
-  // Public routes do without the store: a verifier gets its answer, if only UNDECIDABLE, while the store is out of reach.
+  // Public routes work without the store: a verifier gets an answer, if only UNDECIDABLE, while the store is unreachable.
   const isAsked = route.access !== 'public' || route.keyOptional === true
   const caller = isAsked ? await identify(request.headers, deps.store) : null
   requireAccess(caller, route.access)
@@ -115,7 +118,10 @@ async function handled(
   return withIgnored(await route.handle(exchange, deps), route, ignored)
 }
 
-/** A stranger's body is held in memory before anything is known of it: room for a receipt with its envelope, not for contracts. */
+/**
+ * A body without a key is held in memory before the caller is known: there is room for a receipt with its envelope, not for
+ * contracts.
+ */
 const STRANGERS_BODY = 4 * 1024 * 1024
 
 async function readBody(
@@ -141,23 +147,26 @@ async function spend(caller: ApiKey | null, headers: Record<string, string>, dep
   Object.assign(headers, await takeMonthly(caller, deps.settings().config.plans, deps.store, deps.now()))
 }
 
-/** A replay and a refused request use up nothing; their answers show the month all the same (docs/reference/api.md#limits-and-rate-headers). */
+/**
+ * A replay and a refused request use no quota; their answers show the month all the same
+ * (docs/reference/api.md#limits-and-rate-headers).
+ */
 async function showMonth(caller: ApiKey, headers: Record<string, string>, deps: DispatchDeps): Promise<void> {
   if (headers['X-RateLimit-Limit-Monthly'] !== undefined) return
   try {
     Object.assign(headers, await showMonthly(caller, deps.settings().config.plans, deps.store, deps.now()))
   } catch (error) {
-    // The answer stands without these headers: the store is out of reach, or the plan of the key is gone.
+    // The answer is sent without these headers: the store is unreachable, or the plan of the key no longer exists.
     if (!(error instanceof GatewayError)) throw error
   }
 }
 
-/** RFC 9110 §12.5.1: what the client likes best of what the route can make. */
+/** RFC 9110 §12.5.1: of the media types that the route produces, the one that the client prefers. */
 function negotiate(request: IncomingMessage, route: ApiRoute): string {
   const produced = producedBy(route)
   const best = new Negotiator(request).mediaType([...produced])
   if (best === undefined) {
-    throw new GatewayError('NOT_ACCEPTABLE', `This path answers ${produced.join(' or ')}.`)
+    throw new GatewayError('NOT_ACCEPTABLE', `This path produces ${produced.join(' or ')}.`)
   }
   return best
 }

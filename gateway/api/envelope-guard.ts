@@ -1,4 +1,6 @@
-/** The last look before anything leaves: an answer that carries an envelope carries a valid one, or it is not sent (docs/reference/envelope.md#rules-between-members). */
+/**
+ * The last check before an answer is sent: an envelope in it must be valid (docs/reference/envelope.md#rules-between-members).
+ */
 import { checkProducerForm } from '../../engine/internal.ts'
 import { GatewayError } from '../errors/errors.ts'
 import type { RouteAnswer } from './route.ts'

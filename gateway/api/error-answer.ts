@@ -1,4 +1,7 @@
-/** The one place where an error becomes an answer (docs/reference/api.md#errors). What is not a GatewayError is INTERNAL: its cause goes to the log and nowhere else. */
+/**
+ * The one place where an error becomes an answer (docs/reference/api.md#errors). An error that is not a GatewayError is
+ * INTERNAL: its cause goes to the log only.
+ */
 import { GatewayError } from '../errors/errors.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { json, type RouteAnswer } from './route.ts'
@@ -14,7 +17,7 @@ export function errorAnswer(error: unknown, correlationId: string, logger: Logge
   return json(errorBody(refusal, correlationId), status, headers)
 }
 
-/** The body of an error, as the API, the MCP tools and the answers on broken requests carry it. */
+/** The body of an error in the API, the MCP tools and the answers to broken requests. */
 export function errorBody(error: GatewayError, correlationId: string): object {
   const { code, message, details } = error
   return { error: code, message, correlation_id: correlationId, ...(details.length > 0 && { details }) }

@@ -1,4 +1,7 @@
-/** The same authorize request again (docs/reference/api.md#post-apiv1preflight): answered from the store, one at a time for a key, as things stand now. */
+/**
+ * Answers a repeated authorize request from the store, one request at a time for each key, with the receipt's present state
+ * (docs/reference/api.md#post-apiv1preflight).
+ */
 import { checkProducerForm } from '../../engine/internal.ts'
 import { GatewayError } from '../errors/errors.ts'
 import { isJsonObject } from '../json/strict-json.ts'
@@ -9,10 +12,10 @@ import { callerOf, json, type RouteAnswer, type RouteExchange } from './route.ts
 
 const REPLAYED_FOR_MS = 24 * 3600 * 1000
 
-// Two requests with one key at one time: the second waits, finds the first's answer, and makes no second decision.
+// Two requests with one key at the same time: the second waits, finds the first's answer, and makes no second decision.
 const running = new WeakMap<object, Map<string, Promise<unknown>>>()
 
-/** Runs `work` after all earlier work of the same name in the same store has settled. */
+/** Runs `work` after all earlier work of the same name in the same store has finished. */
 export async function serially<T>(store: object, name: string, work: () => Promise<T>): Promise<T> {
   const names = running.get(store) ?? new Map<string, Promise<unknown>>()
   running.set(store, names)
@@ -44,18 +47,18 @@ export async function replayed(
       details: [{ pointer: '/idempotency_key', message: 'was used with another body in the last 24 hours' }],
     })
   }
-  // The stored answer holds the token of somebody else: whoever asks under another key gets a decision of their own.
+  // The stored answer holds a token of another caller: a request under another key gets its own decision.
   if (own === null) return null
   return json(currentAnswer(row, exchange, deps), 200, { 'Idempotency-Replayed': 'true' })
 }
 
-/** As stored, but for the control envelope: a receipt that was revoked or has expired since must not look alive. */
+/** The stored answer with a new control envelope: a receipt that was revoked or has expired must not look valid. */
 function currentAnswer(row: StoredDecision, { settings }: RouteExchange, deps: ApiDeps): object {
   const stored: unknown = row.response === null ? null : JSON.parse(row.response)
   const checked = isJsonObject(stored) ? checkProducerForm(stored['decision_result']) : null
   if (!isJsonObject(stored) || !checked?.ok) {
     throw new GatewayError('INTERNAL', undefined, {
-      cause: new Error(`the stored answer of ${row.decisionId} is not whole`),
+      cause: new Error(`the stored answer of ${row.decisionId} is not complete`),
     })
   }
   return {

@@ -1,15 +1,18 @@
-/** Who asks, by API key (docs/reference/api.md#authentication): the key is hashed and looked up by its hash, so no comparison of secrets can be timed. */
+/**
+ * The caller, by API key (docs/reference/api.md#authentication). The key is hashed and looked up by its hash, so no comparison
+ * of secrets can be timed.
+ */
 import type { IncomingHttpHeaders } from 'node:http'
 import { GatewayError } from '../errors/errors.ts'
 import { hashApiKey } from '../callers/api-keys.ts'
 import type { ApiKey, Role, Store } from '../store/store.ts'
 import type { Access } from './route.ts'
 
-/** A role may do what the roles below it may. */
+/** A role includes the rights of the roles below it. */
 const RANK: Readonly<Record<Role, number>> = { agent: 0, approver: 1, admin: 2 }
 const REQUIRED_RANK: Readonly<Record<Access, number>> = { public: 0, key: RANK.agent, approver: RANK.approver }
 
-/** Longer ones are not ours: nothing is hashed for them. */
+/** Longer keys were not issued by this gateway: nothing is hashed for them. */
 const LONGEST_KEY = 512
 
 /** The key in the request, as text; null when there is none. */
@@ -19,7 +22,7 @@ function presentedKey(headers: IncomingHttpHeaders): string | null {
   return typeof key === 'string' && key.length > 0 && key.length <= LONGEST_KEY ? key : null
 }
 
-/** The holder of the key in the request; null when there is no valid one. Rejects with STORE_UNAVAILABLE. */
+/** The holder of the key in the request; null when there is no valid key. Rejects with STORE_UNAVAILABLE. */
 export async function identify(headers: IncomingHttpHeaders, store: Pick<Store, 'apiKey'>): Promise<ApiKey | null> {
   const key = presentedKey(headers)
   if (key === null) return null

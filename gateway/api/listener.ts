@@ -1,4 +1,4 @@
-/** The API listener: takes requests off the wire, hands them to what serves them, drains on close. */
+/** The API listener: accepts requests, passes them to the code that serves them, drains on close. */
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createHttpListener } from '../listen/http-listener.ts'
@@ -12,13 +12,13 @@ import type { Serve } from './serving.ts'
 export interface Api {
   /** Resolves with the bound address. Rejects with the error of `listen` (EADDRINUSE …). */
   listen(host: string, port: number): Promise<AddressInfo>
-  /** Requests under way. */
+  /** Requests in flight. */
   openRequests(): number
-  /** Takes no new connection, lets requests under way finish for `drainMs`, then breaks them off. */
+  /** Takes no new connection, lets requests in flight finish for `drainMs`, then ends them. */
   close(drainMs: number): Promise<void>
 }
 
-/** @param authz answers what is asked under /authz/; null: nobody asks */
+/** @param authz answers requests under /authz/; null: ext_authz is off */
 export function createApi(deps: ApiDeps, authz: HttpAuthz | null = null): Api {
   let open = 0
   let loaded: Serve | null = null
@@ -26,7 +26,7 @@ export function createApi(deps: ApiDeps, authz: HttpAuthz | null = null): Api {
     try {
       loaded ??= serving().createServe(deps, () => !server.listening)
     } catch (error) {
-      // Too many open files, for one: the next request tries again.
+      // For example too many open files: the next request tries again.
       deps.logger.error({ event: 'api.load_failed', err: error }, 'API could not be loaded')
       response.destroy()
       return

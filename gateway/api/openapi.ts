@@ -1,4 +1,4 @@
-/** openapi.json, made from the route table: every route that is served, with the schemas that requests are held against, and no other. */
+/** openapi.json, made from the route table: every route that is served, with the schemas that requests are checked against. */
 import { ERRORS, type ErrorCode } from '../errors/errors.ts'
 import { plainSchema } from '../settings/input-schema.ts'
 import { packageVersion } from '../runtime/package-files.ts'
@@ -8,7 +8,7 @@ import { Problem } from './schemas/shapes.ts'
 
 type OpenApiNode = Readonly<Record<string, unknown>>
 
-/** Answers of every route: each can meet them. */
+/** Answers that every route can return. */
 const COMMON_ERRORS: readonly ErrorCode[] = ['FORBIDDEN', 'NOT_ACCEPTABLE', 'INTERNAL', 'STORE_UNAVAILABLE']
 const BODY_ERRORS: readonly ErrorCode[] = ['INVALID_INPUT', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'OVERLOADED']
 const COUNTED_ERRORS: readonly ErrorCode[] = ['RATE_LIMITED', 'QUOTA_EXCEEDED']
@@ -74,7 +74,7 @@ const CORRELATION_PARAMETER = {
   name: 'X-Correlation-ID',
   in: 'header',
   required: false,
-  description: 'Taken over when it has the right form, else made.',
+  description: 'Used when it has the right form; else a new one is made.',
   schema: { type: 'string', pattern: '^[A-Za-z0-9_.:-]{1,200}$' },
 }
 
@@ -144,7 +144,7 @@ function goodAnswers({ answers, counted }: ApiRoute, hoist: (schema: unknown) =>
   )
 }
 
-/** One answer a status, naming the codes that it can carry. */
+/** One answer for each status, naming the codes that it can have. */
 function errorAnswers(route: ApiRoute): OpenApiNode {
   const codes = new Set<ErrorCode>([
     ...COMMON_ERRORS,
@@ -167,7 +167,7 @@ function errorAnswers(route: ApiRoute): OpenApiNode {
   )
 }
 
-/** A schema titled like a type name stands once under components and is referred to everywhere else. */
+/** A schema titled like a type name is under components once, and a reference everywhere else. */
 const COMPONENT_TITLE = /^[A-Z][A-Za-z]+$/
 
 function hoistTitled(schema: unknown, components: Map<string, unknown>): unknown {
@@ -176,7 +176,7 @@ function hoistTitled(schema: unknown, components: Map<string, unknown>): unknown
   const { $schema: _dialect, $id: _id, ...rest } = schema
   const { title } = rest
   const inner = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, hoistTitled(value, components)]))
-  // Under `properties` a title can be a member of the described object: then it is a schema, not a text.
+  // Under `properties`, `title` can be a member of the described object: then it is a schema, not a text.
   if (typeof title !== 'string' || !COMPONENT_TITLE.test(title)) return inner
   const { title: _title, ...component } = inner
   components.set(title, component)

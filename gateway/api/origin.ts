@@ -1,6 +1,6 @@
 /**
- * Keeps web pages away from the API. A page of a stranger that resolves its own name to 127.0.0.1 (DNS rebinding) is same-origin
- * with a loopback listener, and could sign up for a key there; the Host header gives it away.
+ * Keeps web pages away from the API. With DNS rebinding, a foreign page resolves its own name to 127.0.0.1 and is then
+ * same-origin with a loopback listener. It could sign up for a key there; its Host header reveals it.
  */
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'

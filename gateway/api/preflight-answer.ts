@@ -1,4 +1,4 @@
-/** The answers of the preflight (docs/reference/api.md#post-apiv1preflight), made from what the flow came to. */
+/** The answers of a preflight (docs/reference/api.md#post-apiv1preflight), made from the result of the flow. */
 import { countFindings, expandFindings, verifyReceipt } from '../../engine/base.ts'
 import {
   controlEnvelope,
@@ -17,11 +17,11 @@ interface AnswerFacts {
   readonly correlationId: string
   /** Milliseconds since the epoch. */
   readonly now: number
-  /** What is published: the receipt is held against it, not against what signed it. */
+  /** The published keys: the receipt is verified with them, not with the key that signed it. */
   readonly keys: Pick<KeyRing, 'keySet'>
 }
 
-/** Risk only: none of the members that a consumer could take for permission. */
+/** Risk only: without any member that a consumer could take for permission. */
 export function analyzeAnswer({ verdict }: Assessment, facts: Omit<AnswerFacts, 'keys'>): object {
   return {
     preflight_mode: 'analyze',
@@ -52,7 +52,7 @@ export function authorizeAnswer(authorization: Authorization, version: '1.0' | '
   }
 }
 
-/** The control envelope as things stand: a receipt that was revoked since no longer authorizes. */
+/** The control envelope with the present state: a receipt that was revoked meanwhile no longer authorizes. */
 export function controlFor(
   envelope: Envelope,
   state: ReceiptStanding,
@@ -67,7 +67,10 @@ export function controlFor(
   })
 }
 
-/** A real verification of the token and of the body that it covers: of a key that is revoked since, or does not fit, it fails. */
+/**
+ * A real verification of the token and of the body that it covers. It fails when the key was revoked meanwhile or does not
+ * match.
+ */
 function isVerified(envelope: Envelope, keys: Pick<KeyRing, 'keySet'>, now: number): boolean {
   const { token } = envelope.receipt
   return verifyReceipt({ token, envelope, keys: keys.keySet(), now, state: 'unchecked', sha256: sha256Hex }).valid

@@ -1,4 +1,7 @@
-/** How much one key may ask: requests in a minute (kept here) and in a month by its plan (kept in the store) (docs/reference/api.md#limits-and-rate-headers, docs/reference/api.md#discovery-and-accounts). */
+/**
+ * The limits of one key: requests in a minute (counted here) and in a month by its plan (counted in the store)
+ * (docs/reference/api.md#limits-and-rate-headers, docs/reference/api.md#discovery-and-accounts).
+ */
 import type { Plans } from './settings.ts'
 import { GatewayError } from '../errors/errors.ts'
 import type { ApiKey, Store } from '../store/store.ts'
@@ -6,11 +9,11 @@ import type { ApiKey, Store } from '../store/store.ts'
 const MINUTE_MS = 60_000
 
 export interface MinuteRate {
-  /** Counts one request; RATE_LIMITED when the minute is full. Answers the rate headers. */
+  /** Counts one request; RATE_LIMITED when the minute is full. Returns the rate headers. */
   take(name: string, limit: number, now: number): Readonly<Record<string, string>>
 }
 
-/** Fixed windows of a minute, one map for all keys, dropped as a whole when the minute is over. */
+/** Fixed windows of a minute, one map for all keys, dropped as a whole when the minute has ended. */
 export function createMinuteRate(): MinuteRate {
   let window = 0
   let counts = new Map<string, number>()
@@ -36,7 +39,7 @@ export function createMinuteRate(): MinuteRate {
   }
 }
 
-/** Counts one request of the month; QUOTA_EXCEEDED when the plan has no more. Answers the rate headers. */
+/** Counts one request of the month; QUOTA_EXCEEDED when none is left. Returns the rate headers. */
 export async function takeMonthly(
   caller: ApiKey,
   plans: Plans,
@@ -44,7 +47,7 @@ export async function takeMonthly(
   now: number,
 ): Promise<Readonly<Record<string, string>>> {
   const limit = monthlyLimit(caller, plans)
-  // An unlimited plan needs no count, and so no write: an analysis works while the store does not.
+  // An unlimited plan needs no count, and so no write: analyses work while the store does not.
   if (limit === null) return monthlyHeaders('unlimited', 'unlimited')
   const count = await store.countUse(caller.tenant, monthOf(now), limit)
   if (count === null) {
@@ -55,7 +58,7 @@ export async function takeMonthly(
   return monthlyHeaders(String(limit), String(limit - count))
 }
 
-/** The rate headers of an answer that uses up no request of the month: a replay, or a refused request. */
+/** The rate headers of an answer that uses no request of the month: a replay, or a refused request. */
 export async function showMonthly(
   caller: ApiKey,
   plans: Plans,

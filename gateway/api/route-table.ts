@@ -1,4 +1,6 @@
-/** Which route a request is for. The table is an explicit list; a path of it with another method is 405 and says which there are. */
+/**
+ * Finds the route of a request. The table is an explicit list; a path with another method is 405, with the methods that it has.
+ */
 import createRouter from 'find-my-way'
 import { GatewayError } from '../errors/errors.ts'
 import type { Method, ApiRoute } from './route.ts'
@@ -25,7 +27,7 @@ export function createRouteTable(routes: readonly ApiRoute[]): RouteTable {
   for (const route of routes) {
     for (const path of route.paths) {
       byTemplate.set(`${route.method} ${path}`, route)
-      // The template travels as the store of the router; its handler is never called.
+      // The template is stored as the value in the router; its handler is never called.
       router.on(route.method, routerPath(path), () => undefined, { path })
     }
   }
@@ -39,7 +41,7 @@ export function createRouteTable(routes: readonly ApiRoute[]): RouteTable {
   return {
     routes,
     find(method, target) {
-      // The authority is not looked at; a base makes the path of the request parseable.
+      // The authority is not used; a base makes the path of the request parseable.
       const url = URL.parse(target, 'http://localhost')
       if (url === null || !target.startsWith('/'))
         throw new GatewayError('NOT_FOUND', 'There is nothing at this address.')

@@ -1,40 +1,42 @@
-/** What a route of the API is: one value that the dispatcher serves, the validator checks against and openapi.json is made from. */
+/** A route of the API: one value that the dispatcher serves, the validator checks against and openapi.json is made from. */
 import type { Static, TSchema, TUnknown } from 'typebox'
 import { GatewayError, type ErrorCode } from '../errors/errors.ts'
 import type { ApiSettings } from './settings.ts'
 import type { ApiKey } from '../store/store.ts'
 import type { ApiDeps } from './deps.ts'
 
-/** Who may ask: anybody, the holder of a key, or the holder of an approver's (or admin's) key. */
+/** Who may call: anybody, the holder of a key, or the holder of an approver's (or admin's) key. */
 export type Access = 'public' | 'key' | 'approver'
 
 export type Method = 'GET' | 'POST' | 'DELETE'
 
-/** What a route is served with: the parts of the gateway, and the table that it stands in itself. */
+/** What a route is served with: the parts of the gateway, and the table that contains the route. */
 export interface RouteDeps extends ApiDeps {
   readonly routes: readonly ApiRoute[]
 }
 
-/** One request on its way through a route: read, authenticated and checked. */
+/** One request to a route: read, authenticated and checked. */
 export interface RouteExchange<Body = unknown, Query = unknown> {
-  /** Of the generation that the whole request sees. */
+  /** Of the generation that the whole request uses. */
   readonly settings: ApiSettings
   readonly correlationId: string
-  /** Null on public routes, but for those that look at a key (`keyOptional`) and were given a valid one. */
+  /** Null on public routes, except those that accept a key (`keyOptional`) and received a valid one. */
   readonly caller: ApiKey | null
   readonly body: Body
   readonly query: Query
   readonly params: Readonly<Record<string, string>>
-  /** What the client accepts best of `produces`. */
+  /** The media type of `produces` that the client prefers. */
   readonly mediaType: string
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  /** The path that was asked for, with its query. */
+  /** The requested path, with its query. */
   readonly url: string
-  /** Aborted when the client goes away. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal
   /** Counts one request of this minute under a name; RATE_LIMITED when the minute is full. */
   throttle(name: string, limit: number): void
-  /** Takes one request off the month's quota; QUOTA_EXCEEDED when none is left. Called once the request is known to be valid. */
+  /**
+   * Takes one request from the month's quota; QUOTA_EXCEEDED when none is left. Called once the request is known to be valid.
+   */
   spend(): Promise<void>
 }
 
@@ -55,17 +57,17 @@ interface AnswerSpec {
   readonly content: Readonly<Record<string, TSchema>>
 }
 
-/** A mistake in a request body; `code` is the error it makes when it is the gravest. */
+/** A mistake in a request body; `code` is the code of the whole error when it has the highest precedence. */
 export interface BodyMistake {
   readonly code: ErrorCode
   readonly pointer: string
   readonly message: string
 }
 
-/** One column a question of openapi.json; `handle` is the route itself. */
+/** One column for each part of openapi.json; `handle` is the route itself. */
 interface RouteSpec<Body extends TSchema, Query extends TSchema> {
   readonly method: Method
-  /** OpenAPI templates; further ones are aliases of the first. */
+  /** OpenAPI templates; all after the first are aliases. */
   readonly paths: readonly [string, ...string[]]
   readonly operationId: string
   readonly tag:
@@ -82,28 +84,31 @@ interface RouteSpec<Body extends TSchema, Query extends TSchema> {
     | 'mcp'
   readonly summary: string
   readonly access: Access
-  /** A key is looked at where one is given, though the route needs none. */
+  /** A key is checked when one is sent, though the route needs none. */
   readonly keyOptional?: boolean
   /** Counts towards the rate of the minute; the month's quota is taken by `spend`. */
   readonly counted?: boolean
   readonly body?: Body
-  /** True: members that the schema does not know are listed in the answer, `ignored`; else they are mistakes (docs/reference/api.md#conventions). */
+  /** True: unknown members are listed in the answer, `ignored`; else they are mistakes (docs/reference/api.md#conventions). */
   readonly toleratesUnknown?: boolean
-  /** True: no body at all is as good as `{}`. */
+  /** True: a missing body counts as `{}`. */
   readonly bodyOptional?: boolean
   /** Media types of the body besides application/json. */
   readonly consumes?: readonly string[]
   readonly query?: Query
   readonly params?: Readonly<Record<string, string>>
-  /** Request headers of its own, by name, with what they are for; all may be left out. */
+  /** Request headers of this route, by name, with their purpose; all are optional. */
   readonly headers?: Readonly<Record<string, string>>
   readonly answers: Readonly<Record<number, AnswerSpec>>
-  /** Beyond those that every route of its access and method has. */
+  /** In addition to those that every route of its access and method has. */
   readonly errors?: readonly ErrorCode[]
-  /** Mistakes that a schema cannot say. Asked only when the schema holds at and under `mistakesUnder` (default: everywhere), so look at nothing else. */
+  /**
+   * Mistakes that a schema cannot express. Called only when the schema holds at and under `mistakesUnder` (default:
+   * everywhere), so it may read nothing else.
+   */
   mistakes?(body: Static<Body>, settings: ApiSettings): readonly BodyMistake[]
   readonly mistakesUnder?: string
-  /** Members there that `mistakes` does not look at: a violation of theirs does not keep it from being asked. */
+  /** Members there that `mistakes` does not read: a violation in them does not prevent the call. */
   readonly mistakesUnread?: RegExp
   /** The error code of a schema violation, where it is not INVALID_INPUT. */
   readonly codes?: readonly MistakeCode[]
@@ -132,7 +137,7 @@ export function json(body: object, status = 200, headers: Readonly<Record<string
   return { kind: 'json', status, body, headers }
 }
 
-/** The answer with the members of the request that were not read, where the route tolerates such. */
+/** The answer with the request members that were not read, where the route tolerates them. */
 export function withIgnored(
   answer: RouteAnswer,
   { toleratesUnknown }: Pick<ApiRoute, 'toleratesUnknown'>,
@@ -147,7 +152,7 @@ export function callerOf({ caller }: RouteExchange): ApiKey {
   return caller
 }
 
-/** The media types that a route's good answers can have. */
+/** The media types of a route's successful answers. */
 export function producedBy(route: Pick<ApiRoute, 'answers'>): readonly string[] {
   return [...new Set(Object.values(route.answers).flatMap(({ content }) => Object.keys(content)))]
 }

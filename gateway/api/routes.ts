@@ -1,4 +1,4 @@
-/** Every route of the API, once. What is not in this list is not served and not in openapi.json. */
+/** Every route of the API, once. A route that is not in this list is not served and not in openapi.json. */
 import type { ApiRoute } from './route.ts'
 import { abortDemo } from './routes/abort-demo.ts'
 import { denyApproval, getApproval, grantApproval, listApprovals } from './routes/approvals.ts'

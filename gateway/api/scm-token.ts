@@ -1,4 +1,7 @@
-/** The caller's source-control token (docs/reference/api.md#post-apiv1preflight): a header of one request, for that request's own questions, kept nowhere. */
+/**
+ * The caller's source-control token (docs/reference/api.md#post-apiv1preflight): a header of one request, used for that request
+ * only and stored nowhere.
+ */
 import type { RouteExchange } from './route.ts'
 
 /** For openapi.json. */

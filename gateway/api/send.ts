@@ -1,4 +1,4 @@
-/** Puts an answer on the wire. What is sent is text in UTF-8 that nobody may sniff, cache or frame. */
+/** Writes an answer: UTF-8 text with headers that forbid sniffing, caching and framing. */
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'

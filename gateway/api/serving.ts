@@ -1,4 +1,7 @@
-/** One request of the API from its arrival to the last byte of its answer. Loaded with the first request: it brings every route. */
+/**
+ * Serves one API request, from its head to the last byte of its answer. Loaded with the first request, since it loads every
+ * route.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { correlationIdOf } from './correlation.ts'
 import { discardRest } from '../network/discard-body.ts'
@@ -29,7 +32,7 @@ async function serve(
   const gone = new AbortController()
   response.once('close', () => gone.abort())
   const dispatched = await dispatch(request, correlationId, gone.signal, deps)
-  // A connection that stayed open would hold up the drain until it has been idle for long enough.
+  // A connection left open would delay the drain until its idle timeout.
   if (isClosing()) response.shouldKeepAlive = false
   try {
     await sendAnswer(response, dispatched.answer, {
@@ -38,7 +41,7 @@ async function serve(
     })
     discardRest(request)
   } catch (error) {
-    // The client went away, or the store failed in the middle of an export: the answer cannot be whole any more.
+    // The client disconnected, or the store failed in the middle of an export: the answer cannot be completed.
     deps.logger.warn(
       { event: 'api.response_aborted', err: error, correlation_id: correlationId },
       'API response aborted',
@@ -50,7 +53,10 @@ async function serve(
   deps.metrics.observe('preflight_api_request_seconds', { endpoint }, (performance.now() - started) / 1000)
 }
 
-/** A replayed answer carries the id of the request that it first answered; header and body agree (docs/reference/api.md#conventions). */
+/**
+ * A replayed answer has the id of the request that it first answered; header and body agree
+ * (docs/reference/api.md#conventions).
+ */
 function answeredId({ answer }: Dispatched, correlationId: string): string {
   if (answer.kind !== 'json' || !('correlation_id' in answer.body)) return correlationId
   const { correlation_id: id } = answer.body

@@ -1,4 +1,4 @@
-/** Settings of the API: who may sign up, and how much a key may ask. Part of the schema of the configuration. */
+/** Settings of the API: who may sign up, and how many requests a key may make. Part of the schema of the configuration. */
 import type { Static } from 'typebox'
 import { Type } from '../../engine/base.ts'
 import { integer, strict } from '../settings/fields.ts'
@@ -38,7 +38,7 @@ export const Tier = Type.Union([Type.Literal('sidecar'), Type.Literal('gateway')
 })
 export type Tier = Static<typeof Tier>
 
-/** What of the configuration the API reads. */
+/** The part of the configuration that the API reads. */
 export interface ApiConfig extends BaselinesConfig, BreakGlassConfig, FlowConfig, ScmConfig {
   readonly listen: ListenSettings
   readonly plans: Plans

@@ -1,4 +1,4 @@
-/** The change set of a preflight: what the caller submitted, or what the gateway lists itself; and how complete either is known to be. */
+/** The change set of a preflight: submitted by the caller or listed by the gateway, and whether it is known to be complete. */
 import type { Static } from 'typebox'
 import { textOn } from '../../engine/base.ts'
 import type { Artifact, CompletenessFacts, DecisionContext } from '../../engine/internal.ts'
@@ -23,7 +23,7 @@ type SubmittedRequest = Static<typeof PreflightRequest>
 
 export type ChangeSet = Pick<AnalyzeRequest, 'artifacts' | 'unreadable' | 'completeness'>
 
-/** Artifacts that the caller vouches for, by naming the repository that they are from. */
+/** Artifacts that the caller vouches for, by naming their repository. */
 export async function submittedSet(
   exchange: RouteExchange<SubmittedRequest>,
   artifacts: readonly Artifact[],
@@ -41,7 +41,7 @@ export async function submittedSet(
   return { artifacts, completeness }
 }
 
-/** The document, and each file of it that is not the same on both sides. */
+/** The document, and each of its files that differs between the two sides. */
 function committed({ id, path = id, before, after, files = {} }: Artifact): Promise<readonly CommittedFile[]> {
   const changed = Object.entries(files).flatMap(([name, file]) => {
     const [old = '', young = ''] = [textOn(file, 'before'), textOn(file, 'after')]
@@ -60,7 +60,7 @@ async function hexDigest(text: string): Promise<string> {
   return text === '' ? '' : (await digestInThread(text)).replace('sha256:', '')
 }
 
-/** The platform that the caller names; null: whichever the repository is proven on. */
+/** The platform that the caller names; null: any platform on which the repository is proven. */
 function platformOf({ context }: SubmittedRequest): PlatformId | null {
   const named = context?.platform ?? null
   const ids: readonly PlatformId[] = ['scm_a', 'scm_b', 'scm_c']
@@ -68,8 +68,9 @@ function platformOf({ context }: SubmittedRequest): PlatformId | null {
 }
 
 /**
- * What merging `head` into `base` changes, listed by the gateway. A platform that cannot be reached is a decision too, and never an ALLOW.
- * @throws GatewayError BINDING_NOT_PROVEN, REPOSITORY_INACCESSIBLE, or INVALID_INPUT for a ref that is not there
+ * The changes of merging `head` into `base`, listed by the gateway. An unreachable platform leads to a decision too, and never
+ * to ALLOW.
+ * @throws GatewayError BINDING_NOT_PROVEN, REPOSITORY_INACCESSIBLE, or INVALID_INPUT for a ref that does not exist
  */
 export async function derivedSet(exchange: RouteExchange<SubmittedRequest>, deps: ApiDeps): Promise<ChangeSet> {
   const context = contextOf(exchange.body.context)
@@ -123,7 +124,7 @@ async function refsOf(client: ScmClient, { base, head, pull_request: id }: Decis
   return { base: baseSha, head: headSha, kind: 'merge', trialMerge: request?.trialMerge ?? null } as const
 }
 
-/** A branch, tag or commit that is not there is the caller's mistake, not a repository that is closed to it. */
+/** A missing branch, tag or commit is the caller's mistake, not an inaccessible repository. */
 async function resolved(client: ScmClient, ref: string, name: string): Promise<string> {
   try {
     return await client.commitOf(ref)

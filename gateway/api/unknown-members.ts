@@ -1,6 +1,7 @@
 /**
- * Members of a request that its schema does not know (docs/reference/api.md#conventions). Some requests tolerate them, because clients send more than a
- * server knows: then they are listed, but a misspelling of a known member is still a mistake. All others take no unknown member.
+ * Members of a request that its schema does not know (docs/reference/api.md#conventions). Some requests tolerate them, because
+ * clients send more than a server knows. Then they are listed, but a misspelled known member is still a mistake. All other
+ * requests accept no unknown member.
  */
 import type { TSchema } from 'typebox'
 import { misspelled } from '../settings/suggestion.ts'
@@ -18,10 +19,10 @@ const LISTED = 100
 /** Longest name that is repeated to the client, UTF-16 code units. */
 const LONGEST_NAME = 200
 
-/** What of a schema is looked at. */
+/** The keywords of a schema that are read. */
 type SchemaShape = Readonly<Record<string, unknown>>
 
-/** @param isTolerant whether objects that say nothing of further members tolerate them */
+/** @param isTolerant whether objects without a rule on further members tolerate them */
 export function unknownMembers(schema: TSchema, value: unknown, isTolerant: boolean): UnknownMembers {
   const ignored: string[] = []
   const mistakes: BodyMistake[] = []
@@ -50,7 +51,7 @@ export function unknownMembers(schema: TSchema, value: unknown, isTolerant: bool
       for (const [name, one] of Object.entries(part)) walk(named, one, `${at}/${escaped(name.slice(0, LONGEST_NAME))}`)
     if (objects.length === 0) return
     const members = membersOf(objects)
-    // A schema that says of itself what further members are is open.
+    // A schema that defines its further members is open.
     const isOpen = objects.some(({ additionalProperties: more }) => more === true || isJsonObject(more))
     const isClosed = !isTolerant || objects.every(({ additionalProperties: more }) => more === false)
     for (const [name, inner] of Object.entries(part)) {
@@ -68,7 +69,7 @@ export function unknownMembers(schema: TSchema, value: unknown, isTolerant: bool
 function variantsOf(schema: SchemaShape): readonly SchemaShape[] {
   const { anyOf } = schema
   const alternatives = Array.isArray(anyOf) ? anyOf.filter(isJsonObject) : []
-  // `anyOf` beside `properties` says which members are required.
+  // `anyOf` next to `properties` lists which members are required.
   return schema['properties'] !== undefined || alternatives.length === 0 ? [schema] : alternatives.flatMap(variantsOf)
 }
 

@@ -1,4 +1,7 @@
-/** Holds a body or a query against its schema and says every mistake with its JSON Pointer (docs/reference/api.md#errors, `details`). */
+/**
+ * Validates a body or a query against its schema and reports every mistake with its JSON Pointer (docs/reference/api.md#errors,
+ * `details`).
+ */
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { TSchema } from 'typebox'
@@ -13,7 +16,7 @@ import { unknownMembers } from './unknown-members.ts'
 /** More than these are counted, not listed: a hostile body must not make a large answer. */
 const LISTED_MISTAKES = 50
 
-/** The gravest first: the code of the error when there are several mistakes. */
+/** Highest precedence first: the code of the error when there are several mistakes. */
 const GRAVITY: readonly ErrorCode[] = [
   'PREFLIGHT_MODE_REQUIRED',
   'OPERATION_REQUIRED',
@@ -22,7 +25,8 @@ const GRAVITY: readonly ErrorCode[] = [
   'INVALID_INPUT',
 ]
 
-// These schemas are ours, compiled on first use; a stranger's schema never comes here. `$id` of a served schema is an address, not a reference base.
+// These schemas are our own, compiled on first use; a foreign schema never comes here. `$id` of a served schema is an address,
+// not a reference base.
 const options = { allErrors: true, strict: false, verbose: false, messages: true } as const
 const bodies = new Ajv2020(options)
 const queries = new Ajv2020({ ...options, coerceTypes: true })
@@ -45,7 +49,7 @@ type CheckedRoute = Pick<
 >
 
 /**
- * Answers the JSON Pointers of members that are tolerated and not read.
+ * Returns the JSON Pointers of members that are tolerated and not read.
  * @throws GatewayError with every mistake in `details`.
  */
 export function checkBody(route: CheckedRoute, body: unknown, settings: ApiSettings): readonly string[] {
@@ -63,7 +67,7 @@ export function checkBody(route: CheckedRoute, body: unknown, settings: ApiSetti
   return unknown.ignored
 }
 
-/** A list where an object is wanted has no members to look at. */
+/** A list in place of an object has no members to check. */
 function isOfKind(errors: ValidateFunction['errors']): boolean {
   return (errors ?? []).every(({ keyword, instancePath }) => keyword !== 'type' || instancePath !== '')
 }
@@ -76,7 +80,7 @@ function isJsonObjectOrList(body: unknown): boolean {
   return typeof body === 'object' && body !== null
 }
 
-/** Query parameters as plain values; a repeated or unfit one is a mistake. */
+/** Query parameters as plain values; a repeated or invalid one is a mistake. */
 export function checkQuery(schema: TSchema | undefined, search: URLSearchParams): unknown {
   const query: Record<string, unknown> = {}
   const known = isJsonObject(schema) ? schema['properties'] : undefined
@@ -115,17 +119,17 @@ function unknownParameter(name: string, known: readonly string[]): string {
 }
 
 /**
- * The violations that say what to mend. A union reports one for each of its branches: of a value that may be null nobody
- * wants to hear that it is not null, and of a list that has a fault nobody wants to hear that it is no object.
+ * The violations that a caller can act on. A union reports one for each branch. For a nullable value, "is not null" does not
+ * help; for a list with a fault, "is not an object" does not help.
  */
 function informative(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const unions = new Set(errors.flatMap(({ keyword, instancePath }) => (keyword === 'anyOf' ? [instancePath] : [])))
   const isNoise = ({ keyword, instancePath, params, schemaPath }: ErrorObject): boolean => {
     // Unknown members are reported by name.
     if (keyword === 'if' || keyword === 'additionalProperties') return true
-    // Of members that may stand for each other the first is asked for.
+    // Of members that may replace each other, the first is reported as missing.
     if (keyword === 'required' && /\/anyOf\/[1-9]\d*\/required$/.test(schemaPath)) return true
-    // Which of the alternatives is meant is clear once their own mistakes are named.
+    // Once the mistakes inside an alternative are reported, it is clear which alternative was meant.
     if (keyword === 'oneOf') return errors.some((other) => other.keyword !== 'oneOf' && !isAlternative(other))
     if (isAlternative({ keyword, schemaPath })) return true
     if (!unions.has(instancePath)) return false
@@ -145,12 +149,12 @@ function informative(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   })
 }
 
-/** `{required: [name]}` as one of several: that just one of them is to be given is said once. */
+/** `{required: [name]}` as one of several: that exactly one of them is required is reported once. */
 function isAlternative({ keyword, schemaPath }: Pick<ErrorObject, 'keyword' | 'schemaPath'>): boolean {
   return keyword === 'required' && /\/oneOf\/\d+\/required$/.test(schemaPath)
 }
 
-/** What may be a text or a number is refused as neither, in one sentence. */
+/** A value that may be a text or a number, and is neither, gets one sentence. */
 function withJoinedTypes(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const types = new Map<string, string[]>()
   for (const { keyword, instancePath, params } of errors)
@@ -176,7 +180,7 @@ function mistakeOf(error: ErrorObject, { codes = [] }: Pick<ApiRoute, 'codes'>):
   return { code: known?.code ?? 'INVALID_INPUT', pointer, message: textOfViolation(error) }
 }
 
-/** Where the mistake is: a missing member is pointed at where it should stand. */
+/** Where the mistake is: a missing member is located where it belongs. */
 function pointerOf({ instancePath, keyword, params }: ErrorObject): string {
   if (keyword !== 'required' || typeof params['missingProperty'] !== 'string') return instancePath
   return `${instancePath}/${params['missingProperty'].replaceAll('~', '~0').replaceAll('/', '~1')}`

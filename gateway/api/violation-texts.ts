@@ -1,4 +1,7 @@
-/** What is wrong with a member, in words, for each keyword and pattern that the schemas of the API use. A test keeps both lists whole. */
+/**
+ * What is wrong with a member, as text, for each keyword and pattern in the schemas of the API. A test keeps both lists
+ * complete.
+ */
 import type { ErrorObject } from 'ajv/dist/2020.js'
 import { lookupTable } from '../../engine/base.ts'
 

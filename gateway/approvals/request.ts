@@ -1,4 +1,7 @@
-/** From a decision that needs a person's word to the request for it, and from what the store knows of it to what the decision may be told (docs/reference/api.md#approvals). */
+/**
+ * Turns a decision that needs an approval into the request for it, and a stored request into the facts that the decision uses
+ * (docs/reference/api.md#approvals).
+ */
 import { digestJson } from '../../engine/base.ts'
 import type { ApprovalFacts, Approvers, DecisionContext, Verdict } from '../../engine/internal.ts'
 import type { ApprovalsConfig } from './settings.ts'
@@ -14,7 +17,7 @@ interface ApprovalOccasion {
   readonly now: number
 }
 
-/** What a person is asked to approve, and for whom. */
+/** The change that a person is asked to approve, and the caller. */
 interface ApprovalSubject {
   readonly caller: Caller
   readonly context: DecisionContext
@@ -22,7 +25,7 @@ interface ApprovalSubject {
   readonly route: string | null
 }
 
-/** The request that a REQUIRE_APPROVAL verdict opens, or joins when there is one of the same key. */
+/** The request that a REQUIRE_APPROVAL verdict opens, or joins when one with the same key exists. */
 export function approvalOpening(
   { caller, context, route }: ApprovalSubject,
   verdict: Verdict,
@@ -34,7 +37,7 @@ export function approvalOpening(
   const { tenant, audience } = caller
   return {
     approvalId,
-    // The members of docs/reference/hashes.md#approval-key and no other: whoever asks the same question gets the same answer.
+    // Exactly the members of docs/reference/hashes.md#approval-key: the same change in the same context gets the same approval.
     key: digestJson(
       {
         profile: 'approval.v1',
@@ -75,15 +78,15 @@ export function approvalState({ result, expiresAt, endedAt }: ApprovalRow, now: 
   return result?.state ?? (endedAt === null && now < expiresAt ? 'pending' : 'expired')
 }
 
-/** True while the next decision of the same key may rest on it. */
+/** True while the next decision of the same key may use it. */
 export function isGrantInForce({ result, endedAt }: ApprovalRow, now: number): boolean {
   if (endedAt !== null) return false
   return result?.state === 'granted' && result.validUntil !== null && now < result.validUntil
 }
 
 /**
- * What the decision is told. A grant counts only when its giver may grant what the decision asks for now: a policy that looks at
- * time or history may ask for others than it did when the request was opened.
+ * The approval facts for the decision. A grant counts only when its approver may grant what the decision requires now. A policy
+ * that uses time or history may require other approvers than it did when the request was opened.
  */
 export function approvalFacts(
   row: ApprovalRow,
@@ -103,7 +106,7 @@ export function approvalFacts(
   return { state: 'requested', id, address: approvalAddress(id, config) }
 }
 
-/** Where the request can be seen: a whole address when the configuration says under which the API is reached, else its path. */
+/** The address of the request: a full URL when `public_url` is configured, else its path. */
 export function approvalAddress(id: string, { public_url: publicUrl }: Pick<ApprovalsConfig, 'public_url'>): string {
   const path = `api/v1/approvals/${encodeURIComponent(id)}`
   return publicUrl === undefined

@@ -1,4 +1,7 @@
-/** An approver's word: granted or denied, once, by somebody else than who asked, before the request expired (docs/reference/api.md#approvals). */
+/**
+ * An approver's decision: granted or denied, once, by a key other than the requester's, before the request expired
+ * (docs/reference/api.md#approvals).
+ */
 import type { ApprovalsConfig } from './settings.ts'
 import { GatewayError } from '../errors/errors.ts'
 import { approverWords } from '../store/approvers.ts'
@@ -19,7 +22,7 @@ interface Word {
   /** Groups that the approver is in. */
   readonly groups: readonly string[]
   readonly comment: string
-  /** Seconds that a grant is to hold; null: as long as the configuration lets it. */
+  /** Seconds that a grant is valid; null: the configured maximum. */
   readonly validity: number | null
   /** Milliseconds since the epoch. */
   readonly at: number
@@ -28,9 +31,9 @@ interface Word {
 const REFUSALS: Readonly<Record<Exclude<ApprovalDecisionResult, 'settled' | 'group'>, () => GatewayError>> = {
   missing: () => new GatewayError('NOT_FOUND'),
   conflict: () =>
-    new GatewayError('APPROVAL_CONFLICT', 'The approval request has already been settled, or has expired.'),
+    new GatewayError('APPROVAL_CONFLICT', 'The approval request has already been granted or denied, or has expired.'),
   own: () =>
-    new GatewayError('FORBIDDEN', 'This key asked for the approval; another approver has to settle it (four eyes).'),
+    new GatewayError('FORBIDDEN', 'This key asked for the approval; another approver has to decide it (four eyes).'),
 }
 
 /** @throws GatewayError NOT_FOUND, APPROVAL_CONFLICT or FORBIDDEN */
@@ -41,7 +44,7 @@ export async function completeApproval(
 ): Promise<ApprovalRow> {
   const { state, tenant, approvalId, by, groups, comment, at, validity } = word
   const seconds = Math.min(validity ?? approvals.validity, approvals.validity)
-  // Whole seconds, as decisions count: a grant ends at one moment for everybody.
+  // Whole seconds, as in decisions: a grant ends at the same moment for everybody.
   const validUntil = state === 'granted' ? (Math.floor(at / 1000) + seconds) * 1000 : null
   const isFourEyes = approvals.four_eyes
   const request: ApprovalDecisionRequest = {
@@ -66,5 +69,5 @@ export async function completeApproval(
 async function notOfGroup(tenant: string, approvalId: string, store: Pick<Store, 'approval'>): Promise<GatewayError> {
   const row = await store.approval(tenant, approvalId)
   const asked = approverWords(row?.approvers ?? [])
-  return new GatewayError('FORBIDDEN', `The policy asks for an approver of the group ${asked}; this one is not.`)
+  return new GatewayError('FORBIDDEN', `The policy requires an approver of the group ${asked}; this one is not.`)
 }

@@ -9,14 +9,17 @@ export const ApprovalSettings = strict(
       default: true,
       description: 'A key that asked for an approval may not grant or deny it.',
     }),
-    validity: seconds(14_400, 'How long a grant holds at the most, and unless the approver says shorter'),
-    pending: seconds(86_400, 'A request that nobody settled within this is expired; a denial holds as long'),
+    validity: seconds(14_400, 'Maximum and default validity of a grant'),
+    pending: seconds(
+      86_400,
+      'A request that nobody grants or denies within this time expires; a denial is valid as long',
+    ),
   },
-  'Approvals of what the policy holds up with REQUIRE_APPROVAL.',
+  'Approvals of changes that the policy answers with REQUIRE_APPROVAL.',
 )
 export type ApprovalSettings = Static<typeof ApprovalSettings>
 
-/** What of the configuration approvals read. */
+/** The part of the configuration that approvals read. */
 export interface ApprovalsConfig {
   readonly approvals: ApprovalSettings
   readonly public_url?: string

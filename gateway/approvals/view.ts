@@ -1,4 +1,4 @@
-/** A request for approval in the spelling of the wire, for the API and the command line alike. */
+/** A request for approval in its wire form, for the API and the command line. */
 import type { Approvers } from '../../engine/internal.ts'
 import type { ApprovalRow, ApprovalState } from '../store/store.ts'
 import { approvalState, isGrantInForce } from './request.ts'
@@ -20,7 +20,7 @@ interface ApprovalView {
   readonly policy_hash: string
   readonly summary: string
   readonly risk_score: number
-  /** As the envelope has them. */
+  /** As in the envelope. */
   readonly blocking_reasons: unknown
   readonly approver_groups: Approvers
   readonly requesters: readonly string[]

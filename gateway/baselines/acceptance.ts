@@ -1,7 +1,8 @@
 /**
- * The decision that lets a contract become a baseline (docs/reference/api.md#approvals, docs/reference/api.md#baselines): operation `register`, under the policy, about the difference
- * that was reviewed. A difference that calls for an approval, here or at the calls that wait for one, is accepted as an approval
- * is given: by role, group and four eyes, with a reason; the requests about the same change are settled by it.
+ * The decision that lets a contract become a baseline (docs/reference/api.md#approvals, docs/reference/api.md#baselines):
+ * operation `register`, under the policy, on the reviewed difference. When the difference needs an approval, here or at pending
+ * calls, the acceptance counts as one. It needs the same role, group, four eyes and reason, and it grants the pending requests
+ * about the same change.
  */
 import { EMPTY_CONTEXT } from '../../engine/base.ts'
 import type { Approvers, Envelope, Verdict } from '../../engine/internal.ts'
@@ -27,20 +28,22 @@ export interface Acceptor {
 
 type BaselineSide = Pick<BaselineRow, 'type' | 'content'>
 
-/** A contract on its way to the baseline of a route. */
+/** A contract that is to become the baseline of a route. */
 export interface Acceptance {
   /** Under the name of the baseline, which is the route's or `ROUTE/NAME`. */
   readonly route: Route
   readonly before: BaselineSide
   /** What becomes the baseline. */
   readonly after: BaselineSide
-  /** What the upstream offers: the calls that wait are about this. It differs from `after` where parts are accepted. */
+  /**
+   * The contract that the upstream offers: pending calls are about it. It differs from `after` when only parts are accepted.
+   */
   readonly offered: BaselineSide
   /** Whether a call of this target is about what is accepted. */
   readonly isAccepted: (target: string) => boolean
 }
 
-/** What a decision about the calls says, as far as acceptance depends on it. */
+/** The members of a decision about the calls that acceptance depends on. */
 type AcceptedVerdict = Pick<Verdict, 'decision' | 'safe_for_agent' | 'approver_groups'>
 
 export interface AcceptanceDeps {
@@ -53,7 +56,10 @@ export interface AcceptanceDeps {
   readonly now: () => number
 }
 
-/** Decides, and settles what waited. Resolves when the contract may become the baseline. @throws GatewayError FORBIDDEN, INVALID_INPUT or APPROVAL_CONFLICT */
+/**
+ * Decides, and grants the pending requests. Resolves when the contract may become the baseline. @throws GatewayError FORBIDDEN,
+ * INVALID_INPUT or APPROVAL_CONFLICT
+ */
 export async function accept(acceptance: Acceptance, acceptor: Acceptor, deps: AcceptanceDeps): Promise<void> {
   const waiting = await requestsAbout(acceptance, deps)
   const called = await callVerdict(acceptance, deps)
@@ -64,13 +70,13 @@ export async function accept(acceptance: Acceptance, acceptor: Acceptor, deps: A
   if (isApproval || waiting.length > 0 || called.length > 0) assertReason(acceptor)
   assertMay(acceptor, groups, waiting, deps.settings())
   if (isApproval) await grant(first.approvalId, LOCAL_TENANT, acceptor, deps)
-  // The exception is a decision of its own: it names who accepted what, and stands in the ledger.
+  // The exception is a decision of its own in the ledger: it names who accepted which change.
   const decided = isApproval ? await deps.flow.authorize(registration(acceptance)) : first
   if (!decided.envelope.safe_for_agent) throw blocked(decided.envelope)
   for (const { approvalId, tenant } of waiting) await grantOthers(approvalId, tenant, acceptor, deps)
 }
 
-/** True when nobody has to be asked: neither to register the difference nor to make calls under it. */
+/** True when nobody has to approve: neither to register the difference nor to make calls under it. */
 export async function mayPromoteItself(acceptance: Acceptance, deps: AcceptanceDeps): Promise<boolean> {
   for (const request of [registration(acceptance), calling(acceptance)]) {
     const { verdict } = await deps.flow.analyze(request)
@@ -79,7 +85,7 @@ export async function mayPromoteItself(acceptance: Acceptance, deps: AcceptanceD
   return (await deps.flow.authorize(registration(acceptance))).envelope.safe_for_agent
 }
 
-/** The groups that calls under the difference ask for, whether or not one was made yet. */
+/** The groups that calls under the difference require, even when no call was made yet. */
 async function callVerdict(acceptance: Acceptance, { flow }: AcceptanceDeps): Promise<Approvers> {
   const { verdict } = await flow.analyze(calling(acceptance))
   return verdict.decision === 'REQUIRE_APPROVAL' ? verdict.approver_groups : []
@@ -113,7 +119,7 @@ function registration({ route, before, after }: Acceptance): AuthorizeRequest {
 
 const PAGE = 200
 
-/** Requests that wait, or were denied and still stand, for calls of the same route about the same two contracts. */
+/** Requests for calls of the same route about the same two contracts, pending or denied with the denial still valid. */
 async function requestsAbout(acceptance: Acceptance, deps: AcceptanceDeps): Promise<readonly ApprovalRow[]> {
   const { route, isAccepted } = acceptance
   const tenants = new Set([LOCAL_TENANT, ...route.tenants])
@@ -157,7 +163,7 @@ async function fingerprintAt(target: string, { before, offered }: Acceptance, de
 
 function assertReason({ comment }: Acceptor): void {
   if (comment.trim() !== '') return
-  const message = 'The policy asks for an approval of this difference: say why you accept it.'
+  const message = 'The policy requires an approval of this difference: give the reason why you accept it.'
   throw new GatewayError('INVALID_INPUT', message, { details: [{ pointer: '/comment', message: 'is required' }] })
 }
 
@@ -179,7 +185,7 @@ function assertMay(
     throw new GatewayError('FORBIDDEN', message)
   }
   if (mayGrant(asked, groups)) return
-  const message = `The policy asks for an approver of the group ${approverWords(asked)}; this one is not.`
+  const message = `The policy requires an approver of the group ${approverWords(asked)}; this one is not.`
   throw new GatewayError('FORBIDDEN', message)
 }
 
@@ -194,7 +200,7 @@ async function grant(
   await completeApproval(word, settings().config, store)
 }
 
-/** One that was settled meanwhile by somebody else stays as it was settled, unless that was a no. */
+/** A request that another approver decided meanwhile stays as it is, unless it was denied. */
 async function grantOthers(
   approvalId: string,
   tenant: string,

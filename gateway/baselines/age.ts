@@ -1,4 +1,6 @@
-/** How old a baseline may be (`contract.max_age`). One that is older was not looked at for too long to judge by: calls are not forwarded. */
+/**
+ * The maximum age of a baseline (`contract.max_age`). With an older one calls are not forwarded: it was confirmed too long ago.
+ */
 import type { Route } from '../routing/route.ts'
 import { GatewayError } from '../errors/errors.ts'
 import type { BaselineRow } from '../store/store.ts'
@@ -14,7 +16,7 @@ export function assertFresh(route: Route, baseline: BaselineRow, now: number): v
   const since = new Date(baseline.setAt).toISOString()
   throw new GatewayError(
     'PREFLIGHT_UNDECIDED',
-    `The baseline of "${route.name}" was last confirmed ${since}, longer ago than contract.max_age lets it be (${route.contract?.max_age} seconds). ` +
+    `The baseline of "${route.name}" was last confirmed ${since}, longer ago than contract.max_age allows (${route.contract?.max_age} seconds). ` +
       `Review it, then confirm it: preflight baselines promote ${route.name} ${baseline.digest}`,
   )
 }

@@ -1,7 +1,7 @@
 /**
- * The contract that a route's calls are judged against (docs/reference/api.md#baselines): pinned whole, replaced only by an explicit act or, where
- * the route says so, by a change that is info only. A blocked candidate never becomes a baseline. The store is the truth: other
- * processes promote too, and what they did is seen within a second.
+ * The contract that a route's calls are compared with (docs/reference/api.md#baselines). It is pinned whole, and replaced only
+ * by an explicit act or, where the route allows it, by an info-only change. A blocked candidate never becomes a baseline. The
+ * store is authoritative: other processes promote too, and their changes are seen within a second.
  */
 import { digestText, LEVELS } from '../../engine/base.ts'
 import type { ArtifactType, Digest } from '../../engine/internal.ts'
@@ -30,45 +30,46 @@ export interface BaselineText {
 export interface OfferedContract extends BaselineText {
   readonly type: ArtifactType
   readonly digest: Digest
-  /** The part of it that a baseline speaks of, where contracts of the kind come in parts; absent: it is one whole. */
+  /** The part of the offer that a baseline covers, for contracts that come in parts; absent: the contract is one whole. */
   readonly against?: (baseline: BaselineText) => OfferedContract
-  /** A baseline with the parts that it does not speak of yet, as they are offered now; null: it speaks of all of them. */
+  /** A baseline completed with the parts that it does not cover yet, as they are offered now; null: it covers all of them. */
   readonly completing?: (baseline: BaselineText) => BaselineText | null
 }
 
-/** What of the offer is to be compared with the baseline. */
+/** The part of the offer that is compared with the baseline. */
 export function comparedWith(baseline: BaselineText, offered: OfferedContract): OfferedContract {
   return offered.against?.(baseline) ?? offered
 }
 
 export interface BaselineView {
   readonly baseline: BaselineRow
-  /** What the upstream was last seen to offer, when that is something else. */
+  /** The contract that the upstream was last seen to offer, when it differs. */
   readonly candidate: CandidateRow | null
 }
 
 export interface Baselines {
   /**
-   * The baseline to judge a call by. The first contract seen is pinned (`first_use`) unless the route names a source;
-   * an info-only change is promoted where the route allows it. At once where the pin is in use and just that is offered, else a
-   * promise; rejects with a GatewayError when there is no telling, or when the baseline is older than the route lets it be.
+   * The baseline to compare a call with. The first contract seen is pinned (`first_use`) unless the route names a source. An
+   * info-only change is promoted where the route allows it. Synchronous when the pin is in use and the offer is the same, else
+   * a promise. Rejects with a GatewayError when the baseline cannot be determined, or is older than the route allows.
    */
   baselineFor(route: Route, offered: OfferedContract): BaselineRow | Promise<BaselineRow>
   list(): Promise<readonly BaselineView[]>
   /** Null when the route has no baseline yet. */
   view(route: string): Promise<BaselineView | null>
   /**
-   * Makes the candidate the baseline; where the route has a maximum age, the baseline's own digest confirms it, and its age counts from now.
-   * Where the policy asks for an approval of the difference, this is one (acceptance.ts).
+   * Makes the candidate the baseline. Where the route has a maximum age, the baseline's own digest confirms it, and its age
+   * counts from now.
+   * Where the policy requires an approval of the difference, this is one (acceptance.ts).
    * @param digest of the contract that was reviewed: another one offered meanwhile is refused
    * @param only parts to accept (`tool:search`), while the rest of the baseline stays as it was; empty: all of it
    */
   promote(route: string, digest: string, acceptor: Acceptor, only?: readonly string[]): Promise<BaselineRow>
-  /** A decision was made: when it allows to register exactly what a route's upstream offers, that becomes the baseline. */
+  /** Called after a decision: when it allows to register exactly what a route's upstream offers, that becomes the baseline. */
   registered(change: RegisteredChange): Promise<BaselineRow | null>
 }
 
-/** What the road needs of a decision. */
+/** The decision functions that baselines use. */
 export type IssuedDecision = Pick<Authorization, 'envelope' | 'token' | 'expiresAt' | 'approvalId'>
 
 export interface BaselinesDeps {
@@ -103,22 +104,22 @@ export function contractDigest(content: string): Digest {
   return digestText(content, sha256Hex)
 }
 
-/** A pin in use, and when the store was last seen to hold the same. */
+/** A pin in use, and when the store was last seen to have the same baseline. */
 interface Pin {
   readonly row: BaselineRow
   checkedAt: number
 }
 
-/** What another process did to a baseline is seen within this. */
+/** Maximum delay until a change by another process is seen. */
 const RECHECK_MS = 1000
-/** A candidate is written no more often than this. */
+/** Minimum time between two writes of a candidate. */
 const CANDIDATE_MS = 1000
 
 export function createBaselines(deps: BaselinesDeps): Baselines {
   const { store, metrics, logger, now } = deps
   const pinned = new Map<string, Pin>()
   const pinning = new Map<string, Promise<BaselineRow>>()
-  /** Digest of what each route was last seen to offer beside its baseline; null: the baseline. */
+  /** Digest of the last offer of each route that differs from its baseline; null: the offer is the baseline. */
   const offeredNow = new Map<string, string | null>()
   const candidateSetAt = new Map<string, number>()
   let generation = 0
@@ -131,7 +132,7 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
   const keep = async (row: BaselineRow): Promise<BaselineRow> => {
     await store.setBaseline(row)
     remember(row)
-    // What is left of an offer after a part of it was accepted is a candidate at once.
+    // When part of an offer was accepted, the rest of it is a candidate immediately.
     candidateSetAt.delete(row.route)
     await note(row.route, null, row.digest)
     logger.info(
@@ -140,11 +141,11 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
     )
     return row
   }
-  /** The candidate is for reviewers: a fault in keeping it changes no verdict. */
+  /** The candidate is for reviewers only: a failure to store it changes no verdict. */
   const note = async (route: string, candidate: CandidateRow | null, baseline: string): Promise<void> => {
     const digest = candidate?.digest ?? null
     if (offeredNow.get(route) === digest) return
-    // Callers whom the upstream offers different contracts take turns: one of them is kept, not each at every call.
+    // An upstream can offer different contracts to different callers: one of them is kept, not each at every call.
     if (candidate !== null && now() - (candidateSetAt.get(route) ?? Number.NEGATIVE_INFINITY) < CANDIDATE_MS) return
     if (candidate !== null) candidateSetAt.set(route, now())
     offeredNow.set(route, digest)
@@ -158,7 +159,7 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
     }
   }
   const pinNow = (route: Route, offered: OfferedContract): Promise<BaselineRow> => {
-    // Calls that come while the first one pins wait for it: two first contracts must not both win.
+    // Calls that come while the first one pins wait for it: only one first contract may be pinned.
     const running = pinning.get(route.name)
     if (running !== undefined) return running
     const started = pin(route, offered, deps, keep)
@@ -167,7 +168,7 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
     pinning.set(route.name, started)
     return started
   }
-  /** What is seen for the first time is pinned as the rest was: parts of a contract are not all seen at once. */
+  /** Parts seen later are pinned like the first ones: the parts of a contract may be seen at different times. */
   const completedBy = async (row: BaselineRow, offered: OfferedContract): Promise<BaselineRow> => {
     const completed = row.source === 'first_use' ? (offered.completing?.(row) ?? null) : null
     return completed === null ? row : keep({ ...row, ...completed })
@@ -184,7 +185,7 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
     const stamp = await store.baselineStamp(route.name, route.name)
     const isSame = stamp !== null && stamp.digest === known.row.digest && stamp.setAt === known.row.setAt
     if (!isSame) {
-      // Another process that accepted a part dropped the candidate: what is left of the offer is one still.
+      // Another process accepted a part and dropped the candidate: the rest of the offer is still a candidate.
       offeredNow.delete(route.name)
       candidateSetAt.delete(route.name)
       return pinNow(route, offered)
@@ -193,7 +194,9 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
     return known.row
   }
 
-  /** The pin that was looked up a moment ago, where the upstream offers just that: then there is nothing to note or to ask. */
+  /**
+   * The pin that was looked up a moment ago, when the upstream offers the same contract: then nothing is stored or looked up.
+   */
   const inUse = (route: Route, whole: OfferedContract): BaselineRow | null => {
     const known = generation === deps.settings().generation ? pinned.get(route.name) : undefined
     if (known === undefined || offeredNow.get(route.name) !== null) return null
@@ -254,7 +257,7 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
       const isReviewed = contractDigest(artifact.before) === baseline.digest && artifact.type === candidate.type
       if (!isReviewed || contractDigest(artifact.after) !== candidate.digest) return null
       const { by, groups } = change
-      // The caller chose what its preflight said of the place: this is decided anew for the route.
+      // The caller chose the environment and target of its preflight, so the decision is made again for the route.
       await accept(acceptanceOf(route, baseline, candidate), { by, groups, comment: '' }, deps)
       return keep(rowOf(route.name, candidate, 'promotion', `decision:${change.decisionId}`, now()))
     },
@@ -274,14 +277,14 @@ async function announceOnce(
   await announce?.({ route, digest, baseline, type })
 }
 
-/** Parts of what is offered; calls of other parts wait on. */
+/** Some parts of the offer; calls of other parts stay pending. */
 async function partOf(whole: Acceptance, only: readonly string[], flow: BaselinesDeps['flow']): Promise<Acceptance> {
   const { route, before, offered } = whole
   const { content, isAccepted } = await partialContract(before, offered, only, flow)
   return { ...whole, after: { type: before.type, content }, isAccepted: isAccepted(ownerOf(route.name)) }
 }
 
-/** The whole of what is offered. */
+/** The whole offer. */
 function acceptanceOf(route: Route, before: BaselineRow, offered: Pick<BaselineRow, 'type' | 'content'>): Acceptance {
   return { route, before, after: offered, offered, isAccepted: () => true }
 }
@@ -294,7 +297,7 @@ function candidateOf(route: string, { type, content, digest }: OfferedContract, 
   return { route, type, content, digest, seenAt }
 }
 
-/** The stored pin, else the source that the route names, else what is offered now. */
+/** The stored pin, else the source that the route names, else the present offer. */
 async function pin(
   route: Route,
   offered: OfferedContract,
@@ -305,7 +308,7 @@ async function pin(
   const source = route.contract?.baseline
   if (source === undefined) return stored ?? keep(rowOf(route.name, offered, 'first_use', 'first use', deps.now()))
   const terms = { repository: deps.settings().config.diff.repository, texts: deps.flow }
-  // A named source is the operator's word: it replaces what was pinned before, but not a promotion made since.
+  // The operator named this source: it replaces an earlier pin, but not a promotion made since.
   const isPromoted = stored?.source === 'promotion'
   if (stored !== null && isPromoted && !(await isNewer(source, stored.setAt, terms))) return stored
   const content = await readContractSource(source, terms, route.contract?.origins)
@@ -313,13 +316,16 @@ async function pin(
   const isConfirmed = stored?.digest === digest
   if (stored !== null && isConfirmed && !isExpired(route, stored, deps.now())) return stored
   const setBy = configuredBy(source)
-  // What an address answers is not the operator's: another text there is a candidate, also after a restart.
+  // The operator does not control what an address returns: a new text there is a candidate, also after a restart.
   if (stored?.source === 'url' && 'url' in source && !isConfirmed && isSetBy(stored, setBy)) return stored
   const type = isConfirmed ? stored.type : offered.type
   return keep(rowOf(route.name, { type, content, digest }, sourceKind(source), setBy, deps.now()))
 }
 
-/** Who set a baseline that the configuration names. An address is told, so that another one in the configuration counts. */
+/**
+ * Who set a baseline that the configuration names. It contains the address, so that another address in the configuration
+ * counts.
+ */
 function configuredBy(source: ContractSource): string {
   if (!('url' in source)) return BY_CONFIGURATION
   const { origin, pathname } = new URL(source.url)

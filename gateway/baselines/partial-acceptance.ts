@@ -1,6 +1,7 @@
 /**
- * Parts of a candidate that are accepted while the rest of the baseline stays as it was (docs/reference/api.md#baselines): tools, prompts, resources and
- * templates of an MCP manifest, operations of an OpenAPI contract, composed into a new baseline that is kept whole.
+ * Acceptance of parts of a candidate, while the rest of the baseline stays as it was (docs/reference/api.md#baselines). Parts
+ * are tools, prompts, resources and templates of an MCP manifest, and operations of an OpenAPI contract. The result is a new
+ * baseline that is stored whole.
  */
 import { byCodeUnit } from '../../engine/base.ts'
 import { isRecord } from '../settings/defaults.ts'
@@ -19,7 +20,7 @@ interface PartKind {
   readonly target: (route: string, name: string) => string | null
 }
 
-/** By the word before the colon; targets as intercept/mcp-subjects.ts has them. */
+/** By the prefix before the colon; the target prefixes are those of calls. */
 const KINDS: ReadonlyMap<string, PartKind> = new Map<string, PartKind>([
   ['tool', { list: 'tools', key: 'name', target: (route, name) => `${route}/${name}` }],
   ['prompt', { list: 'prompts', key: 'name', target: (route, name) => `${route}#prompt/${name}` }],
@@ -115,7 +116,7 @@ function manifestOf({ type, content }: BaselineContract): Manifest {
   const parsed = type === 'mcp_manifest' ? parse(content) : null
   const value = Array.isArray(parsed) ? { tools: parsed } : parsed
   if (!isRecord(value)) {
-    const message = `Contracts of the type ${type} are accepted as a whole only; parts can be accepted of MCP manifests in JSON and of OpenAPI contracts.`
+    const message = `Contracts of the type ${type} are accepted only as a whole. Parts can be accepted of MCP manifests in JSON and of OpenAPI contracts.`
     throw new GatewayError('INVALID_INPUT', message, {
       details: [{ pointer: '/only', message: 'cannot be used here' }],
     })

@@ -10,7 +10,7 @@ import type { BaselineRow, CandidateRow } from '../store/store.ts'
 /** The operation whose permission makes a candidate the baseline. */
 export const REGISTER = 'register'
 
-/** What was asked of an authorize preflight, and what came of it. */
+/** A registration request in an authorize preflight, and its outcome. */
 export interface RegisteredChange {
   readonly tenant: string
   /** Only an approver makes a contract the baseline. */
@@ -56,7 +56,7 @@ export function promotable(
   return { route, baseline, candidate }
 }
 
-/** The route that an ALLOW to register speaks of; null when it is none. A warning, or an exception that was approved, is no plain yes. */
+/** The route that an ALLOW to register is about; null when there is none. A warning or an approved exception is not enough. */
 export function registeredRoute(
   { tenant, isApprover, artifacts, context, decision }: RegisteredChange,
   routes: readonly Route[],
@@ -69,7 +69,7 @@ export function registeredRoute(
   return artifact.id === context.target_id ? routeOfBaseline(artifact.id, routes) : null
 }
 
-/** The route whose baseline it is, under the baseline's own name: a route can have several, `ROUTE/NAME`. Null: none has. */
+/** The route of this baseline, under the baseline's own name: a route can have several, `ROUTE/NAME`. Null: no route has it. */
 function routeOfBaseline(baseline: string, routes: readonly Route[]): Route | null {
   const route = routes.find(({ name }) => name === ownerOf(baseline))
   return route === undefined ? null : { ...route, name: baseline }
@@ -80,7 +80,7 @@ export function ownerOf(baseline: string): string {
   return baseline.split('/', 1)[0] ?? baseline
 }
 
-/** From the baseline to what is offered, as a change set says it. */
+/** The difference from the baseline to the offer, as a change set has it. */
 export function changeOf(
   id: string,
   before: Pick<BaselineRow, 'content'>,

@@ -1,4 +1,4 @@
-/** What of the configuration baselines read. */
+/** The part of the configuration that baselines read. */
 import type { ApprovalsConfig } from '../approvals/settings.ts'
 import type { DocumentsConfig } from '../documents/settings.ts'
 import type { Route } from '../routing/route.ts'

@@ -1,4 +1,4 @@
-/** Looks at the contracts that upstreams offer without waiting for a call (`contract.watch`): a change is known, and told, before somebody runs into it. */
+/** Polls the contracts that upstreams offer (`contract.watch`): a change is seen and reported before a call meets it. */
 import type { ArtifactType } from '../../engine/internal.ts'
 import type { Protocol, Route } from '../routing/route.ts'
 import type { BaselinesConfig } from './settings.ts'
@@ -8,13 +8,15 @@ import { contractDigest, type Baselines } from './baselines.ts'
 import { readContractSource, type SourceTerms } from '../documents/contract-source.ts'
 
 export interface Watcher {
-  /** Resolves when no look is under way any more. */
+  /** Resolves when no poll is in progress any more. */
   close(): Promise<void>
 }
 
 interface WatcherDeps {
   readonly settings: () => { readonly config: BaselinesConfig }
-  /** What the calls of a protocol are judged by; undefined: no contract is offered in one place. */
+  /**
+   * Reads the contract that calls of a protocol are compared with; undefined: the protocol has no single place that offers one.
+   */
   readonly contractTypeOf: (protocol: Protocol) => ArtifactType | undefined
   readonly baselines: Pick<Baselines, 'baselineFor'>
   readonly flow: SourceTerms['texts']
@@ -22,7 +24,7 @@ interface WatcherDeps {
   readonly logger: Logger
   /** Milliseconds since the epoch. */
   readonly now: () => number
-  /** Milliseconds between two rounds of asking which routes are due. */
+  /** Milliseconds between two checks of which routes are due. */
   readonly tick?: number
 }
 
@@ -53,7 +55,7 @@ export function startWatcher(deps: WatcherDeps): Watcher {
   }
 }
 
-/** Never rejects: what cannot be read now is judged, and refused, when a call comes. */
+/** Never rejects: a contract that cannot be read now is read again, and the call refused, when a call comes. */
 async function lookAt(route: Route, digests: Map<string, string>, deps: WatcherDeps): Promise<void> {
   const { settings, baselines, flow, metrics, logger } = deps
   const source = route.contract?.current

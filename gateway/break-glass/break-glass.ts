@@ -1,6 +1,6 @@
 /**
  * Break-glass: an exception to enforcement that an authorized person opens for one route, with a reason and for a bounded time.
- * It lives in the store, so it survives a restart and is seen by every process; each call that uses it is counted there first.
+ * It is in the store, so it survives a restart and every process sees it. Each call that uses it is counted there first.
  */
 import { randomUUID } from 'node:crypto'
 import { GatewayError } from '../errors/errors.ts'
@@ -20,11 +20,11 @@ interface Opening {
 export interface BreakGlass {
   /** Counts one call on the open exception of a route. Null when there is none, or its use could not be made durable. */
   use(route: string): Promise<BreakGlassRow | null>
-  /** False when it cannot be told. */
+  /** False when the store cannot be read. */
   isOpen(route: string): Promise<boolean>
-  /** Takes up what is open, and looks again from time to time: other processes open and close too. Call once. */
+  /** Loads the open exceptions, and again from time to time, since other processes open and close them too. Call once. */
   start(): Promise<void>
-  /** Looks now. Never rejects. */
+  /** Loads the open exceptions now. Never rejects. */
   refresh(): Promise<void>
   close(): void
 }
@@ -46,9 +46,9 @@ export function createBreakGlass(deps: BreakGlassDeps): BreakGlass {
   let open: readonly BreakGlassRow[] = []
   let timer: NodeJS.Timeout | null = null
   let seen = Number.NEGATIVE_INFINITY
-  /** The latest moment that the clock has shown: what ended by it stays ended while its end is not recorded yet. */
+  /** The latest time that the clock has shown: an exception that ended by then stays ended, even when the clock is set back. */
   const latest = (): number => (seen = Math.max(seen, now()))
-  // Counted at the scrape: an exception ends by itself.
+  // Counted at each scrape, since an exception ends without any call.
   metrics.sample('preflight_break_glass_open', () => open.filter((row) => isInForce(row, latest())).length)
 
   const refresh = async (): Promise<void> => {
@@ -78,7 +78,7 @@ export function createBreakGlass(deps: BreakGlassDeps): BreakGlass {
         const rows = await store.breakGlasses({ openAt: latest(), route, limit: 1 })
         return rows.length > 0
       } catch {
-        // Whoever asks goes on as if there were none.
+        // Without a readable store the call is handled as if there were no exception.
         return false
       }
     },
@@ -100,7 +100,7 @@ export function isInForce({ closedAt, endedAt, expiresAt }: BreakGlassRow, now: 
 
 /**
  * Opens an exception; durable when it resolves.
- * @throws GatewayError INVALID_INPUT when it is to last longer than the configuration lets it
+ * @throws GatewayError INVALID_INPUT when the duration is longer than the configuration allows
  */
 export async function openBreakGlass(
   { route, reason, duration, by }: Opening,
@@ -109,7 +109,7 @@ export async function openBreakGlass(
   now: number,
 ): Promise<BreakGlassRow> {
   if (duration > maximum) {
-    throw new GatewayError('INVALID_INPUT', `An exception lasts ${maximum} seconds at the most.`, {
+    throw new GatewayError('INVALID_INPUT', `An exception lasts at most ${maximum} seconds.`, {
       details: [{ pointer: '/duration', message: `is longer than break_glass.maximum (${maximum} seconds)` }],
     })
   }

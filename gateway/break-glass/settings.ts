@@ -9,13 +9,13 @@ export const BreakGlassSettings = strict(
       default: ['admin'],
       description: 'Roles whose keys may open and close exceptions.',
     }),
-    maximum: seconds(3600, 'Longest that an exception lasts'),
+    maximum: seconds(3600, 'Maximum duration of an exception'),
   },
   'Exceptions to enforcement on a route, for emergencies.',
 )
 export type BreakGlassSettings = Static<typeof BreakGlassSettings>
 
-/** What of the configuration exceptions read. */
+/** The part of the configuration that exceptions read. */
 export interface BreakGlassConfig {
   readonly break_glass: BreakGlassSettings
 }

@@ -1,4 +1,7 @@
-/** Comparisons, hashes and big request bodies: on this thread when small, in a worker when large, and each comparison once (LRU by content). */
+/**
+ * Comparisons, hashes and large request bodies: on this thread when small, in a worker when large. Each comparison runs once
+ * (LRU by content).
+ */
 import { LRUCache } from 'lru-cache'
 import {
   byCodeUnit,
@@ -30,7 +33,7 @@ import { runTask, type TaskAnswers, type TaskKind, type TaskOf } from './task.ts
 
 interface AnalystDeps {
   readonly settings: CurrentFlowSettings
-  /** Shared with whatever else holds much memory; absent: one of its own. */
+  /** Shared with the other users of much memory; absent: one of its own. */
   readonly memory?: MemoryBudget
   readonly metrics: Metrics
   readonly logger: Logger
@@ -41,10 +44,13 @@ export type Analyst = Pick<
   'compare' | 'digests' | 'sniff' | 'fileReferences' | 'bundle' | 'compose' | 'readJson' | 'close'
 >
 
-/** All cached comparisons together hold no more findings than this: one of GitHub's has as many as hundreds of small ones. */
+/**
+ * Maximum number of findings in all cached comparisons together: one comparison of GitHub's API has as many as hundreds of
+ * small ones.
+ */
 const CACHED_FINDINGS = 200_000
 
-/** Expressions that a caller wrote may take for ever on the shortest text: they are never run on this thread. */
+/** A caller's own regular expressions may run forever on the shortest text: they never run on this thread. */
 function hasPattern({ match_path: included, unmatch_path: excluded }: CompareOptions): boolean {
   return (included ?? '') !== '' || (excluded ?? '') !== ''
 }
@@ -77,7 +83,7 @@ export function createAnalyst({ settings, memory = createMemoryBudget(), metrics
     try {
       return runTask(kind, task)
     } catch (error) {
-      // Nothing a document holds may make the engine throw; when it does, the artifact counts as not analysed.
+      // No content of a document may make the engine throw; when it does, the artifact counts as not analysed.
       logger.error({ event: 'analysis.failed', err: error, task: kind }, 'engine failed on a task')
       return fail({ code: 'ANALYSIS_FAULT', message: `The ${kind} task failed inside the gateway; the log says more.` })
     }
@@ -136,12 +142,12 @@ export function createAnalyst({ settings, memory = createMemoryBudget(), metrics
   }
 }
 
-/** A request is JSON around contract texts: its own nesting is small, the texts are bounded on their own. */
+/** A request is JSON around contract texts: its own nesting is small, and the texts have limits of their own. */
 function requestLimits({ limits }: LimitsConfig): DocumentLimits {
   return { ...DEFAULT_DOCUMENT_LIMITS, maxLength: limits.request_body, maxDepth: limits.depth }
 }
 
-/** The id of an artifact is not part of it: the same pair under another name is the same comparison. */
+/** The id of an artifact is not part of the key: the same pair under another name is the same comparison. */
 function comparisonKey(artifact: Artifact, options: CompareOptions): string {
   const { type, before, after, path, files: own } = artifact
   const carried = hasFiles(artifact) ? sha256Hex(canonicalJson(own)) : ''

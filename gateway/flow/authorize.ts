@@ -1,4 +1,4 @@
-/** The decision path: analyze → decide → record, in that order, and every failure on it ends without an ALLOW (law 2 of CONTRIBUTING.md). */
+/** The decision path: analyze → decide → record, in that order. No failure on it ends in ALLOW (law 2 of CONTRIBUTING.md). */
 import { engine } from '../loading/lazy-engine.ts'
 import { randomUUID } from 'node:crypto'
 import { digestText } from '../../engine/base.ts'
@@ -22,11 +22,11 @@ import type { AnalyzeRequest, Assessment, Authorization, AuthorizeRequest, Flow 
 interface FlowDeps {
   readonly settings: CurrentFlowSettings
   readonly store: Pick<Store, 'recordDecision' | 'openApproval' | 'history' | 'usesOf'>
-  /** The key that signs now; asked for each decision, so that a rotation takes effect at once. Throws SIGNER_UNAVAILABLE. */
+  /** The key that signs now; read for each decision, so that a rotation takes effect immediately. Throws SIGNER_UNAVAILABLE. */
   readonly signer: () => ReceiptSigner
-  /** What large analyses may take; absent: a budget of its own. */
+  /** The memory for large analyses; absent: a budget of its own. */
   readonly memory?: MemoryBudget
-  /** Keeps what decisions were made from; null: nobody does. */
+  /** Stores the inputs of decisions; null: inputs are not stored. */
   readonly inputs: Pick<InputKeeper, 'keep'> | null
   readonly metrics: Metrics
   readonly logger: Logger
@@ -34,7 +34,7 @@ interface FlowDeps {
   readonly now: () => number
 }
 
-/** Builds the flow; workers start with the first large input and go when idle. */
+/** Builds the flow; workers start with the first large input and end when idle. */
 export function createFlow(deps: FlowDeps): Flow {
   const analyst = createAnalyst(deps)
   return {
@@ -78,7 +78,10 @@ interface Occasion {
   readonly settings: FlowSettings
 }
 
-/** The verdict; one that needs a person's word is decided once more with what is known of it; the request is durable before the decision names it. */
+/**
+ * The verdict. A verdict that needs an approval is decided again with the approval facts. The request is durable before the
+ * decision names it.
+ */
 async function approved(
   input: DecideInput,
   { request, decisionId, settings }: Occasion,
@@ -97,7 +100,7 @@ async function approved(
   return { decidedOn, verdict: engine().decide(decidedOn), approvalId: row.approvalId }
 }
 
-/** Everything that the decision rests on. */
+/** Everything that the decision is made from. */
 async function gather(
   request: AnalyzeRequest,
   settings: FlowSettings,
@@ -151,7 +154,7 @@ interface Issuing {
   readonly evaluatedAt: number
 }
 
-/** Nothing here is remembered or sent yet: the row comes next, and without it the token never leaves this process. */
+/** Nothing is stored or sent yet: the row comes next, and without it the token never leaves this process. */
 async function sign(
   request: AuthorizeRequest,
   assessment: Assessment,

@@ -1,4 +1,4 @@
-/** What a policy asks of a deprecation is judged by the comparison: the options that it is run with. */
+/** The options of a comparison that come from the policy: its requirements for deprecation. */
 import type { CompareOptions, CompiledPolicy } from '../../engine/internal.ts'
 
 /** @param now milliseconds since the epoch */

@@ -1,5 +1,5 @@
 /**
- * The road of a call, as one story (docs/architecture.md): gather → analyze → decide → record. The API and the proxy both enter here;
+ * The path of every decision (docs/architecture.md): gather → analyze → decide → record. The API and the proxy both start here;
  * what they do with the answer (respond, enforce, observe) is theirs.
  */
 import type {
@@ -23,7 +23,7 @@ import type {
 import type { Caller } from '../callers/caller.ts'
 import type { DocumentReader } from '../documents/bundle.ts'
 
-/** An artifact that is known to belong to the change set, and why it could not be had whole. */
+/** An artifact that is known to belong to the change set, and why it could not be read completely. */
 export interface UnreadableArtifact extends Pick<Artifact, 'id' | 'type'> {
   readonly problem: Problem
 }
@@ -34,21 +34,21 @@ export interface AnalyzeRequest {
   readonly unreadable?: readonly UnreadableArtifact[]
   readonly context: DecisionContext
   /**
-   * Findings that reach only other operations or tools do not decide when a scope is given (a call of one tool).
-   * They stay out of the envelope; findings of the whole contract always count.
+   * With a scope (a call of one tool), findings that affect only other operations or tools do not decide, and are not in the
+   * envelope. Findings of the whole contract always count.
    */
   readonly scope: DecisionScope | null
-  /** How the change set came to be; absent: somebody submitted it. */
+  /** How the change set was made; absent: a caller submitted it. */
   readonly completeness?: CompletenessFacts
-  /** The publication that carries the artifacts; absent: none does. */
+  /** The publication that contains the artifacts; absent: none does. */
   readonly release?: Release
-  /** Name of the route that the policy is to see; absent: none. */
+  /** Name of the route for the policy; absent: none. */
   readonly route?: string | null
-  /** Whose past a policy that looks back is shown; absent: it sees none. */
+  /** The caller whose earlier decisions a policy may use; absent: it gets none. */
   readonly caller?: Caller
-  /** Another policy than the one in force, to see what it would decide. */
+  /** Another policy than the one in force, to see its decision. */
   readonly policy?: CompiledPolicy
-  /** When the caller has them already. */
+  /** When the caller has computed them already. */
   readonly digests?: ChangeSetDigests
 }
 
@@ -61,13 +61,13 @@ export interface AuthorizeRequest extends Omit<AnalyzeRequest, 'policy' | 'route
   /** Token whose hash becomes the new receipt's `prev`. */
   readonly previousReceipt: string | null
   readonly idempotency: { readonly key: string; readonly bodyDigest: string } | null
-  /** Builds the stored answer from the authorization, before it is recorded; null on the road. */
+  /** Builds the stored answer from the authorization, before it is recorded; null for intercepted calls. */
   readonly response: ((authorization: Authorization) => string) | null
-  /** Asked before anything is recorded or handed out; what it throws ends the request without a decision. Absent: nothing is asked. */
+  /** Called before anything is recorded or issued; an error that it throws ends the request without a decision. */
   readonly beforeRecord?: (authorization: Pick<Authorization, 'envelope'>) => void
 }
 
-/** What an analysis came to; no permission in it. */
+/** The result of an analysis; it contains no permission. */
 export interface Assessment {
   readonly verdict: Verdict
   readonly analyses: readonly ArtifactAnalysis[]
@@ -79,20 +79,29 @@ export interface Authorization extends Assessment {
   readonly token: string
   /** Milliseconds since the epoch. */
   readonly expiresAt: number
-  /** The request for a person's word that the decision waits for or rests on; null when it needs none. */
+  /** The approval request that the decision waits for or uses; null when it needs none. */
   readonly approvalId: string | null
 }
 
 export interface Flow extends DocumentReader {
-  /** One artifact compared, in a worker when it is large; cached by content digest. Never throws for what the document does; rejects with OVERLOADED when too much waits. */
+  /**
+   * One artifact compared, in a worker when it is large; cached by content digest. Never throws because of the document;
+   * rejects with OVERLOADED when too many tasks wait.
+   */
   compare(artifact: Artifact, options: CompareOptions): Promise<Result<Comparison>>
   /** The two hashes of a change set, in a worker when it is large. */
   digests(artifacts: readonly Artifact[]): Promise<ChangeSetDigests>
-  /** The type that both texts show, where nobody has declared it; an empty text shows none. */
+  /** The type that both texts have, where nobody has declared it; an empty text has none. */
   sniff(before: string, after: string): Promise<Result<ArtifactType>>
-  /** An OpenAPI baseline with single operations as the candidate has them, in a worker when they are large. @param operations operationId or `METHOD /path` each */
+  /**
+   * An OpenAPI baseline with single operations replaced by the candidate's, in a worker when they are large. @param operations
+   * operationId or `METHOD /path` each
+   */
   compose(baseline: string, candidate: string, operations: readonly string[]): Promise<Result<AcceptedOperations>>
-  /** The bytes of a request body as JSON with one reading only, in a worker when they are many: then they are handed over, and empty here. */
+  /**
+   * The bytes of a request body as JSON that can be read in only one way. Many bytes go to a worker: they are transferred, and
+   * empty here afterwards.
+   */
   readJson(bytes: Uint8Array): Promise<Result<unknown>>
   /** Risk only: nothing is recorded or signed. */
   analyze(request: AnalyzeRequest): Promise<Assessment>

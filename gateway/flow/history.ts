@@ -1,12 +1,13 @@
-/** Earlier decisions of one scope, from the ledger, for policies that look back; nobody looks them up for the others. */
+/** Earlier decisions of one scope, from the ledger, for policies that use history; they are not read for other policies. */
 import { byCodeUnit, MAX_EARLIER_DECISIONS } from '../../engine/base.ts'
 import type { CompiledPolicy, Digest, EarlierDecision } from '../../engine/internal.ts'
 import type { Store, SupersessionKey } from '../store/store.ts'
 import type { AnalyzeRequest } from './flow.ts'
 
 /**
- * docs/reference/hashes.md#scope-key, Supersession: what a later decision has to share with an earlier one to stand in its place. On the road the route
- * and the tool belong to the place: a decision for one tool says nothing of another.
+ * docs/reference/hashes.md#scope-key, Supersession: the members that a later decision must share with an earlier one to
+ * supersede it. For intercepted calls the route and the tool are members too: a decision for one tool does not supersede one
+ * for another.
  */
 export function scopeKey({ context, artifacts, route = null, scope }: AnalyzeRequest): SupersessionKey {
   const { operation, environment, repository, branch, pull_request, target_id } = context
@@ -17,7 +18,7 @@ export function scopeKey({ context, artifacts, route = null, scope }: AnalyzeReq
 /**
  * Newest first.
  * @param now milliseconds since the epoch
- * @throws GatewayError STORE_UNAVAILABLE: what a policy asks for and cannot be told is no decision
+ * @throws GatewayError STORE_UNAVAILABLE: when history that the policy needs cannot be read, there is no decision
  */
 export async function earlierDecisions(
   request: AnalyzeRequest,

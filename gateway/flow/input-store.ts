@@ -1,6 +1,6 @@
 /**
- * Keeps what decisions were made from, behind their back: no decision waits for it or fails with it, and one that could not be kept
- * is said to be so by the replay.
+ * Stores the inputs of decisions in the background: no decision waits for it or fails with it. The replay reports an input that
+ * could not be stored.
  */
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
@@ -17,7 +17,7 @@ import type { KeptDecision } from './stored-input.ts'
 interface InputKeeperDeps {
   readonly settings: CurrentFlowSettings
   readonly store: Pick<Store, 'keepInput' | 'keepContent'>
-  /** Inputs that wait to be kept are held in memory. */
+  /** Inputs that wait to be stored are held in memory. */
   readonly memory: Pick<MemoryBudget, 'tryTake'>
   readonly logger: Logger
   /** Milliseconds since the epoch. */
@@ -25,9 +25,9 @@ interface InputKeeperDeps {
 }
 
 export interface InputKeeper {
-  /** @param input as it was decided on, the approval included */
+  /** @param input of the decision, with the approval */
   keep(decisionId: string, request: AuthorizeRequest, input: DecideInput): void
-  /** Resolves when everything under way is kept. */
+  /** Resolves when every pending input is stored. */
   close(): Promise<void>
 }
 
@@ -123,7 +123,7 @@ async function keptDecision(request: AuthorizeRequest, input: DecideInput): Prom
   return { decision, texts }
 }
 
-/** The same files with what `change` makes of each text. */
+/** The same files, each text mapped by `change`. */
 export async function eachFile(
   files: ArtifactFiles,
   change: (text: string) => Promise<string>,

@@ -1,5 +1,5 @@
-// Entry of a thread of the pool, plain JavaScript for the reason that gateway/runtime/thread.js gives: without the compile cache each
-// thread strips the types of the whole engine anew, half a second and 30 MB. What the pool calls is in worker.ts.
+// Entry of a thread of the pool. It is plain JavaScript for the reason in gateway/runtime/thread.js. Without the compile cache
+// each thread strips the types of the whole engine again: half a second and 30 MB. The pool calls worker.ts.
 import { existsSync } from 'node:fs'
 import module from 'node:module'
 

@@ -1,6 +1,6 @@
 /**
- * Worker threads for large or hostile input: bounded in number, in what may wait for them, in the time of one task and in memory. A
- * task over its time or its memory is ended together with its thread, since nothing else stops a busy loop or a growing heap.
+ * Worker threads for large or hostile input, with limits on their number, the queue, the time of one task and memory. A task
+ * over its time or memory is ended together with its thread, since nothing else stops a busy loop or a growing heap.
  */
 import { fail, ok } from '../../engine/base.ts'
 import type { Result } from '../../engine/internal.ts'
@@ -20,8 +20,8 @@ interface PoolOptions {
 
 export interface Pool {
   /**
-   * Timeouts, crashes and exhausted memory are problems (ANALYSIS_TIMEOUT, ANALYSIS_FAULT, ANALYSIS_MEMORY). Rejects with OVERLOADED
-   * when the queue is full, or when no thread or memory became free in time.
+   * Timeouts, crashes and exhausted memory are problems (ANALYSIS_TIMEOUT, ANALYSIS_FAULT, ANALYSIS_MEMORY). Rejects with
+   * OVERLOADED when the queue is full, or when no thread or memory became free in time.
    * @param size of the texts of the task, code units
    * @param timeoutMs from now, waiting included
    */
@@ -45,7 +45,7 @@ const HEAP_PER_UNIT: { readonly [Kind in TaskKind]: number } = {
   compose: 10,
 }
 
-/** A text is written out for the thread once, and once more where the answer holds it. */
+/** A text is copied once for the thread, and once more when the answer contains it. */
 const COPIES = 2
 
 export function createPool({ workers, queue, memory, logger }: PoolOptions): Pool {
@@ -109,7 +109,7 @@ export function createPool({ workers, queue, memory, logger }: PoolOptions): Poo
   }
 }
 
-/** In a small container one warm thread is all there is room for beside a large task. */
+/** In a small container there is room for only one warm thread next to a large task. */
 function slotCount(workers: number, memory: MemoryBudget): number {
   return Math.max(1, Math.min(workers, Math.floor(memory.limitOf('analysis') / (2 * WARM_HEAP))))
 }

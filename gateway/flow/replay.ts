@@ -1,6 +1,6 @@
 /**
- * A logged decision made again, under this or another policy, from what was kept of its input. Exact or not at all: what is missing or
- * does not fit the ledger is said, never guessed.
+ * Makes a logged decision again, under this or another policy, from its stored input. The replay is exact or it is refused: it
+ * reports input that is missing or does not match the ledger, and never guesses.
  */
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
@@ -40,7 +40,7 @@ function missing(problem: string): { readonly ok: false; readonly problem: strin
   return { ok: false, problem }
 }
 
-/** The verdict of `policy` on the input of a logged decision, or why there is none, in words. */
+/** The verdict of `policy` on the input of a logged decision, or the reason why there is none. */
 export async function replay(
   row: Pick<StoredDecision, 'decisionId' | 'inputFingerprint'> & { readonly policyHash: string | null },
   { policy, limits, store }: Replaying,
@@ -54,7 +54,7 @@ export async function replay(
   if (!artifacts.ok) return artifacts
   const identity = changeSetDigests(artifacts.value, sha256Hex)
   if (identity.inputFingerprint !== row.inputFingerprint)
-    return missing('what was kept is not what the ledger says was judged')
+    return missing('the stored input does not match the hash of the input in the ledger')
   const consumers = await consumersOf(kept, store)
   if (!consumers.ok) return consumers
   const isSamePolicy = row.policyHash === policy.hash
@@ -69,7 +69,7 @@ export async function replay(
     history: kept.history,
     ...identity,
     rulesetHash: rulesetHash(sha256Hex),
-    // A pin and a grant are about one policy: under another they say nothing.
+    // A pin and a grant belong to one policy: under another they do not apply.
     policyPin: isSamePolicy ? kept.policy_pin : null,
     ...(kept.derived !== undefined && { completeness: derivedWith(kept.derived.problem) }),
     now: kept.now,
@@ -131,7 +131,7 @@ async function consumersOf(
     : ok(read)
 }
 
-/** Null when it is gone, or is not what its digest says. */
+/** Null when it is missing, or does not match its digest. */
 async function contentOf(digest: string, store: Replaying['store']): Promise<string | null> {
   const packed = await store.keptContent(digest)
   if (packed === null) return null
@@ -139,15 +139,15 @@ async function contentOf(digest: string, store: Replaying['store']): Promise<str
   return (await digestInThread(text)) === digest ? text : null
 }
 
-/** Null when the text is of no form that this version knows. */
+/** Null when the text has no form that this version knows. */
 async function readKept<Schema extends Type.TSchema>(schema: Schema, text: string): Promise<Static<Schema> | null> {
-  // Loaded here, since every command starts by loading what it could run.
+  // Loaded here, because each command first loads the modules of every command.
   const { Check } = await import('typebox/value')
   const value: unknown = JSON.parse(text)
   return Check(schema, value) ? value : null
 }
 
-/** Of where the change set came from, a verdict depends on no more than this. */
+/** The parts of the change set's origin that a verdict depends on. */
 function derivedWith(problem: Problem | null): CompletenessFacts {
   return {
     origin: { kind: 'derived', derivation: null, commitment: null, problem },

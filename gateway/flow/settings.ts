@@ -21,7 +21,7 @@ export const AnalysisSettings = strict(
 )
 export type AnalysisSettings = Static<typeof AnalysisSettings>
 
-/** What of the configuration a decision reads. */
+/** The part of the configuration that a decision reads. */
 export interface FlowConfig extends ApprovalsConfig, ConsumersConfig, LimitsConfig {
   readonly analysis: AnalysisSettings
   readonly ledger: Pick<StoreConfig['ledger'], 'inputs'>

@@ -1,4 +1,4 @@
-/** What a decision was made from, in a form that can be kept and read again. Texts stand in it by their digest. */
+/** The input of a decision, in a form that can be stored and read again. Texts are represented by their digest. */
 import type { Static, TSchema } from 'typebox'
 import { ARTIFACT_TYPES, DECISIONS, Type } from '../../engine/base.ts'
 
@@ -35,7 +35,7 @@ export const KeptDecision = Type.Object({
       ),
     }),
   ),
-  /** Not analysed then, whatever the reason: a replay does not know better. */
+  /** The artifact was not analysed, for whatever reason: a replay cannot know more. */
   failed: Type.Array(Type.Object({ id: Type.String(), type: Type.Enum(ARTIFACT_TYPES), problem: Problem })),
   context: Type.Object({
     operation: textOrNull,
@@ -72,10 +72,10 @@ export const KeptDecision = Type.Object({
   /** Digest of the declared consumers, as JSON; null: none were. */
   consumers: textOrNull,
   history: Type.Array(Type.Object({ decision: Type.Enum(DECISIONS), at: Type.Integer(), isSameInput: Type.Boolean() })),
-  /** The grant that the decision rests on; of use under the same policy only. */
+  /** The grant that the decision used; it applies under the same policy only. */
   grant: orNull(Type.Object({ id: Type.String(), approver: Type.String(), until: Type.Number() })),
   policy_pin: textOrNull,
-  /** There when the gateway listed the change set itself, with what kept it from listing all. */
+  /** Present when the gateway listed the change set itself, with the reasons why the list is incomplete. */
   derived: Type.Optional(Type.Object({ problem: orNull(Problem) })),
   now: Type.Integer(),
 })

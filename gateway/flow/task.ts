@@ -1,4 +1,7 @@
-/** What may be too slow for the event loop, as plain tasks: the same code runs here for small input and in a worker for large (law 7 of CONTRIBUTING.md). */
+/**
+ * Work that may be too slow for the event loop, as plain tasks. The same code runs here for small input and in a worker for
+ * large input (law 7 of CONTRIBUTING.md).
+ */
 import { engine } from '../loading/lazy-engine.ts'
 import { isUtf8 } from 'node:buffer'
 import { changeSetDigests, fail, ok, readJson } from '../../engine/base.ts'
@@ -33,7 +36,7 @@ interface ReadTask {
   readonly limits: DocumentLimits
 }
 
-/** Which type is this contract? Asked where nobody has declared it. */
+/** Finds the type of a contract that nobody has declared. */
 interface SniffTask {
   readonly kind: 'sniff'
   readonly before: string
@@ -41,14 +44,14 @@ interface SniffTask {
   readonly limits: DocumentLimits
 }
 
-/** Which further files does this document name? */
+/** Finds the further files that a document names. */
 interface ReferencesTask {
   readonly kind: 'references'
   readonly text: string
   readonly limits: DocumentLimits
 }
 
-/** Contract files that name each other, as one text. */
+/** Contract files that refer to each other, as one text. */
 interface BundleTask {
   readonly kind: 'bundle'
   readonly root: string
@@ -58,7 +61,7 @@ interface BundleTask {
   readonly limits: DocumentLimits
 }
 
-/** A baseline with single operations as the candidate has them. */
+/** A baseline with single operations replaced by the candidate's. */
 interface ComposeTask {
   readonly kind: 'compose'
   readonly baseline: string
@@ -70,7 +73,7 @@ interface ComposeTask {
 
 export type Task = CompareTask | DigestTask | ReadTask | SniffTask | ReferencesTask | BundleTask | ComposeTask
 
-/** What each kind of task answers. */
+/** The answer of each kind of task. */
 export interface TaskAnswers {
   readonly compare: Comparison
   readonly digest: ChangeSetDigests
@@ -88,7 +91,7 @@ const decoder = new TextDecoder()
 const RUNNERS: { readonly [Kind in TaskKind]: (task: TaskOf<Kind>) => Result<TaskAnswers[Kind]> } = {
   compare: ({ artifact, options }) => engine().compare(artifact, options, sha256Hex),
   digest: ({ artifacts }) => ok(changeSetDigests(artifacts, sha256Hex)),
-  // A decoder would put U+FFFD for what is not UTF-8, and the hash would be of something nobody sent.
+  // A lenient decoder would put U+FFFD for bytes that are not UTF-8, and the hash would be of a text that nobody sent.
   read: ({ bytes, limits }) =>
     isUtf8(bytes)
       ? readJson(decoder.decode(bytes), limits)
@@ -104,7 +107,7 @@ export function runTask<Kind extends TaskKind>(kind: Kind, task: TaskOf<Kind>): 
   return RUNNERS[kind](task)
 }
 
-/** An answer on its way between threads, where types do not reach. */
+/** An answer on its way between threads, where types are lost. */
 export interface TaskAnswer<Kind extends TaskKind = TaskKind> {
   readonly kind: Kind
   readonly value: TaskAnswers[Kind]

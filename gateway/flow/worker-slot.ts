@@ -1,6 +1,6 @@
 /**
- * One worker thread at a time, with a heap limit that the memory budget granted. A thread for small tasks stays warm for the next
- * ones; a large task gets a thread of its own, and its memory goes back with the thread.
+ * One worker thread at a time, with a heap limit from the memory budget. A thread for small tasks stays warm for the next ones.
+ * A large task gets a thread of its own, whose memory is freed with the thread.
  */
 import type { Piscina } from 'piscina'
 import type { Result } from '../../engine/internal.ts'
@@ -13,7 +13,7 @@ type TaskOutcome =
   | { readonly kind: 'timeout' }
   /** No memory was granted before the deadline. */
   | { readonly kind: 'no_room' }
-  /** `bytes`: the greatest heap that can be granted here, and it was not enough. */
+  /** `bytes`: the largest heap that can be granted here, which was not enough. */
   | { readonly kind: 'out_of_memory'; readonly bytes: number }
   | { readonly kind: 'fault'; readonly error: unknown }
 
@@ -23,7 +23,7 @@ export const WARM_HEAP = 96 * MIB
 /** What a thread's heap holds before its task: the engine's code. */
 const CODE = 32 * MIB
 const YOUNG_MIB = 32
-/** A warm thread ends after this much idleness: an idle gateway holds no parser heaps. */
+/** A warm thread ends after this much idle time: an idle gateway holds no parser heaps. */
 const IDLE_MS = 30_000
 
 const FILE = new URL('./pool-thread.js', import.meta.url).href
@@ -32,7 +32,7 @@ const FILE = new URL('./pool-thread.js', import.meta.url).href
 interface TaskNeed {
   /** On the heap of its thread. */
   readonly heap: number
-  /** Beside it, while texts are handed over. */
+  /** Outside the heap, while texts are transferred. */
   readonly copies: number
 }
 
@@ -55,7 +55,7 @@ export class WorkerSlot {
   #ending: Promise<void> | null = null
   #idle: NodeJS.Timeout | null = null
 
-  /** @param share part of the memory that large tasks may have from the start, bytes */
+  /** @param share part of the memory for large tasks that is available from the start, bytes */
   constructor(memory: MemoryBudget, share: number, logger: Logger) {
     this.#memory = memory
     this.#share = share
@@ -64,12 +64,12 @@ export class WorkerSlot {
 
   /**
    * Never rejects. One task at a time.
-   * @param need hostile input may need more, and then runs once more with all there is
+   * @param need hostile input may need more, and then runs once more with all memory there is
    */
   async run(task: Task, { heap, copies }: TaskNeed, deadline: AbortSignal): Promise<TaskOutcome> {
     const most = this.#memory.limitOf('analysis')
     const expected = Math.max(WARM_HEAP, heap + copies + CODE)
-    // Nothing is gained by a tight limit while there is room: a task that outgrows it runs twice.
+    // While there is room, a tight limit has no benefit: a task that outgrows it runs twice.
     const bytes = Math.min(most, expected > WARM_HEAP ? Math.max(this.#share, expected) : expected)
     const first = await this.#attempt(task, { bytes, copies }, deadline)
     if (first.kind !== 'out_of_memory' || bytes === most || !isWhole(task)) return first
@@ -105,7 +105,7 @@ export class WorkerSlot {
     await this.end()
     const lease = await this.#memory.take('analysis', bytes, deadline)
     if (lease === null) return null
-    // The texts of small tasks are within the rounding; those of large ones stand outside the heap while they are handed over.
+    // The texts of small tasks are within the rounding; those of large ones are outside the heap while they are transferred.
     const heap = bytes <= WARM_HEAP ? bytes : Math.max(WARM_HEAP, bytes - copies)
     this.#thread = { piscina: await openPiscina(heap, this.#logger), lease }
     return this.#thread
@@ -117,7 +117,7 @@ export class WorkerSlot {
   }
 }
 
-/** A body whose bytes changed hands is gone with the thread that had them. */
+/** A body whose bytes were transferred is lost with the thread that had them. */
 function isWhole(task: Task): boolean {
   return task.kind !== 'read' || task.bytes.byteLength > 0
 }
@@ -146,17 +146,17 @@ async function openPiscina(heap: number, logger: Logger): Promise<Piscina<Task, 
     maxThreads: 1,
     idleTimeout: Number.POSITIVE_INFINITY,
     resourceLimits: { maxOldGenerationSizeMb: Math.floor(heap / MIB), maxYoungGenerationSizeMb: YOUNG_MIB },
-    // A blocked wait would hold the thread's event loop, and with it the end of the process.
+    // A blocked wait would block the thread's event loop, and so the end of the process.
     atomics: 'disabled',
   })
-  // Errors of a thread reach the promise of its task; what comes between tasks has no other place.
+  // Errors of a thread reject the promise of its task; an error between tasks can only be logged.
   piscina.on('error', (error) =>
     logger.error({ event: 'worker.failed', err: error }, 'worker thread failed between tasks'),
   )
   return piscina
 }
 
-/** The bytes of a large body change hands instead of being copied; nobody here looks at them again. */
+/** The bytes of a large body are transferred instead of copied; this thread does not read them again. */
 function transferable(task: Task): ArrayBuffer[] {
   if (task.kind !== 'read') return []
   const { buffer, byteLength } = task.bytes

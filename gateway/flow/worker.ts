@@ -1,4 +1,4 @@
-/** Entry of a worker thread: runs one task at a time. A task that does not end is ended with its thread, by the pool. */
+/** Entry of a worker thread: runs one task at a time. The pool ends a task that does not finish, together with its thread. */
 import { ok } from '../../engine/base.ts'
 import type { Result } from '../../engine/internal.ts'
 import { runTask, type TaskAnswer, type Task } from './task.ts'

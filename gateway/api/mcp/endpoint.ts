@@ -1,4 +1,7 @@
-/** POST /mcp: Streamable HTTP without sessions, for both generations of the protocol. The official server library speaks it; here are only the tools. */
+/**
+ * POST /mcp: Streamable HTTP without sessions, for both generations of the protocol. The official server library implements it;
+ * this file has the tools.
+ */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { assertEnvelopes } from '../envelope-guard.ts'
 import { errorBody } from '../error-answer.ts'
@@ -18,14 +21,14 @@ type ToolResult = {
   readonly structuredContent: Record<string, unknown>
 }
 
-/** Loads the protocol library on first use: a gateway that nobody asks by MCP does not hold it in memory. */
+/** Loads the protocol library on first use: a gateway without MCP callers does not hold it in memory. */
 export async function createMcpEndpoint(deps: RouteDeps): Promise<McpEndpoint> {
   const { createMcpHandler, Server } = await import('@modelcontextprotocol/server')
   const current = new AsyncLocalStorage<RouteExchange>()
   const handler = createMcpHandler(
     () => {
       const exchange = current.getStore()
-      if (exchange === undefined) throw new Error('an MCP server was asked for outside a request')
+      if (exchange === undefined) throw new Error('an MCP server was requested outside a request')
       const server = new Server(
         { name: 'preflight-gateway', version: packageVersion(), title: 'Preflight Gateway' },
         { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
@@ -42,9 +45,9 @@ export async function createMcpEndpoint(deps: RouteDeps): Promise<McpEndpoint> {
 }
 
 const INSTRUCTIONS =
-  'Call preflight_change_set with preflight_mode "authorize" before you merge, deploy, publish or register a changed contract. Go on only as execution_action says; before acting under a receipt call verify_receipt.'
+  'Call preflight_change_set with preflight_mode "authorize" before you merge, deploy, publish or register a changed contract. Continue only as execution_action allows; before you act under a receipt, call verify_receipt.'
 
-/** A tool's failure is a result with isError, carrying what the REST error body carries (docs/reference/mcp.md#tools). */
+/** A failed tool returns a result with isError and the body of the REST error (docs/reference/mcp.md#tools). */
 async function callTool(name: string, args: unknown, exchange: RouteExchange, deps: RouteDeps): Promise<ToolResult> {
   try {
     return result(await runTool(toolNamed(name), args, exchange, deps), false)
@@ -68,7 +71,7 @@ async function callTool(name: string, args: unknown, exchange: RouteExchange, de
 }
 
 async function runTool({ route }: Tool, args: unknown, exchange: RouteExchange, deps: RouteDeps): Promise<object> {
-  // Every call needs a key, though some routes do not: an agent's calls are always somebody's.
+  // Every call needs a key, even where the REST route does not: each call of an agent has a caller.
   requireAccess(exchange.caller, 'key')
   if (route.counted === true && exchange.caller !== null) {
     exchange.throttle(exchange.caller.hash, exchange.settings.config.rate.per_minute)
@@ -91,7 +94,7 @@ function result(body: object, isError: boolean): ToolResult {
   return { isError, content: [{ type: 'text', text: JSON.stringify(body) }], structuredContent: { ...body } }
 }
 
-/** The request as the library reads it; its body has been read and parsed already. */
+/** The request for the library; its body has been read and parsed already. */
 function webRequest({ url, headers, signal }: RouteExchange): Request {
   const web = new Headers()
   for (const [name, value] of Object.entries(headers)) {

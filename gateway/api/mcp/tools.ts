@@ -1,4 +1,6 @@
-/** The tools of POST /mcp (docs/reference/mcp.md#tools): the same operations as the REST routes, held against the same schemas. */
+/**
+ * The tools of POST /mcp (docs/reference/mcp.md#tools): the operations of the REST routes, checked against the same schemas.
+ */
 import { plainSchema } from '../../settings/input-schema.ts'
 import { lookupDecision } from '../routes/decisions.ts'
 import { preflight } from '../routes/preflight.ts'
@@ -20,7 +22,7 @@ interface ToolDefinition {
 
 export interface Tool {
   readonly definition: ToolDefinition
-  /** The route whose body the arguments are, and whose answer the result is. */
+  /** The arguments are the body of this route, and the result is its answer. */
   readonly route: ApiRoute
 }
 

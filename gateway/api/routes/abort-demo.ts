@@ -1,4 +1,7 @@
-/** POST /api/v1/agent-abort-demo: a told workflow in which the real engine, on a built-in pair, stops an agent or lets it go (docs/reference/api.md#post-apiv1agent-abort-demo). Nothing is recorded. */
+/**
+ * POST /api/v1/agent-abort-demo: a sample workflow in which the real engine, on a built-in pair, stops an agent or lets it
+ * continue (docs/reference/api.md#post-apiv1agent-abort-demo). Nothing is recorded.
+ */
 import type { Static } from 'typebox'
 import { EMPTY_CONTEXT, Type } from '../../../engine/base.ts'
 import type { Artifact, Verdict } from '../../../engine/internal.ts'
@@ -37,7 +40,7 @@ export const abortDemo = defineRoute({
   bodyOptional: true,
   answers: {
     200: {
-      description: 'The trace. The decision in it is the one that the policy in force gives.',
+      description: 'The trace. Its decision comes from the policy in force.',
       content: {
         'application/json': Type.Object(
           {
@@ -94,14 +97,14 @@ async function runDemo(
     ...story(scenario, verdict),
     reproduce: {
       curl: `curl -sS -X POST ${base}/api/v1/agent-abort-demo -H 'Authorization: Bearer <API_KEY>' -H 'Content-Type: application/json' -d '{"scenario":"${name}"}'`,
-      // The interface calls it so; here it is the description of the API that ran it.
+      // The wire format has this name; here it is the description of the API that ran the demo.
       github: `${base}/openapi.json`,
     },
     correlation_id: correlationId,
   })
 }
 
-/** The same four steps in every run; how far they get is what the verdict says. */
+/** The same four steps in every run; the verdict decides how many of them run. */
 function story(
   scenario: Scenario,
   verdict: Verdict,

@@ -1,4 +1,6 @@
-/** Requests for approval of the caller's tenant, and an approver's word on one of them (docs/reference/api.md#approvals). */
+/**
+ * Requests for approval of the caller's tenant, and an approver's decision on one of them (docs/reference/api.md#approvals).
+ */
 import type { Static } from 'typebox'
 import { Type } from '../../../engine/base.ts'
 import { completeApproval } from '../../approvals/resolve.ts'
@@ -19,7 +21,7 @@ const Approval = Type.Object(
     id: Type.String(),
     state: Type.Enum(['pending', 'granted', 'denied', 'expired']),
     in_force: Type.Boolean({ description: 'Granted and still valid: the next authorize preflight is a WARN.' }),
-    decision_id: Type.String({ description: 'The decision that asked first.' }),
+    decision_id: Type.String({ description: 'The decision that first asked for the approval.' }),
     route: textOrNull,
     operation: textOrNull,
     environment: textOrNull,
@@ -35,24 +37,26 @@ const Approval = Type.Object(
     approver_groups: Type.Array(Type.Array(Type.String()), {
       description: 'Who may grant it: keys that are in one group of each list. Empty: every approver.',
     }),
-    requesters: Type.Array(Type.String(), { description: 'Audiences of the keys that asked.' }),
-    opened_at: instant('When it was asked for first.'),
-    expires_at: instant('Not settled by then, it is expired.'),
-    approver: nullable(Type.String({ description: 'Audience of the key that settled it.' })),
+    requesters: Type.Array(Type.String(), { description: 'Audiences of the keys that asked for it.' }),
+    opened_at: instant('When it was first asked for.'),
+    expires_at: instant('Expires then if nobody has granted or denied it.'),
+    approver: nullable(Type.String({ description: 'Audience of the key that granted or denied it.' })),
     comment: textOrNull,
     settled_at: nullable(Type.String({ format: 'date-time' })),
     valid_until: nullable(Type.String({ format: 'date-time', description: 'End of a grant.' })),
   },
-  { title: 'Approval', description: 'A request for a person’s word on one change set in one context.' },
+  { title: 'Approval', description: 'A request for a person’s approval of one change set in one context.' },
 )
 
 const ApprovalAnswer = Type.Object({ approval: Approval, correlation_id: CorrelationId }, { title: 'ApprovalAnswer' })
-const one = { 200: { description: 'The request as it stands.', content: { 'application/json': ApprovalAnswer } } }
+const one = {
+  200: { description: 'The request in its present state.', content: { 'application/json': ApprovalAnswer } },
+}
 
 const ApprovalQuery = Type.Object({
   state: Type.Optional(Type.Enum(['pending', 'granted', 'denied', 'expired'])),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LONGEST_PAGE, default: 50 })),
-  cursor: Type.Optional(Type.String({ pattern: ID_PATTERN, description: '`next_cursor` of the page before.' })),
+  cursor: Type.Optional(Type.String({ pattern: ID_PATTERN, description: '`next_cursor` of the previous page.' })),
 })
 
 export const listApprovals = defineRoute({
@@ -114,7 +118,7 @@ export const getApproval = defineRoute({
   },
 })
 
-/** Who else asked is nobody's business but the approvers'. */
+/** Only approvers see who else asked. */
 function seenBy(caller: ApiKey, row: ApprovalRow): ApprovalRow {
   const own = ownAudience(caller)
   return own === null ? row : { ...row, requesters: row.requesters.filter((audience) => audience === own) }
@@ -126,7 +130,7 @@ const Grant = Type.Object(
   {
     comment: Comment,
     validity: Type.Optional(
-      Type.Integer({ minimum: 1, description: 'Seconds that the grant holds; at the most approvals.validity.' }),
+      Type.Integer({ minimum: 1, description: 'Seconds that the grant is valid; maximum approvals.validity.' }),
     ),
   },
   { title: 'ApprovalGrant' },
@@ -146,7 +150,7 @@ export const grantApproval = defineRoute({
   ...settling,
   paths: ['/api/v1/approvals/{id}/grant'],
   operationId: 'grantApproval',
-  summary: 'Grant an approval: the next authorize preflight of the same change is let through under watch',
+  summary: 'Grant an approval: the next authorize preflight of the same change continues with monitoring',
   body: Grant,
   handle: (exchange, deps) => decideApproval('granted', exchange, deps),
 })

@@ -1,4 +1,6 @@
-/** GET /api/v1/decisions/{decision_id}/attestation: a stored decision as a signed in-toto statement, for tools that carry those. */
+/**
+ * GET /api/v1/decisions/{decision_id}/attestation: a stored decision as a signed in-toto statement, for tools that read those.
+ */
 import { Type } from '../../../engine/base.ts'
 import { checkProducerForm, prepareAttestation } from '../../../engine/internal.ts'
 import { GatewayError } from '../../errors/errors.ts'
@@ -17,7 +19,7 @@ const Attestation = Type.Object(
       }),
     ),
   },
-  { title: 'Attestation', description: 'A DSSE envelope. It says what was decided and authorizes nothing.' },
+  { title: 'Attestation', description: 'A DSSE envelope. It records what was decided and authorizes nothing.' },
 )
 
 export const getAttestation = defineRoute({

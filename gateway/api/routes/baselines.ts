@@ -1,4 +1,7 @@
-/** The contracts that routes are judged against, and making a reviewed one the baseline (docs/reference/api.md#baselines). */
+/**
+ * The contracts that calls are compared with, and the promotion of a reviewed contract to the baseline
+ * (docs/reference/api.md#baselines).
+ */
 import { countFindings, Type } from '../../../engine/base.ts'
 import type { Level } from '../../../engine/internal.ts'
 import type { BaselineView } from '../../baselines/baselines.ts'
@@ -23,7 +26,7 @@ const Baseline = Type.Object(
     set_by: Type.String(),
     set_at: Type.String({ format: 'date-time' }),
   },
-  { title: 'Baseline', description: 'The contract that the calls of a route are judged against.' },
+  { title: 'Baseline', description: 'The contract that the calls of a route are compared with.' },
 )
 
 const Counts = Type.Object(
@@ -34,10 +37,10 @@ const Counts = Type.Object(
 const Candidate = Type.Object(
   {
     digest: Type.String(),
-    seen_at: Type.String({ format: 'date-time', description: 'When it was seen first.' }),
+    seen_at: Type.String({ format: 'date-time', description: 'When it was first seen.' }),
     summary: nullable(Counts),
   },
-  { title: 'BaselineCandidate', description: 'What the upstream offers now, when that is something else.' },
+  { title: 'BaselineCandidate', description: 'What the upstream offers now, when it differs from the baseline.' },
 )
 
 export const listBaselines = defineRoute({
@@ -45,11 +48,11 @@ export const listBaselines = defineRoute({
   paths: ['/api/v1/baselines'],
   operationId: 'listBaselines',
   tag: 'baselines',
-  summary: 'Baselines of the routes, and what is offered instead',
+  summary: 'Baselines of the routes, and the candidates that upstreams offer',
   access: 'key',
   answers: {
     200: {
-      description: 'One row a route that has been called.',
+      description: 'One row for each route that has been called.',
       content: {
         'application/json': Type.Object(
           {
@@ -69,19 +72,19 @@ export const listBaselines = defineRoute({
   },
 })
 
-const Text = Type.String({ description: 'The contract, whole.' })
+const Text = Type.String({ description: 'The whole contract.' })
 
 export const getBaseline = defineRoute({
   method: 'GET',
   paths: ['/api/v1/baselines/{route}'],
   operationId: 'getBaseline',
   tag: 'baselines',
-  summary: 'The baseline of a route and what is offered instead, with their texts',
+  summary: 'The baseline of a route and its candidate, with their texts',
   access: 'key',
   params: { route: 'Name of the route.' },
   answers: {
     200: {
-      description: 'Both sides, as an authorize preflight takes them.',
+      description: 'Both sides, in the form that an authorize preflight takes.',
       content: {
         'application/json': Type.Object(
           {
@@ -124,7 +127,7 @@ export const promoteBaseline = defineRoute({
       digest: Type.String({
         pattern: DIGEST_PATTERN,
         description:
-          'Of the contract that was reviewed; when another one is offered by now, nothing is promoted. Where the route has a contract.max_age, the digest of the baseline confirms it: its age counts from now.',
+          'Digest of the reviewed contract; when the upstream offers another one by now, nothing is promoted. Where the route has a contract.max_age, the digest of the baseline itself confirms it: its age counts from now.',
       }),
       comment: Type.Optional(
         Type.String({
@@ -172,7 +175,7 @@ function noBaseline(): GatewayError {
   return new GatewayError('NOT_FOUND', 'This route has no baseline yet.')
 }
 
-/** Routes of other tenants are not there. */
+/** Routes of other tenants are not listed. */
 function isSeen(route: string, exchange: RouteExchange): boolean {
   return seesRoute(route, callerOf(exchange), exchange.settings.config.routes)
 }
@@ -184,7 +187,7 @@ async function viewOf({ baseline, candidate }: BaselineView, { flow }: Pick<ApiD
   return { baseline: baselineOf(baseline), candidate: { digest, seen_at: new Date(seenAt).toISOString(), summary } }
 }
 
-/** Null when the two cannot be compared: then they cannot be judged either. */
+/** Null when the two cannot be compared: then no decision on them is possible either. */
 async function differenceOf(
   baseline: BaselineRow,
   candidate: CandidateRow,

@@ -1,4 +1,4 @@
-/** Proving that a tenant controls a repository, and what is proven (docs/reference/api.md#bindings). */
+/** Proof that a tenant controls a repository, and the list of proven repositories (docs/reference/api.md#bindings). */
 import { Type } from '../../../engine/base.ts'
 import type { BindingRow } from '../../store/store.ts'
 import { MARKER_PATH, openChallenge, proveBinding } from '../../scm/bindings.ts'
@@ -27,7 +27,7 @@ export const challengeBinding = defineRoute({
   paths: ['/api/v1/bindings/challenge'],
   operationId: 'challengeBinding',
   tag: 'bindings',
-  summary: 'Ask what to put into a repository to prove control over it',
+  summary: 'Get the marker file that proves control over a repository',
   access: 'key',
   body: Type.Object({ platform: Platform, repository: Repository }, { title: 'ChallengeRequest' }),
   answers: {
@@ -73,7 +73,7 @@ export const provingBinding = defineRoute({
   body: Type.Object({ challenge_id: Type.String({ pattern: ID_PATTERN }) }, { title: 'ProveRequest' }),
   answers: {
     200: {
-      description: 'The binding is recorded; decisions about the repository say so from now on.',
+      description: 'The binding is recorded; later decisions about the repository contain it.',
       content: {
         'application/json': Type.Object(
           { binding: Binding, correlation_id: CorrelationId },

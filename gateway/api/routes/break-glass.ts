@@ -16,25 +16,29 @@ const BreakGlass = Type.Object(
   {
     id: Type.String(),
     route: Type.String(),
-    state: Type.Enum(['open', 'closed', 'ended'], { description: 'closed: by a person. ended: by itself.' }),
+    state: Type.Enum(['open', 'closed', 'ended'], { description: 'closed: by a person. ended: its time ran out.' }),
     reason: Type.String(),
     opened_by: Type.String({ description: 'Audience of the key, or cli:USER.' }),
     opened_at: instant(),
     expires_at: instant(),
     closed_by: nullable(Type.String()),
     closed_at: nullable(instant()),
-    calls: Type.Integer({ minimum: 0, description: 'Calls that went on only because of it.' }),
+    calls: Type.Integer({ minimum: 0, description: 'Calls that continued only because of it.' }),
   },
   { title: 'BreakGlass', description: 'An exception to enforcement on one route.' },
 )
 const One = Type.Object({ break_glass: BreakGlass, correlation_id: CorrelationId }, { title: 'BreakGlassAnswer' })
-const one = { 200: { description: 'The exception as it stands.', content: { 'application/json': One } } }
+const one = { 200: { description: 'The exception in its present state.', content: { 'application/json': One } } }
 
 const Opening = Type.Object(
   {
     route: Type.String({ minLength: 1, description: 'Name of the route.' }),
-    reason: Type.String({ minLength: 10, maxLength: 1000, description: 'Why, for the record: an incident, a ticket.' }),
-    duration: Type.Integer({ minimum: 1, description: 'Seconds; at the most break_glass.maximum.' }),
+    reason: Type.String({
+      minLength: 10,
+      maxLength: 1000,
+      description: 'The reason, for the record: an incident, a ticket.',
+    }),
+    duration: Type.Integer({ minimum: 1, description: 'Seconds; maximum break_glass.maximum.' }),
   },
   { title: 'BreakGlassRequest' },
 )
@@ -49,7 +53,7 @@ export const listBreakGlass = defineRoute({
   query: Type.Object({ state: Type.Optional(Type.Enum(['open'], { description: 'Only those in force.' })) }),
   answers: {
     200: {
-      description: `The newest ${LONGEST_LIST} at the most.`,
+      description: `At most the newest ${LONGEST_LIST}.`,
       content: {
         'application/json': Type.Object(
           { break_glass: Type.Array(BreakGlass), correlation_id: CorrelationId },
@@ -72,7 +76,7 @@ export const openBreakGlassRoute = defineRoute({
   paths: [PATH],
   operationId: 'openBreakGlass',
   tag: 'break-glass',
-  summary: 'Let the calls of a route go on for a time, whatever is decided on them',
+  summary: 'Let the calls of a route continue for a time, whatever the decision on them',
   access: 'approver',
   body: Opening,
   answers: one,
@@ -116,13 +120,16 @@ export const closeBreakGlass = defineRoute({
   },
 })
 
-/** Reasons and routes are told to those whose gateway it is, whichever of them keeps watch. @throws GatewayError FORBIDDEN */
+/** Only the operator's tenant sees reasons and routes. @throws GatewayError FORBIDDEN */
 function requireOwnTenant(exchange: RouteExchange): void {
   if (callerOf(exchange).tenant === LOCAL_TENANT) return
   throw new GatewayError('FORBIDDEN', `This needs a key of the tenant "${LOCAL_TENANT}".`)
 }
 
-/** Routes belong to everybody who calls the gateway, so other tenants' keys have no say; nor have roles that the configuration does not name. */
+/**
+ * A route serves every caller of the gateway, so keys of other tenants are refused. So are roles that the configuration does
+ * not name.
+ */
 function authorized(exchange: RouteExchange): ApiKey {
   const caller = callerOf(exchange)
   const { roles } = exchange.settings.config.break_glass

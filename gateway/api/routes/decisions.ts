@@ -1,4 +1,7 @@
-/** Stored decisions, the caller's tenant's own (docs/reference/api.md#decisions-and-ledger): by id, by id or fingerprint. "Never existed" and "not yours" are one answer. */
+/**
+ * Stored decisions of the caller's tenant (docs/reference/api.md#decisions-and-ledger): by id, by id or fingerprint. "Never
+ * existed" and "not yours" are one answer.
+ */
 import type { Static } from 'typebox'
 import { Type } from '../../../engine/base.ts'
 import { checkProducerForm } from '../../../engine/internal.ts'
@@ -42,7 +45,7 @@ const StoredDecisionAnswer = Type.Object(
 
 const answers = {
   200: {
-    description: 'The decision as issued, and how its receipt stands now.',
+    description: 'The decision as issued, and the present state of its receipt.',
     content: { 'application/json': StoredDecisionAnswer },
   },
 }

@@ -24,14 +24,16 @@ import { contractText, type ContractSide } from '../sources/contract-text.ts'
 
 const Options = Type.Object(
   {
-    limit: Type.Optional(Type.Integer({ minimum: 0, description: 'Findings in the answer; the rest is counted.' })),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'Maximum number of findings in the answer; all are counted.' }),
+    ),
     deprecation_days_stable: Type.Optional(Type.Integer({ minimum: 0 })),
     deprecation_days_beta: Type.Optional(Type.Integer({ minimum: 0 })),
     stability_level: Type.Optional(Type.Enum(['draft', 'alpha', 'beta', 'stable'])),
     levels: Type.Optional(
       Type.Record(Type.String(), Type.Enum([...LEVELS, 'off']), {
         description:
-          'Level of rules instead of their own, by rule id, pattern of ids (mcp-tool-*) or coordinates (format:openapi,kind:lifecycle).',
+          'Levels that replace those of rules, by rule id, pattern of ids (mcp-tool-*) or coordinates (format:openapi,kind:lifecycle).',
       }),
     ),
     match_path: Type.Optional(Type.String({ description: 'Only paths that match this pattern (RE2).' })),
@@ -66,7 +68,7 @@ const DiffRequest = Type.Object(
       Type.Unsafe<ArtifactFiles>({
         ...Files,
         description:
-          'Files that inline documents refer to, by path from the document: text, or {before, after}. They count to the length of each side.',
+          'Files that inline documents refer to, by path from the document: text, or {before, after}. They count towards the length of each side.',
       }),
     ),
     format: Type.Optional(Type.Enum(['json', 'markdown'])),
@@ -94,7 +96,7 @@ const DiffAnswer = Type.Object(
       decision_hint: Decision,
       semver: Type.Enum(['major', 'minor', 'patch', 'none']),
       analysis_complete: Type.Boolean({
-        description: 'False where a side refers to something that was not handed in: it was not compared.',
+        description: 'False when a side refers to a file that was not submitted: that file was not compared.',
       }),
     }),
     findings: Type.Array(Finding),
@@ -114,7 +116,7 @@ const DiffAnswer = Type.Object(
     spec_versions: Type.Object({ base: nullable(Type.String()), head: nullable(Type.String()) }),
     unresolved_references: Type.Array(
       Type.Object({ side: Type.Enum(['base', 'head']), reference: Type.String(), location: Type.String() }),
-      { description: 'References whose target was not handed in, the first 200.' },
+      { description: 'The first 200 references whose target was not submitted.' },
     ),
     ignored: Ignored,
     correlation_id: CorrelationId,
@@ -140,7 +142,7 @@ export const diff = defineRoute({
   mistakes: diffMistakes,
   answers: {
     200: {
-      description: 'What changed, in the form that `format` names, else in the one that is accepted best.',
+      description: 'What changed, in the form that `format` names, else in the media type that the client prefers.',
       content: { 'application/json': DiffAnswer, 'text/markdown': Type.String() },
     },
   },
@@ -167,7 +169,7 @@ async function runDiff(exchange: RouteExchange<DiffRequestBody>, deps: ApiDeps):
   if (!comparison.ok) throw unreadable(comparison.problem)
   const most = Math.min(limit ?? settings.config.diff.findings, settings.config.diff.findings)
   const report = diffReport(comparison.value, most)
-  // An explicit format wins; without one it is what the client accepts best.
+  // An explicit format wins; without one, the media type that the client prefers.
   const mediaType = body.format === undefined ? exchange.mediaType : MEDIA_TYPES[body.format]
   if (mediaType === MEDIA_TYPES.markdown) {
     return { kind: 'text', status: 200, mediaType, text: renderMarkdown(report) }
@@ -175,7 +177,7 @@ async function runDiff(exchange: RouteExchange<DiffRequestBody>, deps: ApiDeps):
   return json({ ...report, correlation_id: correlationId })
 }
 
-/** The files of the request, on the sides whose documents stand in the request: the others come with their own. */
+/** The files of the request, for each side whose document is in the request. Other documents bring their own files. */
 function inlineFiles(
   { files = {} }: DiffRequestBody,
   { base, head }: Record<'base' | 'head', ContractSide>,
@@ -184,7 +186,7 @@ function inlineFiles(
     const before = base.isInline ? textOn(file, 'before') : undefined
     const after = head.isInline ? textOn(file, 'after') : undefined
     const sides = { ...(before !== undefined && { before }), ...(after !== undefined && { after }) }
-    // A file without any text is a mistake, and named as one.
+    // A file without any text is a mistake, and reported as one.
     return before === undefined && after === undefined && (!base.isInline || !head.isInline) ? [] : [[path, sides]]
   })
   return Object.fromEntries(kept)

@@ -1,4 +1,7 @@
-/** What a stranger reads first: the decision contract, the receipt keys, the tool manifest (docs/reference/api.md#discovery-and-accounts). */
+/**
+ * What a new client reads first: the decision contract, the receipt keys, the tool manifest
+ * (docs/reference/api.md#discovery-and-accounts).
+ */
 import { DECISION_CLASSES, DECISIONS, RECEIPT_FORMAT_VERSION, Type } from '../../../engine/base.ts'
 import { TOOLS } from '../mcp/tools.ts'
 import { defineRoute, json } from '../route.ts'
@@ -16,7 +19,7 @@ export const decisionContract = defineRoute({
   access: 'public',
   answers: {
     200: {
-      description: 'Versions, where the schemas are, and how decisions are to be used.',
+      description: 'Versions, the addresses of the schemas, and how to use decisions.',
       content: {
         'application/json': Type.Object(
           {
@@ -85,7 +88,7 @@ export const keySet = defineRoute({
   access: 'public',
   answers: {
     200: {
-      description: 'A JWK Set (RFC 7517); each key with its life.',
+      description: 'A JWK Set (RFC 7517); each key with its state and validity.',
       content: {
         'application/json': Type.Object(
           {

@@ -1,4 +1,4 @@
-/** The certificates that agents are to trust when their connections are intercepted; public, as certificates are. */
+/** The certificates that agents have to trust when their connections are intercepted. They are public. */
 import { Type } from '../../../engine/base.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import { StartupError } from '../../errors/startup-error.ts'
@@ -16,7 +16,7 @@ export const interceptionCa = defineRoute({
   answers: {
     200: {
       description:
-        'PEM: the authority that signs now, the one that will, and the one before while its certificates live.',
+        'PEM: the authority that signs now, the next one, and the previous one while its certificates are valid.',
       content: { [MEDIA_TYPE]: Type.String() },
     },
   },

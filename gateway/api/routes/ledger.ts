@@ -23,7 +23,7 @@ const LedgerQuery = Type.Object({
   records: Type.Optional(
     Type.Enum(['decisions', 'calls'], {
       default: 'decisions',
-      description: 'Decisions, each of which may serve many calls; or what was done with each call.',
+      description: 'Decisions, each of which may serve many calls; or the record of each call.',
     }),
   ),
   repository: filter('Decisions about exactly this repository.'),
@@ -36,7 +36,7 @@ const LedgerQuery = Type.Object({
   from: instant('Evaluated, or called, at or after this instant.'),
   to: instant('Evaluated, or called, before this instant.'),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LONGEST_PAGE, default: 50 })),
-  cursor: Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$', description: '`next_cursor` of the page before.' })),
+  cursor: Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$', description: '`next_cursor` of the previous page.' })),
 })
 type Query = Static<typeof LedgerQuery>
 
@@ -59,7 +59,7 @@ const LedgerEntry = Type.Object(
       description: 'Codes of the warnings of the decision, each once: `APPROVED_EXCEPTION`, `BREAK_ACCEPTED` …',
     }),
     previous_hash: Type.String(),
-    hash: Type.String({ description: 'Covers the row and the hash before it.' }),
+    hash: Type.String({ description: 'Covers the row and the previous hash.' }),
   },
   { title: 'LedgerEntry' },
 )
@@ -88,7 +88,7 @@ export const ledger = defineRoute({
   query: LedgerQuery,
   answers: {
     200: {
-      description: 'One page; with Accept: application/x-ndjson every fitting entry, one a line.',
+      description: 'One page; with Accept: application/x-ndjson every matching entry, one per line.',
       content: { 'application/json': LedgerPage, [NDJSON]: Type.String() },
     },
   },
@@ -106,12 +106,12 @@ async function runLedger(exchange: RouteExchange<unknown, Query>, deps: ApiDeps)
 
 interface Page {
   readonly entries: readonly object[]
-  /** `before` of the next page; null: this is the last. */
+  /** `before` of the next page; null: this is the last page. */
   readonly next: number | null
 }
 type Pages = (limit: number, before: number | undefined) => Promise<Page>
 
-/** Page after page as the client takes them: an export of any length holds one page in memory. */
+/** Reads the next page only when the client has taken the last one: an export of any length holds one page in memory. */
 async function* exportLines(page: Pages, from: number | undefined): AsyncGenerator<string> {
   let before = from
   for (;;) {
@@ -122,7 +122,7 @@ async function* exportLines(page: Pages, from: number | undefined): AsyncGenerat
   }
 }
 
-/** Filters that one kind of record knows and the other does not. */
+/** Filters that only one kind of record has. */
 const FILTERS = {
   decisions: ['repository', 'decision', 'operation', 'environment'],
   calls: ['effect', 'correlation_id'],
@@ -161,7 +161,7 @@ function pagesOf(query: Query, caller: ApiKey, store: Pick<Store, 'ledger' | 'ca
   }
 }
 
-/** Those members that the query states. */
+/** The members that the query contains. */
 function stated<Name extends keyof Query>(query: Query, names: readonly Name[]): Partial<Pick<Query, Name>> {
   const members: Partial<Pick<Query, Name>> = {}
   for (const name of names) if (query[name] !== undefined) members[name] = query[name]

@@ -1,4 +1,4 @@
-/** POST /mcp as a route of the API: keys, limits and correlation ids are those of every other (docs/reference/mcp.md#tools). */
+/** POST /mcp as a route of the API, with the same keys, limits and correlation ids (docs/reference/mcp.md#tools). */
 import { Type } from '../../../engine/base.ts'
 import { createMcpEndpoint, type McpEndpoint } from '../mcp/endpoint.ts'
 import { defineRoute, type RouteDeps } from '../route.ts'

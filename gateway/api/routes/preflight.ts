@@ -86,7 +86,8 @@ async function authorize(exchange: RouteExchange<PreflightRequestBody>, deps: Ap
   const { tenant } = callerOf(exchange)
   const { idempotency_key: key, artifacts = [], derivation } = exchange.body
   if (key === undefined) return decideNow(exchange, { idempotency: null }, deps)
-  // A set that is still to be derived has no part in it: the same request is answered as it was, wherever its refs are by now.
+  // A set that is still to be derived is not part of the key: the same request gets the same answer, wherever its refs point by
+  // now.
   const digests = await deps.flow.digests(artifactsOf(artifacts))
   const idempotency = { key, bodyDigest: bodyDigest(exchange.body, digests.inputFingerprint) }
   const known = derivation === undefined ? { idempotency, digests } : { idempotency }
@@ -107,7 +108,7 @@ async function decideNow(
   const { body, settings, correlationId } = exchange
   const { tenant, audience } = callerOf(exchange)
   const version = body.decision_spec_version ?? '2.0'
-  // Made once: what is stored for a replay is what is sent now.
+  // Made once: a replay is stored with exactly what is sent now.
   const answerOf = once((authorization: Authorization) =>
     authorizeAnswer(authorization, version, { settings, correlationId, now: deps.now(), keys: deps.keys }),
   )
@@ -129,7 +130,7 @@ async function decideNow(
     const { correlation_id: id, decision_id: decisionId } = envelope
     const window = { correlationId: id, decisionId, tenant, route: null, observer: 'caller' } as const
     if ((await deps.monitoring.open(window)) === null) {
-      // The row is durable already: what it would authorize is taken back before anybody holds the token.
+      // The row is already durable, so its receipt is revoked before anybody holds the token.
       await deps.store.revokeReceipt(tenant, decisionId, 'MONITORING_UNWIRED', 'gateway', deps.now())
       throw unwired()
     }
@@ -138,7 +139,10 @@ async function decideNow(
   return json(answerOf(authorization))
 }
 
-/** docs/reference/telemetry.md#monitoring-windows: nothing that asks for monitoring is handed out while nobody could be told what became of it. */
+/**
+ * docs/reference/telemetry.md#monitoring-windows: no decision that requires monitoring is issued while no telemetry sink is
+ * wired.
+ */
 function requireWired(action: unknown, { monitoring }: Pick<ApiDeps, 'monitoring'>): void {
   if (action === 'CONTINUE_WITH_MONITORING' && !monitoring.isWired()) throw unwired()
 }
@@ -147,7 +151,10 @@ function unwired(): GatewayError {
   return new GatewayError('MONITORING_UNWIRED', undefined, { headers: { 'Preflight-Action': 'STOP' } })
 }
 
-/** docs/reference/api.md#baselines. The decision stands, whatever becomes of the baseline: it can still be promoted. */
+/**
+ * docs/reference/api.md#baselines. The decision is valid even when the baseline cannot be stored: it can still be promoted
+ * later.
+ */
 async function register(
   exchange: RouteExchange<PreflightRequestBody>,
   artifacts: readonly Artifact[],
@@ -173,7 +180,7 @@ function once<Input, Output extends object>(make: (input: Input) => Output): (in
   return (input) => (made ??= make(input))
 }
 
-/** Everything of the request that the answer depends on; the texts stand in it by their fingerprint. */
+/** Everything in the request that the answer depends on; texts are represented by their fingerprint. */
 function bodyDigest(body: PreflightRequestBody, inputFingerprint: string): string {
   const { artifacts = [], idempotency_key: _key, ...rest } = body
   const paths = artifacts.map(({ id, path }) => [id, path ?? null])
@@ -196,7 +203,7 @@ function preflightMistakes(body: PreflightRequestBody, settings: ApiSettings): r
   const { artifacts, derivation, context } = body
   if (derivation === undefined) return artifactMistakes(artifacts ?? [], settings)
   if (artifacts !== undefined) {
-    return [{ code: 'INVALID_INPUT', pointer: '/derivation', message: 'cannot stand together with artifacts' }]
+    return [{ code: 'INVALID_INPUT', pointer: '/derivation', message: 'cannot be combined with artifacts' }]
   }
   return (['base', 'head'] as const)
     .filter((ref) => typeof context?.[ref] !== 'string')

@@ -1,4 +1,7 @@
-/** POST /api/v1/receipts/revoke: an approver takes a receipt back; from then on it authorizes nothing (docs/reference/api.md#post-apiv1receiptsrevoke). */
+/**
+ * POST /api/v1/receipts/revoke: an approver revokes a receipt, which authorizes nothing from then on
+ * (docs/reference/api.md#post-apiv1receiptsrevoke).
+ */
 import { Type } from '../../../engine/base.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import { callerOf, defineRoute, json } from '../route.ts'

@@ -1,4 +1,7 @@
-/** /api/signup: a key for whoever asks, where the operator allows it: by default only on a loopback listener (docs/reference/api.md#discovery-and-accounts). */
+/**
+ * /api/signup: a key for anybody who asks, where the operator allows it: by default only on a loopback listener
+ * (docs/reference/api.md#discovery-and-accounts).
+ */
 import { Type } from '../../../engine/base.ts'
 import { isLoopback, parseAddress } from '../../network/listen-address.ts'
 import type { ApiConfig } from '../settings.ts'
@@ -49,10 +52,10 @@ export const describeSignup = defineRoute({
   },
 })
 
-/** What strangers get (docs/reference/api.md#discovery-and-accounts). */
+/** The role and plan of self-service keys (docs/reference/api.md#discovery-and-accounts). */
 const SIGNUP_PLAN = 'free'
 
-/** Keys that may be made in a minute, by all who ask together. */
+/** Keys that can be made in a minute, by all callers together. */
 const SIGNUPS_PER_MINUTE = 30
 
 export const signup = defineRoute({
@@ -102,7 +105,7 @@ export const signup = defineRoute({
   },
 })
 
-/** One address has one key, in whatever letters it is written. */
+/** One address has one key, whatever the letter case. */
 function mailDigest(email: string): string {
   return sha256Hex(`signup\n${email.toLowerCase()}`)
 }

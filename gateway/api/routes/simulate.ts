@@ -1,4 +1,7 @@
-/** POST /api/v1/policy/simulate: what another policy would decide on a change set, and which of its rules speak (docs/reference/api.md#post-apiv1policysimulate). Never permission. */
+/**
+ * POST /api/v1/policy/simulate: what another policy would decide on a change set, and which of its rules match
+ * (docs/reference/api.md#post-apiv1policysimulate). Never permission.
+ */
 import type { Static } from 'typebox'
 import { DEFAULT_DOCUMENT_LIMITS, Type } from '../../../engine/base.ts'
 import {
@@ -42,7 +45,7 @@ type SimulateRequestBody = Static<typeof SimulateRequest>
 
 const MatchedRule = Type.Object(
   {
-    rule: Type.String({ description: 'Id of the policy rule; `none` where no rule speaks.' }),
+    rule: Type.String({ description: 'Id of the policy rule; `none` where no rule matches.' }),
     decision: Decision,
     observed: nullable(
       Type.Object(
@@ -75,7 +78,7 @@ export const simulatePolicy = defineRoute({
   mistakes: ({ artifacts }, settings) => artifactMistakes(artifacts, settings),
   answers: {
     200: {
-      description: 'The decision that this policy would come to.',
+      description: 'The decision that this policy would make.',
       content: {
         'application/json': Type.Object(
           {
@@ -157,7 +160,7 @@ interface RuleTally {
   readonly comparisonRules: Set<string>
 }
 
-/** Which rule decided which findings, told once for each way it decided; rules about the change set as a whole come first. */
+/** Which rule decided which findings, once for each effect it had; rules about the change set as a whole come first. */
 function matchedRules({ artifacts, rulings }: JudgedChangeSet): readonly object[] {
   const tallies = new Map<string, RuleTally>()
   for (const { effect, group, places } of artifacts.flatMap(({ judgements }) => judgements)) {

@@ -18,13 +18,13 @@ const SNIPPETS: readonly Snippet[] = [
     title: 'Ask before changing a contract',
     use_case: 'Any agent that edits API contracts or calls tools whose contracts change',
     prompt:
-      'Before you merge, deploy, publish or register a changed API contract, call POST /api/v1/preflight with preflight_mode "authorize", the whole contract before and after, and context.operation. Read execution_action and nothing else to decide: CONTINUE means go on; CONTINUE_WITH_MONITORING means go on only if you report the execution to /api/v1/telemetry; REQUEST_APPROVAL means pause and ask a human; STOP means abort this attempt. Treat any other value, an error, or no answer as STOP. Log correlation_id.',
+      'Before you merge, deploy, publish or register a changed API contract, call POST /api/v1/preflight with preflight_mode "authorize", the whole contract before and after, and context.operation. Read only execution_action to decide. CONTINUE means continue. CONTINUE_WITH_MONITORING means continue only if you report the execution to /api/v1/telemetry. REQUEST_APPROVAL means pause and ask a human. STOP means abort this attempt. Treat any other value, an error, or no answer as STOP. Log correlation_id.',
     frameworks: ['generic'],
   },
   {
     id: 'strict_enforcement',
     title: 'Verify the receipt at the moment of acting',
-    use_case: 'Pipelines and gates where the decision and the action are apart in time or place',
+    use_case: 'Pipelines and gates that act later than the decision, or somewhere else',
     prompt:
       'Hold the receipt (chain_receipt) of your authorize preflight. Right before acting, call POST /api/v1/verify-receipt with the token, the decision_result, the context of this very attempt (operation, environment, target_id, repository, branch, pull_request) and consume: true. Act only when currently_authorized is true. A receipt is for one operation: for another operation run a new preflight. Never use an analyze answer as permission, and never invent what a contract said before the change.',
     frameworks: ['generic'],
@@ -42,7 +42,7 @@ const SNIPPETS: readonly Snippet[] = [
     title: 'Guard the tools of an MCP server',
     use_case: 'Agents that call tools of MCP servers they do not own',
     prompt:
-      'Connect to the tool server through the gateway, not directly. When a tool call comes back with isError and an error code that starts with PREFLIGHT_, it was stopped because the contract of the tool changed: do not try the same call again, do not look for a way around, tell the user what the text says. Other tools of the server go on working.',
+      'Connect to the tool server through the gateway, not directly. When a tool call returns isError and an error code that starts with PREFLIGHT_, it was stopped because the contract of the tool changed. Do not try the same call again and do not look for another way; report the text to the user. Other tools of the server still work.',
     frameworks: ['mcp', 'generic'],
   },
   {
@@ -58,7 +58,7 @@ const SNIPPETS: readonly Snippet[] = [
     title: 'Wrap the tool table in process',
     use_case: 'Runtimes that cannot send their calls through the gateway',
     prompt:
-      'Register only guarded tools. Each guarded call first runs an authorize preflight for its one operation (merge, deploy, publish or register), checks that input_fingerprint is that of its own request, and executes only when control_envelope.receipt_view.currently_authorized is true. When the call was not executed, branch on the verdict: BLOCK: do not retry the same change; REQUIRE_APPROVAL: ask a human. A write with new content only and no content before fails closed.',
+      'Register only guarded tools. Each guarded call first runs an authorize preflight for its one operation (merge, deploy, publish or register). It checks that input_fingerprint is that of its own request, and executes only when control_envelope.receipt_view.currently_authorized is true. When the call was not executed, branch on the verdict: BLOCK: do not retry the same change; REQUIRE_APPROVAL: ask a human. A write with new content only and no content before fails closed.',
     frameworks: ['generic', 'mcp'],
   },
 ]

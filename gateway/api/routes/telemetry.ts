@@ -1,4 +1,7 @@
-/** POST /api/v1/telemetry: what direct callers tell of the executions that they were let to do under watch (docs/reference/telemetry.md#monitoring-windows). */
+/**
+ * POST /api/v1/telemetry: reports of direct callers on executions that continued with monitoring
+ * (docs/reference/telemetry.md#monitoring-windows).
+ */
 import type { Static } from 'typebox'
 import { Type } from '../../../engine/base.ts'
 import { GatewayError } from '../../errors/errors.ts'
@@ -24,7 +27,8 @@ const ExecutionEvent = Type.Object(
           decision_id: Type.Optional(
             Type.String({
               pattern: ID_PATTERN,
-              description: 'Which of several executions under one correlation id; else the one that is open longest.',
+              description:
+                'Selects one of several executions under one correlation id; default: the one that has been open longest.',
             }),
           ),
           outcome: Type.Optional(Type.Enum(OUTCOMES)),
@@ -32,7 +36,7 @@ const ExecutionEvent = Type.Object(
           duration_ms: Type.Optional(Type.Number({ minimum: 0 })),
           bytes: Type.Optional(Type.Integer({ minimum: 0 })),
         },
-        // The same events as the gateway's own, which say more.
+        // The same events as the gateway's own, which have more members.
         { additionalProperties: true },
       ),
     ),
@@ -63,7 +67,7 @@ export const telemetry = defineRoute({
     listOf(body).flatMap((event, index) => eventMistakes(event, Array.isArray(body) ? `/${index}` : '')),
   answers: {
     202: {
-      description: 'Taken. `unknown` names the correlation ids without an open window.',
+      description: 'Accepted. `unknown` lists the correlation ids without an open window.',
       content: {
         'application/json': Type.Object(
           {
@@ -88,7 +92,7 @@ async function runTelemetry(exchange: RouteExchange<Event | readonly Event[]>, d
     audience === null || (await deps.store.decisionById(tenant, decisionId, audience)) !== null
   const events = listOf(exchange.body)
   const unknown: string[] = []
-  // One after the other: `started` and `finished` of one execution may come in one batch.
+  // In order: `started` and `finished` of one execution may be in one batch.
   for (const event of events) {
     const id = subjectOf(event) ?? ''
     const name = { tenant, correlationId: id, decisionId: event.data?.decision_id ?? null }

@@ -1,4 +1,7 @@
-/** POST /api/v1/verify-receipt: is a token ours, and does it authorize this very attempt (docs/reference/receipts.md#verification-steps)? Anybody who holds a token may ask. */
+/**
+ * POST /api/v1/verify-receipt: is a token ours, and does it authorize exactly this attempt
+ * (docs/reference/receipts.md#verification-steps)? Any holder of a token may ask.
+ */
 import type { Static } from 'typebox'
 import { Type } from '../../../engine/base.ts'
 import type { IntendedContext } from '../../../engine/internal.ts'
@@ -30,7 +33,7 @@ const MEMBERS = Object.keys(INTENDED).filter((name): name is keyof typeof INTEND
 
 const Intended = Type.Object(INTENDED, {
   title: 'IntendedContext',
-  description: 'What the holder is about to do. Every stated member must equal the signed one.',
+  description: 'What the holder is about to do. Every member given must equal the signed one.',
 })
 
 const VerifyRequest = Type.Object(
@@ -56,7 +59,7 @@ type VerifyRequestBody = Static<typeof VerifyRequest>
 
 const VerifyAnswer = Type.Object(
   {
-    valid: Type.Boolean({ description: 'Authentic. Says nothing of time, state or scope.' }),
+    valid: Type.Boolean({ description: 'Authentic. Does not cover time, state or scope.' }),
     status: Type.String(),
     reason: nullable(Type.String()),
     payload: nullable(Type.Record(Type.String(), Type.Unknown())),
@@ -94,7 +97,7 @@ export const verifyReceiptRoute = defineRoute({
 })
 export { VerifyRequest }
 
-/** The same for the REST route and for the tool `verify_receipt`. A key opens and uses up receipts of its own tenant only. */
+/** The same for the REST route and for the tool `verify_receipt`. A key opens and consumes receipts of its own tenant only. */
 async function runVerify(exchange: RouteExchange<VerifyRequestBody>, deps: ApiDeps): Promise<RouteAnswer> {
   const { body, correlationId } = exchange
   const context = intendedContext(body)
@@ -109,7 +112,9 @@ async function runVerify(exchange: RouteExchange<VerifyRequestBody>, deps: ApiDe
   return json({ ...verdict, correlation_id: correlationId })
 }
 
-/** Of the key that came along; null: none that holds, or the store is away, and then nothing is authorized anyway. */
+/**
+ * The tenant of the key that was sent; null: no valid key, or the store is unreachable, and then nothing is authorized anyway.
+ */
 async function tenantOf({ headers }: RouteExchange, { store }: ApiDeps): Promise<string | null> {
   try {
     return (await identify(headers, store))?.tenant ?? null
@@ -119,7 +124,7 @@ async function tenantOf({ headers }: RouteExchange, { store }: ApiDeps): Promise
   }
 }
 
-/** Null when nothing of the attempt was said: then only authenticity is answered. */
+/** Null when the caller described no part of the attempt: then only authenticity is checked. */
 function intendedContext(body: VerifyRequestBody): IntendedContext | null {
   const stated = MEMBERS.flatMap((member) => {
     const value = body.context?.[member] ?? body[member]
