@@ -47,9 +47,7 @@ function drawDiscriminated(random: Random, dialect: Dialect): Schema {
     { allOf: [choice] },
   ])
   const definitions = mapOf(DEFINITIONS, (name) => {
-    // Members are plain: what alternatives share below their members is told apart by names at each place alone.
-    const drawing = { ...drawingFor(random, dialect, name), references: [], below: [] }
-    const inside = mapOf(random.some(NAMES, 1, 2), () => drawSchema(drawing, 0))
+    const inside = mapOf(random.some(NAMES, 1, 2), () => drawSchema(drawingFor(random, dialect, name), 0))
     const tag = random.pick<Schema>([{ type: 'string' }, { type: 'string', enum: random.some(TAGS, 1, 2) }])
     return { type: 'object', properties: { ...inside, [TAG]: tag }, required: [TAG, ...Object.keys(inside)] }
   })

@@ -38,9 +38,49 @@ const named = (keywords: Keywords): readonly [Schema, Schema] => {
 
 const object = (properties: Keywords): Keywords => ({ type: 'object', properties, required: Object.keys(properties) })
 
+/** Where an object holds another schema, or a list does. */
+const HOLDERS: Readonly<Record<string, (one: Schema) => Schema>> = {
+  'a member': (one) => object({ b: one }),
+  'a member that is optional': (one) => ({ type: 'object', properties: { b: one } }),
+  'a member of a member': (one) => object({ b: object({ c: one }) }),
+  'any member': (one) => ({ type: 'object', minProperties: 1, additionalProperties: one }),
+  'members of a pattern': (one) => ({ type: 'object', minProperties: 1, patternProperties: { '^[a-z]+$': one } }),
+  'what is unevaluated': (one) => ({ type: 'object', minProperties: 1, unevaluatedProperties: one }),
+  items: (one) => ({ type: 'array', minItems: 1, items: one }),
+  'items of a member': (one) => object({ b: { type: 'array', minItems: 1, items: one } }),
+  'the first item': (one) => ({ type: 'array', minItems: 1, prefixItems: [one] }),
+  'some item': (one) => ({ type: 'array', contains: one }),
+}
+
+/** What refuses more when one of its schemas admits more. */
+const OPPOSED: Readonly<Record<string, (one: Schema) => Schema>> = {
+  'oneOf beside any value of a type': (one) => ({ oneOf: [{ type: ['object', 'array'] }, one] }),
+  'oneOf beside an object and an array': (one) => ({ oneOf: [{ type: 'object' }, { type: 'array' }, one] }),
+  not: (one) => ({ not: one }),
+  'not of a choice': (one) => ({ not: { anyOf: [string, one] } }),
+  'not beside a type': (one) => ({ allOf: [{ type: ['object', 'array'] }, { not: one }] }),
+  'a condition': (one) => ({ if: one, then: string }),
+  'a dependent schema': (one) => ({ dependentSchemas: { b: { not: one } } }),
+}
+
+const needing = (names: readonly string[]): Schema => ({ type: 'object', properties: { x: {} }, required: names })
+
+/** A required name goes from a schema that counts against a value: names that were described only there are known. */
+const OVERLAPPING: Readonly<Record<string, readonly [Schema, Schema]>> = Object.fromEntries(
+  Object.entries(OPPOSED).flatMap(([name, oppose]) =>
+    Object.entries(HOLDERS).flatMap(([place, hold]) => {
+      // A dependency looks at a member of the same object.
+      if (name === 'a dependent schema' && !place.includes('member')) return []
+      const pair = [oppose(hold(needing(['t', 'x']))), oppose(hold(needing(['x'])))] as const
+      return [[`${name}, ${place}`, pair] as const]
+    }),
+  ),
+)
+
 /** Every pair refuses values that were admitted. */
 const NARROWED: Readonly<Record<string, readonly [Schema, Schema]>> = {
   ...Object.fromEntries(Object.entries(CONSTRAINED).map(([name, keywords]) => [name, named(keywords)])),
+  ...OVERLAPPING,
   'oneOf that overlaps': [
     {
       oneOf: [
@@ -90,6 +130,7 @@ function missedAt(
     const pair: Pair = { dialect, before, after }
     return surfacesFor(dialect).flatMap((surface) => {
       if (surface.audience === (isSender ? 'reader' : 'sender')) return []
+      if (surface.fits && !(surface.fits(before) && surface.fits(after))) return []
       const documents = documentsOf(pair, surface)
       if (mediaType !== JSON_TYPE && !documents[0].includes(`"${JSON_TYPE}"`)) return []
       const [old, now] = documents.map((text) => text.replaceAll(`"${JSON_TYPE}"`, `"${mediaType}"`))

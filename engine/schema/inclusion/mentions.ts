@@ -1,6 +1,7 @@
 /** Which names schemas describe, and which conventions leave out of values: a new name in a schema that was open. */
 import { isMatch } from './evaluate.ts'
-import type { Constraint, Literal, SchemaNode } from './model.ts'
+import type { Constraint, Literal, ProofSide, SchemaNode } from './model.ts'
+import { constraintsWithin, type PlaceSchemas } from './places.ts'
 
 /**
  * Names that a value does not hold, though the schemas admit them: those that only one side gets to describe.
@@ -27,25 +28,35 @@ interface Mentioned {
 export class Mentions {
   readonly #known = new Map<number, Mentioned>()
 
-  /** By the schemas of a goal, the names that values do not hold: those that are not sent, and those that a convention leaves out. */
-  leftOut(literals: readonly Literal[], convention: Convention): (name: string) => boolean {
-    const [sub, other]: [Mentioned[], Mentioned[]] = [[], []]
-    for (const { node } of literals) (node.side === 'sub' ? sub : other).push(this.#of(node))
+  /**
+   * The names that values do not hold: those that are not sent, and those that a convention leaves out. Names are described by
+   * the schemas of a goal; what is known of them depends on the place alone.
+   */
+  leftOut(literals: readonly Literal[], place: PlaceSchemas, convention: Convention): (name: string) => boolean {
+    const [sub, other] = this.#bySide(place)
     const giving = sub.filter(({ unused }) => unused.size > 0)
     const isUnsent = (name: string): boolean =>
       giving.some(({ unused }) => unused.has(name)) && !sub.some(({ used }) => used.has(name))
     if (convention === 'none') return giving.length === 0 ? () => false : isUnsent
     const isReader = convention === 'described-by-sub'
-    const [described, knowing] = isReader ? [sub, other] : [other, sub]
+    const describing = literals.filter(({ node }) => (node.side === 'sub') === isReader)
+    const described = describing.map(({ node }) => this.#of(node).described)
+    const knowing = isReader ? other : sub
     const isAllowed = convention === 'unnamed-by-sub'
     return (name) =>
       isUnsent(name) ||
-      (described.some((one) => one.described.has(name)) && !knowing.some((one) => isMentioned(one, name, isAllowed)))
+      (described.some((names) => names.has(name)) && !knowing.some((one) => isMentioned(one, name, isAllowed)))
   }
 
   /** Whether a schema has a schema of its own for a name, in place or within one that it holds in place. */
   describes(node: SchemaNode, name: string): boolean {
     return this.#of(node).described.has(name)
+  }
+
+  #bySide({ nodes }: PlaceSchemas): readonly [sub: readonly Mentioned[], other: readonly Mentioned[]] {
+    const of = (side: ProofSide): readonly Mentioned[] =>
+      nodes.filter((node) => node.side === side).map((node) => this.#of(node))
+    return [of('sub'), of('super')]
   }
 
   #of(node: SchemaNode): Mentioned {
@@ -74,8 +85,6 @@ function gather(start: SchemaNode): Mentioned {
     const found = beyondOf(node)
     if (found === 'constrained' || beyond === 'nothing') beyond = found === 'nothing' ? beyond : found
   }
-  const visited = new Set<number>()
-  const open = [start]
   const look = (constraint: Constraint): void => {
     if (constraint.kind === 'shape') {
       for (const name of constraint.properties.keys()) {
@@ -91,36 +100,13 @@ function gather(start: SchemaNode): Mentioned {
       widen(constraint.node)
       return
     }
-    if (constraint.kind === 'required') {
+    if (constraint.kind === 'required' || constraint.kind === 'dependent') {
       needed.add(constraint.name)
       return
     }
-    if (constraint.kind === 'dependent') {
-      needed.add(constraint.name)
-      open.push(constraint.node)
-      return
-    }
-    if (constraint.kind === 'values') {
-      beyond = 'constrained'
-      return
-    }
-    if (constraint.kind === 'all' || constraint.kind === 'any' || constraint.kind === 'one') {
-      open.push(...constraint.nodes)
-      return
-    }
-    if (constraint.kind === 'not') {
-      open.push(constraint.node)
-      return
-    }
-    if (constraint.kind === 'condition') {
-      for (const part of [constraint.test, constraint.then, constraint.otherwise]) if (part !== null) open.push(part)
-    }
+    if (constraint.kind === 'values') beyond = 'constrained'
   }
-  for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    if (visited.has(node.id)) continue
-    visited.add(node.id)
-    node.constraints.forEach(look)
-  }
+  constraintsWithin(start).forEach(look)
   return { described, needed, patterns, beyond, unused, used }
 }
 

@@ -9,7 +9,8 @@ import { countsOf } from './scalars.ts'
 type Member = Extract<Atom, { kind: 'member' }>
 
 export interface ObjectSearch {
-  readonly solve: Solve
+  readonly solveMember: (name: string, literals: readonly Literal[]) => SearchAnswer
+  readonly solveName: Solve
   readonly evaluation: Evaluation
   /** Names that, by convention, values do not hold. */
   readonly isLeftOut: (name: string) => boolean
@@ -138,13 +139,13 @@ export class ObjectGoal {
     matched: readonly { readonly source: string; readonly isMatched: boolean }[],
     known: readonly string[],
   ): SearchAnswer {
-    const { nameNode, exclude, solve } = this.#search
+    const { nameNode, exclude, solveName } = this.#search
     const literals = matched.map(({ source, isMatched }) => ({
       node: nameNode([{ kind: 'pattern', source }]),
       isMet: isMatched,
     }))
     const text = nameNode([{ kind: 'types', types: new Set(['string']) }])
-    return solve([
+    return solveName([
       met(text),
       ...this.#named.map(met),
       ...named,
@@ -184,7 +185,7 @@ export class ObjectGoal {
       const verdict = admits(node, name, this.#search.evaluation)
       if (verdict !== true) return verdict === null ? openFor('a condition on names') : UNSAT
     }
-    return this.#search.solve(literals)
+    return this.#search.solveMember(name, literals)
   }
 
   /** Adds members until there are enough; null when there are. */

@@ -14,6 +14,7 @@ import { Mentions, type Convention } from './mentions.ts'
 import { JSON_TYPES, jsonTypeOf, type Constraint, type JsonType, type Literal, type SchemaNode } from './model.ts'
 import { valuesOf, type SchemaNodes } from './nodes.ts'
 import { ObjectGoal, type ObjectSearch } from './objects.ts'
+import { NO_SCHEMAS, Places, type PlaceSchemas } from './places.ts'
 import { findNumber, findText, type ScalarConditions } from './scalars.ts'
 
 interface SearchOptions {
@@ -31,6 +32,12 @@ export interface Steps {
   all: number
 }
 
+/** What is looked for: a value that meets some schemas and misses others, at a place. */
+interface Sought {
+  readonly literals: readonly Literal[]
+  readonly place: PlaceSchemas
+}
+
 const MAX_STACK = 120
 /** Of a step: what one schema costs that a value is held against. */
 const CHECK = 1 / 16
@@ -43,6 +50,7 @@ export class Search {
   readonly #known = new Map<string, SearchAnswer>()
   readonly #open = new Map<string, number>()
   readonly #mentions = new Mentions()
+  readonly #places = new Places()
   /** What a value may hold by convention is no part of what two schemas have in common. */
   readonly #disjointness: Disjointness
   readonly #made = new Map<string, SchemaNode>()
@@ -64,18 +72,26 @@ export class Search {
 
   ask(literals: readonly Literal[], steps: number): SearchAnswer {
     this.#options.steps.own = steps
-    return this.solve(literals)
+    return this.#solve(literals, this.#placeOf(literals))
   }
 
   describes(node: SchemaNode, name: string): boolean {
     return this.#mentions.describes(node, name)
   }
 
-  solve(given: readonly Literal[]): SearchAnswer {
+  /** The schemas at the root of a value that may count for what is known of names. */
+  #placeOf(literals: readonly Literal[]): PlaceSchemas {
+    const { convention } = this.#options
+    if (convention === 'none' && this.#nodes.usage === 'shared') return NO_SCHEMAS
+    const nodes = literals.map(({ node }) => node)
+    return this.#places.at(convention === 'described-by-sub' ? nodes : nodes.filter(({ side }) => side === 'sub'))
+  }
+
+  #solve(given: readonly Literal[], place: PlaceSchemas): SearchAnswer {
     if (!this.#look()) return openFor('the bound of steps')
     const literals = this.#simplified(given)
     if (literals === null) return UNSAT
-    const key = literals.map(({ node, isMet }) => `${isMet ? '' : '-'}${node.id}`).join(' ')
+    const key = `${place.id}: ${literals.map(({ node, isMet }) => `${isMet ? '' : '-'}${node.id}`).join(' ')}`
     const known = this.#known.get(key)
     if (known !== undefined) return known
     if (!this.#spend()) return openFor('the bound of steps')
@@ -84,7 +100,7 @@ export class Search {
     if (this.#open.size >= MAX_STACK) return openFor('deep nesting')
     const own = this.#open.size
     this.#open.set(key, own)
-    const answer = this.#search(literals)
+    const answer = this.#search({ literals, place })
     this.#open.delete(key)
     if (answer.kind === 'unsat' && answer.depth >= own) {
       this.#known.set(key, UNSAT)
@@ -127,12 +143,13 @@ export class Search {
     ]
   }
 
-  #search(literals: readonly Literal[]): SearchAnswer {
+  #search(sought: Sought): SearchAnswer {
+    const { literals } = sought
     const values = shortestList(literals)
     if (values !== null) return this.#tryEach(values, literals)
     const alternatives = new Alternatives()
     for (const type of JSON_TYPES) {
-      const answer = this.#searchType(type, literals)
+      const answer = this.#searchType(type, sought)
       if (alternatives.take(answer)) return answer
     }
     return alternatives.answer
@@ -158,11 +175,12 @@ export class Search {
     return result
   }
 
-  #searchType(type: JsonType, literals: readonly Literal[]): SearchAnswer {
+  #searchType(type: JsonType, sought: Sought): SearchAnswer {
+    const { literals } = sought
     if (type === 'null') return this.#tryEach([null], literals)
     if (type === 'boolean') return this.#tryEach([true, false], literals)
     const goal = new Goal(type, this.#negating(type))
-    return goal.add(literals) ? this.#searchGoal(goal, literals) : UNSAT
+    return goal.add(literals) ? this.#searchGoal(goal, sought) : UNSAT
   }
 
   #negating(type: JsonType): Negating {
@@ -174,30 +192,30 @@ export class Search {
     }
   }
 
-  #searchGoal(start: Goal, literals: readonly Literal[]): SearchAnswer {
+  #searchGoal(start: Goal, sought: Sought): SearchAnswer {
     if (!this.#spend()) return openFor('the bound of steps')
     if (!start.prune()) return UNSAT
-    const closed = this.#closeWays(start, literals)
+    const closed = this.#closeWays(start, sought)
     if (closed !== null) return closed
-    const answer = this.#example(start, literals)
+    const answer = this.#example(start, sought)
     if (answer.kind === 'unsat') return answer
-    if (answer.kind === 'sat' && this.#areMet(literals, answer.value) === true) return answer
+    if (answer.kind === 'sat' && this.#areMet(sought.literals, answer.value) === true) return answer
     if (start.choices.length === 0) return answer.kind === 'open' ? answer : openFor('an example that may not be one')
     if (!start.propagate()) return UNSAT
-    if (start.choices.length === 0) return this.#searchGoal(start, literals)
-    const goal = isWorthNarrowing(start) ? this.#narrowed(start, literals) : start
+    if (start.choices.length === 0) return this.#searchGoal(start, sought)
+    const goal = isWorthNarrowing(start) ? this.#narrowed(start, sought) : start
     if ('kind' in goal) return goal
     const choices = [...goal.choices].sort((a, b) => a.length - b.length)
     const violated = answer.kind === 'sat' ? choices.findIndex((one) => !this.#isTaken(one, answer.value)) : 0
     const [choice] = choices.splice(Math.max(violated, 0), 1)
     const rest = choices
-    if (choice === undefined) return this.#searchGoal(goal, literals)
+    if (choice === undefined) return this.#searchGoal(goal, sought)
     const alternatives = new Alternatives()
     for (const way of choice) {
       const next = goal.copy()
       next.choices = [...rest]
       if (!next.add(way)) continue
-      const found = this.#searchGoal(next, literals)
+      const found = this.#searchGoal(next, sought)
       if (alternatives.take(found)) return found
     }
     return alternatives.answer
@@ -222,9 +240,9 @@ export class Search {
    * Takes the ways away whose one member has no value; a proof when a choice has none left. Comes before any example: of
    * schemas that differ little most ways end here.
    */
-  #closeWays(goal: Goal, literals: readonly Literal[]): SearchAnswer | null {
+  #closeWays(goal: Goal, sought: Sought): SearchAnswer | null {
     if (goal.choices.length === 0 || goal.type !== 'object') return null
-    const members = new ObjectGoal(goal, this.#objectSearch(literals))
+    const members = new ObjectGoal(goal, this.#objectSearch(sought))
     for (const [index, choice] of goal.choices.entries()) {
       let depth = Infinity
       const left = choice.filter((way) => {
@@ -241,14 +259,14 @@ export class Search {
   }
 
   /** The goal without the ways that contradict what is sure; a proof when one of the choices has none left. */
-  #narrowed(start: Goal, literals: readonly Literal[]): Goal | Extract<SearchAnswer, { kind: 'unsat' }> {
+  #narrowed(start: Goal, sought: Sought): Goal | Extract<SearchAnswer, { kind: 'unsat' }> {
     const goal = start.copy()
-    const members = new ObjectGoal(start, this.#objectSearch(literals))
+    const members = new ObjectGoal(start, this.#objectSearch(sought))
     goal.choices = []
     for (const choice of start.choices) {
       let depth = Infinity
       const ways = choice.filter((way) => {
-        const answer = this.#wayOf(start, way, members, literals)
+        const answer = this.#wayOf(start, way, members, sought)
         if (answer?.kind === 'unsat') depth = Math.min(depth, answer.depth)
         return answer !== null && answer.kind !== 'unsat'
       })
@@ -260,23 +278,24 @@ export class Search {
   }
 
   /** A value for what is sure and one way; null when they contradict each other. */
-  #wayOf(start: Goal, way: LiteralSet, members: ObjectGoal, literals: readonly Literal[]): SearchAnswer | null {
+  #wayOf(start: Goal, way: LiteralSet, members: ObjectGoal, sought: Sought): SearchAnswer | null {
     const member = memberOf(way, members)
     if (member?.kind === 'unsat') return member
     const next = start.copy()
     next.choices = []
-    return next.add(way) ? this.#example(next, literals) : null
+    return next.add(way) ? this.#example(next, sought) : null
   }
 
   /** A value for what is sure, whatever is chosen. */
-  #example(goal: Goal, literals: readonly Literal[]): SearchAnswer {
+  #example(goal: Goal, sought: Sought): SearchAnswer {
     const listed = goal.kept.find(({ constraint, isMet }) => isMet && constraint.kind === 'values')
     if (listed?.constraint.kind === 'values') return this.#listed(goal, listed.constraint.values)
-    if (goal.type === 'object') return new ObjectGoal(goal, this.#objectSearch(literals)).find()
+    if (goal.type === 'object') return new ObjectGoal(goal, this.#objectSearch(sought)).find()
     if (goal.type === 'array') {
       const valuesNode = (values: readonly unknown[]): SchemaNode =>
         this.#node([valuesOf(values)], JSON.stringify(values))
-      return findArray(goal, { solve: (one) => this.solve(one), valuesNode })
+      const place = this.#places.item(sought.place)
+      return findArray(goal, { solve: (one) => this.#solve(one, place), valuesNode })
     }
     const found = goal.type === 'number' ? findNumber(conditionsOf(goal)) : findText(conditionsOf(goal))
     if (found.kind === 'found') return { kind: 'sat', value: found.value }
@@ -290,18 +309,19 @@ export class Search {
     return this.#tryEach(ofType, literals)
   }
 
-  #objectSearch(literals: readonly Literal[]): ObjectSearch {
+  #objectSearch({ literals, place }: Sought): ObjectSearch {
     return {
-      solve: (one) => this.solve(one),
+      solveMember: (name, one) => this.#solve(one, this.#places.member(place, name)),
+      solveName: (one) => this.#solve(one, NO_SCHEMAS),
       evaluation: this.evaluation,
-      isLeftOut: this.#mentions.leftOut(literals, this.#options.convention),
+      isLeftOut: this.#mentions.leftOut(literals, place, this.#options.convention),
       nameNode: (constraints) => this.#node(constraints, JSON.stringify(constraints)),
       exclude: valuesOf,
     }
   }
 
   #haveNothingInCommon(a: SchemaNode, b: SchemaNode): boolean {
-    const answer = this.solve([met(a), met(b)])
+    const answer = this.#solve([met(a), met(b)], NO_SCHEMAS)
     return answer.kind === 'unsat' && answer.depth === Infinity
   }
 

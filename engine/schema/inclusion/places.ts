@@ -1,0 +1,130 @@
+/**
+ * The schemas that describe one place of a value, whichever of them the value meets. What is known of a name at a place must
+ * not depend on the alternatives that a search has chosen so far: a name that is known later would be left out before.
+ */
+import { shapeNodes } from './evaluate.ts'
+import type { Constraint, SchemaNode, Shape } from './model.ts'
+import { valuesOf } from './nodes.ts'
+
+export interface PlaceSchemas {
+  /** Two places with the same schemas have the same number. */
+  readonly id: number
+  readonly nodes: readonly SchemaNode[]
+}
+
+/** A place at which nothing is known of names. */
+export const NO_SCHEMAS: PlaceSchemas = { id: 0, nodes: [] }
+
+/** Stands below a list of objects or arrays: such a list is a condition on all that they hold. */
+const LISTED: Readonly<Record<SchemaNode['side'], SchemaNode>> = { sub: listed('sub', -1), super: listed('super', -2) }
+
+const KINDS_ON_NAMES: ReadonlySet<Constraint['kind']> = new Set<Constraint['kind']>([
+  'shape',
+  'required',
+  'names',
+  'dependent',
+  'unevaluated',
+  'values',
+  'items',
+  'contains',
+])
+
+export class Places {
+  readonly #bySchemas = new Map<string, PlaceSchemas>()
+  readonly #members = new Map<number, Map<string, PlaceSchemas>>()
+  readonly #items = new Map<number, PlaceSchemas>()
+  readonly #within = new Map<number, readonly Constraint[]>()
+
+  at(nodes: readonly SchemaNode[]): PlaceSchemas {
+    const speaking = new Map(nodes.filter((node) => this.#isOnNames(node)).map((node) => [node.id, node]))
+    if (speaking.size === 0) return NO_SCHEMAS
+    const sorted = [...speaking.values()].sort((a, b) => a.id - b.id)
+    const key = sorted.map(({ id }) => id).join(' ')
+    const place = this.#bySchemas.get(key) ?? { id: this.#bySchemas.size + 1, nodes: sorted }
+    this.#bySchemas.set(key, place)
+    return place
+  }
+
+  /** The place of the member of a name. */
+  member(holder: PlaceSchemas, name: string): PlaceSchemas {
+    if (holder === NO_SCHEMAS) return NO_SCHEMAS
+    let members = this.#members.get(holder.id)
+    if (members === undefined) this.#members.set(holder.id, (members = new Map()))
+    let place = members.get(name)
+    if (place === undefined) members.set(name, (place = this.at(this.#below(holder, (one) => memberNodes(one, name)))))
+    return place
+  }
+
+  /** The place of the items, at whatever position. */
+  item(holder: PlaceSchemas): PlaceSchemas {
+    if (holder === NO_SCHEMAS) return NO_SCHEMAS
+    let place = this.#items.get(holder.id)
+    if (place === undefined) this.#items.set(holder.id, (place = this.at(this.#below(holder, itemNodes))))
+    return place
+  }
+
+  #below({ nodes }: PlaceSchemas, read: (constraint: Constraint) => readonly SchemaNode[]): readonly SchemaNode[] {
+    return nodes.flatMap((node) =>
+      this.#constraintsOf(node).flatMap((one) =>
+        one.kind === 'values' && one.values.some(isComposed) ? [LISTED[node.side]] : read(one),
+      ),
+    )
+  }
+
+  #isOnNames(node: SchemaNode): boolean {
+    return this.#constraintsOf(node).some(({ kind }) => KINDS_ON_NAMES.has(kind))
+  }
+
+  #constraintsOf(node: SchemaNode): readonly Constraint[] {
+    let constraints = this.#within.get(node.id)
+    if (constraints === undefined) this.#within.set(node.id, (constraints = constraintsWithin(node)))
+    return constraints
+  }
+}
+
+/** The constraints on one value: those of a schema and of all that it combines, in whatever way. */
+export function constraintsWithin(start: SchemaNode): readonly Constraint[] {
+  const nodes = new Map([[start.id, start]])
+  const found: Constraint[] = []
+  // Grows while it is gone through.
+  for (const { constraints } of nodes.values()) {
+    for (const constraint of constraints) {
+      found.push(constraint)
+      for (const node of combinedIn(constraint)) nodes.set(node.id, node)
+    }
+  }
+  return found
+}
+
+/** The schemas of the same value that a constraint holds. */
+function combinedIn(constraint: Constraint): readonly SchemaNode[] {
+  if (constraint.kind === 'all' || constraint.kind === 'any' || constraint.kind === 'one') return constraint.nodes
+  if (constraint.kind === 'not' || constraint.kind === 'dependent') return [constraint.node]
+  if (constraint.kind !== 'condition') return []
+  return [constraint.test, constraint.then, constraint.otherwise].filter((one) => one !== null)
+}
+
+function memberNodes(constraint: Constraint, name: string): readonly SchemaNode[] {
+  if (constraint.kind === 'unevaluated') return constraint.of === 'object' ? [constraint.node] : []
+  return constraint.kind === 'shape' ? (shapeNodes(constraint, name) ?? allNodes(constraint)) : []
+}
+
+/** Of patterns that are not understood each may match. */
+function allNodes({ properties, patterns, others }: Shape): readonly SchemaNode[] {
+  return [...properties.values(), ...patterns.map(([, node]) => node), ...(others === null ? [] : [others])]
+}
+
+function itemNodes(constraint: Constraint): readonly SchemaNode[] {
+  if (constraint.kind === 'items')
+    return constraint.rest === null ? constraint.prefix : [...constraint.prefix, constraint.rest]
+  if (constraint.kind === 'unevaluated') return constraint.of === 'array' ? [constraint.node] : []
+  return constraint.kind === 'contains' ? [constraint.node] : []
+}
+
+function isComposed(value: unknown): boolean {
+  return typeof value === 'object' && value !== null
+}
+
+function listed(side: SchemaNode['side'], id: number): SchemaNode {
+  return { id, side, constraints: [valuesOf([{}])], source: null, isUnused: false }
+}
