@@ -70,7 +70,7 @@ function contractFile(name: string, text: string): unknown {
 /** One profile a protocol. A protocol of the registry without one does not compile. */
 export const PROFILES: Readonly<Record<ProtocolName, ProtocolProfile>> = {
   github: {
-    route: {},
+    route: { scm: { workflows: ['deploy.yml'] } },
     codeAt: '/error',
     decisive: ['sha'],
     judged: [

@@ -63,9 +63,13 @@ export async function send({ upstream, proxy: road }: ProtocolScene, request: Se
     : requestText(head)
   const answer = await exchangeBytes(road.url, Buffer.concat([Buffer.from(text), bytes]))
   // A chunked body reaches the server without its framing.
-  const isForwarded = upstream.requests
-    .slice(before)
-    .some((one) => one.method === method && (one.body === bytes.toString() || one.body === body))
+  const isForwarded = upstream.requests.slice(before).some(
+    (one) =>
+      one.method === method &&
+      (one.body === bytes.toString() || one.body === body) &&
+      // What the gateway asks the platform are reads, too.
+      (method !== 'GET' || one.url === path),
+  )
   return { ...readAnswer(answer), isForwarded }
 }
 

@@ -185,7 +185,7 @@ export async function recogniseGraphql(
     if (unread !== undefined)
       throw new UnreadableIntent(`${unread.name} is not read here; use ${UNREAD[unread.name]} instead.`)
     refuseLinked(call, called)
-    const name = `POST ${path} ${called.map((one) => one.name).join(' ')}`.trim()
+    const name = `${call.method} ${path} ${called.map((one) => one.name).join(' ')}`.trim()
     const [root, prefix] = rootsOf(segments)
     const transportAt = (at: string) => transportFor(call, { platform: 'scm_a', prefix: at }, deps)
     for (const { input } of called.filter((one) => one.name === SOURCE_UPDATE)) {
@@ -217,7 +217,7 @@ export async function recogniseGraphql(
     return new ScmAction(call, { platform: 'scm_a', createClient: createGithubClient, name, prefix, intents }, deps)
   } catch (error) {
     if (error instanceof UnreadableIntent || error instanceof ScmError)
-      return refused(call, `POST ${path}`, error.message)
+      return refused(call, `${call.method} ${path}`, error.message)
     throw error
   }
 }

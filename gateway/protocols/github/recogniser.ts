@@ -114,9 +114,14 @@ function review({ parameters }: ScmCall): Intents {
 /** A draft is published by setting this, and one that is published may get another tag; which, the request then has to say. */
 function releaseChange({ call, repository, parameters }: ScmCall): Intents {
   if (call.method === 'DELETE') return 'publish'
-  const isPublished = parameters['draft'] === undefined ? text(parameters, 'tag_name') !== null : true
-  return isPublished && !isSet(parameters, 'draft') ? [release(repository, parameters)] : []
+  if (isSet(parameters, 'draft')) return []
+  const mayPublish = parameters['draft'] !== undefined || text(parameters, 'tag_name') !== null
+  if (mayPublish) return [release(repository, parameters)]
+  return statesOnly(parameters, RELEASE_TEXTS) ? [] : 'publish'
 }
+
+/** What else a release states decides who gets it: `make_latest`, `prerelease`. The commit counts for drafts only. */
+const RELEASE_TEXTS: ReadonlySet<string> = new Set(['name', 'body', 'discussion_category_name', 'target_commitish'])
 
 function refUpdate({ call, repository, names, parameters }: ScmCall): readonly ScmIntent[] {
   const branch = branchOf(`refs/${names['ref'] ?? ''}`)
@@ -194,11 +199,28 @@ function release(repository: string, parameters: Parameters): ScmIntent {
 
 function dispatch({ call, repository, names, parameters }: ScmCall): readonly ScmIntent[] {
   const workflow = names['workflow'] ?? ''
-  if (!call.route.scm.workflows.some((glob) => posix.matchesGlob(workflow, glob))) return []
+  if (!isDeployment(workflow, call.route.scm.workflows)) return []
   const since = { kind: 'workflow', workflow } as const
   const ref = requiredText(parameters, 'ref')
   return [{ kind: 'ship', operation: 'deploy', repository, ref, since, label: workflow }]
 }
+
+/** By its file in any form of its name, or by its id. @throws UnreadableIntent where it has the one and the route states the other */
+function isDeployment(workflow: string, workflows: readonly string[]): boolean {
+  const names = [workflow, posix.basename(workflow)].flatMap((name) => [name, fold(name)])
+  if (
+    workflows.some((glob) => names.some((name) => posix.matchesGlob(name, glob) || posix.matchesGlob(name, fold(glob))))
+  )
+    return true
+  const isId = WORKFLOW_ID.test(workflow)
+  if (workflows.some((glob) => WORKFLOW_ID.test(glob) !== isId))
+    throw new UnreadableIntent(
+      `it names a workflow by its ${isId ? 'id' : 'file'}, and the route names some by their ${isId ? 'file' : 'id'} (routes[].scm.workflows).`,
+    )
+  return false
+}
+
+const WORKFLOW_ID = /^[0-9]+$/
 
 /** Workflows that listen for the event start, whichever they are. */
 function event({ call }: ScmCall): readonly ScmIntent[] {

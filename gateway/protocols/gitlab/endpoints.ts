@@ -151,9 +151,6 @@ export const GITLAB_PROJECT: readonly EndpointGroup[] = [
     because: 'ends work or removes what it left behind; nothing starts by it',
     endpoints: [
       'artifacts',
-      'environments/:id/stop',
-      'environments/review_apps',
-      'environments/stop_stale',
       'housekeeping',
       'jobs/:id/artifacts',
       'jobs/:id/artifacts/keep',
@@ -179,6 +176,10 @@ export const GITLAB_PROJECT: readonly EndpointGroup[] = [
     endpoints: [
       'deployments/:id',
       'deployments/:id/approval',
+      // Its job on_stop takes down what is deployed.
+      'environments/:id/stop',
+      'environments/review_apps',
+      'environments/stop_stale',
       'jobs/:id/play',
       'jobs/:id/retry',
       'pages/*',

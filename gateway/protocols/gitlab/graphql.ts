@@ -1,11 +1,10 @@
 /** GitLab's GraphQL API: merges are judged, commits refused, and other mutations go by their table. https://docs.gitlab.com/api/graphql/ */
 import type { ScmRoute } from '../scm/settings.ts'
-import { isUtf8 } from 'node:buffer'
 import { createGitlabClient } from '../../scm/gitlab.ts'
 import type { Action } from '../common/action.ts'
 import type { Call } from '../../calls/call.ts'
 import { passing, refused, ScmAction, type ScmDeps } from '../scm/action.ts'
-import { mutationsOf, type Called } from '../scm/graphql.ts'
+import { mayMutate, mutationsOf, type Called } from '../scm/graphql.ts'
 import { UnreadableIntent, type ScmIntent } from '../scm/intent.ts'
 import { GITLAB_MUTATIONS } from './mutations.ts'
 import { receiptOf, receiptQuestion } from '../scm/mutations.ts'
@@ -24,15 +23,15 @@ export async function recogniseGraphql(
   deps: ScmDeps,
 ): Promise<Action> {
   const path = `/${segments.join('/')}`
-  if (!mayMutate(call)) return passing(`POST ${path}`)
+  if (!mayMutate(call)) return passing(`${call.method} ${path}`)
   try {
     const called = await calledIn(call)
-    const name = `POST ${path} ${called.map((one) => one.name).join(' ')}`.trim()
+    const name = `${call.method} ${path} ${called.map((one) => one.name).join(' ')}`.trim()
     return called.some((one) => one.name === MERGE || UNREAD.has(one.name))
       ? merging(call, name, mergesIn(called), { segments, deps })
       : unjudged(name, called)
   } catch (error) {
-    if (error instanceof UnreadableIntent) return refused(call, `POST ${path}`, error.message)
+    if (error instanceof UnreadableIntent) return refused(call, `${call.method} ${path}`, error.message)
     throw error
   }
 }
@@ -104,27 +103,4 @@ function mergeOf({ input }: Called): Extract<ScmIntent, { readonly kind: 'merge_
     id,
     head: text(input, 'sha'),
   }
-}
-
-/** Whatever form a GraphQL request has (JSON, a list of them, a form, the query of the address), its plain text holds this word. */
-function mayMutate({ upstreamPath, body, headers }: Call<ScmRoute>): boolean {
-  if (headers['content-encoding'] !== undefined) return true
-  if (body !== null && (!isUtf8(body) || body.includes(0))) return true
-  const [, query = ''] = /\?(.*)$/s.exec(upstreamPath) ?? []
-  const plain = [query, body?.toString('utf8') ?? '']
-    .flatMap((source) => [source, percentDecoded(source)])
-    .map(unescaped)
-  return plain.some((source) => /mutation|content-transfer-encoding/i.test(source))
-}
-
-function percentDecoded(source: string): string {
-  return source.replaceAll(/(?:%[0-9a-f]{2})+/gi, (escapes) =>
-    Buffer.from(escapes.replaceAll('%', ''), 'hex').toString('utf8'),
-  )
-}
-
-function unescaped(source: string): string {
-  return source.replaceAll(/\\u(?:([0-9a-f]{4})|\{0*([0-9a-f]{1,5})\})/gi, (_, four?: string, braced?: string) =>
-    String.fromCodePoint(Number.parseInt(four ?? braced ?? '', 16)),
-  )
 }

@@ -49,14 +49,7 @@ const GROUPS: readonly MutationGroup[] = [
   {
     effect: 'passes',
     because: 'ends work; nothing starts by it',
-    mutations: [
-      'jobCancel',
-      'pipelineCancel',
-      'pipelineDestroy',
-      'jobArtifactsDestroy',
-      'artifactDestroy',
-      'environmentStop',
-    ],
+    mutations: ['jobCancel', 'pipelineCancel', 'pipelineDestroy', 'jobArtifactsDestroy', 'artifactDestroy'],
   },
   {
     effect: 'approve',
@@ -68,7 +61,7 @@ const GROUPS: readonly MutationGroup[] = [
     because: 'starts what the pipelines of the project do, or lets something ship that waited',
     mutations: splitNames(
       'approveDeployment jobPlay jobRetry bulkRetryJobs pipelineCreate pipelineRetry pipelineScheduleCreate',
-      'pipelineScheduleUpdate pipelineSchedulePlay terraformStateUnlock',
+      'pipelineScheduleUpdate pipelineSchedulePlay terraformStateUnlock environmentStop',
     ),
   },
   {

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { DecisionScope } from '../../../engine/internal.ts'
 import { sha256Hex } from '../../runtime/hash.ts'
 import type { Subject } from '../../calls/subject.ts'
+import { fold, trimmed } from '../../routing/path-reading.ts'
 import { countingNames, otherSpelling } from '../../json/folded-names.ts'
 import type { Message, MessageId, Params } from './json-rpc.ts'
 import type { ListName } from './manifest-text.ts'
@@ -112,7 +113,11 @@ export function subjectProblem(messages: readonly Message[]): string | null {
       if (ids?.has(message.id) === true) return `The batch uses the id ${JSON.stringify(message.id)} twice.`
       ids?.add(message.id)
     }
-    if (!isJudged(message.method)) continue
+    if (!isJudged(message.method)) {
+      const meant = fold(trimmed(message.method))
+      if (isJudged(meant)) return `${JSON.stringify(message.method)} is ${meant} to some servers. Write it as that.`
+      continue
+    }
     const { member, lists } = METHODS[message.method]
     judged += 1
     if (judged > MOST_JUDGED) return `A batch holds ${MOST_JUDGED} calls at the most.`

@@ -1,5 +1,7 @@
 /** Which mutations a request to a platform's GraphQL API asks for, and with which input: one operation, read in one way or not at all. */
+import { isUtf8 } from 'node:buffer'
 import type { ASTNode, DocumentNode, FieldNode, OperationDefinitionNode, SelectionSetNode } from 'graphql/language'
+import type { Call } from '../../calls/call.ts'
 import { UnreadableIntent } from './intent.ts'
 import { requiredText, text, type Parameters } from './request.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
@@ -84,4 +86,27 @@ function assertSingle(
 function assertSingleWithin(value: ASTNode): void {
   if (value.kind === 'ListValue') value.values.forEach(assertSingleWithin)
   if (value.kind === 'ObjectValue') assertSingle(value.fields)
+}
+
+/** Whatever form a GraphQL request has (JSON, a list of them, a form, the query of the address), its plain text holds this word. */
+export function mayMutate({ upstreamPath, body, headers }: Pick<Call, 'upstreamPath' | 'body' | 'headers'>): boolean {
+  if (headers['content-encoding'] !== undefined) return true
+  if (body !== null && (!isUtf8(body) || body.includes(0))) return true
+  const [, query = ''] = /\?(.*)$/s.exec(upstreamPath) ?? []
+  const plain = [query, body?.toString('utf8') ?? '']
+    .flatMap((source) => [source, percentDecoded(source)])
+    .map(unescaped)
+  return plain.some((source) => /mutation|content-transfer-encoding/i.test(source))
+}
+
+function percentDecoded(source: string): string {
+  return source.replaceAll(/(?:%[0-9a-f]{2})+/gi, (escapes) =>
+    Buffer.from(escapes.replaceAll('%', ''), 'hex').toString('utf8'),
+  )
+}
+
+function unescaped(source: string): string {
+  return source.replaceAll(/\\u(?:([0-9a-f]{4})|\{0*([0-9a-f]{1,5})\})/gi, (_, four?: string, braced?: string) =>
+    String.fromCodePoint(Number.parseInt(four ?? braced ?? '', 16)),
+  )
 }

@@ -9,6 +9,8 @@ import { basePath } from '../common/base-path.ts'
 import { isPush, recognisePush } from './git-push.ts'
 import { fold, singleSegments } from '../../routing/path-reading.ts'
 import { isRead } from '../common/request-line.ts'
+import { mayMutate } from './graphql.ts'
+import { isGraphqlPath } from './request.ts'
 import type { ScmDeps } from './action.ts'
 import { endpointFor, recogniseCall, rowFor, type ScmRow, type ScmTable } from './table.ts'
 
@@ -39,15 +41,24 @@ export function createScmRecogniser(platform: ScmPlatform, deps: ScmDeps): Recog
     return rowFor(head, table) !== null || endpointFor(head, table)?.effect.kind === 'texts'
   }
   return {
-    needsBody: (head) => !isRead(head.method) && (isPush(head) ? head.route.scm.push !== 'pass' : isOfInterest(head)),
+    needsBody(head) {
+      if (isRead(head.method)) return mayBeGraphql(singleSegments(head.upstreamPath))
+      return isPush(head) ? head.route.scm.push !== 'pass' : isOfInterest(head)
+    },
     async recognise(call) {
       if (isPush(call)) return recognisePush(call, platform.name)
       const segments = singleSegments(call.upstreamPath)
-      const recognise = segments === null || isRead(call.method) ? null : beside(segments)
+      const isPlainRead = isRead(call.method) && !(mayBeGraphql(segments) && mayMutate(call))
+      const recognise = segments === null || isPlainRead ? null : beside(segments)
       if (recognise !== null) return recognise(call, deps)
       return recogniseCall(call, tableFor(call, segments), deps)
     },
   }
+}
+
+/** Some servers run a mutation whatever the method, and a path with several readings may be that of the GraphQL API. */
+function mayBeGraphql(segments: readonly string[] | null): boolean {
+  return segments === null || isGraphqlPath(segments)
 }
 
 /** What is left of a path behind each of the roots that it begins with, one after the other. */

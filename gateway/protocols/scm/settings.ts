@@ -41,7 +41,8 @@ const ScmSection = strict(
     }),
     workflows: Type.Array(Type.String({ minLength: 1 }), {
       default: [],
-      description: 'GitHub workflows (file names or ids, globs) whose dispatch is a deployment.',
+      description:
+        'GitHub workflows (file names or ids, globs) whose dispatch is a deployment. A dispatch by id is refused where a file is named here, and the other way round.',
     }),
   },
   'Routes of the protocols github, gitlab and bitbucket.',

@@ -7,6 +7,7 @@ import { ScmError } from '../../scm/scm-error.ts'
 import { overridesMethod } from '../common/method-override.ts'
 import { isProtected, passing, refused, ScmAction, transportFor, type ScmDeps, type ScmDialect } from './action.ts'
 import type { Endpoint, EndpointTable, ReceiptOperation } from './endpoints.ts'
+import { mayMutate } from './graphql.ts'
 import { UnreadableIntent, type ScmIntent } from './intent.ts'
 import { isGitService } from './git-push.ts'
 import { singleSegments, splitSegments, withoutExtension } from '../../routing/path-reading.ts'
@@ -76,8 +77,10 @@ export interface ScmTable {
 export async function recogniseCall(call: Call<ScmRoute>, table: ScmTable, deps: ScmDeps): Promise<Action> {
   const name = `${call.method} ${call.upstreamPath.split('?', 1)[0] ?? ''}`
   if (overridesMethod(call)) return refused(call, name, 'its method is stated twice.')
-  if (isRead(call.method)) return passing(name)
-  if (singleSegments(call.upstreamPath) === null)
+  const hasReadings = singleSegments(call.upstreamPath) === null
+  // One of them may be that of the GraphQL API, where some servers run a mutation whatever the method.
+  if (isRead(call.method) && !(hasReadings && mayMutate(call))) return passing(name)
+  if (hasReadings)
     return refused(
       call,
       name,
