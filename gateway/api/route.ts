@@ -65,7 +65,7 @@ export interface BodyMistake {
 }
 
 /** One column for each part of openapi.json; `handle` is the route itself. */
-interface RouteSpec<Body extends TSchema, Query extends TSchema> {
+export interface RouteSpec<Body extends TSchema, Query extends TSchema> {
   readonly method: Method
   /** OpenAPI templates; all after the first are aliases. */
   readonly paths: readonly [string, ...string[]]
