@@ -1,4 +1,4 @@
-/** The packages as their users get them: packed, laid out in an empty folder with nothing but what they declare, and used there. */
+/** The packages as their users get them: packed, installed in an empty folder with only their declared dependencies, and used there. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { createServer } from 'node:http'
@@ -26,8 +26,8 @@ import { fetchedTool, hasProgram, runProgram } from '../fakes/programs.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const MANIFESTS = [engineManifest, gatewayManifest]
-/** What the examples of the docs use beside our packages. */
-const OF_THE_EXAMPLES = ['@modelcontextprotocol/client', '@modelcontextprotocol/server-filesystem']
+/** Packages that the examples of the docs use, other than ours. */
+const EXAMPLE_PACKAGES = ['@modelcontextprotocol/client', '@modelcontextprotocol/server-filesystem']
 
 let folder = ''
 
@@ -57,7 +57,7 @@ before(() => {
     execFileSync('tar', ['-xzf', join(folder, `${name}-${version}.tgz`), '-C', target, '--strip-components=1'])
     for (const dependency of Object.keys(dependencies)) if (dependency !== engineManifest.name) link(dependency)
   }
-  OF_THE_EXAMPLES.forEach(link)
+  EXAMPLE_PACKAGES.forEach(link)
   mkdirSync(join(folder, 'node_modules/.bin'))
   // As npm does with a bin.
   chmodSync(join(folder, 'node_modules/preflight-gateway/dist/preflight.js'), 0o755)
@@ -161,7 +161,7 @@ test('every example of the docs runs on the installed packages, under Node.js 22
   await testExamples(t, node)
 })
 
-test('the server says under another Node.js which one it needs and where it comes from', async (t) => {
+test('under another Node.js, the server reports which one it needs and where to get it', async (t) => {
   const node = fetchedTool(t, 'node22')
   if (node === null) return
   const command = join(folder, 'node_modules/preflight-gateway/dist/preflight.js')
@@ -180,7 +180,7 @@ export const client: typeof same = preflightClient
 export const verify = (input: VerifyInput): boolean | null => verifyReceipt(input).currently_authorized
 `
 
-/** Checked by the compiler in the folder of the user. */
+/** Type-checks a program in the folder of the installed packages. */
 function compile(text: string): ReturnType<typeof runProgram> {
   const program = join(folder, 'program.ts')
   writeFileSync(program, text)
@@ -199,7 +199,7 @@ function compile(text: string): ReturnType<typeof runProgram> {
   return runProgram('sh', ['-c', `cd "$0" && "$@"`, folder, compiler, ...options, program])
 }
 
-test('the types of the packages serve a strict TypeScript program, and catch its mistakes', async () => {
+test('the types of the packages accept a correct strict TypeScript program, and refuse a wrong one', async () => {
   const sound = await compile(TYPED_PROGRAM)
   assert.equal(sound.code, 0, sound.stdout)
   const faulty = await compile(TYPED_PROGRAM.replace("'openapi'", "'wsdl'"))
@@ -232,14 +232,17 @@ else window.answer = answer
   const script = outputFiles[0]?.text ?? ''
   const server = createServer((request, response) => {
     const isScript = request.url === '/engine.js'
-    response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html')
+    response.setHeader('content-type', `text/${isScript ? 'javascript' : 'html'}; charset=utf-8`)
     response.end(isScript ? script : '<!doctype html><script src="/engine.js"></script>')
   })
   const origin = await listening(t, server)
   const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] })
   t.after(() => browser.close())
   const page = await browser.newPage()
+  const errors: string[] = []
+  page.on('pageerror', (error) => errors.push(String(error.stack)))
   await page.goto(origin)
+  assert.deepEqual(errors, [])
   const sides = JSON.stringify([JSON.stringify(BEFORE), JSON.stringify({ ...BEFORE, paths: {} })])
   const onPage: unknown = await page.evaluate(`answer(...${sides})`)
   const inWorker: unknown = await page.evaluate(
