@@ -261,6 +261,12 @@ class Proofs {
     return this.#prover.hasValue(before, after, this.#question('narrowing', false))
   }
 
+  /** Whether values were admitted, and none is any more. */
+  losesAll(pair: SchemaPair): boolean {
+    if (this.isText || !this.hasValue(pair)) return false
+    return !this.#prover.hasValue(pair.before, pair.after, this.#question('widening', false))
+  }
+
   /** Whether all values are kept, or known, only since there are none. */
   isVacuous({ before, after }: SchemaPair, direction: ProofDirection): boolean {
     // A text may be of several types at once.
@@ -360,8 +366,11 @@ function uncovered(
     // The payload has its breaking finding: a second one would say the same of all of it.
     if ([...alarms.values()].some((alarm) => alarm.isBreaking && (proof === 'narrowing' ? alarm.loses : alarm.gains)))
       return []
+    // A warning does not account for a schema that admits nothing any more: all its values are proved to be refused.
     const covers = (pair: SchemaPair): boolean =>
-      (proof === 'narrowing' ? alarms.get(pair)?.loses : alarms.get(pair)?.gains) ?? false
+      proof === 'narrowing'
+        ? (alarms.get(pair)?.loses ?? false) && !proofs.losesAll(pair)
+        : (alarms.get(pair)?.gains ?? false)
     const broken = brokenFrom(start, proofs, proof, direction)
     const isSmallest = (pair: SchemaPair): boolean =>
       !pair.edges.some(({ to }) => to !== pair && broken.has(to) && !isUnused(to, direction))
