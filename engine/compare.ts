@@ -67,8 +67,8 @@ export function compare(artifact: Artifact, options: CompareOptions, sha256: Sha
 }
 
 function levelsProblem(faults: readonly LevelFault[]): Problem {
-  const said = faults.slice(0, 5).map(({ message, fix }) => `${message}: ${fix}`)
-  return { code: 'INVALID_INPUT', message: `The option levels is refused: ${said.join('; ')}.` }
+  const texts = faults.slice(0, 5).map(({ message, fix }) => `${message}: ${fix}`)
+  return { code: 'INVALID_INPUT', message: `The option levels is refused: ${texts.join('; ')}.` }
 }
 
 interface Carried {

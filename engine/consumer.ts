@@ -62,32 +62,32 @@ export function readDecision(value: unknown): DecisionReading {
   if (!(instantSeconds(expires_at) > instantSeconds(evaluated_at)))
     return { ok: false, reason: reason('DECISION_MALFORMED', 'expires_at is not later than evaluated_at.') }
   const broken = AGREEMENTS.find(({ holds }) => !holds(checked.value))
-  if (broken) return { ok: false, reason: reason('DECISION_MALFORMED', broken.says) }
+  if (broken) return { ok: false, reason: reason('DECISION_MALFORMED', broken.problem) }
   const { token } = receipt
   return { ok: true, decision: { decision_id, correlation_id, execution_action, expires_at, input_fingerprint, token } }
 }
 
 /** What members have to say of each other and a JSON Schema cannot: each rule, for an envelope that carries both. */
-const AGREEMENTS: readonly { readonly says: string; readonly holds: (envelope: ConsumedEnvelope) => boolean }[] = [
+const AGREEMENTS: readonly { readonly problem: string; readonly holds: (envelope: ConsumedEnvelope) => boolean }[] = [
   {
-    says: 'pattern_sources names a pattern that patterns does not carry.',
+    problem: 'pattern_sources names a pattern that patterns does not carry.',
     holds: ({ patterns, pattern_sources: sources }) =>
       !patterns || !sources || sources.every(({ name }) => patterns.includes(name)),
   },
   {
-    says: 'pattern_sources points to a row that detected_patterns does not carry.',
+    problem: 'pattern_sources points to a row that detected_patterns does not carry.',
     holds: ({ detected_patterns: rows, pattern_sources: sources }) =>
       !rows || !sources || sources.every(({ detected_pattern_indices: at = [] }) => at.every((i) => i < rows.length)),
   },
   {
-    says: 'basis_code_labels of pattern_sources is not parallel to basis_codes.',
+    problem: 'basis_code_labels of pattern_sources is not parallel to basis_codes.',
     holds: ({ pattern_sources: sources }) =>
       (sources ?? []).every(
         ({ basis_codes: codes = [], basis_code_labels: labels }) => !labels || labels.length === codes.length,
       ),
   },
   {
-    says: 'authority names another audience than the envelope.',
+    problem: 'authority names another audience than the envelope.',
     holds: ({ audience, authority }) => !authority || authority.audience === (audience ?? null),
   },
 ]

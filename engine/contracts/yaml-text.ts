@@ -175,10 +175,10 @@ const FIXES: readonly { readonly reason: RegExp; readonly fix: string }[] = [
   { reason: /indentation/, fix: 'Align the line with the other members of its mapping or list.' },
 ]
 
-const LIMITS_PASSED: readonly { readonly reason: RegExp; say(limits: DocumentLimits): string }[] = [
-  { reason: /maxDepth/, say: ({ maxDepth }) => `nesting is deeper than ${maxDepth} levels` },
-  { reason: /maxAliases/, say: ({ maxAliases }) => `it has more than ${maxAliases} aliases` },
-  { reason: /maxTotalMergeKeys|abnormal merge/, say: () => 'merge keys (<<) copy too many members' },
+const LIMITS_PASSED: readonly { readonly reason: RegExp; report(limits: DocumentLimits): string }[] = [
+  { reason: /maxDepth/, report: ({ maxDepth }) => `nesting is deeper than ${maxDepth} levels` },
+  { reason: /maxAliases/, report: ({ maxAliases }) => `it has more than ${maxAliases} aliases` },
+  { reason: /maxTotalMergeKeys|abnormal merge/, report: () => 'merge keys (<<) copy too many members' },
 ]
 
 function describe(
@@ -189,7 +189,7 @@ function describe(
 ): Problem {
   const position = mark ? positionAt(text, toOriginal(mark.position)) : null
   const limit = LIMITS_PASSED.find((row) => row.reason.test(reason))
-  if (limit) return overLimit(limit.say(limits), position)
+  if (limit) return overLimit(limit.report(limits), position)
   const fix = FIXES.find((row) => row.reason.test(reason))?.fix
   const first = reason.startsWith('duplicated mapping key') && position !== null ? firstOfKey(text, position) : null
   return unreadable(`it is not valid YAML: ${reason}${firstAt(first)}`, {

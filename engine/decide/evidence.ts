@@ -101,9 +101,9 @@ function policyRows(
 }
 
 function rulingRow(policy: CompiledPolicy, { ruleId, decision, observed, reason }: ChangeSetRuling): Evidence {
-  const said = observed ?? decision
-  const words = `${said}${observed ? ' (observed, not enforced)' : ''}: the change set as a whole: ${reason.message}`
-  return row('POLICY_RULE', `${policy.name}/${ruleId}`, words, DECISION_SEVERITY[said])
+  const effective = observed ?? decision
+  const words = `${effective}${observed ? ' (observed, not enforced)' : ''}: the change set as a whole: ${reason.message}`
+  return row('POLICY_RULE', `${policy.name}/${ruleId}`, words, DECISION_SEVERITY[effective])
 }
 
 /** The rule that counts and the one that only observes; where observing is all there is, its lowered form is no rule of its own. */

@@ -1,6 +1,6 @@
 /**
- * Changes of a contract that is made of rows and schemas, on their way to groups: words are filled in, schemas in use are
- * judged by the families, and what is touched is counted. Used by the formats that have no operations of HTTP.
+ * Turns changes of a contract of rows and schemas into finding groups, for the formats without HTTP operations. It
+ * fills in messages, judges schemas in use by the families, and counts what is touched.
  */
 import type { ComparisonStats } from '../format.ts'
 import type { FindingGroup, Level } from '../finding.ts'
@@ -8,7 +8,7 @@ import { adviceOf, type Advice } from '../rules/advice.ts'
 import { filledIn, ruleNamed, type ContractRule } from '../rules/row.ts'
 import type { Grouping } from '../rules/grouping.ts'
 import type { LifecycleOptions } from '../rules/lifecycle.ts'
-import { ToldChange, ToldPlace } from '../rules/judged-change.ts'
+import { ReportedChange, ReportedPlace } from '../rules/judged-change.ts'
 import type { NameCount } from '../rules/name-count.ts'
 import type { Rule } from '../rules/rule.ts'
 import type { SchemaUse } from '../rules/schema-judge.ts'
@@ -20,36 +20,36 @@ import { nameValue } from '../schema/values.ts'
 /** A change that a row judges. */
 export interface RowChange {
   readonly rule: string
-  /** What changed, in names without positions. */
+  /** The changed element, by names without positions. */
   readonly subject: string
   readonly side: 'base' | 'head'
   readonly located: Located
   readonly name?: string
   readonly before?: unknown
   readonly after?: unknown
-  /** The part of the contract that holds what changed: a version, a channel; empty for the whole. */
+  /** The part of the contract that contains the change: a version, a channel. Empty for the whole contract. */
   readonly endpoint?: string
-  /** The place in words, put behind the message in parentheses; one change may be told of several places. */
+  /** The location as text, appended to the message in parentheses. One change may be reported at several locations. */
   readonly where?: string
-  /** What within that place it is about, in words. */
+  /** The changed part within that location, as text. */
   readonly detail?: string
 }
 
-/** A pair of schemas where it is used. */
+/** A pair of schemas at a place that uses it. */
 export interface SchemaInUse {
   readonly pair: SchemaPair
   readonly use: Omit<SchemaUse, 'lifecycle' | 'parameter'>
-  /** The place in words, put behind the message in parentheses; empty where the contract is the schema. */
+  /** The location as text, appended to the message in parentheses. Empty if the contract is the schema. */
   readonly where: string
-  /** Steps that come before those of the schema, as people read them. */
+  /** Steps shown before those of the schema. */
   readonly lead: readonly string[]
   readonly endpoint: string
   /**
-   * What a change is known by: where its schema stands, which many uses share, or the way down to it, with the name of what
-   * holds it, where schemas are written in place.
+   * The identity of a change. A shared schema is identified by its place; an inline schema by its path and the name of
+   * its owner.
    */
   readonly identity: { readonly by: 'place' } | { readonly by: 'way'; readonly of: string }
-  /** Changes that are left out here, since they are told elsewhere. */
+  /** Changes that are left out, because another walker reports them. */
   readonly skips?: (pair: SchemaPair) => boolean
 }
 
@@ -66,12 +66,12 @@ export class ContractReport {
     this.#lifecycle = lifecycle
   }
 
-  /** Says a change that a row of the format judges. */
+  /** Reports a change that a row of the format judges. */
   add({ rule: id, subject, side, located, name = '', before = null, after = null, ...place }: RowChange): void {
     const { endpoint = '', where = '', detail = '' } = place
     const row = ruleNamed(this.#rules, id)
     const words: Readonly<Record<string, string>> = { name, before: nameValue(before), after: nameValue(after) }
-    const message = filledIn(row.says, words)
+    const message = filledIn(row.sentence, words)
     const placeWords = [where, detail].filter((text) => text !== '').join(', ')
     const inPlace = placeWords === '' ? message : `${message} (${placeWords})`
     this.#add(row.rule, row.advice, {
@@ -87,8 +87,8 @@ export class ContractReport {
     this.#touch(row.rule, endpoint, subject)
   }
 
-  /** Judges every change that a schema in use can reach. */
-  tellSchema({ pair, use, where, lead, endpoint, identity, skips }: SchemaInUse, proofs: SchemaProofs): void {
+  /** Judges every change that a schema in use reaches. */
+  reportSchema({ pair, use, where, lead, endpoint, identity, skips }: SchemaInUse, proofs: SchemaProofs): void {
     const visit = ({ reached, ruleRow: rule, message, level }: JudgedUse): void => {
       const { delta } = reached
       const isGone = delta.after === null && delta.before !== null
@@ -149,8 +149,8 @@ export class ContractReport {
   ): void {
     const location = pointerOf(located.at, located.document)
     this.#grouping.add(
-      new ToldChange({ rule, subject, side, location, message, advice, before, after, ...(level && { level }) }),
-      new ToldPlace({ operation: null, tool: null, message: inPlace, detail }),
+      new ReportedChange({ rule, subject, side, location, message, advice, before, after, ...(level && { level }) }),
+      new ReportedPlace({ operation: null, tool: null, message: inPlace, detail }),
     )
   }
 

@@ -1,4 +1,4 @@
-/** Two lists matched by key: what came, what went, what stayed. One pass over each. */
+/** Matches two lists by key into added, removed and kept items, in one pass over each. */
 
 export interface Matched<T> {
   readonly added: readonly T[]
@@ -6,7 +6,7 @@ export interface Matched<T> {
   readonly kept: readonly (readonly [before: T, after: T])[]
 }
 
-/** Items with equal keys are matched in order; a key that comes twice is matched twice at most. */
+/** Items with equal keys are matched in order. Each item is matched once. */
 export function matchByKey<T>(before: readonly T[], after: readonly T[], keyOf: (item: T) => string): Matched<T> {
   const groups = Map.groupBy(after, keyOf)
   const waiting = new Map([...groups].map(([key, group]) => [key, group.values()]))
@@ -24,13 +24,13 @@ export function matchByKey<T>(before: readonly T[], after: readonly T[], keyOf: 
   return { added: after.filter((item) => !taken.has(item)), removed, kept }
 }
 
-/** Matches what is left after one key by another key. */
+/** Matches the remaining items by another key. */
 export function matchRest<T>(first: Matched<T>, keyOf: (item: T) => string): Matched<T> {
   const second = matchByKey(first.removed, first.added, keyOf)
   return { ...second, kept: [...first.kept, ...second.kept] }
 }
 
-/** Texts that came and texts that went, each once. */
+/** Added and removed texts, each once. */
 export function changedTexts(
   before: readonly string[],
   after: readonly string[],

@@ -1,4 +1,4 @@
-/** Options of a comparison, checked once and in the form that the walkers use. */
+/** Options of a comparison, checked once and converted for the walkers. */
 import type { CompareOptions } from '../format.ts'
 import { compileLinearPattern, MAX_CALLER_PATTERN, type LinearPattern } from '../linear-pattern.ts'
 import { fail, ok, type Result } from '../result.ts'

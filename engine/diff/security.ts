@@ -1,19 +1,19 @@
 /**
- * Security requirements as a set of alternatives, and whether one set admits what another one admits. Shared by the formats
- * that have security schemes. A caller that holds what one alternative wants is admitted.
+ * Security requirements as a set of alternatives, and whether one set admits what another one admits. All formats with
+ * security schemes use it. A caller that holds what one alternative requires is admitted.
  */
 import { isEqual } from '../schema/equality.ts'
 
-/** What one scheme of an alternative wants, and where callers obtain it. */
+/** The requirement of one scheme of an alternative, and where callers obtain the credential. */
 export interface Credential {
-  /** The name of its scheme; a renamed scheme has one name on both sides. */
+  /** The name of its scheme. A renamed scheme has one name on both sides. */
   readonly scheme: string
-  /** What callers show: `http bearer`, `apiKey header x-key`. Two kinds are never exchangeable. */
+  /** The form of the credential: `http bearer`, `apiKey header x-key`. Different kinds are never interchangeable. */
   readonly kind: string
-  /** Addresses at which callers obtain tokens, by flow and member; a flow is there even without an address. */
+  /** Token addresses by flow and member. A flow is present even without an address. */
   readonly flows: ReadonlyMap<string, ReadonlyMap<string, string>>
   readonly scopes: readonly string[]
-  /** Scopes that can be asked for; null when the scheme lists none. */
+  /** Scopes that the scheme defines, or null if it lists none. */
   readonly defined: ReadonlySet<string> | null
 }
 
@@ -25,13 +25,13 @@ export interface Alternative {
 interface SecurityChange {
   /** Alternatives of the base that are no longer admitted. */
   readonly refused: readonly Alternative[]
-  /** True when all of `refused` would be admitted with more scopes. */
+  /** True if all of `refused` would be admitted with more scopes. */
   readonly isByScopes: boolean
   /** Alternatives of the head that were not admitted before. */
   readonly admitted: readonly Alternative[]
 }
 
-/** No list of alternatives and an empty list both want nothing. */
+/** No list of alternatives and an empty list both require nothing. */
 const NOTHING: readonly Alternative[] = [{ label: 'none', credentials: [] }]
 
 export function compareAlternatives(base: readonly Alternative[], head: readonly Alternative[]): SecurityChange {
@@ -46,28 +46,28 @@ export function compareAlternatives(base: readonly Alternative[], head: readonly
 
 type CredentialCheck = (held: Credential, wanted: Credential) => boolean
 
-/** Each credential that is wanted is among those that are held. */
+/** Each required credential is among the held ones. */
 function admits(wanted: Alternative, held: Alternative, check: CredentialCheck): boolean {
   return wanted.credentials.every((one) => held.credentials.some((other) => check(other, one)))
 }
 
-/** The kind of a scheme that is wanted by a name that nothing defines. */
+/** The kind of a required scheme that is not defined. */
 export const UNDEFINED_KIND = 'not defined'
 
 function isSameCredential(held: Credential, wanted: Credential): boolean {
-  // What was never defined cannot be told from its first definition.
+  // An undefined scheme cannot be distinguished from its first definition.
   const isKind = held.kind === wanted.kind || held.kind === UNDEFINED_KIND
   return held.scheme === wanted.scheme && isKind && hasFlowsOf(held, wanted, isAddressKept)
 }
 
-/** Whether callers that held the credential still obtain it, with all that is wanted of it. */
+/** Whether callers that held the credential can still obtain it, with everything that is required of it. */
 function isObtained(held: Credential, wanted: Credential): boolean {
   const isDefined = wanted.scopes.every((scope) => wanted.defined?.has(scope) ?? true)
   const wasDefined = held.scopes.every((scope) => held.defined?.has(scope) ?? true)
   return isSameCredential(held, wanted) && hasScopes(held, wanted) && (isDefined || !wasDefined)
 }
 
-/** Whether the credential was good already. An address decides where it is obtained, not what it opens. */
+/** Whether the credential was already valid. An address decides where it is obtained, not what it admits to. */
 function isHeld(held: Credential, wanted: Credential): boolean {
   if (held.scheme !== wanted.scheme || !hasScopes(held, wanted)) return false
   return wanted.kind === UNDEFINED_KIND || (held.kind === wanted.kind && hasFlowsOf(held, wanted, () => true))
@@ -79,7 +79,7 @@ function hasScopes(held: Credential, wanted: Credential): boolean {
 
 type Addresses = ReadonlyMap<string, string>
 
-/** Which flow a caller uses is not known, so that each of them has to be left. */
+/** The flow of a caller is unknown, so every flow must remain. */
 function hasFlowsOf(
   held: Credential,
   wanted: Credential,
@@ -95,7 +95,7 @@ function isAddressKept(base: Addresses, head: Addresses): boolean {
   return [...base].every(([member, address]) => head.get(member) === address)
 }
 
-/** The name in the base of each scheme that the head only renamed: same definition, and neither name stands on both sides. */
+/** The base name of each scheme that the head only renamed: equal definition, and neither name is on both sides. */
 export function renamedSchemes(
   base: ReadonlyMap<string, unknown>,
   head: ReadonlyMap<string, unknown>,
@@ -111,7 +111,7 @@ export function renamedSchemes(
   return renamed
 }
 
-/** An address by which clients are configured: letter case of scheme and host says nothing (RFC 3986 §6.2.2.1). */
+/** An address that clients configure. Letter case of scheme and host has no meaning (RFC 3986 §6.2.2.1). */
 export function addressText(url: string): string {
   return url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, (origin) => origin.toLowerCase())
 }

@@ -36,11 +36,11 @@ export function compileFreezes(
   const freezes = entries.map((entry, index) => {
     const { id, environments = null, operations, then = 'BLOCK', reason, approvers = null } = entry
     const [from, until] = [instantOf(entry.from), instantOf(entry.until)]
-    const say = (member: string, message: string) =>
+    const report = (member: string, message: string) =>
       problems.push({ code, message: `freeze ${id}: ${message}`, pointer: `/freezes/${index}/${member}` })
-    if (from === null) say('from', `${entry.from} is not an instant of the calendar`)
-    if (until === null) say('until', `${entry.until} is not an instant of the calendar`)
-    if (from !== null && until !== null && until <= from) say('until', 'the window ends before it begins')
+    if (from === null) report('from', `${entry.from} is not an instant of the calendar`)
+    if (until === null) report('until', `${entry.until} is not an instant of the calendar`)
+    if (from !== null && until !== null && until <= from) report('until', 'the window ends before it begins')
     return {
       id,
       from: from ?? 0,

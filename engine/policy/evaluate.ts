@@ -104,7 +104,7 @@ function rule(rules: readonly CompiledRule[], facts: ConditionFacts, onIncomplet
     }
   }
   // One ruling counts, but who may lift it is up to every rule that asks for an approval.
-  return { enforced: { ...enforced, approvers: isAsking(enforced) ? approvers : [] }, observed, failure }
+  return { enforced: { ...enforced, approvers: isRequested(enforced) ? approvers : [] }, observed, failure }
 }
 
 function effectOf({ enforced, observed, failure }: Rulings, waiver: CompiledWaiver | null, now: number): PolicyEffect {
@@ -122,7 +122,7 @@ function stricterRuling(a: PolicyRuling, b: PolicyRuling): PolicyRuling {
   return DECISION_CLASSES[b.decision].strictness > DECISION_CLASSES[a.decision].strictness ? b : a
 }
 
-function isAsking({ decision }: PolicyRuling): boolean {
+function isRequested({ decision }: PolicyRuling): boolean {
   return decision === 'REQUIRE_APPROVAL'
 }
 

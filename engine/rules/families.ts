@@ -21,13 +21,13 @@ export interface Family {
     | 'lifecycle'
     | 'mutability'
   /** What happened to the schema: `{name}`, `{before}` and `{after}` are filled in. */
-  readonly says: string
+  readonly sentence: string
 }
 
-type FamilyRow = readonly [keyword: string, action: SchemaAction, stem: string, effect: Effect, says: string]
+type FamilyRow = readonly [keyword: string, action: SchemaAction, stem: string, effect: Effect, sentence: string]
 
 function rows(kind: Family['kind'], list: readonly FamilyRow[]): readonly Family[] {
-  return list.map(([keyword, action, stem, effect, says]) => ({ keyword, action, stem, effect, kind, says }))
+  return list.map(([keyword, action, stem, effect, sentence]) => ({ keyword, action, stem, effect, kind, sentence }))
 }
 
 /**
@@ -339,8 +339,8 @@ export const TYPE_FAMILIES = {
   ),
 } as const
 
-function typeFamily(stem: string, effect: Effect, says: string): Family {
-  return { keyword: 'type', action: 'changed', stem, effect, kind: 'type', says }
+function typeFamily(stem: string, effect: Effect, sentence: string): Family {
+  return { keyword: 'type', action: 'changed', stem, effect, kind: 'type', sentence }
 }
 
 const BY_CHANGE: ReadonlyMap<string, Family> = new Map(

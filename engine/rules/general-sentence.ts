@@ -219,15 +219,15 @@ const STEPS: readonly (readonly [pattern: RegExp, general: string])[] = [
 const KNOWN = new Map<string, string>()
 
 /**
- * @param says the sentence of findings, with holes: `the parameter \`{name}\` was removed`
+ * @param specific the sentence of findings, with holes: `the parameter \`{name}\` was removed`
  * @throws when something of a finding would be left in it
  */
-export function generalSentence(says: string): string {
-  const known = KNOWN.get(says)
+export function generalSentence(specific: string): string {
+  const known = KNOWN.get(specific)
   if (known !== undefined) return known
-  const general = WRITTEN[says] ?? STEPS.reduce((text, [from, to]) => text.replaceAll(from, to), says)
-  if (/[{}→]/.test(general)) throw new Error(`write a general sentence for “${says}”: “${general}”`)
+  const general = WRITTEN[specific] ?? STEPS.reduce((text, [from, to]) => text.replaceAll(from, to), specific)
+  if (/[{}→]/.test(general)) throw new Error(`write a general sentence for “${specific}”: “${general}”`)
   const sentence = general.replaceAll('`', '').replaceAll(/\ba (?=[aei]|o(?!ne)|OAuth|rpc)/g, 'an ')
-  KNOWN.set(says, sentence)
+  KNOWN.set(specific, sentence)
   return sentence
 }

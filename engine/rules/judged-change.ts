@@ -42,7 +42,7 @@ export interface ReachedPlace {
  * A change as reports hand it on. A class, as all that is made for each change of a flood: V8 takes the literals of a line
  * of which the first were kept for long-lived ones, and lets all later ones pile up where garbage is seldom collected.
  */
-export class ToldChange implements JudgedChange {
+export class ReportedChange implements JudgedChange {
   readonly rule: Rule
   readonly level?: Level
   readonly subject: string
@@ -67,7 +67,7 @@ export class ToldChange implements JudgedChange {
 }
 
 /** A place as reports hand it on. */
-export class ToldPlace implements ReachedPlace {
+export class ReportedPlace implements ReachedPlace {
   readonly operation: Operation | null
   readonly tool: string | null
   readonly offer?: Offer

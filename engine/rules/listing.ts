@@ -43,10 +43,10 @@ export class Unlisted {
     return this.#told.add(this.#digest(key, place))
   }
 
-  remember(told: Iterable<readonly [key: string, place: ReachedPlace]>): void {
+  remember(reported: Iterable<readonly [key: string, place: ReachedPlace]>): void {
     if (this.#told !== null) return
     this.#told = new DigestSet()
-    for (const [key, place] of told) this.#told.add(this.#digest(key, place))
+    for (const [key, place] of reported) this.#told.add(this.#digest(key, place))
   }
 
   forget(): void {

@@ -16,7 +16,7 @@ interface PropertyRule {
   readonly effect: Effect
   readonly kind: 'existence' | 'requiredness' | 'mutability'
   /** What happened; `{path}` is the property. */
-  readonly says: string
+  readonly sentence: string
 }
 
 const always = (): boolean => true
@@ -34,7 +34,7 @@ type PropertyRow = readonly [
   applies: PropertyRule['applies'],
   id: string,
   effect: Effect,
-  says: string,
+  sentence: string,
 ]
 
 function rows(
@@ -42,7 +42,7 @@ function rows(
   kind: PropertyRule['kind'],
   list: readonly PropertyRow[],
 ): readonly PropertyRule[] {
-  return list.map(([keyword, action, applies, id, effect, says]) => ({
+  return list.map(([keyword, action, applies, id, effect, sentence]) => ({
     direction,
     kind,
     keyword,
@@ -50,7 +50,7 @@ function rows(
     applies,
     id,
     effect,
-    says,
+    sentence,
   }))
 }
 

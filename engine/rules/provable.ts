@@ -4,12 +4,12 @@ import type { DeltaSeries, SchemaDelta } from '../schema/delta.ts'
 import type { Rule } from './rule.ts'
 
 /** Series are of values and properties that come or go. */
-export function mayAlarm(told: SchemaDelta | DeltaSeries): boolean {
+export function mayAlarm(entry: SchemaDelta | DeltaSeries): boolean {
   return (
-    'each' in told ||
-    (PROVABLE.has(told.keyword) && !isInFormatOnly(told)) ||
-    isNewlyRequired(told) ||
-    needsEquality(told)
+    'each' in entry ||
+    (PROVABLE.has(entry.keyword) && !isInFormatOnly(entry)) ||
+    isNewlyRequired(entry) ||
+    needsEquality(entry)
   )
 }
 

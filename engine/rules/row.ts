@@ -12,7 +12,7 @@ export interface RuleRow {
   readonly action: string
   readonly effect: Effect
   /** What happened; `{name}`, `{before}`, `{after}` and `{detail}` are filled in. */
-  readonly says: string
+  readonly sentence: string
   /** The same in general, for lists of rules; absent: as `generalSentence` makes it of `says`. */
   readonly lists?: string
   readonly why: string
@@ -35,7 +35,7 @@ export function section(shared: Shared, rows: Readonly<Record<string, OwnRow>>):
 export interface ContractRule {
   readonly rule: Rule
   readonly advice: Advice
-  readonly says: string
+  readonly sentence: string
 }
 
 /** The rules of a table of rows, by id. */
@@ -44,9 +44,9 @@ export function contractRules(rows: RuleRows): ReadonlyMap<string, ContractRule>
 }
 
 function contractRule(id: string, row: RuleRow): ContractRule {
-  const { level, direction, area, kind, action, effect, says, lists = generalSentence(says), why, fix } = row
+  const { level, direction, area, kind, action, effect, sentence, lists = generalSentence(sentence), why, fix } = row
   const rule = { id, level, direction, area, kind, action, effect, description: lists, because: why }
-  return { rule, advice: { explanation: why, fix }, says }
+  return { rule, advice: { explanation: why, fix }, sentence }
 }
 
 /** A change that no row is about would go unjudged. */
@@ -57,10 +57,10 @@ export function ruleNamed(rules: ReadonlyMap<string, ContractRule>, id: string):
 }
 
 /** A sentence of findings with its words; a word that nobody gave is a mistake of the walker. */
-export function filledIn(says: string, words: Readonly<Record<string, string>>): string {
-  return says.replaceAll(/\{(\w+)\}/g, (_, word: string) => {
+export function filledIn(sentence: string, words: Readonly<Record<string, string>>): string {
+  return sentence.replaceAll(/\{(\w+)\}/g, (_, word: string) => {
     const text = Object.hasOwn(words, word) ? words[word] : undefined
-    if (text === undefined) throw new Error(`nothing was given for {${word}} of “${says}”`)
+    if (text === undefined) throw new Error(`nothing was given for {${word}} of “${sentence}”`)
     return text
   })
 }

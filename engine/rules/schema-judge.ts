@@ -19,7 +19,7 @@ import { levelOf } from './rule.ts'
 import { propertyRuleOf } from './properties.ts'
 import { schemaRuleId, unusedPrefix, unusedStemOf } from './schema-rules.ts'
 import type { SchemaSite, SitePair } from './sites.ts'
-import { tellsTypesApart, typeFamilyOf, type Writing } from './type-verdict.ts'
+import { distinguishesTypes, typeFamilyOf, type Writing } from './type-verdict.ts'
 
 /** The use of a schema that is judged. */
 export interface SchemaUse {
@@ -82,15 +82,15 @@ function judgeFamily(
   const family = types ? typeFamilyOf(types, site, writingAt(use, site)) : familyOf(delta.keyword, delta.action)
   if (family === undefined) return null
   const rule = ruleIdOf(site, family, isUnused)
-  return rule === null ? null : { rule, message: `${subject(site, path)} ${fill(family.says, delta)}` }
+  return rule === null ? null : { rule, message: `${subject(site, path)} ${fill(family.sentence, delta)}` }
 }
 
 /** A choice that holds what was there before: of a body the choice itself is told, of a property the alternatives that joined it. */
 function judgeJoined(path: readonly string[], site: SchemaSite, isUnused: boolean): SchemaJudgement | null {
   const family = site.isProperty ? familyOf('oneOf', 'added') : familyOf('wrappedInOneOf', 'became')
-  const says = 'became one of several alternatives (oneOf)'
+  const sentence = 'became one of several alternatives (oneOf)'
   const rule = family ? ruleIdOf(site, family, isUnused) : null
-  return rule === null ? null : { rule, message: `${subject(site, path)} ${says}` }
+  return rule === null ? null : { rule, message: `${subject(site, path)} ${sentence}` }
 }
 
 /** A scalar that became a list of scalars, written as the parameter repeated: one value is written as before. */
@@ -109,14 +109,14 @@ function unrepeated(types: TypeFacts, before: JsonRecord, after: JsonRecord): Ty
 
 /** What a schema asks of its values beside their type. */
 function conditionsOf(schema: JsonRecord): JsonRecord {
-  const told = Object.entries(schema).filter(([keyword]) => !TYPE_KEYWORDS.has(keyword) && !isAnnotation(keyword))
-  return Object.fromEntries(told)
+  const entries = Object.entries(schema).filter(([keyword]) => !TYPE_KEYWORDS.has(keyword) && !isAnnotation(keyword))
+  return Object.fromEntries(entries)
 }
 
 const TYPE_KEYWORDS: ReadonlySet<string> = new Set(['type', 'format', 'nullable', 'x-nullable'])
 
 function writingAt({ mediaType, sites }: Pick<SchemaUse, 'sites' | 'mediaType'>, site: SchemaSite): Writing {
-  if (mediaType !== null) return tellsTypesApart(mediaType) ? 'typed' : 'text'
+  if (mediaType !== null) return distinguishesTypes(mediaType) ? 'typed' : 'text'
   if (sites.root.area === 'parameters') return site.isProperty ? 'unknown' : 'plain'
   return sites.root.area === 'tools' ? 'typed' : 'text'
 }
@@ -156,7 +156,7 @@ function judgeProperty(
   const full = [...path, delta.name ?? ''].join('/')
   const isHidden = isUnused && !isHarmless(site, rule)
   const id = isHidden ? `${unusedPrefix(site)}-changed` : rule.id.replace('{scope}', site.scope)
-  return { rule: id, message: rule.says.replace('{path}', () => full) }
+  return { rule: id, message: rule.sentence.replace('{path}', () => full) }
 }
 
 function judgeUsage(
@@ -176,31 +176,36 @@ function judgeUsage(
   }
   const rule = propertyRuleOf(site.direction, delta, facts)
   if (rule === undefined) return null
-  return { rule: rule.id.replace('{scope}', site.scope), message: rule.says.replace('{path}', () => path.join('/')) }
+  return {
+    rule: rule.id.replace('{scope}', site.scope),
+    message: rule.sentence.replace('{path}', () => path.join('/')),
+  }
 }
 
-const LIFECYCLE_STEMS: Readonly<Record<LifecycleVerdict['kind'], { readonly stem: string; readonly says: string }>> = {
-  deprecated: { stem: 'deprecated', says: 'was deprecated' },
-  'deprecated-with-sunset': { stem: 'deprecated-with-sunset', says: 'was deprecated with the sunset day {sunset}' },
-  'sunset-missing': { stem: 'deprecated-sunset-missing', says: 'was deprecated without a sunset day' },
+const LIFECYCLE_STEMS: Readonly<
+  Record<LifecycleVerdict['kind'], { readonly stem: string; readonly sentence: string }>
+> = {
+  deprecated: { stem: 'deprecated', sentence: 'was deprecated' },
+  'deprecated-with-sunset': { stem: 'deprecated-with-sunset', sentence: 'was deprecated with the sunset day {sunset}' },
+  'sunset-missing': { stem: 'deprecated-sunset-missing', sentence: 'was deprecated without a sunset day' },
   'sunset-invalid': {
     stem: 'deprecated-sunset-invalid',
-    says: 'was deprecated with the sunset day `{sunset}`, which is no date',
+    sentence: 'was deprecated with the sunset day `{sunset}`, which is no date',
   },
   'sunset-moved-invalid': {
     stem: 'deprecated-sunset-invalid',
-    says: 'had its sunset day moved, and `{sunset}` is no date',
+    sentence: 'had its sunset day moved, and `{sunset}` is no date',
   },
   'sunset-too-small': {
     stem: 'sunset-date-too-small',
-    says: 'was deprecated with the sunset day {sunset}, less than {days} days ahead',
+    sentence: 'was deprecated with the sunset day {sunset}, less than {days} days ahead',
   },
   'sunset-moved-too-small': {
     stem: 'sunset-date-too-small',
-    says: 'had its sunset day moved from {before} to {sunset}, less than {days} days ahead',
+    sentence: 'had its sunset day moved from {before} to {sunset}, less than {days} days ahead',
   },
-  'sunset-deleted': { stem: 'deprecated-sunset-missing', says: 'lost its sunset day' },
-  reactivated: { stem: 'reactivated', says: 'is no longer deprecated' },
+  'sunset-deleted': { stem: 'deprecated-sunset-missing', sentence: 'lost its sunset day' },
+  reactivated: { stem: 'reactivated', sentence: 'is no longer deprecated' },
 }
 
 function judgeDeprecation(
@@ -211,10 +216,10 @@ function judgeDeprecation(
 ): SchemaJudgement | null {
   const verdict = judgeLifecycle(lifecycle(before), lifecycle(after), options)
   if (verdict === null) return null
-  const { stem, says } = LIFECYCLE_STEMS[verdict.kind]
+  const { stem, sentence } = LIFECYCLE_STEMS[verdict.kind]
   return {
     rule: `${site.scope}-property-${stem}`,
-    message: `${subject(site, path)} ${fillNamed(says, { ...verdict })}`,
+    message: `${subject(site, path)} ${fillNamed(sentence, { ...verdict })}`,
   }
 }
 
@@ -231,26 +236,26 @@ function judgeStability(
 ): SchemaJudgement | null {
   const [was, is] = [before ?? 'stable', after ?? 'stable']
   if (!isStability(was) || !isStability(is)) {
-    const says = `${subject(site, path)} has a stability level that is none of ${STABILITY_LEVELS.join(', ')}`
-    return { rule: 'api-invalid-stability-level', message: says }
+    const sentence = `${subject(site, path)} has a stability level that is none of ${STABILITY_LEVELS.join(', ')}`
+    return { rule: 'api-invalid-stability-level', message: sentence }
   }
   if (!site.isProperty) return null
   const step = STABILITY_LEVELS.indexOf(is) - STABILITY_LEVELS.indexOf(was)
   // As of operations: what was not stable enough was promised to nobody.
   if (step === 0 || STABILITY_LEVELS.indexOf(was) < STABILITY_LEVELS.indexOf(minimumStability)) return null
   const stem = step < 0 ? 'stability-decreased' : 'stability-increased'
-  const says = `went from stability ${was} to ${is}`
-  return { rule: `${site.scope}-property-${stem}`, message: `${subject(site, path)} ${says}` }
+  const sentence = `went from stability ${was} to ${is}`
+  return { rule: `${site.scope}-property-${stem}`, message: `${subject(site, path)} ${sentence}` }
 }
 
 function subject(site: SchemaSite, path: readonly string[]): string {
   return site.noun.replace('{path}', () => path.join('/'))
 }
 
-function fill(says: string, { name, before, after }: SchemaDelta): string {
-  return fillNamed(says, { name, before, after })
+function fill(sentence: string, { name, before, after }: SchemaDelta): string {
+  return fillNamed(sentence, { name, before, after })
 }
 
-function fillNamed(says: string, values: Readonly<Record<string, unknown>>): string {
-  return says.replaceAll(/\{(\w+)\}/g, (_, name: string) => nameValue(values[name] ?? null))
+function fillNamed(sentence: string, values: Readonly<Record<string, unknown>>): string {
+  return sentence.replaceAll(/\{(\w+)\}/g, (_, name: string) => nameValue(values[name] ?? null))
 }

@@ -24,7 +24,7 @@ export function schemaRuleId(site: SchemaSite, family: Family): string {
 export function schemaRules(sites: SitePair): readonly Rule[] {
   const rules = [sites.root, sites.property].flatMap((site) =>
     [...FAMILIES, ...typeFamiliesAt(site)]
-      .filter((family) => isToldAt(site, family))
+      .filter((family) => isReportedAt(site, family))
       .map((family) => familyRule(site, family)),
   )
   const { scope, direction, area } = sites.property
@@ -36,14 +36,14 @@ export function schemaRules(sites: SitePair): readonly Rule[] {
       rule.kind,
       rule.action,
       rule.effect,
-      generalSentence(rule.says),
+      generalSentence(rule.sentence),
     ),
   )
   return [...rules, ...ofProperties, ...unusedRules(sites.property), ...lifecycleRules(sites.property)]
 }
 
 /** Of all values of a schema it is told what breaks those who stand there, and nothing else. */
-export function isToldAt({ direction }: Pick<SchemaSite, 'direction'>, { keyword, action }: Family): boolean {
+export function isReportedAt({ direction }: Pick<SchemaSite, 'direction'>, { keyword, action }: Family): boolean {
   if (keyword !== 'values' && keyword !== 'values-unproved') return true
   return direction === 'shared' || action === (direction === 'request' ? 'narrowed' : 'widened')
 }
@@ -58,10 +58,10 @@ function typeFamiliesAt({ direction, isProperty, area }: SchemaSite): readonly F
   return [changed, generalized, compatible]
 }
 
-function familyRule(site: SchemaSite, { stem, effect, kind, action, says, ...family }: Family): Rule {
-  const id = schemaRuleId(site, { stem, effect, kind, action, says, ...family })
+function familyRule(site: SchemaSite, { stem, effect, kind, action, sentence, ...family }: Family): Rule {
+  const id = schemaRuleId(site, { stem, effect, kind, action, sentence, ...family })
   const what = site.noun.replace(' `{path}`', '')
-  return makeRule(id, site.direction, site.area, kind, action, effect, `${what} ${generalSentence(says)}`)
+  return makeRule(id, site.direction, site.area, kind, action, effect, `${what} ${generalSentence(sentence)}`)
 }
 
 /** The beginning of the rules about properties that a side does not send. */
@@ -83,11 +83,11 @@ function unusedRules(site: SchemaSite): readonly Rule[] {
   const { direction, area } = site
   if (direction === 'shared') return []
   const word = direction === 'request' ? 'read-only' : 'write-only'
-  const made = (stem: string, kind: string, action: string, says: string): Rule =>
-    makeRule(`${unusedPrefix(site)}-${stem}`, direction, area, kind, action, 'none', `a ${word} property ${says}`)
+  const made = (stem: string, kind: string, action: string, sentence: string): Rule =>
+    makeRule(`${unusedPrefix(site)}-${stem}`, direction, area, kind, action, 'none', `a ${word} property ${sentence}`)
   const named = FAMILIES.filter((family) => unusedStemOf(direction, family) === family.stem)
   return [
-    ...named.map(({ stem, kind, action, says }) => made(stem, kind, action, generalSentence(says))),
+    ...named.map(({ stem, kind, action, sentence }) => made(stem, kind, action, generalSentence(sentence))),
     made('changed', 'structure', 'changed', 'changed in a way that would break if it were sent'),
   ]
 }

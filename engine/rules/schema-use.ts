@@ -47,7 +47,7 @@ export class SchemaProofs {
 
   /** Whether a change can be reached from a pair that only a proof of equality may call harmless. */
   isFormal(pair: SchemaPair): boolean {
-    this.#formal ??= this.#comparison.reaching((told) => 'each' in told || needsEquality(told))
+    this.#formal ??= this.#comparison.reaching((entry) => 'each' in entry || needsEquality(entry))
     return this.#formal.has(pair)
   }
 }
@@ -83,7 +83,7 @@ export function judgeUse(
   if (!pair.isLive && prover.isSame(pair.before, pair.after)) return
   const proofs = new Proofs(all, direction, isTyped(use, use.sites.root))
   const alarms = new Map<SchemaPair, Alarm>()
-  const tell = (found: Reached, because: string | null = null): void => {
+  const report = (found: Reached, because: string | null = null): void => {
     const reached = lead.length === 0 ? found : { ...found, path: [...lead, ...found.path] }
     const judgement = judgeSchema(reached, use)
     const ruleRow = judgement === null ? undefined : ruleOf(judgement.rule)
@@ -95,8 +95,8 @@ export function judgeUse(
     const message = added === null ? judgement.message : `${judgement.message}; ${added}`
     visit({ ...judgement, message, reached, ruleRow, ...(level === ruleRow.level ? {} : { level }) })
   }
-  reachChanges(pair, tell, maxWays ?? MAX_WAYS, (one, above) => (all.isAlarming(one) ? proofs.of(one, above) : above))
-  for (const { reached, words } of uncovered(pair, proofs, alarms, direction)) tell(reached, words)
+  reachChanges(pair, report, maxWays ?? MAX_WAYS, (one, above) => (all.isAlarming(one) ? proofs.of(one, above) : above))
+  for (const { reached, words } of uncovered(pair, proofs, alarms, direction)) report(reached, words)
 }
 
 const PROVED_WORDS: Readonly<Record<UseDirection, string>> = {

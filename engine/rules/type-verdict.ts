@@ -14,7 +14,7 @@ const WIDER_FORMATS: Readonly<Record<string, readonly string[]>> = lookupTable({
 })
 
 /** In JSON and its kin a number is not a string; in a query, a form or plain text all values are text. A range holds JSON. */
-export function tellsTypesApart(mediaType: string | null): boolean {
+export function distinguishesTypes(mediaType: string | null): boolean {
   if (mediaType === null) return false
   const name = (mediaType.split(';')[0] ?? '').trim().toLowerCase()
   return TYPED.has(name) || TYPED_SUFFIXES.some((suffix) => name.endsWith(suffix))

@@ -31,11 +31,11 @@ function comparePositions(examination: Examination): void {
     .map((_, offset) => `#${shared + offset + 1}`)
     .join(', ')
   add({ keyword, action, name, before: before0, after: after0, steps: [keyword, String(shared)] })
-  tellOpenPositions(examination, action, shared)
+  reportOpenPositions(examination, action, shared)
 }
 
 /** Where items beyond the named positions were (or are) admitted, naming a position takes from them, and unnaming it gives back. */
-function tellOpenPositions({ base, head, add }: Examination, action: 'added' | 'removed', shared: number): void {
+function reportOpenPositions({ base, head, add }: Examination, action: 'added' | 'removed', shared: number): void {
   const isOpen = (action === 'added' ? base : head).items !== false
   if (!isOpen) return
   const [before, after] = [base.prefixItems ?? null, head.prefixItems ?? null]

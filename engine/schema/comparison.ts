@@ -52,7 +52,7 @@ export interface Examination {
   readonly sources: SchemaSources
   readonly add: (delta: SchemaDelta) => void
   /** Says changes that may be very many; none is fine. */
-  readonly sayEach: (series: DeltaSeries) => void
+  readonly reportEach: (series: DeltaSeries) => void
   readonly descend: (steps: readonly string[], before: Located, after: Located, isRequired?: boolean | null) => void
   readonly isSameShape: (before: Located, after: Located) => boolean
 }
@@ -99,7 +99,7 @@ export class SchemaComparison {
   }
 
   /** Marks every pair from which a change can be reached, and puts edges in order. Call it once, after the last `compare`. */
-  settle(): void {
+  complete(): void {
     for (const { edges } of this.#all) if (edges.length > 1) edges.sort(byFirstSteps)
     const reached = this.#all.filter((pair) => pair.deltas.length > 0)
     for (const pair of reached) pair.isLive = true
@@ -113,7 +113,7 @@ export class SchemaComparison {
   }
 
   /** The pairs from which a pair with such a change can be reached. */
-  reaching(isMeant: (told: SchemaDelta | DeltaSeries) => boolean): ReadonlySet<SchemaPair> {
+  reaching(isMeant: (entry: SchemaDelta | DeltaSeries) => boolean): ReadonlySet<SchemaPair> {
     const open = this.#all.filter(({ deltas }) => deltas.some(isMeant))
     const found = new Set<OpenPair>(open)
     for (let pair = open.pop(); pair !== undefined; pair = open.pop()) {
@@ -147,7 +147,7 @@ export class SchemaComparison {
     const { before, after } = pair
     compareKeywords(before, after, this.sources, {
       add: (delta) => add(pair, delta),
-      sayEach: (series) => this.#addSeries(pair, series),
+      reportEach: (series) => this.#addSeries(pair, series),
       descend: (steps, base, head, isRequired = null) => this.#descend(pair, steps, base, head, isRequired),
       isSameShape: (base, head) => this.#isSameShape(base, head),
     })
@@ -223,6 +223,6 @@ function parentsOf({ parent, otherParents }: OpenPair): readonly OpenPair[] {
   return parent === null ? otherParents : [parent, ...otherParents]
 }
 
-function add(pair: OpenPair, told: SchemaDelta | DeltaSeries): void {
-  pair.deltas = grown(pair.deltas, told)
+function add(pair: OpenPair, entry: SchemaDelta | DeltaSeries): void {
+  pair.deltas = grown(pair.deltas, entry)
 }

@@ -32,14 +32,14 @@ function compareList(examination: Examination, keyword: Composition): void {
   const was = left.map((_, index) => itemAt(locateItem(before, left, keyword, index), index, sources.before))
   const is = right.map((_, index) => itemAt(locateItem(after, right, keyword, index), index, sources.after))
   const { matched, removed, added } = matchItems(was, is, examination)
-  if (keyword !== 'allOf' && (left.length === 0) !== (right.length === 0)) tellPresence(examination, keyword)
+  if (keyword !== 'allOf' && (left.length === 0) !== (right.length === 0)) reportPresence(examination, keyword)
   for (const [one, other] of matched) descend([`${keyword}[${other.label}]`], one.located, other.located)
-  tell(examination, keyword, 'removed', removed, left, sources.before)
-  tell(examination, keyword, 'added', added, right, sources.after)
+  reportUnmatched(examination, keyword, 'removed', removed, left, sources.before)
+  reportUnmatched(examination, keyword, 'added', added, right, sources.after)
 }
 
 /** Alternatives where there were none are a condition; without any, what they excluded is admitted. */
-function tellPresence({ base: old, head: now, add: say }: Examination, keyword: Composition): void {
+function reportPresence({ base: old, head: now, add: say }: Examination, keyword: Composition): void {
   const action = now[keyword] === undefined ? 'removed' : 'added'
   const [before, after] = [old[keyword] ?? null, now[keyword] ?? null]
   say({ keyword: `${keyword}-list`, action, name: null, before, after, steps: [keyword] })
@@ -53,7 +53,7 @@ function itemAt(located: Located, index: number, source: SchemaSource): Item {
   return { index, located, reference, title, label, value: resolved.value }
 }
 
-function tell(
+function reportUnmatched(
   { add: say }: Examination,
   keyword: Composition,
   action: 'added' | 'removed',
@@ -63,9 +63,9 @@ function tell(
 ): void {
   const silent =
     keyword === 'allOf' ? items.filter(({ located }) => isAnnotationOnly(resolveSchema(located, source).value)) : []
-  const telling = items.filter((item) => !silent.includes(item))
+  const report = items.filter((item) => !silent.includes(item))
   for (const [family, group] of [
-    [keyword, telling],
+    [keyword, report],
     [`${keyword}-annotation-only`, silent],
   ] as const) {
     const [first] = group

@@ -109,7 +109,7 @@ export function compareKeywords(
   before: ResolvedSchema,
   after: ResolvedSchema,
   sources: SchemaSources,
-  report: Pick<Examination, 'add' | 'sayEach' | 'descend' | 'isSameShape'>,
+  report: Pick<Examination, 'add' | 'reportEach' | 'descend' | 'isSameShape'>,
 ): void {
   if (before.value === after.value) return
   const bits = differingGroups(before.value, after.value)

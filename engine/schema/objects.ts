@@ -18,7 +18,7 @@ export function compareObjects(examination: Examination): void {
 }
 
 function compareProperties(examination: Examination): void {
-  const { before, after, base: old, head: now, sayEach, descend } = examination
+  const { before, after, base: old, head: now, reportEach: reportEach, descend } = examination
   const left = membersOf(old, 'properties')
   const right = membersOf(now, 'properties')
   const required = requiredNames(old, now)
@@ -30,10 +30,10 @@ function compareProperties(examination: Examination): void {
   }
   const gone = (name: string): SchemaDelta =>
     new PropertyDelta('removed', name, left[name], factsOf(name, required, was(name), null, examination))
-  sayEach(namesOnlyIn(left, right, gone))
+  reportEach(namesOnlyIn(left, right, gone))
   const come = (name: string): SchemaDelta =>
     new PropertyDelta('added', name, right[name], factsOf(name, required, null, is(name), examination))
-  sayEach(namesOnlyIn(right, left, come))
+  reportEach(namesOnlyIn(right, left, come))
 }
 
 /** A property that came or went: of a hostile object there are half a million. */
@@ -152,15 +152,15 @@ type NamedKeyword = 'patternProperties' | 'dependentSchemas'
 function compareNamed(
   { before, after, base: old, head: now, descend }: Examination,
   keyword: NamedKeyword,
-  tell: (name: string, before: unknown, after: unknown) => void,
+  visit: (name: string, before: unknown, after: unknown) => void,
 ): void {
   const left = membersOf(old, keyword)
   const right = membersOf(now, keyword)
   for (const name in left) {
-    if (!Object.hasOwn(right, name)) tell(name, left[name], null)
+    if (!Object.hasOwn(right, name)) visit(name, left[name], null)
     else descend([`${keyword}[${name}]`], locate(before, left, keyword, name), locate(after, right, keyword, name))
   }
-  for (const name in right) if (!Object.hasOwn(left, name)) tell(name, null, right[name])
+  for (const name in right) if (!Object.hasOwn(left, name)) visit(name, null, right[name])
 }
 
 function compareDependentSchemas(examination: Examination): void {

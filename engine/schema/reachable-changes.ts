@@ -110,7 +110,7 @@ export function reachChanges(
     if (onWay.has(pair) || !visits.add(pair, useOf(frame), maxWays)) return
     onWay.add(pair)
     stack.push(frame)
-    tell(frame, visit)
+    visitDeltas(frame, visit)
   }
   const unused = { isReadOnly: false, isWriteOnly: false }
   const proved = prove(start, NOTHING_PROVED, unused)
@@ -125,16 +125,16 @@ export function reachChanges(
   }
 }
 
-function tell(
+function visitDeltas(
   { pair, way, isRequired, isReadOnly, isWriteOnly, proved }: Frame,
   visit: (reached: Reached) => void,
 ): void {
   if (pair.deltas.length === 0) return
   const path = pathOf(way)
   const facts = { pair, path, isRequired, isReadOnly, isWriteOnly, proved }
-  for (const told of pair.deltas) {
-    if (!('each' in told)) visit({ delta: told, isHeld: true, ...facts })
-    else for (const delta of told.each()) visit({ delta, isHeld: false, ...facts })
+  for (const entry of pair.deltas) {
+    if (!('each' in entry)) visit({ delta: entry, isHeld: true, ...facts })
+    else for (const delta of entry.each()) visit({ delta, isHeld: false, ...facts })
   }
 }
 

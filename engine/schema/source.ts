@@ -57,7 +57,7 @@ export function resolveSchema(schema: Located, source: SchemaSource): ResolvedSc
     const target = value['$ref']
     if (typeof target !== 'string') return { value, at: current.at, document: current.document, reference }
     // Reached through a reference, it is shared: taken for one written in place, a loop would have no end.
-    if (source.dialect === 'json-schema' && hasTellingSibling(value)) {
+    if (source.dialect === 'json-schema' && hasMeaningfulSibling(value)) {
       return { value: withSiblings(value, target), at: current.at, document: current.document, reference }
     }
     reference ??= target
@@ -68,7 +68,7 @@ export function resolveSchema(schema: Located, source: SchemaSource): ResolvedSc
   return { value: ANYTHING, at: schema.at, document: schema.document, reference }
 }
 
-function hasTellingSibling(schema: JsonRecord): boolean {
+function hasMeaningfulSibling(schema: JsonRecord): boolean {
   for (const name in schema) if (!SILENT_SIBLINGS.has(name) && !name.startsWith('x-')) return true
   return false
 }

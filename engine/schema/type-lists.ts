@@ -26,13 +26,13 @@ export function compareTypeLists(
   if ((left?.isList === false && hasTwoLists(is)) || (right?.isList === false && hasTwoLists(was))) return [was, is]
   if (left !== null && right !== null && (left.isList || right.isList) && isOneEach(left, right)) {
     if (left.isList && right.isList && sameTypes(left, right)) return [was, is]
-    tellTypes(left, right, say)
+    reportTypes(left, right, say)
     if (left.isList && right.isList) {
       for (const type of left.types) {
         const [one, other] = [left.single(type), right.single(type)]
         if (one !== null && other !== null) descend([`${right.keyword}[${type}]`], one, other)
       }
-      tellNull(was, is, left, right, say)
+      reportNull(was, is, left, right, say)
       return [withoutTypes(was), withoutTypes(is)]
     }
     const alternative = left.isList ? sharedOf(left, right, sources.before) : sharedOf(right, left, sources.after)
@@ -68,7 +68,7 @@ function besideOneType(schema: JsonRecord, { format }: JsonRecord): JsonRecord {
 }
 
 /** Null that is said around a list is said of none of its alternatives. */
-function tellNull(was: JsonRecord, is: JsonRecord, left: TypeList, right: TypeList, add: Examination['add']): void {
+function reportNull(was: JsonRecord, is: JsonRecord, left: TypeList, right: TypeList, add: Examination['add']): void {
   const [before, after] = [left.admitsNull, right.admitsNull]
   if (before === after || admitsNull(was) === admitsNull(is)) return
   add({
@@ -91,7 +91,7 @@ function sameTypes(left: TypeList, right: TypeList): boolean {
   return left.types.length === right.types.length && left.types.every((type) => right.types.includes(type))
 }
 
-function tellTypes(left: TypeList, right: TypeList, add: Examination['add']): void {
+function reportTypes(left: TypeList, right: TypeList, add: Examination['add']): void {
   const gone = left.types.filter((type) => !covers(right, type))
   const come = right.types.filter((type) => !covers(left, type))
   const [keyword, before, after] = ['listOfTypes', left.types.join(' | '), right.types.join(' | ')]

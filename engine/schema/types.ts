@@ -25,14 +25,14 @@ export function compareTypes({ base: old, head: now, add: say }: Examination): v
 }
 
 function compareNull(base: JsonRecord, head: JsonRecord, add: Examination['add']): void {
-  if (!isNullTold(base, head)) return
+  if (!isNullReported(base, head)) return
   const [before, after] = [admitsNull(base), admitsNull(head)]
   const steps = [Object.hasOwn(head, 'nullable') || Object.hasOwn(base, 'nullable') ? 'nullable' : 'type']
   add({ keyword: 'nullable', action: after ? 'became' : 'ceased', name: null, before, after, steps })
 }
 
 /** Whether it is told of the schema's nullability that null came or went. */
-export function isNullTold(base: JsonRecord, head: JsonRecord): boolean {
+export function isNullReported(base: JsonRecord, head: JsonRecord): boolean {
   const before = admitsNull(base)
   const after = admitsNull(head)
   // Without a type a schema admits null among all else: the change of type says it.

@@ -43,9 +43,9 @@ function compareLeft(examination: Examination, keyword: Keyword): void {
   if (allowanceOf(base[keyword]) === 'anything' || allowanceOf(head[keyword]) === 'anything') return
   const was = looksAt(base, head, { owner: before, source: sources.before }, keyword)
   const is = looksAt(head, base, { owner: after, source: sources.after }, keyword)
-  const told = { keyword, name: null, before: base[keyword], after: head[keyword], steps: [keyword] }
-  if (!includes(is, was)) say({ ...told, action: 'narrowed' })
-  if (!includes(was, is)) say({ ...told, action: 'widened' })
+  const facts = { keyword, name: null, before: base[keyword], after: head[keyword], steps: [keyword] }
+  if (!includes(is, was)) say({ ...facts, action: 'narrowed' })
+  if (!includes(was, is)) say({ ...facts, action: 'widened' })
 }
 
 function includes(whole: ReadonlySet<string>, part: ReadonlySet<string>): boolean {

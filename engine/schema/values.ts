@@ -2,7 +2,7 @@
 import type { Examination } from './comparison.ts'
 import type { DeltaSeries, SchemaDelta } from './delta.ts'
 import { isEqual, valueKey, ValueSet } from './equality.ts'
-import { isNullTold } from './types.ts'
+import { isNullReported } from './types.ts'
 import type { JsonRecord } from './located.ts'
 
 type ValueSides = Pick<Examination, 'base' | 'head' | 'add'>
@@ -15,7 +15,7 @@ export function compareValues(examination: Examination): void {
   compareExtensibleEnum(examination)
 }
 
-function compareEnum({ base: old, head: now, add: say, sayEach }: Examination): void {
+function compareEnum({ base: old, head: now, add: say, reportEach: reportEach }: Examination): void {
   const before = listOf(old, 'enum')
   const after = listOf(now, 'enum')
   if (before === null && after === null) return
@@ -25,27 +25,27 @@ function compareEnum({ base: old, head: now, add: say, sayEach }: Examination): 
     return
   }
   // That null came or went is told by the nullability, once.
-  const withoutNull = isNullTold(old, now)
-  tellValues(before, after, withoutNull, 'enum', sayEach)
+  const withoutNull = isNullReported(old, now)
+  reportValues(before, after, withoutNull, 'enum', reportEach)
 }
 
-function compareExtensibleEnum({ base: old, head: now, sayEach }: Examination): void {
+function compareExtensibleEnum({ base: old, head: now, reportEach: reportEach }: Examination): void {
   const before = listOf(old, 'x-extensible-enum')
   const after = listOf(now, 'x-extensible-enum')
-  if (before !== null && after !== null) tellValues(before, after, false, 'x-extensible-enum', sayEach)
+  if (before !== null && after !== null) reportValues(before, after, false, 'x-extensible-enum', reportEach)
 }
 
-function tellValues(
+function reportValues(
   before: readonly unknown[],
   after: readonly unknown[],
   withoutNull: boolean,
   keyword: string,
-  sayEach: Examination['sayEach'],
+  reportEach: Examination['reportEach'],
 ): void {
   const removed = missing(before, after, withoutNull)
-  sayEach(series(removed, (index) => new ValueDelta(keyword, 'removed', before, index)))
+  reportEach(series(removed, (index) => new ValueDelta(keyword, 'removed', before, index)))
   const added = missing(after, before, withoutNull)
-  sayEach(series(added, (index) => new ValueDelta(keyword, 'added', after, index)))
+  reportEach(series(added, (index) => new ValueDelta(keyword, 'added', after, index)))
 }
 
 /** A value that came or went: of a hostile list there are a million. */

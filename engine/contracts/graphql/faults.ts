@@ -17,7 +17,7 @@ export class Faults {
   }
 
   /** `what` completes “as a GraphQL schema: …”. */
-  say(what: string, mark: Mark, fix?: string): void {
+  report(what: string, mark: Mark, fix?: string): void {
     this.#first ??= unreadable(`as a GraphQL schema: ${what}`, {
       position: this.#positionOf(mark),
       ...(typeof mark === 'string' ? { pointer: mark } : {}),
@@ -26,8 +26,8 @@ export class Faults {
   }
 
   /** Two elements of one name have two readings: both are named. */
-  sayTwice(what: string, mark: Mark, first: Mark): void {
+  reportDuplicate(what: string, mark: Mark, first: Mark): void {
     const place = firstAt(this.#positionOf(first), typeof first === 'string' ? first : undefined)
-    this.say(`${what} is defined twice${place}`, mark, 'Keep one of the two.')
+    this.report(`${what} is defined twice${place}`, mark, 'Keep one of the two.')
   }
 }

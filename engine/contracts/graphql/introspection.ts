@@ -56,12 +56,12 @@ export function readIntrospection({ root, locate }: SourceDocument): Result<Grap
   const positionOf: GraphqlSchema['positionOf'] = (mark) => (typeof mark === 'string' ? locate(mark) : null)
   const faults = new Faults(positionOf)
   const schema = schemaOf(root)
-  if (schema === null) faults.say('it has no `__schema`', '', 'Give the whole answer to an introspection query.')
+  if (schema === null) faults.report('it has no `__schema`', '', 'Give the whole answer to an introspection query.')
   const read = schema === null ? null : new IntrospectionReader(faults).read(schema)
   const fault = faults.first
   if (fault !== null) return fail(fault)
   if (read === null) throw new Error('an introspection result without a schema has a fault')
-  return ok({ ...read, tellsUsages: false, positionOf })
+  return ok({ ...read, hasUsages: false, positionOf })
 }
 
 class IntrospectionReader {
@@ -71,7 +71,7 @@ class IntrospectionReader {
     this.#faults = faults
   }
 
-  read(schema: Located): Omit<GraphqlSchema, 'tellsUsages' | 'positionOf'> {
+  read(schema: Located): Omit<GraphqlSchema, 'hasUsages' | 'positionOf'> {
     const types = this.#byName(schema, 'types', (item) => this.#type(item), 'required')
     const directives = this.#byName(schema, 'directives', (item) => this.#directive(item))
     const roots = ROOT_KINDS.flatMap((kind): [RootKind, Reference][] => {
@@ -91,7 +91,7 @@ class IntrospectionReader {
     const element = elementOf(item)
     const stated = textOf(item, 'kind') ?? ''
     const kind = Object.hasOwn(KINDS, stated) ? KINDS[stated] : undefined
-    if (kind === undefined) this.#faults.say(`the type ${element.name} has no kind that is known`, element.mark)
+    if (kind === undefined) this.#faults.report(`the type ${element.name} has no kind that is known`, element.mark)
     if (kind === undefined || kind === 'scalar') {
       return {
         ...element,
@@ -141,7 +141,7 @@ class IntrospectionReader {
     }
     const at = stepInto(owner.at, 'defaultValue')
     const shown = text.length > SHOWN_LITERAL ? `${text.slice(0, SHOWN_LITERAL).toWellFormed()}…` : text
-    this.#faults.say(`the default value ${JSON.stringify(shown)} is no literal, or nests too deeply`, pointerOf(at))
+    this.#faults.report(`the default value ${JSON.stringify(shown)} is no literal, or nests too deeply`, pointerOf(at))
     return text
   }
 
@@ -153,7 +153,7 @@ class IntrospectionReader {
     }
     if (typeof name === 'string') return name
     const fix = 'Ask for more levels of ofType in the introspection query.'
-    this.#faults.say('a type reference does not end in a named type', pointerOf(owner.at), fix)
+    this.#faults.report('a type reference does not end in a named type', pointerOf(owner.at), fix)
     return ''
   }
 
@@ -171,16 +171,16 @@ class IntrospectionReader {
     const items = new Map<string, T>()
     const places = new Map<string, string>()
     if (list === null || !Array.isArray(list.value)) {
-      if (presence === 'required') this.#faults.say(`\`${member}\` is no list`, pointerOf((list ?? owner).at))
+      if (presence === 'required') this.#faults.report(`\`${member}\` is no list`, pointerOf((list ?? owner).at))
       return items
     }
     const values: readonly unknown[] = list.value
     for (const [index, value] of values.entries()) {
       const item: Located = { value, at: stepInto(list.at, String(index)), document: '' }
       const name = nameOf(item)
-      if (name === '') this.#faults.say(`an item of \`${member}\` has no name`, pointerOf(item.at))
+      if (name === '') this.#faults.report(`an item of \`${member}\` has no name`, pointerOf(item.at))
       const first = places.get(name)
-      if (first !== undefined) this.#faults.sayTwice(`${name} in \`${member}\``, pointerOf(item.at), first)
+      if (first !== undefined) this.#faults.reportDuplicate(`${name} in \`${member}\``, pointerOf(item.at), first)
       else places.set(name, pointerOf(item.at))
       items.set(name, read(item))
     }

@@ -91,7 +91,7 @@ export interface GraphqlSchema {
   readonly types: ReadonlyMap<string, NamedType>
   readonly directives: ReadonlyMap<string, DirectiveDefinition>
   /** Introspection does not tell which directives are applied: then their absence says nothing. */
-  readonly tellsUsages: boolean
+  readonly hasUsages: boolean
   readonly positionOf: (mark: Mark) => Position | null
 }
 
@@ -125,6 +125,6 @@ export const NO_SCHEMA: GraphqlSchema = {
   roots: new Map(),
   types: new Map(),
   directives: new Map(),
-  tellsUsages: true,
+  hasUsages: true,
   positionOf: () => null,
 }

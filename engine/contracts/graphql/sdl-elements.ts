@@ -112,7 +112,7 @@ export class SdlElements {
     for (const node of nodes) {
       const name = node.name.value
       const [place, first] = [startOf(node.name), places.get(name)]
-      if (first !== undefined) this.#faults.sayTwice(`${name} of ${owner}`, place, first)
+      if (first !== undefined) this.#faults.reportDuplicate(`${name} of ${owner}`, place, first)
       else places.set(name, place)
       items.set(name, read(node))
     }

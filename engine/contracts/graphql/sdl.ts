@@ -129,13 +129,13 @@ class SdlReader {
     const roots = this.#roots(types)
     const fault = this.#faults.first
     if (fault !== null) return fail(fault)
-    return ok({ schema, roots, types, directives, tellsUsages: true, positionOf: this.#positionOf })
+    return ok({ schema, roots, types, directives, hasUsages: true, positionOf: this.#positionOf })
   }
 
   #gather(node: DefinitionNode): void {
     if (node.kind === 'OperationDefinition' || node.kind === 'FragmentDefinition') {
       const fix = 'Give the schema (SDL, or the JSON of an introspection query).'
-      this.#faults.say('it holds an operation or a fragment, where a schema holds definitions', startOf(node), fix)
+      this.#faults.report('it holds an operation or a fragment, where a schema holds definitions', startOf(node), fix)
     } else if (node.kind === 'SchemaDefinition' || node.kind === 'SchemaExtension') this.#gatherSchema(node)
     else if (node.kind === 'DirectiveDefinition' || node.kind === 'DirectiveExtension') this.#gatherDirective(node)
     else this.#gatherType(node)
@@ -144,7 +144,7 @@ class SdlReader {
   #gatherSchema(node: SchemaSyntax): void {
     const first = this.#schemas.find(({ kind }) => kind === 'SchemaDefinition')
     if (node.kind === 'SchemaDefinition' && first !== undefined) {
-      this.#faults.sayTwice('the schema', startOf(node), startOf(first))
+      this.#faults.reportDuplicate('the schema', startOf(node), startOf(first))
     }
     this.#schemas.push(node)
   }
@@ -156,7 +156,7 @@ class SdlReader {
     this.#directives.set(name, open)
     if (node.kind === 'DirectiveExtension') open.extensions.push(node)
     else if (open.definition !== null) {
-      this.#faults.sayTwice(`the directive @${name}`, startOf(node.name), startOf(open.definition.name))
+      this.#faults.reportDuplicate(`the directive @${name}`, startOf(node.name), startOf(open.definition.name))
     } else open.definition = node
   }
 
@@ -171,11 +171,11 @@ class SdlReader {
       return
     }
     if (open.kind !== kind) {
-      this.#faults.say(`the type ${name} is both ${open.kind} and ${kind}`, startOf(node.name))
+      this.#faults.report(`the type ${name} is both ${open.kind} and ${kind}`, startOf(node.name))
     }
     const [first = node] = open.parts
     if (isDefinition && open.isDefined) {
-      this.#faults.sayTwice(`the type ${name}`, startOf(node.name), startOf(first.name))
+      this.#faults.reportDuplicate(`the type ${name}`, startOf(node.name), startOf(first.name))
     }
     // The definition leads: its place is the place of the type.
     if (isDefinition) open.parts.unshift(node)
@@ -190,7 +190,7 @@ class SdlReader {
       for (const { operation, type } of operationTypes) {
         const first = roots.get(operation)
         if (first !== undefined) {
-          this.#faults.sayTwice(`the root of ${operation} operations`, startOf(type), first.mark)
+          this.#faults.reportDuplicate(`the root of ${operation} operations`, startOf(type), first.mark)
         }
         roots.set(operation, { name: type.name.value, mark: startOf(type) })
       }

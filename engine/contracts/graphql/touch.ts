@@ -98,7 +98,7 @@ class Trace {
   follow(): this {
     const { operation } = this.#request
     const root = this.#shape.roots.get(operation.operation)
-    if (this.#tell(operation, root)) {
+    if (this.#touch(operation, root)) {
       this.touches.add(`/schema/${operation.operation}`)
       this.#open.push({ selections: operation.selectionSet, parent: root, isRoot: true })
     } else for (const field of operation.selectionSet.selections) this.#nameRoot(field)
@@ -109,7 +109,7 @@ class Trace {
   }
 
   /** Whether the schema has what the operation rests on. */
-  #tell<T>(part: DocumentPart, found: T | undefined): found is T {
+  #touch<T>(part: DocumentPart, found: T | undefined): found is T {
     if (found === undefined) this.unknown.add(part)
     else this.known.add(part)
     return found !== undefined
@@ -125,7 +125,7 @@ class Trace {
     if (parents.has(parent)) return
     this.#visited.set(selections, parents.add(parent))
     const type = this.#shape.types.get(parent)
-    if (!this.#tell(selections, type)) return
+    if (!this.#touch(selections, type)) return
     const possible = this.#shape.possible.get(parent) ?? []
     for (const name of [parent, ...possible]) this.touches.add(`/types/${name}`)
     for (const selection of selections.selections) {
@@ -157,7 +157,7 @@ class Trace {
 
   #spread(name: string, node: DocumentPart, isRoot: boolean): void {
     const fragment = this.#fragments.get(name)
-    if (!this.#tell(node, fragment)) return
+    if (!this.#touch(node, fragment)) return
     this.#directives(fragment.directives)
     this.#open.push({ selections: fragment.selectionSet, parent: fragment.typeCondition.name.value, isRoot })
   }
@@ -166,7 +166,7 @@ class Trace {
   #field(node: FieldNode, type: TypeShape, owners: readonly string[]): void {
     const name = node.name.value
     const field: FieldShape | undefined = 'fields' in type && type.kind !== 'input' ? type.fields.get(name) : undefined
-    if (!this.#tell(node, field)) return
+    if (!this.#touch(node, field)) return
     this.touches.add(`/types/${field.type}`)
     if (this.#shape.types.get(field.type)?.kind === 'enum') this.touches.add(`/types/${field.type}/values`)
     for (const owner of owners) {
@@ -184,7 +184,7 @@ class Trace {
       const name = node.name.value
       const known = this.#shape.directives.get(name)
       if (known === undefined && KNOWN_DIRECTIVES.has(name)) continue
-      if (!this.#tell(node, known)) continue
+      if (!this.#touch(node, known)) continue
       this.touches.add(`/directives/${name}`)
       for (const given of node.arguments ?? []) this.touches.add(`/directives/${name}/arguments/${given.name.value}`)
       this.#arguments(node.arguments, known)
@@ -194,7 +194,7 @@ class Trace {
   #arguments(given: readonly ArgumentNode[] | undefined, known: InputShapes): void {
     for (const argument of given ?? []) {
       const type = known.get(argument.name.value)
-      if (this.#tell(argument, type)) this.#literal(argument.value, type)
+      if (this.#touch(argument, type)) this.#literal(argument.value, type)
     }
   }
 
@@ -203,7 +203,7 @@ class Trace {
       const type = namedType(definition.type)
       const name = definition.variable.name.value
       this.#directives(definition.directives)
-      if (!STANDARD_SCALARS.has(type) && !this.#tell(definition, this.#shape.types.get(type))) continue
+      if (!STANDARD_SCALARS.has(type) && !this.#touch(definition, this.#shape.types.get(type))) continue
       this.touches.add(`/types/${type}`)
       if (Object.hasOwn(this.#request.variables, name)) this.#json(this.#request.variables[name], type, `$${name}`)
       else if (definition.defaultValue !== undefined) this.#literal(definition.defaultValue, type)
@@ -235,7 +235,7 @@ class Trace {
   #enumValue(part: DocumentPart, value: string, type: string): void {
     const owner = this.#shape.types.get(type)
     if (owner?.kind !== 'enum') return
-    if (this.#tell(part, owner.values.has(value) ? value : undefined))
+    if (this.#touch(part, owner.values.has(value) ? value : undefined))
       this.touches.add(`/types/${type}/values/${value}`)
   }
 
@@ -244,7 +244,7 @@ class Trace {
     const owner = this.#shape.types.get(type)
     if (owner?.kind !== 'input') return
     const inner = owner.fields.get(name)
-    if (!this.#tell(part, inner)) return
+    if (!this.#touch(part, inner)) return
     this.touches.add(`/types/${type}`)
     this.touches.add(`/types/${type}/fields/${name}`)
     this.touches.add(`/types/${inner}`)

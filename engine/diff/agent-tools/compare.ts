@@ -1,4 +1,7 @@
-/** Two texts of an agent's tools, in any form → finding groups: what MCP tools have too by the walker of MCP, the rest here. */
+/**
+ * Compares two texts of an agent's tools, in any form, into finding groups. What MCP tools have too is compared by the
+ * MCP walker, the rest here.
+ */
 import type { CompareOptions, FormatComparison } from '../../format.ts'
 import { readAgentTools, type AgentTools, type ToolSettings } from '../../contracts/agent-tools/tools.ts'
 import { readDocument } from '../../contracts/document.ts'
@@ -79,7 +82,7 @@ interface ToolChange {
   readonly name?: string
   readonly before: unknown
   readonly after: unknown
-  /** Where it stands on either side; null where it does not. */
+  /** Where the value is in either document, or null. */
   readonly baseNode: Located | null
   readonly headNode: Located | null
 }
@@ -95,12 +98,12 @@ function compareToolSettings(
 ): void {
   const [base, head] = [before.settings.get(headNode.name), after.settings.get(headNode.name)]
   if (base === undefined || head === undefined) return
-  const add: AddToolChange = (change) => sayChange(headNode.name, change, { baseNode, headNode }, report)
+  const add: AddToolChange = (change) => reportChange(headNode.name, change, { baseNode, headNode }, report)
   compareKind(base, head, add)
   if (base.kind === head.kind) compareMembers(base, head, add)
 }
 
-function sayChange(
+function reportChange(
   tool: string,
   { rule: id, subject, name = '', before, after, ...places }: ToolChange,
   owners: { readonly baseNode: Located | null; readonly headNode: Located | null },
@@ -111,14 +114,14 @@ function sayChange(
   const located = isGone ? places.baseNode : (places.headNode ?? owners.headNode)
   if (located === null) throw new Error(`no place for the rule ${id}`)
   const words: Readonly<Record<string, string>> = { name, before: nameValue(before), after: nameValue(after) }
-  report.saySchema({
+  report.addSchema({
     rule: row.rule,
     advice: row.advice,
     tool,
     subject,
     side: isGone ? 'base' : 'head',
     location: pointerOf(located.at),
-    message: filledIn(row.says, words),
+    message: filledIn(row.sentence, words),
     before,
     after,
   })

@@ -1,7 +1,9 @@
-/** Addresses of channels that differ in the names of their parameters only: `user/{id}` is `user/{userId}` on the wire. */
+/**
+ * Addresses of channels that differ only in the names of their parameters: `user/{id}` is `user/{userId}` on the wire.
+ */
 import type { AsyncApi, AsyncReply } from '../../contracts/asyncapi/contract.ts'
 
-/** The head with its channels and operations under the addresses that the base has for them. */
+/** The head, with its channels and operations under the addresses of the base. */
 export function withBaseAddresses(base: AsyncApi, head: AsyncApi): AsyncApi {
   const names = renamedAddresses([...base.channels.keys()], [...head.channels.keys()])
   if (names.size === 0) return head
@@ -19,7 +21,7 @@ function repliedAt(reply: AsyncReply | null, nameOf: (address: string) => string
   return reply === null || reply.channel === null ? reply : { ...reply, channel: nameOf(reply.channel) }
 }
 
-/** The names of the parameters of an address, in their order. */
+/** The parameter names of an address, in order. */
 export function parameterNames(address: string): readonly string[] {
   return [...address.matchAll(/\{([^{}]*)\}/g)].map(([, name = '']) => name)
 }
@@ -36,7 +38,7 @@ function renamedAddresses(before: readonly string[], after: readonly string[]): 
   const renamed = new Map<string, string>()
   for (const [shape, [address, ...others]] of came) {
     const [base, ...olders] = gone.get(shape) ?? []
-    // Of several that look alike none is known to be the other one.
+    // When several addresses have the same shape, none is matched.
     if (address !== undefined && base !== undefined && others.length + olders.length === 0) renamed.set(address, base)
   }
   return renamed

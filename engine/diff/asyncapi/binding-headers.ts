@@ -1,8 +1,8 @@
-/** Headers of a message that one side describes in a binding (http, jms …), and the other one in the message itself. */
+/** Message headers that one side describes in a binding (http, jms …) and the other side in the message itself. */
 import type { AsyncMessage } from '../../contracts/asyncapi/messages.ts'
 import { isRecord, memberOf, type JsonRecord } from '../../schema/located.ts'
 
-/** Both sides with the headers where the message has them, so that they are compared as what they are. */
+/** Moves the headers of both sides into the message, so that they are compared as message headers. */
 export function withHeadersInMessage(
   before: AsyncMessage,
   after: AsyncMessage,
@@ -10,7 +10,7 @@ export function withHeadersInMessage(
   return [lifted(before, after), lifted(after, before)]
 }
 
-/** Lifts the headers of the only binding that has some, where the other side has them in the message. */
+/** Moves headers out of the only binding that has them, if the other side has them in the message. */
 function lifted(message: AsyncMessage, other: AsyncMessage): AsyncMessage {
   const protocols = protocolsWithHeaders(message)
   const [protocol] = protocols
@@ -31,7 +31,7 @@ function protocolsWithHeaders({ bindings }: AsyncMessage): readonly string[] {
   return Object.keys(held).filter((protocol) => isRecord(asRecord(held[protocol]).headers))
 }
 
-/** A binding of which nothing is left but the version of its language says nothing. */
+/** A binding that contains only its binding version has no meaning. */
 function withoutHeaders(bindings: JsonRecord, protocol: string): JsonRecord {
   const { [protocol]: binding, ...others } = bindings
   const { headers: _headers, ...settings } = asRecord(binding)

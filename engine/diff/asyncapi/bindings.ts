@@ -1,4 +1,4 @@
-/** Bindings wherever they stand, setting by setting: what each decides is a matter of its protocol's table. */
+/** Compares bindings setting by setting. The table of the protocol gives the meaning of each setting. */
 import { byCodeUnit } from '../../change-set.ts'
 import type { AsyncAction } from '../../contracts/asyncapi/contract.ts'
 import { settingOf, type SettingKind } from '../../rules/asyncapi/binding-settings.ts'
@@ -6,20 +6,20 @@ import type { AsyncApiRuleId } from '../../rules/asyncapi/rows.ts'
 import { RECEIVED_HEADERS, RECEIVED_PAYLOAD, SENT_HEADERS, SENT_PAYLOAD, type SitePair } from '../../rules/sites.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { isRecord, memberOf, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
-import type { AsyncWalk, SayAsync } from './walk.ts'
+import type { AsyncWalk, AddAsyncChange } from './walk.ts'
 
-/** Bindings of one object on both sides. */
+/** The bindings of one object on both sides. */
 interface BindingPair {
   readonly before: Located | null
   readonly after: Located | null
-  /** Whose they are, in words. */
+  /** The owner of the bindings, as text. */
   readonly of: string
-  /** Of an operation and its messages; what servers and channels ask for, clients bring. */
+  /** `send` or `receive` for an operation and its messages. Clients supply what servers and channels require. */
   readonly action: AsyncAction
   readonly endpoint: string
 }
 
-export function compareBindings(walk: AsyncWalk, pair: BindingPair, add: SayAsync): void {
+export function compareBindings(walk: AsyncWalk, pair: BindingPair, add: AddAsyncChange): void {
   const { before: was, after: is } = pair
   const [left, right] = [recordOf(was?.value), recordOf(is?.value)]
   for (const protocol of namesOf(left, right)) {
@@ -30,8 +30,8 @@ export function compareBindings(walk: AsyncWalk, pair: BindingPair, add: SayAsyn
       new BindingComparison(walk, pair, protocol, both, add).compare()
       continue
     }
-    sayWhole(pair, protocol, before, after, add)
-    // A schema asks for the same, whether its binding was there before or not.
+    reportWhole(pair, protocol, before, after, add)
+    // The schema has the same rules whether its binding existed before or not.
     const there = [before, after].find((one) => isRecord(one?.value))
     if ((before !== null && after !== null) || there === undefined || there === null) continue
     const [base, head] = [before ?? there, after ?? there].map((one) => ({ ...one, value: recordOf(one.value) }))
@@ -44,13 +44,13 @@ export function compareBindings(walk: AsyncWalk, pair: BindingPair, add: SayAsyn
   }
 }
 
-/** A binding that one side does not have: what it set is no more known than its name. */
-function sayWhole(
+/** Reports a binding that one side does not have. Only the name of each setting is known. */
+function reportWhole(
   { of }: BindingPair,
   name: string,
   before: Located | null,
   after: Located | null,
-  add: SayAsync,
+  add: AddAsyncChange,
 ): void {
   const located = after ?? before
   if (located === null) return
@@ -61,7 +61,7 @@ function sayWhole(
 
 type LocatedRecord = Located & { readonly value: JsonRecord }
 
-/** Rules of the kinds that tell no more than that a value is another. */
+/** Rules of the kinds that report only that a value changed. */
 const CHANGED: Readonly<Record<Exclude<SettingKind, 'schema' | 'limit'>, AsyncApiRuleId>> = {
   destination: 'asyncapi-binding-destination-changed',
   declaration: 'asyncapi-binding-declaration-changed',
@@ -70,7 +70,10 @@ const CHANGED: Readonly<Record<Exclude<SettingKind, 'schema' | 'limit'>, AsyncAp
   upkeep: 'asyncapi-binding-upkeep-changed',
 }
 
-/** What is said for the first time, or no more, may have held all along: where messages go, and how they are written. */
+/**
+ * For these kinds an added or removed setting may not change behaviour: destinations and encodings may have been in
+ * force before.
+ */
 const KNOWN_BY_VALUE: ReadonlySet<SettingKind> = new Set(['destination', 'declaration', 'encoding'])
 
 class BindingComparison {
@@ -78,20 +81,20 @@ class BindingComparison {
   readonly #pair: BindingPair
   readonly #protocol: string
   readonly #both: { readonly before: LocatedRecord; readonly after: LocatedRecord }
-  readonly #say: SayAsync
+  readonly #add: AddAsyncChange
 
   constructor(
     walk: AsyncWalk,
     pair: BindingPair,
     protocol: string,
     both: { readonly before: LocatedRecord; readonly after: LocatedRecord },
-    add: SayAsync,
+    add: AddAsyncChange,
   ) {
     this.#walk = walk
     this.#pair = pair
     this.#protocol = protocol
     this.#both = both
-    this.#say = add
+    this.#add = add
   }
 
   compare(): void {
@@ -108,7 +111,7 @@ class BindingComparison {
 
   #members(steps: readonly string[], before: LocatedRecord, after: LocatedRecord): void {
     for (const name of namesOf(before.value, after.value)) {
-      // The version of the binding's own language says nothing of delivery.
+      // The version of the binding language has no effect on delivery.
       if (steps.length === 0 && name === 'bindingVersion') continue
       this.#setting([...steps, name], memberOf(before, name), memberOf(after, name))
     }
@@ -137,10 +140,10 @@ class BindingComparison {
     const isWhole = rule === 'asyncapi-binding-changed'
     const name = isWhole ? this.#protocol : `${this.#protocol} ${steps.join('.')}`
     const subject = `${this.#pair.of} ${this.#protocol} ${steps.join('.')}`
-    this.#say({ rule, subject, name, side: head === null ? 'base' : 'head', located, before, after })
+    this.#add({ rule, subject, name, side: head === null ? 'base' : 'head', located, before, after })
   }
 
-  /** Judged as what is sent or received with a message; an absent one admits anything. */
+  /** Judged as the content of a sent or received message. An absent schema admits anything. */
   #schema(steps: readonly string[], before: Located | null, after: Located | null): void {
     const { of, action, endpoint } = this.#pair
     const { before: base, after: head } = this.#both
@@ -159,14 +162,14 @@ function ruleOf(kind: SettingKind | null, before: unknown, after: unknown): Asyn
   return isOpen && KNOWN_BY_VALUE.has(kind) ? 'asyncapi-binding-changed' : CHANGED[kind]
 }
 
-/** Without a limit everything passes; -1 is how brokers write that. */
+/** No limit admits every value. Brokers write -1 for no limit. */
 function limitRule(before: unknown, after: unknown): AsyncApiRuleId {
   const [was, is] = [boundOf(before), boundOf(after)]
   if (was === null || is === null) return 'asyncapi-binding-delivery-changed'
   return is < was ? 'asyncapi-binding-limit-lowered' : 'asyncapi-binding-limit-raised'
 }
 
-/** Some protocols write it as a text, a duration in seconds with their unit. */
+/** Some protocols write the limit as text: a duration in seconds with its unit. */
 function boundOf(value: unknown): number | null {
   if (value === null || value === -1) return Number.POSITIVE_INFINITY
   if (typeof value === 'string' && /^\d+(?:\.\d+)?s?$/.test(value)) return Number.parseFloat(value)
@@ -183,13 +186,13 @@ function anything({ at, document }: Located, steps: readonly string[]): Located 
   return { value: {}, at: steps.reduce(stepInto, at), document }
 }
 
-/** An object, or a list that holds objects: what is in it is told one by one. */
+/** An object, or a list of objects: its parts are reported one by one. */
 function isHolder(located: Located | null): located is Located {
   const value: unknown = located?.value
   return isRecord(value) || (Array.isArray(value) && value.length > 0 && value.every((item) => isRecord(item)))
 }
 
-/** The items of a list by their index. */
+/** The items of a list by index. */
 function asRecord(located: Located): LocatedRecord {
   const { value } = located
   const entries: readonly unknown[] = Array.isArray(value) ? value : []

@@ -1,4 +1,7 @@
-/** Two texts of an AsyncAPI document → finding groups. Channels and operations are matched by address, so that 2.x and 3.x compare. */
+/**
+ * Compares two texts of an AsyncAPI document into finding groups. Channels and operations are matched by address, so
+ * that 2.x and 3.x compare.
+ */
 import { byCodeUnit } from '../../change-set.ts'
 import type { CompareOptions, FormatComparison } from '../../format.ts'
 import {
@@ -28,7 +31,7 @@ import { compareMessages } from './messages.ts'
 import { compareChannelServers } from './server-places.ts'
 import { compareSecurity } from './security.ts'
 import { compareServers } from './servers.ts'
-import type { AsyncWalk, SayAsync } from './walk.ts'
+import type { AsyncWalk, AddAsyncChange } from './walk.ts'
 
 /** Compares two documents of any version 2.x or 3.x; an empty side is an application that neither sends nor receives. */
 export function compareAsyncApis(
@@ -55,10 +58,10 @@ export function compareAsyncApis(
     uses: [],
   }
   compareDocuments(walk)
-  walk.schemas.settle()
+  walk.schemas.complete()
   const proofs = new SchemaProofs(walk.schemas)
-  for (const use of walk.uses) report.tellSchema(use, proofs)
-  tellNewDangling(walk)
+  for (const use of walk.uses) report.reportSchema(use, proofs)
+  reportNewDangling(walk)
   return ok({
     groups: report.finish(),
     stats: {
@@ -87,7 +90,7 @@ function nothing(): AsyncApi {
 
 function compareDocuments(walk: AsyncWalk): void {
   const { base, head, report } = walk
-  const add: SayAsync = (change) => report.add(change)
+  const add: AddAsyncChange = (change) => report.add(change)
   if (base.version !== '' && head.version !== '' && base.version !== head.version) {
     const located = { value: head.version, at: stepInto(ROOT, 'asyncapi'), document: '' }
     const change = { subject: 'asyncapi', before: base.version, after: head.version }
@@ -104,13 +107,13 @@ function keysOf(base: ReadonlyMap<string, unknown>, head: ReadonlyMap<string, un
   return [...new Set([...base.keys(), ...head.keys()])].sort(byCodeUnit)
 }
 
-function compareChannels(walk: AsyncWalk, add: SayAsync): void {
+function compareChannels(walk: AsyncWalk, add: AddAsyncChange): void {
   const { base, head } = walk
   for (const address of keysOf(base.channels, head.channels)) {
     const [before, after] = [base.channels.get(address), head.channels.get(address)]
     const shared = { subject: address, name: address, endpoint: address }
     if (before !== undefined && after !== undefined) {
-      const within: SayAsync = (change) => add({ ...change, where: `channel ${address}`, endpoint: address })
+      const within: AddAsyncChange = (change) => add({ ...change, where: `channel ${address}`, endpoint: address })
       compareParameters(before, after, within)
       compareChannelBindings(walk, before, after, within)
       compareChannelServers(walk, before, after, within)
@@ -125,8 +128,8 @@ function compareChannels(walk: AsyncWalk, add: SayAsync): void {
 
 const ACTIONS = ['receive', 'send'] as const
 
-/** Messages of a channel that no operation of the base sends or receives: whoever uses it may do either. */
-function compareUnusedMessages(walk: AsyncWalk, before: AsyncChannel, after: AsyncChannel, add: SayAsync): void {
+/** Messages of a channel that no operation of the base uses: clients may send or receive them. */
+function compareUnusedMessages(walk: AsyncWalk, before: AsyncChannel, after: AsyncChannel, add: AddAsyncChange): void {
   const { address } = after
   const isUsed = ({ operations }: AsyncApi): readonly boolean[] =>
     ACTIONS.map((action) => operations.has(`${action} ${address}`))
@@ -142,8 +145,8 @@ function isReplyChannel({ operations }: AsyncApi, address: string): boolean {
   return [...operations.values()].some(({ parts }) => parts.some(({ reply }) => reply?.channel === address))
 }
 
-/** What a channel asks for, those bring who connect to it. */
-function compareChannelBindings(walk: AsyncWalk, before: AsyncChannel, after: AsyncChannel, add: SayAsync): void {
+/** Clients that connect to a channel supply what its bindings require. */
+function compareChannelBindings(walk: AsyncWalk, before: AsyncChannel, after: AsyncChannel, add: AddAsyncChange): void {
   const { address } = after
   const of = `channel ${address}`
   compareBindings(
@@ -153,18 +156,18 @@ function compareChannelBindings(walk: AsyncWalk, before: AsyncChannel, after: As
   )
 }
 
-/** What values a parameter may have: 2.x says it in a schema, 3.x in members of the parameter. */
-function compareParameters(was: AsyncChannel, is: AsyncChannel, add: SayAsync): void {
+/** The values that a parameter may have. AsyncAPI 2.x uses a schema, 3.x uses members of the parameter. */
+function compareParameters(was: AsyncChannel, is: AsyncChannel, add: AddAsyncChange): void {
   const { address, parameters } = is
   const [left, right] = [recordAt(was.parameters), recordAt(parameters)]
   const [oldNames, nowNames] = [parameterNames(was.address), parameterNames(address)]
   for (const [index, name] of nowNames.entries()) {
     const base = oldNames[index] ?? name
-    // A document may rename a parameter in its address and forget its definition.
+    // A document may rename a parameter in the address and leave its definition under the old name.
     const defined = Object.hasOwn(right, name) ? name : base
     const located = (parameters === null ? null : memberOf(parameters, defined)) ?? is.located
     const place = { subject: `${address} parameter ${name}`, name, side: 'head', located } as const
-    // Whoever fills them in by name, in the address that it knows, names something else now.
+    // A client that fills in the old address by name now fills in a different parameter.
     if (base !== name && oldNames.includes(name)) {
       add({ ...place, rule: 'asyncapi-parameter-moved', before: base, after: name })
     }
@@ -179,7 +182,7 @@ function compareParameters(was: AsyncChannel, is: AsyncChannel, add: SayAsync): 
   }
 }
 
-/** Null: any text. */
+/** The listed values, or null for any text. */
 function valuesOf(parameter: unknown): readonly unknown[] | null {
   const values = isRecord(parameter) ? parameter['enum'] : undefined
   return Array.isArray(values) ? values : null
@@ -193,7 +196,7 @@ function hasSchema(parameter: unknown): boolean {
   return isRecord(parameter) && isRecord(parameter['schema'])
 }
 
-/** A parameter that is any text is the same whether it is said or not. What only a schema can say, 3.x has no place for. */
+/** A parameter without a schema takes any text. AsyncAPI 3.x cannot express other schema keywords. */
 function parameterOf(parameter: unknown, isSchema: boolean): unknown {
   if (!isRecord(parameter)) return {}
   const { description: _, examples: _examples, schema, ...rest } = parameter
@@ -201,7 +204,7 @@ function parameterOf(parameter: unknown, isSchema: boolean): unknown {
   return Object.fromEntries(members.map(([name, value]) => [name, name === 'enum' ? sortedValues(value) : value]))
 }
 
-/** The members of a schema of a text that say which texts it may be. */
+/** The members of a text schema that restrict its values. */
 function conditionsOf(schema: JsonRecord, isSchema: boolean): JsonRecord {
   const { title: _title, description: _description, examples: _examples, ...rest } = schema
   const ofBoth: ReadonlySet<string> = new Set(['enum', 'default', '$ref'])
@@ -214,7 +217,7 @@ function sortedValues(values: unknown): unknown {
   return values.filter((value) => typeof value === 'string').toSorted(byCodeUnit)
 }
 
-/** How the two directions are told. */
+/** The presence rules of both directions. */
 const PRESENCE = {
   send: { added: 'asyncapi-sending-added', removed: 'asyncapi-sending-removed' },
   receive: { added: 'asyncapi-receiving-added', removed: 'asyncapi-receiving-removed' },
@@ -224,7 +227,7 @@ function compareOperation(
   walk: AsyncWalk,
   before: AsyncOperation | undefined,
   after: AsyncOperation | undefined,
-  add: SayAsync,
+  add: AddAsyncChange,
 ): void {
   const there = after ?? before
   if (there === undefined) return
@@ -236,7 +239,7 @@ function compareOperation(
     return
   }
   const where = `${action} ${address}`
-  const within: SayAsync = (change) => add({ ...change, where, endpoint: where })
+  const within: AddAsyncChange = (change) => add({ ...change, where, endpoint: where })
   compareMessages(walk, action, where, before.messages, after.messages, within)
   for (const [base, head] of matchedParts(before.parts, after.parts)) {
     compareBindings(walk, { before: base.bindings, after: head.bindings, of: where, action, endpoint: where }, within)
@@ -247,7 +250,10 @@ function compareOperation(
 
 type PartPair = readonly [AsyncOperationPart, AsyncOperationPart]
 
-/** Operations of one action and address: by id, and what is left in its order. One that comes or goes is told by its messages. */
+/**
+ * Operations with the same action and address, matched by id and then in order. Added and removed operations are
+ * reported by their messages.
+ */
 function matchedParts(base: readonly AsyncOperationPart[], head: readonly AsyncOperationPart[]): readonly PartPair[] {
   const { added, removed, kept } = matchByKey(base, head, ({ id }) => id)
   const left = removed.flatMap((part, index): readonly PartPair[] => {
@@ -257,18 +263,18 @@ function matchedParts(base: readonly AsyncOperationPart[], head: readonly AsyncO
   return [...kept, ...left]
 }
 
-/** A reply goes the other way. */
+/** A reply has the opposite direction. */
 function compareReply(
   walk: AsyncWalk,
   operation: AsyncOperation,
   before: AsyncOperationPart,
   after: AsyncOperationPart,
-  add: SayAsync,
+  add: AddAsyncChange,
 ): void {
   const where = `reply to ${operation.action} ${operation.address}`
   if (before.reply !== null && after.reply !== null) {
     const action = operation.action === 'send' ? 'receive' : 'send'
-    const within: SayAsync = (change) => add({ ...change, where })
+    const within: AddAsyncChange = (change) => add({ ...change, where })
     compareReplyPlace(before.reply, after.reply, where, within)
     compareMessages(walk, action, where, before.reply.messages, after.reply.messages, within)
   } else if (before.reply !== null) {
@@ -278,8 +284,8 @@ function compareReply(
   }
 }
 
-/** Where the reply goes: the channel, or what of the request says so. Named for the first time, it takes nothing from anyone. */
-function compareReplyPlace(before: AsyncReply, after: AsyncReply, where: string, add: SayAsync): void {
+/** The reply address: a channel, or an expression on the request. Adding one takes nothing from clients. */
+function compareReplyPlace(before: AsyncReply, after: AsyncReply, where: string, add: AddAsyncChange): void {
   const place = { subject: where, side: 'head', located: after.located } as const
   if (before.channel !== null && before.channel !== after.channel) {
     add({ ...place, rule: 'asyncapi-reply-channel-changed', before: before.channel, after: after.channel })
@@ -289,7 +295,7 @@ function compareReplyPlace(before: AsyncReply, after: AsyncReply, where: string,
   }
 }
 
-function tellNewDangling({ base, head, report }: AsyncWalk): void {
+function reportNewDangling({ base, head, report }: AsyncWalk): void {
   const known = new Set(danglingReferences(base.documents).map(({ reference }) => reference))
   for (const { reference, holder } of danglingReferences(head.documents)) {
     if (known.has(reference)) continue

@@ -1,4 +1,7 @@
-/** The messages of one operation on both sides: matched by name, or as the only ones; payload and headers by the families. */
+/**
+ * The messages of one operation on both sides, matched by name; a single unmatched message on each side is one pair.
+ * Schema families judge payload and headers.
+ */
 import type { AsyncAction } from '../../contracts/asyncapi/contract.ts'
 import type { AsyncMessage } from '../../contracts/asyncapi/messages.ts'
 import { RECEIVED_HEADERS, RECEIVED_PAYLOAD, SENT_HEADERS, SENT_PAYLOAD, type SitePair } from '../../rules/sites.ts'
@@ -7,7 +10,7 @@ import { isRecord, stepInto, type Located } from '../../schema/located.ts'
 import { matchByKey, matchRest } from '../match.ts'
 import { withHeadersInMessage } from './binding-headers.ts'
 import { compareBindings } from './bindings.ts'
-import type { AsyncWalk, SayAsync } from './walk.ts'
+import type { AsyncWalk, AddAsyncChange } from './walk.ts'
 
 const DIRECTIONS = {
   send: {
@@ -30,11 +33,11 @@ export function compareMessages(
   where: string,
   base: readonly AsyncMessage[],
   head: readonly AsyncMessage[],
-  add: SayAsync,
+  add: AddAsyncChange,
 ): void {
   const rules = DIRECTIONS[action]
   const byName = matchByKey(base, head, ({ name }) => name)
-  // The only message that is left on either side is the same one under another name.
+  // The only unmatched message on either side is the same message under another name.
   const isOnly = byName.added.length === 1 && byName.removed.length === 1 && byName.kept.length === 0
   const { added, removed, kept } = isOnly ? matchRest(byName, () => '') : byName
   for (const { name, located } of removed) {
@@ -52,10 +55,10 @@ function compareMessage(
   where: string,
   before: AsyncMessage,
   after: AsyncMessage,
-  add: SayAsync,
+  add: AddAsyncChange,
 ): void {
   const title = after.name === '' ? where : `${where}, message ${after.name}`
-  const within: SayAsync = (change) =>
+  const within: AddAsyncChange = (change) =>
     add({ ...change, ...(after.name === '' ? {} : { detail: `message ${after.name}` }) })
   if (before.contentType !== after.contentType) {
     const change = { subject: title, before: before.contentType, after: after.contentType, located: after.located }
@@ -85,14 +88,14 @@ function use(
   walk.uses.push({ pair, use: { sites, mediaType }, where, lead: [], endpoint, identity: { by: 'place' } })
 }
 
-/** A message that does not say what it holds may hold anything. */
+/** A message without a payload or headers schema admits anything. */
 function partOrAny(message: AsyncMessage, part: 'payload' | 'headers'): Located {
   const { located } = message
   return message[part] ?? { value: {}, at: stepInto(located.at, part), document: located.document }
 }
 
-/** JSON Schema names a draft as its dialect; the rest is compared as it stands. */
-function compareOtherLanguage(was: AsyncMessage, is: AsyncMessage, title: string, add: SayAsync): void {
+/** JSON Schema payloads name their draft as the dialect. Other languages are compared as text. */
+function compareOtherLanguage(was: AsyncMessage, is: AsyncMessage, title: string, add: AddAsyncChange): void {
   const [before, after] = [was.schemaFormat ?? 'JSON Schema', is.schemaFormat ?? 'JSON Schema']
   const located = is.payload ?? is.located
   if (before !== after) {
@@ -103,9 +106,9 @@ function compareOtherLanguage(was: AsyncMessage, is: AsyncMessage, title: string
   }
 }
 
-function compareCorrelation(was: AsyncMessage, is: AsyncMessage, title: string, add: SayAsync): void {
+function compareCorrelation(was: AsyncMessage, is: AsyncMessage, title: string, add: AddAsyncChange): void {
   const [before, after] = [placeOf(was.correlationId), placeOf(is.correlationId)]
-  // Said for the first time, it takes nothing from anyone.
+  // Adding a correlation id takes nothing from clients.
   if (before === null || before === after) return
   const place = is.correlationId === null ? { side: 'base', located: was.correlationId } : { located: is.correlationId }
   const side = place.side === 'base' ? 'base' : 'head'

@@ -1,4 +1,4 @@
-/** The security that servers and operations of AsyncAPI ask for: who was let in, and who is. */
+/** The security requirements of AsyncAPI servers and operations: which clients were admitted, and which are now. */
 import { byCodeUnit } from '../../change-set.ts'
 import type { AsyncApi } from '../../contracts/asyncapi/contract.ts'
 import { canonicalJson } from '../../hash.ts'
@@ -6,21 +6,21 @@ import { isEqual } from '../../schema/equality.ts'
 import { isRecord, memberOf, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
 import { membersOf, textsOf } from '../../schema/subschemas.ts'
 import { addressText, compareAlternatives, UNDEFINED_KIND, type Alternative, type Credential } from '../security.ts'
-import type { AsyncWalk, SayAsync } from './walk.ts'
+import type { AsyncWalk, AddAsyncChange } from './walk.ts'
 
 interface Owners {
   readonly before: Located
   readonly after: Located
 }
 
-/** Each item of a list of security is one way to authenticate; none at all asks for nothing. */
+/** Each item of a security list is one alternative. An empty list requires nothing. */
 export function compareSecurity(
   { base, head }: AsyncWalk,
   was: Located | null,
   is: Located | null,
   owners: Owners,
   of: string,
-  add: SayAsync,
+  add: AddAsyncChange,
 ): void {
   const [old, now] = [alternativesOf(was, base), alternativesOf(is, head)]
   const { refused, admitted } = compareAlternatives(old, now)
@@ -38,7 +38,7 @@ export function compareSecurity(
     const { label: name } = alternative
     const subject = `${of} ${keyOf(alternative)}`
     const shared = { subject, name, before: name }
-    // Told as a change of the way that is left, where only scopes or addresses stand between them.
+    // When only scopes or addresses differ, the change is reported for the kept alternative.
     const kept = now.find((other) => keyOf(other, true) === keyOf(alternative, true))
     const [before, after] = [addressesIn(alternative), kept === undefined ? {} : addressesIn(kept)]
     if (kept === undefined) add({ ...gone, ...shared, rule: 'asyncapi-security-alternative-removed' })
@@ -48,8 +48,8 @@ export function compareSecurity(
   }
   for (const alternative of admitted) {
     const { label: name } = alternative
-    const isTold = refused.some((other) => keyOf(other, true) === keyOf(alternative, true))
-    if (isTold) continue
+    const isReported = refused.some((other) => keyOf(other, true) === keyOf(alternative, true))
+    if (isReported) continue
     const subject = `${of} ${keyOf(alternative)}`
     add({ ...there, rule: 'asyncapi-security-alternative-added', subject, name, after: name })
   }
@@ -59,7 +59,7 @@ function namesOf(alternatives: readonly Alternative[]): readonly string[] {
   return alternatives.map(({ label }) => label)
 }
 
-/** What makes it another way to authenticate. */
+/** The key that distinguishes one alternative from another. */
 function keyOf({ credentials }: Alternative, isWithoutScopes = false): string {
   const parts = credentials.map(({ kind, scopes }) => canonicalJson([kind, ...(isWithoutScopes ? [] : scopes)]))
   return parts.sort(byCodeUnit).join(' ')
@@ -72,7 +72,10 @@ function addressesIn({ credentials }: Alternative): Readonly<Record<string, stri
   return Object.fromEntries(addresses)
 }
 
-/** 2.x names schemes with scopes, all of which are wanted; 3.x refers to one scheme that holds its scopes. */
+/**
+ * AsyncAPI 2.x names schemes with their scopes, all required. AsyncAPI 3.x refers to one scheme that contains its
+ * scopes.
+ */
 function alternativesOf(security: Located | null, api: AsyncApi): readonly Alternative[] {
   if (security === null || !Array.isArray(security.value)) return []
   const items: readonly unknown[] = security.value
@@ -100,7 +103,7 @@ function requirementOf(requirement: JsonRecord, api: AsyncApi): readonly Credent
 
 const KIND_MEMBERS = ['type', 'scheme', 'in', 'name']
 
-/** Schemes are known by what they are: 3.x may hold them where 2.x named them. */
+/** Schemes are matched by content: 3.x may inline what 2.x named. */
 function credentialOf(scheme: Located | null, scopes: unknown): Credential {
   const value: JsonRecord = isRecord(scheme?.value) ? scheme.value : {}
   const reported = KIND_MEMBERS.flatMap((member) => (typeof value[member] === 'string' ? [value[member]] : []))
@@ -132,7 +135,7 @@ function flowsOf(scheme: JsonRecord): Credential['flows'] {
   )
 }
 
-/** Scopes that some flow offers: `scopes` in 2.x, `availableScopes` in 3.x; null where none is listed. */
+/** Scopes that some flow offers: `scopes` in 2.x, `availableScopes` in 3.x. Null if none is listed. */
 function definedScopes(scheme: JsonRecord): ReadonlySet<string> | null {
   const flows = membersOf(scheme, 'flows')
   const scopes = Object.keys(flows).flatMap((flow) => {

@@ -1,12 +1,12 @@
-/** Where servers are found, and what is found on them: the variables of their addresses, and the servers that channels are on. */
+/** Server addresses: the variables in them, and which servers a channel is available on. */
 import { byCodeUnit } from '../../change-set.ts'
 import type { AsyncChannel, AsyncServer } from '../../contracts/asyncapi/contract.ts'
 import { isRecord, memberOf, type Located } from '../../schema/located.ts'
 import { parameterNames } from './addresses.ts'
-import type { AsyncWalk, SayAsync } from './walk.ts'
+import type { AsyncWalk, AddAsyncChange } from './walk.ts'
 
-/** Variables of the address on both sides, by position; one that comes or goes is a change of the address itself. */
-export function compareVariables(was: AsyncServer, is: AsyncServer, of: string, add: SayAsync): void {
+/** Matches address variables by position. An added or removed variable is a change of the address. */
+export function compareVariables(was: AsyncServer, is: AsyncServer, of: string, add: AddAsyncChange): void {
   const names = parameterNames(is.url)
   for (const [index, oldName] of parameterNames(was.url).entries()) {
     const name = names[index] ?? oldName
@@ -33,7 +33,7 @@ function memberIn(owner: Located | null, name: string): Located | null {
 }
 
 interface ServerVariable {
-  /** Null where it may have any value. */
+  /** Null if the variable may have any value. */
   readonly values: readonly string[] | null
   readonly fallback: string | null
 }
@@ -49,12 +49,15 @@ function isOn({ servers }: AsyncChannel, name: string): boolean {
   return servers === null || servers.has(name)
 }
 
-/** On which servers a channel is found; where it names none, on all. A server that is gone is told as that. */
+/**
+ * The servers of a channel; a channel that names none is on all servers. Removed servers are reported as removed
+ * servers.
+ */
 export function compareChannelServers(
   { base, head }: AsyncWalk,
   was: AsyncChannel,
   is: AsyncChannel,
-  add: SayAsync,
+  add: AddAsyncChange,
 ): void {
   for (const name of [...base.servers.keys()].filter((server) => head.servers.has(server)).sort(byCodeUnit)) {
     const [before, after] = [isOn(was, name), isOn(is, name)]

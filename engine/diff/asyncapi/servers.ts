@@ -4,9 +4,9 @@ import { shapeOf } from './addresses.ts'
 import { compareBindings } from './bindings.ts'
 import { compareSecurity } from './security.ts'
 import { compareVariables } from './server-places.ts'
-import type { AsyncWalk, SayAsync } from './walk.ts'
+import type { AsyncWalk, AddAsyncChange } from './walk.ts'
 
-export function compareServers(walk: AsyncWalk, add: SayAsync): void {
+export function compareServers(walk: AsyncWalk, add: AddAsyncChange): void {
   const { base, head } = walk
   for (const name of [...new Set([...base.servers.keys(), ...head.servers.keys()])].sort(byCodeUnit)) {
     const [before, after] = [base.servers.get(name), head.servers.get(name)]
@@ -30,7 +30,7 @@ export function compareServers(walk: AsyncWalk, add: SayAsync): void {
       })
     } else if (before !== undefined && after !== undefined) {
       const shared = { subject: name, name, side: 'head', located: after.located } as const
-      // The names of variables are no part of an address.
+      // Variable names are not part of an address.
       if (shapeOf(before.url) !== shapeOf(after.url)) {
         add({ ...shared, rule: 'asyncapi-server-address-changed', before: before.url, after: after.url })
       }
@@ -41,7 +41,7 @@ export function compareServers(walk: AsyncWalk, add: SayAsync): void {
         add({ ...shared, rule: 'asyncapi-server-protocol-version-changed', ...versions })
       }
       const where = `server ${name}`
-      const within: SayAsync = (change) => add({ ...change, where, endpoint: where })
+      const within: AddAsyncChange = (change) => add({ ...change, where, endpoint: where })
       compareVariables(before, after, where, within)
       const bindings = {
         before: before.bindings,

@@ -1,4 +1,4 @@
-/** Two texts of a GraphQL contract → finding groups. An empty side is a schema that offers nothing. */
+/** Compares two texts of a GraphQL contract into finding groups. An empty side is a schema that offers nothing. */
 import type { CompareOptions, FormatComparison } from '../../format.ts'
 import { readGraphql } from '../../contracts/graphql/contract.ts'
 import { NO_SCHEMA, ROOT_KINDS, STANDARD_SCALARS, type GraphqlSchema } from '../../contracts/graphql/schema.ts'
@@ -29,8 +29,8 @@ export function compareGraphql(
   compareRoots(report)
   const examined = compareTypes(report)
   compareDirectives(report)
-  sayUnresolved(report)
-  sayUnusedScalars(report)
+  reportUnresolved(report)
+  reportUnusedScalars(report)
   return ok({
     groups: report.grouping.finish(),
     stats: {
@@ -38,13 +38,13 @@ export function compareGraphql(
       schemas_compared: examined,
       touched: report.touched(),
     },
-    // SDL does not say which edition of the language it is written in.
+    // SDL does not state its edition of the language.
     spec_versions: { base: null, head: null },
     unresolved: inOneOrder([...unresolvedOf('base', report), ...unresolvedOf('head', report)]),
   })
 }
 
-/** Types that something is of and nothing defines: what they hold was not compared. */
+/** Types that are referred to but not defined. Their content was not compared. */
 function unresolvedOf(side: 'base' | 'head', { references }: GraphqlReport): readonly UnresolvedReference[] {
   return [...references[side].dangling].map(([reference, { coordinate }]) => ({
     side,
@@ -84,8 +84,8 @@ function compareRoots(report: GraphqlReport): void {
   }
 }
 
-/** References that lead nowhere now and did not before. */
-function sayUnresolved(report: GraphqlReport): void {
+/** References that are unresolved in the head and were not in the base. */
+function reportUnresolved(report: GraphqlReport): void {
   const { base, head } = report.references
   for (const [name, { coordinate, reference }] of head.dangling) {
     if (base.dangling.has(name)) continue
@@ -102,12 +102,12 @@ function pathOf(coordinate: string): readonly string[] {
   return argument === undefined ? owner : [...owner, 'arguments', argument]
 }
 
-/** A standard scalar is part of a schema only where something is of its type. */
-function sayUnusedScalars(report: GraphqlReport): void {
+/** A standard scalar is part of a schema only where something has its type. */
+function reportUnusedScalars(report: GraphqlReport): void {
   const { base, head } = report.references
   if (report.sides.head === NO_SCHEMA) return
   for (const name of STANDARD_SCALARS) {
-    // Introspection itself gives these two.
+    // Introspection always contains these two.
     if (name === 'String' || name === 'Boolean') continue
     const isUsed = ({ inputs, outputs }: typeof base): boolean => inputs.has(name) || outputs.has(name)
     if (!isUsed(base) || isUsed(head)) continue

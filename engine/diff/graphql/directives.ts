@@ -1,4 +1,4 @@
-/** Definitions of directives, matched by name: what operations and schemas may apply, where, and with which arguments. */
+/** Directive definitions, matched by name: their locations and arguments. */
 import type { DirectiveDefinition } from '../../contracts/graphql/schema.ts'
 import { compareDescription, compareLifecycle, compareUsages } from './elements.ts'
 import { compareInputs } from './inputs.ts'

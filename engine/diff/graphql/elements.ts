@@ -1,4 +1,4 @@
-/** What all elements of a schema have: a description, a life cycle, directives applied to them. */
+/** The parts that every schema element has: a description, a life cycle, applied directives. */
 import { changedTexts, matchByKey } from '../match.ts'
 import { byCodeUnit } from '../../change-set.ts'
 import type { Deprecable, Element, DirectiveUsage } from '../../contracts/graphql/schema.ts'
@@ -37,12 +37,12 @@ export function compareLifecycle(
 }
 
 /**
- * Compares the directives on both sides of an element; `noun` says what it is. Repeated directives are matched by what they
- * say, and what is left of a name on both sides is the same directive with other arguments.
+ * Compares the directives of an element; `noun` names the element. Repeated directives are matched by their arguments;
+ * unmatched ones of one name are reported as changed.
  */
 export function compareUsages(before: Element, after: Element, noun: string, site: Site, report: GraphqlReport): void {
   if (before.usages.length + after.usages.length === 0) return
-  if (!report.sides.base.tellsUsages || !report.sides.head.tellsUsages) return
+  if (!report.sides.base.hasUsages || !report.sides.head.hasUsages) return
   const place = { noun: noun === '' ? site.coordinate : `${noun} \`${site.coordinate}\``, site, report }
   const { added, removed } = matchByKey(before.usages, after.usages, usageText)
   for (const name of [...new Set([...removed, ...added].map((usage) => usage.name))].sort(byCodeUnit)) {
@@ -51,10 +51,10 @@ export function compareUsages(before: Element, after: Element, noun: string, sit
     const changed = Math.min(gone.length, come.length)
     for (const [index, usage] of gone.entries()) {
       const partner = come[index]
-      if (partner === undefined) sayUsage(place, 'removed', usage)
-      else sayChanged(place, usage, partner)
+      if (partner === undefined) reportUsage(place, 'removed', usage)
+      else reportChanged(place, usage, partner)
     }
-    for (const usage of come.slice(changed)) sayUsage(place, 'added', usage)
+    for (const usage of come.slice(changed)) reportUsage(place, 'added', usage)
   }
 }
 
@@ -68,7 +68,7 @@ function ofName(usages: readonly DirectiveUsage[], name: string): readonly Direc
   return usages.filter((usage) => usage.name === name).sort((a, b) => byCodeUnit(usageText(a), usageText(b)))
 }
 
-/** The directive as SDL writes it, arguments in order. */
+/** The directive as SDL, with its arguments in order. */
 function usageText({ name, arguments: given }: DirectiveUsage): string {
   if (given.size === 0) return `@${name}`
   return `@${name}(${[...given].map(([argument, value]) => `${argument}: ${value}`).join(', ')})`
@@ -78,7 +78,7 @@ function usageSite({ site, noun }: UsagePlace, { name }: DirectiveUsage): Site &
   return { ...below(site, `${site.coordinate}@${name}`, 'directives', name), noun }
 }
 
-function sayUsage(place: UsagePlace, action: 'added' | 'removed', usage: DirectiveUsage): void {
+function reportUsage(place: UsagePlace, action: 'added' | 'removed', usage: DirectiveUsage): void {
   const rule = federationRule(usage.name, action) ?? (`graphql-directive-usage-${action}` as const)
   const side = action === 'added' ? 'head' : 'base'
   const text = usageText(usage)
@@ -86,18 +86,18 @@ function sayUsage(place: UsagePlace, action: 'added' | 'removed', usage: Directi
   place.report.add(usageSite(place, usage), { rule, side, mark: usage.mark, name: place.noun, ...change })
 }
 
-function sayChanged(place: UsagePlace, before: DirectiveUsage, after: DirectiveUsage): void {
+function reportChanged(place: UsagePlace, before: DirectiveUsage, after: DirectiveUsage): void {
   const site = usageSite(place, after)
   const rule = federationRule(after.name, 'changed')
   if (rule === null) {
-    sayArguments(place, before, after)
+    reportArguments(place, before, after)
     return
   }
   const texts = { before: usageText(before), after: usageText(after) }
   place.report.add(site, { rule, side: 'head', mark: after.mark, name: place.noun, ...texts })
 }
 
-function sayArguments(place: UsagePlace, before: DirectiveUsage, after: DirectiveUsage): void {
+function reportArguments(place: UsagePlace, before: DirectiveUsage, after: DirectiveUsage): void {
   const { site: owner, noun, report } = place
   const { added, removed } = changedTexts([...before.arguments.keys()], [...after.arguments.keys()])
   const add = (rule: GraphqlRuleId, name: string, usage: DirectiveUsage, side: 'base' | 'head'): void => {

@@ -1,18 +1,18 @@
-/** Values that clients or schemas give: arguments, fields of input types, arguments of directives. Matched by name. */
+/** Input values: arguments, fields of input types, arguments of directives. Matched by name. */
 import type { InputValue } from '../../contracts/graphql/schema.ts'
 import type { InputChange, InputRuleId, InputSite } from '../../rules/graphql/input-rows.ts'
 import { relateTypes, type TypeRelation } from '../../rules/graphql/variance.ts'
 import { compareDescription, compareLifecycle, compareUsages } from './elements.ts'
 import type { GraphqlReport, Site } from './report.ts'
 
-/** One kind of input, as rules and messages call it, and where it stands below its owner. */
+/** One kind of input: its name in rules and messages, and its place below its owner. */
 interface InputKind {
   readonly id: InputSite
   readonly noun: string
   readonly siteOf: (name: string) => Site
 }
 
-/** Of a relation of types, what it is for whoever gives the value. */
+/** The meaning of a type relation for the side that supplies the value. */
 const TYPE_CHANGES: Readonly<Record<Exclude<TypeRelation, 'same'>, InputChange>> = {
   'non-null': 'became-required',
   nullable: 'became-optional',

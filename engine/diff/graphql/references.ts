@@ -1,6 +1,6 @@
 /**
- * Which types a schema refers to and from where: what clients send and receive, what is referred to without being defined,
- * and which operations (root fields) a type has a part in.
+ * The type references of a schema. They give the types that clients send and receive, undefined types, and the
+ * operations (root fields) that use a type.
  */
 import { byCodeUnit } from '../../change-set.ts'
 import {
@@ -16,12 +16,12 @@ import {
 } from '../../contracts/graphql/schema.ts'
 import type { Operation } from '../../finding.ts'
 
-/** Past so many operations a change is told of the schema as a whole: a list of them says no more than that. */
+/** A change that reaches more operations than this is reported for the whole schema. */
 const MANY_OPERATIONS = 20
 
 type ReachedOperations = Set<Operation> | 'many'
 
-/** A reference to a type that is not defined, at the first place that refers to it. */
+/** A reference to an undefined type, at the first place that has one. */
 interface Dangling {
   readonly coordinate: string
   readonly reference: Reference
@@ -32,7 +32,7 @@ export class References {
   readonly inputs = new Set<string>()
   readonly outputs = new Set<string>()
   readonly dangling = new Map<string, Dangling>()
-  /** Root fields by the coordinate of the field. */
+  /** Root fields by field coordinate. */
   readonly operations = new Map<string, Operation>()
   readonly #schema: GraphqlSchema
   readonly #successors = new Map<string, Set<string>>()
@@ -51,7 +51,7 @@ export class References {
     this.#readOperations()
   }
 
-  /** The operations that a type has a part in; null when they are many, or none is known. */
+  /** The operations that use a type. Null if they are many or none is known. */
   operationsOf(type: string): readonly Operation[] | null {
     const reached = this.#reached.get(type)
     if (reached === undefined || reached === 'many') return null
@@ -68,7 +68,7 @@ export class References {
       for (const field of type.fields.values()) this.#readField(name, field)
       for (const reference of type.interfaces.values()) {
         this.#refer(name, name, reference)
-        // Where the interface is given, the type can come.
+        // A value of the interface can be a value of this type.
         this.#edge(reference.name, name)
       }
     }
@@ -126,7 +126,7 @@ export class References {
     }
   }
 
-  /** Whether the type did not know of the operation yet. Sets only grow, to a bound, so that this ends soon. */
+  /** Adds the operation, and returns whether it was new. The sets only grow, up to a bound, so the walk ends. */
   #addReached(type: string, operation: Operation | 'many'): boolean {
     const reached = this.#reached.get(type)
     if (reached === 'many') return false

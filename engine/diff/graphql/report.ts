@@ -1,10 +1,11 @@
 /**
- * Changes of a schema on their way to groups: words are filled in, places are made into pointers, operations that a change
- * reaches are added, and what clients touch is counted.
+ * Turns changes of a schema into finding groups. It fills in messages, makes pointers, adds the operations that a
+ * change reaches, and counts what clients touch.
  *
- * The location of a finding is a JSON Pointer made from the schema coordinate, the same for SDL and introspection results:
- * `/types/User/fields/name/arguments/first`, `/types/Role/values/ADMIN`, `/types/Pet/members/Cat`, `/types/Cat/interfaces/Animal`,
- * `/types/User/directives/key`, `/directives/auth/arguments/role`, `/directives/auth/locations/FIELD`, `/schema/query`.
+ * The location of a finding is a JSON Pointer made from the schema coordinate. It is the same for SDL and
+ * introspection results: `/types/User/fields/name/arguments/first`, `/types/Role/values/ADMIN`,
+ * `/types/Pet/members/Cat`, `/types/Cat/interfaces/Animal`, `/types/User/directives/key`,
+ * `/directives/auth/arguments/role`, `/directives/auth/locations/FIELD`, `/schema/query`.
  */
 import type { ComparisonStats } from '../../format.ts'
 import type { GraphqlSchema, Mark } from '../../contracts/graphql/schema.ts'
@@ -12,19 +13,19 @@ import { composePointer } from '../../contracts/pointer.ts'
 import type { Locate, Position } from '../../contracts/positions.ts'
 import type { Direction, Operation } from '../../finding.ts'
 import { Grouping, type GroupingOptions } from '../../rules/grouping.ts'
-import { ToldChange, ToldPlace, type JudgedChange, type ReachedPlace } from '../../rules/judged-change.ts'
+import { ReportedChange, ReportedPlace, type JudgedChange, type ReachedPlace } from '../../rules/judged-change.ts'
 import type { NameCount } from '../../rules/name-count.ts'
 import { GRAPHQL_RULES, type GraphqlRuleId } from '../../rules/graphql/rows.ts'
 import { filledIn, ruleNamed } from '../../rules/row.ts'
 import { nameValue } from '../../schema/values.ts'
 import { References } from './references.ts'
 
-/** An element of the schema that changes are told of. */
+/** The schema element of a change. */
 export interface Site {
   /** Schema coordinate: `User.name`, `Query.user(id:)`, `@key(fields:)`. */
   readonly coordinate: string
   readonly path: readonly string[]
-  /** The type whose operations the change reaches; null for directives and the schema. */
+  /** The type whose operations the change reaches. Null for directives and the schema. */
   readonly type: string | null
 }
 
@@ -39,7 +40,7 @@ interface GraphqlChange {
   readonly mark: Mark
   readonly before?: unknown
   readonly after?: unknown
-  /** Stands for the coordinate in the words. */
+  /** Replaces the coordinate in the message. */
   readonly name?: string
   readonly detail?: string
 }
@@ -49,8 +50,8 @@ interface SchemaSides {
   readonly head: GraphqlSchema
 }
 
-/** A change that knows its mark in the text: schema coordinates are no pointers into it. */
-class MarkedChange extends ToldChange {
+/** A change that knows its mark in the text, because schema coordinates are not pointers into it. */
+class MarkedChange extends ReportedChange {
   readonly #schema: GraphqlSchema
   readonly #mark: Mark
 
@@ -60,7 +61,7 @@ class MarkedChange extends ToldChange {
     this.#mark = mark
   }
 
-  /** Worked out when asked for: of a flood of changes most are counted only. */
+  /** Computed on demand: most changes of a flood are only counted. */
   get position(): Position | null {
     return this.#schema.positionOf(this.#mark)
   }
@@ -85,7 +86,7 @@ export class GraphqlReport {
 
   add(site: Site, { rule: id, side, mark, before = null, after = null, name, detail }: GraphqlChange): void {
     if (this.grouping.isOff(id)) return
-    const { rule, advice, says: text } = ruleNamed(GRAPHQL_RULES, id)
+    const { rule, advice, sentence: text } = ruleNamed(GRAPHQL_RULES, id)
     const words: Readonly<Record<string, string>> = {
       name: name ?? site.coordinate,
       detail: detail ?? '',
@@ -110,16 +111,17 @@ export class GraphqlReport {
     return { endpoints: this.#touchedOperations.size, fields: response.size, params: request.size }
   }
 
-  /** An operation’s own field is its place; what is deeper is placed at the operations that it has a part in. */
+  /** The field of an operation is its own place. Deeper elements are placed at the operations that use them. */
   #places(site: Site, side: keyof SchemaSides, isInfo: boolean, message: string): readonly ReachedPlace[] {
     const [root, type, member, field] = site.path
     const isField = root === 'types' && member === 'fields'
     const own = isField ? this.references[side].operations.get(`${type}.${field}`) : undefined
-    if (own !== undefined) return [new ToldPlace({ operation: own, tool: null, message, detail: '' })]
+    if (own !== undefined) return [new ReportedPlace({ operation: own, tool: null, message, detail: '' })]
     const reached = site.type === null || isInfo ? null : this.references[side].operationsOf(site.type)
-    if (reached === null) return [new ToldPlace({ operation: null, tool: null, message, detail: '' })]
+    if (reached === null) return [new ReportedPlace({ operation: null, tool: null, message, detail: '' })]
     return reached.map(
-      (operation) => new ToldPlace({ operation, tool: null, message: `${message} (${nameOf(operation)})`, detail: '' }),
+      (operation) =>
+        new ReportedPlace({ operation, tool: null, message: `${message} (${nameOf(operation)})`, detail: '' }),
     )
   }
 }

@@ -1,4 +1,4 @@
-/** The types of a schema, matched by name: gone, new, of another kind, or there on both sides and compared part by part. */
+/** The types of a schema, matched by name: removed, added, of another kind, or compared part by part. */
 import type {
   CompositeType,
   EnumType,
@@ -25,7 +25,7 @@ const NOUNS: Readonly<Record<TypeKind, string>> = {
   input: 'input type',
 }
 
-/** Compares the types of both sides; answers how many are on both. */
+/** Compares the types of both sides. Returns the number of types that both sides have. */
 export function compareTypes(report: GraphqlReport): number {
   const { base, head } = report.sides
   let examined = 0
@@ -85,7 +85,7 @@ function compareUnions(before: UnionType, after: UnionType, site: Site, report: 
   compareReferences(before.members, after.members, 'members', rules, site, report)
 }
 
-/** Names that came and names that went. */
+/** Names that were added or removed. */
 function compareReferences(
   before: ReadonlyMap<string, Reference>,
   after: ReadonlyMap<string, Reference>,
@@ -108,7 +108,8 @@ function compareReferences(
 
 function compareEnums(before: EnumType, after: EnumType, site: Site, report: GraphqlReport): void {
   const { base, head } = report.references
-  // What is sent is refused without the value; what is received may hold the new one: the worse side is told.
+  // A sent value is refused without the old member; a received value may contain the new one. The worse side is
+  // reported.
   const isSent = base.inputs.has(before.name)
   const isReceived = head.outputs.has(after.name) || !head.inputs.has(after.name)
   const valueSite = (name: string): Site => below(site, `${after.name}.${name}`, 'values', name)
@@ -151,21 +152,21 @@ function compareComposites(before: CompositeType, after: CompositeType, site: Si
   for (const field of before.fields.values()) {
     const head = after.fields.get(field.name)
     if (head !== undefined) compareField(field, head, fieldSite(field.name), report)
-    else sayField('removed', field, fieldSite(field.name), report)
+    else reportField('removed', field, fieldSite(field.name), report)
   }
   for (const field of after.fields.values()) {
-    if (!before.fields.has(field.name)) sayField('added', field, fieldSite(field.name), report)
+    if (!before.fields.has(field.name)) reportField('added', field, fieldSite(field.name), report)
   }
 }
 
-function sayField(action: 'removed' | 'added', { mark, type }: Field, site: Site, report: GraphqlReport): void {
+function reportField(action: 'removed' | 'added', { mark, type }: Field, site: Site, report: GraphqlReport): void {
   const side = action === 'removed' ? 'base' : 'head'
   const isOperation = report.references[side].operations.has(site.coordinate)
   const rule = `graphql-${isOperation ? 'root-field' : 'field'}-${action}` as const
   report.add(site, { rule, side, mark, ...(action === 'removed' ? { before: type } : { after: type }) })
 }
 
-/** Of a relation of types, what it is for whoever reads the field. */
+/** The meaning of a type relation for the reader of the field. */
 const FIELD_TYPE_RULES = {
   'non-null': 'graphql-field-became-non-null',
   nullable: 'graphql-field-became-nullable',

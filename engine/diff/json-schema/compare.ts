@@ -1,4 +1,7 @@
-/** Two texts of a JSON Schema → finding groups. The root is compared first, then the definitions that it does not reach. */
+/**
+ * Compares two texts of a JSON Schema into finding groups. The root is compared first, then the definitions that it
+ * does not reach.
+ */
 import { byCodeUnit } from '../../change-set.ts'
 import type { CompareOptions, FormatComparison } from '../../format.ts'
 import { definitionsOf, readJsonSchema, type JsonSchemaContract } from '../../contracts/json-schema/document.ts'
@@ -37,7 +40,7 @@ export function compareJsonSchemas(
   })
   const report = new ContractReport(JSON_SCHEMA_RULES, grouping, lifecycle.value)
   const add: AddSchemaChange = (change) => report.add(change)
-  const examined = old === null || now === null ? sayPresence(old, now, add) : compareBoth(old, now, report, add)
+  const examined = old === null || now === null ? reportPresence(old, now, add) : compareBoth(old, now, report, add)
   return ok({
     groups: report.finish(),
     stats: {
@@ -57,7 +60,11 @@ function unresolvedOf(side: 'base' | 'head', contract: JsonSchemaContract | null
   return unresolvedIn(side, danglingReferences({ root, resolve, baseOf: (from) => source.baseOf(from) }))
 }
 
-function sayPresence(base: JsonSchemaContract | null, head: JsonSchemaContract | null, add: AddSchemaChange): number {
+function reportPresence(
+  base: JsonSchemaContract | null,
+  head: JsonSchemaContract | null,
+  add: AddSchemaChange,
+): number {
   const located: Located = { value: null, at: ROOT, document: '' }
   const isAdded = base === null && head !== null
   const rule = isAdded ? 'schema-document-added' : 'schema-document-removed'
@@ -79,20 +86,20 @@ function compareBoth(
   const definitions = names.flatMap((name): readonly (readonly [string, SchemaPair])[] => {
     const [before, after] = [left.get(name), right.get(name)]
     if (before !== undefined && after !== undefined) return [[name, comparison.compare(before, after)]]
-    sayDefinition(name, before, after, add)
+    reportDefinition(name, before, after, add)
     return []
   })
-  comparison.settle()
+  comparison.complete()
   const reported = new Set<SchemaPair>()
   const proofs = new SchemaProofs(comparison)
-  tell(report, root, [], reported, proofs)
-  for (const [name, pair] of definitions) tell(report, pair, ['$defs', name], reported, proofs)
-  sayNewDangling(base, head, add)
+  reportPair(report, root, [], reported, proofs)
+  for (const [name, pair] of definitions) reportPair(report, pair, ['$defs', name], reported, proofs)
+  reportNewDangling(base, head, add)
   return comparison.examined
 }
 
-/** What the root reaches is told there; a definition tells what nothing before it told. */
-function tell(
+/** The root reports what it reaches. A definition reports only what was not reported before. */
+function reportPair(
   report: ContractReport,
   pair: SchemaPair,
   lead: readonly string[],
@@ -100,7 +107,7 @@ function tell(
   proofs: SchemaProofs,
 ): void {
   const reached: SchemaPair[] = []
-  report.tellSchema(
+  report.reportSchema(
     {
       pair,
       use: { sites: SCHEMA_DOCUMENT, mediaType: null },
@@ -118,7 +125,7 @@ function tell(
   for (const one of reached) reported.add(one)
 }
 
-function sayDefinition(
+function reportDefinition(
   name: string,
   before: Located | undefined,
   after: Located | undefined,
@@ -139,7 +146,7 @@ function sayDefinition(
   })
 }
 
-/** A language or an address that was not stated is none that anybody could rest on. */
+/** Clients cannot rely on a dialect or an address that was not stated. */
 function compareIdentity(base: JsonSchemaContract, head: JsonSchemaContract, add: AddSchemaChange): void {
   if (base.draft !== null && head.draft !== null && base.draft !== head.draft) {
     const located = { value: head.draft, at: stepInto(ROOT, '$schema'), document: '' }
@@ -159,7 +166,7 @@ function compareIdentity(base: JsonSchemaContract, head: JsonSchemaContract, add
   add({ ...change, rule: 'schema-id-changed', side: after === null ? 'base' : 'head' })
 }
 
-/** Draft 4 called it `id`. An empty fragment behind it says nothing. */
+/** Draft 4 calls it `id`. A trailing empty fragment has no meaning. */
 function addressOf({ root, draft }: JsonSchemaContract): { readonly keyword: string; readonly address: string } | null {
   if (!isRecord(root.value)) return null
   const keyword = draft === 'draft-04' || draft === 'draft-03' ? 'id' : '$id'
@@ -167,8 +174,8 @@ function addressOf({ root, draft }: JsonSchemaContract): { readonly keyword: str
   return typeof stated === 'string' ? { keyword, address: stated.replace(/#$/, '') } : null
 }
 
-/** References that lead nowhere now and did not before. */
-function sayNewDangling(base: JsonSchemaContract, head: JsonSchemaContract, add: AddSchemaChange): void {
+/** References that are unresolved in the head and were not in the base. */
+function reportNewDangling(base: JsonSchemaContract, head: JsonSchemaContract, add: AddSchemaChange): void {
   const known = new Set(base.source.dangling.map(({ reference }) => reference))
   for (const { reference, holder } of head.source.dangling) {
     if (known.has(reference)) continue

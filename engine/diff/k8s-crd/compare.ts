@@ -1,4 +1,7 @@
-/** Two texts of custom resource definitions → finding groups: resources matched by name, their versions by theirs. */
+/**
+ * Compares two texts of custom resource definitions into finding groups. Resources and their versions are matched by
+ * name.
+ */
 import { byCodeUnit } from '../../change-set.ts'
 import type { CompareOptions, FormatComparison } from '../../format.ts'
 import { readDocuments } from '../../contracts/document.ts'
@@ -19,11 +22,11 @@ import type { SchemaSource } from '../../schema/source.ts'
 import { ContractReport } from '../contract-report.ts'
 import { walkOptionsOf } from '../options.ts'
 import { compareExtensions } from './extensions.ts'
-import { compareResource, compareVersionParts, conversionOf, storedIn, type SayCrd } from './resource.ts'
+import { compareResource, compareVersionParts, conversionOf, storedIn, type AddCrdChange } from './resource.ts'
 
 const NOTHING: CrdBundle = { crds: new Map(), apiVersion: null, locate: () => null }
 
-/** Compares the definitions of both sides; an empty side holds none. */
+/** Compares the definitions of both sides. An empty side contains none. */
 export function compareCrds(
   before: string,
   after: string,
@@ -55,7 +58,7 @@ export function compareCrds(
   })
 }
 
-/** Kubernetes resolves no reference: whatever one names was not compared (apiextensions v1, structural schemas). */
+/** Kubernetes resolves no reference, so the target of one was not compared (apiextensions v1, structural schemas). */
 function unresolvedOf(side: 'base' | 'head', { crds }: CrdBundle): readonly UnresolvedReference[] {
   const schemas = [...crds.values()].flatMap(({ versions }) => [...versions.values()].map(({ schema }) => schema))
   return schemas.flatMap((root) =>
@@ -83,7 +86,7 @@ function compareNamed(name: string, base: Crd | undefined, head: Crd | undefined
     report.add({ rule, subject: name, name, side, located: there.located, endpoint: name })
     return 0
   }
-  compareResource(base, head, sayWithin(report, name))
+  compareResource(base, head, reportWithin(report, name))
   let examined = 0
   for (const [version, after] of [...head.versions].sort(([a], [b]) => byCodeUnit(a, b))) {
     const before = base.versions.get(version)
@@ -93,8 +96,8 @@ function compareNamed(name: string, base: Crd | undefined, head: Crd | undefined
 }
 
 /**
- * Objects that lie in the old storage version are read as the new one: without a webhook nothing converts them, so that
- * what the new schema does not know is pruned.
+ * Stored objects of the old storage version are read as the new one. Without a webhook nothing converts them, and
+ * unknown fields are pruned.
  */
 function compareStorage(name: string, base: Crd, head: Crd, report: ContractReport): number {
   const [before, after] = [storedIn(base), storedIn(head)]
@@ -108,15 +111,15 @@ function compareStorage(name: string, base: Crd, head: Crd, report: ContractRepo
   )
 }
 
-/** `of` goes before the subject, and to what a finding says is touched. */
-function sayWithin(report: ContractReport, of: string, where = ''): SayCrd {
+/** `of` comes before the subject and before the touched element of a finding. */
+function reportWithin(report: ContractReport, of: string, where = ''): AddCrdChange {
   return (change) =>
     report.add({ ...change, subject: `${of} ${change.subject}`, where, endpoint: where === '' ? of : where })
 }
 
 function compareVersion(name: string, before: CrdVersion, after: CrdVersion, report: ContractReport): number {
   const where = `${name}, version ${after.name}`
-  compareVersionParts(before, after, sayWithin(report, name, where))
+  compareVersionParts(before, after, reportWithin(report, name, where))
   return compareVersionSchemas(name, before, after, where, report)
 }
 
@@ -127,7 +130,7 @@ function compareVersionSchemas(
   where: string,
   report: ContractReport,
 ): number {
-  const add = sayWithin(report, name, where)
+  const add = reportWithin(report, name, where)
   if (before.schema === null || after.schema === null) {
     if (before.schema !== null)
       add({ rule: 'crd-schema-removed', subject: 'schema', side: 'base', located: before.schema })
@@ -142,7 +145,7 @@ function compareVersionSchemas(
   return compareSchemas(before.schema, after.schema, name, where, report)
 }
 
-/** Structural schemas hold no references. */
+/** Structural schemas contain no references. */
 const NO_REFERENCES: SchemaSource = { dialect: 'openapi-3.0', resolve: () => null }
 
 function compareSchemas(before: Located, after: Located, name: string, where: string, report: ContractReport): number {
@@ -151,8 +154,8 @@ function compareSchemas(before: Located, after: Located, name: string, where: st
     { ...before, value: plainCrdSchema(before.value) },
     { ...after, value: plainCrdSchema(after.value) },
   )
-  comparison.settle()
-  report.tellSchema(
+  comparison.complete()
+  report.reportSchema(
     {
       pair,
       use: { sites: CRD_OBJECT, mediaType: null },

@@ -5,7 +5,7 @@ import { byCodeUnit } from '../../change-set.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { isRecord, memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
 
-/** A change of an extension. Steps lead down from the root of the object. */
+/** A change of an extension. Steps start at the root of the object. */
 interface ExtensionChange {
   readonly rule: CrdRuleId
   readonly steps: readonly string[]
@@ -26,7 +26,7 @@ interface ExtensionPart {
   readonly steps: readonly string[]
 }
 
-/** Compares two schemas and, part by part, what lies below both. Depth is bounded by reading. */
+/** Compares two schemas and the parts that both have. The reader bounds the depth. */
 export function compareExtensions(
   before: Located,
   after: Located,
@@ -80,7 +80,7 @@ function compareFlags(
   }
 }
 
-/** Kubernetes' defaults: a list is replaced as a whole, an object member by member. */
+/** Kubernetes' defaults: a list is replaced as a whole, an object is merged member by member. */
 const ATOMIC = 'atomic'
 const GRANULAR = 'granular'
 
@@ -88,7 +88,7 @@ function compareMerging(
   { before: was, after: is, base: old, head: now, steps }: ExtensionPart,
   add: AddExtensionChange,
 ): void {
-  const tell = (member: string, rule: CrdRuleId, before: unknown, after: unknown): void => {
+  const emit = (member: string, rule: CrdRuleId, before: unknown, after: unknown): void => {
     const located = memberOf(is, member)
     const place = located === null ? { located: memberOf(was, member) ?? was, side: 'base' } : { located, side: 'head' }
     add({ rule, steps, before, after, located: place.located, side: place.side === 'base' ? 'base' : 'head' })
@@ -96,13 +96,13 @@ function compareMerging(
   const [listBefore, listAfter] = [old['x-kubernetes-list-type'] ?? ATOMIC, now['x-kubernetes-list-type'] ?? ATOMIC]
   if (listBefore !== listAfter) {
     const rule = listAfter === ATOMIC ? 'crd-list-type-loosened' : 'crd-list-type-tightened'
-    tell('x-kubernetes-list-type', rule, listBefore, listAfter)
+    emit('x-kubernetes-list-type', rule, listBefore, listAfter)
   } else if (listAfter === 'map') {
     const [before, after] = [keysOf(old), keysOf(now)]
-    if (!isEqual(before, after)) tell('x-kubernetes-list-map-keys', 'crd-list-map-keys-changed', before, after)
+    if (!isEqual(before, after)) emit('x-kubernetes-list-map-keys', 'crd-list-map-keys-changed', before, after)
   }
   const [mapBefore, mapAfter] = [old['x-kubernetes-map-type'] ?? GRANULAR, now['x-kubernetes-map-type'] ?? GRANULAR]
-  if (mapBefore !== mapAfter) tell('x-kubernetes-map-type', 'crd-map-type-changed', mapBefore, mapAfter)
+  if (mapBefore !== mapAfter) emit('x-kubernetes-map-type', 'crd-map-type-changed', mapBefore, mapAfter)
 }
 
 function keysOf(schema: JsonRecord): readonly string[] {
@@ -112,7 +112,7 @@ function keysOf(schema: JsonRecord): readonly string[] {
 
 const VALIDATIONS = 'x-kubernetes-validations'
 
-/** Rules are known by their expression: what is said when one is broken may change. */
+/** Rules are matched by expression. Their messages may change. */
 function compareRules({ before: was, after: is, steps }: ExtensionPart, add: AddExtensionChange): void {
   const [base, head] = [rulesOf(was), rulesOf(is)]
   for (const [expression, located] of base) {
@@ -134,7 +134,7 @@ function compareRules({ before: was, after: is, steps }: ExtensionPart, add: Add
   }
 }
 
-/** A rule on `oldSelf` is left out when an object is created, unless it says that there may be none. */
+/** A rule on `oldSelf` is skipped when an object is created, unless it allows `oldSelf` to be absent. */
 function runsOnCreation({ value }: Located): boolean {
   return isRecord(value) && value['optionalOldSelf'] === true
 }

@@ -1,4 +1,7 @@
-/** One resource on both sides, outside its schemas: scope, names, versions, conversion, subresources, columns, selectable fields. */
+/**
+ * One resource on both sides, without its schemas: scope, names, versions, conversion, subresources, columns,
+ * selectable fields.
+ */
 import { lookupTable } from '../../lookup-table.ts'
 import { byCodeUnit } from '../../change-set.ts'
 import { itemsOf, type Crd, type CrdVersion } from '../../contracts/k8s-crd/contract.ts'
@@ -7,10 +10,10 @@ import { isEqual } from '../../schema/equality.ts'
 import { isRecord, memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
 import type { RowChange } from '../contract-report.ts'
 
-/** Says a change of the resource; the name of the resource goes before the subject. */
-export type SayCrd = (change: Omit<RowChange, 'endpoint'> & { readonly rule: CrdRuleId }) => void
+/** Reports a change of the resource. The resource name comes before the subject. */
+export type AddCrdChange = (change: Omit<RowChange, 'endpoint'> & { readonly rule: CrdRuleId }) => void
 
-export function compareResource(base: Crd, head: Crd, add: SayCrd): void {
+export function compareResource(base: Crd, head: Crd, add: AddCrdChange): void {
   compareIdentity(base, head, add)
   compareNames(base, head, add)
   comparePruning(base, head, add)
@@ -18,7 +21,7 @@ export function compareResource(base: Crd, head: Crd, add: SayCrd): void {
   compareVersionLists(base, head, add)
 }
 
-function compareIdentity({ spec: base }: Crd, { spec: head }: Crd, add: SayCrd): void {
+function compareIdentity({ spec: base }: Crd, { spec: head }: Crd, add: AddCrdChange): void {
   for (const [member, rule] of [
     ['scope', 'crd-scope-changed'],
     ['group', 'crd-group-changed'],
@@ -29,8 +32,8 @@ function compareIdentity({ spec: base }: Crd, { spec: head }: Crd, add: SayCrd):
   }
 }
 
-/** v1beta1 could keep unknown fields of all versions at once. */
-function comparePruning({ spec: base }: Crd, { spec: head }: Crd, add: SayCrd): void {
+/** v1beta1 could keep the unknown fields of all versions. */
+function comparePruning({ spec: base }: Crd, { spec: head }: Crd, add: AddCrdChange): void {
   const member = 'preserveUnknownFields'
   const [was, is] = [memberOf(base, member), memberOf(head, member)]
   const [before, after] = [was?.value === true, is?.value === true]
@@ -41,13 +44,13 @@ function comparePruning({ spec: base }: Crd, { spec: head }: Crd, add: SayCrd): 
   add({ ...place, rule, subject: member, before, after })
 }
 
-/** What an absent name is, as the API server fills it in. */
+/** The names that the API server fills in when they are absent. */
 const IMPLIED: Readonly<Record<string, (kind: string) => string>> = lookupTable({
   singular: (kind) => kind.toLowerCase(),
   listKind: (kind) => `${kind}List`,
 })
 
-function compareNames({ spec: base }: Crd, { spec: head }: Crd, add: SayCrd): void {
+function compareNames({ spec: base }: Crd, { spec: head }: Crd, add: AddCrdChange): void {
   const [was, is] = [memberOf(base, 'names'), memberOf(head, 'names')]
   if (!isRecord(was?.value) || !isRecord(is?.value) || is === null) return
   for (const member of ['kind', 'plural', 'singular', 'listKind']) {
@@ -72,7 +75,7 @@ function compareTexts(
   after: Located | null,
   member: string,
   rule: 'crd-short-name' | 'crd-category',
-  add: SayCrd,
+  add: AddCrdChange,
 ): void {
   const [base, head] = [before, after].map((owner) => textItems(owner, member))
   for (const [name, located] of base ?? []) {
@@ -90,7 +93,7 @@ function textItems(owner: Located | null, member: string): ReadonlyMap<string, L
   return new Map(items.flatMap((item) => (typeof item.value === 'string' ? [[item.value, item] as const] : [])))
 }
 
-function compareConversion({ spec: base }: Crd, { spec: head }: Crd, add: SayCrd): void {
+function compareConversion({ spec: base }: Crd, { spec: head }: Crd, add: AddCrdChange): void {
   const [was, is] = [memberOf(base, 'conversion'), memberOf(head, 'conversion')]
   const [before, after] = [strategyOf(was), strategyOf(is)]
   const place =
@@ -102,7 +105,7 @@ function compareConversion({ spec: base }: Crd, { spec: head }: Crd, add: SayCrd
   }
 }
 
-/** The port of a ServiceReference of apiextensions.k8s.io/v1 that states none. */
+/** The default port of a ServiceReference of apiextensions.k8s.io/v1. */
 const HTTPS_PORT = 443
 
 function withWebhookDefaults(conversion: Located | null): unknown {
@@ -119,7 +122,7 @@ function stepsInto(owner: Located, steps: readonly string[]): Located | null {
   return steps.reduce<Located | null>((held, step) => (held === null ? null : memberOf(held, step)), owner)
 }
 
-/** How objects become those of another version: `None` changes their apiVersion only. */
+/** The conversion strategy between versions. `None` changes the apiVersion only. */
 export function conversionOf({ spec }: Crd): string {
   return strategyOf(memberOf(spec, 'conversion'))
 }
@@ -129,7 +132,7 @@ function strategyOf(conversion: Located | null): string {
   return typeof stated === 'string' ? stated : 'None'
 }
 
-function compareVersionLists(base: Crd, head: Crd, add: SayCrd): void {
+function compareVersionLists(base: Crd, head: Crd, add: AddCrdChange): void {
   for (const name of [...new Set([...base.versions.keys(), ...head.versions.keys()])].sort(byCodeUnit)) {
     const [before, after] = [base.versions.get(name), head.versions.get(name)]
     if (before === undefined && after !== undefined) {
@@ -150,29 +153,29 @@ export function storedIn({ versions }: Crd): CrdVersion | null {
   return [...versions.values()].find(({ isStored }) => isStored) ?? null
 }
 
-function compareLife(was: CrdVersion, is: CrdVersion, add: SayCrd): void {
+function compareLife(was: CrdVersion, is: CrdVersion, add: AddCrdChange): void {
   const { name } = is
-  const tell = (member: string, rule: CrdRuleId, before: boolean, after: boolean): void => {
+  const emit = (member: string, rule: CrdRuleId, before: boolean, after: boolean): void => {
     const located = memberOf(is.located, member) ?? is.located
     add({ rule, subject: name, name, side: 'head', located, before, after })
   }
   if (was.isServed !== is.isServed) {
-    tell('served', is.isServed ? 'crd-version-served' : 'crd-version-not-served', was.isServed, is.isServed)
+    emit('served', is.isServed ? 'crd-version-served' : 'crd-version-not-served', was.isServed, is.isServed)
   }
   if (was.isDeprecated !== is.isDeprecated) {
     const rule = is.isDeprecated ? 'crd-version-deprecated' : 'crd-version-reactivated'
-    tell('deprecated', rule, was.isDeprecated, is.isDeprecated)
+    emit('deprecated', rule, was.isDeprecated, is.isDeprecated)
   }
 }
 
-/** What one version has beside its schema. */
-export function compareVersionParts(before: CrdVersion, after: CrdVersion, add: SayCrd): void {
+/** Compares the parts of one version other than its schema. */
+export function compareVersionParts(before: CrdVersion, after: CrdVersion, add: AddCrdChange): void {
   compareSubresources(before, after, add)
   compareKeyed(before.printerColumns, after.printerColumns, 'name', 'crd-printer-column', add)
   compareKeyed(before.selectableFields, after.selectableFields, 'jsonPath', 'crd-selectable-field', add)
 }
 
-function compareSubresources(was: CrdVersion, is: CrdVersion, add: SayCrd): void {
+function compareSubresources(was: CrdVersion, is: CrdVersion, add: AddCrdChange): void {
   for (const member of ['status', 'scale'] as const) {
     const [base, head] = [was.subresources, is.subresources].map((owner) => owner && memberOf(owner, member))
     if (base && !head) {
@@ -193,7 +196,7 @@ function compareKeyed(
   is: Located | null,
   key: 'name' | 'jsonPath',
   rule: 'crd-printer-column' | 'crd-selectable-field',
-  add: SayCrd,
+  add: AddCrdChange,
 ): void {
   const [base, head] = [keyed(was, key), keyed(is, key)]
   for (const [name, located] of base) {
@@ -211,7 +214,7 @@ function compareKeyed(
   }
 }
 
-/** v1beta1 spelled `JSONPath`. */
+/** v1beta1 writes `JSONPath`. */
 function keyed(list: Located | null, key: string): ReadonlyMap<string, Located> {
   const found = new Map<string, Located>()
   for (const item of itemsOf(list)) {

@@ -1,4 +1,7 @@
-/** What a tool says of its own harm (MCP ToolAnnotations) and of how it is run. Absent hints have the defaults of the protocol. */
+/**
+ * The annotations of a tool (MCP ToolAnnotations) and its execution settings. Absent hints have the defaults of the
+ * protocol.
+ */
 import { lookupTable } from '../../lookup-table.ts'
 import type { McpItem } from '../../contracts/mcp-manifest.ts'
 import { composePointer } from '../../contracts/pointer.ts'
@@ -9,12 +12,12 @@ import type { McpReport } from './report.ts'
 
 interface Hint {
   readonly name: string
-  /** What the protocol takes an absent hint for. */
+  /** The protocol's default for an absent hint. */
   readonly fallback: boolean
   /** The value that promises less harm. */
   readonly safe: boolean
   readonly worse: McpRuleId
-  /** When the hint is stated where the tool ceases to be one that only reads. */
+  /** The rule for a stated hint when the tool stops being read-only. */
   readonly stated?: McpRuleId
 }
 
@@ -31,7 +34,7 @@ const HINTS: readonly Hint[] = [
   { name: 'openWorldHint', fallback: true, safe: false, worse: 'mcp-tool-became-open-world' },
 ]
 
-/** Meaningful only for tools that change something (MCP ToolAnnotations). */
+/** Has a meaning only for tools that change something (MCP ToolAnnotations). */
 const OF_WRITERS: ReadonlySet<string> = new Set(['destructiveHint', 'idempotentHint'])
 
 const NO_MEMBERS: JsonRecord = {}
@@ -42,11 +45,11 @@ export function compareAnnotations(before: McpItem, after: McpItem, report: McpR
   for (const hint of HINTS) {
     if (base[hint.name] === head[hint.name]) continue
     const rule = judgeHint(hint, base, head)
-    if (rule !== null) sayMember(rule, 'annotations', hint.name, before, after, report)
+    if (rule !== null) reportMember(rule, 'annotations', hint.name, before, after, report)
   }
   for (const name of new Set([...Object.keys(base), ...Object.keys(head)])) {
     if (name === 'title' || HINTS.some((hint) => hint.name === name) || isEqual(base[name], head[name])) continue
-    sayMember('mcp-tool-annotation-changed', 'annotations', name, before, after, report)
+    reportMember('mcp-tool-annotation-changed', 'annotations', name, before, after, report)
   }
 }
 
@@ -55,11 +58,11 @@ function judgeHint(hint: Hint, base: JsonRecord, head: JsonRecord): McpRuleId | 
   const after = readHint(hint, head)
   if (OF_WRITERS.has(hint.name)) {
     if (readOnly(head)) return null
-    // What a reading tool said of writing was without meaning: losing readOnlyHint says it all, unless harm is spoken out.
+    // The write hints of a read-only tool had no effect. Losing readOnlyHint covers them, unless the head states harm.
     if (readOnly(base)) return hint.stated !== undefined && head[hint.name] === !hint.safe ? hint.stated : null
   }
   if (before !== after) return after === hint.safe ? 'mcp-tool-annotation-safer' : hint.worse
-  // What silence meant, written out.
+  // The default, now stated.
   return null
 }
 
@@ -78,18 +81,18 @@ const TASK_RULES: Readonly<Record<string, McpRuleId>> = lookupTable({
   optional: 'mcp-tool-task-optional',
 })
 
-/** Whether a tool is called as a task or plainly; silence means that it is not called as a task (MCP 2025-11-25). */
+/** Whether a tool is called as a task. Without the member it is not (MCP 2025-11-25). */
 export function compareExecution(before: McpItem, after: McpItem, report: McpReport): void {
   const [base, head] = [membersOf(before, 'execution'), membersOf(after, 'execution')]
   for (const name of new Set([...Object.keys(base), ...Object.keys(head)])) {
     if (name === 'taskSupport' || isEqual(base[name], head[name])) continue
-    sayMember('mcp-tool-execution-changed', 'execution', name, before, after, report)
+    reportMember('mcp-tool-execution-changed', 'execution', name, before, after, report)
   }
   const was = base['taskSupport'] ?? 'forbidden'
   const is = head['taskSupport'] ?? 'forbidden'
   if (was === is) return
   const rule = typeof is === 'string' && Object.hasOwn(TASK_RULES, is) ? TASK_RULES[is] : undefined
-  sayMember(rule ?? 'mcp-tool-task-required', 'execution', 'taskSupport', before, after, report)
+  reportMember(rule ?? 'mcp-tool-task-required', 'execution', 'taskSupport', before, after, report)
 }
 
 function membersOf(item: McpItem, member: string): JsonRecord {
@@ -97,7 +100,7 @@ function membersOf(item: McpItem, member: string): JsonRecord {
   return isRecord(value) ? value : NO_MEMBERS
 }
 
-function sayMember(
+function reportMember(
   rule: McpRuleId,
   owner: string,
   name: string,

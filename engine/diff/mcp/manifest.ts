@@ -1,4 +1,4 @@
-/** Two texts of an MCP manifest → finding groups. An empty side is a server that offers nothing. */
+/** Compares two texts of an MCP manifest into finding groups. An empty side is a server that offers nothing. */
 import type { CompareOptions, FormatComparison } from '../../format.ts'
 import { readDocument } from '../../contracts/document.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../limits.ts'
@@ -19,7 +19,7 @@ import { compareTools } from './tools.ts'
 
 const NO_ITEMS: McpItems = new Map()
 
-/** The manifest of a server that is not there. */
+/** The manifest of a server that does not exist. */
 const NOTHING: McpManifest = {
   lists: { tools: NO_ITEMS, prompts: NO_ITEMS, resources: NO_ITEMS, resourceTemplates: NO_ITEMS },
   session: { value: {}, at: ROOT, document: '' },
@@ -83,8 +83,8 @@ function compareLists(base: McpManifest, head: McpManifest, report: McpReport): 
 }
 
 /**
- * The lists of both sides, or null when one side does not speak of them: an answer to `tools/list` takes no prompt away.
- * A whole record that leaves a list out offers nothing of it.
+ * The lists of both sides, or null if one side cannot contain them: a `tools/list` result removes no prompt. In a
+ * whole record a missing list is empty.
  */
 function comparable(
   list: keyof McpManifest['lists'],

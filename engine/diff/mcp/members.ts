@@ -1,6 +1,6 @@
 /**
- * What stands at tools, prompts, resources and templates beside their texts, schemas and hints: icons, `_meta`, annotations
- * of content, and members that no version of the protocol has named so far.
+ * Members of tools, prompts, resources and templates other than texts, schemas and hints. They are icons, `_meta`,
+ * content annotations, and members that no version of the protocol defines.
  */
 import { byCodeUnit } from '../../change-set.ts'
 import type { McpItem } from '../../contracts/mcp-manifest.ts'
@@ -11,17 +11,17 @@ import { isRecord, pointerOf, type JsonRecord, type Located } from '../../schema
 import type { McpReport } from './report.ts'
 import { compareToolSecurity, SECURITY_SCHEMES } from './security.ts'
 
-/** Whose members are compared. */
+/** The owner of the compared members. */
 interface Holder {
   readonly before: Located & { readonly value: JsonRecord }
   readonly after: Located & { readonly value: JsonRecord }
   readonly tool: string | null
-  /** What comes before the member in the subject of a change; empty for a tool, whose name is not part of it. */
+  /** The prefix of the member in the subject of a change. Empty for a tool, whose name is not part of the subject. */
   readonly subject: string
   readonly report: McpReport
 }
 
-/** Members that others compare, or that say nothing a client could rest on: the size and the date of content. */
+/** Members that other walkers compare, or that clients cannot rely on: the size and date of content. */
 const ELSEWHERE: ReadonlySet<string> = new Set(['title', 'description', 'name', 'uri', 'uriTemplate', 'icons', '_meta'])
 const OF_TOOLS: ReadonlySet<string> = new Set([
   'inputSchema',
@@ -32,7 +32,7 @@ const OF_TOOLS: ReadonlySet<string> = new Set([
 ])
 const OF_OFFERS: ReadonlySet<string> = new Set(['arguments', 'mimeType', 'annotations', 'size'])
 
-/** Compares what a tool says beside its texts, schemas and hints. */
+/** Compares the members of a tool other than texts, schemas and hints. */
 export function compareToolMembers(before: McpItem, after: McpItem, report: McpReport): void {
   const holder: Holder = { before, after, tool: after.name, subject: '', report }
   compareToolSecurity(before, after, report)
@@ -41,20 +41,20 @@ export function compareToolMembers(before: McpItem, after: McpItem, report: McpR
   compareOthers(holder, [], 'mcp-member-changed', (name) => ELSEWHERE.has(name) || OF_TOOLS.has(name))
 }
 
-/** Compares what a prompt, resource or template says beside its texts. `subject` names it. */
+/** Compares the members of a prompt, resource or template other than its texts. `subject` names it. */
 export function compareOfferMembers(before: McpItem, after: McpItem, subject: string, report: McpReport): void {
   const holder: Holder = { before, after, tool: null, subject: `${subject}/`, report }
   compareShared(holder)
-  // Prompts are asked for by their name, which is how they are matched.
-  if (before.value['name'] !== after.value['name']) sayMember(holder, 'mcp-resource-name-changed', ['name'])
+  // Clients request prompts by name, so prompts are matched by name.
+  if (before.value['name'] !== after.value['name']) reportMember(holder, 'mcp-resource-name-changed', ['name'])
   const [was, is] = [recordAt(before, 'annotations'), recordAt(after, 'annotations')]
   if (!isEqual(was['audience'], is['audience']))
-    sayMember(holder, 'mcp-resource-audience-changed', ['annotations', 'audience'])
-  compareOthers(holder, ['annotations'], 'mcp-resource-annotation-changed', isToldOrContent)
+    reportMember(holder, 'mcp-resource-audience-changed', ['annotations', 'audience'])
+  compareOthers(holder, ['annotations'], 'mcp-resource-annotation-changed', isReportedOrContent)
   compareOthers(holder, [], 'mcp-member-changed', (name) => ELSEWHERE.has(name) || OF_OFFERS.has(name))
 }
 
-function isToldOrContent(annotation: string): boolean {
+function isReportedOrContent(annotation: string): boolean {
   return annotation === 'audience' || annotation === 'lastModified'
 }
 
@@ -63,21 +63,21 @@ function compareShared(holder: Holder): void {
   compareOthers(holder, ['_meta'], 'mcp-meta-changed', () => false)
 }
 
-/** A client loads icons from where they are said to be; one of another place learns who looks, and may look like another. */
+/** Clients load icons from the stated address. Another host learns who loads them, and may show other images. */
 export function compareIcons(holder: Holder): void {
   const [before, after] = [holder.before.value['icons'] ?? null, holder.after.value['icons'] ?? null]
   if (isEqual(before, after) || (isNoIcon(before) && isNoIcon(after))) return
   const known = new Set(originsOf(before))
   const news = originsOf(after).filter((origin) => !known.has(origin))
-  if (news.length > 0) sayMember(holder, 'mcp-icon-origin-changed', ['icons'], news.join(', '))
-  else sayMember(holder, 'mcp-icons-changed', ['icons'])
+  if (news.length > 0) reportMember(holder, 'mcp-icon-origin-changed', ['icons'], news.join(', '))
+  else reportMember(holder, 'mcp-icons-changed', ['icons'])
 }
 
 function isNoIcon(icons: unknown): boolean {
   return icons === null || (Array.isArray(icons) && icons.length === 0)
 }
 
-/** Scheme and authority (RFC 3986 §3); data within the manifest comes from nowhere. */
+/** Scheme and authority (RFC 3986 §3). A data URL within the manifest has no origin. */
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i
 
 function originsOf(icons: unknown): readonly string[] {
@@ -87,7 +87,7 @@ function originsOf(icons: unknown): readonly string[] {
   return [...new Set(origins.filter((origin) => origin !== undefined))].sort(byCodeUnit)
 }
 
-/** Tells each member of the object at `path` that is another, but those that are left out. */
+/** Reports each changed member of the object at `path`, except the excluded ones. */
 export function compareOthers(
   holder: Holder,
   path: readonly string[],
@@ -99,11 +99,11 @@ export function compareOthers(
   const head = owner === undefined ? holder.after.value : recordAt(holder.after, owner)
   for (const name of [...new Set([...Object.keys(base), ...Object.keys(head)])].sort(byCodeUnit)) {
     if (isLeftOut(name) || isEqual(memberOf(base, name), memberOf(head, name))) continue
-    sayMember(holder, rule, [...path, name])
+    reportMember(holder, rule, [...path, name])
   }
 }
 
-function sayMember(
+function reportMember(
   { before, after, tool, subject, report }: Holder,
   rule: McpRuleId,
   path: readonly string[],
@@ -128,7 +128,7 @@ function valueAt(root: JsonRecord, path: readonly string[]): unknown {
   return path.reduce<unknown>((value, name) => (isRecord(value) ? memberOf(value, name) : null), root) ?? null
 }
 
-/** Absent and null say the same. */
+/** Absent and null are equal. */
 function memberOf(owner: JsonRecord, name: string): unknown {
   return Object.hasOwn(owner, name) ? (owner[name] ?? null) : null
 }

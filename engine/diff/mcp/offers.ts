@@ -12,7 +12,7 @@ interface OfferKind {
   readonly noun: string
   readonly removed: McpRuleId
   readonly added: McpRuleId
-  /** What else both sides are compared for. */
+  /** The comparison of the remaining members. */
   readonly compare: (before: McpItem, after: McpItem, report: McpReport) => void
 }
 
@@ -123,7 +123,7 @@ function argumentsOf(prompt: McpItem): ReadonlyMap<string, PromptArgument> {
 function compareMediaType(before: McpItem, after: McpItem, report: McpReport): void {
   const was = before.value['mimeType'] ?? null
   const is = after.value['mimeType'] ?? null
-  // Said for the first time, it takes nothing back.
+  // Adding it takes nothing from clients.
   if (was === null || was === is) return
   report.add({
     rule: 'mcp-resource-media-type-changed',

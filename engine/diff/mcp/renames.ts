@@ -1,15 +1,15 @@
 /**
- * Which removed tool lives on under which new name: by the form of its schemas and the words that describe it. A guess that
- * changes what people are told, never whether the change breaks.
+ * Finds renamed tools by the similarity of their schemas and descriptions. It is a guess that changes the wording of
+ * findings, never their level.
  */
 import { byCodeUnit } from '../../change-set.ts'
 import type { McpItem } from '../../contracts/mcp-manifest.ts'
 import { isRecord } from '../../schema/located.ts'
 import { shapeKey } from '../../schema/shape.ts'
 
-/** Likeness from which two tools count as one. */
+/** The similarity from which two tools count as one. */
 const SAME_TOOL = 0.6
-/** Pairs past this are not weighed: a server with so many changed names was replaced, not renamed. */
+/** Above this number no pair is scored: the server was replaced, not renamed. */
 const MOST_PAIRS = 10_000
 
 interface Portrait {
@@ -20,7 +20,7 @@ interface Portrait {
   readonly nameParts: ReadonlySet<string>
 }
 
-/** Old name → new tool. Each tool is used once; the likeliest pairs first, ties in order of names. */
+/** Old name → new tool. Each tool is used once, the most similar pairs first, ties in order of names. */
 export function findRenames(removed: readonly McpItem[], added: readonly McpItem[]): ReadonlyMap<string, McpItem> {
   const renames = respelled(removed, added)
   const left = removed.filter(({ name }) => !renames.has(name))
@@ -44,13 +44,13 @@ export function findRenames(removed: readonly McpItem[], added: readonly McpItem
   return renames
 }
 
-/** Names that differ in separators and letter case only: `tavily-search` and `tavily_search`, whatever else changed. */
+/** Names that differ only in separators and letter case: `tavily-search` and `tavily_search`, whatever else changed. */
 function respelled(removed: readonly McpItem[], added: readonly McpItem[]): Map<string, McpItem> {
   const [before, after] = [removed, added].map((items) => Map.groupBy(items, ({ name }) => spellingKey(name)))
   const renames = new Map<string, McpItem>()
   for (const [key, [from, ...others]] of before ?? []) {
     const [to, ...further] = after?.get(key) ?? []
-    // Of several that are spelled alike none is known to be the other one.
+    // When several names are alike, none is matched.
     if (key === '' || from === undefined || to === undefined || others.length + further.length > 0) continue
     renames.set(from.name, to)
   }
@@ -80,12 +80,12 @@ function wordsOf(text: string): ReadonlySet<string> {
 function likenessOf(base: Portrait, head: Portrait): number {
   const schema = base.schema === head.schema ? 1 : shared(base.properties, head.properties)
   const hasArguments = base.properties.size + head.properties.size > 0
-  // Without arguments the schemas say nothing: the words must.
+  // Without arguments the schemas carry no signal, so the texts decide.
   const [bySchema, byWords, byName] = hasArguments ? [0.4, 0.35, 0.25] : [0.1, 0.55, 0.35]
   return bySchema * schema + byWords * shared(base.words, head.words) + byName * shared(base.nameParts, head.nameParts)
 }
 
-/** Share of two sets that both hold; 0 for two empty ones. */
+/** The shared part of two sets, from 0 to 1; 0 for two empty sets. */
 function shared(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   const both = a.intersection(b).size
   return both === 0 ? 0 : both / (a.size + b.size - both)

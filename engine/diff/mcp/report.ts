@@ -1,20 +1,22 @@
-/** Changes of a manifest on their way to groups: words are filled in, and what agents touch is counted. */
+/** Turns changes of a manifest into finding groups: fills in messages and counts what agents touch. */
 import type { ComparisonStats } from '../../format.ts'
 import type { Direction, Level, Offer } from '../../finding.ts'
 import type { Advice } from '../../rules/advice.ts'
 import { brief, type Grouping } from '../../rules/grouping.ts'
-import { ToldChange, ToldPlace } from '../../rules/judged-change.ts'
+import { ReportedChange, ReportedPlace } from '../../rules/judged-change.ts'
 import { MCP_RULES, type McpRuleId } from '../../rules/mcp/rows.ts'
 import { filledIn, ruleNamed } from '../../rules/row.ts'
 import type { NameCount } from '../../rules/name-count.ts'
 import type { Rule } from '../../rules/rule.ts'
 import { nameValue } from '../../schema/values.ts'
 
-/** Where a change stands. */
+/** The location of a change. */
 interface McpPlace {
-  /** The tool that it is of; null for what concerns the whole server. */
+  /** The tool of the change. Null for a change of the whole server. */
   readonly tool: string | null
-  /** What changed, in names without positions, the tool left out: the same change of many tools is one group. */
+  /**
+   * The changed element by names without positions and without the tool: the same change of many tools is one group.
+   */
   readonly subject: string
   readonly side: 'base' | 'head'
   /** JSON Pointer into the document of `side`. */
@@ -26,13 +28,13 @@ interface McpChange extends McpPlace {
   readonly name?: string
   readonly before?: unknown
   readonly after?: unknown
-  /** What a text row shows: the difference, the evidence. */
+  /** The detail of a text row: the difference, the evidence. */
   readonly detail?: string
 }
 
 interface SchemaChange extends McpPlace {
   readonly rule: Rule
-  /** The level where it is not that of the rule. */
+  /** The level, if it differs from that of the rule. */
   readonly level?: Level
   readonly advice: Advice
   readonly message: string
@@ -40,14 +42,14 @@ interface SchemaChange extends McpPlace {
   readonly after: unknown
 }
 
-/** Rules whose words name the tool already. */
+/** Rules whose messages already name the tool. */
 const NAMING_RULES: ReadonlySet<string> = new Set<McpRuleId>(['mcp-tool-added', 'mcp-tool-removed', 'mcp-tool-renamed'])
 
 type SourceOf = (pointer: string) => string
 
 const asItStands: SourceOf = (pointer) => pointer
 
-/** What agents touch, gathered by a report and its parts. */
+/** The elements that agents touch, collected by a report and its parts. */
 class TouchedParts {
   readonly tools = new Set<string>()
   readonly changes: Readonly<Record<Direction, NameCount>>
@@ -63,12 +65,12 @@ export class McpReport {
   readonly #touched: TouchedParts
   readonly #offer: Offer | undefined
 
-  /** Names of the tools that the head offers: what a text says of them is weighed. */
+  /** Names of the tools in the head. References to them in texts are weighed. */
   readonly tools: ReadonlySet<string>
 
   /**
    * `sourceOf` gives the pointer into a document whose tools were read from another form.
-   * @param part of another report: what is said here concerns this offer, and is counted there
+   * @param part of another report: findings concern this offer, and are counted there
    */
   constructor(
     grouping: Grouping,
@@ -83,14 +85,14 @@ export class McpReport {
     this.#touched = part?.touched ?? new TouchedParts(grouping)
   }
 
-  /** The same report, for what concerns one prompt, resource or template. */
+  /** The same report for one prompt, resource or template. */
   of(offer: Offer): McpReport {
     return new McpReport(this.#grouping, this.tools, this.#sourceOf, { offer, touched: this.#touched })
   }
 
-  /** Says a change that a row of the manifest rules judges. */
+  /** Reports a change that a row of the manifest rules judges. */
   add({ rule: id, name, detail, before = null, after = null, ...place }: McpChange): void {
-    const { rule, advice, says: text } = ruleNamed(MCP_RULES, id)
+    const { rule, advice, sentence: text } = ruleNamed(MCP_RULES, id)
     const words: Readonly<Record<string, string>> = {
       name: name ?? '',
       detail: detail ?? '',
@@ -98,14 +100,14 @@ export class McpReport {
       after: nameValue(brief(after)),
     }
     const message = filledIn(text, words)
-    this.saySchema({ ...place, rule, advice, message, before, after })
+    this.addSchema({ ...place, rule, advice, message, before, after })
   }
 
-  /** Says a change of a tool's schema, judged by the families. */
-  saySchema({ tool, subject, side, location, rule, level, advice, message, before, after }: SchemaChange): void {
+  /** Reports a change of a tool's schema, judged by the families. */
+  addSchema({ tool, subject, side, location, rule, level, advice, message, before, after }: SchemaChange): void {
     const inPlace = tool === null || NAMING_RULES.has(rule.id) ? message : `tool \`${tool}\`: ${message}`
     this.#grouping.add(
-      new ToldChange({
+      new ReportedChange({
         rule,
         subject,
         side,
@@ -116,7 +118,7 @@ export class McpReport {
         after,
         ...(level && { level }),
       }),
-      new ToldPlace({
+      new ReportedPlace({
         operation: null,
         tool,
         ...(this.#offer && { offer: this.#offer }),

@@ -1,4 +1,4 @@
-/** The schemas of one tool: arguments as a request, the structured result as a response, judged by the families. */
+/** The schemas of one tool, judged by the families: arguments as a request, the structured result as a response. */
 import type { McpItem, McpItems } from '../../contracts/mcp-manifest.ts'
 import { dialectOf, draftOf } from '../../contracts/json-schema/keywords.ts'
 import { findAnchor } from '../../contracts/documents.ts'
@@ -22,7 +22,7 @@ import type { McpReport } from './report.ts'
 
 type SchemaMember = 'inputSchema' | 'outputSchema'
 
-/** Compares both schemas of a tool; answers how many schemas were compared. */
+/** Compares both schemas of a tool. Returns the number of compared schemas. */
 export function compareToolSchemas(before: McpItem, after: McpItem, report: McpReport): number {
   const input = compareSchema(
     memberOrAny(before, 'inputSchema'),
@@ -34,16 +34,16 @@ export function compareToolSchemas(before: McpItem, after: McpItem, report: McpR
   const was = memberOf(before, 'outputSchema')
   const is = memberOf(after, 'outputSchema')
   if (was !== null && is !== null) return input + compareSchema(was, is, TOOL_OUTPUT, after.name, report)
-  if (was !== null || is !== null) sayOutputSchema(was, is, after.name, report)
+  if (was !== null || is !== null) reportOutputSchema(was, is, after.name, report)
   return input
 }
 
-/** A tool without the member takes or gives whatever it likes. */
+/** Without the schema a tool takes or returns anything. */
 function memberOrAny(tool: McpItem, member: SchemaMember): Located {
   return memberOf(tool, member) ?? { value: {}, at: stepInto(tool.at, member), document: '' }
 }
 
-function sayOutputSchema(before: Located | null, after: Located | null, tool: string, report: McpReport): void {
+function reportOutputSchema(before: Located | null, after: Located | null, tool: string, report: McpReport): void {
   const there = after ?? before
   if (there === null) return
   report.add({
@@ -57,7 +57,7 @@ function sayOutputSchema(before: Located | null, after: Located | null, tool: st
   })
 }
 
-/** Of tools only values count: their schemas have no life cycle of their own. */
+/** Only values matter for tools: their schemas have no life cycle. */
 const LIFECYCLE: LifecycleOptions = {
   today: null,
   deprecationDaysStable: 0,
@@ -69,14 +69,14 @@ function compareSchema(before: Located, after: Located, sites: SitePair, tool: s
   const sources = { before: sourceOf(before), after: sourceOf(after) }
   const comparison = new SchemaComparison(sources)
   const pair = comparison.compare(before, after)
-  comparison.settle()
+  comparison.complete()
   const use: SchemaUse = { sites, mediaType: null, parameter: null, lifecycle: LIFECYCLE }
   judgeUse({ pair, use, proofs: new SchemaProofs(comparison) }, ({ reached, ruleRow: rule, message, level }) => {
     const { delta, path } = reached
     const side = isGone(delta) ? 'base' : 'head'
     const schema = side === 'base' ? reached.pair.before : reached.pair.after
     const at = delta.steps.reduce(stepInto, schema.at)
-    report.saySchema({
+    report.addSchema({
       rule,
       advice: adviceOf(rule),
       tool,
@@ -89,7 +89,7 @@ function compareSchema(before: Located, after: Located, sites: SitePair, tool: s
       ...(level && { level }),
     })
   })
-  sayNewDangling(before, after, sites.root.prefix, tool, report)
+  reportNewDangling(before, after, sites.root.prefix, tool, report)
   return comparison.examined
 }
 
@@ -98,8 +98,8 @@ function isGone({ action }: SchemaDelta): boolean {
 }
 
 /**
- * References lead within the schema that holds them: a manifest is many documents in one (MCP, Tool.inputSchema). What states
- * no draft is 2020-12.
+ * References are resolved within their own schema: a manifest contains many documents (MCP, Tool.inputSchema). The
+ * default draft is 2020-12.
  */
 function sourceOf(root: Located): SchemaSource {
   const draft = draftOf(isRecord(root.value) ? root.value['$schema'] : null)
@@ -120,8 +120,11 @@ function childOf(owner: Located | null, token: string): Located | null {
   return item === undefined ? null : { value: item, at: stepInto(owner.at, token), document: owner.document }
 }
 
-/** References that lead nowhere now and did not before: what they stand for is not compared, so they are told. */
-function sayNewDangling(before: Located, after: Located, subject: string, tool: string, report: McpReport): void {
+/**
+ * References that are unresolved in the head and were not in the base. Their targets were not compared, so they are
+ * reported.
+ */
+function reportNewDangling(before: Located, after: Located, subject: string, tool: string, report: McpReport): void {
   const base = new Set(danglingIn(before).map(({ reference }) => reference))
   for (const { reference, holder } of danglingIn(after)) {
     if (base.has(reference)) continue
@@ -134,7 +137,7 @@ function danglingIn(root: Located): readonly DanglingReference[] {
   return danglingReferences({ root, resolve: (reference) => resolveWithin(root, reference) })
 }
 
-/** References of the schemas of one side's tools that name nothing. */
+/** Unresolved references in the tool schemas of one side. */
 export function unresolvedOfTools(side: 'base' | 'head', tools: McpItems | null): readonly UnresolvedReference[] {
   return [...(tools?.values() ?? [])].flatMap((tool) =>
     (['inputSchema', 'outputSchema'] as const).flatMap((member) => {

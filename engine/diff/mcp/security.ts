@@ -1,6 +1,6 @@
 /**
- * Who may call: the `securitySchemes` of a tool, of which one is enough, and what a server states of its authorization.
- * MCP leaves authorization to HTTP; these members are what manifests carry of it.
+ * Who may call: the `securitySchemes` of a tool, of which one suffices, and the authorization that a server states.
+ * MCP leaves authorization to HTTP; manifests carry it in these members.
  */
 import { byCodeUnit } from '../../change-set.ts'
 import type { McpItem } from '../../contracts/mcp-manifest.ts'
@@ -12,7 +12,7 @@ import type { McpReport } from './report.ts'
 
 export const SECURITY_SCHEMES = 'securitySchemes'
 
-/** Members of a session, or of a resource, that name what a caller needs. */
+/** Members of a session or resource that name what a caller needs. */
 export const AUTHORIZATION_MEMBERS: ReadonlySet<string> = new Set([
   'auth',
   'authentication',
@@ -21,9 +21,9 @@ export const AUTHORIZATION_MEMBERS: ReadonlySet<string> = new Set([
   SECURITY_SCHEMES,
 ])
 
-/** One way in: a caller needs all of its scopes. */
+/** One security alternative: a caller needs all of its scopes. */
 interface WayIn {
-  /** The scheme without its scopes, in one form. */
+  /** The scheme without its scopes, in canonical form. */
   readonly scheme: JsonRecord
   readonly scopes: readonly string[]
 }
@@ -50,13 +50,13 @@ export function compareToolSecurity(before: McpItem, after: McpItem, report: Mcp
   })
 }
 
-/** Whoever gets in by `way` gets in by this one too. */
+/** Whether every caller that `way` admits is admitted by `one`. */
 function admits(one: WayIn, way: WayIn): boolean {
   if (isEqual(one.scheme, ANYBODY.scheme)) return true
   return isEqual(one.scheme, way.scheme) && one.scopes.every((scope) => way.scopes.includes(scope))
 }
 
-/** Silence asks for nothing. */
+/** Without the member nothing is required. */
 function waysInto(tool: McpItem): readonly WayIn[] {
   const path = pathOf(tool)
   const list = path === null ? null : valueAt(tool.value, path)
@@ -78,7 +78,7 @@ function wordsOf(ways: readonly WayIn[]): string {
   return words.toSorted(byCodeUnit).join(' or ')
 }
 
-/** Clients that know the member in the metadata only are given it there too. */
+/** The metadata repeats the member for clients that read it only there. */
 function pathOf({ value }: McpItem): readonly string[] | null {
   const paths = [[SECURITY_SCHEMES], ['_meta', SECURITY_SCHEMES]]
   return paths.find((path) => Array.isArray(valueAt(value, path))) ?? null
@@ -91,7 +91,7 @@ function valueAt(root: JsonRecord, path: readonly string[]): unknown {
   )
 }
 
-/** How a change of what a session states of its authorization is told: what is stated for the first time may refuse callers. */
+/** The rule for a change of the session's authorization. Stating it for the first time may refuse callers. */
 export function authorizationRule(before: unknown, after: unknown): McpRuleId {
   if (before === null) return 'mcp-authorization-added'
   return after === null ? 'mcp-authorization-removed' : 'mcp-authorization-changed'

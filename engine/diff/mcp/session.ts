@@ -1,4 +1,4 @@
-/** What a server says of itself at the start of a session: capabilities, instructions, its name, the protocol version. */
+/** What a server states at the start of a session: capabilities, instructions, its name, the protocol version. */
 import { byCodeUnit } from '../../change-set.ts'
 import { MCP_LISTS, type McpManifest, type McpSession } from '../../contracts/mcp-manifest.ts'
 import { composePointer } from '../../contracts/pointer.ts'
@@ -15,7 +15,7 @@ export function compareSession(before: McpManifest, after: McpManifest, report: 
   const sides: SessionSides = { before: before.session, after: after.session, report }
   compareInstructions(sides, after.isWhole)
   compareCaching(sides)
-  // A list of tools says nothing of the session, so that only two session starts are compared further.
+  // A tool list contains no session, so only two session starts are compared further.
   if (!before.isWhole || !after.isWhole) return
   compareCapabilities(sides)
   compareVersions(sides)
@@ -23,7 +23,7 @@ export function compareSession(before: McpManifest, after: McpManifest, report: 
   compareFurtherMembers(sides)
 }
 
-/** Compared elsewhere, or about one answer only. */
+/** Members that are compared elsewhere, or that concern one answer only. */
 const KNOWN_MEMBERS: ReadonlySet<string> = new Set([
   ...Object.keys(MCP_LISTS),
   'capabilities',
@@ -38,7 +38,7 @@ const KNOWN_MEMBERS: ReadonlySet<string> = new Set([
   '_meta',
 ])
 
-/** What a server states of its authorization, and members that no version of the protocol has named so far. */
+/** The stated authorization, and members that no version of the protocol defines. */
 function compareFurtherMembers(sides: SessionSides): void {
   const [base, head] = [sides.before.value, sides.after.value]
   for (const name of namesOf(base, head)) {
@@ -78,7 +78,7 @@ function compareInstructions(sides: SessionSides, isStated: boolean): void {
   findNewSigns(...texts, null, 'server', sides.report)
 }
 
-/** One member of a session, in its place. */
+/** One member of a session at its place. */
 function membersOf({ value, at }: McpSession, member: string): Located {
   return { value: { [member]: value[member] }, at, document: '' }
 }
@@ -89,7 +89,7 @@ function compareCapabilities(sides: SessionSides): void {
   compareOffered(sides, ['capabilities'], base, head)
 }
 
-/** Capabilities and the flags and parts below them: what is absent, null or false is not offered. */
+/** Compares capabilities with their flags and parts. Absent, null and false mean not offered. */
 function compareOffered(sides: SessionSides, path: readonly string[], base: JsonRecord, head: JsonRecord): void {
   for (const name of namesOf(base, head)) {
     const below = [...path, name]
@@ -103,12 +103,12 @@ function compareOffered(sides: SessionSides, path: readonly string[], base: Json
   }
 }
 
-/** Each extension is a capability (MCP 2025-11-25): who uses it is refused when it is gone. */
+/** Each extension is a capability (MCP 2025-11-25). Its users are refused when it is removed. */
 function isCapability(path: readonly string[]): boolean {
   return path.length === 1 || (path.length === 2 && path[1] === 'extensions')
 }
 
-/** Of a list it counts what is in it. What any other setting means, its extension says. */
+/** For a list the items count. For other settings the extension defines the meaning. */
 function compareSetting(sides: SessionSides, path: readonly string[], before: unknown, after: unknown): void {
   if (isEqual(before, after) || !isOffered(before)) return
   if (!Array.isArray(before) || !Array.isArray(after)) {
@@ -125,7 +125,7 @@ function isOffered(value: unknown): boolean {
   return value !== null && value !== false
 }
 
-/** Protocol versions are days, so that their order is that of their text. */
+/** Protocol versions are dates, so text order is their order. */
 function compareVersions(sides: SessionSides): void {
   compareSupported(sides)
   const before = textOf(sides.before.value, 'protocolVersion')
@@ -135,18 +135,18 @@ function compareVersions(sides: SessionSides): void {
   add(sides, rule, ['protocolVersion'], { before: before, after: after || null })
 }
 
-/** The versions that a server without sessions says it speaks (MCP 2026-07-28, `server/discover`). */
+/** The versions that a server without sessions supports (MCP 2026-07-28, `server/discover`). */
 function compareSupported(sides: SessionSides): void {
   const [before, after] = [sides.before.value['supportedVersions'], sides.after.value['supportedVersions']]
   if (!Array.isArray(before) || !Array.isArray(after)) return
   const [known, spoken] = [new ValueSet(before), new ValueSet(after)]
   for (const version of before)
-    if (!spoken.has(version)) sayVersion(sides, 'mcp-protocol-version-removed', { before: version, after: null })
+    if (!spoken.has(version)) reportVersion(sides, 'mcp-protocol-version-removed', { before: version, after: null })
   for (const version of after)
-    if (!known.has(version)) sayVersion(sides, 'mcp-protocol-version-added', { before: null, after: version })
+    if (!known.has(version)) reportVersion(sides, 'mcp-protocol-version-added', { before: null, after: version })
 }
 
-function sayVersion(
+function reportVersion(
   sides: SessionSides,
   rule: McpRuleId,
   change: { readonly before: unknown; readonly after: unknown },
@@ -154,7 +154,7 @@ function sayVersion(
   add(sides, rule, ['supportedVersions'], change)
 }
 
-/** Who may share what is kept of a list (MCP 2026-07-28). A side that does not say it was told before that version. */
+/** Who may share a cached list (MCP 2026-07-28). A side without the member is of an earlier version. */
 function compareCaching(sides: SessionSides): void {
   const [before, after] = [sides.before.value['cacheScope'], sides.after.value['cacheScope']]
   if (before === 'private' && after === 'public')
@@ -182,14 +182,14 @@ function compareIdentity(sides: SessionSides): void {
   }
   const holder = { before, after, tool: null, subject: 'serverInfo/', report }
   compareIcons(holder)
-  compareOthers(holder, [], 'mcp-server-info-changed', (name) => TOLD_OTHERWISE.has(name))
+  compareOthers(holder, [], 'mcp-server-info-changed', (name) => REPORTED_ELSEWHERE.has(name))
   for (const [member] of IDENTITIES)
     findNewSigns(membersOf(sides.before, member), membersOf(sides.after, member), null, 'server', report)
 }
 
-const TOLD_OTHERWISE: ReadonlySet<string> = new Set(['name', 'version', 'icons'])
+const REPORTED_ELSEWHERE: ReadonlySet<string> = new Set(['name', 'version', 'icons'])
 
-/** What a server calls itself; nothing where it does not say. */
+/** The name and version that a server states; empty if it states none. */
 function identityOf(session: McpSession): McpSession {
   const found = IDENTITIES.map((path) =>
     path.reduce<Located | null>((owner, name) => (owner === null ? null : memberOf(owner, name)), session),

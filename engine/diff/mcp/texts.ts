@@ -1,6 +1,6 @@
 /**
- * The texts of a manifest that models read: how descriptions changed, and what in new texts looks written to take a model
- * over. Descriptions are compared where both sides have what they describe; every string is looked at for signs.
+ * The texts of a manifest that models read. Descriptions are compared where both sides have the described element.
+ * Every new string is searched for signs of an attack on the model.
  */
 import type { McpItem } from '../../contracts/mcp-manifest.ts'
 import { findSuspicions } from '../../rules/mcp/suspicion.ts'
@@ -11,7 +11,7 @@ import type { McpReport } from './report.ts'
 /** Members whose text describes the object that holds them. */
 const DESCRIBING = ['description', 'title'] as const
 
-/** Members that hold values, not descriptions: what stands in them is data, however it is called. */
+/** Members that contain values, not descriptions. Their content is data under any name. */
 const DATA_MEMBERS: ReadonlySet<string> = new Set([
   'default',
   'const',
@@ -22,7 +22,7 @@ const DATA_MEMBERS: ReadonlySet<string> = new Set([
   '_meta',
 ])
 
-/** Members that map names to what they name: `properties.title` is a property, not a title. */
+/** Members that map names to elements: `properties.title` is a property, not a title. */
 const MAP_MEMBERS: ReadonlySet<string> = new Set([
   'properties',
   'patternProperties',
@@ -31,7 +31,7 @@ const MAP_MEMBERS: ReadonlySet<string> = new Set([
   'dependentSchemas',
 ])
 
-/** Compares the descriptions within an item that both sides have, and looks at what is new in it. */
+/** Compares the descriptions within an item that both sides have, and searches new texts. */
 export function compareTexts(
   before: McpItem,
   after: McpItem,
@@ -62,39 +62,39 @@ export function compareTexts(
   findNewSigns(before, after, tool, kind, report)
 }
 
-/** An object that can be described, on both sides, and its place below the item. */
+/** A describable object on both sides, and its place below the item. */
 interface DescribedPart {
   readonly base: JsonRecord
   readonly head: JsonRecord
   readonly at: Place
 }
 
-/** Every object that both sides have at the same place and that can be described. Depth is bounded by reading. */
+/** Every describable object that both sides have at the same place. The reader bounds the depth. */
 function eachDescribed(
   base: unknown,
   head: unknown,
   at: Place,
   isMap: boolean,
-  tell: (part: DescribedPart) => void,
+  visit: (part: DescribedPart) => void,
 ): void {
   if (Array.isArray(base) && Array.isArray(head)) {
     const named = byName(base)
     for (const [index, item] of head.entries()) {
       if (!isContainer(item)) continue
       const partner: unknown = named === null ? base[index] : named.get(nameOf(item))
-      eachDescribed(partner, item, stepInto(at, String(index)), false, tell)
+      eachDescribed(partner, item, stepInto(at, String(index)), false, visit)
     }
     return
   }
   if (!isRecord(base) || !isRecord(head)) return
-  if (!isMap) tell({ base, head, at })
+  if (!isMap) visit({ base, head, at })
   for (const [name, member] of Object.entries(head)) {
     if (!isContainer(member) || !Object.hasOwn(base, name) || (!isMap && DATA_MEMBERS.has(name))) continue
-    eachDescribed(base[name], member, stepInto(at, name), !isMap && MAP_MEMBERS.has(name), tell)
+    eachDescribed(base[name], member, stepInto(at, name), !isMap && MAP_MEMBERS.has(name), visit)
   }
 }
 
-/** The arguments of a prompt, and what else is a list of named things; null for a list by position. */
+/** Lists of named elements, such as prompt arguments. Null for a list by position. */
 function byName(list: readonly unknown[]): ReadonlyMap<string | null, unknown> | null {
   const named = new Map(list.map((item) => [nameOf(item), item]))
   return list.length > 0 && named.size === list.length && !named.has(null) ? named : null
@@ -119,7 +119,7 @@ function text(owner: JsonRecord, member: string): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** What a text belongs to, in a reader's words. */
+/** The owner of a text, for messages. */
 function nounOf(tokens: readonly string[], kind: string): string {
   const names = tokens.filter((token, index) => tokens[index - 1] === 'properties' && token !== '')
   if (names.length > 0) {
@@ -128,7 +128,7 @@ function nounOf(tokens: readonly string[], kind: string): string {
   return tokens.length === 0 ? `the ${kind}` : `the ${kind}’s \`${tokens.join('/')}\``
 }
 
-/** Looks at every string that an item did not hold before; `before` is null when the item is new. */
+/** Searches every string that the item did not contain before. `before` is null for a new item. */
 export function findNewSigns(
   before: Located | null,
   after: Located,
@@ -144,7 +144,7 @@ export function findNewSigns(
     const suspicions = findSuspicions(string, owner)
     if (suspicions.length === 0) return
     const steps = stepsOf(at)
-    // A name that stands on both sides is known.
+    // A name on both sides is known.
     const base = isName ? null : textAt(before?.value, steps)
     const had = new Set(findSuspicions(base ?? '', owner).map(signKey))
     const path = `${pointerOf(at)}${isName ? '#' : ''}`
@@ -172,20 +172,20 @@ function signKey({ rule, evidence }: { readonly rule: string; readonly evidence:
 interface TextEntry {
   readonly string: string
   readonly at: Place
-  /** The name of a member; else its value or an item. */
+  /** True for a member name, false for a value or an item. */
   readonly isName: boolean
 }
 
-/** Every text below `value`, names of members included: a model reads those too. */
-function eachText(value: unknown, at: Place, tell: (entry: TextEntry) => void): void {
-  if (typeof value === 'string') tell({ string: value, at, isName: false })
+/** Every text below `value`, including member names, because models read them too. */
+function eachText(value: unknown, at: Place, visit: (entry: TextEntry) => void): void {
+  if (typeof value === 'string') visit({ string: value, at, isName: false })
   else if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) eachText(item, stepInto(at, String(index)), tell)
+    for (const [index, item] of value.entries()) eachText(item, stepInto(at, String(index)), visit)
   } else if (isRecord(value)) {
     for (const [name, member] of Object.entries(value)) {
       const below = stepInto(at, name)
-      tell({ string: name, at: below, isName: true })
-      eachText(member, below, tell)
+      visit({ string: name, at: below, isName: true })
+      eachText(member, below, visit)
     }
   }
 }

@@ -1,4 +1,4 @@
-/** The tools of a manifest, matched by name: gone, renamed, new, or there on both sides and compared part by part. */
+/** The tools of a manifest, matched by name: removed, renamed, added, or compared part by part. */
 import { byCodeUnit } from '../../change-set.ts'
 import type { McpItem, McpItems } from '../../contracts/mcp-manifest.ts'
 import { pointerOf } from '../../schema/located.ts'
@@ -9,8 +9,8 @@ import { compareToolSchemas } from './schemas.ts'
 import { compareTexts, findNewSigns } from './texts.ts'
 
 /**
- * Compares the tools of both sides; answers how many schemas were compared.
- * @param compareRest compares what the tools hold beside texts, schemas and hints
+ * Compares the tools of both sides. Returns the number of compared schemas.
+ * @param compareRest compares the members other than texts, schemas and hints
  */
 export function compareTools(
   before: McpItems,
@@ -21,8 +21,8 @@ export function compareTools(
   const removed = inOrder(before).filter(({ name }) => !after.has(name))
   const added = inOrder(after).filter(({ name }) => !before.has(name))
   const renames = findRenames(removed, added)
-  for (const tool of removed) sayGone(tool, renames.get(tool.name), report)
-  for (const tool of added) sayNew(tool, report)
+  for (const tool of removed) reportRemoved(tool, renames.get(tool.name), report)
+  for (const tool of added) reportAdded(tool, report)
   let examined = 0
   for (const tool of inOrder(after)) {
     const base = before.get(tool.name)
@@ -33,12 +33,12 @@ export function compareTools(
   return examined
 }
 
-/** Not in the order of the list, which means nothing, so that one change of many tools is placed at the same one each time. */
+/** Sorted, because list order has no meaning: one change of many tools gets the same place each time. */
 function inOrder(items: McpItems): readonly McpItem[] {
   return [...items.values()].sort((a, b) => byCodeUnit(a.name, b.name))
 }
 
-function sayGone(tool: McpItem, successor: McpItem | undefined, report: McpReport): void {
+function reportRemoved(tool: McpItem, successor: McpItem | undefined, report: McpReport): void {
   report.add({
     rule: successor === undefined ? 'mcp-tool-removed' : 'mcp-tool-renamed',
     tool: tool.name,
@@ -51,7 +51,7 @@ function sayGone(tool: McpItem, successor: McpItem | undefined, report: McpRepor
   })
 }
 
-function sayNew(tool: McpItem, report: McpReport): void {
+function reportAdded(tool: McpItem, report: McpReport): void {
   const { name, at } = tool
   report.add({
     rule: 'mcp-tool-added',

@@ -1,4 +1,4 @@
-/** Extension members of operations (`x-team`, `x-audience`) that a caller wants to see beside the findings of those operations. */
+/** Extension members of operations (`x-team`, `x-audience`) that a caller wants in the findings of those operations. */
 import type { Operation } from '../../contracts/openapi/contract.ts'
 import type { FindingGroup, Occurrence } from '../../finding.ts'
 import type { Json } from '../../hash.ts'
@@ -10,12 +10,12 @@ export class OperationAttributes {
   readonly #names: readonly string[]
   readonly #byOperation = new Map<string, Attributes>()
 
-  /** `names` are those of the members that are wanted; with none, nothing is kept and nothing added. */
+  /** `names` are the wanted members. Without names nothing is kept or added. */
   constructor(names: readonly string[]) {
     this.#names = [...new Set(names)].sort()
   }
 
-  /** Keeps what an operation says of itself; of several sides, the last one that says a member counts. */
+  /** Keeps the members of an operation. If several sides state a member, the last one counts. */
   note(path: string, ...sides: readonly Operation[]): void {
     const attributes: Record<string, Json> = {}
     for (const name of this.#names) {

@@ -1,4 +1,7 @@
-/** Callbacks of one operation. A callback is a call that the provider makes: the client reads its request, the provider reads its response. */
+/**
+ * Callbacks of one operation. The provider sends a callback: the client reads its request, and the provider reads the
+ * response.
+ */
 import { byCodeUnit } from '../../change-set.ts'
 import { membersAt, readPathItem, type OpenApiContract, type PathItem } from '../../contracts/openapi/contract.ts'
 import type { Operation } from '../../contracts/openapi/contract.ts'
@@ -9,7 +12,7 @@ import { EXCHANGES } from './exchange.ts'
 import { compareParameters } from './parameters.ts'
 import { comparePayloads } from './payloads.ts'
 import { compareShownCredentials } from './security-inclusion.ts'
-import { tellAdded, tellChanged, tellRemoved } from './delta-text.ts'
+import { reportAdded, reportChanged, reportRemoved } from './delta-text.ts'
 import type { Walk } from './walk.ts'
 
 export function compareCallbacks(walk: Walk, base: Operation, head: Operation, operation: OperationName): void {
@@ -18,28 +21,28 @@ export function compareCallbacks(walk: Walk, base: Operation, head: Operation, o
   if (before.length === 0 && after.length === 0) return
   const { added, removed, kept } = matchByKey(before, after, ([name]) => name)
   for (const [name, located] of removed) {
-    tellRemoved(walk, 'callback-removed', operation, located, name, { name })
+    reportRemoved(walk, 'callback-removed', operation, located, name, { name })
   }
   for (const [name, located] of added) {
-    tellAdded(walk, 'callback-added', operation, located, name, { name })
+    reportAdded(walk, 'callback-added', operation, located, name, { name })
   }
   for (const [[name, one], [, other]] of kept) compareCallback(walk, name, one, other, operation)
 }
 
 function compareCallback(walk: Walk, name: string, base: Located, head: Located, operation: OperationName): void {
   const byExpression = matchByKey(callItems(walk.base, base), callItems(walk.head, head), ({ path }) => path)
-  // The only call that is left on either side is the same one, made to another address.
+  // The only unmatched callback on either side is the same one at another address.
   const isMoved = byExpression.added.length === 1 && byExpression.removed.length === 1
   const { added, removed, kept } = isMoved ? matchRest(byExpression, () => '') : byExpression
   for (const { path, located } of removed) {
-    tellRemoved(walk, 'callback-removed', operation, located, path, { name: `${name} ${path}` })
+    reportRemoved(walk, 'callback-removed', operation, located, path, { name: `${name} ${path}` })
   }
   for (const { path, located } of added) {
-    tellAdded(walk, 'callback-added', operation, located, path, { name: `${name} ${path}` })
+    reportAdded(walk, 'callback-added', operation, located, path, { name: `${name} ${path}` })
   }
   for (const [before, after] of kept) {
     if (before.path !== after.path) {
-      tellChanged(walk, 'callback-address', operation, after.located, [before.path, after.path], { name })
+      reportChanged(walk, 'callback-address', operation, after.located, [before.path, after.path], { name })
     }
     compareCalls(walk, name, before, after, operation)
   }
@@ -48,12 +51,12 @@ function compareCallback(walk: Walk, name: string, base: Located, head: Located,
 function compareCalls(walk: Walk, name: string, before: PathItem, after: PathItem, operation: OperationName): void {
   for (const [method, { located }] of after.operations) {
     if (before.operations.has(method)) continue
-    tellAdded(walk, 'callback-added', operation, located, method, { name: `${name} ${method}` })
+    reportAdded(walk, 'callback-added', operation, located, method, { name: `${name} ${method}` })
   }
   for (const [method, base] of before.operations) {
     const head = after.operations.get(method)
     if (head === undefined) {
-      tellRemoved(walk, 'callback-removed', operation, base.located, method, { name: `${name} ${method}` })
+      reportRemoved(walk, 'callback-removed', operation, base.located, method, { name: `${name} ${method}` })
       continue
     }
     const sides = [{ item: before, operation: base }, { item: after, operation: head }, operation] as const

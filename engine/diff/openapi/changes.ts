@@ -1,10 +1,11 @@
 /**
- * What walkers of OpenAPI report outside of schemas: each change with its facts. A change or a fact that is not here does not compile, and
- * neither does a row of rules/openapi/ about one. Every fact is reported each time; an empty text stands for none.
+ * The changes that OpenAPI walkers report outside of schemas, each with its facts. The compiler refuses a change or
+ * fact that is not listed here, in walkers and in rows of rules/openapi/. Every fact is reported each time; empty text
+ * means none.
  */
 import type { LifecycleVerdict, RemovalVerdict } from '../../rules/lifecycle.ts'
 
-/** Words that stand for the values of a change in sentences, where these are not the values themselves. */
+/** Texts that stand for the values of a change in messages, if they differ from the values. */
 interface Words {
   readonly before?: unknown
   readonly after?: unknown
@@ -21,7 +22,7 @@ interface Acted<Action extends string> extends Named {
   readonly action: Action
 }
 
-/** A header field, link or status of an answer. */
+/** A header field, link or status of a response. */
 interface OfAnswer extends Named {
   readonly status: string
 }
@@ -35,7 +36,7 @@ interface OfPayload {
   readonly status: string
 }
 
-/** Days of a lifecycle, where the verdict has them. */
+/** Dates of a life cycle, if the verdict has them. */
 interface Lifecycle extends Words {
   readonly kind: LifecycleVerdict['kind']
   readonly sunset?: string

@@ -1,4 +1,4 @@
-/** Two texts of an OpenAPI contract → what changed between them. The one entry to the comparison of OpenAPI. */
+/** Compares two texts of an OpenAPI contract. It is the only entry to the comparison of OpenAPI. */
 import { byCodeUnit } from '../../change-set.ts'
 import type { CompareOptions, ComparisonStats } from '../../format.ts'
 import { readDocument } from '../../contracts/document.ts'
@@ -40,13 +40,13 @@ export interface OpenApiComparison {
   readonly spec_versions: { readonly base: string | null; readonly head: string | null }
   readonly contract_consumers: readonly ContractConsumer[]
   readonly contract_versions: { readonly base: string | null; readonly head: string | null }
-  /** References of either side whose target was not handed in. */
+  /** References of either side whose target was not given. */
   readonly unresolved: readonly UnresolvedReference[]
 }
 
 /**
- * Compares two texts of an OpenAPI contract, Swagger 2.0 to OpenAPI 3.2. An empty text is a contract that does not exist
- * (yet, or any more). A text that cannot be read, or is no OpenAPI, is a problem; faults within one are findings.
+ * Compares two texts of an OpenAPI contract, Swagger 2.0 to OpenAPI 3.2. Empty text means that the contract does not
+ * exist on that side. Text that cannot be read or is not OpenAPI is a problem; faults within a contract are findings.
  */
 export function compareOpenApi(
   before: string,
@@ -76,15 +76,15 @@ export function compareOpenApi(
     use: (site, base, head) => void uses.push({ ...site, pair: schemas.compare(base, head) }),
   }
   compareInterface(walk)
-  schemas.settle()
+  schemas.complete()
   const proofs = new SchemaProofs(schemas)
   for (const use of uses.sort(byPlace)) findings.addUse(use, proofs)
   const dangling = {
     base: danglingReferences(walk.base.documents),
     head: danglingReferences(walk.head.documents),
   }
-  tellDangling(dangling, findings)
-  tellVersion(walk, findings)
+  reportDangling(dangling, findings)
+  reportVersion(walk, findings)
   return ok({
     groups: attributes.addTo(findings.finish()),
     stats: {
@@ -99,7 +99,7 @@ export function compareOpenApi(
   })
 }
 
-/** The order of paths in a document is no matter: what is told of a contract is told in one order. */
+/** The order of paths in a document has no meaning, so findings have an order of their own. */
 function byPlace(a: SchemaUseSite, b: SchemaUseSite): number {
   return (
     byCodeUnit(a.operation?.path ?? '', b.operation?.path ?? '') ||
@@ -140,7 +140,7 @@ function readSide(text: string, side: 'base' | 'head', options: CompareOptions):
   return ok({ contract: { version, isSwagger, documents, root: documents.root }, locate })
 }
 
-/** The stated version of the language; YAML may have read `2.0` as a number. */
+/** The stated OpenAPI version. YAML may have read `2.0` as a number. */
 function versionOf(root: unknown): string | null {
   if (!isRecord(root)) return null
   const stated = root.openapi ?? root.swagger
@@ -149,10 +149,10 @@ function versionOf(root: unknown): string | null {
 }
 
 /**
- * What a contract fails to define is said of the head. What both sides fail to define within themselves is no change; what
- * both take from a file or address that was not handed in may have changed there unseen, so that it is said.
+ * Reports the unresolved references of the head. If both sides lack a target within the document, nothing changed. A
+ * file or address that was not given may have changed unseen, so it is reported.
  */
-function tellDangling(
+function reportDangling(
   { base, head }: Readonly<Record<'base' | 'head', readonly DanglingReference[]>>,
   findings: Findings,
 ): void {
@@ -172,8 +172,8 @@ function tellDangling(
   }
 }
 
-/** SemVer: what breaks raises the major number. */
-function tellVersion({ base, head }: Walk, findings: Findings): void {
+/** SemVer: a breaking change raises the major number. */
+function reportVersion({ base, head }: Walk, findings: Findings): void {
   if (!findings.hasBreaking) return
   const [before, after] = [statedVersion(base), statedVersion(head)]
   const step = versionStepOf(before, after)

@@ -1,8 +1,11 @@
-/** Who a contract says uses it: `x-consumers` of the document and of its operations, names or objects with a name. */
+/**
+ * The consumers that a contract states: `x-consumers` of the document and of its operations, as names or objects with
+ * a name.
+ */
 import { pathItemsOf, type OpenApiContract } from '../../contracts/openapi/contract.ts'
 import { isRecord } from '../../schema/located.ts'
 
-/** One name and what it uses; `operation` null: the whole contract. */
+/** One name and what it uses. `operation` is null for the whole contract. */
 export interface ContractConsumer {
   readonly name: string
   /** `METHOD /path`, as the contract writes it. */
@@ -10,12 +13,12 @@ export interface ContractConsumer {
 }
 
 const MEMBER = 'x-consumers'
-/** Rows that one comparison carries, at the most: beyond it nobody counts consumers by hand. */
+/** Maximum rows of one comparison. */
 const MAX_ROWS = 10_000
-/** The bound of consumers in the configuration. */
+/** Maximum length of a consumer name in the configuration. */
 const MAX_NAME = 200
 
-/** Of both sides, each row once: who uses what is taken away, and who uses what comes. */
+/** The consumers of both sides, each row once: those of removed elements and those of added ones. */
 export function contractConsumers(base: OpenApiContract, head: OpenApiContract): readonly ContractConsumer[] {
   const rows = new Map<string, ContractConsumer>()
   for (const contract of [base, head])
@@ -37,7 +40,7 @@ function consumersOf(contract: OpenApiContract): readonly ContractConsumer[] {
   return [...whole.map((name) => ({ name, operation: null })), ...single]
 }
 
-/** What is no name is passed over: the member is not part of OpenAPI, and a decision does not hang on it. */
+/** Entries that are not names are ignored. The member is not part of OpenAPI, and no decision depends on it. */
 function namesIn(value: unknown): readonly string[] {
   if (!Array.isArray(value)) return []
   return value.flatMap((item: unknown) => {

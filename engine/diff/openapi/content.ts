@@ -1,4 +1,4 @@
-/** The media types of one body or answer: which ones there are, and what each describes. */
+/** The media types of one request or response body, and their schemas. */
 import type { MediaType } from '../../contracts/openapi/payloads.ts'
 import type { Operation as OperationName } from '../../finding.ts'
 import type { SitePair } from '../../rules/sites.ts'
@@ -6,14 +6,14 @@ import { isBinary } from '../../schema/languages.ts'
 import { isRecord, type Located } from '../../schema/located.ts'
 import { compareEncodings } from './encodings.ts'
 import { coveringMediaType, isMediaTypeWithin, matchMediaTypes, relationOf } from './media-types.ts'
-import { tellAdded, tellChanged, tellRemoved } from './delta-text.ts'
+import { reportAdded, reportChanged, reportRemoved } from './delta-text.ts'
 import type { Walk } from './walk.ts'
 
-/** Where a payload stands, for the rules and in words. */
+/** The place of a payload, for rules and messages. */
 export interface PayloadPlace {
-  /** Who writes it: a client writes requests, the provider responses. Of a callback it is the other way round. */
+  /** The direction: clients write requests, the provider writes responses. For a callback it is reversed. */
   readonly direction: 'request' | 'response'
-  /** What the rows call it. */
+  /** The name of the place in the rows. */
   readonly of: 'request' | 'response' | 'callback-request' | 'callback-response'
   readonly status: string
   readonly sites: SitePair
@@ -34,24 +34,24 @@ export function compareContent(
     const cover = coveringMediaType(head, name)
     if (cover !== null) compareMedia(walk, media, { ...cover, name }, place, operation)
     if (place.direction === 'request' && cover !== null) continue
-    tellRemoved(walk, 'media-type', operation, located, name, { ...facts, action: 'removed', name })
+    reportRemoved(walk, 'media-type', operation, located, name, { ...facts, action: 'removed', name })
   }
   for (const media of added) {
     const { name, located } = media
     const cover = coveringMediaType(base, name)
     if (cover !== null) compareMedia(walk, cover, media, place, operation)
     if (place.direction === 'request' && cover !== null) continue
-    tellAdded(walk, 'media-type', operation, located, name, { ...facts, action: 'added', name })
+    reportAdded(walk, 'media-type', operation, located, name, { ...facts, action: 'added', name })
   }
   for (const [before, after] of kept) {
-    if (place.direction === 'request') tellRequestNames(walk, before, after, place, operation)
-    else tellResponseNames(walk, before, after, place, operation)
+    if (place.direction === 'request') reportRequestNames(walk, before, after, place, operation)
+    else reportResponseNames(walk, before, after, place, operation)
     compareMedia(walk, before, after, place, operation)
   }
 }
 
-/** To a request it matters which texts are refused from now on, and which are accepted. */
-function tellRequestNames(
+/** For a request it matters which texts are refused from now on, and which are accepted. */
+function reportRequestNames(
   walk: Walk,
   base: MediaType,
   head: MediaType,
@@ -60,18 +60,18 @@ function tellRequestNames(
 ): void {
   const facts = { of, status }
   if (!isMediaTypeWithin(base.name, head.name)) {
-    tellRemoved(walk, 'media-type', operation, base.located, base.name, {
+    reportRemoved(walk, 'media-type', operation, base.located, base.name, {
       ...facts,
       action: 'removed',
       name: base.name,
     })
   }
   if (!isMediaTypeWithin(head.name, base.name)) {
-    tellAdded(walk, 'media-type', operation, head.located, head.name, { ...facts, action: 'added', name: head.name })
+    reportAdded(walk, 'media-type', operation, head.located, head.name, { ...facts, action: 'added', name: head.name })
   }
 }
 
-function tellResponseNames(
+function reportResponseNames(
   walk: Walk,
   base: MediaType,
   head: MediaType,
@@ -81,10 +81,10 @@ function tellResponseNames(
   const [before, after] = [base.name, head.name]
   const relation = relationOf(before, after)
   if (relation === 'same') return
-  // What is paired is related; were it not, readers would get what they do not know.
+  // Paired media types are related. If they were not, readers would get an unknown one.
   const action = relation === 'unrelated' ? 'exchanged' : relation
   const facts = { of, status, action, before, after }
-  tellChanged(walk, 'media-type', operation, head.located, [before, after], facts)
+  reportChanged(walk, 'media-type', operation, head.located, [before, after], facts)
 }
 
 function compareMedia(
@@ -97,7 +97,7 @@ function compareMedia(
   if (base.located.value === head.located.value) return
   const [before, after] = [base.schema ?? base.itemSchema, head.schema ?? head.itemSchema]
   if ((before === null) !== (after === null))
-    tellSchema(walk, before, after, after === null ? base : head, place, operation)
+    reportSchema(walk, before, after, after === null ? base : head, place, operation)
   const { name } = head
   const use = { sites: place.sites, mediaType: name, operation, where: `${place.where}, ${name}`, parameter: null }
   if (base.schema !== null && head.schema !== null) walk.use(use, base.schema, head.schema)
@@ -106,8 +106,8 @@ function compareMedia(
   compareEncodings(walk, base, head, place, operation)
 }
 
-/** A media type that says something of what it holds, and did not, or the other way round. */
-function tellSchema(
+/** A media type that gained or lost its schema. */
+function reportSchema(
   walk: Walk,
   before: Located | null,
   after: Located | null,
@@ -117,11 +117,11 @@ function tellSchema(
 ): void {
   if (isMovedBinary(walk, before ?? after)) return
   const facts = { of, status, name, action: before === null ? 'added' : 'removed' } as const
-  if (after === null) tellRemoved(walk, 'media-type-schema', operation, located, before?.value, facts)
-  else tellAdded(walk, 'media-type-schema', operation, located, after.value, facts)
+  if (after === null) reportRemoved(walk, 'media-type-schema', operation, located, before?.value, facts)
+  else reportAdded(walk, 'media-type-schema', operation, located, after.value, facts)
 }
 
-/** What 3.0 writes as a text of bytes, 3.1 need not write at all. */
+/** OpenAPI 3.0 writes binary text as a schema; 3.1 may leave the schema out. */
 function isMovedBinary({ base, head }: Walk, schema: Located | null): boolean {
   const isMoved = base.documents.dialect !== head.documents.dialect
   return isMoved && schema !== null && isRecord(schema.value) && isBinary(schema.value)

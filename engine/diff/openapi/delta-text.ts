@@ -1,11 +1,11 @@
-/** How walkers tell what came, what went and what changed: where it stands, and which side is quoted. */
+/** How walkers report added, removed and changed elements: the location and the quoted side. */
 import type { Operation as OperationName } from '../../finding.ts'
 import type { Located } from '../../schema/located.ts'
 import type { OpenApiChange, OpenApiFacts } from './changes.ts'
 import type { Walk } from './walk.ts'
 
-/** `what` is quoted as the value that came; it stands in the head. */
-export function tellAdded<DeltaChange extends OpenApiChange>(
+/** Quotes `what` as the added value, located in the head. */
+export function reportAdded<DeltaChange extends OpenApiChange>(
   walk: Walk,
   change: DeltaChange,
   operation: OperationName | null,
@@ -16,8 +16,8 @@ export function tellAdded<DeltaChange extends OpenApiChange>(
   walk.add({ change, facts, operation, side: 'head', located, before: null, after: what })
 }
 
-/** `what` is quoted as the value that went; it stands in the base. */
-export function tellRemoved<DeltaChange extends OpenApiChange>(
+/** Quotes `what` as the removed value, located in the base. */
+export function reportRemoved<DeltaChange extends OpenApiChange>(
   walk: Walk,
   change: DeltaChange,
   operation: OperationName | null,
@@ -28,8 +28,8 @@ export function tellRemoved<DeltaChange extends OpenApiChange>(
   walk.add({ change, facts, operation, side: 'base', located, before: what, after: null })
 }
 
-/** Something that stands on both sides, shown in the head.  */
-export function tellChanged<DeltaChange extends OpenApiChange>(
+/** Reports an element of both sides, located in the head. */
+export function reportChanged<DeltaChange extends OpenApiChange>(
   walk: Walk,
   change: DeltaChange,
   operation: OperationName | null,

@@ -1,4 +1,4 @@
-/** How the fields of a form, and the parts of a multipart body, are written: the Encoding Objects of one media type. */
+/** The Encoding Objects of one media type: how fields of a form and parts of a multipart body are serialised. */
 import { itemsAt } from '../../contracts/openapi/contract.ts'
 import { contentOf, EACH_ITEM, headersOf, type Header, type MediaType } from '../../contracts/openapi/payloads.ts'
 import type { Operation as OperationName } from '../../finding.ts'
@@ -7,11 +7,14 @@ import { isRecord, memberOf, type JsonRecord, type Located } from '../../schema/
 import { matchByKey } from '../match.ts'
 import type { PayloadPlace } from './content.ts'
 import { isMediaTypeWithin } from './media-types.ts'
-import { tellChanged } from './delta-text.ts'
+import { reportChanged } from './delta-text.ts'
 import type { Walk } from './walk.ts'
 import { anySchema, writingChange } from './serialization.ts'
 
-/** OpenAPI's default serialisation of a field depends on its schema: a field that says nothing differs only from one that says something. */
+/**
+ * The default serialisation of a field depends on its schema. Two encodings differ only if one of them states
+ * something.
+ */
 export function compareEncodings(
   walk: Walk,
   base: MediaType,
@@ -21,21 +24,21 @@ export function compareEncodings(
 ): void {
   for (const field of new Set([...Object.keys(base.encoding), ...Object.keys(head.encoding)])) {
     const [before, after] = [encodingOf(base, field), encodingOf(head, field)]
-    const tell: Tell = (before, after) => {
+    const reportPart: ReportPart = (before, after) => {
       const facts = { of: place.of, status: place.status, name: head.name, field, before: before, after: after }
-      tellChanged(walk, 'media-type-encoding', operation, head.located, [before, after], facts)
+      reportChanged(walk, 'media-type-encoding', operation, head.located, [before, after], facts)
     }
-    if (!isEqual(before, after)) tell(wordsOf(before), wordsOf(after))
-    new PartHeaders(walk, { base, head, field }, place, operation, tell).compare()
+    if (!isEqual(before, after)) reportPart(wordsOf(before), wordsOf(after))
+    new PartHeaders(walk, { base, head, field }, place, operation, reportPart).compare()
   }
 }
 
-type Tell = (before: string, after: string) => void
+type ReportPart = (before: string, after: string) => void
 
 function encodingOf({ name, encoding }: MediaType, field: string): Readonly<Record<string, unknown>> {
   const stated = encoding[field]
   const { contentType, style, explode, allowReserved } = isRecord(stated) ? stated : NOTHING
-  // Elsewhere a style that is stated, though it be the default, takes the place of the content type.
+  // In other media types a stated style replaces the content type, even if it is the default style.
   if (!isMediaTypeWithin(name, FORM)) return { contentType, style, explode, allowReserved }
   const kind = style ?? 'form'
   return { contentType, style: kind, explode: explode ?? kind === 'form', allowReserved: allowReserved ?? false }
@@ -45,8 +48,8 @@ const NOTHING: JsonRecord = {}
 const FORM = 'application/x-www-form-urlencoded'
 
 function wordsOf(encoding: Readonly<Record<string, unknown>>): string {
-  const said = Object.entries(encoding).filter(([, value]) => value !== undefined)
-  return said.length === 0 ? 'the default' : said.map(([name, value]) => `${name} ${String(value)}`).join(', ')
+  const reported = Object.entries(encoding).filter(([, value]) => value !== undefined)
+  return reported.length === 0 ? 'the default' : reported.map(([name, value]) => `${name} ${String(value)}`).join(', ')
 }
 
 interface FieldPair {
@@ -55,20 +58,20 @@ interface FieldPair {
   readonly field: string
 }
 
-/** The header fields of one part of a multipart body (OpenAPI 3.1.0 §4.8.15): whoever writes the body writes them. */
+/** The header fields of one part of a multipart body (OpenAPI 3.1.0 §4.8.15), written by the author of the body. */
 class PartHeaders {
   readonly #walk: Walk
   readonly #pair: FieldPair
   readonly #place: PayloadPlace
   readonly #operation: OperationName
-  readonly #tell: Tell
+  readonly #tell: ReportPart
 
-  constructor(walk: Walk, pair: FieldPair, place: PayloadPlace, operation: OperationName, tell: Tell) {
+  constructor(walk: Walk, pair: FieldPair, place: PayloadPlace, operation: OperationName, reportPart: ReportPart) {
     this.#walk = walk
     this.#pair = pair
     this.#place = place
     this.#operation = operation
-    this.#tell = tell
+    this.#tell = reportPart
   }
 
   compare(): void {
@@ -77,7 +80,7 @@ class PartHeaders {
     const [before, after] = [headersIn(old, field, this.#walk, 'base'), headersIn(now, field, this.#walk, 'head')]
     const { added, removed, kept } = matchByKey(before, after, ({ name }) => name.toLowerCase())
     const isRequest = this.#place.direction === 'request'
-    // Whoever reads a part passes over what it does not know, and misses what it needs.
+    // The reader of a part ignores unknown header fields and requires its required ones.
     for (const { name, isRequired } of isRequest ? added : removed) {
       if (isRequest && !isRequired) continue
       const [without, within] = [`no header ${name}`, `the header ${name}`]
@@ -110,7 +113,7 @@ class PartHeaders {
   }
 }
 
-/** `Content-Type` stands in a member of its own and is passed over here (OpenAPI 3.1.0 §4.8.15.1). */
+/** `Content-Type` has a member of its own and is ignored here (OpenAPI 3.1.0 §4.8.15.1). */
 function headersIn(media: MediaType, field: string, { base, head }: Walk, side: 'base' | 'head'): readonly Header[] {
   const stated = encodingAt(media.located, field)
   if (stated === null) return []

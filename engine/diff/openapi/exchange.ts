@@ -1,4 +1,7 @@
-/** Who calls whom: an operation is called by the client, a callback or webhook by the provider. Rules and words differ by it. */
+/**
+ * The caller of an exchange: the client calls an operation, the provider calls a callback or webhook. Rules and
+ * messages depend on it.
+ */
 import {
   CALLBACK_PARAMETER,
   CALLBACK_REQUEST,
@@ -17,9 +20,9 @@ type ExchangeKind = 'operation' | 'callback' | 'webhook'
 
 export interface MessageExchange {
   readonly kind: ExchangeKind
-  /** Begins the names of the changes of its parts: those of the provider's calls have rows of their own. */
+  /** The prefix of change names. Calls by the provider have their own rows. */
   readonly prefix: '' | 'callback-'
-  /** Begins the place in words: `callback request body`. */
+  /** The prefix of the location text: `callback request body`. */
   readonly lead: string
   readonly body: SitePair
   readonly answer: SitePair

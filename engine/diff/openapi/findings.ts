@@ -1,9 +1,12 @@
-/** Deltas and schemas in use → findings: each change judged once a use, gathered into groups over the places that it reaches. */
+/**
+ * Turns deltas and schemas in use into findings. Each change is judged once for each use, and grouped over the places
+ * that it reaches.
+ */
 import type { ComparisonStats } from '../../format.ts'
 import type { FindingGroup, Level, Operation } from '../../finding.ts'
 import type { Advice } from '../../rules/advice.ts'
 import type { Grouping } from '../../rules/grouping.ts'
-import { isPlainer, ToldChange, ToldPlace, type JudgedChange } from '../../rules/judged-change.ts'
+import { isPlainer, ReportedChange, ReportedPlace, type JudgedChange } from '../../rules/judged-change.ts'
 import type { NameCount } from '../../rules/name-count.ts'
 import type { LifecycleOptions } from '../../rules/lifecycle.ts'
 import { openApiAdvice } from '../../rules/openapi/advice.ts'
@@ -19,12 +22,12 @@ import { MAX_WAYS, type Reached } from '../../schema/reachable-changes.ts'
 import { nameValue } from '../../schema/values.ts'
 import type { ContractDelta, SchemaUseSite } from './walk.ts'
 
-/** Once so many places were told, one way to each further change is enough. */
+/** Above this number of places, one path is reported for each further change. */
 const MANY = 50_000
-/** Changes that are known again by the object that was compared. */
+/** Maximum changes that are recognised by the compared object. */
 const MAX_KNOWN = 20_000
 
-/** A change of a schema, whose wording is still being chosen. */
+/** A schema change whose message is still being chosen. */
 class WordedChange implements JudgedChange {
   readonly rule: Rule
   readonly level?: Level
@@ -45,7 +48,7 @@ class WordedChange implements JudgedChange {
     this.message = message
   }
 
-  /** Worked out when asked for: of a flood of changes most are counted only. */
+  /** Computed on demand: most changes of a flood are only counted. */
   get location(): string {
     return pointerOf(this.#delta.steps.reduce<Place>(stepInto, this.#owner.at), this.#owner.document)
   }
@@ -65,7 +68,7 @@ class WordedChange implements JudgedChange {
 
 export class Findings {
   readonly #touched: Readonly<Record<'endpoints' | 'params', NameCount>>
-  /** Fields of the place at hand, and how many those of earlier places were. */
+  /** Fields of the current place, and the number of fields of earlier places. */
   readonly #fields: NameCount
   #fieldsBefore = 0
   #place = ''
@@ -82,12 +85,12 @@ export class Findings {
     this.#lifecycle = lifecycle
   }
 
-  /** True when something breaks. */
+  /** True if a finding is breaking. */
   get hasBreaking(): boolean {
     return this.#hasBreaking
   }
 
-  /** How many places were touched by findings that are more than information. */
+  /** How many places have findings above the level of information. */
   get touched(): ComparisonStats['touched'] {
     const { endpoints, params } = this.#touched
     return { endpoints: endpoints.size, fields: this.#fieldsBefore + this.#fields.size, params: params.size }
@@ -106,13 +109,13 @@ export class Findings {
     if (row === null) return
     const rule = ruleOf(row.id)
     if (rule === undefined) throw new Error(`no rule ${row.id}`)
-    const message = row.says.replaceAll(/\{(\w+)\}/g, (_, name: string) => nameValue(words[name] ?? null))
+    const message = row.sentence.replaceAll(/\{(\w+)\}/g, (_, name: string) => nameValue(words[name] ?? null))
     const location = pointerOf(located.at, located.document)
     const subject = delta.subject ?? subjectOf(delta, words)
     const advice = openApiAdvice(rule)
     this.#grouping.add(
-      new ToldChange({ rule, subject, side, location, message, advice, before, after }),
-      new ToldPlace({ operation, tool: null, message, detail: message }),
+      new ReportedChange({ rule, subject, side, location, message, advice, before, after }),
+      new ReportedPlace({ operation, tool: null, message, detail: message }),
     )
     this.#touch(
       rule,
@@ -122,7 +125,7 @@ export class Findings {
     )
   }
 
-  /** Judges every change that a schema in use can reach. Uses at one place follow each other. */
+  /** Judges every change that a schema in use reaches. Uses at one place follow each other. */
   addUse(use: SchemaUseSite, proofs: SchemaProofs): void {
     const { sites, mediaType, parameter } = use
     this.#goTo(use)
@@ -133,7 +136,7 @@ export class Findings {
       this.#told += 1
       const change = this.#changeOf(reached, ruleRow, message, level)
       const detail = `${where} ${reached.path.join('/')} ${reached.delta.name ?? ''}`
-      this.#grouping.add(change, new ToldPlace({ operation, tool: null, message: `${message} (${where})`, detail }))
+      this.#grouping.add(change, new ReportedPlace({ operation, tool: null, message: `${message} (${where})`, detail }))
       const field = [...reached.path, reached.delta.property ? (reached.delta.name ?? '') : ''].join('/')
       this.#touch(ruleRow, operation, `${where} ${field}`, parameter === null ? null : where, level)
     }
@@ -149,7 +152,7 @@ export class Findings {
     this.#grouping.leavePlace()
   }
 
-  /** One change under one rule is one object, so that its identity is worked out once. */
+  /** One change under one rule is one object, so its identity is computed once. */
   #changeOf({ delta, isHeld, pair }: Reached, rule: Rule, message: string, level?: Level): JudgedChange {
     if (!isHeld || level !== undefined) return new WordedChange(delta, pair, rule, message, level)
     const known = this.#changes.get(delta)
@@ -159,7 +162,7 @@ export class Findings {
       return change
     }
     const made = new WordedChange(delta, pair, rule, message)
-    // Of a flood not all are kept: then the grouping knows the change by its identity, and picks the wording.
+    // Not all changes of a flood are kept. Grouping then recognises the change by its identity and selects the message.
     if (this.#changes.size >= MAX_KNOWN) return made
     if (known === undefined) this.#changes.set(delta, made)
     else if (known instanceof Map) known.set(rule.id, made)
@@ -191,7 +194,7 @@ export class Findings {
   }
 }
 
-/** One part of one operation, in names that survive reordering. */
+/** One part of one operation, by names that do not depend on order. */
 function subjectOf({ change, operation }: ContractDelta, facts: Readonly<Record<string, unknown>>): string {
   const names = [facts.status, facts.place, facts.name, facts.scope]
   return [operation?.method, operation?.path, change, ...names].map((name) => nameValue(name ?? '')).join(' ')

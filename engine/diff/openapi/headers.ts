@@ -1,4 +1,4 @@
-/** The header fields and links of one answer. */
+/** The header fields and links of one response. */
 import { membersAt } from '../../contracts/openapi/contract.ts'
 import { contentOf, type Header, type Response } from '../../contracts/openapi/payloads.ts'
 import type { Operation as OperationName } from '../../finding.ts'
@@ -7,7 +7,7 @@ import { isRecord } from '../../schema/located.ts'
 import { matchByKey, matchRest } from '../match.ts'
 import type { MessageExchange } from './exchange.ts'
 import { anySchema, writingChange } from './serialization.ts'
-import { tellAdded, tellChanged, tellRemoved } from './delta-text.ts'
+import { reportAdded, reportChanged, reportRemoved } from './delta-text.ts'
 import type { Walk } from './walk.ts'
 
 export function compareHeaders(
@@ -22,10 +22,10 @@ export function compareHeaders(
   const byName = matchByKey(base.headers, head.headers, ({ name }) => name)
   const { added, removed, kept } = matchRest(byName, ({ name }) => name.toLowerCase())
   for (const { name, isRequired, located } of removed) {
-    tellRemoved(walk, `${prefix}header-removed`, operation, located, name, { name, status, isRequired })
+    reportRemoved(walk, `${prefix}header-removed`, operation, located, name, { name, status, isRequired })
   }
   for (const { name, isRequired, located } of added) {
-    tellAdded(walk, `${prefix}header-added`, operation, located, name, { name, status, isRequired })
+    reportAdded(walk, `${prefix}header-added`, operation, located, name, { name, status, isRequired })
   }
   for (const [before, after] of kept) compareHeader(walk, before, after, status, operation, exchange)
 }
@@ -41,12 +41,12 @@ function compareHeader(
   const { name, located } = is
   if (was.isRequired !== is.isRequired) {
     const facts = { name, status, action: is.isRequired ? 'became' : 'ceased' } as const
-    tellChanged(walk, `${prefix}header-requiredness`, operation, located, [was.isRequired, is.isRequired], facts)
+    reportChanged(walk, `${prefix}header-requiredness`, operation, located, [was.isRequired, is.isRequired], facts)
   }
   const writing = writingChange(walk, { ...was, place: 'header' }, { ...is, place: 'header' })
   if (writing !== null) {
     const { before, after } = writing
-    tellChanged(walk, `${prefix}header-writing`, operation, located, [before, after], { name, status })
+    reportChanged(walk, `${prefix}header-writing`, operation, located, [before, after], { name, status })
     if (writing.isOtherKind) return
   }
   if (was.schema === null && is.schema === null) return
@@ -68,15 +68,15 @@ export function compareLinks(walk: Walk, base: Response, head: Response, operati
     ([name]) => name,
   )
   for (const [name, located] of removed) {
-    tellRemoved(walk, 'link', operation, located, name, { name, status, action: 'removed' })
+    reportRemoved(walk, 'link', operation, located, name, { name, status, action: 'removed' })
   }
   for (const [name, located] of added) {
-    tellAdded(walk, 'link', operation, located, name, { name, status, action: 'added' })
+    reportAdded(walk, 'link', operation, located, name, { name, status, action: 'added' })
   }
   for (const [[name, one], [, other]] of kept) {
     const [before, after] = [walk.base.documents.follow(one)?.value, walk.head.documents.follow(other)?.value]
     if (isEqual(linkOf(before), linkOf(after))) continue
-    tellChanged(walk, 'link', operation, other, [before, after], { name, status, action: 'changed' })
+    reportChanged(walk, 'link', operation, other, [before, after], { name, status, action: 'changed' })
   }
 }
 

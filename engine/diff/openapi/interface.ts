@@ -1,4 +1,4 @@
-/** What belongs to the interface as a whole: security, components, webhooks, servers, and the version it says it has. */
+/** Parts of the whole interface: security, components, webhooks, servers, and the stated version. */
 import { membersAt, pathItemsOf } from '../../contracts/openapi/contract.ts'
 import { memberOf, type Located } from '../../schema/located.ts'
 import { compareSemanticVersions, parseSemanticVersion } from '../../semantic-version.ts'
@@ -7,7 +7,7 @@ import { EXCHANGES } from './exchange.ts'
 import { comparePathItems, comparePaths } from './paths.ts'
 import { compareSchemes, compareSecurity } from './security.ts'
 import { compareInterfaceServers } from './servers.ts'
-import { tellAdded, tellRemoved } from './delta-text.ts'
+import { reportAdded, reportRemoved } from './delta-text.ts'
 import type { Walk } from './walk.ts'
 
 export function compareInterface(walk: Walk): void {
@@ -26,10 +26,10 @@ function compareWebhooks(walk: Walk): void {
     ({ path }) => path,
   )
   for (const { path, located } of removed) {
-    tellRemoved(walk, 'webhook-removed', null, located, path, { name: path })
+    reportRemoved(walk, 'webhook-removed', null, located, path, { name: path })
   }
   for (const { path, located } of added) {
-    tellAdded(walk, 'webhook-added', null, located, path, { name: path })
+    reportAdded(walk, 'webhook-added', null, located, path, { name: path })
   }
   for (const [base, head] of kept) comparePathItems(walk, base, head, `webhook:${head.path}`, EXCHANGES.webhook)
 }
@@ -37,7 +37,7 @@ function compareWebhooks(walk: Walk): void {
 function compareComponents(walk: Walk): void {
   const { removed } = matchByKey(schemasOf(walk.base), schemasOf(walk.head), ([name]) => name)
   for (const [name, located] of removed) {
-    tellRemoved(walk, 'component-schema-removed', null, located, name, { name })
+    reportRemoved(walk, 'component-schema-removed', null, located, name, { name })
   }
 }
 
@@ -49,7 +49,10 @@ function schemasOf({ root, isSwagger }: Walk['base']): readonly (readonly [strin
 
 type VersionStep = 'same' | 'decreased' | 'minor'
 
-/** How the stated version moved, when a change that breaks should have raised its major number; null when it did, or says nothing. */
+/**
+ * How the stated version changed, if a breaking change should have raised its major number. Null if it did, or has no
+ * order.
+ */
 export function versionStepOf(before: string | null, after: string | null): VersionStep | null {
   const was = before === null ? null : parseSemanticVersion(before)
   const is = after === null ? null : parseSemanticVersion(after)
@@ -58,6 +61,6 @@ export function versionStepOf(before: string | null, after: string | null): Vers
   if (order === 0) return 'same'
   if (order > 0) return 'decreased'
   if (is.numbers[0] > was.numbers[0]) return null
-  // SemVer §4: before 1.0.0 anything may change; a raised minor number says so.
+  // SemVer §4: before 1.0.0 anything may change, and a raised minor number announces it.
   return was.numbers[0] === 0 && is.numbers[1] > was.numbers[1] ? null : 'minor'
 }

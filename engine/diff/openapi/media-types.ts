@@ -1,4 +1,4 @@
-/** Names of media types: when two name the same, and when one is a special case of the other. */
+/** Names of media types: when two are equal, and when one is contained in the other. */
 import { byCodeUnit } from '../../change-set.ts'
 import type { MediaType } from '../../contracts/openapi/payloads.ts'
 import { matchByKey, matchRest, type Matched } from '../match.ts'
@@ -11,7 +11,7 @@ interface Name {
   readonly parameters: readonly string[]
 }
 
-/** What a name says anyway: UTF-8 is what texts are in, and JSON knows nothing else (RFC 8259 §8.1). */
+/** Parameters without effect: UTF-8 is the default of text, and JSON allows only UTF-8 (RFC 8259 §8.1). */
 const SILENT_PARAMETER = /^charset=(?:utf-?8|us-ascii)$/
 
 function parse(name: string): Name {
@@ -32,8 +32,8 @@ function parse(name: string): Name {
 type Relation = 'same' | 'generalized' | 'specialized' | 'changed' | 'exchanged' | 'unrelated'
 
 /**
- * What became of a media type that was named `before` and is named `after`. Of parameters alone it `changed` where they only
- * say more than before, and was `exchanged` where they say something else.
+ * The relation of a media type before and after. If only parameters differ, it is `changed` when parameters were added
+ * or removed, and `exchanged` when values differ.
  */
 export function relationOf(before: string, after: string): Relation {
   if (before === after) return 'same'
@@ -55,10 +55,10 @@ function isSameEssence(a: Name, b: Name): boolean {
   return a.type === b.type && a.subtype === b.subtype && a.suffix === b.suffix
 }
 
-/** `application/problem+json` is JSON; a range holds its members; a parameter makes a type more special. */
+/** `application/problem+json` is JSON. A range contains its members. A parameter makes a type more specific. */
 function isWithin(part: Name, whole: Name): boolean {
-  const said = tellingParameters(part)
-  if (!tellingParameters(whole).every((parameter) => said.includes(parameter))) return false
+  const stated = significantParameters(part)
+  if (!significantParameters(whole).every((parameter) => stated.includes(parameter))) return false
   if (whole.type === '*') return true
   if (part.type !== whole.type) return false
   if (whole.subtype === '*') return whole.suffix === '' || whole.suffix === part.suffix
@@ -66,11 +66,14 @@ function isWithin(part: Name, whole: Name): boolean {
   return isSameEssence(part, whole) || isSuffix
 }
 
-function tellingParameters({ parameters }: Name): readonly string[] {
+function significantParameters({ parameters }: Name): readonly string[] {
   return parameters.filter((parameter) => !SILENT_PARAMETER.test(parameter))
 }
 
-/** The most specific of several media types that admits all texts of this one (OpenAPI 3.1.0 §4.8.14); null when none does. */
+/**
+ * The most specific of several media types that admits all texts of this one (OpenAPI 3.1.0 §4.8.14). Null if none
+ * does.
+ */
 export function coveringMediaType(media: readonly MediaType[], name: string): MediaType | null {
   const covers = media.filter((one) => one.name !== name && isMediaTypeWithin(name, one.name))
   return covers.find((one) => covers.every((other) => isMediaTypeWithin(one.name, other.name))) ?? null
@@ -81,7 +84,7 @@ export function matchMediaTypes(before: readonly MediaType[], after: readonly Me
   return matchRelated(matchRest(exact, ({ name }) => essenceOf(name)))
 }
 
-/** A name that became a wider or narrower one is a change of that name; which of several, the names decide. */
+/** A name that became wider or narrower is a change of that name. The names decide which of several is matched. */
 function matchRelated({ added, removed, kept }: Matched<MediaType>): Matched<MediaType> {
   const waiting = new Set([...added].sort((a, b) => byCodeUnit(a.name, b.name)))
   const related: (readonly [MediaType, MediaType])[] = []

@@ -1,4 +1,4 @@
-/** One operation on both sides: its identity, life, tags and security, then what it takes and what it answers. */
+/** Compares one operation: identity, life cycle, tags, security, then its requests and responses. */
 import type { Operation, PathItem } from '../../contracts/openapi/contract.ts'
 import type { Operation as OperationName } from '../../finding.ts'
 import { judgeLifecycle } from '../../rules/lifecycle.ts'
@@ -11,7 +11,7 @@ import { comparePayloads } from './payloads.ts'
 import { compareAdmission, compareShownCredentials } from './security-inclusion.ts'
 import { compareSecurity } from './security.ts'
 import { compareOperationServers } from './servers.ts'
-import { tellAdded, tellChanged, tellRemoved } from './delta-text.ts'
+import { reportAdded, reportChanged, reportRemoved } from './delta-text.ts'
 import type { Walk } from './walk.ts'
 
 export interface OperationSide {
@@ -40,7 +40,7 @@ export function compareOperation(
   compareCallbacks(walk, before.operation, after.operation, name)
 }
 
-/** The walk through one operation: its parts are as stable as itself, where they do not say otherwise. */
+/** The walk through one operation. Parts without a stability level have that of the operation. */
 function within(walk: Walk, { lifecycle: { stability } }: Operation): Walk {
   if (stability === null) return walk
   return {
@@ -55,24 +55,24 @@ function compareIdentity(walk: Walk, base: Operation, head: Operation, operation
   if (before === after) return
   const action = before === null ? 'added' : 'removed'
   const facts = { action, before: before ?? '', after: after ?? '' } as const
-  tellChanged(walk, 'operation-id', operation, head.located, [before, after], facts)
+  reportChanged(walk, 'operation-id', operation, head.located, [before, after], facts)
 }
 
 function compareLife(walk: Walk, base: Operation, head: Operation, operation: OperationName): void {
   const verdict = judgeLifecycle(base.lifecycle, head.lifecycle, walk.options)
   if (verdict === null) return
   const [before, after] = [base.lifecycle.sunset, head.lifecycle.sunset]
-  tellChanged(walk, 'operation-lifecycle', operation, head.located, [before, after], { ...verdict })
+  reportChanged(walk, 'operation-lifecycle', operation, head.located, [before, after], { ...verdict })
 }
 
 function compareTags(walk: Walk, base: Operation, head: Operation, operation: OperationName): void {
   const { added, removed } = changedTexts(textsOf(base.value.tags), textsOf(head.value.tags))
   for (const name of removed) {
     const facts = { action: 'removed', name } as const
-    tellRemoved(walk, 'operation-tag', operation, base.located, name, facts)
+    reportRemoved(walk, 'operation-tag', operation, base.located, name, facts)
   }
   for (const name of added) {
     const facts = { action: 'added', name } as const
-    tellAdded(walk, 'operation-tag', operation, head.located, name, facts)
+    reportAdded(walk, 'operation-tag', operation, head.located, name, facts)
   }
 }

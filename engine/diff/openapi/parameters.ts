@@ -1,4 +1,4 @@
-/** Parameters of one operation: its own and those of its path, matched by place and name. */
+/** Parameters of one operation and its path, matched by location and name. */
 import { effectiveParameters, parametersOf, type Parameter } from '../../contracts/openapi/contract.ts'
 import { contentOf, schemaOfParameter } from '../../contracts/openapi/payloads.ts'
 import type { Operation as OperationName } from '../../finding.ts'
@@ -6,7 +6,7 @@ import { dayOf, judgeLifecycle, judgeRemoval } from '../../rules/lifecycle.ts'
 import { matchByKey, matchRest, type Matched } from '../match.ts'
 import type { MessageExchange } from './exchange.ts'
 import type { OperationSide } from './operation.ts'
-import { tellAdded, tellChanged, tellRemoved } from './delta-text.ts'
+import { reportAdded, reportChanged, reportRemoved } from './delta-text.ts'
 import type { OpenApiChange, OpenApiFacts } from './changes.ts'
 import type { Walk } from './walk.ts'
 import { anySchema, styleOf, writingChange } from './serialization.ts'
@@ -23,13 +23,13 @@ export function compareParameters(
   if (base.length === 0 && head.length === 0) return
   const own = new Set(parametersOf(walk.head, after.operation.located).map(keyOf))
   const { added, removed, kept } = matchParameters(base, head, before.item.path, after.item.path)
-  for (const parameter of removed) tellRemovedParameter(walk, parameter, operation, exchange)
+  for (const parameter of removed) reportRemovedParameter(walk, parameter, operation, exchange)
   for (const parameter of added) {
     const { name, place, isRequired, located } = parameter
     const facts = { name, place, isRequired, isInherited: !own.has(keyOf(parameter)) }
-    tellAdded(walk, `${exchange.prefix}parameter-added`, operation, located, name, facts)
+    reportAdded(walk, `${exchange.prefix}parameter-added`, operation, located, name, facts)
   }
-  tellMovedParameters(walk, kept, operation, exchange)
+  reportMovedParameters(walk, kept, operation, exchange)
   for (const [before, after] of kept) compareParameter(walk, before, after, operation, exchange)
 }
 
@@ -38,8 +38,8 @@ function keyOf({ place, name }: Parameter): string {
 }
 
 /**
- * Path parameters by their position in the path, which is all that a call shows of them; others by name; names of header
- * fields in any case. Positions count from the end, since a prefix may have been stripped.
+ * Matches path parameters by position, because a call shows only that; other parameters by name, header fields in any
+ * case. Positions count from the end, because a prefix may have been removed.
  */
 function matchParameters(
   base: readonly Parameter[],
@@ -66,8 +66,10 @@ function namesIn(path: string): readonly string[] {
   return [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name = '']) => name)
 }
 
-/** Names that changed places: whoever fills them in by name, in the path that it knows, names something else now. */
-function tellMovedParameters(
+/**
+ * Path parameters that swapped names. A client that fills in the old path by name now fills in a different parameter.
+ */
+function reportMovedParameters(
   walk: Walk,
   kept: Matched<Parameter>['kept'],
   operation: OperationName,
@@ -78,11 +80,11 @@ function tellMovedParameters(
   for (const [was, { name, place, located }] of moved) {
     if (!before.has(name)) continue
     const facts = { name, place, before: was.name, after: name }
-    tellChanged(walk, `${prefix}parameter-moved`, operation, located, [was.name, name], facts)
+    reportChanged(walk, `${prefix}parameter-moved`, operation, located, [was.name, name], facts)
   }
 }
 
-function tellRemovedParameter(
+function reportRemovedParameter(
   walk: Walk,
   { name, place, located, isRequired, lifecycle }: Parameter,
   operation: OperationName,
@@ -90,10 +92,10 @@ function tellRemovedParameter(
 ): void {
   const { sunset } = lifecycle
   const removal = judgeRemoval(lifecycle, walk.options)
-  // As of operations: what was announced with a day that is past is no news.
+  // As for operations: a removal after its announced sunset date is not reported.
   if (removal === 'after-sunset') return
   const facts = { name, place, isRequired, removal, sunset: dayOf(sunset) ?? sunset }
-  tellRemoved(walk, `${prefix}parameter-removed`, operation, located, name, facts)
+  reportRemoved(walk, `${prefix}parameter-removed`, operation, located, name, facts)
 }
 
 function compareParameter(
@@ -106,14 +108,14 @@ function compareParameter(
   if (base.value === head.value) return
   const { name, place, located } = head
   const of = { name, place }
-  const tell = <Change extends OpenApiChange>(
+  const reportParameter = <Change extends OpenApiChange>(
     change: Change,
     facts: OpenApiFacts[Change],
     before: unknown,
     after: unknown,
-  ): void => tellChanged(walk, change, operation, located, [before, after], facts)
+  ): void => reportChanged(walk, change, operation, located, [before, after], facts)
   if (base.isRequired !== head.isRequired) {
-    tell(
+    reportParameter(
       `${prefix}parameter-requiredness`,
       { ...of, action: head.isRequired ? 'became' : 'ceased' },
       base.isRequired,
@@ -122,17 +124,17 @@ function compareParameter(
   }
   const [wasEmpty, isEmpty] = [base.value.allowEmptyValue === true, head.value.allowEmptyValue === true]
   if (wasEmpty !== isEmpty)
-    tell(`${prefix}parameter-empty`, { ...of, action: isEmpty ? 'became' : 'ceased' }, wasEmpty, isEmpty)
+    reportParameter(`${prefix}parameter-empty`, { ...of, action: isEmpty ? 'became' : 'ceased' }, wasEmpty, isEmpty)
   const verdict = judgeLifecycle(base.lifecycle, head.lifecycle, walk.options)
   if (verdict !== null && prefix === '')
-    tell('parameter-lifecycle', { ...of, ...verdict }, base.lifecycle.sunset, head.lifecycle.sunset)
+    reportParameter('parameter-lifecycle', { ...of, ...verdict }, base.lifecycle.sunset, head.lifecycle.sunset)
   const writing = writingChange(walk, base, head)
-  if (writing !== null) tell(`${prefix}parameter-${writing.of}`, of, writing.before, writing.after)
+  if (writing !== null) reportParameter(`${prefix}parameter-${writing.of}`, of, writing.before, writing.after)
   if (writing?.isOtherKind === true) return
   const before = schemaOfParameter(walk.base, base)
   const after = schemaOfParameter(walk.head, head)
   if (before === null && after === null) return
-  // Repeated in the query, a list of one is written as the scalar was.
+  // Repeated in the query, a list with one item is written like the former scalar.
   const isStyle = styleOf(head)
   const repeats = isStyle.name === 'form' && isStyle.isExploded
   walk.use(

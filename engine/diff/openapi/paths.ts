@@ -1,15 +1,15 @@
-/** Paths and operations matched across two contracts: what came, what went, and what must be looked into. */
+/** Matches paths and operations of two contracts into added, removed and kept ones. */
 import { type Operation, type PathItem } from '../../contracts/openapi/contract.ts'
 import { isStability, judgeRemoval, dayOf, STABILITY_LEVELS } from '../../rules/lifecycle.ts'
 import type { Located } from '../../schema/located.ts'
 import { matchByKey, matchRest, type Matched } from '../match.ts'
 import { EXCHANGES, type MessageExchange } from './exchange.ts'
 import { compareOperation } from './operation.ts'
-import { tellAdded, tellChanged, tellRemoved } from './delta-text.ts'
+import { reportAdded, reportChanged, reportRemoved } from './delta-text.ts'
 import type { OpenApiFacts } from './changes.ts'
 import type { Walk } from './walk.ts'
 
-/** A path item under the path that it is matched by. */
+/** A path item under the path by which it is matched. */
 interface PathEntry {
   readonly key: string
   readonly item: PathItem
@@ -18,13 +18,13 @@ interface PathEntry {
 export function comparePaths(walk: Walk, before: readonly PathItem[], after: readonly PathItem[]): void {
   const { added, removed, kept } = matchPaths(walk, before, after)
   for (const { key, item } of removed)
-    for (const operation of item.operations.values()) tellRemovedOperation(walk, key, operation, true)
+    for (const operation of item.operations.values()) reportRemovedOperation(walk, key, operation, true)
   for (const { key, item } of added)
-    for (const operation of item.operations.values()) tellAddedOperation(walk, key, operation)
+    for (const operation of item.operations.values()) reportAddedOperation(walk, key, operation)
   for (const [base, head] of kept) comparePathItems(walk, base.item, head.item, base.key, EXCHANGES.operation)
 }
 
-/** First as written, then with the names of path parameters set aside: `/users/{id}` is `/users/{userId}`. */
+/** First matches paths as written, then without the names of path parameters: `/users/{id}` is `/users/{userId}`. */
 function matchPaths({ options }: Walk, before: readonly PathItem[], after: readonly PathItem[]): Matched<PathEntry> {
   const entries = (items: readonly PathItem[], prefix: string): PathEntry[] =>
     items
@@ -37,7 +37,7 @@ function matchPaths({ options }: Walk, before: readonly PathItem[], after: reado
   return options.hasIncludedPathParameters ? exact : matchRest(exact, ({ key }) => key.replaceAll(/\{[^{}]*\}/g, '{}'))
 }
 
-/** Compares two path items; `path` is how findings name the place. */
+/** Compares two path items. Findings name the place by `path`. */
 export function comparePathItems(
   walk: Walk,
   base: PathItem,
@@ -48,7 +48,7 @@ export function comparePathItems(
   for (const [method, before] of base.operations) {
     const after = head.operations.get(method)
     if (after === undefined) {
-      tellRemovedOperation(walk, path, before, false)
+      reportRemovedOperation(walk, path, before, false)
       continue
     }
     const name = { method, path, operation_id: after.operationId }
@@ -56,12 +56,13 @@ export function comparePathItems(
     if (compareStability(walk, before, after, name))
       compareOperation(walk, { item: base, operation: before }, { item: head, operation: after }, name, exchange)
   }
-  for (const [method, after] of head.operations) if (!base.operations.has(method)) tellAddedOperation(walk, path, after)
+  for (const [method, after] of head.operations)
+    if (!base.operations.has(method)) reportAddedOperation(walk, path, after)
 }
 
-function tellAddedOperation(walk: Walk, path: string, operation: Operation): void {
+function reportAddedOperation(walk: Walk, path: string, operation: Operation): void {
   walk.attributes.note(path, operation)
-  tellAdded(
+  reportAdded(
     walk,
     'operation-added',
     { method: operation.method, path, operation_id: operation.operationId },
@@ -71,16 +72,16 @@ function tellAddedOperation(walk: Walk, path: string, operation: Operation): voi
   )
 }
 
-function tellRemovedOperation(walk: Walk, path: string, operation: Operation, isWholePath: boolean): void {
+function reportRemovedOperation(walk: Walk, path: string, operation: Operation, isWholePath: boolean): void {
   const name = { method: operation.method, path, operation_id: operation.operationId }
   walk.attributes.note(path, operation)
   const { stability, sunset } = operation.lifecycle
   if (stability !== null && !isStability(stability)) {
-    tellStability(walk, name, operation.located, { step: 'invalid', before: null, after: stability })
+    reportStability(walk, name, operation.located, { step: 'invalid', before: null, after: stability })
     return
   }
   if (isStability(stability) && !isStableEnough(walk, stability)) return
-  tellRemoved(walk, 'operation-removed', name, operation.located, operation.operationId ?? operation.method, {
+  reportRemoved(walk, 'operation-removed', name, operation.located, operation.operationId ?? operation.method, {
     isWholePath,
     removal: judgeRemoval(operation.lifecycle, walk.options),
     sunset: dayOf(sunset) ?? sunset,
@@ -102,16 +103,16 @@ function compareStability(walk: Walk, before: Operation, after: Operation, name:
     [after, is],
   ] as const) {
     if (stability === null || isStability(stability) || was === is) continue
-    tellStability(walk, name, operation.located, { step: 'invalid', before: null, after: stability })
+    reportStability(walk, name, operation.located, { step: 'invalid', before: null, after: stability })
     return true
   }
   // What was not stable enough was promised to nobody: where it goes from there is no news.
   const step = isStability(was) && !isStableEnough(walk, was) ? 0 : rank(is) - rank(was)
   const facts = { before: was ?? 'stable', after: is ?? 'stable' }
-  if (step < 0) tellStability(walk, name, after.located, { step: 'decreased', ...facts })
+  if (step < 0) reportStability(walk, name, after.located, { step: 'decreased', ...facts })
   // That it is no longer promised is said; what it becomes from then on is nobody's contract.
   if (isStability(is) && !isStableEnough(walk, is)) return false
-  if (step > 0) tellStability(walk, name, after.located, { step: 'increased', ...facts })
+  if (step > 0) reportStability(walk, name, after.located, { step: 'increased', ...facts })
   return true
 }
 
@@ -120,12 +121,12 @@ function rank(stability: unknown): number {
   return STABILITY_LEVELS.indexOf(isStability(stability) ? stability : 'stable')
 }
 
-function tellStability(
+function reportStability(
   walk: Walk,
   operation: OperationName,
   located: Located,
   facts: OpenApiFacts['operation-stability'],
 ): void {
   const { before, after } = facts
-  tellChanged(walk, 'operation-stability', operation, located, [before, after], facts)
+  reportChanged(walk, 'operation-stability', operation, located, [before, after], facts)
 }

@@ -1,4 +1,4 @@
-/** What an operation takes and answers: request body and responses, matched by status. */
+/** The payloads of an operation: request body and responses, matched by status. */
 import { bodyOf, responsesOf, type Response } from '../../contracts/openapi/payloads.ts'
 import type { Operation as OperationName } from '../../finding.ts'
 import { matchByKey } from '../match.ts'
@@ -6,7 +6,7 @@ import { compareContent, type PayloadPlace } from './content.ts'
 import type { MessageExchange } from './exchange.ts'
 import { compareHeaders, compareLinks } from './headers.ts'
 import type { OperationSide } from './operation.ts'
-import { tellChanged } from './delta-text.ts'
+import { reportChanged } from './delta-text.ts'
 import type { Walk } from './walk.ts'
 
 export function comparePayloads(
@@ -39,7 +39,7 @@ function compareBodies(
   }
   if (base.isRequired !== head.isRequired) {
     const facts = { action: head.isRequired ? 'became' : 'ceased', isRequired: head.isRequired } as const
-    tellChanged(walk, change, operation, head.located, [base.isRequired, head.isRequired], facts)
+    reportChanged(walk, change, operation, head.located, [base.isRequired, head.isRequired], facts)
   }
   const [direction, where] = [
     exchange.kind === 'operation' ? 'request' : 'response',
@@ -61,9 +61,9 @@ function compareResponses(
   const { added, removed, kept } = matchByKey(base, head, ({ status }) => status.toUpperCase())
   for (const response of removed) {
     const isNarrowed = head.some(({ status }) => isStatusWithin(status, response.status))
-    tellStatus(walk, response, isNarrowed ? 'narrowed' : 'removed', operation, exchange)
+    reportStatus(walk, response, isNarrowed ? 'narrowed' : 'removed', operation, exchange)
   }
-  for (const response of added) tellStatus(walk, response, 'added', operation, exchange)
+  for (const response of added) reportStatus(walk, response, 'added', operation, exchange)
   for (const [before, after] of kept) {
     compareResponse(walk, before, after, operation, exchange)
     if (exchange.kind === 'operation') compareLinks(walk, before, after, operation)
@@ -96,17 +96,17 @@ function compareResponse(
   compareHeaders(walk, before, after, operation, exchange)
 }
 
-/** What described a status that is not listed itself: its range, else `default` (OpenAPI 3.1.0 §4.8.16). */
+/** The response that described an unlisted status: its range, else `default` (OpenAPI 3.1.0 §4.8.16). */
 function coverOf(responses: readonly Response[], status: string): Response | null {
   const range = responses.find((response) => isStatusWithin(status, response.status))
   if (range !== undefined) return range
-  // A default beside listed successes is written for errors, whatever else comes.
+  // A default response beside listed successes is written for errors.
   const isForErrors = responses.some((response) => isSuccess(response.status))
   if (status === 'default' || (isSuccess(status) && isForErrors)) return null
   return responses.find((response) => response.status === 'default') ?? null
 }
 
-/** Whether a status is one of a range: `201` of `2XX`. */
+/** Whether a status is in a range: `201` is in `2XX`. */
 function isStatusWithin(status: string, range: string): boolean {
   return /^[1-5]\d\d$/.test(status) && /^[1-5]XX$/i.test(range) && status[0] === range[0]
 }
@@ -115,7 +115,7 @@ function isSuccess(status: string): boolean {
   return /^2(\d\d|XX)$/i.test(status)
 }
 
-function tellStatus(
+function reportStatus(
   walk: Walk,
   { status, located }: Response,
   action: 'added' | 'removed' | 'narrowed',

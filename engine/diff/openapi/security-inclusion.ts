@@ -1,6 +1,6 @@
 /**
- * Whether callers that an operation let in are still let in: the requirements in force for it, own or of the whole interface,
- * with the definitions of their schemes, compared as sets of alternatives.
+ * Whether callers that an operation admitted are still admitted. The requirements in force, own or of the whole
+ * interface, are compared as sets of alternatives, with the definitions of their schemes.
  */
 import { byCodeUnit } from '../../change-set.ts'
 import { itemsAt, objectAt, type OpenApiContract } from '../../contracts/openapi/contract.ts'
@@ -21,11 +21,11 @@ import { flowsOf, kindOf, requirementLabel, schemesOf } from './security-schemes
 import type { OpenApiFacts } from './changes.ts'
 import type { ContractDelta, Walk } from './walk.ts'
 
-/** The schemes of one side, by the names that they have in the base. */
+/** The schemes of one side, by their names in the base. */
 interface SideSchemes {
   readonly definitions: ReadonlyMap<string, JsonRecord>
   readonly renamed: ReadonlyMap<string, string>
-  /** Requirements that were read already, by the list that holds them. */
+  /** Requirements that were already read, by the list that contains them. */
   readonly read: Map<unknown, readonly Alternative[]>
 }
 
@@ -47,7 +47,7 @@ export function readSecuritySchemes(base: OpenApiContract, head: OpenApiContract
   }
 }
 
-/** The requirements in force for an operation on both sides. Of a callback or webhook only its own count. */
+/** The requirements in force for an operation on both sides. For a callback or webhook only its own count. */
 export function compareAdmission(
   walk: Walk,
   before: OperationSide,
@@ -71,7 +71,10 @@ export function compareAdmission(
   }
 }
 
-/** What the provider shows to a receiver: the receiver checks it as it was described, so that nothing else may come. */
+/**
+ * The credentials that the provider sends to a receiver. The receiver checks the described ones, so no other may be
+ * sent.
+ */
 export function compareShownCredentials(
   walk: Walk,
   before: OperationSide,
@@ -91,12 +94,12 @@ function admissionDelta<Change extends 'admission' | 'callback-security'>(
   located: Located,
   [before, after]: readonly [string, string | null],
 ): ContractDelta<Change> {
-  // One change of a scheme or of the interface reaches many operations: it is one change at many places.
+  // One change of a scheme or of the interface may reach many operations: one change at many places.
   const subject = `${change} ${Object.values(facts).join(' ')}`
   return { change, facts: { ...facts, before, after }, operation, side: 'head', located, before, after, subject }
 }
 
-/** Both sides in words. Where the requirements are written the same, the definitions behind them tell the difference. */
+/** Both sides as text. If the requirements have the same text, the definitions of their schemes show the difference. */
 function labels(was: readonly Alternative[], is: readonly Alternative[]): readonly [string, string] {
   const [before, after] = [labelOf(was), labelOf(is)]
   if (before !== after) return [before, after]
@@ -166,7 +169,7 @@ function textMembers(owner: JsonRecord, names: readonly string[]): ReadonlyMap<s
   )
 }
 
-/** Scopes that some flow offers; null where none is listed, since then nothing is said of them. */
+/** Scopes that some flow offers. Null if none is listed, because the scopes are then unknown. */
 function scopesOf(definition: JsonRecord): ReadonlySet<string> | null {
   if (definition.type !== 'oauth2') return null
   const flows = flowsOf(definition)
@@ -174,7 +177,7 @@ function scopesOf(definition: JsonRecord): ReadonlySet<string> | null {
   return scopes.length === 0 ? null : new Set(scopes)
 }
 
-/** RFC 6749 §4.1.2.1: who asks for a scope that the server does not know gets no token. */
+/** RFC 6749 §4.1.2.1: a caller that requests a scope unknown to the server gets no token. */
 function withdrawnScopes(
   was: readonly Alternative[],
   { definitions, renamed }: SideSchemes,
@@ -198,7 +201,7 @@ function definitionsOf(contract: OpenApiContract): ReadonlyMap<string, JsonRecor
   )
 }
 
-/** What makes two schemes the same credential, whatever they are called. */
+/** The key by which two schemes are the same credential, under any name. */
 function kinds(definitions: ReadonlyMap<string, JsonRecord>): ReadonlyMap<string, unknown> {
   return new Map(
     [...definitions].map(([name, definition]) => {
@@ -210,7 +213,7 @@ function kinds(definitions: ReadonlyMap<string, JsonRecord>): ReadonlyMap<string
   )
 }
 
-/** Swagger 2.0 has no word for tokens: it writes them as a key in the field `Authorization`. */
+/** Swagger 2.0 has no bearer scheme: contracts write tokens as an API key in the field `Authorization`. */
 function withTokensOf(
   { isSwagger }: OpenApiContract,
   definitions: ReadonlyMap<string, JsonRecord>,

@@ -1,4 +1,4 @@
-/** The definitions of security schemes as Swagger 2.0 and OpenAPI 3.x write them, in one form. */
+/** The definitions of security schemes of Swagger 2.0 and OpenAPI 3.x in one form. */
 import { membersAt, type OpenApiContract } from '../../contracts/openapi/contract.ts'
 import { memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
 import { membersOf, textsOf } from '../../schema/subschemas.ts'
@@ -9,7 +9,10 @@ export function schemesOf({ root, isSwagger }: OpenApiContract): readonly (reado
   return components === null ? [] : membersAt(components, 'securitySchemes')
 }
 
-/** What kind of credential a scheme asks for. Names of header fields know no case (RFC 9110 §5.1), nor do schemes (§11.1). */
+/**
+ * The kind of credential that a scheme requires. Header field names (RFC 9110 §5.1) and schemes (§11.1) are
+ * case-insensitive.
+ */
 export function kindOf({ type, scheme, in: place, name }: JsonRecord): string {
   if (type === 'basic') return 'http basic'
   if (type === 'apiKey') {
@@ -24,13 +27,13 @@ const SWAGGER_FLOWS: ReadonlyMap<string, string> = new Map([
   ['application', 'clientCredentials'],
 ])
 
-/** OAuth flows by name; Swagger 2.0 has one, under other names. */
+/** OAuth flows by name. Swagger 2.0 has a single flow with other names. */
 export function flowsOf(scheme: JsonRecord): JsonRecord {
   if (typeof scheme.flow !== 'string') return membersOf(scheme, 'flows')
   return { [SWAGGER_FLOWS.get(scheme.flow) ?? scheme.flow]: scheme }
 }
 
-/** A requirement in words: its schemes, all of which are wanted together, with their scopes. */
+/** A requirement as text: its schemes, all required together, with their scopes. */
 export function requirementLabel(requirement: JsonRecord): string {
   const names = Object.keys(requirement).sort()
   const parts = names.map((name) => {

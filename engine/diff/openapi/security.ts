@@ -1,4 +1,4 @@
-/** Security: what each operation and the whole interface require, and how the schemes are defined. */
+/** The security requirements of each operation and of the whole interface, and the definitions of the schemes. */
 import { itemsAt, objectAt } from '../../contracts/openapi/contract.ts'
 import type { Operation as OperationName } from '../../finding.ts'
 import { isRecord, type JsonRecord, type Located } from '../../schema/located.ts'
@@ -6,19 +6,19 @@ import { membersOf, textsOf } from '../../schema/subschemas.ts'
 import { matchByKey, changedTexts } from '../match.ts'
 import type { OpenApiFacts } from './changes.ts'
 import { flowsOf, kindOf, requirementLabel, schemesOf } from './security-schemes.ts'
-import { tellAdded, tellChanged, tellRemoved } from './delta-text.ts'
+import { reportAdded, reportChanged, reportRemoved } from './delta-text.ts'
 import type { Walk } from './walk.ts'
 
 /** One alternative: schemes that are required together, each with its scopes. */
 interface Requirement {
-  /** The names of its schemes, sorted: what it is matched by. */
+  /** The sorted names of its schemes: the key for matching. */
   readonly schemes: string
   readonly label: string
   readonly scopes: JsonRecord
   readonly located: Located
 }
 
-/** Requirements of an operation, or of the whole interface when there is none. */
+/** The requirements of an operation, or of the whole interface without one. */
 export function compareSecurity(walk: Walk, before: Located, after: Located, operation: OperationName | null): void {
   const [requirement, scope] =
     operation === null
@@ -26,10 +26,10 @@ export function compareSecurity(walk: Walk, before: Located, after: Located, ope
       : (['operation-security', 'operation-scope'] as const)
   const { added, removed, kept } = matchByKey(requirementsOf(before), requirementsOf(after), ({ schemes }) => schemes)
   for (const { label, located } of removed) {
-    tellRemoved(walk, requirement, operation, located, label, { action: 'removed', name: label })
+    reportRemoved(walk, requirement, operation, located, label, { action: 'removed', name: label })
   }
   for (const { label, located } of added) {
-    tellAdded(walk, requirement, operation, located, label, { action: 'added', name: label })
+    reportAdded(walk, requirement, operation, located, label, { action: 'added', name: label })
   }
   for (const [base, head] of kept) {
     for (const name of Object.keys(head.scopes)) {
@@ -40,7 +40,7 @@ export function compareSecurity(walk: Walk, before: Located, after: Located, ope
       ] as const) {
         for (const text of list) {
           const [before, after] = action === 'added' ? [null, text] : [text, null]
-          tellChanged(walk, scope, operation, head.located, [before, after], { action, name, scope: text })
+          reportChanged(walk, scope, operation, head.located, [before, after], { action, name, scope: text })
         }
       }
     }
@@ -59,10 +59,10 @@ function requirementsOf(owner: Located): readonly Requirement[] {
 export function compareSchemes(walk: Walk): void {
   const { added, removed, kept } = matchByKey(schemesOf(walk.base), schemesOf(walk.head), ([name]) => name)
   for (const [name, located] of removed) {
-    tellRemoved(walk, 'component-scheme-removed', null, located, name, { name })
+    reportRemoved(walk, 'component-scheme-removed', null, located, name, { name })
   }
   for (const [name, located] of added) {
-    tellAdded(walk, 'component-scheme-added', null, located, name, { name })
+    reportAdded(walk, 'component-scheme-added', null, located, name, { name })
   }
   for (const [[name, one], [, other]] of kept) {
     const base = objectAt(walk.base.documents, one)
@@ -80,20 +80,20 @@ function compareScheme(
   located: Located & { readonly value: JsonRecord },
 ): void {
   const head = located.value
-  const tell = (part: SchemePart, before: unknown, after: unknown): void => {
+  const emit = (part: SchemePart, before: unknown, after: unknown): void => {
     if (before === after) return
     const facts = { name, part, before, after }
-    tellChanged(walk, 'component-scheme-changed', null, located, [before, after], facts)
+    reportChanged(walk, 'component-scheme-changed', null, located, [before, after], facts)
   }
-  tell('type', kindOf(base), kindOf(head))
+  emit('type', kindOf(base), kindOf(head))
   if (base.type === 'openIdConnect' && head.type === 'openIdConnect')
-    tell('openIdConnectUrl', base.openIdConnectUrl, head.openIdConnectUrl)
+    emit('openIdConnectUrl', base.openIdConnectUrl, head.openIdConnectUrl)
   if (base.type !== 'oauth2' || head.type !== 'oauth2') return
-  tell('oauth2MetadataUrl', base.oauth2MetadataUrl, head.oauth2MetadataUrl)
-  compareFlows(walk, name, base, located, tell)
+  emit('oauth2MetadataUrl', base.oauth2MetadataUrl, head.oauth2MetadataUrl)
+  compareFlows(walk, name, base, located, emit)
 }
 
-/** Addresses of an OAuth flow, and the part of the scheme that each is told as. */
+/** Addresses of an OAuth flow, and the scheme part under which each is reported. */
 const FLOW_ADDRESSES = [
   ['url', 'authorizationUrl'],
   ['tokenUrl', 'tokenUrl'],
@@ -106,19 +106,19 @@ function compareFlows(
   name: string,
   base: JsonRecord,
   located: Located & { readonly value: JsonRecord },
-  tell: (part: SchemePart, before: unknown, after: unknown) => void,
+  emit: (part: SchemePart, before: unknown, after: unknown) => void,
 ): void {
   const [was, is] = [flowsOf(base), flowsOf(located.value)]
   const { added, removed } = changedTexts(Object.keys(was), Object.keys(is))
   for (const flow of removed) {
-    tellChanged(walk, 'component-scheme-flow', null, located, [flow, null], { name, flow, action: 'removed' })
+    reportChanged(walk, 'component-scheme-flow', null, located, [flow, null], { name, flow, action: 'removed' })
   }
   for (const flow of added) {
-    tellChanged(walk, 'component-scheme-flow', null, located, [null, flow], { name, flow, action: 'added' })
+    reportChanged(walk, 'component-scheme-flow', null, located, [null, flow], { name, flow, action: 'added' })
   }
   for (const flow of Object.keys(is).filter((one) => Object.hasOwn(was, one))) {
     const [before, after] = [membersOf(was, flow), membersOf(is, flow)]
-    for (const [part, member] of FLOW_ADDRESSES) tell(part, before[member], after[member])
+    for (const [part, member] of FLOW_ADDRESSES) emit(part, before[member], after[member])
     compareScopes(walk, name, membersOf(before, 'scopes'), membersOf(after, 'scopes'), located)
   }
 }
@@ -129,6 +129,6 @@ function compareScopes(walk: Walk, name: string, base: JsonRecord, head: JsonRec
     if (before === after) continue
     const action = Object.hasOwn(base, scope) ? (Object.hasOwn(head, scope) ? 'changed' : 'removed') : 'added'
     const facts = { name, scope, action, before, after } as const
-    tellChanged(walk, 'component-scope', null, located, [before, after], facts)
+    reportChanged(walk, 'component-scope', null, located, [before, after], facts)
   }
 }

@@ -1,4 +1,4 @@
-/** How values of parameters and header fields are written: in a style, or as a text of some media type. */
+/** How values of parameters and header fields are serialised: in a style, or as text of a media type. */
 import { contentOf, listStyleOf } from '../../contracts/openapi/payloads.ts'
 import { isRecord, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
 import { typesOf } from '../../schema/types.ts'
@@ -15,11 +15,11 @@ interface WritingChange {
   readonly of: 'style' | 'content'
   readonly before: string
   readonly after: string
-  /** One went over to the other: a schema of plain values and one of a text have nothing to be compared by. */
+  /** One side has a style and the other a media type, so their schemas cannot be compared. */
   readonly isOtherKind: boolean
 }
 
-/** Null when values are written as before. */
+/** Null if values are serialised as before. */
 export function writingChange(walk: Walk, base: Written, head: Written): WritingChange | null {
   const [before, after] = [contentOf(walk.base, base.located)[0]?.name, contentOf(walk.head, head.located)[0]?.name]
   if (before !== after && (before === undefined || after === undefined || relationOf(before, after) !== 'same')) {
@@ -32,12 +32,12 @@ export function writingChange(walk: Walk, base: Written, head: Written): Writing
   return { of: 'style', before: nameStyle(was), after: nameStyle(is), isOtherKind: false }
 }
 
-/** What says nothing of its values admits any. */
+/** A value without a schema may be anything. */
 export function anySchema({ at, document }: Located): Located {
   return { value: {}, at: stepInto(at, 'schema'), document }
 }
 
-/** How the values of a parameter are written. */
+/** How the values of a parameter are serialised. */
 interface Style {
   readonly name: string
   readonly isExploded: boolean
@@ -45,7 +45,7 @@ interface Style {
   readonly isScalar: boolean
 }
 
-/** OpenAPI's defaults: `form` in queries and cookies, `simple` elsewhere, exploded when `form`. */
+/** OpenAPI's defaults: `form` in queries and cookies, `simple` elsewhere, exploded if `form`. */
 export function styleOf({ place, located }: Written): Style {
   const value: JsonRecord = isRecord(located.value) ? located.value : {}
   const schema = isRecord(value.schema) ? value.schema : value

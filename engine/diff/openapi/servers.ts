@@ -1,4 +1,4 @@
-/** Where an interface is reached: the servers of the whole, of a path and of one operation, and the variables in their addresses. */
+/** The servers of the whole interface, of a path and of one operation, and the variables in their addresses. */
 import { itemsAt, membersAt, textAt } from '../../contracts/openapi/contract.ts'
 import type { Operation as OperationName } from '../../finding.ts'
 import { isRecord, memberOf, type Located } from '../../schema/located.ts'
@@ -6,28 +6,31 @@ import { textsOf } from '../../schema/subschemas.ts'
 import { changedTexts, matchByKey, matchRest } from '../match.ts'
 import type { OperationSide } from './operation.ts'
 import type { OpenApiFacts } from './changes.ts'
-import { tellAdded, tellChanged, tellRemoved } from './delta-text.ts'
+import { reportAdded, reportChanged, reportRemoved } from './delta-text.ts'
 import type { Walk } from './walk.ts'
 
 interface ServerUrl {
-  /** As the contract writes it, variables in braces. */
+  /** As the contract writes it, with variables in braces. */
   readonly url: string
   /** Null in Swagger 2.0, whose addresses have no variables. */
   readonly located: Located | null
 }
 
-/** Servers, and what of the contract they hold for. */
+/** A list of servers, and the part of the contract that uses them. */
 interface ServerList {
   readonly owner: Located
   readonly servers: readonly ServerUrl[]
 }
 
-/** The list that holds for the whole interface. */
+/** The list for the whole interface. */
 export function compareInterfaceServers(walk: Walk): void {
   compareServers(walk, serversOf(walk.base), serversOf(walk.head), null)
 }
 
-/** An operation's own servers take the place of its path's, and those the place of the interface's: what holds for it, before and after. */
+/**
+ * Servers of an operation replace those of its path, and those replace the servers of the interface. Compares the list
+ * in force on both sides.
+ */
 export function compareOperationServers(
   walk: Walk,
   before: OperationSide,
@@ -35,7 +38,7 @@ export function compareOperationServers(
   operation: OperationName,
 ): void {
   const [base, head] = [ownServers(before), ownServers(after)]
-  // Both take those of the interface, which are told once.
+  // Both use those of the interface, which are reported once.
   if (base === null && head === null) return
   compareServers(walk, base ?? inherited(walk.base, before), head ?? inherited(walk.head, after), operation)
 }
@@ -50,32 +53,32 @@ function ownServers({ item, operation: { located: owner } }: OperationSide): Ser
   return servers.length > 0 ? { owner, servers } : null
 }
 
-/** What holds where no server is named (OpenAPI 3.1.0 §4.8.1): the place where the contract was found. */
+/** The server where none is named (OpenAPI 3.1.0 §4.8.1): the location of the contract. */
 const DEFAULT_SERVER: ServerUrl = { url: '/', located: null }
 
 function compareServers(walk: Walk, before: ServerList, head: ServerList, operation: OperationName | null): void {
-  // That servers are named for the first time takes the place of nothing that callers were told.
+  // Naming servers for the first time removes no server that callers knew.
   if (before.servers.length === 0) return
   const after = head.servers.length === 0 ? { ...head, servers: [DEFAULT_SERVER] } : head
   const change = operation === null ? 'server' : 'operation-server'
   const isSchemeOpen = [...before.servers, ...after.servers].some(({ url }) => url.startsWith('//'))
   const exact = matchByKey(before.servers, after.servers, ({ url }) => addressOf(url, isSchemeOpen))
-  // The names of variables are no part of an address.
+  // Variable names are not part of an address.
   const { added, removed, kept } = matchRest(exact, ({ url }) =>
     addressOf(url, isSchemeOpen).replaceAll(/\{[^{}]*\}/g, '{}'),
   )
   for (const { url: name } of removed) {
-    tellRemoved(walk, change, operation, before.owner, name, { name, action: 'removed' })
+    reportRemoved(walk, change, operation, before.owner, name, { name, action: 'removed' })
   }
   for (const { url: name } of added) {
-    tellAdded(walk, change, operation, after.owner, name, { name, action: 'added' })
+    reportAdded(walk, change, operation, after.owner, name, { name, action: 'added' })
   }
   for (const [base, head] of kept) {
     compareVariables(walk, base, head, operation)
   }
 }
 
-/** A caller fills in an address what the variables take, or leaves them at their defaults. */
+/** A caller fills in an address with the allowed values of its variables, or with their defaults. */
 function compareVariables(walk: Walk, before: ServerUrl, after: ServerUrl, operation: OperationName | null): void {
   if (before.located === null || after.located === null) return
   const base = new Map(membersAt(before.located, 'variables'))
@@ -87,19 +90,19 @@ function compareVariables(walk: Walk, before: ServerUrl, after: ServerUrl, opera
     if (located === undefined) continue
     const { value: after } = located
     if (!isRecord(before) || !isRecord(after)) continue
-    const tell = (part: OpenApiFacts['server-variable']['part'], from: unknown, to: unknown): void =>
-      tellChanged(walk, 'server-variable', operation, located, [from, to], { name, part })
-    if (before.default !== after.default) tell('default', before.default, after.default)
+    const emit = (part: OpenApiFacts['server-variable']['part'], from: unknown, to: unknown): void =>
+      reportChanged(walk, 'server-variable', operation, located, [from, to], { name, part })
+    if (before.default !== after.default) emit('default', before.default, after.default)
     const [values, nowValues] = [textsOf(before.enum), textsOf(after.enum)]
     const { added, removed } = changedTexts(values, nowValues)
     const isOpened = values.length > 0 && nowValues.length === 0
     const isClosed = values.length === 0 && nowValues.length > 0
-    if (isClosed || (removed.length > 0 && !isOpened)) tell('narrowed', listed(values), listed(nowValues))
-    if (isOpened || (added.length > 0 && !isClosed)) tell('widened', listed(values), listed(nowValues))
+    if (isClosed || (removed.length > 0 && !isOpened)) emit('narrowed', listed(values), listed(nowValues))
+    if (isOpened || (added.length > 0 && !isClosed)) emit('widened', listed(values), listed(nowValues))
   }
 }
 
-/** A variable may stand in an address more than once. */
+/** A variable may occur in an address more than once. */
 function variableNames(url: string): readonly string[] {
   return [...new Set([...url.matchAll(/\{([^{}]*)\}/g)].map(([, name = '']) => name))]
 }
@@ -108,13 +111,15 @@ function listed(values: readonly string[]): string {
   return values.length === 0 ? 'any value' : values.join(', ')
 }
 
-/** What two ways to write one address share: a slash at the end says nothing, nor does a scheme where the other side names none. */
+/**
+ * The part that equal addresses share. A final slash has no meaning, nor does a scheme if the other side names none.
+ */
 function addressOf(url: string, isSchemeOpen: boolean): string {
   const address = url.endsWith('/') ? url.slice(0, -1) : url
   return isSchemeOpen ? address.replace(/^\w+:(?=\/\/)/, '') : address
 }
 
-/** Of the whole interface; in Swagger 2.0 made of schemes, host and base path. */
+/** The servers of the whole interface. In Swagger 2.0 they are made of schemes, host and base path. */
 function serversOf({ root, isSwagger }: Walk['base']): ServerList {
   if (!isSwagger) return { owner: root, servers: serversAt(root) }
   const value = isRecord(root.value) ? root.value : {}

@@ -1,4 +1,7 @@
-/** What a comparison of two OpenAPI contracts has in hand, and how its walkers tell what they find: without opinion. */
+/**
+ * The context of a comparison of two OpenAPI contracts, and the form in which its walkers report changes, without
+ * judging them.
+ */
 import type { Operation as OperationName } from '../../finding.ts'
 import type { OpenApiContract } from '../../contracts/openapi/contract.ts'
 import type { WalkOptions } from '../options.ts'
@@ -13,14 +16,14 @@ import type { SecuritySchemes } from './security-inclusion.ts'
 /** A change of a contract outside its schemas. */
 export interface ContractDelta<Change extends OpenApiChange = OpenApiChange> {
   readonly change: Change
-  /** What the rule and its words depend on. */
+  /** The facts on which rule and message depend. */
   readonly facts: OpenApiFacts[Change]
   readonly operation: OperationName | null
   readonly side: 'base' | 'head'
   readonly located: Located
   readonly before: unknown
   readonly after: unknown
-  /** What changed, where one change reaches several operations; absent: the operation and its part. */
+  /** The changed element, if one change reaches several operations. Absent: the operation and its part. */
   readonly subject?: string
 }
 
@@ -30,11 +33,11 @@ export interface SchemaUseSite {
   readonly sites: SitePair
   readonly mediaType: string | null
   readonly operation: OperationName | null
-  /** The place in words: `response 200, application/json`. */
+  /** The location as text: `response 200, application/json`. */
   readonly where: string
-  /** The parameter, where the place is one. */
+  /** The parameter, if the place is one. */
   readonly parameter: ParameterUse | null
-  /** What the operation says of its stability, which holds for its parts that say nothing of theirs. */
+  /** The stability of the operation, which is the default of its parts. */
   readonly stability?: unknown
 }
 

@@ -1,4 +1,4 @@
-/** Which rpcs a message or enum reaches: those that send or answer it, or anything that holds it. */
+/** The rpcs that a message or enum reaches: those that send or return it, or a type that contains it. */
 import { byCodeUnit } from '../../change-set.ts'
 import type { ProtoContract } from '../../contracts/protobuf/contract.ts'
 import type { ProtoMethod, ProtoService } from '../../contracts/protobuf/model.ts'
@@ -15,7 +15,10 @@ export function operationOf(service: ProtoService, method: ProtoMethod): Operati
   return { method: exchangeOf(method), path: rpcPath(service, method), operation_id: method.name }
 }
 
-/** Asked for changed types only; what was found on the way is kept, so that all answers together take one walk of the types. */
+/**
+ * Computed for changed types only. Intermediate results are kept, so that all answers together take one walk of the
+ * types.
+ */
 export function reachOf(contract: ProtoContract): Reach {
   let graph: Graph | undefined
   const answers = new Map<string, readonly Operation[]>()
@@ -26,7 +29,7 @@ export function reachOf(contract: ProtoContract): Reach {
 }
 
 interface Graph {
-  /** The messages that hold a type, by its full name. */
+  /** The messages that contain a type, by its full name. */
   readonly holders: ReadonlyMap<string, ReadonlySet<string>>
   /** The rpcs that name a type. */
   readonly rpcs: ReadonlyMap<string, readonly Operation[]>
@@ -49,7 +52,7 @@ function graphOf(contract: ProtoContract): Graph {
   return { holders: holdersOf(contract), rpcs }
 }
 
-/** A type on the way: when it was met, the oldest one it leads back to, and its holders that are still to be looked at. */
+/** A type in progress: its visit number, the lowest number it leads back to, and the holders still to be visited. */
 interface Visit {
   readonly type: string
   readonly order: number
@@ -58,9 +61,9 @@ interface Visit {
 }
 
 /**
- * Answers for a type and all that hold it, in one walk (Tarjan's strongly connected components): types that hold each
- * other share one answer, and a type that adds nothing shares its holder's. The walk keeps its own stack: types nest as
- * deep as their author likes.
+ * Computes the rpcs of a type and all its holders in one walk (Tarjan's strongly connected components). Types that
+ * contain each other share one result, and a type that adds nothing shares its holder's. The walk keeps its own stack,
+ * because nesting has no bound.
  */
 function answerFrom(type: string, graph: Graph, answers: Map<string, readonly Operation[]>): void {
   const met = new Map<string, Visit>()
@@ -88,7 +91,7 @@ function answerFrom(type: string, graph: Graph, answers: Map<string, readonly Op
   }
 }
 
-/** All types met since `first` hold each other: they reach the same rpcs. */
+/** All types visited since `first` contain each other: they reach the same rpcs. */
 function closeCycle(first: Visit, open: Visit[], graph: Graph, answers: Map<string, readonly Operation[]>): void {
   const members = open.splice(open.lastIndexOf(first)).map(({ type }) => type)
   const own = members.flatMap((member) => graph.rpcs.get(member) ?? [])

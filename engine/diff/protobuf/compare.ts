@@ -1,4 +1,4 @@
-/** Two texts of a protobuf contract → finding groups. An empty side is a contract that declares nothing. */
+/** Compares two texts of a protobuf contract into finding groups. An empty side is a contract that declares nothing. */
 import { byCodeUnit } from '../../change-set.ts'
 import type { CompareOptions, FormatComparison } from '../../format.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../limits.ts'
@@ -57,7 +57,7 @@ function read(text: string, side: 'base' | 'head', { limits }: CompareOptions): 
   return contract.ok ? contract : fail(ofSide(contract.problem, side))
 }
 
-/** Declarations of one name are one declaration, whichever file they stand in. */
+/** Declarations with one name are one declaration, in any file. */
 function comparePairs<T>(
   before: ReadonlyMap<string, T>,
   after: ReadonlyMap<string, T>,
@@ -77,7 +77,7 @@ function countKept(base: ProtoContract, head: ProtoContract): number {
   return [...base.messages.keys()].filter((name) => head.messages.has(name)).length
 }
 
-/** The syntax of the files, or all that they use. */
+/** The syntax of the files, or all syntaxes if they differ. */
 function syntaxesOf({ files }: ProtoContract): string | null {
   const syntaxes = new Set([...files.values()].map(({ syntax }) => syntax))
   return syntaxes.size === 0 ? null : [...syntaxes].sort(byCodeUnit).join(', ')

@@ -1,10 +1,10 @@
-/** One enum on both sides: its values by number, what it reserves, whether it is open, JSON support, options. */
+/** One enum on both sides: its values by number, reserved ranges and names, openness, JSON support, options. */
 import type { ProtoEnum, ProtoEnumValue } from '../../contracts/protobuf/model.ts'
 import type { ProtoRuleId } from '../../rules/protobuf/rows.ts'
 import { compareRanges, compareReservedNames, RangeSet } from './ranges.ts'
 import { compareCommonOptions, type ProtoReport } from './report.ts'
 
-/** Whether two names may share a number only concerns the compiler. */
+/** The option that allows two names for a number concerns only the compiler. */
 const JUDGED: ReadonlySet<string> = new Set(['allow_alias'])
 const NONE: ReadonlySet<string> = new Set()
 
@@ -37,7 +37,7 @@ function compareEnumValues(base: ProtoEnum, head: ProtoEnum, report: ProtoReport
   const reserved = new RangeSet(head.reserved.ranges)
   for (const [number, values] of before) {
     const kept = after.get(number)
-    if (kept === undefined) sayRemoved({ values, number, reserved }, head, report)
+    if (kept === undefined) reportRemoved({ values, number, reserved }, head, report)
     else compareAliases(values, kept, head, report)
   }
   for (const [number, values] of after) {
@@ -49,7 +49,7 @@ function compareEnumValues(base: ProtoEnum, head: ProtoEnum, report: ProtoReport
   }
 }
 
-/** A number can have several names (allow_alias): it is the number that is a value. */
+/** A number can have several names (allow_alias). The number identifies the value. */
 function byNumber({ values }: ProtoEnum): ReadonlyMap<number, readonly ProtoEnumValue[]> {
   return Map.groupBy(values, ({ number }) => number)
 }
@@ -60,7 +60,7 @@ interface RemovedNumber {
   readonly reserved: RangeSet
 }
 
-function sayRemoved({ values, number, reserved }: RemovedNumber, head: ProtoEnum, report: ProtoReport): void {
+function reportRemoved({ values, number, reserved }: RemovedNumber, head: ProtoEnum, report: ProtoReport): void {
   const [first] = values
   if (first === undefined) return
   const hasNumber = reserved.holds([number, number])
@@ -80,7 +80,7 @@ function removalRule(hasNumber: boolean, hasName: boolean): ProtoRuleId {
   return hasName ? 'proto-enum-value-removed-number-not-reserved' : 'proto-enum-value-removed'
 }
 
-/** A new alias takes nothing away; a name that went is refused in JSON. */
+/** A new alias takes nothing from clients. A removed name is refused in JSON. */
 function compareAliases(
   before: readonly ProtoEnumValue[],
   after: readonly ProtoEnumValue[],

@@ -1,4 +1,4 @@
-/** Messages, enums, services and extensions that came, went or moved, by file and by package. */
+/** Messages, enums, services and extensions that were added, removed or moved, by file and by package. */
 import type { ProtoContract } from '../../contracts/protobuf/contract.ts'
 import type { Declared, ProtoField, ProtoFile, ProtoService } from '../../contracts/protobuf/model.ts'
 import type { Operation } from '../../finding.ts'
@@ -11,7 +11,7 @@ interface DeclarationKind {
   readonly removed: ProtoRuleId
   readonly leftFile: ProtoRuleId
   readonly leftPackage: ProtoRuleId
-  /** Where file and package went too; null where their findings say it all. */
+  /** The rule if file and package were removed too. Null if their findings cover it. */
   readonly wentWithPackage: ProtoRuleId | null
   readonly added: ProtoRuleId
 }
@@ -145,7 +145,7 @@ function judgeAbsence(
   return leftFile ? kind.leftFile : null
 }
 
-/** What stands in a new message came with it. */
+/** Declarations within a new message were added with it. */
 function isWithinNew({ fullName }: Declared, { base, head }: ProtoReport): boolean {
   const outer = outerOf(fullName)
   return head.messages.has(outer) && !base.messages.has(outer)
@@ -155,7 +155,10 @@ function outerOf(fullName: string): string {
   return fullName.slice(0, Math.max(fullName.lastIndexOf('.'), 0))
 }
 
-/** A service takes its methods along, an extension is part of what it extends; whatever else has the rpcs that hold it. */
+/**
+ * A service reaches its own methods, and an extension belongs to the type it extends. Other declarations reach the
+ * rpcs that use them.
+ */
 function reachedBy(declared: Declared, { services, typeOf }: ProtoContract): string | readonly Operation[] {
   const { fullName } = declared
   if (isField(declared)) return typeOf(declared.extendee ?? '', declared.scope).name

@@ -1,4 +1,4 @@
-/** The value that a field has where a message does not carry it, as it is written and as it is read. */
+/** The value of a field that a message does not carry, as written and as read. */
 import type { ProtoContract } from '../../contracts/protobuf/contract.ts'
 import type { ProtoField } from '../../contracts/protobuf/model.ts'
 import { typeOfField } from './field-types.ts'
@@ -6,13 +6,13 @@ import { typeOfField } from './field-types.ts'
 interface FieldDefault {
   /** As the contract writes it. */
   readonly written: unknown
-  /** What it stands for, equal where readers get the same: a number is the same in every numeric type. */
+  /** The value in a form that is equal if readers get the same: a number is the same in every numeric type. */
   readonly value: string
-  /** Whether it is what fields of the type have anyway. */
+  /** Whether it is the zero value of the type. */
   readonly isZero: boolean
 }
 
-/** Null where there is none: lists, maps and messages are empty or absent. */
+/** Null if there is none: lists, maps and messages are empty or absent. */
 export function defaultOf(field: ProtoField, contract: ProtoContract): FieldDefault | null {
   if (field.label === 'repeated' || field.label === 'map') return null
   const { kind, name } = typeOfField(field, contract)
@@ -22,7 +22,7 @@ export function defaultOf(field: ProtoField, contract: ProtoContract): FieldDefa
   const values = contract.enums.get(name)?.values ?? []
   const written = stated ?? values[0]?.name ?? null
   const number = values.find((value) => value.name === written)?.number
-  // An enum that is not at hand leaves the name.
+  // If the enum is not available, only the name is known.
   if (number === undefined) return { written, value: `name ${textOf(written)}`, isZero: written === null }
   return { written, value: `number ${number}`, isZero: number === 0 }
 }
@@ -46,7 +46,7 @@ function textOf(written: unknown): string {
   return typeof written === 'string' ? written : JSON.stringify(written)
 }
 
-/** Integers past 2^53 are kept as text; so are `inf`, `-inf` and either `nan`. */
+/** Integers above 2^53 are kept as text, and so are `inf`, `-inf` and either `nan`. */
 function floatOf(written: unknown): number {
   const text = textOf(written)
   if (/^-?inf$/i.test(text)) return text.startsWith('-') ? -Infinity : Infinity

@@ -1,4 +1,7 @@
-/** How far two types of a field are alike: on the wire, in JSON, in code (“Updating A Message Type”, “ProtoJSON Format”). */
+/**
+ * How far two types of a field are compatible: on the wire, in JSON, in code (“Updating A Message Type”, “ProtoJSON
+ * Format”).
+ */
 import type { ProtoContract, ProtoType } from '../../contracts/protobuf/contract.ts'
 import type { ProtoEnum, ProtoField } from '../../contracts/protobuf/model.ts'
 import type { ProtoReport } from './report.ts'
@@ -6,9 +9,9 @@ import type { ProtoReport } from './report.ts'
 /** The first thing that differs. */
 export type TypeLikeness = 'same' | 'source' | 'json' | 'wire'
 
-/** Scalars that are read by one another on the wire, up to truncation. */
+/** Scalars that can read each other on the wire, except for truncation. */
 const WIRE_GROUPS = groups(['int32', 'int64', 'uint32', 'uint64', 'bool'], ['sint32', 'sint64'])
-/** …and that JSON writes alike as well. */
+/** Of those, scalars that also have the same JSON form. */
 const JSON_GROUPS = groups(['int32', 'uint32'], ['int64', 'uint64'], ['fixed32', 'sfixed32'], ['fixed64', 'sfixed64'])
 const FIXED_GROUPS = groups(['fixed32', 'sfixed32'], ['fixed64', 'sfixed64'])
 
@@ -20,7 +23,9 @@ export function typeOfField(field: ProtoField, contract: ProtoContract): ProtoTy
   return contract.typeOf(field.type, field.scope)
 }
 
-/** Whether a field’s messages are written between tags; maps and their entries never are, whatever they inherit. */
+/**
+ * Whether a field’s messages are encoded as groups. Maps and their entries never are, whatever features they inherit.
+ */
 export function isDelimited(field: ProtoField, contract: ProtoContract): boolean {
   if (field.isGroup) return true
   if (field.features.resolved.message_encoding !== 'DELIMITED' || field.label === 'map') return false
@@ -32,7 +37,7 @@ export function likenessOf(old: ProtoField, now: ProtoField, { base, head }: Pro
   const after = typeOfField(now, head)
   if (before.kind === 'opaque' || after.kind === 'opaque') return isSameName(before, after) ? 'same' : 'wire'
   if (before.kind !== after.kind || isDelimited(old, base) !== isDelimited(now, head)) return 'wire'
-  // Entries are named after their field; they are compared in their own right.
+  // Entries are named after their field, and compared on their own.
   if (before.name === after.name || (old.label === 'map' && now.label === 'map')) return 'same'
   if (before.kind === 'scalar') return likenessOfScalars(before.name, after.name)
   return before.kind === 'enum' ? likenessOfEnums(base.enums.get(before.name), head.enums.get(after.name)) : 'wire'
@@ -55,7 +60,7 @@ function isTogether(table: ReadonlyMap<string, number>, a: string, b: string): b
   return group !== undefined && group === table.get(b)
 }
 
-/** Another enum of the same short name that has every value of the old one is the old one, moved. */
+/** Another enum with the same short name and every value of the base counts as the moved enum. */
 function likenessOfEnums(base: ProtoEnum | undefined, head: ProtoEnum | undefined): TypeLikeness {
   if (base === undefined || head === undefined || base.name !== head.name) return 'wire'
   const names = new Map(head.values.map(({ name, number }) => [name, number]))

@@ -1,4 +1,7 @@
-/** One field or extension on both sides, matched by number: name, type, cardinality, default, oneof, options and features. */
+/**
+ * One field or extension on both sides, matched by number: name, type, cardinality, default, oneof, options and
+ * features.
+ */
 import type { ProtoContract } from '../../contracts/protobuf/contract.ts'
 import type { ProtoField } from '../../contracts/protobuf/model.ts'
 import type { ProtoRuleId } from '../../rules/protobuf/rows.ts'
@@ -20,7 +23,7 @@ export function compareField(base: ProtoField, head: ProtoField, report: ProtoRe
   for (const { rule, valueOf } of TRAITS) {
     const before = valueOf(base, report.base)
     const after = valueOf(head, report.head)
-    // The compiler makes plain strings of what was declared as a piece of one.
+    // The compiler treats STRING_PIECE as a plain string.
     if (before === 'STRING_PIECE' && after === 'STRING') continue
     if (before !== null && after !== null && before !== after) add(rule, before, after)
   }
@@ -38,7 +41,7 @@ function sayerOf(head: ProtoField, reaches: string, report: ProtoReport): AddFie
 }
 
 function compareNames(base: ProtoField, head: ProtoField, add: AddFieldChange): void {
-  // An extension goes by its full name in JSON and code alike.
+  // JSON and code use the full name of an extension.
   if (head.extendee !== null) {
     if (base.fullName !== head.fullName) add('proto-field-name-changed', base.fullName, head.fullName)
   } else if (base.name !== head.name) {
@@ -67,7 +70,7 @@ const CARDINALITY_WORDS: Readonly<Record<Cardinality, string>> = {
   map: 'a map',
 }
 
-/** Whether a message cannot be without the field. */
+/** Whether a message must contain the field. */
 export function isRequired({ label, oneof, extendee, features }: ProtoField): boolean {
   if (label === 'required') return true
   return label === null && oneof === null && extendee === null && features.resolved.field_presence === 'LEGACY_REQUIRED'
@@ -78,12 +81,12 @@ function cardinalityOf(field: ProtoField, contract: ProtoContract): Cardinality 
   if (field.label === 'repeated' || field.label === 'map') return field.label
   const { field_presence: presence } = field.features.resolved
   if (field.hasPresence || presence !== 'IMPLICIT') return 'explicit'
-  // A message is there or not, whatever the syntax.
+  // A message field has explicit presence in every syntax.
   return typeOfField(field, contract).kind === 'message' ? 'explicit' : 'implicit'
 }
 
 function compareCardinality(old: ProtoField, now: ProtoField, add: AddFieldChange, { base, head }: ProtoReport): void {
-  // Where a map became a list of messages or the other way round, its field says so; the entries are written alike.
+  // If a map became a list of messages or the reverse, the field reports it. The entries have the same encoding.
   if (base.messages.get(old.scope)?.isMapEntry !== head.messages.get(now.scope)?.isMapEntry) return
   const before = cardinalityOf(old, base)
   const after = cardinalityOf(now, head)
@@ -102,7 +105,7 @@ function compareDefault(old: ProtoField, now: ProtoField, add: AddFieldChange, {
   const before = defaultOf(old, base)
   const after = defaultOf(now, head)
   if (before === null || after === null || before.value === after.value) return
-  // Of two types that each have their zero, the type says what changed.
+  // If both defaults are the zero of their type, the change of type is reported instead.
   if (before.isZero && after.isZero) return
   add('proto-field-default-changed', before.written, after.written)
 }
@@ -113,7 +116,7 @@ function oneofName({ oneof }: ProtoField): string {
 
 interface FieldTrait {
   readonly rule: ProtoRuleId
-  /** Null where the trait has no meaning for the field. */
+  /** Null if the trait has no meaning for the field. */
   readonly valueOf: (field: ProtoField, contract: ProtoContract) => string | null
 }
 
@@ -131,7 +134,7 @@ const TRAITS: readonly FieldTrait[] = [
   { rule: 'proto-field-encoding-changed', valueOf: listEncoding },
 ]
 
-/** Numbers that a JavaScript number cannot hold. */
+/** Integers that a JavaScript number cannot represent. */
 const LARGE_INTEGERS: ReadonlySet<string> = new Set(['int64', 'uint64', 'sint64', 'fixed64', 'sfixed64'])
 
 function jsType({ type, options }: ProtoField): string | null {

@@ -1,4 +1,4 @@
-/** Files of a set, matched by path: package, syntax, options, imports; and types that nothing declares. */
+/** Files of a set, matched by path: package, syntax, options, imports, and undeclared types. */
 import { missingImports, type ProtoContract } from '../../contracts/protobuf/contract.ts'
 import type { ProtoFile } from '../../contracts/protobuf/model.ts'
 import { declaresOptionsOnly } from '../../contracts/protobuf/well-known.ts'
@@ -61,7 +61,7 @@ function isEdition({ syntax }: ProtoFile): boolean {
   return !syntax.startsWith('proto')
 }
 
-/** What was missing before is compared by name as before: only a new gap is worth telling. */
+/** What was missing before is compared by name as before. Only a new gap is reported. */
 function reportImports(report: ProtoReport): void {
   const known = new Set(missingImports(report.base).map(({ path }) => path))
   for (const { file, path } of missingImports(report.head)) {
@@ -71,7 +71,7 @@ function reportImports(report: ProtoReport): void {
   }
 }
 
-/** Imports and types of one side whose declaration was not handed in. */
+/** Imports and types of one side whose declaration was not given. */
 export function unresolvedOf(side: 'base' | 'head', contract: ProtoContract): readonly UnresolvedReference[] {
   const imports = missingImports(contract)
     .filter(({ path }) => !declaresOptionsOnly(path))
@@ -95,7 +95,7 @@ function reportUnresolved(report: ProtoReport): void {
   }
 }
 
-/** Names that nothing declares, in files whose imports are all there: elsewhere they may come from what is missing. */
+/** Undeclared names in files whose imports are all present. In other files they may come from a missing import. */
 function gapsOf(contract: ProtoContract): readonly Gap[] {
   const incomplete = new Set(missingImports(contract).map(({ file }) => file.path))
   return opaqueTypesOf(contract).filter(({ location }) => {
@@ -104,7 +104,7 @@ function gapsOf(contract: ProtoContract): readonly Gap[] {
   })
 }
 
-/** Each name that nothing declares, wherever it is used. */
+/** Each undeclared name, at every use. */
 function opaqueTypesOf(contract: ProtoContract): readonly Gap[] {
   const gaps: Gap[] = []
   const check = (written: string, scope: string, location: string, reaches: Gap['reaches']): void => {

@@ -1,6 +1,6 @@
 /**
- * How an rpc is called by HTTP and JSON (`google.api.http`): its bindings on both sides. A binding is kept where the requests
- * that it took are still taken, by some binding, with the same meaning.
+ * The HTTP bindings of an rpc (`google.api.http`) on both sides. A binding is kept if some binding still accepts its
+ * requests with the same meaning.
  */
 import type { ProtoContract } from '../../contracts/protobuf/contract.ts'
 import type { Options, ProtoMethod } from '../../contracts/protobuf/model.ts'
@@ -11,7 +11,7 @@ import { HTTP_OPTION as OPTION, type ProtoReport } from './report.ts'
 const METHODS = ['get', 'put', 'post', 'delete', 'patch']
 
 interface Binding {
-  /** As people write it: `GET /v1/notes/{id}`. */
+  /** As text: `GET /v1/notes/{id}`. */
   readonly text: string
   readonly method: string
   readonly template: Template
@@ -20,10 +20,10 @@ interface Binding {
 }
 
 interface Template {
-  /** Literals, `*` for one segment and `**` for all that are left; the verb after the last colon included. */
+  /** Literals, `*` for one segment and `**` for all remaining ones. The verb after the last colon is included. */
   readonly segments: readonly string[]
   readonly verb: string
-  /** The fields that are taken from the path, each with the segments that it stands for. */
+  /** The fields taken from the path, each with its segments. */
   readonly variables: readonly TemplateVariable[]
 }
 
@@ -57,7 +57,7 @@ export function compareHttpBindings(
   }
 }
 
-/** Whether every request of `held` is taken by `binding` as it was taken before. */
+/** Whether `binding` accepts every request of `held` with the same meaning. */
 function takes(binding: Binding, held: Binding, hasField: (name: string) => boolean): boolean {
   const isSame = binding.method === held.method && binding.template.verb === held.template.verb
   const isBody = binding.body === held.body && binding.responseBody === held.responseBody
@@ -75,7 +75,7 @@ function isPathWithin(part: Template, whole: Template): boolean {
   return segments.length === pattern.length
 }
 
-/** The same segments fill the same fields. A name that is no field any more was renamed with its field. */
+/** The same segments fill the same fields. A name that is no longer a field was renamed with its field. */
 function hasSameFields(held: Binding, binding: Binding, hasField: (name: string) => boolean): boolean {
   const [before, after] = [held.template.variables, binding.template.variables]
   if (before.length !== after.length) return false
@@ -90,7 +90,7 @@ function hasSameFields(held: Binding, binding: Binding, hasField: (name: string)
 /** Whether the request of an rpc has a field, by the first name of its path. */
 function fieldsOf({ input, scope }: ProtoMethod, contract: ProtoContract): (path: string) => boolean {
   const message = contract.messages.get(contract.typeOf(input, scope).name)
-  // A request that is not there may have any field.
+  // A request type that is not available may have any field.
   if (message === undefined) return () => true
   const names = new Set(message.fields.map(({ name }) => name))
   return (path) => names.has(path.split('.')[0] ?? '')
@@ -106,14 +106,14 @@ function bindingsOf(options: Options): readonly Binding[] {
   return [...rules, ...set].flatMap((rule) => (isRecord(rule) ? readRule(rule) : []))
 }
 
-/** `option (google.api.http).custom.kind = "HEAD"` sets one member of the whole. */
+/** `option (google.api.http).custom.kind = "HEAD"` sets one member of the whole option. */
 function nested(members: readonly (readonly [string, unknown])[]): JsonRecord {
   const custom = members.filter(([name]) => name.startsWith('custom.')).map(([name, value]) => [name.slice(7), value])
   const own = members.filter(([name]) => !name.includes('.'))
   return { ...Object.fromEntries(own), ...(custom.length === 0 ? {} : { custom: Object.fromEntries(custom) }) }
 }
 
-/** A rule and its further bindings; what names no path binds nothing. */
+/** A rule and its additional bindings. A rule without a path binds nothing. */
 function readRule(rule: JsonRecord): readonly Binding[] {
   const further: unknown = rule.additional_bindings ?? []
   const rules: readonly unknown[] = Array.isArray(further) ? further : [further]

@@ -18,7 +18,7 @@ export function compareMessage(base: ProtoMessage, head: ProtoMessage, report: P
   const place = { side: 'head', location: head.at, name: head.fullName, reaches: head.fullName } as const
   const before = base.features.resolved.json_format
   const after = head.features.resolved.json_format
-  // To promise more of JSON than before breaks nobody; entries of maps have the format of their message.
+  // More JSON support breaks no client. Map entries have the format of their message.
   if (before === 'ALLOW' && after !== before && !head.isMapEntry) {
     const subject = `${head.fullName} json_format`
     report.add({ ...place, rule: 'proto-message-json-format-changed', subject, before: before, after: after })
@@ -39,7 +39,7 @@ function compareFields(base: ProtoMessage, head: ProtoMessage, report: ProtoRepo
     if (kept !== undefined) {
       compareField(field, kept, report)
       compareEntries(field, kept, report)
-    } else sayRemoved(field, head, reserved, report)
+    } else reportRemoved(field, head, reserved, report)
   }
   for (const [number, field] of after) {
     if (before.has(number)) continue
@@ -49,7 +49,7 @@ function compareFields(base: ProtoMessage, head: ProtoMessage, report: ProtoRepo
   }
 }
 
-/** Entries of maps are named after their field: those of a renamed one are matched by it. */
+/** Entries of maps are named after their field. Those of a renamed field are matched by it. */
 function compareEntries(base: ProtoField, head: ProtoField, report: ProtoReport): void {
   if (base.label !== 'map' || head.label !== 'map' || base.type === head.type) return
   const before = report.base.messages.get(typeOfField(base, report.base).name)
@@ -57,7 +57,7 @@ function compareEntries(base: ProtoField, head: ProtoField, report: ProtoReport)
   if (before !== undefined && after !== undefined) compareMessage(before, after, report)
 }
 
-function sayRemoved(field: ProtoField, head: ProtoMessage, reserved: RangeSet, report: ProtoReport): void {
+function reportRemoved(field: ProtoField, head: ProtoMessage, reserved: RangeSet, report: ProtoReport): void {
   const place = { side: 'base', location: field.at, subject: field.fullName } as const
   const change = { ...place, name: field.name, before: field.number, reaches: outerOf(field.fullName) }
   const hasNumber = reserved.holds([field.number, field.number])

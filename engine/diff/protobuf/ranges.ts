@@ -1,9 +1,9 @@
-/** Ranges of numbers and lists of names that a message or enum reserves or leaves open to extensions. */
+/** Number ranges and names that a message or enum reserves or leaves open to extensions. */
 import type { Declared, NumberRange, Reserved } from '../../contracts/protobuf/model.ts'
 import type { ProtoRuleId } from '../../rules/protobuf/rows.ts'
 import type { ProtoReport } from './report.ts'
 
-/** Ranges in order, those that touch joined, so that one look finds the only one that can hold a number. */
+/** Ranges in order, with adjacent ones joined, so that one lookup finds the only range that can contain a number. */
 export class RangeSet {
   readonly #merged: readonly NumberRange[]
 
@@ -25,7 +25,7 @@ export class RangeSet {
   }
 }
 
-/** Says each old range that the new ones, taken together, no longer hold wholly. */
+/** Reports each base range that the head ranges together no longer cover. */
 export function compareRanges(
   rule: ProtoRuleId,
   before: readonly NumberRange[],
@@ -37,7 +37,7 @@ export function compareRanges(
   for (const [first, last] of before) {
     if (kept.holds([first, last])) continue
     const text = first === last ? String(first) : `${first} to ${last}`
-    sayOwner(rule, `${owner.fullName} ${text}`, text, owner, report)
+    reportOwner(rule, `${owner.fullName} ${text}`, text, owner, report)
   }
 }
 
@@ -49,11 +49,11 @@ export function compareReservedNames(
   report: ProtoReport,
 ): void {
   for (const name of before.names) {
-    if (!after.names.has(name)) sayOwner(rule, `${owner.fullName} ${name}`, name, owner, report)
+    if (!after.names.has(name)) reportOwner(rule, `${owner.fullName} ${name}`, name, owner, report)
   }
 }
 
-function sayOwner(rule: ProtoRuleId, subject: string, before: string, owner: Declared, report: ProtoReport): void {
+function reportOwner(rule: ProtoRuleId, subject: string, before: string, owner: Declared, report: ProtoReport): void {
   const place = { side: 'head', location: owner.at, reaches: owner.fullName } as const
   report.add({ ...place, rule, subject, name: owner.fullName, before })
 }

@@ -1,10 +1,13 @@
-/** Changes of a protobuf contract on their way to groups: words are filled in, and the rpcs that each change reaches are found. */
+/**
+ * Turns changes of a protobuf contract into finding groups: fills in messages, and finds the rpcs that each change
+ * reaches.
+ */
 import type { ComparisonStats } from '../../format.ts'
 import type { ProtoContract } from '../../contracts/protobuf/contract.ts'
 import type { Declared, ProtoFile } from '../../contracts/protobuf/model.ts'
 import type { Operation } from '../../finding.ts'
 import type { Grouping } from '../../rules/grouping.ts'
-import { ToldChange, ToldPlace, type ReachedPlace } from '../../rules/judged-change.ts'
+import { ReportedChange, ReportedPlace, type ReachedPlace } from '../../rules/judged-change.ts'
 import type { NameCount } from '../../rules/name-count.ts'
 import { PROTO_RULES, type ProtoRuleId } from '../../rules/protobuf/rows.ts'
 import { filledIn, ruleNamed } from '../../rules/row.ts'
@@ -16,14 +19,14 @@ export const HTTP_OPTION = '(google.api.http)'
 
 export interface ProtoChange {
   readonly rule: ProtoRuleId
-  /** What changed, in names that survive reordering and moves: a full name, a full name and a member. */
+  /** The changed element, by names that do not depend on order or file: a full name, or a full name and a member. */
   readonly subject: string
   readonly side: 'base' | 'head'
   readonly location: string
   readonly name?: string
   readonly before?: unknown
   readonly after?: unknown
-  /** The rpcs that the change reaches: of a message or enum by its full name, or these. */
+  /** The rpcs that the change reaches: given directly, or by the full name of a message or enum. */
   readonly reaches?: string | readonly Operation[]
 }
 
@@ -42,7 +45,7 @@ export class ProtoReport {
     this.#reach = { base: reachOf(base), head: reachOf(head) }
   }
 
-  /** The file that a file of the base has become: by path, or because a text that stands alone has none. */
+  /** The head's version of a base file: by path, or as the only file of a set without paths. */
   headFileOf({ path }: ProtoFile): ProtoFile | undefined {
     const { files } = this.head
     const isAlone = this.base.files.size === 1 && files.size === 1 && (path === '' || files.has(''))
@@ -50,13 +53,13 @@ export class ProtoReport {
   }
 
   add({ rule: id, name = '', before = null, after = null, reaches = [], ...place }: ProtoChange): void {
-    const { rule, advice, says: text } = ruleNamed(PROTO_RULES, id)
+    const { rule, advice, sentence: text } = ruleNamed(PROTO_RULES, id)
     if (this.#grouping.isOff(id)) return
     const words: Readonly<Record<string, string>> = { name, before: nameValue(before), after: nameValue(after) }
     const message = filledIn(text, words)
     const operations = typeof reaches === 'string' ? this.#reach[place.side](reaches) : reaches
     for (const reached of placesOf(operations, message, place.subject)) {
-      this.#grouping.add(new ToldChange({ ...place, rule, message, advice, before, after }), reached)
+      this.#grouping.add(new ReportedChange({ ...place, rule, message, advice, before, after }), reached)
       if (rule.level !== 'info' && reached.operation !== null) this.#touched.endpoints.add(reached.operation.path)
     }
     if (rule.level !== 'info' && rule.area === 'protobuf fields') this.#touched.fields.add(place.subject)
@@ -69,9 +72,9 @@ export class ProtoReport {
 }
 
 function placesOf(operations: readonly Operation[], message: string, detail: string): readonly ReachedPlace[] {
-  if (operations.length === 0) return [new ToldPlace({ operation: null, tool: null, message, detail })]
+  if (operations.length === 0) return [new ReportedPlace({ operation: null, tool: null, message, detail })]
   return operations.map(
-    (operation) => new ToldPlace({ operation, tool: null, message: `${message} (${operation.path})`, detail }),
+    (operation) => new ReportedPlace({ operation, tool: null, message: `${message} (${operation.path})`, detail }),
   )
 }
 
@@ -80,7 +83,7 @@ function isHttpOption(option: string): boolean {
   return option === HTTP_OPTION || option.startsWith(`${HTTP_OPTION}.`)
 }
 
-/** `deprecated`, and options of the house, on whatever may carry them; HTTP bindings are compared for what they are. */
+/** `deprecated` and custom options of any declaration. HTTP bindings are compared elsewhere. */
 export function compareCommonOptions(
   before: Declared,
   after: Declared,
@@ -103,7 +106,10 @@ export function compareCommonOptions(
   }
 }
 
-/** Flags of descriptor.proto that messages, fields and rpcs carry are all off by default; of further options nothing is known. */
+/**
+ * Flags of descriptor.proto for messages, fields and rpcs are false by default. The defaults of other options are
+ * unknown.
+ */
 function statedOption({ options }: Declared, option: string): unknown {
   const value = options.get(option) ?? null
   return value === false && !option.startsWith('(') ? null : value

@@ -15,16 +15,16 @@ export function compareService(base: ProtoService, head: ProtoService, report: P
   for (const [name, method] of before) {
     const kept = after.get(name)
     if (kept !== undefined) compareMethod(method, kept, operationOf(head, kept), report)
-    else sayMethod('proto-rpc-removed', 'base', method, operationOf(base, method), report)
+    else reportMethod('proto-rpc-removed', 'base', method, operationOf(base, method), report)
   }
   for (const [name, method] of after) {
-    if (!before.has(name)) sayMethod('proto-rpc-added', 'head', method, operationOf(head, method), report)
+    if (!before.has(name)) reportMethod('proto-rpc-added', 'head', method, operationOf(head, method), report)
   }
   const operations = head.methods.map((method) => operationOf(head, method))
   compareCommonOptions(base, head, report, NONE, operations)
 }
 
-function sayMethod(
+function reportMethod(
   rule: ProtoRuleId,
   side: 'base' | 'head',
   { name, fullName, at }: ProtoMethod,

@@ -126,7 +126,7 @@ const FEDERATION_DIRECTIVES = {
 } as const satisfies Readonly<Record<string, DirectiveVerdicts>>
 
 /** The directive as it stands is shown where it has arguments that count. */
-function saysOf(directive: string, action: UsageAction, hasArguments: boolean): string {
+function sentencesOf(directive: string, action: UsageAction, hasArguments: boolean): string {
   if (action === 'changed') return `\`@${directive}\` on {name} changed from {before} to {after}`
   const [verb, shown] = action === 'added' ? ['put on', '{after}'] : ['taken from', '{before}']
   return `\`@${directive}\` was ${verb} {name}${hasArguments ? `: ${shown}` : ''}`
@@ -156,7 +156,7 @@ export function federationRows(): readonly (readonly [id: string, row: GraphqlRo
         kind: directive,
         action,
         effect,
-        says: saysOf(directive, action, verdicts.changed !== null),
+        sentence: sentencesOf(directive, action, verdicts.changed !== null),
         why,
         fix,
       }

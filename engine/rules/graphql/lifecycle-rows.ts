@@ -23,7 +23,7 @@ export function lifecycleRows(): readonly (readonly [id: string, row: GraphqlRow
         {
           ...row,
           action: 'deprecated',
-          says: `the ${noun} \`{name}\` was deprecated: {after}`,
+          sentence: `the ${noun} \`{name}\` was deprecated: {after}`,
           why: 'It still works, and will go; GraphQL has no day for that.',
           fix: 'Say in the reason what to use instead, and until when this one stays.',
         },
@@ -33,7 +33,7 @@ export function lifecycleRows(): readonly (readonly [id: string, row: GraphqlRow
         {
           ...row,
           action: 'reactivated',
-          says: `the ${noun} \`{name}\` is no longer deprecated`,
+          sentence: `the ${noun} \`{name}\` is no longer deprecated`,
           why: STILL_WORKS,
           fix: NOTHING_TO_DO,
         },
@@ -43,7 +43,7 @@ export function lifecycleRows(): readonly (readonly [id: string, row: GraphqlRow
         {
           ...row,
           action: 'changed',
-          says: `the reason why the ${noun} \`{name}\` is deprecated changed from “{before}” to “{after}”`,
+          sentence: `the reason why the ${noun} \`{name}\` is deprecated changed from “{before}” to “{after}”`,
           why: STILL_WORKS,
           fix: NOTHING_TO_DO,
         },

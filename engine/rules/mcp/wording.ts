@@ -14,7 +14,7 @@ const SILENT_WORDS = words(
 )
 
 /** Words that make a sentence another instruction wherever they come or go. */
-const TELLING_WORDS = words(
+const INSTRUCTING_WORDS = words(
   'not no never always must only without unless except instead before after first then any all every should shall may can ' +
     'cannot dont ignore override required mandatory optional confirm confirmation ask user users human approval permission ' +
     'delete remove overwrite write execute run install send post upload forward share transfer pay buy grant admin sudo root ' +
@@ -22,7 +22,7 @@ const TELLING_WORDS = words(
 )
 
 /** The same in other languages, as far as ASCII writes them: whoever negates or forbids in them is told, too. */
-const TELLING_ABROAD = words(
+const INSTRUCTING_ABROAD = words(
   'nicht nie niemals kein keine nur immer ohne muss vor nunca jamas siempre sin solo sempre debe antes mai senza prima deve ' +
     'jamais toujours sans seulement doit avant pas ne non nao sem',
 )
@@ -55,15 +55,15 @@ export function compareWording(before: string, after: string): WordingChange {
 }
 
 function isRewording(touched: readonly string[], base: readonly string[], head: readonly string[]): boolean {
-  if (touched.some(isTelling)) return false
+  if (touched.some(isInstructing)) return false
   const content = touched.filter((word) => !SILENT_WORDS.has(word)).length
   if (base.length === 0) return head.length <= SHORT_TEXT
   if (head.length === 0) return false
   return content === 0 || (content <= FEW_WORDS && content <= SMALL_SHARE * Math.max(base.length, head.length))
 }
 
-function isTelling(word: string): boolean {
-  return TELLING_WORDS.has(word) || TELLING_ABROAD.has(word) || UNKNOWN_WORD.test(word) || /[\d_/.]/.test(word)
+function isInstructing(word: string): boolean {
+  return INSTRUCTING_WORDS.has(word) || INSTRUCTING_ABROAD.has(word) || UNKNOWN_WORD.test(word) || /[\d_/.]/.test(word)
 }
 
 /** Words and identifiers; punctuation and spacing say nothing that counts here. */

@@ -13,7 +13,7 @@ interface Row<Change extends OpenApiChange> {
   readonly id: string
   readonly effect: Effect
   /** What happened: facts are filled in for `{name}`. */
-  readonly says: string
+  readonly sentence: string
   /** Where it is not that of the section. */
   readonly kind?: string
 }
@@ -35,8 +35,8 @@ export function row<Change extends OpenApiChange, const Text extends string>(
   when: Partial<OpenApiFacts[Change]>,
   id: string,
   effect: Effect,
-  says: HolesOf<Text> extends keyof OpenApiFacts[Change] ? Text : never,
+  sentence: HolesOf<Text> extends keyof OpenApiFacts[Change] ? Text : never,
   own: Pick<OpenApiRow, 'kind'> = {},
 ): Row<Change> {
-  return { change, when, id, effect, says, ...own }
+  return { change, when, id, effect, sentence, ...own }
 }

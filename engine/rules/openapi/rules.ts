@@ -41,7 +41,7 @@ const WITHOUT_RULE: readonly { readonly change: OpenApiChange; readonly when: Fa
 export function openApiRowOf(
   change: OpenApiChange,
   facts: Facts,
-): { readonly id: string; readonly says: string } | null {
+): { readonly id: string; readonly sentence: string } | null {
   const row = OPENAPI_ROWS.find((candidate) => candidate.change === change && holds(candidate.when, facts))
   if (row !== undefined) return row
   if (WITHOUT_RULE.some((known) => known.change === change && holds(known.when, facts))) return null
@@ -72,8 +72,8 @@ function actionOf(change: OpenApiChange, { action, kind, step }: Facts): string 
 /** Every rule of these rows, each id once. */
 export function openApiRules(): readonly Rule[] {
   const rules = SECTIONS.flatMap(({ direction, area, kind, rows }) =>
-    rows.map(({ id, effect, says, when, change, kind: own = kind }) =>
-      makeRule(id, direction, area, own, actionOf(change, when), effect, generalSentence(says)),
+    rows.map(({ id, effect, sentence, when, change, kind: own = kind }) =>
+      makeRule(id, direction, area, own, actionOf(change, when), effect, generalSentence(sentence)),
     ),
   )
   return [...new Map(rules.map((rule) => [rule.id, rule])).values()]

@@ -47,7 +47,7 @@ function rowOf(option: string): ProtoRow {
     action: 'changed',
     effect: 'moves',
     buf: [`FILE_SAME_${option.toUpperCase()}`],
-    says: `the file option ${option} changed from {before} to {after}`,
+    sentence: `the file option ${option} changed from {before} to {after}`,
     why: SOURCE,
     fix: `Keep ${option} as it was.`,
   }

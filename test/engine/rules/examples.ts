@@ -4,7 +4,7 @@
  */
 import type { ArtifactType, CompareOptions } from '../../../engine/internal.ts'
 import { FAMILIES } from '../../../engine/rules/families.ts'
-import { isToldAt } from '../../../engine/rules/schema-rules.ts'
+import { isReportedAt } from '../../../engine/rules/schema-rules.ts'
 import { PROPERTY_RULES } from '../../../engine/rules/properties.ts'
 import { SITES, type Schema, type Site } from './sites.ts'
 
@@ -254,7 +254,7 @@ function namedId(site: Site, id: string): string {
 }
 
 function familyExamples(site: Site, at: At): readonly Example[] {
-  return FAMILIES.filter((family) => isToldAt(site, family)).flatMap(({ keyword, action, stem, effect, kind }) => {
+  return FAMILIES.filter((family) => isReportedAt(site, family)).flatMap(({ keyword, action, stem, effect, kind }) => {
     const pair = FRAGMENTS[`${keyword} ${action}`]
     if (pair === undefined) throw new Error(`no fragment for ${keyword} ${action}`)
     const [before, after] = pair

@@ -19,7 +19,7 @@ import { sha256 } from '../../conformance/openapi-run.ts'
 import { examples } from './examples.ts'
 
 const PIN = new URL('../../pins/rules.tsv', import.meta.url)
-const ALL_ROWS: readonly { readonly says: string }[] = [
+const ALL_ROWS: readonly { readonly sentence: string }[] = [
   ...OPENAPI_ROWS,
   ...[AGENT_TOOL_RULES, ASYNCAPI_RULES, CRD_RULES, GRAPHQL_RULES, JSON_SCHEMA_RULES, MCP_RULES, PROTO_RULES].flatMap(
     (rules) => [...rules.values()],
@@ -39,7 +39,7 @@ suite('the rule table', () => {
     for (const { id } of ruleTable()) assert.match(id, /^[a-z][a-z0-9]*(?:-[a-z0-9]+)+$/)
   })
 
-  test('says in plain words what each rule tells', () => {
+  test('sentence in plain words what each rule tells', () => {
     for (const { id, description } of ruleTable()) assert.ok(description.length > 8 && !/[{}]/.test(description), id)
   })
 
@@ -54,15 +54,15 @@ suite('the rule table', () => {
 
   test('no name of a value stands in a general sentence in its place', () => {
     const rows = [...ALL_ROWS, ...FAMILIES, ...Object.values(TYPE_FAMILIES), ...PROPERTY_RULES]
-    assert.ok(rows.filter(({ says }) => says.includes('{')).length > 600)
-    for (const { says } of rows) {
-      const general = generalSentence(says)
-      for (const [hole, name] of says.matchAll(/\{(\w+)\}/g)) {
+    assert.ok(rows.filter(({ sentence }) => sentence.includes('{')).length > 600)
+    for (const { sentence } of rows) {
+      const general = generalSentence(sentence)
+      for (const [hole, name] of sentence.matchAll(/\{(\w+)\}/g)) {
         // What merely loses its braces is no sentence in general: the name would stand where the value stood.
-        const bare = says.replaceAll(/[`{}“”]/g, '')
-        assert.notEqual(general, bare, `${hole} of ${says}`)
-        if (says.replaceAll(/\{\w+\}/g, '').includes(name ?? '')) continue
-        assert.doesNotMatch(general, new RegExp(`\\b(?:the|a|an|of|to|from|by) ${name}\\b`), `${says} → ${general}`)
+        const bare = sentence.replaceAll(/[`{}“”]/g, '')
+        assert.notEqual(general, bare, `${hole} of ${sentence}`)
+        if (sentence.replaceAll(/\{\w+\}/g, '').includes(name ?? '')) continue
+        assert.doesNotMatch(general, new RegExp(`\\b(?:the|a|an|of|to|from|by) ${name}\\b`), `${sentence} → ${general}`)
       }
     }
   })
