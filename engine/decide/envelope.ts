@@ -23,7 +23,7 @@ export interface Issuance {
   readonly correlationId: string
   /** Seconds since the epoch. `expires_at` is this plus the TTL of the verdict. */
   readonly evaluatedAt: number
-  /** `v:` and 12 hex digits; null on the road without a key. */
+  /** `v:` and 12 hex digits; null if the envelope has no key. */
   readonly audience: string | null
   readonly decisionSpecVersion: '1.0' | '2.0'
   /** `https://` address of a page about the decision; null when there is none. */

@@ -1,4 +1,4 @@
-/** Why a change of some effect breaks, for whom, and how to make it without breaking: in plain words, by direction and effect. */
+/** Explains, by direction and effect, why a change breaks, whom it breaks, and how to avoid that. */
 import type { Effect, Rule, Variance } from './rule.ts'
 
 export interface Advice {
@@ -94,7 +94,7 @@ const ADVICE: Readonly<Record<Variance, Readonly<Record<Effect, Advice>>>> = {
   },
 }
 
-/** `variance` where it is not the rule's direction: of rules about what is shared. */
+/** `variance` differs from the rule's direction for rules about shared schemas. */
 export function adviceOf(rule: Rule, variance: Variance = rule.direction): Advice {
   const advice = ADVICE[variance][rule.effect]
   return rule.because === null ? advice : { ...advice, explanation: rule.because }

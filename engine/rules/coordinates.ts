@@ -1,4 +1,4 @@
-/** The coordinates of a rule: what policies, levels and lists name whole sets of rules by, instead of their ids. */
+/** The coordinates of a rule. Policies, levels and lists use them to name sets of rules. */
 import { formatOf, ruleOf, ruleTable } from './table.ts'
 
 /** In the order of `preflight rules`. */
@@ -10,17 +10,17 @@ export function isCoordinate(name: string): name is Coordinate {
   return COORDINATES.some((coordinate) => coordinate === name)
 }
 
-/** Made when first asked for: a start that judges nothing has no use for it. */
+/** Built on first use: many processes start without judging anything. */
 let byRule: ReadonlyMap<string, RuleCoordinates> | null = null
 let values: Readonly<Record<Coordinate, ReadonlySet<string>>> | null = null
 
-/** Undefined: no rule has this id. */
+/** Undefined if no rule has this id. */
 export function coordinatesOf(id: string): RuleCoordinates | undefined {
   byRule ??= new Map(ruleTable().map((rule) => [rule.id, computed(rule.id)]))
   return byRule.get(id)
 }
 
-/** Every value that some rule has there. */
+/** Every value of the coordinate that some rule has. */
 export function coordinateValues(coordinate: Coordinate): ReadonlySet<string> {
   values ??= {
     format: valuesOf('format'),

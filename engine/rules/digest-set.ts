@@ -1,28 +1,31 @@
-/** A set of SHA-256 digests in one typed array: of a flood of changes millions are held, as texts they would weigh five times as much. */
+/**
+ * A set of SHA-256 digests in one typed array. A flood of changes needs millions, and as strings they would take five
+ * times the memory.
+ */
 
-/** Words of 32 bits that are kept of a digest: half of it, of which two that agree would take 2^64 tries to find. */
+/** 32-bit words kept of a digest: half of it. A collision takes about 2^64 tries. */
 const WORDS = 4
 const HEX_DIGITS = 8
-/** Slots at the start, a power of two as all later numbers of them. */
+/** Initial slots: a power of two, as are all later sizes. */
 const FIRST_CAPACITY = 1024
 
 export class DigestSet {
   #slots = new Uint32Array(FIRST_CAPACITY * WORDS)
   #size = 0
-  /** The digest at hand. */
+  /** The digest being looked up. */
   readonly #words = new Uint32Array(WORDS)
 
   get size(): number {
     return this.#size
   }
 
-  /** Adds a digest of 64 hex digits; true when it was not there. */
+  /** Adds a digest of 64 hex digits. Returns true if it was not in the set. */
   add(digest: string): boolean {
     if (this.#size * WORDS * 4 >= this.#slots.length * 3) this.#grow()
     const words = this.#words
     for (let word = 0; word < WORDS; word++)
       words[word] = Number.parseInt(digest.slice(word * HEX_DIGITS, (word + 1) * HEX_DIGITS), 16)
-    // All zero is what an empty slot holds.
+    // An empty slot is all zero.
     if (isEmpty(words, 0)) words[0] = 1
     const slot = slotOf(this.#slots, words, 0)
     if (!isEmpty(this.#slots, slot)) return false
@@ -49,7 +52,7 @@ export class DigestSet {
   }
 }
 
-/** Offset of the slot that holds the words at `from`, or of the empty one where they belong. */
+/** Offset of the slot that contains the words at `from`, or of the empty slot for them. */
 function slotOf(slots: Uint32Array, words: Uint32Array, from: number): number {
   let slot = ((words[from] ?? 0) * WORDS) % slots.length
   while (!isEmpty(slots, slot) && !isSame(slots, slot, words, from)) slot = (slot + WORDS) % slots.length

@@ -1,4 +1,4 @@
-/** Where the level of a rule is not the one that variance gives: the rows say which, and because of what. */
+/** Rules whose level differs from the one that variance gives, each with the reason. */
 import type { Level } from '../finding.ts'
 
 interface RuleException {

@@ -1,6 +1,6 @@
 /**
- * The families of schema rules: what each action of each keyword does to the set of admitted values, and in which words.
- * Level and direction of a rule follow from its site (rule.ts); what does not follow stands in exceptions.ts.
+ * The families of schema rules: the effect of each action of each keyword on the set of admitted values, and its
+ * message. Level and direction of a rule follow from its site (rule.ts); exceptions are in exceptions.ts.
  */
 import type { SchemaAction } from '../schema/delta.ts'
 import type { Effect } from './rule.ts'
@@ -8,7 +8,7 @@ import type { Effect } from './rule.ts'
 export interface Family {
   readonly keyword: string
   readonly action: SchemaAction
-  /** End of the rule ids: `{prefix}-{stem}`. */
+  /** The end of the rule ids: `{prefix}-{stem}`. */
   readonly stem: string
   readonly effect: Effect
   readonly kind:
@@ -20,7 +20,7 @@ export interface Family {
     | 'requiredness'
     | 'lifecycle'
     | 'mutability'
-  /** What happened to the schema: `{name}`, `{before}` and `{after}` are filled in. */
+  /** What happened to the schema. `{name}`, `{before}` and `{after}` are filled in. */
   readonly sentence: string
 }
 
@@ -31,8 +31,8 @@ function rows(kind: Family['kind'], list: readonly FamilyRow[]): readonly Family
 }
 
 /**
- * The four rows of a bound. Raising an upper bound widens, raising a lower one narrows. Setting one narrows; of values and
- * lengths, where documents often catch up with a bound that servers always had, it only may do so.
+ * The four rows of a bound. Raising an upper bound widens, raising a lower one narrows. Setting one narrows. For
+ * values and lengths it only may narrow, because documents often add a bound that servers always had.
  */
 function bound(keyword: string, stem: string, side: 'upper' | 'lower', set: Effect = 'narrows'): readonly Family[] {
   return [
@@ -44,7 +44,7 @@ function bound(keyword: string, stem: string, side: 'upper' | 'lower', set: Effe
   ]
 }
 
-/** A bound that is there without being named: it is only ever raised or lowered. */
+/** A bound that exists without being stated: it is only raised or lowered. */
 function impliedBound(keyword: string, stem: string, side: 'upper' | 'lower'): readonly Family[] {
   const [up, down]: readonly [Effect, Effect] = side === 'upper' ? ['widens', 'narrows'] : ['narrows', 'widens']
   return rows('constraints', [
@@ -53,7 +53,7 @@ function impliedBound(keyword: string, stem: string, side: 'upper' | 'lower'): r
   ])
 }
 
-/** A condition that narrows by being there. */
+/** A condition that narrows when it is added. */
 function condition(keyword: string, stem: string, what: string): readonly Family[] {
   return rows('structure', [
     [keyword, 'added', `${stem}-added`, 'narrows', `got ${what}`],
@@ -61,7 +61,7 @@ function condition(keyword: string, stem: string, what: string): readonly Family
   ])
 }
 
-/** A keyword that says what is allowed beside what is named. */
+/** A keyword that states what is allowed besides the named parts. */
 function allowance(keyword: string, stem: string): readonly Family[] {
   return [
     ...condition(keyword, stem, `a limit on ${keyword}`),
@@ -73,7 +73,7 @@ function allowance(keyword: string, stem: string): readonly Family[] {
 }
 
 export const FAMILIES: readonly Family[] = [
-  // Of all values of a schema: where no keyword alone says what its keywords do together.
+  // For all values of a schema, where only several keywords together explain a change.
   ...rows('values', [
     ['values', 'narrowed', 'values-refused', 'narrows', 'refuses values that it admitted, such as {after}'],
     ['values', 'widened', 'values-admitted', 'widens', 'admits values that it did not admit, such as {after}'],
@@ -158,7 +158,7 @@ export const FAMILIES: readonly Family[] = [
   ...bound('maxLength', 'max-length', 'upper', 'may-narrow'),
   ...impliedBound('minLength', 'min-length', 'lower'),
   ...bound('maxItems', 'max-items', 'upper'),
-  // Ids of set and unset exist since before the absence of minItems was read as 0; nothing leads to them.
+  // The ids of set and unset predate reading an absent minItems as 0. No change leads to them.
   ...bound('minItems', 'min-items', 'lower', 'may-narrow'),
   ...bound('maxProperties', 'max-properties', 'upper'),
   ...impliedBound('minProperties', 'min-properties', 'lower'),
@@ -327,7 +327,7 @@ export const FAMILIES: readonly Family[] = [
   ]),
 ]
 
-/** What a change of type or format comes to; the judge picks one (type-verdict.ts). */
+/** The outcomes of a change of type or format. The judge selects one (type-verdict.ts). */
 export const TYPE_FAMILIES = {
   changed: typeFamily('type-changed', 'moves', 'had its type changed from {before} to {after}'),
   specialized: typeFamily('type-specialized', 'narrows', 'had its type narrowed from {before} to {after}'),
@@ -347,7 +347,7 @@ const BY_CHANGE: ReadonlyMap<string, Family> = new Map(
   FAMILIES.map((family) => [`${family.keyword} ${family.action}`, family]),
 )
 
-/** The family of a change; undefined for changes that other tables judge (types, properties, lifecycle, mutability). */
+/** The family of a change. Undefined for changes that other tables judge (types, properties, lifecycle, mutability). */
 export function familyOf(keyword: string, action: SchemaAction): Family | undefined {
   return BY_CHANGE.get(`${keyword} ${action}`)
 }

@@ -1,6 +1,6 @@
 /**
- * What a rule is about in general, for lists of rules: the sentence of its findings, without the values that a finding has. Most are
- * derived, step by step. A sentence that the steps would not make well is written out.
+ * The general sentence of a rule, for lists of rules: the message of its findings without their values. Most are
+ * derived step by step. Where the steps would read badly, the sentence is written here.
  */
 import { lookupTable } from '../lookup-table.ts'
 
@@ -177,9 +177,9 @@ const WRITTEN: Readonly<Record<string, string>> = lookupTable({
   'may admit values that it did not admit: {after}': 'may admit values that it did not admit',
 })
 
-/** In this order. */
+/** Applied in this order. */
 const STEPS: readonly (readonly [pattern: RegExp, general: string])[] = [
-  // What a value is changed from and to.
+  // The values before and after.
   [new RegExp(`, (?:such as ${HOLE}|and was ${HOLE}|and had ${HOLE})`, 'g'), ''],
   [/\{place\} /g, ''],
   [/, less than \{days\} days ahead/g, ', nearer than promised'],
@@ -219,8 +219,8 @@ const STEPS: readonly (readonly [pattern: RegExp, general: string])[] = [
 const KNOWN = new Map<string, string>()
 
 /**
- * @param specific the sentence of findings, with holes: `the parameter \`{name}\` was removed`
- * @throws when something of a finding would be left in it
+ * @param specific the sentence of findings, with placeholders: `the parameter \`{name}\` was removed`
+ * @throws if a placeholder would remain
  */
 export function generalSentence(specific: string): string {
   const known = KNOWN.get(specific)

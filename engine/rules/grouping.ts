@@ -1,6 +1,6 @@
 /**
- * Judged changes → finding groups, for every contract format: one change is one group, however many places it reaches.
- * Here and nowhere else levels are overridden, identities are made, values are cut to size and groups are put in order.
+ * Groups judged changes into findings for every contract format: one change is one group, whatever number of places it
+ * reaches. Only this file overrides levels, makes identities, shortens values and sorts groups.
  */
 import { byCodeUnit } from '../change-set.ts'
 import type { Locate } from '../contracts/positions.ts'
@@ -21,21 +21,21 @@ import { MAX_CHANGES, MAX_PLACES, Unlisted } from './listing.ts'
 import { NameCount } from './name-count.ts'
 
 export interface GroupingOptions {
-  /** By selectors of rules that are known to be good. */
+  /** By rule selectors that were validated. */
   readonly levels?: Readonly<Record<string, LevelOverride>> | undefined
   readonly sha256: Sha256
   readonly locate: Readonly<Record<'base' | 'head', Locate>>
 }
 
-/** Gathers changes in any order; `finish` gives the groups in theirs. */
+/** Collects changes in any order. `finish` returns the groups sorted. */
 export class Grouping {
   readonly #options: GroupingOptions
   readonly #levels: RuleLevels
   readonly #open = new Map<string, OpenGroup>()
-  /** One change is added for every place that it reaches; its values may be large. */
+  /** One change is added for every place that it reaches. Its values may be large. */
   readonly #groups = new Map<JudgedChange, OpenGroup>()
   readonly #unlisted: Unlisted
-  /** Places held in the open groups. */
+  /** Places in the open groups. */
   #listed = 0
 
   constructor(options: GroupingOptions) {
@@ -49,17 +49,17 @@ export class Grouping {
     return new NameCount(this.#options.sha256)
   }
 
-  /** Whether findings of a rule are wanted at all: walkers may spare themselves the words of what is off. */
+  /** Whether findings of a rule are turned off. Walkers can then skip its message. */
   isOff(rule: string): boolean {
     return this.#levels.get(rule) === 'off'
   }
 
-  /** The level of a change that has this level by itself. */
+  /** The level in force for a change whose own level is `level`. */
   levelOf(rule: string, level: Level): LevelOverride {
     return this.#levels.get(rule) ?? level
   }
 
-  /** The same change at one more place joins its group. */
+  /** Another place of the same change joins its group. */
   add(change: JudgedChange, place: ReachedPlace): void {
     const level = this.levelOf(change.rule.id, change.level ?? change.rule.level)
     if (level === 'off') return
@@ -74,18 +74,18 @@ export class Grouping {
     if (this.#open.size > 2 * MAX_CHANGES || this.#listed > 2 * MAX_PLACES) this.#shorten()
   }
 
-  /** What was told so far is of places that are not told of again: of a flood of changes it need not be remembered. */
+  /** The places reported so far will not be reported again, so a flood of changes need not be remembered. */
   leavePlace(): void {
     this.#unlisted.forget()
   }
 
-  /** Breaking first, then by rule and subject: the same for every order of keys in the documents. */
+  /** Sorts by level, rule and subject, so that key order in the documents has no effect. */
   finish(): readonly FindingGroup[] {
     if (this.#open.size > MAX_CHANGES || this.#listed > MAX_PLACES || this.#unlisted.isAny) this.#shorten()
     const open = [...this.#open.values()].sort(inOrder)
     this.#open.clear()
     this.#groups.clear()
-    // What is closed is let go at once: of a hostile contract's changes not both forms are held together.
+    // Closed groups are released one by one, so that a hostile contract's changes are never held in both forms.
     const closed: FindingGroup[] = []
     open.reverse()
     for (let group = open.pop(); group !== undefined; group = open.pop()) closed.push(this.#close(group))
@@ -108,8 +108,8 @@ export class Grouping {
   }
 
   /**
-   * Lets go of what is beyond the bounds and keeps its number. What is kept comes first in the order of the answer, so
-   * that it is the same whatever came first.
+   * Releases what exceeds the limits and keeps its count. The first groups in answer order are kept, whatever the
+   * order of input.
    */
   #shorten(): void {
     this.#unlisted.remember(placesIn(this.#open.values()))
@@ -156,7 +156,7 @@ export class Grouping {
   }
 }
 
-/** Selectors are checked where they come in: one that selects nothing is a broken promise here. */
+/** Selectors are validated at input. One that selects nothing here is a broken invariant. */
 function levelsOf({ levels }: GroupingOptions): RuleLevels {
   if (levels === undefined) return OWN_LEVELS
   const read = readLevels(levels)
@@ -165,7 +165,7 @@ function levelsOf({ levels }: GroupingOptions): RuleLevels {
   return read.value
 }
 
-/** The same place told twice is one; of its wordings the first in order stands. True for a place that was not known. */
+/** The same place reported twice counts once, with the message that sorts first. Returns true for a new place. */
 function join(group: OpenGroup, place: ReachedPlace): boolean {
   const places = byKey(group.places)
   group.places = places
@@ -175,7 +175,7 @@ function join(group: OpenGroup, place: ReachedPlace): boolean {
   return known === undefined
 }
 
-/** Keeps the first places in order; how many are left. */
+/** Keeps the first places in order. Returns how many remain. */
 function shortenPlaces(group: OpenGroup, most: number): number {
   if (!(group.places instanceof Map)) return 1
   if (group.places.size <= most) return group.places.size
@@ -194,7 +194,7 @@ function byKey(places: OpenGroup['places']): Map<string, ReachedPlace> {
   return places instanceof Map ? places : new Map([[placeKey(places), places]])
 }
 
-/** Within a rule as they stand; what is only counted comes after what is listed. */
+/** Listed groups keep their order within a rule. Groups that are only counted come last. */
 function byLevelAndRule(a: FindingGroup, b: FindingGroup): number {
   return LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level) || byCodeUnit(a.rule, b.rule)
 }
@@ -208,10 +208,10 @@ function inOrder(a: OpenGroup, b: OpenGroup): number {
   )
 }
 
-/** Longest value that a finding quotes, as JSON text. */
+/** Maximum length of a value in a finding, as JSON text. */
 const QUOTED_LENGTH = 2000
 
-/** A value of a contract as a finding quotes it: whole when short, else the start of its text. */
+/** A contract value as a finding quotes it: whole if short, else the start of its text. */
 export function brief(value: unknown): Json {
   const json = toJson(value)
   const text = JSON.stringify(json)

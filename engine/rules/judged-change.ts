@@ -1,4 +1,4 @@
-/** One change with its verdict, the places that it reaches, and by what either is known to be the same. */
+/** A change with its verdict, the places that it reaches, and the identity of both. */
 import { byCodeUnit } from '../change-set.ts'
 import type { Level, Offer, Operation } from '../finding.ts'
 import type { Position } from '../contracts/positions.ts'
@@ -9,11 +9,12 @@ import type { Rule } from './rule.ts'
 /** One change of a contract with its verdict. */
 export interface JudgedChange {
   readonly rule: Rule
-  /** The level where it is not that of the rule: all values of the schema are proved to be admitted still. */
+  /** The level, if it differs from that of the rule: the schema is proved to admit all its values still. */
   readonly level?: Level
   /**
-   * What changed, in names that survive unrelated edits and reordering: a component and the way down from it, a tool and
-   * its argument. Rule, subject, before and after are the identity of the change; positions and indices are not.
+   * The changed element, by names that survive unrelated edits and reordering: a component and the path within it, a
+   * tool and its argument. Rule, subject, before and after are the identity of the change; positions and indices are
+   * not.
    */
   readonly subject: string
   readonly side: 'base' | 'head'
@@ -23,24 +24,27 @@ export interface JudgedChange {
   readonly advice: Advice
   readonly before: unknown
   readonly after: unknown
-  /** Where it stands in the text, for contracts whose locations are no pointers into it; absent: by its location. */
+  /**
+   * The position in the text, for contracts whose locations are not pointers into it. If absent, the location gives
+   * it.
+   */
   readonly position?: Position | null
 }
 
-/** A place that the change reaches; `message` says the change in the words of that place. */
+/** A place that the change reaches. `message` describes the change for that place. */
 export interface ReachedPlace {
   readonly operation: Operation | null
   readonly tool: string | null
-  /** Its name is part of the subject, so that two offers are never places of one change. */
+  /** Its name is part of the subject, so two offers are never places of one change. */
   readonly offer?: Offer
   readonly message: string
-  /** Tells apart places of one operation or tool: a response status and media type, a property path. */
+  /** Distinguishes places of one operation or tool: a response status and media type, a property path. */
   readonly detail: string
 }
 
 /**
- * A change as reports hand it on. A class, as all that is made for each change of a flood: V8 takes the literals of a line
- * of which the first were kept for long-lived ones, and lets all later ones pile up where garbage is seldom collected.
+ * A change as reports add it. It is a class, as are all objects made for each change of a flood. V8 allocates object
+ * literals as long-lived once the first ones survived, and then garbage accumulates.
  */
 export class ReportedChange implements JudgedChange {
   readonly rule: Rule
@@ -66,7 +70,7 @@ export class ReportedChange implements JudgedChange {
   }
 }
 
-/** A place as reports hand it on. */
+/** A place as reports add it. */
 export class ReportedPlace implements ReachedPlace {
   readonly operation: Operation | null
   readonly tool: string | null
@@ -88,9 +92,9 @@ export class OpenGroup {
   readonly key: string
   change: JudgedChange
   readonly level: Level
-  /** One place, or several by their key: of very many changes most reach one place only. */
+  /** One place, or several by key. In a flood most changes reach one place only. */
   places: ReachedPlace | Map<string, ReachedPlace>
-  /** Places beyond those. */
+  /** The number of further places. */
   unlisted = 0
 
   constructor(key: string, change: JudgedChange, level: Level, place: ReachedPlace) {
@@ -117,17 +121,17 @@ export function codeOf(rule: string): string {
   return rule.toUpperCase().replaceAll('-', '_')
 }
 
-/** Which of two tellings of one change stands for it: not the one met first, since that follows the order of keys. */
+/** Which of two reports of one change represents it. Not the first one, because that depends on key order. */
 export function isBefore(a: JudgedChange, b: JudgedChange): boolean {
   return a.location === b.location ? isPlainer(a.message, b.message) : a.location < b.location
 }
 
-/** Which wording stands for a change that is reached in many ways: the shorter one. */
+/** Which message represents a change that is reached in several ways: the shorter one. */
 export function isPlainer(a: string, b: string): boolean {
   return a.length === b.length ? a < b : a.length < b.length
 }
 
-/** Values of a contract are JSON by reading (contracts/document.ts); what is absent is null. Members are put in order. */
+/** Contract values were read as JSON (contracts/document.ts). An absent value becomes null. Members are sorted. */
 export function toJson(value: unknown): Json {
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
   if (typeof value !== 'object' || value === null) return null

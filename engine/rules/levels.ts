@@ -1,4 +1,4 @@
-/** Levels that somebody gives rules instead of their own, by selectors of rules. */
+/** Overrides of rule levels, by rule selectors. */
 import { LEVELS, type Level } from '../finding.ts'
 import { ok, type Result } from '../result.ts'
 import { readSelector, type RuleSelector, type SelectorFault } from './selector.ts'
@@ -8,22 +8,22 @@ export type LevelOverride = Level | 'off'
 /** Strictest first. */
 const OVERRIDES: readonly LevelOverride[] = [...LEVELS, 'off']
 
-/** Patterns and coordinates in one set of overrides; rules that are named by their ids are not counted. */
+/** Maximum patterns and coordinates in one set of overrides. Selectors with a full rule id are not counted. */
 export const MAX_PATTERNS = 200
 
 export interface RuleLevels {
-  /** Undefined: the rule keeps its own level. */
+  /** Undefined if the rule keeps its own level. */
   get(rule: string): LevelOverride | undefined
 }
 
-/** What is wrong with one selector of a set of overrides. */
+/** A fault in one selector of a set of overrides. */
 export interface LevelFault extends SelectorFault {
   readonly selector: string
 }
 
 /**
- * The level of a rule that is named by its id holds. Of several patterns that select one rule the strictest holds, so that the
- * order in which they are written changes nothing.
+ * A level given for a rule id wins. If several patterns select a rule, the strictest level wins, so their order has no
+ * effect.
  */
 export function readLevels(
   overrides: Readonly<Record<string, LevelOverride>>,
@@ -44,7 +44,7 @@ export function readLevels(
 /** No rule has another level than its own. */
 export const OWN_LEVELS: RuleLevels = { get: () => undefined }
 
-/** Asked for every change of a comparison: what the patterns say of a rule is found once. */
+/** The patterns are evaluated once for each rule, because every change of a comparison looks its level up. */
 class Overrides implements RuleLevels {
   readonly #known: Map<string, LevelOverride | undefined>
   readonly #patterns: readonly { readonly selector: RuleSelector; readonly level: LevelOverride }[]

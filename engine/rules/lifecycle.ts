@@ -1,15 +1,15 @@
-/** Deprecation, sunset days and stability: whether what is deprecated leaves its users the time that was promised. */
+/** Deprecation, sunset dates and stability: whether users of a deprecated element get the promised time. */
 import type { Lifecycle } from '../schema/annotations.ts'
 import { nameValue } from '../schema/values.ts'
 
 export interface LifecycleOptions {
-  /** Calendar day `YYYY-MM-DD`; null leaves days in the past and days to come unjudged. */
+  /** Calendar day `YYYY-MM-DD`. Null: no sunset date is judged against a current day. */
   readonly today: string | null
   readonly deprecationDaysStable: number
   readonly deprecationDaysBeta: number
-  /** What is less stable is not held to its contract. */
+  /** An element below this stability is not bound by its contract. */
   readonly minimumStability: Stability
-  /** Stability of what says nothing of its own: that of the operation it belongs to. Absent: stable. */
+  /** The stability of an element that states none: that of its operation. Absent: stable. */
   readonly impliedStability?: unknown
 }
 
@@ -20,7 +20,7 @@ export function isStability(value: unknown): value is Stability {
   return STABILITY_LEVELS.some((level) => level === value)
 }
 
-/** What a change of a lifecycle comes to. `days` is the promised time. */
+/** The verdict on a lifecycle change. `days` is the promised time. */
 export type LifecycleVerdict =
   | { readonly kind: 'deprecated' }
   | { readonly kind: 'deprecated-with-sunset'; readonly sunset: string }
@@ -64,7 +64,7 @@ function judgeMovedSunset(before: Lifecycle, after: Lifecycle, options: Lifecycl
   return isTooSoon ? { kind: 'sunset-moved-too-small', sunset, before: was, days } : null
 }
 
-/** What removing something comes to, given how it was announced. */
+/** The verdict on a removal, by how it was announced. */
 export type RemovalVerdict = 'unannounced' | 'announced' | 'after-sunset' | 'before-sunset' | 'sunset-invalid'
 
 export function judgeRemoval(before: Lifecycle, options: LifecycleOptions): RemovalVerdict {
@@ -83,7 +83,7 @@ function promisedDays(own: unknown, options: LifecycleOptions): number {
 
 const DAY = /^(\d{4})-(\d{2})-(\d{2})(?:T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2}))?$/
 
-/** The calendar day of an RFC 3339 date or date-time; null when it is neither. */
+/** The calendar day of an RFC 3339 date or date-time. Null if it is neither. */
 export function dayOf(value: unknown): string | null {
   const match = typeof value === 'string' ? DAY.exec(value) : null
   if (match === null) return null

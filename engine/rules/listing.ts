@@ -1,6 +1,7 @@
 /**
- * How much of a flood of changes is listed, and what is only counted: a small document can hold changes by the hundred
- * thousand, and one small component can reach every operation of a contract. Numbers stay exact; no verdict rests on more.
+ * Which changes of a flood are listed, and which are only counted. A small document can contain hundreds of thousands
+ * of changes, and one small component can reach every operation of a contract. Numbers stay exact, and no verdict
+ * depends on the limits.
  */
 import type { FindingGroup, Level } from '../finding.ts'
 import type { Sha256 } from '../hash.ts'
@@ -9,12 +10,12 @@ import { DigestSet } from './digest-set.ts'
 import type { Rule } from './rule.ts'
 import type { Advice } from './advice.ts'
 
-/** Changes that are listed one by one: the largest of real contracts that were rewritten have a few thousand. */
+/** Changes that are listed one by one. The largest rewrites of real contracts have a few thousand. */
 export const MAX_CHANGES = 20_000
-/** Places listed, of all changes together. */
+/** Listed places, over all changes. */
 export const MAX_PLACES = 100_000
 
-/** Changes of one rule that are counted only. */
+/** Changes of one rule that are only counted. */
 interface Count {
   readonly rule: Rule
   readonly level: Level
@@ -25,7 +26,7 @@ interface Count {
 export class Unlisted {
   readonly #sha256: Sha256
   readonly #counts = new Map<string, Count>()
-  /** Digests of what was told of the place at hand; null until something was let go. */
+  /** Digests of the reports for the current place. Null until a group was released. */
   #told: DigestSet | null = null
   #isBeyond: ((group: OpenGroup) => boolean) | null = null
 
@@ -37,7 +38,7 @@ export class Unlisted {
     return this.#told !== null
   }
 
-  /** False for what was told of the place at hand before and let go since, which counts once. */
+  /** False if the same change was reported for the current place and released since. It then counts once. */
   isNew(key: string, place: ReachedPlace): boolean {
     if (this.#told === null) return true
     return this.#told.add(this.#digest(key, place))
@@ -53,12 +54,12 @@ export class Unlisted {
     this.#told?.clear()
   }
 
-  /** From now on a change for which this holds is counted only. */
+  /** Changes for which this is true are only counted from now on. */
   closeAfter(isBeyond: (group: OpenGroup) => boolean): void {
     this.#isBeyond = isBeyond
   }
 
-  /** Counts a change that comes after all that are listed; false when it is to be listed. */
+  /** Counts a change that sorts after all listed ones. Returns false if it is to be listed. */
   takes(group: OpenGroup): boolean {
     if (this.#isBeyond?.(group) !== true) return false
     this.take(group)
@@ -73,7 +74,7 @@ export class Unlisted {
     else count.places += listed + unlisted
   }
 
-  /** One group for each rule. It is of the contract as a whole, since its places may be anywhere. */
+  /** One group for each rule. It belongs to the whole contract, because its places may be anywhere. */
   groups(): readonly FindingGroup[] {
     return [...this.#counts.values()].map(({ rule, level, advice, places }) => {
       const message = `${places} more findings of the rule \`${rule.id}\`, which are counted and not listed one by one`
@@ -99,7 +100,7 @@ export class Unlisted {
     })
   }
 
-  /** A digest that nobody can aim at: of a weaker one somebody could make two changes look like one. */
+  /** The digest is collision-resistant: with a weaker one an attacker could make two changes look like one. */
   #digest(key: string, place: ReachedPlace): string {
     return this.#sha256(`${key}\n${placeKey(place)}`)
   }

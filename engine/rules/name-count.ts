@@ -1,8 +1,11 @@
-/** How many different names were told. Of a flood they are held as digests: half a million field names weigh more than the contract. */
+/**
+ * Counts the distinct names that were reported. In a flood they are kept as digests, because half a million field
+ * names take more memory than the contract.
+ */
 import type { Sha256 } from '../hash.ts'
 import { DigestSet } from './digest-set.ts'
 
-/** Names that are held as they are. */
+/** Maximum names kept as text. */
 const MAX_TEXTS = 20_000
 
 export class NameCount {

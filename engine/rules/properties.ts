@@ -1,21 +1,21 @@
 /**
- * Rules about the properties of an object: that one comes or goes, becomes required or optional, read-only or write-only.
- * Which rule holds depends on what the property is; the rule ids are made from the scope (`request`, `response`, `tool-input`).
+ * Rules about the properties of an object: added, removed, made required or optional, read-only or write-only. The
+ * facts of the property select the rule. Rule ids are made from the scope (`request`, `response`, `tool-input`).
  */
 import type { PropertyFacts, SchemaDelta } from '../schema/delta.ts'
 import type { Effect, Variance } from './rule.ts'
 
 interface PropertyRule {
-  /** Id with `{scope}` open. */
+  /** The id with the placeholder `{scope}`. */
   readonly id: string
   readonly direction: Exclude<Variance, 'none'>
   readonly keyword: 'properties' | 'required' | 'readOnly' | 'writeOnly'
   readonly action: SchemaDelta['action']
-  /** Of the facts of a property; the first rule that applies holds. */
+  /** Whether the rule applies to a property with these facts. The first rule that applies counts. */
   readonly applies: (facts: PropertyFacts) => boolean
   readonly effect: Effect
   readonly kind: 'existence' | 'requiredness' | 'mutability'
-  /** What happened; `{path}` is the property. */
+  /** What happened. `{path}` is the property. */
   readonly sentence: string
 }
 
@@ -25,7 +25,7 @@ const hasDefault = ({ hasDefault }: PropertyFacts): boolean => hasDefault
 const newlyRequired = ({ required, wasRequired }: PropertyFacts): boolean => required && !wasRequired
 const wasRequired = ({ wasRequired }: PropertyFacts): boolean => wasRequired
 const writeOnly = ({ writeOnly }: PropertyFacts): boolean => writeOnly
-/** Whether readers had no part in a property until now; that it comes to them, or goes, is told by itself. */
+/** Whether readers could not see the property before. That it is now returned, or removed, is reported separately. */
 const wasWriteOnly = ({ wasWriteOnly }: PropertyFacts): boolean => wasWriteOnly
 
 type PropertyRow = readonly [

@@ -1,9 +1,9 @@
-/** Which changes of a schema a proof about its values may call information, and which proof that takes. */
+/** Which schema changes a proof about values may lower to information, and which proof that takes. */
 import type { SchemaPair } from '../schema/comparison.ts'
 import type { DeltaSeries, SchemaDelta } from '../schema/delta.ts'
 import type { Rule } from './rule.ts'
 
-/** Series are of values and properties that come or go. */
+/** Series consist of added or removed values and properties. */
 export function mayAlarm(entry: SchemaDelta | DeltaSeries): boolean {
   return (
     'each' in entry ||
@@ -17,7 +17,7 @@ function isNewlyRequired({ keyword, action, property }: SchemaDelta): boolean {
   return keyword === 'properties' && action === 'added' && property?.required === true
 }
 
-/** Keywords whose changes are about which values are admitted, and about nothing else: a proof of one direction is enough. */
+/** Keywords that only decide which values are admitted: a proof of one direction is enough. */
 const PROVABLE: ReadonlySet<string> = new Set([
   'type',
   'nullable',
@@ -54,7 +54,7 @@ const PROVABLE: ReadonlySet<string> = new Set([
   'joinedInOneOf',
 ])
 
-/** Keywords whose changes warn of more than values: where those before and after are proved equal, nothing is left of it. */
+/** Keywords that concern more than values: only a proof of equality removes the warning. */
 const FORMAL: ReadonlySet<string> = new Set([
   'if',
   'then',
@@ -73,12 +73,12 @@ export function needsEquality(delta: SchemaDelta): boolean {
   return action === 'removed' && (keyword === 'allOf' || keyword === 'properties')
 }
 
-/** What warns of more than values still breaks nobody where all of them are kept. */
+/** A warning that concerns more than values still breaks nobody if all values are kept. */
 export function isFormal({ keyword }: SchemaDelta): boolean {
   return FORMAL.has(keyword)
 }
 
-/** A keyword that comes before the part that it needs is a change under way: equal values say nothing of it. */
+/** A keyword without the part that it needs is an unfinished change: equal values prove nothing about it. */
 export function isWhole({ before, after }: SchemaPair): boolean {
   return [before, after].every(({ value }) => {
     const isConditional = value.then !== undefined || value.else !== undefined
@@ -87,12 +87,12 @@ export function isWhole({ before, after }: SchemaPair): boolean {
   })
 }
 
-/** What is said of a property that goes stands for whatever its name may hold now. */
+/** A removed property concerns every value that its name may have now. */
 export function isGone({ keyword, action }: SchemaDelta): boolean {
   return keyword === 'properties' && action === 'removed'
 }
 
-/** What goes is warned of for other reasons than the values: a property may be passed over without a word. */
+/** A removed property is reported for reasons other than its values: readers may ignore it silently. */
 export function isProvable(delta: SchemaDelta, rule: Rule): boolean {
   const { keyword, action } = delta
   if (isInFormatOnly(delta)) return false
@@ -102,8 +102,8 @@ export function isProvable(delta: SchemaDelta, rule: Rule): boolean {
 }
 
 /**
- * Of formats it is not known what their values are: only those of the same conditions are equal. A format of a type that has
- * none is a word to people, which no proof about values concerns.
+ * The values of formats are unknown, so only equal formats have equal values. A format without meaning for its type is
+ * documentation, and no proof about values concerns it.
  */
 export function isOfFormat(delta: SchemaDelta): boolean {
   const types = delta.types?.before ?? []

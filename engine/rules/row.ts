@@ -1,4 +1,7 @@
-/** The one form of a rule about a change outside schemas, in every format, and what becomes of it. The families make those about schemas. */
+/**
+ * The form of a rule about a change outside schemas, in every format, and the rules made from it. The families make
+ * the rules about schemas.
+ */
 import type { Direction, Level } from '../finding.ts'
 import type { Advice } from './advice.ts'
 import { generalSentence } from './general-sentence.ts'
@@ -11,9 +14,9 @@ export interface RuleRow {
   readonly kind: string
   readonly action: string
   readonly effect: Effect
-  /** What happened; `{name}`, `{before}`, `{after}` and `{detail}` are filled in. */
+  /** What happened. `{name}`, `{before}`, `{after}` and `{detail}` are filled in. */
   readonly sentence: string
-  /** The same in general, for lists of rules; absent: as `generalSentence` makes it of `says`. */
+  /** The general form, for lists of rules. If absent, `generalSentence` derives it from `sentence`. */
   readonly lists?: string
   readonly why: string
   readonly fix: string
@@ -23,15 +26,15 @@ type RuleRows = Readonly<Record<string, RuleRow>>
 
 type Shared = Pick<RuleRow, 'area' | 'direction' | 'why' | 'fix'>
 
-/** A row in a section: what the section states may be left out. */
+/** A row in a section. Members that the section states may be left out. */
 export interface OwnRow extends Omit<RuleRow, keyof Shared>, Partial<Shared> {}
 
-/** The rows of a section, whole. */
+/** The complete rows of a section. */
 export function section(shared: Shared, rows: Readonly<Record<string, OwnRow>>): RuleRows {
   return Object.fromEntries(Object.entries(rows).map(([id, row]) => [id, { ...shared, ...row }]))
 }
 
-/** A rule in the form that findings are made from. */
+/** A rule in the form from which findings are made. */
 export interface ContractRule {
   readonly rule: Rule
   readonly advice: Advice
@@ -49,14 +52,14 @@ function contractRule(id: string, row: RuleRow): ContractRule {
   return { rule, advice: { explanation: why, fix }, sentence }
 }
 
-/** A change that no row is about would go unjudged. */
+/** The rule of an id. An unknown id throws, because its change would not be judged. */
 export function ruleNamed(rules: ReadonlyMap<string, ContractRule>, id: string): ContractRule {
   const rule = rules.get(id)
   if (rule === undefined) throw new Error(`no row for the rule ${id}`)
   return rule
 }
 
-/** A sentence of findings with its words; a word that nobody gave is a mistake of the walker. */
+/** The sentence of a finding with its values. A missing value is a fault of the walker. */
 export function filledIn(sentence: string, words: Readonly<Record<string, string>>): string {
   return sentence.replaceAll(/\{(\w+)\}/g, (_, word: string) => {
     const text = Object.hasOwn(words, word) ? words[word] : undefined

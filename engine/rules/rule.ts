@@ -1,7 +1,7 @@
-/** What a rule is: one kind of change at one kind of place, with its verdict. */
+/** A rule: one kind of change at one kind of place, with its verdict. */
 import type { Direction, Level } from '../finding.ts'
 
-/** What a change does to the set of values that a contract admits. */
+/** The effect of a change on the set of values that a contract admits. */
 export type Effect = 'narrows' | 'widens' | 'may-narrow' | 'may-widen' | 'moves' | 'none'
 
 export interface Rule {
@@ -9,20 +9,20 @@ export interface Rule {
   readonly id: string
   readonly level: Level
   readonly direction: Direction
-  /** The part of a contract that it watches: `schema`, `parameters`, `security` … */
+  /** The part of a contract that it concerns: `schema`, `parameters`, `security` … */
   readonly area: string
   readonly kind: string
   readonly action: string
   readonly effect: Effect
-  /** What happened, in a few words, for tables of rules. */
+  /** What happened, in short, for tables of rules. */
   readonly description: string
-  /** Why the level is not the one that direction and effect give; null where it is. */
+  /** The reason if the level differs from that of direction and effect, else null. */
   readonly because: string | null
 }
 
 /**
- * Variance: who writes a value must keep to what its reader admits. Narrowing what callers may send breaks callers;
- * widening what readers may receive breaks readers; what may do so is dangerous.
+ * Variance: the writer of a value must keep to what its reader admits. Narrowing what callers may send breaks callers.
+ * Widening what readers may receive breaks readers. A change that may do so is dangerous.
  */
 const VARIANCE: Readonly<Record<Direction, Readonly<Record<Effect, Level>>>> = {
   request: {
@@ -52,14 +52,14 @@ const VARIANCE: Readonly<Record<Direction, Readonly<Record<Effect, Level>>>> = {
 }
 
 /**
- * Who stands at a schema: those who write, those who read, or both at once. A schema that is published on its own, or that
- * stored objects keep to, is `shared`: its writers and its readers are others than its owner.
+ * Who uses a schema: writers, readers, or both. A published schema, or one of stored objects, is `shared`: other
+ * parties than its owner write and read its values.
  */
 export type Variance = Direction | 'shared'
 
 /**
- * Narrowing refuses what was written, which breaks; widening lets readers meet what they do not know, which tolerant readers
- * cope with.
+ * Narrowing refuses existing values, which breaks. Widening gives readers unknown values, which tolerant readers
+ * accept.
  */
 const SHARED: Readonly<Record<Effect, Level>> = {
   narrows: 'breaking',
@@ -74,7 +74,7 @@ export function levelOf(variance: Variance, effect: Effect): Level {
   return variance === 'shared' ? SHARED[effect] : VARIANCE[variance][effect]
 }
 
-/** The side of an exchange that findings name; what is shared is on neither. */
+/** The direction that findings name. A shared schema has none. */
 export function directionOf(variance: Variance): Direction {
   return variance === 'shared' ? 'none' : variance
 }

@@ -1,8 +1,14 @@
-/** The identity of the rules in force (docs/reference/hashes.md#ruleset_hash): two builds with the same hash judge every change at the same level. */
+/**
+ * The identity of the rules in force (docs/reference/hashes.md#ruleset_hash). Two builds with the same hash judge
+ * every change at the same level.
+ */
 import { digestJson, type Digest, type Sha256 } from '../hash.ts'
 import { ruleTable } from './table.ts'
 
-/** The rules do not change while a process runs, and every decision asks: once for each hash function is enough. */
+/**
+ * Computed once for each hash function: the rules do not change while a process runs, and every decision needs the
+ * hash.
+ */
 const COMPUTED = new WeakMap<Sha256, Digest>()
 
 /** JCS of `[id, level]` of every rule, sorted by id. */

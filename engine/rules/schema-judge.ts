@@ -1,4 +1,4 @@
-/** A change of a schema, at a place → the rule that it falls under and the words for it; null where it is of no consequence there. */
+/** Finds the rule and the message of a schema change at a place. Null if the change has no effect there. */
 import { isEqual } from '../schema/equality.ts'
 import { isRecord, type JsonRecord } from '../schema/located.ts'
 import type { Lifecycle } from '../schema/annotations.ts'
@@ -24,32 +24,32 @@ import { distinguishesTypes, typeFamilyOf, type Writing } from './type-verdict.t
 /** The use of a schema that is judged. */
 export interface SchemaUse {
   readonly sites: SitePair
-  /** Media type of the text that the schema describes; null where there is none (styled parameters, headers, tools). */
+  /** Media type of the text that the schema describes. Null if there is none (styled parameters, headers, tools). */
   readonly mediaType: string | null
-  /** The parameter whose schema it is; null for everything else. */
+  /** The parameter whose schema it is, else null. */
   readonly parameter: ParameterUse | null
   readonly lifecycle: LifecycleOptions
 }
 
-/** What the meaning of a parameter's schema depends on. */
+/** The facts that give a parameter's schema its meaning. */
 export interface ParameterUse {
   readonly name: string
-  /** Before or after, so that callers who always gave it, or must give it now, never meet its default. */
+  /** On either side. Callers who always send it, or must send it now, never get its default. */
   readonly isRequired: boolean
-  /** A list is written as the parameter repeated. */
+  /** A list is written by repeating the parameter. */
   readonly repeats: boolean
 }
 
-/** The rule that a change falls under. */
+/** The rule of a change. */
 export interface SchemaJudgement {
   readonly rule: string
-  /** What happened, without the place of the use. */
+  /** What happened, without the location. */
   readonly message: string
 }
 
 export function judgeSchema(reached: Reached, use: SchemaUse): SchemaJudgement | null {
   const { delta, path, isRequired, isReadOnly, isWriteOnly } = reached
-  // The items of a list parameter are what callers write as its value: their number is told of the parameter.
+  // Callers write the items of a list parameter as its value, so their number is reported for the parameter.
   const isCount = use.parameter !== null && delta.keyword === 'maxItems' && path.length === 1 && path[0] === 'items'
   const site = path.length === 0 || isCount ? use.sites.root : use.sites.property
   if (delta.keyword === 'default' && path.length === 0 && use.parameter?.isRequired === true) return null
@@ -85,7 +85,9 @@ function judgeFamily(
   return rule === null ? null : { rule, message: `${subject(site, path)} ${fill(family.sentence, delta)}` }
 }
 
-/** A choice that holds what was there before: of a body the choice itself is told, of a property the alternatives that joined it. */
+/**
+ * A choice that contains the former schema. For a body the choice is reported, for a property the added alternatives.
+ */
 function judgeJoined(path: readonly string[], site: SchemaSite, isUnused: boolean): SchemaJudgement | null {
   const family = site.isProperty ? familyOf('oneOf', 'added') : familyOf('wrappedInOneOf', 'became')
   const sentence = 'became one of several alternatives (oneOf)'
@@ -93,7 +95,7 @@ function judgeJoined(path: readonly string[], site: SchemaSite, isUnused: boolea
   return rule === null ? null : { rule, message: `${subject(site, path)} ${sentence}` }
 }
 
-/** A scalar that became a list of scalars, written as the parameter repeated: one value is written as before. */
+/** A scalar that became a list of scalars, written by repeating the parameter: a single value has the same form. */
 function unrepeated(types: TypeFacts, before: JsonRecord, after: JsonRecord): TypeFacts {
   const { items } = after
   const isList = types.after.length === 1 && types.after[0] === 'array' && !types.before.includes('array')
@@ -103,11 +105,11 @@ function unrepeated(types: TypeFacts, before: JsonRecord, after: JsonRecord): Ty
   const formatAfter = typeof items.format === 'string' ? items.format : null
   // In text every scalar is a string.
   const each = typesOf(items).includes('string') ? types.before : typesOf(items)
-  // A list of what was one value admits more.
+  // A list in place of one value admits more.
   return { ...types, after: [...each, 'array'], formatAfter: formatAfter === types.formatBefore ? null : formatAfter }
 }
 
-/** What a schema asks of its values beside their type. */
+/** The conditions of a schema on its values other than their type. */
 function conditionsOf(schema: JsonRecord): JsonRecord {
   const entries = Object.entries(schema).filter(([keyword]) => !TYPE_KEYWORDS.has(keyword) && !isAnnotation(keyword))
   return Object.fromEntries(entries)
@@ -121,7 +123,7 @@ function writingAt({ mediaType, sites }: Pick<SchemaUse, 'sites' | 'mediaType'>,
   return sites.root.area === 'tools' ? 'typed' : 'text'
 }
 
-/** Whether the values at a site are told apart by type, as JSON tells them. */
+/** Whether the values at a site are distinguished by type, as in JSON. */
 export function isTyped({ sites, mediaType }: Pick<SchemaUse, 'sites' | 'mediaType'>, site: SchemaSite): boolean {
   return site.direction === 'shared' || writingAt({ sites, mediaType }, site) === 'typed'
 }
@@ -135,8 +137,8 @@ function isHarmless({ direction }: SchemaSite, { effect }: Pick<Family, 'effect'
 }
 
 /**
- * A read-only property in a request and a write-only one in a response are not sent: what would break of any other is
- * information. A schema as a whole is never one of them.
+ * A read-only property in a request and a write-only one in a response are not sent, so a breaking change of one is
+ * information. A whole schema is never read-only or write-only here.
  */
 function unusedRuleId(site: SchemaSite, family: Family): string | null {
   return site.isProperty ? `${unusedPrefix(site)}-${unusedStemOf(site.direction, family)}` : null
@@ -149,7 +151,7 @@ function judgeProperty(
   site: SchemaSite,
   isUnused: boolean,
 ): SchemaJudgement | null {
-  // Callers do not send a read-only property, so that its presence and requiredness are no matter of theirs.
+  // Callers do not send a read-only property, so its presence and requiredness do not concern them.
   if (site.direction === 'request' && facts.readOnly) return null
   const rule = propertyRuleOf(site.direction, delta, facts)
   if (rule === undefined) return null
@@ -241,7 +243,7 @@ function judgeStability(
   }
   if (!site.isProperty) return null
   const step = STABILITY_LEVELS.indexOf(is) - STABILITY_LEVELS.indexOf(was)
-  // As of operations: what was not stable enough was promised to nobody.
+  // As for operations: an element that was not stable enough carried no promise.
   if (step === 0 || STABILITY_LEVELS.indexOf(was) < STABILITY_LEVELS.indexOf(minimumStability)) return null
   const stem = step < 0 ? 'stability-decreased' : 'stability-increased'
   const sentence = `went from stability ${was} to ${is}`

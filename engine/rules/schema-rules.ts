@@ -1,4 +1,4 @@
-/** The rules that the families make at a site, each once: the rows of the rule table for schemas. */
+/** The rules that the families make at a site, each once: the schema rows of the rule table. */
 import { lookupTable } from '../lookup-table.ts'
 import type { Level } from '../finding.ts'
 import { exceptionOf } from './exceptions.ts'
@@ -8,7 +8,7 @@ import { PROPERTY_RULES } from './properties.ts'
 import { directionOf, levelOf, type Effect, type Rule, type Variance } from './rule.ts'
 import type { SchemaSite, SitePair } from './sites.ts'
 
-/** Ids that were given before the families named them. */
+/** Ids that existed before the families named them. */
 const NAMED: Readonly<Record<string, string>> = lookupTable({
   'response-body-enum-value-removed': 'response-mediatype-enum-value-removed',
 })
@@ -42,13 +42,13 @@ export function schemaRules(sites: SitePair): readonly Rule[] {
   return [...rules, ...ofProperties, ...unusedRules(sites.property), ...lifecycleRules(sites.property)]
 }
 
-/** Of all values of a schema it is told what breaks those who stand there, and nothing else. */
+/** A family about all values of a schema is reported only if it breaks the users of that schema. */
 export function isReportedAt({ direction }: Pick<SchemaSite, 'direction'>, { keyword, action }: Family): boolean {
   if (keyword !== 'values' && keyword !== 'values-unproved') return true
   return direction === 'shared' || action === (direction === 'request' ? 'narrowed' : 'widened')
 }
 
-/** Which outcomes a change of type can have at a site. */
+/** The possible outcomes of a change of type at a site. */
 function typeFamiliesAt({ direction, isProperty, area }: SchemaSite): readonly Family[] {
   const { changed, specialized, generalized, compatible } = TYPE_FAMILIES
   if (direction === 'shared') return [changed, specialized, generalized]
@@ -64,12 +64,15 @@ function familyRule(site: SchemaSite, { stem, effect, kind, action, sentence, ..
   return makeRule(id, site.direction, site.area, kind, action, effect, `${what} ${generalSentence(sentence)}`)
 }
 
-/** The beginning of the rules about properties that a side does not send. */
+/** The prefix of rules about properties that a side does not send. */
 export function unusedPrefix({ direction, scope }: SchemaSite): string {
   return `${scope}-${direction === 'request' ? 'read-only' : 'write-only'}-property`
 }
 
-/** What the reference names by itself has an id of its own; all else that would break of another property shares one. */
+/**
+ * Outcomes that the reference implementation names have an id of their own. All other breaking changes of such
+ * properties share one.
+ */
 export function unusedStemOf(direction: SchemaSite['direction'], { effect, kind, stem }: Family): string {
   const isNamed =
     direction === 'request'
@@ -78,7 +81,7 @@ export function unusedStemOf(direction: SchemaSite['direction'], { effect, kind,
   return isNamed ? stem : 'changed'
 }
 
-/** Of properties that a side does not use: always information. */
+/** Rules about properties that a side does not use: always information. */
 function unusedRules(site: SchemaSite): readonly Rule[] {
   const { direction, area } = site
   if (direction === 'shared') return []
@@ -114,7 +117,7 @@ function lifecycleRules({ scope, direction, area }: SchemaSite): readonly Rule[]
   )
 }
 
-/** A rule whose level follows from direction and effect, unless an exception says otherwise. */
+/** A rule whose level follows from direction and effect, unless an exception states another. */
 export function makeRule(
   id: string,
   variance: Variance,

@@ -1,7 +1,7 @@
 /**
- * All that is to be said of a schema in use: each change by its rule, with the level that the proofs about its values leave
- * it, and a general finding wherever values are refused, or new, that no change of a keyword accounts for. It is one file past 400
- * lines, since levels and general findings rest on the same proofs.
+ * The findings about a schema in use: each change with its rule, and the level that proofs about its values leave. A
+ * general finding covers values that are refused, or new, and that no keyword change explains. The file exceeds 400
+ * lines because levels and general findings use the same proofs.
  */
 import type { Level } from '../finding.ts'
 import type { SchemaComparison, SchemaPair } from '../schema/comparison.ts'
@@ -23,11 +23,11 @@ import { ruleOf } from './table.ts'
 export interface JudgedUse extends SchemaJudgement {
   readonly reached: Reached
   readonly ruleRow: Rule
-  /** Only where it is not that of the rule. */
+  /** Present only if it differs from that of the rule. */
   readonly level?: Level
 }
 
-/** The proofs about the schemas of one comparison. Make it when all of them are compared. */
+/** The proofs about the schemas of one comparison. Create it after all of them are compared. */
 export class SchemaProofs {
   readonly prover: InclusionProver
   readonly #comparison: SchemaComparison
@@ -39,13 +39,13 @@ export class SchemaProofs {
     this.prover = comparison.prover
   }
 
-  /** Whether a change can be reached from a pair that a proof may call harmless. */
+  /** Whether the pair reaches a change that a proof may call harmless. */
   isAlarming(pair: SchemaPair): boolean {
     this.#alarming ??= this.#comparison.reaching(mayAlarm)
     return this.#alarming.has(pair)
   }
 
-  /** Whether a change can be reached from a pair that only a proof of equality may call harmless. */
+  /** Whether the pair reaches a change that only a proof of equality may call harmless. */
   isFormal(pair: SchemaPair): boolean {
     this.#formal ??= this.#comparison.reaching((entry) => 'each' in entry || needsEquality(entry))
     return this.#formal.has(pair)
@@ -56,7 +56,7 @@ interface UsedSchema {
   readonly pair: SchemaPair
   readonly use: SchemaUse
   readonly proofs: SchemaProofs
-  /** Steps that come before those of the schema. */
+  /** Steps shown before those of the schema. */
   readonly lead?: readonly string[]
   readonly maxWays?: number
   readonly skips?: (pair: SchemaPair) => boolean
@@ -64,7 +64,7 @@ interface UsedSchema {
 
 type UseDirection = Exclude<Variance, 'none'>
 
-/** Which inclusions matter to those who stand at a schema. */
+/** The inclusions that matter to the users of a schema. */
 const QUESTIONS: Readonly<Record<UseDirection, readonly ProofDirection[]>> = {
   request: ['narrowing'],
   response: ['widening'],
@@ -105,26 +105,26 @@ const PROVED_WORDS: Readonly<Record<UseDirection, string>> = {
   shared: 'the other keywords leave no more to it',
 }
 
-/** Of values that are refused, or were, since several alternatives of `oneOf` admit them. */
+/** For values that are, or were, refused because several alternatives of `oneOf` admit them. */
 const OVERLAP_WORDS: Readonly<Record<ProofDirection, string>> = {
   narrowing: 'only values that several alternatives of oneOf admit at once are refused, which authors seldom mean',
   widening: 'such values were refused only since several alternatives of oneOf admit them, which authors seldom mean',
 }
 
-/** The level that the proofs leave a finding, and what explains it where it is not that of its rule. */
+/** The level that the proofs leave a finding, and the explanation if it differs from that of its rule. */
 interface Left {
   readonly level: Level
   readonly words: string
 }
 
-/** What the findings at a pair account for. */
+/** What the findings at a pair explain. */
 interface Alarm {
   loses: boolean
   gains: boolean
   isBreaking: boolean
 }
 
-/** Whether readers may meet values that they did not: some rules are named after what happens to those who write. */
+/** Whether readers may get new values. Some rules are named after the effect on writers. */
 function mayGain({ keyword, action }: SchemaDelta, { effect }: Rule): boolean {
   return (
     GAINS.has(effect) ||
@@ -143,12 +143,12 @@ function note(alarms: Map<SchemaPair, Alarm>, { pair, delta }: Reached, rule: Ru
   alarms.set(pair, alarm)
 }
 
-/** A discriminator admits no value and refuses none: it decides by which alternative a value is read. */
+/** A discriminator admits and refuses no value: it selects the alternative by which a value is read. */
 function isChoice({ keyword }: SchemaDelta): boolean {
   return keyword.startsWith('discriminator')
 }
 
-/** A change that takes nothing from the values as a whole, or adds nothing to them, is judged as what is left of it. */
+/** If the change removes no value as a whole, or adds none, it is judged by what remains. */
 function provedLevel({ delta, pair, proved }: Reached, rule: Rule, direction: UseDirection, proofs: Proofs): Left {
   const words = PROVED_WORDS[direction]
   if (rule.level === 'info' || isChoice(delta)) return { level: rule.level, words }
@@ -158,7 +158,10 @@ function provedLevel({ delta, pair, proved }: Reached, rule: Rule, direction: Us
   return { level: isLowered ? leastOf(rule.level, 'dangerous') : rule.level, words }
 }
 
-/** What warns of more than values breaks nobody where those that matter are kept; a property that goes, where all are. */
+/**
+ * A warning about more than values breaks nobody if the values that matter are kept; for a removed property, if all
+ * are.
+ */
 function isKept(
   delta: SchemaDelta,
   pair: SchemaPair,
@@ -171,7 +174,7 @@ function isKept(
   )
 }
 
-/** Where the values before and after are equal, nothing is left of what warns of more than values. */
+/** If the values before and after are equal, a warning about more than values does not apply. */
 function isHarmless(delta: SchemaDelta, pair: SchemaPair, { keepsAll, addsNone }: Proved, proofs: Proofs): boolean {
   if (!keepsAll || !addsNone || !needsEquality(delta)) return false
   if (isOfFormat(delta)) return proofs.isAlike(pair)
@@ -200,16 +203,16 @@ function levelLeft(
   return left(mayLose ? levelOf('shared', 'widens') : rule.level)
 }
 
-/** What is left of values that are lost, or new: of some, no more than a warning. */
+/** The level left for values that are lost, or new: for some changes at most a warning. */
 function lowered(pair: SchemaPair, rule: Rule, direction: UseDirection, proof: ProofDirection, proofs: Proofs): Left {
-  // What admitted nothing loses nothing, but was not meant to be used.
+  // A schema that admitted nothing loses nothing, and was not meant to be used.
   if (rule.level !== 'breaking' || proofs.isVacuous(pair, proof))
     return { level: leastOf(rule.level, 'dangerous'), words: PROVED_WORDS[direction] }
   const isOverlap = isChosenFrom(pair, proof) && proofs.isOverlap(pair, proof, false)
   return { level: isOverlap ? 'dangerous' : rule.level, words: OVERLAP_WORDS[proof] }
 }
 
-/** Whether the side that refuses, or refused, is a choice by `oneOf`: else no overlap can be the cause. */
+/** Whether the side that refuses, or refused, is a choice by `oneOf`. Otherwise no overlap can be the cause. */
 function isChosenFrom({ before, after }: SchemaPair, proof: ProofDirection): boolean {
   return Array.isArray((proof === 'narrowing' ? after : before).value.oneOf)
 }
@@ -218,7 +221,7 @@ function leastOf(level: Level, most: Level): Level {
   return level === 'breaking' ? most : level
 }
 
-/** The answers about one use. */
+/** The proofs about one use. */
 class Proofs {
   readonly #all: SchemaProofs
   readonly #prover: InclusionProver
@@ -232,13 +235,13 @@ class Proofs {
     this.#isTyped = typed
   }
 
-  /** What is proved of a pair without any convention, so that a finding may rest on it. */
+  /** What is proved of a pair without any convention, so that a finding may rely on it. */
   of(pair: SchemaPair, above: Proved): Proved {
     const [first = 'narrowing', second] = QUESTIONS[this.#direction]
     const isKnown = { narrowing: above.keepsAll, widening: above.addsNone }
     isKnown[first] ||= this.#isIncluded(pair, first)
     const other = first === 'narrowing' ? 'widening' : 'narrowing'
-    // What matters to nobody by itself is asked for where only equality helps.
+    // An inclusion that matters to no user is requested only where equality helps.
     if (second !== undefined || (isKnown[first] && this.#all.isFormal(pair)))
       isKnown[other] ||= this.#isIncluded(pair, other)
     const { narrowing: keepsAll, widening: addsNone } = isKnown
@@ -248,15 +251,15 @@ class Proofs {
   #isIncluded({ before, after }: SchemaPair, direction: ProofDirection): boolean {
     const question = this.#question(direction, false)
     if (!this.#prover.isIncluded(before, after, question)) return false
-    // Of a schema that admits nothing it says nothing that all of it is admitted, unless both admit nothing.
+    // A schema that admits nothing is included in every schema. That proves nothing unless both admit nothing.
     if (this.#prover.hasValue(before, after, question)) return true
-    // A text may be of several types at once: `12` is one of a string and of an integer.
+    // Text may have several types: `12` is a string and an integer.
     if (this.isText) return false
     const other = direction === 'narrowing' ? 'widening' : 'narrowing'
     return this.#prover.ask(before, after, { ...question, direction: other }).kind === 'included'
   }
 
-  /** Whether the schema before admits any value: of two that admit none, equality says nothing of what was meant. */
+  /** Whether the schema before admits any value. Equality of two empty schemas proves nothing about their intent. */
   hasValue({ before, after }: SchemaPair): boolean {
     return this.#prover.hasValue(before, after, this.#question('narrowing', false))
   }
@@ -267,9 +270,9 @@ class Proofs {
     return !this.#prover.hasValue(pair.before, pair.after, this.#question('widening', false))
   }
 
-  /** Whether all values are kept, or known, only since there are none. */
+  /** Whether all values are kept, or known, only because there are none. */
   isVacuous({ before, after }: SchemaPair, direction: ProofDirection): boolean {
-    // A text may be of several types at once.
+    // Text may have several types.
     if (this.isText) return false
     const question = this.#question(direction, false)
     return (
@@ -277,17 +280,20 @@ class Proofs {
     )
   }
 
-  /** Whether the conditions before and after are the same, however they are written. */
+  /** Whether the conditions before and after are the same, in any notation. */
   isAlike({ before, after }: SchemaPair): boolean {
     return this.#prover.isAlike(before, after, this.#question('narrowing', false))
   }
 
-  /** Whether a schema still describes a name, be it within another schema that it holds in place. */
+  /** Whether a schema still describes a name, even within a nested inline schema. */
   describes({ after }: SchemaPair, name: string | null): boolean {
     return name !== null && this.#prover.describes(after, this.#question('narrowing', false), name)
   }
 
-  /** Whether no value is lost, or new. In text types are not told apart: there, a value of another type shows nothing. */
+  /**
+   * Whether no value is lost, or new. Text does not distinguish types, so a value of another type proves nothing
+   * there.
+   */
   isKept(pair: SchemaPair, direction: ProofDirection): boolean {
     if (this.isText) {
       const answer = this.ask(pair, direction)
@@ -306,8 +312,8 @@ class Proofs {
   }
 
   /**
-   * Why a value that shows a difference does so by the letter only; null: it does not. `names`: callers may send names that
-   * the contract does not list, but allows; to readers who pass over names that they do not know nothing is new.
+   * Why a value that shows a difference does so only formally; null if it shows a real one. `names`: callers may send
+   * names that the contract allows but does not list. Readers who ignore unknown names get nothing new.
    */
   letterOf(pair: SchemaPair, direction: ProofDirection): 'names' | 'overlap' | null {
     const question = this.#question(direction, true)
@@ -316,10 +322,10 @@ class Proofs {
   }
 
   /**
-   * Whether all values that are lost, or new, are refused on one side only since several alternatives of `oneOf` admit them.
-   * Authors mean null beside a schema to be admitted, and objects that match two alternatives to match one, which is no excuse
-   * for an alternative that went (`isByConvention`: no keyword accounts for the values). A reader meets values that the
-   * contract named in two alternatives already. A caller whose number is of two ranges is refused.
+   * Whether all values that are lost, or new, are refused on one side only because several alternatives of `oneOf`
+   * admit them. Authors intend null beside a schema to be admitted, and objects that match two alternatives to match
+   * one. That does not excuse a removed alternative (`isByConvention`: no keyword explains the values). A reader
+   * already gets values that two alternatives named. A caller whose number is in two ranges is refused.
    */
   isOverlap({ before, after }: SchemaPair, direction: ProofDirection, isByConvention: boolean): boolean {
     const ofCallers = isByConvention ? 'slips-admitted' : 'null-admitted'
@@ -343,19 +349,21 @@ class Proofs {
     return QUESTIONS[this.#direction]
   }
 
-  /** In text types are not told apart: a search without an answer says nothing. */
+  /** Text does not distinguish types: a search without a result proves nothing. */
   get isText(): boolean {
     return !this.#isTyped
   }
 }
 
-/** A general finding, and what explains that it is no more than a warning. */
+/** A general finding, and the reason if it is at most a warning. */
 interface General {
   readonly reached: Reached
   readonly words: string | null
 }
 
-/** General findings at the smallest pairs whose values are not all kept, or not all known, and that nothing accounts for. */
+/**
+ * General findings at the smallest pairs whose values are not all kept, or not all known, and that no change explains.
+ */
 function uncovered(
   start: SchemaPair,
   proofs: Proofs,
@@ -363,7 +371,7 @@ function uncovered(
   direction: UseDirection,
 ): readonly General[] {
   return proofs.directions.flatMap((proof) => {
-    // The payload has its breaking finding: a second one would say the same of all of it.
+    // The payload has its breaking finding. A second one would repeat it.
     if ([...alarms.values()].some((alarm) => alarm.isBreaking && (proof === 'narrowing' ? alarm.loses : alarm.gains)))
       return []
     // A warning does not account for a schema that admits nothing any more: all its values are proved to be refused.
@@ -377,12 +385,12 @@ function uncovered(
     const smallest = [...broken].filter(([pair]) => isSmallest(pair) && !covers(pair))
     const found = smallest.flatMap(([pair, path]) => generalsOf(pair, path, proof, proofs))
     if (found.length > 0 || [...broken.keys()].some(covers)) return found
-    // Of schemas that hold each other none is the smallest: then the whole has the finding.
+    // Among schemas that contain each other none is the smallest: the finding is at the whole.
     return [...broken].slice(0, 1).flatMap(([pair, path]) => generalsOf(pair, path, proof, proofs))
   })
 }
 
-/** The pairs that are reached by pairs whose values are not all kept, or not all known, with the shortest path to each. */
+/** The pairs reached through pairs whose values are not all kept, or not all known, with the shortest path to each. */
 function brokenFrom(
   start: SchemaPair,
   proofs: Proofs,
@@ -391,7 +399,7 @@ function brokenFrom(
 ): ReadonlyMap<SchemaPair, readonly string[]> {
   const broken = new Map<SchemaPair, readonly string[]>()
   const open: { readonly pair: SchemaPair; readonly path: readonly string[] }[] = [{ pair: start, path: [] }]
-  // Grows while it is gone through.
+  // Grows during iteration.
   for (const { pair, path } of open) {
     if (broken.has(pair)) continue
     if (proofs.isKept(pair, proof)) continue
@@ -407,7 +415,7 @@ function isUnused({ after }: SchemaPair, direction: UseDirection): boolean {
   return direction === 'response' && after.value.writeOnly === true
 }
 
-/** The general finding at a pair; none where its values are all kept, or all known. */
+/** The general finding at a pair; none if its values are all kept, or all known. */
 function generalsOf(
   pair: SchemaPair,
   path: readonly string[],

@@ -1,7 +1,7 @@
 /**
- * A text that selects rules, the same wherever rules are named: levels, waivers, ignore lists, `--level`, `preflight rules`.
- * It is parts with commas between them, all of which must hold: a rule id, in which `*` stands for any characters, or
- * a coordinate and its value: `mcp-tool-*`, `format:openapi,kind:lifecycle`, `api-*,area:security`.
+ * A text that selects rules, with one syntax for levels, waivers, ignore lists, `--level` and `preflight rules`. It
+ * consists of parts with commas between them, all of which must match. A part is a rule id, in which `*` matches any
+ * characters, or a coordinate and its value: `mcp-tool-*`, `format:openapi,kind:lifecycle`, `api-*,area:security`.
  */
 import { ok, type Result } from '../result.ts'
 import { nearest } from '../suggestion.ts'
@@ -16,7 +16,7 @@ export interface RuleSelector {
   has(rule: string): boolean
 }
 
-/** What is wrong with a selector, and what may have been meant. */
+/** A fault of a selector, with a suggestion. */
 export interface SelectorFault {
   readonly message: string
   readonly fix: string
@@ -24,7 +24,7 @@ export interface SelectorFault {
 
 type SelectorPart = (rule: string) => boolean
 
-/** A selector that no rule fits is a mistake: it would have no effect, and nobody would notice. */
+/** A selector that matches no rule is an error: it would silently have no effect. */
 export function readSelector(text: string): Result<RuleSelector, SelectorFault> {
   if (ruleOf(text) !== undefined) return ok({ isExact: true, has: (rule) => rule === text })
   if (text.length > MAX_SELECTOR_LENGTH)
@@ -39,7 +39,7 @@ export function readSelector(text: string): Result<RuleSelector, SelectorFault> 
   return fault(`no rule matches ${JSON.stringify(text)}`, '`preflight rules` lists all rules with their coordinates')
 }
 
-/** Asked for every finding of a comparison. */
+/** Evaluated for every finding of a comparison, so results are cached. */
 function remembering(parts: readonly SelectorPart[]): RuleSelector {
   const known = new Map<string, boolean>()
   return {
@@ -76,7 +76,7 @@ function readCoordinate(name: string, value: string): Result<SelectorPart, Selec
   return wrong === null ? ok((rule) => coordinatesOf(rule)?.[name] === value) : { ok: false, problem: wrong }
 }
 
-/** Null when some rule has this value. */
+/** Null if some rule has this value. */
 function valueFault(coordinate: Coordinate, value: string): SelectorFault | null {
   const known = coordinateValues(coordinate)
   if (known.has(value)) return null
@@ -92,7 +92,7 @@ function fault(message: string, fix: string): { readonly ok: false; readonly pro
   return { ok: false, problem: { message, fix } }
 }
 
-/** The parts between stars in their order, so that no pattern can be slow. */
+/** Matches the parts between stars in order, so no pattern can be slow. */
 function matchesPattern(id: string, pattern: string): boolean {
   const parts = pattern.split('*')
   const [first = '', last = ''] = [parts[0], parts.at(-1)]

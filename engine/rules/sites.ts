@@ -1,4 +1,4 @@
-/** The places where a schema stands. A family makes one rule for each; the site gives ids their prefix and messages their noun. */
+/** The places of schemas. A family makes one rule for each; the site gives ids their prefix and messages their noun. */
 import type { Variance } from './rule.ts'
 
 export interface SchemaSite {
@@ -8,13 +8,13 @@ export interface SchemaSite {
   readonly prefix: string
   /** Prefix of the rules about properties of a schema at this site: `request`, `response-header`. */
   readonly scope: string
-  /** False for the schema as a whole, true for what lies below it. */
+  /** False for the whole schema, true for the parts below it. */
   readonly isProperty: boolean
-  /** How a message names the schema; `{path}` is the way down to it. */
+  /** How a message names the schema. `{path}` is the path to it. */
   readonly noun: string
 }
 
-/** A schema and what lies below it. */
+/** A schema and the parts below it. */
 export interface SitePair {
   readonly root: SchemaSite
   readonly property: SchemaSite
@@ -60,13 +60,13 @@ export const RESPONSE_HEADER = sitePair(
   { prefix: 'response-header-property', area: 'headers', noun: 'the property `{path}` of the response header' },
 )
 
-/** A header parameter; the rules about its properties were named after headers before they were named after parameters. */
+/** A header parameter. The rules about its properties have header names, the others parameter names. */
 export const REQUEST_HEADER_PARAMETER: SitePair = {
   root: { ...REQUEST_PARAMETER.root, scope: 'request-header' },
   property: { ...REQUEST_PARAMETER.property, scope: 'request-header' },
 }
 
-/** What the provider sends in a callback, which the client reads. */
+/** What the provider sends in a callback, and the client reads. */
 export const CALLBACK_REQUEST = sitePair(
   'response',
   'callback-request',
@@ -74,7 +74,7 @@ export const CALLBACK_REQUEST = sitePair(
   { prefix: 'callback-request-property', area: 'callbacks', noun: 'the callback property `{path}`' },
 )
 
-/** What the client answers to a callback, which the provider reads. */
+/** What the client responds to a callback, and the provider reads. */
 export const CALLBACK_RESPONSE = sitePair(
   'request',
   'callback-response',
@@ -86,7 +86,7 @@ export const CALLBACK_RESPONSE = sitePair(
   },
 )
 
-/** What the provider sends beside the body of a callback or webhook: parameters and header fields. */
+/** Parameters and header fields that the provider sends with a callback or webhook. */
 export const CALLBACK_PARAMETER = sitePair(
   'response',
   'callback-parameter',
@@ -94,7 +94,7 @@ export const CALLBACK_PARAMETER = sitePair(
   { prefix: 'callback-parameter-property', area: 'callbacks', noun: 'the property `{path}` of the callback parameter' },
 )
 
-/** Header fields of what the client answers to a callback or webhook. */
+/** Header fields of the client's response to a callback or webhook. */
 export const CALLBACK_RESPONSE_HEADER = sitePair(
   'request',
   'callback-response-header',
@@ -110,7 +110,7 @@ export const CALLBACK_RESPONSE_HEADER = sitePair(
   },
 )
 
-/** A webhook is a callback that no operation registers: the same rules, in its own words. */
+/** A webhook is a callback that no operation registers: the same rules with other texts. */
 export function ofWebhook({ root, property }: SitePair): SitePair {
   return { root: inWebhookWords(root), property: inWebhookWords(property) }
 }
@@ -134,7 +134,7 @@ export const TOOL_OUTPUT = sitePair(
   { prefix: 'tool-output-property', area: 'tools', noun: 'the output property `{path}`' },
 )
 
-/** A JSON Schema that is published on its own: documents are written by it and read by it. */
+/** A JSON Schema that is published on its own: documents are written and read by it. */
 export const SCHEMA_DOCUMENT = sitePair(
   'shared',
   'schema',
@@ -150,7 +150,7 @@ export const CRD_OBJECT = sitePair(
   { prefix: 'crd-property', area: 'kubernetes', noun: 'the property `{path}`' },
 )
 
-/** Messages that an application of AsyncAPI sends, and those that it receives. */
+/** Messages that an AsyncAPI application sends, and those that it receives. */
 export const SENT_PAYLOAD = sitePair(
   'response',
   'sent-message',

@@ -1,4 +1,7 @@
-/** Every rule that a comparison can name, sorted by id: the source of docs/rules.md, test/pins/rules.tsv and ruleset_hash. */
+/**
+ * Every rule that a comparison can report, sorted by id: the source of docs/rules.md, test/pins/rules.tsv and
+ * ruleset_hash.
+ */
 import type { ArtifactType } from '../change-set.ts'
 import { AGENT_TOOL_RULES } from './agent-tools/rows.ts'
 import { GRAPHQL_RULES } from './graphql/rows.ts'
@@ -67,7 +70,7 @@ const FORMATS: ReadonlyMap<string, ArtifactType> = new Map(
   BY_FORMAT.flatMap(([format, rules]) => rules.map(({ id }) => [id, format] as const)),
 )
 
-/** The format that a rule is of, as artifact types name it; undefined: no rule has this id. */
+/** The format of a rule, as artifact types name it. Undefined if no rule has this id. */
 export function formatOf(id: string): ArtifactType | undefined {
   return FORMATS.get(id)
 }
@@ -77,7 +80,7 @@ export function ruleTable(): readonly Rule[] {
   return [...RULES.values()]
 }
 
-/** Undefined: no rule has this id. */
+/** Undefined if no rule has this id. */
 export function ruleOf(id: string): Rule | undefined {
   return RULES.get(id)
 }

@@ -1,10 +1,10 @@
-/** Whether a change of type or format widens, narrows, moves, or makes no difference to how a value is written. */
+/** Whether a change of type or format widens, narrows, replaces, or does not affect how a value is written. */
 import { lookupTable } from '../lookup-table.ts'
 import type { TypeFacts } from '../schema/delta.ts'
 import { TYPE_FAMILIES, type Family } from './families.ts'
 import type { SchemaSite } from './sites.ts'
 
-/** Formats whose values are a part of another format's values. */
+/** Formats whose values are part of another format's values. */
 const WIDER_FORMATS: Readonly<Record<string, readonly string[]>> = lookupTable({
   float: ['double'],
   int32: ['int64', 'bigint'],
@@ -13,7 +13,10 @@ const WIDER_FORMATS: Readonly<Record<string, readonly string[]>> = lookupTable({
   time: ['date-time'],
 })
 
-/** In JSON and its kin a number is not a string; in a query, a form or plain text all values are text. A range holds JSON. */
+/**
+ * In JSON and similar formats a number is not a string. In a query, a form or plain text all values are text. A media
+ * range may contain JSON.
+ */
 export function distinguishesTypes(mediaType: string | null): boolean {
   if (mediaType === null) return false
   const name = (mediaType.split(';')[0] ?? '').trim().toLowerCase()
@@ -21,8 +24,8 @@ export function distinguishesTypes(mediaType: string | null): boolean {
 }
 
 /**
- * JSON and sequences of it (RFC 7464; OpenAPI 3.2, sequential media types), YAML (RFC 9512), CBOR (RFC 8949) and MessagePack, and
- * the ranges that hold them (RFC 9110 §12.5.1).
+ * JSON and sequences of it (RFC 7464; OpenAPI 3.2, sequential media types), YAML (RFC 9512), CBOR (RFC 8949) and
+ * MessagePack, and the ranges that contain them (RFC 9110 §12.5.1).
  */
 const TYPED: ReadonlySet<string> = new Set([
   '*/*',
@@ -47,12 +50,12 @@ const TYPED: ReadonlySet<string> = new Set([
 const TYPED_SUFFIXES = ['+json', '+json-seq', '+yaml', '+cbor', '+cbor-seq'] as const
 
 /**
- * How the values of a schema are written. `typed`: types are told apart, as in JSON. `text`: they are not. `plain`: as the
- * value of a parameter, which is text. `unknown`: below a parameter, whose style is not looked into.
+ * How the values of a schema are written. `typed`: types are distinguished, as in JSON. `text`: they are not. `plain`:
+ * as the value of a parameter, which is text. `unknown`: below a parameter, whose style is not examined.
  */
 export type Writing = 'typed' | 'text' | 'plain' | 'unknown'
 
-/** Which family a change of type belongs to at a site. */
+/** The family of a change of type at a site. */
 export function typeFamilyOf(types: TypeFacts, site: SchemaSite, writing: Writing): Family {
   if (site.direction === 'shared') return sharedFamily(types)
   if (site.direction === 'response') return responseFamily(types, writing === 'typed')
@@ -61,7 +64,7 @@ export function typeFamilyOf(types: TypeFacts, site: SchemaSite, writing: Writin
     : requestFamily(types, writing)
 }
 
-/** Where it cannot be known whether types are told apart, what breaks in one of the two cases only may break. */
+/** If it is unknown whether types are distinguished, a change that breaks in one case only may break. */
 function parameterPropertyFamily(types: TypeFacts, writing: Writing): Family {
   const isUnknown = writing === 'unknown'
   const strict = breaksWriters(types, isUnknown || writing === 'typed')
@@ -69,7 +72,7 @@ function parameterPropertyFamily(types: TypeFacts, writing: Writing): Family {
   return strict ? TYPE_FAMILIES.specialized : TYPE_FAMILIES.generalized
 }
 
-/** Of a document that is written and read, both ways count. */
+/** A document is written and read, so both directions count. */
 function sharedFamily(types: TypeFacts): Family {
   if (!breaksWriters(types, true)) return TYPE_FAMILIES.generalized
   return breaksWriters(reversed(types), true) ? TYPE_FAMILIES.changed : TYPE_FAMILIES.specialized
@@ -77,7 +80,7 @@ function sharedFamily(types: TypeFacts): Family {
 
 function requestFamily(types: TypeFacts, writing: Writing): Family {
   if (breaksWriters(types, writing === 'typed')) return TYPE_FAMILIES.changed
-  // A string admits whatever a parameter is written as: that is a wider type, not another one.
+  // A string admits every form of a parameter value: that is a wider type, not another one.
   const isWider = writing === 'plain' || !isSwap(types) || isWithin(types.before, types.after)
   return isWider ? TYPE_FAMILIES.generalized : TYPE_FAMILIES.compatible
 }
@@ -93,7 +96,7 @@ function reversed({ before, after, formatBefore, formatAfter }: TypeFacts): Type
   return { before: after, after: before, formatBefore: formatAfter, formatAfter: formatBefore }
 }
 
-/** True when something that was written under `before` is not valid under `after`. */
+/** True if a value written under `before` is not valid under `after`. */
 function breaksWriters({ before, after, formatBefore, formatAfter }: TypeFacts, isTyped: boolean): boolean {
   const sameType = before.length === after.length && before.every((type) => after.includes(type))
   if (!sameType && after.length === 0) return false
@@ -107,7 +110,7 @@ function breaksFormat(before: string | null, after: string | null, types: readon
   return before === null || !(WIDER_FORMATS[before] ?? []).includes(after)
 }
 
-/** Every type of `part` is admitted by `whole`; an untyped part is within nothing that names types. */
+/** Whether `whole` admits every type of `part`. An untyped part is not within a schema that names types. */
 function isWithin(part: readonly string[], whole: readonly string[]): boolean {
   if (part.length === 0) return false
   return part.every((type) => whole.includes(type) || (type === 'integer' && whole.includes('number')))

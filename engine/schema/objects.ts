@@ -18,7 +18,7 @@ export function compareObjects(examination: Examination): void {
 }
 
 function compareProperties(examination: Examination): void {
-  const { before, after, base: old, head: now, reportEach: reportEach, descend } = examination
+  const { before, after, base: old, head: now, reportEach, descend } = examination
   const left = membersOf(old, 'properties')
   const right = membersOf(now, 'properties')
   const required = requiredNames(old, now)

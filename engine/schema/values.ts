@@ -15,7 +15,7 @@ export function compareValues(examination: Examination): void {
   compareExtensibleEnum(examination)
 }
 
-function compareEnum({ base: old, head: now, add: say, reportEach: reportEach }: Examination): void {
+function compareEnum({ base: old, head: now, add: say, reportEach }: Examination): void {
   const before = listOf(old, 'enum')
   const after = listOf(now, 'enum')
   if (before === null && after === null) return
@@ -29,7 +29,7 @@ function compareEnum({ base: old, head: now, add: say, reportEach: reportEach }:
   reportValues(before, after, withoutNull, 'enum', reportEach)
 }
 
-function compareExtensibleEnum({ base: old, head: now, reportEach: reportEach }: Examination): void {
+function compareExtensibleEnum({ base: old, head: now, reportEach }: Examination): void {
   const before = listOf(old, 'x-extensible-enum')
   const after = listOf(now, 'x-extensible-enum')
   if (before !== null && after !== null) reportValues(before, after, false, 'x-extensible-enum', reportEach)

@@ -32,8 +32,8 @@ function parse(name: string): Name {
 type Relation = 'same' | 'generalized' | 'specialized' | 'changed' | 'exchanged' | 'unrelated'
 
 /**
- * The relation of a media type before and after. If only parameters differ, it is `changed` when parameters were added
- * or removed, and `exchanged` when values differ.
+ * The relation of a media type before and after. If only parameters differ, it is `changed` when the head adds some,
+ * `generalized` when it removes some, else `exchanged`.
  */
 export function relationOf(before: string, after: string): Relation {
   if (before === after) return 'same'

@@ -94,7 +94,7 @@ function isStableEnough({ options }: Walk, stability: (typeof STABILITY_LEVELS)[
 
 type OperationName = { readonly method: string; readonly path: string; readonly operation_id: string | null }
 
-/** Tells a changed stability; false when the operation is not stable enough to be held to its contract. */
+/** Reports a changed stability. Returns false if the operation is not stable enough to be bound by its contract. */
 function compareStability(walk: Walk, before: Operation, after: Operation, name: OperationName): boolean {
   const was = before.lifecycle.stability
   const is = after.lifecycle.stability
@@ -106,17 +106,17 @@ function compareStability(walk: Walk, before: Operation, after: Operation, name:
     reportStability(walk, name, operation.located, { step: 'invalid', before: null, after: stability })
     return true
   }
-  // What was not stable enough was promised to nobody: where it goes from there is no news.
+  // An operation that was not stable enough carried no promise, so a lower level is not reported.
   const step = isStability(was) && !isStableEnough(walk, was) ? 0 : rank(is) - rank(was)
   const facts = { before: was ?? 'stable', after: is ?? 'stable' }
   if (step < 0) reportStability(walk, name, after.located, { step: 'decreased', ...facts })
-  // That it is no longer promised is said; what it becomes from then on is nobody's contract.
+  // The loss of stability is reported. Changes after it are not.
   if (isStability(is) && !isStableEnough(walk, is)) return false
   if (step > 0) reportStability(walk, name, after.located, { step: 'increased', ...facts })
   return true
 }
 
-/** What says nothing of its stability is stable. */
+/** An operation without a stability level is stable. */
 function rank(stability: unknown): number {
   return STABILITY_LEVELS.indexOf(isStability(stability) ? stability : 'stable')
 }

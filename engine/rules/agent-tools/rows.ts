@@ -1,4 +1,7 @@
-/** What changes of an agent's tools mean beside those that MCP knows too: how a tool is called, and what a hosted one is set to. */
+/**
+ * The meaning of changes of an agent's tools that MCP does not have: how a tool is called, and the settings of a
+ * hosted tool.
+ */
 import { contractRules, type RuleRow } from '../row.ts'
 
 const AREA = 'tools'

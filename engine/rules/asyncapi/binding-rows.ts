@@ -1,4 +1,4 @@
-/** What changes of bindings mean, by what the setting decides (binding-settings.ts). */
+/** The meaning of binding changes, by the kind of the setting (binding-settings.ts). */
 import type { OwnRow } from '../row.ts'
 import { TOGETHER } from './texts.ts'
 

@@ -1,30 +1,30 @@
 /**
- * What the settings of bindings decide, by protocol, as the published binding specifications have them
- * (https://github.com/asyncapi/bindings). What is not listed is only known to have changed.
+ * The meaning of binding settings by protocol, from the published binding specifications
+ * (https://github.com/asyncapi/bindings). Of an unlisted setting only the change is known.
  */
 import { lookupTable } from '../../lookup-table.ts'
 
 /**
- * `destination`: where messages go or are asked for, and how. `declaration`: what both sides declare alike or are refused.
- * `encoding`: how the bytes are to be read. `delivery`: what becomes of a message on its way. `limit`: the more of it, the
- * more is possible. `schema`: a JSON Schema of its own. `upkeep`: a matter of those who run the broker.
+ * `destination`: where and how messages are sent or requested. `declaration`: both sides declare it alike or are
+ * refused. `encoding`: how the bytes are read. `delivery`: how a message is delivered. `limit`: a larger value permits
+ * more. `schema`: a JSON Schema. `upkeep`: only operators of the broker need it.
  */
 const KINDS = ['destination', 'declaration', 'encoding', 'delivery', 'limit', 'schema', 'upkeep'] as const
 export type SettingKind = (typeof KINDS)[number]
 
 interface BindingSetting {
   readonly kind: SettingKind
-  /** What holds where nothing is said; null where that is left open. */
+  /** The default; null if the specification leaves it open. */
   readonly fallback: unknown
 }
 
 type Rows = Readonly<Partial<Record<SettingKind, readonly string[]>>>
 
-/** Names of settings below the binding; `*` stands for every item of a list, and a name at the end for all below it. */
+/** Names of settings below the binding. `*` is every item of a list; a final name covers everything below it. */
 const ROWS: Readonly<Record<string, Rows>> = lookupTable({
   amqp: {
     destination: ['is', 'exchange.name', 'exchange.vhost', 'queue.name', 'queue.vhost', 'cc', 'bcc', 'replyTo'],
-    // AMQP 0-9-1 §1.7.2.1: declaring what exists otherwise fails with precondition-failed.
+    // AMQP 0-9-1 §1.7.2.1: a declaration that differs from the existing one fails with precondition-failed.
     declaration: [
       'exchange.type',
       'exchange.durable',
@@ -76,7 +76,7 @@ const ROWS: Readonly<Record<string, Rows>> = lookupTable({
       'schemaIdPayloadEncoding',
       'schemaLookupStrategy',
     ],
-    // Messages of one key stay in order within a partition, and the number of those decides which.
+    // Messages with one key stay in order within a partition, and the number of partitions decides which one.
     delivery: ['partitions', 'groupId', 'clientId', 'topicConfiguration'],
     limit: [
       'topicConfiguration.retention.ms',
@@ -104,7 +104,7 @@ const ROWS: Readonly<Record<string, Rows>> = lookupTable({
   },
   ros2: {
     destination: ['domainId', 'role', 'node'],
-    // Endpoints whose policies do not agree are not matched.
+    // Endpoints with incompatible policies are not matched.
     declaration: ['qosPolicies', 'rmwImplementation'],
   },
   sns: {
@@ -142,7 +142,7 @@ const ROWS: Readonly<Record<string, Rows>> = lookupTable({
   ws: { destination: ['method'], schema: ['query', 'headers'] },
 })
 
-/** Protocols that have the bindings of another one. */
+/** Protocols that use the bindings of another one. */
 const SAME_AS: Readonly<Record<string, string>> = lookupTable({
   'kafka-secure': 'kafka',
   'secure-mqtt': 'mqtt',
@@ -169,14 +169,14 @@ const SETTINGS: ReadonlyMap<string, SettingKind> = new Map(
   ),
 )
 
-/** What a setting decides, by the nearest name at or above it; null for one that the specification does not know. */
+/** The kind of a setting, by the nearest name at or above it. Null for one that the specification does not have. */
 export function settingOf(binding: string, steps: readonly string[]): BindingSetting | null {
   const protocol = SAME_AS[binding] ?? binding
   const names = steps.map((step) => (/^\d+$/.test(step) ? '*' : step))
   const fallback = FALLBACKS[`${protocol} ${names.join('.')}`] ?? null
   for (let length = names.length; length > 0; length -= 1) {
     const kind = SETTINGS.get(`${protocol} ${names.slice(0, length).join('.')}`)
-    // A schema is one as a whole.
+    // A schema setting covers the whole schema.
     if (kind !== undefined) return kind === 'schema' && length < names.length ? null : { kind, fallback }
   }
   return null

@@ -1,4 +1,7 @@
-/** What changes of an AsyncAPI document mean, beside those of its schemas, which fall under the families. Directions are of the application. */
+/**
+ * The meaning of changes of an AsyncAPI document outside its schemas, which the families judge. Directions are those
+ * of the application.
+ */
 import { contractRules, section, type OwnRow } from '../row.ts'
 import { BINDING_ROWS } from './binding-rows.ts'
 import { KEEP, NOTHING_TO_DO, STILL_WORKS } from './texts.ts'

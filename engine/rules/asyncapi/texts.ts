@@ -1,4 +1,4 @@
-/** The words that the rows about AsyncAPI share. */
+/** Texts that the AsyncAPI rows share. */
 export const NOTHING_TO_DO = 'Nothing needs to be done.'
 export const STILL_WORKS = 'What the other sides use goes on working.'
 export const TOGETHER = 'Change both sides together.'

@@ -1,4 +1,4 @@
-/** What changes of directives mean: of their definitions, which operations and tools rest on, and of where a schema applies them. */
+/** The meaning of changes of directives: of their definitions, and of where a schema applies them. */
 import { DEPRECATE_FIRST, NOTHING_TO_DO, STILL_WORKS, type GraphqlRows } from './row.ts'
 
 const SERVER_ACTS = 'A directive can change what the server does at run time; the schema does not tell what.'

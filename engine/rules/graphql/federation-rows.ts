@@ -1,12 +1,12 @@
 /**
- * What changes of federation directives in a subgraph mean: for composition, for the router that plans over all subgraphs,
- * and for clients of the graph that is composed of them.
+ * The meaning of changes of federation directives in a subgraph: for composition, for the router that plans over all
+ * subgraphs, and for clients of the composed graph.
  */
 import type { Direction, Level } from '../../finding.ts'
 import type { Effect } from '../rule.ts'
 import { KEEP_OLD, NOTHING_TO_DO, type GraphqlRow } from './row.ts'
 
-/** What can become of a directive at one place; `changed` is said of its arguments. */
+/** The changes of a directive at one place. `changed` concerns its arguments. */
 const USAGE_ACTIONS = ['added', 'removed', 'changed'] as const
 type UsageAction = (typeof USAGE_ACTIONS)[number]
 
@@ -16,7 +16,7 @@ type FederationVerdict = readonly [level: Level, effect: Effect, why: string, fi
 
 interface DirectiveVerdicts {
   readonly direction: Direction
-  /** Null where the directive has nothing that could change. */
+  /** Null if the directive has nothing that could change. */
   readonly verdicts: Readonly<Record<UsageAction, FederationVerdict | null>>
 }
 
@@ -25,7 +25,7 @@ const CHECK = 'Compose the graph with the other subgraphs before the change take
 const ACCESS = 'Clients without the right to what is now guarded get an error or null.'
 const OPENED = 'What was guarded is now given to clients that had no right to it.'
 
-/** One row for each directive of the federation specification that decides about more than documentation. */
+/** One row for each federation directive that has an effect beyond documentation. */
 const FEDERATION_DIRECTIVES = {
   key: {
     direction: 'none',
@@ -125,14 +125,14 @@ const FEDERATION_DIRECTIVES = {
   },
 } as const satisfies Readonly<Record<string, DirectiveVerdicts>>
 
-/** The directive as it stands is shown where it has arguments that count. */
+/** The directive with its arguments is shown if they matter. */
 function sentencesOf(directive: string, action: UsageAction, hasArguments: boolean): string {
   if (action === 'changed') return `\`@${directive}\` on {name} changed from {before} to {after}`
   const [verb, shown] = action === 'added' ? ['put on', '{after}'] : ['taken from', '{before}']
   return `\`@${directive}\` was ${verb} {name}${hasArguments ? `: ${shown}` : ''}`
 }
 
-/** The rule of what became of a directive; null where the directive has none of its own. */
+/** The rule of a directive's change. Null if the directive has no rule of its own. */
 export function federationRule(directive: string, action: UsageAction): FederationRuleId | null {
   const table: Readonly<Record<string, DirectiveVerdicts>> = FEDERATION_DIRECTIVES
   const verdict = Object.hasOwn(table, directive) ? table[directive]?.verdicts[action] : null

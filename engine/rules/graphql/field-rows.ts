@@ -1,4 +1,4 @@
-/** What changes of output fields mean: for the operations that select them, and for the clients that read them. */
+/** The meaning of changes of output fields, for the operations that select them and the clients that read them. */
 import { DEPRECATE_FIRST, KEEP_OLD, NOTHING_TO_DO, STILL_WORKS, type GraphqlRows } from './row.ts'
 
 export const FIELD_ROWS = {

@@ -1,12 +1,15 @@
-/** What changes of arguments, fields of input types and arguments of directives mean: one set of rows, made for each of the three. */
+/**
+ * The meaning of changes of arguments, input fields and directive arguments: one set of rows, made for each of the
+ * three.
+ */
 import type { Level } from '../../finding.ts'
 import { DEPRECATE_FIRST, KEEP_OLD, NOTHING_TO_DO, STILL_WORKS, type GraphqlRow } from './row.ts'
 
-/** Where a value is given: the words of rule ids and messages. */
+/** Where a value is given: the names in rule ids and messages. */
 const SITES = {
   argument: { noun: 'argument', area: 'graphql-inputs', gainsOptional: 'dangerous' },
   'input-field': { noun: 'input field', area: 'graphql-inputs', gainsOptional: 'dangerous' },
-  // Whoever applies a directive without the new argument goes on saying what he said.
+  // Existing uses of the directive without the new argument keep their meaning.
   'directive-argument': { noun: 'directive argument', area: 'graphql-directives', gainsOptional: 'info' },
 } as const satisfies Readonly<
   Record<string, { readonly noun: string; readonly area: GraphqlRow['area']; readonly gainsOptional: Level }>
@@ -19,7 +22,7 @@ type InputRow = Omit<GraphqlRow, 'area' | 'direction'>
 const DEFAULT_MATTERS = 'Whoever leaves the value out gets another behaviour without having changed anything.'
 const KEEP_DEFAULT = 'Keep the default, or let the server treat the absent value as before.'
 
-/** Ids with `{site}` open; `{noun}` in the words is open too. */
+/** Ids contain the placeholder `{site}`, texts `{noun}`. */
 const ROWS = {
   'graphql-required-{site}-added': {
     level: 'breaking',
@@ -131,7 +134,7 @@ const ROWS = {
   },
 } as const satisfies Readonly<Record<string, InputRow>>
 
-/** What can change of an input: the last words of the rule. */
+/** The possible changes of an input: the end of the rule id. */
 export type InputChange = keyof typeof ROWS extends infer Id
   ? Id extends `graphql-{site}-${infer Change}`
     ? Change

@@ -1,7 +1,7 @@
-/** What deprecating something means, and taking that back: the same for everything that GraphQL lets be deprecated. */
+/** The meaning of deprecating an element, and of reversing it: the same for all GraphQL elements. */
 import { NOTHING_TO_DO, STILL_WORKS, type GraphqlRow } from './row.ts'
 
-/** What can be deprecated: the words of rule ids and messages. */
+/** What can be deprecated: the names in rule ids and messages. */
 const SITES = {
   field: { noun: 'field', area: 'graphql-fields' },
   argument: { noun: 'argument', area: 'graphql-inputs' },

@@ -1,7 +1,7 @@
-/** What a row says about one kind of change of a GraphQL schema, and the words that rows share. */
+/** A row about one kind of change of a GraphQL schema, and the texts that rows share. */
 import type { RuleRow } from '../row.ts'
 
-/** `{name}` in the words is a schema coordinate; `{detail}` is filled in as well. */
+/** `{name}` in the texts is a schema coordinate. `{detail}` is filled in as well. */
 export interface GraphqlRow extends RuleRow {
   readonly area: `graphql-${'types' | 'fields' | 'inputs' | 'directives' | 'federation'}`
 }

@@ -1,4 +1,4 @@
-/** What changes of the types of a GraphQL schema mean, and of the schema itself. */
+/** The meaning of changes of the types of a GraphQL schema, and of the schema itself. */
 import { DEPRECATE_FIRST, KEEP_OLD, NOTHING_TO_DO, STILL_WORKS, WARN_CLIENTS, type GraphqlRows } from './row.ts'
 
 const ENUM_GAINS = 'Clients that handle the values one by one meet one that they do not know.'

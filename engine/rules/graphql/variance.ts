@@ -1,16 +1,16 @@
-/** How one type relates to another of the same name: which of the two holds null in fewer places (GraphQL §3.12). */
+/** How two types with one name relate: which of them admits null in fewer places (GraphQL §3.12). */
 
 export type TypeRelation =
   | 'same'
-  /** Only the outermost null went or came. */
+  /** Only the outermost null was removed or added. */
   | 'non-null'
   | 'nullable'
-  /** Null went or came further in, or in several places. */
+  /** Null was removed or added further inside, or in several places. */
   | 'narrowed'
   | 'widened'
   | 'changed'
 
-/** What became of a type, both written as in SDL. */
+/** The relation of two types, both written as in SDL. */
 export function relateTypes(before: string, after: string): TypeRelation {
   if (before === after) return 'same'
   if (after === `${before}!`) return 'non-null'

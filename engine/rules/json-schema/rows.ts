@@ -1,4 +1,4 @@
-/** What changes of a JSON Schema document mean, beside those of its schemas, which fall under the families. */
+/** The meaning of changes of a JSON Schema document outside its schemas, which the families judge. */
 import { contractRules, type RuleRow } from '../row.ts'
 
 const AREA = 'json schema'

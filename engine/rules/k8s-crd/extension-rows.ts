@@ -1,4 +1,7 @@
-/** What changes of the `x-kubernetes-*` members of a schema mean: pruning, merging, embedded objects, validation rules. */
+/**
+ * The meaning of changes of the `x-kubernetes-*` members of a schema: pruning, merging, embedded objects, validation
+ * rules.
+ */
 
 export const EXTENSION_ROWS = {
   'crd-unknown-fields-pruned': {

@@ -1,4 +1,4 @@
-/** What changes of a custom resource definition mean, beside those of its schemas, which fall under the families. */
+/** The meaning of changes of a custom resource definition outside its schemas, which the families judge. */
 import { contractRules, section, type OwnRow } from '../row.ts'
 import { EXTENSION_ROWS } from './extension-rows.ts'
 

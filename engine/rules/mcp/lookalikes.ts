@@ -1,9 +1,9 @@
 /**
- * Letters of one script that look like those of another: words that mix them read one way for people and another way for
- * programs. Only Cyrillic and Greek letters that are taken for Latin ones; a word of one script alone is a word.
+ * Finds words that mix scripts with lookalike letters: people and programs read them differently. Only Cyrillic and
+ * Greek letters that look like Latin ones count. A word of a single script is accepted.
  */
 
-/** Latin letters, each with the Cyrillic and Greek ones that people take for it (confusables of Unicode UTS #39). */
+/** Latin letters, each with its Cyrillic and Greek lookalikes (confusables of Unicode UTS #39). */
 const LOOKALIKES =
   'A 0410 0391, B 0412 0392, C 0421, E 0415 0395, H 041D 0397, I 0406 0399, J 0408, K 041A 039A, ' +
   'M 041C 039C, N 039D, O 041E 039F, P 0420 03A1, S 0405, T 0422 03A4, X 0425 03A7, Y 0423 03A5, ' +
@@ -22,10 +22,10 @@ const LATIN = /\p{Script=Latin}/u
 const FOREIGN = /[\p{Script=Cyrillic}\p{Script=Greek}]/u
 const FOREIGN_LETTERS = new RegExp(FOREIGN, 'gu')
 
-/** A Latin abbreviation with the ending of a Slavic case, as people write it. */
+/** A Latin abbreviation with a Slavic case ending. */
 const DECLINED = /^[A-Z\d]{2,}\p{Script=Cyrillic}{1,3}$/u
 
-/** The word in Latin letters where its others are all lookalikes; null where it is no such mixture. */
+/** The word in Latin letters if its other letters are all lookalikes, else null. */
 function unmasked(word: string): string | null {
   if (!LATIN.test(word) || DECLINED.test(word)) return null
   const foreign = word.match(FOREIGN_LETTERS)
@@ -37,11 +37,11 @@ interface LookalikeWord {
   readonly written: string
   /** In Latin letters. */
   readonly read: string
-  /** The letters that are not what they look like, each once. */
+  /** The lookalike letters, each once. */
   readonly letters: readonly string[]
 }
 
-/** The words of a text that mix scripts to look like Latin ones, as written and as read. */
+/** The mixed-script words of a text that look Latin, as written and as read. */
 export function lookalikeWords(text: string): readonly LookalikeWord[] {
   if (!FOREIGN.test(text)) return []
   return (text.match(WORD) ?? []).flatMap((written) => {

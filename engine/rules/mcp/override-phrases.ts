@@ -1,19 +1,20 @@
 /**
- * How people tell a model to set its instructions aside, or to keep something from the user, in the languages that most
- * descriptions outside English are written in. A modest list: what it does not know is still told as a changed text.
+ * Phrases that order a model to ignore its instructions or to conceal something from the user, in the most frequent
+ * languages of descriptions other than English. The list is short. A text that it does not match is still reported as
+ * changed.
  */
 import { lookupTable } from '../../lookup-table.ts'
 
 /** Within one sentence, in any script. */
 const NEAR = String.raw`[^.!?。！？]{0,60}?`
-/** Word boundaries for letters outside ASCII, which \b does not know. */
+/** Word boundaries for letters outside ASCII, which \b does not support. */
 const START = String.raw`(?<![\p{L}\p{N}_])`
 const END = String.raw`(?![\p{L}\p{N}_])`
 
 interface PhraseLanguage {
-  /** Verbs of setting aside, what is set aside, and words that say whose it is; in the order of the language. */
+  /** Verbs of ignoring, the objects they take, and possessives, in the word order of the language. */
   readonly setAside: string
-  /** Not telling the user, or acting without their knowledge. */
+  /** Concealing from the user, or acting without the user's knowledge. */
   readonly conceal: string
 }
 
@@ -27,7 +28,7 @@ function hidden(negations: string, verbs: string, users: string): string {
   return `${START}(?:${negations})${NEAR}(?:${verbs})${NEAR}(?:${users})`
 }
 
-/** By the code of the language (BCP 47). English is among the signs themselves. */
+/** By language code (BCP 47). English is in the signs themselves. */
 export const OVERRIDE_LANGUAGES: Readonly<Record<string, PhraseLanguage>> = lookupTable({
   de: {
     setAside: worded(
@@ -133,7 +134,7 @@ export const OVERRIDE_LANGUAGES: Readonly<Record<string, PhraseLanguage>> = look
   },
 })
 
-/** One pattern for each language and sense; all are bounded, and none backtracks over more than a sentence. */
+/** One pattern for each language and meaning. All are bounded, and none backtracks over more than a sentence. */
 export const FOREIGN_OVERRIDES: readonly RegExp[] = Object.values(OVERRIDE_LANGUAGES).flatMap(
   ({ setAside, conceal }) => [new RegExp(setAside, 'iu'), new RegExp(conceal, 'iu')],
 )

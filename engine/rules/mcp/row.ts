@@ -1,4 +1,4 @@
-/** What a row says about one kind of change of an MCP manifest, and the words that rows share. */
+/** A row about one kind of change of an MCP manifest, and the texts that rows share. */
 import type { RuleRow } from '../row.ts'
 
 interface McpRow extends RuleRow {

@@ -1,4 +1,4 @@
-/** Every rule about an MCP manifest that is not a rule about a schema. Schemas of tools fall under the families (families.ts). */
+/** Every rule about an MCP manifest outside schemas. The families judge the schemas of tools (families.ts). */
 import { contractRules } from '../row.ts'
 import { SESSION_ROWS } from './session-rows.ts'
 import { TEXT_ROWS } from './text-rows.ts'

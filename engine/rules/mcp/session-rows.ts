@@ -1,4 +1,4 @@
-/** What changes of an MCP server's prompts, resources, capabilities and identity mean. */
+/** The meaning of changes of an MCP server's prompts, resources, capabilities and identity. */
 import { KEEP_IT, NOTHING_TO_DO, STILL_WORKS, type McpRows } from './row.ts'
 
 export const SESSION_ROWS = {

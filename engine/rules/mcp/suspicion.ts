@@ -1,6 +1,6 @@
 /**
- * Signs that a text of a manifest is written to take over a model: what people do not see, words that set instructions
- * aside, secrets and ways out for them, payloads. Signs, not proof; each names what it saw. All patterns are bounded.
+ * Signs that a text of a manifest attacks a model: hidden characters, overriding instructions, secrets and ways to
+ * send them out, encoded payloads. They are signs, not proof, and each names its evidence. All patterns are bounded.
  */
 import { lookalikeWords, withoutLookalikes } from './lookalikes.ts'
 import { FOREIGN_OVERRIDES } from './override-phrases.ts'
@@ -9,18 +9,18 @@ import { steeringReferences } from './tool-references.ts'
 
 interface Suspicion {
   readonly rule: Extract<McpRuleId, `mcp-text-${string}`>
-  /** What was seen, fit to be shown: nothing hidden in it. */
+  /** The evidence, safe to display: it contains no hidden characters. */
   readonly evidence: string
 }
 
 /**
- * Characters without a glyph: format and bidi controls, fillers, tags outside flags, runs of variation selectors, control
- * codes. Single variation selectors and joiners are part of emoji and of some scripts.
+ * Characters without a glyph: format and bidi controls, fillers, tags outside flags, runs of variation selectors,
+ * control codes. Single variation selectors and joiners are part of emoji and of some scripts.
  */
 const HIDDEN =
   /(?!\u200C|\u200D|\p{Variation_Selector})(?<!\u{1F3F4}[\u{E0020}-\u{E007F}]{0,8})\p{Default_Ignorable_Code_Point}|\p{Variation_Selector}{2,}|[\uFFF9-\uFFFB]|[^\P{Cc}\t\n\r]/gu
 
-/** Joiners are letters in some scripts and glue in emoji; elsewhere they only hide. */
+/** Joiners are letters in some scripts and join emoji. Elsewhere they only hide text. */
 const STRAY_JOINER =
   /(?<![\p{Extended_Pictographic}\p{Emoji_Modifier}\uFE0F\p{M}\p{Script=Arabic}\p{Script=Syriac}])[\u200C\u200D]/gu
 
@@ -31,28 +31,28 @@ const RIGHT_TO_LEFT = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Sc
 interface Sign {
   readonly rule: Suspicion['rule']
   readonly pattern: RegExp
-  /** True for an instruction that means the opposite, or leaves the choice, behind `UNASKED`. */
+  /** True for an instruction that means the opposite, or is optional, after `UNASKED`. */
   readonly isDemand?: boolean
 }
 
 /**
- * What stands before a verb that forbids it, or states an option. The verb follows at once or as the last of a list: behind
- * “do not forget to”, “never just” or “do not ask, but” it is demanded.
+ * Text before a verb that forbids it or makes it optional. The verb follows directly or as the last of a list. After
+ * “do not forget to”, “never just” or “do not ask, but” it is an instruction.
  */
 const UNASKED =
   /\b(?:(?:do|does|must|should|shall|may|can|could|will|need)(?: not|n['’]?t)|cannot|never|not (?:allowed |permitted |supposed )?to|forbidden to|whether to)(?: (?:ever|also|please))?(?:(?: \p{L}{1,20},){0,4} \p{L}{1,20},? or)? $/iu
-/** Characters before a verb in which such words stand. */
+/** Characters before a verb in which such text is searched. */
 const UNASKED_LENGTH = 160
 
 const INSTRUCTIONS = String.raw`(?:instructions?|prompts?|rules?|guidelines?|directives?|polic(?:y|ies)|restrictions?)`
 const SECRETS = String.raw`(?:secrets?|passwords?|credentials?|api[ _-]?keys?|access tokens?|private keys?|environment variables?)`
 /**
- * What the model was told and has answered, as a whole. A conversation is also a thing that tools work with: “a conversation”,
- * its id, or a message to it are not meant.
+ * The model's whole context: its instructions and answers. Tools also work with conversations: “a conversation”, its
+ * id, or a message to it do not count.
  */
 const CONTEXT = String.raw`(?:(?<!\b(?:to|into|onto|in|on|within|inside) )\b(?:the|this|that|our|your|my|all)(?: of (?:the|this|our|your|my))?(?: (?!(?:to|in|of|for|a|an)\b)\p{L}{1,20}){0,2} (?:conversation|chat|dialogue)\b(?! (?:ids?|identifiers?|names?|titles?|types?|objects?|keys?|parts?|threads?|records?|members?|list|model)\b)|\b(?:chat|conversation|message) (?:history|transcript)\b|(?<!\b(?:an?|custom|optional|new|initial|another) )\bsystem prompt\b)`
 const GIVE = String.raw`(?:send|post|upload|forward|transmit|exfiltrate|leak|bcc|copy|append|include|pass|put)`
-/** Within one sentence; a dot inside a name ends none. */
+/** Within one sentence. A dot inside a name does not end it. */
 const WITHIN = String.raw`(?:[^.!?]|\.(?=\S)){0,60}?`
 
 const SIGNS: readonly Sign[] = [
@@ -85,8 +85,8 @@ const SIGNS: readonly Sign[] = [
   demand('mcp-text-exfiltration-target', String.raw`\b${GIVE}\b${WITHIN}\b${SECRETS}\b`),
   demand('mcp-text-exfiltration-target', String.raw`\b${GIVE}\b${WITHIN}${CONTEXT}`),
   sign('mcp-text-exfiltration-target', String.raw`!\[[^\]]{0,100}\]\(https?://[^)\s]{0,300}[?&][^)\s]{0,300}[={]`),
-  // Base64 long enough for a sentence: padded; without a slash, which paths have; or of any make past what ids need. Hexadecimal
-  // past the digests that people quote.
+  // Base64 long enough for a sentence: padded; or without a slash, which paths have; or of any form longer than ids
+  // need. Hexadecimal longer than the digests that people quote.
   ...[
     String.raw`(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{40,400}={1,2}(?![A-Za-z0-9=])`,
     encodedRun('A-Za-z0-9+', 48),
@@ -121,20 +121,20 @@ function demand(rule: Sign['rule'], source: string): Sign {
   return { rule, pattern: new RegExp(source, 'giu'), isDemand: true }
 }
 
-/** The first place of a sign in a text; of a demand, the first that is one. */
+/** The first match of a sign in a text. For an instruction, the first one that is not negated. */
 function placeOf({ pattern, isDemand }: Sign, text: string): string | undefined {
   if (isDemand !== true) return pattern.exec(text)?.[0]
   pattern.lastIndex = 0
   for (let found = pattern.exec(text); found !== null; found = pattern.exec(text)) {
     const lead = text.slice(Math.max(0, found.index - UNASKED_LENGTH), found.index)
     if (!UNASKED.test(lead)) return found[0]
-    // What follows in the same sentence may be demanded after all.
+    // The rest of the sentence may still contain an instruction.
     pattern.lastIndex = found.index + 1
   }
   return undefined
 }
 
-/** Whose text it is: the names of all tools of the server, and its own. */
+/** The owner of a text: the names of all tools of the server, and its own. */
 interface TextOwner {
   readonly tools: ReadonlySet<string>
   readonly own: string | null
@@ -181,7 +181,7 @@ function hiddenIn(text: string): readonly Suspicion[] {
   return [{ rule: 'mcp-text-hidden-characters', evidence: `${found.length} of ${names.join(', ')}${meaning}` }]
 }
 
-/** Tag characters mirror ASCII: a whole sentence can be written with them. */
+/** Tag characters mirror ASCII: they can encode a whole sentence. */
 function decodeTags(units: readonly string[]): string {
   return units
     .map(codeOf)

@@ -1,6 +1,6 @@
 /**
- * What changes of the texts in an MCP manifest mean. Descriptions and instructions are read by a model and followed, so
- * that they are part of the contract as much as a schema is.
+ * The meaning of changes of the texts in an MCP manifest. A model reads and follows descriptions and instructions, so
+ * they are part of the contract like a schema.
  */
 import { NOTHING_TO_DO, type McpRows } from './row.ts'
 

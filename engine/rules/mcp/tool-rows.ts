@@ -1,4 +1,4 @@
-/** What changes of MCP tools mean, beside their schemas and texts. */
+/** The meaning of changes of MCP tools outside their schemas and texts. */
 import { KEEP_IT, NOTHING_TO_DO, STILL_WORKS, type McpRows } from './row.ts'
 
 export const TOOL_ROWS = {

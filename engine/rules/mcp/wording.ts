@@ -1,19 +1,22 @@
 /**
- * Whether another wording asks something else of a model: a measure of words, not of meaning. It errs to “changed”: what is
- * only reworded touches few words, and none of those that command, forbid, count or act.
+ * Whether a changed text instructs a model differently. It compares words, not meaning, and errs towards “changed”. A
+ * rewording touches few words, and none that command, forbid, count or act.
  */
 
 type WordingChange =
   | { readonly kind: 'same' }
-  | { readonly kind: 'reworded' | 'changed'; /** What went and came, in context. */ readonly difference: string }
+  | {
+      readonly kind: 'reworded' | 'changed'
+      /** The removed and added text, in context. */ readonly difference: string
+    }
 
-/** Words that a sentence can gain or lose without saying anything else. */
+/** Words without effect on the meaning of a sentence. */
 const SILENT_WORDS = words(
   'a an the of to in on at for with and is are be been was were this that these those it its by from as which will has ' +
     'have your you we our their into e g i eg ie etc also here there given using use used via please note provided specified',
 )
 
-/** Words that make a sentence another instruction wherever they come or go. */
+/** Words that change an instruction whenever they are added or removed. */
 const INSTRUCTING_WORDS = words(
   'not no never always must only without unless except instead before after first then any all every should shall may can ' +
     'cannot dont ignore override required mandatory optional confirm confirmation ask user users human approval permission ' +
@@ -21,30 +24,30 @@ const INSTRUCTING_WORDS = words(
     'secret password token credential key keys private internal external http https url prefer recommended deprecated avoid',
 )
 
-/** The same in other languages, as far as ASCII writes them: whoever negates or forbids in them is told, too. */
+/** Such words in other languages, as far as ASCII can write them. */
 const INSTRUCTING_ABROAD = words(
   'nicht nie niemals kein keine nur immer ohne muss vor nunca jamas siempre sin solo sempre debe antes mai senza prima deve ' +
     'jamais toujours sans seulement doit avant pas ne non nao sem',
 )
 
-/** Letters outside ASCII: the word is none that the lists here know, and may be any. */
+/** A word with letters outside ASCII is not in these lists and may have any meaning. */
 const UNKNOWN_WORD = /[^\p{ASCII}]/u
 
-/** Most words that a rewording touches, and the share of the text that they may be. */
+/** Maximum words that a rewording touches, and their maximum share of the text. */
 const FEW_WORDS = 4
 const SMALL_SHARE = 0.25
 
-/** Longest text that counts as plain documentation where there was none. */
+/** Maximum length of a new text that counts as plain documentation. */
 const SHORT_TEXT = 40
 
-/** Products of lengths past this are not aligned word by word. */
+/** Longer texts (product of lengths) are not aligned word by word. */
 const ALIGNMENT_BUDGET = 4_000_000
 
 function words(list: string): ReadonlySet<string> {
   return new Set(list.split(' '))
 }
 
-/** Compares two texts; the empty text stands for none. */
+/** Compares two texts. Empty text means that there is none. */
 export function compareWording(before: string, after: string): WordingChange {
   if (before === after) return { kind: 'same' }
   const base = split(before)
@@ -66,7 +69,7 @@ function isInstructing(word: string): boolean {
   return INSTRUCTING_WORDS.has(word) || INSTRUCTING_ABROAD.has(word) || UNKNOWN_WORD.test(word) || /[\d_/.]/.test(word)
 }
 
-/** Words and identifiers; punctuation and spacing say nothing that counts here. */
+/** Words and identifiers. Punctuation and spacing have no effect here. */
 function split(text: string): readonly string[] {
   return text.normalize('NFKC').match(/[\p{L}\p{N}_][\p{L}\p{N}\p{M}_'’./:-]*[\p{L}\p{N}_]|[\p{L}\p{N}_]/gu) ?? []
 }
@@ -82,7 +85,7 @@ interface EditStep {
   readonly word: string
 }
 
-/** The words of both texts in order, marked as kept, gone or come (longest common subsequence). */
+/** The words of both texts in order, marked as kept, removed or added (longest common subsequence). */
 function align(base: readonly string[], head: readonly string[]): readonly EditStep[] {
   const a = base.map(stem)
   const b = head.map(stem)
@@ -142,7 +145,7 @@ function marked(sign: EditStep['sign'], list: readonly string[]): readonly EditS
 const CONTEXT = 3
 const LONGEST_DIFFERENCE = 240
 
-/** `… reads [-one file-] {+any file+} of …`, the way word differences are commonly written. */
+/** `… reads [-one file-] {+any file+} of …`, the usual form of word differences. */
 function render(steps: readonly EditStep[]): string {
   const parts: string[] = []
   for (let index = 0; index < steps.length; index++) {

@@ -1,13 +1,13 @@
 /**
- * Why a change of an OpenAPI contract breaks and how to make it without breaking, where more can be said than direction and
- * effect tell: by what came, went or became. For all else the general words hold.
+ * Explains why a change of an OpenAPI contract breaks and how to avoid that, by the added, removed or changed element.
+ * Other changes have the general advice for their direction and effect.
  */
 import { adviceOf, type Advice } from '../advice.ts'
 import type { Effect, Rule } from '../rule.ts'
 
 interface AdviceRow extends Advice {
   readonly direction: Rule['direction']
-  /** Part of a contract; any when left out. */
+  /** Part of a contract; any part if absent. */
   readonly area?: string
   readonly kind: string
   readonly actions: readonly string[]

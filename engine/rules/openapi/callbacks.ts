@@ -1,6 +1,6 @@
 /**
- * Rules about what the provider sends in callbacks and webhooks, and what it reads of the answers, outside schemas. Clients
- * receive the call, so that the sides of an operation are exchanged.
+ * Rules about callbacks and webhooks outside schemas: what the provider sends, and what it reads of the responses.
+ * Clients receive the call, so the sides of an operation are exchanged.
  */
 import { row, type Section } from './row.ts'
 

@@ -1,4 +1,4 @@
-/** Rules about operations: that they come and go, their life, their identity. */
+/** Rules about operations: addition, removal, lifecycle, identity. */
 import type { OpenApiFacts } from '../../diff/openapi/changes.ts'
 import { row, type OpenApiRow, type Section } from './row.ts'
 
@@ -9,7 +9,7 @@ export const OPERATION_RULES: readonly Section[] = [
     kind: 'existence',
     rows: [
       row('operation-added', {}, 'endpoint-added', 'none', 'the operation was added'),
-      // The id is that of an operation which was removed, and is described as that.
+      // The id has the form of the removed operation's rule, and so has the description.
       row(
         'operation-lifecycle',
         { kind: 'sunset-moved-invalid' },
@@ -154,7 +154,7 @@ export const OPERATION_RULES: readonly Section[] = [
   },
 ]
 
-/** The four ways in which an operation can go, by how it was announced. */
+/** The four rules about a removed operation, by how it was announced. */
 function removal(isWholePath: boolean, stem: string, what: string): readonly OpenApiRow[] {
   const when = (verdict: OpenApiFacts['operation-removed']['removal']) => ({ isWholePath, removal: verdict })
   return [

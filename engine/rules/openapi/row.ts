@@ -1,6 +1,6 @@
 /**
- * The form of the rules about an OpenAPI contract outside its schemas, one row each. A row holds when its change was told and
- * the facts are as it wants them; of several rows of one change the first that holds counts. Its level follows from direction and effect.
+ * The form of the rules about an OpenAPI contract outside its schemas, one row each. A row applies if its change was
+ * reported with the required facts. The first such row counts. Its level follows from direction and effect.
  */
 import type { OpenApiChange, OpenApiFacts } from '../../diff/openapi/changes.ts'
 import type { Direction } from '../../finding.ts'
@@ -8,13 +8,13 @@ import type { Effect } from '../rule.ts'
 
 interface Row<Change extends OpenApiChange> {
   readonly change: Change
-  /** Facts that must have these values; none for a row that always holds. */
+  /** Facts that must have these values. Empty for a row that always applies. */
   readonly when: Partial<OpenApiFacts[Change]>
   readonly id: string
   readonly effect: Effect
-  /** What happened: facts are filled in for `{name}`. */
+  /** What happened. Facts are filled in for `{name}`. */
   readonly sentence: string
-  /** Where it is not that of the section. */
+  /** The kind, if it differs from that of the section. */
   readonly kind?: string
 }
 
@@ -29,7 +29,7 @@ export interface Section {
 
 type HolesOf<Text extends string> = Text extends `${string}{${infer Hole}}${infer Rest}` ? Hole | HolesOf<Rest> : never
 
-/** A sentence with a hole that no fact of the change fills does not compile. */
+/** A sentence with a placeholder that is not a fact of the change does not compile. */
 export function row<Change extends OpenApiChange, const Text extends string>(
   change: Change,
   when: Partial<OpenApiFacts[Change]>,

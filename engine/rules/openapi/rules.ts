@@ -1,4 +1,7 @@
-/** The rules about an OpenAPI contract outside its schemas: all sections in one list, and the row that holds for a change. */
+/**
+ * The rules about an OpenAPI contract outside its schemas: all sections in one list, and the row that applies to a
+ * change.
+ */
 import type { Rule } from '../rule.ts'
 import { lookupTable } from '../../lookup-table.ts'
 import { generalSentence } from '../general-sentence.ts'
@@ -25,7 +28,7 @@ export const OPENAPI_ROWS: readonly OpenApiRow[] = SECTIONS.flatMap(({ rows }) =
 
 type Facts = Readonly<Record<string, unknown>>
 
-/** Changes that are reported, and that no rule is about: what each leaves as it was. */
+/** Reported changes without a rule, because they have no effect. */
 const WITHOUT_RULE: readonly { readonly change: OpenApiChange; readonly when: Facts; readonly because: string }[] = [
   {
     change: 'operation-removed',
@@ -35,8 +38,8 @@ const WITHOUT_RULE: readonly { readonly change: OpenApiChange; readonly when: Fa
 ]
 
 /**
- * The row of a change; null when it is of no consequence.
- * @throws when no row says anything of it: a change that nobody judges must not pass for none
+ * The row of a change. Null if the change has no effect.
+ * @throws if no row covers it: an unjudged change must not pass
  */
 export function openApiRowOf(
   change: OpenApiChange,
@@ -52,7 +55,7 @@ function holds(when: object, facts: Facts): boolean {
   return Object.entries(when).every(([name, value]) => facts[name] === value)
 }
 
-/** What changes of a lifecycle are as actions. Whatever else they are, they are changes of what was announced. */
+/** The actions of lifecycle changes. Other rows about the lifecycle are changes of an announcement. */
 const LIFECYCLE_ACTIONS: Readonly<Record<string, string>> = lookupTable({
   deprecated: 'deprecated',
   'deprecated-with-sunset': 'deprecated',

@@ -1,4 +1,4 @@
-/** Rules about what security an operation or the interface asks for, and how its schemes are defined. */
+/** Rules about required security of an operation or the interface, and about the definitions of its schemes. */
 import { row, type OpenApiRow, type Section } from './row.ts'
 
 export const SECURITY_RULES: readonly Section[] = [

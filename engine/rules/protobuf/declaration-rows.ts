@@ -1,4 +1,4 @@
-/** What it means that messages, enums, services and extensions come, go and move. */
+/** The meaning of adding, removing and moving messages, enums, services and extensions. */
 import { NOTHING_TO_DO, STILL_WORKS, type ProtoRows } from './row.ts'
 
 export const DECLARATION_ROWS = {

@@ -1,4 +1,4 @@
-/** What changes of enums mean. */
+/** The meaning of changes of enums. */
 import { NOTHING_TO_DO, type ProtoRows } from './row.ts'
 
 export const ENUM_ROWS = {

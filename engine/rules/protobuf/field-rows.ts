@@ -1,4 +1,4 @@
-/** What changes of fields and extensions mean. */
+/** The meaning of changes of fields and extensions. */
 import { JSON_FORM, NOTHING_TO_DO, SOURCE, WIRE, type ProtoRows } from './row.ts'
 
 export const FIELD_ROWS = {

@@ -1,11 +1,11 @@
-/** Options of files that generated code follows: one rule each, since each language minds its own. */
+/** File options that generated code follows. Each has one rule, because each language has its own options. */
 import type { Json } from '../../hash.ts'
 import { SOURCE, type ProtoRow } from './row.ts'
 
 interface FileOption {
-  /** As the file writes it; the rules of ours and of buf are named by it. */
+  /** As the file writes it. Our rules and those of buf contain this name. */
   readonly name: string
-  /** What it is when it is not stated. */
+  /** The default if it is not stated. */
   readonly fallback: Json
 }
 

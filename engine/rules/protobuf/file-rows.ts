@@ -1,4 +1,4 @@
-/** What changes of files and packages mean. */
+/** The meaning of changes of files and packages. */
 import { NOTHING_TO_DO, STILL_WORKS, type ProtoRows } from './row.ts'
 
 export const FILE_ROWS = {

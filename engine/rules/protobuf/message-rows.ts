@@ -1,4 +1,4 @@
-/** What changes of messages mean, beside their fields. */
+/** The meaning of changes of messages outside their fields. */
 import { NOTHING_TO_DO, SOURCE, STILL_WORKS, type ProtoRows } from './row.ts'
 
 export const MESSAGE_ROWS = {

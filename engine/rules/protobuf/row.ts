@@ -1,7 +1,7 @@
-/** What a row says about one kind of change of a protobuf contract, and the words that rows share. */
+/** A row about one kind of change of a protobuf contract, and the texts that rows share. */
 import type { RuleRow } from '../row.ts'
 
-/** Wire and JSON breakage is breaking; what only regenerated code notices is dangerous. */
+/** Wire and JSON breakage is breaking. A change that only regenerated code notices is dangerous. */
 export interface ProtoRow extends RuleRow {
   readonly area: `protobuf ${'files' | 'declarations' | 'messages' | 'fields' | 'enums' | 'rpcs'}`
   /** The rules of buf (`buf breaking`) that report the same change, in all its categories. */

@@ -1,4 +1,4 @@
-/** Every rule about protobuf contracts, with the rules of buf that each stands for. */
+/** Every rule about protobuf contracts, with the corresponding rules of buf. */
 import { contractRules } from '../row.ts'
 import { DECLARATION_ROWS } from './declaration-rows.ts'
 import { ENUM_ROWS } from './enum-rows.ts'
@@ -17,7 +17,7 @@ const BY_ID: ReadonlyMap<string, ProtoRow> = new Map(Object.entries<ProtoRow>({ 
 
 export const PROTO_RULES = contractRules(Object.fromEntries(BY_ID))
 
-/** The rules of buf that a rule of ours stands for. */
+/** The rules of buf that correspond to a rule. */
 export function bufRulesOf(id: string): readonly string[] {
   return BY_ID.get(id)?.buf ?? []
 }

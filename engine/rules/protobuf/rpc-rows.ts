@@ -1,4 +1,4 @@
-/** What changes of services’ methods mean. */
+/** The meaning of changes of services’ methods. */
 import { NOTHING_TO_DO, STILL_WORKS, type ProtoRows } from './row.ts'
 
 export const RPC_ROWS = {
