@@ -1,10 +1,10 @@
 /**
- * Text of a contract (JSON or YAML) → plain values with source positions. Bounded before it is believed: length, nesting,
- * aliases, expansion; duplicate keys and two readings are refused (laws 4 and 7 of CONTRIBUTING.md).
+ * Reads the text of a contract (JSON or YAML) into plain values with source positions. Length, nesting, aliases and
+ * expansion are bounded first. Duplicate keys and ambiguous text are refused (laws 4 and 7 of CONTRIBUTING.md).
  *
- * What starts like JSON is read as JSON and refused as JSON: a text that JSON readers refuse and YAML readers accept
- * (a trailing comma, single quotes) would have two readings. The exception is a flow mapping whose first key is a bare
- * word, which nobody takes for JSON.
+ * Text that starts like JSON must be valid JSON. YAML readers accept trailing commas and single quotes that JSON
+ * readers refuse, so such text would be ambiguous. The exception is a flow mapping whose first key is unquoted: no
+ * reader takes that for JSON.
  */
 import { fail, ok, type Result } from '../result.ts'
 import { readPlacedJson } from './json-text.ts'
@@ -19,11 +19,11 @@ export interface SourceDocument {
   readonly format: 'json' | 'yaml'
   /** Plain objects, arrays and scalars; aliases are shared references. Never written to; members are read with `Object.hasOwn` or `Object.keys`. */
   readonly root: unknown
-  /** Where the member (its key) or item at a JSON Pointer starts, or the nearest above it that the text holds. */
+  /** Where the member (its key) or item at a JSON Pointer starts, or its nearest ancestor in the text. */
   readonly locate: Locate
 }
 
-/** Reads a contract's text; the problem of a refused one names the fault, its line and column, and how to mend it. */
+/** Reads a contract's text. The problem of a refused text names the fault, its line and column, and the fix. */
 export function readDocument(text: string, limits: DocumentLimits): Result<SourceDocument> {
   if (text.length > limits.maxLength) {
     return fail(overLimit(`it has ${text.length} characters, more than ${limits.maxLength}`))
@@ -35,12 +35,14 @@ export function readDocument(text: string, limits: DocumentLimits): Result<Sourc
   return isJson ? jsonDocument(body, limits) : yamlDocument(body, limits)
 }
 
-/** Like `readDocument`, for formats that are kept as several YAML documents in one text: those are the list of them. */
+/**
+ * Like `readDocument`, for formats that allow several YAML documents in one text: the root is then the list of them.
+ */
 export function readDocuments(text: string, limits: DocumentLimits): Result<SourceDocument> {
   const single = readDocument(text, limits)
   if (single.ok || single.problem.code === 'ARTIFACT_OVER_LIMIT' || !SEPARATOR.test(text)) return single
   const read = readYamlStream(text.startsWith('\uFEFF') ? text.slice(1) : text, limits)
-  // A fault within a stream is told of the stream; what is no stream was told above.
+  // A fault within a stream is reported for the stream. The fault of other text was returned above.
   return read.ok ? ok({ format: 'yaml', ...read.value }) : read
 }
 
@@ -58,7 +60,7 @@ function yamlDocument(text: string, limits: DocumentLimits): Result<SourceDocume
   const read = readYaml(text, limits)
   if (!read.ok) return read
   if (typeof read.value.root === 'object' && read.value.root !== null) return ok({ format: 'yaml', ...read.value })
-  // Any prose is a YAML scalar; a single value counts only where JSON says the same (`true` is a JSON Schema).
+  // Any prose is a YAML scalar. A single value is accepted only if it is JSON (`true` is a JSON Schema).
   const scalar = jsonDocument(text, limits)
   return scalar.ok ? scalar : fail(unreadable('it is a bare word or text, where a contract is a mapping or a list'))
 }

@@ -1,12 +1,12 @@
 /**
- * The documents that an OpenAPI contract is written in, and what references in them name. References reach the contract
- * itself and the files handed in with it; nothing is fetched.
+ * The documents of an OpenAPI contract, and the targets of its references. References reach the contract itself and
+ * the files given with it. Nothing is fetched.
  */
 import { isRecord, placeAt, ROOT, stepInto, type Located, type Place } from '../schema/located.ts'
 import type { SchemaDialect, SchemaSource } from '../schema/source.ts'
 import { localRefPointer, resolvePointer } from './pointer.ts'
 
-/** Reads a further file; null when it was not handed in or cannot be read. */
+/** Reads a further file. Null if it was not given or cannot be read. */
 export type OpenFile = (path: string) => unknown
 
 export class OpenApiDocuments implements SchemaSource {
@@ -36,7 +36,7 @@ export class OpenApiDocuments implements SchemaSource {
     return this.#find(reference, from) !== null
   }
 
-  /** The object itself, or what its `$ref` names; null when that is nothing. Chains are followed, loops are not. */
+  /** The object itself, or the target of its `$ref`; null if there is none. Chains are followed, loops are not. */
   follow(located: Located): Located | null {
     let current = located
     for (let hops = 0; hops < 32; hops += 1) {
@@ -69,7 +69,7 @@ export class OpenApiDocuments implements SchemaSource {
   }
 }
 
-/** JSON Schema 2020-12 §8.2.2: `$anchor` names the schema that holds it, wherever it stands. */
+/** JSON Schema 2020-12 §8.2.2: `$anchor` names its own schema at any place. */
 export function findAnchor({ value: root, at: start, document }: Located, anchor: string): Located | null {
   const stack: { value: unknown; at: Place }[] = [{ value: root, at: start }]
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
@@ -83,7 +83,10 @@ export function findAnchor({ value: root, at: start, document }: Located, anchor
   return null
 }
 
-/** A relative path against the path of the file that names it; what lies above the contract's folder begins with `..`. */
+/**
+ * Resolves a relative path against the path of the file that contains it. A path above the contract's folder begins
+ * with `..`.
+ */
 function joinPath(from: string, to: string): string {
   const steps = from.split('/').slice(0, -1)
   for (const step of decoded(to).split('/')) {

@@ -1,4 +1,4 @@
-/** The further files that references of a JSON or YAML document lead to, out of those that were handed in with it. Nothing is fetched. */
+/** The files that references of a JSON or YAML document lead to, among those given with it. Nothing is fetched. */
 import type { CompareOptions } from '../format.ts'
 import { normalFilePath } from '../file-path.ts'
 import { readDocument } from './document.ts'
@@ -6,7 +6,7 @@ import { DEFAULT_DOCUMENT_LIMITS } from '../limits.ts'
 import type { OpenFile } from './documents.ts'
 import { withPlainReferences } from './plain-references.ts'
 
-/** @param text of the document itself, which files may refer to by its name */
+/** @param text of the document itself, which files may refer to by name */
 export function filesHandedIn(text: string, side: 'base' | 'head', { files, limits }: CompareOptions): OpenFile {
   const texts = files?.[side] ?? {}
   const document = files?.document ?? ''

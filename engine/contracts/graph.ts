@@ -1,11 +1,11 @@
-/** Size and shape of a value whose parts may be shared (YAML aliases), by arithmetic on the shared graph. */
+/** Size and shape of a value with shared parts (YAML aliases), computed on the shared graph. */
 import { composePointer } from './pointer.ts'
 
 interface GraphMeasure {
-  /** Pointer of a place that contains itself; null when there is none. */
+  /** Pointer of a value that contains itself, or null. */
   readonly cycle: string | null
   readonly isTooDeep: boolean
-  /** Nodes of the tree that the graph stands for ÷ nodes of the graph; 1 without sharing. */
+  /** Nodes of the expanded tree ÷ nodes of the graph; 1 without sharing. */
   readonly expansion: number
 }
 

@@ -1,6 +1,6 @@
 /**
- * Finds the first fault of a JSON text that was refused: the offending character or the repeated member name, with line
- * and column. Slow path only, since `JSON.parse` names no position for most faults. RFC 8259 without extensions.
+ * Finds the first fault of a refused JSON text: the wrong character or the repeated member name, with line and column.
+ * It runs only on failure, because `JSON.parse` gives no position for most faults. RFC 8259 without extensions.
  */
 import type { Problem } from '../result.ts'
 import { endOfString } from './json-strings.ts'
@@ -114,7 +114,7 @@ function endOf(pattern: RegExp, text: string, index: number): number | null {
   return pattern.test(text) ? pattern.lastIndex : null
 }
 
-/** The parser judges what stands between two quotes: a pattern would need a stack as deep as the text is long. */
+/** The parser validates the content between two quotes. A pattern would need a stack proportional to the text. */
 function endOfText(text: string, index: number): number | null {
   const close = text[index] === '"' ? endOfString(text, index) : -1
   if (close < 0) return null

@@ -1,4 +1,7 @@
-/** Where the members and items of a valid JSON text stand. The scan that comes before the parser notes the containers; they are entered on demand. */
+/**
+ * Positions of the members and items of a valid JSON text. The scan before the parser records the containers; they are
+ * read on demand.
+ */
 import { endOfString } from './json-strings.ts'
 import { itemFinder, placedChildren, type PlacedChildren, type PlacedNode } from './positions.ts'
 
@@ -13,14 +16,14 @@ export function placeJson(text: string, containers: Containers): PlacedNode {
   return { offset: start, children: () => childrenOf(text, containers, start) }
 }
 
-/** Offsets of the brackets of every container, in the order in which they open. */
+/** Offsets of the brackets of every container, in opening order. */
 export class Containers {
   #starts = new Int32Array(64)
   #ends = new Int32Array(64)
   #size = 0
   readonly #open: number[] = []
 
-  /** Notes a bracket that opens; how many are open then. */
+  /** Records an opening bracket. Returns how many are open. */
   open(offset: number): number {
     if (this.#size === this.#starts.length) {
       this.#starts = doubled(this.#starts)
@@ -37,7 +40,7 @@ export class Containers {
     if (last !== undefined) this.#ends[last] = offset
   }
 
-  /** Where the container that opens at an offset closes; undefined when none opens there. */
+  /** The closing offset of the container that opens at an offset. Undefined if none opens there. */
   closingOf(start: number): number | undefined {
     let low = 0
     let high = this.#size - 1

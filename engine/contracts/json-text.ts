@@ -1,6 +1,6 @@
 /**
- * JSON text (RFC 8259) → plain values, strictly: bounded nesting, no duplicate member names, no lone surrogates, no
- * number that overflows. `JSON.parse` does the parsing; one scan of the text and one walk of the result add what it lets pass.
+ * Reads JSON text (RFC 8259) strictly: bounded nesting, no duplicate member names, no lone surrogates, no number that
+ * overflows. `JSON.parse` does the parsing; a scan of the text and a walk of the result check the rest.
  */
 import { fail, ok, type Result } from '../result.ts'
 import { diagnoseJson } from './json-diagnosis.ts'
@@ -22,7 +22,7 @@ export function readJson(text: string, limits: DocumentLimits): Result<unknown> 
   return read.ok ? ok(read.value.root) : read
 }
 
-/** Like `readJson`, and tells where the parts stand in the text. */
+/** Like `readJson`, with the positions of the parts. */
 export function readPlacedJson(text: string, limits: DocumentLimits): Result<JsonReading> {
   const scan = scanStructure(text, limits.maxDepth)
   if (scan.tooDeepAt !== null) {
@@ -66,9 +66,9 @@ interface Structure {
 }
 
 /**
- * Nesting, containers and the numbers of members and commas written, without parsing. In valid JSON each colon outside strings is one member, so
- * fewer members in the parsed value means that names repeat: `JSON.parse` keeps the last and says nothing. On invalid
- * JSON the numbers mean nothing, and the parser refuses the text anyway.
+ * Counts nesting, containers, members and commas without parsing. In valid JSON each colon outside strings is one
+ * member. Fewer members in the parsed value mean repeated names, of which `JSON.parse` silently keeps the last. For
+ * invalid JSON the counts mean nothing, and the parser refuses the text.
  */
 function scanStructure(text: string, maxDepth: number): Structure {
   let members = 0
@@ -92,7 +92,10 @@ function scanStructure(text: string, maxDepth: number): Structure {
   return { members, commas, tooDeepAt, containers }
 }
 
-/** The number of members, and whether every number is finite. Recursion is safe: the scan has bounded the nesting. */
+/**
+ * The number of members, and whether every number is finite. Recursion is safe, because the scan has bounded the
+ * nesting.
+ */
 function measure(root: unknown): { readonly members: number; readonly isFinite: boolean } {
   let [members, isFinite] = [0, true]
   const visit = (value: object): void => {

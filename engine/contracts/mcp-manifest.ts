@@ -1,6 +1,6 @@
 /**
- * What an MCP server offers, read from any form in which it is kept: a `tools/list` result, the JSON-RPC response around
- * it, a bare list of tools, or a record of the whole session start. Reading only; no opinion about changes.
+ * Reads the offers of an MCP server from any stored form: a `tools/list` result, its JSON-RPC response, a bare tool
+ * list, or a record of the session start. Changes are not judged here.
  */
 import { fail, ok, type Result } from '../result.ts'
 import { isRecord, memberOf, pointerOf, ROOT, stepInto, type JsonRecord, type Located } from '../schema/located.ts'
@@ -8,7 +8,7 @@ import type { SourceDocument } from './document.ts'
 import type { Locate } from './positions.ts'
 import { firstAt, unreadable } from './unreadable.ts'
 
-/** The lists of a manifest, and the member of their items that names one; MCP has each name once within its list. */
+/** The lists of a manifest, and the identifying member of their items. MCP allows each name once within its list. */
 export const MCP_LISTS = {
   tools: 'name',
   prompts: 'name',
@@ -27,11 +27,11 @@ export interface McpItem extends Located {
 export type McpItems = ReadonlyMap<string, McpItem>
 
 export interface McpManifest {
-  /** Null where the manifest does not speak of the list: an answer to `tools/list` says nothing of prompts. */
+  /** Null if the manifest cannot contain the list: a `tools/list` result contains no prompts. */
   readonly lists: Readonly<Record<McpList, McpItems | null>>
-  /** The members beside the lists: capabilities, instructions, serverInfo, protocolVersion. */
+  /** The members other than the lists: capabilities, instructions, serverInfo, protocolVersion. */
   readonly session: McpSession
-  /** True when the manifest records a session start, so that what it leaves out is not offered. */
+  /** True if the manifest records a session start, so that absent members are not offered. */
   readonly isWhole: boolean
   readonly protocolVersion: string | null
   readonly locate: Locate
@@ -41,14 +41,14 @@ export interface McpSession extends Located {
   readonly value: JsonRecord
 }
 
-/** A document without the JSON-RPC response or the list brackets around what matters. */
+/** A document without the enclosing JSON-RPC response or list. */
 interface Unwrapped {
   readonly session: McpSession
-  /** The list of tools where it is the document itself. */
+  /** The list of tools, if the document is the list. */
   readonly bareTools: Located | null
 }
 
-/** Whether a value is a manifest by its form: tools as only MCP writes them, or a session start. */
+/** Whether a value has the form of a manifest: MCP tools, or a session start. */
 export function isMcpManifest(root: unknown): boolean {
   const unwrapped = unwrap(root)
   if (unwrapped === null) return false
@@ -64,7 +64,7 @@ function isTool(value: unknown): boolean {
   return isRecord(value) && typeof value['name'] === 'string' && isRecord(value['inputSchema'])
 }
 
-/** Reads a manifest; the problem names what is not as MCP has it, by pointer and position. */
+/** Reads a manifest. The problem names the fault by pointer and position. */
 export function readMcpManifest({ root, locate }: SourceDocument): Result<McpManifest> {
   const unwrapped = unwrap(root)
   if (unwrapped === null) return fault(locate, { value: root, at: ROOT, document: '' }, 'it is no object and no list')
@@ -120,7 +120,7 @@ function readList(list: McpList, found: Located, locate: Locate): Result<McpItem
     const item = { value, at: stepInto(found.at, String(index)), document: '' }
     const name = isRecord(value) ? value[key] : undefined
     if (!isRecord(value) || typeof name !== 'string') return fault(locate, item, `an item of ${list} has no ${key}`)
-    // The later of the two would be compared and the earlier one called, or the other way round.
+    // Otherwise one of the two could be compared and the other one called.
     const first = items.get(name)
     if (first !== undefined) {
       const place = firstAt(locate(pointerOf(first.at)), pointerOf(first.at))

@@ -2,8 +2,8 @@
 import { isRecord } from '../schema/located.ts'
 
 /**
- * Dynamic references as the plain references that they are until another schema redefines them (JSON Schema 2020-12
- * §8.2.3.2): within one document that is what they mean.
+ * Replaces dynamic references by plain ones. Within one document they are equal unless another schema redefines the
+ * anchor (JSON Schema 2020-12 §8.2.3.2).
  * @param text that the value was read from
  */
 export function withPlainReferences(root: unknown, text: string): unknown {

@@ -1,6 +1,6 @@
 /**
- * JSON Pointers (RFC 6901) and local `$ref`s. Absence is a value here: a dangling or circular reference is something to
- * report about a contract, never a reason to stop reading it.
+ * JSON Pointers (RFC 6901) and local `$ref`s. A failed lookup is a value: a dangling or circular reference is reported
+ * and never stops reading.
  */
 
 /** The pointer of a member or item below `pointer`. */
@@ -55,8 +55,8 @@ export function resolvePointer(root: unknown, pointer: string): Lookup {
 }
 
 /**
- * The pointer that a local `$ref` names (`#/components/schemas/Pet` → `/components/schemas/Pet`), percent-decoded
- * (RFC 6901 §6); null when it names another document, an anchor, or nothing readable.
+ * The target pointer of a local `$ref` (`#/components/schemas/Pet` → `/components/schemas/Pet`), percent-decoded (RFC
+ * 6901 §6). Null if it names another document, an anchor, or cannot be read.
  */
 export function localRefPointer(ref: string): string | null {
   if (ref === '#' || ref === '') return ''
@@ -64,7 +64,7 @@ export function localRefPointer(ref: string): string | null {
   try {
     return decodeURIComponent(ref.slice(1))
   } catch (error) {
-    // A stray `%` is common in hand-written keys: then the fragment is meant as it stands.
+    // A stray `%` is common in hand-written keys. The fragment is then used as written.
     if (error instanceof URIError) return ref.slice(1)
     throw error
   }
@@ -75,7 +75,7 @@ type Resolution =
   | { readonly kind: 'dangling'; readonly ref: string }
   | { readonly kind: 'circular'; readonly ref: string }
 
-/** Follows a `$ref` within `root`, through chains of `$ref`s, to the first value that is not one. */
+/** Follows a `$ref` within `root`, through chains of `$ref`s, to the first value that is not a `$ref`. */
 export function resolveRef(root: unknown, ref: string): Resolution {
   const visited = new Set<string>()
   let current = ref
@@ -92,7 +92,7 @@ export function resolveRef(root: unknown, ref: string): Resolution {
   }
 }
 
-/** The `$ref` of a value that is nothing but a reference holder; null otherwise. */
+/** The `$ref` of a value that consists of a reference only, else null. */
 function refOf(value: unknown): string | null {
   const ref = childAt(value, '$ref')
   return ref.found && typeof ref.value === 'string' && !Array.isArray(value) ? ref.value : null

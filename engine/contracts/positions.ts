@@ -1,6 +1,6 @@
 /**
- * JSON Pointer → line and column, for any text format. A format tells where the children of one node stand; this file
- * descends and remembers, so that thousands of pointers cost no more than the parts of the text that they pass through.
+ * Maps a JSON Pointer to line and column, for any text format. A format gives the positions of a node's children. This
+ * file descends and caches, so that thousands of pointers cost no more than the text they cover.
  */
 import { parsePointer } from './pointer.ts'
 
@@ -11,21 +11,21 @@ export interface Position {
   readonly column: number
 }
 
-/** A value in the text. `children` is asked once at most; a scalar has none. */
+/** A value in the text. `children` is called at most once. A scalar has none. */
 export interface PlacedNode {
-  /** Offset of the member's key, or of the item; of the value for the root. */
+  /** Offset of the member's key, or of the item. For the root, of the value. */
   readonly offset: number
   children(): PlacedChildren
 }
 
-/** The parts of a value, by member name or index. The same name gives the same node. */
+/** The parts of a value, by member name or index. The same name returns the same node. */
 export interface PlacedChildren {
   get(token: string): PlacedNode | undefined
 }
 
 /**
- * Parts of which only those are made into nodes that are asked for: a list may have a million items. `find` tells where a
- * part starts, in the terms of `make`.
+ * Parts that become nodes only on request, because a list may have a million items. `find` returns the start of a part
+ * as `make` needs it.
  */
 export function placedChildren(
   find: (token: string) => number | undefined,
@@ -48,10 +48,13 @@ export function itemFinder(starts: readonly number[]): (token: string) => number
 
 const INDEX = /^(?:0|[1-9]\d*)$/
 
-/** Where the member or item at a JSON Pointer stands, or the nearest above it that the text holds; null for no pointer. */
+/**
+ * The position of the member or item at a JSON Pointer, or of its nearest ancestor in the text. Null if it is not a
+ * pointer.
+ */
 export type Locate = (pointer: string) => Position | null
 
-/** Makes the `locate` of a document; `root` and the line table are made when first asked. */
+/** Makes the `locate` of a document. `root` and the line table are computed on first use. */
 export function locator(text: string, root: () => PlacedNode | null): Locate {
   let top: PlacedNode | null | undefined
   let starts: readonly number[] | undefined
@@ -82,7 +85,7 @@ export function locator(text: string, root: () => PlacedNode | null): Locate {
   }
 }
 
-/** Lines and columns of many offsets in one text; the line table is made when first asked. */
+/** Lines and columns of many offsets in one text. The line table is computed on first use. */
 export function positions(text: string): (offset: number) => Position {
   let starts: readonly number[] | undefined
   return (offset) => positionIn((starts ??= lineStarts(text)), offset)
@@ -93,7 +96,7 @@ export function positionAt(text: string, offset: number): Position {
   return positionIn(lineStarts(text), Math.min(Math.max(offset, 0), text.length))
 }
 
-/** Offsets at which lines start. A line ends with LF, CR LF or a lone CR, as YAML has it (YAML 1.2.2 §5.4). */
+/** Offsets at which lines start. A line ends with LF, CR LF or a lone CR (YAML 1.2.2 §5.4). */
 function lineStarts(text: string): readonly number[] {
   const starts = [0]
   if (text.includes('\r')) {

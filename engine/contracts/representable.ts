@@ -1,28 +1,30 @@
-/** Values that a parser yields and canonical JSON has no form for: they are refused on reading, with the place. */
+/** Values of a parser without a canonical JSON form. They are refused during reading, with their place. */
 import type { Problem } from '../result.ts'
 import { composePointer } from './pointer.ts'
 import type { Locate } from './positions.ts'
 import { unreadable } from './unreadable.ts'
 
-/** Whether strings of a document may hold half a surrogate pair: raw, or made by an escape. */
+/** Whether strings of a document may contain half a surrogate pair: raw, or by an escape. */
 export function mayHoldLoneSurrogates(text: string): boolean {
   return !text.isWellFormed() || /\\(?:u[dD][89a-fA-F]|U)/.test(text)
 }
 
 interface PairSearch {
-  /** Whether the document can hold half pairs at all (`mayHoldLoneSurrogates`): looking at every text has its price. */
+  /**
+   * Whether the document can contain half pairs at all (`mayHoldLoneSurrogates`). Checking every string is expensive.
+   */
   readonly checkTexts: boolean
-  /** The value is an acyclic graph, not a tree: its parts are entered once. */
+  /** The value is an acyclic graph, not a tree: shared parts are visited once. */
   readonly isShared: boolean
   readonly locate: Locate
 }
 
-/** The first number or text without a form in RFC 8785 (§3.2.2.2, §3.2.2.3); null when there is none. Depth is bounded. */
+/** The first number or string without a form in RFC 8785 (§3.2.2.2, §3.2.2.3), or null. Depth is bounded. */
 export function findUnrepresentable(root: unknown, { checkTexts, isShared, locate }: PairSearch): Problem | null {
   const entered = isShared ? new Set<object>() : null
   let fault: TextFault | null = null
 
-  /** Tokens below `value` that lead to the fault, last first; null when it is free of faults. */
+  /** The path from `value` to the fault, last token first. Null if there is no fault. */
   function find(value: unknown): string[] | null {
     if (typeof value !== 'object' || value === null) {
       fault = faultOf(value, checkTexts)

@@ -1,11 +1,11 @@
-/** The two ways in which a document is not read: it is faulty, or it costs more than the limits allow. */
+/** The two reasons why a document is not read: it is faulty, or it exceeds the limits. */
 import type { Problem } from '../result.ts'
 import type { Position } from './positions.ts'
 
 interface FaultPosition {
   readonly position?: Position | null
   readonly pointer?: string
-  /** How to mend it, as a sentence. */
+  /** How to fix it, as a sentence. */
   readonly fix?: string
 }
 
@@ -19,12 +19,12 @@ export function overLimit(what: string, position: Position | null = null): Probl
   return problem('ARTIFACT_OVER_LIMIT', 'The document is over a limit', what, { position })
 }
 
-/** The same problem, said of one side of a comparison. */
+/** The same problem for one side of a comparison. */
 export function ofSide(problem: Problem, side: 'base' | 'head'): Problem {
   return { ...problem, message: problem.message.replace(/^The document/, `The ${side} document`) }
 }
 
-/** The place stands beside the message, for whoever shows both. */
+/** The place is separate from the message, for callers that show both. */
 function problem(code: string, lead: string, what: string, { position, pointer, fix }: FaultPosition): Problem {
   return {
     code,
@@ -34,7 +34,7 @@ function problem(code: string, lead: string, what: string, { position, pointer, 
   }
 }
 
-/** Where the first of two stands, for a message about the second one; empty where that is not known. */
+/** The place of the first of two, for a message about the second one. Empty if it is not known. */
 export function firstAt(position: Position | null, pointer?: string): string {
   if (position !== null) return `, first at line ${position.line}, column ${position.column}`
   return pointer === undefined ? '' : `, first at ${pointer}`

@@ -1,6 +1,6 @@
 /**
- * References of a contract that name nothing that was handed in: what stands there was not compared. One walk serves every format
- * that is written in JSON or YAML; the formats with a language of their own report theirs in the same form.
+ * References of a contract whose target was not given: the target was not compared. One walk serves every JSON or YAML
+ * format. Other formats report theirs in the same form.
  */
 import { byCodeUnit } from '../change-set.ts'
 import type { UnresolvedReference } from '../format.ts'
@@ -8,26 +8,26 @@ import { isRecord, pointerOf, stepInto, type JsonRecord, type Located } from '..
 
 export type { UnresolvedReference } from '../format.ts'
 
-/** A reference that names nothing, and the object that holds it. */
+/** An unresolved reference, and the object that contains it. */
 export interface DanglingReference {
   readonly reference: string
   readonly holder: Located
-  /** True where the reference stands in place of what it names; false where it only points there (a mapping, a link). */
+  /** True if the target would replace the reference, false if it is only pointed to (a mapping, a link). */
   readonly isPart: boolean
 }
 
-/** A document and what its references name. */
+/** A document and the targets of its references. */
 interface ReferringDocument {
   readonly root: Located
   resolve(reference: string, from: Located): Located | null
-  /** The address that references of a place are relative to, where places of one document differ in it. */
+  /** The base address of references at a place, if it differs within the document. */
   baseOf?(from: Located): string
 }
 
-/** Members whose values are data, not contract: what looks like a reference there is none. */
+/** Members whose values are data. A value there that looks like a reference is none. */
 export const DATA: ReadonlySet<string> = new Set(['example', 'examples', 'default', 'enum', 'const'])
 
-/** Members that hold parts by names which the author chose: there `default` is a name like any other. */
+/** Members that map names to parts: there `default` is an ordinary name. */
 export const NAMED_PARTS: ReadonlySet<string> = new Set([
   'properties',
   'patternProperties',
@@ -66,10 +66,13 @@ export const NAMED_PARTS: ReadonlySet<string> = new Set([
   'messageBindings',
 ])
 
-/** Members of an object that are a reference by themselves: JSON Schema 2020-12 §8.2.3, OpenAPI 3.1 Link Object. */
+/** Members of an object that are references themselves: JSON Schema 2020-12 §8.2.3, OpenAPI 3.1 Link Object. */
 const REFERENCE_MEMBERS: ReadonlySet<string> = new Set(['$ref', '$dynamicRef', '$recursiveRef', 'operationRef'])
 
-/** Each reference once for each file that holds it, at its first place by pointer; what references reach is walked too. */
+/**
+ * Each reference once for each file that contains it, at its first place by pointer. Targets of references are walked
+ * too.
+ */
 export function danglingReferences(document: ReferringDocument): readonly DanglingReference[] {
   if (document.baseOf === undefined && isSelfContained(document)) return []
   const found = new Map<string, DanglingReference | null>()
@@ -98,7 +101,9 @@ export function danglingReferences(document: ReferringDocument): readonly Dangli
   return [...found.values()].filter((entry) => entry !== null)
 }
 
-/** Most contracts: every reference, wherever it stands, leads to a place in the same document. Looked at without places, which cost. */
+/**
+ * True for most contracts: every reference leads to a place in the same document. The check avoids computing places.
+ */
 function isSelfContained(document: ReferringDocument): boolean {
   const { root } = document
   const references = new Set<string>()
@@ -153,7 +158,7 @@ function referencesOf(value: JsonRecord, holder: Located, refer: Refer): void {
   }
 }
 
-/** What a discriminator leads to. OpenAPI 3.1.1 §4.8.25: the name of a schema, or a URI reference. */
+/** The targets of a discriminator: schema names or URI references (OpenAPI 3.1.1 §4.8.25). */
 function targetsOf(discriminator: object): readonly string[] {
   const mapping = isRecord(discriminator) ? discriminator['mapping'] : undefined
   return isRecord(mapping) ? Object.values(mapping).filter((target) => typeof target === 'string') : []
@@ -177,17 +182,17 @@ function isBefore(a: Located, b: Located): boolean {
   return byCodeUnit(pointerOf(a.at, a.document), pointerOf(b.at, b.document)) < 0
 }
 
-/** What is the same reference in two versions of a contract. */
+/** The key by which two versions of a contract have the same reference. */
 export function danglingKey(reference: string, document: string): string {
   return `${document} ${reference}`
 }
 
-/** True for a reference to another file or address: what stands there is not known from the text that refers to it. */
+/** True for a reference to another file or address, whose content the referring text does not contain. */
 export function leadsOutside(reference: string): boolean {
   return !reference.startsWith('#')
 }
 
-/** The unresolved references of one side, in one order whatever the order of members. */
+/** The unresolved references of one side, independent of member order. */
 export function unresolvedIn(
   side: UnresolvedReference['side'],
   dangling: readonly DanglingReference[],

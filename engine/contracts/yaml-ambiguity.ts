@@ -1,6 +1,7 @@
 /**
- * What readers of YAML 1.1 (Go, Python, Ruby) and of YAML 1.2 take for different values: `yes` is true to the one and a text to the
- * other, `010` is eight or ten, and a merge key behind another key takes its place or does not. What is judged must be what others read.
+ * Finds values that YAML 1.1 (Go, Python, Ruby) and YAML 1.2 read differently. `yes` is true or a string, `010` is
+ * eight or ten, and a merge key after another key may replace it. The judged values must be those that other programs
+ * read.
  */
 import { EVENT_ID, getScalarValue, SCALAR_STYLE_PLAIN } from 'js-yaml'
 import type { ParsedYaml, YamlEvents } from './yaml-layout.ts'
@@ -16,12 +17,12 @@ const WORD = /^(?:y|Y|yes|Yes|YES|n|N|no|No|NO|on|On|ON|off|Off|OFF)$/
 /** Octals, binaries, underscores, sexagesimals. */
 const NUMBER =
   /^[-+]?(?:0[0-9_]+|0[oO][0-7_]+|0[bB][01_]+|0[xX][0-9a-fA-F_]+|[0-9][0-9_]*_[0-9_]*(?:\.[0-9_]*)?(?:[eE][-+]?[0-9]+)?|[1-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?)$/
-/** Numbers that JSON writes otherwise, so that not every reader has them for numbers. */
+/** Numbers that JSON writes differently, so that some readers take them for strings. */
 const UNUSUAL =
   /^\+[0-9.][0-9.eE+-]*$|^-?\.[0-9]+(?:[eE][-+]?[0-9]+)?$|^-?[0-9]+\.(?:[eE][-+]?[0-9]+)?$|^[-+]?\.(?:inf|Inf|INF)$|^\.(?:nan|NaN|NAN)$/
 const JSON_NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?$/
 const KEYWORD = /^(?:true|True|TRUE|false|False|FALSE|null|Null|NULL|~|)$/
-/** Members of contracts that are true, false or a number; elsewhere a plain word is a text to whoever reads the contract. */
+/** Members of contracts that are boolean or numeric. Elsewhere a plain scalar is read as a string. */
 const TYPED_MEMBERS: ReadonlySet<string> = new Set([
   'ack',
   'additionalItems',
@@ -81,17 +82,17 @@ const TYPED_MEMBERS: ReadonlySet<string> = new Set([
 
 type Scalar = Extract<YamlEvents[number], { readonly type: typeof EVENT_ID.SCALAR }>
 
-/** A node as it stands in its container. */
+/** A node within its container. */
 interface YamlSlot {
   readonly event: YamlEvents[number]
   readonly isKey: boolean
   /** Key of the value; null for items and keys. */
   readonly key: string | null
-  /** A key, or an alias of keys, that would take the place of one before the merge key around it. */
+  /** A key, or an alias of keys, that would replace one before the surrounding merge key. */
   readonly replaces: boolean
 }
 
-/** The first place of a contract where editions differ in what counts; null: none. */
+/** The first place of a contract where the YAML versions differ in a value that matters, or null. */
 export function contractAmbiguity(parsed: ParsedYaml): Ambiguity | null {
   return firstPlace(parsed, ({ event, isKey, key, replaces }) => {
     if (replaces) return MERGE_BEHIND
@@ -104,7 +105,7 @@ export function contractAmbiguity(parsed: ParsedYaml): Ambiguity | null {
 
 const MERGE_BEHIND = 'a merge key (<<) stands behind a key that it holds too, and some readers let it replace that one'
 
-/** The same for an object that another program will store: no merge keys, no tags, no key or value of two readings at all. */
+/** The same for an object that another program stores: no merge keys, no tags, no ambiguous key or value. */
 export function objectAmbiguity(parsed: ParsedYaml): Ambiguity | null {
   return firstPlace(parsed, ({ event, isKey }) => {
     if ('tagStart' in event && event.tagStart !== -1) return 'it has a tag (!)'
@@ -124,7 +125,7 @@ function isPlain({ style, tagStart }: Scalar): boolean {
   return style === SCALAR_STYLE_PLAIN && tagStart === -1
 }
 
-/** Longer texts are none of these. */
+/** Longer texts are never ambiguous. */
 const LONGEST = 64
 
 function textOf({ source }: ParsedYaml, event: Scalar): string {
@@ -137,11 +138,11 @@ interface OpenContainer {
   isKeyNext: boolean
   key: string | null
   readonly keys: Set<string>
-  /** Keys before the merge key whose value this is, or stands in; null: it is merged into nothing. */
+  /** Keys before the merge key that this value belongs to. Null if it is not merged. */
   readonly merged: ReadonlySet<string> | null
 }
 
-/** Of the value that comes next: what it must not hold when it is merged. */
+/** The keys that the next value must not contain if it is merged. */
 function mergedInto(around: OpenContainer | undefined): ReadonlySet<string> | null {
   if (around === undefined) return null
   if (!around.isMapping) return around.merged
@@ -149,7 +150,7 @@ function mergedInto(around: OpenContainer | undefined): ReadonlySet<string> | nu
 }
 
 function overlaps(keys: ReadonlySet<string>, merged: ReadonlySet<string>): boolean {
-  // What is merged there in turn is not followed.
+  // Nested merge keys are not followed.
   return (keys.has('<<') && merged.size > 1) || [...keys].some((key) => key !== '<<' && merged.has(key))
 }
 

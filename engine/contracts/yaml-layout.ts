@@ -1,37 +1,37 @@
 /**
- * YAML text → parser events. One layout fault that YAML 1.2.2 §7.4 forbids is accepted, because published contracts have it and
- * widespread tools read it: within a nested mapping or list, a later line of a quoted text or a flow collection that is not indented
- * further than the mapping. Leading blanks of such a line carry no meaning, so it is indented and the text is parsed again. Every
- * other layout fault is refused, also the same one at column 1, where the members of the document itself begin.
+ * Parses YAML text into events. It accepts one layout fault that YAML 1.2.2 §7.4 forbids, because published contracts
+ * have it and common tools read it. In a nested mapping or list, a continuation line of a quoted scalar or flow
+ * collection may lack indentation. Leading blanks of such a line have no meaning, so it is indented and parsed again.
+ * All other layout faults are refused. So is this one at column 1, where the members of the document begin.
  */
 import { parseEvents, YAMLException } from 'js-yaml'
 
 export type YamlEvents = ReturnType<typeof parseEvents>
 
-/** A text as it was parsed. */
+/** A text as parsed. */
 export interface ParsedYaml {
   readonly events: YamlEvents
-  /** What the offsets of the events point into. */
+  /** The text that event offsets refer to. */
   readonly source: string
-  /** The same place in the text as it was given. */
+  /** The same place in the original text. */
   toOriginal(offset: number): number
 }
 
 interface Repair {
-  /** Offset in the repaired text at which blanks were put in. */
+  /** Offset in the repaired text at which blanks were inserted. */
   readonly at: number
   readonly width: number
 }
 
 const LAYOUT_FAULT = /^deficient indentation/
-/** Which lines may be indented. `any`: at column 1 too, as readers of YAML 1.1 read quoted texts. */
+/** Which lines may be indented. `any` includes column 1, as YAML 1.1 readers read quoted scalars. */
 export type Continuation = 'nested' | 'any'
 
 /** A line at column 1 begins a member of the document or is a document marker; a tab is no indentation (YAML 1.2.2 §6.1). */
 const UNTOUCHABLE: Readonly<Record<Continuation, RegExp>> = { nested: /^(?:[^ ]| *\t)/, any: /^(?:---|\.\.\.| *\t)/ }
 const WIDEST_REPAIR = 512
 
-/** Characters that may be parsed again for the sake of layout: past that the text is refused for its first fault. */
+/** Characters that may be parsed again for layout repairs. Above this the text is refused for its first fault. */
 const REPAIR_BUDGET = 2 ** 26
 
 /** Parses one text. Throws js-yaml's `YAMLException`, with a position in the given text. */
@@ -55,7 +55,10 @@ export function parseYaml(text: string, maxDepth: number, continuation: Continua
   }
 }
 
-/** Enough blanks to pass the mapping around: its key stands somewhere within the line before, or that line is deep enough. */
+/**
+ * Enough blanks to exceed the indentation of the enclosing mapping: that of its key within the line before, or of that
+ * line.
+ */
 function repairOf(source: string, position: number, untouchable: RegExp): Repair | null {
   const at = source.lastIndexOf('\n', position - 1) + 1
   if (at === 0 || untouchable.test(source.slice(at, position + 3))) return null

@@ -1,9 +1,9 @@
-/** Where the members and items of a YAML document stand, from the parser's events: no second parse. */
+/** Positions of the members and items of a YAML document, from the parser's events without a second parse. */
 import { EVENT_ID, getScalarValue } from 'js-yaml'
 import { itemFinder, placedChildren, type PlacedChildren, type PlacedNode } from './positions.ts'
 import type { ParsedYaml, YamlEvents } from './yaml-layout.ts'
 
-/** The events of one document, and where each container ends and each alias leads. */
+/** The events of one document, the ends of containers and the targets of aliases. */
 interface EventIndex {
   readonly parsed: ParsedYaml
   /** Index of a container's opening event → index of its closing one. */
@@ -14,13 +14,13 @@ interface EventIndex {
 
 const NO_CHILDREN: PlacedChildren = new Map<string, PlacedNode>()
 
-/** The root of a document whose text js-yaml has accepted; null when it has no content. */
+/** The root of a document that js-yaml has accepted. Null if it has no content. */
 export function placeYaml(parsed: ParsedYaml): PlacedNode | null {
   const content = parsed.events[1]
   return content === undefined || content.type === EVENT_ID.POP ? null : placed(indexEvents(parsed), 1, 1)
 }
 
-/** The documents of a stream, as the items of a list. */
+/** The documents of a stream as the items of a list. */
 export function placeYamlStream(parsed: ParsedYaml): PlacedNode {
   const index = indexEvents(parsed)
   const documents = new Map<string, PlacedNode>()

@@ -1,6 +1,6 @@
 /**
- * YAML 1.2 text → plain values: the core schema, so dates stay texts, with merge keys, which the tools of the field honour.
- * Aliases stay shared references; their expansion is computed, never made.
+ * Reads YAML 1.2 text into plain values: the core schema, so dates stay strings, with merge keys, which common tools
+ * support. Aliases stay shared references. Their expansion is computed, never built.
  */
 import { constructFromEvents, CORE_SCHEMA, defineMappingTag, EVENT_ID, mapTag, mergeTag, YAMLException } from 'js-yaml'
 import { fail, ok, type Problem, type Result } from '../result.ts'
@@ -18,7 +18,7 @@ interface YamlReading {
   readonly locate: Locate
 }
 
-/** Parsers disagree on the text form of a null key: `null` here, the empty text there. */
+/** Parsers disagree on the string form of a null key: `null` or the empty string. */
 const mapWithoutNullKeys = defineMappingTag(mapTag.tagName, {
   create: mapTag.create,
   identify: mapTag.identify,
@@ -30,7 +30,7 @@ const mapWithoutNullKeys = defineMappingTag(mapTag.tagName, {
 
 const SCHEMA = CORE_SCHEMA.withTags(mergeTag, mapWithoutNullKeys)
 
-/** Reads one YAML document; the problem names the first fault with its line and column. */
+/** Reads one YAML document. The problem names the first fault with its line and column. */
 export function readYaml(text: string, limits: DocumentLimits): Result<YamlReading> {
   const parsed = parse(text, limits)
   if (!parsed.ok) return parsed
@@ -39,7 +39,7 @@ export function readYaml(text: string, limits: DocumentLimits): Result<YamlReadi
   return readParsed(text, parsed.value, limits, false)
 }
 
-/** Reads a stream of YAML documents: one is itself, several are the list of them. */
+/** Reads a stream of YAML documents: a single one is returned as is, several as a list. */
 export function readYamlStream(text: string, limits: DocumentLimits, continuation?: Continuation): Result<YamlReading> {
   const parsed = parse(text, limits, continuation)
   if (!parsed.ok) return parsed
@@ -48,10 +48,7 @@ export function readYamlStream(text: string, limits: DocumentLimits, continuatio
   return readParsed(text, parsed.value, limits, documents > 1)
 }
 
-/**
- * What an object of YAML says to some readers and not to others; null: nothing. For what another program stores, where nothing may
- * differ at all.
- */
+/** The first ambiguity of a YAML object, or null. For objects that another program stores, nothing may be ambiguous. */
 export function yamlObjectProblem(text: string, limits: DocumentLimits): string | null {
   const parsed = parse(text, limits)
   if (!parsed.ok) return parsed.problem.message
@@ -87,11 +84,14 @@ function readParsed(text: string, parsed: ParsedYaml, limits: DocumentLimits, is
   return problem === null ? ok(reading) : fail(problem)
 }
 
-/** Line breaks of YAML 1.1 that are letters like any other in YAML 1.2: NEL, line and paragraph separator. */
+/** Line breaks of YAML 1.1 that are ordinary characters in YAML 1.2: NEL, line and paragraph separator. */
 const OLD_BREAKS = /[\u0085\u2028\u2029]/
 const ANY_BLANKS = /[\s\u0085]+/g
 
-/** Skipped at the beginning of a line by some readers, and a letter to others; at the beginning of the text a mark to all. */
+/**
+ * Some readers skip it at the beginning of a line, others read a character. At the start of the text it is a byte
+ * order mark for all.
+ */
 const MARK_IN_LINE = /(?<=[\r\n][ \t]*)\uFEFF|(?<!^)\uFEFF(?=\uFEFF|---)/
 const MARKS = /\uFEFF/g
 
@@ -105,7 +105,7 @@ function findMarks({ root }: YamlReading, text: string, limits: DocumentLimits):
   })
 }
 
-/** Where one stands in a comment or between tokens, readers of YAML 1.1 see other members than these; within a text, a blank. */
+/** In a comment or between tokens, YAML 1.1 readers see other members. Within a scalar they see a blank. */
 function findOldBreaks({ root }: YamlReading, text: string, limits: DocumentLimits): Problem | null {
   if (!OLD_BREAKS.test(text)) return null
   const other = readYamlStream(text.replaceAll(new RegExp(OLD_BREAKS, 'g'), '\n'), limits, 'any')
@@ -123,7 +123,8 @@ function sameButBlanks(root: unknown): string {
 
 function parse(text: string, limits: DocumentLimits, continuation?: Continuation): Result<ParsedYaml> {
   try {
-    // The parser counts scalars as levels too: it only bounds the stack here. The graph is measured afterwards, aliases followed.
+    // The parser counts scalars as levels too, so it only bounds the stack here. The graph is measured afterwards with
+    // aliases followed.
     return ok(withoutBlankEnd(parseYaml(text, limits.maxDepth + 2, continuation)))
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error
@@ -131,7 +132,7 @@ function parse(text: string, limits: DocumentLimits, continuation?: Continuation
   }
 }
 
-/** A separator after which nothing comes is read by everybody as the end of the document before it. */
+/** Every reader takes a final separator without content for the end of the document before it. */
 function withoutBlankEnd(parsed: ParsedYaml): ParsedYaml {
   const { events } = parsed
   let end = events.length
@@ -141,7 +142,7 @@ function withoutBlankEnd(parsed: ParsedYaml): ParsedYaml {
   return end === events.length ? parsed : { ...parsed, events: events.slice(0, end) }
 }
 
-/** Its start, its empty scalar, its end. */
+/** The events of a blank document: start, empty scalar, end. */
 const BLANK_DOCUMENT = 3
 
 function isBlank(event: ParsedYaml['events'][number] | undefined): boolean {
@@ -164,7 +165,7 @@ function notOneDocument(count: number): Problem {
     : unreadable(`it holds ${count} YAML documents`, { fix: 'Give each as an artifact of its own.' })
 }
 
-/** How to mend what the parser names; the first row that matches counts. */
+/** Fixes for the faults that the parser names. The first matching row counts. */
 const FIXES: readonly { readonly reason: RegExp; readonly fix: string }[] = [
   { reason: /^duplicated mapping key/, fix: 'Keep one of the two: readers disagree on which one counts.' },
   { reason: /^unidentified alias/, fix: 'Define the anchor (&name) before its alias (*name).' },
@@ -198,13 +199,13 @@ function describe(
   })
 }
 
-/** The line above at which the same key stands in the same block mapping; null in a mapping written on one line. */
+/** The earlier line with the same key in the same block mapping. Null in a mapping on one line. */
 function firstOfKey(text: string, { line, column }: Position): Position | null {
   const lines = text.split('\n', line)
   const keyAt = (number: number): string | null => {
     const content = lines[number - 1] ?? ''
     const key = /^(?:"[^"]*"|'[^']*'|[^:#]+?)(?=\s*:(?:\s|$))/.exec(content.slice(column - 1))?.[0] ?? null
-    // What stands before it on the line is indentation, or the mark of the item that the mapping begins.
+    // The text before it on the line is indentation, or the mark of the item that starts the mapping.
     return /^[\s-]*$/.test(content.slice(0, column - 1)) ? key : null
   }
   const key = keyAt(line)

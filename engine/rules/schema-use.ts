@@ -1,7 +1,7 @@
 /**
  * The findings about a schema in use: each change with its rule, and the level that proofs about its values leave. A
- * general finding covers values that are refused, or new, and that no keyword change explains. The file exceeds 400
- * lines because levels and general findings use the same proofs.
+ * general finding covers values that are refused, or new, and that no keyword change explains. It is one file past 400
+ * lines, because levels and general findings use the same proofs.
  */
 import type { Level } from '../finding.ts'
 import type { SchemaComparison, SchemaPair } from '../schema/comparison.ts'

@@ -1,8 +1,8 @@
-/** Arguments that say of themselves whether they are required, in types of a language or of JSON, brought to JSON Schema. */
+/** Converts argument definitions with their own `required` flag, in language or JSON types, to JSON Schema. */
 import { lookupTable } from '../../lookup-table.ts'
 import { isRecord, type JsonRecord } from '../../schema/located.ts'
 
-/** Names of types in Python, by which some providers ask for them. Others stay as they are, so that a change of one is told. */
+/** Python type names that some providers use. Other names are kept, so that a change of one is reported. */
 const TYPES: Readonly<Record<string, string>> = lookupTable({
   str: 'string',
   int: 'integer',

@@ -1,4 +1,4 @@
-/** Where the tools stand in a document, whichever of the ways to hold them it uses: a list, a request, a record by name. */
+/** Finds the tools in a document, in any container: a list, a request, a record by name. */
 import { isRecord, memberOf, ROOT, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
 import {
   GEMINI_FORM,
@@ -9,14 +9,14 @@ import {
   type ToolForm,
 } from './vendor-formats.ts'
 
-/** One tool of a document, not looked into. */
+/** One tool of a document, not yet read. */
 export interface ToolEntry {
   readonly located: Located
-  /** Null where no form has this shape. */
+  /** Null if no known form has this shape. */
   readonly form: ToolForm | null
-  /** The name, where the document holds the tool by it. */
+  /** The name, if the document uses it as the key of the tool. */
   readonly key: string | null
-  /** The name of what it stands in, by which it is called too. */
+  /** The name of the enclosing namespace, which is part of the called name. */
   readonly namespace: string | null
 }
 
@@ -25,7 +25,7 @@ const DECLARATIONS: ReadonlySet<string> = new Set(['functionDeclarations', 'func
 const GEMINI_HOSTED_MEMBER =
   /^(?:google_?search(?:_?retrieval)?|enterprise_?web_?search|code_?execution|url_?context|google_?maps|file_?search|computer_?use|retrieval)$/i
 
-/** The tools of a document in its order; null when the document holds none in any way. */
+/** The tools of a document in order. Null if the document contains none in any form. */
 export function toolEntries(root: unknown): readonly ToolEntry[] | null {
   const whole: Located = { value: root, at: ROOT, document: '' }
   if (Array.isArray(root)) return listed(whole)
@@ -60,12 +60,12 @@ function listed(list: Located): readonly ToolEntry[] {
   })
 }
 
-/** Where Bedrock is to keep what it has read: no tool. */
+/** A cache point of Bedrock, which is not a tool. */
 function isMark(value: unknown): boolean {
   return isRecord(value) && isRecord(value['cachePoint']) && Object.keys(value).length === 1
 }
 
-/** An item, and the tools that it holds. */
+/** The tools of an item: itself, or the tools that it contains. */
 function entriesOf(item: Located): readonly ToolEntry[] {
   const entry = entryOf(item)
   if (entry.form?.isNamespace !== true) return [entry]
@@ -78,7 +78,7 @@ function nameOf({ value }: Located): string | null {
   return isRecord(value) && typeof value['name'] === 'string' ? value['name'] : null
 }
 
-/** Gemini's tools have no name and no type of their own: they are members of an object. */
+/** Gemini's tools have no name and type: they are members of an object. */
 function isGemini(value: unknown): boolean {
   if (!isRecord(value)) return false
   const names = Object.keys(value)
@@ -119,7 +119,10 @@ function itemsOf(list: Located): readonly Located[] {
   return values.map((value, index) => ({ value, at: stepInto(list.at, String(index)), document: '' }))
 }
 
-/** Whether a value holds tools in a form that is no other contract's: each is known, and one at least is called by a model. */
+/**
+ * Whether a value contains tools in a form that no other contract has: every tool is known, and a model calls at least
+ * one.
+ */
 export function isAgentTools(root: unknown): boolean {
   const entries = toolEntries(root)
   if (entries === null || entries.length === 0 || entries.some(({ form }) => form === null)) return false

@@ -1,7 +1,7 @@
-/** Gemini's spelling of schemas (an OpenAPI 3.0 subset in protobuf's JSON) brought to JSON Schema's, each part in its place. */
+/** Converts Gemini's schemas (an OpenAPI 3.0 subset in protobuf JSON) to JSON Schema, with each part in its place. */
 import { isRecord } from '../../schema/located.ts'
 
-/** Counts are 64-bit numbers in protobuf, which its JSON writes as texts. */
+/** Counts are 64-bit numbers in protobuf, which its JSON writes as strings. */
 const COUNTS: ReadonlySet<string> = new Set([
   'minItems',
   'maxItems',
@@ -11,7 +11,7 @@ const COUNTS: ReadonlySet<string> = new Set([
   'maxProperties',
 ])
 
-/** Order for display, and examples: no part of what is valid. */
+/** Display order and examples do not affect which values are valid. */
 const SILENT: ReadonlySet<string> = new Set(['propertyOrdering', 'property_ordering'])
 
 export function plainSchema(schema: unknown): unknown {

@@ -1,6 +1,6 @@
 /**
- * The tools that an agent is given, in whatever form, as tools of an MCP manifest: so that one walker and one set of rules
- * judge both. What is found in the common form is placed back where it stands in the document.
+ * Reads the tools of an agent, in any form, as tools of an MCP manifest. One walker and one set of rules then judge
+ * both. Locations in the common form are mapped back to the document.
  */
 import { fail, ok, type Result } from '../../result.ts'
 import { isRecord, memberOf, pointerOf, type JsonRecord, type Located } from '../../schema/located.ts'
@@ -13,29 +13,29 @@ import type { ToolForm, ToolKind } from './vendor-formats.ts'
 import { schemaOfDefinitions } from './definitions.ts'
 import { plainSchema } from './gemini.ts'
 
-/** What a tool has beside what MCP knows of. */
+/** Members of a tool that MCP does not have. */
 export interface ToolSettings {
   readonly kind: ToolKind
-  /** Of a hosted tool: what the provider calls it. */
+  /** The provider's name of a hosted tool. */
   readonly type: string | null
   readonly strict: Located | null
-  /** Of a custom tool: the form of its input. */
+  /** The input format of a custom tool. */
   readonly format: Located | null
-  /** What it is set to, by member: of a hosted tool all, of others what decides when and how it is called. */
+  /** Settings by member: all of a hosted tool, and those of others that decide when and how it is called. */
   readonly members: ReadonlyMap<string, Located>
 }
 
 export interface AgentTools {
   readonly items: McpItems
   readonly settings: ReadonlyMap<string, ToolSettings>
-  /** Names of the forms, sorted and joined; null where there is no tool. */
+  /** Names of the forms, sorted and joined. Null if there is no tool. */
   readonly form: string | null
-  /** The pointer into the document for one into the common form. */
+  /** Maps a pointer of the common form to one into the document. */
   readonly sourceOf: (pointer: string) => string
   readonly locate: Locate
 }
 
-/** Reads tools in any form; the problem names what is of none, by pointer and position. */
+/** Reads tools in any form. The problem names the first unknown one by pointer and position. */
 export function readAgentTools({ root, locate }: SourceDocument): Result<AgentTools> {
   const entries = toolEntries(root)
   if (entries === null) return fault(locate, '', 'it holds no tools in a form that is known', FORMS_FIX)
@@ -96,7 +96,7 @@ function readTool({ located, form, key, namespace }: ToolEntry, sources: Map<str
   putSchemas(located, form, put)
   const properties = value['inputSchema'] === undefined ? partAt(located, parts.arguments ?? []) : null
   if (properties !== null) {
-    // LangChain's `args` are the properties alone: the object around them has no place of its own.
+    // LangChain's `args` are only the properties. The object around them has no place of its own.
     put('inputSchema', located, { type: 'object', properties: properties.value })
     sources.set(`${origin}/inputSchema/properties`, pointerOf(properties.at))
   }
@@ -106,7 +106,7 @@ function readTool({ located, form, key, namespace }: ToolEntry, sources: Map<str
     for (const member of ['properties', 'required'])
       sources.set(`${origin}/inputSchema/${member}`, pointerOf(definitions.at))
   }
-  // Without parameters a function takes none; a custom or hosted tool takes what is no object.
+  // Without parameters a function takes none. The input of a custom or hosted tool is not an object.
   if (form.kind === 'function' && value['inputSchema'] === undefined)
     put('inputSchema', located, { type: 'object', properties: {} })
   // A model reads examples as it reads the description.
@@ -131,14 +131,14 @@ function putSchemas(
   put('outputSchema', output, schemaOf(output))
 }
 
-/** A tool that is its own schema describes itself once. */
+/** A tool that is its own schema has its description once. */
 function withoutDescription(schema: unknown): unknown {
   if (!isRecord(schema)) return schema
   const { title: _title, description: _description, ...rest } = schema
   return rest
 }
 
-/** The first way that leads to a value; nothing is a value where it is null. */
+/** The first path that leads to a value. Null counts as no value. */
 function partAt(tool: Located, ways: readonly (readonly string[])[]): Located | null {
   for (const way of ways) {
     const found = way.reduce<Located | null>((owner, step) => (owner === null ? null : memberOf(owner, step)), tool)
@@ -154,7 +154,7 @@ function settingsOf(tool: Located, { kind, parts, isNamespace }: ToolForm): Tool
   for (const name of Object.keys(owner)) {
     if (kind === 'hosted' ? isNamespace === true || IDENTITY.has(name) : !CALLING.has(name)) continue
     const member = memberOf(tool, name)
-    // A flag that is off is one that is not set.
+    // A flag that is false is the same as an absent one.
     if (member !== null && member.value !== false) members.set(name, member)
   }
   const format = kind === 'custom' ? partAt(tool, parts.format ?? []) : null
@@ -163,7 +163,7 @@ function settingsOf(tool: Located, { kind, parts, isNamespace }: ToolForm): Tool
 
 const EXAMPLES = 'input_examples'
 
-/** Members of a tool that decide when it is seen, who calls it, and what becomes of its result. */
+/** Members of a tool that decide when it is visible, who calls it, and how its result is used. */
 const CALLING: ReadonlySet<string> = new Set([
   'allowed_callers',
   'behavior',
@@ -172,7 +172,7 @@ const CALLING: ReadonlySet<string> = new Set([
   EXAMPLES,
 ])
 
-/** Members of a hosted tool that are told in another way, and those that carry a caller's secret. */
+/** Members of a hosted tool that are reported elsewhere, and those that contain a caller's secret. */
 const IDENTITY: ReadonlySet<string> = new Set([
   'type',
   'name',
@@ -185,7 +185,7 @@ const IDENTITY: ReadonlySet<string> = new Set([
   'authorization_token',
 ])
 
-/** The longest known beginning of the pointer is replaced by where it stands. */
+/** Replaces the longest known prefix of the pointer by its place in the document. */
 function sourceOf(pointer: string, sources: ReadonlyMap<string, string>): string {
   for (let end = pointer.length; end > 0; end = pointer.lastIndexOf('/', end - 1)) {
     const source = sources.get(pointer.slice(0, end))

@@ -1,18 +1,18 @@
 /**
- * The forms in which model providers and agent frameworks write a tool: one row a form, with where it keeps what all of them
- * have. The rows are tried in order; what a form is told by excludes the rows below it.
+ * The tool formats of model providers and agent frameworks: one row for each form, with the place of the common parts.
+ * The rows are tried in order, and a form excludes the rows below it.
  */
 import { isRecord, type JsonRecord } from '../../schema/located.ts'
 
-/** How a tool is called. `hosted` tools are run by the provider, who defines their arguments. */
+/** How a tool is called. The provider runs `hosted` tools and defines their arguments. */
 export type ToolKind = 'function' | 'custom' | 'hosted'
 
 export interface ToolForm {
-  /** Names the form in results. */
+  /** The name of the form in results. */
   readonly name: string
   readonly kind: ToolKind
   readonly isOf: (item: JsonRecord) => boolean
-  /** Ways down to the parts, as member names; the first that leads somewhere holds. */
+  /** Paths to the parts, as member names. The first path that leads to a value counts. */
   readonly parts: {
     readonly name: readonly (readonly string[])[]
     readonly description: readonly (readonly string[])[]
@@ -20,16 +20,16 @@ export interface ToolForm {
     readonly outputSchema?: readonly (readonly string[])[]
     /** Only the properties of the arguments, without the object around them. */
     readonly arguments?: readonly (readonly string[])[]
-    /** The arguments by name, each saying of itself whether it is required, in types of its own. */
+    /** The arguments by name, each with its own `required` flag, in the types of the provider. */
     readonly definitions?: readonly (readonly string[])[]
     readonly strict?: readonly (readonly string[])[]
     readonly format?: readonly (readonly string[])[]
   }
-  /** True where schemas are in Gemini's spelling of OpenAPI. */
+  /** True if schemas use Gemini's form of OpenAPI. */
   readonly isGemini?: true
-  /** True where the tool is a schema by itself: a document that is one such schema alone is taken for a schema. */
+  /** True if the tool itself is a schema. A document with a single such schema is read as a schema. */
   readonly isSchema?: true
-  /** True where the item holds further tools, which are called by its name too. */
+  /** True if the item contains further tools, whose called names include its name. */
   readonly isNamespace?: true
 }
 
@@ -39,20 +39,20 @@ function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== ''
 }
 
-/** Types of JSON values: what has one of them is a schema, not a tool of a provider. */
+/** Types of JSON values: an object with one of them is a schema, not a provider's tool. */
 const JSON_TYPES: ReadonlySet<unknown> = new Set(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'])
 
-/** How the Vercel AI SDK marks what a provider runs, in its versions 5 and 6. */
+/** How the Vercel AI SDK versions 5 and 6 mark tools that a provider runs. */
 const VERCEL_HOSTED: ReadonlySet<unknown> = new Set(['provider-defined', 'provider'])
 
-/** Arguments by name, where a schema would say first that it is of an object. */
+/** Arguments by name. A schema would state its object type instead. */
 function areDefinitions(value: unknown): boolean {
   if (!isRecord(value)) return false
   const definitions = Object.values(value)
   return definitions.length > 0 && definitions.every((one) => isRecord(one) && isText(one['type']))
 }
 
-/** A tool as a member of a function object: OpenAI chat completions, and everyone who copied them. */
+/** A tool as a member of a function object: OpenAI chat completions, and formats copied from it. */
 const NESTED = { name: [['function', 'name']], description: [['function', 'description']] } as const
 
 export const TOOL_FORMS: readonly ToolForm[] = [
@@ -99,7 +99,7 @@ export const TOOL_FORMS: readonly ToolForm[] = [
     parts: { ...NAMED, inputSchema: [], format: [['format']] },
   },
   {
-    // Functions under one name, which a model sees before it sees them.
+    // Functions in one namespace, which a model sees first.
     name: 'openai-responses',
     kind: 'hosted',
     isOf: ({ type, name, tools }) => type === 'namespace' && isText(name) && Array.isArray(tools),
@@ -222,7 +222,7 @@ export const GEMINI_HOSTED_FORM: ToolForm = {
   parts: { name: [], description: [], inputSchema: [] },
 }
 
-/** A member of the record that the Vercel AI SDK keeps tools in: the name is the member's. */
+/** A member of the Vercel AI SDK's tool record. Its key is the name. */
 export const VERCEL_MEMBER_FORM: ToolForm = {
   name: 'vercel',
   kind: 'function',
@@ -236,7 +236,7 @@ export const VERCEL_MEMBER_FORM: ToolForm = {
   },
 }
 
-/** A member of that record which a provider runs. */
+/** A member of that record that a provider runs. */
 export const VERCEL_HOSTED_MEMBER_FORM: ToolForm = {
   name: 'vercel',
   kind: 'hosted',

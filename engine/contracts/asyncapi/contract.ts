@@ -1,4 +1,7 @@
-/** An AsyncAPI document, 2.x or 3.x, as what an application sends and receives where: one model for both, read with its structure checked. */
+/**
+ * Reads an AsyncAPI document, 2.x or 3.x, into one model: what an application sends and receives on which channel. The
+ * structure is checked.
+ */
 import { byCodeUnit } from '../../change-set.ts'
 import type { CompareOptions } from '../../format.ts'
 import { fail, ok, type Result } from '../../result.ts'
@@ -13,7 +16,7 @@ import { ofSide, unreadable } from '../unreadable.ts'
 import { readMessages, type AsyncMessage, type MessageDefaults } from './messages.ts'
 import { itemsOf, partWithTraits, traitOrderOf } from './traits.ts'
 
-/** Of the application that the document describes. */
+/** From the view of the application that the document describes. */
 export type AsyncAction = 'send' | 'receive'
 
 export interface AsyncChannel {
@@ -21,9 +24,9 @@ export interface AsyncChannel {
   readonly located: Located
   readonly parameters: Located | null
   readonly bindings: Located | null
-  /** What is on it, whichever operation sends or receives it; 3.x only. */
+  /** The messages of the channel, whichever operation uses them; 3.x only. */
   readonly messages: readonly AsyncMessage[]
-  /** Names of the servers that it is on, where each is named; null where it is on all of them. */
+  /** The servers of the channel, and where each is named. Null if it is on all of them. */
   readonly servers: ReadonlyMap<string, Located> | null
 }
 
@@ -31,7 +34,7 @@ export interface AsyncOperation {
   readonly action: AsyncAction
   readonly address: string
   readonly located: Located
-  /** Of all parts. */
+  /** The messages of all parts. */
   readonly messages: readonly AsyncMessage[]
   /** Operations of 3.x with this action and address, by id; 2.x has one. */
   readonly parts: readonly AsyncOperationPart[]
@@ -42,16 +45,16 @@ export interface AsyncOperationPart {
   readonly located: Located
   readonly bindings: Located | null
   readonly security: Located | null
-  /** What answers it; null where nothing does. */
+  /** The reply, or null if there is none. */
   readonly reply: AsyncReply | null
 }
 
 export interface AsyncReply {
   readonly located: Located
   readonly messages: readonly AsyncMessage[]
-  /** Address of the channel that it goes through; null where it is left open. */
+  /** Address of the reply channel. Null if it is left open. */
   readonly channel: string | null
-  /** Where the request says to reply, as a runtime expression; null where it does not. */
+  /** The runtime expression that gives the reply address, or null. */
   readonly address: string | null
 }
 
@@ -82,7 +85,7 @@ export function isAsyncApi(root: unknown): boolean {
   return isRecord(root) && typeof root['asyncapi'] === 'string'
 }
 
-/** Reads one side; an empty one is null. The problem names what is not as AsyncAPI has it, by pointer and position. */
+/** Reads one side. An empty side is null. The problem names the fault by pointer and position. */
 export function readAsyncApi(text: string, side: 'base' | 'head', options: CompareOptions): Result<AsyncApi | null> {
   if (text === '') return ok(null)
   const limits = options.limits ?? DEFAULT_DOCUMENT_LIMITS
@@ -104,7 +107,7 @@ export function readAsyncApi(text: string, side: 'base' | 'head', options: Compa
 
 type AsyncApiParts = Pick<AsyncApi, 'channels' | 'operations' | 'servers'>
 
-/** Walks a document once; the first fault in its order is kept. */
+/** Walks a document once and keeps the first fault in document order. */
 class AsyncApiReader {
   fault: ReturnType<typeof unreadable> | null = null
   readonly #documents: OpenApiDocuments
@@ -121,7 +124,7 @@ class AsyncApiReader {
     this.#defaults = { contentType, traits: traitOrderOf(version) }
   }
 
-  /** `publish` is what others publish, so that the application receives it (AsyncAPI 2.6, Channel Item Object). */
+  /** `publish` means that others publish and the application receives (AsyncAPI 2.6, Channel Item Object). */
   readVersion2(): AsyncApiParts {
     const channels = new Map<string, AsyncChannel>()
     const operations = new Map<string, AsyncOperation>()
@@ -147,7 +150,7 @@ class AsyncApiReader {
     for (const [id, channel] of this.#inOrder('channels')) {
       const stated = memberOf(channel, 'address')?.value
       const address = typeof stated === 'string' ? stated : `(${id})`
-      // The same address may be one of several channels, on other servers.
+      // Several channels may have the same address on different servers.
       const key = channels.has(address) ? `${address} (${id})` : address
       channels.set(key, this.#channel(key, channel))
       addresses.set(channel.value, key)
@@ -180,7 +183,7 @@ class AsyncApiReader {
     return { channels, operations, servers: this.#servers() }
   }
 
-  /** By id, so that the order in the document decides nothing. */
+  /** Sorted by id, so that document order has no effect. */
   #inOrder(member: string): readonly (readonly [string, Located])[] {
     return this.#members(this.#root, member, false).toSorted(([one], [other]) => byCodeUnit(one, other))
   }
@@ -242,7 +245,7 @@ class AsyncApiReader {
     return servers
   }
 
-  /** The objects that a member holds by name, references followed. */
+  /** The objects of a member by name, with references followed. */
   #members(owner: Located, member: string, isRequired: boolean): readonly (readonly [string, Located])[] {
     const holder = this.#follow(memberOf(owner, member))
     if (holder === null) {
@@ -266,7 +269,7 @@ class AsyncApiReader {
     return this.#follow(memberOf(owner, member))
   }
 
-  /** What an operation says together with its traits. */
+  /** A member of an operation merged with those of its traits. */
   #ofTraits(operation: Located, member: string): Located | null {
     return this.#follow(partWithTraits(operation, member, this.#defaults.traits, this.#documents))
   }
@@ -281,7 +284,7 @@ class AsyncApiReader {
   }
 }
 
-/** 2.x names servers, 3.x refers to them; an empty list names none, which means all. */
+/** 2.x names servers, 3.x refers to them. An empty list means all servers. */
 function serverNames(list: Located | null): ReadonlyMap<string, Located> | null {
   const named = itemsOf(list).flatMap((item) => {
     const reference = isRecord(item.value) ? item.value['$ref'] : item.value
@@ -291,7 +294,7 @@ function serverNames(list: Located | null): ReadonlyMap<string, Located> | null 
   return named.length === 0 ? null : new Map(named)
 }
 
-/** 2.x wrote one URL, 3.x its parts; the protocol is told apart from both. */
+/** 2.x has one URL, 3.x its parts. The protocol is compared separately. */
 function urlOf({ url, host, pathname }: JsonRecord): string {
   if (typeof url === 'string') return url.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '').replace(/\/$/, '')
   const path = typeof pathname === 'string' ? pathname : ''

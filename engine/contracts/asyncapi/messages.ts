@@ -1,22 +1,22 @@
-/** The messages of an operation or channel of AsyncAPI, whichever way they are held: one, `oneOf`, a list, or by name. */
+/** The messages of an AsyncAPI operation or channel, in any notation: one, `oneOf`, a list, or by name. */
 import { isRecord, memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
 import type { OpenApiDocuments } from '../documents.ts'
 import { itemsOf, partWithTraits, type TraitOrder } from './traits.ts'
 
 export interface AsyncMessage {
-  /** Its own name, else the one it is held or referred to by; empty where it has none. */
+  /** Its own name, else its key or the name in the reference. Empty if it has none. */
   readonly name: string
   readonly located: Located
   readonly contentType: string
   readonly payload: Located | null
   readonly headers: Located | null
-  /** The language of the payload's schema where it is not JSON Schema; null where it is. */
+  /** The language of the payload's schema if it is not JSON Schema, else null. */
   readonly schemaFormat: string | null
   readonly correlationId: Located | null
   readonly bindings: Located | null
 }
 
-/** What holds for all messages of a document. */
+/** Defaults for all messages of a document. */
 export interface MessageDefaults {
   readonly contentType: string
   readonly traits: TraitOrder
@@ -81,7 +81,7 @@ function followed(located: Located | null, documents: OpenApiDocuments): Located
   return located === null ? null : documents.follow(located)
 }
 
-/** 3.x may wrap a schema to say its language (Multi Format Schema Object). */
+/** 3.x may wrap a schema to state its language (Multi Format Schema Object). */
 function schemaOf(
   held: Located | null,
   documents: OpenApiDocuments,

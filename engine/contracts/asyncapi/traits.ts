@@ -1,6 +1,6 @@
 /**
- * Parts of an operation or message together with its traits. Both majors merge by JSON Merge Patch (RFC 7396) in the order
- * of the traits; in 2.x a trait overrides what the owner says, in 3.x it never does (AsyncAPI 3.0, Traits Merge Mechanism).
+ * Merges parts of an operation or message with its traits. Both majors use JSON Merge Patch (RFC 7396) in the order of
+ * the traits. In 2.x a trait overrides its owner, in 3.x it does not (AsyncAPI 3.0, Traits Merge Mechanism).
  */
 import { isRecord, memberOf, stepInto, type Located, type Place } from '../../schema/located.ts'
 import type { OpenApiDocuments } from '../documents.ts'
@@ -11,7 +11,10 @@ export function traitOrderOf(version: string): TraitOrder {
   return version.startsWith('2') ? 'traits-override' : 'owner-overrides'
 }
 
-/** A member of the owner with those of its traits; references at its top are followed where there is something to merge. */
+/**
+ * A member of the owner merged with those of its traits. A reference at its top is followed if there is something to
+ * merge.
+ */
 export function partWithTraits(
   owner: Located,
   member: string,
@@ -33,7 +36,7 @@ function mergedAtTop(under: Located | null, over: Located, documents: OpenApiDoc
   return lower === null || upper === null ? over : merged(lower, upper)
 }
 
-/** Each part stays where it is written. References further in are not looked behind: of two, the stronger one holds. */
+/** Each part keeps its place. Nested references are not followed: of two, the stronger one wins. */
 function merged(under: Located, over: Located): Located {
   const [lower, upper] = [under.value, over.value]
   if (!isRecord(lower) || !isRecord(upper) || under.document !== over.document) return over
@@ -46,13 +49,13 @@ function merged(under: Located, over: Located): Located {
     const part = below === null ? above : merged(below, above)
     values.set(name, part.value)
     moved.set(name, part.at)
-    // RFC 7396: null takes the member away.
+    // RFC 7396: null removes the member.
     if (part.value === null) values.delete(name)
   }
   return { value: Object.fromEntries(values), at: { ...over.at, moved }, document: over.document }
 }
 
-/** The items of a list; none where there is no list. */
+/** The items of a list. Empty if there is no list. */
 export function itemsOf(list: Located | null): readonly Located[] {
   if (list === null) return []
   const values: readonly unknown[] = Array.isArray(list.value) ? list.value : []

@@ -1,4 +1,4 @@
-/** Text of a GraphQL contract → schema: SDL, or the JSON of an introspection query. */
+/** Reads the text of a GraphQL contract: SDL, or the JSON of an introspection query. */
 import { fail, ok, type Result } from '../../result.ts'
 import { readDocument } from '../document.ts'
 import type { DocumentLimits } from '../../limits.ts'
@@ -7,7 +7,7 @@ import { readIntrospection } from './introspection.ts'
 import { NO_SCHEMA, type GraphqlSchema } from './schema.ts'
 import { readSdl } from './sdl.ts'
 
-/** Reads one side of an artifact; the empty text is a schema that does not exist. */
+/** Reads one side of an artifact. Empty text is a schema that does not exist. */
 export function readGraphql(text: string, limits: DocumentLimits): Result<GraphqlSchema> {
   if (text === '') return ok(NO_SCHEMA)
   if (text.length > limits.maxLength) {
@@ -15,13 +15,13 @@ export function readGraphql(text: string, limits: DocumentLimits): Result<Graphq
   }
   const first = /[^\s\uFEFF,]/.exec(text)?.[0]
   if (first === undefined) return fail(unreadable('it is blank', { fix: 'Give the contract’s text.' }))
-  // No definition of SDL starts with a bracket: what does is JSON, or the operation `{ … }`, which is no schema either.
+  // No SDL definition starts with a bracket. Such text is JSON, or the operation `{ … }`, which is not a schema.
   if (first !== '{' && first !== '[') return readSdl(text, limits)
   const document = readDocument(text, limits)
   return document.ok ? readIntrospection(document.value) : document
 }
 
-/** What starts a definition in SDL, after blanks, comments and a description (GraphQL §3). */
+/** What starts an SDL definition, after blanks, comments and a description (GraphQL §3). */
 const SDL_START = new RegExp(
   [
     /^(?:\uFEFF|[\s,]|#[^\n\r]*|"""(?:[^"\\]|\\|"(?!""))*"""|"(?:[^"\\\n]|\\.)*")*/,

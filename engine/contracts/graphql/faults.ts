@@ -1,4 +1,4 @@
-/** The first fault that reading a schema meets. Reading goes on to its end, and what was read is then not used. */
+/** Keeps the first fault of a schema. Reading continues to the end, but its result is not used. */
 import type { Problem } from '../../result.ts'
 import { firstAt, unreadable } from '../unreadable.ts'
 import type { Position } from '../positions.ts'
@@ -25,7 +25,7 @@ export class Faults {
     })
   }
 
-  /** Two elements of one name have two readings: both are named. */
+  /** Two elements with one name are ambiguous. Both are named. */
   reportDuplicate(what: string, mark: Mark, first: Mark): void {
     const place = firstAt(this.#positionOf(first), typeof first === 'string' ? first : undefined)
     this.report(`${what} is defined twice${place}`, mark, 'Keep one of the two.')

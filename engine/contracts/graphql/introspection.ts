@@ -1,6 +1,6 @@
 /**
- * The JSON of an introspection query → schema. Which directives are applied is not told there, but for what introspection
- * has members of its own for: deprecation, scalar specifications and @oneOf inputs.
+ * Reads the JSON of an introspection query. It does not contain the applied directives, except those with
+ * introspection members: deprecation, scalar specifications and @oneOf inputs.
  */
 import { lookupTable } from '../../lookup-table.ts'
 import { GraphQLError } from 'graphql/error'
@@ -38,7 +38,7 @@ const KINDS: Readonly<Record<string, TypeKind>> = lookupTable({
   INPUT_OBJECT: 'input',
 })
 
-/** Whether a JSON document is an answer to an introspection query by its form. */
+/** Whether a JSON document has the form of an introspection result. */
 export function isIntrospection(root: unknown): boolean {
   return schemaOf(root) !== null
 }
@@ -51,7 +51,7 @@ function schemaOf(root: unknown): Located | null {
   return schema !== null && isRecord(schema.value) ? schema : null
 }
 
-/** Reads an introspection result; the problem names what is not as GraphQL has it, by pointer and position. */
+/** Reads an introspection result. The problem names the fault by pointer and position. */
 export function readIntrospection({ root, locate }: SourceDocument): Result<GraphqlSchema> {
   const positionOf: GraphqlSchema['positionOf'] = (mark) => (typeof mark === 'string' ? locate(mark) : null)
   const faults = new Faults(positionOf)
@@ -132,7 +132,7 @@ class IntrospectionReader {
     return { ...deprecableOf(item), type, defaultValue: text === null ? null : this.#literal(text, item) }
   }
 
-  /** `defaultValue` is a literal in SDL, as a text: the bounds of the JSON around it do not hold in it. */
+  /** `defaultValue` is an SDL literal in a string, so the limits of the surrounding JSON do not apply to it. */
   #literal(text: string, owner: Located): string {
     try {
       if (tooDeepAt(text, LITERAL_DEPTH) === null) return literalOf(parseConstValue(text, { noLocation: true }))
@@ -188,7 +188,7 @@ class IntrospectionReader {
   }
 }
 
-/** Deepest default value that is read: the parser recurses, and no default of a real schema comes near. */
+/** Maximum nesting of a default value. The parser is recursive, and real schemas stay far below this. */
 const LITERAL_DEPTH = 64
 const SHOWN_LITERAL = 80
 
@@ -206,7 +206,7 @@ function nameOf(item: Located): string {
 }
 
 function elementOf(item: Located): Element {
-  // An empty description is how some servers say that there is none.
+  // Some servers return an empty description if there is none.
   const description = textOf(item, 'description') || null
   return { name: nameOf(item), mark: pointerOf(item.at), description, usages: [] }
 }

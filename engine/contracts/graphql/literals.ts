@@ -1,8 +1,8 @@
-/** Values as SDL writes them → one text for each value: spacing, block strings and the order of object fields mean nothing. */
+/** Writes SDL values in canonical form: spacing, block strings and the order of object fields have no meaning. */
 import type { ConstValueNode } from 'graphql/language'
 import { byCodeUnit } from '../../change-set.ts'
 
-/** The canonical literal of a value. Nesting is bounded by reading (nesting.ts). */
+/** The canonical literal of a value. The reader bounds its nesting (nesting.ts). */
 export function literalOf(node: ConstValueNode): string {
   if (node.kind === 'StringValue') return JSON.stringify(node.value)
   if (node.kind === 'ListValue') return `[${node.values.map(literalOf).join(', ')}]`
@@ -11,7 +11,7 @@ export function literalOf(node: ConstValueNode): string {
     return `{${fields.sort(byCodeUnit).join(', ')}}`
   }
   if (node.kind === 'NullValue') return 'null'
-  // Integers keep their digits: those of a custom scalar may be more than a double holds.
+  // Integers keep their digits, because a custom scalar may exceed a double.
   if (node.kind === 'FloatValue') return Number.isFinite(Number(node.value)) ? String(Number(node.value)) : node.value
   return String(node.value)
 }

@@ -1,6 +1,6 @@
 /**
- * How deep brackets nest in an SDL text, told without parsing: the parser recurses, so that hostile nesting must be refused
- * before it is parsed. Strings, block strings and comments are skipped (GraphQL §2.1.4, §2.9.4).
+ * Measures bracket nesting in SDL text without parsing. The parser is recursive, so hostile nesting must be refused
+ * first. Strings, block strings and comments are skipped (GraphQL §2.1.4, §2.9.4).
  */
 import { endOfString } from '../json-strings.ts'
 
@@ -8,8 +8,8 @@ const MARKS = /"""|["#[\](){}]/g
 const LINE_END = /[\n\r]/g
 
 /**
- * Offset of the first bracket that is nested deeper than `maxDepth`; null when there is none. In a text whose strings do
- * not close the answer means nothing, and the parser refuses that text before it comes to the brackets.
+ * Offset of the first bracket nested deeper than `maxDepth`, or null. If a string is not closed, the result has no
+ * meaning; the parser then refuses the text before it reaches the brackets.
  */
 export function tooDeepAt(text: string, maxDepth: number): number | null {
   let depth = 0
@@ -28,7 +28,7 @@ export function tooDeepAt(text: string, maxDepth: number): number | null {
   return null
 }
 
-/** Offset after the string or comment that starts at `start`; null when it does not end. */
+/** Offset after the string or comment that starts at `start`. Null if it does not end. */
 function endOfSkipped(text: string, mark: string, start: number): number | null {
   if (mark === '"""') return endOfBlock(text, start + 3)
   if (mark === '"') {
@@ -39,7 +39,7 @@ function endOfSkipped(text: string, mark: string, start: number): number | null 
   return LINE_END.test(text) ? LINE_END.lastIndex : null
 }
 
-/** A block string ends with three quotes that no backslash precedes. */
+/** A block string ends with three quotes without a preceding backslash. */
 function endOfBlock(text: string, from: number): number | null {
   let close = text.indexOf('"""', from)
   while (close > from && text[close - 1] === '\\') close = text.indexOf('"""', close + 3)

@@ -1,4 +1,4 @@
-/** The text of a GraphQL request → its document, within limits, and the operation in it that is asked for. */
+/** Reads the text of a GraphQL request within limits, and finds the requested operation in it. */
 import { GraphQLError } from 'graphql/error'
 import {
   BREAK,
@@ -19,10 +19,13 @@ interface OperationLimits {
   readonly maxDepth: number
 }
 
-/** Ended lines, and so comments, in the first edition of the language and do so in other ones' readers; in this one they do not. */
+/**
+ * They ended lines, and so comments, in the first edition of GraphQL and still do in some readers. In the current
+ * edition they do not.
+ */
 const LINE_SEPARATORS = /[\u0085\u2028\u2029]/
 
-/** A document of operations and fragments, with one reading; definitions of a schema have no place in it. */
+/** A document of operations and fragments, with one meaning. It may not contain schema definitions. */
 export function readOperationDocument(text: string, { maxTokens, maxDepth }: OperationLimits): Result<DocumentNode> {
   if (LINE_SEPARATORS.test(text)) return fail(unreadable('it holds a separator that ends a line to some readers only'))
   const tooDeep = tooDeepAt(text, maxDepth)
@@ -46,7 +49,7 @@ export function readOperationDocument(text: string, { maxTokens, maxDepth }: Ope
   }
 }
 
-/** Of two fragments of one name servers differ in which one they take. */
+/** Servers differ in which of two fragments with one name they use. */
 function fragmentTwice({ definitions }: DocumentNode): string | null {
   const seen = new Set<string>()
   for (const one of definitions) {
@@ -57,15 +60,15 @@ function fragmentTwice({ definitions }: DocumentNode): string | null {
   return null
 }
 
-/** Fields of every object, and of the root of a query (GraphQL §4): what they tell is the schema itself. */
+/** Fields of every object, and of the query root (GraphQL §4). They return the schema itself. */
 export function isMetaField(name: string, isRoot: boolean): boolean {
   return name === '__typename' || (isRoot && (name === '__schema' || name === '__type'))
 }
 
-/** What the language itself knows in operations (GraphQL §3.13); what any other directive has a server do, only that server knows. */
+/** Directives of the language for operations (GraphQL §3.13). Only the server knows the effect of other directives. */
 const OWN_DIRECTIVES: ReadonlySet<string> = new Set(['skip', 'include'])
 
-/** A directive that is not the language's own, anywhere in the operation or in a fragment of its document. */
+/** Whether the operation, or a fragment of its document, has a directive that the language does not define. */
 function hasForeignDirective(document: DocumentNode, operation: OperationDefinitionNode): boolean {
   let isFound = false
   const look = {
@@ -80,7 +83,7 @@ function hasForeignDirective(document: DocumentNode, operation: OperationDefinit
   return isFound
 }
 
-/** Whether nothing but the schema itself is asked for, by fragments or without. */
+/** Whether the operation requests only the schema itself, directly or by fragments. */
 export function asksForSchemaOnly(document: DocumentNode, operation: OperationDefinitionNode): boolean {
   if (hasForeignDirective(document, operation)) return false
   const fragments = new Map(
@@ -89,7 +92,7 @@ export function asksForSchemaOnly(document: DocumentNode, operation: OperationDe
     ),
   )
   const open = new Set<SelectionSetNode>([operation.selectionSet])
-  // A set is walked to its end, whatever joins it on the way.
+  // Iteration over a set includes items added on the way.
   for (const { selections } of open) {
     for (const selection of selections) {
       if (selection.kind === 'Field') {
@@ -104,7 +107,7 @@ export function asksForSchemaOnly(document: DocumentNode, operation: OperationDe
   return true
 }
 
-/** @param name `operationName` of the request; null: none was given (GraphQL §6.1, GetOperation) */
+/** @param name `operationName` of the request, or null if absent (GraphQL §6.1, GetOperation) */
 export function operationIn({ definitions }: DocumentNode, name: string | null): Result<OperationDefinitionNode> {
   const operations = definitions.filter((one) => one.kind === 'OperationDefinition')
   const [only, ...others] = name === null ? operations : operations.filter((one) => one.name?.value === name)

@@ -1,13 +1,13 @@
 /**
- * What a GraphQL schema promises, in one form for SDL and introspection results: maps by name, so that the order in which
- * things are written means nothing. Types are texts (`[User!]!`) and values are canonical literals. No opinion about changes.
+ * The content of a GraphQL schema, in one form for SDL and introspection results: maps by name, because order has no
+ * meaning. Types are strings (`[User!]!`) and values are canonical literals. Changes are not judged here.
  */
 import type { Position } from '../positions.ts'
 
-/** Where an element stands: an offset in an SDL text, or a JSON Pointer into an introspection result. */
+/** The place of an element: an offset in an SDL text, or a JSON Pointer into an introspection result. */
 export type Mark = number | string
 
-/** A directive as it is applied; arguments are canonical literals by name. */
+/** An applied directive. Arguments are canonical literals by name. */
 export interface DirectiveUsage {
   readonly name: string
   readonly arguments: ReadonlyMap<string, string>
@@ -18,11 +18,11 @@ export interface Element {
   readonly name: string
   readonly mark: Mark
   readonly description: string | null
-  /** Without `@deprecated`, `@specifiedBy` and `@oneOf`, which are members of what they stand on. */
+  /** Without `@deprecated`, `@specifiedBy` and `@oneOf`, which are members of the element. */
   readonly usages: readonly DirectiveUsage[]
 }
 
-/** An element that can be deprecated: the reason, or null when it is not. */
+/** An element that can be deprecated: the reason, or null if it is not. */
 export interface Deprecable extends Element {
   readonly deprecation: string | null
 }
@@ -38,7 +38,7 @@ export interface Field extends Deprecable {
   readonly arguments: ReadonlyMap<string, InputValue>
 }
 
-/** A name that an element refers to: an interface, a member of a union, a location of a directive, a root type. */
+/** A name that an element refers to: an interface, a union member, a directive location, a root type. */
 export interface Reference {
   readonly name: string
   readonly mark: Mark
@@ -68,7 +68,7 @@ export interface EnumType extends Element {
 export interface InputType extends Element {
   readonly kind: 'input'
   readonly fields: ReadonlyMap<string, InputValue>
-  /** Exactly one field is to be given (`@oneOf`). */
+  /** Exactly one field must be given (`@oneOf`). */
   readonly isOneOf: boolean
 }
 
@@ -90,12 +90,12 @@ export interface GraphqlSchema {
   readonly roots: ReadonlyMap<RootKind, Reference>
   readonly types: ReadonlyMap<string, NamedType>
   readonly directives: ReadonlyMap<string, DirectiveDefinition>
-  /** Introspection does not tell which directives are applied: then their absence says nothing. */
+  /** False for introspection, which does not contain applied directives: their absence then has no meaning. */
   readonly hasUsages: boolean
   readonly positionOf: (mark: Mark) => Position | null
 }
 
-/** Types and directives that every server has: they are not the contract's own (GraphQL §3.5, §3.13). */
+/** Types and directives that every server has, so they are not part of the contract (GraphQL §3.5, §3.13). */
 export const STANDARD_SCALARS: ReadonlySet<string> = new Set(['Int', 'Float', 'String', 'Boolean', 'ID'])
 export const STANDARD_DIRECTIVES: ReadonlySet<string> = new Set([
   'skip',
@@ -105,21 +105,21 @@ export const STANDARD_DIRECTIVES: ReadonlySet<string> = new Set([
   'oneOf',
 ])
 
-/** GraphQL §3.13.3: the reason where none is given. */
+/** GraphQL §3.13.3: the default reason. */
 export const NO_REASON = 'No longer supported'
 
-/** The name at the heart of a type: `User` of `[User!]!`. */
+/** The named type inside a type: `User` of `[User!]!`. */
 export function namedTypeOf(type: string): string {
   if (type.startsWith('[')) return type.replaceAll(/[[\]!]/g, '')
   return type.endsWith('!') ? type.slice(0, -1) : type
 }
 
-/** Names with two underscores in front belong to introspection. */
+/** Names that begin with two underscores belong to introspection. */
 export function isReserved(name: string): boolean {
   return name.startsWith('__')
 }
 
-/** A schema without anything: the side of a contract that does not exist. */
+/** An empty schema: the side of a contract that does not exist. */
 export const NO_SCHEMA: GraphqlSchema = {
   schema: { name: 'schema', mark: 0, description: null, usages: [] },
   roots: new Map(),

@@ -1,4 +1,7 @@
-/** The parts of an SDL document → elements of a schema: types with their fields, values and members, and directive definitions. */
+/**
+ * Reads the parts of an SDL document into schema elements: types with their fields, values and members, and directive
+ * definitions.
+ */
 import type {
   DirectiveDefinitionNode,
   DirectiveExtensionNode,
@@ -37,7 +40,7 @@ export class SdlElements {
     this.#faults = faults
   }
 
-  /** A type of all its parts, the leading one first. */
+  /** A type made of all its parts, the definition first. */
   type(name: string, kind: TypeKind, parts: readonly TypePart[]): NamedType {
     const [leading] = parts
     const applied = parts.map(({ directives }) => readApplied(directives, this.#imports))

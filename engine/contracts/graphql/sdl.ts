@@ -1,7 +1,7 @@
 /**
- * SDL text → schema. The parser is the reference implementation's; extensions are merged into what they extend, and a type
- * that a subgraph only extends is read as if it were defined. Unknown types and directives are no fault: what matters to
- * a client is what changes.
+ * Reads SDL text into a schema, with the parser of the reference implementation. Extensions are merged into their
+ * types, and a type that a subgraph only extends is read as a definition. Unknown types and directives are accepted,
+ * because clients depend on what changes.
  */
 import { GraphQLError } from 'graphql/error'
 import {
@@ -35,10 +35,13 @@ import {
 import { SdlElements, startOf, type TypePart } from './sdl-elements.ts'
 import { readApplied, readImports } from './usages.ts'
 
-/** Most tokens of one text: each costs some hundred bytes while it is read. Real schemas have one in 12 characters or more. */
+/**
+ * Maximum tokens of one text: each takes some hundred bytes during reading. Real schemas have at most one in 12
+ * characters.
+ */
 const MAX_TOKENS = 3_000_000
 
-/** Reads an SDL text; the problem names the fault with its line and column. */
+/** Reads SDL text. The problem names the fault with its line and column. */
 export function readSdl(text: string, limits: DocumentLimits): Result<GraphqlSchema> {
   if (!text.isWellFormed()) {
     return fail(unreadable('a text holds half of a surrogate pair', { fix: 'Write the whole character.' }))
@@ -82,7 +85,7 @@ const KINDS: Readonly<Record<TypePart['kind'], TypeKind>> = {
   InputObjectTypeExtension: 'input',
 }
 
-/** A type while its definition and extensions are gathered. */
+/** A type whose definition and extensions are being collected. */
 interface OpenType {
   readonly kind: TypeKind
   isDefined: boolean
@@ -177,7 +180,7 @@ class SdlReader {
     if (isDefinition && open.isDefined) {
       this.#faults.reportDuplicate(`the type ${name}`, startOf(node.name), startOf(first.name))
     }
-    // The definition leads: its place is the place of the type.
+    // The definition comes first: its place is the place of the type.
     if (isDefinition) open.parts.unshift(node)
     else open.parts.push(node)
     open.isDefined ||= isDefinition

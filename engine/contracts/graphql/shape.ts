@@ -1,4 +1,7 @@
-/** What a schema offers to an operation, by name and without words or places: enough to tell which parts of it an operation touches. */
+/**
+ * What a schema offers to an operation, by name and without descriptions or positions: enough to find the parts that
+ * an operation touches.
+ */
 import { fail, ok, type Result } from '../../result.ts'
 import type { DocumentLimits } from '../../limits.ts'
 import { readGraphql } from './contract.ts'
@@ -18,11 +21,11 @@ export type TypeShape =
   | { readonly kind: 'enum'; readonly values: ReadonlySet<string> }
   | { readonly kind: 'union' | 'scalar' }
 
-/** Plain data, since it may come out of a worker. Types stand by their name, without lists and without what may be null. */
+/** Plain data, because a worker may produce it. Types are named without list and non-null markers. */
 export interface GraphqlShape {
   readonly roots: ReadonlyMap<RootKind, string>
   readonly types: ReadonlyMap<string, TypeShape>
-  /** The types of which a value of an interface or a union may be. */
+  /** The possible object types of an interface or a union. */
   readonly possible: ReadonlyMap<string, readonly string[]>
   readonly directives: ReadonlyMap<string, InputShapes>
 }
@@ -57,7 +60,7 @@ function inputShapes(inputs: ReadonlyMap<string, InputValue>): InputShapes {
   return new Map([...inputs].map(([name, { type }]) => [name, namedTypeOf(type)]))
 }
 
-/** Interfaces that implement an interface are among them: they too say what is given where it stands. */
+/** Includes interfaces that implement an interface, because their fields can be selected there too. */
 function possibleTypes(types: GraphqlSchema['types']): GraphqlShape['possible'] {
   const possible = new Map<string, string[]>()
   const add = (abstract: string, name: string): void => {

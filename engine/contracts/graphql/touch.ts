@@ -1,7 +1,7 @@
 /**
- * Which parts of a schema an operation touches: the fields that it selects, on every type that may be there, the arguments, enum
- * values and members of inputs that it gives (by its variables too), and the types on the way. Held against both sides of a
- * contract, so that what is gone counts as much as what has come.
+ * Finds the parts of a schema that an operation touches. These are selected fields on all possible types, given
+ * arguments, enum values and input members (also in variables), and the types on the path. Both sides of a contract
+ * are searched, so removed parts count like added ones.
  */
 import {
   visit,
@@ -30,15 +30,18 @@ export interface GraphqlRequest {
 
 export interface GraphqlTouch {
   readonly root: 'QUERY' | 'MUTATION' | 'SUBSCRIPTION'
-  /** Names of the root fields that are no question about the schema itself, sorted. */
+  /** Names of the root fields other than introspection fields, sorted. */
   readonly fields: readonly string[]
-  /** Locations as findings have them, sorted (docs/graphql.md); null: neither side describes all of it, or there is too much of it to tell. */
+  /**
+   * Locations as in findings, sorted (docs/graphql.md). Null if neither side describes the whole operation, or there
+   * are too many.
+   */
   readonly touches: readonly string[] | null
 }
 
 const ROOTS = { query: 'QUERY', mutation: 'MUTATION', subscription: 'SUBSCRIPTION' } as const
 
-/** @param shapes of the sides of the contract; one that stands for both is enough */
+/** @param shapes of the sides of the contract; one suffices if both are equal */
 export function touchOf(request: GraphqlRequest, shapes: readonly GraphqlShape[]): GraphqlTouch {
   const traces = shapes.map((shape) => new Trace(request, shape).follow())
   const known = new Set(traces.flatMap((trace) => [...trace.known]))
@@ -52,13 +55,15 @@ export function touchOf(request: GraphqlRequest, shapes: readonly GraphqlShape[]
   }
 }
 
-/** Of the language and of its incremental delivery: servers have them whether or not a schema says so. */
+/**
+ * Directives of the language and of incremental delivery. Servers support them whether or not a schema declares them.
+ */
 const KNOWN_DIRECTIVES: ReadonlySet<string> = new Set(['skip', 'include', 'defer', 'stream'])
 
-/** Selections, on all types that may stand there, and values that one operation may come to. */
+/** Maximum selections, over all possible types, and values of one operation. */
 const MAX_STEPS = 100_000
 
-/** A node of the document, or a place in the variables. */
+/** A node of the document, or a path in the variables. */
 type DocumentPart = object | string
 
 interface SelectionStep {
@@ -67,11 +72,11 @@ interface SelectionStep {
   readonly isRoot: boolean
 }
 
-/** An operation on its way through one schema. */
+/** The walk of one operation through one schema. */
 class Trace {
   readonly touches = new Set<string>()
   readonly fields = new Set<string>()
-  /** What the schema describes, and what it does not. */
+  /** The parts that the schema describes, and those that it does not. */
   readonly known = new Set<DocumentPart>()
   readonly unknown = new Set<DocumentPart>()
   readonly #request: GraphqlRequest
@@ -108,7 +113,7 @@ class Trace {
     return this
   }
 
-  /** Whether the schema has what the operation rests on. */
+  /** Whether the schema has the part that the operation uses. */
   #touch<T>(part: DocumentPart, found: T | undefined): found is T {
     if (found === undefined) this.unknown.add(part)
     else this.known.add(part)
@@ -142,7 +147,7 @@ class Trace {
     }
   }
 
-  /** What is selected of the schema itself is no part of the contract; directives there are. */
+  /** Selections of introspection are not part of the contract. Directives on them are. */
   #withinMeta(field: FieldNode): void {
     const open = new Set<ASTNode>([field])
     for (const node of open)
@@ -162,7 +167,7 @@ class Trace {
     this.#open.push({ selections: fragment.selectionSet, parent: fragment.typeCondition.name.value, isRoot })
   }
 
-  /** @param owners the type that it is selected on, and all that may stand there */
+  /** @param owners the type of the selection, and all its possible types */
   #field(node: FieldNode, type: TypeShape, owners: readonly string[]): void {
     const name = node.name.value
     const field: FieldShape | undefined = 'fields' in type && type.kind !== 'input' ? type.fields.get(name) : undefined
@@ -210,7 +215,7 @@ class Trace {
     }
   }
 
-  /** A variable in it is followed where it is declared. */
+  /** A variable in it is followed at its declaration. */
   #literal(value: ValueNode, type: string): void {
     this.#steps += 1
     this.touches.add(`/types/${type}`)
@@ -239,7 +244,7 @@ class Trace {
       this.touches.add(`/types/${type}/values/${value}`)
   }
 
-  /** A member of an input object; what a scalar of the server's own holds is its own. */
+  /** A member of an input object. The content of a custom scalar is not described. */
   #member(part: DocumentPart, name: string, type: string, follow: (type: string) => void): void {
     const owner = this.#shape.types.get(type)
     if (owner?.kind !== 'input') return

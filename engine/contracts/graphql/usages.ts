@@ -1,6 +1,6 @@
 /**
- * Directives as they are applied in SDL. Those of the language become members of what they stand on; those of federation
- * are told by their own names, however a subgraph imports them, and selections in their arguments have one text each.
+ * Applied directives in SDL. Directives of the language become members of their element. Federation directives get
+ * their original names, whatever a subgraph calls them, and canonical selections in their arguments.
  */
 import { lookupTable } from '../../lookup-table.ts'
 import { parse, type ConstDirectiveNode, type SelectionSetNode } from 'graphql/language'
@@ -9,7 +9,7 @@ import { literalOf } from './literals.ts'
 import { tooDeepAt } from './nesting.ts'
 import { NO_REASON, type DirectiveUsage } from './schema.ts'
 
-/** The directives on one element, read. */
+/** The directives of one element, read. */
 interface Applied {
   readonly usages: readonly DirectiveUsage[]
   readonly deprecation: string | null
@@ -19,11 +19,11 @@ interface Applied {
 
 const NOTHING_APPLIED: Applied = { usages: [], deprecation: null, specifiedBy: null, isOneOf: false }
 
-/** How a document writes the directives of federation. */
+/** How a document names the federation directives. */
 export interface Imports {
-  /** Names under which it imports them → their own names. */
+  /** Imported names → original names. */
   readonly names: ReadonlyMap<string, string>
-  /** What stands, with two underscores, in front of those that it does not import. */
+  /** The prefix, before two underscores, of directives that are not imported. */
   readonly namespace: string
 }
 
@@ -46,7 +46,7 @@ function textArgument({ arguments: given }: ConstDirectiveNode, name: string): s
   return value?.kind === 'StringValue' ? value.value : null
 }
 
-/** Arguments of federation that hold a selection of fields. */
+/** Federation arguments that contain a selection of fields. */
 const SELECTIONS: Readonly<Record<string, string>> = lookupTable({
   key: 'fields',
   requires: 'fields',
@@ -57,7 +57,7 @@ function usageOf(directive: ConstDirectiveNode, imports: Imports): DirectiveUsag
   const name = ownName(directive.name.value, imports)
   const isImport = name === 'link' && FEDERATION.test(textArgument(directive, 'url') ?? '')
   const given = (directive.arguments ?? [])
-    // Under which names federation is imported is told by the directives themselves, which are read by their own names.
+    // The directives carry their original names, so the import arguments are not compared.
     .filter((argument) => !isImport || argument.name.value === 'url')
     .map(({ name: argument, value }): [string, string] => [
       argument.value,
@@ -77,10 +77,10 @@ function ownName(name: string, { names, namespace }: Imports): string {
   return names.get(name) ?? (name.startsWith(prefix) ? name.slice(prefix.length) : name)
 }
 
-/** Deepest selection that is put in order; a deeper one is compared as it is written. */
+/** Maximum depth of a selection that is sorted. A deeper one is compared as written. */
 const SELECTION_DEPTH = 32
 
-/** The selection with its fields in order; as it is written where it is none. */
+/** The selection with its fields sorted, or the text as written if it is not a selection. */
 function selectionText(text: string): string {
   const document = `{${text}}`
   if (tooDeepAt(document, SELECTION_DEPTH) !== null) return text
@@ -93,7 +93,7 @@ function parseSelection(document: string): SelectionSetNode | null {
     const [definition] = parse(document, { noLocation: true }).definitions
     return definition?.kind === 'OperationDefinition' ? definition.selectionSet : null
   } catch {
-    // A wrong selection is for composition to refuse; it is still a text that can be compared.
+    // Composition refuses a wrong selection. Here it is compared as text.
     return null
   }
 }
@@ -110,7 +110,7 @@ function printSelection({ selections }: SelectionSetNode): string {
 
 const FEDERATION = /^https:\/\/specs\.apollo\.dev\/federation\//
 
-/** What the `@link` to the federation specification imports under other names (federation 2, `import` and `as`). */
+/** The names under which `@link` imports the federation specification (federation 2, `import` and `as`). */
 export function readImports(directives: readonly ConstDirectiveNode[]): Imports {
   const names = new Map<string, string>()
   let namespace = 'federation'

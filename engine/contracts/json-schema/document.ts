@@ -1,4 +1,4 @@
-/** A JSON Schema that stands on its own, drafts 4 to 2020-12: its text read, its language known, its references resolvable. */
+/** Reads a standalone JSON Schema, drafts 4 to 2020-12: the text, the dialect, and the targets of references. */
 import type { CompareOptions } from '../../format.ts'
 import { fail, ok, type Result } from '../../result.ts'
 import { isRecord, memberOf, type Located } from '../../schema/located.ts'
@@ -14,12 +14,12 @@ import { SchemaDocuments } from './references.ts'
 export interface JsonSchemaContract {
   readonly root: Located
   readonly source: SchemaDocuments
-  /** Name of the draft, null where the document states none: then 2020-12 is assumed. */
+  /** Name of the draft. Null if the document states none; 2020-12 is then assumed. */
   readonly draft: string | null
   readonly locate: Locate
 }
 
-/** Reads one side; the problem says why a text is no JSON Schema. An empty side is null. */
+/** Reads one side. The problem states why a text is not a JSON Schema. An empty side is null. */
 export function readJsonSchema(
   text: string,
   side: 'base' | 'head',
@@ -41,7 +41,7 @@ export function readJsonSchema(
   return ok({ root: source.root, source, draft, locate })
 }
 
-/** The empty object is the schema that admits everything, and so is one that only describes. */
+/** The empty object is a schema that admits everything, and so is one with annotations only. */
 function isJsonSchema(root: unknown): boolean {
   return isRecord(root) && holdsKeyword(root) ? true : holdsKeywordsOnly(root)
 }
@@ -54,7 +54,7 @@ export function definitionsOf(contract: JsonSchemaContract): ReadonlyMap<string,
     if (holder === null || !isRecord(holder.value)) continue
     for (const name of Object.keys(holder.value)) {
       const definition = memberOf(holder, name)
-      // Moved from `definitions` to `$defs`, it is the same definition.
+      // A definition moved from `definitions` to `$defs` is the same definition.
       if (definition !== null && !found.has(name)) found.set(name, definition)
     }
   }

@@ -1,8 +1,8 @@
-/** The keywords of JSON Schema by which a document shows that it is one, and the names of its drafts. */
+/** The keywords that identify a document as JSON Schema, and the names of its drafts. */
 
 import { isRecord, type JsonRecord } from '../../schema/located.ts'
 
-/** Members that hold schemas by name: a property may be called `$id` or `enum`. */
+/** Members that map names to schemas: a property may be called `$id` or `enum`. */
 export const NAMED_SCHEMAS: ReadonlySet<string> = new Set([
   'properties',
   'patternProperties',
@@ -12,7 +12,7 @@ export const NAMED_SCHEMAS: ReadonlySet<string> = new Set([
   'dependencies',
 ])
 
-/** Members that hold values, however what is in them is called. */
+/** Members that contain values, whatever their keys are. */
 export const VALUES: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'examples', 'example'])
 
 type KeywordForm =
@@ -54,7 +54,7 @@ const KEYWORDS: ReadonlyMap<string, KeywordForm> = new Map<string, KeywordForm>(
   ...keywords('schema', 'additionalProperties', 'unevaluatedProperties', 'not', 'if', 'then', 'else'),
 ])
 
-/** Keywords that admit and refuse nothing; many of them are members of much else. */
+/** Keywords that admit and refuse nothing. Many of them occur in other documents. */
 const ANNOTATIONS: ReadonlyMap<string, KeywordForm> = new Map<string, KeywordForm>([
   ...keywords('text', 'id', '$comment', 'title', 'description'),
   ...keywords('boolean', 'readOnly', 'writeOnly', 'deprecated'),
@@ -66,12 +66,12 @@ function keywords(form: KeywordForm, ...names: readonly string[]): readonly (rea
   return names.map((name) => [name, form])
 }
 
-/** Whether any member is a keyword that says which values are admitted. */
+/** Whether any member is a keyword that restricts values. */
 export function holdsKeyword(schema: JsonRecord): boolean {
   return Object.keys(schema).some((name) => KEYWORDS.has(name))
 }
 
-/** Whether a value is a schema of which every member, at every depth, is a keyword of JSON Schema with a value of its form. */
+/** Whether every member of the schema, at every depth, is a JSON Schema keyword with a value of its form. */
 export function holdsKeywordsOnly(value: unknown): boolean {
   if (typeof value === 'boolean') return true
   if (!isRecord(value)) return false
@@ -117,7 +117,10 @@ const DRAFTS: readonly { readonly pattern: RegExp; readonly name: string }[] = [
   { pattern: /^https?:\/\/json-schema\.org\/draft\/(2019-09|2020-12)\/(?:hyper-)?schema#?$/, name: '' },
 ]
 
-/** Short name of the language that `$schema` states: `draft-07`, `2020-12`; another meta-schema by its whole name, null where none is stated. */
+/**
+ * Short name of the dialect in `$schema`: `draft-07`, `2020-12`. Another meta-schema has its full name; null if none
+ * is stated.
+ */
 export function draftOf(stated: unknown): string | null {
   if (typeof stated !== 'string' || stated === '') return null
   for (const { pattern, name } of DRAFTS) {
@@ -130,8 +133,8 @@ export function draftOf(stated: unknown): string | null {
 const TYPES: ReadonlySet<unknown> = new Set(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'])
 
 /**
- * Whether a document is a JSON Schema beyond doubt: it names a draft, it has the form that nothing else has, or all of its
- * members are keywords.
+ * Whether a document is certainly a JSON Schema: it names a draft, has a form that no other format has, or consists of
+ * keywords only.
  */
 export function isPlainlyJsonSchema(root: unknown): boolean {
   if (!isRecord(root)) return false
@@ -142,7 +145,7 @@ export function isPlainlyJsonSchema(root: unknown): boolean {
   return holdsKeyword(root) && holdsKeywordsOnly(root)
 }
 
-/** Up to draft 7 a reference hides what stands beside it (draft-handrews-json-schema-01 §8.3). */
+/** Up to draft 7 a reference hides its sibling keywords (draft-handrews-json-schema-01 §8.3). */
 export function dialectOf(draft: string | null): 'json-schema' | 'json-schema-draft-7' {
   return draft !== null && /^draft-0[3-7]$/.test(draft) ? 'json-schema-draft-7' : 'json-schema'
 }

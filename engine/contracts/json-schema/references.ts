@@ -1,6 +1,6 @@
 /**
- * What references of a JSON Schema name: by pointer, by `$anchor`, by the `$id` of a schema within the document, or in a
- * file that was handed in with it. Nothing is fetched.
+ * Resolves references of a JSON Schema: by pointer, by `$anchor`, by the `$id` of a schema in the document, or to a
+ * file given with it. Nothing is fetched.
  */
 import { isRecord, pointerOf, ROOT, stepInto, type Located, type Place } from '../../schema/located.ts'
 import type { SchemaDialect, SchemaSource } from '../../schema/source.ts'
@@ -10,11 +10,11 @@ import { localRefPointer, parsePointer } from '../pointer.ts'
 import { NAMED_SCHEMAS, VALUES } from './keywords.ts'
 import { resolveUri } from './uri.ts'
 
-/** A schema that has an address of its own. */
+/** A schema with its own address. */
 interface Resource {
   readonly uri: string
   readonly schema: Located
-  /** Where it stands, so that what is below it is known to be. */
+  /** Its pointer, which is the prefix of everything below it. */
   readonly pointer: string
 }
 
@@ -34,7 +34,7 @@ export class SchemaDocuments implements SchemaSource {
     this.#resources = indexOf(this.root, this.#addressed)
   }
 
-  /** References that were followed and named nothing, each once. */
+  /** Followed references that resolved to nothing, each once. */
   get dangling(): readonly DanglingReference[] {
     return [...this.#dangling.values()]
   }
@@ -49,14 +49,14 @@ export class SchemaDocuments implements SchemaSource {
     return this.find(reference, from) !== null
   }
 
-  /** Of several holders the first by place, whatever the order in which they were met. */
+  /** Keeps the first holder by place, whatever the order in which they were met. */
   #noteDangling(reference: string, holder: Located): void {
     const known = this.#dangling.get(reference)
     if (known !== undefined && pointerOf(known.holder.at) <= pointerOf(holder.at)) return
     this.#dangling.set(reference, { reference, holder, isPart: true })
   }
 
-  /** As `resolve`, without noting what names nothing. */
+  /** As `resolve`, without recording unresolved references. */
   find(reference: string, from: Located): Located | null {
     if (from.document !== '' || this.#addressed.size === 0) return this.#files.resolve(reference, from)
     const { uri, fragment } = resolveUri(reference, this.baseOf(from))
@@ -67,7 +67,7 @@ export class SchemaDocuments implements SchemaSource {
     return (parsePointer(pointer) ?? ['\u0000']).reduce<Located | null>(childOf, schema)
   }
 
-  /** Address of the innermost schema around a place that has one. */
+  /** Address of the innermost enclosing schema that has one. */
   baseOf({ at, document }: Located): string {
     if (document !== '') return ''
     const [first] = this.#resources
@@ -121,7 +121,7 @@ function indexOf(root: Located, addressed: Map<string, Located>): readonly Resou
   return resources
 }
 
-/** Notes what a schema says of its own address; answers the base of what is below it. */
+/** Records the address that a schema states. Returns the base of the schemas below it. */
 function addressOf(schema: Located, base: string, resources: Resource[], addressed: Map<string, Located>): string {
   if (!isRecord(schema.value)) return base
   const { $id, id, $anchor, $dynamicAnchor } = schema.value
@@ -129,7 +129,7 @@ function addressOf(schema: Located, base: string, resources: Resource[], address
   let uri = base
   if (stated !== null && stated !== '') {
     const resolved = resolveUri(stated, base)
-    // Until draft 7 an `$id` that is a fragment only names the schema within its document.
+    // Up to draft 7 an `$id` that is a fragment only names the schema within its document.
     if (stated.startsWith('#')) note(addressed, `${base}#${stated.slice(1)}`, schema)
     else {
       uri = resolved.uri
@@ -143,7 +143,7 @@ function addressOf(schema: Located, base: string, resources: Resource[], address
   return uri
 }
 
-/** The first to claim an address keeps it: documents in which two do are refused by validators, and order must not decide. */
+/** The first schema with an address keeps it. Validators refuse documents in which two claim one. */
 function note(addressed: Map<string, Located>, address: string, schema: Located): void {
   const known = addressed.get(address)
   if (known === undefined || pointerOf(schema.at) < pointerOf(known.at)) addressed.set(address, schema)

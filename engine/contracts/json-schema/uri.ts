@@ -1,8 +1,8 @@
-/** Resolution of a URI reference against a base (RFC 3986 §5.2), as far as schemas name each other by it. */
+/** Resolves a URI reference against a base (RFC 3986 §5.2), as far as schemas need it. */
 
 interface Uri {
   readonly scheme: string
-  /** With its slashes; empty where there is none. */
+  /** With its slashes. Empty if there is none. */
   readonly authority: string
   readonly path: string
   readonly query: string
@@ -17,7 +17,7 @@ function parse(uri: string): Uri {
   return { scheme, authority, path, query, fragment }
 }
 
-/** The URI that `reference` means where `base` is the base, without its fragment, and the fragment without `#`. */
+/** The target URI of `reference` against `base`, without its fragment, and the fragment without `#`. */
 export function resolveUri(reference: string, base: string): { readonly uri: string; readonly fragment: string } {
   const to = parse(reference)
   const from = parse(base)

@@ -1,4 +1,7 @@
-/** Custom resource definitions of Kubernetes, read from one object, a `List` or a stream of YAML documents, either API version. */
+/**
+ * Reads custom resource definitions of Kubernetes from one object, a `List` or a stream of YAML documents, in either
+ * API version.
+ */
 import { fail, ok, type Result } from '../../result.ts'
 import { isRecord, memberOf, pointerOf, ROOT, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
 import type { SourceDocument } from '../document.ts'
@@ -12,7 +15,7 @@ export interface CrdVersion {
   readonly isServed: boolean
   readonly isStored: boolean
   readonly isDeprecated: boolean
-  /** Null where objects are not validated. */
+  /** Null if objects are not validated. */
   readonly schema: Located | null
   readonly subresources: Located | null
   readonly printerColumns: Located | null
@@ -29,7 +32,7 @@ export interface Crd {
 
 export interface CrdBundle {
   readonly crds: ReadonlyMap<string, Crd>
-  /** Of the API that the definitions are written for; null where there is none. */
+  /** API version of the definitions. Null if there are none. */
   readonly apiVersion: string | null
   readonly locate: Locate
 }
@@ -42,13 +45,13 @@ function isCrd(root: unknown): boolean {
   return kind === KIND && typeof apiVersion === 'string' && apiVersion.startsWith('apiextensions.k8s.io/')
 }
 
-/** Whether a document holds definitions and nothing else. */
+/** Whether a document contains only definitions. */
 export function holdsCrds(root: unknown): boolean {
   const objects = objectsOf({ value: root, at: ROOT, document: '' })
   return objects.length > 0 && objects.every(({ value }) => isCrd(value))
 }
 
-/** Reads every definition; the problem names what is none, by pointer and position. */
+/** Reads every definition. The problem names the first fault by pointer and position. */
 export function readCrds({ root, locate }: SourceDocument): Result<CrdBundle> {
   const crds = new Map<string, Crd>()
   let apiVersion: string | null = null
@@ -70,7 +73,7 @@ export function readCrds({ root, locate }: SourceDocument): Result<CrdBundle> {
   return ok({ crds, apiVersion, locate })
 }
 
-/** The objects of a document; empty documents of a stream are none. */
+/** The objects of a document. Empty documents of a stream are skipped. */
 function objectsOf(root: Located): readonly Located[] {
   if (Array.isArray(root.value)) return itemsOf(root).filter(({ value }) => value !== null)
   const items = memberOf(root, 'items')
@@ -115,7 +118,7 @@ function readVersions(spec: Located, locate: Locate): Result<ReadonlyMap<string,
     }
     versions.set(name, versionOf(name, item, spec, item.value))
   }
-  // v1beta1 could name its one version beside the list.
+  // v1beta1 can name a single version outside the list.
   const single = memberOf(spec, 'version')
   if (versions.size === 0 && typeof single?.value === 'string') {
     const value = { name: single.value, served: true, storage: true }
@@ -124,7 +127,7 @@ function readVersions(spec: Located, locate: Locate): Result<ReadonlyMap<string,
   return versions.size === 0 ? fault(locate, spec, 'it names no version') : ok(versions)
 }
 
-/** v1beta1 holds for all versions what v1 holds for each. */
+/** v1beta1 states once for all versions what v1 states for each. */
 function versionOf(name: string, item: Located, spec: Located, value: JsonRecord): CrdVersion {
   const part = (member: string): Located | null => memberOf(item, member) ?? memberOf(spec, member)
   const holder = memberOf(item, 'schema') ?? memberOf(spec, 'validation')

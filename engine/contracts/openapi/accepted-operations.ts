@@ -1,6 +1,6 @@
 /**
- * Single operations of a changed OpenAPI contract, put into the contract before: everything that bears on them comes from
- * the candidate, and the rest of the baseline keeps its own versions of what both use.
+ * Copies single operations of the candidate OpenAPI contract into the baseline. Everything that affects these
+ * operations comes from the candidate. The other operations keep the baseline's version of shared parts.
  */
 import { canonicalJson } from '../../hash.ts'
 import { fail, ok, type Result } from '../../result.ts'
@@ -24,13 +24,13 @@ import { rewriteReferences } from './rewritten-references.ts'
 export interface AcceptedOperations {
   /** The new contract, as JSON. */
   readonly content: string
-  /** `METHOD /path` of what was accepted, as either side writes it. */
+  /** The accepted operations as `METHOD /path`, as either side writes them. */
   readonly operations: readonly string[]
 }
 
 /**
- * The baseline with these operations as the candidate has them: changed, added, or gone.
- * @param names operationId or `METHOD /path` each; a problem has the pointer `/INDEX` of the one at fault, or none
+ * The baseline with these operations changed, added or removed as in the candidate.
+ * @param names operationId or `METHOD /path` each; a problem has the pointer `/INDEX` of the faulty one, or none
  */
 export function acceptOperations(
   baseline: string,
@@ -62,7 +62,7 @@ export function acceptOperations(
   }
 }
 
-/** Members of the root that mean something for each operation and cannot be stated with one. */
+/** Members of the root that affect each operation and cannot be stated within one. */
 function wholeDifference(base: JsonRecord, head: JsonRecord): string | null {
   const version = versionOf(base)
   if (version === '' || version !== versionOf(head)) return 'the version of OpenAPI'
@@ -99,7 +99,7 @@ function chooseOperation(base: JsonRecord, head: JsonRecord, name: string): Resu
   return ok({ before: before[0] ?? null, after: after[0] ?? null })
 }
 
-/** Paths that differ in the names of their parameters only are one path. */
+/** Paths that differ only in parameter names are one path. */
 function templateOf(path: string): string {
   return path.replace(/\{[^{}]*\}/g, '{}')
 }
@@ -126,7 +126,7 @@ function composed(base: JsonRecord, head: JsonRecord, chosen: readonly Choice[])
   return withoutUnused(whole)
 }
 
-/** Another operation of the rest may have neither the same name nor the same path in another writing. */
+/** No other operation may have the same name, or the same path in another notation. */
 function assertFree(rest: JsonRecord, { path, operation }: FoundOperation): void {
   for (const other of operationsOf(rest)) {
     const label = `${other.method} ${other.path}`
@@ -137,7 +137,7 @@ function assertFree(rest: JsonRecord, { path, operation }: FoundOperation): void
   }
 }
 
-/** Members of a path item that bear on its operations, stated by each of them instead. */
+/** Members of a path item that affect its operations, stated in each operation instead. */
 function withOwnParameters(root: JsonRecord, path: string): JsonRecord {
   const item = itemAt(root, path)
   if (item.parameters === undefined && item.servers === undefined) return root
@@ -169,7 +169,7 @@ function allParameters(root: JsonRecord, { item, operation }: FoundOperation): r
   return [...(listOf(item, 'parameters') ?? []).filter((parameter) => !overridden.has(keyOf(parameter))), ...own]
 }
 
-/** The operation with what it takes over from its path item and its document, where the baseline says otherwise. */
+/** The operation with the inherited members of its path item and document stated, if the baseline differs. */
 function selfContained(base: JsonRecord, head: JsonRecord, found: FoundOperation): JsonRecord {
   const { item } = found
   const parameters = allParameters(head, found)
@@ -180,12 +180,12 @@ function selfContained(base: JsonRecord, head: JsonRecord, found: FoundOperation
     if (operation[name] !== undefined || isSame(base[name], head[name])) continue
     operation = { ...operation, [name]: head[name] ?? absent }
   }
-  // What the operation is secured with is stated, so that its schemes are known.
+  // The security of the operation is stated, so its schemes are known.
   const { security } = head
   return operation.security === undefined && security !== undefined ? { ...operation, security } : operation
 }
 
-/** Members of the root that operations take over, and what their absence means. */
+/** Root members that operations inherit, and the meaning of their absence. */
 const INHERITED: readonly (readonly [name: string, absent: readonly unknown[]])[] = [
   ['servers', [{ url: '/' }]],
   ['security', []],
@@ -207,12 +207,12 @@ function schemePointer(root: JsonRecord, name: string): string {
 }
 
 interface MovedParts {
-  /** The rest of the baseline, with the parts that came. */
+  /** The rest of the baseline, with the copied parts. */
   readonly root: JsonRecord
   readonly rewrite: (value: JsonRecord) => JsonRecord
 }
 
-/** Sections that hold parts, which count only where something leads to them. */
+/** Sections that contain parts. A part counts only if it is reachable. */
 const HOLDERS: ReadonlySet<string> = new Set([
   'components',
   'definitions',
@@ -223,7 +223,10 @@ const HOLDERS: ReadonlySet<string> = new Set([
   ACCEPTED,
 ])
 
-/** Brings the parts that values reach from the candidate: to their own place, or beside the version that the rest needs. */
+/**
+ * Copies the parts that values reach from the candidate: to their own place, or next to the version that other
+ * operations need.
+ */
 function moveParts(rest: JsonRecord, head: JsonRecord, values: readonly JsonRecord[]): MovedParts {
   const changed = changedParts(rest, head, reachedParts(values, head))
   const needed = neededParts(rest)
@@ -274,7 +277,7 @@ function movesTo(head: JsonRecord, placeOf: (part: string) => string) {
   }
 }
 
-/** Parts that differ between the two, or that lead to such. */
+/** Parts that differ between the two, or that lead to such parts. */
 function changedParts(rest: JsonRecord, head: JsonRecord, parts: ReadonlySet<string>): ReadonlySet<string> {
   const changed = new Set([...parts].filter((part) => !isSame(valueAt(rest, part), valueAt(head, part))))
   for (let size = -1; size !== changed.size;) {
@@ -303,7 +306,7 @@ function nextGeneration(root: JsonRecord): string {
   return String(number)
 }
 
-/** Versions that were accepted before and that nothing leads to any more are left out. */
+/** Removes formerly accepted versions that are no longer reachable. */
 function withoutUnused(root: JsonRecord): JsonRecord {
   const accepted = membersOf(root, ACCEPTED)
   const used = new Set(

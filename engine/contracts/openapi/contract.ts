@@ -1,6 +1,6 @@
 /**
- * An OpenAPI contract as the comparison sees it: one model for Swagger 2.0 and OpenAPI 3.0 to 3.2, read part by part when
- * a part is compared. Malformed parts are read as absent; they are never an exception.
+ * The OpenAPI contract for the comparison: one model for Swagger 2.0 and OpenAPI 3.0 to 3.2, read part by part on
+ * demand. Malformed parts are read as absent and never throw.
  */
 import { byCodeUnit } from '../../change-set.ts'
 import { isRecord, memberOf, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
@@ -15,7 +15,7 @@ export interface OpenApiContract {
   readonly root: Located
 }
 
-/** Methods of a path item, in the order in which they are listed. `query` is of OpenAPI 3.2. */
+/** Methods of a path item in listing order. OpenAPI 3.2 adds `query`. */
 export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query'] as const
 
 export interface PathItem {
@@ -43,7 +43,7 @@ export interface Parameter {
   readonly lifecycle: Lifecycle
 }
 
-/** The members of an object under a name, in the order of their names: the order of keys in a document has no meaning. */
+/** The members of an object under a name, sorted by name, because key order has no meaning. */
 export function membersAt(owner: Located, name: string): readonly (readonly [name: string, member: Located])[] {
   const holder = memberOf(owner, name)
   if (holder === null || !isRecord(holder.value)) return []
@@ -64,7 +64,7 @@ export function itemsAt(owner: Located, name: string): readonly Located[] {
   }))
 }
 
-/** An object after its references; null when it is none. */
+/** An object with references followed. Null if it is not an object. */
 export function objectAt(
   documents: OpenApiDocuments,
   located: Located,
@@ -87,7 +87,7 @@ export function pathItemsOf(contract: OpenApiContract, member: 'paths' | 'webhoo
     })
 }
 
-/** What a path item says beside a reference stands before what the reference names (OpenAPI 3.1.0 §4.8.9). */
+/** Siblings of a reference in a path item override the members of its target (OpenAPI 3.1.0 §4.8.9). */
 export function readPathItem(contract: OpenApiContract, path: string, located: Located): PathItem | null {
   const item = objectAt(contract.documents, located)
   const own = hasSiblings(located.value) ? located : null
@@ -137,7 +137,7 @@ function lifecycleAt(value: JsonRecord): Lifecycle {
   }
 }
 
-/** Parameters of a path item or operation; bodies and form fields of Swagger 2.0 are left to `bodyOf`. */
+/** Parameters of a path item or operation. `bodyOf` reads bodies and form fields of Swagger 2.0. */
 export function parametersOf(contract: OpenApiContract, owner: Located): readonly Parameter[] {
   return allParametersOf(contract, owner).filter(({ place }) => place !== 'body' && place !== 'formData')
 }
@@ -154,7 +154,7 @@ export function allParametersOf({ documents }: OpenApiContract, owner: Located):
   })
 }
 
-/** The parameters in force for an operation: its own, and those of its path that it does not replace. */
+/** The parameters in force for an operation: its own, and those of its path that it does not override. */
 export function effectiveParameters(
   contract: OpenApiContract,
   item: PathItem,
@@ -163,7 +163,7 @@ export function effectiveParameters(
   return withInherited(parametersOf(contract, operation.located), item.parameters)
 }
 
-/** Parameters, and those of what holds them that they do not replace. */
+/** Parameters, and those of their owner that they do not override. */
 function withInherited(own: readonly Parameter[], inherited: readonly Parameter[]): readonly Parameter[] {
   const replaced = new Set(own.map(({ place, name }) => `${place} ${name}`))
   return [...own, ...inherited.filter(({ place, name }) => !replaced.has(`${place} ${name}`))]

@@ -1,4 +1,4 @@
-/** Operations in the plain document of an OpenAPI contract: where they stand, and a document with another one there. */
+/** Finds and replaces operations in the plain document of an OpenAPI contract. */
 import { isRecord, type JsonRecord } from '../../schema/located.ts'
 import { resolveRef } from '../pointer.ts'
 import { METHODS } from './contract.ts'
@@ -25,7 +25,7 @@ export function operationsOf(root: JsonRecord): readonly FoundOperation[] {
   })
 }
 
-/** The path item; what stands beside a reference comes before what it names. */
+/** The path item. Siblings of a reference override the members of its target. */
 export function itemAt(root: JsonRecord, path: string): JsonRecord {
   const paths = membersOf(root, 'paths')
   const own = Object.hasOwn(paths, path) ? paths[path] : undefined
@@ -34,7 +34,7 @@ export function itemAt(root: JsonRecord, path: string): JsonRecord {
   return typeof own.$ref === 'string' ? { ...followed(root, own), ...rest } : own
 }
 
-/** The document with this operation in place; null takes it away, and a path without operations with it. */
+/** The document with this operation replaced. Null removes it, and a path without operations with it. */
 export function withOperation(
   root: JsonRecord,
   { path, method }: Pick<FoundOperation, 'path' | 'method'>,
@@ -51,25 +51,25 @@ export function withOperation(
   return isEmpty ? { ...whole, paths: withMember(whole.paths, path, null) } : whole
 }
 
-/** A copy with the member, or without it. */
+/** A copy with the member set or removed. */
 export function withMember(holder: JsonRecord, name: string, value: unknown): JsonRecord {
   if (value !== null) return { ...holder, [name]: value }
   return Object.fromEntries(Object.entries(holder).filter(([other]) => other !== name))
 }
 
-/** The object under a name; an empty one when there is none. */
+/** The object under a name, or an empty one. */
 export function membersOf(holder: JsonRecord, name: string): JsonRecord {
   const value = Object.hasOwn(holder, name) ? holder[name] : undefined
   return isRecord(value) ? value : {}
 }
 
-/** The items of the list under a name; null when there is none. */
+/** The items of the list under a name, or null. */
 export function listOf(holder: JsonRecord, name: string): readonly unknown[] | null {
   const value = Object.hasOwn(holder, name) ? holder[name] : undefined
   return Array.isArray(value) ? value : null
 }
 
-/** What a value or its `$ref` names; null when that is no object of this document. */
+/** A value or the target of its `$ref`. Null if that is not an object of this document. */
 export function followed(root: JsonRecord, value: unknown): JsonRecord | null {
   if (!isRecord(value) || typeof value.$ref !== 'string') return isRecord(value) ? value : null
   const target = resolveRef(root, value.$ref)

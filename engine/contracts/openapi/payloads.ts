@@ -1,4 +1,7 @@
-/** What operations carry: request bodies, responses, headers and their media types, Swagger 2.0 read into the form of 3.x. */
+/**
+ * Payloads of operations: request bodies, responses, headers and their media types. Swagger 2.0 is converted to the
+ * form of 3.x.
+ */
 import { lookupTable } from '../../lookup-table.ts'
 import { isRecord, memberOf, stepInto, type JsonRecord, type Located, type Place } from '../../schema/located.ts'
 import {
@@ -20,7 +23,7 @@ export interface Body {
 export interface MediaType {
   readonly name: string
   readonly located: Located
-  /** Null when the media type says nothing about its schema. */
+  /** Null if the media type has no schema. */
   readonly schema: Located | null
   /** Schema of each item of a sequential media type (OpenAPI 3.2). */
   readonly itemSchema: Located | null
@@ -123,7 +126,7 @@ function swaggerMedia(name: string, located: Located, schema: Located): MediaTyp
   return { name, located, schema, itemSchema: null, encoding: NOTHING }
 }
 
-/** Media types of an operation, or of the whole contract; JSON when nothing is said. */
+/** Media types of an operation, or of the whole contract. JSON if none is stated. */
 function mediaNames(
   contract: OpenApiContract,
   operation: Operation,
@@ -174,7 +177,7 @@ function formBody(contract: OpenApiContract, operation: Operation, fields: reado
   }
 }
 
-/** In 3.x, each item of a list is a field of its own where nothing is said. */
+/** In 3.x each item of a list is a field of its own by default. */
 function fieldEncodings(fields: readonly Parameter[]): JsonRecord {
   const entries = fields.flatMap(({ name, value }) => {
     const style = listStyleOf(value)
@@ -188,7 +191,7 @@ interface ListStyle {
   readonly explode: boolean
 }
 
-/** Swagger 2.0 names the styles of 3.x by how they separate items, by commas where nothing is said; null for what is no list. */
+/** The 3.x style for a Swagger 2.0 separator; the default is commas. Null if the value is not a list. */
 export function listStyleOf({ type, collectionFormat, items }: JsonRecord, joined = 'form'): ListStyle | null {
   if (type !== 'array') return null
   const within = separatorsOf(items)
@@ -202,14 +205,14 @@ const LIST_STYLES: Readonly<Record<string, string>> = lookupTable({
   pipes: 'pipeDelimited',
 })
 
-/** Lists within lists have a separator of their own. */
+/** Nested lists have separators of their own. */
 function separatorsOf(items: unknown): string {
   if (!isRecord(items) || items['type'] !== 'array') return ''
   const style = LIST_STYLES[String(items['collectionFormat'])]
   return `${style === undefined ? '' : `, items ${style}`}${separatorsOf(items['items'])}`
 }
 
-/** The fields stand in the list of parameters, each at its own place there, and are the properties of a form. */
+/** Fields keep their places in the parameter list, and are the properties of a form. */
 function placeOfFields({ located: { at: operation, document } }: Operation, fields: readonly Parameter[]): Place {
   const list = stepInto(operation, 'parameters')
   const own = fields.filter(({ located }) => located.document === document)
@@ -217,7 +220,7 @@ function placeOfFields({ located: { at: operation, document } }: Operation, fiel
   return { ...list, moved: new Map([['properties', { ...list, moved }]]) }
 }
 
-/** A form field as the schema of a property: what is said of the field, not of its value, is left out. */
+/** A form field as the schema of a property, without the members that concern the field and not its value. */
 function fieldSchema(field: JsonRecord): JsonRecord {
   const { name: _name, in: _in, required: _required, description: _description, ...schema } = field
   return schema

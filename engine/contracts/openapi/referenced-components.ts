@@ -1,17 +1,17 @@
 /**
- * The parts of an OpenAPI document that references lead to: components, definitions, path items, embedded files. Each is
- * taken as a whole, so that two parts never overlap.
+ * The targets of references in an OpenAPI document: components, definitions, path items, embedded files. Each is taken
+ * as a whole, so parts never overlap.
  */
 import { composePointer, localRefPointer, parsePointer, resolvePointer } from '../pointer.ts'
 import { rewriteReferences } from './rewritten-references.ts'
 
-/** Member that holds the accepted versions of parts beside those of the baseline, by number. */
+/** The member that contains accepted versions of parts next to those of the baseline, by number. */
 export const ACCEPTED = 'x-preflight-accepted'
 
-/** Why a part cannot be moved, for people. */
+/** Why a part cannot be moved, as a message. */
 export class UnmovableError extends Error {}
 
-/** Pointer of the part that a local pointer lies in; null: the pointer names the document or a whole section of it. */
+/** Pointer of the part that contains a local pointer. Null for the document or a whole section. */
 export function partOf(pointer: string): string | null {
   const tokens = parsePointer(pointer)
   if (tokens === null) return null
@@ -20,7 +20,7 @@ export function partOf(pointer: string): string | null {
   return tokens.length < depth ? null : composePointer(tokens.slice(0, depth))
 }
 
-/** Pointer of what a reference or a name in a discriminator's mapping means; null: something outside the document. */
+/** Pointer of the target of a reference or discriminator mapping. Null if it is outside the document. */
 export function targetOf(reference: string, root: unknown, isMapping = false): string | null {
   if (isMapping) {
     const named = composePointer(['components', 'schemas', reference])
@@ -29,7 +29,7 @@ export function targetOf(reference: string, root: unknown, isMapping = false): s
   return localRefPointer(reference)
 }
 
-/** The parts that a value refers to directly. References that lead nowhere or outside are left out. */
+/** The parts that a value refers to directly. Unresolved and external references are left out. */
 export function referredParts(value: unknown, root: unknown): readonly string[] {
   const found = new Set<string>()
   const note = (reference: string, isMapping: boolean): string => {
@@ -46,7 +46,7 @@ export function referredParts(value: unknown, root: unknown): readonly string[] 
   return [...found]
 }
 
-/** All parts that values reach, through other parts too. */
+/** All parts that values reach, also through other parts. */
 export function reachedParts(values: readonly unknown[], root: unknown): ReadonlySet<string> {
   const reached = new Set<string>()
   const open = values.flatMap((value) => referredParts(value, root))

@@ -1,13 +1,13 @@
-/** A copy of a part of an OpenAPI document in which references lead elsewhere. */
+/** Copies a part of an OpenAPI document with rewritten references. */
 import { isRecord, type JsonRecord } from '../../schema/located.ts'
 import { DATA, NAMED_PARTS } from '../unresolved.ts'
 
 interface ReferenceMoves {
-  /** A `$ref` as written → as it is to be. */
+  /** A `$ref` as written → the new one. */
   readonly ref: (reference: string) => string
-  /** A value of a discriminator's mapping, or its default: the name of a schema or a reference. */
+  /** A discriminator mapping value, or its default: the name of a schema or a reference. */
   readonly mapping: (target: string) => string
-  /** A keyword that names a place by other means than a pointer, so that its meaning depends on where it stands. */
+  /** A keyword that identifies a place without a pointer, so that its meaning depends on its place. */
   readonly fixed: (keyword: string) => void
 }
 

@@ -1,6 +1,6 @@
 /**
- * A protobuf contract: one .proto text, or a set of files as a JSON object of path → text, with what each name in it stands
- * for. A file that an import names and the set does not hold leaves its types opaque: known by name only.
+ * Reads a protobuf contract: one .proto text, or a set of files as a JSON object of path → text. Names are resolved to
+ * declarations. Types of an imported file that is not in the set are opaque: known by name only.
  */
 import { byCodeUnit } from '../../change-set.ts'
 import { isRecord } from '../../schema/located.ts'
@@ -36,12 +36,12 @@ export interface ProtoContract {
   readonly locate: Locate
 }
 
-/** What a written type stands for. */
+/** What a written type refers to. */
 export type ProtoType =
   | { readonly kind: 'scalar'; readonly name: string }
   | { readonly kind: 'message'; readonly name: string }
   | { readonly kind: 'enum'; readonly name: string }
-  /** A name that nothing in the contract declares. */
+  /** A name that is not declared in the contract. */
   | { readonly kind: 'opaque'; readonly name: string }
 
 /** The contract that does not exist. */
@@ -61,7 +61,7 @@ export function readProtoContract(text: string, limits: DocumentLimits): Result<
   return twice === null ? ok(contractOf(files)) : twice
 }
 
-/** Paths of a set end like this; imports name files by them. */
+/** The suffix of paths in a set. Imports name files by path. */
 const PROTO_PATH = /\.proto$/
 
 export function isProtoSet(root: unknown): boolean {
@@ -86,7 +86,7 @@ function readSet(text: string, limits: DocumentLimits): Result<readonly FileSour
     sources.push({ path, at, text: member })
   }
   if (sources.length === 0) return fail(unreadable('as a set of protobuf files: it holds none'))
-  // Which file is met first must not decide where a finding stands.
+  // Sorted, so that the place of a finding does not depend on the order of files.
   return ok(sources.sort((a, b) => byCodeUnit(a.path, b.path)))
 }
 
@@ -94,7 +94,7 @@ function declarationsOf({ messages, enums, services, extensions }: ProtoFile): r
   return [...messages, ...enums, ...services, ...extensions]
 }
 
-/** Two files that declare one name leave open which of them is meant. */
+/** Two files that declare one name are ambiguous. */
 function firstDeclaredTwice(files: readonly ReadProtoFile[]): ReturnType<typeof fail> | null {
   const known = new Map<string, ProtoFile>()
   for (const { file, locate } of files) {
@@ -146,7 +146,7 @@ function contractOf(read: readonly ReadProtoFile[]): ProtoContract {
   }
 }
 
-/** Innermost scope first, as the language has it; a leading dot starts at the top. */
+/** The innermost scope comes first, as in the language. A leading dot starts at the top. */
 function typeLookup(
   messages: ReadonlyMap<string, ProtoMessage>,
   enums: ReadonlyMap<string, ProtoEnum>,
@@ -173,7 +173,7 @@ function outerOf(scope: string): string {
   return scope.slice(0, Math.max(scope.lastIndexOf('.'), 0))
 }
 
-/** Imports that the set does not hold and that do not come with the compiler. */
+/** Imports that are neither in the set nor supplied by the compiler. */
 export function missingImports({
   files,
 }: ProtoContract): readonly { readonly file: ProtoFile; readonly path: string }[] {

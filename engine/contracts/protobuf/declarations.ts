@@ -1,4 +1,4 @@
-/** Messages, enums, services and extensions, as a .proto file declares them at its top and within messages. */
+/** Messages, enums, services and extensions that a .proto file declares at its top level and within messages. */
 import { FeatureScope } from './features.ts'
 import { MAX_FIELD_NUMBER, readField, type FieldPlace } from './fields.ts'
 import type {
@@ -25,7 +25,7 @@ export interface Declarations {
   readonly extensions: ProtoField[]
 }
 
-/** Reads a message, an enum or an extend block where one stands. */
+/** Reads a message, an enum or an extend block, if one is next. */
 export function readDeclaration(scope: Scope, into: Declarations): boolean {
   const { cursor, syntax } = scope.reading
   const start = cursor.ahead
@@ -40,7 +40,7 @@ export function readDeclaration(scope: Scope, into: Declarations): boolean {
   return true
 }
 
-/** Runs `read` for each statement of a block; empty statements are passed over. */
+/** Runs `read` for each statement of a block. Empty statements are skipped. */
 function readBlock(cursor: Cursor, read: () => void): void {
   cursor.nested(() => {
     cursor.expect('{')
@@ -122,12 +122,12 @@ function readExtensions(scope: Scope, into: Declarations): void {
 function readExtensionRanges(cursor: Cursor, ranges: NumberRange[]): void {
   do ranges.push(readRange(cursor, 1, MAX_FIELD_NUMBER))
   while (cursor.take(','))
-  // What a range declares of its extensions binds those who extend, not who reads or writes.
+  // Declarations of an extension range bind authors of extensions, not readers or writers.
   new OptionSet().readInline(cursor)
   cursor.expect(';')
 }
 
-/** Two fields with one number would be two readings of the same bytes. */
+/** With two fields of one number the same bytes are ambiguous. */
 function checkNumbers(scope: Scope, fields: readonly ProtoField[]): void {
   const taken = new Map<number, ProtoField>()
   for (const field of fields) {
@@ -211,7 +211,7 @@ function readMethod(scope: Scope): ProtoMethod {
   }
 }
 
-/** `(Type)` or `(stream Type)`; a type may be called `stream`, too. */
+/** `(Type)` or `(stream Type)`. A type may also be called `stream`. */
 function readEnd(cursor: Cursor): { readonly type: string; readonly isStream: boolean } {
   cursor.expect('(')
   const first = cursor.reference('the type of a message')

@@ -1,6 +1,7 @@
 /**
- * Features of editions: what a file, message, enum or field is by the defaults of its edition, by what encloses it and by its
- * own options. proto2 and proto3 are read as the editions that they are equivalent to (“Feature Settings for Editions”).
+ * Features of editions. A file, message, enum or field has the defaults of its edition, the features of the enclosing
+ * declaration, and its own options. proto2 and proto3 are read as their equivalent editions (“Feature Settings for
+ * Editions”).
  */
 import type { Options } from './model.ts'
 
@@ -45,7 +46,7 @@ const DEFAULTS: ReadonlyMap<string, Features> = new Map([
   ['2024', EDITION_2024],
 ])
 
-/** What a file may state as its syntax or edition. */
+/** The values that a file may state as syntax or edition. */
 export const SYNTAXES: ReadonlySet<string> = new Set(['proto2', 'proto3'])
 export const EDITIONS: ReadonlySet<string> = new Set(['2023', '2024'])
 
@@ -65,8 +66,8 @@ const OPTION_OF: readonly (readonly [keyof Features, string])[] = [
 ]
 
 /**
- * The features of one declaration. Asked for only when the whole file is read: options that count for a body may be written
- * at its end.
+ * The features of one declaration. Evaluate them after reading the whole file, because options may be at the end of a
+ * body.
  */
 export class FeatureScope {
   readonly #outer: Features | FeatureScope

@@ -1,11 +1,11 @@
-/** Fields of messages, oneofs and extensions, as a .proto file writes them. */
+/** Reads fields of messages, oneofs and extensions from a .proto file. */
 import { FeatureScope } from './features.ts'
 import type { Label, Options, ProtoField, ProtoMessage } from './model.ts'
 import { OptionSet } from './options.ts'
 import { Scope } from './scope.ts'
 import type { Cursor, Token } from './tokens.ts'
 
-/** 2^29 - 1: the largest number that a tag holds. */
+/** 2^29 - 1: the largest number in a tag. */
 export const MAX_FIELD_NUMBER = 536_870_911
 
 export interface FieldPlace {
@@ -13,17 +13,17 @@ export interface FieldPlace {
   readonly scope: Scope
   readonly oneof: string | null
   readonly extendee: string | null
-  /** What the field inherits: of its oneof, else of its message. */
+  /** The inherited features: of its oneof, else of its message. */
   readonly features: FeatureScope
   /** Reads the body of a group into a message of the scope. */
   readonly readGroup: (name: Token, start: Token) => void
-  /** Takes the message that a map field stands for. */
+  /** Receives the message that a map field represents. */
   readonly addEntry: (entry: ProtoMessage) => void
 }
 
 const MAP_KEYS = /^(?:int32|int64|uint32|uint64|sint32|sint64|fixed32|fixed64|sfixed32|sfixed64|bool|string)$/
 
-/** Reads one field with its end; labels, maps and groups included. */
+/** Reads one complete field; labels, maps and groups included. */
 export function readField(place: FieldPlace): ProtoField {
   const { cursor, syntax } = place.scope.reading
   const start = cursor.ahead
@@ -66,7 +66,7 @@ function readNumber({ scope }: FieldPlace): number {
   return scope.reading.cursor.integer('the number of a field', 1, MAX_FIELD_NUMBER)
 }
 
-/** `map<K, V> name = N;` is a list of entries with a key and a value, which is how the wire has it. */
+/** `map<K, V> name = N;` is a list of entries with a key and a value, as on the wire. */
 function readMapField(place: FieldPlace, start: Token): ProtoField {
   const { scope, features: inherited } = place
   const { cursor } = scope.reading

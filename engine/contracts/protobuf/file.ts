@@ -1,4 +1,4 @@
-/** One .proto text → what it declares, with the place of each declaration. Names of types are left as written. */
+/** Reads one .proto text into declarations with their places. Type names are kept as written. */
 import { fail, ok, type Result } from '../../result.ts'
 import type { DocumentLimits } from '../../limits.ts'
 import { positions, type Position } from '../positions.ts'
@@ -12,11 +12,11 @@ import { Cursor, ReadFault } from './tokens.ts'
 
 export interface ReadProtoFile {
   readonly file: ProtoFile
-  /** Where the declaration at a pointer stands, or the nearest around it. */
+  /** The position of the declaration at a pointer, or of its nearest enclosing one. */
   readonly locate: (pointer: string) => Position
 }
 
-/** Whether a text opens as only .proto files do, after comments and empty lines. */
+/** Whether a text starts as only .proto files do, after comments and empty lines. */
 export function startsLikeProto(text: string): boolean {
   return PROTO_START.test(text.slice(0, OPENING).replaceAll(/\/\*[^]*?\*\/|\/\/[^\n]*/g, ' '))
 }
@@ -25,16 +25,16 @@ const OPENING = 16_384
 const PROTO_START =
   /^\uFEFF?\s*(?:(?:syntax|edition)\s*=\s*["']|package\s+[\w.]+\s*;|import\s+(?:public\s+|weak\s+|option\s+)?["']|option\s+[\w.()]+\s*=|message\s+\w+\s*\{\s*(?:\}|(?:optional|required|repeated|reserved|extensions|message|enum|oneof|option|map)\b|[\w.]+\s+\w+\s*=)|service\s+\w+\s*\{\s*(?:\}|rpc\b|option\b))/
 
-/** Where a file stands within its set. */
+/** The place of a file within its set. */
 export interface FileSource {
-  /** As imports name it; empty for a text that stands alone. */
+  /** As imports name it. Empty for a single text. */
   readonly path: string
   /** JSON Pointer of the text in the artifact. */
   readonly at: string
   readonly text: string
 }
 
-/** Reads one file; the problem names the fault with its line and column in this text. */
+/** Reads one file. The problem names the fault with its line and column in this text. */
 export function readProtoFile(source: FileSource, limits: DocumentLimits): Result<ReadProtoFile> {
   const { at } = source
   const text = source.text.startsWith('\uFEFF') ? source.text.slice(1) : source.text

@@ -1,4 +1,4 @@
-/** What a .proto file declares, as read: names are resolved by the contract (contract.ts), not here. */
+/** The declarations of a .proto file as read. The contract resolves names (contract.ts), not this file. */
 import type { Json } from '../../hash.ts'
 import type { FeatureScope } from './features.ts'
 
@@ -28,17 +28,17 @@ export type Label = 'optional' | 'required' | 'repeated' | 'map' | null
 export interface ProtoField extends Declared {
   readonly number: number
   readonly label: Label
-  /** Whether it can be told from its default whatever the features say: in a oneof, an extension, `optional`, proto2. */
+  /** Whether it has presence regardless of features: in a oneof, an extension, `optional`, proto2. */
   readonly hasPresence: boolean
   /** The type as written; `group` types are written by the name of their message. */
   readonly type: string
   readonly isGroup: boolean
-  /** Full name of the scope that the written type is looked up from. */
+  /** Full name of the scope in which the written type is looked up. */
   readonly scope: string
   readonly jsonName: string
   /** Name of the oneof that it is in. */
   readonly oneof: string | null
-  /** Of an extension: the message as written. */
+  /** The extended message as written, for an extension. */
   readonly extendee: string | null
   readonly features: FeatureScope
 }
@@ -80,7 +80,7 @@ export interface ProtoService extends Declared {
 }
 
 export interface ProtoFile {
-  /** As the set of files names it; empty for a text that stands alone. */
+  /** The path in the set of files. Empty for a single text. */
   readonly path: string
   readonly at: string
   /** `proto2`, `proto3` or an edition. */

@@ -1,9 +1,9 @@
-/** Options of a .proto file: `option name = value;`, `[name = value, …]` and the text-format values between braces. */
+/** Options of a .proto file: `option name = value;`, `[name = value, …]` and text-format values in braces. */
 import type { Json } from '../../hash.ts'
 import type { Options } from './model.ts'
 import { integerOf, type Cursor } from './tokens.ts'
 
-/** Options on their way: one that is set again is repeated, and both values count. */
+/** Options being read. An option that is set again is repeated, and both values count. */
 export class OptionSet {
   readonly #values = new Map<string, Json>()
 
@@ -11,14 +11,14 @@ export class OptionSet {
     return this.#values
   }
 
-  /** `name = value`, after the word `option` or within brackets. */
+  /** `name = value`, after the keyword `option` or within brackets. */
   read(cursor: Cursor): void {
     const name = optionName(cursor)
     cursor.expect('=')
     this.#set(name, optionValue(cursor))
   }
 
-  /** `[a = 1, b = 2]`, where it is there. */
+  /** `[a = 1, b = 2]`, if present. */
   readInline(cursor: Cursor): void {
     if (!cursor.take('[')) return
     do this.read(cursor)
@@ -27,7 +27,7 @@ export class OptionSet {
   }
 
   #set(name: string, value: Json): void {
-    // Features are set one by one or together; both say the same.
+    // Features may be set one by one or together, with the same meaning.
     if (/^features(?:\.|$)/.test(name) && typeof value === 'object' && value !== null && !Array.isArray(value)) {
       for (const [member, inner] of Object.entries(value)) this.#set(`${name}.${bare(member)}`, inner)
       return
@@ -58,7 +58,7 @@ function optionValue(cursor: Cursor): Json {
   return scalar(cursor)
 }
 
-/** A scalar as a JSON value that is equal where the values are: `0x10` and `16`, `1.0` and `1e0`. */
+/** A scalar as a JSON value, equal for equal values: `0x10` and `16`, `1.0` and `1e0`. */
 function scalar(cursor: Cursor): Json {
   if (cursor.ahead.kind === 'string') return cursor.string('a value')
   const isNegative = cursor.take('-')

@@ -1,4 +1,4 @@
-/** The rpcs of a protobuf contract as they are called: by their path alone, whatever their form of exchange. */
+/** The rpcs of a protobuf contract by call path, whatever their form of exchange. */
 import { byCodeUnit } from '../../change-set.ts'
 import { fail, ok, type Result } from '../../result.ts'
 import type { DocumentLimits } from '../../limits.ts'
@@ -21,16 +21,19 @@ export function rpcPath(service: ProtoService, method: ProtoMethod): string {
 export interface Rpc {
   readonly path: string
   readonly exchange: StreamingKind
-  /** Its messages can hold messages of any type: `google.protobuf.Any`, or a type whose declaration is not there. */
+  /**
+   * Its messages can contain messages of any type: `google.protobuf.Any`, or a type whose declaration is not
+   * available.
+   */
   readonly carriesAny: boolean
-  /** The files that declare it and all that its messages hold, as locations of findings begin; sorted. */
+  /** The files of the service and of all types in its messages, as prefixes of finding locations; sorted. */
   readonly files: readonly string[]
 }
 
-/** Plain data, since it may come out of a worker. */
+/** Plain data, because a worker may produce it. */
 export interface RpcTable {
   readonly rpcs: readonly Rpc[]
-  /** Files that are imported and not there: what changes in them cannot be seen. */
+  /** Imported files that are not available. Changes in them cannot be seen. */
   readonly missing: readonly string[]
 }
 
@@ -57,7 +60,7 @@ export function readRpcs(text: string, limits: DocumentLimits): Result<RpcTable>
   return ok({ rpcs, missing: [...new Set(missingImports(contract).map(({ path }) => path))] })
 }
 
-/** The messages that hold each type, by its full name: in a field, or in an extension of theirs. */
+/** The messages that contain each type, by full name: in a field, or in one of their extensions. */
 export function holdersOf({ messages, extensions, typeOf }: ProtoContract): ReadonlyMap<string, ReadonlySet<string>> {
   const holders = new Map<string, Set<string>>()
   const add = (type: string, scope: string, holder: string): void => {
@@ -75,12 +78,12 @@ export function holdersOf({ messages, extensions, typeOf }: ProtoContract): Read
 
 const ANY = 'google.protobuf.Any'
 
-/** `Any` itself, and all that holds it or what nothing declares. */
+/** `Any`, and all types that contain it or an undeclared type. */
 function typesWithAny(contract: ProtoContract): ReadonlySet<string> {
   const holders = holdersOf(contract)
   const found = new Set([ANY])
   for (const type of holders.keys()) if (contract.typeOf(`.${type}`, '').kind === 'opaque') found.add(type)
-  // A set is walked to its end, whatever joins it on the way.
+  // Iteration over a set includes items added on the way.
   for (const type of found) for (const holder of holders.get(type) ?? []) found.add(holder)
   return found
 }
@@ -96,7 +99,7 @@ function fileAt(at: string, { fileOf }: ProtoContract): readonly string[] {
   return file === undefined ? [] : [file.at]
 }
 
-/** The files that declare a type, what extends it, and everything that it holds. */
+/** The files that declare a type, its extensions, and everything that it contains. */
 function fileClosures(contract: ProtoContract): (type: string) => ReadonlySet<string> {
   const held = new Map<string, string[]>()
   for (const [type, holders] of holdersOf(contract)) for (const holder of holders) append(held, holder, type)
@@ -112,7 +115,7 @@ function fileClosures(contract: ProtoContract): (type: string) => ReadonlySet<st
     const known = closures.get(start)
     if (known !== undefined) return known
     const reached = new Set([start])
-    // A set is walked to its end, whatever joins it on the way.
+    // Iteration over a set includes items added on the way.
     for (const type of reached) for (const inner of held.get(type) ?? []) reached.add(inner)
     const files = new Set([...reached].flatMap((type) => own.get(type) ?? []))
     closures.set(start, files)

@@ -1,4 +1,4 @@
-/** Where a declaration stands while its file is read: the names around it, what it inherits, and which names are taken. */
+/** The scope of a declaration during reading: enclosing names, inherited features, and used names. */
 import { appendPointer } from '../pointer.ts'
 import { FeatureScope } from './features.ts'
 import type { Declared, NumberRange, Options, Reserved } from './model.ts'
@@ -35,7 +35,10 @@ export class Scope {
     return this.#names.size > 0
   }
 
-  /** A name that nothing else in the scope has: of two, one would be compared and the other one used. */
+  /**
+   * Declares a name that must be unique in the scope. Otherwise one declaration would be compared and the other one
+   * used.
+   */
   declare(name: Token, start: Token = name): Omit<Declared, 'options'> {
     const first = this.#names.get(name.text)
     if (first !== undefined) this.reading.cursor.faultTwice(name.text, name.offset, first)
@@ -45,13 +48,13 @@ export class Scope {
     return { name: name.text, fullName: this.fullName === '' ? name.text : `${this.fullName}.${name.text}`, at }
   }
 
-  /** The scope of a declaration within this one, which has these options. */
+  /** The scope of a declaration within this one, with these options. */
   within(place: Omit<Declared, 'options'>, options: Options): Scope {
     return new Scope(this.reading, place, new FeatureScope(this.features, options))
   }
 }
 
-/** What a message or enum keeps from being used again. */
+/** The reserved numbers and names of a message or enum. */
 export class ReservedSet implements Reserved {
   readonly ranges: NumberRange[] = []
   readonly names = new Set<string>()

@@ -1,6 +1,6 @@
 /**
- * The tokens of a .proto text with their offsets, and a cursor over them. Lexical rules only (protobuf language
- * specification, “Lexical elements”); what the tokens mean together is not known here.
+ * The tokens of a .proto text with their offsets, and a cursor over them. It knows only lexical rules (protobuf
+ * language specification, “Lexical elements”).
  */
 import { lookupTable } from '../../lookup-table.ts'
 import type { Problem } from '../../result.ts'
@@ -11,12 +11,12 @@ type TokenKind = 'name' | 'number' | 'string' | 'symbol' | 'end'
 
 export interface Token {
   readonly kind: TokenKind
-  /** As written; of a string, what it stands for. */
+  /** As written. For a string, its value. */
   readonly text: string
   readonly offset: number
 }
 
-/** Thrown within the reader of a file and caught by its entry alone (file.ts): descent has one way out. */
+/** Thrown while a file is read, and caught only by its entry (file.ts). */
 export class ReadFault extends Error {
   readonly problem: Problem
 
@@ -26,7 +26,9 @@ export class ReadFault extends Error {
   }
 }
 
-/** Each alternative consumes in one loop without choices: long comments and strings must not fill the matcher’s stack. */
+/**
+ * Each alternative consumes in one loop without choices, so long comments and strings cannot fill the matcher’s stack.
+ */
 const TOKEN =
   /(?<space>[ \t\r\n\f\v]+|\/\/[^\n]*|\/\*[^]*?\*\/)|(?<name>[A-Za-z_]\w*)|(?<number>0[xX][\dA-Fa-f]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[fF]?)|(?<string>"[^"\\\n]*(?:\\[^][^"\\\n]*)*"|'[^'\\\n]*(?:\\[^][^'\\\n]*)*')|(?<symbol>[^\s\w"'])/y
 
@@ -61,7 +63,7 @@ export class Cursor {
     return this.#ahead.text === text && (this.#ahead.kind === 'name' || this.#ahead.kind === 'symbol')
   }
 
-  /** Takes the token when it is there. */
+  /** Takes the token if it is next. */
   take(text: string): boolean {
     if (!this.isAt(text)) return false
     this.next()
@@ -87,7 +89,7 @@ export class Cursor {
     return { kind: 'name', text, offset }
   }
 
-  /** Strings that stand beside each other are one. */
+  /** Adjacent strings are joined. */
   string(what: string): string {
     if (this.#ahead.kind !== 'string') this.refuse(what)
     let text = this.next().text
@@ -106,7 +108,7 @@ export class Cursor {
     return value
   }
 
-  /** Runs a reader one level deeper; levels are bounded, as in every contract document. */
+  /** Runs a reader one level deeper. Levels are bounded, as in every contract document. */
   nested<T>(read: () => T): T {
     if (++this.#depth > this.#maxDepth) {
       const position = positionAt(this.#text, this.#ahead.offset)
@@ -117,14 +119,14 @@ export class Cursor {
     return value
   }
 
-  /** The next token is not what the grammar wants there. */
+  /** Refuses a next token that the grammar does not allow here. */
   refuse(wanted: string): never {
     const { kind, text, offset } = this.#ahead
     const found = kind === 'end' ? 'the text ends' : `there is ${JSON.stringify(text.slice(0, 60).toWellFormed())}`
     return this.fault(`${found} where ${wanted} belongs`, offset)
   }
 
-  /** Two of one name have two readings: both are named. */
+  /** Two declarations with one name are ambiguous. Both are named. */
   faultTwice(what: string, offset: number, first: number): never {
     return this.fault(`${what} is declared twice${firstAt(positionAt(this.#text, first))}`, offset)
   }
@@ -181,7 +183,7 @@ const SIMPLE_ESCAPES: Readonly<Record<string, string>> = lookupTable({
   v: '\v',
 })
 
-/** The value of a literal in any of the three notations; null where it is no whole number or larger than 64 bits. */
+/** The value of a literal in any of the three notations. Null if it is not an integer of at most 64 bits. */
 export function integerOf(text: string): bigint | null {
   if (/^0[0-7]+$/.test(text)) return bounded(BigInt(`0o${text.slice(1)}`))
   if (/^(?:0[xX][\dA-Fa-f]+|0|[1-9]\d*)$/.test(text)) return text.length > 24 ? null : bounded(BigInt(text))

@@ -1,4 +1,4 @@
-/** The files that come with every protobuf compiler: their types are known without their texts. */
+/** The files that every protobuf compiler supplies: their types are known without their text. */
 
 const FILES: ReadonlySet<string> = new Set([
   'google/protobuf/any.proto',
@@ -43,7 +43,7 @@ export function isWellKnownFile(path: string): boolean {
   return FILES.has(path)
 }
 
-/** Published files that contracts import for the options that they declare: types of theirs, where used, are known by name only. */
+/** Published files that contracts import for their options. Their types are known by name only. */
 const OPTION_FILES: ReadonlySet<string> = new Set([
   'buf/validate/validate.proto',
   'gogoproto/gogo.proto',
@@ -59,12 +59,12 @@ const OPTION_FILES: ReadonlySet<string> = new Set([
   'validate/validate.proto',
 ])
 
-/** True when nothing that a message carries can come from the file: what its options say is written where they are set. */
+/** True if message content cannot come from the file: its options are written where they are set. */
 export function declaresOptionsOnly(path: string): boolean {
   return OPTION_FILES.has(path)
 }
 
-/** What a full name stands for, where it is one of these files’. */
+/** The kind of a full name, if one of these files declares it. */
 export function wellKnownKind(fullName: string): 'message' | 'enum' | null {
   if (!fullName.startsWith(PACKAGE)) return null
   const name = fullName.slice(PACKAGE.length)
