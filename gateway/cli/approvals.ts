@@ -1,4 +1,7 @@
-/** `preflight approvals`: what waits for a person's word, and the word of whoever may write to the data directory. */
+/**
+ * `preflight approvals`: lists requests for approval, and grants or denies them. Any user with write access to the data
+ * directory may decide.
+ */
 import { userInfo } from 'node:os'
 import { approverWords } from '../store/approvers.ts'
 import { approvalState } from '../approvals/request.ts'
@@ -15,12 +18,12 @@ import { writeLine, type CommandIo } from './io.ts'
 import { withStore } from './data-directory.ts'
 import { groupsOf } from './keys.ts'
 
-const TENANT = { name: 'tenant', value: 'TENANT', help: 'Whose; local unless told.' }
+const TENANT = { name: 'tenant', value: 'TENANT', help: 'Tenant of the requests; default: local.' }
 const STATES = ['pending', 'granted', 'denied', 'expired'] as const satisfies readonly ApprovalState[]
 
 const NOTES =
-  'The word is recorded as cli:USER, with the groups named. Whoever may write to the data directory may give it; four eyes are held by the API, ' +
-  'where each approver has a key.\nExit codes: 0 done, 1 there is no such request, it is settled or expired, or is for another group to grant.'
+  'Recorded as cli:USER, with the groups given. Needs write access to the data directory. Four eyes are enforced by the API only, ' +
+  'where each approver has a key.\nExit codes: 0 done, 1 the request does not exist, is already decided or expired, or needs another group.'
 
 const list: Command = {
   name: 'list',
@@ -28,7 +31,7 @@ const list: Command = {
   operands: '',
   operandCount: [0, 0],
   options: [
-    { name: 'state', value: 'STATE', allowed: STATES, help: 'Only in this state.' },
+    { name: 'state', value: 'STATE', allowed: STATES, help: 'Only requests in this state.' },
     LIMIT,
     TENANT,
     LIST_FORMAT,
@@ -50,11 +53,11 @@ const list: Command = {
   },
 }
 
-const COMMENT = { name: 'comment', value: 'TEXT', help: 'Why; kept with the request.' }
+const COMMENT = { name: 'comment', value: 'TEXT', help: 'The reason; stored with the request.' }
 
 const grant: Command = {
   name: 'grant',
-  summary: 'Grant an approval: the next preflight of the same change is let through under watch.',
+  summary: 'Grant an approval: the next preflight of the same change continues with monitoring.',
   operands: 'ID',
   operandCount: [1, 1],
   options: [
@@ -62,12 +65,12 @@ const grant: Command = {
     {
       name: 'validity',
       value: 'SECONDS',
-      help: 'How long the grant holds; approvals.validity unless told, and at the most.',
+      help: 'Validity of the grant; default and maximum: approvals.validity.',
     },
     {
       name: 'groups',
       value: 'NAMES',
-      help: 'Groups that you speak for, e.g. payments; recorded. Needed where the policy names who may grant.',
+      help: 'Your groups, e.g. payments; recorded. Required where the policy names groups of approvers.',
     },
     TENANT,
     ...PLACE_OPTIONS,

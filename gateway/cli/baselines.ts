@@ -1,4 +1,7 @@
-/** `preflight baselines`: what routes are judged against, what is offered instead, and making the reviewed one the baseline. A running gateway sees it within a second. */
+/**
+ * `preflight baselines`: lists the baselines of routes and their candidates, and promotes a reviewed candidate. A running
+ * gateway sees the change within a second.
+ */
 import { userInfo } from 'node:os'
 import { createBaselines, type Baselines, type BaselinesDeps, type BaselineView } from '../baselines/baselines.ts'
 import { openSettings } from '../config/live-settings.ts'
@@ -19,7 +22,7 @@ import { groupsOf } from './keys.ts'
 
 const list: Command = {
   name: 'list',
-  summary: 'List the baselines of the routes, and which upstreams offer something else.',
+  summary: 'List the baselines of the routes and their candidates.',
   operands: '',
   operandCount: [0, 0],
   options: [LIST_FORMAT, ...PLACE_OPTIONS],
@@ -32,16 +35,16 @@ const list: Command = {
 
 const showOne: Command = {
   name: 'show',
-  summary: 'Write the baseline of a route, or what is offered instead.',
+  summary: 'Print the baseline of a route, or its candidate.',
   operands: 'ROUTE',
   operandCount: [1, 1],
   options: [
-    { name: 'candidate', help: 'What the upstream offers now, when that is not the baseline.' },
+    { name: 'candidate', help: 'Print the contract that the upstream offers now, when it is not the baseline.' },
     ...PLACE_OPTIONS,
   ],
   notes:
     'To review a change: preflight baselines show ROUTE > before; preflight baselines show ROUTE --candidate > after;\n' +
-    'preflight diff before after.\nExit codes: 0 written, 1 there is none.',
+    'preflight diff before after.\nExit codes: 0 printed, 1 it does not exist.',
   run: async (args, io) => {
     const [route = ''] = args.operands
     const view = await withBaselines(args, io, (baselines) => baselines.view(route))
@@ -62,31 +65,35 @@ const promote: Command = {
   operands: 'ROUTE DIGEST',
   operandCount: [2, 2],
   options: [
-    { name: 'comment', value: 'TEXT', help: 'Why; required where the policy asks for an approval of the difference.' },
+    {
+      name: 'comment',
+      value: 'TEXT',
+      help: 'The reason; required where the policy requires an approval of the difference.',
+    },
     {
       name: 'only',
       value: 'PARTS',
-      help: 'Accept these parts only, joined by commas: tool:NAME, prompt:NAME, resource:URI, template:URI of an MCP manifest, operation:ID or "operation:METHOD /path" of an OpenAPI contract.',
+      help: 'Accept only these parts, separated by commas: tool:NAME, prompt:NAME, resource:URI, template:URI of an MCP manifest, operation:ID or "operation:METHOD /path" of an OpenAPI contract.',
     },
     {
       name: 'groups',
       value: 'NAMES',
-      help: 'Groups that you speak for, e.g. payments; recorded. Needed where the policy names who may approve.',
+      help: 'Your groups, e.g. payments; recorded. Required where the policy names groups of approvers.',
     },
     ...PLACE_OPTIONS,
   ],
   notes:
-    'ROUTE is one of the configuration (--config, or PREFLIGHT_CONFIG).\n' +
-    'DIGEST is that of the contract that was reviewed (preflight baselines list): another one offered meanwhile is refused. The\n' +
-    'digest of the baseline itself confirms it, where contract.max_age asks for that. The difference is\n' +
-    'judged as operation register: what the policy blocks is not promoted; what needs an approval is accepted as one, by whom\n' +
-    'the policy names, and settles the requests about the same change. Recorded as cli:USER.\nExit codes: 0 done, 1 refused.',
+    'ROUTE is a route of the configuration (--config, or PREFLIGHT_CONFIG).\n' +
+    'DIGEST is the digest of the reviewed contract (preflight baselines list). If another one is offered meanwhile, it is refused.\n' +
+    'The digest of the baseline itself confirms it (contract.max_age). The difference is decided as operation register:\n' +
+    'a blocked difference is not promoted. Where the policy requires an approval, this command is the approval; the same groups\n' +
+    'are required, and pending requests about the same change are granted. Recorded as cli:USER.\nExit codes: 0 done, 1 refused.',
   run: (args, io) => promoteCandidate(args, io),
 }
 
 export const baselinesGroup: CommandGroup = {
   name: 'baselines',
-  summary: 'Contracts that routes are judged against: list, show, promote.',
+  summary: 'Contracts that calls are compared with: list, show, promote.',
   commands: [list, showOne, promote],
 }
 
@@ -132,7 +139,7 @@ type FlowParts = Pick<BaselinesDeps, 'metrics' | 'logger' | 'now'> & {
   readonly store: Store
 }
 
-/** Looking at baselines needs no key, and no flow: both are opened by the first decision. */
+/** Listing baselines needs no key and no flow: the first decision opens both. */
 function lazyFlow(args: Arguments, io: CommandIo, parts: FlowParts): BaselinesDeps['flow'] & Pick<Flow, 'close'> {
   let opened: { readonly flow: Flow; readonly close: () => Promise<void> } | null = null
   const open = async (): Promise<Flow> => {

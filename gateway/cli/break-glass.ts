@@ -1,4 +1,7 @@
-/** `preflight break-glass`: an exception to enforcement on a route, by whoever may write to the data directory; a running gateway sees it at once. */
+/**
+ * `preflight break-glass`: an exception to enforcement on a route. Any user with write access to the data directory may open
+ * one; a running gateway sees it immediately.
+ */
 import { userInfo } from 'node:os'
 import { openBreakGlass } from '../break-glass/break-glass.ts'
 import { breakGlassView } from '../break-glass/view.ts'
@@ -19,7 +22,7 @@ const list: Command = {
   summary: 'List exceptions, newest first.',
   operands: '',
   operandCount: [0, 0],
-  options: [{ name: 'open', help: 'Only those in force.' }, LIST_FORMAT, ...PLACE_OPTIONS],
+  options: [{ name: 'open', help: 'Only exceptions in force.' }, LIST_FORMAT, ...PLACE_OPTIONS],
   run: async (args, io) => {
     const now = Date.now()
     const filter = { limit: LONGEST_LIST, ...(args.flag('open') && { openAt: now }) }
@@ -36,7 +39,7 @@ const list: Command = {
 
 const open: Command = {
   name: 'open',
-  summary: 'Let the calls of a route go on for a time, whatever is decided on them.',
+  summary: 'Let the calls of a route continue for a time, whatever the decision on them.',
   operands: 'ROUTE',
   operandCount: [1, 1],
   options: [
@@ -44,14 +47,14 @@ const open: Command = {
       name: 'reason',
       value: 'TEXT',
       isRequired: true,
-      help: `Why, for the record; at least ${SHORTEST_REASON} characters.`,
+      help: `The reason, for the record; at least ${SHORTEST_REASON} characters.`,
     },
-    { name: 'duration', value: 'SECONDS', isRequired: true, help: 'How long; at the most break_glass.maximum.' },
+    { name: 'duration', value: 'SECONDS', isRequired: true, help: 'Duration; maximum: break_glass.maximum.' },
     ...PLACE_OPTIONS,
   ],
   notes:
-    'Recorded as cli:USER. Each call that goes on because of it is counted, marked in its record and logged as an error; ' +
-    'decisions stay what they are.\nExit codes: 0 open, 1 it was refused.',
+    'Recorded as cli:USER. Each call that continues because of it is counted, marked in its record and logged as an error; ' +
+    'decisions do not change.\nExit codes: 0 open, 1 refused.',
   run: (args, io) => openException(args, io),
 }
 
@@ -83,8 +86,7 @@ export const breakGlassGroup: CommandGroup = {
 async function openException(args: Arguments, io: CommandIo) {
   const [route = ''] = args.operands
   const reason = args.value('reason') ?? ''
-  if (reason.length < SHORTEST_REASON)
-    throw new UsageError(`--reason says why, in at least ${SHORTEST_REASON} characters`)
+  if (reason.length < SHORTEST_REASON) throw new UsageError(`--reason needs at least ${SHORTEST_REASON} characters`)
   const config = configOf(args, io)
   if (!config.routes.some(({ name }) => name === route))
     throw new UsageError(`there is no route "${route}" in the configuration; name it with --config`)

@@ -1,4 +1,4 @@
-/** `preflight ca`: the authority whose certificates agents are shown on intercepted connections; what they are to trust, and its rotation. */
+/** `preflight ca`: the authority that signs the certificates of intercepted connections: its certificates, and its rotation. */
 import { X509Certificate } from 'node:crypto'
 import { resolve } from 'node:path'
 import { createAuthorities, type Authorities, type PublishedAuthority } from '../tls/authorities.ts'
@@ -9,12 +9,12 @@ import { instant, table } from './format.ts'
 import { wholeSeconds } from './number-options.ts'
 import { writeLine, type CommandIo } from './io.ts'
 
-/** Seconds in which agents can be given the new certificate before it signs: a day. */
+/** A day: seconds in which agents can get the new certificate before it signs. */
 const DEFAULT_OVERLAP = 86_400
 
 const show: Command = {
   name: 'show',
-  summary: 'Print the certificates that agents are to trust, as PEM.',
+  summary: 'Print the certificates that agents must trust, as PEM.',
   operands: '',
   operandCount: [0, 0],
   options: [
@@ -22,13 +22,13 @@ const show: Command = {
       name: 'format',
       value: 'FORMAT',
       allowed: ['pem', 'text'],
-      help: 'text lists them with their dates and fingerprints; pem unless told.',
+      help: 'text lists dates and fingerprints; default: pem.',
     },
     ...PLACE_OPTIONS,
   ],
   notes: [
-    'Made now when there is none yet. A running gateway serves the same at /.well-known/preflight-ca.pem of its API.',
-    'Agents take it by NODE_EXTRA_CA_CERTS, SSL_CERT_FILE, REQUESTS_CA_BUNDLE, GIT_SSL_CAINFO or curl --cacert.',
+    'The authority is made now if there is none. A running gateway serves the same at /.well-known/preflight-ca.pem of its API.',
+    'Agents read it from NODE_EXTRA_CA_CERTS, SSL_CERT_FILE, REQUESTS_CA_BUNDLE, GIT_SSL_CAINFO or curl --cacert.',
   ].join('\n'),
   run: async (args, io) => {
     const authorities = authoritiesOf(args, io)
@@ -40,18 +40,18 @@ const show: Command = {
 
 const rotate: Command = {
   name: 'rotate',
-  summary: 'Make a new authority; it is to be trusted at once, and signs when the overlap has passed.',
+  summary: 'Make a new authority; it must be trusted immediately, and signs after the overlap.',
   operands: '',
   operandCount: [0, 0],
   options: [
     {
       name: 'overlap',
       value: 'SECONDS',
-      help: `How long agents have to learn of it before it signs; ${DEFAULT_OVERLAP} unless told.`,
+      help: `Time for agents to get it before it signs; default: ${DEFAULT_OVERLAP}.`,
     },
     ...PLACE_OPTIONS,
   ],
-  notes: 'A running gateway takes it up by itself. Give agents the new bundle (preflight ca show) within the overlap.',
+  notes: 'A running gateway loads it automatically. Give agents the new bundle (preflight ca show) within the overlap.',
   run: async (args, io) => {
     const authorities = authoritiesOf(args, io)
     await authorities.rotate(wholeSeconds(args, 'overlap', DEFAULT_OVERLAP))
@@ -66,7 +66,7 @@ export const caGroup: CommandGroup = {
   commands: [show, rotate],
 }
 
-/** A mistyped data directory must not become another authority. */
+/** A mistyped data directory must not get an authority of its own. */
 function authoritiesOf(args: Arguments, io: CommandIo): Authorities {
   const { data_dir: configured, tls } = configOf(args, io)
   const dataDir = resolve(configured)

@@ -1,15 +1,15 @@
-/** What a command of the command line is: a row with its options, from which parsing, checking and --help are made. */
+/** A command of the command line: a row with its options, from which parsing, checks and --help are made. */
 import { parseArgs } from 'node:util'
 import { nearest } from '../settings/suggestion.ts'
 import type { CommandIo } from './io.ts'
 
-/** docs/reference/command-line.md#exit-codes: good, the answer is no, usage or configuration, could not decide. */
+/** docs/reference/command-line.md#exit-codes: success, negative result, usage or configuration error, could not decide. */
 export const EXIT = { good: 0, no: 1, usage: 2, undecided: 3 } as const
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
 export interface OptionSpec {
   readonly name: string
-  /** What the value is called in the help; absent: a flag. */
+  /** Name of the value in the help; absent: a flag. */
   readonly value?: string
   readonly allowed?: readonly string[]
   readonly isRequired?: boolean
@@ -20,9 +20,9 @@ export interface OptionSpec {
 export interface Command {
   readonly name: string
   readonly summary: string
-  /** Positional arguments as the help shows them, e.g. `BASE HEAD`. */
+  /** Positional arguments as in the help, e.g. `BASE HEAD`. */
   readonly operands: string
-  /** How many positional arguments there may be. */
+  /** Minimum and maximum number of positional arguments. */
   readonly operandCount: readonly [least: number, most: number]
   readonly options: readonly OptionSpec[]
   /** More for --help: examples, exit codes. */
@@ -54,7 +54,7 @@ export class UsageError extends Error {
 
 const HELP: OptionSpec = { name: 'help', help: 'Show this.' }
 
-/** Null when help was asked for. Throws a UsageError that names the nearest known option. */
+/** Null for --help. Throws a UsageError that names the nearest known option. */
 export function parseCommandLine(command: Command, argv: readonly string[]): Arguments | null {
   const options = [...command.options, HELP]
   const { tokens } = parseArgs({
@@ -114,7 +114,7 @@ function checkCounts(
   const [least, most] = command.operandCount
   if (operands.length < least) throw new UsageError(`arguments are missing: ${command.operands}`)
   const extra = operands[most]
-  if (extra !== undefined) throw new UsageError(`the argument ${JSON.stringify(extra)} is one too many`)
+  if (extra !== undefined) throw new UsageError(`the argument ${JSON.stringify(extra)} is not expected here`)
   for (const { name, value, isRequired, isRepeatable } of command.options) {
     const count = given.get(name)?.length ?? 0
     if (isRequired === true && count === 0) throw new UsageError(`--${name} ${value ?? ''} is required`)

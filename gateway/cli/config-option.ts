@@ -15,13 +15,13 @@ export const CONFIG_OPTION: OptionSpec = {
 const DATA_DIR_OPTION: OptionSpec = {
   name: 'data-dir',
   value: 'DIR',
-  help: 'Data directory, over the configuration.',
+  help: 'Data directory; overrides the configuration.',
 }
 
-/** Where a gateway has its data. */
+/** The data directory of a gateway. */
 export const PLACE_OPTIONS: readonly OptionSpec[] = [CONFIG_OPTION, DATA_DIR_OPTION]
 
-/** What the command line, the environment and the file say together. */
+/** The settings from the command line, the environment and the file together. */
 export function configSource(args: Arguments, { environment }: CommandIo): ConfigSource {
   const dataDir = args.value('data-dir')
   return {

@@ -1,4 +1,7 @@
-/** What commands find in the data directory of a gateway. A mistyped path is told, and never becomes another ledger, another set of keys. */
+/**
+ * The content of a gateway's data directory, for commands. A mistyped path is reported, and never becomes another ledger or
+ * another set of keys.
+ */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { keyFile } from '../keys/key-file.ts'
@@ -10,7 +13,7 @@ import { UsageError, type Arguments } from './command.ts'
 import { configOf } from './config-option.ts'
 import type { CommandIo } from './io.ts'
 
-/** @param what is missing where it is not there, in words: `there are no records at FILE` */
+/** @param what the message when the file is missing: `there are no records at FILE` */
 export function requirePath(path: string, what: string): void {
   if (existsSync(path)) return
   throw new UsageError(`${what}; name the data directory of the gateway with --data-dir or --config`)
@@ -23,7 +26,7 @@ export function openExistingRing(args: Arguments, io: CommandIo): Promise<KeyRin
   return openKeyRing(directory)
 }
 
-/** Opens the store that is there for one piece of work. */
+/** Opens the existing store for one piece of work. */
 export function withStore<T>(args: Arguments, io: CommandIo, work: (store: Store) => Promise<T>): Promise<T> {
   const file = ledgerFile(configOf(args, io))
   requirePath(file, `there are no records at ${file}`)
@@ -36,7 +39,7 @@ export function withNewStore<T>(args: Arguments, io: CommandIo, work: (store: St
   return withAnyStore(args, io, work)
 }
 
-/** The same, whatever became of the ledger that was there. */
+/** The same, whatever happened to the ledger that was there. */
 export async function withAnyStore<T>(args: Arguments, io: CommandIo, work: (store: Store) => Promise<T>): Promise<T> {
   const store = await openStore(configOf(args, io))
   try {

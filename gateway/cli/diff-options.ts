@@ -1,4 +1,4 @@
-/** The options of a comparison (docs/reference/api.md#post-apidiff) on the command line: one row each, and what they become. */
+/** The options of a comparison (docs/reference/api.md#post-apidiff) on the command line: one row for each, with its meaning. */
 import {
   compileLinearPattern,
   LEVELS,
@@ -17,37 +17,49 @@ export const COMPARE_OPTIONS: readonly OptionSpec[] = [
     name: 'level',
     value: 'RULES=LEVEL',
     isRepeatable: true,
-    help: `Level of rules instead of their own: ${OVERRIDES.join(', ')}. RULES is an id, mcp-tool-*, or format:openapi,kind:lifecycle.`,
+    help: `Set the level of rules: ${OVERRIDES.join(', ')}. RULES is an id, mcp-tool-*, or format:openapi,kind:lifecycle.`,
   },
   { name: 'match-path', value: 'REGEX', help: 'Compare only the paths that match.' },
   { name: 'unmatch-path', value: 'REGEX', help: 'Leave out the paths that match.' },
-  { name: 'strip-prefix-base', value: 'PREFIX', help: 'Take this off the paths of BASE before they are matched.' },
-  { name: 'strip-prefix-head', value: 'PREFIX', help: 'Take this off the paths of HEAD before they are matched.' },
+  {
+    name: 'strip-prefix-base',
+    value: 'PREFIX',
+    help: 'Remove this prefix from the paths of BASE before they are matched.',
+  },
+  {
+    name: 'strip-prefix-head',
+    value: 'PREFIX',
+    help: 'Remove this prefix from the paths of HEAD before they are matched.',
+  },
   {
     name: 'include-path-params',
     help: 'Path parameters are matched by name: /users/{id} and /users/{userId} are two paths.',
   },
   {
     name: 'case-insensitive-headers',
-    help: 'Accepted for the sake of scripts: header names are always matched in any case.',
+    help: 'Accepted for compatibility: header names are always matched in any letter case.',
   },
   {
     name: 'attribute',
     value: 'NAME',
     isRepeatable: true,
-    help: 'Extension member of operations, such as x-team, that the findings of --format json carry.',
+    help: 'Extension member of operations, such as x-team, that findings of --format json contain.',
   },
-  { name: 'deprecation-days-stable', value: 'DAYS', help: 'Days between deprecation and sunset of what is stable.' },
-  { name: 'deprecation-days-beta', value: 'DAYS', help: 'Days between deprecation and sunset of what is beta.' },
+  {
+    name: 'deprecation-days-stable',
+    value: 'DAYS',
+    help: 'Minimum days between deprecation and sunset of stable parts.',
+  },
+  { name: 'deprecation-days-beta', value: 'DAYS', help: 'Minimum days between deprecation and sunset of beta parts.' },
   {
     name: 'stability-level',
     value: 'LEVEL',
     allowed: STABILITIES,
-    help: 'What is less stable than this is not held to its contract; beta unless told.',
+    help: 'Parts less stable than this may change freely; default: beta.',
   },
 ]
 
-/** Throws a UsageError on a value that cannot be. */
+/** Throws a UsageError on an invalid value. */
 export function compareOptionsOf(args: Arguments): CompareOptions {
   const stability = STABILITIES.find((level) => level === args.value('stability-level'))
   return present({
@@ -75,7 +87,7 @@ function attributesOf(names: readonly string[]): CompareOptions['attributes'] {
 
 type Optional<T> = { readonly [Name in keyof T]?: T[Name] | undefined }
 
-/** Absent is not undefined: the engine's defaults hold where nothing was said. */
+/** Absent is not undefined: the engine's defaults apply to options that were not given. */
 function present(options: Optional<CompareOptions>): CompareOptions {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
 }

@@ -26,12 +26,12 @@ import { wantsColour, writeLine, type CommandIo } from './io.ts'
 
 const FAIL_ON = ['breaking', 'dangerous', 'none'] as const
 
-/** Kinds that can be compared, and the short names of two. */
+/** Kinds that can be compared, and short names of two of them. */
 export const TYPE_NAMES = [...ARTIFACT_TYPES, 'grpc', 'mcp']
 
 export const diffCommand: Command = {
   name: 'diff',
-  summary: 'Compare two contracts and say what breaks.',
+  summary: 'Compare two contracts and list what breaks.',
   operands: 'BASE HEAD',
   operandCount: [2, 2],
   options: [
@@ -39,22 +39,22 @@ export const diffCommand: Command = {
       name: 'type',
       value: 'TYPE',
       allowed: TYPE_NAMES,
-      help: 'Kind of contract; told from the content when left out.',
+      help: 'Kind of contract; default: detected from the content.',
     },
-    { name: 'format', value: 'FORMAT', allowed: REPORT_FORMS, help: 'How to write the result; text unless told.' },
+    { name: 'format', value: 'FORMAT', allowed: REPORT_FORMS, help: 'Output format; default: text.' },
     {
       name: 'fail-on',
       value: 'LEVEL',
       allowed: FAIL_ON,
-      help: 'Exit 1 when this level or worse is found; breaking unless told.',
+      help: 'Exit 1 when this level or worse is found; default: breaking.',
     },
-    { name: 'ignore', value: 'FILE', help: 'Findings that were looked at and accepted (see below).' },
-    { name: 'limit', value: 'N', help: 'Findings in the json form at the most; 5000 unless told.' },
+    { name: 'ignore', value: 'FILE', help: 'Ignore list of accepted findings (see below).' },
+    { name: 'limit', value: 'N', help: 'Maximum number of findings in json; default: 5000.' },
     ...COMPARE_OPTIONS,
   ],
   notes: [
-    'BASE and HEAD: a file, - for standard input, an http(s) address, or <ref>:<path> in the git repository here.',
-    'Files that a document names by $ref are read too: beside a file or at the same ref, and from the origin of an address.',
+    'BASE and HEAD: a file, - for standard input, an http(s) address, or <ref>:<path> in the current git repository.',
+    'Files that a document names by $ref are read too: beside a file or at the same ref, or from the origin of an address.',
     'So are imports of a .proto file: from its folder and those above, up to the working directory or at the same ref.',
     '',
     'Examples:',
@@ -62,16 +62,16 @@ export const diffCommand: Command = {
     '  preflight diff main:api/openapi.yaml api/openapi.yaml --fail-on dangerous',
     '  preflight diff main:api/openapi.yaml api/openapi.yaml --format sarif > preflight.sarif',
     '',
-    'An ignore list is YAML. All that an entry states must hold of a finding; entries that match nothing, or whose',
-    'last day is over, are told on standard error:',
+    'An ignore list is YAML. A finding must match all members of an entry. Entries that match nothing, or whose',
+    'last day has passed, are reported on standard error:',
     '  ignore:',
     '    - rule: api-path-removed-without-deprecation',
     '      path: /v1/legacy            # also: method, tool, location (a JSON Pointer or one above), fingerprint',
     '      expires: 2027-01-31         # optional: the last day on which the entry holds',
-    '      reason: nobody calls it any more, says the access log',
+    '      reason: no calls in the access log since May',
     '',
-    'Exit codes: 0 nothing at that level, 1 something found, 2 usage or unreadable document, 3 could not compare, or a',
-    'document refers to something that is not there, so that not everything was compared.',
+    'Exit codes: 0 no finding at that level, 1 findings, 2 usage or unreadable document, 3 could not compare, or a',
+    'document refers to a missing file, so that not everything was compared.',
   ].join('\n'),
   run: runDiff,
 }
@@ -117,8 +117,8 @@ async function ignoreEntries(args: Arguments): Promise<readonly IgnoreEntry[]> {
 }
 
 function staleText({ place, reason, expires }: IgnoreEntry, today: string): string {
-  const why = expires !== undefined && expires < today ? `held until ${expires}` : 'matches no finding'
-  return printable(`${place}: the entry ${why}; take it out (its reason was: ${reason})`)
+  const why = expires !== undefined && expires < today ? `was valid until ${expires}` : 'matches no finding'
+  return printable(`${place}: the entry ${why}; remove it (its reason was: ${reason})`)
 }
 
 async function readBoth(
@@ -140,7 +140,7 @@ function artifactType(args: Arguments, base: DocumentSource, head: DocumentSourc
   throw new UsageError(`${message}${place}${code === 'UNSUPPORTED_ARTIFACT_TYPE' ? ' Name the kind with --type' : ''}`)
 }
 
-/** Documents that cannot be read are the user's to mend; a fault of ours is not. */
+/** A document that cannot be read is the user's mistake; a fault of the gateway is not. */
 function refuse({ code, message, pointer, line, column }: Problem, io: CommandIo): ExitCode {
   const place = line === undefined ? '' : ` (line ${line}, column ${column ?? 1})`
   writeLine(io.stderr, `preflight diff: ${message}${place}${pointer ? ` at ${pointer}` : ''}`)

@@ -1,4 +1,7 @@
-/** Where a command reads contract documents from: a file, a folder of .proto files, standard input, an http(s) address, or `<ref>:<path>` of the git repository here, with the further files that a document refers to. */
+/**
+ * The sources of contract documents for commands: a file, a folder of .proto files, standard input, an http(s) address, or
+ * `<ref>:<path>` of the current git repository. Further files that a document refers to are read too.
+ */
 import { existsSync, realpathSync, statSync } from 'node:fs'
 import { dirname, relative, resolve, sep } from 'node:path'
 import { DEFAULT_DOCUMENT_LIMITS, ok } from '../../engine/internal.ts'
@@ -19,7 +22,7 @@ import { readRegularFile, statsOf } from '../runtime/regular-file.ts'
 
 export interface DocumentSource extends ReportedDocument {
   readonly text: string
-  /** Reads files by their paths relative to the document; null where there is nothing to be relative to (standard input). */
+  /** Reads files by their paths relative to the document; null when the document has no location (standard input). */
   readonly readBeside: FileShelf['read'] | null
   /** The same for imports of a .proto file. */
   readonly imports: Pick<ImportShelf, 'read' | 'placesOf'> | null
@@ -28,7 +31,7 @@ export interface DocumentSource extends ReportedDocument {
 const ALONE = { readBeside: null, imports: null } as const
 
 export const MAX_BYTES = 256 * 1024 * 1024
-/** Of a document that is fetched. */
+/** For a document that is fetched. */
 const MAX_FETCHED_BYTES = 64 * 1024 * 1024
 const MAX_REDIRECTS = 5
 
@@ -38,7 +41,7 @@ export async function readSource(name: string, io: CommandIo, folder = '.'): Pro
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(name)) return fetchedSource(name)
   const path = resolve(folder, name)
   if (isFolder(path)) {
-    // A line of one file is none of the folder: reports that annotate files mark nothing.
+    // Lines of one file are not lines of the folder's text, so reports that annotate files get no line.
     return { name, text: await protoSetIn(path), path: null, isCheckedOut: true, ...ALONE }
   }
   if (existsSync(path)) {
@@ -50,7 +53,7 @@ export async function readSource(name: string, io: CommandIo, folder = '.'): Pro
   }
   const reference = parseGitReference(name)
   if (reference === null)
-    throw new UsageError(`${name} is neither a file here nor <ref>:<path> of a git repository, nor an http(s) address`)
+    throw new UsageError(`${name} is not a file, a <ref>:<path> of a git repository or an http(s) address`)
   const document = await readGitDocument(folder, reference, MAX_BYTES)
   if (!document.ok) throw new UsageError(`${name}: ${document.problem.message}`)
   const { text, read } = document.value
@@ -58,7 +61,7 @@ export async function readSource(name: string, io: CommandIo, folder = '.'): Pro
   return { name, text, path: reference.path, isCheckedOut: false, readBeside: read, imports }
 }
 
-/** Who types an address may ask any host; how much and how long is bounded all the same. Files come from the origin that answered. */
+/** A user may name any host, but size and time are limited. Further files come from the origin that answered. */
 async function fetchedSource(name: string): Promise<DocumentSource> {
   const whole = await contractAtAddress(name, {
     texts: TEXTS_HERE,
@@ -70,7 +73,7 @@ async function fetchedSource(name: string): Promise<DocumentSource> {
   return { name, text: whole.value.text, path: null, isCheckedOut: false, ...ALONE }
 }
 
-/** A command has no event loop to keep free. */
+/** A command may block its event loop. */
 const TEXTS_HERE: BundleTerms['texts'] = {
   fileReferences: (text) => Promise.resolve(ok(fileReferences(text, DEFAULT_DOCUMENT_LIMITS))),
   bundle: (root, texts, site) => Promise.resolve(bundledText(root, texts, DEFAULT_DOCUMENT_LIMITS, site)),
@@ -88,7 +91,7 @@ async function protoSetIn(folder: string): Promise<string> {
   }
 }
 
-/** From the working directory, where the file lies below it; tools that annotate files know it by that path. */
+/** Relative to the working directory for a file below it; tools that annotate files use that path. */
 function reportedPath(path: string, folder: string): string {
   const below = relative(resolve(folder), path)
   return (below.startsWith('..') ? path : below).split(sep).join('/')
@@ -103,14 +106,17 @@ function readFile(path: string): string {
   }
 }
 
-/** Of the folders that imports may start from the highest one is the root: nothing outside of it is read. */
+/** Of the folders that imports may start from, the highest is the root: no file outside it is read. */
 function importsOf(document: string, text: string, folder: string): NonNullable<DocumentSource['imports']> {
   const root = importRoot(dirname(document), text, resolve(folder))
   const levels = relative(root, dirname(document)).split(sep).filter(Boolean).length
   return { read: readerBeside(document, [root]), placesOf: placesAbove(levels) }
 }
 
-/** The working directory for a file below it. Elsewhere the folder above the folders that spell its package, or the one above its own. */
+/**
+ * The working directory for a file below it. For other files the folder above those that form its package name, or the parent
+ * of its own folder.
+ */
 function importRoot(own: string, text: string, working: string): string {
   if (!relative(working, own).startsWith('..')) return working
   const folders = own.split(sep)
@@ -121,27 +127,25 @@ function importRoot(own: string, text: string, working: string): string {
   return root === '' ? own : root
 }
 
-/** Nearest first, from the file on. */
+/** Nearest folder first. */
 function placesAbove(levels: number): (path: string) => readonly string[] {
   return (path) => Array.from({ length: levels + 1 }, (_, level) => '../'.repeat(level) + path)
 }
 
-/** A document may name files below the roots; a stranger's document may not reach further. */
+/** A document may name files below the roots only; a foreign document must not reach further. */
 function readerBeside(document: string, roots: readonly string[]): FileShelf['read'] {
   return (paths) => {
     const texts = new Map<string, string>()
     for (const path of paths) {
       const target = resolve(dirname(document), path)
       if (!roots.some((root) => !relative(root, target).startsWith('..'))) {
-        throw new UsageError(
-          `${document} refers to ${path}, which is outside of its folder and of the working directory`,
-        )
+        throw new UsageError(`${document} refers to ${path}, which is outside its folder and the working directory`)
       }
       if (!existsSync(target)) continue
-      // A link may lead elsewhere, and what is read is compared, shown and sent.
+      // A link may point elsewhere, and the text that is read is compared, printed and sent.
       if (!roots.some((root) => !relative(realpathSync(root), realpathSync(target)).startsWith('..')))
         throw new UsageError(
-          `${document} refers to ${path}, a link to a file outside of its folder and of the working directory`,
+          `${document} refers to ${path}, a link to a file outside its folder and the working directory`,
         )
       texts.set(path, readFile(target))
     }
@@ -149,7 +153,7 @@ function readerBeside(document: string, roots: readonly string[]): FileShelf['re
   }
 }
 
-/** Texts of all files that `$ref`s of the document name, directly or through each other, by path relative to the document. */
+/** Texts of all files that the document names by `$ref`, directly or through other files, by path relative to the document. */
 export async function filesOf({ name, text, readBeside }: DocumentSource): Promise<Readonly<Record<string, string>>> {
   if (readBeside === null) return {}
   const files = await referencedFiles(text, {

@@ -1,4 +1,4 @@
-/** The `--format text|json` of commands that list things, and tables for people. */
+/** The `--format text|json` of commands that list rows, and tables for people. */
 import { printable } from '../report/printable.ts'
 import type { Arguments, OptionSpec } from './command.ts'
 import { writeLine, type CommandIo } from './io.ts'
@@ -7,10 +7,10 @@ export const LIST_FORMAT: OptionSpec = {
   name: 'format',
   value: 'FORMAT',
   allowed: ['text', 'json'],
-  help: 'How to write the result; text unless told.',
+  help: 'Output format; default: text.',
 }
 
-/** JSON of the value, or the text made of it. */
+/** JSON of the value, or its text. */
 export function show<T>(args: Arguments, io: CommandIo, value: T, text: (value: T) => string): void {
   writeLine(io.stdout, args.value('format') === 'json' ? JSON.stringify(value, null, 2) : text(value))
 }

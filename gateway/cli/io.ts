@@ -1,4 +1,4 @@
-/** What a command may touch of the outside: streams, environment, and whether a person is looking. Tests hand in their own. */
+/** The input and output of a command: streams, environment, and whether stdout is a terminal. Tests pass in their own. */
 import type { Readable, Writable } from 'node:stream'
 import { isatty } from 'node:tty'
 import { processEnvironment, variable, type Environment } from '../settings/environment.ts'
@@ -14,7 +14,7 @@ export interface CommandIo {
 
 export function processIo(): CommandIo {
   const { stdin, stdout, stderr } = process
-  // Who reads the output may have seen enough (`| head`): that is no failure of the command.
+  // The reader may close the pipe early (`| head`): the command has not failed.
   for (const stream of [stdout, stderr]) stream.on('error', ignoreClosedPipe)
   return { stdin, stdout, stderr, environment: processEnvironment(), isTerminal: isatty(stdout.fd) }
 }
@@ -23,7 +23,7 @@ function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error
 }
 
-/** Colour is for a person at a terminal who did not decline it (https://no-color.org). */
+/** Colour is for a terminal whose user did not decline it (https://no-color.org). */
 export function wantsColour({ isTerminal, environment }: CommandIo): boolean {
   return isTerminal && variable(environment, 'NO_COLOR') === null && environment['TERM'] !== 'dumb'
 }

@@ -1,4 +1,4 @@
-/** `preflight keys`: API keys in the store, receipt keys in the data directory; both while the gateway runs or while it does not. */
+/** `preflight keys`: API keys in the store and receipt keys in the data directory, whether or not the gateway runs. */
 import { GatewayError } from '../errors/errors.ts'
 import type { KeyRing } from '../keys/key-ring.ts'
 import { readGroups } from '../store/approvers.ts'
@@ -11,7 +11,7 @@ import { instant, LIST_FORMAT, show, table } from './format.ts'
 import { wholeSeconds } from './number-options.ts'
 import { writeLine, type CommandIo } from './io.ts'
 
-/** Seconds in which caches of the key set learn of a new key before it signs. */
+/** Seconds in which caches of the key set get a new key before it signs. */
 const DEFAULT_OVERLAP = 300
 
 const create: Command = {
@@ -20,19 +20,19 @@ const create: Command = {
   operands: '',
   operandCount: [0, 0],
   options: [
-    { name: 'name', value: 'NAME', isRequired: true, help: 'Who or what uses it.' },
-    { name: 'role', value: 'ROLE', allowed: ROLES, help: 'What it may do; agent unless told.' },
-    { name: 'tenant', value: 'TENANT', help: 'Whose decisions it sees; local unless told.' },
+    { name: 'name', value: 'NAME', isRequired: true, help: 'Name of the person or program that uses it.' },
+    { name: 'role', value: 'ROLE', allowed: ROLES, help: 'Role of the key; default: agent.' },
+    { name: 'tenant', value: 'TENANT', help: 'Tenant whose decisions it sees; default: local.' },
     {
       name: 'plan',
       value: 'PLAN',
-      help: 'Plan of the configuration that counts its requests; enterprise unless told.',
+      help: 'Plan of the configuration that limits its requests; default: enterprise.',
     },
-    { name: 'groups', value: 'NAMES', help: 'Groups of approvers that the holder is in, e.g. payments,security.' },
-    { name: 'test', help: 'A pf_test_ key instead of a pf_live_ one.' },
+    { name: 'groups', value: 'NAMES', help: 'Approver groups of the holder, e.g. payments,security.' },
+    { name: 'test', help: 'Make a pf_test_ key instead of a pf_live_ key.' },
     ...PLACE_OPTIONS,
   ],
-  notes: 'The key is printed on stdout and kept nowhere; only its SHA-256 is stored.',
+  notes: 'The key is printed on stdout once; only its SHA-256 is stored.',
   run: async (args, io) => {
     const { plans } = configOf(args, io)
     const plan = args.value('plan') ?? 'enterprise'
@@ -88,11 +88,12 @@ const list: Command = {
 
 const revoke: Command = {
   name: 'revoke',
-  summary: 'Revoke an API key (v:…) or a receipt key (its key id), at once and for good.',
+  summary: 'Revoke an API key (v:…) or a receipt key (its key id), immediately and permanently.',
   operands: 'ID',
   operandCount: [1, 1],
   options: PLACE_OPTIONS,
-  notes: 'A revoked receipt key makes every receipt that it signed invalid; to end a key without that, retire it.',
+  notes:
+    'A revoked receipt key makes every receipt that it signed invalid; to keep them valid, retire the key instead.',
   run: async (args, io) => {
     const [id = ''] = args.operands
     return id.startsWith('v:') ? await revokeApiKey(id, args, io) : await endReceiptKey('revoke', args, io)
@@ -101,10 +102,10 @@ const revoke: Command = {
 
 const showKeys: Command = {
   name: 'show',
-  summary: 'Show the receipt keys as they are published.',
+  summary: 'Show the published receipt keys.',
   operands: '',
   operandCount: [0, 0],
-  options: [{ ...LIST_FORMAT, help: 'json is the JWK Set for preflight verify; text unless told.' }, ...PLACE_OPTIONS],
+  options: [{ ...LIST_FORMAT, help: 'json is the JWK Set for preflight verify; default: text.' }, ...PLACE_OPTIONS],
   run: async (args, io) => {
     const ring = await openExistingRing(args, io)
     show(args, io, ring.published(), ({ keys }) =>
@@ -119,18 +120,18 @@ const showKeys: Command = {
 
 const rotate: Command = {
   name: 'rotate',
-  summary: 'Make a new receipt key; the one before it retires when the new one begins to sign.',
+  summary: 'Make a new receipt key; the previous one retires when the new one starts to sign.',
   operands: '',
   operandCount: [0, 0],
   options: [
     {
       name: 'overlap',
       value: 'SECONDS',
-      help: `How long it is published before it signs; ${DEFAULT_OVERLAP} unless told.`,
+      help: `Time from its publication to its first signature; default: ${DEFAULT_OVERLAP}.`,
     },
     ...PLACE_OPTIONS,
   ],
-  notes: 'A running gateway takes the new key up by itself.',
+  notes: 'A running gateway loads the new key automatically.',
   run: async (args, io) => {
     if (configOf(args, io).signer.url !== undefined)
       throw new UsageError(
@@ -144,7 +145,7 @@ const rotate: Command = {
 
 const retire: Command = {
   name: 'retire',
-  summary: 'Retire a receipt key: it signs no more, its receipts stay valid.',
+  summary: 'Retire a receipt key: it no longer signs, and its receipts stay valid.',
   operands: 'KEY_ID',
   operandCount: [1, 1],
   options: PLACE_OPTIONS,
@@ -173,14 +174,14 @@ async function endReceiptKey(end: 'retire' | 'revoke', args: Arguments, io: Comm
   const done = ring[end](keyId)
   const missing = `there is no receipt key ${keyId}${end === 'retire' ? ' in force' : ''}; see: preflight keys show`
   const next = done ? signingKey(ring) : before
-  // The one that takes over was published before; another one stands by from now on.
+  // The key that takes over was already published; a new standby key is published now.
   if (done) await ring.replenish()
   const successor =
     next === before ? '' : next === null ? '; no receipt key signs now' : `; ${next} signs now (published before)`
   return printResult(done, `${end}d ${keyId}${successor}`, missing, io)
 }
 
-/** Null: none is in force. */
+/** Null: no key signs. */
 function signingKey(ring: KeyRing): string | null {
   try {
     return ring.signer().keyId
@@ -208,10 +209,10 @@ function apiKeyView({ audience, name, role, groups, tenant, plan, createdAt, rev
   }
 }
 
-/** Of the option --groups; none when it is left out. */
+/** The value of --groups; no groups without it. */
 export function groupsOf(args: Arguments): readonly string[] {
   const text = args.value('groups')
   const groups = text === undefined ? [] : readGroups(text)
   if (groups !== null) return groups
-  throw new UsageError('--groups takes names joined by commas, of a-z 0-9 _ . -, e.g. payments,security')
+  throw new UsageError('--groups takes names of a-z 0-9 _ . -, separated by commas, e.g. payments,security')
 }

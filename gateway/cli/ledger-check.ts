@@ -1,4 +1,7 @@
-/** `preflight ledger verify` and `accept`: is the ledger whole, and taking one in place of another. */
+/**
+ * `preflight ledger verify` and `accept`: checks that the ledger is complete and unchanged, and accepts another ledger in its
+ * place.
+ */
 import { existsSync, rmSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import type { KeySet } from '../../engine/internal.ts'
@@ -36,16 +39,16 @@ export const verifyLedger: Command = {
       name: 'checkpoint',
       value: 'TOKEN|FILE',
       isRepeatable: true,
-      help: 'A checkpoint kept elsewhere (a token of the log, or a file of tokens); the ledger must hold it.',
+      help: 'A checkpoint stored elsewhere (a token from the log, or a file of tokens); the ledger must contain it.',
     },
     LIST_FORMAT,
     ...PLACE_OPTIONS,
   ],
   notes: [
-    'Finds rows that were changed, removed, added or moved, a chain whose end was cut off, and a ledger that was replaced.',
-    'What was written after the last checkpoint can be cut off without a trace; keep checkpoints of the log elsewhere.',
+    'Finds rows that were changed, removed, added or moved, a truncated chain, and a replaced ledger.',
+    'Entries after the last checkpoint can be removed without a trace; keep checkpoints from the log elsewhere.',
     '',
-    'Exit codes: 0 whole, 1 not, 2 usage, 3 it could not be read.',
+    'Exit codes: 0 intact, 1 not intact, 2 usage, 3 it could not be read.',
   ].join('\n'),
   run: async (args, io) => {
     const check = await checkLedger(args, io)
@@ -57,18 +60,18 @@ export const verifyLedger: Command = {
 
 export const acceptLedger: Command = {
   name: 'accept',
-  summary: 'Go on with a ledger that is new, or is not the one that was signed last.',
+  summary: 'Accept a ledger that is new, or is not the one that was last signed.',
   operands: '',
   operandCount: [0, 0],
   options: [
-    { name: 'reason', value: 'TEXT', isRequired: true, help: 'Why; a digest of it is kept in the ledger.' },
+    { name: 'reason', value: 'TEXT', isRequired: true, help: 'The reason; its digest is stored in the ledger.' },
     ...PLACE_OPTIONS,
   ],
   notes:
-    'Receipts that were used or revoked may be current again: rotate and revoke the receipt key first where that matters.',
+    'Used or revoked receipts may become valid again: where that matters, first rotate and revoke the receipt key.',
   run: async (args, io) => {
     const reason = args.value('reason') ?? ''
-    if (reason.trim() === '') throw new UsageError('--reason is empty; say why')
+    if (reason.trim() === '') throw new UsageError('--reason is empty; give the reason')
     await withAnyStore(args, io, (store) => store.acceptLedger(`cli:${userInfo().username}`, reason))
     rmSync(checkpointFile(configOf(args, io).data_dir), { force: true })
     writeLine(io.stdout, `accepted ${ledgerFile(configOf(args, io))}`)
@@ -88,7 +91,7 @@ async function checkLedger(args: Arguments, io: CommandIo): Promise<LedgerCheck>
   return withStore(args, io, async (store) => {
     const { heads, faults, checkpoints } = await store.inspectLedger()
     const broken = await store.verifyChain()
-    // What would stop a start; a copy that lies without its keys has no checkpoint file either.
+    // Checks that would stop a start; a copy without its keys has no checkpoint file either.
     const continuity = own === null ? null : await continuityProblem(config, store, { keySet: () => keys })
     const all = [
       ...(continuity === null ? [] : [continuity]),
@@ -108,7 +111,7 @@ async function checkLedger(args: Arguments, io: CommandIo): Promise<LedgerCheck>
   })
 }
 
-/** The row and what was signed are the same. Keys of another directory say nothing about it. */
+/** Whether the row equals the signed checkpoint. Keys of another directory prove nothing about it. */
 function signatureFaults({ token, chain, sequence, hash }: CheckpointRow, keys: KeySet): readonly string[] {
   const read = readCheckpoint(token, keys)
   if (!read.ok) return read.isForged ? [`The checkpoint of entry ${sequence} is forged: ${read.problem}.`] : []
@@ -121,14 +124,14 @@ function signatureFaults({ token, chain, sequence, hash }: CheckpointRow, keys: 
 
 async function tokenFault(token: string, keys: KeySet, store: Pick<Store, 'journalHash'>): Promise<readonly string[]> {
   const read = readCheckpoint(token, keys)
-  if (!read.ok) return [`A checkpoint that was kept cannot be checked: ${read.problem}.`]
+  if (!read.ok) return [`A stored checkpoint cannot be checked: ${read.problem}.`]
   const { chain, sequence, hash, issuedAt } = read.checkpoint
   const found = await store.journalHash(chain, sequence)
   if (found === hash) return []
   const at = new Date(issuedAt * 1000).toISOString()
   return [
     found === null
-      ? `The ledger does not hold entry ${sequence} of the chain ${chain}, which was signed at ${at}: its end was cut off, or it was replaced.`
+      ? `The ledger does not contain entry ${sequence} of the chain ${chain}, which was signed at ${at}: its end was cut off, or it was replaced.`
       : `Entry ${sequence} of the chain ${chain} is not the one that was signed at ${at}.`,
   ]
 }
@@ -141,7 +144,7 @@ function newestOf(file: string): readonly string[] {
   return existsSync(file) ? tokensOf(readRegularFile(file, 'utf8')) : []
 }
 
-/** One a line; of log lines the token in them. */
+/** One token a line; of log lines, the token in them. */
 function tokensOf(text: string): readonly string[] {
   return text.match(/[\w-]+\.[\w-]+\.[\w-]{86}/g) ?? []
 }
@@ -151,6 +154,6 @@ function report({ whole, chains, checkpoints, faults }: LedgerCheck, io: Command
     writeLine(io.stdout, `chain ${chain}: ${entries} entries, head ${hash}`)
   writeLine(io.stdout, `${checkpoints} checkpoints`)
   for (const fault of faults) writeLine(io.stderr, fault)
-  if (whole) writeLine(io.stdout, 'The ledger is whole.')
-  else writeLine(io.stderr, 'The ledger is not whole.')
+  if (whole) writeLine(io.stdout, 'The ledger is intact.')
+  else writeLine(io.stderr, 'The ledger is not intact.')
 }

@@ -1,4 +1,4 @@
-/** `preflight ledger`: reads the record of decisions and calls where it lies, and checks that nobody changed it. */
+/** `preflight ledger`: reads the record of decisions and calls in the data directory, and checks that nobody changed it. */
 import { DECISIONS } from '../../engine/internal.ts'
 import { callEntry } from '../api/call-view.ts'
 import { LOCAL_TENANT } from '../callers/api-keys.ts'
@@ -12,21 +12,21 @@ import { instant, LIST_FORMAT, show, table } from './format.ts'
 import { writeLine } from './io.ts'
 import { withStore } from './data-directory.ts'
 
-const TENANT: OptionSpec = { name: 'tenant', value: 'TENANT', help: 'Whose; local unless told.' }
-/** Of decisions and calls alike. */
+const TENANT: OptionSpec = { name: 'tenant', value: 'TENANT', help: 'Tenant of the records; default: local.' }
+/** For decisions and calls. */
 const WHERE_AND_WHEN: readonly OptionSpec[] = [
-  { name: 'route', value: 'NAME', help: 'Only of calls on this route.' },
-  { name: 'from', value: 'TIME', help: 'Only from this moment on, e.g. 2026-01-31 or 2026-01-31T12:00:00Z.' },
-  { name: 'to', value: 'TIME', help: 'Only before this moment.' },
+  { name: 'route', value: 'NAME', help: 'Only records of this route.' },
+  { name: 'from', value: 'TIME', help: 'Only records from this time on, e.g. 2026-01-31 or 2026-01-31T12:00:00Z.' },
+  { name: 'to', value: 'TIME', help: 'Only records before this time.' },
 ]
 
-/** Which decisions: the options of `ledger list`, and of whatever else reads the ledger. */
+/** Filters of decisions: the options of `ledger list`, and of other commands that read the ledger. */
 export const LEDGER_FILTERS: readonly OptionSpec[] = [
   TENANT,
-  { name: 'decision', value: 'CLASS', allowed: DECISIONS, help: 'Only of this class.' },
-  { name: 'operation', value: 'NAME', help: 'Only for this operation.' },
-  { name: 'environment', value: 'NAME', help: 'Only for this environment.' },
-  { name: 'repository', value: 'NAME', help: 'Only of this repository.' },
+  { name: 'decision', value: 'CLASS', allowed: DECISIONS, help: 'Only decisions of this class.' },
+  { name: 'operation', value: 'NAME', help: 'Only decisions for this operation.' },
+  { name: 'environment', value: 'NAME', help: 'Only decisions for this environment.' },
+  { name: 'repository', value: 'NAME', help: 'Only decisions about this repository.' },
   ...WHERE_AND_WHEN,
 ]
 
@@ -38,7 +38,7 @@ const list: Command = {
   options: [
     ...LEDGER_FILTERS,
     LIMIT,
-    { name: 'format', value: 'FORMAT', allowed: ['text', 'json'], help: 'json has the envelopes; text unless told.' },
+    { name: 'format', value: 'FORMAT', allowed: ['text', 'json'], help: 'json contains the envelopes; default: text.' },
     ...PLACE_OPTIONS,
   ],
   run: async (args, io) => {
@@ -51,19 +51,19 @@ const list: Command = {
 
 const calls: Command = {
   name: 'calls',
-  summary: 'List what was done with calls, newest first.',
+  summary: 'List the records of calls, newest first.',
   operands: '',
   operandCount: [0, 0],
   options: [
     TENANT,
     { name: 'correlation-id', value: 'ID', help: 'Only calls under this correlation id.' },
-    { name: 'effect', value: 'EFFECT', allowed: EFFECTS, help: 'Only calls that this was done with.' },
+    { name: 'effect', value: 'EFFECT', allowed: EFFECTS, help: 'Only calls with this outcome.' },
     ...WHERE_AND_WHEN,
     LIMIT,
     LIST_FORMAT,
     ...PLACE_OPTIONS,
   ],
-  notes: 'drifted: the answer had another shape than the pinned contract says. refused: the arguments had.',
+  notes: 'drifted: the answer does not match the pinned contract. refused: the arguments do not match it.',
   run: async (args, io) => {
     const filter = callFilterOf(args)
     const rows = await withStore(args, io, (store) => newestCalls(store, filter))
@@ -78,14 +78,14 @@ const verifyChain: Command = {
   operands: '',
   operandCount: [0, 0],
   options: PLACE_OPTIONS,
-  notes: 'Exit codes: 0 the chain is whole, 1 a row was changed, removed or moved, 3 it could not be read.',
+  notes: 'Exit codes: 0 the chain is intact, 1 a row was changed, removed or moved, 3 it could not be read.',
   run: async (args, io) => {
     const broken = await withStore(args, io, (store) => store.verifyChain())
-    if (broken === null) writeLine(io.stdout, 'The chain is whole.')
+    if (broken === null) writeLine(io.stdout, 'The chain is intact.')
     else
       writeLine(
         io.stderr,
-        `The chain is broken at row ${broken}: it, or the row before it, was changed, removed or moved.`,
+        `The chain is broken at row ${broken}: this row or the previous one was changed, removed or moved.`,
       )
     return broken === null ? EXIT.good : EXIT.no
   },
@@ -99,7 +99,7 @@ export const ledgerGroup: CommandGroup = {
 
 const TEXT_FILTERS = ['operation', 'environment', 'repository', 'route'] as const
 
-/** @param limit unless the options say otherwise */
+/** @param limit default, without --limit */
 export function filterOf(args: Arguments, limit: number): LedgerFilter {
   const decision = DECISIONS.find((name) => name === args.value('decision'))
   const times = { from: momentOf(args, 'from'), to: momentOf(args, 'to') }
@@ -127,7 +127,7 @@ function callFilterOf(args: Arguments): CallFilter {
   }
 }
 
-/** Page after page, until there are as many as were asked for. */
+/** Reads pages until there are as many rows as requested. */
 async function newestCalls(store: Pick<Store, 'calls'>, filter: CallFilter): Promise<readonly StoredCall[]> {
   const found: StoredCall[] = []
   for (let before: number | null | undefined; before !== null && found.length < filter.limit;) {
@@ -148,7 +148,7 @@ function momentOf(args: Arguments, name: string): number | undefined {
   return moment
 }
 
-/** A row in the spelling of the wire. */
+/** A row in its wire form. */
 function decisionView(row: StoredDecision) {
   const decisionResult: unknown = JSON.parse(row.envelope)
   return {

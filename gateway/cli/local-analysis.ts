@@ -1,4 +1,4 @@
-/** An analysis in this process: the flow of the gateway without store and key, so that the answer is the API's own. */
+/** An analysis in this process: the flow of the gateway without store and key, so that the answer equals the API's. */
 import { fileMistakes } from '../../engine/base.ts'
 import {
   canonicalArtifactType,
@@ -59,7 +59,7 @@ function artifactOf(value: unknown, index: number): Artifact {
   const { id, type, before, after, path, files } = isRecord(value) ? value : {}
   const named = typeof type === 'string' ? canonicalArtifactType(type) : null
   if (typeof id !== 'string' || named === null || typeof before !== 'string' || typeof after !== 'string')
-    throw new UsageError(`artifacts[${index}] needs id, type, before and after; type is one that the gateway knows`)
+    throw new UsageError(`artifacts[${index}] needs id, type, before and after; type is a type that the gateway knows`)
   if (path !== undefined && typeof path !== 'string') throw new UsageError(`artifacts[${index}].path is no text`)
   if (!isFiles(files))
     throw new UsageError(`artifacts[${index}].files holds texts by path, or {before, after} where they differ`)

@@ -1,4 +1,4 @@
-/** Entry of the command line: finds the command, runs it, turns what it throws into a message and an exit code. */
+/** Entry of the command line: finds the command, runs it, turns errors into a message and an exit code. */
 import { lookupTable } from '../../engine/base.ts'
 import { ConfigError } from '../errors/mistake.ts'
 import { nearest } from '../settings/suggestion.ts'
@@ -9,7 +9,7 @@ import { processIo, writeLine, type CommandIo } from './io.ts'
 
 type CommandEntry = Command | CommandGroup
 
-/** Each by its name, loaded when it is called: what one command needs is most of the program, and another's is in its way. */
+/** Commands by name. Each is loaded when it is called, since a command needs only part of the program. */
 const COMMANDS: Readonly<Record<string, () => Promise<CommandEntry>>> = lookupTable({
   serve: async () => (await import('./serve.ts')).serveCommand,
   diff: async () => (await import('./diff.ts')).diffCommand,
@@ -30,7 +30,7 @@ export function allCommands(): Promise<readonly CommandEntry[]> {
   return Promise.all(Object.values(COMMANDS).map((load) => load()))
 }
 
-/** The command that is called; all of them when it is none, since then they are listed. */
+/** The command that is called; all of them when none is, since then they are listed. */
 async function calledOf([word]: readonly string[]): Promise<readonly CommandEntry[]> {
   const load = word !== undefined && Object.hasOwn(COMMANDS, word) ? COMMANDS[word] : undefined
   return load === undefined ? allCommands() : [await load()]
@@ -92,7 +92,7 @@ function overview(entries: readonly CommandEntry[], path: readonly string[]): st
     '',
     `${name} COMMAND --help shows the options of a command.`,
     ...(path.length === 1
-      ? ['Exit codes: 0 good, 1 the answer is no, 2 usage or configuration, 3 could not decide.']
+      ? ['Exit codes: 0 success, 1 negative result, 2 usage or configuration error, 3 could not decide.']
       : []),
   ].join('\n')
 }

@@ -1,8 +1,8 @@
 /** Options that take a number. */
 import { UsageError, type Arguments, type OptionSpec } from './command.ts'
 
-/** Of commands that list things. */
-export const LIMIT: OptionSpec = { name: 'limit', value: 'N', help: 'How many at the most; 50 unless told.' }
+/** For commands that list rows. */
+export const LIMIT: OptionSpec = { name: 'limit', value: 'N', help: 'Maximum number of rows; default: 50.' }
 export const DEFAULT_LIMIT = 50
 
 /** Throws a UsageError on anything but a positive integer. */
@@ -14,7 +14,7 @@ export function positiveInteger(args: Arguments, name: string, fallback: number)
   throw new UsageError(`--${name} takes a positive whole number, not ${JSON.stringify(text)}`)
 }
 
-/** The same for seconds, of which there may be none. */
+/** The same for seconds; zero is allowed. */
 export function wholeSeconds(args: Arguments, name: string, fallback: number): number {
   const text = args.value(name)
   const seconds = text === undefined ? fallback : Number(text)

@@ -1,4 +1,7 @@
-/** One test case of a policy pack, judged by the real engine: what it states is made into the analysis that would state it. */
+/**
+ * Runs one test case of a policy pack with the real engine: the case is turned into the analysis that would produce its
+ * findings.
+ */
 import { lookupTable } from '../../engine/base.ts'
 import {
   compare,
@@ -19,11 +22,11 @@ type Fact = string | number | undefined
 
 export interface CaseOutcome {
   readonly description: string
-  /** What came out otherwise than wanted; empty when the case passes. */
+  /** The results that differ from the expected ones; empty when the case passes. */
   readonly differences: readonly { readonly member: string; readonly want: Fact; readonly got: Fact }[]
 }
 
-/** @param now seconds since the epoch, for cases that name no time */
+/** @param now seconds since the epoch, for cases without a time */
 export function runCase(policy: CompiledPolicy, policyCase: PolicyCase, now: number): CaseOutcome {
   const input = { description: policyCase.description }
   const at = policyCase.at === undefined ? now : Math.floor(Date.parse(policyCase.at) / 1000)
@@ -56,7 +59,7 @@ export function runCase(policy: CompiledPolicy, policyCase: PolicyCase, now: num
   return { description: policyCase.description, differences }
 }
 
-/** Member of `want` → what the verdict says of it. */
+/** Member of `want` → the same member of the verdict. */
 const OUTCOMES: Readonly<Record<string, (verdict: Verdict) => Fact>> = lookupTable({
   decision: ({ decision }) => decision,
   observed: ({ observed_decision }) => observed_decision,

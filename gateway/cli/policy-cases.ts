@@ -1,4 +1,7 @@
-/** Test cases of a policy pack (cases.yaml beside it): findings, or a change of a contract, and context in, decision out; read and checked here. */
+/**
+ * Test cases of a policy pack (cases.yaml next to it): findings, or a change of a contract, and a context as input, a decision
+ * as expected output. Read and checked here.
+ */
 import { Ajv } from 'ajv'
 import type { Static } from 'typebox'
 import { ARTIFACT_TYPES, DECISIONS, LEVELS, ok, Type, type Result } from '../../engine/internal.ts'
@@ -16,8 +19,8 @@ const CaseFinding = Type.Object(
   {
     rule: Type.String({ description: 'Rule id.' }),
     level: Type.Enum(LEVELS, { description: 'Level of the finding.' }),
-    operation: optionalText('METHOD /path that the finding reaches.'),
-    tool: optionalText('Tool that the finding reaches.'),
+    operation: optionalText('METHOD /path that the finding affects.'),
+    tool: optionalText('Tool that the finding affects.'),
   },
   closed,
 )
@@ -36,7 +39,7 @@ const CaseDecision = Type.Object(
   {
     decision: Type.Enum(DECISIONS, { description: 'What was decided.' }),
     ago: Type.Integer({ minimum: 0, description: 'Seconds before the decision of the case.' }),
-    same_input: Type.Optional(Type.Boolean({ description: 'About the very same change set.' })),
+    same_input: Type.Optional(Type.Boolean({ description: 'About the same change set.' })),
   },
   closed,
 )
@@ -47,15 +50,14 @@ const PolicyCase = Type.Object(
     at: Type.Optional(
       Type.String({
         pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$',
-        description:
-          'UTC instant of the decision; now when absent. For freeze windows, waivers and conditions on time.',
+        description: 'UTC instant of the decision; default: now. For freeze windows, waivers and conditions on time.',
       }),
     ),
     route: optionalText('Route of the intercepted call.'),
     versions: Type.Optional(
       Type.Object(
         { base: Type.String({ description: 'Before.' }), head: Type.String({ description: 'After.' }) },
-        { ...closed, description: 'Versions that the contract states; for minimum_bump.' },
+        { ...closed, description: 'Versions in the contract; for minimum_bump.' },
       ),
     ),
     release: Type.Optional(
@@ -64,7 +66,7 @@ const PolicyCase = Type.Object(
           base: Type.Optional(Type.String({ description: 'The version before; absent: there was none.' })),
           head: Type.String({ description: 'The version that is published.' }),
         },
-        { ...closed, description: 'Versions of the package or server that carries the contract; for minimum_bump.' },
+        { ...closed, description: 'Versions of the package or server that contains the contract; for minimum_bump.' },
       ),
     ),
     consumers: Type.Optional(

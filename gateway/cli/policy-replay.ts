@@ -1,4 +1,4 @@
-/** `preflight policy replay`: what a pack would have decided on the decisions of the ledger, and where that differs. Never permission. */
+/** `preflight policy replay`: the decisions of the ledger made again under a pack, and the differences. Never permission. */
 import {
   DECISION_CLASSES,
   rulesetHash,
@@ -19,18 +19,21 @@ import { withStore } from './data-directory.ts'
 import { filterOf, LEDGER_FILTERS } from './ledger.ts'
 
 export const REPLAY_OPTIONS: readonly OptionSpec[] = [
-  { name: 'ledger', help: 'From the ledger of the data directory: the one source there is, so it may be left out.' },
+  {
+    name: 'ledger',
+    help: 'Read the ledger of the data directory. This is the only source, so the option may be left out.',
+  },
   ...LEDGER_FILTERS,
-  { name: 'limit', value: 'N', help: 'How many of the newest at the most; 1000 unless told.' },
+  { name: 'limit', value: 'N', help: 'Maximum number of decisions, newest first; default: 1000.' },
   { ...LIST_FORMAT, allowed: ['text', 'json', 'junit'] },
   ...PLACE_OPTIONS,
 ]
 
 export const REPLAY_NOTES = [
-  'PACK: the path of a pack.yaml, or the name of a shipped pack; the policy of the configuration when left out.',
-  'A decision is made again from the contracts, history and consumers that were kept with it (ledger.inputs), at its own time. One',
-  'whose input is gone is listed with the reason. Grants and pins count under the same policy only.',
-  'Exit codes: 0 every decision stays, 1 some change, 2 usage, 3 none changes but some could not be replayed.',
+  'PACK: the path of a pack.yaml, or the name of a shipped pack; default: the policy of the configuration.',
+  'A decision is made again from its stored contracts, history and consumers (ledger.inputs), at its own time. If',
+  'the input is missing, it is listed with the reason. Grants and pins count only under the same policy.',
+  'Exit codes: 0 no decision changes, 1 some change, 2 usage, 3 none changes, but some could not be replayed.',
 ].join('\n')
 
 const PAGE = 200
@@ -48,7 +51,7 @@ interface ReplayedDecision {
   readonly would: Decision | null
   readonly would_observed: Decision | null
   readonly change: 'same' | 'stricter' | 'laxer' | 'unknown'
-  /** Decided by another version of the comparison rules: a difference may be theirs. */
+  /** Decided by another version of the comparison rules, which may cause the difference. */
   readonly ruleset_changed: boolean
   readonly reasons: readonly { readonly code: string; readonly message: string }[]
   readonly not_replayed: string | null
@@ -73,7 +76,7 @@ export async function runReplay(policy: CompiledPolicy, args: Arguments, io: Com
   return counts.unknown > 0 ? EXIT.undecided : EXIT.good
 }
 
-/** Page by page, so that a long ledger is never in memory at once. */
+/** Page by page, so that a long ledger is never in memory as a whole. */
 async function replayed(
   filter: LedgerFilter,
   replaying: Replaying,
@@ -179,12 +182,12 @@ function textOf({ name }: CompiledPolicy, rows: readonly ReplayedDecision[], cou
           ),
           '',
         ]),
-    `${name} on ${counts.decisions} logged decisions: ${counts.same} stay, ${counts.stricter} would be stricter, ${counts.laxer} laxer, ${counts.unknown} could not be replayed.`,
+    `${name} on ${counts.decisions} logged decisions: ${counts.same} unchanged, ${counts.stricter} stricter, ${counts.laxer} laxer, ${counts.unknown} could not be replayed.`,
   ].join('\n')
 }
 
 function whyOf({ reasons, ruleset_changed: isOtherRules }: ReplayedDecision): string {
   const [first] = reasons
-  const why = first === undefined ? 'nothing speaks against it' : first.code
+  const why = first === undefined ? 'no reason against it' : first.code
   return isOtherRules ? `${why} (the comparison rules have changed since)` : why
 }

@@ -1,4 +1,7 @@
-/** `preflight policy simulate` and `explain`: what a pack would decide on a change in this process, and which rules say so. Never permission. */
+/**
+ * `preflight policy simulate` and `explain`: the decision of a pack on a change, in this process, and the rules that made it.
+ * Never permission.
+ */
 import {
   decide,
   canonicalArtifactType,
@@ -28,17 +31,17 @@ import { LIST_FORMAT, show } from './format.ts'
 import type { CommandIo } from './io.ts'
 
 export const SIMULATE_OPTIONS: readonly OptionSpec[] = [
-  { name: 'type', value: 'TYPE', allowed: TYPE_NAMES, help: 'Kind of contract; told from the content when left out.' },
+  { name: 'type', value: 'TYPE', allowed: TYPE_NAMES, help: 'Kind of contract; default: detected from the content.' },
   ...CONTEXT_OPTIONS.map(({ name, help }) => ({ name, value: 'VALUE', help })),
   { name: 'route', value: 'NAME', help: 'Route of an intercepted call.' },
-  { name: 'at', value: 'TIME', help: 'Moment of the decision, e.g. 2026-12-24T12:00:00Z; now unless told.' },
+  { name: 'at', value: 'TIME', help: 'Time of the decision, e.g. 2026-12-24T12:00:00Z; default: now.' },
   LIST_FORMAT,
 ]
 
 export const SIMULATE_NOTES = [
   'PACK: the path of a pack.yaml, or the name of a shipped pack.',
-  'BEFORE and AFTER: a file, - for standard input, or <ref>:<path> in the git repository here.',
-  'Exit codes: 0 it would be let through, 1 it would be held up, 2 usage, 3 the contracts could not be analysed.',
+  'BEFORE and AFTER: a file, - for standard input, or <ref>:<path> in the current git repository.',
+  'Exit codes: 0 it would be allowed, 1 it would need an approval or be blocked, 2 usage, 3 the contracts could not be analysed.',
 ].join('\n')
 
 interface Simulation {
@@ -46,7 +49,7 @@ interface Simulation {
   readonly judged: JudgedChangeSet
 }
 
-/** @param isExplained every rule's answer for every change, instead of the rules that decided */
+/** @param isExplained every rule's result for every change, instead of the rules that decided */
 export async function simulate(
   policy: CompiledPolicy,
   isExplained: boolean,
@@ -181,7 +184,7 @@ function changeLines(change: SimulationView['changes'][number]): readonly string
 
 const ANSWERS: Readonly<Record<RuleAnswer['answer'], string>> = {
   matches: 'matches',
-  silent: 'says nothing',
+  silent: 'does not match',
   failed: 'failed',
   elsewhere: 'is for other environments or operations',
 }

@@ -1,4 +1,4 @@
-/** `preflight policy`: checks policy packs, and runs their test cases, before they are in force. */
+/** `preflight policy`: checks policy packs and runs their test cases before they are in force. */
 import { dirname, join } from 'node:path'
 import { openSettings } from '../config/live-settings.ts'
 import { formatMistake, type Mistake } from '../errors/mistake.ts'
@@ -14,11 +14,11 @@ import { simulate, SIMULATE_NOTES, SIMULATE_OPTIONS } from './policy-simulate.ts
 
 const lint: Command = {
   name: 'lint',
-  summary: 'Check a policy pack: every mistake with its line and column.',
+  summary: 'Check a policy pack and list every mistake with its line and column.',
   operands: 'PACK',
   operandCount: [1, 1],
   options: [LIST_FORMAT],
-  notes: 'PACK: the path of a pack.yaml, or the name of a shipped pack.\nExit codes: 0 it loads, 1 it has mistakes.',
+  notes: 'PACK: the path of a pack.yaml, or the name of a shipped pack.\nExit codes: 0 valid, 1 it has mistakes.',
   run: (args, io) => Promise.resolve(runLint(args, io)),
 }
 
@@ -28,17 +28,17 @@ const test: Command = {
   operands: 'PACK',
   operandCount: [1, 1],
   options: [
-    { name: 'cases', value: 'FILE', help: 'The cases; cases.yaml beside the pack unless told.' },
+    { name: 'cases', value: 'FILE', help: 'The cases; default: cases.yaml next to the pack.' },
     { ...LIST_FORMAT, allowed: ['text', 'json', 'junit'] },
   ],
   notes:
-    'PACK: the path of a pack.yaml, or the name of a shipped pack.\nExit codes: 0 all pass, 1 some fail or the pack has mistakes.',
+    'PACK: the path of a pack.yaml, or the name of a shipped pack.\nExit codes: 0 all pass, 1 some fail, or the pack has mistakes.',
   run: runTest,
 }
 
 const simulateCommand: Command = {
   name: 'simulate',
-  summary: 'Say what a policy pack would decide on a change.',
+  summary: 'Show what a policy pack would decide on a change.',
   operands: 'PACK BEFORE AFTER',
   operandCount: [3, 3],
   options: SIMULATE_OPTIONS,
@@ -48,7 +48,7 @@ const simulateCommand: Command = {
 
 const explain: Command = {
   name: 'explain',
-  summary: 'The same, with the answer of every rule to every change.',
+  summary: 'The same, with the result of every rule for every change.',
   operands: 'PACK BEFORE AFTER',
   operandCount: [3, 3],
   options: SIMULATE_OPTIONS,
@@ -58,7 +58,7 @@ const explain: Command = {
 
 const replayCommand: Command = {
   name: 'replay',
-  summary: 'Say what a policy pack would have decided on the decisions of the ledger.',
+  summary: 'Replay the decisions of the ledger under a policy pack.',
   operands: '[PACK]',
   operandCount: [0, 1],
   options: REPLAY_OPTIONS,
@@ -77,7 +77,7 @@ function runLint(args: Arguments, io: CommandIo): ExitCode {
   if (!loaded.ok) return showMistakes(loaded.problem, args, io)
   const { policy, file } = loaded.value
   const view = { name: policy.name, mode: policy.mode, hash: policy.hash, on_incomplete: policy.onIncomplete, file }
-  show(args, io, { ok: true, ...view, mistakes: [] }, () => `${file}: good; policy ${policy.name}, ${policy.hash}`)
+  show(args, io, { ok: true, ...view, mistakes: [] }, () => `${file}: valid; policy ${policy.name}, ${policy.hash}`)
   return EXIT.good
 }
 

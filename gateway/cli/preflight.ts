@@ -1,4 +1,4 @@
-/** `preflight preflight`: asks for a risk analysis, or for a decision with a receipt, on a change read from files. */
+/** `preflight preflight`: requests a risk analysis, or a decision with a receipt, on a change that is read from files. */
 import { lookupTable } from '../../engine/base.ts'
 import { randomUUID } from 'node:crypto'
 import { basename, resolve } from 'node:path'
@@ -48,22 +48,22 @@ export const preflightCommand: Command = {
       name: 'type',
       value: 'TYPE',
       allowed: TYPE_NAMES,
-      help: 'Kind of contract; told from the content when left out.',
+      help: 'Kind of contract; default: detected from the content.',
     },
-    { name: 'id', value: 'ID', help: 'Id of the artifact; the file name of AFTER unless told.' },
+    { name: 'id', value: 'ID', help: 'Id of the artifact; default: the file name of AFTER.' },
     ...CONTEXT_OPTIONS.map(({ name, help }) => ({ name, value: 'VALUE', help })),
     {
       name: 'url',
       value: 'URL',
-      help: `Gateway to ask; else PREFLIGHT_URL, else ${DEFAULT_URL}. The key is in PREFLIGHT_API_KEY.`,
+      help: `Address of the gateway; default: PREFLIGHT_URL, else ${DEFAULT_URL}. The key is in PREFLIGHT_API_KEY.`,
     },
     { name: 'local', help: 'Analyze in this process, without a gateway, with the policy of the configuration.' },
-    { name: 'receipt', value: 'FILE', help: 'Write the receipt there.' },
+    { name: 'receipt', value: 'FILE', help: 'Write the receipt to this file.' },
     LIST_FORMAT,
     CONFIG_OPTION,
   ],
   notes: [
-    'BEFORE and AFTER: a file, - for standard input, an http(s) address, or <ref>:<path> in the git repository here.',
+    'BEFORE and AFTER: a file, - for standard input, an http(s) address, or <ref>:<path> in the current git repository.',
     'Files that a document names by $ref, and imports of a .proto file, are sent with it.',
     'Exit codes: 0 no break found, or the operation may proceed; 1 breaks found, or it may not; 2 usage; 3 could not decide.',
   ].join('\n'),
@@ -78,7 +78,7 @@ async function runPreflight(args: Arguments, io: CommandIo): Promise<ExitCode> {
     throw new UsageError('--local can only analyze: a receipt needs the key of a gateway')
   const artifacts = await readArtifacts(args, io)
   const answer = args.flag('local') ? await analyzeHere(artifacts, args, io) : await ask(mode, artifacts, args, io)
-  if (!isRecord(answer)) throw new Error('the answer is no JSON object')
+  if (!isRecord(answer)) throw new Error('the answer is not a JSON object')
   const receiptFile = args.value('receipt')
   if (receiptFile !== undefined && typeof answer['chain_receipt'] === 'string')
     writeReceipt(receiptFile, answer['chain_receipt'])
@@ -86,10 +86,11 @@ async function runPreflight(args: Arguments, io: CommandIo): Promise<ExitCode> {
   return exitCode(answer)
 }
 
-/** As a new file of this user, whatever was there: a link is not followed, and nobody's wider rights are kept. */
+/** Written as a new file of this user: a link is not followed, and wider rights of an existing file are not kept. */
 function writeReceipt(file: string, token: string): void {
   const found = statsOf(file)
-  if (found !== null && !found.isFile()) throw new UsageError(`--receipt ${file} is no regular file; name another one`)
+  if (found !== null && !found.isFile())
+    throw new UsageError(`--receipt ${file} is not a regular file; name another one`)
   writePrivateFile(resolve(file), `${token}\n`)
 }
 
@@ -126,7 +127,7 @@ function textAt(files: Readonly<Record<string, string>>, path: string): string |
   return Object.hasOwn(files, path) ? files[path] : undefined
 }
 
-/** By path from the document: a file that only one side refers to is not there on the other. */
+/** By path from the document: a file that only one side refers to is absent on the other. */
 function bothSides(base: Readonly<Record<string, string>>, head: Readonly<Record<string, string>>): ArtifactFiles {
   const paths = [...new Set([...Object.keys(base), ...Object.keys(head)])].toSorted()
   return Object.fromEntries(
@@ -146,7 +147,7 @@ function contextOf(args: Arguments): Readonly<Record<string, string>> {
   )
 }
 
-/** Throws an Error with the gateway's own words when it answers with an error: that is never a decision. */
+/** Throws an Error with the gateway's message when it returns an error, which is never a decision. */
 async function ask(
   mode: string,
   artifacts: readonly unknown[],
@@ -174,7 +175,7 @@ async function ask(
   throw new Error(`${url.origin} answered ${response.status}: ${errorText(answer)}`)
 }
 
-/** The same analysis and the same answer as the API's, without recording or signing anything. */
+/** The same analysis and answer as the API's, without recording or signing. */
 async function analyzeHere(artifacts: readonly unknown[], args: Arguments, io: CommandIo): Promise<unknown> {
   const { analyzeLocally } = await import('./local-analysis.ts')
   const context = { ...EMPTY_CONTEXT, ...contextOf(args) }
@@ -190,7 +191,7 @@ const EXITS: Readonly<Record<string, ExitCode>> = lookupTable({
   STOP: EXIT.no,
 })
 
-/** An outcome that is not known is not a yes. */
+/** An unknown outcome is not a permission. */
 function exitCode(answer: Readonly<Record<string, unknown>>): ExitCode {
   const outcome = String(answer['execution_action'] ?? answer['analysis_outcome'])
   return Object.hasOwn(EXITS, outcome) ? (EXITS[outcome] ?? EXIT.undecided) : EXIT.undecided
@@ -237,7 +238,7 @@ function parseJson(content: string, name: string): unknown {
 }
 
 function errorText(answer: unknown): string {
-  if (!isRecord(answer)) return 'no error in the form of the API'
+  if (!isRecord(answer)) return 'the answer has no error in the form of the API'
   const details: unknown = answer['details']
   const places = Array.isArray(details)
     ? details
@@ -247,7 +248,7 @@ function errorText(answer: unknown): string {
   return `${printable(String(answer['error']))}: ${printable(String(answer['message']))}${places.join('')}`
 }
 
-/** fetch hides why it failed one level down. */
+/** fetch puts the cause of a failure one level down. */
 function causeOf(error: unknown): string {
   return error instanceof Error && error.cause !== undefined ? messageOf(error.cause) : messageOf(error)
 }

@@ -1,4 +1,4 @@
-/** Single .proto files as commands compare them: with the files that they import, as the one text that a folder of them is. */
+/** Single .proto files for commands: the file with its imports, as the one text that a folder of them is. */
 import { posix } from 'node:path'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../engine/internal.ts'
 import { importedFiles, type ImportedFile } from '../documents/proto-imports.ts'
@@ -6,10 +6,12 @@ import { protoSet } from '../documents/proto-folder.ts'
 import { UsageError } from './command.ts'
 import { MAX_BYTES, type DocumentSource } from './documents.ts'
 
-/** Of a document that is called something else, or like one of its imports. */
+/** Used when the document's name is not usable, or equals the name of an import. */
 const UNNAMED = 'document.proto'
 
-/** Both sides with their imports; as they are where neither has any, or one is a set of files already. Throws a UsageError. */
+/**
+ * Both sides with their imports; unchanged when neither side has any, or one is already a set of files. Throws a UsageError.
+ */
 export async function withImports(
   base: DocumentSource,
   head: DocumentSource,
@@ -18,7 +20,7 @@ export async function withImports(
   const [before, after] = [await importsOf(base), await importsOf(head)]
   const imports = new Set([...before.keys(), ...after.keys()])
   if (imports.size === 0) return [base, head]
-  // The two sides are one file, whatever each is called.
+  // The two sides are one file, whatever their names.
   const name = [head, base].map(({ path }) => posix.basename(path ?? '')).find((path) => path.endsWith('.proto'))
   const document = name === undefined || imports.has(name) ? UNNAMED : name
   return [asSet(base, document, before), asSet(head, document, after)]

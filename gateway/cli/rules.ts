@@ -14,7 +14,7 @@ import type { CommandIo } from './io.ts'
 
 const FORMS = ['text', 'json', 'markdown'] as const
 
-/** The columns of a rule: what policies and reports know it by. */
+/** The columns of a rule, which policies and reports use. */
 const COLUMNS = ['rule', 'level', ...COORDINATES, 'description'] as const
 
 type RuleRow = Readonly<Record<(typeof COLUMNS)[number], string>>
@@ -25,12 +25,12 @@ export const rulesCommand: Command = {
   operands: '[PATTERN]',
   operandCount: [0, 1],
   options: [
-    { name: 'format', value: 'FORMAT', allowed: FORMS, help: 'How to write the list; text unless told.' },
-    { name: 'type', value: 'TYPE', allowed: ARTIFACT_TYPES, help: 'Only rules of this kind of contract.' },
-    { name: 'level', value: 'LEVEL', allowed: LEVELS, help: 'Only rules of this level.' },
+    { name: 'format', value: 'FORMAT', allowed: FORMS, help: 'Output format; default: text.' },
+    { name: 'type', value: 'TYPE', allowed: ARTIFACT_TYPES, help: 'Only rules for this kind of contract.' },
+    { name: 'level', value: 'LEVEL', allowed: LEVELS, help: 'Only rules with this level.' },
   ],
   notes: [
-    'PATTERN: part of an id, an id with * for any characters, or coordinates; with commas all must hold.',
+    'PATTERN: part of an id, an id with * for any characters, or coordinates; separated by commas, all must match.',
     '',
     'Examples:',
     '  preflight rules --type openapi --level breaking',
@@ -62,7 +62,7 @@ function selectedRows(args: Arguments): readonly RuleRow[] {
     .filter(({ format }) => type === undefined || format === type)
 }
 
-/** Without `*` and coordinates any part of the id. */
+/** Without `*` and coordinates, any part of the id matches. */
 function selectorOf(pattern: string): Pick<RuleSelector, 'has'> {
   if (!/[*:,]/.test(pattern)) return { has: (id) => id.includes(pattern) }
   const selector = readSelector(pattern)

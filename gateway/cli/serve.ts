@@ -1,4 +1,4 @@
-/** `preflight serve`: runs the gateway until a signal, and says once, to a person or to a program, that it is ready. */
+/** `preflight serve`: runs the gateway until a signal, and reports once that it is ready, to a person or to a program. */
 import type { Gateway } from '../main.ts'
 import { releaseFreeMemory } from '../runtime/free-memory.ts'
 import { EXIT, type Command, type ExitCode } from './command.ts'
@@ -13,14 +13,14 @@ export const serveCommand: Command = {
   operandCount: [0, 0],
   options: PLACE_OPTIONS,
   notes: [
-    'Environment variables go over the file: PREFLIGHT_ and the path of a setting, e.g. PREFLIGHT_LOG_LEVEL.',
-    'SIGHUP reads configuration and policy again; SIGTERM and SIGINT drain and stop, a second one stops at once.',
+    'Environment variables override the file: PREFLIGHT_ and the path of a setting, e.g. PREFLIGHT_LOG_LEVEL.',
+    'SIGHUP reloads configuration and policy. SIGTERM and SIGINT drain and stop; a second one stops immediately.',
   ].join('\n'),
   run: async (args, io) => {
-    // The whole gateway is loaded for this command only: the others start in a fraction of the time.
+    // The whole gateway is loaded only by this command, so that the others start in a fraction of the time.
     const { startGateway } = await import('../main.ts')
     const gateway = await startGateway(configSource(args, io))
-    // Signals are heard before anybody is told that they may be sent.
+    // Signal handlers are set before the gateway reports that it is ready.
     const stopped = untilStopped(gateway)
     releaseFreeMemory()
     announce(gateway, io)
@@ -45,23 +45,23 @@ const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 /** Exit code of a program that a signal ended, by convention. */
 const FORCED_EXIT = 130
 
-/** Ctrl-C under npm arrives twice, from the terminal and from npm: what comes within this is one wish. */
-const SAME_WISH_MS = 500
+/** Ctrl-C under npm arrives twice, from the terminal and from npm: two signals within this time count as one. */
+const SAME_SIGNAL_MS = 500
 
 async function untilStopped(gateway: Gateway): Promise<ExitCode> {
   const { promise: stopped, resolve: stop } = Promise.withResolvers<string>()
   const reload = gateway.reload.bind(gateway)
   let stoppingSince: number | null = null
   const onSignal = (signal: string): void => {
-    // Nothing is lost by force: what was decided is durable, and what was not has gone nowhere.
-    if (stoppingSince !== null && performance.now() - stoppingSince > SAME_WISH_MS) process.exit(FORCED_EXIT)
+    // Ending now loses nothing: every decision that was handed out is durable.
+    if (stoppingSince !== null && performance.now() - stoppingSince > SAME_SIGNAL_MS) process.exit(FORCED_EXIT)
     stoppingSince ??= performance.now()
     stop(signal)
   }
   process.on('SIGHUP', reload)
   for (const name of SIGNALS) process.on(name, onSignal)
   const signal = await stopped
-  gateway.logger.info({ event: 'gateway.stopping', signal }, 'stopping; open calls may finish')
+  gateway.logger.info({ event: 'gateway.stopping', signal }, 'stopping; calls in flight may finish')
   await gateway.close()
   for (const name of SIGNALS) process.off(name, onSignal)
   process.off('SIGHUP', reload)

@@ -1,4 +1,4 @@
-/** The start-up summary for a person at a terminal: what listens where, what is in force, and the next thing to try. */
+/** The start-up summary for a person at a terminal: the listeners, the settings in force, and a command to try. */
 import { styleText } from 'node:util'
 import type { Gateway } from '../main.ts'
 import { columns } from './command.ts'
@@ -40,7 +40,7 @@ export function startSummary(gateway: Gateway, isColoured: boolean): string {
 }
 
 function nextStep({ addresses, bootstrapKey }: Gateway, strong: (text: string) => string): readonly string[] {
-  // The shell puts the variable in between double quotes only.
+  // The shell expands the variable between double quotes only.
   const authorization =
     bootstrapKey === null ? '"Authorization: Bearer $PREFLIGHT_API_KEY"' : `'Authorization: Bearer ${bootstrapKey}'`
   const body = JSON.stringify({

@@ -1,4 +1,7 @@
-/** `preflight verify`: judges a receipt offline, with a saved key set (docs/reference/receipts.md#verification-steps). What only the issuer knows (revocation, use) it cannot see, and says so. */
+/**
+ * `preflight verify`: verifies a receipt offline, with a saved key set (docs/reference/receipts.md#verification-steps). It
+ * cannot see what only the issuer knows (revocation, use), and reports that.
+ */
 import { verifyReceipt, type IntendedContext, type ReceiptVerification } from '../../engine/internal.ts'
 import { sha256Hex } from '../runtime/hash.ts'
 import { parseKeySet } from '../keys/jwks.ts'
@@ -14,30 +17,30 @@ const CONTEXT_OPTIONS = [
     name: 'operation',
     member: 'operation',
     value: 'NAME',
-    help: 'The operation about to be done; always needed to be authorized.',
+    help: 'The intended operation; required for an authorization.',
   },
-  { name: 'environment', member: 'environment', value: 'NAME', help: 'Where it is done.' },
-  { name: 'target-id', member: 'target_id', value: 'ID', help: 'What it is done to.' },
+  { name: 'environment', member: 'environment', value: 'NAME', help: 'Environment of the operation.' },
+  { name: 'target-id', member: 'target_id', value: 'ID', help: 'Target of the operation.' },
   { name: 'repository', member: 'repository', value: 'NAME', help: 'Repository of the change.' },
   { name: 'branch', member: 'branch', value: 'NAME', help: 'Branch of the change.' },
   { name: 'pull-request', member: 'pull_request', value: 'ID', help: 'Pull request of the change.' },
   { name: 'base', member: 'base', value: 'REF', help: 'Base of the change.' },
   { name: 'head', member: 'head', value: 'REF', help: 'Head of the change.' },
-  { name: 'fingerprint', member: 'fingerprint', value: 'HASH', help: 'Verdict fingerprint held.' },
+  { name: 'fingerprint', member: 'fingerprint', value: 'HASH', help: 'Expected verdict fingerprint.' },
   {
     name: 'input-fingerprint',
     member: 'input_fingerprint',
     value: 'HASH',
-    help: 'Fingerprint of the change set about to be acted on.',
+    help: 'Expected fingerprint of the change set.',
   },
   {
     name: 'artifact-digest',
     member: 'artifact_digest',
     value: 'HASH',
-    help: 'Digest of the artifacts about to be acted on.',
+    help: 'Expected digest of the artifacts.',
   },
-  { name: 'tenant', member: 'tenant', value: 'NAME', help: 'Tenant that the receipt must be of.' },
-  { name: 'audience', member: 'audience', value: 'V', help: 'Who asked for the decision, v:….' },
+  { name: 'tenant', member: 'tenant', value: 'NAME', help: 'Expected tenant of the receipt.' },
+  { name: 'audience', member: 'audience', value: 'V', help: 'Expected audience: the requester of the decision, v:….' },
 ] as const satisfies readonly (OptionSpec & { readonly member: keyof IntendedContext })[]
 
 export const verifyCommand: Command = {
@@ -47,13 +50,17 @@ export const verifyCommand: Command = {
   operandCount: [1, 1],
   options: [
     { name: 'keys', value: 'FILE', isRequired: true, help: 'Key set: the answer of /.well-known/jwks.json.' },
-    { name: 'envelope', value: 'FILE', help: 'The decision_result that came with the token; must be the one signed.' },
+    {
+      name: 'envelope',
+      value: 'FILE',
+      help: 'The decision_result that came with the token; it must match the signed hash.',
+    },
     ...CONTEXT_OPTIONS.map(({ name, value, help }) => ({ name, value, help })),
-    { name: 'format', value: 'FORMAT', allowed: ['text', 'json'], help: 'How to write the result; text unless told.' },
+    { name: 'format', value: 'FORMAT', allowed: ['text', 'json'], help: 'Output format; default: text.' },
   ],
   notes: [
     'TOKEN: the receipt, or - to read it from standard input.',
-    'Offline, revocation, supersession and single use are not seen: ask /api/v1/verify-receipt where they matter.',
+    'Revocation, supersession and single use cannot be checked offline: where they matter, use /api/v1/verify-receipt.',
     '',
     'Exit codes: 0 authorized for the stated operation, 1 not, 2 usage or unreadable keys.',
   ].join('\n'),

@@ -23,7 +23,7 @@ const WORDS: Readonly<Record<string, RegExp>> = {
   'a device': /a device|is no git|cannot be (?:made|opened)|no regular file|not a (?:regular )?file/,
   'a folder': /EISDIR|is no git|unable to open|directory|folder|not a (?:regular )?file/,
   'a loop of links':
-    /ELOOP|neither a file here|it is no checkpoint|too many symbolic links|is no git|cannot be (?:made|read|opened)/,
+    /ELOOP|is not a file, a <ref>|it is no checkpoint|too many symbolic links|is no git|cannot be (?:made|read|opened)/,
 }
 
 let folder = ''
@@ -204,7 +204,7 @@ describe('a receipt that is written', () => {
       ]
       const { code, stderr } = await run(argv, { environment: { PREFLIGHT_API_KEY: TEST_KEY } })
       assert.equal(code, 2, stderr)
-      assert.match(stderr, /no regular file/)
+      assert.match(stderr, /not a regular file/)
     })
 
   it('goes not where a link leads, and nobody else may read it', async (t) => {

@@ -64,11 +64,11 @@ test('what is mistyped gets the nearest known word, and exit code 2', async () =
     [['diff', both, one, '--format', 'jsn'], /did you mean "json"/],
     [['diff', both, one, '--format'], /needs a value/],
     [['diff', both], /arguments are missing: BASE HEAD/],
-    [['diff', both, one, 'more'], /one too many/],
+    [['diff', both, one, 'more'], /is not expected here/],
     [['diff', both, one, '--limit', '0'], /positive whole number/],
     [['verify', 'token'], /--keys FILE is required/],
     [['diff', both, one, '--type', 'openapi', '--type', 'mcp'], /given 2 times/],
-    [['diff', 'nowhere.yaml', one], /neither a file here nor <ref>:<path>/],
+    [['diff', 'nowhere.yaml', one], /is not a file, a <ref>:<path>/],
     [['diff', '-', '-'], /only one side/],
     [['diff', join(directory, 'empty'), one], /is a directory without \.proto files; name a file in it/],
   ]
@@ -159,7 +159,7 @@ test('files that a document refers to are read beside it, and none outside of it
   assert.equal(same.code, 0, same.stderr)
   const outside = await run(['diff', file('multi/out.json', withBody('../../../../../../etc/passwd')), before])
   assert.equal(outside.code, 2)
-  assert.match(outside.stderr, /outside of its folder/)
+  assert.match(outside.stderr, /outside its folder/)
 })
 
 test('a side may be a file of a git commit', () => {

@@ -203,7 +203,7 @@ suite('preflight ledger verify', () => {
         tamper(data, statements)
         const { code, stderr } = await verify(data)
         assert.equal(code, 1)
-        assert.match(stderr, /The ledger is not whole\.\n$/)
+        assert.match(stderr, /The ledger is not intact\.\n$/)
       })
   }
 
@@ -245,7 +245,7 @@ suite('preflight ledger verify', () => {
     writeFileSync(join(data, 'gateway.log'), log.join(''))
     const { code, stderr } = await verify(data, '--checkpoint', join(data, 'gateway.log'))
     assert.equal(code, 1)
-    assert.match(stderr, /does not hold entry 3/)
+    assert.match(stderr, /does not contain entry 3/)
     assert.match(await metrics.text(), /preflight_ledger_checkpoint_sequence 3\n/)
   })
 

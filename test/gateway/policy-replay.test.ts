@@ -91,7 +91,7 @@ test('the command line says what would change, and which way', async (t) => {
   const [blocked, allowed] = [await decided(api, PETS_WITHOUT_DELETE), await decided(api, PETS_WITH_POST)]
   const same = await cli(api, packFile(t, {}))
   assert.equal(same.code, 0, same.stderr)
-  assert.match(same.stdout, /p on 2 logged decisions: 2 stay, 0 would be stricter, 0 laxer, 0 could not be replayed/)
+  assert.match(same.stdout, /p on 2 logged decisions: 2 unchanged, 0 stricter, 0 laxer, 0 could not be replayed/)
   const other = packFile(t, {
     rules: [
       { ...BREAKING, then: 'WARN' },

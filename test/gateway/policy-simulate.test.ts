@@ -87,7 +87,7 @@ test('an explanation has the answer of every rule to every change', async () => 
     ],
   )
   const { stdout } = await run(['policy', 'explain', pack, before, grown, '--environment', 'prod', ...DAY])
-  assert.match(stdout, /breaking says nothing\n {6}info matches: BLOCK \(observes\)\n {6}prod matches: WARN\n/)
+  assert.match(stdout, /breaking does not match\n {6}info matches: BLOCK \(observes\)\n {6}prod matches: WARN\n/)
 })
 
 test('what cannot be analysed, read or understood has its own exit code', async () => {
