@@ -1,4 +1,4 @@
-/** What a schema cannot say: members that contradict each other, files that are not there, addresses that cannot work. */
+/** Checks that a schema cannot express: members that contradict each other, missing files, addresses that cannot work. */
 import { join } from 'node:path'
 import { isLoopback, isWildcard, parseAddress, type Address } from '../network/listen-address.ts'
 import { authorityWarnings, checkCertificateFiles } from '../tls/certificate-checks.ts'
@@ -45,21 +45,19 @@ export function checkMeaning(config: Config): readonly LocatedMistake[] {
   return CHECKS.flatMap((check) => check(config))
 }
 
-/** What is allowed and probably not meant. */
+/** Settings that are allowed but probably not intended. */
 export function warningsOf(config: Config): readonly LocatedMistake[] {
   const warnings: LocatedMistake[] = [...authorityWarnings(config)]
   if (config.monitoring.sinks.length === 0)
     warnings.push({
       pointer: '/monitoring/sinks',
       at: 'value',
-      message: 'there is no sink, so no CONTINUE_WITH_MONITORING will proceed',
+      message: 'there is no sink, so no decision CONTINUE_WITH_MONITORING can proceed',
       fix: 'add one, e.g. { type: log }',
     })
   config.routes.forEach((route, index) => {
     if (route.failure === 'open')
-      warnings.push(
-        at(`/routes/${index}/failure`, 'calls that cannot be judged are forwarded', 'closed is the default'),
-      )
+      warnings.push(at(`/routes/${index}/failure`, 'calls without a decision are forwarded', 'closed is the default'))
     warnings.push(...protocolWarnings(route, `/routes/${index}`))
   })
   return warnings
@@ -128,7 +126,7 @@ function matchOf({ match }: RouteConfig): string {
   return `${match.host?.toLowerCase() ?? ''} ${match.path.replace(/\/+$/, '')}`
 }
 
-/** Only a route that names its host can leave it to the request where the call goes. */
+/** Only a route with a host can take the destination from the request. */
 function checkRoutesSomewhere({ routes }: Config): readonly LocatedMistake[] {
   return routes.flatMap(({ name, match, upstream }, index) =>
     upstream === undefined && match.host === undefined
@@ -143,7 +141,7 @@ function checkRoutesSomewhere({ routes }: Config): readonly LocatedMistake[] {
   )
 }
 
-/** A route to our own proxy listener would call itself until something gives way. */
+/** A route to our own proxy listener would call itself in a loop. */
 function checkOwnUpstreams({ listen, routes }: Config): readonly LocatedMistake[] {
   const own = parseAddress(listen.proxy)
   return routes.flatMap(({ upstream }, index) => {
@@ -157,7 +155,7 @@ function checkOwnUpstreams({ listen, routes }: Config): readonly LocatedMistake[
           at(
             `/routes/${index}/upstream`,
             'the upstream is this gateway’s own proxy listener',
-            'name the server behind it',
+            'name the server that it should forward to',
           ),
         ]
       : []
@@ -177,7 +175,7 @@ function checkRepository({ diff }: Config): readonly LocatedMistake[] {
     : [
         at(
           '/diff/repository',
-          `${diff.repository} is no git repository`,
+          `${diff.repository} is not a git repository`,
           'name a working directory or a bare repository',
         ),
       ]

@@ -1,12 +1,12 @@
 /**
- * A policy that is compiled when something is first judged by it: compiling takes the expression language and the table of
- * rules, which an idle gateway has no use for. Only for packs that are known to compile; what they are is known beforehand.
+ * A policy that is compiled when a decision first needs it. Compiling loads the expression language and the table of rules,
+ * which an idle gateway does not need. Only for packs that are known to compile, and whose properties are known beforehand.
  */
 import type { CompiledPolicy, PolicyOccasion } from '../../engine/internal.ts'
 
 export type PolicyFacts = Pick<CompiledPolicy, 'name' | 'mode' | 'hash'>
 
-/** @param compile asked once; what it throws comes out of the first decision, which is then none */
+/** @param compile called once; when it throws, the first decision fails with that error */
 export function deferPolicy(facts: PolicyFacts, compile: () => CompiledPolicy): CompiledPolicy {
   return new DeferredPolicy(facts, compile)
 }

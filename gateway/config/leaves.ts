@@ -4,7 +4,7 @@ import type { JsonSchema } from '../settings/input-schema.ts'
 import { configInputSchema } from './input-schema.ts'
 
 export interface ConfigLeaf {
-  /** In dots; members of list items after `[]`, e.g. `routes[].name`. */
+  /** With dots; members of list items after `[]`, e.g. `routes[].name`. */
   readonly path: string
   /** For people: `string`, `integer`, `"a" | "b"`, `list`, `map` … */
   readonly type: string
@@ -15,7 +15,7 @@ export interface ConfigLeaf {
   /** Undefined: none. */
   readonly default: unknown
   readonly description: string
-  /** A change takes a restart. */
+  /** A change takes effect at the next start. */
   readonly restart: boolean
   readonly schema: JsonSchema
 }
@@ -27,7 +27,7 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = lookupTable({
   'listen.admin': ['PREFLIGHT_ADMIN_LISTEN'],
 })
 
-/** What is built once at the start: sockets, files, threads, sinks. */
+/** Settings that are used once, at the start: sockets, files, threads, sinks. */
 export const RESTART_SECTIONS = [
   'data_dir',
   'listen',
@@ -39,7 +39,7 @@ export const RESTART_SECTIONS = [
   'tls',
 ] as const
 
-/** Members of `limits` that are built in once too, while the rest of the section changes live. */
+/** Members of `limits` that are used once too, while the rest of the section changes live. */
 export const RESTART_LIMITS = ['queue', 'head_timeout'] as const
 
 export const CONFIG_LEAVES: readonly ConfigLeaf[] = leavesOf(configInputSchema, '', false)

@@ -1,6 +1,6 @@
 /**
- * The settings in force, and their replacement while the gateway runs: all of a new configuration and policy, or none of it.
- * What is built once (listeners, files, threads) keeps its old value until a restart, and says so.
+ * The settings in force, and their replacement while the gateway runs: the whole new configuration and policy, or nothing.
+ * Settings that are used once at the start (listeners, files, threads) keep their old value until a restart, and are reported.
  */
 import { unwatchFile, watchFile } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
@@ -16,7 +16,7 @@ import type { Config } from './schema.ts'
 import { weakerSettings } from './weaker-values.ts'
 import type { Weaker } from './enforced.ts'
 
-/** What became of one attempt to reload. */
+/** The outcome of one attempt to reload. */
 export type Reload =
   | { readonly result: 'unchanged' }
   /** `restart`: settings that differ and wait for a restart. */
@@ -25,25 +25,25 @@ export type Reload =
       readonly generation: number
       readonly restart: readonly string[]
       readonly warnings: readonly Mistake[]
-      /** What enforces less than before. */
+      /** Settings that enforce less than before. */
       readonly weaker: readonly Weaker[]
     }
-  /** The old settings stay. */
+  /** The old settings stay in force. */
   | { readonly result: 'refused'; readonly mistakes: readonly Mistake[]; readonly weaker: readonly Weaker[] }
 
 export interface LiveSettings {
   readonly current: CurrentSettings
-  /** Configuration file, when there is one, policy file, and consumers file, when one is named. */
+  /** Configuration file and policy file, and the consumers file when one is named. */
   readonly files: readonly string[]
   readonly warnings: readonly Mistake[]
-  /** Mistakes of the last attempt; empty when the files on disk are those in force. */
+  /** Mistakes of the last attempt; empty when the files on disk are in force. */
   pendingMistakes(): readonly Mistake[]
   /** Settings of the files on disk that wait for a restart. */
   pendingRestart(): readonly string[]
   reload(): Reload
   /**
-   * Reloads when a file changes, and tells what came of it.
-   * @param interval milliseconds between looks at the files
+   * Reloads when a file changes, and reports the outcome.
+   * @param interval milliseconds between two checks of the files
    */
   watch(onReload: (reload: Reload) => void, interval?: number): void
   close(): void
@@ -65,8 +65,8 @@ interface Loaded {
 }
 
 /**
- * Polling by stat sees what notifications miss: a mounted ConfigMap is swapped by symlink, an editor writes beside and
- * renames, network file systems do not notify at all.
+ * Polling with stat sees changes that notifications miss. A mounted ConfigMap is replaced by symlink, an editor writes a new
+ * file and renames it, and network file systems do not notify.
  */
 const WATCH_INTERVAL = 1000
 
@@ -85,7 +85,7 @@ export function openSettings(source: ConfigSource): LiveSettings {
     if (watching === null) return
     const { onChange, interval } = watching
     const wanted = filesOf(loaded)
-    // What is watched already stays so: a watch that begins anew misses what was written since the last look.
+    // Files that are polled already stay so: a new poll would miss changes since the last one.
     for (const file of watchedFiles) if (!wanted.includes(file)) unwatchFile(file, onChange)
     for (const file of wanted)
       if (!watchedFiles.includes(file)) watchFile(file, { interval, persistent: false }, onChange)
@@ -118,7 +118,7 @@ export function openSettings(source: ConfigSource): LiveSettings {
     pendingRestart: () => waiting,
     reload,
     watch: (onReload, interval = WATCH_INTERVAL) => {
-      // A watch tells of changes after its first look, which comes later than the first reading: one more reading fills the gap.
+      // Polling reports changes after its first stat, which happens after the first reading: one more reading fills the gap.
       const secondReading = setTimeout(() => {
         const reloaded = reload()
         if (reloaded.result !== 'unchanged') onReload(reloaded)
@@ -164,7 +164,9 @@ function policyMistakes({ policy }: Config, directory: string): readonly Mistake
   return loaded.ok ? [] : loaded.problem
 }
 
-/** Drift from the pin does not stop anything (docs/reference/envelope.md#policy-pin-status); every decision carries it as a warning. */
+/**
+ * Drift from the pin stops nothing (docs/reference/envelope.md#policy-pin-status); every decision contains a warning about it.
+ */
 function pinWarnings({ policy_pin: pin }: Config, { name, hash }: CompiledPolicy): readonly Mistake[] {
   if (pin === undefined || pin === hash) return []
   const message = `the policy in force, ${name}, has the hash ${hash} and not the pinned one`
@@ -177,7 +179,7 @@ function filesOf({ configuration, policyFile, consumersFile: further }: Loaded):
   return [configuration.file, policyFile, further].filter((file) => file !== null)
 }
 
-/** The new configuration with the old value of everything that takes a restart. */
+/** The new configuration with the old value of every setting that needs a restart. */
 function keepFixed(old: Config, next: Config): { readonly config: Config; readonly restart: readonly string[] } {
   const sections = RESTART_SECTIONS.filter((section) => !isDeepStrictEqual(old[section], next[section]))
   const fixed = RESTART_LIMITS.filter((name) => old.limits[name] !== next.limits[name])

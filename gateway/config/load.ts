@@ -18,7 +18,7 @@ import { mistakesOf, type LocatedMistake } from '../settings/schema-mistakes.ts'
 import { inlineSource, readSourceText, type SourceText } from '../settings/source-text.ts'
 import { readRegularFile } from '../runtime/regular-file.ts'
 
-/** Where configuration comes from: a file (or none), or a value at hand; the environment goes over both. */
+/** The source of the configuration: a file (or none), or a value; the environment overrides both. */
 export type ConfigSource = { readonly environment: Environment } & (
   | { readonly file: string | null }
   | { readonly value: unknown; readonly directory?: string }
@@ -28,20 +28,20 @@ export interface LoadedConfig {
   readonly config: Config
   /** Absolute; null when there is none. */
   readonly file: string | null
-  /** What relative paths start at: the directory of the file, else the working directory. */
+  /** Base of relative paths: the directory of the file, else the working directory. */
   readonly directory: string
   readonly warnings: readonly Mistake[]
 }
 
-/** The file that a command line and an environment name together. */
+/** The file that a command line or an environment names. */
 export function configFile(option: string | undefined, environment: Environment): string | null {
   return option ?? variable(environment, 'PREFLIGHT_CONFIG')
 }
 
-/** Mistakes that take more than the configuration to see, such as those in the policy that it names. */
+/** Mistakes that need more than the configuration, such as those in the policy that it names. */
 type FurtherMistakes = (config: Config, directory: string) => readonly Mistake[]
 
-/** @param further asked only when there are mistakes already, so that one answer tells all of them. */
+/** @param further called only when there are mistakes already, so that one answer contains all of them. */
 export function loadConfig(
   source: ConfigSource,
   further: FurtherMistakes = () => [],
@@ -66,7 +66,7 @@ export function loadConfig(
   return ok({ config: deepFreeze(config), file, directory, warnings })
 }
 
-/** What is left to check when the sections with a mistake in their form are taken out; null when that is nothing. */
+/** The rest of the configuration, without the sections that have a mistake in their form; null when nothing is left. */
 function withoutSections(value: unknown, faults: readonly LocatedMistake[]): object | null {
   if (typeof value !== 'object' || value === null) return null
   const faulty = new Set(faults.map(({ pointer }) => pointerSegments(pointer)[0]))
@@ -87,7 +87,7 @@ function readFile(file: string | null): Result<SourceText, readonly Mistake[]> {
   }
 }
 
-/** A file that is named says something: an empty one was cut off, or its mount went away. */
+/** A file that is named must not be empty: an empty file was truncated, or its mount is missing. */
 function empty(file: string): Mistake {
   return {
     place: file,
@@ -106,7 +106,7 @@ function schemaMistakes(value: unknown): readonly LocatedMistake[] {
   return checkInput(value) ? [] : mistakesOf(checkInput.errors ?? [])
 }
 
-/** Throws when defaults do not complete a value that passed the check: the schema would contradict itself. */
+/** Throws when defaults do not complete a value that passed the check: then the schema contradicts itself. */
 function completed(value: unknown): Config {
   const config = applyDefaults(plainSchema(Config), value)
   if (checkComplete(config)) return config

@@ -1,4 +1,6 @@
-/** Environment variables over the configuration file: one variable a leaf, each checked as if it stood in the file. */
+/**
+ * Environment variables that override the configuration file: one variable for each leaf, checked as if it were in the file.
+ */
 import { parseDocument } from 'yaml'
 import { isRecord } from '../settings/defaults.ts'
 import { OTHER_VARIABLES, variable, type Environment } from '../settings/environment.ts'
@@ -12,7 +14,7 @@ export interface Overridden {
   /** Which variable set the member at a pointer. */
   readonly origins: ReadonlyMap<string, string>
   readonly mistakes: readonly Mistake[]
-  /** Variables that look like ours and are not. */
+  /** Unknown variables that begin with PREFLIGHT_. */
   readonly warnings: readonly Mistake[]
 }
 
@@ -22,11 +24,11 @@ export function applyOverrides(value: unknown, environment: Environment): Overri
   let result: unknown = value ?? {}
   for (const leaf of CONFIG_LEAVES) {
     const setting = settingOf(leaf, environment, mistakes)
-    // A file that is no map is reported as it stands.
+    // A file that is not a map is reported unchanged.
     if (setting === null || !isRecord(result)) continue
     const parsed = parseSetting(leaf.schema, setting.text)
     if (!parsed.ok) {
-      mistakes.push({ place: setting.name, path: leaf.path, message: parsed.reason, fix: `it takes ${leaf.type}` })
+      mistakes.push({ place: setting.name, path: leaf.path, message: parsed.reason, fix: `it must be ${leaf.type}` })
       continue
     }
     result = withMember(result, leaf.path.split('.'), parsed.value)
@@ -64,7 +66,7 @@ function parseSetting(schema: JsonSchema, text: string): ParsedSetting {
   if (kinds.size === 1 && kinds.has('string')) return { ok: true, value: text }
   const document = parseDocument(text, { prettyErrors: false, stringKeys: true })
   const [fault] = document.errors
-  if (fault !== undefined) return { ok: false, reason: `the value is not readable: ${fault.message}` }
+  if (fault !== undefined) return { ok: false, reason: `the value cannot be parsed: ${fault.message}` }
   return { ok: true, value: document.toJS({ maxAliasCount: 0 }) }
 }
 

@@ -1,4 +1,4 @@
-/** Makes the paths of a configuration absolute: those of files that belong to it start at its own directory. */
+/** Makes the paths of a configuration absolute: relative paths of files start at the directory of the configuration file. */
 import type { GraphqlSection } from '../protocols/graphql/settings.ts'
 import { resolve } from 'node:path'
 import type { RouteConfig } from '../protocols/route.ts'

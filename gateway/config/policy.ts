@@ -1,6 +1,6 @@
 /**
- * Finds and compiles the policy pack that the configuration names; every mistake has its line and column. A pack that ships, and
- * is on disk as it shipped, is compiled when something is first judged by it.
+ * Finds and compiles the policy pack that the configuration names; every mistake has its line and column. A shipped pack that
+ * is unchanged on disk is compiled when a decision first needs it.
  */
 import { join, resolve } from 'node:path'
 import { ok } from '../../engine/base.ts'
@@ -39,7 +39,7 @@ export function loadPolicy(name: string, directory: string): Result<LoadedPolicy
   return compiled.ok ? ok({ policy: compiled.value, file }) : compiled
 }
 
-/** The text of a pack, compiled here and now; every mistake with its place. */
+/** The text of a pack, compiled immediately; every mistake with its place. */
 export function compileText(file: string, text: string): Result<CompiledPolicy, readonly Mistake[]> {
   const source = readSourceText(file, text)
   if (!source.ok) return source
@@ -56,14 +56,14 @@ export function compileText(file: string, text: string): Result<CompiledPolicy, 
   }
 }
 
-/** Throws when it is not what is known of it: receipts would state another policy than the one that decides. */
+/** Throws when the policy differs from its known properties: receipts would name another policy than the one that decides. */
 function compiledAs({ hash }: PolicyFacts, file: string, text: string): CompiledPolicy {
   const compiled = compileText(file, text)
   if (compiled.ok && compiled.value.hash === hash) return compiled.value
   throw new Error(`${file} is not the policy ${hash} that this version ships`)
 }
 
-/** A bare word is a shipped pack; whatever looks like a path is one. */
+/** A bare name is a shipped pack; a value that looks like a path is a path. */
 export function policyFile(name: string, directory: string): string {
   return isPackName(name) ? join(packageFolder(), 'policies', name, 'pack.yaml') : resolve(directory, name)
 }

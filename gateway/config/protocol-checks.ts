@@ -1,4 +1,4 @@
-/** What the schema cannot say of routes by their protocol: sections that belong to another one, and what it cannot do without. */
+/** Checks of routes by their protocol: sections of another protocol, and required sections that are missing. */
 import type { ProtocolSettings } from '../protocols/common/protocol-settings.ts'
 import type { RouteConfig } from '../protocols/route.ts'
 import { PROTOCOLS } from '../protocols/settings.ts'
@@ -9,7 +9,7 @@ import type { Config } from './schema.ts'
 
 const ROWS: readonly (readonly [name: string, row: ProtocolSettings])[] = Object.entries(PROTOCOLS)
 
-/** The protocols that each section belongs to. Sections that every protocol has are not listed. */
+/** The protocols of each section. Sections of every protocol are not listed. */
 export const SECTION_PROTOCOLS: ReadonlyMap<string, readonly string[]> = new Map(
   ROWS.flatMap(([, { sections }]) => Object.keys(sections)).map((section) => [
     section,
@@ -17,7 +17,7 @@ export const SECTION_PROTOCOLS: ReadonlyMap<string, readonly string[]> = new Map
   ]),
 )
 
-/** @param value the configuration as written, which the schema admits: defaults would fill in every section */
+/** @param value the configuration as written, which the schema accepts: defaults would add every section */
 export function foreignSections(value: unknown): readonly LocatedMistake[] {
   const routes: unknown = isRecord(value) ? value['routes'] : undefined
   return (Array.isArray(routes) ? routes : []).flatMap((route: unknown, index) =>
@@ -62,10 +62,10 @@ function missingContract(route: RouteConfig, row: ProtocolSettings, pointer: str
   return [at(pointer, what, `name ${row.currentContract}`)]
 }
 
-/** Other protocols are judged by a contract that is named, or by what the call itself carries. */
+/** Other protocols use a named contract, or the contract in the call. */
 function unusedHeaders(route: RouteConfig, row: ProtocolSettings, pointer: string): readonly LocatedMistake[] {
   if (route.contract?.listing_headers === undefined || row.asksUpstream?.(route) === true) return []
-  const what = 'the upstream of this route is not asked what it offers'
+  const what = 'the contract of this upstream is not polled'
   return [at(`${pointer}/contract/listing_headers`, what, 'remove it')]
 }
 
@@ -77,6 +77,6 @@ function validationMistakes(
   if (validate === 'off' || validates === 'calls' || (validates === 'results' && validate === 'observe')) return []
   const place = `${pointer}/validate`
   return validates === 'results'
-    ? [at(place, 'the result of a tool has gone on by the time it is read, so nothing can be refused', 'use observe')]
+    ? [at(place, 'the result of a tool is forwarded before it is read, so it cannot be refused', 'use observe')]
     : [at(place, `calls of the protocol ${protocol} are not described by schemas`, 'remove it')]
 }

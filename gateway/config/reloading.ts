@@ -1,4 +1,7 @@
-/** Hot reload: follows configuration, policy and receipt keys on disk, and tells log and metrics what came of each change. */
+/**
+ * Hot reload: watches configuration, policy and receipt keys on disk, and reports the outcome of each change in log and
+ * metrics.
+ */
 import { unwatchFile, watchFile } from 'node:fs'
 import type { LiveSettings, Reload } from './live-settings.ts'
 import { formatMistake } from '../errors/mistake.ts'
@@ -13,7 +16,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 interface ReloadingDeps {
   readonly live: LiveSettings
   readonly keys: KeyRing
-  /** Decisions in use may have been signed with a key that is revoked now. */
+  /** Cached decisions may have been signed with a key that is revoked now. */
   readonly keysChanged: () => void
   readonly dataDir: string
   readonly metrics: Metrics
@@ -21,14 +24,14 @@ interface ReloadingDeps {
 }
 
 interface Reloading {
-  /** Looks at everything again, as on SIGHUP. */
+  /** Checks every file again, as on SIGHUP. */
   now(): void
   stop(): void
 }
 
 const KEY_WATCH_INTERVAL = 1000
 
-/** The command line rotates keys while the gateway runs, so their file is followed too. */
+/** The command line rotates keys while the gateway runs, so their file is watched too. */
 export function startReloading({ live, keys, keysChanged, dataDir, metrics, logger }: ReloadingDeps): Reloading {
   const reloadKeys = (): void => {
     try {
@@ -95,7 +98,7 @@ function reportReload(reload: Reload, live: LiveSettings, metrics: Metrics, logg
     )
 }
 
-/** What runs here, as metrics. */
+/** The settings and version in force, as metrics. */
 function describe(metrics: Metrics, live: LiveSettings): void {
   const { config, generation } = live.current()
   startAlertedCounters(metrics, config)

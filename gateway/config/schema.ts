@@ -1,6 +1,6 @@
 /**
- * The whole configuration, one TypeBox schema: the TypeScript type, the JSON Schema, docs/config.md, the chart's values
- * and the names of the environment variables all come from here. Unknown members are mistakes.
+ * The whole configuration, one TypeBox schema. The TypeScript type, the JSON Schema, docs/config.md, the chart's values and the
+ * names of the environment variables come from it. Unknown members are mistakes.
  */
 import type { Static } from 'typebox'
 import { Type } from '../../engine/base.ts'
@@ -34,7 +34,7 @@ export const Config = Type.Object(
     public_url: Type.Optional(
       Type.String({
         pattern: '^https?://',
-        description: 'Address under which others reach the API listener: report_url and issuer of receipts.',
+        description: 'Address of the API listener for its clients: report_url and issuer of receipts.',
       }),
     ),
     tier: Tier,
@@ -73,22 +73,23 @@ export const Config = Type.Object(
       Type.String({
         minLength: 1,
         description:
-          'Further consumers, in a YAML or JSON file with the one member `consumers`; relative to this file, and read again when it changes.',
+          'Further consumers, in a YAML or JSON file with the one member `consumers`; relative to this file, and reloaded when it changes.',
       }),
     ),
     reload: Type.Union([Type.Literal('apply'), Type.Literal('refuse_weaker')], {
       default: 'apply',
       description:
-        'A changed configuration or policy that enforces less (a route gone or observing, authentication off, wider egress, a weaker policy; of what cannot be ranked, such as the rules of a map or a condition of a pack, every change): apply takes it over with a warning, refuse_weaker keeps the settings in force until a restart.',
+        'How a reload that enforces less is handled. apply: it takes effect with a warning. refuse_weaker: the settings in force stay until a restart. Examples: a route removed or observing, authentication off, wider egress, a weaker policy. Settings that cannot be ranked, such as the rules of a map or a condition of a pack, count as weaker with every change.',
     }),
-    shutdown: strict({ drain: seconds(20, 'Calls under way may finish within this', 0) }, 'SIGTERM.'),
+    shutdown: strict({ drain: seconds(20, 'Time for calls in flight to finish at a stop', 0) }, 'SIGTERM.'),
     routes: Type.Array(RouteSchema, {
       default: [],
-      description: 'Routes; a named host wins over none, an exact one over *.SUFFIX, then the longest prefix.',
+      description:
+        'Routes. A named host has precedence over none, an exact host over *.SUFFIX, then the longest prefix.',
     }),
   },
   { additionalProperties: false, $id: 'config', title: 'Preflight Gateway configuration' },
 )
 
-/** The configuration after defaults: frozen, handed down in slices. */
+/** The configuration after defaults: frozen, passed on in slices. */
 export type Config = Omit<Static<typeof Config>, 'routes'> & { readonly routes: readonly RouteConfig[] }

@@ -1,12 +1,13 @@
 /**
- * What a policy enforces less than the one before. The strictest rule wins, so a further rule weakens nothing, and a pack is at least as
- * strict as another one that it holds rule by rule. Whatever cannot be shown to be as strict counts as weaker.
+ * Finds what a policy enforces less than the previous one. The strictest rule wins, so an additional rule weakens nothing: a
+ * pack is at least as strict as another one when it contains each of its rules. A change that cannot be shown to be as strict
+ * counts as weaker.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { CompiledPolicy } from '../../engine/internal.ts'
 import type { Enforced, Weaker } from './enforced.ts'
 
-/** Shipped packs, each stricter than the next. */
+/** Shipped packs, each stricter than the previous one. */
 const SHIPPED = ['strict', 'default', 'observe'] as const
 
 type Document = CompiledPolicy['document']
@@ -17,13 +18,13 @@ const STRICTEST_FIRST = ['BLOCK', 'REQUIRE_APPROVAL', 'WARN', 'ALLOW'] as const
 export function weakerPolicy(before: Enforced, after: Enforced): readonly Weaker[] {
   if (before.policy.hash === after.policy.hash) return []
   const [was, is] = [before, after].map(({ config }) => SHIPPED.findIndex((name) => name === config.policy))
-  // A file may have the name of a shipped pack in it; the configuration's own name is what counts.
+  // A file may contain the name of a shipped pack; the name in the configuration counts.
   if (was !== undefined && is !== undefined && was !== is && was !== -1 && is !== -1)
     return is > was ? [{ path: 'policy', before: before.config.policy, after: after.config.policy }] : []
   return weakerDocument(before.policy.document, after.policy.document)
 }
 
-/** Every member of a pack, compared in one way each; a member without a row would not compile. */
+/** Every member of a pack, with its comparison; a member without a row does not compile. */
 const MEMBERS: {
   readonly [Member in keyof Required<Document>]: (before: Document, after: Document) => readonly Weaker[]
 } = {
@@ -86,12 +87,12 @@ function weakerRule(rule: PackRule, next: readonly PackRule[]): readonly Weaker[
     ...(rule.for === found.for ? [] : [weaker(`${path}.for`, rule.for ?? 'finding', found.for ?? 'finding')]),
     ...narrowed(`${path}.environments`, rule.environments, found.environments),
     ...narrowed(`${path}.operations`, rule.operations, found.operations),
-    // Whoever is in one of the groups may approve: fewer groups are stricter, none means anybody.
+    // Any member of one of the groups may approve: fewer groups are stricter, and none means anybody.
     ...narrowed(`${path}.approvers`, found.approvers, rule.approvers),
   ]
 }
 
-/** Absent is all of them. */
+/** Absent means all of them. */
 function narrowed(
   path: string,
   was: readonly string[] | undefined,
@@ -106,7 +107,7 @@ function weakerLevels({ levels: was }: Document, { levels: is }: Document): read
   return [...rules].flatMap((rule) => {
     const [old, now] = [was, is].map((levels) => (Object.hasOwn(levels, rule) ? levels[rule] : undefined))
     if (old === now) return []
-    // Findings that were dropped are judged now; any other level may be one that no rule is about.
+    // Findings that were dropped now count; any other level may be one that no rule covers.
     return old === 'off' ? [] : [weaker(`levels.${rule}`, old ?? 'its own', now ?? 'its own')]
   })
 }

@@ -1,19 +1,20 @@
 /**
- * Every setting with the direction in which it enforces less, or why it cannot: one row for each leaf of the configuration that a reload
- * changes. Settings that take a restart have none. What cannot be ranked counts as weaker when it changes.
+ * Every setting with the direction in which it enforces less, or the reason why it cannot. One row for each leaf of the
+ * configuration that a reload changes; settings that need a restart have none. A setting that cannot be ranked counts as weaker
+ * when it changes.
  */
 import { lookupTable } from '../../engine/base.ts'
 
 export type Weakening =
-  /** A later value of the list enforces less; values of one inner list the same. An absent member is `absent`. */
+  /** A later value of the list enforces less; the values of one inner list enforce the same. An absent member is `absent`. */
   | { readonly kind: 'ranked'; readonly strictestFirst: readonly (string | readonly string[])[] }
-  /** A number that enforces less when it is higher, or lower; absent is no bound. */
+  /** A number that enforces less when it is higher, or lower; absent means no limit. */
   | { readonly kind: 'number'; readonly weakerWhen: 'higher' | 'lower' }
-  /** Entries that are added, or taken away, enforce less. `all` is the entry that stands for every other one. */
+  /** Entries that enforce less when they are added, or removed. `all` is the entry that includes every other one. */
   | { readonly kind: 'list'; readonly weakerBy: 'more' | 'less'; readonly all?: string }
-  /** Nobody can rank two values: what was set and is another now counts. `isSet`: only a value that was set before. */
+  /** Values without an order: a changed value counts as weaker. `isSet`: only when there was a value before. */
   | { readonly kind: 'changed'; readonly because: string; readonly isSet?: true }
-  /** Compared with the leaf that it is a part of, or by a comparison of its own. */
+  /** Compared as part of another leaf, or by a comparison of its own. */
   | { readonly kind: 'within'; readonly path: string }
   | { readonly kind: 'never'; readonly because: string }
 
@@ -33,9 +34,9 @@ const TRUE_FIRST = ranked('true', 'false')
 const FALSE_FIRST = ranked('false', 'true')
 const BY_RECEIPT = ranked('deny', 'receipt', 'pass')
 const MATCHES = changed('calls may go by another route, or by none')
-const JUDGED_BY = changed('calls are judged by another contract')
+const JUDGED_BY = changed('calls are compared with another contract')
 const NAMED_IN_RECEIPTS = changed('rules of the policy and receipts may be about the value before')
-const WAITS = never('how long is waited; nothing goes on unjudged meanwhile')
+const WAITS = never('a waiting time; no call is forwarded without a decision meanwhile')
 const REFUSED_PAST_IT = never('past it a change set is incomplete, and that is never allowed')
 
 const RULE_OF_MAP = within('routes[].map')
@@ -45,7 +46,7 @@ export const WEAKENING: Readonly<Record<string, Weakening>> = lookupTable({
   public_url: never('an address for people and the issuer of receipts'),
   tier: ranked('verifier', 'gateway', 'sidecar'),
   policy: within('policy'),
-  policy_pin: { kind: 'changed', because: 'drift from the pin before is no longer reported', isSet: true },
+  policy_pin: { kind: 'changed', because: 'drift from the previous pin is no longer reported', isSet: true },
   'log.level': ranked(['trace', 'debug', 'info', 'warn'], 'error', 'fatal', 'silent'),
   'limits.artifacts': HIGHER,
   'limits.request_body': HIGHER,
@@ -57,11 +58,11 @@ export const WEAKENING: Readonly<Record<string, Weakening>> = lookupTable({
   'limits.body_timeout': HIGHER,
   'limits.body_rate': LOWER,
   'limits.analysis': HIGHER,
-  'limits.held_calls': never('further calls are answered at once, not forwarded'),
+  'limits.held_calls': never('further calls are answered immediately, not forwarded'),
   'limits.connections': HIGHER,
   'diff.allow_urls': MORE,
   'diff.repository': changed('callers can read another repository, and git sources are of another one'),
-  'diff.findings': never('how many are listed; all are counted'),
+  'diff.findings': never('the number listed; all are counted'),
   'signup.enabled': ranked('false', 'absent', 'true'),
   'rate.per_minute': HIGHER,
   plans: changed('a plan may allow more requests, or a key may have another plan'),
@@ -86,13 +87,13 @@ export const WEAKENING: Readonly<Record<string, Weakening>> = lookupTable({
   'transparent.https_port': changed('redirected calls may go by another route'),
   'observed_consumers.window': LOWER,
   'observed_consumers.limit': LOWER,
-  'scm.github.api': changed('another server says what a change is'),
+  'scm.github.api': changed('another server defines the change'),
   'scm.github.app.id': never('without these credentials a change set cannot be derived, and that is never allowed'),
   'scm.github.app.key_file': never(
     'without these credentials a change set cannot be derived, and that is never allowed',
   ),
-  'scm.gitlab.api': changed('another server says what a change is'),
-  'scm.bitbucket.api': changed('another server says what a change is'),
+  'scm.gitlab.api': changed('another server defines the change'),
+  'scm.bitbucket.api': changed('another server defines the change'),
   'scm.contracts.types': LESS,
   'scm.contracts.globs': changed('entries exclude what others include, and their order counts'),
   'scm.max_contracts': REFUSED_PAST_IT,
@@ -106,15 +107,15 @@ export const WEAKENING: Readonly<Record<string, Weakening>> = lookupTable({
   'routes[].name': within('routes'),
   'routes[].match.host': MATCHES,
   'routes[].match.path': MATCHES,
-  'routes[].upstream': never('the same judgement stands before every upstream'),
+  'routes[].upstream': never('the decision is the same for every upstream'),
   'routes[].protocol': changed('calls are read in another way'),
   'routes[].contract.baseline': JUDGED_BY,
   'routes[].contract.current': JUDGED_BY,
   'routes[].contract.origins': MORE,
   'routes[].contract.refresh': HIGHER,
-  'routes[].contract.listing_headers': changed('calls are judged by listings that were made to other requests'),
+  'routes[].contract.listing_headers': changed('calls are compared with listings that answered other requests'),
   'routes[].contract.max_age': HIGHER,
-  'routes[].contract.watch': never('calls are judged by contract.refresh whether somebody watches or not'),
+  'routes[].contract.watch': never('calls depend on contract.refresh, with or without polling'),
   'routes[].contract.auto_promote': ranked('none', 'info'),
   'routes[].operation': NAMED_IN_RECEIPTS,
   'routes[].environment': NAMED_IN_RECEIPTS,
@@ -131,7 +132,7 @@ export const WEAKENING: Readonly<Record<string, Weakening>> = lookupTable({
   'routes[].kubernetes.contracts': LESS,
   'routes[].kubernetes.streams': BY_RECEIPT,
   'routes[].edits.judge': TRUE_FIRST,
-  'routes[].edits.read': changed('another tool says what a file was'),
+  'routes[].edits.read': changed('another tool defines the content of a file'),
   'routes[].edits.write': LESS,
   'routes[].edits.ignore': MORE,
   'routes[].edits.operation': NAMED_IN_RECEIPTS,
@@ -142,8 +143,8 @@ export const WEAKENING: Readonly<Record<string, Weakening>> = lookupTable({
   'routes[].npm.owners': BY_RECEIPT,
   'routes[].grpc.pass': MORE,
   'routes[].graphql.introspect': JUDGED_BY,
-  'routes[].graphql.documents': changed('ids may stand for other documents'),
-  'routes[].llm.agents': changed('calls of an agent are judged by another baseline, or accepted at all'),
+  'routes[].graphql.documents': changed('ids may name other documents'),
+  'routes[].llm.agents': changed('calls of an agent use another baseline, or are accepted at all'),
   'routes[].llm.agent_header': changed('calls may be those of another agent'),
   'routes[].llm.agent_field': changed('calls may be those of another agent'),
   'routes[].llm.stored_tools': BY_RECEIPT,
@@ -172,5 +173,5 @@ export const WEAKENING: Readonly<Record<string, Weakening>> = lookupTable({
   'routes[].scm.auto_merge': ranked('deny', 'judge'),
   'routes[].scm.require_head': TRUE_FIRST,
   'routes[].scm.workflows': LESS,
-  'routes[].tls.upstream_ca': changed('other authorities vouch for the upstream'),
+  'routes[].tls.upstream_ca': changed('other authorities certify the upstream'),
 })

@@ -1,6 +1,6 @@
 /**
- * What a new configuration enforces less than the one in force, by the table of weakening.ts and by what the policy and the routes are. A
- * configuration that was cut off, or whose mount went away for a moment, must not pass for a wish.
+ * Finds what a new configuration enforces less than the one in force, by the table of weaker-settings.ts, the policy and the
+ * routes. A truncated configuration, or one whose mount was missing for a moment, must not weaken enforcement unnoticed.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { Enforced, Weaker } from './enforced.ts'
@@ -17,7 +17,7 @@ const ROUTE_ROWS = ROWS.flatMap(([path, row]): [string, Weakening][] =>
   path.startsWith(OF_ROUTES) ? [[path.slice(OF_ROUTES.length), row]] : [],
 )
 
-/** Empty when the new settings enforce at least what those in force do. */
+/** Empty when the new settings enforce at least as much as those in force. */
 export function weakerSettings(before: Enforced, after: Enforced): readonly Weaker[] {
   return [
     ...weakerPolicy(before, after),
@@ -34,7 +34,7 @@ function weakerRoute(route: RouteConfig, { routes }: Config): readonly Weaker[] 
   return ROUTE_ROWS.flatMap(([member, row]) => weakerLeaf(row, member, route, next, `${path}.${member}`))
 }
 
-/** A route that is new enforces less where it takes calls of another one, or lets through what it does not judge. */
+/** A new route enforces less when it takes calls of another route, or forwards calls without a decision. */
 function weakerAddition(route: RouteConfig, { routes }: Config): readonly Weaker[] {
   if (routes.some(({ name }) => name === route.name)) return []
   const path = `routes.${route.name}`
@@ -46,7 +46,7 @@ function weakerAddition(route: RouteConfig, { routes }: Config): readonly Weaker
   ]
 }
 
-/** A named host wins over a suffix and that over none, then the longer prefix wins. */
+/** A named host has precedence over a suffix, a suffix over none, then the longer prefix. */
 function mayTakeFrom({ match }: RouteConfig, { match: other }: RouteConfig): boolean {
   const [own, theirs] = [folderOf(match.path), folderOf(other.path)]
   if (!sharesHost(match.host, other.host) || hostRank(match.host) < hostRank(other.host)) return false
@@ -91,7 +91,7 @@ function bound(value: unknown, absent: number): number {
   return typeof value === 'number' ? value : absent
 }
 
-/** A value that nobody ranked counts as the weakest. */
+/** A value without a rank counts as the weakest. */
 function rankOf(value: unknown, strictestFirst: readonly (string | readonly string[])[]): number {
   const text = textOf(value)
   const rank = strictestFirst.findIndex((entry) => (typeof entry === 'string' ? entry === text : entry.includes(text)))
@@ -119,7 +119,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** @param path in dots */
+/** @param path with dots */
 function valueAt(root: unknown, path: string): unknown {
   return path
     .split('.')

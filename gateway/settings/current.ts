@@ -1,4 +1,4 @@
-/** The settings that are in force. Each part names the slice of the configuration that it reads. */
+/** The settings that are in force. Each module names the slice of the configuration that it reads. */
 import type { CompiledPolicy } from '../../engine/internal.ts'
 
 /** What can change while the gateway runs: configuration and policy, replaced together or not at all (hot reload). */
@@ -9,5 +9,5 @@ export interface SettingsOf<Config> {
   readonly generation: number
 }
 
-/** Read once at the start of each request, so that one request sees one generation. */
+/** Read once at the start of each request, so that one request uses one generation. */
 export type CurrentSettingsOf<Config> = () => SettingsOf<Config>

@@ -1,7 +1,7 @@
-/** Fills in the defaults of the schema, nested ones and those inside the variants of a union too. */
+/** Fills in the defaults of the schema, including nested ones and those inside the variants of a union. */
 import type { JsonSchema } from './input-schema.ts'
 
-/** A new value; what does not fit the schema is left as it is, for the check to report. */
+/** A new value; parts that do not match the schema stay unchanged and are reported by the check. */
 export function applyDefaults(schema: JsonSchema, value: unknown): unknown {
   if (schema.anyOf) {
     const variant = schema.anyOf.find((candidate) => isVariantOf(candidate, value))
@@ -27,7 +27,7 @@ function fillMembers(
   return filled
 }
 
-/** A union member is told by its constants, or by having what it requires. */
+/** A union member is recognised by its constants, or by its required members. */
 function isVariantOf(schema: JsonSchema, value: unknown): boolean {
   const { properties = {}, required = [] } = schema
   if (!isRecord(value)) return false

@@ -1,4 +1,4 @@
-/** The one file that reads process.env. Everything else is handed an Environment. */
+/** The one file that reads process.env. All other code receives an Environment. */
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -6,13 +6,13 @@ export function processEnvironment(): Environment {
   return process.env
 }
 
-/** Empty counts as not set: charts and compose files pass empty variables for what nobody chose. */
+/** Empty counts as unset: charts and compose files pass empty variables for unset options. */
 export function variable(environment: Environment, name: string): string | null {
   const value = environment[name]
   return value === undefined || value === '' ? null : value
 }
 
-/** Variables that are no configuration leaf. */
+/** Variables that are not a configuration leaf. */
 export const OTHER_VARIABLES = {
   PREFLIGHT_CONFIG: 'Configuration file, as --config.',
   PREFLIGHT_BOOTSTRAP_KEY:

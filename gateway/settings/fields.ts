@@ -1,8 +1,8 @@
-/** Building blocks of the configuration's schema: sections, durations and counts that are said the same way everywhere. */
+/** Building blocks of the configuration's schema: sections, durations and counts in one form everywhere. */
 import type { TSchema } from 'typebox'
 import { Type } from '../../engine/base.ts'
 
-/** A section whose members are all known, and which may be left out. */
+/** An optional section without unknown members. */
 export const strict = <T extends Record<string, TSchema>>(properties: T, description: string) =>
   Type.Object(properties, { additionalProperties: false, description, default: {} })
 

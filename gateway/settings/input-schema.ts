@@ -1,4 +1,4 @@
-/** A schema as the author of a configuration sees it: what has a default may be left out. */
+/** A schema for the author of a configuration: members with a default are optional. */
 import type { TSchema } from 'typebox'
 
 /** Plain JSON Schema (draft 2020-12 vocabulary that all drafts since 7 share). */
@@ -17,9 +17,9 @@ export interface JsonSchema {
   readonly [keyword: string]: unknown
 }
 
-/** The schema without what only TypeBox knows. */
+/** The schema without TypeBox's own members. */
 export function plainSchema(schema: TSchema): JsonSchema {
-  // Schema objects are JSON with hidden marks; one round trip leaves the JSON.
+  // Schema objects are JSON with symbol keys; serializing and parsing leaves the JSON.
   const plain: JsonSchema = JSON.parse(JSON.stringify(schema))
   return plain
 }

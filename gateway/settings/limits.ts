@@ -11,26 +11,30 @@ export const Limits = strict(
     aliases: integer(1000, 'YAML aliases in a document'),
     expansion: integer(20, 'Growth of a document by its aliases'),
     proxied_body: integer(8 * 1024 * 1024, 'Body of an intercepted call that must be read, bytes'),
-    head_timeout: seconds(30, 'The head of a request arrives within this, on every listener', 0.05),
-    body_timeout: seconds(300, 'A body that must be read arrives whole within this, on every listener', 0.05),
+    head_timeout: seconds(30, 'Time for the head of a request to arrive, on every listener', 0.05),
+    body_timeout: seconds(300, 'Time for a body that must be read to arrive, on every listener', 0.05),
     body_rate: integer(
       1024,
-      'Least average rate of a body that must be read, bytes a second; counts after the first 10 seconds',
+      'Minimum average rate of a body that must be read, bytes per second; checked after the first 10 seconds',
       0,
     ),
     analysis: seconds(60, 'Comparing one artifact'),
-    held_calls: integer(100, 'Calls held for an approval at the same time; further ones are answered at once', 0),
+    held_calls: integer(
+      100,
+      'Calls that wait for an approval at the same time; further calls are answered immediately',
+      0,
+    ),
     connections: integer(
       2000,
-      'Tunnels and connections whose TLS does not stand yet, open at once; past that OVERLOADED',
+      'Tunnels and unfinished TLS handshakes open at the same time; further ones are OVERLOADED',
     ),
-    queue: integer(64, 'Comparisons waiting for a worker; past that OVERLOADED'),
+    queue: integer(64, 'Comparisons waiting for a worker; further ones are OVERLOADED'),
   },
   'Limits.',
 )
 export type Limits = Static<typeof Limits>
 
-/** A configuration of which the limits are read. */
+/** The part of a configuration with the limits. */
 export interface LimitsConfig {
   readonly limits: Limits
 }

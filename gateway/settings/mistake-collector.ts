@@ -1,4 +1,4 @@
-/** What the checks of meaning say a mistake with, and what they ask of files. */
+/** The interface of configuration checks: they report mistakes with it, and ask it about files. */
 import { accessSync, constants } from 'node:fs'
 import { errorCode } from '../errors/startup-error.ts'
 import type { LocatedMistake } from './schema-mistakes.ts'

@@ -1,4 +1,4 @@
-/** What a text of the configuration has to look like, in words, by the pattern of its schema: a mistake then says what to write. */
+/** The form of a text setting in words, by the pattern of its schema, so that a mistake explains what to write. */
 import { lookupTable } from '../../engine/base.ts'
 
 const FORMS: Readonly<Record<string, string>> = lookupTable({
@@ -9,19 +9,21 @@ const FORMS: Readonly<Record<string, string>> = lookupTable({
   '^/': 'a path that begins with /',
   '^https?://[^/?#@\\s]+/?$': 'an origin: https://HOST or https://HOST:PORT, without a path',
   '^(?:/[^/]*)+$': 'a JSON Pointer: / before every member, e.g. /metadata/agent',
-  '^sha256:[0-9a-f]{64}$': 'sha256: and 64 hexadecimal digits in small letters',
+  '^sha256:[0-9a-f]{64}$': 'sha256: and 64 lowercase hexadecimal digits',
   '^[A-Za-z0-9_-]{43}$': '43 characters of base64url without padding (32 bytes)',
-  '^[A-Z_]+ \\S.*$': 'METHOD /path, with the method in capitals',
+  '^[A-Z_]+ \\S.*$': 'METHOD /path, with the method in uppercase',
   '^[A-Za-z0-9.]+$': 'letters, digits and dots',
-  '^[a-z0-9][a-z0-9-]{0,62}$': 'small letters, digits and hyphens, beginning with a letter or digit, 63 at the most',
-  '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$': 'small letters, digits and hyphens, beginning and ending with a letter or digit',
+  '^[a-z0-9][a-z0-9-]{0,62}$':
+    'lowercase letters, digits and hyphens, beginning with a letter or digit, at most 63 characters',
+  '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$':
+    'lowercase letters, digits and hyphens, beginning and ending with a letter or digit',
   '^[^\\s:{}\\[\\]"\']+:[^\\s:].*$': 'REF:PATH, e.g. main:api/openapi.yaml',
   '^[A-Za-z_]\\w*(?:\\.[A-Za-z_]\\w*)*$': 'a full name of a service or method: package.Service',
   '^[A-Za-z0-9][A-Za-z0-9._:@-]{0,99}$': 'letters, digits and any of . _ : @ -, beginning with a letter or digit',
   "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$": 'the name of a header, without colon',
 })
 
-/** Null for a pattern that has no words. */
+/** Null for a pattern without a text. */
 export function formOf(pattern: string): string | null {
   return Object.hasOwn(FORMS, pattern) ? (FORMS[pattern] ?? null) : null
 }

@@ -1,4 +1,7 @@
-/** What ajv says of a configuration, in words: every mistake once, with its member, what is allowed there and how to mend it. */
+/**
+ * Turns the errors of ajv on a configuration into sentences: every mistake once, with its member, the allowed values and the
+ * fix.
+ */
 import { lookupTable } from '../../engine/base.ts'
 import type { ErrorObject } from 'ajv'
 import { isRecord } from './defaults.ts'
@@ -10,7 +13,7 @@ import { nearest } from './suggestion.ts'
 /** A mistake before its place in the text is known. */
 export interface LocatedMistake {
   readonly pointer: string
-  /** The key is at fault (an unknown member) or its value. */
+  /** Whether the key (an unknown member) or its value is wrong. */
   readonly at: 'key' | 'value'
   readonly message: string
   readonly fix: string
@@ -66,7 +69,7 @@ function explainOne(error: ErrorObject): LocatedMistake {
   return wording?.(error) ?? value(error, error.message ?? 'is not valid')
 }
 
-/** Of the members of a union, the one that was meant is explained: told by its constants, then by the fewest mistakes. */
+/** Of the members of a union, the intended one is explained: recognised by its constants, then by the fewest mistakes. */
 function explainUnion(union: ErrorObject, all: readonly ErrorObject[]): readonly LocatedMistake[] {
   const variants = schemaOf(union.parentSchema).anyOf ?? []
   if (variants.every((variant) => variant.const !== undefined))
@@ -89,7 +92,7 @@ function explainUnion(union: ErrorObject, all: readonly ErrorObject[]): readonly
   return [explainChoice(union, variants)]
 }
 
-/** No variant has the constant that stands there, e.g. the `type` of a sink. */
+/** No variant has the given constant, e.g. the `type` of a sink. */
 function explainConstants(errors: readonly ErrorObject[]): LocatedMistake {
   const constants = errors.filter(({ keyword }) => keyword === 'const')
   const [first] = constants
@@ -165,7 +168,7 @@ function asList(values: unknown): readonly unknown[] {
   return Array.isArray(values) ? values : [values]
 }
 
-/** ajv hands back the very schema object that it was given. */
+/** ajv returns the same schema object that it was given. */
 function schemaOf(schema: object | undefined): JsonSchema {
   return isRecord(schema) ? schema : {}
 }

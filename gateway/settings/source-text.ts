@@ -11,7 +11,7 @@ export interface SourceText {
   place(pointer: string, at: 'key' | 'value'): string
 }
 
-/** Configuration is written by people: more aliases than this is a trick or a mistake. */
+/** Configuration is written by people: more aliases than this are an attack or a mistake. */
 const MAX_ALIASES = 100
 
 const SEVERAL_DOCUMENTS = {
@@ -31,7 +31,7 @@ export function readSourceText(file: string, text: string): Result<SourceText, r
     const mistakes = faults.map(({ code, message, pos }) => ({
       place: position(pos[0]),
       path: '',
-      ...(code === 'MULTIPLE_DOCS' ? SEVERAL_DOCUMENTS : { message: `this is not readable YAML: ${message}`, fix: '' }),
+      ...(code === 'MULTIPLE_DOCS' ? SEVERAL_DOCUMENTS : { message: `this is not valid YAML: ${message}`, fix: '' }),
     }))
     return { ok: false, problem: mistakes }
   }
@@ -39,9 +39,9 @@ export function readSourceText(file: string, text: string): Result<SourceText, r
     const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES })
     return ok({ value, place: (pointer, at) => placeOf(document, pointer, at, position) ?? file })
   } catch (error) {
-    // The library throws on aliases: more than the bound, or to an anchor that comes later.
+    // The library throws on aliases: too many, or to an anchor that comes later.
     const message = error instanceof Error ? error.message : String(error)
-    return { ok: false, problem: [{ place: file, path: '', message, fix: 'write the values out' }] }
+    return { ok: false, problem: [{ place: file, path: '', message, fix: 'write the values without aliases' }] }
   }
 }
 

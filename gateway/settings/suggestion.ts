@@ -1,2 +1,2 @@
-/** "Did you mean", as the engine says it of policies: settings and commands suggest names by the same measure. */
+/** "Did you mean" for settings and commands, with the measure that the engine uses for policies. */
 export { misspelled, nearest } from '../../engine/base.ts'

@@ -1,11 +1,11 @@
-/** The record of one call, as it is written and as it is read again. */
+/** The record of one call, as it is written and read. */
 import type { ExecutionAction } from '../../engine/internal.ts'
 import type { Violation } from '../validation/message.ts'
 
 /**
- * What was done with a call. `receipt`: went on under a receipt that came with it. `held`: waits for, or was refused for want of, a
- * person's word. `observed`, `failed_open` and `break_glass` went on although they were not judged good. `refused`: its arguments
- * violate the pinned contract. `drifted`: a row beside that of the call, whose answer has another shape than the contract says.
+ * The outcome of a call. `receipt`: forwarded under a receipt that came with it. `held`: waits for an approval, or was refused
+ * without one. `observed`, `failed_open` and `break_glass`: forwarded without an allowing decision. `refused`: its arguments
+ * violate the pinned contract. `drifted`: an extra row for a call whose answer does not match the contract.
  */
 export const EFFECTS = [
   'forwarded',
@@ -28,19 +28,19 @@ export interface InterceptionRow {
   readonly decisionId: string | null
   readonly route: string
   readonly protocol: string
-  /** What was called: MCP method and tool, or HTTP method and path. */
+  /** The operation: MCP method and tool, or HTTP method and path. */
   readonly action: string
   readonly executionAction: ExecutionAction
   readonly enforced: boolean
   readonly effect: CallEffect
-  /** The exception that it went on under. */
+  /** The break-glass exception under which it was forwarded. */
   readonly breakGlassId: string | null
-  /** Where and how it, or its answer, departs from the pinned contract; null: it was not refused for that, and did not drift. */
+  /** Where the call or its answer departs from the pinned contract; null: it was not refused for that, and did not drift. */
   readonly violations: readonly Violation[] | null
   readonly at: number
 }
 
-/** A call record as it is read again. @property effect null: written before effects were */
+/** A call record as read from the store. @property effect null: written before effects were */
 export interface StoredCall extends Omit<InterceptionRow, 'effect'> {
   readonly sequence: number
   readonly effect: CallEffect | null
@@ -60,9 +60,12 @@ export interface CallFilter {
   readonly before?: number
 }
 
-/** Calls are many: a page looks at a bounded number of them, so it may hold fewer than its limit, or none, and others follow. */
+/**
+ * Calls are many: one page reads a bounded number of rows, so it may contain fewer than its limit, or none, with more pages to
+ * follow.
+ */
 export interface CallPage {
   readonly rows: readonly StoredCall[]
-  /** `before` of the next page; null: this is the last. */
+  /** `before` of the next page; null: this is the last page. */
   readonly next: number | null
 }

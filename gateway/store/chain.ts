@@ -1,8 +1,11 @@
-/** The hash chain of the ledger: each decision row covers its own columns and the hash before it, so a changed, missing or moved row shows. */
+/**
+ * The hash chain of the ledger: each decision row covers its own columns and the previous hash, so a changed, missing or moved
+ * row is found.
+ */
 import { sha256Hex } from '../runtime/hash.ts'
 import type { DecisionRow } from './store.ts'
 
-/** What the first row points back to. */
+/** The previous hash of the first row. */
 export const GENESIS_HASH = `sha256:${'0'.repeat(64)}`
 
 /**

@@ -1,6 +1,6 @@
 /**
- * A signed head of the ledger: compact JWS (RFC 7515) with the receipt keys, and a type of its own, so that it is never a receipt.
- * Whoever keeps one elsewhere can tell later that the ledger still holds everything up to it.
+ * A signed head of the ledger: compact JWS (RFC 7515) with the receipt keys and its own type, so that it is never a receipt. A
+ * checkpoint that is stored elsewhere proves later that the ledger still contains everything up to it.
  */
 import type { KeySet } from '../../engine/internal.ts'
 import { signatureOf, type ReceiptSigner } from '../keys/receipt-signer.ts'
@@ -24,18 +24,18 @@ export async function signCheckpoint(checkpoint: Checkpoint, signer: ReceiptSign
 type CheckpointReading =
   | { readonly ok: true; readonly checkpoint: Checkpoint }
   /**
-   * `problem`: part of a sentence for people. `isForged`: a key that is known did not sign it, or it is no checkpoint at all.
-   * `claimed`: what it names, whoever signed it; null when it names nothing.
+   * `problem`: part of a sentence for people. `isForged`: a known key did not sign it, or it is not a checkpoint.
+   * `claimed`: its content, whoever signed it; null when it has none.
    */
   | { readonly ok: false; readonly problem: string; readonly isForged: boolean; readonly claimed: Checkpoint | null }
 
-/** A key that is retired or revoked since has signed it all the same: what it names stays true of the ledger. */
+/** A key that was retired or revoked since did sign it: its content still applies to the ledger. */
 export function readCheckpoint(token: string, keys: KeySet): CheckpointReading {
   const [header = '', payload = '', signature = '', ...rest] = token.trim().split('.')
   const { kid, alg, typ } = decode(header)
   const checkpoint = checkpointIn(decode(payload))
   if (rest.length > 0 || alg !== 'EdDSA' || typ !== CHECKPOINT_TYPE || typeof kid !== 'string' || checkpoint === null)
-    return { ok: false, problem: 'it is no checkpoint', isForged: true, claimed: null }
+    return { ok: false, problem: 'it is not a checkpoint', isForged: true, claimed: null }
   const key = keys.get(kid)
   if (key === undefined)
     return { ok: false, problem: `no receipt key has the id ${kid}`, isForged: false, claimed: checkpoint }
@@ -59,7 +59,7 @@ function decode(segment: string): Partial<Record<string, unknown>> {
     const value: unknown = JSON.parse(Buffer.from(segment, 'base64url').toString('utf8'))
     return typeof value === 'object' && value !== null ? value : {}
   } catch {
-    // Not JSON: the caller says that it is no checkpoint.
+    // Not JSON: the caller reports that it is not a checkpoint.
     return {}
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Checkpoints of the ledger: its head is signed from time to time and kept in the store, in a file beside the keys, in the log and
- * as a metric. A ledger that was cut or replaced does not hold what was signed, wherever that was kept.
+ * Checkpoints of the ledger: its head is signed at intervals and stored in the ledger, in a file next to the keys, in the log
+ * and as a metric. A ledger that was truncated or replaced does not contain the signed entry.
  */
 import { dirname, join, resolve } from 'node:path'
 import { mkdirSync } from 'node:fs'
@@ -12,7 +12,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import { signCheckpoint } from './checkpoint-token.ts'
 
 export interface Checkpoints {
-  /** Signs the head now, unless it is signed already. Never rejects. */
+  /** Signs the head now, unless it is already signed. Never rejects. */
   write(): Promise<void>
   /** Signs the head once more and stops. */
   close(): Promise<void>
@@ -22,7 +22,7 @@ interface CheckpointsDeps {
   readonly store: Pick<Store, 'ledgerHead' | 'recordCheckpoint'>
   readonly keys: Pick<KeyRing, 'signer'>
   readonly file: string
-  /** Milliseconds between two looks at the head. */
+  /** Milliseconds between two checks of the head. */
   readonly interval: number
   readonly metrics: Metrics
   readonly logger: Logger
@@ -68,7 +68,8 @@ async function signHead(signed: string | null, deps: CheckpointsDeps): Promise<s
   if (head.hash === signed) return signed
   const at = now()
   const token = await signCheckpoint({ ...head, issuedAt: Math.floor(at / 1000) }, keys.signer())
-  // The file first: it is never older than what the ledger holds, so a start can tell that it was removed or put back.
+  // The file first: it is never older than the ledger, so the next start can detect that it was removed or replaced by an older
+  // copy.
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   writePrivateFile(file, `${token}\n`)
   await store.recordCheckpoint({ ...head, at, token })
@@ -79,7 +80,7 @@ async function signHead(signed: string | null, deps: CheckpointsDeps): Promise<s
   return head.hash
 }
 
-/** The first 12 hex digits as a number: what a metric can hold exactly. */
+/** The first 12 hex digits as a number: a metric can represent it exactly. */
 function hashPrefix(hash: string): number {
   return Number.parseInt(hash.slice('sha256:'.length, 'sha256:'.length + 12), 16)
 }

@@ -1,6 +1,7 @@
 /**
- * Is the ledger the one that this gateway wrote? Keys and the last checkpoint lie beside it: a ledger that is new, empty, cut or an
- * older copy makes used and revoked receipts current again, so the start stops until a person accepts it.
+ * Checks that the ledger is the one that this gateway wrote, with the keys and the last checkpoint next to it. A ledger that is
+ * new, empty, truncated or an older copy would make used and revoked receipts valid again. So the start stops until a person
+ * accepts it.
  */
 import { existsSync } from 'node:fs'
 import type { StoreConfig } from './settings.ts'
@@ -18,23 +19,23 @@ import { statsOf } from '../runtime/regular-file.ts'
 type Places = Pick<StoreConfig, 'data_dir' | 'store'>
 
 const CONSEQUENCE =
-  'Receipts that were used or revoked would be current again, and approvals, baselines and API keys are gone with it.'
+  'Used or revoked receipts would be valid again, and approvals, baselines and API keys would be lost.'
 const REMEDY =
-  'Restore the ledger and its checkpoint file from the newest backup. To go on with this one all the same: preflight ledger accept --reason TEXT'
+  'Restore the ledger and its checkpoint file from the newest backup. To accept this ledger instead: preflight ledger accept --reason TEXT'
 
 const CHECKPOINT: PrivateFileKind = { subject: 'The checkpoint of the ledger', remedy: REMEDY }
 
-/** Missing, or without a byte. */
+/** Missing or empty. */
 export function isFreshLedger(config: Places): boolean {
   return (statsOf(ledgerFile(config))?.size ?? 0) === 0
 }
 
-/** Before the store is opened, which would make a new one. Throws a StartupError. */
+/** Called before the store is opened, which would make a new one. Throws a StartupError. */
 export function requireKnownLedger(config: Places): void {
   const keys = keyFile(config.data_dir)
   if (!isFreshLedger(config) || !existsSync(keys)) return
   const file = ledgerFile(config)
-  const state = existsSync(file) ? 'is empty (0 bytes)' : 'is not there'
+  const state = existsSync(file) ? 'is empty (0 bytes)' : 'is missing'
   throw new StartupError(
     `The ledger ${file} ${state}, and the receipt keys ${keys} are older. ${CONSEQUENCE} ${REMEDY}`,
   )
@@ -42,13 +43,13 @@ export function requireKnownLedger(config: Places): void {
 
 type Ledger = Pick<Store, 'ledgerHead' | 'journalHash' | 'newestCheckpoint'>
 
-/** Once the store is open: it holds what was signed last. Throws a StartupError. */
+/** Called once the store is open: it must contain the entry that was signed last. Throws a StartupError. */
 export async function requireContinuity(config: Places, store: Ledger, keys: Pick<KeyRing, 'keySet'>): Promise<void> {
   const problem = await continuityProblem(config, store, keys)
   if (problem !== null) throw new StartupError(`${problem} ${CONSEQUENCE} ${REMEDY}`)
 }
 
-/** A sentence on why the ledger is not the one that was signed; null: it is, or nothing was signed. */
+/** A sentence on why the ledger is not the signed one; null: it is, or nothing was signed. */
 export async function continuityProblem(
   config: Places,
   store: Ledger,
@@ -59,13 +60,13 @@ export async function continuityProblem(
   if (head === null || head.sequence === 0) return `The ledger ${ledger} has no chain: it was removed.`
   const held = await store.newestCheckpoint(head.chain)
   if (held !== null && (await store.journalHash(held.chain, held.sequence)) !== held.hash)
-    return `The ledger ${ledger} does not hold entry ${held.sequence}, which was signed at ${instant(held.at)}: its end was cut off.`
+    return `The ledger ${ledger} does not contain entry ${held.sequence}, which was signed at ${instant(held.at)}: its end was cut off.`
   const file = checkpointFile(config.data_dir)
   const token = readPrivateFile(file, CHECKPOINT)
   if (token === null) return removedFile(file, ledger, held)
   const read = readCheckpoint(token, keys.keySet())
   if (!read.ok && read.isForged) return `The checkpoint ${file} cannot be checked: ${read.problem}.`
-  // After the keys were replaced nobody can check who signed; the ledger must hold what it names all the same.
+  // After the keys were replaced the signature cannot be checked; the ledger must contain the named entry all the same.
   const checkpoint = read.ok ? read.checkpoint : read.claimed
   if (checkpoint === null) return null
   const found = await store.journalHash(checkpoint.chain, checkpoint.sequence)
@@ -83,8 +84,8 @@ export async function continuityProblem(
 function removedFile(file: string, ledger: string, held: HeldCheckpoint | null): string | null {
   if (held === null || held.isAcceptedSince) return null
   return (
-    `The ledger ${ledger} was signed up to entry ${held.sequence} at ${instant(held.at)}, and ${file} is not there. ` +
-    'Without that file nobody can tell whether the end of the ledger was cut off.'
+    `The ledger ${ledger} was signed up to entry ${held.sequence} at ${instant(held.at)}, and ${file} is missing.  ` +
+    'Without that file it is unknown whether the end of the ledger was cut off.'
   )
 }
 
@@ -92,7 +93,7 @@ function olderFile(file: string, { chain, sequence }: LedgerHead, held: HeldChec
   if (held === null || held.isAcceptedSince || held.chain !== chain || sequence >= held.sequence) return null
   return (
     `The checkpoint ${file} is of entry ${sequence}, and the ledger was signed up to entry ${held.sequence} at ${instant(held.at)}: ` +
-    'the file is an older copy, and nobody can tell whether the end of the ledger was cut off.'
+    'the file is an older copy, and it is unknown whether the end of the ledger was cut off.'
   )
 }
 

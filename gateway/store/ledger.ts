@@ -1,4 +1,6 @@
-/** What the ledger says of itself: its chains, the heads that are signed as checkpoints, and the faults that a check of the whole finds. */
+/**
+ * The ledger's view of itself: its chains, the heads that are signed as checkpoints, and the faults that a full check finds.
+ */
 
 /** The newest entry of a chain. Each writer has a chain of its own; an embedded store has one. */
 export interface LedgerHead {
@@ -14,18 +16,18 @@ export interface CheckpointRow extends LedgerHead {
   readonly token: string
 }
 
-/** The newest checkpoint that the ledger itself holds. */
+/** The newest checkpoint in the ledger itself. */
 export interface HeldCheckpoint extends CheckpointRow {
-  /** A person accepted the ledger later than that: the file beside it may be gone. */
+  /** A person accepted the ledger after that: the checkpoint file may be missing. */
   readonly isAcceptedSince: boolean
 }
 
 export interface LedgerReport {
   readonly heads: readonly LedgerHead[]
-  /** Sentences for people, each about one row, entry or checkpoint; empty when the ledger is whole. */
+  /** Sentences for people, each about one row, entry or checkpoint; empty when the ledger is intact. */
   readonly faults: readonly string[]
   readonly checkpoints: readonly CheckpointRow[]
 }
 
-/** A check stops after this many: the first ones say where to look. */
+/** A check stops after this many faults: the first ones show where to look. */
 export const MOST_FAULTS = 50

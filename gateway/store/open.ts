@@ -10,14 +10,16 @@ export function ledgerFile(config: Pick<StoreConfig, 'data_dir' | 'store'>): str
   return url === undefined ? join(resolve(config.data_dir), 'ledger.db') : resolve(url.replace(/^file:(?:\/\/)?/, ''))
 }
 
-/** Beside a gateway that serves. Throws a StartupError with what to do when the file cannot be opened for writing. */
+/**
+ * Opens the store next to a running gateway. Throws a StartupError with the remedy when the file cannot be opened for writing.
+ */
 export function openStore(config: StoreConfig): Promise<Store> {
   return openSqliteStore(settingsOf(config))
 }
 
 /**
- * As the one gateway that serves from this data directory and this ledger.
- * Throws a StartupError, also when another one serves from either.
+ * Opens the store as the one gateway that serves from this data directory and this ledger.
+ * Throws a StartupError, also when another gateway serves from either.
  */
 export function openStoreToServe(config: StoreConfig, events: StoreEvents): Promise<Store> {
   return openSqliteStore({ ...settingsOf(config), ...events, locks: servingLocks(config) })
@@ -28,7 +30,7 @@ function settingsOf(config: StoreConfig) {
   return { file: ledgerFile(config), calls, flushMilliseconds: flush * 1000 }
 }
 
-/** Both the directory (keys, spool) and the ledger, which may lie elsewhere, serve one gateway at a time. */
+/** Both the directory (keys, spool) and the ledger, which may be elsewhere, serve one gateway at a time. */
 function servingLocks(config: StoreConfig): readonly string[] {
   return [join(resolve(config.data_dir), 'serving.lock'), `${ledgerFile(config)}.lock`]
 }

@@ -9,7 +9,7 @@ export const StoreSettings = strict(
       Type.String({ description: 'Default: SQLite in data_dir. file:PATH names another SQLite file.' }),
     ),
   },
-  'Where decisions are kept.',
+  'Where decisions are stored.',
 )
 export type StoreSettings = Static<typeof StoreSettings>
 
@@ -20,15 +20,15 @@ export const LedgerSettings = strict(
       description:
         'Records of single calls: written in batches, or durable before each call is forwarded. Decisions are always durable first.',
     }),
-    flush: seconds(0.05, 'Longest wait before a batch of call records is written', 0.001),
+    flush: seconds(0.05, 'Maximum delay before a batch of call records is written', 0.001),
     checkpoint: seconds(
       60,
-      'The head of the ledger is signed this often, when it has moved: into the ledger, a file in data_dir, the log and a metric',
+      'Interval at which a changed head of the ledger is signed, into the ledger, a file in data_dir, the log and a metric',
       1,
     ),
     inputs: integer(
       256 * 1024 * 1024,
-      'Bytes of contracts (compressed, each once) kept so that decisions can be replayed under another policy; the least recently used go first. 0 keeps none',
+      'Bytes of contracts (compressed, each once) stored for the replay of decisions under another policy; the least recently used are removed first. 0 stores none',
       0,
     ),
   },
@@ -36,7 +36,7 @@ export const LedgerSettings = strict(
 )
 export type LedgerSettings = Static<typeof LedgerSettings>
 
-/** What of the configuration the store reads. */
+/** The part of the configuration that the store reads. */
 export interface StoreConfig {
   readonly data_dir: string
   readonly store: StoreSettings

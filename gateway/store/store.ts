@@ -1,6 +1,6 @@
 /**
- * What the gateway remembers, behind one interface (docs/architecture.md, State). A promise resolves when its row is durable;
- * it rejects with STORE_UNAVAILABLE when the row could not be made so, and then nothing of it is stored.
+ * The state of the gateway, behind one interface (docs/architecture.md, State). A promise resolves when its row is durable. It
+ * rejects with STORE_UNAVAILABLE when the row could not be made durable, and then nothing of it is stored.
  */
 import type { Approvers, Decision, ExecutionAction } from '../../engine/internal.ts'
 import type { CallFilter, CallPage, InterceptionRow } from './call.ts'
@@ -8,7 +8,7 @@ import type { CheckpointRow, HeldCheckpoint, LedgerHead, LedgerReport } from './
 
 export type Role = 'agent' | 'approver' | 'admin'
 
-/** An API key as kept: its SHA-256 only (docs/reference/api.md#authentication). Times are milliseconds since the epoch. */
+/** An API key as stored: its SHA-256 only (docs/reference/api.md#authentication). Times are milliseconds since the epoch. */
 export interface ApiKey {
   /** 64 hex digits: SHA-256 of the key. */
   readonly hash: string
@@ -24,7 +24,9 @@ export interface ApiKey {
   readonly revokedAt: number | null
 }
 
-/** The place and set that a later decision supersedes an earlier one by (docs/reference/hashes.md#scope-key), already joined into one text. */
+/**
+ * The members by which a later decision supersedes an earlier one (docs/reference/hashes.md#scope-key), joined into one text.
+ */
 export type SupersessionKey = string
 
 export interface DecisionRow {
@@ -43,7 +45,7 @@ export interface DecisionRow {
   readonly supersessionKey: SupersessionKey
   /** The envelope as issued, JSON text. */
   readonly envelope: string
-  /** The whole authorize answer, JSON text; null where the decision was made on the road. */
+  /** The whole authorize answer, JSON text; null for intercepted calls. */
   readonly response: string | null
   readonly idempotency: { readonly key: string; readonly bodyDigest: string } | null
 }
@@ -52,7 +54,7 @@ export type ReceiptState = 'current' | 'superseded' | 'revoked' | 'consumed'
 
 export interface StoredDecision extends DecisionRow {
   readonly receiptState: ReceiptState
-  /** Position in the ledger, from 1; `hash` covers the row and the hash before it. */
+  /** Position in the ledger, from 1; `hash` covers the row and the previous hash. */
   readonly sequence: number
   readonly previousHash: string
   readonly hash: string
@@ -70,9 +72,9 @@ export interface BreakGlassRow {
   /** Set when it was closed before its time. */
   readonly closedBy: string | null
   readonly closedAt: number | null
-  /** Set once its time was seen to be over; from then on no clock brings it back. */
+  /** Set once the gateway has seen that its time passed; from then on no clock makes it valid again. */
   readonly endedAt: number | null
-  /** Calls that went on because of it. */
+  /** Calls that were forwarded because of it. */
   readonly calls: number
 }
 
@@ -99,7 +101,7 @@ export interface LedgerFilter {
   readonly before?: number
 }
 
-/** The contract that a route's calls are judged against, kept whole (docs/reference/api.md#baselines). */
+/** The contract that a route's calls are compared with, stored whole (docs/reference/api.md#baselines). */
 export interface BaselineRow {
   readonly route: string
   readonly artifactId: string
@@ -111,38 +113,41 @@ export interface BaselineRow {
   readonly setAt: number
 }
 
-/** What a route's upstream was last seen to offer, when that is not its baseline. */
+/** The contract that a route's upstream was last seen to offer, when it is not the baseline. */
 export interface CandidateRow extends Pick<BaselineRow, 'route' | 'type' | 'content' | 'digest'> {
-  /** When it was seen first, milliseconds since the epoch. */
+  /** When it was first seen, milliseconds since the epoch. */
   readonly seenAt: number
 }
 
 export interface MonitoringWindowRow {
   readonly windowId: string
-  /** The caller's to choose: many windows may share it. */
+  /** Chosen by the caller: several windows may have the same one. */
   readonly correlationId: string
   readonly decisionId: string
   readonly tenant: string
   readonly route: string | null
-  /** Who will tell the outcome. */
+  /** Who reports the outcome. */
   readonly observer: 'gateway' | 'caller'
   readonly openedAt: number
   readonly closedAt: number | null
   readonly outcome: string | null
 }
 
-/** `granted` stays so after its validity; what counts then is `validUntil`. */
+/** `granted` stays after its validity; `validUntil` counts then. */
 export type ApprovalState = 'pending' | 'granted' | 'denied' | 'expired'
 
-/** A request for a person's word on one change set in one context (docs/reference/api.md#approvals). Times are milliseconds since the epoch. */
+/**
+ * A request for a person's approval of one change set in one context (docs/reference/api.md#approvals). Times are milliseconds
+ * since the epoch.
+ */
 export interface ApprovalOpening {
   readonly approvalId: string
-  /** Digest of what the approval is about: equal questions share one request. */
+  /** Digest of the approval's content: equal requests share one row. */
   readonly key: string
   readonly tenant: string
-  /** Audience of who asks; null on the road without a key. */
+  /** Audience of the caller; null for an intercepted call without a key. */
   readonly requester: string | null
-  /** The decision that asked first. */
+  /** The decision that first asked for it. */
   readonly decisionId: string
   readonly route: string | null
   readonly operation: string | null
@@ -155,12 +160,12 @@ export interface ApprovalOpening {
   readonly policyHash: string
   readonly summary: string
   readonly riskScore: number
-  /** Blocking reasons, JSON text: what the approver is asked to answer for. */
+  /** Blocking reasons, JSON text: the approver takes responsibility for them. */
   readonly reasons: string
   readonly openedAt: number
-  /** Not settled by then, it is expired. */
+  /** Expires then if nobody has granted or denied it. */
   readonly expiresAt: number
-  /** Groups that may grant it, as the policy asked when it was opened. */
+  /** Groups that may grant it, as the policy required when it was opened. */
   readonly approvers: Approvers
 }
 
@@ -177,10 +182,10 @@ export interface ApprovalDecision {
 }
 
 export interface ApprovalRow extends Omit<ApprovalOpening, 'requester'> {
-  /** Everybody who asked, in no order; callers of the road without a key are not among them. */
+  /** All requesters, in no order; callers without a key are not included. */
   readonly requesters: readonly string[]
   readonly result: ApprovalDecision | null
-  /** Set once its time, or that of its grant, was seen to be over; from then on no clock brings it back. */
+  /** Set once the gateway has seen that its time, or that of its grant, passed; from then on no clock makes it valid again. */
   readonly endedAt: number | null
 }
 
@@ -199,14 +204,17 @@ export interface ApprovalFilter {
 export interface ApprovalDecisionRequest extends ApprovalDecision {
   readonly tenant: string
   readonly approvalId: string
-  /** A requester may not settle their own request. */
+  /** A requester may not grant or deny their own request. */
   readonly isFourEyes: boolean
 }
 
-/** `conflict`: settled before, or expired. `own`: four eyes are asked for and these are the same two. `group`: others have to grant it. */
+/**
+ * `conflict`: already granted, denied or expired. `own`: four eyes are required, and requester and approver are the same.
+ * `group`: another group must grant it.
+ */
 export type ApprovalDecisionResult = 'settled' | 'missing' | 'conflict' | 'own' | 'group'
 
-/** The decisions of one scope, to look back at. Times are milliseconds since the epoch. */
+/** The earlier decisions of one scope. Times are milliseconds since the epoch. */
 export interface HistoryFilter {
   readonly tenant: string
   readonly supersessionKey: SupersessionKey
@@ -216,10 +224,10 @@ export interface HistoryFilter {
 
 export type HistoryRow = Pick<DecisionRow, 'decision' | 'inputFingerprint' | 'evaluatedAt'>
 
-/** What a decision was made from, beside the texts that it names by digest. */
+/** The input of a decision, without the texts that it names by digest. */
 export interface KeptInput {
   readonly decisionId: string
-  /** JSON text; its form is the flow's business. */
+  /** JSON text; the flow defines its form. */
   readonly input: string
   readonly digests: readonly string[]
   readonly at: number
@@ -227,14 +235,14 @@ export interface KeptInput {
 
 export interface KeptContent {
   readonly digest: string
-  /** Compressed; how is the flow's business. */
+  /** Compressed; the flow defines how. */
   readonly packed: Uint8Array
 }
 
-/** Calls of one consumer since the last writing. */
+/** Calls of one consumer since the last write. */
 export interface ObservedUse {
   readonly route: string
-  /** Of the subject: the route, and the tool or operation where one is known. */
+  /** The target: the route, and the tool or operation when it is known. */
   readonly target: string
   readonly operation: string | null
   readonly tool: string | null
@@ -245,14 +253,14 @@ export interface ObservedUse {
 
 export interface ObservedUses {
   readonly uses: readonly ObservedUse[]
-  /** Consumers told apart of one target; the rest counts as one. */
+  /** Maximum number of distinct consumers of one target; the rest counts as one. */
   readonly limit: number
-  /** What was not seen since then is forgotten. */
+  /** Uses last seen before this are deleted. */
   readonly since: number
 }
 
 export interface KnownUse extends Pick<ObservedUse, 'consumer' | 'operation' | 'tool'> {
-  /** The one that was asked about. */
+  /** The requested one. */
   readonly artifact: string
 }
 
@@ -269,18 +277,21 @@ export interface BindingRow {
 
 export interface ChallengeRow extends Pick<BindingRow, 'tenant' | 'platform' | 'repository'> {
   readonly challengeId: string
-  /** What the marker file is to hold. */
+  /** Required content of the marker file. */
   readonly marker: string
   readonly createdAt: number
   readonly expiresAt: number
 }
 
 export interface Store {
-  /** Describes itself for the start-up summary and readiness, e.g. `sqlite /var/lib/preflight/ledger.db`. */
+  /** A description for the start-up summary and readiness, e.g. `sqlite /var/lib/preflight/ledger.db`. */
   readonly description: string
   /** Makes the decision durable and marks older ones of the same tenant and supersession key superseded, in one transaction. */
   recordDecision(row: DecisionRow): Promise<void>
-  /** Many calls share a commit. `durable` resolves after it, `batched` is done at once (the rows follow within `ledger.flush_ms`). */
+  /**
+   * Many calls share a commit. `durable` resolves after it, `batched` resolves immediately (the rows follow within
+   * `ledger.flush_ms`).
+   */
   recordInterception(row: InterceptionRow): Promise<void> | void
   /** @param audience issued to it only; null or absent: to anybody of the tenant */
   decisionById(tenant: string, decisionId: string, audience?: string | null): Promise<StoredDecision | null>
@@ -294,40 +305,40 @@ export interface Store {
   ): Promise<StoredDecision | null>
   /** Newest first. */
   history(filter: HistoryFilter): Promise<readonly HistoryRow[]>
-  /** Keeps what a decision was made from; answers the digests of the texts that are not kept (any more). */
+  /** Stores the input of a decision; returns the digests of the texts that are missing. */
   keepInput(input: KeptInput): Promise<readonly string[]>
-  /** All texts together hold at most `bound` bytes: the least recently used go. */
+  /** All texts together have at most `bound` bytes: the least recently used are removed. */
   keepContent(content: KeptContent, at: number, bound: number): Promise<void>
   keptInput(decisionId: string): Promise<string | null>
   keptContent(digest: string): Promise<Uint8Array | null>
   /** A secret of this installation, made of `fresh` when there is none yet. */
   observationSalt(fresh: string): Promise<string>
   recordUses(uses: ObservedUses): Promise<void>
-  /** @param artifacts targets of the road, or names of routes */
+  /** @param artifacts targets of intercepted calls, or names of routes */
   usesOf(artifacts: readonly string[], since: number): Promise<readonly KnownUse[]>
   ledger(filter: LedgerFilter): Promise<readonly StoredDecision[]>
   /** Newest first. */
   calls(filter: CallFilter): Promise<CallPage>
-  /** Whatever tenant it belongs to: a verifier holds a token, not a key. Null when this store never issued it. */
+  /** For any tenant: a verifier has a token, not a key. Null when this store never issued it. */
   receiptState(decisionId: string): Promise<ReceiptState | null>
   /** Marks the receipt used; true for exactly one caller, ever. */
   consumeReceipt(decisionId: string, at: number): Promise<boolean>
   /** True when the decision exists for the tenant; revoking twice is no error. */
   revokeReceipt(tenant: string, decisionId: string, reason: string, by: string, at: number): Promise<boolean>
   /**
-   * Joins the request of the same key that still stands (pending, granted and valid, or denied, until its end), else opens this
-   * one; answers the one that stands.
+   * Joins the request of the same key that is in force (pending, granted and valid, or denied until its end), else opens this
+   * one. Returns the one in force.
    */
   openApproval(opening: ApprovalOpening): Promise<ApprovalRow>
   approval(tenant: string, approvalId: string): Promise<ApprovalRow | null>
   /** Newest first. */
   approvals(filter: ApprovalFilter): Promise<readonly ApprovalRow[]>
-  /** Settles a pending request once: for exactly one caller the answer is `settled`. */
+  /** Decides a pending request once: exactly one caller gets `settled`. */
   decideApproval(request: ApprovalDecisionRequest): Promise<ApprovalDecisionResult>
   openBreakGlass(row: BreakGlassRow): Promise<void>
   /** Newest first. */
   breakGlasses(filter: BreakGlassFilter): Promise<readonly BreakGlassRow[]>
-  /** As it stands then; null when there is none. Closing what has ended changes nothing. */
+  /** The row after the call; null when there is none. Closing an ended exception changes nothing. */
   closeBreakGlass(id: string, by: string, at: number): Promise<BreakGlassRow | null>
   /** Counts one call on the exception in force of the route; null when there is none. */
   useBreakGlass(route: string, at: number): Promise<BreakGlassRow | null>
@@ -337,11 +348,11 @@ export interface Store {
   openChallenge(row: ChallengeRow): Promise<void>
   challenge(tenant: string, challengeId: string): Promise<ChallengeRow | null>
   baseline(route: string, artifactId: string): Promise<BaselineRow | null>
-  /** Digest and time of a baseline, without its content: whether it is still the one known. */
+  /** Digest and time of a baseline, without its content: to check whether it is still the known one. */
   baselineStamp(route: string, artifactId: string): Promise<Pick<BaselineRow, 'digest' | 'setAt'> | null>
   baselineCandidate(route: string): Promise<CandidateRow | null>
   baselineCandidates(): Promise<readonly CandidateRow[]>
-  /** The first sight of the same content stays. */
+  /** The time of the first sight of the same content stays. */
   setBaselineCandidate(row: CandidateRow): Promise<void>
   dropBaselineCandidate(route: string): Promise<void>
   /** True for exactly one caller, ever: the one that may announce this candidate of a route. */
@@ -359,26 +370,29 @@ export interface Store {
   revokeApiKey(hash: string, at: number): Promise<boolean>
   /** @param mail digest of the address; false, and no key, when it has one already */
   createSignup(key: ApiKey, mail: string): Promise<boolean>
-  /** Adds one to the tenant's count of the month (`YYYY-MM`) unless it has reached `limit`; answers the new count, or null when full. */
+  /**
+   * Adds one to the tenant's count of the month (`YYYY-MM`) unless it has reached `limit`; returns the new count, or null when
+   * full.
+   */
   countUse(tenant: string, month: string, limit: number): Promise<number | null>
   /** The tenant's count of the month so far. */
   usesInMonth(tenant: string, month: string): Promise<number>
   /** Throws STORE_UNAVAILABLE unless a write reaches the disk now. */
   probe(): Promise<void>
-  /** Records the end of exceptions and approvals whose time is over at this moment (milliseconds since the epoch). */
+  /** Records the end of exceptions and approvals whose time has passed at this time (milliseconds since the epoch). */
   endExpired(at: number): Promise<void>
   /** Recomputes the hash chain of the decisions; the first sequence that does not fit, or null. */
   verifyChain(): Promise<number | null>
-  /** Checks everything that is under the chain. Takes long, and holds up this store's writes: for the command line. */
+  /** Checks everything under the chain. It takes long and delays this store's writes: for the command line. */
   inspectLedger(): Promise<LedgerReport>
   /** Null: the chain was removed. */
   ledgerHead(): Promise<LedgerHead | null>
   /** Hash of one entry; null when the chain has none there. */
   journalHash(chain: string, sequence: number): Promise<string | null>
-  /** The newest signed head of a chain that the ledger holds; null: none. */
+  /** The newest signed head of a chain in the ledger; null: none. */
   newestCheckpoint(chain: string): Promise<HeldCheckpoint | null>
   recordCheckpoint(row: CheckpointRow): Promise<void>
-  /** A person takes this ledger in place of the one that the last checkpoint is about. */
+  /** A person accepts this ledger in place of the one that the last checkpoint is about. */
   acceptLedger(by: string, reason: string): Promise<void>
   close(): Promise<void>
 }

@@ -1,6 +1,6 @@
 /**
- * The authority that signs the certificates shown to agents: given by the configuration, or made here when first needed and
- * kept in the data directory. A new one is published before it signs, so that agents can learn to trust it in time.
+ * The authority that signs the certificates for agents: from the configuration, or made here when first needed and kept in the
+ * data directory. A new one is published before it signs, so that agents can trust it in time.
  */
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto'
 import type { TlsSettings } from './settings.ts'
@@ -9,16 +9,16 @@ import { authorityFile, readAuthorityFile, writeAuthorityFile, type StoredAuthor
 import { statsOf } from '../runtime/regular-file.ts'
 import { readGivenAuthority, type GivenAuthority } from './given-authority.ts'
 
-/** One authority at work. */
+/** The signing authority. */
 export interface SigningAuthority {
   /** PEM of the signing certificate. */
   readonly certificate: string
-  /** PEM of what is sent along with a leaf so that it leads to a trusted certificate; empty when agents trust this one itself. */
+  /** PEM of the intermediate certificates that are sent with a leaf; empty when agents trust this authority itself. */
   readonly chain: string
   readonly key: KeyObject
   /** Milliseconds since the epoch. */
   readonly notAfter: number
-  /** Changes with the certificate: what it signed is told apart by this. */
+  /** Changes with the certificate: the leaves of different certificates are distinguished by it. */
   readonly id: string
 }
 
@@ -26,14 +26,17 @@ export interface SigningAuthority {
 export interface PublishedAuthority {
   /** PEM. */
   readonly certificate: string
-  /** `next`: to be trusted already, signs from `signsFrom` on. `retired`: signs no more, some of its leaves still live. */
+  /**
+   * `next`: already to be trusted, signs from `signsFrom` on. `retired`: no longer signs, but some of its leaves are still
+   * valid.
+   */
   readonly status: 'next' | 'signing' | 'retired'
-  /** Milliseconds since the epoch; null when it is given by the configuration. */
+  /** Milliseconds since the epoch; null when the configuration gives the authority. */
   readonly signsFrom: number | null
 }
 
 export interface Authorities {
-  /** The one that signs now. Rejects with a StartupError when there is none to be had, or when it has ended. */
+  /** The one that signs now. Rejects with a StartupError when there is none, or when it has expired. */
   signing(): Promise<SigningAuthority>
   /** All to be trusted, oldest first. */
   published(): Promise<readonly PublishedAuthority[]>
@@ -53,7 +56,7 @@ interface AuthoritiesDeps {
   readonly now: () => number
 }
 
-/** Longest life of a leaf; an authority that signs no more is published until its last leaf has ended. */
+/** Longest validity of a leaf; an authority that no longer signs is published until its last leaf has expired. */
 export const LEAF_LIFE_MS = 24 * 3_600_000
 
 export function createAuthorities(deps: AuthoritiesDeps): Authorities {
@@ -75,7 +78,7 @@ function ownAuthorities({ dataDir, now }: AuthoritiesDeps): Authorities {
   const stored = async (): Promise<readonly StoredAuthority[]> => {
     const known = read()
     if (known.length > 0) return known
-    // Two first needs at once must not make two authorities.
+    // Two simultaneous first uses must not make two authorities.
     making ??= add([], Math.floor(now() / 1000)).finally(() => {
       making = null
     })
@@ -127,7 +130,7 @@ function signingAt(authorities: readonly StoredAuthority[], now: number): Stored
   return authorities.findLast(({ signs_from }) => signs_from * 1000 <= now)
 }
 
-/** Without those whose last leaf has ended; the private key of one that signs no more goes at the next rotation. */
+/** Without those whose last leaf has expired; the private key of a retired authority is deleted at the next rotation. */
 function stillOfUse(authorities: readonly StoredAuthority[], now: number): readonly StoredAuthority[] {
   return authorities.flatMap((authority, index) => {
     const next = authorities.slice(index + 1).find(({ signs_from }) => signs_from * 1000 <= now)
@@ -167,6 +170,6 @@ function usable(certificate: string, chain: string, key: KeyObject, now: number)
   const notAfter = validToDate.getTime()
   if (notAfter > now) return { certificate, chain, key, notAfter, id: fingerprint256 }
   throw new StartupError(
-    `The certificate authority ended on ${validToDate.toISOString()}. Make a new one with: preflight ca rotate --overlap 0`,
+    `The certificate authority expired on ${validToDate.toISOString()}. Make a new one with: preflight ca rotate --overlap 0`,
   )
 }

@@ -1,4 +1,7 @@
-/** The authorities of our own that sign what agents are shown, in one file of the data directory: read and checked whole, written whole. */
+/**
+ * The file in the data directory with the authorities that sign certificates for agents: read and checked as a whole, written
+ * as a whole.
+ */
 import { join, resolve } from 'node:path'
 import { readPrivateFile, unusableFile, writePrivateFile, type PrivateFileKind } from '../runtime/private-file.ts'
 import { messageOf } from '../errors/startup-error.ts'
@@ -6,7 +9,7 @@ import { messageOf } from '../errors/startup-error.ts'
 const AUTHORITIES: PrivateFileKind = {
   subject: 'The certificate authority',
   remedy:
-    'Restore the file from a backup, or move it away: a new authority is made then, and agents have to be given its ' +
+    'Restore the file from a backup, or move it away. Then a new authority is made, and agents need its ' +
     'certificate (preflight ca show).',
 }
 
@@ -15,7 +18,7 @@ export interface StoredAuthority {
   readonly certificate: string
   /** PEM, PKCS #8; null once another one signs. */
   readonly key: string | null
-  /** Seconds since the epoch: from then on it signs, and the one before it does not. */
+  /** Seconds since the epoch: from then on it signs, and the previous one does not. */
   readonly signs_from: number
 }
 

@@ -1,4 +1,4 @@
-/** What the schema cannot say of certificates and keys: files that are not there, hold something else, or do not fit each other. */
+/** Checks of certificates and keys that a schema cannot express: missing files, wrong content, a key that does not match. */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { messageOf } from '../errors/startup-error.ts'
 import { readGivenAuthority } from './given-authority.ts'
@@ -8,7 +8,7 @@ import type { LocatedMistake } from '../settings/schema-mistakes.ts'
 import { at, unreadable } from '../settings/mistake-collector.ts'
 import { readRegularFile } from '../runtime/regular-file.ts'
 
-/** Said at the start, and not by the first agent whose connection cannot be intercepted, or first call that is not forwarded. */
+/** Reported at the start, not by the first connection that cannot be intercepted or the first call that cannot be forwarded. */
 export function checkCertificateFiles({
   tls,
   routes,
@@ -31,12 +31,12 @@ function checkAuthority(ca: TlsSettings['ca']): readonly LocatedMistake[] {
   ]
 }
 
-/** What is over already lets the gateway start: its other routes are none the worse for it. */
+/** An expired authority does not prevent the start: other routes do not need it. */
 export function authorityWarnings({ tls: { ca } }: TlsConfig): readonly LocatedMistake[] {
   const read = ca === undefined ? null : readGivenAuthority(ca)
   if (ca === undefined || !read?.ok || read.value.notAfter > Date.now()) return []
   const end = new Date(read.value.notAfter).toISOString()
-  const message = `the authority ${ca.certificate} ended on ${end}, so no host can be intercepted`
+  const message = `the authority ${ca.certificate} expired on ${end}, so no host can be intercepted`
   return [at('/tls/ca/certificate', message, 'replace its files')]
 }
 
@@ -46,7 +46,7 @@ function checkBundle(pointer: string, file: string | undefined): readonly Locate
   if (file === undefined) return []
   const missing = checkFile(pointer, file)
   if (missing.length > 0) return missing
-  const fix = 'name a PEM file of the authorities that may have signed the certificate of the upstream'
+  const fix = 'name a PEM file of the authorities that the certificate of the upstream may come from'
   let text = ''
   const unread = faultOf(() => {
     text = readRegularFile(file, 'utf8')
@@ -60,7 +60,7 @@ function checkBundle(pointer: string, file: string | undefined): readonly Locate
   })
 }
 
-/** A private key in PEM that signs as `RS256`, as platforms give it out for their apps. */
+/** A private key in PEM that signs as `RS256`, as platforms issue it for their apps. */
 export function checkRsaKey(pointer: string, file: string): readonly LocatedMistake[] {
   const missing = checkFile(pointer, file)
   if (missing.length > 0) return missing
@@ -68,7 +68,7 @@ export function checkRsaKey(pointer: string, file: string): readonly LocatedMist
     const { asymmetricKeyType } = createPrivateKey(readRegularFile(file))
     if (asymmetricKeyType !== 'rsa') throw new Error(`its type is ${asymmetricKeyType}`)
   })
-  const fix = 'name the file that the platform gave out for the app'
+  const fix = 'name the file that the platform issued for the app'
   return fault === null ? [] : [at(pointer, `${file} holds no RSA private key in PEM (${fault})`, fix)]
 }
 

@@ -1,6 +1,6 @@
 /**
- * Certificates as they are made: an authority of our own, and leaves for single hosts. The one file that loads the X.509
- * library; it is imported when a certificate is first needed, never at the start.
+ * Makes certificates: an authority of our own, and leaves for single hosts. The only file that loads the X.509 library; it is
+ * imported when a certificate is first needed, never at the start.
  */
 import 'reflect-metadata'
 import {

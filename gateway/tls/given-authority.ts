@@ -1,4 +1,7 @@
-/** The authority that the configuration gives (`tls.ca`), read and checked whole: what it may do, and that certificate and key fit. */
+/**
+ * The authority from the configuration (`tls.ca`), read and checked as a whole: that it may sign, and that certificate and key
+ * match.
+ */
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto'
 import type { Result } from '../../engine/internal.ts'
 import { messageOf } from '../errors/startup-error.ts'
@@ -10,7 +13,7 @@ interface AuthorityFiles {
 }
 
 export interface GivenAuthority {
-  /** The whole file: the authority, and what leads from it to a trusted one. */
+  /** The whole file: the authority, and the chain to a trusted certificate. */
   readonly pem: string
   /** PEM of the authority alone. */
   readonly first: string
@@ -19,20 +22,20 @@ export interface GivenAuthority {
   readonly notAfter: number
 }
 
-/** What is wrong, and with which of the two files. */
+/** The fault, and in which of the two files it is. */
 interface AuthorityFault {
   readonly file: keyof AuthorityFiles
   readonly reason: string
 }
 
-/** Whether it is over is for whoever signs with it to say: `notAfter`. */
+/** Does not check the expiry: the caller that signs with it checks `notAfter`. */
 export function readGivenAuthority(files: AuthorityFiles): Result<GivenAuthority, AuthorityFault> {
   const certificate = parsed('certificate', files, (pem) => ({ pem, parsed: new X509Certificate(pem) }))
   if (!certificate.ok) return certificate
   const key = parsed('key', files, (pem) => createPrivateKey(pem))
   if (!key.ok) return key
   const { pem, parsed: authority } = certificate.value
-  if (!authority.ca) return fault('certificate', 'it may not sign other certificates (it is no CA)')
+  if (!authority.ca) return fault('certificate', 'it may not sign other certificates (it is not a CA)')
   if (!authority.checkPrivateKey(key.value)) return fault('certificate', `it does not belong to the key ${files.key}`)
   if (!isUsable(key.value)) return fault('key', 'it is neither EC P-256 nor RSA')
   const notAfter = authority.validToDate.getTime()

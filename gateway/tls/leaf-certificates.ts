@@ -1,4 +1,7 @@
-/** Certificates shown to agents, one for each host: signed when first asked for, kept with their TLS context, made anew before they end. */
+/**
+ * Certificates for agents, one for each host: signed when first needed, kept with their TLS context, renewed before they
+ * expire.
+ */
 import { generateKeyPairSync } from 'node:crypto'
 import type { SecureContext } from 'node:tls'
 import { LRUCache } from 'lru-cache'
@@ -25,7 +28,7 @@ interface LeavesDeps {
 
 interface CachedLeaf {
   readonly authorityId: string
-  /** Milliseconds since the epoch: from then on another one is shown. */
+  /** Milliseconds since the epoch: from then on another one is used. */
   readonly until: number
   readonly context: Promise<SecureContext>
 }
@@ -33,9 +36,9 @@ interface CachedLeaf {
 const MAX_CONTEXTS = 1000
 /** Clocks of agents may be behind. */
 const BACKDATED_MS = 3_600_000
-/** A connection may stand for long after its handshake, and resume: no leaf is shown in its last hours. */
+/** A connection may last long after its handshake, and resume: no leaf is used in its last hours. */
 const MARGIN_MS = 4 * 3_600_000
-/** The end of the authority is told this long before it, with each leaf that it signs. */
+/** The expiry of the authority is logged from this time before it, with each leaf that it signs. */
 const NOTICE_MS = 30 * 24 * 3_600_000
 
 export function createLeaves({ authorities, metrics, logger, now }: LeavesDeps): Leaves {
@@ -75,7 +78,7 @@ interface LeafKeys {
   readonly privateKey: string
 }
 
-/** One pair for all hosts, made anew at each start and written nowhere. */
+/** One pair for all hosts, made at each start and written nowhere. */
 function makeLeafKeys(): LeafKeys {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   return {

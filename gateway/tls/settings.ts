@@ -17,13 +17,13 @@ export const TlsSettings = strict(
         },
       ),
     ),
-    handshake: seconds(10, 'From the answer to CONNECT until TLS stands'),
+    handshake: seconds(10, 'From the answer to CONNECT to the end of the TLS handshake'),
   },
   'TLS that is ended here, on hosts that a route names.',
 )
 export type TlsSettings = Static<typeof TlsSettings>
 
-/** What of the configuration TLS interception reads. */
+/** The part of the configuration that TLS interception reads. */
 export interface TlsConfig {
   readonly tls: TlsSettings
 }

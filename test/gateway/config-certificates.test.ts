@@ -51,7 +51,7 @@ test('an authority that has ended is told, and the rest of the gateway starts', 
   const value = { tls: { ca: { certificate: ended.file, key: ended.keyFile } } }
   const loaded = loadConfig({ value, environment: {} })
   assert.ok(loaded.ok)
-  assert.match(loaded.value.warnings.map(formatMistake).join('\n'), /ended on \d{4}-.*no host can be intercepted/)
+  assert.match(loaded.value.warnings.map(formatMistake).join('\n'), /expired on \d{4}-.*no host can be intercepted/)
 })
 
 test('the authorities of an upstream are certificates, each of them', async () => {

@@ -127,7 +127,7 @@ test('all mistakes are told at once, in reading order, each with line, column, p
 })
 
 test('text that is no YAML is told with its place', () => {
-  assert.match(mistakes('a: [1\nb: }')[0] ?? '', /^FILE:2:1?\d: this is not readable YAML/)
+  assert.match(mistakes('a: [1\nb: }')[0] ?? '', /^FILE:2:1?\d: this is not valid YAML/)
   assert.match(mistakes('tier: sidecar\ntier: gateway')[0] ?? '', /^FILE:2:1: .*unique/)
   assert.match(mistakes('just text')[0] ?? '', /must be an object, not a string/)
 })
@@ -176,7 +176,7 @@ test('members that contradict each other are mistakes', () => {
     [{ routes: [route('a', { upstream: 'http://127.0.0.1:15080/mcp' })] }, /own proxy listener/],
     [{ monitoring: { sinks: [{ type: 'log' }, { type: 'log' }] } }, /takes the same events/],
     [{ monitoring: { sinks: [{ type: 'http', url: 'http://s', header: 'no header' }] } }, /Name: value/],
-    [{ diff: { repository: directory } }, /no git repository/],
+    [{ diff: { repository: directory } }, /not a git repository/],
   ]
   for (const [value, expected] of cases) {
     const loaded = loadConfig({ value, environment: {} })
@@ -239,7 +239,7 @@ test('a bad value of a variable names the variable', () => {
     mistakes('{}', { PREFLIGHT_LIMITS_DEPTH: 'deep' })[0] ?? '',
     /^PREFLIGHT_LIMITS_DEPTH: must be an integer/,
   )
-  assert.match(mistakes('{}', { PREFLIGHT_PLANS: '{' })[0] ?? '', /^PREFLIGHT_PLANS: the value is not readable/)
+  assert.match(mistakes('{}', { PREFLIGHT_PLANS: '{' })[0] ?? '', /^PREFLIGHT_PLANS: the value cannot be parsed/)
   assert.match(
     mistakes('{}', { PREFLIGHT_API_LISTEN: 'a:1', PREFLIGHT_LISTEN_API: 'a:2' })[0] ?? '',
     /set the same thing to different values/,
@@ -372,7 +372,7 @@ test('fields of a listing are refused where no upstream is asked for one', () =>
 })
 
 test('validate is refused where nothing could be refused by it', () => {
-  assert.match(mistakes(validating('mcp', 'enforce')).join(), /has gone on.*routes\[0\]\.validate.*use observe/)
+  assert.match(mistakes(validating('mcp', 'enforce')).join(), /is forwarded before.*routes\[0\]\.validate.*use observe/)
   assert.match(mistakes(validating('llm', 'observe')).join(), /not described by schemas.*remove it/)
   assert.deepEqual(
     config({ routes: [{ name: 'a', match: {}, upstream: 'http://up', protocol: 'mcp', validate: 'observe' }] }).config

@@ -257,7 +257,7 @@ suite('an ignore list', () => {
       ['ignore:\n  - rule: api-path-removed\n    reason: x\n', /:2:11: there is no rule "api-path-removed"/],
       ['ignore:\n  - pth: /b\n    reason: x\n', /did you mean "?path"?/],
       ['ignore:\n  - path: /b\n    expires: soon\n    reason: x\n', /:3:14: /],
-      ['ignore: [', /not readable YAML/],
+      ['ignore: [', /not valid YAML/],
     ]
     for (const [content, expected] of cases) {
       const { code, stderr } = await run(['diff', both, one, '--ignore', file('bad.yaml', content)])

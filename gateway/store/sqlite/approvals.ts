@@ -1,4 +1,6 @@
-/** Operations on requests for approval. Whether one still stands is asked and answered inside one transaction of the writer thread. */
+/**
+ * Operations on requests for approval. Whether a request is still valid is checked inside one transaction of the writer thread.
+ */
 import type {
   ApprovalFilter,
   ApprovalOpening,
@@ -25,12 +27,12 @@ import {
 
 const DECIDED = ['granted', 'denied'] as const satisfies readonly ApprovalDecision['state'][]
 
-/** Audiences hold no comma. */
+/** Audiences contain no comma. */
 const SELECT = `
   SELECT a.*, (SELECT group_concat(r.audience) FROM approval_requesters r WHERE r.approval_id = a.approval_id) AS requesters
   FROM approvals a`
 
-/** State → condition on the row and the moment; a literal of this program, never a caller's text. */
+/** State → condition on the row and the time; a literal of this program, never a caller's text. */
 const STATE_CONDITIONS: Readonly<Record<ApprovalState, string>> = {
   pending: 'a.settled_state IS NULL AND a.ended_at IS NULL AND a.expires_at > ?',
   expired: 'a.settled_state IS NULL AND (a.ended_at IS NOT NULL OR a.expires_at <= ?)',
@@ -38,10 +40,13 @@ const STATE_CONDITIONS: Readonly<Record<ApprovalState, string>> = {
   denied: `a.settled_state = 'denied' AND ? IS NOT NULL`,
 }
 
-/** Its time is over at this moment: of a request that nobody answered or that was denied, or of the grant. */
+/** Its time has passed: for a request that is pending or denied, its end; for a grant, the end of its validity. */
 const OVER = `(CASE a.settled_state WHEN 'granted' THEN a.valid_until ELSE a.expires_at END) <= ?`
 
-/** A request stands while its answer is open, while its grant is valid, and after a denial to its end: asking again is no way around a no. */
+/**
+ * A request is in force while it is pending, while its grant is valid, and after a denial until its end: a new request cannot
+ * bypass a denial.
+ */
 const STANDING = `a.ended_at IS NULL AND NOT ${OVER}`
 
 export const approvalReads = {
@@ -83,7 +88,7 @@ export const approvalWrites = {
       opening.openedAt,
     )
     const approvalId = standing === undefined ? insert(sql, opening) : text(standing, 'approval_id')
-    // Who uses a grant asked for nothing: only those who joined an open question are requesters.
+    // A caller that uses a grant did not ask for it: only callers that joined a pending request are requesters.
     if (opening.requester !== null && (standing === undefined || textOrNull(standing, 'settled_state') === null))
       sql.run(
         'INSERT OR IGNORE INTO approval_requesters (approval_id, audience) VALUES (?, ?)',
@@ -103,7 +108,7 @@ export const approvalWrites = {
     if (row === null) return 'missing'
     if (row.result !== null || row.endedAt !== null || row.expiresAt <= at) return 'conflict'
     if (isFourEyes && row.requesters.includes(by)) return 'own'
-    // A no is everybody's to say.
+    // Any approver may deny.
     if (state === 'granted' && !mayGrant(row.approvers, groups)) return 'group'
     sql.run(
       `UPDATE approvals SET settled_state = ?, settled_by = ?, settled_groups = ?, settled_comment = ?,
@@ -128,7 +133,7 @@ export const approvalWrites = {
   },
 } as const
 
-/** Records the end of requests and grants whose time is over: whoever sets the clock back does not bring them back. */
+/** Records the end of requests and grants whose time has passed: setting the clock back does not make them valid again. */
 function endApprovals(sql: Statements, at: number): void {
   for (const row of sql.all(
     `SELECT a.approval_id FROM approvals a INDEXED BY approvals_not_ended WHERE a.ended_at IS NULL AND ${OVER}`,
@@ -203,7 +208,7 @@ function approvalRow(row: SqlRow): ApprovalRow {
 
 function approversOf(row: SqlRow): ApprovalRow['approvers'] {
   const lists: unknown = JSON.parse(text(row, 'approvers'))
-  // What cannot be read must not open the grant to everybody.
+  // An unreadable list must not let everybody grant.
   if (!Array.isArray(lists)) throw new TypeError('the approvers of an approval are not a list')
   return lists.map(textsOf)
 }

@@ -22,7 +22,7 @@ export const bindingReads = {
 } as const
 
 export const bindingWrites = {
-  /** Challenges that nobody can prove any more go with the next one. */
+  /** Challenges that can no longer be proven are deleted with the next one. */
   openChallenge: (sql: Statements, row: ChallengeRow): null => {
     sql.run('DELETE FROM binding_challenges WHERE expires_at <= ?', row.createdAt)
     sql.run(
@@ -39,7 +39,7 @@ export const bindingWrites = {
     return null
   },
 
-  /** The time of the last proof stands. */
+  /** The time of the last proof stays. */
   recordBinding: (sql: Statements, row: BindingRow): null => {
     sql.run(
       `INSERT INTO bindings (tenant, platform, repository, proven_at, proven_by) VALUES (?, ?, ?, ?, ?)

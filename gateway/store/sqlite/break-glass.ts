@@ -40,7 +40,7 @@ export const breakGlassWrites = {
     return null
   },
 
-  /** Null when there is no such exception. Closing one that has ended by itself, or was closed before, changes nothing. */
+  /** Null when there is no such exception. Closing an exception that has ended or was closed before changes nothing. */
   closeBreakGlass: (
     sql: Statements,
     { id, by, at }: { readonly id: string; readonly by: string; readonly at: number },
@@ -54,7 +54,7 @@ export const breakGlassWrites = {
     return row === undefined ? null : breakGlass(row)
   },
 
-  /** Counts on the one that lasts longest, when several are open. */
+  /** When several are open, the one that ends last counts the call. */
   useBreakGlass: (
     sql: Statements,
     { route, at }: { readonly route: string; readonly at: number },
@@ -71,7 +71,7 @@ export const breakGlassWrites = {
   },
 } as const
 
-/** Records the end of those whose time is over: whoever sets the clock back does not bring them back. */
+/** Records the end of exceptions whose time has passed: setting the clock back does not make them valid again. */
 export function endBreakGlasses(sql: Statements, at: number): void {
   const ended = sql.all(
     'SELECT id FROM break_glass WHERE closed_at IS NULL AND ended_at IS NULL AND expires_at <= ?',

@@ -1,18 +1,21 @@
-/** Records of single calls on their way to the writer: durable one by one, or in batches (`ledger.calls`). Bounded: when batches cannot be written, calls are refused rather than forgotten. */
+/**
+ * Records of calls on their way to the writer: durable one by one, or in batches (`ledger.calls`). The queue is bounded: when
+ * batches cannot be written, calls are refused rather than left unrecorded.
+ */
 import { GatewayError } from '../../errors/errors.ts'
 import type { InterceptionRow } from '../call.ts'
 
 interface CallRecords {
-  /** Throws or rejects with STORE_UNAVAILABLE when there is no room for it. */
+  /** Throws or rejects with STORE_UNAVAILABLE when the queue is full. */
   add(row: InterceptionRow): Promise<void> | void
-  /** Writes what waits; resolves with the number of rows that could not be written. */
+  /** Writes the queue; resolves with the number of rows that could not be written. */
   close(): Promise<number>
 }
 
 /** A batch this large does not wait for the timer. */
 const BATCH_ROWS = 500
 
-/** Rows that may wait while the store cannot be written; past that a call is refused. */
+/** Rows that may wait while the store cannot be written; then calls are refused. */
 const WAITING_ROWS = 10_000
 
 type WriteRows = (rows: readonly InterceptionRow[]) => Promise<unknown>
@@ -26,7 +29,7 @@ export function durableCallRecords(write: WriteRows): CallRecords {
   }
 }
 
-/** @param flushMilliseconds longest wait of a row before its batch is written */
+/** @param flushMilliseconds maximum wait of a row before its batch is written */
 export function batchedCallRecords(write: WriteRows, flushMilliseconds: number): CallRecords {
   let waiting: InterceptionRow[] = []
   let timer: NodeJS.Timeout | null = null
@@ -41,7 +44,7 @@ export function batchedCallRecords(write: WriteRows, flushMilliseconds: number):
         await write(batch)
         isFailing = false
       } catch {
-        // The client counts and logs the failed call. The rows keep their place and are tried again after a pause.
+        // The client counts and logs the failed call. The rows stay in the queue and are tried again after a pause.
         waiting = [...batch, ...waiting]
         isFailing = true
       }

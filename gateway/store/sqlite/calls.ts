@@ -13,10 +13,10 @@ import { ACTIONS } from './decisions.ts'
 import { CALL_COLUMNS, journalInsertedCalls, newestCall } from './journal.ts'
 import { integer, oneOf, text, textOrNull, type SqlRow, type Statements } from './statements.ts'
 
-/** Rows that one page looks at: reading must not keep writes waiting, and nearly all calls may be of another tenant or route. */
+/** Rows that one page reads: reading must not delay writes, and nearly all calls may belong to another tenant or route. */
 const SCANNED_ROWS = 100_000
 
-/** Effects whose rows always say what departs from the contract; their index is found by that. */
+/** Effects whose rows always contain violations; their index is used for them. */
 const VIOLATING: ReadonlySet<CallEffect | undefined> = new Set<CallEffect>(['refused', 'drifted'])
 
 export const callReads = {

@@ -1,4 +1,4 @@
-/** Operations on what routes were last seen to offer beside their baselines, and on the baselines' stamps. */
+/** Operations on the candidates of routes next to their baselines, and on the stamps of baselines. */
 import type { CandidateRow } from '../store.ts'
 import { integer, text, type SqlRow, type Statements } from './statements.ts'
 

@@ -1,15 +1,18 @@
-/** The caller's side of the writer thread: each call is a promise, and a thread that died fails them all and is started anew at the next call. */
+/**
+ * The caller's side of the writer thread: each call is a promise. When the thread ends, all of them fail, and the next call
+ * starts a new thread.
+ */
 import { Worker } from 'node:worker_threads'
 import { GatewayError } from '../../errors/errors.ts'
 import type { OperationResult, Argument, Failure, StoreOperation, Order, Reply } from './operations.ts'
 
-/** Told of every call, for metrics and logs. */
+/** Called after every call, for metrics and logs. */
 export interface StoreEvents {
   /** @param seconds until the answer */
   readonly onCall?: (operation: StoreOperation, seconds: number, isGood: boolean) => void
-  /** False at a call that the store could not carry out; true at a write that is on the disk. */
+  /** False after a call that the store could not carry out; true after a write that is on the disk. */
   readonly onWritable?: (isWritable: boolean) => void
-  /** Something was lost or broke outside a call. */
+  /** Something was lost or failed outside a call. */
   readonly onFault?: (error: Error) => void
 }
 
@@ -25,7 +28,7 @@ interface PendingOperation {
   reject(error: Error): void
 }
 
-/** What the thread opens. */
+/** The file and the module of the thread. */
 export interface StoreFiles {
   readonly file: string
   /** Locks of a gateway that serves (serving-lock.ts); none for the command line. */
@@ -115,7 +118,7 @@ export async function startClient(
 
 const THREAD = new URL('../../runtime/thread.js', import.meta.url)
 
-/** Source and package hold the same module under two endings. */
+/** Source and package have the same module under two file extensions. */
 function writerUrl(): URL {
   return new URL(import.meta.url.endsWith('.ts') ? './writer.ts' : './writer.js', import.meta.url)
 }

@@ -8,7 +8,7 @@ import { CHAINED_VERSION, MIGRATIONS } from './migrations.ts'
 import { createStatements } from './statements.ts'
 
 // synchronous=FULL: a commit in WAL mode returns after its fsync, so a promise that resolved survives a power cut.
-// busy_timeout: the command line may write to the same file while the gateway runs.
+// A busy timeout is set, since the command line may write to the same file while the gateway runs.
 const PRAGMAS = `
   PRAGMA busy_timeout = 5000;
   PRAGMA journal_mode = WAL;
@@ -17,14 +17,14 @@ const PRAGMAS = `
   PRAGMA trusted_schema = OFF;
 `
 
-/** Throws an Error that says what is wrong with the file or its directory. */
+/** Throws an Error that names the fault of the file or its directory. */
 export function openConnection(file: string): DatabaseSync {
   const isNew = !existsSync(file)
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   for (const end of ['', '-wal', '-shm', '-journal']) assertNoSpecialFile(`${file}${end}`)
   const database = new DatabaseSync(file)
   try {
-    // Envelopes and key hashes are nobody else's business on the machine.
+    // Other users of the machine must not read envelopes and key hashes.
     if (isNew) chmodSync(file, 0o600)
     database.exec(PRAGMAS)
     migrate(database, file)

@@ -1,4 +1,7 @@
-/** Operations on the ledger of decisions and on the life of their receipts. Each runs inside the writer thread, writes inside its transaction. */
+/**
+ * Operations on the ledger of decisions and on the state of their receipts. Each runs inside the writer thread and writes
+ * inside its transaction.
+ */
 import type { SQLInputValue } from 'node:sqlite'
 import { chainHash, GENESIS_HASH } from '../chain.ts'
 import type { DecisionRow, HistoryFilter, HistoryRow, LedgerFilter, ReceiptState, StoredDecision } from '../store.ts'
@@ -6,7 +9,7 @@ import { journal } from './journal.ts'
 import { integer, oneOf, text, textOrNull, type SqlRow, type Statements } from './statements.ts'
 
 const DECISIONS = ['ALLOW', 'WARN', 'REQUIRE_APPROVAL', 'BLOCK'] as const satisfies readonly DecisionRow['decision'][]
-/** Written out: this thread does without the engine. */
+/** Written out: this thread does not load the engine. */
 export const ACTIONS = [
   'CONTINUE',
   'CONTINUE_WITH_MONITORING',
@@ -14,14 +17,17 @@ export const ACTIONS = [
   'STOP',
 ] as const satisfies readonly DecisionRow['executionAction'][]
 
-/** Which event of a receipt speaks when there are several: the order of the reasons in docs/reference/receipts.md#reasons-and-statuses. */
+/**
+ * Which event of a receipt counts when there are several: the order of the reasons in
+ * docs/reference/receipts.md#reasons-and-statuses.
+ */
 const STATES = ['revoked', 'superseded', 'consumed'] as const satisfies readonly ReceiptState[]
 
 const SELECT = `
   SELECT d.*, (SELECT group_concat(e.state) FROM receipt_events e WHERE e.decision_id = d.decision_id) AS states
   FROM decisions d`
 
-/** Whose decisions: those of a tenant, or of one audience in it. */
+/** Which decisions: those of a tenant, or of one audience in it. */
 export interface Owner {
   readonly tenant: string
   readonly audience: string | null
@@ -95,7 +101,7 @@ export const decisionReads = {
     return row === undefined ? null : receiptState(textOrNull(row, 'states'))
   },
 
-  /** One page of the chain check, so that a long ledger does not hold up the writes between pages. */
+  /** One page of the chain check, so that a long ledger does not delay the writes between pages. */
   chainPage: (sql: Statements, from: { readonly sequence: number; readonly hash: string; readonly limit: number }) => {
     let { sequence, hash } = from
     const rows = sql.all(

@@ -1,6 +1,6 @@
 /**
- * What decisions were made from, kept beside the ledger so that they can be made again: one row a decision, and the texts that the
- * rows name by digest, each once. The texts are bounded; the least recently used go first.
+ * The inputs of decisions, stored next to the ledger so that decisions can be replayed. One row for each decision; the texts
+ * that the rows name by digest are stored once. The texts are bounded; the least recently used are removed first.
  */
 import type { KeptContent, KeptInput } from '../store.ts'
 import { integer, text, type Statements } from './statements.ts'
@@ -18,7 +18,7 @@ export const inputReads = {
 } as const
 
 export const inputWrites = {
-  /** Answers the digests whose texts are not there. */
+  /** Returns the digests whose texts are missing. */
   keepInput: (sql: Statements, { decisionId, input, digests, at }: KeptInput): readonly string[] => {
     sql.run('INSERT OR IGNORE INTO decision_inputs (decision_id, input) VALUES (?, ?)', decisionId, input)
     return digests.filter(

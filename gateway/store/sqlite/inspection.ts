@@ -1,4 +1,7 @@
-/** The check of a whole ledger: every chain recomputed, every protected row against its entry, every entry against its row. Writes nothing. */
+/**
+ * The check of a whole ledger: every chain is recomputed, every protected row is compared with its entry, and every entry with
+ * its row. Writes nothing.
+ */
 import { MOST_FAULTS, type CheckpointRow, type HeldCheckpoint, type LedgerHead, type LedgerReport } from '../ledger.ts'
 import {
   digestOfCalls,
@@ -16,7 +19,7 @@ import { integer, text, textsOf, type SqlRow, type Statements } from './statemen
 
 const PAGE = 1000
 
-/** Signed heads that are kept: each is one row, and the newest says the most. */
+/** Signed heads that are kept: each is one row, and the newest is the most useful. */
 const KEPT_CHECKPOINTS = 10_000
 
 export const journalReads = {
@@ -41,7 +44,7 @@ export const journalReads = {
     return { ...checkpoint, isAcceptedSince: accepted !== undefined }
   },
 
-  /** In one read transaction, so that a gateway that writes meanwhile is no fault. Long: for the command line. */
+  /** In one read transaction, so that simultaneous writes of a gateway are no fault. It takes long: for the command line. */
   inspectLedger: (sql: Statements): LedgerReport => {
     sql.run('BEGIN')
     try {
@@ -78,11 +81,11 @@ export const journalWrites = {
   },
 } as const
 
-/** Entries per table, as far as they were walked. */
+/** Entries per table, as far as they have been read. */
 interface Walked {
   readonly table: ProtectedTable
   entries: number
-  /** Of rows that may change: key → newest digest. */
+  /** For rows that may change: key → newest digest. */
   readonly newest: Map<string, string>
 }
 
@@ -169,8 +172,7 @@ class Inspection {
     for (const [key, digest] of newest) this.#compareRow(table, textsOf(JSON.parse(key)), digest)
     const rows = integer(this.#sql.get(`SELECT count(*) AS n FROM ${table.table}`) ?? {}, 'n')
     const known = table.isFinal ? entries : newest.size
-    if (rows > known)
-      this.#fault(`${rows - known} rows of ${table.table} have no entry: they were added by other hands.`)
+    if (rows > known) this.#fault(`${rows - known} rows of ${table.table} have no entry: another program added them.`)
     else if (rows < known) this.#fault(`${known - rows} rows of ${table.table} are missing: they were removed.`)
   }
 
@@ -178,11 +180,11 @@ class Inspection {
     const rows = integer(this.#sql.get('SELECT count(*) AS n FROM interceptions') ?? {}, 'n')
     if (rows === this.#calls) return
     const difference =
-      rows < this.#calls ? 'missing: they were removed' : 'without an entry: they were added by other hands'
+      rows < this.#calls ? 'missing: they were removed' : 'without an entry: another program added them'
     this.#fault(`${Math.abs(rows - this.#calls)} call records are ${difference}.`)
   }
 
-  /** Which decision stands for its scope follows from the decisions; a pointer elsewhere would leave an old receipt in force. */
+  /** Which decision is in force for a scope follows from the decisions; a wrong pointer would leave an old receipt valid. */
   #compareHeads(): void {
     const rows = this.#sql.all(
       `SELECT d.decision_id FROM

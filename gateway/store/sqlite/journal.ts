@@ -1,7 +1,7 @@
 /**
- * The journal: one hash chain over everything that changes what a receipt is worth. Each write of a protected row adds an entry
- * with the digest of that row in the same transaction, so a row that is changed, removed or added by other hands shows, wherever
- * in the table it stands. Calls are many: one entry covers all rows that were written together.
+ * The journal: one hash chain over everything that the value of a receipt depends on. Each write of a protected row adds an
+ * entry with the digest of that row in the same transaction. So a row that another program changes, removes or adds is found,
+ * anywhere in the table. Calls are many: one entry covers all rows that were written together.
  */
 import { randomUUID } from 'node:crypto'
 import type { SQLInputValue } from 'node:sqlite'
@@ -21,13 +21,13 @@ type JournalKind =
   | 'break_glass'
   | 'binding'
 
-/** A table under the chain. Names are literals of this program. */
+/** A table that the chain covers. Names are literals of this program. */
 export interface ProtectedTable {
   readonly kind: JournalKind
   readonly table: string
-  /** Columns that name a row, all of them texts. */
+  /** Key columns of a row, all texts. */
   readonly key: readonly string[]
-  /** What the digest covers: columns and expressions. */
+  /** The columns and expressions that the digest covers. */
   readonly covered: readonly string[]
   /** Rows are written once. */
   readonly isFinal: boolean
@@ -93,7 +93,7 @@ export const PROTECTED: readonly ProtectedTable[] = [
     isFinal: false,
   },
   {
-    // The count of calls is left out: each of those calls is a record of its own.
+    // Without the count of calls: each of those calls is a record of its own.
     kind: 'break_glass',
     table: 'break_glass',
     key: ['id'],
@@ -111,7 +111,7 @@ export const PROTECTED: readonly ProtectedTable[] = [
 
 const BY_KIND: ReadonlyMap<JournalKind, ProtectedTable> = new Map(PROTECTED.map((table) => [table.kind, table]))
 
-/** Rows of one entry when calls of an older ledger are taken over. */
+/** Rows of one entry when the calls of an older ledger are added. */
 const ADOPTED_CALLS = 10_000
 
 /** Adds the entry of a row that was just written. Runs inside the transaction of that write. */
@@ -142,12 +142,12 @@ export function journalInsertedCalls(
   append(sql, 'calls', [String(from), String(from + calls.length - 1)], digestOfRows(calls))
 }
 
-/** Somebody accepted this ledger in place of another one. */
+/** A person accepted this ledger in place of another one. */
 export function journalAcceptance(sql: Statements, by: string, reason: string): void {
   append(sql, 'accepted', [by], sha256Hex(reason))
 }
 
-/** Opens the chain of a ledger that has none, and takes over the rows that are there: those of a version without a journal. */
+/** Opens the chain of a ledger that has none, and adds the existing rows, which a version without a journal wrote. */
 export function openChain(sql: Statements, now: number): void {
   const chain = `chn_${randomUUID().replaceAll('-', '')}`
   sql.run('INSERT INTO ledger_chains (chain, opened_at) VALUES (?, ?)', chain, now)
@@ -166,7 +166,7 @@ export function newestCall(sql: Statements): number {
   return row === undefined ? 0 : integer(row, 'newest')
 }
 
-/** Null: the chain is gone. */
+/** Null: the chain is missing. */
 export function headOf(sql: Statements): LedgerHead | null {
   const row = sql.get('SELECT chain FROM ledger_chains ORDER BY opened_at, chain LIMIT 1')
   return row === undefined ? null : headOfChain(sql, text(row, 'chain'))
@@ -179,7 +179,7 @@ export function headOfChain(sql: Statements, chain: string): LedgerHead {
     : { chain, sequence: integer(row, 'sequence'), hash: text(row, 'hash') }
 }
 
-/** What the first entry of a chain points back to: no two chains have the same entry. */
+/** The previous hash of a chain's first entry: no two chains have the same entry. */
 export function genesisOf(chain: string): string {
   return `sha256:${sha256Hex(`preflight ledger chain\n${chain}`)}`
 }
@@ -199,7 +199,7 @@ export function entryHash(previousHash: string, { chain, sequence, kind, key, di
 }
 
 interface ProtectedRow {
-  /** As the row spells it: some keys are found in any letters. */
+  /** The key as stored: some keys are found in any letter case. */
   readonly key: readonly string[]
   readonly digest: string
 }
@@ -234,7 +234,7 @@ export const CALL_COLUMNS = [
   'at',
 ] as const
 
-/** Of all calls between two sequences; rows that are not there are not in it. */
+/** Of all calls between two sequences; missing rows are not included. */
 export function digestOfCalls(sql: Statements, from: number, to: number): string {
   const rows = sql.all(
     `SELECT ${CALL_COLUMNS.join(', ')} FROM interceptions WHERE sequence BETWEEN ? AND ? ORDER BY sequence`,

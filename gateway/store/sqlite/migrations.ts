@@ -1,8 +1,8 @@
 /**
- * The schema of the SQLite ledger, as a list that is only appended to: entry n brings a file from version n to n + 1.
- * `decisions` is append-only, held by triggers; what happens to a receipt later stands in `receipt_events`.
+ * The schema of the SQLite ledger, as a list that is only appended to: entry n brings a file from version n to n + 1. Triggers
+ * keep `decisions` append-only; later events of a receipt are in `receipt_events`.
  */
-/** A chain a writer. The chain itself, and entries for rows that are there already, are made by the program (openChain). */
+/** A chain for each writer. The program makes the chain and the entries of existing rows (openChain). */
 const JOURNAL = `
   CREATE TABLE ledger_chains (chain TEXT NOT NULL PRIMARY KEY, opened_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   CREATE TABLE ledger_journal (
@@ -173,11 +173,11 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (approval_id, audience)
   ) STRICT, WITHOUT ROWID;
   `,
-  // A random key dirties a page of its own for each call: it doubled the writes of the road, and no question asks by it.
+  // A random key dirties a page for each call: it doubled the writes of the proxy, and no query uses it.
   'DROP INDEX interceptions_by_correlation;',
   // Policies look back at the decisions of one scope.
   'CREATE INDEX decisions_by_scope ON decisions (tenant, supersession_key, sequence);',
-  // Lists as JSON: groups of a key, sets of groups that may grant, groups of who settled.
+  // Lists as JSON: groups of a key, sets of groups that may grant, groups of the approver.
   `
   ALTER TABLE api_keys ADD COLUMN groups_of_key TEXT NOT NULL DEFAULT '[]';
   ALTER TABLE approvals ADD COLUMN approvers TEXT NOT NULL DEFAULT '[]';
@@ -260,7 +260,7 @@ export const MIGRATIONS: readonly string[] = [
     expires_at   INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
-  // A correlation id is the caller's to choose, so it names no window: two calls under one id have one each.
+  // A caller chooses its correlation id, so it identifies no window: two calls under one id have one window each.
   `
   ALTER TABLE monitoring_windows RENAME TO monitoring_windows_by_correlation;
   DROP INDEX open_windows;
@@ -281,7 +281,7 @@ export const MIGRATIONS: readonly string[] = [
   DROP TABLE monitoring_windows_by_correlation;
   CREATE INDEX open_windows ON monitoring_windows (opened_at) WHERE closed_at IS NULL;
   `,
-  // Few calls depart from their contract, and those are what is asked for by effect.
+  // Few calls depart from their contract, and queries by effect ask for those.
   `
   ALTER TABLE interceptions ADD COLUMN tenant TEXT NOT NULL DEFAULT 'local';
   ALTER TABLE interceptions ADD COLUMN violations TEXT;
@@ -296,7 +296,7 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (route, digest)
   ) STRICT, WITHOUT ROWID;
   `,
-  // An end is recorded: a clock that is set back does not undo it.
+  // An end is recorded, so that setting the clock back does not undo it.
   `
   ALTER TABLE break_glass ADD COLUMN ended_at INTEGER;
   ALTER TABLE approvals ADD COLUMN ended_at INTEGER;
@@ -316,7 +316,7 @@ export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE signups (mail TEXT NOT NULL PRIMARY KEY, audience TEXT NOT NULL, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   `,
-  // Whose decision it is, as the envelope says: agents see their own only.
+  // The audience of the decision, as in the envelope: agents see only their own.
   `
   ALTER TABLE decisions ADD COLUMN audience TEXT GENERATED ALWAYS AS (json_extract(envelope, '$.audience')) VIRTUAL;
   CREATE INDEX decisions_by_audience ON decisions (tenant, audience, sequence);

@@ -1,4 +1,4 @@
-/** Why a ledger cannot be opened, and what to do about it: by the result code of SQLite, since each has another remedy. */
+/** Why a ledger cannot be opened, and the remedy: by the result code of SQLite, since each has another remedy. */
 import { dirname } from 'node:path'
 import { errorCode, messageOf } from '../../errors/startup-error.ts'
 import { HELD_ELSEWHERE, primaryCode } from './result-code.ts'
@@ -19,16 +19,16 @@ const REMEDIES: readonly { readonly codes: readonly number[]; readonly remedy: s
   {
     codes: [11 /* CORRUPT */, 26 /* NOTADB */],
     remedy:
-      'It is damaged, or no ledger at all: restore it from a backup. To start over, without its decisions, approvals and ' +
+      'It is damaged, or not a ledger: restore it from a backup. To start over, without its decisions, approvals and ' +
       'API keys, move it away.',
   },
   {
     codes: [5 /* BUSY */, 6 /* LOCKED */],
-    remedy: 'Another program has been writing to it for seconds: wait until it has ended.',
+    remedy: 'Another program has been writing to it for several seconds: wait until it has finished.',
   },
 ]
 
-/** @returns a message for the operator: what, why, how to mend it */
+/** @returns a message for the operator: fault, cause and fix */
 export function openingFault(file: string, error: unknown): string {
   if (errorCode(error) === HELD_ELSEWHERE)
     return (

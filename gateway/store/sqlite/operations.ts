@@ -42,8 +42,8 @@ export type Argument<Name extends StoreOperation> =
 export type OperationResult<Name extends StoreOperation> = ReturnType<Operations[Name]>
 
 /**
- * What crosses between the threads. On the side that receives, the payload is `never`: it fits the one function that the
- * same `name` (or `id`) stands for on both sides, and nothing else can be done with it.
+ * The messages between the threads. On the receiving side the payload is `never`. It fits the one function that the same `name`
+ * (or `id`) means on both sides, and nothing else can use it.
  */
 export interface WriterCall<Payload> {
   readonly id: number
@@ -51,7 +51,7 @@ export interface WriterCall<Payload> {
   readonly argument: Payload
 }
 
-/** `unavailable`: the file could not be read or written. `refused`: this one row does not fit (a constraint). */
+/** `unavailable`: the file could not be read or written. `refused`: this one row violates a constraint. */
 export interface Failure {
   readonly kind: 'unavailable' | 'refused'
   readonly message: string

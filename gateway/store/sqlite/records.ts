@@ -1,4 +1,4 @@
-/** Operations on all that is kept beside decisions and calls: baselines, monitoring windows, API keys, monthly counts. */
+/** Operations on the other tables of the store: baselines, monitoring windows, API keys, monthly counts. */
 import { existsSync } from 'node:fs'
 import type { ApiKey, BaselineRow, MonitoringWindowRow, Role } from '../store.ts'
 import { journal } from './journal.ts'

@@ -1,6 +1,6 @@
-/** What an error of SQLite, or of the lock beside it, is about. */
+/** The cause of an error of SQLite, or of the lock next to it. */
 
-/** `code` of the error that tells that another gateway serves. */
+/** `code` of the error when another gateway serves. */
 export const HELD_ELSEWHERE = 'HELD_ELSEWHERE'
 
 /** Primary result code (the low byte of the extended one): https://sqlite.org/rescode.html. Null for other errors. */

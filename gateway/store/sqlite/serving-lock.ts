@@ -1,6 +1,7 @@
 /**
- * One gateway serves from a data directory: two would not see each other's revocations, and would write one spool. The lock is
- * that of an empty SQLite file, which the system gives up when the process ends, however it ends. The command line takes none.
+ * One gateway serves from a data directory: two would not see each other's revocations, and would write the same spool. The
+ * lock is that of an empty SQLite file, which the system releases when the process ends, in whatever way. The command line
+ * takes no lock.
  */
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -8,13 +9,13 @@ import { DatabaseSync } from 'node:sqlite'
 import { assertNoSpecialFile } from '../../runtime/regular-file.ts'
 import { HELD_ELSEWHERE, primaryCode } from './result-code.ts'
 
-/** Milliseconds that a gateway which is just ending has to give way. */
+/** Milliseconds that another gateway has to finish its shutdown. */
 const PATIENCE = 2000
 
 const SQLITE_BUSY = 5
 
 /**
- * Holds the lock until what it returns is closed. Throws an Error with the code HELD_ELSEWHERE when another process has it,
+ * Holds the lock until the returned value is closed. Throws an Error with the code HELD_ELSEWHERE when another process has it,
  * and the error of SQLite when the file cannot be made.
  */
 export function holdServingLock(file: string): DatabaseSync {

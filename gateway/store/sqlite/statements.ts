@@ -39,7 +39,7 @@ export function createStatements(database: DatabaseSync): Statements {
 
 export function text(row: SqlRow, column: string): string {
   const value = row[column]
-  if (typeof value !== 'string') throw new TypeError(`column ${column} is no text`)
+  if (typeof value !== 'string') throw new TypeError(`column ${column} is not a text`)
   return value
 }
 
@@ -49,7 +49,7 @@ export function textOrNull(row: SqlRow, column: string): string | null {
 
 export function integer(row: SqlRow, column: string): number {
   const value = row[column]
-  if (typeof value !== 'number') throw new TypeError(`column ${column} is no integer`)
+  if (typeof value !== 'number') throw new TypeError(`column ${column} is not an integer`)
   return value
 }
 
@@ -57,7 +57,7 @@ export function integerOrNull(row: SqlRow, column: string): number | null {
   return row[column] === null ? null : integer(row, column)
 }
 
-/** A column whose values are a closed set; a value outside it means that the file was changed by other hands. */
+/** A column with a closed set of values; another value means that another program changed the file. */
 export function oneOf<T extends string>(allowed: readonly T[], row: SqlRow, column: string): T {
   const value = text(row, column)
   const known = allowed.find((candidate) => candidate === value)

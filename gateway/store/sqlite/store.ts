@@ -1,4 +1,4 @@
-/** The embedded store: SQLite behind the writer thread, as the interface that the gateway knows. */
+/** The embedded store: SQLite behind the writer thread, with the store interface of the gateway. */
 import { StartupError } from '../../errors/startup-error.ts'
 import { GENESIS_HASH } from '../chain.ts'
 import type { InterceptionRow } from '../call.ts'

@@ -1,8 +1,8 @@
-/** Who was seen calling what: counts by tool or operation and consumer, bounded, forgotten after the window. */
+/** Observed use: counts by tool or operation and consumer, bounded, deleted after the window. */
 import type { KnownUse, ObservedUses } from '../store.ts'
 import { integer, text, textOrNull, type Statements } from './statements.ts'
 
-/** Stands for those past the bound. */
+/** Counts all consumers past the limit. */
 const OTHERS = 'others'
 
 export const useReads = {
@@ -30,7 +30,7 @@ export const useReads = {
 } as const
 
 export const useWrites = {
-  /** The salt that is there already, else this one: all processes on one store name a caller alike. */
+  /** The existing salt, else this one: all processes on one store use the same name for a caller. */
   observationSalt: (sql: Statements, fresh: string): string => {
     sql.run(`INSERT OR IGNORE INTO secrets (name, value) VALUES ('observation-salt', ?)`, fresh)
     const row = sql.get(`SELECT value FROM secrets WHERE name = 'observation-salt'`)

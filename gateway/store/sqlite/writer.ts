@@ -1,6 +1,6 @@
 /**
- * The writer thread: the only one that holds the SQLite connection (docs/architecture.md, State). Whatever waits when it turns to
- * writing goes into one transaction, so many callers share one fsync; each is answered after the commit.
+ * The writer thread: the only one that has the SQLite connection (docs/architecture.md, State). All calls that wait when a
+ * write begins go into one transaction, so many callers share one fsync. Each is answered after the commit.
  */
 import type { DatabaseSync } from 'node:sqlite'
 import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads'
@@ -17,7 +17,7 @@ type RunOperation = (sql: Statements, argument: never) => unknown
 const reads: ReadonlyMap<string, RunOperation> = new Map<string, RunOperation>(Object.entries(READS))
 const writes: ReadonlyMap<string, RunOperation> = new Map<string, RunOperation>(Object.entries(WRITES))
 
-/** Calls in one transaction at the most: bounds how long the first of them waits. */
+/** Maximum number of calls in one transaction: limits how long the first of them waits. */
 const GROUP_LIMIT = 1000
 
 interface Connection {
@@ -47,7 +47,7 @@ function serve(port: MessagePort, file: string, locks: readonly string[]): void 
       const { replies, isSound } = commitGroup(connection, pending.slice(start, start + GROUP_LIMIT))
       replies.forEach(reply)
       if (isSound) continue
-      // An I/O error can leave the connection in a state of its own: the next call gets a new one.
+      // An I/O error can leave the connection in a broken state: the next call gets a new one.
       closeQuietly(connection.database)
       connection = null
       for (const { id } of pending.slice(start + GROUP_LIMIT))
@@ -93,7 +93,7 @@ function read({ statements }: Connection, { id, name, argument }: WriterCall<nev
   }
 }
 
-/** All or nothing for what the disk does; a call that breaks a constraint fails alone. */
+/** All calls succeed or fail together on disk errors; a call that violates a constraint fails alone. */
 function commitGroup(
   { database, statements }: Connection,
   calls: readonly WriterCall<never>[],
@@ -125,7 +125,7 @@ function writeOne(
   try {
     const value = run(statements, argument)
     database.exec('RELEASE one')
-    // What changed nothing did not reach the disk, and says nothing about it.
+    // A call that changed nothing did not write to the disk, and proves nothing about it.
     return { type: 'answer', id, value, ...(statements.changed > before && { isDurable: true }) }
   } catch (error) {
     const failure = failureOf(error)
@@ -138,7 +138,7 @@ function writeOne(
 
 function rollBack(database: DatabaseSync): boolean {
   try {
-    // SQLite rolls back by itself on some errors (a full disk, for one).
+    // SQLite rolls back automatically on some errors (for example a full disk).
     if (database.isTransaction) database.exec('ROLLBACK')
     return true
   } catch {
@@ -150,7 +150,7 @@ function closeQuietly(database: DatabaseSync): void {
   try {
     database.close()
   } catch {
-    // Nothing is lost: what was answered has been committed, and the write-ahead log is replayed at the next opening.
+    // Nothing is lost: every answered call is committed, and the write-ahead log is replayed at the next opening.
   }
 }
 
