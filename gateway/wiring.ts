@@ -42,7 +42,7 @@ interface PartsOptions {
   readonly closers: (() => unknown)[]
 }
 
-/** What decides and watches, whatever the road a call or question came by. */
+/** The decision and monitoring modules, shared by every listener. */
 interface Deciding {
   readonly memory: MemoryBudget
   readonly inputs: InputKeeper
@@ -54,7 +54,7 @@ interface Deciding {
   readonly breakGlass: BreakGlass
 }
 
-/** What calls and questions come in by; the admin listener, which tells of all of this, is made beside it. */
+/** The listeners of calls and checks. The admin listener, which reports on all of them, is made separately. */
 type Entrances = Omit<Listeners, 'admin'>
 
 export async function startDeciding(options: PartsOptions): Promise<Deciding> {

@@ -133,7 +133,7 @@ async function contractsIn(
   return { whole, read, problem: listingProblem(files, selected.length - read.length) ?? roots.problem }
 }
 
-/** What a decision about a derived change set is told of where it comes from. */
+/** The origin of a derived change set, as a decision gets it. */
 export function derivedCompleteness(
   { derivation, commitment, problem, selectorHash }: DerivedChangeSet,
   bindingProvenAt: string | null,

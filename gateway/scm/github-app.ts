@@ -20,7 +20,7 @@ export interface AppTokens {
 const MAX_TOKENS = 1000
 /** Not used any more when it ends this soon. */
 const MARGIN_MS = 5 * 60_000
-/** The platform takes ten minutes at the most; its clock may differ. */
+/** The platform accepts at most ten minutes; its clock may differ. */
 const JWT_SECONDS = 540
 const CLOCK_SECONDS = 60
 

@@ -3,7 +3,7 @@
 /** One piece of a glob: a letter, one letter of any kind, any within a name, any across folders. */
 type Piece = { readonly letter: string } | 'one' | 'star' | 'deep'
 
-/** Alternatives of braces that are told apart; past that braces stand for anything. */
+/** Maximum number of brace alternatives that are distinguished; beyond it braces match anything. */
 const MAX_ALTERNATIVES = 64
 
 /** True when some path matches both, whatever the case of its letters. */

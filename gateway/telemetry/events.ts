@@ -1,8 +1,11 @@
-/** Execution telemetry as it travels (docs/reference/telemetry.md#monitoring-windows): CloudEvents 1.0, made and read here and nowhere else. */
+/**
+ * Execution telemetry in its wire form (docs/reference/telemetry.md#monitoring-windows): CloudEvents 1.0, made and read only
+ * here.
+ */
 import { randomUUID } from 'node:crypto'
 
 export const OUTCOMES = ['SUCCEEDED', 'FAILED', 'NOT_SENT', 'UNKNOWN'] as const
-/** What came of an execution. NOT_SENT: nothing reached the upstream. UNKNOWN: it may or may not have happened. */
+/** The outcome of an execution. NOT_SENT: nothing reached the upstream. UNKNOWN: it may or may not have happened. */
 export type Outcome = (typeof OUTCOMES)[number]
 
 export const EVENT_TYPES = [
@@ -10,13 +13,13 @@ export const EVENT_TYPES = [
   'preflight.execution.finished',
   'preflight.monitoring.closed',
 ] as const
-/** Of a call or an answer that departs from the pinned contract; the gateway's own to tell, with a window or without. */
+/** A call or answer departs from the pinned contract. Only the gateway reports it, with or without a window. */
 export const VIOLATION_EVENT = 'preflight.contract.violated'
 /** An upstream offers another contract than the baseline of its route, seen for the first time. */
 export const CANDIDATE_EVENT = 'preflight.baseline.candidate'
 type EventType = (typeof EVENT_TYPES)[number] | typeof VIOLATION_EVENT | typeof CANDIDATE_EVENT
 
-/** What an execution came to, as observed on the wire or as a direct caller tells. */
+/** The result of an execution, as observed on the wire or reported by a direct caller. */
 export interface ExecutionResult {
   readonly outcome: Outcome
   /** HTTP status of the answer; null when there was none. */
@@ -24,7 +27,7 @@ export interface ExecutionResult {
   readonly durationMs: number
   /** Body bytes of the answer. */
   readonly bytes: number
-  /** Code of what broke it off (`UPSTREAM_SILENT`, `CLIENT_ABORT` …); absent or null: nothing did, or nobody has told. */
+  /** Code of the interruption (`UPSTREAM_SILENT`, `CLIENT_ABORT` …); absent or null: there was none, or nobody reported one. */
   readonly fault?: string | null
 }
 
@@ -48,12 +51,12 @@ export interface ExecutionSubject {
   readonly route: string | null
 }
 
-/** What an event is about; without a decision when the call did not come as far as one. */
+/** The decision and call of an event; without a decision when the call did not reach one. */
 type EventSubject = Omit<ExecutionSubject, 'decisionId'> & { readonly decisionId: string | null }
 
 /**
  * @param at milliseconds since the epoch
- * @param id the same for an event that may be told twice: receivers drop repeats by it
+ * @param id the same for an event that may be sent twice: receivers drop repeats by it
  */
 export function telemetryEvent(
   type: EventType,
@@ -74,7 +77,7 @@ export function telemetryEvent(
   }
 }
 
-/** What departs from the pinned contract, and what was done about it. */
+/** A departure from the pinned contract, and what was done about it. */
 export interface ContractViolation extends EventSubject {
   /** `tools/call search`, `GET /pets/{petId}`. */
   readonly call: string
@@ -83,7 +86,7 @@ export interface ContractViolation extends EventSubject {
   readonly pattern: string | null
   /** In one text. */
   readonly violations: string
-  /** How often since it was last told, this time included. */
+  /** Number of occurrences since the last report, this one included. */
   readonly occurrences: number
 }
 

@@ -378,13 +378,13 @@ type LabelsOf<Name extends MetricRow['name']> = Readonly<
   Record<Extract<MetricRow, { readonly name: Name }>['labels'][number], string>
 >
 
-/** Counting by name, so that a name or label outside the table does not compile. */
+/** Counts by name: a name or label outside the table does not compile. */
 export interface Metrics {
   readonly registry: Registry
   count<Name extends NameOf<'counter'>>(name: Name, labels: LabelsOf<Name>, by?: number): void
   set<Name extends NameOf<'gauge'>>(name: Name, labels: LabelsOf<Name>, value: number): void
   add<Name extends NameOf<'gauge'>>(name: Name, labels: LabelsOf<Name>, by: number): void
-  /** For a value that changes far more often than it is scraped: asked for at each scrape. */
+  /** For a value that changes far more often than it is scraped: read at each scrape. */
   sample(name: Sampled, read: () => number): void
   /** @param seconds what was measured */
   observe<Name extends NameOf<'histogram'>>(name: Name, labels: LabelsOf<Name>, seconds: number): void
@@ -424,7 +424,7 @@ export function createMetrics(): Metrics {
 
 type Labels = Readonly<Record<string, string>>
 
-/** A counter whose increments are kept by their label values and handed over when somebody reads: calls count far more often than that. */
+/** A counter whose increments are stored by label values and added at each read: calls count far more often than that. */
 class Tally {
   readonly #counter: Counter
   readonly #labelNames: readonly string[]
@@ -456,7 +456,7 @@ class Tally {
 
 const KNOWN_OPERATIONS: ReadonlySet<string> = new Set(['tool_call', 'merge', 'deploy', 'publish', 'register'])
 
-/** The operation as a label: callers choose the text, so what is not known is one value. */
+/** The operation as a label: callers choose the text, so an unknown operation is one value. */
 export function operationLabel(operation: string | null): string {
   return operation !== null && KNOWN_OPERATIONS.has(operation) ? operation : 'other'
 }

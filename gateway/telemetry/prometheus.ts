@@ -1,6 +1,6 @@
 /**
- * The parts of prom-client that count. They are taken one by one: the package as a whole brings a push gateway, with HTTPS and
- * all root certificates, and default metrics, with OpenTelemetry, 80 modules that nothing here calls. Types are its own.
+ * The counting modules of prom-client, imported one by one. The whole package also loads a push gateway, with HTTPS and all
+ * root certificates, and default metrics, with OpenTelemetry: 80 modules that nothing here calls. The types are its own.
  */
 import { createRequire } from 'node:module'
 import type {

@@ -1,4 +1,4 @@
-/** What goes between the road and the thread that holds messages against contracts: plain data both ways. */
+/** The messages between the proxy and the thread that validates messages against contracts: plain data in both directions. */
 
 /** A request as it is forwarded; text members only, since it crosses to another thread. */
 export interface RequestMessage {

@@ -35,7 +35,7 @@ test('an authority that may not sign, or does not fit its key, is a mistake that
   const [given, other] = [await testAuthority(), await testAuthority()]
   const leaf = await given.leaf('a.example')
   const cases: readonly (readonly [string, string, RegExp])[] = [
-    [written('leaf.pem', leaf.cert), written('leaf.key', leaf.key), /is no CA.*tls\.ca\.certificate/],
+    [written('leaf.pem', leaf.cert), written('leaf.key', leaf.key), /is not a CA.*tls\.ca\.certificate/],
     [given.file, other.keyFile, /does not belong to the key.*tls\.ca\.certificate/],
     [given.keyFile, given.file, /holds no certificate in PEM.*tls\.ca\.certificate/],
     [given.file, garbage, /holds no private key in PEM.*tls\.ca\.key/],

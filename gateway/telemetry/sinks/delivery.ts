@@ -1,4 +1,4 @@
-/** Takes events from a spool to a receiver: one batch at a time and in order, tried again until it is acknowledged. */
+/** Delivers events from a spool to a receiver: one batch at a time, in order, repeated until it is acknowledged. */
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Delivered, Receiver } from './receiver.ts'
@@ -34,8 +34,8 @@ interface Delivery {
 
 const FIRST_BACKOFF_MS = 200
 /**
- * Calls may wait for the receiver (MONITORING_UNWIRED), so one that is back is found within five seconds, whatever it asked for
- * before: one batch at a time every few seconds hammers nobody.
+ * Calls may wait for the receiver (MONITORING_UNWIRED), so a receiver that is back is found within five seconds, whatever pause
+ * it requested. One batch every few seconds does not overload it.
  */
 const LONGEST_BACKOFF_MS = 4000
 

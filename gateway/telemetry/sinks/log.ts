@@ -8,7 +8,10 @@ import type { Sink } from './sink.ts'
 /** Bytes that may wait for a slow reader of stdout. */
 const LONGEST_BACKLOG = 16 * 1024 * 1024
 
-/** @param output stdout unless told; a stream that broke (EPIPE) unwires the sink for good, one that is not read until it is */
+/**
+ * @param output default: stdout. A broken stream (EPIPE) unwires the sink permanently, a stream that is not read only until it
+ * is read
+ */
 export function createLogSink(metrics: Metrics, output: Writable): Sink {
   const name = 'log'
   startSinkCounters(metrics, name)

@@ -11,7 +11,7 @@ export interface ReceiverProtocol {
   readonly headers: Readonly<Record<string, string>>
   /** @param batch serialized CloudEvents */
   encode(batch: readonly string[]): string
-  /** What a 2xx says of the events: how many it did not take for good, and why. */
+  /** The result in a 2xx answer: how many events it permanently rejected, and why. */
   read(body: string): Acknowledgement
 }
 
@@ -25,7 +25,7 @@ export type Delivered =
   | {
       readonly kind: 'refused'
       readonly problem: string
-      /** Milliseconds that the receiver asks to be left alone; null when it does not say. */
+      /** Pause that the receiver asks for, in milliseconds; null when it asks for none. */
       readonly retryAfter: number | null
       /** The batch was too large for the receiver. */
       readonly isTooLarge: boolean
@@ -39,9 +39,9 @@ export interface Receiver {
 
 const compress = promisify(gzip)
 const PAYLOAD_TOO_LARGE = 413
-/** A receiver that is back must not be kept waiting by a connection that was begun while it was away. */
+/** A receiver that is back must not be delayed by a connection that was started while it was away. */
 const LONGEST_CONNECT_MS = 1000
-/** An answer says little; one longer than this is not read to its end. */
+/** Answers are short; a longer one is not read to its end. */
 const LONGEST_ANSWER = 64 * 1024
 
 /** @param timeout milliseconds for one delivery */

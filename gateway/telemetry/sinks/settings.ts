@@ -5,8 +5,8 @@ import { integer, seconds } from '../../settings/fields.ts'
 
 /** The same for every sink that delivers over the network. */
 const DELIVERY = {
-  batch: integer(100, 'Events in a batch at the most'),
-  interval: seconds(1, 'Longest wait before a batch is sent', 0.01),
+  batch: integer(100, 'Maximum number of events in a batch'),
+  interval: seconds(1, 'Maximum delay before a batch is sent', 0.01),
   timeout: seconds(10, 'One delivery'),
   retries: integer(5, 'Further tries of one batch', 0),
 } as const

@@ -26,7 +26,10 @@ export interface Spool {
   close(): Promise<void>
 }
 
-/** @param bound events kept at the most before `append` says no. Throws a StartupError when the file can neither be read nor made. */
+/**
+ * @param bound maximum number of events before `append` returns false. Throws a StartupError when the file can be neither read
+ * nor made.
+ */
 export function openSpool(file: string, bound: number): Spool {
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
@@ -109,7 +112,7 @@ class FileSpool implements Spool {
     return this.#inFile - this.#lines.length >= Math.max(LEAST_DEAD, this.#lines.length)
   }
 
-  /** One worker at a time: order on the disk is order of arrival. */
+  /** One worker at a time: the order on the disk is the order of the `append` calls. */
   #wake(): void {
     this.#isDue = true
     if (this.#isWorking) return

@@ -92,7 +92,7 @@ test('one that has ended signs nothing, and says what to do', async (t) => {
   const { authorities, clock } = scene(t)
   await authorities.bundle()
   clock.now += 3 * 365 * 24 * HOUR
-  await assert.rejects(authorities.signing(), /ended on .* preflight ca rotate/)
+  await assert.rejects(authorities.signing(), /expired on .* preflight ca rotate/)
 })
 
 test('the end of the authority is told a month before, and is a metric', async (t) => {
@@ -105,7 +105,7 @@ test('the end of the authority is told a month before, and is a metric', async (
   assert.ok((await metrics.text()).includes(`preflight_interception_ca_end_seconds ${Math.floor(notAfter / 1000)}\n`))
   clock.now = notAfter - 20 * 24 * HOUR
   await leaves.contextFor('api.example')
-  assert.match(log.join(''), /ends soon: make the next one with preflight ca rotate/)
+  assert.match(log.join(''), /expires soon: create the next one with preflight ca rotate/)
 })
 
 test('a file that is not readable as authorities is never replaced', async (t) => {
