@@ -1,6 +1,6 @@
 /**
- * Judges a gateway that `npm start` brought up: waits for its ready line, authorizes a change, checks the receipt by the API
- * and offline by the command line, and sees a breaking change stopped. Called by .ci/run with the file that stdout goes to.
+ * Tests a gateway that `npm start` started. Waits for its ready line and authorizes a change. Verifies the receipt by the API and
+ * offline by the command line, and checks that a breaking change is blocked. Called by .ci/run with the file that stdout goes to.
  */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'

@@ -71,7 +71,7 @@ export function childArgument(): unknown {
   return JSON.parse(process.argv[2] ?? 'null')
 }
 
-export function tellParent(message: unknown): void {
+export function sendToParent(message: unknown): void {
   process.send?.(message)
 }
 

@@ -16,7 +16,7 @@ const SECTIONS: Readonly<Record<string, { readonly title: string; readonly run: 
   upgrades: { title: 'Upgrades', run: upgradesSection },
 }
 
-function say(text: string): void {
+function print(text: string): void {
   process.stdout.write(`${text}\n\n`)
 }
 
@@ -28,18 +28,18 @@ async function main(): Promise<number> {
     process.stderr.write(`bench: no section ${unknown.join(', ')}; there are ${Object.keys(SECTIONS).join(', ')}\n`)
     return 2
   }
-  say(`# Bench\n\nNode ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown CPU'}`)
+  print(`# Bench\n\nNode ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown CPU'}`)
   const checks: Check[] = []
   for (const name of names) {
     const section = SECTIONS[name]
     if (section === undefined) continue
-    say(`## ${section.title}`)
+    print(`## ${section.title}`)
     const result = await section.run()
-    say(result.markdown)
+    print(result.markdown)
     checks.push(...result.checks)
   }
   const { markdown, met } = judge(checks)
-  say(`## Thresholds\n\n${markdown}`)
+  print(`## Thresholds\n\n${markdown}`)
   return met ? 0 : 1
 }
 

@@ -1,7 +1,7 @@
 /** The floor of a diff: both sides read, parsed and hashed, and nothing compared. Reports milliseconds and its peak memory. */
 import { createHash } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
-import { childArgument, tellParent } from '../child.ts'
+import { childArgument, sendToParent } from '../child.ts'
 import { isPair } from './pair.ts'
 import { parseSide, readSide } from './side.ts'
 
@@ -14,5 +14,5 @@ for (const path of [pair.before, pair.after]) {
   createHash('sha256').update(text).digest('hex')
   parseSide(pair.type, text)
 }
-tellParent({ milliseconds: performance.now() - start, peakRss: process.resourceUsage().maxRSS * 1024 })
+sendToParent({ milliseconds: performance.now() - start, peakRss: process.resourceUsage().maxRSS * 1024 })
 process.disconnect?.()

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import { compare, countFindings, type Sha256 } from '../../engine/internal.ts'
-import { childArgument, tellParent } from '../child.ts'
+import { childArgument, sendToParent } from '../child.ts'
 import { isPair } from './pair.ts'
 import { readSide } from './side.ts'
 
@@ -16,7 +16,7 @@ const [before, after] = [pair.before, pair.after].map(readSide)
 const result = compare({ id: pair.name, type: pair.type, before: before ?? '', after: after ?? '' }, {}, sha256)
 const milliseconds = performance.now() - start
 const peakRss = process.resourceUsage().maxRSS * 1024
-tellParent(
+sendToParent(
   result.ok
     ? {
         milliseconds,

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { compare, type Sha256 } from '../../engine/internal.ts'
-import { childArgument, tellParent } from '../child.ts'
+import { childArgument, sendToParent } from '../child.ts'
 import { isPair, shuffledJson } from './pair.ts'
 
 const RUNS = 10
@@ -22,5 +22,5 @@ for (let run = 1; run <= RUNS; run += 1) {
   const bytes = JSON.stringify(result, (name, value: unknown) => (name === 'line' || name === 'column' ? null : value))
   answers.add(sha256(bytes))
 }
-tellParent({ answers: answers.size })
+sendToParent({ answers: answers.size })
 process.disconnect?.()

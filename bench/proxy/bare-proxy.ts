@@ -1,7 +1,7 @@
 /** The bare peer: node:http and undici's dispatch, forwarding only. What judging costs is measured against it. */
 import { createServer, type ServerResponse } from 'node:http'
 import { Pool, type Dispatcher } from 'undici'
-import { childArgument, tellParent } from '../child.ts'
+import { childArgument, sendToParent } from '../child.ts'
 
 const upstream = childArgument()
 if (typeof upstream !== 'string') throw new TypeError('the upstream is missing')
@@ -47,5 +47,5 @@ const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) =>
 })
 server.listen(0, '127.0.0.1', () => {
   const address = server.address()
-  if (typeof address === 'object' && address !== null) tellParent({ port: address.port })
+  if (typeof address === 'object' && address !== null) sendToParent({ port: address.port })
 })

@@ -1,12 +1,12 @@
 /**
- * The load generator: closed loop over keep-alive connections, or paced when a rate is given. Warms up by a number of requests
- * (a count of seconds would leave a slow machine's compiler at work in the measurement), says so, measures, and reports
- * latency from a histogram; an answer other than 200 is an error and is counted.
+ * The load generator: closed loop over keep-alive connections, or paced when a rate is given. Warms up by a number of requests,
+ * since after a number of seconds a slow machine would still compile during the measurement. Then it reports that it is warm,
+ * measures, and reports latency from a histogram. A response other than 200 is counted as an error.
  */
 import { createHistogram, performance, type RecordableHistogram } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool } from 'undici'
-import { childArgument, tellParent } from '../child.ts'
+import { childArgument, sendToParent } from '../child.ts'
 
 export interface LoadOrder {
   readonly origin: string
@@ -90,7 +90,7 @@ const order = childArgument()
 if (!isOrder(order)) throw new TypeError('the order is missing')
 const pool = new Pool(order.origin, { connections: order.connections, pipelining: 1 })
 await phase(pool, { ...order, rate: null }, { requests: order.warmup }, null)
-tellParent('measuring')
-tellParent(await phase(pool, order, { seconds: order.seconds }, createHistogram()))
+sendToParent('measuring')
+sendToParent(await phase(pool, order, { seconds: order.seconds }, createHistogram()))
 await pool.close()
 process.disconnect?.()

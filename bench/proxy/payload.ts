@@ -1,4 +1,4 @@
-/** The bytes on the road: 1 KiB each way, and the contracts that the judged routes hold them to. */
+/** The bodies of the benchmark, 1 KiB in each direction, and the contracts of the judged routes. */
 export const PAYLOAD = 'x'.repeat(1000)
 
 export const TOOL = {

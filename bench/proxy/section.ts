@@ -13,7 +13,7 @@ import { CONTRACT, TRAFFIC, type Traffic } from './payload.ts'
 const CONNECTIONS = 32
 const ROUNDS = 5
 const SECONDS = 1
-/** Enough for the compiler to have done with the road of a call. */
+/** Enough requests for the compiler to finish with the code of a call. */
 const WARMUP_REQUESTS = 20_000
 /** Of each later round: the load generator is a new process. */
 const REWARM_REQUESTS = 2000
@@ -26,7 +26,7 @@ const JUDGED = 'judged by the gateway'
 interface Subject {
   readonly name: string
   readonly origin: string
-  /** Process whose CPU counts; null for the direct road. */
+  /** Process whose CPU counts; null without a proxy. */
   readonly pid: number | null
 }
 

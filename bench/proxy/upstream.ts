@@ -4,7 +4,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tellParent } from '../child.ts'
+import { sendToParent } from '../child.ts'
 import { PAYLOAD, TOOL } from './payload.ts'
 
 const ECHO = Buffer.from(JSON.stringify({ text: PAYLOAD }))
@@ -66,7 +66,7 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
 const server = createServer({ keepAlive: true, keepAliveTimeout: 60_000 }, answer)
 server.listen(0, '127.0.0.1', () => {
   const address = server.address()
-  if (isAddressInfo(address)) tellParent({ port: address.port })
+  if (isAddressInfo(address)) sendToParent({ port: address.port })
 })
 
 function isAddressInfo(address: string | AddressInfo | null): address is AddressInfo {

@@ -10,7 +10,7 @@ export interface SoakTarget {
   readonly apiKey: string
 }
 
-/** What came of one call: the status, or why there is none. */
+/** The outcome of one call: the status, or why there is none. */
 export type CallOutcome = `${number}` | 'aborted' | 'failed'
 
 type Call = (target: SoakTarget, turn: number) => Promise<CallOutcome>

@@ -1,4 +1,4 @@
-/** Loaded into the gateway's process by the soak: on SIGUSR2 it collects all garbage and writes one line of what is left to stderr. */
+/** Loaded into the gateway's process by the soak. On SIGUSR2 it collects garbage and writes the remaining memory to stderr as one line. */
 import { writeSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'

@@ -8,7 +8,7 @@ import { createTunnels } from '../../gateway/upstream/tunnel.ts'
 import { takeUpgrade } from '../../gateway/upstream/upgrade.ts'
 import { createUpstreams, type UpstreamRoute } from '../../gateway/upstream/pools.ts'
 import { createMetrics } from '../../gateway/telemetry/metrics.ts'
-import { childArgument, tellParent } from '../child.ts'
+import { childArgument, sendToParent } from '../child.ts'
 
 const origin = childArgument()
 if (typeof origin !== 'string') throw new TypeError('the upstream is missing')
@@ -54,5 +54,5 @@ server.on('upgrade', (request, client, head) => {
 })
 server.listen(0, '127.0.0.1', () => {
   const address = server.address()
-  if (typeof address === 'object' && address !== null) tellParent({ port: address.port })
+  if (typeof address === 'object' && address !== null) sendToParent({ port: address.port })
 })

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { childArgument, tellParent } from '../child.ts'
+import { childArgument, sendToParent } from '../child.ts'
 
 /** What the clients do. `count` is of upgrades, of messages, or of connections. */
 export type Phase = 'upgrades' | 'messages' | 'open' | 'aborts'
@@ -77,15 +77,15 @@ async function abortOnce(port: number): Promise<void> {
 async function run({ port, phase, warmup, count }: LoadOrder): Promise<void> {
   if (phase === 'upgrades') {
     await share(warmup, () => upgradeOnce(port))
-    tellParent('measuring')
+    sendToParent('measuring')
     await share(count, () => upgradeOnce(port))
   } else if (phase === 'aborts') {
-    tellParent('measuring')
+    sendToParent('measuring')
     await share(count, () => abortOnce(port))
   } else {
     const sockets: Socket[] = []
     const connections = phase === 'open' ? count : CLIENTS
-    if (phase === 'open') tellParent('measuring')
+    if (phase === 'open') sendToParent('measuring')
     await share(connections, async () => void sockets.push(await openTunnel(port)))
     for (const socket of sockets) await echo(socket)
     const step = (client: number): Promise<void> => {
@@ -94,16 +94,16 @@ async function run({ port, phase, warmup, count }: LoadOrder): Promise<void> {
     }
     if (phase === 'messages') {
       await share(warmup, step)
-      tellParent('measuring')
+      sendToParent('measuring')
       await share(count, step)
     }
-    tellParent('done')
+    sendToParent('done')
     // Held until the parent has looked.
     await once(process, 'message')
     for (const socket of sockets) socket.destroy()
     return process.disconnect?.()
   }
-  tellParent('done')
+  sendToParent('done')
   await once(process, 'message')
   process.disconnect?.()
 }

@@ -6,7 +6,7 @@ import { Agent, createServer, type ClientRequestArgs } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { createProxyServer } from 'http-proxy-3'
 import { buildConnector } from 'undici'
-import { childArgument, tellParent } from '../child.ts'
+import { childArgument, sendToParent } from '../child.ts'
 
 const target = childArgument()
 if (typeof target !== 'string') throw new TypeError('the upstream is missing')
@@ -34,5 +34,5 @@ const server = createServer()
 server.on('upgrade', (request, socket, head) => proxy.ws(request, socket, head))
 server.listen(0, '127.0.0.1', () => {
   const address = server.address()
-  if (typeof address === 'object' && address !== null) tellParent({ port: address.port })
+  if (typeof address === 'object' && address !== null) sendToParent({ port: address.port })
 })

@@ -1,7 +1,7 @@
 /**
  * Upgrades through the gateway's own exchange and tunnels, and through http-proxy-3 with the same connector, both without
- * judging: CPU of an upgrade and of a message, memory of open connections, and what aborted clients leave behind. In turns over
- * several rounds; ratios are medians of the ratios within one round.
+ * a verdict. Measures CPU of an upgrade and of a message, memory of open connections, and what aborted clients leave open.
+ * The proxies alternate over several rounds. Ratios are medians of the ratios within one round.
  */
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -38,7 +38,7 @@ async function underLoad(
   order: Omit<LoadOrder, 'port'>,
 ): Promise<{ readonly cpu: number; readonly rss: number; readonly end: () => Promise<void> }> {
   const load = await startChild('upgrades/load.ts', { ...order, port: portOf(peer) } satisfies LoadOrder)
-  // Its first message says that warming up is over.
+  // Its first message reports the end of the warm-up.
   const before = usageOf(peer.pid)
   await messageOf(load, 'done')
   const after = usageOf(peer.pid)

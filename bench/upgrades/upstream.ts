@@ -1,7 +1,7 @@
-/** The server behind every proxy of this section: switches at once and echoes; on `/hang` it never answers. Reports how many sockets it has. */
+/** The server behind every proxy of this section: switches immediately and echoes; on `/hang` it never answers. Reports how many sockets it has. */
 import { createServer } from 'node:http'
 import type { Socket } from 'node:net'
-import { tellParent } from '../child.ts'
+import { sendToParent } from '../child.ts'
 
 const sockets = new Set<Socket>()
 const server = createServer({ keepAliveTimeout: 60_000 })
@@ -17,8 +17,8 @@ server.on('upgrade', (request, socket) => {
     socket.pipe(socket)
   }
 })
-process.on('message', () => tellParent({ sockets: sockets.size }))
+process.on('message', () => sendToParent({ sockets: sockets.size }))
 server.listen(0, '127.0.0.1', () => {
   const address = server.address()
-  if (typeof address === 'object' && address !== null) tellParent({ port: address.port })
+  if (typeof address === 'object' && address !== null) sendToParent({ port: address.port })
 })

@@ -1,4 +1,4 @@
-/** Callers that send bodies slowly, in crumbs, or many at once: each is judged or refused, and the memory stays bounded. */
+/** Callers that send bodies slowly, in small pieces, or many concurrently: each is judged or refused, and memory stays bounded. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
@@ -157,7 +157,7 @@ test('crumbs do not take many times their size in memory', async (t) => {
   assert.equal(result?.ok === true && result.body.equals(Buffer.alloc(400_000, 'x')), true)
 })
 
-test('calls past the room are told to come again, and those that were there first are answered', async (t) => {
+test('calls past the memory limit get a response to retry, and earlier calls are answered', async (t) => {
   const upstream = await startHttpUpstream((_request, response) => response.end('{}'))
   const proxy = await startProxy({
     routes: [{ name: 'tools', match: { path: '/' }, upstream: upstream.origin, protocol: 'mcp' }],

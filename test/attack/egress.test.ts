@@ -68,7 +68,7 @@ const INSIDE = [
 ] as const
 
 for (const host of INSIDE) {
-  test(`${host} is not reached, by either road`, async (t) => {
+  test(`${host} is not reached, by forward proxy or CONNECT`, async (t) => {
     const { inside, road: proxy, port, forward } = await scene(t)
     assert.ok([400, 403].includes(statusOf(await forward(host))), 'forward proxy')
     const connected = await openConnect(proxy.url, `${host}:${port}`)

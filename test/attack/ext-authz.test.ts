@@ -121,7 +121,7 @@ test('questions are only what stands under the prefix, and no other part of the 
   }
 })
 
-test('an answer of the gateway cannot be told apart from a no by what a client sends', async (t) => {
+test('a client cannot make a refusal of the gateway look like another answer', async (t) => {
   const { api, change } = await scene(t)
   change((paths) => {
     delete paths['/pets']

@@ -1,4 +1,4 @@
-/** Uploads of GraphQL whose files or parts would take the place of what was judged, and directives that come with questions for the schema. */
+/** GraphQL uploads whose files or parts would replace the judged operation, and introspection queries with directives. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asksForSchemaOnly, operationIn, readOperationDocument } from '../../engine/internal.ts'

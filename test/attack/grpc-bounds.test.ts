@@ -118,7 +118,7 @@ test('pings do not keep a session without calls open', async (t) => {
   await stillAnswers()
 })
 
-test('one connection has a bounded number of calls at once', async (t) => {
+test('one connection has a bounded number of concurrent calls', async (t) => {
   const { open } = await scene(t)
   const session = open()
   const [settings] = await once(session, 'remoteSettings')

@@ -224,7 +224,7 @@ async function start(t: TestContext, llm: object = {}) {
   return { road: proxy, upstream, send }
 }
 
-/** What became of one call, told by what was asked and what arrived. */
+/** The outcome of one call, from its response and what reached the upstream. */
 async function outcomeOf(
   { road: proxy, upstream, send }: Awaited<ReturnType<typeof start>>,
   row: Row,

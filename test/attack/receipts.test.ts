@@ -22,7 +22,7 @@ import { at } from '../json.ts'
 const ONCE = { receipts: { require: true, consume: true } }
 const CONTEXT = { operation: 'tool_call', environment: 'prod', target_id: LIST_PETS }
 
-test('one receipt for one use, presented on every road at once, is used once', async (t) => {
+test('a single-use receipt that is presented to every listener concurrently is used once', async (t) => {
   const scene = await startPetRoute(t, ONCE, { listen: { ...FREE_PORTS, ext_authz: '127.0.0.1:0' } })
   const { addresses } = scene.gateway
   const grpc = grpcAsker(addresses.ext_authz?.replace('http://', '') ?? '')

@@ -1,4 +1,4 @@
-/** A FIFO, a device, a folder or a loop of links where a file is expected: an error at once, on every command line and in every setting. */
+/** A FIFO, a device, a folder or a loop of links where a file is expected: an immediate error, on every command line and in every setting. */
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'

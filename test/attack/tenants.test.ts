@@ -235,7 +235,7 @@ describe('a key of another tenant', () => {
       )
   })
 
-  it('uses up no receipt, settles no request, promotes nothing, closes nothing and revokes nothing', async () => {
+  it('consumes no receipt, decides no approval, promotes nothing, closes nothing and revokes nothing', async () => {
     const headers = { authorization: `Bearer ${keys['admin']}` }
     const consume = { token, consume: true, context: { operation: 'merge' } }
     for (const answer of [

@@ -1,4 +1,4 @@
-/** HTTP/2 by the clients of nghttp2 and by curl: in the open and inside CONNECT, with padding, trailers and many streams at once. */
+/** HTTP/2 by the clients of nghttp2 and by curl: plaintext and inside CONNECT, with padding, trailers and many concurrent streams. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -31,7 +31,7 @@ async function scene(t: TestContext): Promise<Scene> {
   return { proxy, directory, bodies: () => upstream.requests.map(({ body }) => body) }
 }
 
-test('nghttp in the open: padded frames, and a body of stated length with trailers', async (t) => {
+test('nghttp in plaintext: padded frames, and a body of stated length with trailers', async (t) => {
   if (!hasProgram(t, 'nghttp')) return
   const { proxy: road, directory, bodies } = await scene(t)
   const file = join(directory, 'body')

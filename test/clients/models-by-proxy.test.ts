@@ -1,4 +1,4 @@
-/** The SDKs of model providers at their own addresses, told of the gateway by proxy settings and a certificate alone. */
+/** The SDKs of model providers at their own addresses, configured for the gateway by proxy settings and a certificate only. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -96,7 +96,7 @@ for (const [name, connect] of Object.entries(MODEL_CLIENTS)) {
     assert.deepEqual(await calls(), { forwarded: 1, held: 1 })
     const [approval] = listAt(await api('GET', '/api/v1/approvals?state=pending'), 'approvals')
     await api('POST', `/api/v1/approvals/${textAt(approval, 'id')}/grant`, { comment: 'seen' })
-    // A word reaches the road within a second.
+    // The proxy sees an approval decision within a second.
     let text: string | null = null
     await until(async () => {
       text = await client.ask(REWORDED).catch(() => null)

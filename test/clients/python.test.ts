@@ -1,4 +1,4 @@
-/** The HTTP clients that Python programs use, told of the gateway by proxy settings and a bundle of certificates: judged, stopped, and switched to WebSocket. */
+/** The HTTP clients of Python programs, configured by proxy settings and a certificate bundle: judged, blocked, and switched to WebSocket. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:https'

@@ -97,7 +97,7 @@ test('the Bitbucket client merges, and its error holds the code and the reason',
 })
 
 interface GithubScene extends Scene {
-  /** GitHub's command line, told of the gateway by its proxy settings and the certificate. */
+  /** GitHub's command line, configured with proxy settings and the certificate of the gateway. */
   readonly gh: (...argv: readonly string[]) => Promise<RanProgram>
 }
 

@@ -10,7 +10,7 @@ const STEP = 13
 
 suite('small changes', () => {
   for (const language of ['3.0.3', '3.1.0'] as const) {
-    test(`of ${language} are told as the reference tells them, but for what is listed with a reason`, async (t) => {
+    test(`of ${language} are reported as by the reference, except for differences listed with a reason`, async (t) => {
       if (!hasCases) return t.skip('the rules of the reference lie beside the checkout and are absent')
       const reference = await openReference()
       if (reference === null) {

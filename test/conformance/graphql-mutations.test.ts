@@ -42,12 +42,12 @@ async function readCases(): Promise<readonly GraphqlCase[]> {
   return cases
 }
 
-/** A default that is written as before is another value for another type, or none: the type is what changed, and is told. */
+/** The same default is another value under another type, or none. The change of the type is reported. */
 const COERCED = /_DEFAULT(?:_VALUE)?_CHANGED$/
 const TYPE_RULES =
   /-(?:type-(?:changed|narrowed|widened)|became-(?:required|optional))$|-input-field-(?:added|removed)$/
 
-test('every single change of a schema is told as both references tell it, and no graver', async () => {
+test('every single change of a schema is reported as by both references, and not at a stricter level', async () => {
   const cases = await readCases()
   const expected = readExpectedDifferences()
   const { outcomes, beyond } = runGraphql(cases)
@@ -79,7 +79,7 @@ function introspected(text: string): string {
   return JSON.stringify(introspectionFromSchema(buildSchema(text), { ...options, schemaDescription: true }))
 }
 
-test('every single change is told alike from introspection results, but for directives that are applied', () => {
+test('every single change gives the same findings from introspection results, except for applied directives', () => {
   const before = introspected(SCHEMA)
   const changes = mutationsOf(SCHEMA)
     .map(({ name, text }) => ({ name, text: text() }))

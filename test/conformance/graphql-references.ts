@@ -1,6 +1,6 @@
 /**
- * What graphql-js and graphql-inspector say of two schemas → what we must say: one row for each kind of change that they
- * know, with the place and the rules that tell it here. Recorded entries and those of a live run have one form.
+ * Findings of graphql-js and graphql-inspector → the findings required here. One row for each of their kinds of change,
+ * with the place and the rules that report it here. Recorded entries and those of a live run have one form.
  */
 import { LEVELS, type FindingGroup, type Level } from '../../engine/finding.ts'
 
@@ -208,7 +208,7 @@ function demandOf(entry: ReferenceEntry): Demand | null {
 export type Coverage =
   /** Told here at the same level, or a stricter one. */
   | { readonly kind: 'told'; readonly groups: readonly FindingGroup[]; readonly isSameLevel: boolean }
-  /** A part of something that is new as a whole, which is told once. */
+  /** A part of something that is new as a whole, which is reported once. */
   | { readonly kind: 'part-of-new' }
   | { readonly kind: 'weaker'; readonly groups: readonly FindingGroup[] }
   | { readonly kind: 'missing' }
@@ -217,7 +217,7 @@ export type Coverage =
 const NEW =
   /^graphql-(?:type|root-field|field|directive|(?:required|optional)-(?:argument|input-field|directive-argument)|(?:request|response)-enum-value)-added$/
 
-/** Our findings by place, so that thousands of entries are looked up at once. */
+/** Our findings by place, so that thousands of entries are looked up quickly. */
 export class Findings {
   readonly #byLocation = new Map<string, FindingGroup[]>()
 

@@ -4,14 +4,14 @@ import { hasCorpus, readCorpus, readExpectedDifferences, readPairs, runGraphql, 
 
 const expected = readExpectedDifferences()
 
-test('what the references report of real schemas is told at their level or a stricter one, but for what is listed', (t) => {
+test('findings of the references on real schemas are reported at their level or a stricter one, except for listed ones', (t) => {
   if (!hasCorpus) return t.skip('the recorded schemas lie beside the checkout and are absent')
   const { passed, unexpected } = verdictOf(runGraphql(readCorpus()), expected)
   assert.deepEqual(unexpected, [])
   assert.ok(passed > 2000)
 })
 
-test('what the references say of the pair of each rule is told too, and the list of differences holds no more than is met', async () => {
+test('findings of the references on the pair of each rule are reported too, and the list of differences has no stale entry', async () => {
   const { passed, unexpected, stale } = verdictOf(runGraphql(await readPairs()), expected)
   assert.deepEqual(unexpected, [])
   assert.deepEqual(stale, [])

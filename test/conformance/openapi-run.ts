@@ -7,7 +7,7 @@ import { expandFindings, type CompareOptions } from '../../engine/internal.ts'
 import { listAt, textAt } from '../json.ts'
 import { readReferenceRules, type ConformanceCase, type Verdict } from './openapi-cases.ts'
 
-/** Compares two documents by some road: the engine itself, or the API of a running gateway. */
+/** Compares two documents by the engine itself, or by the API of a running gateway. */
 export type CompareDocuments = (base: string, head: string, options: CompareOptions) => Promise<readonly Verdict[]>
 
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')

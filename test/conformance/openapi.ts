@@ -41,7 +41,7 @@ async function main(): Promise<number> {
   return report.unexpected.length + report.stale.length === 0 ? 0 : 1
 }
 
-/** Several files travel with the command line only, so that their cases take the engine's road. */
+/** Cases of several files run in the engine, not through the API. */
 async function runThroughApi(cases: readonly ConformanceCase[]): Promise<readonly CaseOutcome[]> {
   const api = await startApi({ now: () => Date.parse(`${RECORDED_ON}T12:00:00Z`) })
   const compare: CompareDocuments = async (base, head, { files, today, ...options }) => {

@@ -14,7 +14,7 @@ const BUF = new URL('../../node_modules/.bin/buf', import.meta.url).pathname
 
 export const hasBuf = existsSync(BUF)
 
-/** One rule that buf told of a pair, in its words. */
+/** One finding of buf on a pair, with its message. */
 export interface BufVerdict {
   readonly rule: string
   readonly message: string
@@ -23,7 +23,7 @@ export interface BufVerdict {
 export interface LiveOutcome {
   readonly pair: ProtoPair
   readonly verdicts: readonly BufVerdict[]
-  /** Rules of buf: what it told and we do not, and the other way round. */
+  /** Rules of buf: reported by buf only, and reported by the engine only. */
   readonly missing: readonly string[]
   readonly surplus: readonly string[]
 }

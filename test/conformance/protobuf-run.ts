@@ -52,7 +52,7 @@ export function readBufCases(): readonly BufCase[] {
   })
 }
 
-/** What is gone is told where it stood here, and where its surroundings stand now there. */
+/** Here, a removed element is reported at its old place; buf reports the current place of its parent. */
 const WITHOUT_PATH = /_NO_DELETE|_SAME_REQUIRED_FIELDS$/
 
 function verdictOf(rule: string, path: unknown): string {
@@ -164,7 +164,7 @@ export function readListedDifferences(): ReadonlyMap<string, string> {
   )
 }
 
-/** How often each rule of buf was told, and on how many cases we differ. */
+/** How often buf reported each rule, and on how many cases we differ. */
 export function tableByBufRule(outcomes: readonly BufOutcome[], cases: readonly BufCase[]): string {
   const rows = new Map<string, { expected: number; missing: number; surplus: number }>()
   const count = (verdicts: readonly string[], column: 'expected' | 'missing' | 'surplus'): void => {

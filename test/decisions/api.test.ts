@@ -6,7 +6,7 @@ import { startApi } from '../fakes/api.ts'
 import { at } from '../json.ts'
 import { assertWanted, decisionCases } from './cases.ts'
 
-/** A scope is of the road: the API judges whole change sets. */
+/** Only the proxy has a scope: the API judges whole change sets. */
 const byPolicy = Map.groupBy(
   decisionCases().filter(({ scope }) => scope === null),
   ({ policy }) => policy,

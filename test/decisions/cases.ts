@@ -81,7 +81,7 @@ export interface DecisionCase {
   readonly policy: string
   readonly artifacts: readonly Artifact[]
   readonly context: DecisionContext
-  /** On the road; the API judges whole change sets and leaves such cases out. */
+  /** Only for the proxy. The API judges whole change sets and skips such cases. */
   readonly scope: DecisionScope | null
   readonly want: Wanted
 }
@@ -126,7 +126,7 @@ function edited(base: string, edits: NonNullable<Static<typeof ArtifactEntry>['e
   }, base)
 }
 
-/** Holds an envelope, whichever road it came by, against what a case wants. */
+/** Compares an envelope, from any listener, with the expectation of a case. */
 export function assertWanted(envelope: Envelope, want: Wanted): void {
   const seen: Required<Wanted> = {
     decision: envelope.decision,

@@ -1,4 +1,4 @@
-/** What the engine alone decides on a case: the measure of the other roads. */
+/** The verdict of the engine on a case. The API and the proxy must return the same. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'

@@ -1,4 +1,4 @@
-/** The decision cases about one tool on the road: the manifest before is pinned, the server offers the one after, and the tool is called. */
+/** The decision cases about one tool through the proxy: the base manifest is pinned, the server offers the head manifest, the tool is called. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -26,7 +26,7 @@ const CASES: readonly ToolCase[] = decisionCases().flatMap((decisionCase) => {
   return [{ ...decisionCase, tool: scope.tool, before: artifact.before, tools }]
 })
 
-test('cases about tools are left to run on the road', () => assert.ok(CASES.length >= 6, String(CASES.length)))
+test('cases about tools remain to run through the proxy', () => assert.ok(CASES.length >= 6, String(CASES.length)))
 
 for (const { description, policy, tool, before, tools, want } of CASES) {
   test(`a call of ${tool} is decided as the case wants it: ${description}`, async (t) => {

@@ -1,6 +1,6 @@
 /**
- * The decision cases on the road: the contract before is the baseline of a route, the one after is what its upstream offers, and a
- * call of each operation is decided exactly as the engine alone decides it, fingerprint and all, and forwarded accordingly.
+ * The decision cases through the proxy. The base contract is the baseline of a route, its upstream offers the head contract.
+ * A call of each operation is decided exactly as by the engine, with the same fingerprint, and forwarded accordingly.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -38,7 +38,7 @@ const CASES: readonly ProxyCase[] = decisionCases().flatMap((decisionCase, index
   return before === '' || after === '' ? [] : [{ ...decisionCase, route, before, after, operation: context.operation }]
 })
 
-test('cases are left to run on the road', () => assert.ok(CASES.length >= 8, String(CASES.length)))
+test('cases remain to run through the proxy', () => assert.ok(CASES.length >= 8, String(CASES.length)))
 
 for (const [policy, cases] of Map.groupBy(CASES, (one) => one.policy)) {
   test(`calls are decided as the engine decides under the policy ${policy}`, async (t) => {
@@ -80,7 +80,7 @@ async function compared(
   assert.equal(upstream.requests.length - sent, verdict.safe_for_agent ? 1 : 0)
 }
 
-/** Whatever is told of a decision: reasons, evidence, patterns, risk, reach, and what the fingerprint covers. */
+/** The reported parts of a decision: reasons, evidence, patterns, risk, reach, and what the fingerprint covers. */
 function reported(source: Envelope | Verdict) {
   return {
     decision: source.decision,

@@ -51,7 +51,7 @@ suite('sniffing', () => {
     ['mcp_manifest', '', '{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"x"}}'],
   ]
   for (const [type, before, after] of sniffed) {
-    test(`${type} is told from ${(before || after).slice(0, 40).trim()}`, () => {
+    test(`${type} is recognised from ${(before || after).slice(0, 40).trim()}`, () => {
       assert.deepEqual(sniffArtifactType(before, after), { ok: true, value: type })
     })
   }

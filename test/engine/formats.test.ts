@@ -92,7 +92,7 @@ for (const type of ARTIFACT_TYPES) {
       })
     }
 
-    it('is told from every other format by its text alone', () => {
+    it('is distinguished from every other format by its text alone', () => {
       const sniffed = sniffArtifactType(before, after)
       assert.equal(sniffed.ok ? sniffed.value : sniffed.problem.message, type)
     })

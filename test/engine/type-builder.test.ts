@@ -70,7 +70,7 @@ const verdicts = (schema: TSchema) => VALUES.map((value) => Check(schema, value)
 suite('the builder of schemas', () => {
   for (const [name, build] of Object.entries(CASES)) {
     test(`writes what TypeBox writes: ${name}`, () => {
-      // As text: the order of members is part of what is published.
+      // As text, since the order of members is published too.
       assert.equal(JSON.stringify(build(Type)), JSON.stringify(build(TypeBox)))
     })
 

@@ -9,7 +9,7 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 
 export interface AuthorizedMcpServer {
   readonly origin: string
-  /** Methods and paths of requests, in order of arrival. */
+  /** Methods and paths of requests, in the order received. */
   readonly requests: readonly string[]
   /** @param address origin at which clients reach it; before this it answers nobody */
   publish(address: string): void

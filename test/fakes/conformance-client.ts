@@ -1,7 +1,8 @@
 /**
  * The client that the conformance suite runs: the official SDK's, doing what the scenario asks for. Usage:
- * `node conformance-client.ts direct|judged|proxied URL`; a gateway of its own stands between: judged, as if it were the server;
- * proxied, as the client's proxy, so that all addresses of an authorization stay what they are.
+ * `node conformance-client.ts direct|judged|proxied URL`; its own gateway is in between.
+ * With `judged` it is a reverse proxy. With `proxied` it is the client's forward proxy, so that all addresses of an
+ * authorization stay the same.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

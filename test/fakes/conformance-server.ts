@@ -69,7 +69,7 @@ function answers(...content: CallToolResult['content']): ConformanceTool {
   return { run: () => Promise.resolve({ content }) }
 }
 
-function elicits(name: keyof typeof ELICITED, says: string, required: readonly string[] = []): ConformanceTool {
+function elicits(name: keyof typeof ELICITED, prompt: string, required: readonly string[] = []): ConformanceTool {
   return {
     ...(name === 'test_elicitation' && {
       inputSchema: { type: 'object', properties: { message: { type: 'string' } }, required: ['message'] },
@@ -82,7 +82,7 @@ function elicits(name: keyof typeof ELICITED, says: string, required: readonly s
           requestedSchema: { type: 'object', properties: ELICITED[name], required: [...required] },
         },
       })
-      return { content: [text(`${says}: action=${action}, content=${JSON.stringify(content ?? {})}`)] }
+      return { content: [text(`${prompt}: action=${action}, content=${JSON.stringify(content ?? {})}`)] }
     },
   }
 }
@@ -161,24 +161,24 @@ const TOOLS: Readonly<Record<string, ConformanceTool>> = {
 }
 
 const PROMPTS = {
-  test_simple_prompt: { asks: [], says: () => [text('This is a simple prompt for testing.')] },
+  test_simple_prompt: { asks: [], message: () => [text('This is a simple prompt for testing.')] },
   test_prompt_with_arguments: {
     asks: ['arg1', 'arg2'],
-    says: ({ arg1, arg2 }) => [text(`Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`)],
+    message: ({ arg1, arg2 }) => [text(`Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`)],
   },
   test_prompt_with_embedded_resource: {
     asks: ['resourceUri'],
-    says: ({ resourceUri = '' }) => [
+    message: ({ resourceUri = '' }) => [
       resource(resourceUri, 'text/plain', 'Embedded resource content for testing.'),
       text('Please process the embedded resource above.'),
     ],
   },
-  test_prompt_with_image: { asks: [], says: () => [image, text('Please analyze the image above.')] },
+  test_prompt_with_image: { asks: [], message: () => [image, text('Please analyze the image above.')] },
 } as const satisfies Readonly<Record<string, ConformancePrompt>>
 
 interface ConformancePrompt {
   readonly asks: readonly string[]
-  readonly says: (
+  readonly message: (
     args: Readonly<Record<string, string>>,
   ) => readonly (ReturnType<typeof text | typeof resource> | typeof image)[]
 }
@@ -233,7 +233,7 @@ function newServer(): Server {
   server.setRequestHandler('prompts/get', ({ params: { name, arguments: args = {} } }) => {
     const prompt: ConformancePrompt | undefined = Object.entries(PROMPTS).find(([known]) => known === name)?.[1]
     if (prompt === undefined) throw new Error(`there is no ${name}`)
-    return { messages: prompt.says(args).map((content) => ({ role: 'user', content })) }
+    return { messages: prompt.message(args).map((content) => ({ role: 'user', content })) }
   })
   server.setRequestHandler('resources/list', () => ({
     resources: Object.entries(CONTENTS).map(([uri, { mimeType }]) => ({

@@ -42,7 +42,7 @@ const registry = createFileRegistry(
   () => undefined,
 )
 
-function methods(): { readonly say: DescMethodUnary; readonly count: DescMethodServerStreaming } {
+function methods() {
   const { say, count } = registry.getService('test.echo.v1.Echo')?.method ?? {}
   if (!isUnary(say) || !isServerStreaming(count)) throw new Error('the service is another one')
   return { say, count }
@@ -92,7 +92,7 @@ export async function startConnectService(t: TestContext): Promise<ConnectServic
 }
 
 /** Texts that come back for one that is sent; rejects with a ConnectError. */
-export async function sayBy(transport: Transport, text: string): Promise<readonly string[]> {
+export async function echoBy(transport: Transport, text: string): Promise<readonly string[]> {
   const { say } = methods()
   const { message } = await transport.unary(say, undefined, undefined, undefined, fromJson(say.input, { text }))
   return [textAt(toJson(say.output, message), 'text')]

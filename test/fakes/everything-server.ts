@@ -13,7 +13,7 @@ export function startEverythingServer(t: TestContext): Promise<string> {
   return startPublishedServer(t, PROGRAM, ['streamableHttp'], 'PORT')
 }
 
-/** @param variable by which the program is told its port. Resolves with the address of its MCP endpoint. */
+/** @param variable environment variable with the port of the program. Resolves with the address of its MCP endpoint. */
 export async function startPublishedServer(
   t: TestContext,
   program: string,

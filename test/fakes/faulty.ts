@@ -52,7 +52,7 @@ export function faultyMembers<T extends object>(target: T, counter: FaultCounter
   })
 }
 
-/** Metrics and signers answer at once; everything else here is a store. */
+/** Metrics and signers are synchronous; everything else here is a store. */
 function isLikelyAsync(target: object, name: string | symbol): boolean {
   return !('registry' in target) && name !== 'sign'
 }

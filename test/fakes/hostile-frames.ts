@@ -196,7 +196,7 @@ export const HOSTILE_FRAMES: readonly HostileFrames[] = [
   ...FRAMES.map(([name, frames, forwarded = 0]) => ({ name, frames, forwarded })),
 ]
 
-/** Streams opened and reset at once, `count` of them from the first on. */
+/** Streams that are opened and immediately reset, `count` of them from the first on. */
 export function rapidResets(count: number): readonly Buffer[] {
   return Array.from({ length: count }, (_, index) => {
     const stream = 2 * index + 1

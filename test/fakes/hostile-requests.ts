@@ -1,6 +1,6 @@
 /**
- * Requests that two readers may take for different ones: lengths, framings, lines, hosts and targets with more than one reading,
- * each with a second request hidden in it where that is what it is for.
+ * Requests that two parsers may read differently: lengths, framings, lines, hosts and targets with more than one reading. Those
+ * for request smuggling contain a second, hidden request.
  */
 export interface HostileRequest {
   readonly name: string

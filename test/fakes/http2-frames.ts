@@ -67,7 +67,7 @@ const STATUSES: Readonly<Record<number, number>> = { 8: 200, 9: 204, 10: 206, 11
 export interface FramesClient {
   readonly socket: Socket
   send(...frames: readonly Buffer[]): void
-  /** Statuses and resets by stream, in order of arrival. */
+  /** Statuses and resets by stream, in the order received. */
   readonly text: ReadonlyMap<number, Texts>
   /** Frames of a type that came. */
   count(type: number): number

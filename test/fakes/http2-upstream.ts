@@ -1,4 +1,4 @@
-/** Upstreams of HTTP/2 in the open, and roads that lead to them by it. */
+/** Upstreams of plaintext HTTP/2, and proxies that forward to them over it. */
 import { createServer, type ServerHttp2Stream } from 'node:http2'
 import { text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
@@ -12,7 +12,7 @@ export type OnStream = (stream: ServerHttp2Stream, headers: Readonly<Record<stri
 
 export interface Http2Upstream {
   readonly origin: string
-  /** Paths in order of arrival, with the method. */
+  /** Methods and paths, in the order received. */
   readonly seen: string[]
   sessions(): number
 }
@@ -46,7 +46,7 @@ export async function proxyTo(
   return proxy
 }
 
-/** A judged route under watch, so that outcomes are told. */
+/** A judged, monitored route, so that outcomes are reported. */
 export async function monitoredProxyTo(
   t: TestContext,
   upstream: string,

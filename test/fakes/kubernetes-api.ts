@@ -57,14 +57,14 @@ export async function startFakeCluster(): Promise<FakeCluster> {
   const watchers = new Set<(type: string, object: FakeObject, of: FakeResource) => void>()
   let version = 100
 
-  const tell = (type: string, object: FakeObject, of: FakeResource): void =>
+  const notify = (type: string, object: FakeObject, of: FakeResource): void =>
     watchers.forEach((watcher) => watcher(type, object, of))
   const store = (key: string, object: FakeObject, of: FakeResource): FakeObject => {
     version += 1
     const stored = { ...object, metadata: { ...metadataOf(object), resourceVersion: String(version) } }
     const type = objects.has(key) ? 'MODIFIED' : 'ADDED'
     objects.set(key, stored)
-    tell(type, stored, of)
+    notify(type, stored, of)
     return stored
   }
   const cluster: FakeCluster = {
@@ -126,7 +126,7 @@ export async function startFakeCluster(): Promise<FakeCluster> {
     if (object === undefined) throw notFound(of, key.split('/')[2] ?? '')
     if (!isDryRun) {
       objects.delete(key)
-      tell('DELETED', object, of)
+      notify('DELETED', object, of)
     }
     return {
       kind: 'Status',

@@ -1,4 +1,4 @@
-/** A cluster behind a road, somebody who sends requests down it, and the objects that they are about. */
+/** A cluster behind the proxy, a client that sends requests through it, and the objects of these requests. */
 import type { TestContext } from 'node:test'
 import { startFakeCluster, type FakeCluster } from './kubernetes-api.ts'
 import { startProxy, type ProxyUnderTest, type ProxyOptions } from './proxy-under-test.ts'

@@ -1,6 +1,6 @@
 /**
- * Objects held against the types of the Kubernetes API as its official client knows them: members that there are not, and values of
- * another type, which an API server with strict field validation refuses. Kinds of operators (monitoring.coreos.com) are unknown here.
+ * Checks objects against the types of the Kubernetes API in its official client. Reports unknown members and values of another
+ * type, which an API server with strict field validation refuses. Kinds of operators (monitoring.coreos.com) are unknown here.
  */
 import * as models from '@kubernetes/client-node'
 import { at, textAt } from '../json.ts'

@@ -23,6 +23,6 @@ export async function listening(t: TestContext, server: Server): Promise<string>
 }
 
 /** Answers the first bytes of every connection with these, and closes; `\n` stands for CRLF. */
-export function saying(bytes: string): (socket: Socket) => void {
+export function answeringBytes(bytes: string): (socket: Socket) => void {
   return (socket) => void socket.once('data', () => socket.end(Buffer.from(bytes.replaceAll('\n', '\r\n'), 'latin1')))
 }

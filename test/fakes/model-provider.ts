@@ -1,4 +1,4 @@
-/** A stand-in for the providers of models: whole and streamed answers in the form of each, told apart by their paths. */
+/** A fake of the model providers: whole and streamed responses in the form of each. The path selects the provider. */
 import { crc32 } from 'node:zlib'
 import { startHttpUpstream, type HttpUpstream } from './http-upstream.ts'
 

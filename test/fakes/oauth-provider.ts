@@ -1,4 +1,4 @@
-/** An OAuth client that keeps what it learns in memory, and whose user agrees to everything at once. */
+/** An OAuth client that keeps its state in memory, and whose user agrees to everything immediately. */
 import type { OAuthClientProvider } from '@modelcontextprotocol/client'
 
 type Information = NonNullable<Awaited<ReturnType<OAuthClientProvider['clientInformation']>>>

@@ -1,7 +1,7 @@
 /**
- * Runs inside a network namespace of its own: a server on port 443, a gateway with a transparent listener, and an agent of
- * another user whose connections iptables turns to it, by the commands of the chart's example. Prints what the agent saw as one
- * line of JSON.
+ * Runs inside its own network namespace: a server on port 443, a gateway with a transparent listener, and an agent of
+ * another user. The iptables commands of the chart's example redirect the agent's connections to the gateway. Prints the
+ * responses that the agent got as one line of JSON.
  */
 import { execFile, execFileSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'

@@ -48,7 +48,7 @@ export async function startRegistry(t: TestContext, authority: TestAuthority | n
   return { origin, token: await tokenOf(plain) }
 }
 
-/** Asked of the registry itself, not by the road. */
+/** Requested from the registry directly, not through the proxy. */
 async function tokenOf(registry: Server): Promise<string> {
   const door = createServer((incoming, outgoing) => void registry.emit('request', incoming, outgoing))
   door.listen(0, '127.0.0.1')
@@ -86,7 +86,7 @@ export interface Npm {
   run(...words: readonly string[]): Promise<NpmRun>
 }
 
-/** @param registry address that npm is told @param settings further lines of its configuration */
+/** @param registry address in npm's configuration @param settings further lines of its configuration */
 export function npmClient(t: TestContext, registry: string, token: string, settings: readonly string[] = []): Npm {
   const home = mkdtempSync(join(tmpdir(), 'preflight-npm-'))
   t.after(() => rmSync(home, { recursive: true, force: true }))

@@ -1,6 +1,6 @@
 /**
- * The parts of SARIF 2.1.0 that our logs use, as a JSON Schema of our own: names, nesting, types and closed values as the
- * OASIS standard states them (section numbers at each object). Closed everywhere, so that a misspelt member fails.
+ * The parts of SARIF 2.1.0 that our logs use, as our own JSON Schema. Names, nesting, types and enumerated values are those of
+ * the OASIS standard (section numbers at each object). All objects are closed, so that a misspelt member fails.
  */
 
 function object(properties: object, required: readonly string[] = []): object {

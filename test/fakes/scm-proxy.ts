@@ -1,4 +1,4 @@
-/** A road to a fake platform, with a repository whose branch `feature` changes the contract that `main` has. */
+/** A proxy before a fake platform, with a repository whose branch `feature` changes the contract that `main` has. */
 import type { TestContext } from 'node:test'
 import { startBitbucket } from './bitbucket-server.ts'
 import { startGithub, type GithubOptions } from './github-server.ts'
@@ -12,7 +12,7 @@ export interface ScmScene {
   readonly repository: FakeRepository
   readonly server: ScmServer
   readonly proxy: ProxyUnderTest
-  /** Sends a request with the caller's token through the road; `body` becomes JSON. */
+  /** Sends a request with the caller's token through the proxy; `body` becomes JSON. */
   send(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>
 }
 

@@ -27,7 +27,7 @@ export type ScmRoute = readonly [
 export interface ScmServer {
   readonly origin: string
   readonly repository: FakeRepository
-  /** All requests, in order of arrival. */
+  /** All requests, in the order received. */
   readonly requests: readonly ScmRequest[]
   /** Answers instead of the platform while it gives something. */
   fault: ((request: ScmRequest) => ScmReply | null) | null

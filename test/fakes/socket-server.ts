@@ -1,4 +1,4 @@
-/** A server of WebSockets by another hand (ws), over TCP or TLS: echoes, floods, closes as it is told, and knows what is still open. */
+/** A WebSocket server of another implementation (ws), over TCP or TLS. Echoes, floods or closes on command, and counts open sockets. */
 import { createServer, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { once } from 'node:events'

@@ -7,7 +7,7 @@ export interface TarHeader {
   readonly name: string
   readonly flag?: string
   readonly size?: number
-  /** The field as it stands there, instead of the size in octal. */
+  /** The raw field, instead of the size in octal. */
   readonly sizeField?: string | Buffer
   readonly prefix?: string
   readonly linkname?: string

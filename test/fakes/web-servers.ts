@@ -13,7 +13,7 @@ export type WebServer = 'nginx' | 'haproxy'
 export interface StartedWebServer {
   /** HTTP/1.1. */
   readonly url: string
-  /** HTTP/2 in the open, by prior knowledge. */
+  /** Plaintext HTTP/2, by prior knowledge. */
   readonly http2: string
 }
 

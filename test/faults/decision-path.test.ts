@@ -81,7 +81,7 @@ for (const [what, options, code] of [
   })
 }
 
-test('when the state of a receipt cannot be told, the decision is not used again', async (t) => {
+test('when the state of a receipt is unknown, the decision is not used again', async (t) => {
   let clock = Date.now()
   const { upstream, proxy: road } = await scene(t, {
     now: () => clock,
@@ -115,7 +115,7 @@ test('when no sink takes telemetry, a call that needs monitoring is stopped with
   const broken = new Writable({ write: (_chunk, _encoding, done) => done(new Error('EPIPE')) })
   let decision: 'WARN' | 'ALLOW' = 'WARN'
   const { upstream, proxy: road } = await scene(t, { decide: () => decision, output: broken })
-  // The stream tells of its fault only after the first write.
+  // The stream reports its error only after the first write.
   await fetch(`${road.url}/pets`)
   const sent = upstream.requests.length
   const stopped = await fetch(`${road.url}/pets`)

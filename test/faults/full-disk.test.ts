@@ -1,6 +1,6 @@
 /**
- * The disk is full. A limit on the size of files (RLIMIT_FSIZE), set and lifted from outside on the running gateway, makes
- * every growing write of the ledger fail as a full disk does; lifting it is the space that comes back.
+ * The disk is full. The test sets a limit on the size of files (RLIMIT_FSIZE) of the running gateway. Every growing write of
+ * the ledger then fails as on a full disk. Without the limit there is space again.
  */
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'

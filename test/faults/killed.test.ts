@@ -1,4 +1,4 @@
-/** The gateway is killed (SIGKILL) in the middle of calls under watch: what it had told is delivered by the next one, and what it saw is UNKNOWN. */
+/** The gateway is killed (SIGKILL) during monitored calls. The next process delivers the events already written, and the outcome of open calls is UNKNOWN. */
 import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'

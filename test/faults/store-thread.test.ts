@@ -1,4 +1,4 @@
-/** The thread that owns the ledger dies: every caller is told, nothing half-written stays, and the next call has a new thread. */
+/** The thread that owns the ledger dies: every caller gets an error, nothing half-written stays, and the next call has a new thread. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

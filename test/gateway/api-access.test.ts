@@ -156,7 +156,7 @@ describe('a request for what is not there', () => {
     assert.equal((await api.post('/api/signup', { email: 'a@example.org' })).status, 201)
   })
 
-  it('is 406 when nothing of what is accepted can be made', async () => {
+  it('is 406 when no accepted media type is available', async () => {
     const { status, body } = await api.get('/openapi.json', { accept: 'image/png' })
     assert.equal(status, 406)
     assert.equal(at(body, 'error'), 'NOT_ACCEPTABLE')
@@ -242,7 +242,7 @@ describe('sign-up', () => {
     await api.close()
   })
 
-  it('gives one key a mail address, in whatever letters it is written, also to many who ask at once', async () => {
+  it('gives one key a mail address, in whatever letters it is written, also for many concurrent requests', async () => {
     const api = await startApi()
     const ask = (email: string) => api.post('/api/signup', { email }, { authorization: '' })
     const answers = await Promise.all(['dev@example.org', 'Dev@Example.org', 'DEV@EXAMPLE.ORG'].map(ask))

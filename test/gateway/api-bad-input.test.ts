@@ -92,7 +92,7 @@ describe('a request that is not as it should be', () => {
     assert.deepEqual(pointers(answer), ['/artifacts/2/id'])
   })
 
-  it('hears of every mistake at once', async () => {
+  it('gets every mistake in one response', async () => {
     const answer = await api.post(PREFLIGHT, {
       artifacts: [pets(PETS), pets(PETS)],
       context: { branch: 7, repository: '' },

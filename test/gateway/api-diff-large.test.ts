@@ -16,7 +16,7 @@ describe('a diff of 10 MB a side', () => {
   after(() => api.close())
 
   for (const type of LARGE_TYPES) {
-    it(`of ${type} is told by its one change, and others are answered meanwhile`, async () => {
+    it(`of ${type} is reported by its one change, and other requests are answered meanwhile`, async () => {
       const pair = largePair(type, TEN_MEGABYTES)
       assert.ok(pair.before.length >= TEN_MEGABYTES && pair.after.length >= TEN_MEGABYTES - 100)
       const compared = await startedComparisons(api)

@@ -61,7 +61,7 @@ for (const mode of ['legacy', 'auto'] as const) {
       await one.close()
     })
 
-    it('answers a stop as a result, and a mistake as an error that says what to mend', async () => {
+    it('returns a block as a result, and a mistake as an error that says what to fix', async () => {
       const one = await agent()
       const { client } = one
       const stopped = await client.callTool({ name: 'preflight_change_set', arguments: authorize(PETS_WITHOUT_DELETE) })

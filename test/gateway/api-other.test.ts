@@ -215,7 +215,7 @@ describe('baselines', () => {
   })
 })
 
-/** Everything is let through under watch. */
+/** Everything is forwarded and monitored. */
 function warning(): CompiledPolicy {
   const loaded = loadPolicy('test/fakes/warn-pack.yaml', '.')
   assert.ok(loaded.ok, 'the pack loads')

@@ -240,7 +240,7 @@ describe('an idempotency key', () => {
     assert.equal(again.headers.get('x-correlation-id'), at(again.body, 'correlation_id'))
   })
 
-  it('makes one decision for many requests at once', async () => {
+  it('makes one decision for many concurrent requests', async () => {
     const request = authorize(PETS_WITH_POST, { idempotency_key: 'at-once' })
     const answers = await Promise.all(Array.from({ length: 8 }, () => api.post(PATH, request)))
     const ids = new Set(answers.map(({ body }) => at(body, 'decision_result', 'decision_id')))

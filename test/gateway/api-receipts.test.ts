@@ -72,7 +72,7 @@ describe('a receipt', () => {
     assert.equal(at(body, 'reason'), 'decision_not_allow')
   })
 
-  it('can be used once, by exactly one of many who try at once', async () => {
+  it('can be used once, by exactly one of many concurrent callers', async () => {
     const { token, id } = await issue()
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => verify({ token, context: PLACE, consume: true })),

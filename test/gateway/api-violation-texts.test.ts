@@ -1,4 +1,4 @@
-/** Every keyword, pattern and format that a schema of the API uses has words of its own, and a request with one bad member is told which and why. */
+/** Every keyword, pattern and format in the API schemas has its own message. A request with one bad member gets its name and the reason. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ROUTES } from '../../gateway/api/routes.ts'

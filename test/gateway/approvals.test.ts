@@ -1,4 +1,4 @@
-/** Approvals over the wire: opened and joined by decisions, settled once by somebody else, seen by the next preflight, on the API and on the road. */
+/** Approvals over HTTP: opened and joined by decisions, decided once by another person, used by the next preflight, in the API and the proxy. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -82,7 +82,7 @@ describe('an approval', () => {
     assert.equal(at(body, 'approval', 'approver'), null)
   })
 
-  it('granted, lets the next preflight go on under watch, and never changes the decision that asked', async () => {
+  it('granted, lets the next preflight continue with monitoring, and never changes the decision that asked', async () => {
     const place = freshPlace()
     const asked = await authorize(place)
     const id = idIn(asked)
@@ -159,7 +159,7 @@ describe('an approval', () => {
     assert.deepEqual([status, at(body, 'error')], [409, 'APPROVAL_CONFLICT'])
   })
 
-  it('that nobody settled expires: it cannot be granted, and the next preflight asks anew', async () => {
+  it('that nobody decided expires: it cannot be granted, and the next preflight asks anew', async () => {
     const place = freshPlace()
     const id = idIn(await authorize(place))
     now += 86_400_000
@@ -168,7 +168,7 @@ describe('an approval', () => {
     assert.notEqual(idIn(await authorize(place)), id)
   })
 
-  it('is settled by exactly one of many', async () => {
+  it('is decided by exactly one of many', async () => {
     const id = idIn(await authorize(freshPlace()))
     const answers = await Promise.all(Array.from({ length: 12 }, (_, n) => (n % 2 === 0 ? grant(id) : deny(id))))
     const count = (wanted: number) => answers.filter(({ status }) => status === wanted).length
@@ -216,7 +216,7 @@ describe('an approval', () => {
     assert.equal((await api.get('/api/v1/approvals?state=open')).status, 400)
   })
 
-  it('is counted, and its settling is logged', async () => {
+  it('is counted, and its decision is logged', async () => {
     const text = await api.metrics.text()
     for (const event of ['opened', 'joined', 'granted', 'denied', 'used']) {
       assert.match(text, new RegExp(`preflight_approvals_total\\{event="${event}"\\} [1-9]`))
@@ -259,7 +259,7 @@ test('without four eyes the key that asked may grant', async (t) => {
   assert.equal((await api.post(`${target}/grant`, {}, headers)).status, 200)
 })
 
-test('a call that is held on the road names its approval, and goes on once that is granted', async (t) => {
+test('a pending call in the proxy names its approval, and continues once it is granted', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'preflight-approvals-'))
   const upstream = await startHttpUpstream((_request, response) => response.end('good'))
   t.after(async () => {

@@ -103,50 +103,50 @@ const REFUSED: readonly {
   readonly what: string
   readonly artifact: object
   readonly pointer: string
-  readonly says: RegExp
+  readonly message: RegExp
 }[] = [
-  { what: 'a list', artifact: { files: [] }, pointer: '/artifacts/0/files', says: /must be object/ },
-  { what: 'a number for a text', artifact: { files: { a: 1 } }, pointer: '/artifacts/0/files/a', says: /must be/ },
+  { what: 'a list', artifact: { files: [] }, pointer: '/artifacts/0/files', message: /must be object/ },
+  { what: 'a number for a text', artifact: { files: { a: 1 } }, pointer: '/artifacts/0/files/a', message: /must be/ },
   {
     what: 'a number behind a line break',
     artifact: { files: { 'a\u2028b': 1 } },
     pointer: '/artifacts/0/files/a\u2028b',
-    says: /must be/,
+    message: /must be/,
   },
   {
     what: 'an absolute path',
     artifact: { files: { '/a': '' } },
     pointer: '/artifacts/0/files/~1a',
-    says: /no name of a file/,
+    message: /no name of a file/,
   },
-  { what: 'no text', artifact: { files: { a: {} } }, pointer: '/artifacts/0/files/a', says: /has no text/ },
+  { what: 'no text', artifact: { files: { a: {} } }, pointer: '/artifacts/0/files/a', message: /has no text/ },
   {
     what: 'a misspelt side',
     artifact: { files: { a: { befor: 'x', after: '' } } },
     pointer: '/artifacts/0/files/a/befor',
-    says: /did you mean "before"/,
+    message: /did you mean "before"/,
   },
   {
     what: 'one file twice',
     artifact: { files: { 'a.yaml': 'x', './a.yaml': 'y' } },
     pointer: '/artifacts/0/files/.~1a.yaml',
-    says: /is the same file as "a\.yaml"/,
+    message: /is the same file as "a\.yaml"/,
   },
   {
     what: 'a type without references',
     artifact: { type: 'graphql', files: { a: 'x' } },
     pointer: '/artifacts/0/files',
-    says: /not taken for the type graphql/,
+    message: /not taken for the type graphql/,
   },
   {
     what: 'too many',
     artifact: { files: Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [`f${index}`, ''])) },
     pointer: '/artifacts/0/files',
-    says: /1000/,
+    message: /1000/,
   },
 ]
 
-for (const { what, artifact, pointer, says } of REFUSED)
+for (const { what, artifact, pointer, message: says } of REFUSED)
   test(`files are refused at their place: ${what}`, async (t) => {
     const api = await started(t)
     const { status, body } = await authorize(api, { ...ARTIFACT, ...artifact })

@@ -122,7 +122,7 @@ test('the first contract is pinned, and a later one is held against it, after a 
   assert.equal((await again().baselineFor(route, V2)).digest, V1.digest)
 })
 
-test('of two contracts seen at once one is pinned, and both calls get that one', async (t) => {
+test('of two contracts seen concurrently one is pinned, and both calls get that one', async (t) => {
   const { baselines, route } = await start(t)
   const [first, second] = await Promise.all([baselines.baselineFor(route, V1), baselines.baselineFor(route, V2)])
   assert.equal(first.digest, second.digest)

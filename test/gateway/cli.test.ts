@@ -126,7 +126,7 @@ test('text of a contract cannot move the cursor of the terminal or become markup
   assert.match(markdown.stdout, /``[^\n]*<b>`x``/)
 })
 
-test('a document that cannot be read is told with its place, and is not a no', async () => {
+test('an unreadable document is reported with its place, with an exit code other than that of a block', async () => {
   const { code, stderr } = await run(['diff', file('broken.json', '{"openapi": "3.0.3",'), one, '--type', 'openapi'])
   assert.equal(code, 2)
   assert.match(stderr, /line 1/)
@@ -253,7 +253,7 @@ test('receipt keys are shown, rotated, retired and revoked', async () => {
   assert.equal((await run(['keys', 'retire', rotated.stdout.trim(), ...data])).code, 1)
 })
 
-test('a data directory that holds nothing is told, and stays empty', async () => {
+test('an empty data directory is reported, and stays empty', async () => {
   const missing = join(directory, 'mistyped')
   for (const words of [
     'keys list',

@@ -116,7 +116,7 @@ const approvalOf = (body: unknown): string =>
     'source',
   )
 
-/** `make` answers a look at whether what it made is over. */
+/** `make` returns a function that reports whether the made object has ended. */
 interface Ending {
   readonly what: string
   readonly make: (scene: Scene) => Promise<(scene: Scene) => Promise<boolean>>

@@ -1,4 +1,4 @@
-/** Certificates and keys that a configuration names: what cannot work is told when it loads, and not by the first call. */
+/** Certificates and keys that a configuration names: what cannot work is reported on load, not by the first call. */
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -46,7 +46,7 @@ test('an authority that may not sign, or does not fit its key, is a mistake that
   assert.equal(mistakesOf({ tls: { ca: { certificate: given.file, key: given.keyFile } } }), '')
 })
 
-test('an authority that has ended is told, and the rest of the gateway starts', async () => {
+test('an expired authority is reported, and the rest of the gateway starts', async () => {
   const ended = await testAuthority(Date.UTC(1990, 0))
   const value = { tls: { ca: { certificate: ended.file, key: ended.keyFile } } }
   const loaded = loadConfig({ value, environment: {} })

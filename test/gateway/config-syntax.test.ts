@@ -30,7 +30,7 @@ test('a text of another form is answered by what to write, in the place where it
   assert.match(mistake ?? '', /"nowhere" must be HOST:PORT, e\.g\. 127\.0\.0\.1:15080.*\(listen\.api\)/)
 })
 
-test('a file of several documents is told where the second begins, and what to do', () => {
+test('a file of several documents is refused with the start of the second, and the fix', () => {
   const read = readSourceText('FILE', 'tier: sidecar\n---\npolicy: default\n')
   assert.ok(!read.ok)
   assert.match(read.problem.map(formatMistake).join(), /^FILE:2:1: a second document begins here.*write one document/)

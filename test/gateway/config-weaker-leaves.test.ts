@@ -12,7 +12,7 @@ const routed = (rest: object) => ({
   routes: [{ ...ROUTE, contract: { current: { file: 'openapi.json' } }, ...rest }],
 })
 
-/** Path of what is weaker, the stricter settings, the weaker ones. */
+/** Path of the weaker setting, the stricter settings, the weaker ones. */
 const ROWS: readonly (readonly [path: string, stricter: object, weaker: object])[] = [
   ['policy', { policy: 'strict' }, { policy: 'default' }],
   ['policy', { policy: 'default' }, { policy: 'observe' }],

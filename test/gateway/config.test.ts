@@ -84,7 +84,7 @@ test('a mistake in the form of one section does not hide what is wrong with the 
   )
 })
 
-test('all mistakes are told at once, in reading order, each with line, column, path and how to mend it', () => {
+test('all mistakes are reported together, in reading order, each with line, column, path and fix', () => {
   const found = refused(
     [
       'listen:',
@@ -126,7 +126,7 @@ test('all mistakes are told at once, in reading order, each with line, column, p
   assert.match(lines[8] ?? '', /"log", "http", "otlp"/)
 })
 
-test('text that is no YAML is told with its place', () => {
+test('text that is no YAML is reported with its place', () => {
   assert.match(mistakes('a: [1\nb: }')[0] ?? '', /^FILE:2:1?\d: this is not valid YAML/)
   assert.match(mistakes('tier: sidecar\ntier: gateway')[0] ?? '', /^FILE:2:1: .*unique/)
   assert.match(mistakes('just text')[0] ?? '', /must be an object, not a string/)

@@ -137,7 +137,7 @@ suite('what was seen', () => {
     return () => ({ config, policy: fakePolicy(), generation: 1 })
   }
 
-  test('is found for the tool on the road, and for the route by its name, within the window', async (t) => {
+  test('is found for the tool in the proxy, and for the route by its name, within the window', async (t) => {
     const store = await opened(t)
     let now = 100 * DAY
     const observer = await createConsumerObserver({

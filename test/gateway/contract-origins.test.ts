@@ -82,7 +82,7 @@ test('a redirect does not lead to where nothing is listed', async (t) => {
   const own = await site(t, { '/openapi.json': openapi('moved.yaml'), '/moved.yaml': `->${elsewhere.origin}/x.yaml` })
   const url = `${own.origin}/openapi.json`
   assert.doesNotMatch(await readContractSource({ url }, TERMS), /x-preflight-files/)
-  // Also where redirects are followed: a file that another origin answers is not one of the document's.
+  // Also where redirects are followed: a file from another origin does not belong to the document.
   const followed = await contractAtAddress(url, { texts: INLINE_TEXTS, maxBytes: 10_000, fetch: followingRedirects })
   assert.ok(followed.ok)
   assert.deepEqual(followed.value.files, ['openapi.json'])

@@ -189,7 +189,7 @@ describe('a guarded tool', () => {
       assert.equal(change(), false)
   })
 
-  it('runs with a copy of what was judged', async () => {
+  it('runs with a copy of the judged arguments', async () => {
     const ran: unknown[] = []
     const given = { path: 'README.md', content: 'x' }
     const { write } = guardTools({ write: (args: object) => ran.push(args) }, options([]))
@@ -199,7 +199,7 @@ describe('a guarded tool', () => {
     assert.deepEqual(ran, [{ path: 'README.md', content: 'x' }])
   })
 
-  it('reads each member once, and takes nothing but plain data', async () => {
+  it('reads each member once, and accepts only plain data', async () => {
     const ran: unknown[] = []
     const { write } = guardTools({ write: (args: object) => ran.push(args) }, options([]))
     let reads = 0

@@ -1,4 +1,4 @@
-/** Operations of GraphQL held against the pinned schema: what departs from it and where, without a value of the caller's, and what becomes of it on the road. */
+/** GraphQL operations checked against the pinned schema: violations with places, without values of the caller, and the result in the proxy. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -86,7 +86,7 @@ test('a schema that a later edition of the language does not allow is taken as i
   assert.equal(found(old, ['{ a { no } }']).length, 1)
 })
 
-test('no value of the caller is told', () => {
+test('no value of the caller is reported', () => {
   const reported = found(SDL, ['{ user(id: 1, role: "hunter2", where: { age: "hunter2", hunter: "hunter2" }) { id } }'])
   assert.ok(reported.length > 0)
   assert.doesNotMatch(reported.join('\n'), /hunter2/)
@@ -138,7 +138,7 @@ suite('validate: enforce', () => {
     await until(() => road.interceptions.some(({ effect }) => effect === 'refused'), 'the refusal is in the ledger')
   })
 
-  test('leaves undecided what cannot be told', async (t) => {
+  test('leaves open what cannot be decided', async (t) => {
     const { ask, upstream } = await scene(t, { validate: 'enforce' }, 'type Query { user: Nobody }')
     const answer = await ask('{ user { id } }')
     assert.equal(answer.status, 503)

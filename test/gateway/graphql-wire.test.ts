@@ -242,7 +242,7 @@ test('a body of two types is refused', async (t) => {
   assert.equal(upstream.seen.length, 0)
 })
 
-test('what is wrong with a document is told with its place', async (t) => {
+test('mistakes of a document are reported with their place', async (t) => {
   const { url } = await scene(t)
   const answer = await fetch(url, json({ query: '{\n  a(\n}' }))
   const expected = /^Preflight cannot judge this request: the document cannot be read: .* \(line 3, column 1\)\.$/
@@ -279,7 +279,7 @@ test('who takes the newer media type is answered in it', async (t) => {
   assert.equal(answer.headers.get('content-type'), 'application/graphql-response+json')
 })
 
-test('a fault of the road is told in the form of GraphQL, too', async (t) => {
+test('an error of the proxy has the form of GraphQL, too', async (t) => {
   const { url, upstream } = await scene(t)
   await upstream.close()
   const answer = await fetch(url, json({ query: '{ a }' }))

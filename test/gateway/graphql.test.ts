@@ -230,7 +230,7 @@ test('a subscription over server-sent events streams on, and is judged before it
   }
 })
 
-test('another proxy that asks is told the same, where it sends whole bodies', async (t) => {
+test('a check by another proxy gets the same result, if it sends whole bodies', async (t) => {
   const { gateway } = await scene(t, WITHOUT_NAME)
   const asked = (body: string): Promise<Response> =>
     fetch(`${gateway.addresses.api}/authz/graphql`, {

@@ -8,7 +8,7 @@ import { suite, test, type TestContext } from 'node:test'
 import { Code, ConnectError, type Transport } from '@connectrpc/connect'
 import { createConnectTransport, createGrpcWebTransport } from '@connectrpc/connect-node'
 import { status, type Client } from '@grpc/grpc-js'
-import { countBy, sayBy, startConnectService, type ConnectService } from '../fakes/connect-service.ts'
+import { countBy, echoBy, startConnectService, type ConnectService } from '../fakes/connect-service.ts'
 import { startTestGateway, type TestGateway } from '../fakes/gateway.ts'
 import { grpcClient, grpcMethod, startGrpcService, type GrpcService } from '../fakes/grpc-service.ts'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
@@ -54,7 +54,7 @@ function streamOf(value: unknown): Readable {
   throw new TypeError('a call that is answered by a stream is one')
 }
 
-function say(client: Client, text: string): Promise<End> {
+function echo(client: Client, text: string): Promise<End> {
   return new Promise((resolve) => {
     grpcMethod(client, 'Say')({ text }, (error: unknown, note: unknown) =>
       resolve({
@@ -105,14 +105,14 @@ async function scene(t: TestContext, current: string, route: object = {}): Promi
 suite('by gRPC', () => {
   test('calls go on while nothing has changed, with their receipts', async (t) => {
     const { client, service } = await scene(t, PINNED)
-    assert.deepEqual((await say(client, 'hello')).texts, ['hello'])
+    assert.deepEqual((await echo(client, 'hello')).texts, ['hello'])
     assert.equal((await count(client)).texts.length, 100)
     assert.match(String(service.calls[0]?.metadata.get('preflight-receipt')[0]), /^[\w-]+\.[\w-]+\.[\w-]+$/)
   })
 
   test('a change stops the rpc that it reaches, and no other one', async (t) => {
     const { client, service } = await scene(t, WITHOUT_TALLY)
-    assert.equal((await say(client, 'hello')).code, status.OK)
+    assert.equal((await echo(client, 'hello')).code, status.OK)
     const { code, details, texts } = await count(client)
     assert.equal(code, status.PERMISSION_DENIED)
     assert.match(details, /Preflight stopped test\.echo\.v1\.Echo\/Count: /)
@@ -125,28 +125,28 @@ suite('by gRPC', () => {
 
   test('a change of a type that no rpc sends stops nothing', async (t) => {
     const { client } = await scene(t, PINNED.replace('Loose { string', 'Loose { int32'))
-    assert.equal((await say(client, 'hello')).code, status.OK)
+    assert.equal((await echo(client, 'hello')).code, status.OK)
   })
 
   test('what needs an approval is FAILED_PRECONDITION, and what cannot be judged UNAVAILABLE', async (t) => {
     const held = await scene(t, PINNED.replace('Note { string text = 1;', 'Note { optional string text = 1;'))
-    const waiting = await say(held.client, 'hello')
+    const waiting = await echo(held.client, 'hello')
     assert.equal(waiting.code, status.FAILED_PRECONDITION)
     assert.match(waiting.details, /holds test\.echo\.v1\.Echo\/Say/)
     const broken = await scene(t, 'service {')
-    assert.equal((await say(broken.client, 'hello')).code, status.UNAVAILABLE)
+    assert.equal((await echo(broken.client, 'hello')).code, status.UNAVAILABLE)
     assert.equal(broken.service.calls.length, 0)
   })
 
   test('an rpc that is gone is judged by its removal, and one that nobody described by the whole contract', async (t) => {
     const { client } = await scene(t, PINNED.replace('rpc Say(Note) returns (Note);', ''))
-    const gone = await say(client, 'hello')
+    const gone = await echo(client, 'hello')
     assert.equal(gone.code, status.PERMISSION_DENIED)
     assert.match(gone.details, /Echo\/Say/)
     const unknown = await scene(t, WITHOUT_TALLY.replaceAll('rpc Say', 'rpc Spell'), {
       contract: contract(WITHOUT_TALLY.replaceAll('rpc Say', 'rpc Spell'), PINNED.replaceAll('rpc Say', 'rpc Spell')),
     })
-    assert.equal((await say(unknown.client, 'hello')).code, status.PERMISSION_DENIED)
+    assert.equal((await echo(unknown.client, 'hello')).code, status.PERMISSION_DENIED)
   })
 })
 
@@ -178,7 +178,7 @@ for (const [name, transportTo] of Object.entries(TRANSPORTS)) {
   test(`by ${name}: calls go on, and a stopped one says so as the client expects it`, async (t) => {
     const { url, calls } = await connectScene(t, WITHOUT_TALLY)
     const transport = transportTo(url)
-    assert.deepEqual(await sayBy(transport, 'hello'), ['hello'])
+    assert.deepEqual(await echoBy(transport, 'hello'), ['hello'])
     await assert.rejects(countBy(transport, 'hello'), (error) => {
       assert.ok(error instanceof ConnectError)
       assert.equal(error.code, Code.PermissionDenied)
@@ -189,13 +189,13 @@ for (const [name, transportTo] of Object.entries(TRANSPORTS)) {
     const other = await connectScene(t, PINNED)
     assert.deepEqual(await countBy(transportTo(other.url), 'hello'), ['hello', 'hello'])
     other.stop()
-    await assert.rejects(sayBy(transportTo(other.url), 'x'), { code: Code.Unavailable })
+    await assert.rejects(echoBy(transportTo(other.url), 'x'), { code: Code.Unavailable })
     const gone = await connectScene(t, PINNED.replace('rpc Say(Note) returns (Note);', ''))
-    await assert.rejects(sayBy(transportTo(gone.url), 'x'), { code: Code.PermissionDenied })
+    await assert.rejects(echoBy(transportTo(gone.url), 'x'), { code: Code.PermissionDenied })
   })
 }
 
-test('another proxy that asks is told with the status of HTTP, whatever its client speaks', async (t) => {
+test('a check by another proxy is answered with an HTTP status, for every protocol of its client', async (t) => {
   const { gateway } = await scene(t, WITHOUT_TALLY)
   for (const type of [
     'application/grpc',
@@ -280,7 +280,7 @@ test('health and reflection pass unjudged, unless the route says otherwise', asy
   )
 })
 
-test('imports that are not part of the contract are told', async (t) => {
+test('imports that are not part of the contract are reported', async (t) => {
   const started = await proxy(t, { contract: contract(`syntax = "proto3"; import "other.proto"; package a;`) })
   await fetch(started.url, { method: 'POST' })
   assert.ok(started.log.some((line) => line.includes('"other.proto"') && line.includes('contract.imports_missing')))

@@ -84,7 +84,7 @@ describe('a guarded tool', () => {
     assert.equal(files.get('pets.json'), PETS)
   })
 
-  it('is told apart from a pause for a person', async () => {
+  it('is distinguished from a pending approval', async () => {
     const dangerous = PETS.replace('"name":{"type":"string"}', '"name":{"type":"string","enum":["a"]}')
     const widened = dangerous.replace('["a"]', '["a","b"]')
     files.set('pets.json', dangerous)
@@ -94,7 +94,7 @@ describe('a guarded tool', () => {
     assert.deepEqual(ran, [])
   })
 
-  it('under watch reports its start and its end', async () => {
+  it('with monitoring reports its start and its end', async () => {
     const outcome = await guarded().write_file({ path: 'pets.json', content: DEPRECATED })
     assert.equal(outcome.verdict.kind, 'WARN')
     assert.deepEqual(ran, ['pets.json'])
@@ -102,7 +102,7 @@ describe('a guarded tool', () => {
     assert.match(await api.metrics.text(), /preflight_monitoring_windows_closed_total\{outcome="SUCCEEDED"\} 1/)
   })
 
-  it('under watch does not run when nobody takes the telemetry', async () => {
+  it('with monitoring does not run without a telemetry sink', async () => {
     assert.equal(
       codeOf(await unwired('report').write_file({ path: 'pets.json', content: DEPRECATED })),
       'MONITORING_UNWIRED',

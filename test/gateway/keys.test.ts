@@ -81,7 +81,7 @@ test('a token signed by an independent library verifies with the parsed key set,
   assert.equal(key?.verify(`${header}.${payload}`, ''), false)
 })
 
-test('a rotated key is published at once, signs after the overlap, and the old one retires at that moment', async () => {
+test('a rotated key is published immediately, signs after the overlap, and the old one retires at that moment', async () => {
   let now = 1_000
   const ring = await openKeyRing(newDirectory(), () => now)
   const old = ring.signer().keyId
@@ -119,7 +119,7 @@ test('a revoked or retired key signs no more and its private part leaves the fil
   }
 })
 
-test('a file whose parts do not fit, and a clock before the key begins, are told', async () => {
+test('a file with mismatched parts, and a clock before the start of the key, are reported', async () => {
   const directory = newDirectory()
   const ring = await openKeyRing(directory, () => 1_000)
   assert.equal(await signingProblem(ring, 1_000), null)

@@ -157,7 +157,7 @@ test('of two gateways on one data directory, or on one ledger, the second does n
   await second.close()
 })
 
-test('private keys that every user may read are told at the start; those that nobody may end it with what to do', async (t) => {
+test('private keys that every user may read are reported at the start; unreadable ones end it with the fix', async (t) => {
   const folder = newFolder()
   const first = await serve(t, newFolder(), { data_dir: folder })
   first.process.kill('SIGTERM')
@@ -211,7 +211,7 @@ test('a call under way finishes within the drain, readiness goes first, and new 
   await assert.rejects(fetch(`${gateway.addresses.admin}/livez`))
 })
 
-test('SIGHUP takes a changed configuration up; a broken one is refused and told by log, metric and readiness', async (t) => {
+test('SIGHUP takes a changed configuration up; a broken one is refused and reported by log, metric and readiness', async (t) => {
   const folder = newFolder()
   const served = await serve(t, folder)
   const file = join(folder, 'preflight.yaml')

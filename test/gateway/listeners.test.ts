@@ -64,7 +64,7 @@ function url(gateway: TestGateway, { listener, path }: Target): string {
   return gateway.addresses[listener] + path
 }
 
-test('curl, which waits for 100 (Continue) with bodies over 1 MiB, is answered at once on every listener', async (t) => {
+test('curl, which waits for 100 (Continue) with bodies over 1 MiB, is answered immediately on every listener', async (t) => {
   const gateway = await start(t)
   const directory = mkdtempSync(join(tmpdir(), 'preflight-expect-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))

@@ -185,7 +185,7 @@ for (const [path, words, place] of [
   ['/v1beta/models/m:generateContent', 'UNAVAILABLE', ['error', 'status']],
   ['/model/m/converse', 'ServiceUnavailableException', null],
 ] as const) {
-  test(`at ${path} what could not be judged is ${words}, and the SDK is told that sending it again does not help`, async (t) => {
+  test(`at ${path} what could not be judged is ${words}, and the SDK learns that a retry does not help`, async (t) => {
     const { send } = await proxy(t)
     const answer = await send(path, { tools: 'all' })
     assert.equal(answer.status, 503)

@@ -137,13 +137,13 @@ test('what needs a receipt says for which target and operation', async (t) => {
   assert.equal(upstream.requests.length, 0)
 })
 
-test('another spelling of a path does not go around a rule', async (t) => {
+test('another form of a path does not bypass a rule', async (t) => {
   const { upstream, send } = await scene(t, { map: [WIPE], otherwise: 'pass' })
   assert.equal((await send('POST', '/%77ipe')).status, 403)
   assert.equal(upstream.requests.length, 0)
 })
 
-test('a denied request is told what its rule says', async (t) => {
+test('a denied request gets the message of its rule', async (t) => {
   const { upstream, proxy: road, send } = await scene(t, { map: [WIPE] })
   const answer = await send('POST', '/wipe')
   assert.equal(answer.status, 403)

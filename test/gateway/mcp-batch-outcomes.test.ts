@@ -1,4 +1,4 @@
-/** A batch under watch: each call has a window of its own, which closes with what the answer says of that very call. */
+/** A monitored batch: each call has its own window, which closes with the outcome of that call in the response. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
@@ -93,7 +93,7 @@ for (const form of ['json', 'stream'] as const) {
   })
 }
 
-test('an answer that breaks off speaks for the calls that it told of, and its end for the others', async (t) => {
+test('a response that breaks off gives the outcome of the calls it reported; the others get the outcome of the connection', async (t) => {
   const proxy = await scene(t, 'cut')
   await sendBatch(proxy, ['good', 'bad'])
   assert.deepEqual(await outcomes(proxy, 3), [

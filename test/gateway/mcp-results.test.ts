@@ -1,4 +1,4 @@
-/** Structured results of tools held against the outputSchema that is pinned, with what is told of them and what is not done. */
+/** Structured results of tools checked against the pinned outputSchema: the reports, and what stays unchanged. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { CallToolResult } from '@modelcontextprotocol/server'
@@ -49,7 +49,7 @@ const TEXT = [{ type: 'text', text: 'done' }] as const
 for (const json of [true, false]) {
   const form = json ? 'a JSON answer' : 'an event stream'
 
-  test(`a result of another shape than the pinned one is told, and reaches the agent as it is (${form})`, async (t) => {
+  test(`a result of another shape than the pinned one is reported, and reaches the agent unchanged (${form})`, async (t) => {
     const structuredContent = { sum: 'five' }
     const { gateway, answer } = await called(t, { content: [...TEXT], structuredContent }, 'observe', json)
     assert.deepEqual(at(answer, 'result', 'structuredContent'), structuredContent)
@@ -84,13 +84,13 @@ test('a drift is in the ledger under the decision of its tool, and told to the s
   assert.match(JSON.stringify(at(entry, 'violations')), /sum/)
 })
 
-test('a result without the structure that its tool promises is told', async (t) => {
+test('a result without the structure that its tool promises is reported', async (t) => {
   const { gateway } = await called(t, { content: [...TEXT] }, 'observe', true)
   await until(() => counted(gateway, 'violates'), 'the drift is counted')
   assert.match(JSON.stringify(drifts(gateway)), /structuredContent/)
 })
 
-test('errors promise nothing, and a route that does not ask is told nothing', async (t) => {
+test('errors are not checked, and a route without the setting reports nothing', async (t) => {
   const failed = await called(t, { content: [...TEXT], isError: true }, 'observe', true)
   const unasked = await called(t, { content: [...TEXT], structuredContent: { sum: 'five' } }, 'off', true)
   for (const { gateway } of [failed, unasked]) {

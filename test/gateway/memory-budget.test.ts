@@ -71,7 +71,7 @@ describe('the memory budget', () => {
     assert.deepEqual(idle, [0], 'the last release is reported, once')
   })
 
-  it('lets go of who gives up, and refuses at once what can never be granted', async () => {
+  it('drops aborted waiters, and immediately refuses what can never be granted', async () => {
     const budget = createMemoryBudget(1024 * MIB)
     assert.equal(await budget.take('body', budget.limitOf('body') + 1, never), null)
     const all = budget.tryTake('analysis', budget.limitOf('analysis'))

@@ -1,4 +1,4 @@
-/** Monitoring windows and sinks: what is let through under watch is reported, nothing is lost in an outage, and no window stays open for ever. */
+/** Monitoring windows and sinks: monitored calls are reported, nothing is lost in an outage, and no window stays open for ever. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -106,7 +106,7 @@ const RESULT = { outcome: 'SUCCEEDED', status: 200, durationMs: 12.4, bytes: 99 
 const httpSink = (url: string, more: Readonly<Record<string, unknown>> = {}) =>
   ({ type: 'http', url, batch: 100, interval: 0.01, timeout: 5, retries: 5, ...more }) as const
 
-test('an execution is told in three CloudEvents with one correlation id', async (t) => {
+test('an execution is reported in three CloudEvents with one correlation id', async (t) => {
   const { monitoring, lines } = await start(t, { sinks: [{ type: 'log' }] })
   const watch = await monitored(monitoring, window('run-1'))
   await watch.finish(RESULT)
@@ -196,7 +196,7 @@ test('a call that was under way when the gateway died is UNKNOWN at the next sta
   )
 })
 
-test('an end that was told and not written down is told again under the same id', async (t) => {
+test('an end that was reported but not stored is reported again under the same id', async (t) => {
   const rows = new Map<string, MonitoringWindowRow>()
   const store = windowStore(rows)
   const down = { ...store, closeWindow: () => Promise.reject(new Error('the disk is full')) }

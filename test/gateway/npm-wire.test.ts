@@ -224,7 +224,7 @@ for (const [what, options, words] of [
   })
 }
 
-test('what the registry says to the caller who may not look is told to the caller', async (t) => {
+test('a refusal of the registry reaches a caller without access', async (t) => {
   const { send } = await scene(t, { status: 401 })
   const answer = await send('PUT', '/pets', document('1.1.0', GOOD))
   assert.equal(answer.status, 401)

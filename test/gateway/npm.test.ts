@@ -48,7 +48,7 @@ test('a first version and one that adds go out, one that takes an operation away
   assert.deepEqual(JSON.parse(versions.output), ['1.0.0', '1.1.0'])
 })
 
-test('what is installed comes through the road, and the versions that are there stay', async (t) => {
+test('installed packages come through the proxy, and versions that exist stay', async (t) => {
   const { npm, direct } = await scene(t)
   assert.equal((await direct.publish('pets', '1.0.0', BOTH)).code, 0)
   const installed = await npm.run('install', 'pets')

@@ -20,7 +20,7 @@ interface Reply {
   readonly body?: string
 }
 
-/** Answers as `replies` say, the last of them for good. */
+/** Answers with `replies` in order; the last one repeats. */
 async function scene(t: TestContext, replies: Reply[]) {
   const requests: { readonly url: string; readonly key: unknown; readonly body: unknown }[] = []
   const server = createServer((request, response) => {

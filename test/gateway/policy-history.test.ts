@@ -134,7 +134,7 @@ test('cases of a pack state their own past, versions and consumers', async (t) =
   assert.match(stdout, /6 passed, 0 failed/)
 })
 
-test('a version that is not raised is told by the real comparison', async (t) => {
+test('a version that is not raised is found by the real comparison', async (t) => {
   const api = await started(t, { minimum_bump: { then: 'BLOCK' }, rules: [{ ...BREAKING, then: 'WARN' }] })
   const { body } = await api.post('/api/v1/preflight', request())
   assert.deepEqual(codes(body), ['VERSION_BUMP_TOO_SMALL'])
@@ -150,7 +150,7 @@ test('only an approver of a group that the rule names may grant; any may deny', 
   const [plain, member] = [await api.newKey('approver'), await api.newKey('approver', { groups: ['security'] })]
   const ask = async (repository: string) =>
     (await api.post('/api/v1/preflight', request(PETS_WITHOUT_DELETE, { operation: 'merge', repository }))).body
-  const say = (id: string, word: string, key: string) =>
+  const decide = (id: string, word: string, key: string) =>
     api.post(`/api/v1/approvals/${id}/${word}`, { comment: 'c' }, { authorization: `Bearer ${key}` })
   const asked = await ask('acme/one')
   assert.match(textAt(asked, 'decision_result', 'required_action'), /an approver of the group payments or security/)
@@ -158,13 +158,13 @@ test('only an approver of a group that the rule names may grant; any may deny', 
   assert.deepEqual(at((await api.get(`/api/v1/approvals/${id}`)).body, 'approval', 'approver_groups'), [
     ['payments', 'security'],
   ])
-  const refused = await say(id, 'grant', plain)
+  const refused = await decide(id, 'grant', plain)
   assert.equal(refused.status, 403)
   assert.match(textAt(refused.body, 'message'), /group payments or security/)
   assert.equal(at(await ask('acme/one'), 'decision'), 'REQUIRE_APPROVAL')
-  assert.equal((await say(id, 'grant', member)).status, 200)
+  assert.equal((await decide(id, 'grant', member)).status, 200)
   assert.equal(at(await ask('acme/one'), 'decision'), 'WARN')
-  assert.equal((await say(idIn(await ask('acme/two')), 'deny', plain)).status, 200)
+  assert.equal((await decide(idIn(await ask('acme/two')), 'deny', plain)).status, 200)
 })
 
 test('what observing would have decided is counted, and only where something observes', async (t) => {

@@ -129,7 +129,7 @@ test('the policy of the configuration is replayed when none is named', async (t)
   assert.match(stdout, /^default on 1 logged decisions: 1 unchanged/m)
 })
 
-test('JUnit names each decision, fails those that change and skips those that cannot be told', async (t) => {
+test('JUnit names each decision, fails those that change and skips those that cannot be decided', async (t) => {
   const api = await started(t)
   const id = await decided(api, PETS_WITHOUT_DELETE)
   const { stdout } = await cli(api, packFile(t, { rules: [{ ...BREAKING, then: 'WARN' }] }), '--format', 'junit')

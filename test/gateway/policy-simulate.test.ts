@@ -56,7 +56,7 @@ test('a change that a shipped pack blocks is held up, with the rule that says so
   assert.match(stdout, /no permission/)
 })
 
-test('one that it lets through exits 0, and what only observes is told', async () => {
+test('an allowed change exits 0, and observe-only rules are reported', async () => {
   const { code, view } = await simulated('simulate', pack, before, grown, ...DAY)
   assert.equal(code, 0)
   assert.deepEqual([at(view, 'decision'), at(view, 'observed_decision')], ['WARN', 'BLOCK'])

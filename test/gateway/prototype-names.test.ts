@@ -1,6 +1,6 @@
 /**
- * Names of Object.prototype in every string position, keys and values, of every API request, of packs and of the configuration: the answer is
- * a good one or a mistake, never a fault. Requests are made from the schemas, so that a new member is covered without a word here.
+ * Names of Object.prototype in every string position, keys and values, of every API request, of packs and of the configuration.
+ * The response is valid or reports a mistake, never an internal error. Requests are generated from the schemas, which covers new members.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

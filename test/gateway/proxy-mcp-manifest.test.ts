@@ -167,10 +167,10 @@ test('a baseline that lists tools only is held against the tools only', async (t
   assert.match(textOf(result), /MCP_TOOL_REMOVED/)
 })
 
-test('what a first baseline does not speak of is pinned when it is first seen', async (t) => {
+test('a part missing from the first baseline is pinned when it is first seen', async (t) => {
   const { agent, baseline, upstream, url } = await scene(t, 'stateless')
   upstream.instructions = 'Ask for the echo.'
-  // A client that calls at once: nothing is known of the server but what the call needs.
+  // A client that calls immediately: the proxy knows only what the call needs.
   const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'echo', arguments: {} } }
   const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
   const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(call) })

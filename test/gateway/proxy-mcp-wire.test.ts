@@ -173,7 +173,7 @@ test('bytes that are not UTF-8 are refused', async (t) => {
   assert.equal((await post(road, bytes)).status, 400)
 })
 
-test('a batch of which one call is stopped goes on as a whole not at all, and each request is told', async (t) => {
+test('a batch with one blocked call is not forwarded at all, and each request gets an error', async (t) => {
   const { upstream, proxy: road } = await scene(t, {
     decide: ({ scope }) => (scope !== null && 'tool' in scope && scope.tool === 'echo' ? 'BLOCK' : 'ALLOW'),
   })

@@ -208,7 +208,7 @@ test('a tool that is gone from the server is still judged, since the baseline ha
   assert.equal(road.flow.asked.length, 2)
 })
 
-test('a session that the server has ended is told to the client as the server tells it', async (t) => {
+test('the end of a session by the server reaches the client unchanged', async (t) => {
   const { upstream, agent } = await scene(t, { route: { contract: { refresh: 0 } } })
   await agent.client.callTool({ name: 'echo', arguments: {} })
   upstream.endSessions()

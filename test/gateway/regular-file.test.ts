@@ -1,4 +1,4 @@
-/** What is named as a file and is none is an error at once: a FIFO that nobody writes to, a device. */
+/** A setting that names no regular file is an immediate error: a FIFO without a writer, a device. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -208,7 +208,7 @@ suite('an ignore list', () => {
     )
   })
 
-  test('keeps count of what it took out, group by group', () => {
+  test('counts the removed findings by group', () => {
     const { ignored } = ignoreFindings(fakeComparison(FINDINGS), [entry({ path: '/b' })], '2026-01-01')
     assert.deepEqual(
       ignored.map(({ group, fingerprints, reason }) => [group.count, fingerprints.length, reason]),
@@ -235,7 +235,7 @@ suite('an ignore list', () => {
     assert.match((await diff('--format', 'github')).stdout, /0 breaking.*; 1 ignored\n$/)
   })
 
-  test('that matches nothing is told with its place', async () => {
+  test('that matches nothing is reported with its place', async () => {
     const list = file('stale.yaml', 'ignore:\n  - path: /none\n    reason: typed wrong\n')
     const { code, stderr } = await run(['diff', both, one, '--ignore', list])
     assert.equal(code, 1)
@@ -353,7 +353,7 @@ test('a report names files from the working directory', async () => {
 })
 
 suite('Markdown', () => {
-  test('of very many changes fits into a comment: the worst stand there, the rest is counted', () => {
+  test('of very many changes fits into a comment: the worst are listed, the rest is counted', () => {
     const infos = Array.from({ length: 3000 }, (_, index) => ({
       rule: 'endpoint-added',
       level: 'info' as const,

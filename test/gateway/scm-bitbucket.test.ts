@@ -1,4 +1,4 @@
-/** Calls to Bitbucket through the road: merges and commits by form are judged; all else passes. */
+/** Calls to Bitbucket through the proxy: merges and commits by form are judged; other calls are forwarded. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AFTER, asked, BEFORE, scmScene } from '../fakes/scm-proxy.ts'

@@ -103,7 +103,7 @@ for (const platform of FAKE_PLATFORMS) {
     assert.deepEqual(sidesOf(derived.artifacts), [['a/openapi.yaml', openapi('/a'), openapi('/a', '/more')]])
   })
 
-  test(`${platform.name}: a contract that both branches changed cannot be told, and is said`, async (t) => {
+  test(`${platform.name}: a contract that both branches changed cannot be derived, and is reported`, async (t) => {
     const repository = repositoryOf({ 'openapi.yaml': openapi('/a') }, { 'openapi.yaml': openapi('/a', '/b') })
     repository.commit('main', { 'openapi.yaml': openapi('/a', '/c') })
     const derived = await derive(platform, await started(t, platform, repository))

@@ -113,7 +113,7 @@ function tableFor({ rows, endpoints, repository: [first, length] }: Platform, pa
   }
 }
 
-/** The pattern that says what becomes of an endpoint. */
+/** The pattern that decides how an endpoint is treated. */
 function patternFor(platform: Platform, endpoint: string): string | null {
   const [method = '', path = ''] = endpoint.split(' ')
   const table = tableFor(platform, path)

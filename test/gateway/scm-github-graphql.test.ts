@@ -1,4 +1,4 @@
-/** GitHub's GraphQL API through the road: mutations that land, deploy or set something are judged; queries and all others pass. */
+/** GitHub's GraphQL API through the proxy: mutations that merge, deploy or set something are judged; all others are forwarded. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { at } from '../json.ts'

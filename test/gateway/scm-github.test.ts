@@ -1,4 +1,4 @@
-/** Calls to GitHub through the road: what lands, ships or publishes a contract is judged by what it would change; all else passes. */
+/** Calls to GitHub through the proxy: calls that merge, release or publish a contract are judged by their changes; others are forwarded. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { at } from '../json.ts'
@@ -49,7 +49,7 @@ test('the credentials of the call ask the platform, at its own origin, and are i
   assert.doesNotMatch(scene.proxy.log.join(''), new RegExp(SCM_TOKEN))
 })
 
-test('a merge of nothing but other files is judged as a whole change set without a contract', async (t) => {
+test('a merge of other files only is judged as a whole change set without a contract', async (t) => {
   const scene = await scmScene(t, 'github')
   scene.repository.commit('docs', { 'README.md': 'more' }, 'main')
   scene.repository.open(8, 'docs')
@@ -261,7 +261,7 @@ for (const [name, method, path, body, headers] of UNREADABLE) {
   })
 }
 
-test('what the platform refuses the caller is told with its status', async (t) => {
+test('a refusal of the platform reaches the caller with its status', async (t) => {
   const scene = await scmScene(t, 'github')
   assert.equal((await scene.send('PUT', '/repos/acme/pets/pulls/99/merge', {})).status, 404)
   assert.equal((await scene.send('PUT', MERGE, {}, { authorization: 'Bearer wrong' })).status, 401)

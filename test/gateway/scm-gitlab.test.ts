@@ -1,4 +1,4 @@
-/** Calls to GitLab through the road: what lands, ships or publishes a contract is judged; all else passes. */
+/** Calls to GitLab through the proxy: calls that merge, release or publish a contract are judged; others are forwarded. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AFTER, asked, BEFORE, scmScene } from '../fakes/scm-proxy.ts'

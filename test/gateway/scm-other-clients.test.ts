@@ -35,7 +35,7 @@ async function scene(t: TestContext, scm: object = {}, rest: object = {}): Promi
   return { repository, server, gateway, octokit }
 }
 
-test('octokit merges what adds to a contract, and is told why when a merge breaks one', async (t) => {
+test('octokit merges additions to a contract, and gets the reason when a merge breaks one', async (t) => {
   const { octokit, server } = await scene(t)
   const merged = await octokit.pulls.merge({ ...PULL, pull_number: 2 })
   assert.equal(merged.data.merged, true)

@@ -1,4 +1,4 @@
-/** `git push` over HTTP through the road, as the wire has it and as git sends it: no way around a judged merge. */
+/** `git push` over HTTP through the proxy, as raw requests and as git sends it: no bypass of a judged merge. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -201,7 +201,7 @@ async function gitServer(t: TestContext): Promise<{ readonly origin: string; rea
   return { origin: `http://127.0.0.1:${port}`, directory }
 }
 
-test('git itself pushes a feature branch through the road, and is told why main is not for it', async (t) => {
+test('git itself pushes a feature branch through the proxy, and gets the reason why main is refused', async (t) => {
   const { origin, directory } = await gitServer(t)
   const route = { name: 'git', match: { path: '/' }, upstream: origin, protocol: 'github' }
   const proxy = await startProxy({ routes: [route] })

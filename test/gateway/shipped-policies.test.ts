@@ -32,7 +32,7 @@ test('what is known of a shipped pack before it is compiled is what compiling it
   assert.equal(SHIPPED_POLICIES.size, SHIPPED_PACKS.length)
 })
 
-test('a pack that is compiled later says of itself what one compiled at once says', () => {
+test('a pack that is compiled later has the same description as one compiled immediately', () => {
   const occasion = fakeOccasion({ context: EMPTY_CONTEXT, now: 0 })
   const at = (policy: CompiledPolicy) => ({
     facts: [policy.name, policy.mode, policy.hash, policy.onIncomplete, policy.levels, policy.deprecation],
@@ -49,7 +49,7 @@ test('a pack that is compiled later says of itself what one compiled at once say
   }
 })
 
-test('a shipped pack that was changed on disk is one like any other: its mistakes are told when it is loaded', () => {
+test('a shipped pack that was changed on disk is one like any other: its mistakes are reported when it is loaded', () => {
   const file = join(directory, 'pack.yaml')
   const shipped = readFileSync(policyFile('default', '.'), 'utf8')
   writeFileSync(file, shipped.replace("finding.level == 'breaking'", "finding.levle == 'breaking'"))

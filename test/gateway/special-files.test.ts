@@ -1,4 +1,4 @@
-/** Every file of a data directory, with something else in its place: the start says so at once, and nothing waits for who writes to a FIFO. */
+/** Every file of a data directory, replaced by a special file: the start fails immediately, and nothing waits for a writer of a FIFO. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -85,7 +85,7 @@ suite('in the place of a file of the data directory', () => {
 
   for (const [file, opener] of Object.entries(FILES))
     for (const [what, put] of Object.entries(PLACES))
-      test(`${file}: ${what} is an error at once`, async () => {
+      test(`${file}: ${what} is an immediate error`, async () => {
         const data = fresh()
         cpSync(served, data, { recursive: true })
         rmSync(join(data, file), { force: true })

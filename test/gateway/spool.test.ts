@@ -88,7 +88,7 @@ test('a disk that refuses is a no; what is owed is kept in memory, and written w
   await spool.close()
 })
 
-test('a list of hundreds of thousands of events is taken at once', async () => {
+test('a list of hundreds of thousands of events is accepted in one step', async () => {
   const spool = openSpool(fresh(), 300_000)
   assert.equal(await spool.append(lines(0, 200_000), false), true)
   assert.equal(spool.length, 200_000)

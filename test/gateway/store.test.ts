@@ -57,7 +57,7 @@ test('a newer decision supersedes the older one of the same tenant and key, and 
   assert.deepEqual(states, ['superseded', 'current', 'current', 'current'])
 })
 
-test('a receipt is consumed by exactly one of many callers at once', async (t) => {
+test('a receipt is consumed by exactly one of many concurrent callers', async (t) => {
   const store = await open(t)
   await store.recordDecision(decisionRow())
   const answers = await Promise.all(Array.from({ length: 50 }, () => store.consumeReceipt('dec_1', 1_500)))
@@ -291,7 +291,7 @@ test('batches that cannot be written keep their rows in order, and calls are ref
   )
 })
 
-test('a healthy store takes a burst of calls that is larger than the waiting room', async () => {
+test('a healthy store takes a burst of calls that is larger than the queue', async () => {
   let count = 0
   const records = batchedCallRecords(async (rows) => {
     await new Promise((resolve) => setImmediate(resolve))

@@ -85,7 +85,7 @@ test('a counter adds up by its labels, whatever their order, across scrapes', as
   assert.match(await metrics.text(), /^preflight_calls_total\{route="a",outcome="forwarded"\} 4$/m)
 })
 
-test('the process tells what it costs and what room is left, and no telling of a volume that is gone', async () => {
+test('the process reports its cost and the free space, and nothing for a volume that is gone', async () => {
   const metrics = createMetrics()
   sampleProcess(metrics, tmpdir())
   const text = await metrics.text()
@@ -119,7 +119,7 @@ async function admin(t: TestContext, checks: Checks): Promise<string> {
   return `http://127.0.0.1:${port}`
 }
 
-test('readiness is the sum of its checks, each told by name, and liveness does not depend on them', async (t) => {
+test('readiness is the sum of its checks, each reported by name, and liveness does not depend on them', async (t) => {
   let isReady = true
   const url = await admin(t, {
     store: () => ({ ready: isReady, detail: 'sqlite' }),

@@ -1,4 +1,4 @@
-/** Calls and answers of an API held against the pinned contract: what violates it and where, and what becomes of it on the road. */
+/** Calls and responses of an API checked against the pinned contract: violations with places, and the result in the proxy. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -245,7 +245,7 @@ test('a call that conforms is judged and sent as it came', async (t) => {
   assert.equal(proxy.flow.asked.length, 1)
 })
 
-test('an answer of another shape goes through whole, and is told as drift', async (t) => {
+test('a response of another shape is forwarded whole, and is reported as drift', async (t) => {
   const { road: proxy } = await scene(t, { answer: [{ id: 'seven', name: 'Tom' }] })
   const answered = await fetch(`${proxy.url}/pets?limit=1`)
   assert.deepEqual(await answered.json(), [{ id: 'seven', name: 'Tom' }])

@@ -93,7 +93,7 @@ const CALLERS = {
   'a key from sign-up': false,
 } as const
 
-/** Neither token nor signature of what was decided, in plain text or in base64. */
+/** Whether the text contains the token or its signature, in plain text or in base64. */
 function holdsToken(text: string, token: string): boolean {
   const [, , signature = ''] = token.split('.')
   const payload = /"payload":"([A-Za-z0-9+/=]+)"/.exec(text)?.[1] ?? ''

@@ -3,7 +3,7 @@ import { stripTypeScriptTypes } from 'node:module'
 import { parse, type AnyNode } from 'acorn'
 
 export interface Mutant {
-  /** Offsets into the module without its types, which stands where it stood. */
+  /** Offsets into the module without its types; stripping the types keeps offsets. */
   readonly start: number
   readonly end: number
   readonly replacement: string

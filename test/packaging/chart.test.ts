@@ -207,7 +207,7 @@ test('network policies hold the gateway and lock the agents to it when asked', a
   ])
 })
 
-test('alerts and dashboard are those of the files, with a link to the runbook of each alert when it is told where', async (t) => {
+test('alerts and dashboard are those of the files, with a link to the runbook of each alert if its address is set', async (t) => {
   const helm = fetchedTool(t, 'helm')
   if (helm === null) return
   assert.deepEqual(byKind(await render(helm), 'PrometheusRule'), [])

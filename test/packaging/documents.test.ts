@@ -104,7 +104,7 @@ test('every npm script that a page names exists', () => {
   )
 })
 
-/** What the YAML of the pages is, told by a member that nothing else has, and what refuses it: a text for each mistake. */
+/** The kinds of YAML in the pages, each identified by a unique member, and its check, which returns a text for each mistake. */
 const SORTS: readonly {
   readonly member: string
   readonly mistakes: (value: unknown, folder: string) => readonly string[]

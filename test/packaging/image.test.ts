@@ -1,6 +1,6 @@
 /**
- * The image without a container engine: the Dockerfile is read and held against the checkout, and what its first stage
- * builds is built and started here, laid out as its second stage lays it out.
+ * The image without a container engine. The Dockerfile is checked against the checkout. The output of its first stage is
+ * built here, copied as in its second stage, and started.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'

@@ -1,4 +1,4 @@
-/** The calls that the README shows, made as they stand there, against a gateway as a reader starts it. */
+/** The calls of the README, made unchanged against a gateway that is started as the README describes. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

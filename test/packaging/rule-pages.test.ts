@@ -47,7 +47,7 @@ const WITHOUT_EXAMPLE = [
   /(?:^|-)(?:received|sent)-/,
 ]
 
-test('every rule that can be told has an example', () => {
+test('every rule that can be reported has an example', () => {
   const examples = ruleExamples()
   const bare = ruleTable().filter(({ id }) => !examples.has(id) && !WITHOUT_EXAMPLE.some((form) => form.test(id)))
   assert.deepEqual(

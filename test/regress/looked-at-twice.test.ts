@@ -1,4 +1,4 @@
-/** Keywords that turn what they hold around: a wider `contains` under `maxContains`, and what `unevaluated…` is left with, were told as information or not at all. */
+/** Keywords that invert the meaning of their schema: a wider `contains` under `maxContains`, and the rest that `unevaluated…` sees. They are breaking. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compare } from '../../engine/internal.ts'
@@ -59,6 +59,6 @@ test('a pattern lets its names in where unevaluated ones are refused, also from 
   )
 })
 
-test('null that leaves a list of values with its type is told', () => {
+test('null that is removed from an enum by its type is reported', () => {
   assert.ok(reported({ type: ['null'], enum: [null, true] }, { const: true }).some((one) => !one.endsWith(' info')))
 })

@@ -1,4 +1,4 @@
-/** The same schemas said in other terms: definitions named by anchors, alternatives told apart by a discriminator. */
+/** The same schemas in another form: definitions named by anchors, alternatives selected by a discriminator. */
 import { entriesOf, isKeywords, mapped, placesOf, without, type Schema } from './schema.ts'
 
 /** The same document with each definition named by an anchor, and referred to by it. */

@@ -97,8 +97,8 @@ function sentAt({ form }: Surface, instances: readonly unknown[]): readonly unkn
 }
 
 /**
- * Where null is a mark at a type, what stands beside it may still take null away (OpenAPI 3.0.3 §4.7.24.1), or the mark stands for
- * the whole, as many authors mean it and as other tools read it. What only one reading shows proves nothing.
+ * `nullable` has two readings. Keywords next to it may still exclude null (OpenAPI 3.0.3 §4.7.24.1), or it admits null for the
+ * whole schema, as many authors and tools read it. A difference under only one reading proves nothing.
  */
 function withNullBeside(schema: Schema): Schema {
   if (!isKeywords(schema) || !Array.isArray(schema.type) || !schema.type.includes('null')) return schema

@@ -14,8 +14,8 @@ export function markOf(audience: Audience): 'readOnly' | 'writeOnly' | null {
 }
 
 /**
- * What a contract that is no JSON Schema admits, in 2020-12. In one direction, members that are marked for the other one are not
- * spoken of. Up to OpenAPI 3.0, a reference hides what stands beside it.
+ * What a contract that is no JSON Schema admits, in 2020-12. In one direction, members that are marked for the other one are
+ * ignored. Up to OpenAPI 3.0, a reference hides the keywords next to it.
  */
 export function meaningIn(audience: Audience, root: Schema, dialect: Dialect): Schema {
   if (dialect.meta !== null) return root

@@ -18,7 +18,7 @@ import {
 } from './schema.ts'
 import { instancesFor } from './values.ts'
 
-/** Without definitions that nothing reaches, and names of what is no alternative. */
+/** Without unreachable definitions, and without discriminator names that select no alternative. */
 function tidied(root: Schema): Schema {
   return reached(mapped(root, withoutLostTargets))
 }

@@ -56,7 +56,7 @@ suite('the public JSON Schema test suite', () => {
     assert.ok(chapters.filter(({ schemas }) => schemas.length > 1).length >= 15)
   })
 
-  test('a pair of schemas of one file that an instance of it tells apart is breaking or dangerous', () => {
+  test('a pair of schemas of one file that an instance of it distinguishes is breaking or dangerous', () => {
     const missed: string[] = []
     for (const { schemas, instances } of chapters) {
       for (const dialect of LANGUAGES.map(dialectOf)) {

@@ -38,7 +38,7 @@ interface Rewrite {
   readonly write: (schema: Keywords, context: Context) => Schema | null
 }
 
-/** Keywords that look at what stands beside them: moving one apart from its company changes the meaning. */
+/** Keywords that depend on the keywords next to them: moving one alone changes the meaning. */
 const COUPLED: ReadonlySet<string> = new Set([
   'properties',
   'patternProperties',

@@ -36,7 +36,7 @@ const FIELDS: readonly Kind['draw'][] = [
   (drawing, depth) => KINDS.choice?.draw(drawing, depth) ?? true,
 ]
 
-/** Named objects, told apart by a property, at a place of a whole. */
+/** Named objects, distinguished by a property, at a place of a whole schema. */
 function drawDiscriminated(random: Random, dialect: Dialect): Schema {
   const choice = drawChoice(random, REFERENCES)
   const root = random.pick<Schema>([

@@ -299,7 +299,7 @@ function taggedBranch(drawing: Drawing, tag: string, depth: number): Schema {
   return { type: 'object', properties: { ...inside, t: { const: tag } }, required: ['t'] }
 }
 
-/** Members that only one side may give. They have names of their own, so that no other schema speaks of them. */
+/** Members that only one side may give. They have their own names, so that no other schema contains them. */
 function withMutability(drawing: Drawing, schema: Keywords, depth: number): Keywords {
   const { random } = drawing
   const [name, mark] = random.pick([

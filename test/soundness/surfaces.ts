@@ -1,5 +1,5 @@
 /**
- * The contracts that a schema can stand in: how each is written, and which change of what is admitted breaks its users. One file,
+ * The contracts that can contain a schema: how each is written, and which change of admitted values breaks its users. One file,
  * since most of it is the table of surfaces.
  */
 import type { ArtifactType } from '../../engine/internal.ts'
@@ -502,7 +502,7 @@ function isNamed(root: Schema): boolean {
   return isKeywords(root) && isKeywords(root.$defs) && !refersToRoot(root) && hasKeyword(root)
 }
 
-/** What stands beside a reference counts in later versions only. */
+/** Keywords next to a reference count in later versions only. */
 function isOfEveryVersion(root: Schema): boolean {
   return hasKeyword(root) && ![...placesOf(root)].some(([, one]) => hasSiblings(one))
 }

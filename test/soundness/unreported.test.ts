@@ -141,7 +141,7 @@ function missedAt(
   })
 }
 
-/** Media types in which types are told apart, as in JSON, and those in which all values are text. */
+/** Media types that distinguish types, as JSON does, and those in which all values are text. */
 const TYPED = [
   '*/*',
   'application/*',

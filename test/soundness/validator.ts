@@ -14,9 +14,9 @@ function withContainsApart(schema: Keywords): Keywords {
 }
 
 /**
- * What is unevaluated beside a condition, a dependent schema or `contains`: ajv overlooks what a condition without
- * consequences evaluates, counts what a failed one did (core §10.2.2.1), forgets what was evaluated where no dependency
- * applies, and takes all items for evaluated by `contains` (core §10.3.1.3).
+ * Whether ajv misreads `unevaluated…` next to a condition, a dependent schema or `contains`. It ignores the annotations of a
+ * condition without `then` and `else`, and counts those of a failed one (core §10.2.2.1). It forgets annotations if no
+ * dependency applies. It treats all items as evaluated by `contains` (core §10.3.1.3).
  */
 export function isMisread(root: Schema): boolean {
   return [...placesOf(root)].some(([, one]) => {

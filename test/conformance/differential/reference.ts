@@ -15,7 +15,7 @@ const MAX_OUTPUT = 512 * 1024 * 1024
 export interface Reference {
   /** Ids of the rules that it has: a build may be older than the list of rules that we hold. */
   readonly rules: ReadonlySet<string>
-  /** All that it tells of two texts. Throws what it prints when it cannot read one of them. */
+  /** All its findings for two documents. If it cannot read one, the error contains its output. */
   compare(base: string, head: string): readonly Verdict[]
 }
 

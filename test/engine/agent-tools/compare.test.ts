@@ -173,7 +173,7 @@ function spelledForGemini(value: unknown): unknown {
 
 for (const [form, { write, schema, version }] of Object.entries(FORMS)) {
   suite(form, () => {
-    test('is told from its content', () => {
+    test('is recognised by its content', () => {
       const text = JSON.stringify(write([SEARCH, LIST]))
       assert.deepEqual(sniffArtifactType(text, text), { ok: true, value: 'agent_tools' })
     })
@@ -301,7 +301,7 @@ suite('further ways to write tools', () => {
     assert.deepEqual(sniffArtifactType(text, ''), { ok: true, value: 'agent_tools' })
   })
 
-  test('Bedrock’s own tools are told by their name', () => {
+  test('Bedrock’s own tools are identified by their name', () => {
     const reported = run(withSystemTool('nova_grounding'), withSystemTool('nova_code_interpreter')).groups
     assert.deepEqual(
       reported.map(({ rule, message }) => `${rule} ${/nova_\w+/.exec(message)?.[0]}`),
@@ -321,7 +321,7 @@ suite('further ways to write tools', () => {
     ])
   })
 
-  test('Gemini’s own tools stand beside declarations, with their settings', () => {
+  test('Gemini’s own tools appear next to declarations, with their settings', () => {
     assert.deepEqual(found(run(withHosted(true), withHosted(false))), [
       'agent-tool-setting-changed /tools/1/googleSearch/ranked',
     ])

@@ -50,7 +50,7 @@ suite('tools that a provider runs', () => {
     })
   }
 
-  test('are told by what they are set to', () => {
+  test('are identified by their settings', () => {
     const [first = {}, ...others] = HOSTED['OpenAI']?.tools ?? []
     const wider = [{ ...first, search_context_size: 'high' }, ...others]
     assert.deepEqual(found(run([first, ...others], wider)), ['agent-tool-setting-changed /0/search_context_size'])
@@ -61,7 +61,7 @@ suite('tools that a provider runs', () => {
     assert.deepEqual(found(run(before, after)), ['agent-tool-hosted-type-changed /0'])
   })
 
-  test('stand beside others in the record of the Vercel AI SDK', () => {
+  test('appear next to others in the record of the Vercel AI SDK', () => {
     const record = {
       search: { description: 'd', inputSchema: { type: 'object' } },
       web: { type: 'provider', id: 'openai.web_search', args: { depth: 1 } },
@@ -70,7 +70,7 @@ suite('tools that a provider runs', () => {
     assert.deepEqual(found(run(record, deeper)), ['agent-tool-setting-changed /web/args'])
   })
 
-  test('who may call a tool, and when it is seen, is told; a flag that is off is none', () => {
+  test('who may call a tool, and when it is visible, is reported; a flag that is off counts as absent', () => {
     const tool = { name: 'a', description: 'd', input_schema: { type: 'object' } }
     const rule = 'agent-tool-setting-changed'
     for (const [member, was, is] of [
@@ -96,7 +96,7 @@ suite('tools that a provider runs', () => {
     assert.deepEqual(found(run([tool], [{ ...tool, cache_control: { type: 'ephemeral' } }])), [])
   })
 
-  test('strict mode that comes or goes is told', () => {
+  test('strict mode that is added or removed is reported', () => {
     const [free, strict] = [false, true].map((isStrict) => [
       { type: 'function', name: 'f', parameters: { type: 'object' }, strict: isStrict },
     ])

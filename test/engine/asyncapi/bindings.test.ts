@@ -97,7 +97,7 @@ suite('a setting of a binding', () => {
     })
   }
 
-  test('within others is told where it stands', () => {
+  test('within others is reported at its place', () => {
     assert.deepEqual(reported('channel', queue({}), queue({ durable: false, name: 'r' })), [
       'asyncapi-binding-declaration-changed amqp/queue/durable',
       'asyncapi-binding-destination-changed amqp/queue/name',

@@ -144,7 +144,7 @@ suite('traits are merged, part by part', () => {
       ['the first trait', merged(major, `a: ${TEXT}`, 'b: { type: integer }', `c: ${TEXT}`)],
       ['the second trait', merged(major, `a: ${TEXT}`, `b: ${TEXT}`, 'c: { type: integer }')],
     ] as const) {
-      test(`of headers, what ${what} says in ${major}.x is told where it is written`, () => {
+      test(`of headers, a change by ${what} in ${major}.x is reported at its place`, () => {
         const [group, ...others] = run(before, after)
         assert.equal(group?.rule, 'received-header-property-type-changed')
         assert.notEqual(group.line, null, group.location)
@@ -188,7 +188,7 @@ suite('servers of channels', () => {
     assert.deepEqual(found(withSpare(all), withSpare(main)), ['breaking asyncapi-channel-server-removed'])
     assert.deepEqual(found(withSpare(main), withSpare(all)), ['info asyncapi-channel-server-added'])
   })
-  test('a server that is gone is told once', () => {
+  test('a removed server is reported once', () => {
     assert.deepEqual(found(withSpare(all), main), ['breaking asyncapi-server-removed'])
   })
 })
@@ -229,7 +229,7 @@ suite('what is refused', () => {
   })
 })
 
-test('the type is told from the content', () => {
+test('the type is recognised by the content', () => {
   assert.deepEqual(sniffArtifactType(BASE, JSON.stringify(load(BASE))), { ok: true, value: 'asyncapi' })
 })
 

@@ -27,7 +27,7 @@ interface Case {
   readonly base: Json
   readonly head: Json
   readonly only: readonly string[]
-  /** `METHOD /path` of what is accepted, as findings name it. */
+  /** `METHOD /path` of accepted operations, as findings name them. */
   readonly accepted: readonly string[]
   /** `METHOD /path` of what still differs. */
   readonly left: readonly string[]

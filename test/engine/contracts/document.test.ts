@@ -18,10 +18,10 @@ function problemOf(text: string, limits = DEFAULT_DOCUMENT_LIMITS): Problem {
   return read.problem
 }
 
-function assertRefused(text: string, expected: Partial<Problem>, says: RegExp): void {
+function assertRefused(text: string, expected: Partial<Problem>, message: RegExp): void {
   const problem = problemOf(text)
   assert.deepEqual({ ...problem, ...expected }, problem)
-  assert.match(problem.message, says)
+  assert.match(problem.message, message)
 }
 
 suite('what is read', () => {

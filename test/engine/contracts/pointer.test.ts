@@ -1,4 +1,4 @@
-/** JSON Pointers and references within a document: what they name, and what becomes of those that name nothing. */
+/** JSON Pointers and references within a document: what they name, and the result for those that name nothing. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { array, assert as assertProperty, property, string } from 'fast-check'

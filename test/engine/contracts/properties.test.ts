@@ -110,7 +110,7 @@ suite('any value', () => {
     )
   })
 
-  test('stands where locate says, in JSON of any layout', () => {
+  test('is at the place that locate returns, in JSON of any layout', () => {
     assertProperty(
       property(jsonValue(), constantFrom(0, 1, '\t', '\r\n '), (value, indent) => {
         const text = JSON.stringify({ value }, null, indent)

@@ -75,7 +75,7 @@ test('artifacts without a repository are unbound, whatever was handed in', () =>
   assert.deepEqual([envelope.completeness_mode, envelope.change_set_commitment], ['UNBOUND', null])
 })
 
-test('a proven binding is told with its time, in binding and authority alike', () => {
+test('a proven binding is reported with its time, in binding and authority alike', () => {
   const bound = envelopeOn(facts({ bindingProvenAt: PROVEN_AT }))
   assert.deepEqual(bound.binding, { proven: true, proven_at: PROVEN_AT })
   assert.deepEqual(bound.authority, { audience: 'v:0123456789ab', tenant_scope: 'bound', binding_proven_at: PROVEN_AT })
@@ -84,7 +84,7 @@ test('a proven binding is told with its time, in binding and authority alike', (
   assert.deepEqual(unbound.authority, { audience: 'v:0123456789ab', tenant_scope: 'unbound' })
 })
 
-test('where the gateway listed the changes itself the commits are told; elsewhere the member is absent', () => {
+test('if the gateway listed the changes itself, the commits are reported; otherwise the member is absent', () => {
   assert.deepEqual(envelopeOn(facts({ origin: DERIVED })).derivation, {
     source: 'scm_b_compare',
     platform: 'scm_b',

@@ -51,11 +51,11 @@ suite('a declared consumer', () => {
     assert.deepEqual(reached(at(null)), ['billing', 'web', 'whole'])
   })
 
-  test('is not reached by what only came or was told', () => {
+  test('is not reached by additions and information', () => {
     assert.deepEqual(reached(at('GET /pets', 'info'), at(null, 'info')), [])
   })
 
-  test('is told by its tool as well', () => {
+  test('is identified by its tool as well', () => {
     const group = {
       ...fakeGroup(at('GET /pets')),
       occurrences: [{ operation: null, tool: 'echo', message: 'm', fingerprint: 'f' }],

@@ -26,7 +26,7 @@ const policy = fc.constantFrom(...POLICIES)
 const strictness = ({ decision }: Verdict) => DECISION_CLASSES[decision].strictness
 
 suite('for whatever findings', () => {
-  test('the verdict may be issued, and is never an ALLOW of what was not analysed', () => {
+  test('the verdict may be issued, and is never ALLOW without an analysis', () => {
     fc.assert(
       fc.property(analyses, policy, (given, under) => {
         const verdict = decideOn([], { analyses: given, policy: under })

@@ -15,7 +15,7 @@ suite('the risk score', () => {
     )
   })
 
-  test('is nought when both sides were read and nothing was found', () => assert.equal(decideOn([]).risk_score, 0))
+  test('is zero when both sides were read and nothing was found', () => assert.equal(decideOn([]).risk_score, 0))
 
   test('is the sum of the factors that the answer shows', () => {
     const verdict = decideOn([{ rule: 'api-security-removed', level: 'breaking', places: ['search', 'fetch'] }])
@@ -73,7 +73,7 @@ type Scale = readonly (readonly [count: number, points: number])[]
 const many = (count: number, of: (index: number) => FakeFinding): readonly FakeFinding[] =>
   Array.from({ length: count }, (_, index) => of(index))
 
-/** Points of agents and of security where nothing but these patterns was found. */
+/** Points of agents and of security where only these patterns were found. */
 function under(...patterns: readonly string[]): unknown {
   const { risk_factors: factors } = decideOn([], { analyses: [fakeAnalysis('api', [], { patterns })] })
   return factors.filter(({ id }) => id === 'agent' || id === 'security').map(({ points: given }) => given)

@@ -121,7 +121,7 @@ export const SITUATIONS: Readonly<Record<string, () => Verdict>> = {
     ),
 }
 
-/** What people and agents read; lists past ten are told by their ends. */
+/** What people and agents read; of lists past ten, only the ends. */
 export function reported(verdict: Verdict): object {
   const { groups: _groups, policy_hash: _hash, ruleset_hash: _ruleset, context: _context, ...rest } = verdict
   const shortened: unknown = JSON.parse(JSON.stringify(rest), (_, value: unknown) =>

@@ -126,7 +126,7 @@ suite('the way out of a block', () => {
 })
 
 suite('the report for people', () => {
-  test('counts, shows what breaks first and says how to mend it', () => {
+  test('counts, shows what breaks first and says how to fix it', () => {
     const { human_report: report, summary } = verdictOn([
       DEPRECATED,
       DANGEROUS,
@@ -155,7 +155,7 @@ suite('the report for people', () => {
     test(`sums up: ${summary}`, () => assert.equal(verdictOn(findings).summary, summary))
   }
 
-  test('has ten highlights at the most', () => {
+  test('has at most ten highlights', () => {
     const many = Array.from({ length: 12 }, (_, index): FakeFinding => ({ ...BREAKING, rule: `api-removed-${index}` }))
     assert.equal(verdictOn(many).human_report.breaking_highlights.length, 10)
   })

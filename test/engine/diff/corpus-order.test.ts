@@ -64,7 +64,7 @@ function reordered(root: unknown): { readonly value: unknown; readonly moved: nu
     if (!isRecord(value)) return value
     return Object.fromEntries(
       Object.entries(value).map(([name, member]) => {
-        // A property may be called `default`; then a schema stands there, and is left as it is too.
+        // A property may be named `default`. Its value is a schema, which stays as it is too.
         if (VALUES.has(name) || name.startsWith('x-')) return [name, member]
         const inside = visit(member)
         if (!UNORDERED.has(name) || !Array.isArray(inside) || inside.length < 2) return [name, inside]

@@ -1,4 +1,4 @@
-/** How fields and parts of forms are written: a table of what is stated on both sides, and what it breaks in each direction. */
+/** How fields and parts of forms are written: a table of the encodings on both sides, and what breaks in each direction. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { compare } from '../../../engine/compare.ts'

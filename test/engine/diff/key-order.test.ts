@@ -138,7 +138,7 @@ function answering(members: JsonRecord): JsonRecord {
 
 const TYPED = (type: string): JsonRecord => ({ schema: { type } })
 
-/** Members that several names come into, go from or change in at once. */
+/** Members in which several names are added, removed or changed together. */
 const ROWS: readonly (readonly [name: string, before: JsonRecord, after: JsonRecord])[] = [
   ['values of a mapping come', choice({}), choice({ z: 'b', y: 'a', x: 'c' })],
   ['values of a mapping go', choice({ z: 'b', y: 'a', x: 'c' }), choice({})],
@@ -185,6 +185,6 @@ const ROWS: readonly (readonly [name: string, before: JsonRecord, after: JsonRec
   }),
 ]
 
-suite('every order of keys where several names change at once', () => {
+suite('every order of keys where several names change together', () => {
   for (const [name, before, after] of ROWS) test(name, () => checkOrders('openapi', before, after))
 })

@@ -195,7 +195,7 @@ const form = (kinds: readonly string[], others: readonly Json[] = []): Json => (
 })
 
 suite('a form field of Swagger 2.0', () => {
-  test('is told at its place in the list of parameters', () => {
+  test('is reported at its place in the list of parameters', () => {
     const other = { name: 'page', in: 'query', type: 'integer' }
     const [before, after] = [form(['cat', 'dog'], [other]), form(['cat'], [other])].map((side) => JSON.stringify(side))
     const compared = compareOpenApi(before ?? '', after ?? '', {}, sha256)

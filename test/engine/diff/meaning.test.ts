@@ -221,7 +221,7 @@ suite('a recursive schema', () => {
     assert.deepEqual(compare(document, document), [])
   })
 
-  test('that changed is told once, at its place', () => {
+  test('that changed is reported once, at its place', () => {
     const before = posting(ref('Tree'), { Tree: tree({ type: 'string' }) })
     const after = posting(ref('Tree'), { Tree: tree({ type: 'integer' }) })
     const groups = compare(before, after)
@@ -287,7 +287,7 @@ post:
     )
   })
 
-  test('of which a file is missing is compared for the rest, and the missing file is told', () => {
+  test('of which a file is missing is compared for the rest, and the missing file is reported', () => {
     const { 'schemas.yaml': _, ...rest } = files('string')
     const groups = compare(
       posting(CAT),
@@ -298,14 +298,14 @@ post:
     assert.equal(groups[0]?.location, '/webhooks/w')
   })
 
-  test('of which a file is missing on both sides is told, since the file may have changed', () => {
+  test('of which a file is missing on both sides is reported, since the file may have changed', () => {
     assert.deepEqual(
       compare(root, root).map(({ rule, level, location }) => [rule, level, location]),
       [['reference-unresolved', 'info', '/paths/~1things']],
     )
   })
 
-  test('of which a file names another one that is missing is told at the place in the file', () => {
+  test('of which a file names another one that is missing is reported at the place in the file', () => {
     const { 'schemas.yaml': _, ...rest } = files('string')
     const groups = compare(root, root, { files: { base: files('string'), head: rest } })
     const reported = groups.filter(({ rule }) => rule === 'reference-unresolved')

@@ -35,7 +35,7 @@ function withLife(stability: string, more: Json): Json {
   return api({ '/a': { post: { 'x-stability-level': stability, parameters, requestBody, responses: DONE } } })
 }
 
-/** What is told when both become deprecated. */
+/** The findings when both become deprecated. */
 function deprecating(stability: string, more: Json = {}): readonly string[] {
   const [before, after] = [withLife(stability, more), withLife(stability, { ...more, deprecated: true })]
   return [...rulesOf(compare(before, after, { deprecation_days_beta: 10, stability_level: 'alpha' }))].sort()

@@ -1,4 +1,4 @@
-/** Small changes and all that is told of them: what was wrong or silent until the differential run against the reference showed it. */
+/** Small changes and all their findings. Each was once wrong or missing, as a comparison with the reference showed. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { compareOpenApi } from '../../../engine/diff/openapi/compare.ts'

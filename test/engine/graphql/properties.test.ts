@@ -1,6 +1,6 @@
 /**
- * Schemas of any make: a schema is equal to itself in every order and form, any two come to an answer, and nothing that
- * graphql-js and graphql-inspector report of them is missing.
+ * Generated schemas. A schema is equal to itself in every order and form, and every pair gets a result. No finding of
+ * graphql-js or graphql-inspector is missing.
  */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
@@ -180,7 +180,7 @@ suite('schemas of any make', () => {
     )
   })
 
-  test('are told as the references tell them: nothing that they report is missing', async () => {
+  test('are reported as by the references: none of their findings is missing', async () => {
     const expected = readExpectedDifferences()
     await assertProperty(
       asyncProperty(array(schema, { minLength: 2, maxLength: 2 }), async (pair) => {

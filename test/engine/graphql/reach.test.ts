@@ -61,7 +61,7 @@ suite('operations that a change reaches', () => {
     [20, 20],
     [21, 1],
   ] as const) {
-    test(`${count} of them are told as ${expected === 1 ? 'the schema as a whole' : 'each of them'}`, () => {
+    test(`${count} of them are reported as ${expected === 1 ? 'the schema as a whole' : 'each of them'}`, () => {
       const fields = Array.from({ length: count }, (_, index) => `f${index}: Deep`).join(' ')
       const before = `type Query { ${fields} } type Deep { more: Deeper } type Deeper { a: Int }`
       const occurrences = reached(compared(before, before.replace('a: Int', 'a: ID')), 'graphql-field-type-changed')

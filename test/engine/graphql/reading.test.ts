@@ -242,7 +242,7 @@ suite('a text that costs too much is refused before it is parsed', () => {
 })
 
 suite('the type of a GraphQL contract', () => {
-  test('is told from its content', () => {
+  test('is recognised by its content', () => {
     const texts = [
       SDL,
       introspected(SDL),

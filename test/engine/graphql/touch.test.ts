@@ -1,4 +1,4 @@
-/** Which changes of a schema decide on one operation: those of what it selects and gives, wherever they stand. */
+/** Which changes of a schema affect one operation: those of the fields it selects and the values it sends, at any place. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import {

@@ -82,7 +82,7 @@ suite('drafts', () => {
     assert.deepEqual(found({ $schema: DRAFT_4, ...old }, { $schema: NEW, ...now }), ['schema-draft-changed /$schema'])
   })
 
-  test('up to draft 7 a reference hides what stands beside it; later both count', () => {
+  test('up to draft 7 a reference hides the keywords next to it; later both count', () => {
     assert.deepEqual(found(keyed(DRAFT_7, 9), keyed(DRAFT_7, 3)), [])
     assert.deepEqual(found(keyed(NEW, 9), keyed(NEW, 3)), [
       'schema-property-max-length-decreased /properties/a/maxLength',
@@ -123,7 +123,7 @@ suite('references', () => {
     assert.deepEqual(found(tree('string'), tree('integer')), ['schema-property-type-changed /properties/value/type'])
   })
 
-  test('a file that is handed in is looked into, one that is not is told once it is newly needed', () => {
+  test('a provided file is compared; a missing one is reported if it is newly needed', () => {
     const schema = { properties: { p: { $ref: 'part.json#/$defs/x' } } }
     const groups = found(schema, schema, { files: { base: partOf('string'), head: partOf('integer') } })
     assert.deepEqual(groups, ['schema-property-type-changed part.json#/$defs/x/type'])
@@ -131,7 +131,7 @@ suite('references', () => {
     assert.ok(found({ properties: { p: {} } }, schema).includes('schema-reference-unresolved /properties/p'))
   })
 
-  test('a definition that the root does not reach is compared too, and one that it reaches is told there only', () => {
+  test('a definition that the root does not reach is compared too; one that it reaches is reported there only', () => {
     assert.deepEqual(
       run(JSON.stringify(twoDefinitions('string')), JSON.stringify(twoDefinitions('boolean'))).map(
         ({ message }) => message,
@@ -228,7 +228,7 @@ suite('the type of a schema', () => {
     '{"$defs":{"a":{}}}',
     'type: string\nenum: [a]\n',
   ]) {
-    test(`is told from ${text.slice(0, 30)}`, () =>
+    test(`is recognised from ${text.slice(0, 30)}`, () =>
       assert.deepEqual(sniffArtifactType(text, ''), { ok: true, value: 'json_schema' }))
   }
 

@@ -56,7 +56,7 @@ suite('several definitions in one text', () => {
     assert.ok((later?.line ?? 0) > 40)
   })
 
-  test('are told from their content', () => {
+  test('are recognised by their content', () => {
     for (const text of [stream, BASE, JSON.stringify(load(BASE))]) {
       assert.deepEqual(sniffArtifactType(text, ''), { ok: true, value: 'k8s_crd' })
     }
@@ -160,7 +160,7 @@ function versions(stored: 'v1' | 'v2', old: string, now: string, conversion = 'N
   return `${head}  conversion: ${how}\n  versions:\n${list.join('')}`
 }
 
-test('unknown fields of all versions are kept or pruned at once, as v1beta1 has it', () => {
+test('unknown fields of all versions are kept or pruned together, as in v1beta1', () => {
   const keeping = BASE.replace('  scope: Namespaced\n', '  scope: Namespaced\n  preserveUnknownFields: true\n')
   assert.deepEqual(found(keeping, keeping.replace('Fields: true', 'Fields: false')), [
     'breaking crd-unknown-fields-pruned',

@@ -1,4 +1,4 @@
-/** A tool whose name is spelled in another way is told as a rename, and breaks as one. */
+/** A tool whose name changes its form is reported as a rename, and is breaking as one. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { compare } from '../../../engine/compare.ts'

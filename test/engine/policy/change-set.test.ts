@@ -86,7 +86,7 @@ suite('a freeze window', () => {
     )
   })
 
-  test('ends the validity of what was decided before it opens, and of its own block when it closes', () => {
+  test('ends the validity of earlier decisions when it opens, and of its own block when it closes', () => {
     const pack = { freezes: [FREEZE] }
     const opens = Date.parse(FREEZE.from) / 1000
     assert.equal(under(pack, [], { now: opens - 600 }).ttl_seconds, 600)

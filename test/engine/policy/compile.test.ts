@@ -131,7 +131,7 @@ suite('a policy that does not load', () => {
     })
   }
 
-  test('names every mistake at once', () => {
+  test('names every mistake in one result', () => {
     const source = { ...PACK, extra: 1, rules: [{ ...RULE, then: 'DENY' }], on_incomplete: 'ALLOW' }
     assert.deepEqual(
       new Set(problemsOf(source).map(({ pointer }) => pointer)),

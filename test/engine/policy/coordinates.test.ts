@@ -1,4 +1,4 @@
-/** Rules are named by id, by pattern and by coordinates, in the same way everywhere; a name that selects nothing is told where it stands. */
+/** Rules are named by id, by pattern and by coordinates, in the same way everywhere; a name that selects nothing is reported at its place. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import {

@@ -155,7 +155,7 @@ const rule = (id: string, approvers: readonly string[], more: object = {}) => ({
 })
 
 suite('approvers', () => {
-  test('are those of every rule that asks, also of those that do not speak for the finding', () => {
+  test('are those of every rule that requires them, also of rules that do not decide the finding', () => {
     const rules = [rule('a', ['payments', 'security']), rule('b', ['platform']), rule('c', ['payments', 'security'])]
     const verdict = decideOn([DANGEROUS], { policy: fakePolicy({ rules }) })
     assert.deepEqual(verdict.approver_groups, [['payments', 'security'], ['platform']])

@@ -55,7 +55,7 @@ suite('rules', () => {
     assert.deepEqual([effect.decision, effect.ruleId], ['BLOCK', 'b'])
   })
 
-  test('what no rule speaks of is allowed', () => {
+  test('a finding that no rule selects is allowed', () => {
     const effect = effectOf(BROKEN, { policy: { rules: [rule('a', 'false', 'BLOCK')] } })
     assert.deepEqual([effect.decision, effect.ruleId], ['ALLOW', 'none'])
   })
@@ -210,7 +210,7 @@ suite('a waiver', () => {
     assert.equal(effect.waiver, null)
   })
 
-  test('settles an observed finding too', () => {
+  test('covers an observed finding too', () => {
     const effect = effectOf(BROKEN, { policy: { mode: 'observe', waivers: [waiver({})] } })
     assert.deepEqual([effect.decision, effect.observed, effect.waiver?.id], ['WARN', null, 'w'])
   })

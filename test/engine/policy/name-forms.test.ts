@@ -25,7 +25,7 @@ test('every pattern of a pack has words for what to write', () => {
   }
 })
 
-test('a waiver that ends on no day is told which days there are', () => {
+test('an invalid end of a waiver is refused with the valid forms', () => {
   const waiver = { id: 'w', rule: 'api-path-added', reason: 'known', owner: 'us', expires: 'tomorrow' }
   const pack = { apiVersion: 'preflight.dev/v1', kind: 'Policy', metadata: { name: 'p' }, rules: [], waivers: [waiver] }
   const compiled = compilePolicy(pack, sha256Hex)

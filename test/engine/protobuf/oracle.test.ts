@@ -50,7 +50,7 @@ function linesOfTheirs(root: protobuf.Root): readonly string[] {
     const name = space.fullName.replace(/^\./, '')
     if (space instanceof protobuf.Type) {
       lines.push(`message ${name}`)
-      // An extension is shown a second time, as a field of what it extends.
+      // An extension is listed a second time, as a field of the message it extends.
       for (const field of space.fieldsArray) if (field.declaringField === null) addField(field, name)
       // What it makes of `optional` in proto3 is not in the text.
       for (const oneof of space.oneofsArray) if (!oneof.name.startsWith('_')) lines.push(`oneof ${name}.${oneof.name}`)

@@ -233,7 +233,7 @@ test('a change of a message reaches the rpcs that hold it, through others and in
   )
 })
 
-suite('the type is told', () => {
+suite('the type is recognised', () => {
   const texts = [
     GOOD,
     '// Notes.\n\n/* Licence */\npackage a;\n',

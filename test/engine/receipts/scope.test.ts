@@ -114,7 +114,7 @@ suite('an attempt against what was signed', () => {
     assert.equal(compareScope(unbound, {}).reason, 'context_incomplete')
   })
 
-  test('the first difference in the order of the reasons is the reason, and all are told', () => {
+  test('the first difference in the order of the reasons is the reason, and all are reported', () => {
     const verdict = compareScope(CLAIMS, { ...WHOLE, head: 'x', operation: 'x', audience: 'x', branch: null })
     assert.equal(verdict.reason, 'audience_mismatch')
     assert.deepEqual(

@@ -213,7 +213,7 @@ test('a signer that fails leaves no envelope behind', () => {
   assert.throws(() => issueOn(decideOn([]), { ...KEY, signer: failing }), /out of paper/)
 })
 
-test('a signer whose signature is not one leaves no envelope that verifies', () => {
+test('a signer with an invalid signature produces no envelope that verifies', () => {
   const { token } = issueOn(decideOn([]), { ...KEY, signer: { keyId: 'key-1', sign: () => 'A'.repeat(86) } })
   assert.equal(decodeProtectedHeader(token).alg, 'EdDSA')
   assert.equal(reasonFor(token), 'signature_mismatch')

@@ -330,7 +330,7 @@ suite('a decision result beside the token', () => {
   }
 })
 
-test('the first reason of the published order is told', () => {
+test('the first reason of the published order is reported', () => {
   const held = issue(BOUND, [{ rule: 'x', level: 'breaking' }])
   const wrong = { operation: 'deploy' }
   const steps = [

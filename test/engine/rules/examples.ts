@@ -61,7 +61,7 @@ function allowancePairs(schema: Schema, keyword: string): Readonly<Record<string
 /** Alternatives of which exactly one must match: one that grows into another, or joins them, refuses what both admit. */
 const oneOf = (...alternatives: Schema[]): Schema => ({ oneOf: alternatives })
 const upTo = (maximum: number): Schema => ({ type: 'number', maximum })
-/** Of whole numbers, which may be told from texts even where they are written as text. */
+/** A map of integers. They can be distinguished from strings even where they are serialized as text. */
 const MAP: Schema = { type: 'object', additionalProperties: { type: 'integer' } }
 const FROM_10: Schema = { type: 'number', minimum: 10 }
 const having = (name: string): Schema => ({ type: 'object', title: name, required: [name] })

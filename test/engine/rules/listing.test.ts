@@ -61,7 +61,7 @@ suite('one component in very many places', () => {
     assert.deepEqual(comparison.stats.touched, { endpoints: uses, fields: uses * properties, params: 0 })
   })
 
-  test('is told alike whatever the order of keys', () => {
+  test('is reported alike in every order of keys', () => {
     const reversed = compared(contract(uses, properties, 'string', true), contract(uses, properties, 'integer', true))
     assert.deepEqual(withoutLines(reversed), withoutLines(comparison))
   })
@@ -100,7 +100,7 @@ suite('very many changes', () => {
     }
   })
 
-  test('are told alike whatever their order', () => {
+  test('are reported alike in every order', () => {
     const reversed = compared(enumOf('a', true), enumOf('b', true))
     assert.deepEqual(reported(reversed), reported(comparison))
   })
@@ -133,7 +133,7 @@ suite('very many changes in many schemas', () => {
     assert.deepEqual(comparison.stats.touched, { endpoints: 1, fields: lists, params: 0 })
   })
 
-  test('are told alike whatever their order', () => {
+  test('are reported alike in every order', () => {
     const reversed = compared(withLists('a', true), withLists('b', true))
     assert.deepEqual(reported(reversed), reported(comparison))
   })

@@ -19,7 +19,7 @@ import { sha256 } from '../../conformance/openapi-run.ts'
 import { examples } from './examples.ts'
 
 const PIN = new URL('../../pins/rules.tsv', import.meta.url)
-const ALL_ROWS: readonly { readonly sentence: string }[] = [
+const ALL_ROWS = [
   ...OPENAPI_ROWS,
   ...[AGENT_TOOL_RULES, ASYNCAPI_RULES, CRD_RULES, GRAPHQL_RULES, JSON_SCHEMA_RULES, MCP_RULES, PROTO_RULES].flatMap(
     (rules) => [...rules.values()],
@@ -28,7 +28,7 @@ const ALL_ROWS: readonly { readonly sentence: string }[] = [
 const SCHEMA_AREAS = new Set(['schema', 'parameters', 'headers', 'callbacks'])
 
 suite('the rule table', () => {
-  test('is pinned: rules are only ever appended, and none changes its level in silence', () => {
+  test('is pinned: rules are only ever appended, and no level changes without a new pin', () => {
     const rows = ruleTable().map(({ id, level, direction, area, kind, action, effect }) =>
       [id, level, direction, area, kind, action, effect].join('\t'),
     )
@@ -39,11 +39,11 @@ suite('the rule table', () => {
     for (const { id } of ruleTable()) assert.match(id, /^[a-z][a-z0-9]*(?:-[a-z0-9]+)+$/)
   })
 
-  test('sentence in plain words what each rule tells', () => {
+  test('describes each rule in plain English', () => {
     for (const { id, description } of ruleTable()) assert.ok(description.length > 8 && !/[{}]/.test(description), id)
   })
 
-  test('has a sentence in general for each rule, without anything that stands for a value', () => {
+  test('has a general sentence for each rule, without placeholders', () => {
     for (const { id, description } of ruleTable()) {
       const shown = `${id}: ${description}`
       assert.doesNotMatch(description, /[{}`→“”]| {2}| ,|^[A-Z ]|[.:,; ]$/, shown)
@@ -52,13 +52,13 @@ suite('the rule table', () => {
     }
   })
 
-  test('no name of a value stands in a general sentence in its place', () => {
+  test('no general sentence contains the name of a value instead', () => {
     const rows = [...ALL_ROWS, ...FAMILIES, ...Object.values(TYPE_FAMILIES), ...PROPERTY_RULES]
     assert.ok(rows.filter(({ sentence }) => sentence.includes('{')).length > 600)
     for (const { sentence } of rows) {
       const general = generalSentence(sentence)
       for (const [hole, name] of sentence.matchAll(/\{(\w+)\}/g)) {
-        // What merely loses its braces is no sentence in general: the name would stand where the value stood.
+        // A sentence that only loses its braces is not general: it contains the name of the value.
         const bare = sentence.replaceAll(/[`{}“”]/g, '')
         assert.notEqual(general, bare, `${hole} of ${sentence}`)
         if (sentence.replaceAll(/\{\w+\}/g, '').includes(name ?? '')) continue

@@ -11,7 +11,7 @@ export interface Site {
   readonly format: 'openapi' | 'mcp_manifest'
   /** A whole document with the schema at this place. */
   readonly document: (schema: Schema, mediaType: string) => Schema
-  /** Whether types are told apart: of bodies it depends on the media type. */
+  /** Whether types are distinguished; for bodies this depends on the media type. */
   readonly isParameter: boolean
   readonly hasMediaType: boolean
 }

@@ -1,4 +1,4 @@
-/** Values that are written as text may be of several types at once: what JSON leaves no value to is not taken as empty. */
+/** Values that are serialized as text may have several types. A schema without a JSON value may still admit a text. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { compare } from '../../../engine/compare.ts'

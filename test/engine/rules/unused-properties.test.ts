@@ -27,7 +27,7 @@ for (const site of SITES) {
   const isRequest = site.direction === 'request'
   const usage = isRequest ? 'readOnly' : 'writeOnly'
   suite(`${usage} at ${site.property}`, () => {
-    test('what is told of any other property is told of it, as information', () => {
+    test('findings of any other property are reported for it, as information', () => {
       let breaking = 0
       for (const [before, after] of [...Object.values(FRAGMENTS), ...TYPES]) {
         const reported = groupsOf(site, before, after)

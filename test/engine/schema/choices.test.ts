@@ -30,7 +30,7 @@ function kindOf(sub: Schema, other: Schema): Inclusion['kind'] {
 const text = { type: 'string' }
 const names = Array.from({ length: 14 }, (_, index) => `kind${String(index).padStart(2, '0')}`)
 
-/** An object that is told by what it requires, as no list of values tells it from the others. */
+/** An object that is identified by its required properties, since no list of values distinguishes it. */
 function reported(name: string, more: Schema): Schema {
   return { type: 'object', properties: { [`${name}_url`]: text, ...more }, required: [`${name}_url`] }
 }

@@ -1,6 +1,6 @@
 /**
- * Inclusion of admitted values: a table of pairs in both directions, and generated pairs. ajv knows nothing of the proof: it
- * accepts every counterexample on one side and refuses it on the other, and has none against a proof.
+ * Inclusion of admitted values: a table of pairs in both directions, and generated pairs. ajv is an independent check. It accepts
+ * every counterexample on one side and refuses it on the other, and it finds no counterexample against a proof.
  */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
@@ -262,7 +262,7 @@ suite('inclusion of admitted values', () => {
     }
   })
 
-  test('tells apart names that a contract allows expressly from those that it only does not refuse', () => {
+  test('distinguishes names that a contract declares from names that it only does not refuse', () => {
     const after = object({ a: integer })
     for (const before of [
       { type: 'object', additionalProperties: true },

@@ -65,7 +65,7 @@ function members(names: readonly string[], maxKeys: number): fc.Arbitrary<Both> 
     .map((drawn) => both(Object.entries(drawn), (own) => ({ properties: Object.fromEntries(own) })))
 }
 
-/** Makes each side of what it has of the parts. */
+/** Builds each side from its parts. */
 function both(
   parts: readonly (readonly [name: string, part: Both])[],
   make: (own: [string, Schema][]) => Schema,

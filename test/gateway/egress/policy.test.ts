@@ -68,7 +68,7 @@ test('the default decides about what no list names, and never about addresses in
     assert.equal(reason(open, `${metadata}:80`), 'metadata', metadata)
 })
 
-test('a question to the metadata of a cloud is told as such, also where the default would refuse it', () => {
+test('a request to a cloud metadata address is reported as such, also where the default would refuse it', () => {
   const closed = egress({ allow: ['api.example'] })
   for (const metadata of ['169.254.169.254', '[fd00:ec2::254]', 'metadata.google.internal', '100.100.100.200'])
     assert.equal(reason(closed, `${metadata}:80`), 'metadata', metadata)
@@ -135,7 +135,7 @@ test('an address has one spelling; what only some systems read as an address is 
     assert.equal(canonicalAddress(text), expected, text)
 })
 
-test('special ranges are told by kind', () => {
+test('special ranges are reported by kind', () => {
   for (const [address, kind] of [
     ['169.254.169.254', 'cloud metadata'],
     ['169.254.169.253', 'link-local'],
@@ -182,7 +182,7 @@ test('a destination is read with one meaning or refused', () => {
   assert.deepEqual(readAuthority('Api_1.Example', 80), { ok: true, authority: { host: 'api_1.example', port: 80 } })
 })
 
-test('an entry that names nothing is told at the start', () => {
+test('an entry that names nothing is reported at the start', () => {
   for (const entry of [
     '*',
     'a.*.example',

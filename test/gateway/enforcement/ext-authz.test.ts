@@ -1,4 +1,4 @@
-/** Other proxies ask, over HTTP and gRPC: the same verdicts as on the road, told so that nothing but a yes can be read as one. */
+/** Other proxies check requests over HTTP and gRPC. The verdicts are those of the proxy, and only an allow can be read as one. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { grpcAsker, type GrpcAsker } from '../../fakes/ext-authz-client.ts'
@@ -94,7 +94,7 @@ test('what cannot be read in one way, or matches no route, is denied', async (t)
   assert.equal((await fetch(`${gateway.addresses.api}/authz/pets/%5c`)).status, 400)
 })
 
-test('a required receipt is asked for and taken as on the road, once', async (t) => {
+test('a required receipt is requested and accepted as in the proxy, once', async (t) => {
   const { grpc, receipt } = await asked(t, { receipts: { require: true, consume: true } })
   const refused = await grpc.check(PETS)
   const body: unknown = JSON.parse(textAt(refused, 'denied_response', 'body'))
@@ -137,7 +137,7 @@ test('MCP calls are judged by the body that the proxy sends along; without it no
   assert.equal(empty.status, 503)
 })
 
-test('a switch of protocols goes on by another proxy as it does on the road', async (t) => {
+test('a protocol upgrade is allowed through another proxy as in our own', async (t) => {
   const headers = { connection: 'upgrade', upgrade: 'websocket' }
   const { grpc } = await asked(t)
   const refused = await grpc.check({ ...PETS, headers })
@@ -203,7 +203,7 @@ test('a refusal that MCP tells with 200 has a bad status over HTTP, and is the t
   assert.equal(at(result, 'result', 'isError'), true)
 })
 
-test('a watched call opens a window that waits to be told the outcome', async (t) => {
+test('a monitored call opens a window that waits for a report of the outcome', async (t) => {
   const scene = await startPetRoute(t, {}, { ...LISTEN, policy: 'test/fakes/warn-pack.yaml' })
   scene.change(breakListing)
   const headers = { 'x-correlation-id': 'cor-watch' }

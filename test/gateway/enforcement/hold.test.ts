@@ -51,7 +51,7 @@ async function pendingApproval(scene: PetRoute): Promise<string> {
 const held = async ({ gateway }: PetRoute): Promise<number> =>
   Number(/preflight_calls_held (\d+)/.exec(await gateway.metrics.text())?.[1])
 
-test('calls that wait go on by themselves, under watch, once the approval is granted', async (t) => {
+test('pending calls continue without a retry, monitored, once the approval is granted', async (t) => {
   const scene = await holding(t)
   const calls = [scene.call(), scene.call(), scene.call()]
   const id = await pendingApproval(scene)
@@ -66,7 +66,7 @@ test('calls that wait go on by themselves, under watch, once the approval is gra
   assert.equal(await held(scene), 0)
 })
 
-test('a word given on the command line of another process is heard too', async (t) => {
+test('an approval decision by the command line of another process is applied too', async (t) => {
   const scene = await holding(t)
   const call = scene.call()
   const id = await pendingApproval(scene)
@@ -75,7 +75,7 @@ test('a word given on the command line of another process is heard too', async (
   assert.equal((await call).status, 200)
 })
 
-test('a denial ends the wait at once with 428 and where the word was given', async (t) => {
+test('a denial ends the wait immediately with 428 and the address of the approval', async (t) => {
   const scene = await holding(t)
   const call = scene.call()
   const id = await pendingApproval(scene)
@@ -107,7 +107,7 @@ test('a client that goes away ends its wait, and nothing is sent for it later', 
   assert.equal(scene.upstream.requests.length, 2)
 })
 
-test('a call that is repeated goes on right after the word that it was told to wait for', async (t) => {
+test('a repeated call continues right after the approval decision that it was waiting for', async (t) => {
   const scene = await holding(t, 0)
   assert.equal((await scene.call()).status, 428)
   const id = await pendingApproval(scene)
@@ -115,7 +115,7 @@ test('a call that is repeated goes on right after the word that it was told to w
   assert.equal((await scene.call()).status, 200)
 })
 
-test('past the bound calls are answered at once', async (t) => {
+test('past the bound calls are answered immediately', async (t) => {
   const scene = await holding(t, LONG, { limits: { held_calls: 1 } })
   const first = scene.call()
   const id = await pendingApproval(scene)
@@ -134,7 +134,7 @@ test('a shutdown answers what is held, and does not wait for its time', async (t
   assert.equal((await call).status, 428)
 })
 
-test('an exception that is opened sets held calls free', async (t) => {
+test('a break-glass exception releases pending calls', async (t) => {
   const scene = await holding(t)
   const call = scene.call()
   await pendingApproval(scene)
@@ -170,7 +170,7 @@ for (const [generation, json] of [
   ['stateless', true],
   ['2026-07-28', false],
 ] as const) {
-  test(`an MCP client of ${generation} that waits is told of progress and gets the tool’s answer (JSON bodies: ${json})`, async (t) => {
+  test(`an MCP client of ${generation} that waits gets progress notifications and the tool’s answer (JSON bodies: ${json})`, async (t) => {
     const mcp = await startMcpUpstream({ generation, json })
     const route = {
       name: 'tools',

@@ -230,7 +230,7 @@ async function authz(t: TestContext) {
   })
 }
 
-test('another proxy that asks is told no, over HTTP and gRPC', async (t) => {
+test('a check by another proxy is refused, over HTTP and gRPC', async (t) => {
   const { addresses } = await authz(t)
   const http = await fetch(`${addresses.api}/authz/pets`)
   const text = await http.text()

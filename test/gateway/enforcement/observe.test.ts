@@ -1,4 +1,4 @@
-/** Observing on the road, by route and by rule of the policy: nothing is held or stopped, and what would have happened is told. */
+/** Observe mode of the proxy, by route and by policy rule: nothing is held or blocked, and the hypothetical result is reported. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** Every reason for which a receipt does not authorize (docs/reference/receipts.md#reasons-and-statuses), at the gate of the road: refused where one is needed, overlooked where one is only accepted. */
+/** Every reason for which a receipt does not authorize (docs/reference/receipts.md#reasons-and-statuses), in the proxy: refused where a receipt is required, ignored where it is only accepted. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
@@ -49,7 +49,7 @@ const GOOD = issue()
 const [HEAD = '', CLAIMS = '', SIGNATURE = ''] = GOOD.token.split('.')
 const encode = (text: string): string => Buffer.from(text).toString('base64url')
 
-/** Reason → what makes it so. Not among them: `source_mismatch` (the road states no base and head, it knows the content), and `context_incomplete`, which has a test of its own. */
+/** Reason → what makes it so. Not among them: `source_mismatch` (the proxy has no base and head commit, it knows the content), and `context_incomplete`, which has a test of its own. */
 const CASES: Readonly<Record<Exclude<ReceiptReason, 'source_mismatch' | 'context_incomplete'>, Case>> = {
   malformed_structure: { token: 'nothing' },
   bad_json: { token: `${HEAD}.${encode('{')}.${SIGNATURE}` },

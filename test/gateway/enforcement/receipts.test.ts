@@ -50,7 +50,7 @@ test('a route that takes no receipts strips them and judges for itself', async (
   assert.notEqual(upstream.requests[0]?.headers['preflight-receipt'], token)
 })
 
-test('no receipt makes a blocked change pass: not one for the content before, not one of the stop itself, not a forged one', async (t) => {
+test('no receipt makes a blocked change pass: none for the base content, none of the block itself, no forged one', async (t) => {
   const { call, change, receipt, preflight, upstream } = await startPetRoute(t, { receipts: { accept: true } })
   const before = await receipt()
   change(breakListing)
@@ -81,7 +81,7 @@ test('the decision beside a receipt must be the one that was signed', async (t) 
   assert.equal(at(await tampered.json(), 'receipt_required', 'reason'), 'body_hash_mismatch')
 })
 
-test('a receipt for one use serves exactly one of fifty calls at once, and none later', async (t) => {
+test('a receipt for one use serves exactly one of fifty concurrent calls, and none later', async (t) => {
   const { call, receipt, upstream, api } = await startPetRoute(t, { receipts: { require: true, consume: true } })
   const token = await receipt()
   const answers = await Promise.all(Array.from({ length: 50 }, () => call(withReceipt(token))))

@@ -95,7 +95,7 @@ test('one that has ended signs nothing, and says what to do', async (t) => {
   await assert.rejects(authorities.signing(), /expired on .* preflight ca rotate/)
 })
 
-test('the end of the authority is told a month before, and is a metric', async (t) => {
+test('the expiry of the authority is reported a month before, and is a metric', async (t) => {
   const { authorities, clock } = scene(t)
   const metrics = createMetrics()
   const leaves = createLeaves({ authorities, metrics, logger, now: () => clock.now })

@@ -138,7 +138,7 @@ test('a client that expects 100 (Continue) gets it and sends its body', async (t
   assert.equal(await text(stream), 'got hello')
 })
 
-test('a large body and a large answer pass whole, both ways at once', async (t) => {
+test('a large body and a large response are forwarded whole, concurrently in both directions', async (t) => {
   const place = await scene(t, (request, response) => void request.pipe(response))
   const sent = 'x'.repeat(3_000_000)
   const { body } = await ask(place, { ':path': '/v1/pets', ':method': 'POST' }, sent)

@@ -1,4 +1,4 @@
-/** Clients that nobody here wrote, told of the gateway by nothing but their proxy settings and its certificate. */
+/** Third-party clients, configured only by their proxy settings and the certificate of the gateway. */
 import assert from 'node:assert/strict'
 import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -96,7 +96,7 @@ test('curl with -x and --cacert', async (t) => {
   assertJudged(place)
 })
 
-test('curl that does not trust the authority is told so by TLS, and nothing is forwarded', async (t) => {
+test('curl that does not trust the authority gets a TLS error, and nothing is forwarded', async (t) => {
   if (!has(t, 'curl')) return
   const { proxy: road, upstream, url } = await scene(t)
   await assert.rejects(run('curl', ['-sS', '-x', road.url, url], {}), /certificate/)

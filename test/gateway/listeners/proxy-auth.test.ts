@@ -42,7 +42,7 @@ function basic(user: string, password: string): string {
   return `Proxy-Authorization: Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
 }
 
-test('without a key, or with a wrong one, both roads answer 407 and say how', async (t) => {
+test('without a key, or with a wrong one, forward proxy and CONNECT answer 407 with the expected scheme', async (t) => {
   const { proxy: road, upstream, authority } = await scene(t)
   for (const field of ['X-None: 1', basic('pod', 'pf_live_wrong'), 'Proxy-Authorization: Digest x', basic('', '')]) {
     const head = requestText(`GET http://${authority}/pets HTTP/1.1\nHost: ${authority}\n${field}`)

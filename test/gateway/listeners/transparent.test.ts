@@ -1,4 +1,4 @@
-/** Connections that the network turned here: where they were going is told by TLS or by Host, and both must agree. */
+/** Connections that the network redirected: TLS or Host names the destination, and both must agree. */
 import assert from 'node:assert/strict'
 import { Duplex } from 'node:stream'
 import { test, type TestContext } from 'node:test'

@@ -1,4 +1,4 @@
-/** gRPC with its own client and server on both sides of the gateway: every way to call, with metadata and trailers, in the open and inside a CONNECT. */
+/** gRPC with its own client and server on both sides of the gateway: every kind of call, with metadata and trailers, in plaintext and inside CONNECT. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { Duplex } from 'node:stream'
@@ -70,7 +70,7 @@ function metadataOf(value: unknown, name: string): unknown {
   return Array.isArray(values) ? values[0] : undefined
 }
 
-function say(client: Client, note: Note, options: object = {}): Promise<Texts> {
+function echo(client: Client, note: Note, options: object = {}): Promise<Texts> {
   return new Promise((resolve) => {
     let [error, answer, metadata]: unknown[] = []
     const call = grpcMethod(client, 'Say')(note, options, (fault: unknown, value: unknown) => {
@@ -118,7 +118,7 @@ for (const [where, scene] of [
 ] as const) {
   test(`${where}: one message each way, with metadata at both ends of the answer`, async (t) => {
     const { client, service, proxy: road } = await scene(t)
-    const text = await say(client, { text: 'hello' })
+    const text = await echo(client, { text: 'hello' })
     assert.deepEqual([text.note?.text, text.code], ['hello', status.OK])
     assert.equal(metadataOf(text.metadata, 'greeting'), 'hello')
     assert.equal(metadataOf(text.trailer, 'sum'), '42')
@@ -130,14 +130,14 @@ for (const [where, scene] of [
   test(`${where}: four megabytes each way`, async (t) => {
     const { client } = await scene(t)
     const load = Buffer.alloc(4 * 1024 * 1024 - 64, 'abcd')
-    const { note, error } = await say(client, { text: 'much', load })
+    const { note, error } = await echo(client, { text: 'much', load })
     assert.equal(error, null)
     assert.ok(note?.load?.equals(load))
   })
 
   test(`${where}: an error arrives with its code, words and metadata`, async (t) => {
     const { client } = await scene(t)
-    const { error, code, trailer } = await say(client, { text: 'fail' })
+    const { error, code, trailer } = await echo(client, { text: 'fail' })
     assert.deepEqual([code, fieldOf(error, 'details')], [status.FAILED_PRECONDITION, 'not \u00fcber it'])
     assert.equal(metadataOf(trailer, 'sum'), '42')
   })
@@ -174,7 +174,7 @@ for (const [where, scene] of [
 
   test(`${where}: a deadline and a cancellation reach the server, and leave nothing open`, async (t) => {
     const { client, service, proxy: road } = await scene(t)
-    const late = await say(client, { text: 'never' }, { deadline: Date.now() + 300 })
+    const late = await echo(client, { text: 'never' }, { deadline: Date.now() + 300 })
     assert.equal(late.code, status.DEADLINE_EXCEEDED)
     assert.match(String(metadataOf(service.calls[0]?.metadata, 'user-agent')), /grpc-node/)
     await until(() => service.cancelled() === 1, 'the server is told')
@@ -203,6 +203,6 @@ for (const [where, scene] of [
 test('a server that is not there is UNAVAILABLE to the client', async (t) => {
   const { client, service } = await inTheOpen(t)
   service.close()
-  const { code } = await say(client, { text: 'hello' })
+  const { code } = await echo(client, { text: 'hello' })
   assert.equal(code, status.UNAVAILABLE)
 })

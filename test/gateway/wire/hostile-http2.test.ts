@@ -7,7 +7,7 @@ import { petContract, startHttpUpstream, type HttpUpstream } from '../../fakes/h
 import { startProxy, type ProxyUnderTest } from '../../fakes/proxy-under-test.ts'
 import { until } from '../../fakes/until.ts'
 
-/** What hangs is told by this. */
+/** A connection that does not end within this time counts as hanging. */
 const PATIENCE_MS = 5000
 
 interface Scene {
@@ -84,7 +84,7 @@ test('while one connection is flooded, others are served', async (t) => {
   await until(() => it.proxy.listener.openCalls() === 0, 'no call is left')
 })
 
-test('streams that are opened and reset at once end their connection long before all were looked at', async (t) => {
+test('streams that are immediately reset end their connection long before all were processed', async (t) => {
   const it = await scene(t)
   const client = openFrames(it.proxy.url)
   client.send(...rapidResets(20_000))

@@ -1,6 +1,6 @@
 /**
- * What the last server sees is what the gateway judged, and never one more: hostile bytes sent to the gateway itself, and with
- * nginx or HAProxy before or behind it, each of which reads them in its own way.
+ * The upstream sees only the requests that the gateway judged. Hostile bytes are sent to the gateway directly, and with nginx
+ * or HAProxy before or behind it, each of which parses them differently.
  */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'

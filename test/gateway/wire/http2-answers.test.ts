@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { connect, createServer as createHttp2Server, type ServerHttp2Stream } from 'node:http2'
 import { createServer } from 'node:net'
 import { test, type TestContext } from 'node:test'
-import { listening, saying } from '../../fakes/listening.ts'
+import { listening, answeringBytes } from '../../fakes/listening.ts'
 import { exchangeBytes, statusOf } from '../../fakes/raw-http.ts'
 import { startProxy, type ProxyUnderTest } from '../../fakes/proxy-under-test.ts'
 import { until } from '../../fakes/until.ts'
@@ -32,7 +32,7 @@ function rawOf(values: readonly unknown[]): readonly string[] {
 }
 
 async function ask(t: TestContext, answer: string): Promise<Answered> {
-  const proxy = await proxyTo(t, await listening(t, createServer(saying(answer))))
+  const proxy = await proxyTo(t, await listening(t, createServer(answeringBytes(answer))))
   const session = connect(proxy.url)
   t.after(() => session.destroy())
   const stream = session.request({ ':path': '/' })
@@ -87,7 +87,7 @@ for (const [what, answer, status, fields, trailers = []] of [
   })
 }
 
-test('trailers of a request that no upstream of HTTP/2 may be told are left out', async (t) => {
+test('trailers that an HTTP/2 upstream must not get are not forwarded', async (t) => {
   const reported: string[] = []
   const server = createHttp2Server()
   server.on('stream', (stream: ServerHttp2Stream) => {

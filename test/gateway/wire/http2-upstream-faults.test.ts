@@ -7,7 +7,7 @@ import { createServer as createTcpServer } from 'node:net'
 import { test } from 'node:test'
 import { FRAME, frame } from '../../fakes/http2-frames.ts'
 import { echo, endOf, good, proxyTo, upstreamOf, monitoredProxyTo, type OnStream } from '../../fakes/http2-upstream.ts'
-import { listening, saying } from '../../fakes/listening.ts'
+import { listening, answeringBytes } from '../../fakes/listening.ts'
 import { at } from '../../json.ts'
 
 for (const [what, answer, init, status, fault, outcome] of [
@@ -58,7 +58,7 @@ for (const [what, onBegun, fault] of [
 
 for (const [what, server] of [
   ['speaks HTTP/1.1 only', () => createHttp1Server((_request, response) => response.end('good'))],
-  ['speaks something else', () => createTcpServer(saying('220 hello\n'))],
+  ['speaks something else', () => createTcpServer(answeringBytes('220 hello\n'))],
 ] as const) {
   test(`an upstream that ${what}: 502, and certain not to have happened`, async (t) => {
     const proxy = await monitoredProxyTo(t, await listening(t, server()))

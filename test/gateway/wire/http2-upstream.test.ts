@@ -43,7 +43,7 @@ test('a call is judged, and arrives with its fields, body and authority, and non
   assert.deepEqual(await endOf(proxy), { outcome: 'SUCCEEDED', fault: undefined })
 })
 
-test('many calls at once share one connection, by HTTP/1.1 and HTTP/2 from the client', async (t) => {
+test('many concurrent calls share one connection, by HTTP/1.1 and HTTP/2 from the client', async (t) => {
   const upstream = await upstreamOf(t, (stream, headers) => {
     stream.respond({ ':status': 200 })
     stream.end(String(headers[':path']))

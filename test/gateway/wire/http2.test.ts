@@ -1,4 +1,4 @@
-/** HTTP/2 in the open: told from HTTP/1 by its first bytes, judged alike, with nothing lost between the two forms. */
+/** Plaintext HTTP/2: recognised by its first bytes, judged as HTTP/1, and converted without loss. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, constants, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2'
@@ -57,7 +57,7 @@ test('a request is judged, counted from its real client, and answered with the d
   assert.equal(request?.headers['x-forwarded-host'], new URL(road.url).host)
 })
 
-test('a hundred requests at once on one connection are answered, each with its own', async (t) => {
+test('a hundred concurrent requests on one connection are answered, each with its own', async (t) => {
   const { proxy: road, session } = await scene(t, (request, response) => response.end(request.url))
   const answers = await Promise.all(
     Array.from({ length: 100 }, (_, index) => text(session.request({ ':path': `/pets/${index}` }))),

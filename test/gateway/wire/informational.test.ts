@@ -7,13 +7,13 @@ import { createServer as createTcpServer } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
 import { petContract } from '../../fakes/http-upstream.ts'
-import { listening, saying } from '../../fakes/listening.ts'
+import { listening, answeringBytes } from '../../fakes/listening.ts'
 import { exchangeBytes } from '../../fakes/raw-http.ts'
 import { startProxy, type ProxyUnderTest } from '../../fakes/proxy-under-test.ts'
 import { until } from '../../fakes/until.ts'
 
 async function upstreamAnswering(t: TestContext, bytes: string): Promise<ProxyUnderTest> {
-  return proxyTo(t, await listening(t, createTcpServer(saying(bytes))))
+  return proxyTo(t, await listening(t, createTcpServer(answeringBytes(bytes))))
 }
 
 async function proxyTo(t: TestContext, upstream: string): Promise<ProxyUnderTest> {
@@ -129,8 +129,8 @@ test('a switch of protocols that nobody asked for is no informational answer', a
   assert.deepEqual([status, before.length], [502, 0])
 })
 
-test('the outcome of a call under watch is that of its answer', async (t) => {
-  const upstream = await listening(t, createTcpServer(saying(HINTS + ANSWER.replace('200 OK', '503 Away'))))
+test('the outcome of a monitored call is that of its final response', async (t) => {
+  const upstream = await listening(t, createTcpServer(answeringBytes(HINTS + ANSWER.replace('200 OK', '503 Away'))))
   const contract = { current: { file: petContract() } }
   const proxy = await startProxy({
     routes: [{ name: 'pets', match: { path: '/' }, upstream, protocol: 'http', contract }],

@@ -96,7 +96,7 @@ for (const headers of [
   { 'x-http-method': 'DELETE' },
   { 'x-method-override': 'DELETE' },
 ]) {
-  test(`mapped: what ${Object.keys(headers)[0]} does cannot be told by rules about the method`, async (t) => {
+  test(`mapped: what ${Object.keys(headers)[0]} does cannot be decided by rules about the method`, async (t) => {
     const upstream = await startHttpUpstream((_request, response) => response.end('done'))
     const map = [{ when: "request.method == 'DELETE'", action: 'deny' }, { action: 'pass' }]
     const proxy = await startProxy({

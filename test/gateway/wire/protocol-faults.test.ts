@@ -1,4 +1,4 @@
-/** What goes wrong around a call (too large, no single reading, upstream away or slow) is told as clients of the route's protocol read errors. */
+/** Errors around a call (too large, ambiguous, upstream away or slow) have the error form of the route's protocol. */
 import assert from 'node:assert/strict'
 import { createServer, type RequestListener } from 'node:http'
 import { test, type TestContext } from 'node:test'
@@ -51,7 +51,7 @@ for (const [what, upstream, path, init, code, reason, status] of [
   })
 }
 
-async function say(proxy: ProxyUnderTest, message: unknown): Promise<Response> {
+async function post(proxy: ProxyUnderTest, message: unknown): Promise<Response> {
   const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
   return fetch(proxy.url, { method: 'POST', headers, body: JSON.stringify(message) })
 }
@@ -64,7 +64,7 @@ for (const [what, upstream, status, code] of [
 ] as const) {
   test(`an MCP server that ${what}: a JSON-RPC error that answers the request, with the status of the fault`, async (t) => {
     const proxy = await proxyTo(t, 'mcp', upstream)
-    const answer = await say(proxy, PING)
+    const answer = await post(proxy, PING)
     const body: unknown = await answer.json()
     assert.equal(answer.status, status)
     assert.deepEqual(
@@ -79,7 +79,7 @@ for (const [what, upstream, status, code] of [
 test('a batch of which nothing could be sent: each request has its error', async (t) => {
   const proxy = await proxyTo(t, 'mcp', 'away')
   const note = { jsonrpc: '2.0', method: 'notifications/cancelled' }
-  const answer = await say(proxy, [PING, note, { ...PING, id: 7 }])
+  const answer = await post(proxy, [PING, note, { ...PING, id: 7 }])
   const body: unknown = await answer.json()
   assert.ok(Array.isArray(body))
   assert.deepEqual(
@@ -90,11 +90,11 @@ test('a batch of which nothing could be sent: each request has its error', async
 
 test('where nothing with an id was asked, or it was not read, the error is the gateway’s own', async (t) => {
   const proxy = await proxyTo(t, 'mcp', 'away')
-  const notice = await say(proxy, { jsonrpc: '2.0', method: 'notifications/initialized' })
+  const notice = await post(proxy, { jsonrpc: '2.0', method: 'notifications/initialized' })
   assert.deepEqual([notice.status, at(await notice.json(), 'error')], [502, 'UPSTREAM_UNREACHABLE'])
   const stream = await fetch(proxy.url, { headers: { accept: 'text/event-stream' } })
   assert.deepEqual([stream.status, at(await stream.json(), 'error')], [502, 'UPSTREAM_UNREACHABLE'])
-  const large = await say(proxy, { ...PING, params: { note: 'x'.repeat(3000) } })
+  const large = await post(proxy, { ...PING, params: { note: 'x'.repeat(3000) } })
   assert.deepEqual([large.status, at(await large.json(), 'error')], [413, 'PAYLOAD_TOO_LARGE'])
 })
 

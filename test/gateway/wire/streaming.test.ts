@@ -5,7 +5,7 @@ import { createServer, request as httpRequest, type IncomingMessage } from 'node
 import { connect, createServer as createTcpServer, type Socket } from 'node:net'
 import { buffer, text } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
-import { listening, saying } from '../../fakes/listening.ts'
+import { listening, answeringBytes } from '../../fakes/listening.ts'
 import { exchangeBytes, statusOf } from '../../fakes/raw-http.ts'
 import { startProxy, type ProxyUnderTest } from '../../fakes/proxy-under-test.ts'
 
@@ -49,7 +49,7 @@ test('a read on a connection that the upstream has just given up is sent again, 
   assert.deepEqual(heads, ['GET /one', 'GET /two', 'GET /two'])
 })
 
-test('what may have been done is not done again: the caller is told that the upstream failed', async (t) => {
+test('a request that may have been executed is not retried: the caller gets an upstream error', async (t) => {
   const { origin, heads } = await tiredServer(t)
   const proxy = await proxyTo(t, origin)
   await (await fetch(`${proxy.url}/one`)).text()
@@ -128,7 +128,7 @@ for (const [what, asks, answer, body] of [
   ['a reason that is no ASCII', 'GET / HTTP/1.1', '200 \xe9t\xc3\xa9\nContent-Length: 4\n\ngood', 'good'],
 ] as const) {
   test(`an answer with ${what} arrives`, async (t) => {
-    const proxy = await proxyTo(t, await listening(t, createTcpServer(saying(`HTTP/1.1 ${answer}`))))
+    const proxy = await proxyTo(t, await listening(t, createTcpServer(answeringBytes(`HTTP/1.1 ${answer}`))))
     const received = await exchangeBytes(proxy.url, `${asks}\r\nHost: a\r\nConnection: close\r\n\r\n`)
     assert.equal(statusOf(received), statusOf(`HTTP/1.1 ${answer}`))
     assert.equal(received.slice(received.indexOf('\r\n\r\n') + 4).replaceAll('\r\n', '|'), body)

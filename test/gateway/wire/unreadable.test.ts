@@ -1,4 +1,4 @@
-/** Heads that are too large and bytes that are no request: each is told what is wrong in the form of an error, and nothing goes upstream. */
+/** Heads that are too large and bytes that are no request: each gets an error with its cause, and nothing is forwarded. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -118,7 +118,7 @@ test('an upload that stops making sense is refused, and the upstream does not ta
   assert.equal(isWhole, false)
 })
 
-test('over HTTP/2 a long target and many fields are told in the same way', async (t) => {
+test('over HTTP/2 a long target and many fields get the same errors', async (t) => {
   const { proxy: road, upstream } = await scene(t)
   const session = connect(road.url)
   t.after(() => session.destroy())

@@ -1,4 +1,4 @@
-/** Switches to other protocols: judged before both sides switch, then bytes both ways on every road, and nothing left behind. */
+/** Switches to other protocols: judged before both sides switch, then bytes in both directions on every listener, and no open connection remains. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -89,7 +89,7 @@ test('the code and reason with which the upstream closes arrive', async (t) => {
   assert.deepEqual(await closeOf(socket), { code: 4001, reason: 'as told' })
 })
 
-test('a hundred connections at once, half of them broken off by either side, leave nothing open', async (t) => {
+test('a hundred concurrent connections, half of them aborted by either side, leave nothing open', async (t) => {
   const { proxy: road, upstream } = await scene(t)
   const sockets = await Promise.all(Array.from({ length: 100 }, () => open(`${road.url}/chat`)))
   assert.equal(road.listener.openCalls(), 100)
@@ -147,7 +147,7 @@ test('a route that observes counts what it would have refused, and lets it on', 
   assert.match(await road.metrics.text(), /preflight_observed_calls_total\{route="chat",would="stopped"\} 1/)
 })
 
-test('a switch that is stopped by its verdict never reaches the upstream; one under watch is measured to its end', async (t) => {
+test('a blocked switch never reaches the upstream; a monitored one is measured to its end', async (t) => {
   const pets = {
     protocol: 'http',
     contract: { current: { file: petContract() } },
@@ -210,7 +210,7 @@ async function switching(t: TestContext, answer: string, onSocket: (socket: Dupl
   return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`
 }
 
-test('an upstream that switches to something else than it was asked for is told as a fault, and cut off', async (t) => {
+test('an upstream that switches to another protocol than requested is an error, and is disconnected', async (t) => {
   const cut = Promise.withResolvers<void>()
   const upstream = await switching(
     t,

@@ -6,7 +6,7 @@ import { connect } from 'node:http2'
 import { createServer as createTcpServer, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
-import { listening, saying } from '../../fakes/listening.ts'
+import { listening, answeringBytes } from '../../fakes/listening.ts'
 import { openSocket, statusOf } from '../../fakes/raw-http.ts'
 import { startProxy, type ProxyUnderTest } from '../../fakes/proxy-under-test.ts'
 import { readHead } from '../../fakes/through-proxy.ts'
@@ -160,7 +160,7 @@ test('a client that leaves in the middle of its upload: the upstream does not ta
   assert.deepEqual(ends, ['broken', 'broken'])
 })
 
-test('a client that ends its side while it waits for the answer has gone, and the upstream is told', async (t) => {
+test('a client that ends its side while it waits for the answer has disconnected, and the upstream request is aborted', async (t) => {
   let open = 0
   const server = createServer((_request, response) => {
     open += 1
@@ -181,7 +181,7 @@ for (const [what, bytes, body] of [
   ['that ends with its connection', 'HTTP/1.1 200 OK\nConnection: close\n\ngood', 'good'],
 ] as const) {
   test(`an answer ${what}, of an upstream that ends its side: ${body ?? 'broken off'}`, async (t) => {
-    const proxy = await proxyTo(t, await listening(t, createTcpServer(saying(bytes))))
+    const proxy = await proxyTo(t, await listening(t, createTcpServer(answeringBytes(bytes))))
     const answer = await fetch(proxy.url)
     if (body === null) await assert.rejects(answer.text())
     else assert.equal(await answer.text(), body)
