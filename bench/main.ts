@@ -12,7 +12,7 @@ const SECTIONS: Readonly<Record<string, { readonly title: string; readonly run: 
   start: { title: 'Start and idle memory', run: startSection },
   decision: { title: 'Decision in process', run: decisionSection },
   diff: { title: 'Comparing contracts', run: diffSection },
-  proxy: { title: 'Calls on the road', run: proxySection },
+  proxy: { title: 'Calls through the proxy', run: proxySection },
   upgrades: { title: 'Upgrades', run: upgradesSection },
 }
 

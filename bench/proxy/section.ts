@@ -172,7 +172,7 @@ async function measureSubjects(upstream: Child, children: Child[]): Promise<Sect
         table(HEAD, rows(http)),
         '**MCP `tools/call`, manifest unchanged**',
         table(HEAD, rows(mcp)),
-        `**MCP at ${rate} requests/s, half of what the judged road carries**`,
+        `**MCP at ${rate} requests/s, half of the maximum of the judged route**`,
         table(HEAD, rows(half)),
       ].join('\n\n'),
       checks: [...ratios('http', http), ...ratios('mcp', mcp), { threshold: 'mcp_added_p99_ms', measured: added }],

@@ -25,7 +25,7 @@ async function scene(t: TestContext, egress: object = { default: 'allow' }) {
   const { port } = new URL(inside.origin)
   const forward = (host: string, path = '/') =>
     exchangeBytes(proxy.url, requestText(`GET http://${host}:${port}${path} HTTP/1.1\nHost: ${host}:${port}`))
-  return { inside, road: proxy, port, forward }
+  return { inside, proxy, port, forward }
 }
 
 const INSIDE = [
@@ -69,7 +69,7 @@ const INSIDE = [
 
 for (const host of INSIDE) {
   test(`${host} is not reached, by forward proxy or CONNECT`, async (t) => {
-    const { inside, road: proxy, port, forward } = await scene(t)
+    const { inside, proxy, port, forward } = await scene(t)
     assert.ok([400, 403].includes(statusOf(await forward(host))), 'forward proxy')
     const connected = await openConnect(proxy.url, `${host}:${port}`)
     assert.ok([400, 403].includes(statusOf(connected.head)), connected.head)
@@ -80,7 +80,7 @@ for (const host of INSIDE) {
 
 for (const port of ['0', '65536', '080', '-1', '1e2', '+80', '8 0', '']) {
   test(`the port "${port}" is none`, async (t) => {
-    const { road: proxy } = await scene(t)
+    const { proxy } = await scene(t)
     const { head, socket } = await openConnect(proxy.url, `example.com:${port}`)
     assert.equal(statusOf(head), 400)
     socket.destroy()
@@ -113,7 +113,7 @@ function resolveTo(t: TestContext, answers: readonly (readonly string[])[]): { r
 const FIRST_ONLY = { allow: ['rebind.example', '127.0.0.1'] }
 
 test('a name that changes to another address between two connections is judged at each', async (t) => {
-  const { inside, forward, road: proxy, port } = await scene(t, FIRST_ONLY)
+  const { inside, forward, proxy, port } = await scene(t, FIRST_ONLY)
   const names = resolveTo(t, [['127.0.0.1'], ['127.0.0.2']])
   assert.equal(statusOf(await forward('rebind.example')), 200)
   const { head } = await openConnect(proxy.url, `rebind.example:${port}`)
@@ -138,7 +138,7 @@ for (const answers of [
 }
 
 test('the gateway’s own listeners are no destination, by any of their addresses', async (t) => {
-  const { road: proxy } = await scene(t, { allow: ['127.0.0.0/8', '::/0', '0.0.0.0/8'] })
+  const { proxy } = await scene(t, { allow: ['127.0.0.0/8', '::/0', '0.0.0.0/8'] })
   const { port } = new URL(proxy.url)
   for (const host of ['127.0.0.1', '127.0.0.9', '[::1]', '[::ffff:127.0.0.1]', '0.0.0.0']) {
     const { head, socket } = await openConnect(proxy.url, `${host}:${port}`)

@@ -221,14 +221,11 @@ async function start(t: TestContext, llm: object = {}) {
     })
     return { status: answer.status, body: await answer.text() }
   }
-  return { road: proxy, upstream, send }
+  return { proxy, upstream, send }
 }
 
 /** The outcome of one call, from its response and what reached the upstream. */
-async function outcomeOf(
-  { road: proxy, upstream, send }: Awaited<ReturnType<typeof start>>,
-  row: Row,
-): Promise<Outcome> {
+async function outcomeOf({ proxy, upstream, send }: Awaited<ReturnType<typeof start>>, row: Row): Promise<Outcome> {
   const [, method, path, body] = row
   const before = upstream.requests.length
   const asked = proxy.interceptions.length
@@ -273,7 +270,7 @@ test('the receipt that a call takes names what keeps its tools', async (t) => {
 })
 
 test('a file of a batch goes by as an upload; the batch that runs it takes the receipt', async (t) => {
-  const { road: proxy } = await start(t)
+  const { proxy } = await start(t)
   const form = new FormData()
   form.set('purpose', 'batch')
   form.set('file', new Blob([`{"body":{"tools":${JSON.stringify(TOOLS)}}}`]), 'calls.jsonl')

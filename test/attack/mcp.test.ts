@@ -42,7 +42,7 @@ async function scene(t: TestContext) {
       body: typeof body === 'string' ? body : JSON.stringify(body),
       headers: { 'content-type': 'application/json', ...headers },
     })
-  return { road: proxy, arrived, send, calls: () => arrived.filter(({ body }) => body.includes('tools/call')) }
+  return { proxy, arrived, send, calls: () => arrived.filter(({ body }) => body.includes('tools/call')) }
 }
 
 const CALL = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'echo', arguments: {} } }
@@ -77,7 +77,7 @@ test('arguments of a tool may be named as it likes', async (t) => {
 
 for (const method of ['GET', 'DELETE', 'OPTIONS', 'PUT'] as const) {
   test(`a call in the body of a ${method} does not stream by unread`, async (t) => {
-    const { road: proxy, arrived } = await scene(t)
+    const { proxy, arrived } = await scene(t)
     const { port, hostname } = new URL(proxy.url)
     const body = JSON.stringify(CALL)
     const headers = { 'content-type': 'application/json', 'content-length': body.length }

@@ -21,7 +21,7 @@ async function scene(t: TestContext, protocol: string, answer: (url: string) => 
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     })
-  return { road: proxy, send, writes: () => upstream.requests.filter(({ method }) => method !== 'GET') }
+  return { proxy, send, writes: () => upstream.requests.filter(({ method }) => method !== 'GET') }
 }
 
 const TOOL = { type: 'function', function: { name: 'rm', description: 'Removes a file.', parameters: {} } }
@@ -36,7 +36,7 @@ for (const [what, path, body] of [
   ['servers in other letters', '/v1/messages', { ...MODEL, MCP_servers: [{ name: 'x', url: 'https://x.example' }] }],
 ] as const) {
   test(`a call to a model with ${what} does not pass for one without tools`, async (t) => {
-    const { send, writes, road: proxy } = await scene(t, 'llm')
+    const { send, writes, proxy } = await scene(t, 'llm')
     assert.equal((await send(path, body)).status, 503)
     assert.deepEqual(writes(), [])
     assert.equal(proxy.interceptions[0]?.effect, 'undecided')
@@ -44,7 +44,7 @@ for (const [what, path, body] of [
 }
 
 test('a list of calls to a model is judged by the tools of all of them', async (t) => {
-  const { send, road: proxy } = await scene(t, 'llm')
+  const { send, proxy } = await scene(t, 'llm')
   assert.equal((await send('/v1/chat/completions', [MODEL, { ...MODEL, tools: [TOOL] }])).status, 200)
   assert.match(proxy.flow.asked[0]?.artifacts[0]?.after ?? '', /Removes a file/)
 })

@@ -25,7 +25,7 @@ async function scene(t: TestContext) {
   t.after(() => proxy.close())
   const { port } = new URL(origin)
   return {
-    road: proxy,
+    proxy,
     received: () => Buffer.concat(received),
     tunnel: async (host: string): Promise<Socket> => {
       const { socket, head } = await openConnect(proxy.url, `${host}:${port}`)
@@ -78,7 +78,7 @@ for (const [what, hello] of [
   ['not at all', () => clientHello({})],
 ] as const) {
   test(`TLS that names another server ${what} does not leave the tunnel`, async (t) => {
-    const { road: proxy, tunnel, received } = await scene(t)
+    const { proxy, tunnel, received } = await scene(t)
     const socket = await tunnel('localhost')
     const bytes = await hello()
     assert.equal(bytes[0], 0x16, 'it is a handshake of TLS')

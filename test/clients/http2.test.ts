@@ -33,27 +33,27 @@ async function scene(t: TestContext): Promise<Scene> {
 
 test('nghttp in plaintext: padded frames, and a body of stated length with trailers', async (t) => {
   if (!hasProgram(t, 'nghttp')) return
-  const { proxy: road, directory, bodies } = await scene(t)
+  const { proxy, directory, bodies } = await scene(t)
   const file = join(directory, 'body')
   writeFileSync(file, 'x'.repeat(200_000))
-  const listed = await runProgram('nghttp', ['-v', '-b', '100', `${road.url}/pets`])
+  const listed = await runProgram('nghttp', ['-v', '-b', '100', `${proxy.url}/pets`])
   assert.match(listed.stdout, /:status: 200[^]*preflight-action: CONTINUE/, listed.stderr)
-  const sent = await runProgram('nghttp', ['-v', '-d', file, '--trailer', 'x-sum: 1', `${road.url}/pets`])
+  const sent = await runProgram('nghttp', ['-v', '-d', file, '--trailer', 'x-sum: 1', `${proxy.url}/pets`])
   assert.match(sent.stdout, /:status: 200/, sent.stderr)
   assert.deepEqual(
     bodies().map((body) => body.length),
     [0, 200_000],
   )
   assert.deepEqual(
-    road.interceptions.map(({ action }) => action),
+    proxy.interceptions.map(({ action }) => action),
     ['GET /pets', 'POST /pets'],
   )
 })
 
 test('h2load: hundreds of streams over a few connections, each answered', async (t) => {
   if (!hasProgram(t, 'h2load')) return
-  const { proxy: road } = await scene(t)
-  const { stdout, stderr } = await runProgram('h2load', ['-n', '400', '-c', '4', '-m', '50', `${road.url}/pets`])
+  const { proxy } = await scene(t)
+  const { stdout, stderr } = await runProgram('h2load', ['-n', '400', '-c', '4', '-m', '50', `${proxy.url}/pets`])
   assert.match(stdout, /status codes: 400 2xx, 0 3xx, 0 4xx, 0 5xx/, stderr)
   assert.match(stdout, /400 succeeded, 0 failed, 0 errored, 0 timeout/)
 })
@@ -61,8 +61,8 @@ test('h2load: hundreds of streams over a few connections, each answered', async 
 test('curl by prior knowledge and inside CONNECT speaks HTTP/2, and shows a refusal', async (t) => {
   if (!hasProgram(t, 'curl')) return
   const reported = ['-sS', '-w', '\n%{http_version} %{response_code} %header{preflight-action}']
-  const { proxy: road } = await scene(t)
-  const open = await runProgram('curl', [...reported, '--http2-prior-knowledge', `${road.url}/pets`])
+  const { proxy } = await scene(t)
+  const open = await runProgram('curl', [...reported, '--http2-prior-knowledge', `${proxy.url}/pets`])
   assert.equal(open.stdout, 'good\n2 200 CONTINUE', open.stderr)
 
   const trusted = await testAuthority()

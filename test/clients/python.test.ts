@@ -88,10 +88,10 @@ for (const [library, script] of Object.entries(CLIENTS)) {
       ['ALLOW', /^200 CONTINUE None$/],
       ['BLOCK', /^403 STOP Preflight stopped GET \/pets: /],
     ] as const) {
-      const { proxy: road, origin, environment, seen } = await scene(t, decision)
+      const { proxy, origin, environment, seen } = await scene(t, decision)
       const { stdout, stderr } = await runProgram(PYTHON, ['-c', script, `${origin}/v1/pets`], environment)
       assert.match(stdout.trim(), text, stderr)
-      assert.equal(road.interceptions.length, 1)
+      assert.equal(proxy.interceptions.length, 1)
       assert.equal(seen.length, decision === 'ALLOW' ? 1 : 0)
     }
   })
@@ -113,9 +113,9 @@ asyncio.run(main())`
 
 test('websockets of Python through CONNECT: the switch is judged, then frames go both ways', async (t) => {
   if (!hasProgram(t, PYTHON, '-c', 'import websockets')) return
-  const { proxy: road, origin, environment } = await scene(t)
+  const { proxy, origin, environment } = await scene(t)
   const url = `${origin.replace('https', 'wss')}/v1/pets`
   const { stdout, stderr } = await runProgram(PYTHON, ['-c', WEBSOCKETS, url], environment)
   assert.equal(stdout, 'hello\n', stderr)
-  assert.equal(road.interceptions[0]?.action, 'GET /pets')
+  assert.equal(proxy.interceptions[0]?.action, 'GET /pets')
 })

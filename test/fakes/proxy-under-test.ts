@@ -62,7 +62,7 @@ export interface ProxyOptions {
 export async function startProxy(options: ProxyOptions): Promise<ProxyUnderTest> {
   // Loaded before the first call: what loading costs it is not what these tests are about.
   recognisers()
-  const directory = mkdtempSync(join(tmpdir(), 'preflight-road-'))
+  const directory = mkdtempSync(join(tmpdir(), 'preflight-proxy-'))
   const config = configOf({ data_dir: directory, routes: options.routes, ...options.config })
   const store = await openStore(config)
   const metrics = createMetrics()

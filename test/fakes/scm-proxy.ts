@@ -67,8 +67,8 @@ export async function scmScene(
 }
 
 /** What the flow was asked to decide, in short. */
-export function asked({ proxy: road }: ScmScene) {
-  return road.flow.asked.map(({ context, artifacts, completeness }) => ({
+export function asked({ proxy }: ScmScene) {
+  return proxy.flow.asked.map(({ context, artifacts, completeness }) => ({
     operation: context.operation,
     target: context.target_id,
     repository: context.repository,

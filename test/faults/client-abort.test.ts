@@ -59,9 +59,9 @@ const ANSWERS: Readonly<Record<string, RequestListener>> = {
 for (const protocol of ['mcp', 'http'] as const) {
   for (const [moment, answer] of Object.entries(ANSWERS)) {
     test(`${CLIENTS} ${protocol} clients that abort ${moment} leave nothing open`, async (t) => {
-      const { upstream, proxy: road } = await scene(t, protocol, answer)
+      const { upstream, proxy } = await scene(t, protocol, answer)
       const isAnswering = moment !== 'before an answer'
-      const sockets = Array.from({ length: CLIENTS }, () => openSocket(road.url))
+      const sockets = Array.from({ length: CLIENTS }, () => openSocket(proxy.url))
       const answered = new Set<Socket>()
       for (const socket of sockets) {
         socket.on('data', () => answered.add(socket))
@@ -70,15 +70,15 @@ for (const protocol of ['mcp', 'http'] as const) {
       }
       await until(() => upstream.openExchanges() === CLIENTS, 'all calls are at the upstream')
       if (isAnswering) await until(() => answered.size === CLIENTS, 'every client has the start of an answer')
-      assert.equal(road.monitoring.openCount(), CLIENTS)
+      assert.equal(proxy.monitoring.openCount(), CLIENTS)
 
       for (const socket of sockets) socket.destroy()
 
       await until(() => upstream.openExchanges() === 0, 'no exchange is left at the upstream')
-      await until(() => road.listener.openCalls() === 0, 'no call is left in the proxy')
-      await until(() => road.monitoring.openCount() === 0, 'no monitoring window is left')
-      assert.deepEqual(await road.store.openWindows(), [])
-      const outcomes = road.events
+      await until(() => proxy.listener.openCalls() === 0, 'no call is left in the proxy')
+      await until(() => proxy.monitoring.openCount() === 0, 'no monitoring window is left')
+      assert.deepEqual(await proxy.store.openWindows(), [])
+      const outcomes = proxy.events
         .filter(({ type }) => type === 'preflight.execution.finished')
         .map(({ data }) => data['outcome'])
       assert.deepEqual(
@@ -86,30 +86,30 @@ for (const protocol of ['mcp', 'http'] as const) {
         Array.from({ length: CLIENTS }, () => 'UNKNOWN'),
       )
 
-      await road.listener.close(0)
+      await proxy.listener.close(0)
       await until(() => upstream.openSockets() === 0, 'no socket is left at the upstream')
     })
   }
 }
 
 test('a client that goes away while its call is judged is never forwarded', async (t) => {
-  const { upstream, proxy: road } = await scene(t, 'http', ANSWERS['before an answer'] ?? (() => {}))
-  const authorize = road.flow.authorize.bind(road.flow)
+  const { upstream, proxy } = await scene(t, 'http', ANSWERS['before an answer'] ?? (() => {}))
+  const authorize = proxy.flow.authorize.bind(proxy.flow)
   const held: (() => void)[] = []
-  road.flow.authorize = async (request) => {
+  proxy.flow.authorize = async (request) => {
     await new Promise<void>((resolve) => held.push(resolve))
     return authorize(request)
   }
-  const socket = openSocket(road.url)
+  const socket = openSocket(proxy.url)
   socket.write(REQUESTS.http)
   await until(() => held.length === 1, 'the call is being judged')
   socket.destroy()
   await new Promise((resolve) => socket.once('close', resolve))
   await new Promise((resolve) => setTimeout(resolve, 20))
   held[0]?.()
-  await until(() => road.listener.openCalls() === 0, 'the call has ended')
+  await until(() => proxy.listener.openCalls() === 0, 'the call has ended')
   assert.equal(upstream.requests.length, 0)
-  assert.deepEqual(road.events.map(({ type, data }) => [type, data['outcome']]).at(-1), [
+  assert.deepEqual(proxy.events.map(({ type, data }) => [type, data['outcome']]).at(-1), [
     'preflight.monitoring.closed',
     'NOT_SENT',
   ])
@@ -117,9 +117,9 @@ test('a client that goes away while its call is judged is never forwarded', asyn
 
 test('nothing keeps the process alive once the proxy is closed', async (t) => {
   const before = process.getActiveResourcesInfo().filter((name) => name !== 'Immediate').length
-  const { upstream, proxy: road } = await scene(t, 'http', (_request, response) => response.end('good'))
-  await (await fetch(`${road.url}/pets`, { headers: { connection: 'close' } })).text()
-  await road.close()
+  const { upstream, proxy } = await scene(t, 'http', (_request, response) => response.end('good'))
+  await (await fetch(`${proxy.url}/pets`, { headers: { connection: 'close' } })).text()
+  await proxy.close()
   await upstream.close()
   await until(
     () =>

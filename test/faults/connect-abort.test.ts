@@ -52,30 +52,30 @@ async function scene(t: TestContext, options: Partial<ProxyOptions> = {}): Promi
 
 type Stage = (scene: Scene) => Promise<Socket>
 
-const insideTls = async ({ proxy: road, routed, ca }: Scene): Promise<Socket> =>
-  startTls((await openConnect(road.url, routed)).socket, { servername: 'localhost', ca })
+const insideTls = async ({ proxy, routed, ca }: Scene): Promise<Socket> =>
+  startTls((await openConnect(proxy.url, routed)).socket, { servername: 'localhost', ca })
 
 const STAGES: Readonly<Record<string, Stage>> = {
-  'before a word': async ({ proxy: road }) => {
-    const socket = openTo(road.url)
+  'before a word': async ({ proxy }) => {
+    const socket = openTo(proxy.url)
     await once(socket, 'connect')
     return socket
   },
-  'in the middle of CONNECT': async ({ proxy: road }) => {
-    const socket = openTo(road.url)
+  'in the middle of CONNECT': async ({ proxy }) => {
+    const socket = openTo(proxy.url)
     socket.write('CONNECT localhost:4')
     await once(socket, 'connect')
     return socket
   },
-  'before the answer to CONNECT': async ({ proxy: road, tunnelled }) => {
-    const socket = openTo(road.url)
+  'before the answer to CONNECT': async ({ proxy, tunnelled }) => {
+    const socket = openTo(proxy.url)
     socket.write(`CONNECT ${tunnelled} HTTP/1.1\r\nHost: ${tunnelled}\r\n\r\n`)
     await once(socket, 'connect')
     return socket
   },
-  'after the answer, before TLS': async ({ proxy: road, routed }) => (await openConnect(road.url, routed)).socket,
-  'in the middle of the ClientHello': async ({ proxy: road, routed }) => {
-    const { socket } = await openConnect(road.url, routed)
+  'after the answer, before TLS': async ({ proxy, routed }) => (await openConnect(proxy.url, routed)).socket,
+  'in the middle of the ClientHello': async ({ proxy, routed }) => {
+    const { socket } = await openConnect(proxy.url, routed)
     socket.write(Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01]))
     return socket
   },
@@ -90,9 +90,9 @@ const STAGES: Readonly<Record<string, Stage>> = {
     secure.write(`GET /pets HTTP/1.1\r\nHost: ${place.routed}\r\n\r\n`)
     return secure
   },
-  'in a silent tunnel': async ({ proxy: road, tunnelled }) => (await openConnect(road.url, tunnelled)).socket,
-  'in the middle of a ClientHello in a tunnel': async ({ proxy: road, tunnelled }) => {
-    const { socket } = await openConnect(road.url, tunnelled)
+  'in a silent tunnel': async ({ proxy, tunnelled }) => (await openConnect(proxy.url, tunnelled)).socket,
+  'in the middle of a ClientHello in a tunnel': async ({ proxy, tunnelled }) => {
+    const { socket } = await openConnect(proxy.url, tunnelled)
     socket.write(Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01]))
     return socket
   },
@@ -123,39 +123,39 @@ function openSockets(): number {
 }
 
 test('a client that says nothing after CONNECT is let go', async (t) => {
-  const { proxy: road, routed } = await scene(t, {
+  const { proxy, routed } = await scene(t, {
     config: { egress: { allow: ['127.0.0.1'] }, tls: { handshake: 1 } },
   })
-  const { socket } = await openConnect(road.url, routed)
+  const { socket } = await openConnect(proxy.url, routed)
   socket.resume()
   await until(() => socket.destroyed, 'it is closed')
-  await until(async () => /outcome="abandoned"\} 1/.test(await road.metrics.text()), 'it is counted')
+  await until(async () => /outcome="abandoned"\} 1/.test(await proxy.metrics.text()), 'it is counted')
 })
 
 test('a handshake that does not come to its end is let go', async (t) => {
-  const { proxy: road, routed } = await scene(t, {
+  const { proxy, routed } = await scene(t, {
     config: { egress: { allow: ['127.0.0.1'] }, tls: { handshake: 1 } },
   })
-  const { socket } = await openConnect(road.url, routed)
+  const { socket } = await openConnect(proxy.url, routed)
   socket.write(Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01]))
   socket.resume()
   await until(() => socket.destroyed, 'it is closed')
-  await until(async () => /handshakes_total\{result="timed_out"\} 1/.test(await road.metrics.text()), 'it is counted')
+  await until(async () => /handshakes_total\{result="timed_out"\} 1/.test(await proxy.metrics.text()), 'it is counted')
 })
 
 test('a tunnel on which nothing moves is closed', async (t) => {
-  const { proxy: road, tunnelled, upstream } = await scene(t, { config: { egress: { allow: ['127.0.0.1'], idle: 1 } } })
-  const { socket } = await openConnect(road.url, tunnelled)
+  const { proxy, tunnelled, upstream } = await scene(t, { config: { egress: { allow: ['127.0.0.1'], idle: 1 } } })
+  const { socket } = await openConnect(proxy.url, tunnelled)
   socket.resume()
   await until(() => socket.destroyed, 'it is closed')
   await until(() => upstream.openSockets() === 0, 'so is the far side')
 })
 
 test('a gateway that stops does not wait for tunnels on which nothing moves, nor for half-open connections', async (t) => {
-  const { proxy: road, tunnelled, routed } = await scene(t)
-  await openConnect(road.url, tunnelled)
-  await openConnect(road.url, routed)
-  const closed = road.listener.close(60_000).then(() => 'closed')
+  const { proxy, tunnelled, routed } = await scene(t)
+  await openConnect(proxy.url, tunnelled)
+  await openConnect(proxy.url, routed)
+  const closed = proxy.listener.close(60_000).then(() => 'closed')
   // The whole budget would run into the deadline of the test.
   assert.equal(await closed, 'closed')
 })
@@ -181,7 +181,7 @@ async function startPlain(t: TestContext, talk: (socket: Socket) => void): Promi
 }
 
 test('a tunnel passes bytes both ways, lets a server speak first, and one side end before the other', async (t) => {
-  const { proxy: road } = await scene(t)
+  const { proxy } = await scene(t)
   const destination = await startPlain(t, (socket) => {
     socket.write('220 ready\r\n')
     let heard = ''
@@ -190,7 +190,7 @@ test('a tunnel passes bytes both ways, lets a server speak first, and one side e
     })
     socket.on('end', () => socket.end(`heard ${heard.length}`))
   })
-  const { socket } = await openConnect(road.url, destination)
+  const { socket } = await openConnect(proxy.url, destination)
   const [greeting] = await once(socket, 'data')
   assert.equal(String(greeting), '220 ready\r\n')
   socket.end('x'.repeat(200_000))
@@ -200,7 +200,7 @@ test('a tunnel passes bytes both ways, lets a server speak first, and one side e
 })
 
 test('a slow reader holds the other side of a tunnel back instead of filling memory', async (t) => {
-  const { proxy: road } = await scene(t)
+  const { proxy } = await scene(t)
   const chunk = Buffer.alloc(64 * 1024)
   const total = 64 * 1024 * 1024
   let written = 0
@@ -214,7 +214,7 @@ test('a slow reader holds the other side of a tunnel back instead of filling mem
     }
     pump()
   })
-  const { socket } = await openConnect(road.url, destination)
+  const { socket } = await openConnect(proxy.url, destination)
   socket.pause()
   let before = -1
   while (before !== written) {

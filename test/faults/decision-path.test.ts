@@ -72,8 +72,8 @@ for (const [what, options, code] of [
   ],
 ] as const satisfies readonly (readonly [string, Partial<ProxyOptions>, string])[]) {
   test(`when ${what}, the call is answered 503 ${code} and not forwarded`, async (t) => {
-    const { upstream, proxy: road } = await scene(t, options)
-    const answer = await fetch(`${road.url}/pets`)
+    const { upstream, proxy } = await scene(t, options)
+    const answer = await fetch(`${proxy.url}/pets`)
     assert.equal(answer.status, 503)
     assert.equal(at(await answer.json(), 'error'), code)
     assert.equal(answer.headers.get('preflight-action'), 'STOP')
@@ -83,42 +83,42 @@ for (const [what, options, code] of [
 
 test('when the state of a receipt is unknown, the decision is not used again', async (t) => {
   let clock = Date.now()
-  const { upstream, proxy: road } = await scene(t, {
+  const { upstream, proxy } = await scene(t, {
     now: () => clock,
     storeFaults: { receiptState: () => Promise.reject(new GatewayError('STORE_UNAVAILABLE')) },
   })
-  assert.equal((await fetch(`${road.url}/pets`)).status, 200)
+  assert.equal((await fetch(`${proxy.url}/pets`)).status, 200)
   clock += 1001
-  assert.equal((await fetch(`${road.url}/pets`)).status, 503)
+  assert.equal((await fetch(`${proxy.url}/pets`)).status, 503)
   assert.equal(upstream.requests.length, 1)
 })
 
 test('a fault passes: the next call is judged anew', async (t) => {
   let isDown = true
-  const { proxy: road } = await scene(t, { decide: () => (isDown ? storeDown() : 'ALLOW') })
-  assert.equal((await fetch(`${road.url}/pets`)).status, 503)
+  const { proxy } = await scene(t, { decide: () => (isDown ? storeDown() : 'ALLOW') })
+  assert.equal((await fetch(`${proxy.url}/pets`)).status, 503)
   isDown = false
-  assert.equal((await fetch(`${road.url}/pets`)).status, 200)
+  assert.equal((await fetch(`${proxy.url}/pets`)).status, 200)
 })
 
 test('when the monitoring window cannot be made durable, a call that needs one is stopped', async (t) => {
-  const { upstream, proxy: road } = await scene(t, {
+  const { upstream, proxy } = await scene(t, {
     decide: () => 'WARN',
     storeFaults: { openWindow: () => Promise.reject(new GatewayError('STORE_UNAVAILABLE')) },
   })
-  assert.equal((await fetch(`${road.url}/pets`)).status, 503)
+  assert.equal((await fetch(`${proxy.url}/pets`)).status, 503)
   assert.equal(upstream.requests.length, 0)
-  assert.equal(road.monitoring.openCount(), 0)
+  assert.equal(proxy.monitoring.openCount(), 0)
 })
 
 test('when no sink takes telemetry, a call that needs monitoring is stopped with MONITORING_UNWIRED and others go on', async (t) => {
   const broken = new Writable({ write: (_chunk, _encoding, done) => done(new Error('EPIPE')) })
   let decision: 'WARN' | 'ALLOW' = 'WARN'
-  const { upstream, proxy: road } = await scene(t, { decide: () => decision, output: broken })
+  const { upstream, proxy } = await scene(t, { decide: () => decision, output: broken })
   // The stream reports its error only after the first write.
-  await fetch(`${road.url}/pets`)
+  await fetch(`${proxy.url}/pets`)
   const sent = upstream.requests.length
-  const stopped = await fetch(`${road.url}/pets`)
+  const stopped = await fetch(`${proxy.url}/pets`)
   assert.equal(stopped.status, 503)
   assert.equal(stopped.headers.get('preflight-action'), 'STOP')
   const body: unknown = await stopped.json()
@@ -128,6 +128,6 @@ test('when no sink takes telemetry, a call that needs monitoring is stopped with
   assert.doesNotMatch(JSON.stringify(body), /CONTINUE|dec_1\.signature/)
   assert.equal(upstream.requests.length, sent)
   decision = 'ALLOW'
-  road.nextGeneration()
-  assert.equal((await fetch(`${road.url}/pets`)).status, 200)
+  proxy.nextGeneration()
+  assert.equal((await fetch(`${proxy.url}/pets`)).status, 200)
 })

@@ -78,22 +78,22 @@ for (const [method, value, action, target] of [
   ['Create', { application: APP, upsert: true }, 'create team/shop', 'argocd:team/shop'],
 ] as const) {
   test(`${method} by gRPC-Web needs a receipt: ${action}`, async (t) => {
-    const { upstream, proxy: road, send } = await argocdScene(t)
+    const { upstream, proxy, send } = await argocdScene(t)
     const answer = await send('POST', `${SERVICE}/${method}`, framed(method, value), GRPC_WEB)
     assert.equal(answer.status, 200)
     assert.equal(answer.headers.get('grpc-status'), '7')
     assert.equal(answer.headers.get('content-type'), 'application/grpc-web+proto')
     const message = decodeURIComponent(answer.headers.get('grpc-message') ?? '')
     assert.match(message, new RegExp(`"target_id":"${target}"`))
-    assert.equal(road.interceptions[0]?.action, action)
+    assert.equal(proxy.interceptions[0]?.action, action)
     assert.equal(upstream.requests.length, 0)
   })
 }
 
 test('a method of another service needs a receipt for its path', async (t) => {
-  const { proxy: road, send } = await argocdScene(t)
+  const { proxy, send } = await argocdScene(t)
   await send('POST', '/project.ProjectService/Delete', framed('Delete', { name: 'p' }), GRPC_WEB)
-  assert.equal(road.interceptions[0]?.action, 'call /project.ProjectService/Delete')
+  assert.equal(proxy.interceptions[0]?.action, 'call /project.ProjectService/Delete')
 })
 
 for (const [path, body] of [
@@ -105,10 +105,10 @@ for (const [path, body] of [
   [`${SERVICE}/Rollback`, framed('Rollback', { name: 'shop', id: 1, dryRun: true })],
 ] as const) {
   test(`${path} passes by gRPC-Web: it changes nothing`, async (t) => {
-    const { upstream, proxy: road, send } = await argocdScene(t)
+    const { upstream, proxy, send } = await argocdScene(t)
     await send('POST', path, body, GRPC_WEB)
     assert.equal(upstream.requests.length, 1)
-    assert.equal(road.interceptions.length, 0)
+    assert.equal(proxy.interceptions.length, 0)
   })
 }
 

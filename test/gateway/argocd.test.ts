@@ -103,24 +103,24 @@ for (const [method, path, body, action, context] of [
   ],
 ] as const) {
   test(`${method} ${path} needs a receipt: ${action}`, async (t) => {
-    const { upstream, proxy: road, send } = await argocdScene(t)
+    const { upstream, proxy, send } = await argocdScene(t)
     const answer = await send(method, path, body)
     assert.equal(answer.status, 403)
     const reported: unknown = await answer.json()
     assert.equal(at(reported, 'receipt_required', 'context', 'operation'), context.operation)
     assert.equal(at(reported, 'receipt_required', 'context', 'target_id'), context.target_id)
-    assert.equal(road.interceptions[0]?.action, action)
+    assert.equal(proxy.interceptions[0]?.action, action)
     assert.equal(upstream.requests.length, 0)
   })
 }
 
 test('the revision that is synced is bound as the head', async (t) => {
-  const { proxy: road, send } = await argocdScene(t)
+  const { proxy, send } = await argocdScene(t)
   const one: unknown = await (await send('POST', '/api/v1/applications/shop/sync', { revision: 'abc' })).json()
   assert.equal(at(one, 'receipt_required', 'context', 'head'), 'abc')
   const two: unknown = await (await send('POST', '/api/v1/applications/shop/sync', { revisions: ['a', 'b'] })).json()
   assert.equal(at(two, 'receipt_required', 'context', 'head'), 'a,b')
-  assert.equal(road.interceptions.length, 2)
+  assert.equal(proxy.interceptions.length, 2)
 })
 
 for (const [method, path, body] of [
@@ -131,10 +131,10 @@ for (const [method, path, body] of [
   ['POST', '/api/v1/applications/shop/rollback', { dryRun: true, id: 1 }],
 ] as const) {
   test(`${method} ${path} ${JSON.stringify(body ?? null)} passes`, async (t) => {
-    const { upstream, proxy: road, send } = await argocdScene(t)
+    const { upstream, proxy, send } = await argocdScene(t)
     assert.equal((await send(method, path, body)).status, 200)
     assert.equal(upstream.requests.length, 1)
-    assert.equal(road.interceptions.length, 0)
+    assert.equal(proxy.interceptions.length, 0)
   })
 }
 

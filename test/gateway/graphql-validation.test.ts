@@ -122,7 +122,7 @@ async function scene(t: TestContext, route: object, sdl = SDL): Promise<Scene> {
 
 suite('validate: enforce', () => {
   test('refuses what departs from the pinned schema, in the form of GraphQL', async (t) => {
-    const { ask, upstream, proxy: road } = await scene(t, { validate: 'enforce' })
+    const { ask, upstream, proxy } = await scene(t, { validate: 'enforce' })
     assert.equal((await ask('{ user(id: 1) { id } }')).status, 200)
     const answer = await ask('{ user(id: 1) { nobody } }')
     assert.equal(answer.status, 422)
@@ -132,10 +132,10 @@ suite('validate: enforce', () => {
     assert.equal(textAt(body, 'errors', 0, 'extensions', 'code'), 'CONTRACT_VIOLATION')
     assert.equal(upstream.requests.length, 1)
     assert.match(
-      await road.metrics.text(),
+      await proxy.metrics.text(),
       /preflight_contract_checks_total\{route="shop",side="request",result="violates"\} 1/,
     )
-    await until(() => road.interceptions.some(({ effect }) => effect === 'refused'), 'the refusal is in the ledger')
+    await until(() => proxy.interceptions.some(({ effect }) => effect === 'refused'), 'the refusal is in the ledger')
   })
 
   test('leaves open what cannot be decided', async (t) => {
@@ -154,9 +154,9 @@ suite('validate: enforce', () => {
 })
 
 test('validate: observe counts and logs, and refuses nothing', async (t) => {
-  const { ask, upstream, proxy: road } = await scene(t, { validate: 'observe' })
+  const { ask, upstream, proxy } = await scene(t, { validate: 'observe' })
   await ask('{ user(id: 1) { nobody } }')
   assert.equal(upstream.requests.length, 1)
-  const line = road.log.find((one) => one.includes('violates the pinned contract'))
+  const line = proxy.log.find((one) => one.includes('violates the pinned contract'))
   assert.equal(listAt(JSON.parse(line ?? '{}'), 'violations').length, 1)
 })

@@ -129,20 +129,20 @@ const JUDGED: readonly (readonly [what: string, path: string, init: RequestInit,
 
 for (const [what, path, init, fields] of JUDGED) {
   test(`${what}: ${fields.length === 0 ? 'the whole contract' : fields.join(' and ')}`, async (t) => {
-    const { url, proxy: road, upstream } = await scene(t)
+    const { url, proxy, upstream } = await scene(t)
     assert.equal((await fetch(url + path, init)).status, 200)
-    const targets = road.flow.asked.map(({ context }) => context.target_id?.split('#')[0])
+    const targets = proxy.flow.asked.map(({ context }) => context.target_id?.split('#')[0])
     assert.deepEqual(targets, fields.length === 0 ? ['shop'] : fields.map((field) => `shop/${field}`))
     assert.equal(upstream.requests.length, 1)
   })
 }
 
 test('a compressed body is judged unpacked, and sent as it came', async (t) => {
-  const { url, proxy: road, upstream } = await scene(t)
+  const { url, proxy, upstream } = await scene(t)
   const body = gzipSync(JSON.stringify({ query: '{ a }' }))
   const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
   assert.equal((await fetch(url, { method: 'POST', headers, body })).status, 200)
-  assert.match(road.flow.asked[0]?.context.target_id ?? '', /^shop\/QUERY a#[0-9a-f]{32}$/)
+  assert.match(proxy.flow.asked[0]?.context.target_id ?? '', /^shop\/QUERY a#[0-9a-f]{32}$/)
   assert.equal(upstream.requests[0]?.headers['content-encoding'], 'gzip')
 })
 
@@ -158,9 +158,9 @@ const PASSING: readonly (readonly [what: string, path: string, init: RequestInit
 
 for (const [what, path, init] of PASSING) {
   test(`${what} passes`, async (t) => {
-    const { url, proxy: road, upstream } = await scene(t)
+    const { url, proxy, upstream } = await scene(t)
     await fetch(url + path, init)
-    assert.deepEqual(road.flow.asked, [])
+    assert.deepEqual(proxy.flow.asked, [])
     assert.equal(upstream.seen.length, 1)
   })
 }
@@ -224,21 +224,21 @@ const REFUSED: readonly (readonly [what: string, path: string, init: RequestInit
 
 for (const [what, path, init, status] of REFUSED) {
   test(`${what} is refused in the form of GraphQL`, async (t) => {
-    const { url, proxy: road, upstream } = await scene(t)
+    const { url, proxy, upstream } = await scene(t)
     const answer = await fetch(url + path, init)
     assert.equal(answer.status, status)
     assert.equal(answer.headers.get('preflight-action'), 'STOP')
     const body: unknown = await answer.json()
     assert.equal(textAt(body, 'errors', 0, 'message'), textAt(body, 'message'))
     assert.equal(textAt(body, 'errors', 0, 'extensions', 'code'), textAt(body, 'error'))
-    assert.deepEqual([road.flow.asked.length, upstream.seen.length], [0, 0])
+    assert.deepEqual([proxy.flow.asked.length, upstream.seen.length], [0, 0])
   })
 }
 
 test('a body of two types is refused', async (t) => {
-  const { proxy: road, upstream } = await scene(t)
+  const { proxy, upstream } = await scene(t)
   const head = 'POST /graphql HTTP/1.1\nHost: a\nContent-Type: application/json\ncontent-type: application/graphql'
-  assert.equal(statusOf(await exchangeBytes(road.url, requestText(`${head}\nContent-Length: 2`, '{}'))), 400)
+  assert.equal(statusOf(await exchangeBytes(proxy.url, requestText(`${head}\nContent-Length: 2`, '{}'))), 400)
   assert.equal(upstream.seen.length, 0)
 })
 
@@ -250,22 +250,22 @@ test('mistakes of a document are reported with their place', async (t) => {
 })
 
 test('a route that observes refuses nothing, and counts what it could not read', async (t) => {
-  const { url, proxy: road, upstream } = await scene(t, { route: { mode: 'observe' } })
+  const { url, proxy, upstream } = await scene(t, { route: { mode: 'observe' } })
   await fetch(url, json({ query: '{ a' }))
   await fetch(url, json(persisted(HASH)))
   assert.equal(upstream.requests.length, 2)
-  assert.match(await road.metrics.text(), /preflight_observed_calls_total\{route="shop",would="undecided"\} 2/)
+  assert.match(await proxy.metrics.text(), /preflight_observed_calls_total\{route="shop",would="undecided"\} 2/)
 })
 
 test('a persisted document is known once it was stated, to everybody, and not before', async (t) => {
-  const { url, proxy: road, upstream } = await scene(t)
+  const { url, proxy, upstream } = await scene(t)
   const asked = async (body: object): Promise<unknown> => (await fetch(url, json(body))).json()
   assert.equal(textAt(await asked(persisted(HASH)), 'errors', 0, 'message'), 'PersistedQueryNotFound')
   assert.equal(upstream.requests.length, 0)
   await asked({ query: '{ a }', ...persisted(HASH) })
   await asked(persisted(HASH))
   assert.equal(upstream.requests.length, 2)
-  assert.equal(road.flow.asked.length, 1)
+  assert.equal(proxy.flow.asked.length, 1)
   const batch: unknown = await (await fetch(url, json([persisted(HASH), persisted(sha256Hex('{ b }'))]))).json()
   assert.equal(listAt(batch).length, 2)
 })
@@ -299,10 +299,10 @@ suite('the outcome under monitoring', () => {
     ],
   ] as const)
     test(`${what}: ${outcomes.join(', ')}`, async (t) => {
-      const { url, proxy: road } = await scene(t, { decide: () => 'WARN', answer })
+      const { url, proxy } = await scene(t, { decide: () => 'WARN', answer })
       await fetch(url, json(query))
       const closed = (): readonly string[] =>
-        road.events
+        proxy.events
           .filter(({ type }) => type === 'preflight.monitoring.closed')
           .map(({ data }) => String(data['outcome']))
           .sort()

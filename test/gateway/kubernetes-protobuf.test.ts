@@ -90,11 +90,11 @@ function twoAnnotations(): Buffer {
 }
 
 test('a deployment that a typed client sends is judged like any other', async (t) => {
-  const { proxy: road, cluster } = await scene(t)
+  const { proxy, cluster } = await scene(t)
   const body = enveloped('Deployment', encoded('Deployment', { metadata: METADATA }))
   const headers = { 'content-type': 'application/vnd.kubernetes.protobuf' }
-  const answer = await fetch(`${road.url}${DEPLOYMENTS}`, { method: 'POST', headers, body: new Uint8Array(body) })
+  const answer = await fetch(`${proxy.url}${DEPLOYMENTS}`, { method: 'POST', headers, body: new Uint8Array(body) })
   assert.equal(answer.status, 403)
-  assert.equal(road.interceptions[0]?.action, 'create deployments shop/web')
+  assert.equal(proxy.interceptions[0]?.action, 'create deployments shop/web')
   assert.deepEqual(cluster.requests, [])
 })

@@ -65,11 +65,11 @@ for (const [method, path, body, name, target] of [
   ],
 ] as const) {
   test(`${name} needs a receipt for ${target}`, async (t) => {
-    const { cluster, proxy: road, send } = await scene(t)
+    const { cluster, proxy, send } = await scene(t)
     const { status, body: answer } = await send(method, path, body)
     assert.equal(status, 403)
     assert.deepEqual(cluster.writes(), [])
-    assert.equal(road.interceptions[0]?.action, name)
+    assert.equal(proxy.interceptions[0]?.action, name)
     assert.match(String(at(answer, 'message')), new RegExp(`"target_id":"${target.replaceAll('*', '\\*')}"`))
     const operation = /^(?:delete|create pods\/eviction)/.test(name) ? 'delete' : 'deploy'
     assert.equal(String(at(answer, 'message')).includes(`"operation":"${operation}"`), true)
@@ -78,10 +78,10 @@ for (const [method, path, body, name, target] of [
 
 for (const path of ['/api/v1/namespaces/shop/events', '/apis/coordination.k8s.io/v1/namespaces/shop/leases']) {
   test(`bookkeeping at ${path} passes`, async (t) => {
-    const { cluster, send, proxy: road } = await scene(t)
+    const { cluster, send, proxy } = await scene(t)
     await send('POST', path, { metadata: { name: 'x' } })
     assert.equal(cluster.writes().length, 1)
-    assert.equal(road.interceptions.length, 0)
+    assert.equal(proxy.interceptions.length, 0)
   })
 }
 
@@ -109,10 +109,10 @@ for (const [method, path, body] of [
   ['POST', '/api/v1/namespaces/shop/pods/p/eviction', { metadata: { name: 'p' }, deleteOptions: { dryRun: ['All'] } }],
 ] as const) {
   test(`the dry run ${method} ${path} passes: it changes nothing`, async (t) => {
-    const { cluster, send, proxy: road } = await scene(t)
+    const { cluster, send, proxy } = await scene(t)
     await send(method, path, body)
     assert.equal(cluster.requests.length, 1)
-    assert.equal(road.interceptions.length, 0)
+    assert.equal(proxy.interceptions.length, 0)
   })
 }
 
@@ -173,10 +173,10 @@ test('connections are refused or let through as the route says', async (t) => {
 })
 
 test('an observing route denies no connection, and records what it would have stopped', async (t) => {
-  const { cluster, proxy: road, send } = await scene(t, { streams: 'deny' }, { mode: 'observe' })
+  const { cluster, proxy, send } = await scene(t, { streams: 'deny' }, { mode: 'observe' })
   await send('GET', '/api/v1/namespaces/shop/pods/web/proxy')
   assert.equal(cluster.requests.at(-1)?.url, '/api/v1/namespaces/shop/pods/web/proxy')
-  assert.equal(road.interceptions[0]?.executionAction, 'STOP')
+  assert.equal(proxy.interceptions[0]?.executionAction, 'STOP')
 })
 
 for (const [why, method, path, body, headers, status, message] of [
@@ -285,14 +285,14 @@ for (const [why, method, path, body, headers, status, message] of [
   ['a collection of definitions deleted at once', 'DELETE', CRDS, undefined, {}, 405, /one by one/],
 ] as const) {
   test(`${why} is refused with a Status`, async (t) => {
-    const { cluster, proxy: road, send } = await scene(t)
+    const { cluster, proxy, send } = await scene(t)
     const sent = await send(method, path, body, headers)
     assert.equal(sent.status, status)
     assert.equal(at(sent.body, 'kind'), 'Status')
     assert.equal(at(sent.body, 'code'), status)
     assert.match(String(at(sent.body, 'message')), message)
     assert.deepEqual(cluster.requests, [])
-    assert.equal(road.interceptions.length, 0)
+    assert.equal(proxy.interceptions.length, 0)
   })
 }
 

@@ -15,25 +15,25 @@ for (const [method, path] of [
   ['HEAD', '/api/v1/namespaces/shop'],
 ] as const) {
   test(`${method} ${path} passes unjudged`, async (t) => {
-    const { cluster, proxy: road } = await scene(t)
-    await fetch(`${road.url}${path}`, { method })
+    const { cluster, proxy } = await scene(t)
+    await fetch(`${proxy.url}${path}`, { method })
     assert.equal(cluster.requests.at(-1)?.url, path)
-    assert.equal(road.flow.asked.length, 0)
-    assert.equal(road.interceptions.length, 0)
+    assert.equal(proxy.flow.asked.length, 0)
+    assert.equal(proxy.interceptions.length, 0)
   })
 }
 
 test('a review of access passes: it asks and changes nothing', async (t) => {
-  const { send, proxy: road } = await scene(t)
+  const { send, proxy } = await scene(t)
   const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec: {} }
   const { status, body } = await send('POST', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', review)
   assert.equal(status, 201)
   assert.equal(at(body, 'status', 'allowed'), true)
-  assert.equal(road.interceptions.length, 0)
+  assert.equal(proxy.interceptions.length, 0)
 })
 
 test('the definition that is written is compared with the one in the cluster, without what the server adds', async (t) => {
-  const { cluster, proxy: road, send } = await scene(t)
+  const { cluster, proxy, send } = await scene(t)
   cluster.put('customresourcedefinitions', widgetCrd())
   const stored = cluster.object('customresourcedefinitions//widgets.example.com')
   const resourceVersion = at(stored, 'metadata', 'resourceVersion')
@@ -43,7 +43,7 @@ test('the definition that is written is compared with the one in the cluster, wi
     metadata: { name: 'widgets.example.com', resourceVersion },
   })
   assert.equal(status, 200)
-  const [asked] = road.flow.asked
+  const [asked] = proxy.flow.asked
   assert.deepEqual(
     asked?.artifacts.map(({ id, type }) => [id, type]),
     [['k8s:CustomResourceDefinition:/widgets.example.com', 'k8s_crd']],
@@ -79,13 +79,13 @@ for (const [form, type, patch] of [
   ['server-side apply', 'application/apply-patch+yaml', widgetCrd({ size: null })],
 ] as const) {
   test(`${form} to a definition is judged by what the cluster would make of it`, async (t) => {
-    const { cluster, proxy: road, send } = await scene(t)
+    const { cluster, proxy, send } = await scene(t)
     cluster.put('customresourcedefinitions', widgetCrd())
     const { status } = await send('PATCH', `${CRDS}/widgets.example.com?fieldManager=me`, patch, {
       'content-type': type,
     })
     assert.equal(status, 200)
-    const after: unknown = JSON.parse(road.flow.asked[0]?.artifacts[0]?.after ?? '')
+    const after: unknown = JSON.parse(proxy.flow.asked[0]?.artifacts[0]?.after ?? '')
     assert.deepEqual(after, widgetCrd({}))
     assert.deepEqual(
       cluster.requests.map(({ method, isDryRun }) => [method, isDryRun]),
@@ -100,19 +100,19 @@ for (const [form, type, patch] of [
 }
 
 test('a definition that server-side apply creates has nothing before it', async (t) => {
-  const { cluster, proxy: road, send } = await scene(t)
+  const { cluster, proxy, send } = await scene(t)
   const type = { 'content-type': 'application/apply-patch+yaml' }
   const { status } = await send('PATCH', `${CRDS}/widgets.example.com?fieldManager=me`, widgetCrd(), type)
   assert.equal(status, 201)
-  assert.equal(road.flow.asked[0]?.artifacts[0]?.before, '')
+  assert.equal(proxy.flow.asked[0]?.artifacts[0]?.before, '')
   assert.ok(cluster.object('customresourcedefinitions//widgets.example.com'))
 })
 
 test('a new definition has nothing before it, a deleted one nothing after it', async (t) => {
-  const { proxy: road, send } = await scene(t)
+  const { proxy, send } = await scene(t)
   await send('POST', CRDS, widgetCrd())
   await send('DELETE', `${CRDS}/widgets.example.com`)
-  const sides = road.flow.asked.map(({ artifacts: [artifact] }) => [artifact?.before === '', artifact?.after === ''])
+  const sides = proxy.flow.asked.map(({ artifacts: [artifact] }) => [artifact?.before === '', artifact?.after === ''])
   assert.deepEqual(sides, [
     [true, false],
     [false, true],
@@ -155,12 +155,12 @@ test('the questions to the cluster carry the credentials of the call and go nowh
 })
 
 test('what the API server refuses to rehearse is answered in its own words', async (t) => {
-  const { cluster, proxy: road, send } = await scene(t)
+  const { cluster, proxy, send } = await scene(t)
   cluster.intervene = ({ isDryRun }) => (isDryRun ? { code: 422, message: 'spec.scope: Required value' } : null)
   const { status, body } = await send('POST', CRDS, widgetCrd())
   assert.equal(status, 422)
   assert.equal(at(body, 'message'), 'spec.scope: Required value')
-  assert.equal(road.flow.asked.length, 0)
+  assert.equal(proxy.flow.asked.length, 0)
   assert.deepEqual(cluster.writes(), [])
 })
 
@@ -174,7 +174,7 @@ test('an API server that fails leaves the write undecided', async (t) => {
 })
 
 test('an object that changes between the two questions is looked at again', async (t) => {
-  const { cluster, proxy: road, send } = await scene(t)
+  const { cluster, proxy, send } = await scene(t)
   cluster.put('customresourcedefinitions', widgetCrd())
   let isMeddling = true
   cluster.intervene = ({ method }) => {
@@ -185,13 +185,13 @@ test('an object that changes between the two questions is looked at again', asyn
     return null
   }
   await send('PATCH', `${CRDS}/widgets.example.com`, { metadata: { labels: { a: 'b' } } })
-  const { before = '', after = '' } = road.flow.asked[0]?.artifacts[0] ?? {}
+  const { before = '', after = '' } = proxy.flow.asked[0]?.artifacts[0] ?? {}
   assert.match(before, /colour/)
   assert.match(after, /colour/)
 })
 
 test('an object that never holds still is not judged at all', async (t) => {
-  const { cluster, proxy: road, send } = await scene(t)
+  const { cluster, proxy, send } = await scene(t)
   cluster.put('customresourcedefinitions', widgetCrd())
   cluster.intervene = ({ method }) => {
     if (method === 'GET') cluster.put('customresourcedefinitions', widgetCrd())
@@ -199,7 +199,7 @@ test('an object that never holds still is not judged at all', async (t) => {
   }
   const { status } = await send('PATCH', `${CRDS}/widgets.example.com`, { metadata: { labels: { a: 'b' } } })
   assert.equal(status, 503)
-  assert.equal(road.flow.asked.length, 0)
+  assert.equal(proxy.flow.asked.length, 0)
 })
 
 for (const [what, isMeddled, result] of [
@@ -207,7 +207,7 @@ for (const [what, isMeddled, result] of [
   ['upon somebody else’s change', true, 'differs'],
 ] as const) {
   test(`a patch that is applied ${what} is counted ${result}`, async (t) => {
-    const { cluster, proxy: road, send } = await scene(t)
+    const { cluster, proxy, send } = await scene(t)
     cluster.put('customresourcedefinitions', widgetCrd())
     cluster.intervene = ({ method, isDryRun }) => {
       if (isMeddled && method === 'PATCH' && !isDryRun)
@@ -215,22 +215,22 @@ for (const [what, isMeddled, result] of [
       return null
     }
     await send('PATCH', `${CRDS}/widgets.example.com`, { metadata: { labels: { a: 'b' } } })
-    const metrics = await road.metrics.text()
+    const metrics = await proxy.metrics.text()
     assert.match(metrics, new RegExp(`preflight_written_objects_total{route="cluster",result="${result}"} 1`))
     assert.equal(
-      road.log.some((line) => line.includes('kubernetes.concurrent_change')),
+      proxy.log.some((line) => line.includes('kubernetes.concurrent_change')),
       isMeddled,
     )
   })
 }
 
 test('a contract in a ConfigMap is compared key by key', async (t) => {
-  const { cluster, proxy: road, send } = await scene(t)
+  const { cluster, proxy, send } = await scene(t)
   cluster.put('configmaps', configMap({ 'openapi.yaml': OPENAPI, 'app.proto': 'syntax = "proto3";', motd: 'hello' }))
   const next = OPENAPI.replace('title: t', 'title: u')
   const { status } = await send('PATCH', `${CONFIG_MAPS}/api`, { data: { 'openapi.yaml': next } })
   assert.equal(status, 200)
-  assert.deepEqual(road.flow.asked[0]?.artifacts, [
+  assert.deepEqual(proxy.flow.asked[0]?.artifacts, [
     {
       id: 'k8s:ConfigMap:shop/api#/data/openapi.yaml',
       type: 'openapi',
@@ -239,24 +239,24 @@ test('a contract in a ConfigMap is compared key by key', async (t) => {
       path: '/data/openapi.yaml',
     },
   ])
-  assert.equal(road.flow.asked.length, 1)
+  assert.equal(proxy.flow.asked.length, 1)
 })
 
 test('a contract that is replaced by something unreadable is still judged as the contract that it was', async (t) => {
-  const { cluster, proxy: road, send } = await scene(t)
+  const { cluster, proxy, send } = await scene(t)
   cluster.put('configmaps', configMap({ api: OPENAPI }))
   await send('PATCH', `${CONFIG_MAPS}/api`, { data: { api: '{{{' } })
   assert.deepEqual(
-    road.flow.asked[0]?.artifacts.map(({ type, after }) => [type, after]),
+    proxy.flow.asked[0]?.artifacts.map(({ type, after }) => [type, after]),
     [['openapi', '{{{']],
   )
 })
 
 test('an unreadable text under the name of a contract is one', async (t) => {
-  const { proxy: road, send } = await scene(t)
+  const { proxy, send } = await scene(t)
   await send('POST', CONFIG_MAPS, configMap({ 'schema.graphql': 'type {' }))
   assert.deepEqual(
-    road.flow.asked[0]?.artifacts.map(({ type }) => type),
+    proxy.flow.asked[0]?.artifacts.map(({ type }) => type),
     ['graphql'],
   )
 })

@@ -76,11 +76,11 @@ const DEPLOY = {
 const WIPE = { when: "request.path == '/wipe'", action: 'deny', message: 'Nobody wipes.' }
 
 test('a request that changes a contract is judged on what is there and what it brings', async (t) => {
-  const { upstream, proxy: road, send } = await scene(t, { map: [PUBLISH] })
+  const { upstream, proxy, send } = await scene(t, { map: [PUBLISH] })
   const body = { repo: 'acme/shop', change: 7, schema: { type: 'object' } }
   const answer = await send('PUT', '/schemas/pet?x=1', body, { 'x-head': 'abc', authorization: 'Bearer me' })
   assert.equal(answer.status, 200)
-  const [asked] = road.flow.asked
+  const [asked] = proxy.flow.asked
   assert.deepEqual(asked?.artifacts, [
     { id: 'schema:pet', type: 'json_schema', before: 'old /contracts/pet', after: '{"type":"object"}' },
   ])
@@ -123,9 +123,9 @@ for (const [what, source, after] of [
 ] as const) {
   test(`a side of an artifact may be ${what}`, async (t) => {
     const rule = { action: 'judge', target: "'t'", artifact: { type: 'json_schema', before: "'{}'", after: source } }
-    const { proxy: road, send } = await scene(t, { map: [rule] })
+    const { proxy, send } = await scene(t, { map: [rule] })
     await send('POST', '/')
-    assert.equal(road.flow.asked[0]?.artifacts[0]?.after, after)
+    assert.equal(proxy.flow.asked[0]?.artifacts[0]?.after, after)
   })
 }
 
@@ -144,13 +144,13 @@ test('another form of a path does not bypass a rule', async (t) => {
 })
 
 test('a denied request gets the message of its rule', async (t) => {
-  const { upstream, proxy: road, send } = await scene(t, { map: [WIPE] })
+  const { upstream, proxy, send } = await scene(t, { map: [WIPE] })
   const answer = await send('POST', '/wipe')
   assert.equal(answer.status, 403)
   assert.equal(answer.headers.get('preflight-action'), 'STOP')
   assert.equal(at(await answer.json(), 'message'), 'Nobody wipes.')
   assert.equal(upstream.requests.length, 0)
-  assert.equal(road.flow.asked.length, 0)
+  assert.equal(proxy.flow.asked.length, 0)
 })
 
 test('parameters that come twice are nobody’s business where no rule reads the query', async (t) => {
@@ -226,14 +226,14 @@ for (const [why, map, method, path, body, headers, message] of [
   ['an upstream that fails', [judging("'/broken'")], 'POST', '/', undefined, {}, /answered 500/],
 ] as const) {
   test(`undecided, and not forwarded: ${why}`, async (t) => {
-    const { upstream, proxy: road, send } = await scene(t, { map })
+    const { upstream, proxy, send } = await scene(t, { map })
     const answer = await send(method, path, body, headers)
     assert.equal(answer.status, 503)
     const reported: unknown = await answer.json()
     assert.equal(at(reported, 'error'), 'PREFLIGHT_UNDECIDED')
     assert.match(String(at(reported, 'message')), message)
     assert.equal(upstream.requests.filter((request) => request.method === method).length, 0)
-    assert.equal(road.flow.asked.length, 0)
+    assert.equal(proxy.flow.asked.length, 0)
   })
 }
 
@@ -247,20 +247,20 @@ test('what the upstream refuses the caller is answered as it was', async (t) => 
 })
 
 test('credentials are out of reach of expressions', async (t) => {
-  const { proxy: road, send } = await scene(t, {
+  const { proxy, send } = await scene(t, {
     map: [
       { action: 'receipt', target: "string('authorization' in request.headers) + string('x-a' in request.headers)" },
     ],
   })
   await send('POST', '/', undefined, { authorization: 'Bearer secret', cookie: 'a=b', 'x-a': '1' })
-  assert.match(road.interceptions[0]?.action ?? '', /falsetrue$/)
+  assert.match(proxy.interceptions[0]?.action ?? '', /falsetrue$/)
 })
 
 test('an observing route lets through what it would deny, and says so', async (t) => {
-  const { upstream, proxy: road, send } = await scene(t, { map: [WIPE], mode: 'observe' })
+  const { upstream, proxy, send } = await scene(t, { map: [WIPE], mode: 'observe' })
   assert.equal((await send('POST', '/wipe')).status, 200)
   assert.equal(upstream.requests.length, 1)
-  assert.ok(road.log.some((line) => line.includes('call.would_be_refused') && line.includes('Nobody wipes.')))
+  assert.ok(proxy.log.some((line) => line.includes('call.would_be_refused') && line.includes('Nobody wipes.')))
 })
 
 for (const [why, route, path, message] of [

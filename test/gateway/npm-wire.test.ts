@@ -73,11 +73,11 @@ async function scene(t: TestContext, { route = {}, tarball: place, checksum, sta
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
   const writes = () => upstream.requests.filter(({ method }) => method !== 'GET')
-  return { upstream, road: proxy, send, writes }
+  return { upstream, proxy, send, writes }
 }
 
 test('a publication is asked about with both sides of its contracts, and forwarded byte for byte', async (t) => {
-  const { road: proxy, send, writes, upstream } = await scene(t)
+  const { proxy, send, writes, upstream } = await scene(t)
   const body = JSON.stringify(document('1.1.0', NEW.toString('base64')))
   assert.equal((await send('PUT', '/pets', body, { 'npm-otp': '123456' })).status, 200)
   assert.deepEqual(
@@ -151,7 +151,7 @@ for (const [what, path, body] of [
 }
 
 test('a tarball that cannot be read makes the analysis incomplete', async (t) => {
-  const { road: proxy, send } = await scene(t)
+  const { proxy, send } = await scene(t)
   await send('PUT', '/pets', document('1.1.0', Buffer.from('no archive').toString('base64')))
   await send('PUT', '/pets', document('1.1.0', TWICE.toString('base64')))
   const [none, twice] = proxy.flow.asked.map(({ unreadable = [] }) => unreadable[0]?.problem.message ?? '')
@@ -182,7 +182,7 @@ for (const [method, path] of [
   ['DELETE', '/-/user/token/abc'],
 ] as const) {
   test(`${method} ${path} passes`, async (t) => {
-    const { road: proxy, send } = await scene(t)
+    const { proxy, send } = await scene(t)
     assert.equal((await send(method, path)).status, 200)
     assert.equal(proxy.flow.asked.length, 0)
   })

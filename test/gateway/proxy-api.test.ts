@@ -53,16 +53,16 @@ for (const [method, path, scope] of [
 ] as const) {
   const what = scope === null ? 'the whole contract' : `${scope.method} ${scope.path}`
   test(`${method} ${path} is judged by ${what}`, async (t) => {
-    const { proxy: road } = await scene(t)
-    await fetch(`${road.url}${path}`, { method })
-    assert.deepEqual(road.flow.asked[0]?.scope, scope)
-    assert.equal(road.flow.asked[0]?.artifacts[0]?.type, 'openapi')
+    const { proxy } = await scene(t)
+    await fetch(`${proxy.url}${path}`, { method })
+    assert.deepEqual(proxy.flow.asked[0]?.scope, scope)
+    assert.equal(proxy.flow.asked[0]?.artifacts[0]?.type, 'openapi')
   })
 }
 
 test('a stopped call is answered 403 with the decision and what to do', async (t) => {
-  const { upstream, proxy: road } = await scene(t, { decide: () => 'BLOCK' })
-  const answer = await fetch(`${road.url}/pets`)
+  const { upstream, proxy } = await scene(t, { decide: () => 'BLOCK' })
+  const answer = await fetch(`${proxy.url}/pets`)
   const body: unknown = await answer.json()
   assert.equal(answer.status, 403)
   assert.equal(answer.headers.get('preflight-action'), 'STOP')
@@ -74,30 +74,30 @@ test('a stopped call is answered 403 with the decision and what to do', async (t
 })
 
 test('a call that needs an approval is answered 428', async (t) => {
-  const { proxy: road } = await scene(t, { decide: () => 'REQUIRE_APPROVAL' })
-  const answer = await fetch(`${road.url}/pets`)
+  const { proxy } = await scene(t, { decide: () => 'REQUIRE_APPROVAL' })
+  const answer = await fetch(`${proxy.url}/pets`)
   assert.equal(answer.status, 428)
   assert.equal(answer.headers.get('preflight-action'), 'REQUEST_APPROVAL')
 })
 
 test('each operation has a decision of its own, made once', async (t) => {
-  const { proxy: road } = await scene(t)
-  for (const path of ['/pets', '/pets/1', '/pets/2', '/pets']) await fetch(`${road.url}${path}`)
+  const { proxy } = await scene(t)
+  for (const path of ['/pets', '/pets/1', '/pets/2', '/pets']) await fetch(`${proxy.url}${path}`)
   assert.deepEqual(
-    road.flow.asked.map(({ context }) => context.target_id),
+    proxy.flow.asked.map(({ context }) => context.target_id),
     ['pets/GET /pets', 'pets/GET /pets/{petId}'],
   )
 })
 
 test('a contract that changes is held against the one pinned first', async (t) => {
-  const { proxy: road, current } = await scene(t)
-  await fetch(`${road.url}/pets`)
+  const { proxy, current } = await scene(t)
+  await fetch(`${proxy.url}/pets`)
   copyFileSync(
     petContract((paths) => delete paths['/pets/mine']),
     current,
   )
-  await fetch(`${road.url}/pets`)
-  const [first, second] = road.flow.asked.map(({ artifacts: [artifact] }) => artifact)
+  await fetch(`${proxy.url}/pets`)
+  const [first, second] = proxy.flow.asked.map(({ artifacts: [artifact] }) => artifact)
   assert.equal(first?.before, first?.after)
   assert.equal(second?.before, first?.before)
   assert.doesNotMatch(second?.after ?? '', /pets\/mine/)
@@ -105,10 +105,10 @@ test('a contract that changes is held against the one pinned first', async (t) =
 
 test('a baseline from a file is what calls are judged against', async (t) => {
   const file = petContract((paths) => delete paths['/pets/mine'])
-  const { proxy: road } = await scene(t, { contract: { baseline: { file } } })
-  await fetch(`${road.url}/pets`)
-  assert.doesNotMatch(road.flow.asked[0]?.artifacts[0]?.before ?? '', /pets\/mine/)
-  assert.equal((await road.store.baseline('pets', 'pets'))?.source, 'file')
+  const { proxy } = await scene(t, { contract: { baseline: { file } } })
+  await fetch(`${proxy.url}/pets`)
+  assert.doesNotMatch(proxy.flow.asked[0]?.artifacts[0]?.before ?? '', /pets\/mine/)
+  assert.equal((await proxy.store.baseline('pets', 'pets'))?.source, 'file')
 })
 
 test('a contract that cannot be read stops the call with 503, and lets it through on a route that fails open', async (t) => {

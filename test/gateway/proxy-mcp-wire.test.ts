@@ -83,8 +83,8 @@ for (const [what, body, code, status] of [
   ['parameters that are a list', '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":["echo"]}', -32600, 400],
 ] as const) {
   test(`${what} is answered with JSON-RPC error ${code} and not forwarded`, async (t) => {
-    const { upstream, proxy: road } = await scene(t)
-    const answer = await post(road, body)
+    const { upstream, proxy } = await scene(t)
+    const answer = await post(proxy, body)
     assert.equal(answer.status, status)
     assert.equal(at(answer.json, 'error', 'code'), code)
     assert.equal(at(answer.json, 'error', 'data', 'correlation_id'), answer.headers.get('x-correlation-id'))
@@ -98,19 +98,19 @@ for (const [what, headers, body] of [
   ['a compressed body', { 'content-encoding': 'gzip' }, new Uint8Array(gzipSync(call(1, 'echo')))],
 ] as const) {
   test(`${what} is refused with 415, since it could not be judged`, async (t) => {
-    const { upstream, proxy: road } = await scene(t)
-    assert.equal((await post(road, body, headers)).status, 415)
+    const { upstream, proxy } = await scene(t)
+    assert.equal((await post(proxy, body, headers)).status, 415)
     assert.equal(upstream.calls.length, 0)
   })
 }
 
 test('headers that name another tool than the body are refused', async (t) => {
-  const { upstream, proxy: road } = await scene(t)
+  const { upstream, proxy } = await scene(t)
   for (const headers of [{ 'mcp-name': 'add' }, { 'mcp-method': 'tools/list' }, { 'mcp-name': '=?base64?YWRk?=' }]) {
-    assert.equal((await post(road, call(1, 'echo'), headers)).status, 400)
+    assert.equal((await post(proxy, call(1, 'echo'), headers)).status, 400)
   }
   assert.equal(
-    (await post(road, call(1, 'echo'), { 'mcp-method': 'tools/call', 'mcp-name': '=?base64?ZWNobw==?=' })).status,
+    (await post(proxy, call(1, 'echo'), { 'mcp-method': 'tools/call', 'mcp-name': '=?base64?ZWNobw==?=' })).status,
     200,
   )
   assert.deepEqual(
@@ -124,9 +124,9 @@ for (const [what, method, params, header] of [
   ['another resource', 'resources/read', { uri: 'note://a' }, 'note://b'],
 ] as const) {
   test(`a header that names ${what} than the body is refused`, async (t) => {
-    const { proxy: road } = await scene(t)
+    const { proxy } = await scene(t)
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
-    const answer = await post(road, body, { 'mcp-method': method, 'mcp-name': header })
+    const answer = await post(proxy, body, { 'mcp-method': method, 'mcp-name': header })
     assert.equal(answer.status, 400)
     assert.equal(at(answer.json, 'error', 'code'), -32600)
   })
@@ -145,19 +145,19 @@ test('a call reaches the server byte for byte, with what it says beside its argu
   await once(server, 'listening')
   t.after(() => server.close())
   const upstream = `http://127.0.0.1:${portOf(server)}/mcp`
-  const { proxy: road } = await scene(t, {
+  const { proxy } = await scene(t, {
     routes: [{ name: 'tools', match: { path: '/' }, upstream, protocol: 'mcp' }],
   })
   const body =
     '{ "jsonrpc":"2.0",\t"id":1.0e0,"method":"tools/call", "params":{"name":"ech\\u006f","arguments":{"n":1.50,"big":12345678901234567890},"_meta":{"progressToken":"\\u00e9","x/y":[1e2]}} }'
-  assert.equal((await post(road, body)).status, 200)
+  assert.equal((await post(proxy, body)).status, 200)
   assert.equal(bodies.at(-1), body)
 })
 
 test('a body past the limit is refused with 413 before it is read to its end', async (t) => {
-  const { upstream, proxy: road } = await scene(t, { config: { limits: { proxied_body: 1000 } } })
+  const { upstream, proxy } = await scene(t, { config: { limits: { proxied_body: 1000 } } })
   const answer = await post(
-    road,
+    proxy,
     JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping', params: { text: 'x'.repeat(2000) } }),
   )
   assert.equal(answer.status, 413)
@@ -166,18 +166,18 @@ test('a body past the limit is refused with 413 before it is read to its end', a
 })
 
 test('bytes that are not UTF-8 are refused', async (t) => {
-  const { proxy: road } = await scene(t)
+  const { proxy } = await scene(t)
   const bytes = new Uint8Array(
     Buffer.concat([Buffer.from('{"jsonrpc":"2.0","id":1,"method":"x'), Buffer.from([0xff]), Buffer.from('"}')]),
   )
-  assert.equal((await post(road, bytes)).status, 400)
+  assert.equal((await post(proxy, bytes)).status, 400)
 })
 
 test('a batch with one blocked call is not forwarded at all, and each request gets an error', async (t) => {
-  const { upstream, proxy: road } = await scene(t, {
+  const { upstream, proxy } = await scene(t, {
     decide: ({ scope }) => (scope !== null && 'tool' in scope && scope.tool === 'echo' ? 'BLOCK' : 'ALLOW'),
   })
-  const answer = await post(road, `[${call(1, 'echo')},${call(2, 'add')},{"jsonrpc":"2.0","id":3,"method":"ping"}]`)
+  const answer = await post(proxy, `[${call(1, 'echo')},${call(2, 'add')},{"jsonrpc":"2.0","id":3,"method":"ping"}]`)
   const [echo, add, ping] = listAt(answer.json)
   assert.equal(at(echo, 'result', 'isError'), true)
   assert.equal(at(echo, 'result', 'structuredContent', 'error'), 'PREFLIGHT_STOP')
@@ -186,14 +186,14 @@ test('a batch with one blocked call is not forwarded at all, and each request ge
   assert.equal(answer.headers.get('preflight-action'), 'STOP')
   assert.equal(upstream.calls.length, 0)
   assert.deepEqual(
-    road.interceptions.map(({ action }) => action),
+    proxy.interceptions.map(({ action }) => action),
     ['tools/call echo', 'tools/call add'],
   )
 })
 
 test('a client that takes event streams only is stopped in one', async (t) => {
-  const { proxy: road } = await scene(t, { decide: () => 'BLOCK' })
-  const answer = await post(road, call(7, 'echo'), { accept: 'text/event-stream' })
+  const { proxy } = await scene(t, { decide: () => 'BLOCK' })
+  const answer = await post(proxy, call(7, 'echo'), { accept: 'text/event-stream' })
   assert.equal(answer.headers.get('content-type'), 'text/event-stream')
   const message: unknown = JSON.parse(/^event: message\ndata: (.*)\n\n$/.exec(answer.text)?.[1] ?? 'null')
   assert.equal(at(message, 'id'), 7)
@@ -201,19 +201,19 @@ test('a client that takes event streams only is stopped in one', async (t) => {
 })
 
 test('the credentials of the caller are used to list its tools, and never shared with another', async (t) => {
-  const { proxy: road, upstream } = await scene(t)
-  await post(road, call(1, 'echo'), { authorization: 'Bearer first' })
-  await post(road, call(2, 'echo'), { authorization: 'Bearer first' })
+  const { proxy, upstream } = await scene(t)
+  await post(proxy, call(1, 'echo'), { authorization: 'Bearer first' })
+  await post(proxy, call(2, 'echo'), { authorization: 'Bearer first' })
   assert.equal(upstream.lists, 1)
-  await post(road, call(3, 'echo'), { authorization: 'Bearer second' })
+  await post(proxy, call(3, 'echo'), { authorization: 'Bearer second' })
   assert.equal(upstream.lists, 2)
 })
 
 test('credentials reach no line of the log', async (t) => {
-  const { proxy: road } = await scene(t, { decide: () => 'BLOCK' })
-  await post(road, call(1, 'echo'), { authorization: 'Bearer very-secret-value', cookie: 'sid=very-secret-value' })
-  assert.ok(road.log.length > 0)
-  assert.doesNotMatch(road.log.join(''), /very-secret-value/)
+  const { proxy } = await scene(t, { decide: () => 'BLOCK' })
+  await post(proxy, call(1, 'echo'), { authorization: 'Bearer very-secret-value', cookie: 'sid=very-secret-value' })
+  assert.ok(proxy.log.length > 0)
+  assert.doesNotMatch(proxy.log.join(''), /very-secret-value/)
 })
 
 for (const [what, host, origin, status] of [
@@ -223,9 +223,9 @@ for (const [what, host, origin, status] of [
   ['a program by any name', 'gateway.internal', null, 200],
 ] as const) {
   test(`${what} is answered ${status}`, async (t) => {
-    const { upstream, proxy: road } = await scene(t)
+    const { upstream, proxy } = await scene(t)
     const body = call(1, 'echo')
-    const { hostname, port } = new URL(road.url)
+    const { hostname, port } = new URL(proxy.url)
     const headers = { ...HEADERS, host, 'content-length': String(body.length), ...(origin !== null && { origin }) }
     const request = httpRequest({ hostname, port, method: 'POST', path: '/', headers }).end(body)
     const [answer]: IncomingMessage[] = await once(request, 'response')

@@ -58,7 +58,7 @@ for (const generation of ['sessions', 'stateless', '2026-07-28'] as const) {
     const form = `${generation}, ${json ? 'JSON answers' : 'event streams'}`
 
     test(`a tool call goes through with a receipt (${form})`, async (t) => {
-      const { upstream, proxy: road, agent } = await scene(t, { generation, json })
+      const { upstream, proxy, agent } = await scene(t, { generation, json })
       const listed = await agent.client.listTools()
       const result = await agent.client.callTool({ name: 'echo', arguments: { text: 'hi' } })
 
@@ -70,7 +70,7 @@ for (const generation of ['sessions', 'stateless', '2026-07-28'] as const) {
       const [call] = upstream.calls
       assert.equal(call?.headers['preflight-receipt'], 'header.dec_1.signature')
       assert.equal(call?.headers['preflight-decision'], undefined)
-      const [row] = road.interceptions
+      const [row] = proxy.interceptions
       assert.equal(row?.action, 'tools/call echo')
       assert.equal(row?.decisionId, 'dec_1')
     })
@@ -103,10 +103,10 @@ for (const generation of ['sessions', 'stateless', '2026-07-28'] as const) {
 }
 
 test('the first manifest seen is pinned as the baseline when the agent lists', async (t) => {
-  const { proxy: road, agent } = await scene(t)
+  const { proxy, agent } = await scene(t)
   await agent.client.listTools()
   await agent.client.callTool({ name: 'echo', arguments: {} })
-  const baseline = await road.store.baseline('tools', 'tools')
+  const baseline = await proxy.store.baseline('tools', 'tools')
 
   assert.equal(baseline?.source, 'first_use')
   assert.deepEqual(JSON.parse(baseline?.content ?? ''), {
@@ -116,12 +116,12 @@ test('the first manifest seen is pinned as the baseline when the agent lists', a
 })
 
 test('a manifest that comes in pages is whole only with its last page', async (t) => {
-  const { upstream, proxy: road, agent } = await scene(t)
+  const { upstream, proxy, agent } = await scene(t)
   upstream.pageSize = 1
   upstream.tools = [ECHO, ADD, tool('third', {}, {})]
   const first = await agent.client.listTools({})
   await agent.client.callTool({ name: 'third', arguments: {} })
-  const baseline = await road.store.baseline('tools', 'tools')
+  const baseline = await proxy.store.baseline('tools', 'tools')
 
   assert.ok(first.tools.length > 0)
   assert.equal(JSON.parse(baseline?.content ?? '{}').tools.length, 3)
@@ -129,23 +129,23 @@ test('a manifest that comes in pages is whole only with its last page', async (t
 
 test('a decision serves later calls of the same tool, and its revocation ends that', async (t) => {
   let clock = Date.now()
-  const { proxy: road, agent } = await scene(t, { proxy: { now: () => clock } })
+  const { proxy, agent } = await scene(t, { proxy: { now: () => clock } })
   await agent.client.callTool({ name: 'echo', arguments: {} })
   await agent.client.callTool({ name: 'echo', arguments: {} })
-  assert.equal(road.flow.asked.length, 1)
+  assert.equal(proxy.flow.asked.length, 1)
 
-  await road.store.revokeReceipt('local', 'dec_1', 'test', 'tester', clock)
+  await proxy.store.revokeReceipt('local', 'dec_1', 'test', 'tester', clock)
   clock += 1001
   await agent.client.callTool({ name: 'echo', arguments: {} })
-  assert.equal(road.flow.asked.length, 2)
+  assert.equal(proxy.flow.asked.length, 2)
 })
 
 test('another policy generation is asked anew', async (t) => {
-  const { proxy: road, agent } = await scene(t)
+  const { proxy, agent } = await scene(t)
   await agent.client.callTool({ name: 'echo', arguments: {} })
-  road.nextGeneration()
+  proxy.nextGeneration()
   await agent.client.callTool({ name: 'echo', arguments: {} })
-  assert.equal(road.flow.asked.length, 2)
+  assert.equal(proxy.flow.asked.length, 2)
 })
 
 test('a list_changed notice from the server makes the next call list again, within the refresh time', async (t) => {
@@ -170,18 +170,14 @@ test('a call that needs an approval is held and says so', async (t) => {
 })
 
 test('observe mode decides, records and counts, and holds nothing', async (t) => {
-  const {
-    upstream,
-    proxy: road,
-    agent,
-  } = await scene(t, { route: { mode: 'observe' }, proxy: { decide: () => 'BLOCK' } })
+  const { upstream, proxy, agent } = await scene(t, { route: { mode: 'observe' }, proxy: { decide: () => 'BLOCK' } })
   const result = await agent.client.callTool({ name: 'echo', arguments: {} })
   assert.notEqual(result.isError, true)
   assert.equal(upstream.calls.length, 1)
   assert.equal(upstream.calls[0]?.headers['preflight-receipt'], undefined)
-  assert.equal(road.interceptions[0]?.executionAction, 'STOP')
-  assert.equal(road.interceptions[0]?.enforced, false)
-  assert.match(await road.metrics.text(), /preflight_calls_total\{route="tools",outcome="observed"\} 1/)
+  assert.equal(proxy.interceptions[0]?.executionAction, 'STOP')
+  assert.equal(proxy.interceptions[0]?.enforced, false)
+  assert.match(await proxy.metrics.text(), /preflight_calls_total\{route="tools",outcome="observed"\} 1/)
 })
 
 test('a tool that neither contract describes is not forwarded', async (t) => {
@@ -193,11 +189,7 @@ test('a tool that neither contract describes is not forwarded', async (t) => {
 })
 
 test('a tool that is gone from the server is still judged, since the baseline has it', async (t) => {
-  const {
-    upstream,
-    proxy: road,
-    agent,
-  } = await scene(t, {
+  const { upstream, proxy, agent } = await scene(t, {
     route: { contract: { refresh: 0 } },
     proxy: { decide: blockChanges },
   })
@@ -205,7 +197,7 @@ test('a tool that is gone from the server is still judged, since the baseline ha
   upstream.tools = [ADD]
   const stopped = await agent.client.callTool({ name: 'echo', arguments: {} })
   assert.equal(at(stopped.structuredContent, 'error'), 'PREFLIGHT_STOP')
-  assert.equal(road.flow.asked.length, 2)
+  assert.equal(proxy.flow.asked.length, 2)
 })
 
 test('the end of a session by the server reaches the client unchanged', async (t) => {

@@ -66,8 +66,8 @@ for (const [what, head] of [
   ['a folded header', 'GET /api/pets HTTP/1.1\nHost: a\nX-Token: b\n c'],
 ] as const) {
   test(`${what} is refused with 400 and not forwarded`, async (t) => {
-    const { upstream, proxy: road } = await scene(t, plain)
-    const answer = await exchangeBytes(road.url, requestText(head, 'x'))
+    const { upstream, proxy } = await scene(t, plain)
+    const answer = await exchangeBytes(proxy.url, requestText(head, 'x'))
     assert.equal(statusOf(answer), 400)
     assert.equal(upstream.requests.length, 0)
   })
@@ -80,26 +80,26 @@ for (const [from, to] of [
   ['/api/pets/a%20b;v=1?q=%2F..', '/v1/pets/a%20b;v=1?q=%2F..'],
 ] as const) {
   test(`${from} reaches the upstream as ${to}, byte for byte`, async (t) => {
-    const { upstream, proxy: road } = await scene(t, plain)
-    await exchangeBytes(road.url, requestText(`GET ${from} HTTP/1.1\nHost: a`))
+    const { upstream, proxy } = await scene(t, plain)
+    await exchangeBytes(proxy.url, requestText(`GET ${from} HTTP/1.1\nHost: a`))
     assert.equal(upstream.requests[0]?.url, to)
   })
 }
 
 test('a prefix matches on segment borders only, and no route is 404', async (t) => {
-  const { upstream, proxy: road } = await scene(t, plain)
-  assert.equal((await fetch(`${road.url}/apis`)).status, 404)
+  const { upstream, proxy } = await scene(t, plain)
+  assert.equal((await fetch(`${proxy.url}/apis`)).status, 404)
   assert.equal(upstream.requests.length, 0)
 })
 
 test('a route that names the host answers for that host only', async (t) => {
-  const { proxy: road } = await scene(t, plain, { match: { host: 'pets.example', path: '/' } })
-  assert.equal(statusOf(await exchangeBytes(road.url, requestText('GET /pets HTTP/1.1\nHost: pets.example:80'))), 200)
-  assert.equal(statusOf(await exchangeBytes(road.url, requestText('GET /pets HTTP/1.1\nHost: other.example'))), 404)
+  const { proxy } = await scene(t, plain, { match: { host: 'pets.example', path: '/' } })
+  assert.equal(statusOf(await exchangeBytes(proxy.url, requestText('GET /pets HTTP/1.1\nHost: pets.example:80'))), 200)
+  assert.equal(statusOf(await exchangeBytes(proxy.url, requestText('GET /pets HTTP/1.1\nHost: other.example'))), 404)
 })
 
 test('fields of the connection, forged fields and the gateway own fields do not reach the upstream', async (t) => {
-  const { upstream, proxy: road } = await scene(t, plain)
+  const { upstream, proxy } = await scene(t, plain)
   const head = `GET /api/pets HTTP/1.1
 Host: front.example
 X-Kept: yes
@@ -114,7 +114,7 @@ X-Forwarded-For: 203.0.113.7
 X-Forwarded-Proto: https
 X-Correlation-ID: run-1
 Connection: X-Secret-Hop`
-  await exchangeBytes(road.url, `${head.replaceAll('\n', '\r\n')}, close\r\n\r\n`)
+  await exchangeBytes(proxy.url, `${head.replaceAll('\n', '\r\n')}, close\r\n\r\n`)
   const seen = upstream.requests[0]?.headers ?? {}
   assert.equal(seen['x-kept'], 'yes')
   for (const name of ['x-secret-hop', 'te', 'upgrade', 'proxy-authorization']) assert.equal(seen[name], undefined, name)
@@ -127,7 +127,7 @@ Connection: X-Secret-Hop`
 })
 
 test('an answer carries the decision, and neither the upstream hop fields nor its forged ones', async (t) => {
-  const { proxy: road } = await scene(t, (_request, response) => {
+  const { proxy } = await scene(t, (_request, response) => {
     response.writeHead(
       201,
       'Made',
@@ -145,7 +145,7 @@ test('an answer carries the decision, and neither the upstream hop fields nor it
     )
     response.end('made')
   })
-  const answer = await exchangeBytes(road.url, requestText('GET /api/pets HTTP/1.1\nHost: a\nX-Correlation-ID: run-2'))
+  const answer = await exchangeBytes(proxy.url, requestText('GET /api/pets HTTP/1.1\nHost: a\nX-Correlation-ID: run-2'))
   assert.match(answer, /^HTTP\/1\.1 201 Made\r\n/)
   assert.match(answer, /Set-Cookie: a=1\r\nSet-Cookie: b=2\r\n/)
   assert.match(answer, /X-Name: caf\u00e9\r\n/)
@@ -155,42 +155,42 @@ test('an answer carries the decision, and neither the upstream hop fields nor it
 
 test('the head of an event stream arrives before its first event, and events as they come', async (t) => {
   const open: ServerResponse[] = []
-  const { proxy: road } = await scene(t, (_request, response) => {
+  const { proxy } = await scene(t, (_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.flushHeaders()
     open.push(response)
   })
-  const answer = await fetch(`${road.url}/api/pets`)
+  const answer = await fetch(`${proxy.url}/api/pets`)
   assert.equal(answer.headers.get('content-type'), 'text/event-stream')
   open[0]?.end('data: one\n\n')
   assert.equal(await answer.text(), 'data: one\n\n')
 })
 
 test('trailers of an answer are passed on', async (t) => {
-  const { proxy: road } = await scene(t, (_request, response) => {
+  const { proxy } = await scene(t, (_request, response) => {
     response.writeHead(200, { trailer: 'X-Sum, X-More' })
     response.write('body')
     response.addTrailers({ 'X-Sum': '42', 'X-More': 'yes' })
     response.end()
   })
-  const answer = await new Promise<IncomingMessage>((resolve) => httpRequest(`${road.url}/api/pets`, resolve).end())
+  const answer = await new Promise<IncomingMessage>((resolve) => httpRequest(`${proxy.url}/api/pets`, resolve).end())
   await text(answer)
   assert.deepEqual({ ...answer.trailers }, { 'x-sum': '42', 'x-more': 'yes' })
 })
 
 test('a HEAD request keeps the length of the body that is not sent', async (t) => {
-  const { proxy: road } = await scene(t, (_request, response) => {
+  const { proxy } = await scene(t, (_request, response) => {
     response.writeHead(200, { 'content-length': '1234' })
     response.end()
   })
-  const answer = await fetch(`${road.url}/api/pets`, { method: 'HEAD' })
+  const answer = await fetch(`${proxy.url}/api/pets`, { method: 'HEAD' })
   assert.equal(answer.headers.get('content-length'), '1234')
 })
 
 test('a client that expects 100 (Continue) gets it from the gateway and sends its body through', async (t) => {
-  const { upstream, proxy: road } = await scene(t, plain)
+  const { upstream, proxy } = await scene(t, plain)
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-    const request = httpRequest(`${road.url}/api/pets`, {
+    const request = httpRequest(`${proxy.url}/api/pets`, {
       method: 'POST',
       headers: { expect: '100-continue', 'content-length': '5' },
     })
@@ -206,9 +206,9 @@ test('a client that expects 100 (Continue) gets it from the gateway and sends it
 })
 
 test('a chunked upload streams through', async (t) => {
-  const { upstream, proxy: road } = await scene(t, plain)
+  const { upstream, proxy } = await scene(t, plain)
   const head = 'POST /api/pets HTTP/1.1\nHost: a\nTransfer-Encoding: chunked'
-  const answer = await exchangeBytes(road.url, requestText(head, '5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n'))
+  const answer = await exchangeBytes(proxy.url, requestText(head, '5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n'))
   assert.equal(statusOf(answer), 200)
   assert.equal(upstream.requests[0]?.body, 'hello world')
 })
@@ -217,7 +217,7 @@ test('a slow reader holds the upstream back instead of filling memory', async (t
   const chunk = Buffer.alloc(64 * 1024, 'x')
   let written = 0
   const total = 64 * 1024 * 1024
-  const { proxy: road } = await scene(t, (_request, response) => {
+  const { proxy } = await scene(t, (_request, response) => {
     const pump = (): void => {
       while (written < total && !response.destroyed) {
         written += chunk.length
@@ -227,7 +227,7 @@ test('a slow reader holds the upstream back instead of filling memory', async (t
     }
     pump()
   })
-  const socket = openSocket(road.url)
+  const socket = openSocket(proxy.url)
   socket.write(requestText('GET /api/pets HTTP/1.1\nHost: a'))
   await new Promise<void>((resolve) => socket.once('data', () => resolve()))
   socket.pause()
@@ -242,7 +242,7 @@ test('a slow reader holds the upstream back instead of filling memory', async (t
 })
 
 test('TRACE is not forwarded', async (t) => {
-  const { upstream, proxy: road } = await scene(t, plain)
-  assert.equal(statusOf(await exchangeBytes(road.url, requestText('TRACE /api/pets HTTP/1.1\nHost: a'))), 405)
+  const { upstream, proxy } = await scene(t, plain)
+  assert.equal(statusOf(await exchangeBytes(proxy.url, requestText('TRACE /api/pets HTTP/1.1\nHost: a'))), 405)
   assert.equal(upstream.requests.length, 0)
 })

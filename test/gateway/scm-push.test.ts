@@ -40,7 +40,7 @@ async function scene(t: TestContext, push?: string, mode = 'enforce') {
     await proxy.close()
     await upstream.close()
   })
-  return { upstream, road: proxy }
+  return { upstream, proxy }
 }
 
 function send(proxy: ProxyUnderTest, body: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
@@ -52,7 +52,7 @@ function send(proxy: ProxyUnderTest, body: string, headers: Readonly<Record<stri
 }
 
 test('a route that observes lets every push on, and says which it would have stopped', async (t) => {
-  const { upstream, road: proxy } = await scene(t, undefined, 'observe')
+  const { upstream, proxy } = await scene(t, undefined, 'observe')
   for (const body of [commands('refs/heads/main'), 'zzzz', commands('refs/heads/feature')])
     assert.equal((await send(proxy, body)).status, 200)
   assert.equal(upstream.requests.length, 3)
@@ -106,7 +106,7 @@ const CASES: readonly (readonly [push: string | undefined, name: string, body: s
 
 for (const [push, name, body, status] of CASES) {
   test(`push ${push ?? 'as by default'}: ${name} is answered ${status}`, async (t) => {
-    const { road: proxy, upstream } = await scene(t, push)
+    const { proxy, upstream } = await scene(t, push)
     const answer = await send(proxy, body)
     assert.equal(answer.status, status)
     assert.equal(upstream.requests.length, status === 200 ? 1 : 0)
@@ -115,7 +115,7 @@ for (const [push, name, body, status] of CASES) {
 }
 
 test('an encoded push is not read and does not pass', async (t) => {
-  const { road: proxy, upstream } = await scene(t)
+  const { proxy, upstream } = await scene(t)
   assert.equal((await send(proxy, commands('refs/heads/feature'), { 'content-encoding': 'gzip' })).status, 403)
   assert.equal(upstream.requests.length, 0)
 })
@@ -127,7 +127,7 @@ for (const path of [
   PATH.toUpperCase(),
 ]) {
   test(`a push to ${path} is one`, async (t) => {
-    const { road: proxy, upstream } = await scene(t)
+    const { proxy, upstream } = await scene(t)
     const answer = await fetch(proxy.url + path, { method: 'POST', body: commands('refs/heads/main') })
     assert.equal(answer.status, 403)
     assert.equal(upstream.requests.length, 0)
@@ -135,7 +135,7 @@ for (const path of [
 }
 
 test('what git asks before a push, and every fetch, passes', async (t) => {
-  const { road: proxy, upstream } = await scene(t)
+  const { proxy, upstream } = await scene(t)
   for (const path of [
     '/acme/pets.git/info/refs?service=git-receive-pack',
     '/acme/pets.git/info/refs?service=git-upload-pack',

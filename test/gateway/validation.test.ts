@@ -214,11 +214,11 @@ async function scene(
       headers: { 'content-type': 'application/json', ...headers },
       body: text,
     })
-  return { road: proxy, upstream, post, file }
+  return { proxy, upstream, post, file }
 }
 
 test('a call that violates the contract is refused with where and why, and is not sent', async (t) => {
-  const { road: proxy, upstream, post } = await scene(t)
+  const { proxy, upstream, post } = await scene(t)
   const refused = await post('{"name":"Tom","kind":"cow"}')
   assert.equal(refused.status, 422)
   assert.equal(refused.headers.get('preflight-action'), 'STOP')
@@ -239,14 +239,14 @@ test('a call that violates the contract is refused with where and why, and is no
 })
 
 test('a call that conforms is judged and sent as it came', async (t) => {
-  const { road: proxy, upstream, post } = await scene(t)
+  const { proxy, upstream, post } = await scene(t)
   assert.equal((await post(' {"name": "Tom"} ')).status, 200)
   assert.equal(upstream.requests[0]?.body, ' {"name": "Tom"} ')
   assert.equal(proxy.flow.asked.length, 1)
 })
 
 test('a response of another shape is forwarded whole, and is reported as drift', async (t) => {
-  const { road: proxy } = await scene(t, { answer: [{ id: 'seven', name: 'Tom' }] })
+  const { proxy } = await scene(t, { answer: [{ id: 'seven', name: 'Tom' }] })
   const answered = await fetch(`${proxy.url}/pets?limit=1`)
   assert.deepEqual(await answered.json(), [{ id: 'seven', name: 'Tom' }])
   await until(
@@ -263,7 +263,7 @@ const violated = (proxy: ProxyUnderTest) => proxy.events.filter(({ type }) => ty
 const withEffect = (proxy: ProxyUnderTest, effect: string) => proxy.interceptions.filter((row) => row.effect === effect)
 
 test('a refused call is recorded each time, and told to the sinks once in a while', async (t) => {
-  const { road: proxy, post } = await scene(t)
+  const { proxy, post } = await scene(t)
   await post('{"name":"Tom","kind":"cow"}')
   await post('{"name":"Tom","kind":"cow"}')
   await fetch(`${proxy.url}/nowhere/1`)
@@ -294,11 +294,7 @@ test('a refused call is recorded each time, and told to the sinks once in a whil
 })
 
 test('a refusal stands although it cannot be recorded', async (t) => {
-  const {
-    post,
-    road: proxy,
-    upstream,
-  } = await scene(t, {
+  const { post, proxy, upstream } = await scene(t, {
     storeFaults: { recordInterception: () => Promise.reject(new Error('disk full')) },
   })
   assert.equal((await post('{"kind":"cow"}')).status, 422)
@@ -308,7 +304,7 @@ test('a refusal stands although it cannot be recorded', async (t) => {
 
 test('an operation whose answers drift is recorded and told once a window, with how often it was', async (t) => {
   let now = Date.parse('2026-01-31T12:00:00Z')
-  const { road: proxy } = await scene(t, {
+  const { proxy } = await scene(t, {
     answer: [{ id: 'seven', name: 'Tom' }],
     now: () => now,
     config: { monitoring: { window: 60 } },
@@ -342,7 +338,7 @@ test('an operation whose answers drift is recorded and told once a window, with 
 
 test('who only observes refuses nothing', async (t) => {
   for (const route of [{ validate: 'observe' }, { mode: 'observe' }]) {
-    const { post, road: proxy } = await scene(t, { route })
+    const { post, proxy } = await scene(t, { route })
     assert.equal((await post('{"kind":"cow"}')).status, 200)
     assert.equal(violated(proxy)[0]?.data['effect'], 'observed')
     assert.deepEqual(withEffect(proxy, 'refused'), [])
@@ -359,11 +355,11 @@ test('a contract that cannot be checked leaves enforced calls undecided, and oth
   assert.equal(at(await answered.json(), 'error'), 'PREFLIGHT_UNDECIDED')
   const observing = await scene(t, { contract, route: { validate: 'observe' } })
   assert.equal((await observing.post('{"name":"Tom"}')).status, 200)
-  assert.match(await observing.road.metrics.text(), /side="request",result="failed"\} 1/)
+  assert.match(await observing.proxy.metrics.text(), /side="request",result="failed"\} 1/)
 })
 
 test('calls are held against what is pinned, and not against what is offered since', async (t) => {
-  const { post, file, road: proxy } = await scene(t)
+  const { post, file, proxy } = await scene(t)
   assert.equal((await post('{"name":"Tom"}')).status, 200)
   const wider = structuredClone(SHOP)
   wider.components.schemas.Pet.properties.kind.enum.push('cow')

@@ -50,7 +50,7 @@ export async function startScene(
   return { upstream, proxy }
 }
 
-export async function send({ upstream, proxy: road }: ProtocolScene, request: SentRequest): Promise<ReceivedAnswer> {
+export async function send({ upstream, proxy }: ProtocolScene, request: SentRequest): Promise<ReceivedAnswer> {
   const before = upstream.requests.length
   const { method, path, body, type = 'application/json', headers = [], bytes = Buffer.from(body) } = request
   const framing = headers.some((field) => /^(?:content-length|transfer-encoding):/i.test(field))
@@ -61,7 +61,7 @@ export async function send({ upstream, proxy: road }: ProtocolScene, request: Se
   const text = headers.some((field) => /^connection:/i.test(field))
     ? `${head.replaceAll('\n', '\r\n')}\r\n\r\n`
     : requestText(head)
-  const answer = await exchangeBytes(road.url, Buffer.concat([Buffer.from(text), bytes]))
+  const answer = await exchangeBytes(proxy.url, Buffer.concat([Buffer.from(text), bytes]))
   // A chunked body reaches the server without its framing.
   const isForwarded = upstream.requests.slice(before).some(
     (one) =>

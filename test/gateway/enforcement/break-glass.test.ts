@@ -107,7 +107,7 @@ async function petProxy(
     await proxy.close()
     await upstream.close()
   })
-  return { road: proxy, upstream }
+  return { proxy, upstream }
 }
 
 const down = () => Promise.reject(new GatewayError('STORE_UNAVAILABLE'))
@@ -128,7 +128,7 @@ const openOn = (proxy: ProxyUnderTest, openedAt: number, expiresAt: number) =>
 
 test('ends by itself', async (t) => {
   let clock = Date.now()
-  const { road: proxy } = await petProxy(t, { decide: () => 'BLOCK', now: () => clock })
+  const { proxy } = await petProxy(t, { decide: () => 'BLOCK', now: () => clock })
   await openOn(proxy, clock, clock + 60_000)
   assert.equal((await fetch(`${proxy.url}/pets`)).status, 200)
   clock += 60_000
@@ -145,7 +145,7 @@ for (const [what, code, status] of [
   ['the contract cannot be read', 'PREFLIGHT_UNDECIDED', 200],
 ] as const) {
   test(`a call that could not be decided because ${what} is answered ${status}`, async (t) => {
-    const { road: proxy, upstream } = await petProxy(t, {
+    const { proxy, upstream } = await petProxy(t, {
       decide: () => {
         throw new GatewayError(code)
       },
@@ -158,7 +158,7 @@ for (const [what, code, status] of [
 
 for (const fault of ['useBreakGlass', 'recordInterception'] as const) {
   test(`a call whose use of it cannot be recorded (${fault}) stays stopped`, async (t) => {
-    const { road: proxy, upstream } = await petProxy(t, { decide: () => 'BLOCK', storeFaults: { [fault]: down } })
+    const { proxy, upstream } = await petProxy(t, { decide: () => 'BLOCK', storeFaults: { [fault]: down } })
     await openOn(proxy, Date.now(), Date.now() + 60_000)
     const { status } = await fetch(`${proxy.url}/pets`)
     assert.ok(status === 403 || status === 503, String(status))

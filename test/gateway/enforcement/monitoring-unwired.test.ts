@@ -122,7 +122,7 @@ for (const [protocol, sample] of Object.entries(SAMPLES))
         headers: { 'content-type': sample.type ?? 'application/json', accept: 'application/json, text/event-stream' },
         ...(sample.body !== undefined && { body: JSON.stringify(sample.body) }),
       })
-      return { answer, text: await answer.text(), road: proxy }
+      return { answer, text: await answer.text(), proxy }
     }
     const refused = await send(UNWIRED)
     assert.deepEqual(kinds, ['judge'])
@@ -133,7 +133,7 @@ for (const [protocol, sample] of Object.entries(SAMPLES))
     if (protocol === 'mcp') assert.equal(at(JSON.parse(refused.text), 'result', 'isError'), true, refused.text)
     else assert.equal(refused.answer.status, 503, refused.text)
     assert.equal(upstream.requests.length, 0)
-    assert.match(await refused.road.metrics.text(), /preflight_monitoring_refusals_total 1/)
+    assert.match(await refused.proxy.metrics.text(), /preflight_monitoring_refusals_total 1/)
 
     const wired = await send({})
     assert.equal(wired.answer.headers.get('preflight-action'), 'CONTINUE_WITH_MONITORING')

@@ -74,11 +74,11 @@ for (const [protocol, method, path, body] of UNREADABLE) {
       const proxy = await startProxy({ routes: [route] })
       t.after(() => proxy.close())
       const answer = await fetch(proxy.url + path, { method, headers: { 'content-type': 'application/json' }, body })
-      return { road: proxy, status: answer.status }
+      return { proxy, status: answer.status }
     }
     assert.ok((await send('enforce')).status >= 400)
     assert.equal(upstream.requests.length, 0)
-    const { road: proxy, status } = await send('observe')
+    const { proxy, status } = await send('observe')
     assert.equal(status, 200)
     assert.deepEqual([upstream.requests.length, upstream.requests[0]?.body], [1, body])
     assert.match(await proxy.metrics.text(), /preflight_observed_calls_total\{route="watched",would="stopped"\} 1/)

@@ -36,10 +36,10 @@ function get(proxy: ProxyUnderTest, address: string, host: string, fields = ''):
 }
 
 test('a call to a host that a route names is judged, and goes to that host byte for byte', async (t) => {
-  const { proxy: road, upstream, at } = await scene(t, { allow: LOOPBACK })
+  const { proxy, upstream, at } = await scene(t, { allow: LOOPBACK })
   const host = at('localhost')
   const answer = await get(
-    road,
+    proxy,
     `${host}/v1/pets/a%20b?q=%2F..`,
     host,
     '\nX-Forwarded-For: 10.0.0.9\nProxy-Connection: x',
@@ -53,60 +53,63 @@ test('a call to a host that a route names is judged, and goes to that host byte 
   assert.equal(seen?.headers['x-forwarded-for'], '10.0.0.9', 'strangers are not told who called')
   assert.equal(seen?.headers['x-forwarded-host'], undefined)
   assert.equal(seen?.headers['proxy-connection'], undefined)
-  assert.equal(road.interceptions[0]?.route, 'pets')
+  assert.equal(proxy.interceptions[0]?.route, 'pets')
 })
 
 test('a call that its contract stops does not reach the host', async (t) => {
-  const { proxy: road, upstream, at } = await scene(t, { allow: LOOPBACK }, { decide: () => 'BLOCK' })
+  const { proxy, upstream, at } = await scene(t, { allow: LOOPBACK }, { decide: () => 'BLOCK' })
   const host = at('localhost')
-  assert.equal(statusOf(await get(road, `${host}/v1/pets`, host)), 403)
+  assert.equal(statusOf(await get(proxy, `${host}/v1/pets`, host)), 403)
   assert.equal(upstream.requests.length, 0)
 })
 
 test('other paths of the host, and other hosts, go through unjudged where egress allows them', async (t) => {
-  const { proxy: road, upstream, at } = await scene(t, { allow: ['localhost', ...LOOPBACK] })
+  const { proxy, upstream, at } = await scene(t, { allow: ['localhost', ...LOOPBACK] })
   for (const host of [at('localhost'), at('127.0.0.1')]) {
-    const answer = await get(road, `${host}/other`, host, '\nPreflight-Receipt: forged\nX-Correlation-ID: own')
+    const answer = await get(proxy, `${host}/other`, host, '\nPreflight-Receipt: forged\nX-Correlation-ID: own')
     assert.equal(statusOf(answer), 200)
     assert.doesNotMatch(answer, /Preflight-Action/)
   }
   assert.equal(upstream.requests[0]?.headers['preflight-receipt'], undefined)
-  assert.equal(road.flow.asked.length, 0)
-  assert.match(await road.metrics.text(), /preflight_calls_total\{route="egress",outcome="passed"\} 2/)
+  assert.equal(proxy.flow.asked.length, 0)
+  assert.match(await proxy.metrics.text(), /preflight_calls_total\{route="egress",outcome="passed"\} 2/)
 })
 
 test('a host that nothing names is denied, with what to add, in the log, the metrics and the ledger', async (t) => {
-  const { proxy: road, upstream } = await scene(t, {})
-  const answer = await get(road, 'other.example/secret?token=1', 'other.example')
+  const { proxy, upstream } = await scene(t, {})
+  const answer = await get(proxy, 'other.example/secret?token=1', 'other.example')
   assert.equal(statusOf(answer), 403)
   assert.match(answer, /"error":"EGRESS_DENIED"/)
   assert.match(answer, /Add \\"other\.example:80\\" to egress\.allow/)
   assert.equal(upstream.requests.length, 0)
-  const [row] = road.interceptions
+  const [row] = proxy.interceptions
   assert.deepEqual([row?.route, row?.action, row?.executionAction], ['egress', 'GET other.example:80', 'STOP'])
-  assert.match(await road.metrics.text(), /preflight_egress_denials_total\{entrance="forward",reason="not_allowed"\} 1/)
-  assert.doesNotMatch(road.log.join(''), /secret/)
+  assert.match(
+    await proxy.metrics.text(),
+    /preflight_egress_denials_total\{entrance="forward",reason="not_allowed"\} 1/,
+  )
+  assert.doesNotMatch(proxy.log.join(''), /secret/)
 })
 
 test('an allowed name at an address inside is denied when it is connected to', async (t) => {
-  const { proxy: road, upstream, at } = await scene(t, { allow: ['localhost'] })
+  const { proxy, upstream, at } = await scene(t, { allow: ['localhost'] })
   for (const path of ['/v1/pets', '/other']) {
-    const answer = await get(road, `${at('localhost')}${path}`, at('localhost'))
+    const answer = await get(proxy, `${at('localhost')}${path}`, at('localhost'))
     assert.equal(statusOf(answer), 403)
     assert.match(answer, /EGRESS_DENIED.*loopback address/)
   }
   assert.equal(upstream.requests.length, 0)
   assert.ok(
-    road.interceptions.some(
+    proxy.interceptions.some(
       ({ action, executionAction }) => action.startsWith('GET localhost') && executionAction === 'STOP',
     ),
   )
 })
 
 test('the gateway is not a way to itself', async (t) => {
-  const { proxy: road } = await scene(t, { allow: LOOPBACK })
-  const own = new URL(road.url).host
-  const answer = await get(road, `${own}/v1/pets`, own)
+  const { proxy } = await scene(t, { allow: LOOPBACK })
+  const own = new URL(proxy.url).host
+  const answer = await get(proxy, `${own}/v1/pets`, own)
   assert.equal(statusOf(answer), 403)
   assert.match(answer, /this gateway itself/)
 })
@@ -123,16 +126,16 @@ for (const [what, head] of [
   ['no host', 'GET http:///v1/pets HTTP/1.1\nHost: localhost'],
 ] as const) {
   test(`${what} in an absolute target is refused with 400`, async (t) => {
-    const { proxy: road, upstream } = await scene(t, { default: 'allow', allow: LOOPBACK })
-    const answer = await exchangeBytes(road.url, requestText(head))
+    const { proxy, upstream } = await scene(t, { default: 'allow', allow: LOOPBACK })
+    const answer = await exchangeBytes(proxy.url, requestText(head))
     assert.equal(statusOf(answer), 400)
     assert.equal(upstream.requests.length, 0)
   })
 }
 
 test('a route without an upstream takes no call that came to the gateway as if it were the server', async (t) => {
-  const { proxy: road, at } = await scene(t, { allow: LOOPBACK })
-  const answer = await exchangeBytes(road.url, requestText(`GET /v1/pets HTTP/1.1\nHost: ${at('localhost')}`))
+  const { proxy, at } = await scene(t, { allow: LOOPBACK })
+  const answer = await exchangeBytes(proxy.url, requestText(`GET /v1/pets HTTP/1.1\nHost: ${at('localhost')}`))
   assert.equal(statusOf(answer), 404)
 })
 
@@ -140,7 +143,7 @@ test('*.SUFFIX names all hosts below it, an exact host is closer, and an upstrea
   const elsewhere = await startHttpUpstream((_request, response) => void response.end('elsewhere'))
   t.after(() => elsewhere.close())
   const contract = { current: { file: petContract() } }
-  const { proxy: road } = await scene(
+  const { proxy } = await scene(
     t,
     {},
     {
@@ -162,11 +165,11 @@ test('*.SUFFIX names all hosts below it, an exact host is closer, and an upstrea
       ],
     },
   )
-  await get(road, 'b.a.example/pets', 'b.a.example')
-  await get(road, 'A.example/pets', 'a.example')
+  await get(proxy, 'b.a.example/pets', 'b.a.example')
+  await get(proxy, 'A.example/pets', 'a.example')
   assert.deepEqual(
     elsewhere.requests.map(({ url }) => url),
     ['/wide/pets', '/exact/pets'],
   )
-  assert.equal(statusOf(await get(road, 'example/pets', 'example')), 403)
+  assert.equal(statusOf(await get(proxy, 'example/pets', 'example')), 403)
 })

@@ -82,24 +82,24 @@ async function run(program: string, argv: readonly string[], env: NodeJS.Process
   return ran.stdout
 }
 
-function assertJudged({ proxy: road, upstream }: Scene): void {
-  assert.equal(road.interceptions.filter(({ route }) => route === 'pets').length, 1)
+function assertJudged({ proxy, upstream }: Scene): void {
+  assert.equal(proxy.interceptions.filter(({ route }) => route === 'pets').length, 1)
   assert.equal(upstream.requests.at(-1)?.headers['preflight-receipt'], 'header.dec_1.signature')
 }
 
 test('curl with -x and --cacert', async (t) => {
   if (!has(t, 'curl')) return
   const place = await scene(t)
-  const { proxy: road, bundle, url } = place
-  const answer = await run('curl', ['-sS', '-i', '-x', road.url, '--cacert', bundle, url], {})
+  const { proxy, bundle, url } = place
+  const answer = await run('curl', ['-sS', '-i', '-x', proxy.url, '--cacert', bundle, url], {})
   assert.match(answer, /HTTP\/[\d.]+ 200[^]*preflight-action: CONTINUE[^]*good$/i)
   assertJudged(place)
 })
 
 test('curl that does not trust the authority gets a TLS error, and nothing is forwarded', async (t) => {
   if (!has(t, 'curl')) return
-  const { proxy: road, upstream, url } = await scene(t)
-  await assert.rejects(run('curl', ['-sS', '-x', road.url, url], {}), /certificate/)
+  const { proxy, upstream, url } = await scene(t)
+  await assert.rejects(run('curl', ['-sS', '-x', proxy.url, url], {}), /certificate/)
   assert.equal(upstream.requests.length, 0)
 })
 

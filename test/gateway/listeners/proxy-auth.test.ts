@@ -43,13 +43,13 @@ function basic(user: string, password: string): string {
 }
 
 test('without a key, or with a wrong one, forward proxy and CONNECT answer 407 with the expected scheme', async (t) => {
-  const { proxy: road, upstream, authority } = await scene(t)
+  const { proxy, upstream, authority } = await scene(t)
   for (const field of ['X-None: 1', basic('pod', 'pf_live_wrong'), 'Proxy-Authorization: Digest x', basic('', '')]) {
     const head = requestText(`GET http://${authority}/pets HTTP/1.1\nHost: ${authority}\n${field}`)
-    const answer = await exchangeBytes(road.url, head)
+    const answer = await exchangeBytes(proxy.url, head)
     assert.equal(statusOf(answer), 407, field)
     assert.match(answer, /Proxy-Authenticate: Basic/)
-    const connected = await openConnect(road.url, authority, [field])
+    const connected = await openConnect(proxy.url, authority, [field])
     assert.equal(statusOf(connected.head), 407, field)
     assert.match(connected.head, /Proxy-Authenticate: Basic/)
   }
@@ -57,58 +57,58 @@ test('without a key, or with a wrong one, forward proxy and CONNECT answer 407 w
 })
 
 test('the key is the password, the user name, or a bearer token; decisions are those of its tenant and audience', async (t) => {
-  const { proxy: road, upstream, authority, key, audience } = await scene(t)
+  const { proxy, upstream, authority, key, audience } = await scene(t)
   for (const field of [basic('pod', key), basic(key, ''), `Proxy-Authorization: Bearer ${key}`]) {
     const head = requestText(`GET http://${authority}/pets HTTP/1.1\nHost: ${authority}\n${field}`)
-    assert.equal(statusOf(await exchangeBytes(road.url, head)), 200, field)
+    assert.equal(statusOf(await exchangeBytes(proxy.url, head)), 200, field)
   }
-  assert.deepEqual(road.flow.asked[0]?.caller, { tenant: 'team-a', audience })
+  assert.deepEqual(proxy.flow.asked[0]?.caller, { tenant: 'team-a', audience })
   assert.equal(upstream.requests[0]?.headers['proxy-authorization'], undefined)
-  assert.doesNotMatch(road.log.join(''), new RegExp(key))
+  assert.doesNotMatch(proxy.log.join(''), new RegExp(key))
 })
 
 test('inside a CONNECT the key was given once, and stands for all requests', async (t) => {
-  const { proxy: road, authority, key, audience } = await scene(t)
-  const { socket, head } = await openConnect(road.url, authority, [basic('pod', key)])
+  const { proxy, authority, key, audience } = await scene(t)
+  const { socket, head } = await openConnect(proxy.url, authority, [basic('pod', key)])
   assert.equal(statusOf(head), 200)
   assert.equal(statusOf(await ask(socket, `GET /pets HTTP/1.1\nHost: ${authority}`)), 200)
-  assert.deepEqual(road.flow.asked[0]?.caller, { tenant: 'team-a', audience })
+  assert.deepEqual(proxy.flow.asked[0]?.caller, { tenant: 'team-a', audience })
 })
 
 test('decisions of one caller are not used for another', async (t) => {
-  const { proxy: road, authority, key } = await scene(t)
+  const { proxy, authority, key } = await scene(t)
   const other = mintApiKey()
-  await road.store.createApiKey(apiKeyRow({ key: other, name: 'b', role: 'agent', at: Date.now(), tenant: 'team-b' }))
+  await proxy.store.createApiKey(apiKeyRow({ key: other, name: 'b', role: 'agent', at: Date.now(), tenant: 'team-b' }))
   for (const each of [key, other, key]) {
     const head = requestText(`GET http://${authority}/pets HTTP/1.1\nHost: ${authority}\n${basic('pod', each)}`)
-    await exchangeBytes(road.url, head)
+    await exchangeBytes(proxy.url, head)
   }
   assert.deepEqual(
-    road.flow.asked.map(({ caller }) => caller.tenant),
+    proxy.flow.asked.map(({ caller }) => caller.tenant),
     ['team-a', 'team-b'],
   )
 })
 
 test('a key that was signed up opens no proxy: anybody can have one', async (t) => {
-  const { proxy: road, authority, upstream } = await scene(t)
+  const { proxy, authority, upstream } = await scene(t)
   const own = mintApiKey()
   const row = apiKeyRow({ key: own, name: 'x', role: 'agent', at: Date.now(), tenant: signupTenant() })
-  await road.store.createApiKey(row)
-  assert.equal(statusOf((await openConnect(road.url, authority, [basic('pod', own)])).head), 407)
+  await proxy.store.createApiKey(row)
+  assert.equal(statusOf((await openConnect(proxy.url, authority, [basic('pod', own)])).head), 407)
   const head = requestText(`GET http://${authority}/pets HTTP/1.1\nHost: ${authority}\n${basic('pod', own)}`)
-  assert.equal(statusOf(await exchangeBytes(road.url, head)), 407)
+  assert.equal(statusOf(await exchangeBytes(proxy.url, head)), 407)
   assert.equal(upstream.requests.length, 0)
 })
 
 test('a revoked key is no key', async (t) => {
-  const { proxy: road, authority, key } = await scene(t)
-  const [row] = await road.store.apiKeys()
+  const { proxy, authority, key } = await scene(t)
+  const [row] = await proxy.store.apiKeys()
   assert.ok(row)
-  await road.store.revokeApiKey(row.hash, Date.now())
-  assert.equal(statusOf((await openConnect(road.url, authority, [basic('pod', key)])).head), 407)
+  await proxy.store.revokeApiKey(row.hash, Date.now())
+  assert.equal(statusOf((await openConnect(proxy.url, authority, [basic('pod', key)])).head), 407)
 })
 
 test('reverse routes ask for no key of the proxy', async (t) => {
-  const { proxy: road } = await scene(t)
-  assert.equal((await fetch(`${road.url}/api/pets`)).status, 200)
+  const { proxy } = await scene(t)
+  assert.equal((await fetch(`${proxy.url}/api/pets`)).status, 200)
 })

@@ -41,13 +41,13 @@ async function scene(t: TestContext, egress: object, options: Partial<ProxyOptio
 const LOOPBACK = ['127.0.0.0/8', '::1']
 
 test('TLS to a host that a route names is intercepted, judged and forwarded to it', async (t) => {
-  const { at, ca, proxy: road, upstream } = await scene(t, { allow: LOOPBACK })
+  const { at, ca, proxy, upstream } = await scene(t, { allow: LOOPBACK })
   const secure = await startTls(openTo(at), { servername: 'localhost', ca })
   const answer = await ask(secure, 'GET /v1/pets HTTP/1.1\nHost: localhost')
   assert.equal(statusOf(answer), 200)
   assert.match(answer, /Preflight-Action: CONTINUE/)
   assert.equal(upstream.requests[0]?.headers['host'], `localhost:${upstream.port}`)
-  assert.match(await road.metrics.text(), /preflight_connections_total\{entrance="redirect",outcome="intercepted"\} 1/)
+  assert.match(await proxy.metrics.text(), /preflight_connections_total\{entrance="redirect",outcome="intercepted"\} 1/)
 })
 
 test('TLS to another host passes unread when egress allows it, whole', async (t) => {
@@ -75,11 +75,11 @@ test('a beginning of TLS that comes in pieces is read all the same', async (t) =
 })
 
 test('a host that nothing names is closed without an answer, and recorded', async (t) => {
-  const { at, proxy: road, trusted } = await scene(t, {}, { routes: [] })
+  const { at, proxy, trusted } = await scene(t, {}, { routes: [] })
   await assert.rejects(startTls(openTo(at), { servername: 'other.example', ca: trusted.certificate }))
-  await until(() => road.interceptions.length > 0, 'the denial is recorded')
-  assert.equal(road.interceptions[0]?.executionAction, 'STOP')
-  assert.match(road.interceptions[0]?.action ?? '', /^TLS other\.example:/)
+  await until(() => proxy.interceptions.length > 0, 'the denial is recorded')
+  assert.equal(proxy.interceptions[0]?.executionAction, 'STOP')
+  assert.match(proxy.interceptions[0]?.action ?? '', /^TLS other\.example:/)
 })
 
 test('TLS without a server name is closed: nobody can tell where it was going', async (t) => {

@@ -117,14 +117,14 @@ for (const [where, scene] of [
   ['inside a CONNECT', insideConnect],
 ] as const) {
   test(`${where}: one message each way, with metadata at both ends of the answer`, async (t) => {
-    const { client, service, proxy: road } = await scene(t)
+    const { client, service, proxy } = await scene(t)
     const text = await echo(client, { text: 'hello' })
     assert.deepEqual([text.note?.text, text.code], ['hello', status.OK])
     assert.equal(metadataOf(text.metadata, 'greeting'), 'hello')
     assert.equal(metadataOf(text.trailer, 'sum'), '42')
     assert.deepEqual(metadataOf(text.trailer, 'sum-bin'), Buffer.from([0, 255]))
     assert.equal(service.calls[0]?.path, '/test.echo.v1.Echo/Say')
-    await until(() => road.listener.openCalls() === 0, 'the call is over')
+    await until(() => proxy.listener.openCalls() === 0, 'the call is over')
   })
 
   test(`${where}: four megabytes each way`, async (t) => {
@@ -173,7 +173,7 @@ for (const [where, scene] of [
   })
 
   test(`${where}: a deadline and a cancellation reach the server, and leave nothing open`, async (t) => {
-    const { client, service, proxy: road } = await scene(t)
+    const { client, service, proxy } = await scene(t)
     const late = await echo(client, { text: 'never' }, { deadline: Date.now() + 300 })
     assert.equal(late.code, status.DEADLINE_EXCEEDED)
     assert.match(String(metadataOf(service.calls[0]?.metadata, 'user-agent')), /grpc-node/)
@@ -183,7 +183,10 @@ for (const [where, scene] of [
     const cancel = fieldOf(endless, 'cancel')
     assert.ok(typeof cancel === 'function')
     Reflect.apply(cancel, endless, [])
-    await until(() => service.cancelled() === 2 && road.listener.openCalls() === 0, 'the stream is given up everywhere')
+    await until(
+      () => service.cancelled() === 2 && proxy.listener.openCalls() === 0,
+      'the stream is given up everywhere',
+    )
   })
 
   test(`${where}: a call that is refused says so in the form of gRPC`, async (t) => {

@@ -35,9 +35,9 @@ const GOOD = headers([
   [':path', '/pets'],
 ])
 
-async function assertServes({ proxy: road }: Scene, client: FramesClient, what: string): Promise<void> {
-  assert.equal((await fetch(`${road.url}/pets`)).status, 200, what)
-  const other = openFrames(road.url)
+async function assertServes({ proxy }: Scene, client: FramesClient, what: string): Promise<void> {
+  assert.equal((await fetch(`${proxy.url}/pets`)).status, 200, what)
+  const other = openFrames(proxy.url)
   other.send(GOOD)
   assert.equal(await other.wordOn(1, PATIENCE_MS), 200, what)
   other.socket.destroy()

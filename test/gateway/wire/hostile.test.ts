@@ -62,8 +62,8 @@ function send(url: string, bytes: string): Promise<string> {
 }
 
 /** Requests that the gateway let on, and those that arrived at the last server: correlation id, method and path. */
-function judged({ proxy: road }: Scene): readonly string[] {
-  return road.interceptions
+function judged({ proxy }: Scene): readonly string[] {
+  return proxy.interceptions
     .filter(({ effect }) => effect === 'forwarded')
     .map(({ correlationId, action }) => `${correlationId} ${action}`)
 }

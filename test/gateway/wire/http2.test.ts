@@ -43,22 +43,22 @@ async function statusOfStream(stream: ClientHttp2Stream): Promise<unknown> {
 }
 
 test('a request is judged, counted from its real client, and answered with the decision', async (t) => {
-  const { proxy: road, upstream, session } = await scene(t)
+  const { proxy, upstream, session } = await scene(t)
   const stream = session.request({ ':path': '/pets?q=%2F', cookie: ['a=1', 'b=2'], 'x-two': ['1', '2'] })
   const [headers]: unknown[] = await once(stream, 'response')
   assert.equal(Reflect.get(Object(headers), 'preflight-action'), 'CONTINUE')
   assert.equal(await text(stream), 'good')
-  assert.equal(road.interceptions[0]?.action, 'GET /pets')
+  assert.equal(proxy.interceptions[0]?.action, 'GET /pets')
   const [request] = upstream.requests
   assert.equal(request?.url, '/pets?q=%2F')
   assert.equal(request?.headers.cookie, 'a=1; b=2')
   assert.equal(request?.headers['x-two'], '1, 2')
   assert.equal(request?.headers['x-forwarded-for'], '127.0.0.1')
-  assert.equal(request?.headers['x-forwarded-host'], new URL(road.url).host)
+  assert.equal(request?.headers['x-forwarded-host'], new URL(proxy.url).host)
 })
 
 test('a hundred concurrent requests on one connection are answered, each with its own', async (t) => {
-  const { proxy: road, session } = await scene(t, (request, response) => response.end(request.url))
+  const { proxy, session } = await scene(t, (request, response) => response.end(request.url))
   const answers = await Promise.all(
     Array.from({ length: 100 }, (_, index) => text(session.request({ ':path': `/pets/${index}` }))),
   )
@@ -66,7 +66,7 @@ test('a hundred concurrent requests on one connection are answered, each with it
     answers,
     Array.from({ length: 100 }, (_, index) => `/pets/${index}`),
   )
-  await until(() => road.listener.openCalls() === 0, 'all calls are over')
+  await until(() => proxy.listener.openCalls() === 0, 'all calls are over')
 })
 
 test('bodies and trailers go both ways', async (t) => {
@@ -124,7 +124,7 @@ test('a length that is not the body’s is no request', async (t) => {
 })
 
 test('streams that are opened and reset in a row end the connection, and leave no call open', async (t) => {
-  const { proxy: road, session } = await scene(t)
+  const { proxy, session } = await scene(t)
   const flood = (): void => {
     for (let index = 0; index < 200 && !session.closed && !session.destroyed; index += 1) {
       const stream = session.request({ ':path': '/pets' })
@@ -135,8 +135,8 @@ test('streams that are opened and reset in a row end the connection, and leave n
   }
   flood()
   await until(() => session.destroyed, 'the connection is over')
-  await until(() => road.listener.openCalls() === 0, 'no call is left')
-  assert.equal((await fetch(`${road.url}/pets`)).status, 200)
+  await until(() => proxy.listener.openCalls() === 0, 'no call is left')
+  assert.equal((await fetch(`${proxy.url}/pets`)).status, 200)
 })
 
 test('a client that reads nothing holds the upstream back', async (t) => {
@@ -175,11 +175,11 @@ test('an answer may come before the body has begun', async (t) => {
 
 test('a gateway that stops lets streams under way finish and takes no new ones', async (t) => {
   const waiting = Promise.withResolvers<() => void>()
-  const { proxy: road, session } = await scene(t, (_request, response) => waiting.resolve(() => response.end('late')))
+  const { proxy, session } = await scene(t, (_request, response) => waiting.resolve(() => response.end('late')))
   const stream = session.request({ ':path': '/pets' })
   const answer = text(stream)
   const finish = await waiting.promise
-  const closed = road.listener.close(30_000)
+  const closed = proxy.listener.close(30_000)
   await once(session, 'goaway')
   finish()
   assert.equal(await answer, 'late')
@@ -187,15 +187,15 @@ test('a gateway that stops lets streams under way finish and takes no new ones',
 })
 
 test('the first bytes of either version may come one by one', async (t) => {
-  const { proxy: road } = await scene(t)
-  const socket = openSocket(road.url)
+  const { proxy } = await scene(t)
+  const socket = openSocket(proxy.url)
   for (const letter of 'PUT /pets HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n') {
     socket.write(letter)
     await new Promise((resolve) => setImmediate(resolve))
   }
   assert.ok(statusOf(await readHead(socket)) >= 200)
   socket.destroy()
-  const preface = openSocket(road.url)
+  const preface = openSocket(proxy.url)
   for (const letter of 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n') {
     preface.write(letter, 'latin1')
     await new Promise((resolve) => setImmediate(resolve))

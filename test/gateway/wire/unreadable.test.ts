@@ -59,14 +59,14 @@ for (const [what, bytes, status, code, message] of [
   ['an endless extension', `${CHUNKED}5;${'x'.repeat(60_000)}`, 413, 'PAYLOAD_TOO_LARGE', /extensions of a chunk/],
 ] as const) {
   test(`${what}: ${status} ${code}`, async (t) => {
-    const { proxy: road, upstream } = await scene(t)
-    const answer = await exchangeBytes(road.url, bytes)
+    const { proxy, upstream } = await scene(t)
+    const answer = await exchangeBytes(proxy.url, bytes)
     assert.equal(statusOf(answer), status)
     const body = bodyOf(answer)
     assert.equal(at(body, 'error'), code)
     assert.match(String(at(body, 'message')), message)
     assert.equal(upstream.requests.length, 0)
-    assert.equal((await fetch(road.url)).status, 200)
+    assert.equal((await fetch(proxy.url)).status, 200)
   })
 }
 
@@ -119,8 +119,8 @@ test('an upload that stops making sense is refused, and the upstream does not ta
 })
 
 test('over HTTP/2 a long target and many fields get the same errors', async (t) => {
-  const { proxy: road, upstream } = await scene(t)
-  const session = connect(road.url)
+  const { proxy, upstream } = await scene(t)
+  const session = connect(proxy.url)
   t.after(() => session.destroy())
   const fields = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`x-${index}`, 'y']))
   for (const [status, headers] of [

@@ -78,8 +78,8 @@ async function upstreamAnswering(
   }
 }
 
-function ask(t: TestContext, { proxy: road }: Upstream, fields = '', target = '/chat', method = 'GET'): Socket {
-  const socket = openSocket(road.url)
+function ask(t: TestContext, { proxy }: Upstream, fields = '', target = '/chat', method = 'GET'): Socket {
+  const socket = openSocket(proxy.url)
   socket.on('error', () => socket.destroy())
   t.after(() => socket.destroy())
   socket.write(

@@ -67,8 +67,8 @@ async function refusedWith(url: string, options: ClientOptions = {}): Promise<nu
 }
 
 test('text, binary, empty and large messages go both ways, compressed as both sides agreed', async (t) => {
-  const { proxy: road, upstream } = await scene(t)
-  const socket = await open(`${road.url}/chat?room=1`, { headers: { 'preflight-receipt': 'forged' } })
+  const { proxy, upstream } = await scene(t)
+  const socket = await open(`${proxy.url}/chat?room=1`, { headers: { 'preflight-receipt': 'forged' } })
   assert.equal(socket.extensions, 'permessage-deflate')
   const large = Buffer.alloc(8 * 1024 * 1024, 'abc')
   assert.equal(await echo(socket, 'hello'), 'hello')
@@ -79,29 +79,29 @@ test('text, binary, empty and large messages go both ways, compressed as both si
   assert.equal(upstream.requests[0]?.headers['preflight-receipt'], undefined)
   socket.close(4000, 'enough')
   assert.deepEqual(await closeOf(socket), { code: 4000, reason: 'enough' })
-  await until(() => road.listener.openCalls() === 0 && upstream.openConnections() === 0, 'both sides are closed')
+  await until(() => proxy.listener.openCalls() === 0 && upstream.openConnections() === 0, 'both sides are closed')
 })
 
 test('the code and reason with which the upstream closes arrive', async (t) => {
-  const { proxy: road } = await scene(t)
-  const socket = await open(`${road.url}/closing`)
+  const { proxy } = await scene(t)
+  const socket = await open(`${proxy.url}/closing`)
   socket.send('close')
   assert.deepEqual(await closeOf(socket), { code: 4001, reason: 'as told' })
 })
 
 test('a hundred concurrent connections, half of them aborted by either side, leave nothing open', async (t) => {
-  const { proxy: road, upstream } = await scene(t)
-  const sockets = await Promise.all(Array.from({ length: 100 }, () => open(`${road.url}/chat`)))
-  assert.equal(road.listener.openCalls(), 100)
+  const { proxy, upstream } = await scene(t)
+  const sockets = await Promise.all(Array.from({ length: 100 }, () => open(`${proxy.url}/chat`)))
+  assert.equal(proxy.listener.openCalls(), 100)
   sockets.forEach((socket, index) => index % 2 === 0 && socket.terminate())
-  await until(() => road.listener.openCalls() === 50 && upstream.openConnections() === 50, 'the clients’ half is gone')
+  await until(() => proxy.listener.openCalls() === 50 && upstream.openConnections() === 50, 'the clients’ half is gone')
   for (const socket of upstream.sockets) socket.terminate()
-  await until(() => road.listener.openCalls() === 0 && upstream.openConnections() === 0, 'the upstream’s half is gone')
+  await until(() => proxy.listener.openCalls() === 0 && upstream.openConnections() === 0, 'the upstream’s half is gone')
 })
 
 test('a client that reads nothing holds the upstream back', async (t) => {
-  const { proxy: road, upstream } = await scene(t)
-  const socket = await open(`${road.url}/chat`)
+  const { proxy, upstream } = await scene(t)
+  const socket = await open(`${proxy.url}/chat`)
   socket.pause()
   const [far] = upstream.sockets
   assert.ok(far !== undefined)
@@ -123,28 +123,28 @@ test('an operation of a contract says nothing of what follows a switch: refused,
     otherwise: undefined,
     map: undefined,
   }
-  const { proxy: road, upstream } = await scene(t, { ...pets, upgrade: 'judged' })
+  const { proxy, upstream } = await scene(t, { ...pets, upgrade: 'judged' })
   const answer = await exchangeBytes(
-    road.url,
+    proxy.url,
     'GET /pets HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
   )
   assert.equal(statusOf(answer), 403)
   assert.match(answer, /"error":"UPGRADE_REFUSED"/)
   assert.match(answer, /Preflight-Action: STOP/)
   assert.equal(upstream.openConnections(), 0)
-  assert.match(road.log.join(), /proxy.upgrade_refused/)
+  assert.match(proxy.log.join(), /proxy.upgrade_refused/)
 })
 
 test('what no rule names is a read by its method only, and is refused as a switch', async (t) => {
-  const { proxy: road } = await scene(t, { otherwise: undefined, upgrade: undefined })
-  assert.equal(await refusedWith(`${road.url}/other`), 403)
-  assert.equal(await echo(await open(`${road.url}/named`), 'by a rule'), 'by a rule')
+  const { proxy } = await scene(t, { otherwise: undefined, upgrade: undefined })
+  assert.equal(await refusedWith(`${proxy.url}/other`), 403)
+  assert.equal(await echo(await open(`${proxy.url}/named`), 'by a rule'), 'by a rule')
 })
 
 test('a route that observes counts what it would have refused, and lets it on', async (t) => {
-  const { proxy: road } = await scene(t, { mode: 'observe', upgrade: 'judged' })
-  assert.equal(await echo(await open(`${road.url}/chat`), 'seen'), 'seen')
-  assert.match(await road.metrics.text(), /preflight_observed_calls_total\{route="chat",would="stopped"\} 1/)
+  const { proxy } = await scene(t, { mode: 'observe', upgrade: 'judged' })
+  assert.equal(await echo(await open(`${proxy.url}/chat`), 'seen'), 'seen')
+  assert.match(await proxy.metrics.text(), /preflight_observed_calls_total\{route="chat",would="stopped"\} 1/)
 })
 
 test('a blocked switch never reaches the upstream; a monitored one is measured to its end', async (t) => {
@@ -156,22 +156,22 @@ test('a blocked switch never reaches the upstream; a monitored one is measured t
   }
   const decide = { ALLOW: 'WARN', BLOCK: 'BLOCK' } as const
   for (const wanted of ['BLOCK', 'ALLOW'] as const) {
-    const { proxy: road, upstream } = await scene(t, pets, { decide: () => decide[wanted] })
+    const { proxy, upstream } = await scene(t, pets, { decide: () => decide[wanted] })
     if (wanted === 'BLOCK') {
-      assert.equal(await refusedWith(`${road.url}/pets`), 403)
+      assert.equal(await refusedWith(`${proxy.url}/pets`), 403)
       assert.equal(upstream.requests.length, 0)
       continue
     }
-    const socket = await open(`${road.url}/pets`)
-    assert.equal(road.interceptions.at(-1)?.effect, 'forwarded')
+    const socket = await open(`${proxy.url}/pets`)
+    assert.equal(proxy.interceptions.at(-1)?.effect, 'forwarded')
     await echo(socket, 'x'.repeat(1000))
     assert.equal(
-      road.events.some(({ type }) => type === 'preflight.execution.finished'),
+      proxy.events.some(({ type }) => type === 'preflight.execution.finished'),
       false,
     )
     socket.close()
-    await until(() => road.events.some(({ type }) => type === 'preflight.execution.finished'), 'its outcome is told')
-    const finished = road.events.find(({ type }) => type === 'preflight.execution.finished')
+    await until(() => proxy.events.some(({ type }) => type === 'preflight.execution.finished'), 'its outcome is told')
+    const finished = proxy.events.find(({ type }) => type === 'preflight.execution.finished')
     assert.match(JSON.stringify(finished), /"outcome":"UNKNOWN"/)
     assert.match(JSON.stringify(finished), /"status":101/)
   }
@@ -187,9 +187,9 @@ test('an answer that is no switch passes as it is', async (t) => {
   t.after(() => server.close())
   const address = server.address()
   const port = typeof address === 'object' && address !== null ? address.port : 0
-  const { proxy: road } = await scene(t, { upstream: `http://127.0.0.1:${port}` })
+  const { proxy } = await scene(t, { upstream: `http://127.0.0.1:${port}` })
   const answer = await exchangeBytes(
-    road.url,
+    proxy.url,
     'GET /pets HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
   )
   assert.match(answer, /^HTTP\/1\.1 401 .*who are you\?/s)
@@ -217,8 +217,8 @@ test('an upstream that switches to another protocol than requested is an error, 
     'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: smtp\r\n\r\n',
     (socket) => socket.on('end', () => cut.resolve()).resume(),
   )
-  const { proxy: road } = await scene(t, { upstream })
-  assert.equal(await refusedWith(`${road.url}/chat`), 502)
+  const { proxy } = await scene(t, { upstream })
+  assert.equal(await refusedWith(`${proxy.url}/chat`), 502)
   await cut.promise
 })
 
@@ -272,8 +272,8 @@ for (const [what, fields] of [
     t.after(() => server.close())
     const address = server.address()
     const port = typeof address === 'object' && address !== null ? address.port : 0
-    const { proxy: road } = await scene(t, { upstream: `http://127.0.0.1:${port}` })
-    const socket = openSocket(road.url)
+    const { proxy } = await scene(t, { upstream: `http://127.0.0.1:${port}` })
+    const socket = openSocket(proxy.url)
     socket.write(`GET /a HTTP/1.1\r\nHost: a\r\n${fields}\r\nConnection: Upgrade, HTTP2-Settings\r\n\r\n`)
     assert.equal(statusOf(await readHead(socket)), 200)
     socket.destroy()
@@ -341,11 +341,11 @@ test('a client that goes away before the upstream has switched takes its request
   t.after(() => server.close())
   const address = server.address()
   const port = typeof address === 'object' && address !== null ? address.port : 0
-  const { proxy: road } = await scene(t, { upstream: `http://127.0.0.1:${port}` })
-  const socket = openSocket(road.url)
+  const { proxy } = await scene(t, { upstream: `http://127.0.0.1:${port}` })
+  const socket = openSocket(proxy.url)
   socket.write('GET /chat HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
   const far = await asked.promise
   socket.end()
   if (!far.destroyed) await once(far, 'close')
-  await until(() => road.listener.openCalls() === 0, 'the call is over')
+  await until(() => proxy.listener.openCalls() === 0, 'the call is over')
 })
