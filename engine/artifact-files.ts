@@ -1,6 +1,7 @@
 /**
- * Files that an artifact carries beside its document, and what their names mean. Names are read without a file system: two that may mean
- * one file are refused, and a reference reaches what its own document's name leads to, nothing else.
+ * Files that an artifact carries with its document, and the meaning of their names. Names are read without a file
+ * system. Two names that may mean one file are refused, and a reference reaches only what its document's name leads
+ * to.
  */
 import type { Artifact, ArtifactType, ArtifactFile } from './artifact.ts'
 import { canonicalJson, type Sha256 } from './hash.ts'
@@ -10,10 +11,10 @@ export type { ArtifactFile, ArtifactFiles } from './artifact.ts'
 /** Files of one artifact. */
 export const MAX_ARTIFACT_FILES = 1000
 
-/** Types whose documents name further files. The others have no such reference, so a file could not be part of them. */
+/** Types whose documents name further files. Other types have no such reference. */
 const TYPES_WITH_FILES: ReadonlySet<ArtifactType> = new Set(['openapi', 'asyncapi', 'json_schema', 'protobuf'])
 
-/** What a protobuf document is called where its artifact states no path; imports cannot name it then. */
+/** The name of a protobuf document whose artifact states no path. Imports cannot name it. */
 const UNNAMED_PROTO = 'document.proto'
 
 interface FileMistake {
@@ -24,12 +25,12 @@ interface FileMistake {
 
 type Carrier = Pick<Artifact, 'type' | 'path' | 'files'>
 
-/** True when the artifact carries files beside its document. */
+/** True if the artifact carries files with its document. */
 export function hasFiles({ files }: Pick<Artifact, 'files'>): boolean {
   return files !== undefined && Object.keys(files).length > 0
 }
 
-/** Why the files of an artifact cannot be judged. Empty: their names have one meaning each. */
+/** Why the files of an artifact cannot be judged. Empty if every name has one meaning. */
 export function fileMistakes(artifact: Carrier): readonly FileMistake[] {
   const { type, path, files = {} } = artifact
   const paths = Object.keys(files)
@@ -63,7 +64,7 @@ export function fileMistakes(artifact: Carrier): readonly FileMistake[] {
 
 const PATH_FORM = 'a relative path with / between its parts, ./ or ../ at its start only'
 
-/** Texts of one side by the names that references lead to: from where the path of the document starts. */
+/** Texts of one side by the names that references use, relative to the start of the document's path. */
 export function filesOfSide(artifact: Carrier, side: 'before' | 'after'): Readonly<Record<string, string>> {
   const texts: [name: string, text: string][] = []
   for (const [path, file] of Object.entries(artifact.files ?? {})) {
@@ -74,19 +75,19 @@ export function filesOfSide(artifact: Carrier, side: 'before' | 'after'): Readon
   return Object.fromEntries(texts)
 }
 
-/** The name of the document among its files; empty where references cannot name it. */
+/** The name of the document among its files. Empty if references cannot name it. */
 export function documentName({ type, path = '' }: Carrier): string {
   const named = normalPath(path) ?? ''
   if (type !== 'protobuf') return named
   return named.endsWith('.proto') ? named : UNNAMED_PROTO
 }
 
-/** The text of a file on one side; undefined when the file is not there. */
+/** The text of a file on one side, or undefined. */
 export function textOn(file: ArtifactFile, side: 'before' | 'after'): string | undefined {
   return typeof file === 'string' ? file : file[side]
 }
 
-/** What is hashed for one side: the text itself, or with files the RFC 8785 text of all that the side consists of. */
+/** The digest input of one side: the text itself, or with files the RFC 8785 text of everything on that side. */
 export function sideDigest(
   artifact: Pick<Artifact, 'before' | 'after' | 'path' | 'files'>,
   side: 'before' | 'after',
@@ -122,25 +123,25 @@ function lengthOfFile(file: ArtifactFile): number {
 }
 
 /**
- * A name that begins with `./` or `../` starts at the document, every other one where `path` starts. Without `path` both are the same.
- * Null: it is no name.
+ * A name that begins with `./` or `../` starts at the document, every other one at the start of `path`. Without `path`
+ * both are the same. Null if it is not a name.
  */
 function nameOf(written: string, { type, path = '' }: Carrier): string | null {
   const steps = normalSteps(written)
   if (steps === null) return null
   const isBeside = written.startsWith('./') || written.startsWith('../')
   const name = (isBeside ? joined(path.split('/').slice(0, -1), steps) : steps).join('/')
-  // Imports are names from the root of a set: nothing is above it.
+  // Imports are names from the root of a set, which has no parent.
   return type === 'protobuf' && name.startsWith('../') ? null : name
 }
 
-/** Null for a path that has not one reading, or leads out of the tree that it starts from. */
+/** Null for a path that is ambiguous, or leads out of its tree. */
 function normalPath(path: string): string | null {
   const steps = normalSteps(path)
   return steps === null || steps[0] === '..' ? null : steps.join('/')
 }
 
-/** A backslash or a control character may mean something else to somebody. */
+/** Programs read a backslash or a control character differently. */
 const AMBIGUOUS = /[\\\p{Cc}]/u
 
 /** Steps above come first; an empty part has no meaning. */

@@ -1,4 +1,7 @@
-/** What is judged: artifacts with both sides, their canonical names and order, and the digests that identify them (docs/reference/api.md#post-apiv1preflight, docs/reference/hashes.md#input_fingerprint). */
+/**
+ * The judged input: artifacts with both sides, their canonical names and order, and the digests that identify them
+ * (docs/reference/api.md#post-apiv1preflight, docs/reference/hashes.md#input_fingerprint).
+ */
 import { hasFiles, sideDigest } from './artifact-files.ts'
 import { ARTIFACT_TYPES, type Artifact, type ArtifactType } from './artifact.ts'
 import { lookupTable } from './lookup-table.ts'
@@ -9,7 +12,7 @@ export type { Artifact, ArtifactType } from './artifact.ts'
 
 const TYPE_ALIASES: Readonly<Record<string, ArtifactType>> = lookupTable({ grpc: 'protobuf', mcp: 'mcp_manifest' })
 
-/** The canonical name of an artifact type or alias; null when it is neither. */
+/** The canonical name of an artifact type or alias, or null. */
 export function canonicalArtifactType(name: string): ArtifactType | null {
   const alias = Object.hasOwn(TYPE_ALIASES, name) ? TYPE_ALIASES[name] : undefined
   return alias ?? ARTIFACT_TYPES.find((type) => type === name) ?? null
@@ -17,7 +20,7 @@ export function canonicalArtifactType(name: string): ArtifactType | null {
 
 /** Identity of the judged input; a consumer recomputes it from its own request (docs/reference/hashes.md#input_fingerprint). */
 export function inputFingerprint(artifacts: readonly Artifact[], sha256: Sha256): Digest {
-  // Files are named from the path of the document: with them it is part of what is judged.
+  // Files are named relative to the path of the document, so with files the path is part of the judged input.
   const rows = inCanonicalOrder(artifacts).map(({ id, type, before, after, path = null, files = {} }) => ({
     id,
     type,
@@ -28,7 +31,7 @@ export function inputFingerprint(artifacts: readonly Artifact[], sha256: Sha256)
   return digestJson({ profile: 'change-set.v1', artifacts: rows }, sha256)
 }
 
-/** U+001F, unit separator: cannot occur in a hex digest, so the joined text has one reading. */
+/** U+001F, unit separator. It cannot occur in a hex digest, so the joined text is unambiguous. */
 const SEPARATOR = '\u001f'
 
 /** What identifies a change set (docs/reference/hashes.md). */
@@ -49,7 +52,7 @@ export function changeSetDigests(artifacts: readonly Artifact[], sha256: Sha256)
 }
 
 /**
- * Identity of the contents alone: neither id, type nor profile is in it, so whoever holds both sides can recompute it. The type
+ * Identity of the contents alone, without id, type and profile: whoever has both sides can compute it. The type
  * *as submitted* decides the order, not the canonical one.
  */
 export function artifactDigest(artifacts: readonly Artifact[], sha256: Sha256): Digest {
@@ -75,7 +78,7 @@ function digestOfContents(artifacts: readonly HashedArtifact[], sha256: Sha256):
   return digestText(sorted.map(({ before, after }) => before + after).join(SEPARATOR), sha256)
 }
 
-/** Of what was submitted, with ids and canonical types. */
+/** The digest of the submitted set, with ids and canonical types. */
 function digestOfSet(artifacts: readonly HashedArtifact[], sha256: Sha256): Digest {
   const rows = inCanonicalOrder(artifacts).map(({ id, type, before, after }) => ({
     id,

@@ -1,6 +1,6 @@
 /**
- * The comparison of two texts of one contract: text → Contract → Delta[] → FindingGroup[] → patterns.
- * Pure and synchronous; may be slow on large input, so the gateway runs it in a worker (law 7 of CONTRIBUTING.md).
+ * The comparison of two texts of one contract: text → Contract → Delta[] → FindingGroup[] → patterns. Pure and
+ * synchronous. It may be slow on large input, so the gateway runs it in a worker (law 7 of CONTRIBUTING.md).
  */
 import { fileMistakes, filesOfSide, hasFiles, lengthOfSide, documentName } from './artifact-files.ts'
 import type { Artifact, ArtifactType } from './change-set.ts'
@@ -27,13 +27,13 @@ export type { CompareOptions, ComparisonStats } from './format.ts'
 
 export interface Comparison extends FormatComparison, PatternReport {}
 
-/** What became of one artifact. `failed` carries the problem and never counts as analysed. */
+/** The analysis of one artifact. `failed` contains the problem and never counts as analysed. */
 export type ArtifactAnalysis = {
   readonly id: string
   readonly type: ArtifactType
 } & ({ readonly ok: true; readonly comparison: Comparison } | { readonly ok: false; readonly problem: Problem })
 
-/** One row for each type: a type that came without one would not compile. */
+/** One row for each type. A type without a row does not compile. */
 const FORMATS: Readonly<Record<ArtifactType, CompareFormat>> = {
   openapi: compareOpenApi,
   graphql: compareGraphql,
@@ -46,8 +46,8 @@ const FORMATS: Readonly<Record<ArtifactType, CompareFormat>> = {
 }
 
 /**
- * Compares both sides of an artifact. The same artifact and options give the same answer, byte for byte, whatever the
- * order of keys in the documents. A document that cannot be read, or is not of the declared type, is a problem.
+ * Compares both sides of an artifact. The same artifact and options give the same bytes, whatever the order of keys in
+ * the documents. A document that cannot be read, or is not of the declared type, is a problem.
  */
 export function compare(artifact: Artifact, options: CompareOptions, sha256: Sha256): Result<Comparison> {
   const { type, before, after } = artifact
@@ -77,7 +77,7 @@ interface Carried {
   readonly options: CompareOptions
 }
 
-/** Both sides with the files that the artifact carries, in the form that its format reads them in. */
+/** Both sides with the artifact's files, in the form that the format reads. */
 function withFiles(artifact: Artifact, options: CompareOptions): Result<Carried> {
   const { type, before, after } = artifact
   if (!hasFiles(artifact)) return ok({ before, after, options })
@@ -90,7 +90,7 @@ function withFiles(artifact: Artifact, options: CompareOptions): Result<Carried>
   for (const side of ['before', 'after'] as const) {
     const length = lengthOfSide(artifact, side)
     if (length <= maxLength) continue
-    const message = `The artifact is over a limit: ${side} and its files have ${length} code units together, and ${maxLength} are read.`
+    const message = `The artifact exceeds a limit: ${side} and its files have ${length} code units together, and ${maxLength} are read.`
     return fail({ code: 'ARTIFACT_OVER_LIMIT', message })
   }
   const files = { base: filesOfSide(artifact, 'before'), head: filesOfSide(artifact, 'after') }
@@ -106,12 +106,12 @@ function withFiles(artifact: Artifact, options: CompareOptions): Result<Carried>
   return ok({ before: setOf(before, files.base), after: setOf(after, files.head), options })
 }
 
-/** What the artifact carries comes before what was found for it elsewhere. */
+/** Files of the artifact come before those found elsewhere. */
 function bothFiles(own: FurtherFiles, found: FurtherFiles | undefined): FurtherFiles {
   return { base: { ...found?.base, ...own.base }, head: { ...found?.head, ...own.head } }
 }
 
-/** A document that was refused may be a good one of another type: then that is what to say. */
+/** A refused document may be valid as another type. The problem then names that type. */
 function mismatchOf(
   { type, before, after }: Artifact,
   problem: Problem,

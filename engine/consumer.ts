@@ -1,6 +1,6 @@
 /**
- * The consumer's side of a decision (docs/reference/envelope.md#rules-for-consumers): read it, and say whether this attempt may go on.
- * Branches on `execution_action` only; whatever is unknown, inconsistent or late is STOP.
+ * The consumer's side of a decision (docs/reference/envelope.md#rules-for-consumers): reads it, and decides whether
+ * this attempt may proceed. It branches on `execution_action` only. Everything unknown, inconsistent or late is STOP.
  */
 import { directiveOf, type ExecutionAction } from './decision.ts'
 import { checkConsumerForm } from './decide/envelope-check.generated.js'
@@ -10,7 +10,7 @@ import { instantSeconds } from './decide/instant.ts'
 import { reason } from './decide/reasons.ts'
 import { RECEIPT_FORMAT_VERSION } from './receipts/claims.ts'
 
-/** The members that a consumer may act on; everything else of an envelope is for display and audit. */
+/** The members that a consumer may act on. The other members of an envelope are for display and audit. */
 export interface ReadDecision {
   readonly decision_id: string
   readonly correlation_id: string
@@ -24,15 +24,15 @@ export type DecisionReading =
   | { readonly ok: true; readonly decision: ReadDecision }
   | { readonly ok: false; readonly reason: Reason }
 
-/** What holds at the moment of acting. */
+/** The facts at the moment of acting. */
 export interface AttemptFacts {
   /** Seconds since the epoch. */
   readonly now: number
-  /** Of the request that the consumer holds; the decision must be about the same input. */
+  /** Of the request that the consumer holds. The decision must be about the same input. */
   readonly inputFingerprint: string
-  /** `currently_authorized` of a verification with the context of this attempt; null is a stop. */
+  /** `currently_authorized` of a verification with the context of this attempt. Null means stop. */
   readonly currentlyAuthorized: boolean | null
-  /** Somebody takes the execution telemetry. */
+  /** A receiver of the execution telemetry is configured. */
   readonly isMonitoringWired: boolean
 }
 
@@ -42,8 +42,8 @@ export type Permission =
   | { readonly proceed: false; readonly directive: 'STOP' | 'REQUEST_APPROVAL'; readonly reason: Reason }
 
 /**
- * An envelope as received → what may be acted on. A mismatch among decision, safe_for_agent and execution_action, an unknown
- * directive or an unknown receipt format is refused, not resolved; unknown members are tolerated.
+ * Reads a received envelope. A mismatch among decision, safe_for_agent and execution_action, an unknown directive or
+ * an unknown receipt format is refused. Unknown members are tolerated.
  */
 export function readDecision(value: unknown): DecisionReading {
   const checked = checkConsumerForm(value)
@@ -67,7 +67,7 @@ export function readDecision(value: unknown): DecisionReading {
   return { ok: true, decision: { decision_id, correlation_id, execution_action, expires_at, input_fingerprint, token } }
 }
 
-/** What members have to say of each other and a JSON Schema cannot: each rule, for an envelope that carries both. */
+/** Rules between members that a JSON Schema cannot express, for an envelope that contains both. */
 const AGREEMENTS: readonly { readonly problem: string; readonly holds: (envelope: ConsumedEnvelope) => boolean }[] = [
   {
     problem: 'pattern_sources names a pattern that patterns does not carry.',
@@ -92,7 +92,10 @@ const AGREEMENTS: readonly { readonly problem: string; readonly holds: (envelope
   },
 ]
 
-/** May this attempt proceed, now? Everything but the two permitting directives, with all that they ask for, is a stop. */
+/**
+ * Whether this attempt may proceed now. Only the two permitting directives proceed, and only if all their conditions
+ * are met.
+ */
 export function mayProceed(reading: DecisionReading, attempt: AttemptFacts): Permission {
   if (!reading.ok) return stop(reading.reason)
   const { decision } = reading
@@ -112,7 +115,7 @@ interface Obstacle {
   readonly reason: Reason
 }
 
-/** What a permitting directive still needs. Conditions are written so that a value that is not there stands in the way. */
+/** The conditions of a permitting directive. They are written so that an absent value blocks. */
 const OBSTACLES: readonly Obstacle[] = [
   {
     stands: ({ expires_at: until }, { now }) => !(now < instantSeconds(until)),

@@ -19,11 +19,11 @@ export const DECISION_CLASSES: Readonly<
 export interface Directive {
   /** The effect may take place, with all else that it needs. */
   readonly proceeds: boolean
-  /** Only under a watch that takes its telemetry. */
+  /** Proceeds only with a receiver for its telemetry. */
   readonly isMonitored: boolean
   /** A person may still permit it; then a new decision is needed. */
   readonly isHeld: boolean
-  /** Of several directives on one request the greatest counts. */
+  /** If several directives apply to one request, the greatest counts. */
   readonly strictness: number
 }
 
@@ -35,18 +35,24 @@ export const DIRECTIVES: Readonly<Record<ExecutionAction, Directive>> = {
   STOP: { proceeds: false, isMonitored: false, isHeld: false, strictness: 3 },
 }
 
-/** Of a directive as it was received; one that is not known here is STOP (docs/reference/envelope.md#decisions-and-execution-actions). */
+/**
+ * The meaning of a received directive. An unknown one is STOP
+ * (docs/reference/envelope.md#decisions-and-execution-actions).
+ */
 export function directiveOf(action: string): Directive {
   const known = EXECUTION_ACTIONS.find((name) => name === action)
   return DIRECTIVES[known ?? 'STOP']
 }
 
-/** Of two decisions the one that lets less through; the first where they are alike. */
+/** The stricter of two decisions; the first if they are equal. */
 export function stricter(a: Decision, b: Decision): Decision {
   return DECISION_CLASSES[a].strictness >= DECISION_CLASSES[b].strictness ? a : b
 }
 
-/** What the caller says of the change: bound into the receipt, and readable by the policy. Absent members are null. */
+/**
+ * What the caller states about the change: bound into the receipt, and readable by the policy. Absent members are
+ * null.
+ */
 export interface DecisionContext {
   readonly operation: string | null
   readonly environment: string | null

@@ -1,4 +1,4 @@
-/** Paths of files as tools take them: what one may mean, lexically. Links on a disk are out of reach here. */
+/** File paths as tools interpret them, read lexically. Links on a disk are not resolved. */
 
 /** With slashes, without `.`, `..`, empty parts, a drive or a scheme; an absolute path keeps its slash. */
 export function normalFilePath(text: string): string {
@@ -11,7 +11,7 @@ export function normalFilePath(text: string): string {
   for (const part of path.split('/')) {
     if (part === '' || part === '.') continue
     if (part !== '..') parts.push(part)
-    // Above its beginning a relative path leads out of the folder that it is taken from.
+    // Above its start a relative path leaves its folder.
     else if (parts.length === 0 || parts.at(-1) === '..') parts.push(...(path.startsWith('/') ? [] : ['..']))
     else parts.pop()
   }
@@ -19,9 +19,9 @@ export function normalFilePath(text: string): string {
 }
 
 /**
- * Every file that a path names to some reader: escapes taken literally or decoded (once or again), quotes around it, what stands
- * behind the path in an address or a place in an editor, letters that look or count the same, and what Windows leaves out at the end
- * of a name.
+ * Every file that some reader may open for a path. Readers differ in escapes (literal, decoded once or twice),
+ * surrounding quotes, suffixes of addresses and editor positions, and lookalike letters. Windows also drops characters
+ * at the end of a name.
  */
 export function filePathReadings(text: string): readonly string[] {
   const decodings = [text]
@@ -35,8 +35,8 @@ export function filePathReadings(text: string): readonly string[] {
 }
 
 /**
- * Whether a path may name other files than the one of its letters: a glob, or a short name of Windows (`OPENAP~1.YAM`). Names of
- * several letters in brackets (`[id]`) are what web frameworks call folders, and are taken as they stand.
+ * Whether a path may name files other than the literal one: a glob, or a short name of Windows (`OPENAP~1.YAM`). Names
+ * of several letters in brackets (`[id]`) are folders of web frameworks, and are taken literally.
  */
 export function isFilePattern(text: string): boolean {
   return filePathReadings(text).some((path) => PATTERN.test(path))
@@ -44,20 +44,20 @@ export function isFilePattern(text: string): boolean {
 
 const PATTERN = /[*?]|\[(?:[!^]?[^\]]|[^\]]-[^\]]|[!^][^\]]+)\]|\{[^{}]*(?:,|\.\.)[^{}]*\}|[^/~]~\d/u
 
-/** Names that stand for one file where a disk does not tell letters or forms of Unicode apart: as written and in small letters. */
+/** Names of one file on a disk that ignores letter case or Unicode forms: as written and in lower case. */
 export function foldedFilePaths(path: string): readonly string[] {
   return [path, path.toLowerCase()].flatMap((one) => [one, one.normalize('NFC'), one.normalize('NFD')])
 }
 
-/** As many as a second and a third reader decode. */
+/** Rounds of decoding, as a second and a third reader would do. */
 const ROUNDS = 3
 
-/** What some reader makes of a path, each alone and all after one another. */
+/** Interpretations of a path, applied each alone and all in sequence. */
 const LOOSER: readonly ((path: string) => string)[] = [
   (path) => path.trim().replace(/^(["'`])(.*)\1$/s, '$2'),
   // The folder that a shell or an editor puts there, and that of a drive.
   (path) => path.replace(/^(?:\$\{?\w{1,100}\}?|%\w{1,100}%|~)[/\\]|^[a-z]:/i, ''),
-  // An address ends before its query and its fragment, and a place in an editor stands behind the file.
+  // An address ends before its query and fragment. An editor position follows the file name.
   (path) => path.replace(/[?#].*$/s, ''),
   (path) => path.replace(/(?::\d+){1,2}$/, ''),
   (path) => path.split('\0', 1)[0] ?? '',
@@ -71,7 +71,7 @@ const LOOSER: readonly ((path: string) => string)[] = [
       .join('/'),
 ]
 
-/** Windows drops blanks and dots at the end of a name; a segment that is one dot or two means something. */
+/** Windows drops blanks and dots at the end of a name. Segments `.` and `..` keep their meaning. */
 function withoutEnd(name: string): string {
   if (name === '.' || name === '..') return name
   let end = name.length

@@ -1,4 +1,7 @@
-/** What the comparison of two contracts says: findings, grouped so that one change is computed and shown once (docs/reference/api.md#post-apidiff). */
+/**
+ * The result of comparing two contracts: findings, grouped so that one change is computed and shown once
+ * (docs/reference/api.md#post-apidiff).
+ */
 import type { Json } from './hash.ts'
 
 export const LEVELS = ['breaking', 'dangerous', 'info'] as const
@@ -25,7 +28,7 @@ export interface Occurrence {
   readonly operation: Operation | null
   readonly tool: string | null
   readonly offer?: Offer
-  /** The change in the words of this place. */
+  /** The message for this place. */
   readonly message: string
   /** Stable identity of (rule, place, change): survives unrelated edits and reordering. */
   readonly fingerprint: string
@@ -57,7 +60,10 @@ export interface FindingGroup {
   readonly after: Json
   /** At least one. */
   readonly occurrences: readonly Occurrence[]
-  /** Places that are counted and not listed, of a change or a rule that reaches very many; absent: every place is listed. */
+  /**
+   * The number of places that are counted but not listed, for a change or rule with very many. Absent: every place is
+   * listed.
+   */
   readonly unlisted?: number
 }
 

@@ -1,6 +1,6 @@
 /**
- * What a contract format is, and what a comparison of it takes and returns. Every format stands on this file, and none knows the
- * others or the list of them (compare.ts).
+ * The interface of a contract format: the input and output of its comparison. Every format depends on this file, and
+ * none knows the others or their list (compare.ts).
  */
 import type { DocumentLimits } from './limits.ts'
 import type { FindingGroup, Level } from './finding.ts'
@@ -10,7 +10,10 @@ import type { Result } from './result.ts'
 /** Options of `POST /api/diff` (docs/reference/api.md#post-apidiff). Absent means the default of the rule set. */
 export interface CompareOptions {
   readonly limits?: DocumentLimits
-  /** Calendar day `YYYY-MM-DD` that sunset dates are held against; the engine has no clock. Absent: sunset dates in the past are not judged. */
+  /**
+   * Calendar day `YYYY-MM-DD` that sunset dates are compared with; the engine has no clock. Absent: sunset dates in
+   * the past are not judged.
+   */
   readonly today?: string
   readonly deprecation_days_stable?: number
   readonly deprecation_days_beta?: number
@@ -51,21 +54,23 @@ export interface UnresolvedReference {
   readonly reference: string
   /** Pointer of the object that holds it; for a further file its path, `#`, and the pointer. */
   readonly location: string
-  /** The tool whose schema holds it; null: it bears on the contract as a whole. */
+  /** The tool whose schema contains it. Null: it concerns the whole contract. */
   readonly tool: string | null
 }
 
-/** What the comparison of one format says. */
+/** The result of comparing one format. */
 export interface FormatComparison {
   readonly groups: readonly FindingGroup[]
   readonly stats: ComparisonStats
   /** Version of the contract language on either side, e.g. `3.0.3`; null for an empty side. */
   readonly spec_versions: { readonly base: string | null; readonly head: string | null }
-  /** What the contract itself says is its version; absent where its format has none, null on a side that states none. */
+  /** The version that the contract states. Absent if its format has none, null on a side that states none. */
   readonly contract_versions?: { readonly base: string | null; readonly head: string | null }
-  /** Who the contract itself says uses it, and which operation; absent where its format has no place to say so. */
+  /**
+   * The consumers that the contract states, and the operation each uses. Absent if its format has no place for them.
+   */
   readonly contract_consumers?: readonly { readonly name: string; readonly operation: string | null }[]
-  /** References of either side whose target was not handed in: what stands there was not compared. Empty: all of it was. */
+  /** References of either side whose target was not given and so not compared. Empty: everything was compared. */
   readonly unresolved: readonly UnresolvedReference[]
 }
 

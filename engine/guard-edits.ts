@@ -1,7 +1,7 @@
 /**
- * What a tool call is about to change in files, read from its arguments: edits that carry both sides, a text put in at a line, a
- * patch, or a whole new content (docs/reference/envelope.md#rules-for-consumers). Names of arguments are those that the common file tools use;
- * what is not recognised is no change, and whoever needs one stops.
+ * Reads from the arguments of a tool call which file changes it makes. It recognises edits with both sides, an
+ * insertion at a line, a patch, or new content (docs/reference/envelope.md#rules-for-consumers). Argument names are
+ * those of the common file tools. Arguments that are not recognised are no change, and a caller that needs one stops.
  */
 import type { StructuredPatch } from 'diff'
 import { applyPatch } from 'diff/lib/patch/apply.js'
@@ -28,7 +28,7 @@ export type FileChange =
   | { readonly kind: 'insert'; readonly path: string; readonly line: number; readonly text: string }
   | { readonly kind: 'patch'; readonly path: string; readonly patch: StructuredPatch }
 
-/** What arguments say of files. `unclear`: something changes and it cannot be told what, in one of the files that are named. */
+/** The file changes in arguments. `unclear`: an unknown change, in one of the named files. */
 export type FileChanges =
   | { readonly kind: 'none' }
   | { readonly kind: 'unclear'; readonly paths: readonly string[] }
@@ -39,7 +39,7 @@ export const FILE_ARGUMENTS = [
   ...(['relative_path', 'relativePath', 'absolute_path', 'absolutePath', 'target_file', 'targetFile', 'uri'] as const),
   ...(['paths', 'file_paths', 'filePaths'] as const),
 ] as const
-/** Members around the arguments themselves, which some frameworks take off. */
+/** Members around the arguments, which some frameworks remove. */
 const WRAPPERS = ['args', 'arguments', 'input', 'parameters', 'params', 'kwargs'] as const
 const CONTENTS = ['content', 'contents', 'new_content', 'newContent', 'text', 'file_text'] as const
 const PATCHES = ['patch', 'diff'] as const
@@ -67,7 +67,10 @@ const CHANGING: ReadonlySet<string> = new Set<string>([
 
 type Members = Readonly<Record<string, unknown>>
 
-/** Null when the arguments describe no change of one file. Two kinds of change at once are two readings, so none. */
+/**
+ * Null if the arguments describe no change of one file. Two kinds of change together are ambiguous, so they count as
+ * none.
+ */
 export function readFileChange(args: unknown): FileChange | null {
   const read = readFileChanges(args, null)
   const [only, ...others] = read.kind === 'changes' ? read.changes : []
@@ -76,7 +79,7 @@ export function readFileChange(args: unknown): FileChange | null {
 
 /**
  * All files that one call changes: `files[]` with a change each, a patch of several files, or one file.
- * @param declared members that the tool takes; one beside them could turn the reading away from what the tool does. Null: unknown
+ * @param declared members that the tool takes; another member could change what the tool does. Null: unknown
  */
 export function readFileChanges(given: unknown, declared: ReadonlySet<string> | null): FileChanges {
   const layers = layersOf(given)
@@ -134,7 +137,7 @@ function readChanges(args: Members): readonly FileChange[] | null {
   return change === null ? null : [change]
 }
 
-/** Every word that may be the path of a file which is changed. */
+/** Every text that may be the path of a changed file. */
 function mentionedPaths(args: Members): readonly string[] {
   const files: readonly unknown[] = Array.isArray(args['files']) ? args['files'] : []
   const places = [args, ...files.filter(isRecord)].flatMap((place) =>
@@ -182,7 +185,7 @@ export function applyFileChange(prior: string | null, change: FileChange): Resul
 /** Letters that all edits of one call may look through together: each goes over the whole file. A third of a second. */
 const MAX_WORK = 200_000_000
 
-/** The file after the edits, one after the other. A text that is not there, or there more than once, has no single reading. */
+/** The file after the edits, in order. A text that occurs never or several times in the file is ambiguous. */
 function applyReplacements(prior: string, replacements: readonly Replacement[]): Result<string, Reason> {
   if (prior.length * replacements.length > MAX_WORK)
     return unrecognised('The edits of a file of this length are too many to be followed; make them in several calls.')
@@ -190,9 +193,7 @@ function applyReplacements(prior: string, replacements: readonly Replacement[]):
   for (const { before, after, isEverywhere } of replacements) {
     const parts = text.split(before)
     if (before === '' || parts.length < 2 || (parts.length > 2 && !isEverywhere))
-      return unrecognised(
-        'The text to replace is not in the file exactly once, so what the edit would make of it cannot be told.',
-      )
+      return unrecognised('The text to replace is not in the file exactly once, so the result of the edit is unknown.')
     text = parts.join(after)
   }
   return ok(text)
@@ -235,7 +236,7 @@ function readChange(args: Members, path: string): FileChange | null {
   return content === null ? null : { kind: 'write', path, content }
 }
 
-/** Editors whose `insert` names a line. Beside another change it is not told which of them the tool makes. */
+/** Editors whose `insert` names a line. With another change in the same call it is unclear which one the tool makes. */
 function readInsertion(args: Members, path: string): FileChange | null {
   const line = args['insert_line']
   if (typeof line !== 'number' || !Number.isSafeInteger(line) || line < 0) return null
@@ -246,7 +247,10 @@ function readInsertion(args: Members, path: string): FileChange | null {
   return text === null ? null : { kind: 'insert', path, line, text }
 }
 
-/** A path beside a patch says where its one file lies, and the heads of the patch name the same; they are as `diff -u` and git write them. */
+/**
+ * A path next to a patch gives the place of its one file, and the patch headers must name the same file as `diff -u`
+ * and git write it.
+ */
 function readPatch(patch: string, path: string | null): readonly FileChange[] | null {
   const files = parsed(patch)
   if (files === null || files.length === 0 || (path !== null && files.length > 1) || MOVES.test(patch)) return null
@@ -262,7 +266,7 @@ function readPatch(patch: string, path: string | null): readonly FileChange[] | 
   return changes
 }
 
-/** Lines of a head that name another file than `---` and `+++` do, to those who read them. */
+/** Header lines that some readers take for other file names than those of `---` and `+++`. */
 const MOVES = /^(?:Index:|rename (?:from|to) |copy (?:from|to) )/m
 
 function isUnnamed({ oldFileName, newFileName }: StructuredPatch): boolean {
@@ -278,8 +282,8 @@ function parsed(patch: string): readonly StructuredPatch[] | null {
 }
 
 /**
- * A file that moves as it changes is two files, which no reading of one change tells. Nor is one whose head is not as git writes it in a
- * folder: tools take the folder off, or leave it.
+ * A change that also moves its file concerns two files, which is ambiguous. So is a header that git would not write:
+ * tools remove the folder, or keep it.
  */
 function patchedPath({ oldFileName, newFileName }: StructuredPatch): string | null {
   const isGit = [oldFileName, newFileName].every(
@@ -315,6 +319,6 @@ function readReplacement(value: Members): Replacement | null {
 
 function firstText(value: Members, names: readonly string[]): string | null {
   const found = names.map((name) => value[name]).filter((text) => typeof text === 'string')
-  // Two members that both could be meant: the tool might take the other one.
+  // Two possible members are ambiguous: the tool might take the other one.
   return found.length === 1 ? (found[0] ?? null) : null
 }

@@ -1,6 +1,6 @@
 /**
- * The shapes in which frameworks hold tools: functions, objects with a member that runs them (Vercel AI SDK, LangChain and others),
- * clients of MCP servers. Here they are only wrapped: whether a call may run is asked of `guard`.
+ * The forms in which frameworks represent tools: functions, objects with a member that runs them (Vercel AI SDK,
+ * LangChain and others), clients of MCP servers. This file only wraps them; `guard` decides whether a call may run.
  */
 import { readJson } from './contracts/json-text.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from './limits.ts'
@@ -24,8 +24,8 @@ function isCallable(value: unknown): value is Callable {
 }
 
 /**
- * The same tool, guarded in whichever way it is run.
- * @throws TypeError when nothing about it can be run: a guard that wraps nothing would be believed
+ * The same tool with every way of running it guarded.
+ * @throws TypeError if nothing in it can be run: a guard without effect would look like a real one
  */
 export function guardedTool(name: string, tool: unknown, guard: Guard): unknown {
   if (isCallable(tool)) return Object.freeze(held(name, tool, guard))
@@ -34,7 +34,7 @@ export function guardedTool(name: string, tool: unknown, guard: Guard): unknown 
   return withMembers(tool, (member, run) => (isRunner(member) ? held(name, run, guard) : null))
 }
 
-/** Judged and run with a copy of the arguments: who holds on to them changes nothing any more. */
+/** Judges and runs a copy of the arguments, so that the caller cannot change them in between. */
 function held(name: string, run: Callable, guard: Guard): Callable {
   return (...args) => {
     const [given, ...more] = args
@@ -45,7 +45,10 @@ function held(name: string, run: Callable, guard: Guard): Callable {
 
 const MAX_DEPTH = 64
 
-/** Plain data, each member read once; null: there is something else in it, which could be read as another thing the next time. */
+/**
+ * Plain data, each member read once. Null if it contains anything else, which could return another value on a second
+ * read.
+ */
 function copyOf(value: unknown, depth = 0): { readonly value: unknown } | null {
   if (typeof value !== 'object' || value === null) return isCallable(value) ? null : { value }
   const isPlain = Array.isArray(value) || [Object.prototype, null].includes(Object.getPrototypeOf(value))
@@ -59,7 +62,10 @@ function copyOf(value: unknown, depth = 0): { readonly value: unknown } | null {
   return { value: Array.isArray(value) ? members.map(([, member]) => member) : Object.fromEntries(members) }
 }
 
-/** A client of an MCP server (the official SDK's, or one alike): its calls of tools are guarded, by `callTool` and by `request`. */
+/**
+ * A client of an MCP server (the official SDK's, or a compatible one) with tool calls guarded, by `callTool` and by
+ * `request`.
+ */
 export function guardedClient(client: object, guard: Guard): unknown {
   if (!isCallable(Reflect.get(client, 'callTool')))
     throw new TypeError('The MCP client has no callTool, so there is nothing to guard.')
@@ -69,7 +75,7 @@ export function guardedClient(client: object, guard: Guard): unknown {
       const [given, ...more] = args
       const copy = copyOf(given)
       const request = copy?.value
-      // What cannot be copied is taken for a call of a tool that nobody can read.
+      // A request that cannot be copied counts as a tool call with unreadable arguments.
       const isToolCall = member === 'callTool' || !isRecord(request) || request['method'] === 'tools/call'
       const params = member === 'callTool' ? request : isRecord(request) ? request['params'] : null
       const forward = (): unknown => run(...(copy === null ? args : [request, ...more]))
@@ -84,8 +90,8 @@ function guardedToolCall(params: unknown, guard: Guard, run: Run): Promise<unkno
 }
 
 /**
- * What is guarded runs on the object itself, so that a tool which runs itself by another of its members is judged once; everything else
- * runs on the guarded one, so that what it makes of the tool (a pipe, a batch) holds no way around.
+ * A guarded member runs on the original object, so a tool that runs itself by another member is judged once. Other
+ * members run on the guarded object, so what they make of the tool (a pipe, a batch) does not bypass the guard.
  */
 function withMembers(target: object, guarded: (member: string | symbol, run: Callable) => Callable | null): unknown {
   const known = new WeakMap<object, unknown>()
@@ -94,7 +100,7 @@ function withMembers(target: object, guarded: (member: string | symbol, run: Cal
     known.set(inner, made)
     return made
   }
-  /** Members are shown as `get` has them, whichever way they are asked for; none can be put in their place. */
+  /** Every way of reading a member returns what `get` returns. No member can be replaced. */
   const proxyOf = (inner: object): unknown => {
     const read = (member: string | symbol, receiver?: unknown): unknown => {
       const value: unknown = Reflect.get(inner, member, receiver ?? inner)
@@ -134,21 +140,23 @@ const SCHEMAS: ReadonlySet<string | symbol> = new Set([
   'args_schema',
 ])
 
-/** Whether something that runs a tool can be reached through a value: what it was made of (`lc_kwargs`), a tool within a tool. */
+/**
+ * Whether a value leads to something that runs a tool: its constructor arguments (`lc_kwargs`), a tool within a tool.
+ */
 function holdsRunner(value: unknown, depth = 0): value is object {
   if (typeof value !== 'object' || value === null || depth > 4) return false
   if (RUNNERS.some((runner) => isCallable(Reflect.get(value, runner)))) return true
   return Object.entries(value).some(([name, member]) => !SCHEMAS.has(name) && holdsRunner(member, depth + 1))
 }
 
-/** Frameworks hand over an object, its JSON text (OpenAI), or a whole tool call around it (LangChain). */
+/** Frameworks pass an object, its JSON text (OpenAI), or a whole tool call around it (LangChain). */
 function argumentsOf(given: unknown): unknown {
   if (typeof given === 'string') {
-    // Strictly: of a key that stands there twice nobody knows which the tool will take.
+    // Strict parsing: with a duplicate key it is unknown which value the tool takes.
     const read = readJson(given, DEFAULT_DOCUMENT_LIMITS)
     return read.ok ? read.value : null
   }
-  // Other members than those of a call could be what the tool takes.
+  // The tool could take members that a tool call does not have.
   const isCall = isRecord(given) && given['type'] === 'tool_call' && 'args' in given
   return isCall && Object.keys(given).every((name) => CALL.has(name)) ? given['args'] : given
 }

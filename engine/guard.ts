@@ -1,7 +1,7 @@
 /**
- * The guard: a tool table wrapped so that a call which would change a contract runs only under a decision that permits it, for
- * agents that cannot run behind a proxy. Asking, time and files are handed in; the judgement is `mayProceed`, and everything that
- * goes wrong before the tool runs ends in `executed: false`.
+ * The guard for agents that cannot run behind a proxy. It wraps a tool table so that a call that would change a
+ * contract runs only with a permitting decision. Requests, time and files are passed in. `mayProceed` decides, and
+ * every failure before the tool runs ends in `executed: false`.
  */
 import { inputFingerprint, type Artifact, type ArtifactType } from './change-set.ts'
 import { mayProceed, readDecision, type Permission } from './consumer.ts'
@@ -14,13 +14,16 @@ import { filePathReadings, foldedFilePaths, isFilePattern, normalFilePath } from
 import type { Sha256 } from './hash.ts'
 import { isRecord } from './schema/located.ts'
 
-/** The gateway, as the guard needs it. Each function sends one body and answers the parsed body of a good answer; else it rejects. */
+/**
+ * The gateway, as the guard needs it. Each function sends one body and returns the parsed body of a successful
+ * response; otherwise it rejects.
+ */
 export interface GuardService {
   /** POST /api/v1/preflight */
   readonly preflight: (request: object) => Promise<unknown>
   /** POST /api/v1/verify-receipt */
   readonly verify: (question: object) => Promise<unknown>
-  /** POST /api/v1/telemetry; absent: no monitoring is wired, so CONTINUE_WITH_MONITORING does not proceed. */
+  /** POST /api/v1/telemetry. Absent: no monitoring is wired, so CONTINUE_WITH_MONITORING does not proceed. */
   readonly report?: (event: object) => Promise<unknown>
 }
 
@@ -41,13 +44,16 @@ export interface GuardOptions extends GuardService {
   readonly context?: GuardPlace
   /** The file as it is now; null when there is none. Without this function only edits that carry both sides can be judged. */
   readonly readFile?: (path: string) => Promise<string | null>
-  /** Tools that change nothing: they run unjudged. Every other tool must be seen to change one file, or it does not run. */
+  /**
+   * Tools that change nothing: they run unjudged. Every other tool runs only if its call is read as a change of one
+   * file.
+   */
   readonly reads?: readonly string[]
   /** Absolute path of the folder that relative paths start from: `typeOf` then gets absolute paths from there, too. */
   readonly root?: string
   /**
-   * What kind of contract a file is; `none`: it is no contract and may be changed unjudged; null: look at its text. The path comes
-   * resolved, with slashes and without `.` and `..`.
+   * The contract type of a file. `none`: it is not a contract and may be changed unjudged. Null: detect it from the
+   * text. The path is resolved, with slashes and without `.` and `..`.
    */
   readonly typeOf?: (path: string) => ArtifactType | 'none' | null
   readonly sha256: Sha256
@@ -124,7 +130,7 @@ async function unjudged(run: Run): Promise<GuardOutcome<unknown>> {
 async function guardedCall(run: Run, args: unknown, options: GuardOptions): Promise<GuardOutcome<unknown>> {
   const change = readFileChange(args)
   if (change === null)
-    return refused(reason('GUARD_CALL_UNRECOGNISED', 'What this call would change cannot be told from its arguments.'))
+    return refused(reason('GUARD_CALL_UNRECOGNISED', 'The arguments do not show what this call would change.'))
   if (isNoContract(change.path, options)) return unjudged(run)
   const judged = await judge(change, options)
   if (!('artifacts' in judged)) return judged
@@ -139,8 +145,8 @@ async function guardedCall(run: Run, args: unknown, options: GuardOptions): Prom
 }
 
 /**
- * Every file that the path may name has to be none: `./contracts/x` and `docs/../contracts/x` are `contracts/x`, and so is
- * `Contracts/X` on many disks. Nobody knows what a pattern names.
+ * Every file that the path may name must be `none`. `./contracts/x` and `docs/../contracts/x` are `contracts/x`, and
+ * so is `Contracts/X` on many disks. The files of a pattern are unknown.
  */
 function isNoContract(path: string, { typeOf: declared, root }: GuardOptions): boolean {
   if (declared === undefined || isFilePattern(path)) return false
@@ -149,7 +155,7 @@ function isNoContract(path: string, { typeOf: declared, root }: GuardOptions): b
     .every((name) => declared(name) === 'none')
 }
 
-/** As it is seen from the root; what lies elsewhere stays as it is. */
+/** The path relative to the root. A path elsewhere is unchanged. */
 function fromRoot(path: string, root: string | undefined): string {
   const folder = root === undefined ? null : normalFilePath(root)
   return folder !== null && path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path
@@ -161,7 +167,7 @@ interface Judged {
   readonly decisionId: string
 }
 
-/** Never rejects: what fails on the way to a permission is none. */
+/** Never rejects: a failure on the way to a permission is a refusal. */
 async function judge(change: FileChange, options: GuardOptions): Promise<Judged | Refused> {
   try {
     const prior = (await options.readFile?.(change.path)) ?? null
@@ -172,7 +178,7 @@ async function judge(change: FileChange, options: GuardOptions): Promise<Judged 
       const kind = permission.directive === 'REQUEST_APPROVAL' ? 'REQUIRE_APPROVAL' : 'BLOCK'
       return { executed: false, verdict: { kind, decisionId, reason: permission.reason } }
     }
-    // Decided about what the file was: somebody else may have written to it since.
+    // The decision is about the former content; another writer may have changed the file since.
     if (((await options.readFile?.(change.path)) ?? null) !== prior)
       return refused(reason('GUARD_CONTENT_CHANGED', `${change.path} was changed while the change was being judged.`))
     return { artifacts, permission, decisionId: decisionId ?? '' }
@@ -198,7 +204,7 @@ async function permissionFor(
   if (!reading.ok)
     return { permission: mayProceed(reading, { ...attempt, currentlyAuthorized: null }), decisionId: null }
   const { token, decision_id: decisionId } = reading.decision
-  // What the guard itself holds, not what the decision says of it.
+  // What the guard itself computed, not what the decision contains.
   const { inputFingerprint: held } = attempt
   const verified = await options.verify({
     token,
@@ -218,7 +224,7 @@ function isAuthorized(value: unknown): boolean {
   return isRecord(value) && value['currently_authorized'] === true
 }
 
-/** The contract before and after; with the file at hand whole, else the two sides that the edit itself carries. */
+/** The contract before and after: the whole file if it can be read, else the two sides of the edit. */
 function artifactsOf(change: FileChange, prior: string | null, options: GuardOptions): readonly Artifact[] | Refused {
   const { path } = change
   if (prior === null)
@@ -248,7 +254,7 @@ function typed(untyped: readonly Omit<Artifact, 'type'>[], options: GuardOptions
   return artifacts
 }
 
-/** An edit may break a contract beyond recognition: then it is what it was before. */
+/** An edit may make a contract unrecognisable. It then keeps its former type. */
 function typeOf({ path = '', before, after }: Omit<Artifact, 'type'>, options: GuardOptions): ArtifactType | null {
   const declared = options.typeOf?.(fromRoot(normalFilePath(path), options.root)) ?? null
   if (declared !== null && declared !== 'none') return declared
@@ -260,14 +266,14 @@ function typeOf({ path = '', before, after }: Omit<Artifact, 'type'>, options: G
 
 type Warned = Extract<GuardVerdict, { readonly correlationId: string }>
 
-/** Runs with the two events that CONTINUE_WITH_MONITORING asks for. The first must be taken before the tool runs. */
+/** Runs the tool with the two events of CONTINUE_WITH_MONITORING. The first must be accepted before the tool runs. */
 async function monitored(run: Run, verdict: Warned, options: GuardOptions): Promise<GuardOutcome<unknown>> {
   const report = (type: 'started' | 'finished', more: object = {}): Promise<unknown> =>
     options.report?.(executionEvent(verdict, type, more)) ?? Promise.resolve()
   try {
     await report('started')
   } catch {
-    // Nobody takes the telemetry: under watch means that somebody watches.
+    // Without a receiver of the telemetry the call is not monitored, so it is refused.
     return refused(reason('MONITORING_UNWIRED', 'The telemetry of the call was not taken, so it did not run.'))
   }
   const startedAt = options.now()
@@ -275,7 +281,7 @@ async function monitored(run: Run, verdict: Warned, options: GuardOptions): Prom
     try {
       await report('finished', { outcome, duration_ms: Math.max(0, options.now() - startedAt) })
     } catch {
-      // The effect is there; the gateway closes a window that nobody closed as UNKNOWN.
+      // The effect has happened. The gateway closes an open monitoring window as UNKNOWN.
     }
   }
   let result: unknown

@@ -1,4 +1,4 @@
-/** Canonical JSON (RFC 8785) and digests. The hash function is handed in: the engine has no crypto of its own. */
+/** Canonical JSON (RFC 8785) and digests. The hash function is passed in, because the engine has no cryptography. */
 import canonicalizeJson from 'canonicalize'
 
 /** SHA-256 of the UTF-8 bytes of a text, as 64 lowercase hex digits. */

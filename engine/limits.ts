@@ -1,4 +1,4 @@
-/** Bounds on one contract document: what a stranger's text may cost before it is believed (docs/reference/api.md#limits-and-rate-headers). */
+/** Limits for one contract document from an untrusted source (docs/reference/api.md#limits-and-rate-headers). */
 
 export interface DocumentLimits {
   /** UTF-16 code units of one side. */

@@ -1,6 +1,6 @@
 /**
- * Tables that are asked by names from outside. A plain object has rows of Object.prototype too: `TABLE['constructor']` is a
- * function there. An architecture test keeps every table by text in this form.
+ * Tables that are looked up by external names. A plain object also has the members of Object.prototype:
+ * `TABLE['constructor']` is a function. An architecture test requires this form for every table with text keys.
  */
 
 /** The rows of a table, and nothing else. */

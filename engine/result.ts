@@ -1,14 +1,16 @@
-/** Foreseen failures are values: every fallible step of the engine answers a Result, and only broken invariants throw. */
+/**
+ * Foreseen failures are values: every fallible step of the engine returns a Result, and only broken invariants throw.
+ */
 
 export type Result<T, P = Problem> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problem: P }
 
-/** Why something could not be done, in a form that an API error, a reason and a log line can all be made from. */
+/** Why something could not be done, in a form for API errors, reasons and logs. */
 export interface Problem {
   /** Stable reason code, upper snake case (see `docs/errors.md`). */
   readonly code: string
-  /** For people: what is wrong and how to mend it. The place stands beside it, in the members below. */
+  /** For people: what is wrong and how to fix it. The members below contain the place. */
   readonly message: string
   /** JSON Pointer into the document (or request) at fault; `''` is its root. */
   readonly pointer?: string

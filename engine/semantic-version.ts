@@ -1,4 +1,4 @@
-/** The versions that contracts state about themselves, as SemVer 2.0.0 orders them. Another scheme has no order here. */
+/** The versions that contracts state, in the order of SemVer 2.0.0. Other version schemes have no order here. */
 
 export interface SemanticVersion {
   readonly numbers: readonly [major: number, minor: number, patch: number]

@@ -1,4 +1,4 @@
-/** The type of a contract from its text, where nobody has declared it: by what only documents of that type hold. */
+/** Detects the type of a contract from its text, by content that only documents of that type have. */
 import type { ArtifactType } from './change-set.ts'
 import { fail, ok, type Problem, type Result } from './result.ts'
 import { isRecord } from './schema/located.ts'
@@ -28,8 +28,8 @@ const SIGNS: readonly { readonly type: ArtifactType; readonly isOf: (root: unkno
 ]
 
 /**
- * The type that both sides show; an empty side shows none. The problem says which side cannot be read or recognised, or
- * that the sides are of different types.
+ * The type of both sides. An empty side has none. The problem names the side that cannot be read or recognised, or
+ * states that the types differ.
  */
 export function sniffArtifactType(
   before: string,
@@ -56,7 +56,9 @@ interface Sniffed {
   readonly type: Result<ArtifactType> | null
 }
 
-/** `true`, `{}` and a schema that only describes show no type by themselves; beside a JSON Schema they are one. */
+/**
+ * `true`, `{}` and a schema with annotations only have no type of their own. Compared with a JSON Schema they are one.
+ */
 function withBareSchemas(
   base: Sniffed,
   head: Sniffed,
@@ -81,7 +83,7 @@ function typeOf(text: string, side: 'base' | 'head', limits: DocumentLimits): Re
   return type === undefined ? fail(unrecognised(side)) : ok(type)
 }
 
-/** Only definitions for Kubernetes are kept as several documents in one text. */
+/** Only Kubernetes definitions are kept as several documents in one text. */
 function isCrdStream(text: string, limits: DocumentLimits): boolean {
   if (!text.includes('CustomResourceDefinition')) return false
   const read = readDocuments(text, limits)
@@ -89,11 +91,11 @@ function isCrdStream(text: string, limits: DocumentLimits): boolean {
 }
 
 function unrecognised(side: 'base' | 'head'): Problem {
-  const message = `The type of the ${side} document cannot be told from its content. Declare it, e.g. as openapi, graphql or mcp_manifest.`
+  const message = `The type of the ${side} document is not recognised from its content. Declare it, e.g. as openapi, graphql or mcp_manifest.`
   return { code: 'UNSUPPORTED_ARTIFACT_TYPE', message }
 }
 
-/** Most OpenAPI documents name their language first, and large ones need not be read twice. */
+/** Most OpenAPI documents name their version first, and large ones need not be read twice. */
 const OPENAPI_START =
   /^\uFEFF?\s*(?:\{\s*"(?:openapi|swagger)"\s*:|(?:#[^\n]*\n|---[^\n]*\n|\s)*["']?(?:openapi|swagger)["']?\s*:)/
 const OPENING = 4096

@@ -1,6 +1,6 @@
 /** "Did you mean": the known name nearest to one that is not known. Mistakes of policies, settings and commands suggest it. */
 
-/** Null when nothing is near enough to be worth saying. */
+/** Null if no name is near enough. */
 export function nearest(name: string, known: Iterable<string>): string | null {
   const limit = Math.max(1, Math.floor(name.length / 3))
   let best: { readonly name: string; readonly distance: number } | null = null
@@ -12,8 +12,8 @@ export function nearest(name: string, known: Iterable<string>): string | null {
 }
 
 /**
- * The known name that is meant by one in other letters, with other separators or with a slip of the finger. Null when the name
- * may well be another one: names up to three letters differ by any letter.
+ * The known name that is meant by one with other letter case, other separators or a typing error. Null if the name may
+ * be another one: names of up to three letters differ by any letter.
  */
 export function misspelled(name: string, known: Iterable<string>): string | null {
   const plain = bare(name)

@@ -67,7 +67,7 @@ const forms: Readonly<Record<TypeForm, unknown>> = {
   Unsafe: (schema: Schema): Schema => schema,
 }
 
-/** Its signature stands for TypeBox's: the schemas lack only marks that its types speak of and nothing here reads. */
+/** Its signature is that of TypeBox: the schemas lack only type marks that nothing here reads. */
 function withTypesOfTypeBox(built: typeof forms): TypeBuilder
 function withTypesOfTypeBox(built: object): object {
   return built

@@ -1,4 +1,4 @@
-/** Violations of a schema, as ajv names them → Problems with a JSON Pointer to the member at fault and words to mend it by. */
+/** Schema violations from ajv → Problems with a JSON Pointer to the faulty member and a fix. */
 import { lookupTable } from './lookup-table.ts'
 import type { Problem, Result } from './result.ts'
 
@@ -16,7 +16,7 @@ export type Checked<T> = Result<T, readonly SchemaViolation[]>
 
 type ViolationText = (params: Readonly<Record<string, unknown>>) => string
 
-/** Keyword → what is wrong, after the name of the member. Keywords without a row say what ajv says. */
+/** Keyword → what is wrong, after the name of the member. A keyword without a row uses ajv's message. */
 const WORDINGS: Readonly<Record<string, ViolationText>> = lookupTable({
   additionalProperties: ({ additionalProperty }) => `may not have the member ${JSON.stringify(additionalProperty)}`,
   required: ({ missingProperty }) => `needs the member ${JSON.stringify(missingProperty)}`,
@@ -25,19 +25,18 @@ const WORDINGS: Readonly<Record<string, ViolationText>> = lookupTable({
   anyOf: () => 'has none of the forms that it may have: see its description in the schema',
   const: ({ allowedValue }) => `must be ${JSON.stringify(allowedValue)}`,
   type: ({ type }) => `must be of type ${String(type)}`,
-  minItems: ({ limit }) => `must have ${limit === 1 ? 'an entry' : `${String(limit)} entries`} at the least`,
-  maxItems: ({ limit }) => `may have ${String(limit)} entries at the most`,
+  minItems: ({ limit }) => `must have at least ${limit === 1 ? 'one entry' : `${String(limit)} entries`}`,
+  maxItems: ({ limit }) => `may have at most ${String(limit)} entries`,
   minLength: () => 'must not be empty',
-  maxLength: ({ limit }) => `may have ${String(limit)} characters at the most`,
-  minimum: ({ limit }) => `must be ${String(limit)} at the least`,
-  maximum: ({ limit }) => `may be ${String(limit)} at the most`,
+  maxLength: ({ limit }) => `may have at most ${String(limit)} characters`,
+  minimum: ({ limit }) => `must be at least ${String(limit)}`,
+  maximum: ({ limit }) => `may be at most ${String(limit)}`,
   pattern: ({ pattern }) => formOf(String(pattern)),
 })
 
 /** What a text has to look like, by the pattern of its schema. */
 const FORMS: Readonly<Record<string, string>> = lookupTable({
-  '^[a-z0-9][a-z0-9_.-]{0,62}$':
-    'be small letters, digits, _, . or -, beginning with a letter or digit, 63 at the most',
+  '^[a-z0-9][a-z0-9_.-]{0,62}$': 'be small letters, digits, _, . or -, beginning with a letter or digit, at most 63',
   '^[A-Z][A-Z0-9_]{2,63}$': 'be a code: capitals, digits and _, beginning with a letter, 3 to 64',
   '^https?://': 'be an address that begins with http:// or https://',
   '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$': 'be an instant in UTC: 2027-01-31T12:00:00Z',
@@ -49,7 +48,9 @@ function formOf(pattern: string): string {
   return `must ${Object.hasOwn(FORMS, pattern) ? FORMS[pattern] : `match ${pattern}`}`
 }
 
-/** Of several readings of one place (`anyOf`) only the summary is told; `code` is that of every problem made. */
+/**
+ * For several alternatives at one place (`anyOf`) only the summary is reported. `code` is the code of every problem.
+ */
 export function problemsOf(violations: readonly SchemaViolation[], code: string): readonly Problem[] {
   return violations
     .filter(({ schemaPath }) => !/\/anyOf\/\d/.test(schemaPath))

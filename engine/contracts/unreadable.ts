@@ -14,9 +14,9 @@ export function unreadable(what: string, place: FaultPosition = {}): Problem {
   return problem('ARTIFACT_UNREADABLE', 'The document cannot be read', what, place)
 }
 
-/** The text is more than a limit allows; `what` completes “The document is over a limit: …”. */
+/** The text exceeds a limit; `what` completes “The document exceeds a limit: …”. */
 export function overLimit(what: string, position: Position | null = null): Problem {
-  return problem('ARTIFACT_OVER_LIMIT', 'The document is over a limit', what, { position })
+  return problem('ARTIFACT_OVER_LIMIT', 'The document exceeds a limit', what, { position })
 }
 
 /** The same problem for one side of a comparison. */

@@ -161,7 +161,7 @@ function construct(text: string, parsed: ParsedYaml, limits: DocumentLimits): Re
 
 function notOneDocument(count: number): Problem {
   return count === 0
-    ? unreadable('it holds nothing but comments', { fix: 'Give the text of the contract.' })
+    ? unreadable('it contains only comments', { fix: 'Give the text of the contract.' })
     : unreadable(`it holds ${count} YAML documents`, { fix: 'Give each as an artifact of its own.' })
 }
 

@@ -1,26 +1,29 @@
-/** A person's word on a decision, as the decision sees it (docs/reference/api.md#approvals): asked for, or given. Given lowers REQUIRE_APPROVAL to WARN and nothing else. */
+/**
+ * An approval decision as input of a verdict (docs/reference/api.md#approvals): requested or granted. A granted
+ * approval lowers REQUIRE_APPROVAL to WARN and does nothing else.
+ */
 import type { Evidence, Reason } from './envelope-members.ts'
 import { ENVELOPE_BOUNDS } from './envelope-vocabulary.ts'
 import { instantText } from './instant.ts'
 import { reason } from './reasons.ts'
 import { clip, counted } from './text.ts'
 
-/** Nobody has approved (yet); the request says where it can be. */
+/** Not approved so far. The request names the page of the approval. */
 export interface ApprovalRequested {
   readonly state: 'requested'
   readonly id: string
-  /** Where the request can be seen and settled. */
+  /** Where the request can be viewed and decided. */
   readonly address: string
 }
 
 export interface ApprovalGranted {
   readonly state: 'granted'
   readonly id: string
-  /** Who granted it, as the gateway knows them. */
+  /** The approver as the gateway identifies them. */
   readonly approver: string
-  /** Seconds since the epoch; the decision is valid no longer than this. */
+  /** Seconds since the epoch. The decision is not valid after it. */
   readonly until: number
-  /** Why, in their words; absent or empty: they gave no reason. */
+  /** The approver's reason. Absent or empty: none was given. */
   readonly comment?: string
 }
 
@@ -33,7 +36,7 @@ export function approvedException(grant: ApprovalGranted): Reason {
   )
 }
 
-/** A breaking contract that somebody else owns was accepted as a baseline. @param breaking how many changes break */
+/** A breaking contract of another owner was accepted as a baseline. @param breaking how many changes break */
 export function acceptedBreak({ approver, id, comment = '' }: ApprovalGranted, breaking: number): Reason {
   const why = comment === '' ? '' : `: ${comment}`
   return reason(

@@ -1,13 +1,13 @@
-/** How far the change reaches, and under which names: blast radius and patterns over all artifacts of the change set. */
+/** The reach of the change: blast radius and patterns over all artifacts of the change set. */
 import type { FindingGroup } from '../finding.ts'
 import type { PatternReport } from '../patterns/pattern.ts'
 import type { BlastRadius } from './envelope-members.ts'
 import type { ConsumerReach, JudgedArtifact } from './judgement.ts'
 
-/** Rows of detected patterns in one envelope; the rest is counted in the evidence. */
+/** Maximum rows of detected patterns in one envelope. The evidence contains the count of the others. */
 const MAX_PATTERN_ROWS = 100
 
-/** Without a scope the comparison's own counts hold; with one, what the remaining findings touch. */
+/** Without a scope, the counts of the comparison. With one, what the remaining findings touch. */
 export function blastRadius(
   artifacts: readonly JudgedArtifact[],
   isScoped: boolean,
@@ -52,7 +52,7 @@ interface MergedPatterns extends PatternReport {
   readonly omitted: number
 }
 
-/** One report for the change set: indices are moved to where the rows end up. */
+/** One report for the change set: indices point to the new rows. */
 export function mergePatterns(reports: readonly PatternReport[]): MergedPatterns {
   const rows = reports.flatMap(({ detected_patterns: detected }) => detected)
   let offset = 0

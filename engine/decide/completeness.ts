@@ -1,6 +1,7 @@
 /**
- * How far the judged change set is known to be all of the change (docs/reference/envelope.md#completeness-modes): facts that the issuing path
- * hands in, and the members of the envelope that follow from them. They inform; none of them enters the verdict's fingerprint.
+ * How far the judged change set is known to be complete (docs/reference/envelope.md#completeness-modes). The issuing
+ * path supplies the facts, and the envelope members follow from them. They are informative and not part of the
+ * verdict's fingerprint.
  */
 import type { Digest } from '../hash.ts'
 import type { Problem } from '../result.ts'
@@ -9,7 +10,7 @@ import type { COMPLETENESS_MODES } from './envelope-vocabulary.ts'
 
 type CompletenessMode = (typeof COMPLETENESS_MODES)[number]
 
-/** Where a change set was listed by the gateway itself. */
+/** The source of a change set that the gateway listed itself. */
 export interface DerivationFacts {
   readonly platform: 'scm_a' | 'scm_b' | 'scm_c'
   /** Resolved commits. */
@@ -25,9 +26,12 @@ export interface Commitment {
 
 /** Who listed the change set. */
 export type ChangeSetOrigin =
-  /** The caller, who vouches for it by naming the repository. */
+  /** The caller, who attests to it by naming the repository. */
   | { readonly kind: 'submitted'; readonly attested: Commitment }
-  /** The gateway, from the platform, or from a request that writes files itself (`derivation` null). `problem`: why the list is not whole. */
+  /**
+   * The gateway, from the platform, or from a request that writes files itself (`derivation` null). `problem`: why the
+   * list is incomplete.
+   */
   | {
       readonly kind: 'derived'
       readonly derivation: DerivationFacts | null
@@ -37,15 +41,15 @@ export type ChangeSetOrigin =
 
 export interface CompletenessFacts {
   readonly origin: ChangeSetOrigin
-  /** When the tenant's control over the declared repository was proven, ISO 8601 UTC; null: it is not. */
+  /** When the tenant's control over the declared repository was proven, ISO 8601 UTC, or null. */
   readonly bindingProvenAt: string | null
-  /** Of the contract discovery profile in force; null: none was applied. */
+  /** Hash of the contract discovery profile in force, or null. */
   readonly selectorHash: Digest | null
 }
 
 const COMMITMENT_ALG = 'changeset.sorted-leaf.v1'
 
-/** What would raise the mode; null where nothing would. */
+/** What would raise the mode, or null. */
 const CHANNELS: Readonly<Record<CompletenessMode, string | null>> = {
   UNBOUND: 'repository_binding',
   ATTESTED_UNVERIFIED: 'repository_binding',
@@ -56,7 +60,7 @@ const CHANNELS: Readonly<Record<CompletenessMode, string | null>> = {
   UNESTABLISHABLE: null,
 }
 
-/** Absent facts: artifacts that somebody submitted, and nothing is known of where they come from. */
+/** Without facts the artifacts were submitted, and their source is unknown. */
 function completenessMode(facts: CompletenessFacts | undefined, context: DecisionContext): CompletenessMode {
   if (facts === undefined) return 'UNBOUND'
   const { origin, bindingProvenAt } = facts
@@ -100,7 +104,7 @@ function commitmentOf(origin: ChangeSetOrigin): Commitment | null {
   return origin.kind === 'derived' ? origin.commitment : origin.attested
 }
 
-/** Absent, not null, where the gateway listed nothing itself. */
+/** Absent, not null, if the gateway listed nothing itself. */
 function derivationMember(facts: CompletenessFacts | undefined) {
   const derivation = facts?.origin.kind === 'derived' ? facts.origin.derivation : null
   if (derivation === null) return {}

@@ -1,7 +1,7 @@
-/** Who is reached by a change, of those who are declared to use a contract. Info findings reach nobody: what they name goes on working. */
+/** The declared consumers of a contract that a change reaches. Information findings reach nobody. */
 import type { FindingGroup, Occurrence } from '../finding.ts'
 
-/** One thing that a consumer uses; what is null is not narrowed. */
+/** One use by a consumer. A null member does not narrow it. */
 export interface ConsumerUse {
   /** Id of the artifact. */
   readonly artifact: string | null
@@ -20,7 +20,7 @@ interface ChangedArtifact {
   readonly groups: readonly FindingGroup[]
 }
 
-/** Those whom an artifact itself declares (`x-consumers`), in the terms of the others. */
+/** The consumers that an artifact itself declares (`x-consumers`), in the common form. */
 export function consumersInContract(
   artifact: string,
   declared: readonly { readonly name: string; readonly operation: string | null }[],
@@ -43,7 +43,7 @@ export function reachedConsumers(
 
 interface TouchedConsumer {
   readonly id: string
-  /** The contract as a whole is touched: every use of it is. */
+  /** The whole contract is touched, and so is every use of it. */
   readonly isWhole: boolean
   readonly operations: ReadonlySet<string>
   readonly tools: ReadonlySet<string>
@@ -54,7 +54,7 @@ function touchedBy(groups: readonly FindingGroup[]): Omit<TouchedConsumer, 'id'>
     .filter(({ level }) => level !== 'info')
     .flatMap((group) => group.occurrences)
   return {
-    // Places that are not listed may be anybody's.
+    // Unlisted places may concern anyone.
     isWhole: groups.some(({ level, unlisted = 0 }) => level !== 'info' && unlisted > 0) || places.some(isOfWhole),
     operations: new Set(
       places.flatMap(({ operation }) => (operation ? [`${operation.method} ${operation.path}`] : [])),

@@ -1,4 +1,7 @@
-/** Findings + policy + context → verdict. Pure and total: every failure on the way ends in a reason and a decision that is not ALLOW. */
+/**
+ * Findings + policy + context → verdict. Pure and total: every failure ends in a reason and a decision that is not
+ * ALLOW.
+ */
 import type { ArtifactAnalysis } from '../compare.ts'
 import type { ChangeSetDigests } from '../change-set.ts'
 import { countFindings, type FindingGroup } from '../finding.ts'
@@ -38,18 +41,18 @@ import { clip } from './text.ts'
 import type { ArtifactVerdict, SeveritySummary, Verdict } from './verdict.ts'
 
 export interface DecideInput extends ChangeSetDigests {
-  /** One row an artifact of the change set; a failed one makes the analysis incomplete. */
+  /** One row for each artifact of the change set. A failed one makes the analysis incomplete. */
   readonly analyses: readonly ArtifactAnalysis[]
   readonly context: DecisionContext
   readonly policy: CompiledPolicy
   readonly scope: DecisionScope | null
-  /** Name of the route of an intercepted call, which the policy may read; absent or null: none. */
+  /** Name of the route of an intercepted call, for the policy. Absent or null: none. */
   readonly route?: string | null
-  /** The publication that carries the contracts, whose version step the policy may mind; absent or null: none. */
+  /** The publication that contains the contracts, whose version step the policy may check. Absent or null: none. */
   readonly release?: Release | null
-  /** Who is declared to use which contract; absent: nobody is. */
+  /** Declared consumers of the contracts. Absent: none. */
   readonly consumers?: readonly DeclaredConsumer[]
-  /** Who was seen calling what, under any names; counted only. Absent or null: nobody was looked for. */
+  /** Observed callers, under any names, which are only counted. Absent or null: calls were not observed. */
   readonly observed?: readonly DeclaredConsumer[] | null
   /** Earlier decisions of the same scope, newest first, for policies that look back (`historyWindow`); absent: none. */
   readonly history?: readonly EarlierDecision[]
@@ -60,9 +63,12 @@ export interface DecideInput extends ChangeSetDigests {
   /** Seconds since the epoch, for the expiry of waivers. */
   readonly now: number
   readonly sha256: Sha256
-  /** What is known of an approval of exactly this change set and context; looked at under REQUIRE_APPROVAL only. Absent: nothing. */
+  /** The approval state of exactly this change set and context, used under REQUIRE_APPROVAL only. Absent: none. */
   readonly approval?: ApprovalFacts
-  /** How the change set came to be; absent: somebody submitted it. A list that the gateway could not get whole makes the analysis incomplete. */
+  /**
+   * The source of the change set. Absent: it was submitted. A list that the gateway could not get completely makes the
+   * analysis incomplete.
+   */
   readonly completeness?: CompletenessFacts
 }
 
@@ -143,7 +149,7 @@ export function decide(input: DecideInput): Verdict {
   }
 }
 
-/** Of everything that asks for an approval, each set of groups once. */
+/** The approver groups of every ruling that requires an approval, each set once. */
 function approversOf(judgements: readonly FindingJudgement[], rulings: readonly ChangeSetRuling[]): Approvers {
   const asked = [...rulings, ...judgements.map(({ effect }) => effect)].flatMap(({ approvers }) => approvers)
   return [...new Map(asked.map((groups) => [groups.toSorted().join(' '), groups])).values()]
@@ -166,18 +172,20 @@ function decisionOf({
   const floor = degraded.length > 0 ? policy.onIncomplete : 'ALLOW'
   const whole = rulings.reduce<Decision>((strictest, { decision }) => stricter(strictest, decision), floor)
   const found = strictestOf(judgements, whole)
-  // Drift does not block, but an ALLOW has no warnings: it becomes a WARN so that the drift is said.
+  // Drift does not block, but an ALLOW has no warnings. It becomes a WARN so that the drift is reported.
   return pin.match === false ? stricter(found, 'WARN') : found
 }
 
-/** A decision ends with the approval that it rests on, and at the next moment at which the policy may answer otherwise. */
+/** A decision ends with its approval, and at the next moment at which the policy result may change. */
 function validity(policy: CompiledPolicy, occasion: PolicyOccasion, grant: ApprovalGranted | null): number {
   const { context, now } = occasion
   const ends = [grant?.until ?? null, policy.nextEdge(occasion)].filter((end) => end !== null)
   return Math.max(1, Math.min(policy.ttlSeconds(context.operation), ...ends.map((end) => end - now)))
 }
 
-/** Of what decided: the strictest finding, unless the change set as a whole is held up more strictly. */
+/**
+ * The runbook of the deciding ruling: the strictest finding, unless the change set as a whole has a stricter decision.
+ */
 function leadingRunbook(judgements: readonly FindingJudgement[], rulings: readonly ChangeSetRuling[]): string | null {
   const [finding] = judgements
   const [whole] = rulings
@@ -208,7 +216,7 @@ function reasonsOf({ decision, judgements, rulings, degraded, pin, grant, operat
   const drift = pin.match === false ? [reason('POLICY_PIN_DRIFT', pin.note)] : []
   return {
     blocking: isHeldUp ? capReasons([...blockingRulings(rulings), ...blockingReasons(judgements), ...incomplete]) : [],
-    // What a person approved stays in sight, as a warning.
+    // Approved changes stay visible as warnings.
     warnings: capReasons([
       ...(grant ? [approvedException(grant)] : []),
       ...(grant && breaks > 0 ? [acceptedBreak(grant, breaks)] : []),
@@ -221,7 +229,7 @@ function reasonsOf({ decision, judgements, rulings, degraded, pin, grant, operat
   }
 }
 
-/** Breaking changes that wait for a person. */
+/** Breaking changes that need an approval. */
 function brokenBy(judgements: readonly FindingJudgement[]): number {
   return judgements.filter(({ group, effect }) => group.level === 'breaking' && effect.decision === 'REQUIRE_APPROVAL')
     .length
@@ -258,7 +266,10 @@ function severitySummary(groups: readonly FindingGroup[]): SeveritySummary {
   }
 }
 
-/** Of the inputs: HIGH when both sides of every contract were read, MEDIUM when one side is empty by intent, LOW when something could not be judged. */
+/**
+ * Quality of the inputs: HIGH if both sides of every contract were read, MEDIUM if one side is empty by intent, LOW if
+ * something could not be judged.
+ */
 function evidenceQuality(artifacts: readonly JudgedArtifact[], degraded: readonly Reason[]): 'LOW' | 'MEDIUM' | 'HIGH' {
   if (degraded.length > 0) return 'LOW'
   const isOneSided = artifacts.some(({ analysis }) => {
@@ -298,13 +309,16 @@ function artifactVerdict(artifact: JudgedArtifact, policy: CompiledPolicy): Arti
   }
 }
 
-/** Of the places that are not listed the number counts. */
+/** For unlisted places the number counts. */
 function fingerprintsOf({ id, occurrences, unlisted = 0 }: FindingGroup): readonly string[] {
   const listed = occurrences.map(({ fingerprint }) => fingerprint)
   return unlisted === 0 ? listed : [...listed, `${id} ${unlisted}`]
 }
 
-/** Profile `verdict.v1` (docs/reference/hashes.md#fingerprint): what the verdict depends on, and nothing of clock, ids or store. */
+/**
+ * Profile `verdict.v1` (docs/reference/hashes.md#fingerprint): everything that the verdict depends on, without clock,
+ * ids or store.
+ */
 function verdictFingerprint(
   input: DecideInput,
   { route, consumers, release }: PolicyOccasion,
@@ -318,7 +332,7 @@ function verdictFingerprint(
       input_fingerprint: input.inputFingerprint,
       decision,
       findings,
-      // A verdict depends on the route, on who is reached and on a version step only where the policy reads them.
+      // The route, the reached consumers and the version step are included only if the policy reads them.
       context: {
         ...input.context,
         ...(input.policy.readsRoute && { route }),

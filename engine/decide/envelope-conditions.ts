@@ -1,4 +1,7 @@
-/** The cross-field rules of docs/reference/envelope.md#rules-between-members as JSON Schema conditions, for whoever validates without our code; envelope-rules.ts holds the same and more. */
+/**
+ * The cross-field rules of docs/reference/envelope.md#rules-between-members as JSON Schema conditions, for validators
+ * without our code. envelope-rules.ts contains these and more.
+ */
 import { DECISION_CLASSES, DECISIONS } from '../decision.ts'
 
 type SchemaCondition = Readonly<Record<string, unknown>>
@@ -15,7 +18,10 @@ const requiredAction = (type?: string) => ({
   contains: holds({ required: { const: true }, ...(type && { type: { const: type } }) }),
 })
 
-/** The triple has one right form a class; everything else is rejected, not resolved (docs/reference/envelope.md#rules-between-members). */
+/**
+ * Each decision class has one valid triple. Every other triple is rejected
+ * (docs/reference/envelope.md#rules-between-members).
+ */
 const DIRECTIVE_RULES = DECISIONS.map((decision) => {
   const { action, safeForAgent } = DECISION_CLASSES[decision]
   return when(
@@ -84,7 +90,7 @@ const CLASS_RULES = [
 const SOURCE_SLOTS = ['repository', 'branch', 'pull_request', 'base', 'head'] as const
 const NO_TEXT = { type: 'null' }
 
-/** Null or absent is no source: an envelope says "declared" of what it names, and "unbound" only when it names nothing. */
+/** Null or absent is no source. An envelope with a source is "declared"; it is "unbound" only without any. */
 const SOURCE_RULES = [
   when(
     { srcmode: { const: 'unbound' } },
@@ -117,7 +123,7 @@ const PATTERN_RULES = [
   properties: { pattern_sources: { items: when({ evidence_kind: { const: kind } }, { properties }) } },
 }))
 
-/** They bind those who issue an envelope and those who read one. */
+/** They bind issuers and readers of an envelope. */
 export const CROSS_FIELD_RULES: readonly SchemaCondition[] = [
   ...DIRECTIVE_RULES,
   CONFIDENCE_RULE,

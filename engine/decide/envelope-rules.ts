@@ -1,4 +1,7 @@
-/** The cross-field rules of docs/reference/envelope.md#rules-between-members, one row a rule: what a JSON Schema cannot say, and what must not even be built. */
+/**
+ * The cross-field rules of docs/reference/envelope.md#rules-between-members, one row each: rules that a JSON Schema
+ * cannot express, and rules that are checked before an envelope is built.
+ */
 import { DECISION_CLASSES } from '../decision.ts'
 import type { EnvelopeDraft } from './envelope.ts'
 
@@ -98,7 +101,7 @@ const RULES: readonly EnvelopeRule[] = [
   },
 ]
 
-/** The rules that do not hold, in words; none for an envelope that may be issued. */
+/** The violated rules as text. Empty for an envelope that may be issued. */
 export function envelopeViolations(envelope: EnvelopeDraft): readonly string[] {
   return RULES.filter(({ holds }) => !holds(envelope)).map(({ statement }) => statement)
 }

@@ -1,4 +1,4 @@
-/** The closed words of an envelope and its bounds (docs/reference/envelope.md). */
+/** The closed vocabularies of an envelope and its bounds (docs/reference/envelope.md). */
 
 export const EVIDENCE_QUALITIES = ['LOW', 'MEDIUM', 'HIGH'] as const
 export const SEVERITIES = ['INFO', 'LOW', 'MEDIUM', 'HIGH', 'CRITICAL'] as const

@@ -1,6 +1,7 @@
 /**
- * Verdict + issuance → envelope (docs/reference/envelope.md). Ids, clock and identity are handed in as values. What breaks a rule of
- * "States" is never built: the rules are checked here, and once more by the published producer schema when the receipt is made.
+ * Verdict + issuance → envelope (docs/reference/envelope.md). Ids, clock and identity are passed in as values. An
+ * envelope that violates a cross-field rule is never built. The producer schema checks the rules again when the
+ * receipt is made.
  */
 import { completenessMembers, type CompletenessFacts } from './completeness.ts'
 import type { DecisionContext } from '../decision.ts'
@@ -17,7 +18,7 @@ export type EnvelopeDraft = Omit<Envelope, 'receipt' | 'decision_body_hash'>
 
 const SPEC_VERSION = 'decision-result.v1'
 
-/** What the issuing path knows and the verdict must not: ids, time, identity. */
+/** What the issuing path knows and the verdict must not know: ids, time, identity. */
 export interface Issuance {
   readonly decisionId: string
   readonly correlationId: string
@@ -28,11 +29,11 @@ export interface Issuance {
   readonly decisionSpecVersion: '1.0' | '2.0'
   /** `https://` address of a page about the decision; null when there is none. */
   readonly reportUrl: string | null
-  /** Absent: the artifacts were submitted and nothing vouches that they are all of the change. */
+  /** Absent: the artifacts were submitted, and nothing attests that they are the whole change. */
   readonly completeness?: CompletenessFacts
 }
 
-/** A broken invariant: the envelope does not keep the rules of docs/reference/envelope.md#rules-between-members, so it is not issued. */
+/** A broken invariant: the envelope violates docs/reference/envelope.md#rules-between-members, so it is not issued. */
 export class EnvelopeInvariantError extends Error {
   readonly violations: readonly string[]
 

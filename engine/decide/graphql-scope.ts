@@ -1,11 +1,11 @@
 /**
- * Which findings of a GraphQL contract decide on one operation: those about what it touches, and those about what it leaves out
- * and would have to give now. Locations are those of docs/graphql.md.
+ * The findings of a GraphQL contract that decide on one operation: those about parts that it touches, and about inputs
+ * that it omits and must now give. Locations are those of docs/graphql.md.
  */
 
 import type { FindingGroup } from '../finding.ts'
 
-/** A set of places that an operation touches (`touchOf`), as findings are asked about it. */
+/** The places that an operation touches (`touchOf`), as a test of findings. */
 type IsTouched = (finding: Pick<FindingGroup, 'location' | 'rule' | 'after'>) => boolean
 
 export function touchedPlaces(touches: readonly string[]): IsTouched {
@@ -19,7 +19,7 @@ export function touchedPlaces(touches: readonly string[]): IsTouched {
       const isGiven = member !== 'arguments' || places.has(`${owner}/arguments/${item}`)
       return places.has(owner) && (isGiven || isMissed(finding))
     }
-    // What is counted without a place may be anywhere.
+    // A finding that is counted without a place may be at any place.
     if (root !== 'types') return true
     if (member === 'values') return isValue(places, owner, item, rule)
     if (member !== 'fields') return places.has(owner)
@@ -30,7 +30,7 @@ export function touchedPlaces(touches: readonly string[]): IsTouched {
   }
 }
 
-/** What is sent decides on values that are refused, what is received on values that may come. */
+/** For sent values, findings about refused values decide; for received values, findings about new ones. */
 function isValue(places: ReadonlySet<string>, owner: string, value: string, rule: string): boolean {
   const isSent = places.has(`${owner}/values/${value}`)
   const isReceived = places.has(`${owner}/values`)
@@ -38,13 +38,13 @@ function isValue(places: ReadonlySet<string>, owner: string, value: string, rule
   return rule.startsWith('graphql-response-') ? isReceived : isSent || isReceived
 }
 
-/** Rules about a value by which whoever does not give it is met. */
+/** Rules about a value that affect clients which omit it. */
 const MISSED =
   /^graphql-(?:(?:required|optional)-(?:argument|input-field|directive-argument)-added|(?:argument|input-field|directive-argument)-(?:became-required|default-value-\w+))$/
 
 const RETYPED = /^graphql-(?:argument|input-field|directive-argument)-type-(?:narrowed|changed)$/
 
 function isMissed({ rule, after }: Parameters<IsTouched>[0]): boolean {
-  // A type that changed in more than one way may have come to be required among them.
+  // A type with several changes may also have become required.
   return MISSED.test(rule) || (RETYPED.test(rule) && typeof after === 'string' && after.endsWith('!'))
 }

@@ -1,4 +1,4 @@
-/** Findings under a policy: which ones decide (levels of the policy, scope), and what each calls for. */
+/** Findings under a policy: which ones decide (levels of the policy, scope), and what each requires. */
 import { byCodeUnit } from '../change-set.ts'
 import type { ArtifactAnalysis, Comparison } from '../compare.ts'
 import { EXCHANGES } from '../contracts/protobuf/rpcs.ts'
@@ -21,15 +21,21 @@ import { consumersInContract, reachedConsumers, type DeclaredConsumer } from './
 import { touchedPlaces } from './graphql-scope.ts'
 import { DECISION_CLASSES, stricter, type Decision, type DecisionContext } from '../decision.ts'
 
-/** Which findings decide: those that reach this tool, operation, prompt or resource, and those of the contract as a whole. Null: all. */
+/**
+ * The findings that decide: those that reach this tool, operation, prompt or resource, and those of the whole
+ * contract. Null: all.
+ */
 export type DecisionScope =
   | { readonly tool: string }
   | {
       readonly method: string
       readonly path: string
-      /** False of an rpc whose messages hold no `google.protobuf.Any`: types that no rpc names then cannot reach it. */
+      /** False for an rpc whose messages contain no `google.protobuf.Any`: types that no rpc names cannot reach it. */
       readonly carriesAny?: boolean
-      /** Of an rpc: the files that declare it and what its messages hold; what is said of other files as a whole then cannot reach it. */
+      /**
+       * For an rpc: the files of the service and of the types in its messages. Findings about other files as a whole
+       * cannot reach it.
+       */
       readonly files?: readonly string[]
     }
   /** A prompt of an MCP server, by name. */
@@ -60,7 +66,7 @@ export interface JudgedArtifact {
   /** Of the groups that decide. */
   readonly patterns: PatternReport
   readonly judgements: readonly FindingJudgement[]
-  /** References whose target was not handed in, as far as they bear on what is judged. */
+  /** References without a given target, as far as they concern the judged part. */
   readonly unresolved: readonly UnresolvedReference[]
 }
 
@@ -152,7 +158,9 @@ function occasionArtifact(analysis: ArtifactAnalysis): OccasionArtifact {
 
 const NO_PATTERNS: PatternReport = { patterns: [], pattern_sources: [], detected_patterns: [] }
 
-/** The comparison named them for all of its findings: where some do not count, the rest is named anew. */
+/**
+ * The comparison named patterns for all of its findings. If some findings do not count, patterns are detected again.
+ */
 function patternsOf(analysis: ArtifactAnalysis, groups: readonly FindingGroup[]): PatternReport {
   if (!analysis.ok) return NO_PATTERNS
   const { comparison } = analysis
@@ -179,18 +187,18 @@ function decidingGroups(comparison: Comparison, { policy, scope }: JudgingTerms)
     const occurrences = placesOf(group)
     const isListed = occurrences.length === group.occurrences.length
     if (isListed && level === group.level) return [group]
-    // A place that is not listed may be the one that is asked for.
+    // An unlisted place may be the requested one.
     if (occurrences.length === 0 && !group.unlisted) return []
     return [{ ...group, level, occurrences: occurrences.length > 0 ? occurrences : [anywhere(group)] }]
   })
 }
 
-/** Stands for the places of a group that are not listed: as a finding of the contract as a whole it is in every scope. */
+/** Represents the unlisted places of a group. As a finding of the whole contract it is in every scope. */
 function anywhere({ id, message }: FindingGroup): Occurrence {
   return { operation: null, tool: null, message, fingerprint: id }
 }
 
-/** The schema of one tool has no part in the call of another one; everything else may. */
+/** The schema of one tool has no effect on calls of another one. Other references may have an effect. */
 function unresolvedInScope({ unresolved }: Comparison, scope: DecisionScope | null): readonly UnresolvedReference[] {
   if (scope === null) return unresolved
   const called = 'tool' in scope ? scope.tool : null
@@ -209,7 +217,7 @@ function scopedPart(scope: PlaceScope): PlacesOf {
   return (group) => group.occurrences.filter((place) => isInScope(place, scope, group))
 }
 
-/** Where the change is touched, its places are those of the operation's own root fields, or wherever it is told of. */
+/** If the change is touched, its places are those of the operation's root fields, or any place where it is reported. */
 function touchedPart({ root, fields, touches }: TouchScope): PlacesOf {
   const isTouched = touchedPlaces(touches)
   const own = new Set(fields)
@@ -230,7 +238,7 @@ function isInScope({ operation, tool, offer }: Occurrence, scope: PlaceScope, gr
   return operation?.path === scope.path && isSameMethod(operation.method, scope.method)
 }
 
-/** An rpc is called by its path alone: its form of exchange may be what changed. */
+/** The path alone identifies an rpc, because its form of exchange may be what changed. */
 function isSameMethod(a: string, b: string): boolean {
   return a === b || (isExchange(a) && isExchange(b))
 }
@@ -239,16 +247,19 @@ function isExchange(method: string): boolean {
   return EXCHANGES.some((exchange) => exchange === method)
 }
 
-/** Whether what is said of no operation can reach this one: all of it, unless it is an rpc that tells what its messages hold. */
+/**
+ * Whether a finding without an operation can reach this one. It always can, unless the operation is an rpc whose
+ * message types are known.
+ */
 function mayReach(
   { carriesAny, files }: Extract<PlaceScope, { readonly path: string }>,
   { rule, location }: FindingGroup,
 ): boolean {
   const area = ruleOf(rule)?.area ?? ''
   if (carriesAny !== false || files === undefined || location === '') return true
-  // What is said of a message, an enum or an extension and names no rpc is of one that no rpc reaches.
+  // A finding about a message, enum or extension without an rpc concerns a type that no rpc reaches.
   if (PROTO_TYPES.has(area)) return false
-  // The one file of a contract that is no set has no path.
+  // The single file of a contract that is not a set has no path.
   return area !== 'protobuf files' || files.some((file) => file === '' || `${location}/`.startsWith(`${file}/`))
 }
 
@@ -259,7 +270,10 @@ const PROTO_TYPES: ReadonlySet<string> = new Set([
   'protobuf enums',
 ])
 
-/** A template is taken to cover every address that begins as it does: one too many decides, never one too few (RFC 6570 leaves the rest open). */
+/**
+ * A template counts for every address with its literal prefix. It may match one address too many, never one too few
+ * (RFC 6570 leaves the rest open).
+ */
 function mayOffer({ list, name }: Offer, address: string): boolean {
   if (list === 'resources') return name === address
   return list === 'resourceTemplates' && address.startsWith(name.split('{', 1)[0] ?? '')

@@ -1,4 +1,7 @@
-/** What is to be done after a decision: for people (required_action), for agents (next_agent_step) and for both (next_actions). Suggestions; execution_action rules. */
+/**
+ * The steps after a decision: for people (required_action), for agents (next_agent_step) and for both (next_actions).
+ * They are suggestions; execution_action is binding.
+ */
 import type { Decision } from '../decision.ts'
 import type { NextAction, NextAgentStep, Reason, RequiredActionCore } from './envelope-members.ts'
 import type { Approvers } from '../policy/policy.ts'
@@ -8,17 +11,17 @@ import { clip } from './text.ts'
 interface StepFacts {
   readonly decision: Decision
   readonly isComplete: boolean
-  /** Findings hold it up, rather than only what could not be judged. */
+  /** Findings block or hold, not only what could not be judged. */
   readonly hasBlockingFindings: boolean
-  /** The change set as a whole is blocked, whatever was found (a freeze window, a rule about the change set). */
+  /** The whole change set is blocked, whatever was found (a freeze window, a rule about the change set). */
   readonly hasBlockingRulings: boolean
   readonly patterns: readonly string[]
   readonly operation: string | null
-  /** What decided: the first blocking reason, else the first warning, else the first degraded reason. */
+  /** The deciding reason: the first blocking reason, else the first warning, else the first degraded reason. */
   readonly leading: Reason | null
-  /** Of the policy rule that decided; the target of what has to be done first. */
+  /** Of the policy rule that decided: the target of the first required action. */
   readonly runbook: string | null
-  /** Where the request for an approval is, when there is one. */
+  /** The address of the approval request, if there is one. */
   readonly approvalAddress: string | null
   /** Groups whose members may approve; empty: any approver. */
   readonly approvers: Approvers
@@ -38,9 +41,12 @@ interface Recovery {
   readonly resume: string
 }
 
-const REVERT: Recovery = { action: 'revert', resume: 'The blocking changes are undone or mended.' }
+const REVERT: Recovery = { action: 'revert', resume: 'The blocking changes are undone or fixed.' }
 
-/** Patterns → the way on of an agent that was stopped; the first row that fits (docs/reference/envelope.md#rules-for-consumers). */
+/**
+ * Patterns → the recovery of a stopped agent. The first matching row counts
+ * (docs/reference/envelope.md#rules-for-consumers).
+ */
 const RECOVERIES: readonly (Recovery & { readonly patterns: RegExp })[] = [
   {
     patterns: /^(ENDPOINT|TOOL)_REMOVED$/,
@@ -54,7 +60,10 @@ const RECOVERIES: readonly (Recovery & { readonly patterns: RegExp })[] = [
   },
 ]
 
-/** One row a situation: a decision class, with a block that is only about unreadable input, or only about the moment or the place, apart from a block of findings. */
+/**
+ * One row for each decision class. A block only about unreadable input, or only about time or place, has a row of its
+ * own.
+ */
 const STEPS: Readonly<Record<Decision | 'UNREADABLE' | 'CLOSED', (facts: StepFacts) => NextSteps>> = {
   ALLOW: () => ({
     required_action: null,
@@ -100,7 +109,7 @@ const STEPS: Readonly<Record<Decision | 'UNREADABLE' | 'CLOSED', (facts: StepFac
     ),
   }),
   BLOCK: ({ leading, patterns, runbook }) => ({
-    required_action: 'Undo or mend the changes that the blocking reasons name, then request a new authorize preflight.',
+    required_action: 'Undo or fix the changes that the blocking reasons name, then request a new authorize preflight.',
     required_action_core: core('remediate_or_revert', codeOf(leading), true, [
       'revert',
       'migrate',
@@ -110,7 +119,7 @@ const STEPS: Readonly<Record<Decision | 'UNREADABLE' | 'CLOSED', (facts: StepFac
     next_actions: [
       action(
         'REMEDIATE',
-        'Mend each change as remediation_transaction.required_changes says, or revert it.',
+        'Fix each change as remediation_transaction.required_changes says, or revert it.',
         true,
         null,
         runbook,
@@ -143,8 +152,8 @@ const STEPS: Readonly<Record<Decision | 'UNREADABLE' | 'CLOSED', (facts: StepFac
     required_action: 'Submit contracts that can be read and analysed, then request a new authorize preflight.',
     required_action_core: core('fix_coverage', codeOf(leading), true, ['fix_input', 're_preflight', 'escalate']),
     next_actions: [
-      action('FIX_INPUT', 'Mend what degraded_reasons names: the artifact, its size or its references.', true),
-      action('REEVALUATE', 'Request a new authorize preflight with the mended input.', true, 'INPUT_CHANGED'),
+      action('FIX_INPUT', 'Fix what degraded_reasons names: the artifact, its size or its references.', true),
+      action('REEVALUATE', 'Request a new authorize preflight with the fixed input.', true, 'INPUT_CHANGED'),
     ],
     next_agent_step: step('re_preflight', codeOf(leading), 'Every artifact can be read and analysed.', PREFLIGHT_TOOL),
   }),

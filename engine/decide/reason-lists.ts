@@ -1,4 +1,4 @@
-/** Judgements → the reasons of the envelope: what blocks, what warns, what could not be looked at; each list within its bound. */
+/** Judgements → the reasons of the envelope: blocking, warning and degraded ones, each list within its bound. */
 import type { UnresolvedReference } from '../contracts/unresolved.ts'
 import type { ChangeSetRuling, PolicyEffect } from '../policy/policy.ts'
 import type { ChangeSetOrigin } from './completeness.ts'
@@ -21,7 +21,7 @@ const OBSERVED_CODES: Partial<Record<Decision, ReasonCode>> = {
   REQUIRE_APPROVAL: 'OBSERVED_REQUIRE_APPROVAL',
 }
 
-/** The words of a finding, and how far it reaches. */
+/** The message of a finding, and its reach. */
 export function findingWords({ occurrence, group, places }: FindingJudgement): string {
   return places === 1 ? occurrence.message : `${group.message} (${counted(places, 'place')})`
 }
@@ -30,7 +30,7 @@ export function blockingReasons(judgements: readonly FindingJudgement[]): readon
   return judgements.filter(({ effect }) => !DECISION_CLASSES[effect.decision].safeForAgent).map(findingReason)
 }
 
-/** What holds up the change set as a whole; a condition that failed speaks by ANALYSIS_INCOMPLETE. */
+/** Rulings that hold or block the whole change set. A failed condition is reported as ANALYSIS_INCOMPLETE. */
 export function blockingRulings(rulings: readonly ChangeSetRuling[]): readonly Reason[] {
   return rulings
     .filter(({ decision, failure }) => !DECISION_CLASSES[decision].safeForAgent && failure === null)
@@ -49,7 +49,7 @@ function rulingReason({ reason: { code, message } }: ChangeSetRuling): Reason {
   return foreignReason(code, message, 'CHANGE_SET_RULE')
 }
 
-/** Waivers and observing rules speak for their finding: it is not listed a second time. */
+/** The warning of a waiver or observing rule replaces that of its finding, which is not listed twice. */
 export function findingWarnings(judgements: readonly FindingJudgement[]): readonly Reason[] {
   return judgements.flatMap((judgement) => {
     const { effect } = judgement
@@ -62,8 +62,8 @@ export function findingWarnings(judgements: readonly FindingJudgement[]): readon
 }
 
 /**
- * One a failed artifact or condition; empty exactly when everything was judged. Nothing submitted is nothing judged; a list that the
- * gateway made itself may well hold no contract, and is judged with that.
+ * One for each failed artifact or condition. Empty exactly if everything was judged. An empty submission is not
+ * judged; a list that the gateway made itself may be empty.
  */
 export function degradedReasons(
   artifacts: readonly JudgedArtifact[],

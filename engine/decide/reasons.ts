@@ -1,6 +1,6 @@
 /**
- * The registry of reason codes that are ours rather than a rule's (a finding's code is its rule id, see docs/rules.md).
- * Append-only: codes are added, never renamed, and a meaning never changes. Pinned in test/pins/reason-codes.tsv.
+ * The registry of our own reason codes (a finding's code is its rule id, see docs/rules.md). Append-only: codes are
+ * added, never renamed, and a meaning never changes. Pinned in test/pins/reason-codes.tsv.
  */
 import type { Problem } from '../result.ts'
 import { ENVELOPE_BOUNDS } from './envelope-vocabulary.ts'
@@ -10,8 +10,8 @@ import { clip } from './text.ts'
 export const REASON_CODES = {
   BREAKING_CHANGE: 'A breaking change whose rule id does not fit a reason code.',
   DANGEROUS_CHANGE: 'A dangerous change whose rule id does not fit a reason code.',
-  NOTABLE_CHANGE: 'Another change that the policy speaks of and whose rule id does not fit a reason code.',
-  NO_BLOCKING_CHANGE: 'Nothing that the policy speaks against was found.',
+  NOTABLE_CHANGE: 'Another change that the policy names and whose rule id does not fit a reason code.',
+  NO_BLOCKING_CHANGE: 'Nothing that the policy objects to was found.',
   REASONS_TRUNCATED: 'More reasons apply than an envelope may list; the message says how many.',
   ANALYSIS_INCOMPLETE: 'Not everything could be judged, and the policy says what that means (on_incomplete).',
   ANALYSIS_EMPTY: 'Nothing was submitted to be judged.',
@@ -33,7 +33,7 @@ export const REASON_CODES = {
   STOPPED: 'The decision is STOP.',
   APPROVAL_REQUIRED: 'The decision is REQUEST_APPROVAL.',
   ARTIFACT_UNREADABLE: 'A contract document cannot be read: its text, its references or its version.',
-  ARTIFACT_OVER_LIMIT: 'A contract document is over a limit: its length, nesting, aliases or expansion.',
+  ARTIFACT_OVER_LIMIT: 'A contract document exceeds a limit: its length, nesting, aliases or expansion.',
   ARTIFACT_TYPE_MISMATCH: 'A contract document is not of the type that it is declared as.',
   UNSUPPORTED_ARTIFACT_TYPE: 'Contracts of this type are not compared.',
   ANALYSIS_TIMEOUT: 'Comparing an artifact took longer than the limit.',
@@ -50,7 +50,7 @@ export const REASON_CODES = {
   PROTECTED_CONSUMER: 'A breaking or dangerous change reaches a consumer that the policy protects.',
   DERIVATION_INCOMPLETE: 'The gateway could not list the changed files whole.',
   DERIVATION_UNAVAILABLE: 'The platform that knows the change could not be asked.',
-  MERGE_RESULT_UNKNOWN: 'Both branches changed a contract, and what the merge makes of it cannot be told.',
+  MERGE_RESULT_UNKNOWN: 'Both branches changed a contract, and the result of the merge is unknown.',
   MISSING_PRIOR_CONTENT: 'A call changes a file whose content before it could not be had from the same server.',
   REFERENCE_UNRESOLVED: 'A contract refers to something that was not handed in, so that it was not compared.',
   BREAK_ACCEPTED: 'A person accepted a breaking change of a contract that becomes a baseline (operation register).',

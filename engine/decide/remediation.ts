@@ -1,4 +1,7 @@
-/** The way out of a BLOCK: one row a change, with the concrete fix. It predicts what a resubmission needs; it is no permission. */
+/**
+ * The remediation of a BLOCK: one row for each change, with the concrete fix. It predicts what a resubmission needs
+ * and permits nothing.
+ */
 import type { Digest } from '../hash.ts'
 import type { RemediationTransaction, RequiredChange } from './envelope-members.ts'
 import type { JudgedArtifact, FindingJudgement } from './judgement.ts'
@@ -10,7 +13,7 @@ const MAX_CHANGES = 50
 const MAX_TARGETS = 100
 const MAX_TEXT = 500
 
-/** Rule ids → how such a change is undone; the first row that fits. */
+/** Rule ids → how such a change is undone. The first matching row counts. */
 const TRANSFORMS: readonly (readonly [RegExp, RequiredChange['recommended_transform'], RequiredChange['effort']])[] = [
   [/removed|deleted|missing/, 'restore', 'low'],
   [/became-required|required-(property|parameter)|new-required|required-added/, 'make_optional', 'low'],

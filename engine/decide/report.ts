@@ -1,4 +1,4 @@
-/** The decision in words for people: the summary of the envelope and the human report. Never branched on. */
+/** The decision as text for people: the summary of the envelope and the human report. No program branches on it. */
 import type { Decision } from '../decision.ts'
 import { ENVELOPE_BOUNDS } from './envelope-vocabulary.ts'
 import type { NextAction, Reason } from './envelope-members.ts'

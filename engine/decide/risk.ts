@@ -88,7 +88,7 @@ export const RISK_FACTORS: readonly Factor[] = [
   {
     id: 'agent',
     weight: 12,
-    meaning: 'Whether what an agent calls, or is told, changed.',
+    meaning: 'Whether the tools or instructions of an agent changed.',
     scale: [
       { condition: 'a breaking change of a tool', share: AGENT_SHARES.breaks },
       { condition: 'a dangerous change of a tool, or a TOOL_ or AGENT_ pattern', share: AGENT_SHARES.changes },

@@ -1,4 +1,4 @@
-/** What the decision says before it is issued: the answer of `decide`, without id, clock, audience or signature. */
+/** The content of a decision before it is issued: the result of `decide`, without id, clock, audience or signature. */
 import type { ArtifactType } from '../change-set.ts'
 import type { FindingGroup } from '../finding.ts'
 import type { Digest } from '../hash.ts'
@@ -19,13 +19,13 @@ import type {
 /** One factor of the risk score: how much of its weight counts, and why. */
 export interface RiskFactor {
   readonly id: string
-  /** Points that the factor can give at the most; the weights of all factors sum to 100. */
+  /** Maximum points of the factor. The weights of all factors sum to 100. */
   readonly weight: number
   readonly points: number
   readonly because: string
 }
 
-/** What became of one artifact, in the words of the answer (docs/reference/api.md#post-apiv1preflight). */
+/** The verdict on one artifact, as the response contains it (docs/reference/api.md#post-apiv1preflight). */
 export interface ArtifactVerdict {
   readonly id: string
   readonly type: ArtifactType
@@ -90,9 +90,11 @@ export interface Verdict {
   readonly ruleset_hash: Digest
   readonly scorer_version: string
   readonly policy_pin_status: PolicyPinStatus
-  /** The gate has to be told what is acted on, and compares; null: it need not be. */
+  /** The gate must receive the fingerprint of what is acted on, and compare it. Null: not required. */
   readonly fingerprint_binding_expected: true | null
-  /** Who may approve: an approver has to be in one group of each; empty for any approver, and where no approval is asked for. */
+  /**
+   * Who may approve: an approver must be in one group of each. Empty for any approver, and if no approval is required.
+   */
   readonly approver_groups: Approvers
   /** Validity by the policy (docs/reference/envelope.md#validity). */
   readonly ttl_seconds: number

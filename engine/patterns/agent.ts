@@ -1,6 +1,6 @@
 /**
- * Agent patterns: what a change means for an agent that calls, concluded from findings. A conclusion is derived, not
- * measured: each row is a rule of ours with a versioned id, and names the codes that it rests on.
+ * Agent patterns: the meaning of a change for a calling agent, derived from findings. Each row is a rule of ours with
+ * a versioned id, and names the codes that it is derived from.
  */
 import type { FindingGroup } from '../finding.ts'
 
@@ -17,7 +17,7 @@ export const AGENT_PATTERNS: readonly AgentPattern[] = [
   {
     name: 'AGENT_PROTOCOL_DRIFT',
     ruleId: 'agent.protocol-drift.v1',
-    meaning: 'The server speaks of itself or of the protocol otherwise than when the agent was set up.',
+    meaning: 'The server describes itself or the protocol differently than when the agent was set up.',
     matches: ({ rule, level }) =>
       level !== 'info' &&
       /^mcp-(?:protocol-version|server-name|capability-removed|capability-reduced|tool-task-required|tool-task-forbidden)/.test(

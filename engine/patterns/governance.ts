@@ -1,6 +1,6 @@
 /**
- * Governance patterns: names under which API owners know a kind of change. Each is measured, since it restates findings;
- * one row a pattern, and every finding group that the row matches is shown as a detected pattern.
+ * Governance patterns: the API owner's names for kinds of change. Each is measured, because it restates findings.
+ * There is one row for each pattern, and every matching finding group is a detected pattern.
  */
 import type { FindingGroup, Level } from '../finding.ts'
 import type { DetectedPattern } from './pattern.ts'
@@ -11,7 +11,7 @@ export interface GovernancePattern {
   readonly severity: Readonly<Record<Level, DetectedPattern['severity']>>
   readonly consequence: string
   readonly matches: (group: FindingGroup) => boolean
-  /** The side of the exchange is told, since it decides whether callers break. */
+  /** The side of the exchange is reported, because it decides whether callers break. */
   readonly hasSide?: true
 }
 
@@ -24,7 +24,7 @@ function rules(pattern: RegExp): GovernancePattern['matches'] {
   return ({ rule }) => pattern.test(rule)
 }
 
-/** Rules by their ids, where the change breaks or may break: a side that only gains does not count. */
+/** Rules by id, if the change breaks or may break: a side that only gains does not count. */
 function breaking(pattern: RegExp): GovernancePattern['matches'] {
   return ({ rule, level }) => level !== 'info' && pattern.test(rule)
 }
@@ -42,7 +42,7 @@ const ERROR_RESPONSE = /\/responses\/(?:[45]..|default)(?:\/|$)/i
 /** As messages name the answer that a change reaches. */
 const ERROR_STATUS = /\(response (?:[45]..|default)\b/i
 
-/** Whether a change is said of something by its place, or by the words of some place that it reaches. */
+/** Whether a change concerns something by its place, or by the message of some place that it reaches. */
 function speaksOf({ location, message, occurrences }: FindingGroup, place: RegExp, words: RegExp): boolean {
   return place.test(location) || words.test(message) || occurrences.some((occurrence) => words.test(occurrence.message))
 }

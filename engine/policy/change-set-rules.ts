@@ -1,4 +1,7 @@
-/** Rules about the change set as a whole, demands and freeze windows: asked once a decision, found or not. Nothing here throws its way to ALLOW. */
+/**
+ * Rules about the whole change set, demands and freeze windows: evaluated once for each decision, even without
+ * findings. No exception leads to ALLOW.
+ */
 import { DECISION_CLASSES, type Decision } from '../decision.ts'
 import type { Problem } from '../result.ts'
 import type { CompiledRule } from './compile.ts'
@@ -8,7 +11,7 @@ import { occasionFacts, type OccasionFacts } from './occasion.ts'
 import type { Approvers, ChangeSetRuling, PolicyOccasion } from './policy.ts'
 import type { PolicyDocument } from './schema.ts'
 
-/** A rule with what it says to people, since no finding speaks for it. */
+/** A rule with its message, because there is no finding to report. */
 export interface ChangeSetRule extends CompiledRule {
   readonly description: string | null
 }
@@ -111,12 +114,12 @@ function approversOf(decision: Decision, groups: readonly string[] | null): Appr
   return decision === 'REQUIRE_APPROVAL' && groups !== null ? [groups] : []
 }
 
-/** Null when the rule says nothing. */
+/** Null if the rule does not apply. */
 function ask(rule: ChangeSetRule, facts: OccasionFacts, onIncomplete: Decision): ChangeSetRuling | null {
   const { id: ruleId, condition, decision, mode, runbook } = rule
   const reason = rule.reason ?? { code: 'CHANGE_SET_RULE', message: rule.description ?? `rule ${ruleId}` }
   const answer = condition.test(facts)
-  // A condition that cannot be judged is enforced even in an observing rule: nobody knows what it would have said.
+  // A condition that cannot be evaluated is enforced even in an observing rule, because its result is unknown.
   if (!answer.ok)
     return {
       ruleId,
@@ -134,7 +137,7 @@ function ask(rule: ChangeSetRule, facts: OccasionFacts, onIncomplete: Decision):
   return { ...shared, decision: 'WARN', observed: decision, approvers: [] }
 }
 
-/** Null when the text names no instant that exists: Date would roll 31 February over in silence. */
+/** Null if the text names no existing instant: Date would silently change 31 February. */
 function instantOf(text: string): number | null {
   const moment = new Date(text)
   if (Number.isNaN(moment.getTime()) || !moment.toISOString().startsWith(text.replace('Z', ''))) return null

@@ -1,4 +1,7 @@
-/** A policy document → CompiledPolicy, or every mistake in it with its JSON Pointer. A pack with one mistake does not load at all. */
+/**
+ * A policy document → CompiledPolicy, or every mistake in it with its JSON Pointer. A pack with a mistake does not
+ * load.
+ */
 import { composePointer } from '../contracts/pointer.ts'
 import { lookupTable } from '../lookup-table.ts'
 import type { Decision } from '../decision.ts'
@@ -29,7 +32,7 @@ export const DEFAULT_TTL_SECONDS: Readonly<Record<string, number>> = lookupTable
 })
 export const FALLBACK_TTL_SECONDS = 900
 
-/** A rule ready to be asked. */
+/** A compiled rule. */
 export interface CompiledRule {
   readonly id: string
   readonly condition: Condition
@@ -89,7 +92,7 @@ export function compilePolicy(source: unknown, sha256: Sha256): Result<CompiledP
   })
 }
 
-/** A waiver covers nothing from its end on, and what is left until a sunset day is less every day. */
+/** A waiver covers nothing from its end on, and the remaining time until a sunset day decreases daily. */
 function timeReadsOf(
   rules: readonly { readonly condition: Condition }[],
   waivers: readonly CompiledWaiver[],
@@ -108,7 +111,10 @@ function historyReadsOf(rules: readonly { readonly condition: Condition }[]): Hi
   }
 }
 
-/** The comparison holds a sunset day against today, whether the pack promises days or not: tomorrow the finding may be another one. */
+/**
+ * The comparison compares a sunset day with today, whether or not the pack states promised days: tomorrow the finding
+ * may differ.
+ */
 function dependsOnDay(changes: PolicyOccasion['changes']): boolean {
   return changes.some(({ group }) => group.rule.includes('sunset'))
 }
@@ -119,7 +125,7 @@ function withDay({ fields, moments }: TimeReads): TimeReads {
 
 type Edge = CompiledPolicy['nextEdge']
 
-/** Whichever of the moments comes first. */
+/** The earliest of the moments. */
 function earliest(all: readonly Edge[]): Edge {
   return (occasion) => {
     const edges = all.map((one) => one(occasion)).filter((edge) => edge !== null)
@@ -144,9 +150,9 @@ function withDefaults(document: PolicyDocument): EffectivePolicy {
 }
 
 interface CompiledRules {
-  /** Asked for each finding. */
+  /** Evaluated for each finding. */
   readonly rules: readonly CompiledRule[]
-  /** Asked once for the change set. */
+  /** Evaluated once for the change set. */
   readonly wholeRules: readonly ChangeSetRule[]
   readonly problems: readonly Problem[]
 }

@@ -1,6 +1,6 @@
 /**
- * Conditions of policy rules: CEL, parsed and planned once, with caps on length and nesting. A condition is checked for names
- * that do not exist when the pack loads, since a misspelt field would otherwise fail only when a change is at stake.
+ * Conditions of policy rules: CEL, parsed and planned once, with limits on length and nesting. Names are checked when
+ * the pack loads, because a misspelt field would otherwise fail only when a change is judged.
  */
 import { lookupTable } from '../lookup-table.ts'
 import { CelScalar, celEnv, listType, mapType, plan } from '@bufbuild/cel'
@@ -64,7 +64,7 @@ const ENVIRONMENT = celEnv({
   },
 })
 
-/** What a condition sees. */
+/** The variables of a condition. */
 export interface ConditionFacts extends OccasionFacts {
   readonly finding: Readonly<Record<string, string>>
   readonly operation: Readonly<Record<string, string | null>> | null
@@ -72,7 +72,7 @@ export interface ConditionFacts extends OccasionFacts {
 }
 
 export interface Condition {
-  /** Names of what it reads of a finding (`operation` and `tool` among them): equal values give an equal answer. */
+  /** The parts of a finding that it reads (`operation` and `tool` among them): equal values give an equal result. */
   readonly reads: ReadonlySet<string>
   /** Variables that it names at all. */
   readonly variables: ReadonlySet<string>
@@ -164,7 +164,7 @@ export function conditionFacts(occasion: OccasionFacts, group: FindingGroup, occ
   }
 }
 
-/** The values of what is read, as one text: the key under which an answer is remembered. */
+/** The values that are read, as one text: the cache key of a result. */
 export function conditionKey(reads: ReadonlySet<string>, group: FindingGroup, occurrence: Occurrence): string {
   const values: (string | null)[] = []
   for (const field of GROUP_FIELDS) if (reads.has(field)) values.push(group[field])
@@ -195,6 +195,6 @@ function faultOf(name: string, field: string | null, loops: number): string | nu
   if (fields === undefined) return `reads ${name}, which does not exist; there are ${Object.keys(VARIABLES).join(', ')}`
   if (field !== null && !fields?.includes(field))
     return `reads ${name}.${field}, which does not exist${fields ? `; there are ${fields.join(', ')}` : ''}`
-  // All findings for each of something would take time that grows with their square.
+  // A loop over all findings within a loop would take quadratic time.
   return name === 'findings' && loops > 0 ? 'reads findings inside a loop' : null
 }

@@ -1,6 +1,6 @@
 /**
- * What a pack asks of every change set without a condition: that contracts raise their version as far as their changes ask
- * for, and that certain consumers are not reached by what breaks or endangers them.
+ * Requirements of a pack on every change set, without a condition. Contracts must raise their version as far as their
+ * changes require. Breaking and dangerous changes must not reach certain consumers.
  */
 import type { Decision } from '../decision.ts'
 import type { FindingGroup } from '../finding.ts'
@@ -9,10 +9,10 @@ import type { ChangeSetRuling, PolicyMode, PolicyOccasion } from './policy.ts'
 import type { PolicyDocument } from './schema.ts'
 import { bumpFault, releaseFault } from './version-bump.ts'
 
-/** Names under which demands stand in evidence; no rule or window of a pack may take them. */
+/** Names of demands in evidence. Rules and windows of a pack may not use them. */
 export const DEMAND_IDS = ['minimum-bump', 'protected-consumers'] as const
 
-/** One demand, asked once a decision; null: it is met. */
+/** One demand, evaluated once for each decision. Null: it is met. */
 export type Demand = (occasion: PolicyOccasion) => ChangeSetRuling | null
 
 /** Asked in this order; the mode is that of the pack. */

@@ -1,4 +1,7 @@
-/** Rules asked for one finding: the strictest wins, observing rules are held apart, waivers lower. Nothing here throws its way to ALLOW. */
+/**
+ * Evaluates the rules for one finding: the strictest wins, observing rules are kept apart, waivers lower. No exception
+ * leads to ALLOW.
+ */
 import { DECISION_CLASSES, type Decision } from '../decision.ts'
 import type { FindingGroup, Occurrence } from '../finding.ts'
 import type { CompiledRule } from './compile.ts'
@@ -7,7 +10,7 @@ import { occasionFacts } from './occasion.ts'
 import type { PolicyEffect, PolicyEvaluator, PolicyOccasion, PolicyRuling, RuleAnswer } from './policy.ts'
 import { waiverFor, waiverStanding, type CompiledWaiver } from './waiver.ts'
 
-/** What the rules say before waivers: one ruling of those that are enforced, one of those that observe. */
+/** The result of the rules before waivers: one ruling of the enforced ones, one of the observing ones. */
 interface Rulings {
   readonly enforced: PolicyRuling
   readonly observed: PolicyRuling
@@ -27,7 +30,8 @@ export function policyEvaluator(
     const facts = occasionFacts(occasion, conditions)
     const applying = rules.filter((rule) => appliesTo(rule, occasion))
     let looked = 0
-    // One change of a shared component reaches thousands of operations; conditions that do not read what differs are asked once.
+    // One change of a shared component reaches thousands of operations. A condition that does not read the differing
+    // parts is evaluated once.
     const answered = new Map<string, Rulings>()
     return (group, occurrence) => {
       const key = conditionKey(reads, group, occurrence)
@@ -46,7 +50,7 @@ export function policyEvaluator(
   }
 }
 
-/** The answers of all rules for one finding, for people who ask why. */
+/** The results of all rules for one finding, for explanations. */
 export function policyTrace(
   rules: readonly CompiledRule[],
 ): (occasion: PolicyOccasion) => (group: FindingGroup, occurrence: Occurrence) => readonly RuleAnswer[] {
@@ -72,7 +76,7 @@ function tooMuch(onIncomplete: Decision): Rulings {
   return { enforced: { ...NO_RULE, decision: onIncomplete }, observed: NO_RULE, failure }
 }
 
-/** Rules may be for some environments and operations only; one that names them does not count where nothing is stated. */
+/** Rules may be limited to environments and operations. Such a rule does not apply if none is stated. */
 export function appliesTo(
   { environments, operations }: Pick<CompiledRule, 'environments' | 'operations'>,
   { context }: Pick<PolicyOccasion, 'context'>,
@@ -93,7 +97,7 @@ function rule(rules: readonly CompiledRule[], facts: ConditionFacts, onIncomplet
     const answer = condition.test(facts)
     if (answer.ok && !answer.value) continue
     if (!answer.ok) failure ??= `rule ${id}: ${answer.problem}`
-    // A condition that cannot be judged is enforced even in an observing rule: nobody knows what it would have said.
+    // A condition that cannot be evaluated is enforced even in an observing rule, because its result is unknown.
     const ruling = answer.ok
       ? { decision, ruleId: id, reason, runbook, approvers: [] }
       : { decision: onIncomplete, ruleId: id, reason: null, runbook, approvers: [] }
@@ -103,7 +107,7 @@ function rule(rules: readonly CompiledRule[], facts: ConditionFacts, onIncomplet
       if (groups !== null && ruling.decision === 'REQUIRE_APPROVAL') approvers.push(groups)
     }
   }
-  // One ruling counts, but who may lift it is up to every rule that asks for an approval.
+  // One ruling counts, but every rule that requires an approval adds its approver groups.
   return { enforced: { ...enforced, approvers: isRequested(enforced) ? approvers : [] }, observed, failure }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Expressions of operators (CEL): parsed once, with caps on length and nesting, and checked for names that do not exist when
- * they are loaded, since a misspelt one would otherwise fail only when it matters. What they are about is their users' business.
+ * Expressions of operators (CEL), parsed once with limits on length and nesting. Names are checked on loading, because
+ * a misspelt one would otherwise fail only on use. The callers define the variables.
  */
 import { isCelError, parse } from '@bufbuild/cel'
 import { ok, type Result } from '../result.ts'

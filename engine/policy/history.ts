@@ -1,9 +1,9 @@
-/** What the ledger knows of earlier decisions of the same scope, as plain values of CEL. Handed in by whoever decides; nothing here reads a store. */
+/** Earlier decisions of the same scope, as plain CEL values. The caller passes them in; nothing here reads a store. */
 import { DECISION_CLASSES, type Decision } from '../decision.ts'
 
-/** Seconds of the past that conditions look at unless the pack says otherwise. */
+/** Default seconds of the past that conditions read. */
 export const DEFAULT_HISTORY_SECONDS = 86_400
-/** Earlier decisions that are looked at in one decision, at the most: the newest. */
+/** Maximum earlier decisions that one decision reads: the newest. */
 export const MAX_EARLIER_DECISIONS = 1000
 
 /** One decision of the past, of the same tenant, operation, environment, place and set of artifacts. */

@@ -1,6 +1,6 @@
 /**
- * An expression about a request as a server would mean it that ignores the case of letters in paths: texts that are compared with the
- * path are folded, all others stay. And the names of members that an expression reads, wherever they stand.
+ * Rewrites a request expression for a server that ignores letter case in paths. Texts that are compared with the path
+ * are folded, others are unchanged. It also lists the member names that an expression reads.
  */
 import type { Expression } from './expression.ts'
 

@@ -1,4 +1,4 @@
-/** A policy pack after checking: what decides the effect of each finding. Compiled once, evaluated often. */
+/** A checked policy pack, which decides the effect of each finding. It is compiled once and evaluated often. */
 import type { Decision, DecisionContext } from '../decision.ts'
 import type { FindingGroup, Occurrence } from '../finding.ts'
 import type { Digest } from '../hash.ts'
@@ -40,23 +40,23 @@ export interface CompiledPolicy {
   expectsFingerprint(operation: string | null): boolean
   /** Days that a deprecation has to last; the comparison judges them. */
   readonly deprecation: { readonly stableDays: number; readonly betaDays: number }
-  /** A condition reads the route: then the verdict depends on it. */
+  /** A condition reads the route, so the verdict depends on it. */
   readonly readsRoute: boolean
-  /** The same of the declared consumers that are reached. */
+  /** The same for the reached consumers that are declared. */
   readonly readsConsumers: boolean
-  /** The same of the version step of what is published. */
+  /** The same for the version step of the publication. */
   readonly readsRelease: boolean
-  /** Seconds of the past that conditions look at; null when none does: then nobody has to look them up. */
+  /** Seconds of the past that conditions read. Null if none does, so no lookup is needed. */
   readonly historyWindow: number | null
-  /** A rule, or the pack, observes: what it would have decided is worth counting. */
+  /** A rule, or the pack, observes: its unenforced decision is counted. */
   readonly observes: boolean
-  /** The policy bound to one occasion, to be asked finding by finding. */
+  /** The policy bound to one occasion, evaluated finding by finding. */
   evaluator(occasion: PolicyOccasion): PolicyEvaluator
-  /** Every rule's answer for one finding, in the order of the pack: what `evaluator` decides from, told apart. */
+  /** Every rule's result for one finding, in the order of the pack, from which `evaluator` decides. */
   trace(occasion: PolicyOccasion): (group: FindingGroup, occurrence: Occurrence) => readonly RuleAnswer[]
-  /** What rules about the change set as a whole, and freeze windows, say of it; those that say nothing are left out. */
+  /** The rulings of rules about the whole change set, and of freeze windows. Those that do not apply are left out. */
   changeSetRulings(occasion: PolicyOccasion): readonly ChangeSetRuling[]
-  /** When the same question may be answered otherwise because of the time alone, seconds since the epoch; null: never. */
+  /** When the result may change because of time alone, seconds since the epoch. Null: never. */
   nextEdge(occasion: ClockOccasion): number | null
 }
 
@@ -66,14 +66,14 @@ export interface FoundChange {
   readonly group: FindingGroup
 }
 
-/** What a decision is about, as far as a policy may look at it. */
+/** The input of a decision that a policy may read. */
 export interface OccasionArtifact {
   readonly id: string
   readonly type: string
   readonly isAnalysed: boolean
   /** There is a contract before and after. */
   readonly isTwoSided: boolean
-  /** What the contract says is its version; null where its format has none. */
+  /** The version that the contract states. Null if its format has none. */
   readonly versions: { readonly base: string | null; readonly head: string | null } | null
 }
 
@@ -102,7 +102,7 @@ export interface PolicyOccasion {
   readonly now: number
 }
 
-/** What of an occasion the clock acts on. */
+/** The parts of an occasion that depend on the clock. */
 type ClockOccasion = Pick<PolicyOccasion, 'context' | 'now' | 'history' | 'changes'>
 
 /** `elsewhere`: the rule is for other environments or operations. */
@@ -115,10 +115,10 @@ export interface RuleAnswer {
   readonly failure: string | null
 }
 
-/** What one rule or window says of the change set as a whole. */
+/** The ruling of one rule or window on the whole change set. */
 export interface ChangeSetRuling {
   readonly ruleId: string
-  /** What counts: an observing rule counts as WARN at the most. */
+  /** The decision that counts. An observing rule counts as WARN at most. */
   readonly decision: Decision
   /** What an observing rule would have decided; null when it is enforced. */
   readonly observed: Decision | null
@@ -143,12 +143,12 @@ export interface Waiver {
 /** `expires_soon`: within fourteen days. */
 export type WaiverStanding = 'in_force' | 'expires_soon' | 'expired'
 
-/** What one rule says of a finding. */
+/** The ruling of one rule on a finding. */
 export interface PolicyRuling {
   readonly decision: Decision
   /** Id of the rule; `none` when no rule matched. */
   readonly ruleId: string
-  /** From the rule, when it names one; null: the finding speaks for itself. */
+  /** From the rule, if it names one. Null: the reason of the finding is used. */
   readonly reason: { readonly code: string; readonly message: string } | null
   /** Address of what to do when the rule fires. */
   readonly runbook: string | null

@@ -1,4 +1,4 @@
-/** Expressions about an HTTP request: the CEL by which an operator says what a request is and what it is about. */
+/** Expressions about an HTTP request: the CEL by which an operator states the meaning of a request. */
 import { CelScalar, celEnv, isCelList, isCelMap, mapType, plan } from '@bufbuild/cel'
 import { strings } from '@bufbuild/cel/ext'
 import type { Json } from '../hash.ts'

@@ -106,7 +106,7 @@ const FreezeEntry = Type.Object(
   {
     id: identifier('Name of the window; unique in the pack, among its rules too.'),
     from: instantText('UTC instant at which the window begins.'),
-    until: instantText('UTC instant at which it is over.'),
+    until: instantText('UTC instant at which the window ends.'),
     environments: environments('nothing is to change'),
     operations: names('Operations that are frozen, e.g. merge, deploy, publish.'),
     then: Type.Optional(
@@ -130,7 +130,7 @@ const MinimumBump = Type.Object(
   {
     ...closed,
     description:
-      'The version that a contract states (info.version of OpenAPI and AsyncAPI), and that of a package or server which is published with contracts in it, have to be raised as far as its changes ask for: major for breaking ones, minor for others; one step less before 1.0.0.',
+      'Requires a version to be raised as far as the changes require: major for breaking ones, minor for others; one step less before 1.0.0. It applies to the version that a contract states (info.version of OpenAPI and AsyncAPI). It also applies to a package or server that is published with contracts in it.',
   },
 )
 
@@ -168,7 +168,7 @@ export const PolicyDocument = Type.Object(
         { default: 'BLOCK', description: 'Decision when an artifact or a condition could not be judged. Never ALLOW.' },
       ),
     ),
-    rules: Type.Array(PolicyRule, { minItems: 1, maxItems: 200, description: 'What no rule speaks of is ALLOW.' }),
+    rules: Type.Array(PolicyRule, { minItems: 1, maxItems: 200, description: 'What no rule matches is ALLOW.' }),
     levels: Type.Optional(
       Type.Record(
         Type.String({ pattern: `^[A-Za-z0-9*: _,-]{1,${MAX_SELECTOR_LENGTH}}$` }),
@@ -184,7 +184,7 @@ export const PolicyDocument = Type.Object(
     protected_consumers: Type.Optional(ProtectedConsumers),
     fingerprint_binding: Type.Optional(
       names(
-        'Operations whose receipts hold only for an attempt that states the fingerprint, or the input fingerprint, of what it acts on: fingerprint_binding_expected.',
+        'Operations whose receipts hold only for an attempt that states the fingerprint or input fingerprint of its target: fingerprint_binding_expected.',
       ),
     ),
     history: Type.Optional(
@@ -208,7 +208,7 @@ export const PolicyDocument = Type.Object(
           stable_days: days('Between the announcement and the removal of something stable.'),
           beta_days: days('Between the announcement and the removal of something in beta.'),
         },
-        { ...closed, description: 'Days that a deprecation has to last at the least; 0 asks for none.' },
+        { ...closed, description: 'Minimum days of a deprecation; 0 requires none.' },
       ),
     ),
     ttl: Type.Optional(

@@ -1,4 +1,7 @@
-/** When a condition on `time` or `history`, a waiver or a sunset day may answer otherwise: a decision is not valid past that moment. Rather too early than too late. */
+/**
+ * When a condition on `time` or `history`, a waiver or a sunset day may change its result. A decision is not valid
+ * past that moment. The moment may be too early, never too late.
+ */
 import type { EarlierDecision, HistoryField, Past } from './history.ts'
 import { countedDecisions } from './history.ts'
 

@@ -1,4 +1,7 @@
-/** How far a contract, or what it is published in, raised its version, and how far its changes ask for (SemVer 2.0.0). Says so in words; what follows is the pack's business. */
+/**
+ * How far a contract, or its publication, raised its version, and how far its changes require (SemVer 2.0.0). The
+ * result is text; the pack decides the effect.
+ */
 import type { FindingGroup } from '../finding.ts'
 import { compareSemanticVersions, parseSemanticVersion, type SemanticVersion } from '../semantic-version.ts'
 import type { OccasionArtifact, Release } from './policy.ts'
@@ -6,16 +9,16 @@ import type { OccasionArtifact, Release } from './policy.ts'
 const STEPS = ['none', 'patch', 'minor', 'major'] as const
 type BumpStep = (typeof STEPS)[number]
 
-/** What is wrong with the version of one contract; null when it was raised far enough, or has none to raise. */
+/** The fault in the version of one contract. Null if it was raised far enough, or has no version. */
 export function bumpFault(artifact: OccasionArtifact, groups: readonly FindingGroup[]): string | null {
   const { id, isAnalysed, isTwoSided, versions } = artifact
-  // A contract that comes or goes has no earlier version to raise; of a failed one nothing is known, and that is said already.
+  // An added or removed contract has no earlier version. A failed one is unknown and already reported.
   return isAnalysed && isTwoSided && versions !== null ? stepFault(id, versions, groups) : null
 }
 
-/** The same of a publication, which answers for all the contracts in it. @param groups of all of them */
+/** The same for a publication, which covers all the contracts in it. @param groups of all of them */
 export function releaseFault(release: Release | null, groups: readonly FindingGroup[]): string | null {
-  // Nobody has the version before the first one.
+  // Before the first version there is none to compare with.
   return release === null || release.base === null ? null : stepFault(release.name, release, groups)
 }
 
@@ -31,7 +34,7 @@ function stepFault(id: string, { base, head }: Versions, groups: readonly Findin
   if (!base || !head) return `${asked}, and the ${base ? 'head' : 'base'} states no version`
   const [was, is] = [parseSemanticVersion(base), parseSemanticVersion(head)]
   if (was === null || is === null)
-    return `${asked}; ${was === null ? base : head} is no semantic version, so it cannot be told whether it was raised`
+    return `${asked}; ${was === null ? base : head} is no semantic version, so it is unknown whether it was raised`
   const taken = takenStep(was, is)
   if (STEPS.indexOf(taken) >= STEPS.indexOf(inEarlyDays(was, is) ? earlyStep(needed) : needed)) return null
   return `${asked}; it went from ${base} to ${head}`

@@ -1,4 +1,7 @@
-/** Waivers: findings that somebody answers for, until a day. A waiver lowers to WARN, never to ALLOW, so that it stays in sight. */
+/**
+ * Waivers: accepted findings until a day, each with an owner. A waiver lowers to WARN, never to ALLOW, so the finding
+ * stays visible.
+ */
 import type { FindingGroup, Occurrence } from '../finding.ts'
 import type { Problem } from '../result.ts'
 import { readSelector, type RuleSelector } from '../rules/selector.ts'

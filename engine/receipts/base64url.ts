@@ -1,6 +1,6 @@
 /**
- * base64url without padding (RFC 7515 §2) for ASCII text. The engine may not use the runtime's codecs, and the tokens here carry
- * ASCII only; decoding is strict, since two spellings of one token would be two tokens with one meaning.
+ * base64url without padding (RFC 7515 §2) for ASCII text. The engine may not use the runtime's codecs, and its tokens
+ * are ASCII. Decoding is strict, because two encodings of one token would be two tokens with one meaning.
  */
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'

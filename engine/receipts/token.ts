@@ -1,7 +1,7 @@
 /**
- * The compact JWS of a receipt (RFC 7515, docs/reference/receipts.md#form): composed and taken apart in exactly one spelling. Header and claims are canonical
- * JSON with everything outside ASCII escaped, and a token that is not spelt so is refused: that leaves no room for duplicate
- * members, unknown header parameters (`crit`, `jwk`, `x5u` …) or a second encoding of the same claims.
+ * The compact JWS of a receipt (RFC 7515, docs/reference/receipts.md#form), with exactly one valid encoding. Header
+ * and claims are canonical JSON with everything outside ASCII escaped, and any other form is refused. That excludes
+ * duplicate members, unknown header parameters (`crit`, `jwk`, `x5u` …) and a second encoding of the same claims.
  */
 import { ok, type Result } from '../result.ts'
 import { asciiJson } from './ascii-json.ts'
@@ -53,7 +53,7 @@ interface ReceiptHeader {
   readonly kid: string
 }
 
-/** Nothing but these three: a parameter that we do not know may change what the signature means (RFC 7515 §4.1.11). */
+/** Only these three: an unknown parameter may change the meaning of the signature (RFC 7515 §4.1.11). */
 function isOurHeader(header: object): header is ReceiptHeader {
   const { alg, typ, kid } = header as Partial<Record<string, unknown>>
   const isKeyId = typeof kid === 'string' && kid.length > 0 && kid.length <= 100

@@ -82,7 +82,11 @@ export const RECEIPT_REASONS = {
   },
   not_yet_valid: { ...OURS, status: 'VERIFIED_EXPIRED', note: 'The receipt is not valid yet: check the clocks.' },
   expired: { ...OURS, status: 'VERIFIED_EXPIRED', note: 'The receipt has expired: run a new authorize preflight.' },
-  state_unknown: { ...NOT_OURS, status: 'UNDECIDABLE', note: 'Whether the receipt still stands cannot be told now.' },
+  state_unknown: {
+    ...NOT_OURS,
+    status: 'UNDECIDABLE',
+    note: 'It cannot be determined now whether the receipt is still valid.',
+  },
   revoked: { ...OURS, status: 'VERIFIED_REVOKED', note: 'The receipt was revoked.' },
   superseded: { ...OURS, status: 'VERIFIED_SUPERSEDED', note: 'A newer decision takes its place.' },
   consumed: { ...OURS, status: 'VERIFIED_CONSUMED', note: 'The receipt was for one use and has been used.' },

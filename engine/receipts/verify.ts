@@ -22,7 +22,7 @@ export interface VerifyInput {
   readonly keys: KeySet
   /** Seconds since the epoch. */
   readonly now: number
-  /** The `decision_result` that travels with the token, when one is held. */
+  /** The `decision_result` that belongs to the token, if available. */
   readonly envelope?: unknown
   /** Absent: authenticity only. */
   readonly context?: IntendedContext

@@ -57,8 +57,8 @@ suite('sniffing', () => {
   }
 
   const unclear: readonly [code: string, before: string, after: string, says: RegExp][] = [
-    ['UNSUPPORTED_ARTIFACT_TYPE', '{"hello":"world"}', '', /base document cannot be told/],
-    ['UNSUPPORTED_ARTIFACT_TYPE', OPENAPI, '[{"made":"up"}]', /head document cannot be told/],
+    ['UNSUPPORTED_ARTIFACT_TYPE', '{"hello":"world"}', '', /base document is not recognised/],
+    ['UNSUPPORTED_ARTIFACT_TYPE', OPENAPI, '[{"made":"up"}]', /head document is not recognised/],
     [
       'ARTIFACT_TYPE_MISMATCH',
       OPENAPI,

@@ -81,7 +81,7 @@ suite('what is read', () => {
 suite('what is refused', () => {
   test('blank texts and several documents', () => {
     assertRefused(' \n\t', { code: 'ARTIFACT_UNREADABLE' }, /blank/)
-    assertRefused('# only a comment\n', { code: 'ARTIFACT_UNREADABLE' }, /nothing but comments/)
+    assertRefused('# only a comment\n', { code: 'ARTIFACT_UNREADABLE' }, /only comments/)
     assertRefused('a: 1\n---\nb: 2\n', { code: 'ARTIFACT_UNREADABLE' }, /2 YAML documents/)
   })
 

@@ -140,7 +140,7 @@ suite('the report for people', () => {
       breaking_highlights: ['api-removed happened at GET /pets', 'api-gone happened at GET /pets'],
       suggestions: ['Undo api-removed.', 'Undo api-gone.', 'Undo default-changed.'],
       next_steps: [
-        'Mend each change as remediation_transaction.required_changes says, or revert it.',
+        'Fix each change as remediation_transaction.required_changes says, or revert it.',
         'Request a new authorize preflight after the input has changed; the same input is blocked again.',
       ],
     })

@@ -157,7 +157,7 @@ suite('a condition that does not load', () => {
     ['tool.name == "x"', /tool\.name, which does not exist/],
     ['shout(finding.rule)', /calls shout\(\)/],
     [`${'('.repeat(40)}true${')'.repeat(40)}`, /nests brackets deeper/],
-    [`finding.rule == "${'x'.repeat(2040)}"`, /may have 2048 characters at the most/],
+    [`finding.rule == "${'x'.repeat(2040)}"`, /may have at most 2048 characters/],
     ['[1].all(a, [1].all(b, [1].all(c, a == b && b == c)))', /nests loops deeper/],
   ] as const) {
     test(`${when.slice(0, 40)}: says what is wrong`, () => assert.match(problemOfCondition(when), words))
