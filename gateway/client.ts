@@ -1,4 +1,7 @@
-/** The gateway over HTTP, for those who use the package as a library: what `guardTools` has to be handed, made from an address and a key. */
+/**
+ * The gateway over HTTP, for programs that use the package as a library: creates the functions that `guardTools` needs
+ * from an address and a key.
+ */
 import type { GuardOptions } from '../engine/index.ts'
 import { sha256Hex } from './runtime/hash.ts'
 
@@ -6,7 +9,7 @@ export interface PreflightClientOptions {
   /** Address of the API listener. */
   readonly url: string
   readonly key: string
-  /** Milliseconds that one question may take. */
+  /** Maximum time of one request, milliseconds. */
   readonly timeout?: number
 }
 
@@ -14,7 +17,7 @@ export type PreflightClient = Required<Pick<GuardOptions, 'preflight' | 'verify'
 
 const DEFAULT_TIMEOUT = 60_000
 
-/** Each question rejects unless the answer is good (2xx) and JSON: a guard then stops. */
+/** Each request rejects unless the answer is JSON with status 2xx: a guard then stops. */
 export function preflightClient({ url, key, timeout = DEFAULT_TIMEOUT }: PreflightClientOptions): PreflightClient {
   const base = url.endsWith('/') ? url : `${url}/`
   const ask = async (path: string, body: object): Promise<unknown> => {

@@ -1,4 +1,7 @@
-/** The public face of the gateway package, for agents and targets: ask a gateway, guard tools with its answers, verify its receipts. Named exports only. */
+/**
+ * The public API of the gateway package, for agents and targets: call a gateway, guard tools with its answers, verify
+ * its receipts. Named exports only.
+ */
 export { preflightClient } from './client.ts'
 export type { PreflightClient, PreflightClientOptions } from './client.ts'
 export { parseKeySet } from './keys/jwks.ts'

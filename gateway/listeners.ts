@@ -1,4 +1,4 @@
-/** Opens the listeners, and says which one could not be opened, why, and what to change. */
+/** Opens the listeners; an error names the listener that could not be opened, the reason, and what to change. */
 import { lookupTable } from '../engine/base.ts'
 import type { Admin } from './listen/admin.ts'
 import type { Api } from './api/listener.ts'
@@ -9,9 +9,9 @@ import type { Config } from './config/schema.ts'
 import type { Proxy } from './proxy.ts'
 import { errorCode, messageOf, StartupError } from './errors/startup-error.ts'
 
-/** Where each listener is bound, e.g. `http://127.0.0.1:15080`. */
+/** The address of each listener, e.g. `http://127.0.0.1:15080`. */
 export type BoundAddresses = Readonly<Record<'proxy' | 'api' | 'admin', string>> & {
-  /** Only where one is named. */
+  /** Only where it is configured. */
   readonly transparent?: string
   readonly ext_authz?: string
 }
@@ -20,13 +20,13 @@ export interface Listeners {
   readonly admin: Admin
   readonly api: Api
   readonly proxy: Proxy
-  /** Null: nobody is to ask over gRPC. */
+  /** Null: ext_authz over gRPC is off. */
   readonly grpcAuthz: GrpcListener | null
 }
 
 /**
- * Admin first, so that a probe gets an answer while the rest comes up; the proxy last, when a call can be judged.
- * @param ownPorts is told each port once it is bound
+ * Admin first, so that a probe gets an answer during the start; the proxy last, when a call can be judged.
+ * @param ownPorts receives each port once it is bound
  */
 export async function openListeners(
   { admin, api, proxy, grpcAuthz }: Listeners,
@@ -63,7 +63,7 @@ export async function openListeners(
 
 /** Why `listen` failed, by the code of the system. */
 const LISTEN_FAILURES: Readonly<Record<string, string>> = lookupTable({
-  EADDRINUSE: 'another program (or another gateway) has it',
+  EADDRINUSE: 'another program (or another gateway) uses it',
   EACCES: 'this user may not open it; ports under 1024 usually need a privilege',
   EADDRNOTAVAIL: 'this machine has no such address',
   ENOTFOUND: 'the host name is not known',
@@ -79,7 +79,7 @@ function cannotListen(name: keyof BoundAddresses, address: string, cause: unknow
   )
 }
 
-/** The promised name where there is one, else the generated one. */
+/** The documented variable where there is one, else the generated one. */
 function variableOf(name: keyof BoundAddresses): string {
   const leaf = CONFIG_LEAVES.find(({ path }) => path === `listen.${name}`)
   return leaf?.aliases[0] ?? leaf?.env ?? ''

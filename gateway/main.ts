@@ -1,4 +1,7 @@
-/** Starts the gateway: settings first, then what outlives it, then what decides, then the listeners; a start that fails leaves nothing open. */
+/**
+ * Starts the gateway: settings first, then state that outlives the process, then what decides, then the listeners. A
+ * failed start leaves nothing open.
+ */
 import type { Writable } from 'node:stream'
 import { openSettings, type LiveSettings } from './config/live-settings.ts'
 import type { ConfigSource } from './config/load.ts'
@@ -24,7 +27,7 @@ export interface Gateway {
   readonly settings: CurrentSettings
   readonly store: string
   readonly keyId: string
-  /** The first admin key, when one was made just now; shown once. */
+  /** The first admin key, when it has just been created; shown once. */
   readonly bootstrapKey: string | null
   readonly metrics: Metrics
   readonly logger: Logger
@@ -32,12 +35,12 @@ export interface Gateway {
   warmUp(): Promise<void>
   /** Reads configuration and policy again (SIGHUP). */
   reload(): void
-  /** Readiness goes first, calls under way finish within `shutdown.drain`, then everything is closed. */
+  /** Ends readiness first, lets calls in flight finish within `shutdown.drain`, then closes everything. */
   close(): Promise<void>
 }
 
 export interface StartOptions {
-  /** Where the log sink of telemetry writes; stdout unless told. */
+  /** Where the log sink of telemetry writes; stdout by default. */
   readonly output?: Writable
   /** Milliseconds since the epoch. */
   readonly now?: () => number
@@ -117,7 +120,7 @@ async function start(
   }
 }
 
-/** What lets the gateway start, and should be looked at. */
+/** Logs problems that do not prevent the start. */
 function warn({ warnings }: LiveSettings, { bootstrap, dataDir }: State, logger: Logger): void {
   for (const warning of warnings) logger.warn({ event: 'settings.warning' }, formatMistake(warning))
   if (bootstrap.warning !== null) logger.warn({ event: 'gateway.warning' }, bootstrap.warning)

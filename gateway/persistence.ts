@@ -1,4 +1,7 @@
-/** What outlives the process, opened before anything else: the data directory, the store in it, and the keys that sign. */
+/**
+ * State that outlives the process, opened before everything else: the data directory, the store in it, and the signing
+ * keys.
+ */
 import { mkdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { variable, type Environment } from './settings/environment.ts'
@@ -18,12 +21,12 @@ import type { Metrics } from './telemetry/metrics.ts'
 export interface State {
   readonly dataDir: string
   readonly store: Store
-  /** Null: receipts are signed with keys of the data directory. */
+  /** Null: keys of the data directory sign receipts. */
   readonly external: ExternalSigner | null
   readonly keys: KeyRing
   readonly keyId: string
   readonly checkpoints: Checkpoints
-  /** False from the first write that failed until one succeeds. */
+  /** False from a failed write until one succeeds. */
   readonly health: { readonly isWritable: boolean }
   readonly bootstrap: Awaited<ReturnType<typeof bootstrapKey>>
 }
@@ -35,7 +38,7 @@ interface StateOptions {
   readonly logger: Logger
   /** Milliseconds since the epoch. */
   readonly now: () => number
-  /** Gets what closes each part, as soon as it is open. */
+  /** Receives what closes each part, as soon as it is open. */
   readonly closers: (() => unknown)[]
 }
 
@@ -61,20 +64,23 @@ export async function openState(options: StateOptions): Promise<State> {
   return { dataDir, store, external, keys, keyId, bootstrap, checkpoints, health }
 }
 
-/** A gateway that cannot sign cannot decide: better said at the start than at every call. */
+/** A gateway that cannot sign cannot decide: reported at the start instead of at every call. */
 function signingKeyId(keys: KeyRing): string {
   try {
     return keys.signer().keyId
   } catch (error) {
     const reason = error instanceof Error ? messageOf(error.cause) : ''
     throw new StartupError(
-      `No receipt key is in force: ${reason}. If all are retired or revoked, make one with: preflight keys rotate --overlap 0`,
+      `No receipt key is in force: ${reason}. If all are retired or revoked, create one with: preflight keys rotate --overlap 0`,
       { cause: error },
     )
   }
 }
 
-/** A signer that is elsewhere may be away at the start, and is asked by readiness; one that signs what nobody can verify may not. */
+/**
+ * A remote signer may be unreachable at the start, which readiness reports. A signer whose signatures do not verify
+ * prevents the start.
+ */
 async function requireSigning(keys: KeyRing): Promise<void> {
   let problem: string | null
   try {
@@ -92,7 +98,7 @@ function makeDataDirectory(configured: string): string {
     return directory
   } catch (error) {
     throw new StartupError(
-      `The data directory ${directory} cannot be made: ${messageOf(error)}. ` +
+      `The data directory ${directory} cannot be created: ${messageOf(error)}. ` +
         'Name one that this user can write to with data_dir or PREFLIGHT_DATA_DIR.',
       { cause: error },
     )
@@ -105,7 +111,9 @@ function storeEvents(metrics: Metrics, logger: Logger, health: { isWritable: boo
       if (isWritable !== health.isWritable)
         logger[isWritable ? 'info' : 'error'](
           { event: isWritable ? 'store.writable' : 'store.unwritable' },
-          isWritable ? 'store takes writes again' : 'store could not be written: not ready until a write succeeds',
+          isWritable
+            ? 'store accepts writes again'
+            : 'store could not be written: the gateway is not ready until a write succeeds',
         )
       health.isWritable = isWritable
     },

@@ -1,6 +1,6 @@
 /**
- * The proxy: one HTTP server for all roads in. Requests come to it in the open, inside a CONNECT, or turned here by the network;
- * each passes the same admission. Puts the parts together and takes them down; judges nothing itself.
+ * The proxy: one HTTP server for all traffic paths. Requests are received in plaintext, inside a CONNECT, or redirected
+ * by the network; all pass the same admission. Builds the parts and takes them down; judges nothing itself.
  */
 import type { AddressInfo, Socket } from 'node:net'
 import type { ListenConfig, ListenSettingsInForce } from './listen/settings.ts'
@@ -24,30 +24,32 @@ interface ProxyDeps extends PipelineBuildDeps {
   readonly settings: () => { readonly config: ListenConfig & RecognisersConfig; readonly generation: number }
   readonly store: PipelineBuildDeps['store'] & Pick<Store, 'apiKey'>
   readonly authorities: Pick<Authorities, 'signing'>
-  /** Ports on which this gateway listens, as far as they are bound. */
+  /** Ports of this gateway's own listeners, as far as they are bound. */
   readonly ownPorts: () => ReadonlySet<number>
 }
 
 export interface Proxy {
   /** Resolves with the bound address. Rejects with the error of `listen` (EADDRINUSE …). */
   listen(host: string, port: number): Promise<AddressInfo>
-  /** For connections that the network turns here. */
+  /** For connections that the network redirects to the gateway. */
   readonly transparent: Pick<Transparent, 'listen'>
-  /** What calls are judged with; ext_authz asks the same. */
+  /** The dependencies that calls are judged with; ext_authz uses the same. */
   readonly pipeline: Pipeline
-  /** Calls under way. */
+  /** Number of requests in flight. */
   openCalls(): number
-  /** A receipt was revoked or consumed by the API: the decision behind it is not used again unchecked. */
+  /** A receipt was revoked or consumed through the API: the decision behind it is not used again unchecked. */
   receiptChanged(decisionId: string): void
-  /** Somebody granted or denied what calls wait for. */
+  /** Somebody approved or denied what calls wait for. */
   wordGiven(): void
-  /** Receipt keys were revoked or replaced: no decision in use goes on under an old one. */
+  /** Receipt keys were revoked or replaced: no cached decision is used with an old key. */
   keysChanged(): void
-  /** Takes no new connection, lets calls under way finish for `drainMs`, then breaks them off. Leaves no socket or timer. */
+  /**
+   * Takes no new connection, lets calls in flight finish for `drainMs`, then closes them. Leaves no socket or timer.
+   */
   close(drainMs: number): Promise<void>
 }
 
-/** A tunnel on which nothing has moved for this long does not hold up a gateway that stops. */
+/** When the gateway stops, it closes a tunnel without traffic for this long. */
 const DRAIN_IDLE_MS = 1000
 
 export function createProxy(deps: ProxyDeps): Proxy {
@@ -60,7 +62,7 @@ export function createProxy(deps: ProxyDeps): Proxy {
     tunnels,
   )
   const inFlight = createInFlightRequests({ ...deps, pipeline, egressOf }, () => http.closeIdle())
-  /** Connections between their first byte and their way: neither the HTTP server's nor a tunnel's. */
+  /** Connections that are accepted but not yet handed to the HTTP server or a tunnel. */
   const pending = new Set<Socket>()
   const ways: ConnectionDecisionDeps = {
     ...deps,
@@ -118,7 +120,7 @@ export function createProxy(deps: ProxyDeps): Proxy {
   }
 }
 
-/** One policy for each configuration: made when first asked for, gone with it. */
+/** One policy for each configuration: created when first needed, dropped with it. */
 function egressBySettings({
   ownPorts,
 }: Pick<ProxyDeps, 'ownPorts'>): (settings: Pick<ListenSettingsInForce, 'config'>) => Egress {

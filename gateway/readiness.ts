@@ -1,4 +1,7 @@
-/** What /readyz asks: each part that a decision needs, by name. A refused reload is told and does not take the gateway out. */
+/**
+ * The checks of /readyz: each part that a decision needs, by name. A refused reload is reported and does not make the
+ * gateway unready.
+ */
 import type { LiveSettings } from './config/live-settings.ts'
 import type { KeyRing } from './keys/key-ring.ts'
 import { signingProblem } from './keys/self-test.ts'
@@ -19,7 +22,9 @@ interface ReadinessDeps {
   readonly now: () => number
 }
 
-/** The store is really written to and the key really signs, but not more often than this: /readyz answers anyone. */
+/**
+ * The store is actually written and the key actually signs, but not more often than this: anybody can request /readyz.
+ */
 const PROBE_INTERVAL = 1000
 
 export function readinessChecks(deps: ReadinessDeps): Checks {
@@ -38,17 +43,19 @@ export function readinessChecks(deps: ReadinessDeps): Checks {
     settings: () => settingsCheck(live),
     monitoring: () => ({
       ready: true,
-      detail: monitoring.isWired() ? 'wired' : 'nothing is wired: CONTINUE_WITH_MONITORING does not proceed',
+      detail: monitoring.isWired() ? 'wired' : 'no monitoring is wired: CONTINUE_WITH_MONITORING is refused',
     }),
   }
 }
 
 function lifecycleCheck(isServing: boolean, isLoading: boolean): ReadinessCheck {
   if (!isServing) return { ready: false, detail: 'starting or stopping' }
-  return isLoading ? { ready: false, detail: 'loading what judges calls' } : { ready: true, detail: 'serving' }
+  return isLoading
+    ? { ready: false, detail: 'loading the engine and the recognisers' }
+    : { ready: true, detail: 'serving' }
 }
 
-/** Not ready from the first write that failed until one succeeds, the probe's own or any other. */
+/** Not ready from a failed write until one succeeds, whether it is the probe's own or another. */
 export function storeCheck({
   store,
   health,
@@ -59,7 +66,7 @@ export function storeCheck({
   const probe = atMostEvery(PROBE_INTERVAL, now, () => store.probe())
   return async () => {
     await probe()
-    // A write may have failed since that probe.
+    // Another write may have failed since that probe.
     return health.isWritable
       ? { ready: true, detail: store.description }
       : { ready: false, detail: 'the last write failed; ready again once one succeeds' }

@@ -1,6 +1,6 @@
 /**
- * Loads what judges calls right after a start with routes, so that no call waits for it: the engine, the policy, the recognisers,
- * the outbound connections. Done in steps, between which the event loop serves whatever has come.
+ * Loads what judges calls right after a start with routes, so that no call waits for it: the engine, the policy, the
+ * recognisers, the outbound connections. Runs in steps; between them the event loop handles pending requests.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { releaseFreeMemory } from './runtime/free-memory.ts'
@@ -12,28 +12,28 @@ import type { Logger } from './telemetry/log.ts'
 
 interface WarmUpDeps {
   readonly settings: CurrentSettings
-  /** The recognisers of the proxy, made when they are first read. */
+  /** The recognisers of the proxy, created when they are first read. */
   readonly pipeline: { readonly recognisers: unknown }
   readonly logger: Logger
 }
 
 interface WarmUp {
-  /** True while something is still to be loaded. */
+  /** True while something remains to be loaded. */
   isRunning(): boolean
   /** Never rejects: what could not be loaded now is loaded with the first call. */
   run(): Promise<void>
 }
 
-export function createWarmUp({ settings, pipeline: road, logger }: WarmUpDeps): WarmUp {
+export function createWarmUp({ settings, pipeline, logger }: WarmUpDeps): WarmUp {
   let running = false
   const steps: readonly (() => unknown)[] = [
     engine,
-    // A shipped pack is compiled when it is first asked.
+    // A shipped pack is compiled when it is first used.
     () => settings().policy.onIncomplete,
     recognisers,
-    () => road.recognisers,
+    () => pipeline.recognisers,
     loadDispatchers,
-    // Loading grew the heap; /readyz still waits, so the pause of a collection delays nobody's call.
+    // Loading grew the heap; /readyz still answers 503, so the pause of a collection delays no call.
     releaseFreeMemory,
   ]
   return {

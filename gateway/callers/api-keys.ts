@@ -1,17 +1,20 @@
-/** API keys: how they are made, hashed and named (docs/reference/api.md#authentication). A key itself is shown once and kept nowhere. */
+/**
+ * API keys: how they are created, hashed and named (docs/reference/api.md#authentication). A key itself is shown once
+ * and not stored.
+ */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { sha256Hex } from '../runtime/hash.ts'
 import type { ApiKey, Role } from '../store/store.ts'
 
-/** Tenant of keys and intercepted calls when nobody says otherwise: a self-hosted gateway usually has one. */
+/** Default tenant of keys and intercepted calls: a self-hosted gateway usually has one. */
 export const LOCAL_TENANT = 'local'
 
-/** Plan of a self-hosted key unless another is named (docs/reference/api.md#discovery-and-accounts). */
+/** Default plan of a self-hosted key (docs/reference/api.md#discovery-and-accounts). */
 const DEFAULT_PLAN = 'enterprise'
 
 const SIGNUP = 'signup-'
 
-/** A tenant of its own for a key that was signed up: what strangers decide is nobody else's to read. */
+/** A separate tenant for a key from signup: nobody else may read the decisions of its holder. */
 export function signupTenant(): string {
   return SIGNUP + randomUUID()
 }
@@ -23,13 +26,13 @@ export function isSignupTenant(tenant: string): boolean {
 
 export const ROLES = ['agent', 'approver', 'admin'] as const satisfies readonly Role[]
 
-/** A key of one's own must have this many characters. */
+/** Minimum length of a key that the operator chooses, in characters. */
 export const BOOTSTRAP_KEY_MINIMUM = 24
 
 const PREFIXES = { live: 'pf_live_', test: 'pf_test_' } as const
 type KeyKind = keyof typeof PREFIXES
 
-/** 256 bits of randomness behind the prefix: too many to guess, so an unsalted SHA-256 of it may be kept. */
+/** 256 random bits after the prefix: too many to guess, so an unsalted SHA-256 of it may be stored. */
 export function mintApiKey(kind: KeyKind = 'live'): string {
   return PREFIXES[kind] + randomBytes(32).toString('base64url')
 }

@@ -1,18 +1,21 @@
-/** The first API key of an empty store (docs/reference/command-line.md#start): the operator's own, or one that is made and shown once. */
+/**
+ * The first API key of an empty store (docs/reference/command-line.md#start): the operator's own, or one that is
+ * created and shown once.
+ */
 import { StartupError } from '../errors/startup-error.ts'
 import type { Store } from '../store/store.ts'
 import { apiKeyRow, BOOTSTRAP_KEY_MINIMUM, hashApiKey, mintApiKey } from './api-keys.ts'
 
 interface Bootstrap {
-  /** The key to show once; null when there was one already or the operator brought it. */
+  /** The key to show once; null when there was one already or the operator supplied it. */
   readonly printed: string | null
-  /** For people, when something they asked for was not done. */
+  /** For people, when something that they asked for was not done. */
   readonly warning: string | null
 }
 
 /**
- * Makes the admin key of an empty store. A bootstrap key on a store that has keys is not added: a key once revoked must not
- * come back with a restart.
+ * Creates the admin key of an empty store. A store with keys ignores a bootstrap key: a revoked key must not come back
+ * with a restart.
  */
 export async function bootstrapKey(store: Store, own: string | null, at: number): Promise<Bootstrap> {
   if (own !== null) checkBootstrapKey(own)
@@ -28,9 +31,9 @@ export async function bootstrapKey(store: Store, own: string | null, at: number)
 
 const IGNORED =
   'PREFLIGHT_BOOTSTRAP_KEY is not a key of this store and was ignored: it only sets the first key of an empty store. ' +
-  'Make further keys with `preflight keys create`.'
+  'Create further keys with `preflight keys create`.'
 
-/** Throws a StartupError: a key that can be guessed or not sent in a header is no key. */
+/** Throws a StartupError for a key that can be guessed or that a header cannot carry. */
 function checkBootstrapKey(key: string): void {
   if (key.length >= BOOTSTRAP_KEY_MINIMUM && /^[\x21-\x7e]+$/.test(key)) return
   throw new StartupError(

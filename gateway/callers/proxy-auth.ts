@@ -1,4 +1,4 @@
-/** Who uses the proxy (RFC 9110 §11.7): the holder of an API key, where the configuration asks for one. */
+/** Authenticates clients of the proxy (RFC 9110 §11.7) by API key, where the configuration asks for one. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { hashApiKey, isSignupTenant, LOCAL_TENANT } from './api-keys.ts'
 import type { Route } from '../routing/route.ts'
@@ -6,15 +6,15 @@ import type { Caller } from './caller.ts'
 import type { CallersConfig } from './settings.ts'
 import type { Store } from '../store/store.ts'
 
-/** Whoever is not asked for a key. */
+/** A caller that needs no key. */
 export const ANYBODY: Caller = { tenant: LOCAL_TENANT, audience: null }
 
 export const PROXY_CHALLENGE: readonly string[] = ['Proxy-Authenticate', 'Basic realm="preflight", charset="UTF-8"']
 
-/** Longer ones are not ours: nothing is hashed for them. */
+/** Longer ones are not keys of this gateway: they are not hashed. */
 const LONGEST_KEY = 512
 
-/** Who opened a connection, and the key that stands behind it; null: none was asked for. */
+/** Who opened a connection, and the key that was presented; null: none was required. */
 export interface KeyHolder {
   readonly caller: Caller
   readonly keyHash: string | null
@@ -22,10 +22,13 @@ export interface KeyHolder {
   checkedAt: number
 }
 
-/** A revocation reaches connections that are open within this. */
+/** A revocation takes effect on open connections within this time. */
 const RECHECK_MS = 1000
 
-/** Null: the key holds no more, or one is asked for since. Rejects with STORE_UNAVAILABLE when that cannot be told. */
+/**
+ * Null: the key is no longer valid, or a key is required now. Rejects with STORE_UNAVAILABLE when the key cannot be
+ * looked up.
+ */
 export async function stillCaller(
   holder: KeyHolder,
   { config }: { readonly config: CallersConfig },
@@ -42,7 +45,10 @@ export async function stillCaller(
   return caller
 }
 
-/** Null: a key is asked for, and there is none that holds. Rejects with STORE_UNAVAILABLE when that cannot be told. */
+/**
+ * Null: a key is required, and no valid one was presented. Rejects with STORE_UNAVAILABLE when the key cannot be looked
+ * up.
+ */
 export async function proxyCaller(
   headers: IncomingHttpHeaders,
   { config }: { readonly config: CallersConfig },
@@ -51,18 +57,18 @@ export async function proxyCaller(
   if (config.proxy_auth === 'off') return ANYBODY
   const hash = presentedHash(headers)
   const row = hash === null ? null : await store.apiKey(hash)
-  // A key that anybody can have proves nothing about its holder.
+  // A key that anybody can get proves nothing about its holder.
   if (row === null || row.revokedAt !== null || isSignupTenant(row.tenant)) return null
   return { tenant: row.tenant, audience: row.audience }
 }
 
-/** The caller on this route: who came without a key has no tenant of their own, and is of one that the route serves. */
+/** The caller on this route: a caller without a key has no tenant, and gets one that the route serves. */
 export function callerOn({ tenants }: Pick<Route, 'tenants'>, caller: Caller): Caller {
   if (caller.audience !== null || tenants.includes(caller.tenant)) return caller
   return { tenant: tenants[0] ?? LOCAL_TENANT, audience: null }
 }
 
-/** Of the key in the request, whether it holds or not; null when there is none. */
+/** The hash of the key in the request, valid or not; null when there is none. */
 export function presentedHash(headers: IncomingHttpHeaders): string | null {
   const key = presentedKey(headers['proxy-authorization'] ?? '')
   return key === null || key.length > LONGEST_KEY ? null : hashApiKey(key)

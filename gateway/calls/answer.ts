@@ -1,7 +1,7 @@
-/** Answers to a call: one that is made here, and the reader of one that an upstream makes. */
+/** Answers to a call: one of the gateway, and the reader of one of an upstream. */
 import type { Subject } from './subject.ts'
 
-/** An answer made here. */
+/** An answer of the gateway. */
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -9,15 +9,18 @@ export interface Answer {
   readonly body: string | Buffer
 }
 
-/** Sees an upstream's answer go by; never changes or holds it. */
+/** Reads an upstream's answer as it passes; never changes or delays it. */
 export interface AnswerWatcher {
   head(status: number, headers: Readonly<Record<string, string | readonly string[] | undefined>>): void
   chunk(bytes: Buffer): void
   end(): void
-  /** True when the answer itself reports that the execution failed, whatever the HTTP status says. Asked after `end`. */
+  /** True when the answer itself reports that the execution failed, whatever the HTTP status is. Read after `end`. */
   readonly hasFailed: boolean
-  /** True when the answer ended without a word on what came of the execution. Asked after `end`. */
+  /** True when the answer ended without an outcome of the execution. Read after `end`. */
   readonly isUntold?: boolean
-  /** What the answer says of one of several things that were asked for; null: nothing. Absent: it speaks for all of them at once. Asked after `end`. */
+  /**
+   * The outcome that the answer reports for one resource of several; null: none. If absent, the answer is one outcome
+   * for all of them. Called after `end`.
+   */
   outcomeOf?(subject: Subject): 'SUCCEEDED' | 'FAILED' | null
 }

@@ -1,4 +1,7 @@
-/** A request that has been read and is about to be recognised: its head, where it goes, and its body where that is needed. */
+/**
+ * A request that has been read and is about to be recognised: its head, its destination, and its body where that is
+ * needed.
+ */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Caller } from '../callers/caller.ts'
 import type { Route } from '../routing/route.ts'
@@ -12,22 +15,25 @@ export interface ReceivedHead {
 }
 
 /**
- * The head of a request that has passed the wire's own checks, for one upstream. Its fields are those that are sent: what is judged
- * is what leaves, so fields that the gateway drops are absent here, and those that it sets have the gateway's value.
+ * The head of a request that has passed the HTTP checks, for one upstream. Its fields are those that are sent, so that
+ * exactly these are judged. Fields that the gateway drops are absent, and those that it sets have the gateway's value.
  */
 export interface CallHead<Own extends Route = Route> {
   readonly correlationId: string
   readonly caller: Caller
   readonly entrance: Entrance
   readonly route: Own
-  /** Where it goes, e.g. `https://api.example`: the route's upstream, else what the request itself names. */
+  /** The destination, e.g. `https://api.example`: the route's upstream, else the one that the request names. */
   readonly origin: string
   readonly method: string
   /** As they are sent, by lower-case name. */
   readonly headers: IncomingHttpHeaders
-  /** As they are sent, in their order: name, value, name, value … The receipts of the verdict are added behind them. */
+  /** As they are sent, in their order: name, value, name, value … The receipts of the verdict are appended. */
   readonly rawHeaders: readonly string[]
-  /** Only for what ends at the gateway: the framing of the body, receipts, the host that a web page names. Never a fact of a rule. */
+  /**
+   * Only for what the gateway does not forward: the framing of the body, receipts, the host that a web page names.
+   * Never a fact of a rule.
+   */
   readonly received: ReceivedHead
   /** Path and query at the upstream, byte for byte as they are sent. */
   readonly upstreamPath: string
@@ -35,6 +41,6 @@ export interface CallHead<Own extends Route = Route> {
 
 /** A request as it is recognised. */
 export interface Call<Own extends Route = Route> extends CallHead<Own> {
-  /** Whole when the recogniser asked for it, else null: then it streams by. */
+  /** Complete when the recogniser asked for it, else null: then it is streamed. */
   readonly body: Buffer | null
 }

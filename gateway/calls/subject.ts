@@ -1,15 +1,15 @@
-/** What a decision is about. */
+/** The resource that a decision is made for. */
 import type { DecisionContext, DecisionScope } from '../../engine/internal.ts'
 
-/** One thing within a request that needs a verdict of its own: a tool call, an API operation. */
+/** One resource within a request that needs its own verdict: a tool call, an API operation. */
 export interface Subject {
   /** For the ledger: `tools/call echo`, `GET /pets/{petId}`. */
   readonly name: string
-  /** target_id of its receipt, and the id of the artifact that is judged: each tool has a decision of its own. */
+  /** target_id of its receipt, and the id of the judged artifact: each tool has its own decision. */
   readonly target: string
-  /** Which findings decide; null: all of the contract's. */
+  /** Which findings count; null: all of the contract's. */
   readonly scope: DecisionScope | null
-  /** The operation to authorize, where the request itself says which one it is (`merge`, `publish`); else the route's. */
+  /** The operation to authorize, where the request itself names it (`merge`, `publish`); else the route's. */
   readonly operation?: string
   /** The place that the request itself names; bound into the decision and its receipt. */
   readonly place?: Partial<Pick<DecisionContext, 'repository' | 'branch' | 'pull_request' | 'base' | 'head'>>

@@ -1,6 +1,7 @@
 /**
- * What every request passes before the road of a call: the wire's own checks, one reading of where it goes, who may ask, and
- * the egress policy. Ends at a route's road, at an unjudged passage that egress allows, or in a refusal.
+ * What every request passes before the pipeline of a call: HTTP checks, one reading of its destination, authentication,
+ * and the egress policy. Ends with the pipeline of a route, with an unjudged request that egress allows, or with a
+ * refusal.
  */
 import { performance } from 'node:perf_hooks'
 import { EGRESS_ROUTE } from '../upstream/egress-record.ts'
@@ -85,17 +86,20 @@ function admitToRoute(
   sendError(context, 'NOT_FOUND', 'No route of the gateway matches this host and path.')
 }
 
-/** A target that has more than one reading, told as the route reads errors that would take it. */
+/** Reports a target with more than one reading, in the error form of the route that would take it. */
 function sendProblem(context: RequestContext, message: string, route: Route | null, deps: AdmissionDeps): void {
   const { headers } = context.request
   sendFault(context, { code: 'INVALID_INPUT', message }, recogniserOf(route, deps), { headers, body: null })
 }
 
-function recogniserOf(route: Route | null, { pipeline: road }: AdmissionDeps): Recogniser | null {
-  return route === null ? null : road.recognisers[route.protocol]
+function recogniserOf(route: Route | null, { pipeline }: AdmissionDeps): Recogniser | null {
+  return route === null ? null : pipeline.recognisers[route.protocol]
 }
 
-/** Inside a CONNECT it was asked when that was opened, and must still hold; connections that the network turned here cannot say. */
+/**
+ * Callers inside a CONNECT were authenticated when it was opened; the credentials must still be valid. Redirected
+ * connections cannot carry any.
+ */
 async function callerOf(
   context: RequestContext,
   inbound: InboundConnection,
@@ -117,7 +121,7 @@ async function admitToDestination(
     slashProblem(destination.target, takesEncodedSlashes(route)) ??
     spellingProblem(destination.target, route, () => namedRoutes(routes, destination.authority))
   if (problem !== null) return sendProblem(context, problem, route, deps)
-  // An upstream in the configuration is the operator's word: the call does not go where the request says.
+  // The operator names an upstream in the configuration: the call does not go where the request says.
   const isElsewhere = match?.route.upstream !== undefined
   const denial = isElsewhere ? null : deps.egressOf(context.settings).denialOf(destination.authority, match !== null)
   if (denial !== null) {
@@ -130,7 +134,7 @@ async function admitToDestination(
   return match === null ? passUnjudged(context, destination, deps) : runPipeline(context, match, deps.pipeline)
 }
 
-/** What no route names and egress allows: forwarded as it is, and counted. */
+/** A request that no route names and egress allows: forwarded as it is, and counted. */
 async function passUnjudged(
   context: RequestContext,
   destination: NamedDestination,
@@ -174,7 +178,7 @@ async function passUnjudged(
   )
 }
 
-/** A route of no configuration, under which such calls are counted. */
+/** A route outside the configuration, under which such calls are counted. */
 const UNROUTED: UpstreamRoute = {
   name: EGRESS_ROUTE,
   protocol: 'http',

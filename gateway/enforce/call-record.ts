@@ -6,7 +6,7 @@ import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { undecided, type Decided, type CallJudgement } from './judge.ts'
 
-/** A call, and what its rows and records are written with. */
+/** A call, and the dependencies that its rows and records are written with. */
 interface RecordedCall {
   readonly call: Call
   readonly action: Pick<JudgedAction, 'name'>
@@ -17,7 +17,10 @@ interface RecordedCall {
   }
 }
 
-/** The call's own rows, before its effect. Null when they are written; what could not be written was not decided. At once where they wait for a batch. */
+/**
+ * Writes the call's own rows before its effect. Null when they are written; a call whose rows could not be written
+ * counts as not decided. Synchronous where the rows wait for a batch.
+ */
 export function recordCall(
   judgement: CallJudgement,
   effect: NonNullable<InterceptionRow['effect']>,
@@ -48,7 +51,7 @@ async function written(writings: readonly Promise<void>[]): Promise<Unrecorded |
   }
 }
 
-/** One for each thing that was judged; one for all where nothing was. */
+/** One row for each resource that was judged; a single row where none was. */
 function rowsOf(
   judgement: CallJudgement,
   effect: NonNullable<InterceptionRow['effect']>,
@@ -76,7 +79,7 @@ function rowsOf(
   }))
 }
 
-/** Callers name what they ask for, at any length: the ledger and the log keep as much of it as somebody reads. */
+/** Callers name what they ask for, at any length: the ledger and the log keep the beginning of such a name. */
 function shortName(name: string): string {
   return name.length <= LONGEST_NAME ? name : `${name.slice(0, LONGEST_NAME)}…`
 }
@@ -99,7 +102,7 @@ export function logStop({ governing: { subject, verdict } }: Decided, { call, de
       patterns,
       ...(verdict.basis === 'demand' && { receipt: verdict.demand.reason ?? 'missing' }),
     },
-    'a call was not forwarded',
+    'call not forwarded',
   )
 }
 

@@ -1,6 +1,6 @@
 /**
- * From judgement to deed: goes on, or does not, and the row that says so before anything is sent (law 3 of CONTRIBUTING.md). Shared by
- * the proxy, which then forwards, and by ext_authz, which tells another proxy to.
+ * Enforces a judgement: forwards or refuses the call, and first writes the row that says so (law 3 of CONTRIBUTING.md).
+ * Shared by the proxy, which then forwards, and by ext_authz, which answers another proxy.
  */
 import { performance } from 'node:perf_hooks'
 import { directiveOf } from '../../engine/base.ts'
@@ -31,31 +31,31 @@ export interface EnforcementDeps extends JudgeDeps {
   readonly now: () => number
 }
 
-/** A monitoring window, and the thing whose outcome it waits for. */
+/** A monitoring window, and the resource whose outcome it waits for. */
 interface SubjectWatch {
   readonly subject: Subject
   readonly watch: Watch
 }
 
-/** The call goes on. */
+/** The call is forwarded. */
 export interface ForwardResult extends Permit {
   readonly kind: 'go'
   readonly effect: 'forwarded' | 'observed' | 'failed_open' | 'break_glass'
-  /** Whose receipts go with it. */
+  /** The verdicts whose receipts are sent with the call. */
   readonly verdicts: readonly (DecisionVerdict | ReceiptVerdict)[]
   /** Added to the answer: name, value, name, value … */
   readonly headers: readonly string[]
-  /** One for each thing that goes on under watch. */
+  /** One for each resource that is monitored. */
   readonly watches: readonly SubjectWatch[]
 }
 
-/** It does not, and this is its answer. */
+/** The call is not forwarded; this is its answer. */
 interface RefuseResult extends Halt {
   readonly kind: 'halt'
   readonly effect: 'held' | 'stopped' | 'undecided'
 }
 
-/** The client went away while the call was held: there is nobody to answer. */
+/** The client disconnected while the call was pending: there is nobody to answer. */
 interface DisconnectedResult {
   readonly kind: 'gone'
 }
@@ -70,8 +70,9 @@ interface PendingEnforcement {
 }
 
 /**
- * Judges, and settles what is to be done with the call; every row is durable by then as the ledger's configuration says.
- * Never rejects. @param waiting how the caller is kept while a person's word is waited for
+ * Judges the call and decides how it ends. By then every row is as durable as the ledger's configuration asks. Never
+ * rejects.
+ * @param waiting how the client's connection is kept open while an approval is pending
  */
 export async function enforceCall(
   call: Call,
@@ -95,7 +96,10 @@ export async function enforceCall(
   return result
 }
 
-/** Holds the call while a person may still say yes in time, and judges anew once one did. Null: the client has gone. */
+/**
+ * Keeps the call pending while it may still be approved in time, and judges again after an approval. Null: the client
+ * disconnected.
+ */
 async function afterApproval(
   first: CallJudgement,
   waiting: PendingWait,
@@ -109,7 +113,8 @@ async function afterApproval(
     const held = route.mode === 'enforce' ? heldVerdict(judgement) : null
     if (held?.approvalId == null || deps.now() >= deadline || (await deps.breakGlass.isOpen(route.name)))
       return judgement
-    // A call that another call's word has set free already told so; the row shows that it was held first.
+    // A call that is forwarded because of another call's approval is already reported as such; the row shows that it
+    // was pending first.
     const recorded = await recordCall(judgement, 'held', null, pending)
     if (recorded !== null) return recorded
     waiting.begin(decisionHeaders(call, held.action, held.decisionId))
@@ -124,7 +129,7 @@ async function afterApproval(
     if (end !== 'granted') return judgement
     deps.verdicts.receiptChanged(held.decisionId)
     judgement = await judge(call, action, settings, deps)
-    // Granted by somebody who may not grant it now: waiting longer changes nothing.
+    // Approved by somebody who may not approve it now: waiting longer changes nothing.
     if (heldVerdict(judgement)?.approvalId === held.approvalId) return judgement
   }
 }
@@ -151,7 +156,7 @@ async function conclude(judgement: CallJudgement, pending: PendingEnforcement): 
   return concludeUndecided(failure, pending)
 }
 
-/** What a receipt for one use does not get any more is missing again. */
+/** A single-use receipt that could not be consumed counts as missing again. */
 function withoutSpent(judgement: Decided, spent: SpentReceipt | null): Decided {
   if (spent === null) return judgement
   const verdict: CallVerdict = { basis: 'demand', action: 'STOP', decisionId: null, demand: spent.demand }
@@ -180,7 +185,7 @@ async function concludeStopped(judgement: Decided, pending: PendingEnforcement):
   return { kind: 'halt', effect, ...stopped(call, action, governing, approvalAt) }
 }
 
-/** May go on only under watch, and nobody watches. */
+/** The call may only be forwarded while it is monitored, and no monitoring is wired. */
 async function concludeUnmonitored(
   judgement: Decided,
   pending: PendingEnforcement,
@@ -209,7 +214,7 @@ async function concludeUndecided(
   const { call, action, deps } = pending
   const { route, correlationId } = call
   const open = route.mode === 'observe' ? 'observed' : route.failure === 'open' ? 'failed_open' : null
-  // A store that is down is no reason to go on: nobody could say afterwards what went through.
+  // If the store is down the call is refused: nobody could find out afterwards what was forwarded.
   const isBreakable = open === null && judgement.refusal === null && judgement.error.code !== 'STORE_UNAVAILABLE'
   const broken = isBreakable ? await breakGlass(judgement, pending) : null
   if (broken !== null) return broken
@@ -224,8 +229,8 @@ async function concludeUndecided(
       err: judgement.error,
     },
     open === null
-      ? 'a call could not be judged and was not forwarded'
-      : 'a call could not be judged and goes on, as its route says',
+      ? 'call could not be judged and was not forwarded'
+      : 'call could not be judged and is forwarded, as its route is configured',
   )
   return open === null
     ? { kind: 'halt', effect: 'undecided', ...unjudged(call, action, judgement) }
@@ -236,7 +241,10 @@ function countObserved(would: 'stopped' | 'held' | 'undecided', { call, deps }: 
   deps.metrics.count('preflight_observed_calls_total', { route: call.route.name, would })
 }
 
-/** An open exception of the route lets the call go on, counted and loud. Null: there is none, or its use could not be made durable. */
+/**
+ * Forwards the call under an open break-glass exception of the route, counted and logged. Null: there is no exception,
+ * or its use could not be made durable.
+ */
 async function breakGlass(judgement: CallJudgement, pending: PendingEnforcement): Promise<ForwardResult | null> {
   const { call, deps } = pending
   const { correlationId, route } = call
@@ -267,7 +275,7 @@ async function recorded(
   return failure === null ? passing(effect, judgement, UNWATCHED, pending) : concludeUndecided(failure, pending)
 }
 
-/** The action told is the one decided, whatever is done with the call. */
+/** The execution action reported is the one decided, whatever happens to the call. */
 function passing(
   effect: ForwardResult['effect'],
   judgement: CallJudgement,
@@ -300,7 +308,10 @@ async function closeUnsent(watches: readonly SubjectWatch[]): Promise<void> {
   for (const { watch } of watches) await watch.finish(NOT_SENT)
 }
 
-/** A window for each thing that goes on under watch: a batch may ask for many. Null: one could not be opened, and none is open. */
+/**
+ * A window for each resource that is monitored: a batch may name many. Null: one could not be opened, and none is left
+ * open.
+ */
 async function openWindows(
   { verdicts }: Decided,
   pending: PendingEnforcement,
@@ -318,10 +329,10 @@ async function openWindows(
   return watches
 }
 
-/** Null when nothing takes the telemetry, or the window cannot be made durable: then the call does not go on. */
+/** Null when no sink takes the telemetry, or the window cannot be made durable: the call is then not forwarded. */
 async function openWindow(decisionId: string, { call, deps }: PendingEnforcement): Promise<Watch | null> {
   const { correlationId, route, caller, entrance } = call
-  // The answer to a call that another proxy sends never comes by here.
+  // The gateway does not see the answer to a call that another proxy sends.
   const observer = entrance === 'ext_authz' ? 'caller' : 'gateway'
   try {
     return await deps.monitoring.open({ correlationId, decisionId, route: route.name, tenant: caller.tenant, observer })

@@ -1,4 +1,7 @@
-/** Sends a call to its upstream and its answer back, with the receipts it goes under, and says how it ended. */
+/**
+ * Sends a call to its upstream and the answer back, with the receipts that allow it, and reports how the exchange
+ * ended.
+ */
 import { EgressDenied, type EgressDenial } from '../upstream/egress-policy.ts'
 import type { Recogniser } from '../protocols/common/action.ts'
 import { protocolSettings } from '../protocols/settings.ts'
@@ -15,29 +18,29 @@ import type { Tunnels } from '../upstream/tunnel.ts'
 import { goesByHttp2, type UpstreamRoute, type Upstreams } from '../upstream/pools.ts'
 import type { DecisionVerdict, ReceiptVerdict } from './verdict-cache.ts'
 
-/** A call on its way out: of its route only what says how to reach the upstream. */
+/** A call that is forwarded: its route holds only what is needed to reach the upstream. */
 type OutgoingCall = Omit<Call, 'route'> & { readonly route: UpstreamRoute }
 
-/** How a call goes through. */
+/** How a call is forwarded. */
 export interface Forwarding {
-  /** Whose receipts go with it. */
+  /** The verdicts whose receipts are sent with the call. */
   readonly verdicts: readonly (DecisionVerdict | ReceiptVerdict)[]
   /** Added to the answer: name, value, name, value … */
   readonly headers: readonly string[]
   readonly watcher: AnswerWatcher | null
   readonly isStanding: boolean
-  /** How its client is told of a fault; null: no route is known. */
+  /** Renders an error for the client; null: no route is known. */
   readonly recogniser: Pick<Recogniser, 'renderFault'> | null
 }
 
 export interface ForwardDeps {
   readonly bodies: Bodies
   readonly upstreams: Upstreams
-  /** Where connections go that have switched to another protocol. */
+  /** Takes connections that have switched to another protocol. */
   readonly tunnels: Pick<Tunnels, 'open'>
-  /** Streams without end, to be broken off when the proxy stops. */
+  /** Streams without an end, which are closed when the proxy stops. */
   readonly standing: Set<UpstreamExchange>
-  /** A destination that a call named resolves to an address that egress does not let through. Never rejects. */
+  /** Reports a destination named by a call that resolves to an address which egress denies. Never rejects. */
   readonly egressDenied: (call: OutgoingCall, denial: EgressDenial) => Promise<void>
   readonly metrics: Metrics
   readonly logger: Logger
@@ -52,7 +55,7 @@ export async function forward(
 ): Promise<ExchangeEnd> {
   const reading = call.body === null && context.upgrade === null ? readShortBody(context, deps) : null
   const read = reading === null ? null : await reading
-  // Nothing of the call has gone out: the exchange finds the client disconnected.
+  // Nothing of the call has been sent: the exchange finds the client disconnected.
   if (read?.ok === false) context.request.destroy()
   const body = read?.ok === true ? read.body : call.body
   const exchange = startExchange({
@@ -64,7 +67,7 @@ export async function forward(
     body,
     ownHeaders: forwarding.headers,
     watcher: forwarding.watcher,
-    // An upstream that is away is told of before the body is asked for.
+    // An unreachable upstream is reported before the client is asked for the body.
     onSending: body === null && isWaiting(context) ? () => inviteBody(context) : null,
     upgrade: context.upgrade,
     tunnels: deps.tunnels,
@@ -76,7 +79,7 @@ export async function forward(
   return end
 }
 
-/** A short body of known length costs less as one piece than as a stream; null: it streams, or there is none. */
+/** A short body of known length costs less in one piece than as a stream. Null: it streams, or there is none. */
 function readShortBody(context: RequestContext, { bodies }: ForwardDeps): Promise<BodyResult> | null {
   const { request } = context
   const length = request.headers['content-length']
@@ -85,13 +88,13 @@ function readShortBody(context: RequestContext, { bodies }: ForwardDeps): Promis
   return bodies.read(request, SHORT_BODY)
 }
 
-/** The head of a request as it will leave: known before it is judged. */
+/** The request head as it will be sent: known before the call is judged. */
 export function headOf(
   { request, correlationId, upgrade }: Pick<RequestContext, 'request' | 'correlationId' | 'upgrade'>,
   { entrance, origin, route }: Pick<OutgoingCall, 'entrance' | 'origin' | 'route'>,
 ): SentHead {
   const { headers } = request
-  // Servers of gRPC ask for it: they have proxies in mind that lose trailers.
+  // gRPC servers require `TE: trailers`, to detect proxies that lose trailers.
   const carriesTrailers = isGrpc(headers) || (takesTrailers(headers) && goesByHttp2({ headers, route }))
   return sentHead(request, {
     entrance,

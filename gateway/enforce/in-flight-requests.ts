@@ -1,4 +1,4 @@
-/** Calls under way at the proxy: begins each one, sees that it is answered whatever goes wrong, and knows how many are open. */
+/** Requests in flight at the proxy: starts each one, makes sure that it is answered whatever fails, and counts them. */
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ListenSettingsInForce } from '../listen/settings.ts'
@@ -9,32 +9,33 @@ import { ANYBODY } from '../callers/proxy-auth.ts'
 import { sendError, type RequestContext } from '../listen/request-context.ts'
 
 interface InFlightDeps extends AdmissionDeps {
-  /** Read once a request. */
+  /** Read once for each request. */
   readonly settings: () => ListenSettingsInForce
 }
 
 interface InFlightRequests {
   begin(request: IncomingMessage, response: ServerResponse, inbound: InboundConnection, asks: Asks): void
-  /** How many are under way. */
+  /** How many requests are in flight. */
   readonly open: number
-  /** From here on a connection is let go as soon as its call is over. */
+  /** From now on a connection is closed as soon as its request has been answered. */
   drain(): void
 }
 
-/** @param releaseConnections closes the connections on which nothing is under way */
+/** @param releaseConnections closes the connections without a request in flight */
 export function createInFlightRequests(deps: InFlightDeps, releaseConnections: () => void): InFlightRequests {
   const { settings, logger } = deps
-  // A number: a set would hold on to calls long over, through the tables that it outgrew and the collector has not reached.
+  // A number: a set would keep finished calls in memory, through tables that it outgrew and the garbage collector has
+  // not reached.
   let open = 0
   deps.metrics.sample('preflight_calls_open', () => open)
   let isDraining = false
-  /** Whatever goes wrong on the road, the call is answered. */
+  /** Whatever fails in the pipeline, the request is answered. */
   const run = async (context: RequestContext, inbound: InboundConnection): Promise<void> => {
     open += 1
     try {
       await admit(context, inbound, deps)
     } catch (error) {
-      // A broken invariant on the road: the call is not forwarded, and the client is told no more than that.
+      // A broken invariant in the pipeline: the call is not forwarded, and the client gets no details.
       logger.error(
         { event: 'proxy.request_failed', err: error, correlation_id: context.correlationId },
         'request failed in the proxy',

@@ -1,4 +1,7 @@
-/** gather → analyze → decide for one intercepted call: which contracts, and the verdict on each thing the call names. */
+/**
+ * gather → analyze → decide for one intercepted call: which contracts, and the verdict on each resource that the call
+ * names.
+ */
 import { directiveOf } from '../../engine/base.ts'
 import { comparedWith, type Baselines } from '../baselines/baselines.ts'
 import type { ConsumerObserver } from '../consumers/observer.ts'
@@ -19,11 +22,11 @@ export interface SubjectVerdict {
 export type CallJudgement =
   | {
       readonly kind: 'decided'
-      /** One for each subject, in order. */
+      /** One for each resource, in order. */
       readonly verdicts: readonly SubjectVerdict[]
-      /** The strictest: what the request as a whole may do. */
+      /** The strictest: it holds for the request as a whole. */
       readonly governing: SubjectVerdict
-      /** The receipts that verdicts rest on, to be used up where the route says so. */
+      /** The receipts that verdicts rest on, to be consumed where the route asks for it. */
       readonly receipts: Pick<ReceiptGate, 'consume'>
     }
   /** Could not decide. `refusal`: because the upstream refused this caller. */
@@ -38,7 +41,7 @@ export interface JudgeDeps {
   readonly receipts: ReceiptGateDeps
 }
 
-/** Never rejects: whatever goes wrong here is "could not decide". */
+/** Never rejects: any failure here means "could not decide". */
 export async function judge(
   call: Call,
   action: JudgedAction,
@@ -64,8 +67,8 @@ export async function judge(
 }
 
 /**
- * A receipt that stands for the subject spares it a new decision; without one it is judged on what would change. Waits only for
- * what is not known yet: most calls are judged by a baseline and a decision that are in use, and cost no turn of the queue.
+ * A receipt that authorizes the resource replaces a new decision; without one the change is judged. Waits only for what
+ * is not known yet: most calls are judged by a cached baseline and decision, without asynchronous work.
  */
 async function verdictOn(
   call: Call,

@@ -1,6 +1,7 @@
 /**
- * Calls that wait for a person's word. Bounded, ended by the word, the deadline, the client or the shutdown, and never longer than
- * the request for approval itself stands. Words given by another process are seen by looking, within a second.
+ * Calls that wait for an approval decision. They are bounded in number; a wait ends with the decision, the deadline,
+ * the client or the shutdown, and never outlives the approval request. Decisions taken in another process are found by
+ * polling, within a second.
  */
 import { approvalState, isGrantInForce } from '../approvals/request.ts'
 import type { Store } from '../store/store.ts'
@@ -9,17 +10,17 @@ import type { Logger } from '../telemetry/log.ts'
 /** The caller's side of a wait. */
 export interface PendingWait {
   readonly isGone: boolean
-  /** Calls back when the client goes away; answers how to stop listening. */
+  /** Calls back when the client disconnects; returns a function that removes the listener. */
   onGone(listener: () => void): () => void
-  /** The call is held from now on. @param headers of the gateway that say so: name, value, name, value … */
+  /** The call is pending from now on. @param headers of the gateway that report it: name, value, name, value … */
   begin(headers: readonly string[]): void
-  /** A sign of life, where the protocol has one; called about every `KEEP_ALIVE_MS`. */
+  /** Sends a sign of life, where the protocol has one; called about every `KEEP_ALIVE_MS`. */
   keepAlive(): void
 }
 
 interface Hold {
   readonly approvalId: string
-  /** Whose decision waits. */
+  /** The tenant of the pending decision. */
   readonly tenant: string
   readonly route: string
   /** Milliseconds since the epoch. */
@@ -28,27 +29,28 @@ interface Hold {
 }
 
 /**
- * `granted`: judge again. `released`: an exception was opened, or somebody else settled what the call waits for. `refused`: denied
- * or expired. `over`: the deadline, the bound, the shutdown or a store that cannot be asked. `gone`: nobody waits any more.
+ * `granted`: judge again. `released`: an exception was opened, or the pending decision was made elsewhere. `refused`:
+ * denied or expired. `over`: the deadline, the bound, the shutdown, or a store that cannot be read. `gone`: the client
+ * disconnected.
  */
 type HoldEnd = 'granted' | 'released' | 'refused' | 'over' | 'gone'
 
 export interface PendingCalls {
   /** Never rejects. */
   wait(hold: Hold): Promise<HoldEnd>
-  /** Calls held now. */
+  /** Number of pending calls. */
   held(): number
-  /** Looks at once: something was settled in this process. */
+  /** Looks immediately: a decision was made in this process. */
   look(): void
-  /** Ends every wait; none begins any more. */
+  /** Ends every wait; no new one begins. */
   close(): void
 }
 
 interface WaitingRoomDeps {
   readonly store: Pick<Store, 'approval'>
-  /** An exception of the route is open. */
+  /** True while a break-glass exception of the route is open. */
   readonly isReleased: (route: string) => Promise<boolean>
-  /** Calls held at the same time at the most. */
+  /** Maximum number of pending calls. */
   readonly bound: () => number
   readonly logger: Logger
   readonly now: () => number

@@ -1,4 +1,4 @@
-/** What the road is made of, put together once: shared by every listener that calls come in by, and by the listeners of ext_authz. */
+/** Builds the parts of the pipeline once: they are shared by all listeners of the proxy and of ext_authz. */
 import { LRUCache } from 'lru-cache'
 import type { Baselines, BaselinesDeps } from '../baselines/baselines.ts'
 import type { Bodies } from '../listen/bodies.ts'
@@ -23,7 +23,7 @@ import { changedArtifacts, createVerdicts, type Verdicts } from './verdict-cache
 import { createWaitingRoom, type PendingCalls } from './pending-calls.ts'
 
 export interface PipelineBuildDeps {
-  /** Read once a request: routes, limits and policy can change while the proxy runs. */
+  /** Read once for each request: routes, limits and policy can change while the proxy runs. */
   readonly settings: RecogniserDeps['settings']
   readonly flow: Pick<BaselinesDeps['flow'], 'authorize'> &
     Pick<Flow, 'digests' | 'sniff' | 'fileReferences' | 'bundle' | 'readJson'>
@@ -57,7 +57,7 @@ export function buildPipeline(deps: PipelineBuildDeps, upstreams: Upstreams, tun
   metrics.sample('preflight_calls_held', () => pendingCalls.held())
   let known: Recognisers | null = null
   return {
-    /** Loaded and made with the first call that is judged. */
+    /** Loaded and created with the first call that is judged. */
     get recognisers() {
       return (known ??= recognisers().createRecognisers({ ...deps, upstreams, validator }))
     },
@@ -84,7 +84,7 @@ export function buildPipeline(deps: PipelineBuildDeps, upstreams: Upstreams, tun
 const MAX_FINGERPRINTS = 1000
 
 function receiptGateDeps(deps: PipelineBuildDeps, verdicts: Verdicts): ReceiptGateDeps {
-  /** Contracts are large and change seldom: each pair is hashed once for each thing it is asked about. */
+  /** Contracts are large and seldom change: each pair is hashed once for each resource. */
   const known = new LRUCache<string, string>({ max: MAX_FINGERPRINTS })
   return {
     keys: deps.keys,

@@ -1,6 +1,6 @@
 /**
- * The road of an intercepted call, as the design draws it: intercept → (gather → analyze → decide → record) → enforce → observe.
- * Every stage is one function; a stage that fails ends in an answer that is not a forwarded call.
+ * The pipeline of an intercepted call: intercept → (gather → analyze → decide → record) → enforce → observe. Every
+ * stage is one function; a stage that fails ends in an answer instead of a forwarded call.
  */
 import type { Action, JudgedAction, PassingAction, Recogniser, RefusedAction } from '../protocols/common/action.ts'
 import type { AnswerWatcher } from '../calls/answer.ts'
@@ -24,7 +24,7 @@ export interface PipelineDeps extends EnforcementDeps, ForwardDeps {
   readonly recognisers: Recognisers
 }
 
-/** Sends one request down the road; resolves when its answer is out and its outcome known. */
+/** Runs the pipeline for one request; resolves when the answer is sent and the outcome known. */
 export async function runPipeline(context: RequestContext, match: RouteMatch, deps: PipelineDeps): Promise<void> {
   const recogniser = deps.recognisers[match.route.protocol]
   const intercepted = intercept(context, match, recogniser, deps)
@@ -44,7 +44,7 @@ export async function runPipeline(context: RequestContext, match: RouteMatch, de
   await enforce(waiting.context, call, action, result, deps)
 }
 
-/** Request → Call, with its body where the protocol needs it: a promise then. Null: already answered, or the client has gone. */
+/** Request → Call. A promise where the protocol needs the body. Null: already answered, or the client disconnected. */
 function intercept(
   context: RequestContext,
   match: RouteMatch,
@@ -58,7 +58,7 @@ function intercept(
   const caller = callerOn(route, context.caller)
   const { headers, rawHeaders } = headOf(context, match)
   const body = upgrade === null ? null : NO_BODY
-  // Written out: what is spread here takes the slow way through the engine at every call.
+  // Written out: an object spread is slower, and this runs at every call.
   const call: Call = {
     correlationId,
     caller,
@@ -115,7 +115,8 @@ function bodyFault(why: Exclude<BodyFault, 'aborted'>, { settings }: RequestCont
 }
 
 const TOO_SLOW = 'The body did not come in time.'
-const NO_ROOM = 'The bodies of the calls under way take all the memory there is for them; send it again in a moment.'
+const NO_ROOM =
+  'The bodies of the calls under way take all the memory that they may use. Send the request again in a moment.'
 
 function keepUntilAnswered(body: Buffer, { response }: RequestContext, { bodies }: PipelineDeps): void {
   if (response.destroyed) bodies.release(body)
@@ -167,7 +168,7 @@ async function pass(
   await forward(context, call, forwarding, deps)
 }
 
-/** Forward what may go on, then observe; answer what may not. */
+/** Forwards an allowed call, then observes it; answers any other. */
 async function enforce(
   context: RequestContext,
   call: Call,
@@ -190,7 +191,7 @@ async function enforce(
   for (const { subject, watch } of watches) await watch.finish(resultFor(subject, end, watcher))
 }
 
-/** Of a request that asks for several things the answer may tell what came of each; what broke it off speaks for those that it left out. */
+/** A batch answer may report each item. Items that it does not mention get the outcome of the connection. */
 function resultFor(subject: Subject, end: ExchangeEnd, watcher: AnswerWatcher | null): ExecutionResult {
   if (watcher?.outcomeOf === undefined) return end
   const outcome = watcher.outcomeOf(subject)
@@ -199,7 +200,10 @@ function resultFor(subject: Subject, end: ExchangeEnd, watcher: AnswerWatcher | 
   return isBroken ? end : { ...end, outcome: 'UNKNOWN' }
 }
 
-/** The client's connection while its call is held. Plain HTTP has no sign of life to give; an event stream begins with the wait. */
+/**
+ * The client's connection while its call is pending. Plain HTTP has no sign of life; an event stream begins with the
+ * wait.
+ */
 class ClientWaiting implements PendingWait {
   readonly #trip: RequestContext
   readonly #action: JudgedAction
@@ -210,7 +214,7 @@ class ClientWaiting implements PendingWait {
     this.#action = action
   }
 
-  /** The trip as it goes on after the wait. */
+  /** The request context after the wait. */
   get context(): RequestContext {
     return this.#held === null ? this.#trip : { ...this.#trip, held: this.#held }
   }

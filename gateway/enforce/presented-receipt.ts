@@ -1,4 +1,6 @@
-/** A receipt that somebody presents, held against the attempt it is to stand for: the one way for the API, the road and other proxies' questions. */
+/**
+ * Checks a presented receipt against the attempt that it is to authorize. The API, the proxy and ext_authz all use it.
+ */
 import { verifyReceipt } from '../../engine/base.ts'
 import type { IntendedContext, ReceiptStanding, ReceiptVerification, VerifyInput } from '../../engine/internal.ts'
 import { sha256Hex } from '../runtime/hash.ts'
@@ -12,30 +14,33 @@ export interface PresentedDeps {
   readonly logger: Logger
   /** Milliseconds since the epoch. */
   readonly now: () => number
-  /** Told when a receipt was used up: cached decisions behind it are looked up again. */
+  /** Called when a receipt was consumed: cached decisions behind it are looked up again. */
   readonly receiptChanged: (decisionId: string) => void
 }
 
 export interface ReceiptQuestion {
   readonly token: string
-  /** The `decision_result` that came along; absent: none did. */
+  /** The `decision_result` sent along; absent: none was. */
   readonly envelope?: unknown
-  /** The attempt; absent: only authenticity is asked. */
+  /** The attempt; absent: only authenticity is checked. */
   readonly context?: IntendedContext
-  /** Tenants whose receipts are taken; absent: those of every tenant. */
+  /** Tenants whose receipts are accepted; absent: those of every tenant. */
   readonly tenants?: readonly string[]
 }
 
-/** Never rejects: a store that cannot be asked leaves the receipt undecidable, which never authorizes. */
+/** Never rejects: if the store cannot be read the state of the receipt is unknown, and nothing is authorized. */
 export async function verifyPresented(question: ReceiptQuestion, deps: PresentedDeps): Promise<ReceiptVerification> {
   const input = inputOf(question, deps)
-  // Authenticity first, without the store: a token that is not ours must not cost a look-up.
+  // Authenticity first, without the store: a token of another issuer must not cost a look-up.
   const authentic = verifyReceipt({ ...input, state: 'unchecked' })
   if (authentic.payload === null) return authentic
   return verifyReceipt({ ...input, state: await standing(authentic.payload.jti, deps) })
 }
 
-/** Verifies, and uses up what is authorized: of many who ask at once exactly one gets it, and only once that is durable. Never rejects. */
+/**
+ * Verifies, and consumes an authorized receipt. Of several concurrent callers exactly one gets it, once that is
+ * durable. Never rejects.
+ */
 export async function consumePresented(question: ReceiptQuestion, deps: PresentedDeps): Promise<ReceiptVerification> {
   const verdict = await verifyPresented(question, deps)
   const decisionId = verdict.payload?.jti

@@ -1,6 +1,7 @@
 /**
- * Receipts that come with a call: which of them stands for which thing that the call names. A receipt is held against this very
- * request and, where the change is known, against its content, so it never lets through what was not decided for exactly that.
+ * Receipts that come with a call: which of them authorizes which resource that the call names. A receipt is checked
+ * against this request and, where the change is known, against its content, so it never allows anything but what was
+ * decided.
  */
 import type { IntendedContext, ReceiptReason, ReceiptVerification } from '../../engine/internal.ts'
 import type { PresentedReceipt, Question, ReceiptDemand } from '../protocols/common/action.ts'
@@ -13,19 +14,22 @@ import { presentedReceipts } from '../protocols/common/presented-receipt.ts'
 
 export interface ReceiptGateDeps extends PresentedDeps {
   readonly metrics: Metrics
-  /** The input fingerprint of a change whose content is known whole. */
+  /** The input fingerprint of a change whose content is completely known. */
   readonly fingerprint: (subject: Subject, change: CallChange) => Promise<string>
 }
 
 /** The receipts of one call. */
 export interface ReceiptGate {
   /**
-   * The verdict of a receipt that authorizes this subject now; a demand for one where it must have one; null when it is judged anew.
-   * At once where no receipt is asked for or came.
+   * The verdict of a receipt that authorizes this resource now; a missing required receipt; or null when the resource
+   * is judged anew. Synchronous where no receipt is required or presented.
    * @param change null when there is nothing to compare
    */
   verdictOn(question: Question, change: CallChange | null): Promise<CallVerdict | null> | null
-  /** Uses up what was claimed, where the route says single use. Null when all could be; else the demand that is left. At once where nothing was claimed. */
+  /**
+   * Consumes the claimed receipts, where the route asks for single use. Null when all could be consumed, else the
+   * receipt that is required again. Synchronous where nothing was claimed.
+   */
   consume(): Promise<SpentReceipt | null> | null
 }
 
@@ -95,7 +99,7 @@ export function createReceiptGate(call: Call, deps: ReceiptGateDeps): ReceiptGat
   }
 }
 
-/** To a second thing of the same call a receipt for one use is as used as it will be in a moment. */
+/** For a second resource of the same call a single-use receipt counts as already used. */
 const USED: PresentedDeps['store'] = {
   receiptState: () => Promise.resolve('consumed'),
   consumeReceipt: () => Promise.resolve(false),
@@ -104,7 +108,7 @@ const USED: PresentedDeps['store'] = {
 interface Attempt {
   readonly context: IntendedContext
   readonly artifacts: ReceiptDemand['artifacts']
-  /** False when the content of the change is not known whole: no receipt can be held against it. */
+  /** False when the content of the change is not completely known: no receipt can be checked against it. */
   readonly isWhole: boolean
 }
 
@@ -115,7 +119,8 @@ async function attemptOf(
   { fingerprint }: ReceiptGateDeps,
 ): Promise<Attempt> {
   const { repository = null, branch = null, pull_request = null, base = null, head = null } = subject.place ?? {}
-  // base and head are names that move; what they stood for is in the fingerprint. Without one they are all that says it.
+  // base and head are names of refs, which move; the fingerprint covers their content. Without a fingerprint only the
+  // names identify it.
   const stated = {
     ...(change === null ? { base, head } : {}),
     ...intendedAct(call.route, subject),
@@ -136,13 +141,13 @@ async function attemptOf(
   }
 }
 
-/** A list of changes that was cut off may hide what no receipt is about. */
+/** A truncated list of changes may hide one that no receipt covers. */
 function isListedWhole(change: CallChange): boolean {
   const origin = change.kind === 'change_set' ? change.completeness?.origin : undefined
   return origin?.kind !== 'derived' || origin.problem === null
 }
 
-/** Those of the header; the envelope beside them belongs to a single one. */
+/** Receipts of the header; the envelope next to them belongs to a single one. */
 function headerReceipts({ received: { rawHeaders, headers } }: Call): readonly PresentedReceipt[] {
   if (headers[RECEIPT_HEADER] === undefined) return []
   const tokens: string[] = []
@@ -153,7 +158,7 @@ function headerReceipts({ received: { rawHeaders, headers } }: Call): readonly P
   return presentedReceipts(tokens, headers['preflight-decision'])
 }
 
-/** Of the tenants that the route serves, a key stands for its own only. */
+/** A key counts for its own tenant only, also on a route that serves several. */
 function tenantsOf({ route, caller }: Call): readonly string[] {
   return caller.audience === null ? route.tenants : route.tenants.filter((tenant) => tenant === caller.tenant)
 }
@@ -180,12 +185,12 @@ function refusalOf(
   if (!isWhole)
     return {
       reason: null,
-      note: 'What it changes could not be read whole, so no receipt can be held against it.',
+      note: 'The change could not be read completely, so no receipt can be checked against it.',
       mismatches: [],
     }
   const note =
     presented > MAX_PRESENTED
-      ? `More than ${MAX_PRESENTED} receipts came with it; none was looked at.`
-      : 'No receipt came with it.'
+      ? `More than ${MAX_PRESENTED} receipts came with the call; none was checked.`
+      : 'No receipt came with the call.'
   return { reason: null, note, mismatches: [] }
 }

@@ -1,4 +1,7 @@
-/** Why a call does not go on, in the words of the road; each protocol then tells it in its own form (docs/reference/wire-headers.md#refusals). */
+/**
+ * The reasons of refused calls, independent of protocols; each protocol renders them in its own form
+ * (docs/reference/wire-headers.md#refusals).
+ */
 import type { ExecutionAction } from '../../engine/internal.ts'
 import { ERRORS } from '../errors/errors.ts'
 import type { JudgedAction, PassingAction, RefusedAction, Refusal } from '../protocols/common/action.ts'
@@ -16,7 +19,10 @@ export interface Halt {
   readonly headers: readonly string[]
 }
 
-/** @param approvalAt where the word can be given that a held call waits for (docs/reference/wire-headers.md#refusals) */
+/**
+ * @param approvalAt where the approval decision for a pending call can be made
+ * (docs/reference/wire-headers.md#refusals)
+ */
 export function stopped(
   call: Call,
   action: JudgedAction,
@@ -48,14 +54,18 @@ export function unmonitored(call: Call, action: JudgedAction, { subject, verdict
     code: 'MONITORING_UNWIRED',
     message: `MONITORING_UNWIRED: ${subject.name} may only go on under monitoring, and no telemetry sink takes events now.`,
     correlationId: call.correlationId,
-    // The envelope says "go on" and holds a receipt that would authorize it (docs/reference/telemetry.md#monitoring-windows).
+    // The envelope permits the call and holds a receipt that would authorize it
+    // (docs/reference/telemetry.md#monitoring-windows).
     envelope: null,
     subject,
   }
   return { answer: action.refuse(refusal), headers: decisionHeaders(call, 'STOP', verdict.decisionId) }
 }
 
-/** A route that observes stops nothing, not even what cannot be read: it goes on as it came, counted and told. Null: it is refused. */
+/**
+ * In observe mode nothing is refused, not even an unreadable request: it is forwarded unchanged, counted and logged.
+ * Null: it is refused.
+ */
 export function letOn(
   { route, correlationId }: Call,
   { name, why, isGuard }: RefusedAction,
@@ -71,20 +81,20 @@ export function letOn(
   return { kind: 'pass', name, isStanding: false, watch: () => null, refuse: httpRefusal }
 }
 
-/** Why a request is refused whose recogniser says no more. */
+/** The reason for a refused request whose recogniser gives none. */
 export const NO_READING = 'it has no single reading'
 
-/** What follows a switch is not read, so a verdict on the request alone does not speak for it. */
+/** Traffic after a switch of protocol is not read, so a verdict on the request alone does not cover it. */
 export function coversUpgrade({ route }: Call, action: JudgedAction | PassingAction): boolean {
   return route.upgrade === 'allow' || action.coversUpgrade === true
 }
 
-/** @param protocol as the request spells it */
+/** @param protocol as written in the request */
 export function unjudgedUpgrade(call: Call, action: JudgedAction | PassingAction, protocol: string): Halt {
   const { correlationId, route } = call
   const message =
-    `Nothing that follows a switch to ${protocol} could be judged, so the route "${route.name}" does not take it. ` +
-    'If it may pass unread, the operator says so with upgrade: allow on that route.'
+    `Nothing that follows a switch to ${protocol} could be judged, so the route "${route.name}" refuses it. ` +
+    'To forward it without judging, set upgrade: allow on that route.'
   const refusal: Refusal = { code: 'UPGRADE_REFUSED', message, correlationId, envelope: null, subject: null }
   return { answer: action.refuse(refusal), headers: decisionHeaders(call, 'STOP', null) }
 }

@@ -1,6 +1,6 @@
 /**
- * Decisions in use on the road. One decision serves all calls of its scope until it expires, is superseded or revoked, or until
- * a contract or the policy changes; so a call in the common case costs a look-up and no signature.
+ * Decisions in use in the pipeline. One decision serves all calls of its scope until it expires, is superseded or
+ * revoked, or until a contract or the policy changes. So an ordinary call costs a look-up and no signature.
  */
 import { LRUCache } from 'lru-cache'
 import { EMPTY_CONTEXT } from '../../engine/base.ts'
@@ -16,18 +16,24 @@ import type { Subject } from '../calls/subject.ts'
 import type { BaselineRow, Store } from '../store/store.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
-/** A decision made here, as the road needs it: what to do, and the header values that go with it. */
+/**
+ * A decision made here, in the form that the pipeline needs: the execution action, and the header values that go with
+ * it.
+ */
 export interface DecisionVerdict {
   readonly basis: 'decision'
   readonly action: ExecutionAction
   readonly decisionId: string
   readonly envelope: Envelope
   readonly token: string
-  /** base64url of the envelope; null when the route does not send it, or it does not fit into a header (docs/reference/receipts.md#transport). */
+  /**
+   * base64url of the envelope; null when the route does not send it, or it does not fit into a header
+   * (docs/reference/receipts.md#transport).
+   */
   readonly envelopeHeader: string | null
-  /** The request for approval that the decision waits for or rests on. */
+  /** The approval request that the decision waits for or rests on. */
   readonly approvalId: string | null
-  /** The changed contract that it is about; null: what is offered is the baseline, or the change is the call's own. */
+  /** The changed contract that it judges; null: the baseline is offered, or the change is the call's own. */
   readonly candidate: OfferedCandidate | null
 }
 
@@ -40,7 +46,7 @@ export interface ReceiptVerdict {
   readonly envelopeHeader: string | null
 }
 
-/** No decision: there must be a receipt, and there is none that is good for this. */
+/** No decision: a receipt is required, and none was presented that authorizes this. */
 interface DemandVerdict {
   readonly basis: 'demand'
   readonly action: 'STOP'
@@ -50,30 +56,36 @@ interface DemandVerdict {
 
 export type CallVerdict = DecisionVerdict | ReceiptVerdict | DemandVerdict
 
-/** What would change under the call, or by it. */
+/** A change of the contract that the call uses, or a change that the call makes. */
 export type CallChange =
   | { readonly kind: 'contract'; readonly baseline: BaselineRow; readonly offered: OfferedContract }
   | Extract<Ground, { readonly kind: 'change_set' }>
 
 export interface VerdictRequest {
   readonly route: Route
-  /** Whose decision it is: never shared with another tenant or audience. */
+  /** The owner of the decision, which is never shared with another tenant or audience. */
   readonly caller: Caller
   readonly subject: Subject
   readonly change: CallChange
   readonly generation: number
-  /** Of the call that asks first; the decision carries it. */
+  /** Of the first call that needs the decision; the decision carries it. */
   readonly correlationId: string
 }
 
 export interface Verdicts {
-  /** At once while a decision is in use, else a promise; rejects with a GatewayError when none could be made or its state cannot be told. */
+  /**
+   * Synchronous while a decision is in use, else a promise. Rejects with a GatewayError when no decision could be made
+   * or its state cannot be read.
+   */
   verdictOn(request: VerdictRequest): DecisionVerdict | Promise<DecisionVerdict>
   /** A receipt was revoked or consumed in this process: its state is looked up before the decision is used again. */
   receiptChanged(decisionId: string): void
   /** Keys were revoked or replaced: every decision is made and signed anew. */
   keysChanged(): void
-  /** A person gave a word in this process: decisions that wait for one are looked up before they are used again. */
+  /**
+   * An approval decision was made in this process: decisions that wait for one are looked up before they are used
+   * again.
+   */
   wordGiven(): void
 }
 
@@ -89,22 +101,24 @@ interface VerdictsDeps {
 interface CachedVerdict {
   readonly tenant: string
   readonly verdict: Promise<DecisionVerdict>
-  /** Null until the verdict is there. */
+  /** Null until the verdict is known. */
   made: DecisionVerdict | null
-  /** Set once the verdict is there. */
+  /** Set once the verdict is known. */
   usableUntil: number
   checkedAt: number
-  /** About how many bytes it takes. */
+  /** Its approximate size in bytes. */
   weight: number
 }
 
 const MAX_ENTRIES = 10_000
-/** Callers name what they ask for, so they choose how many decisions there are; how long each is, is up to the contract. */
+/**
+ * Callers name resources, so they choose how many decisions there are; the contract determines how long each one is.
+ */
 const MAX_WEIGHT = 64 * 1024 * 1024
 const MAX_ENVELOPE_HEADER = 8 * 1024
-/** A revocation or supersession reaches the road within this. */
+/** A revocation or supersession takes effect in the pipeline within this time. */
 const RECHECK_MS = 1000
-/** What could not be analysed may be analysable soon: asked again after this. */
+/** An incomplete analysis may succeed soon: it is repeated after this time. */
 const INCOMPLETE_MS = 5000
 
 export function createVerdicts(deps: VerdictsDeps): Verdicts {
@@ -128,7 +142,7 @@ export function createVerdicts(deps: VerdictsDeps): Verdicts {
           entry.checkedAt = now
           entry.made = verdict
           if (entries.peek(key) === entry) {
-            // Weighed when it is added; only now it is known.
+            // Weighed now: its size is not known when it is added.
             entries.delete(key)
             entry.weight = weightOf(verdict)
             entries.set(key, entry)
@@ -147,7 +161,7 @@ export function createVerdicts(deps: VerdictsDeps): Verdicts {
 
   const count = (result: 'hit' | 'miss'): void =>
     deps.metrics.count('preflight_cache_requests_total', { cache: 'verdict', result })
-  /** @param known in use and due to be looked up again, or not usable any more */
+  /** @param known in use and due to be looked up again, or no longer usable */
   const renew = async (
     key: string,
     known: CachedVerdict | undefined,
@@ -157,7 +171,7 @@ export function createVerdicts(deps: VerdictsDeps): Verdicts {
     const isUsable = known !== undefined && now < known.usableUntil && (await isStillCurrent(known, now, deps.store))
     count(isUsable ? 'hit' : 'miss')
     if (isUsable) return known.verdict
-    // Others may have asked while the state was looked up: theirs is as good.
+    // Another request may have renewed it while the state was looked up: that result is as good.
     const newer = entries.peek(key)
     return newer !== undefined && newer !== known ? newer.verdict : decide(key, request).verdict
   }
@@ -165,7 +179,7 @@ export function createVerdicts(deps: VerdictsDeps): Verdicts {
   return {
     verdictOn(request) {
       const { change } = request
-      // A merge or a publication is an act of its own: its receipt serves no other one.
+      // Each merge or publication is an act of its own: its receipt serves no other one.
       if (change.kind === 'change_set') return authorize(request, deps.flow).then(({ verdict }) => verdict)
       const key = keyOf(request, change)
       const now = deps.now()
@@ -187,12 +201,15 @@ export function createVerdicts(deps: VerdictsDeps): Verdicts {
   }
 }
 
-/** As objects an envelope takes about four times its text. */
+/** As objects an envelope takes about four times the bytes of its text. */
 function weightOf({ envelope, token, envelopeHeader }: DecisionVerdict): number {
   return JSON.stringify(envelope).length * 4 + token.length + (envelopeHeader?.length ?? 0)
 }
 
-/** Everything the decision rests on. Names hold no line breaks that could shift a border: digests and the generation end it. */
+/**
+ * Everything the decision rests on. Names hold no line breaks that could shift a border: digests and the generation end
+ * it.
+ */
 function keyOf(
   { route, caller, subject, generation }: VerdictRequest,
   { baseline, offered }: Extract<CallChange, { readonly kind: 'contract' }>,
@@ -201,7 +218,10 @@ function keyOf(
   return `${generation}\n${caller.tenant}\n${caller.audience ?? ''}\n${baseline.digest}\n${offered.digest}\n${operation}\n${route.environment ?? ''}\n${subject.target}`
 }
 
-/** For what was not looked up within RECHECK_MS. Rejects when the store cannot tell: a decision that may be revoked is not used. */
+/**
+ * For decisions that were not looked up within RECHECK_MS. Rejects when the store cannot be read: a decision that may
+ * be revoked is not used.
+ */
 async function isStillCurrent(entry: CachedVerdict, now: number, store: VerdictStore): Promise<boolean> {
   const verdict = await entry.verdict
   const isCurrent =
@@ -211,7 +231,7 @@ async function isStillCurrent(entry: CachedVerdict, now: number, store: VerdictS
   return isCurrent
 }
 
-/** A decision that waits for a person's word is made anew once there is one, or once nobody can give it any more. */
+/** A decision that waits for an approval is made anew once it is decided, or once it cannot be decided any more. */
 async function isUnanswered(
   { action, approvalId }: DecisionVerdict,
   tenant: string,
@@ -224,7 +244,7 @@ async function isUnanswered(
   return approvalState(row, now) !== 'granted'
 }
 
-/** What the change consists of, as an authorize preflight would be given it. */
+/** The artifacts of the change, as an authorize preflight would receive them. */
 export function changedArtifacts(
   { target }: Pick<Subject, 'target'>,
   change: CallChange,
@@ -237,7 +257,7 @@ export function changedArtifacts(
   return { artifacts: [{ id: target, type: offered.type, before: baseline.content, after: offered.content }] }
 }
 
-/** Which operation on what: bound into a decision about the subject, and asked of a receipt for it. */
+/** Which operation on which target: bound into a decision about the resource, and required of a receipt for it. */
 export function intendedAct(
   route: Pick<Route, 'operation' | 'environment'>,
   { operation, target }: Pick<Subject, 'operation' | 'target'>,

@@ -1,6 +1,6 @@
 /**
- * ext_authz: another proxy asks whether a request that it holds may go on. The same routes, the same judge, the same rows as on
- * the gateway's own road; only the sending is the other proxy's, so the outcome cannot be seen from here.
+ * ext_authz: another proxy checks whether it may forward a request. The same routes, judge and ledger rows apply as for
+ * the gateway's own listeners. The other proxy forwards the request, so the gateway cannot see the outcome.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Route } from '../routing/route.ts'
@@ -31,7 +31,7 @@ import { isUpgrade } from '../upstream/upgrade.ts'
 import type { PendingWait } from '../enforce/pending-calls.ts'
 import type { ListenSettingsInForce } from '../listen/settings.ts'
 
-/** The request that the other proxy holds, as it tells it. */
+/** The request to check, as the other proxy describes it. */
 export interface CheckedRequest {
   readonly correlationId: string
   readonly scheme: Scheme
@@ -42,40 +42,46 @@ export interface CheckedRequest {
   readonly headers: IncomingHttpHeaders
   readonly rawHeaders: readonly string[]
   readonly body: AskedBody
-  /** Whether the proxy that asks takes the fields off the request that it is told to. Only Envoy does; others send what a client wrote. */
+  /**
+   * True when the calling proxy removes the fields that the answer lists. Only Envoy does; others forward what a client
+   * wrote.
+   */
   readonly takesFieldsOff: boolean
-  /** A refusal told with a good HTTP status, as MCP has it, would be read as a yes: then it is told in plain HTTP. */
+  /**
+   * True when a refusal needs an HTTP error status. Callers read a refusal with a 2xx status, as MCP has, as an
+   * approval.
+   */
   readonly needsStatus: boolean
 }
 
 /**
- * `absent`: none came, and nothing says that the request has none. `partial`: the other proxy cut it off. `unexpected`: the request
- * has one, and its method gives it no meaning.
+ * `absent`: no body was sent, and nothing states that the request has none. `partial`: the other proxy truncated it.
+ * `unexpected`: the request has a body, and its method gives it no meaning.
  */
 export type AskedBody =
   | { readonly kind: 'whole'; readonly bytes: Buffer }
   | { readonly kind: 'absent' | 'partial' | 'unexpected' }
 
-/** Envoy says `false` of a body that it sends whole; whatever else stands there is no promise. */
+/** Envoy sends `false` with a complete body; any other value promises nothing. */
 export function isPartial({ 'x-envoy-auth-partial-body': partial }: IncomingHttpHeaders): boolean {
   return partial !== undefined && partial !== 'false'
 }
 
-/** RFC 9110 §9.1: methods are in capitals everywhere that matters. */
+/** Methods are in capitals in practice (RFC 9110 §9.1). */
 const METHOD = /^[A-Z][A-Z-]{0,19}$/
 
 export type CheckVerdict =
   | {
       readonly kind: 'allow'
-      /** For the request on its way on, one pair a field; each replaces what the client sent under that name. */
+      /** Fields for the forwarded request, one pair each; each replaces what the client sent under that name. */
       readonly upstream: readonly (readonly [name: string, value: string])[]
-      /** Fields that only the gateway may set, to be taken off the request. */
+      /** Fields that only the gateway may set, to be removed from the request. */
       readonly remove: readonly string[]
       /** For the answer: name, value, name, value … */
       readonly headers: readonly string[]
     }
   | { readonly kind: 'deny'; readonly answer: Answer; readonly headers: readonly string[] }
-  /** Whoever asked has gone. */
+  /** The calling proxy has disconnected. */
   | { readonly kind: 'gone' }
 
 export interface AuthzDeps {
@@ -85,7 +91,7 @@ export interface AuthzDeps {
 
 const OWN_FIELDS = ['preflight-receipt', 'preflight-decision'] as const
 
-/** Never rejects for what the question says. */
+/** Never rejects because of the content of the check. */
 export async function answerQuestion(
   question: CheckedRequest,
   waiting: PendingWait,
@@ -95,7 +101,7 @@ export async function answerQuestion(
   const { correlationId } = question
   const problem = headProblem(question.rawHeaders, question.headers) ?? targetProblem(question.target)
   if (problem !== null) return denied('INVALID_INPUT', problem, correlationId)
-  if (!METHOD.test(question.method)) return denied('INVALID_INPUT', 'The method is none.', correlationId)
+  if (!METHOD.test(question.method)) return denied('INVALID_INPUT', 'The method is not valid.', correlationId)
   if (question.body.kind === 'unexpected') return denied('INVALID_INPUT', UNEXPECTED_BODY, correlationId)
   const named = namedAway(question)
   if (named !== null) return denied('INVALID_INPUT', droppedBySome(named), correlationId)
@@ -109,27 +115,27 @@ export async function answerQuestion(
   return question.takesFieldsOff ? verdict : withoutForged(verdict, question)
 }
 
-const UNEXPECTED_BODY = 'The method gives a body no meaning, and some servers read it all the same.'
+const UNEXPECTED_BODY = 'The method gives a body no meaning, but some servers read it.'
 
-/** A proxy that takes no field off would send what the client wrote in the name of the gateway. */
+/** A proxy that removes no fields would forward what the client wrote under the gateway's name. */
 function withoutForged(verdict: CheckVerdict, { headers, correlationId }: CheckedRequest): CheckVerdict {
   if (verdict.kind !== 'allow') return verdict
   const forged = verdict.remove.find((name) => headers[name] !== undefined && !HARMLESS.has(name))
   if (forged === undefined) return verdict
-  const message = `${forged} is not the client's to send. Let the proxy that asks take it off (docs/ext-authz.md).`
+  const message = `The client may not send ${forged}. Configure the calling proxy to remove it (docs/ext-authz.md).`
   return denied('INVALID_INPUT', message, correlationId)
 }
 
-/** Written by the proxy that asks, into its question only. */
+/** Set by the calling proxy, in its check only. */
 export const ORIGINAL_BODY = 'preflight-original-body'
-/** A receipt is worth what its signature says, whoever sends it. */
+/** A receipt is as valid as its signature, whoever sends it. */
 const HARMLESS: ReadonlySet<string> = new Set([ORIGINAL_BODY, 'preflight-receipt'])
 
 function droppedBySome(name: string): string {
   return `Connection names ${name}: some proxies drop that field and some send it, so it has no single reading.`
 }
 
-/** A route that names the host, else one that names none and says itself where its calls go. */
+/** A route that names the host, else one that names no host and has an upstream. */
 function matchOf(
   { scheme, host, target }: CheckedRequest,
   { config: { routes } }: Pick<ListenSettingsInForce, 'config'>,
@@ -186,17 +192,17 @@ async function answerCall(
   return { kind: 'deny', answer, headers: own }
 }
 
-/** The protocol that the request asks to switch to, as on the road; null: none. */
+/** The protocol that the request asks to switch to, as in the proxy; null: none. */
 function upgradeOf({ received: { headers } }: Call): string | null {
   return isUpgrade({ headers, httpVersion: '1.1' }) ? (headers.upgrade ?? null) : null
 }
 
-/** What must be read to be judged, and was not sent: undecided, as the route treats that. */
+/** A body that must be read to judge the call was not sent: undecided, handled as the route configures it. */
 function unread(call: Call, kind: 'absent' | 'partial'): JudgedAction {
   const what = kind === 'partial' ? 'cut off (X-Envoy-Auth-Partial-Body)' : 'left out'
   const message =
-    `Calls of "${call.route.name}" are judged by their body, and the proxy that asks has ${what} this one: ` +
-    `let it send whole bodies (with_request_body) of up to the size that the calls have.`
+    `Calls of "${call.route.name}" are judged by their body, but the calling proxy has ${what} this one. ` +
+    `Configure it to send complete bodies (with_request_body), up to the size of the calls.`
   return {
     kind: 'judge',
     name: `${call.method} ${call.upstreamPath.split('?', 1)[0] ?? '/'}`,
@@ -238,7 +244,9 @@ function allowed(
   return { kind: 'allow', upstream, remove, headers }
 }
 
-/** What on the road never reaches the upstream either: fields that only the gateway says, and other paths than the one judged. */
+/**
+ * Fields that the proxy does not forward either: those that only the gateway sets, and paths other than the one judged.
+ */
 function isForged(name: string): boolean {
   return /^(?:preflight-.*|x-original-url|x-rewrite-url)$/i.test(name)
 }

@@ -1,17 +1,18 @@
 /**
- * The form in which Caddy (`forward_auth`) and Traefik (`ForwardAuth`) ask: always a GET of one address, with the request that is
- * meant in X-Forwarded fields. It has an address of its own, since anywhere else these fields are whatever a client wrote.
+ * The form in which Caddy (`forward_auth`) and Traefik (`ForwardAuth`) send checks: always a GET of one address, with
+ * the original request in X-Forwarded fields. It has its own address, since anywhere else a client could have written
+ * these fields.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 
 export const FORWARDED_PATH = '/forward-auth'
 
-/** Caddy leaves the query of the original behind the address; the fields say it again. */
+/** Caddy appends the query of the original to the address; the fields contain it too. */
 export function isForwarded(target: string): boolean {
   return target === FORWARDED_PATH || target.startsWith(`${FORWARDED_PATH}?`)
 }
 
-/** The request that is meant. */
+/** The original request. */
 interface ForwardedRequest {
   readonly method: string
   readonly host: string
@@ -25,7 +26,7 @@ const TARGET = 'x-forwarded-uri'
 const HOST = 'x-forwarded-host'
 const FORWARDED_FIELDS: ReadonlySet<string> = new Set([METHOD, TARGET, HOST])
 
-/** True for a question that states a method beside its own: asked by the other form, it would be judged as what it is not. */
+/** True for a check that states a method in a field: in the other form, its own method would be judged instead. */
 export function statesMethod(headers: IncomingHttpHeaders): boolean {
   return headers[METHOD] !== undefined
 }
@@ -38,7 +39,7 @@ export function forwardedRequest(headers: IncomingHttpHeaders, rawHeaders: reado
     const [field = '', value = ''] = [rawHeaders[index], rawHeaders[index + 1]]
     const name = field.toLowerCase()
     if (!FORWARDED_FIELDS.has(name)) {
-      // The host of the question itself is the gateway's.
+      // The host of the check itself is the gateway's.
       if (name !== 'host') own.push(field, value)
     } else if (values.has(name)) return null
     else values.set(name, value)

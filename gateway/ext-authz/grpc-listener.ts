@@ -1,6 +1,7 @@
 /**
- * Unary gRPC over HTTP/2 without a library of its own: each stream becomes one HTTP/1.1 exchange in memory, as on the proxy's
- * listener, so that heads, bodies, idle sessions and memory have the same bounds here. One message in, one message out.
+ * Unary gRPC over HTTP/2, without a gRPC library: each stream becomes one HTTP/1.1 exchange in memory, as on the
+ * proxy's listener. So heads, bodies, idle sessions and memory have the same bounds here. One message in, one message
+ * out.
  */
 import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -17,20 +18,20 @@ export interface GrpcListener {
 }
 
 interface GrpcListenerOptions {
-  /** Longest time until the head of the first request of a connection, milliseconds. */
+  /** Maximum time until the head of the first request of a connection, milliseconds. */
   readonly headTimeoutMs: number
   readonly bodies: Bodies
-  /** Longest message, bytes. Read for each call: the configuration can change. */
+  /** Maximum length of a message, bytes. Read for each call: the configuration can change. */
   readonly maxBytes: () => number
-  /** By path: `/package.Service/Method`. Answers one message with one; never rejects with what a client may read. */
+  /** By path: `/package.Service/Method`. Each answers one message with one; the client gets no details of an error. */
   readonly methods: ReadonlyMap<string, UnaryMethod>
   readonly onFailure: (error: unknown) => void
 }
 
-/** @param response closes when the client has gone */
+/** @param response closes when the client disconnects */
 export type UnaryMethod = (message: Buffer, response: ServerResponse) => Promise<Buffer>
 
-/** google.rpc.Code, as far as it is used here. */
+/** The part of google.rpc.Code that is used here. */
 const STATUS = { ok: 0, deadline: 4, exhausted: 8, unimplemented: 12, internal: 13, unavailable: 14 } as const
 
 interface CheckResponse {
@@ -39,7 +40,7 @@ interface CheckResponse {
 }
 
 const FAULTS: Readonly<Record<Exclude<BodyFault, 'aborted'>, CheckResponse>> = {
-  too_large: { status: STATUS.exhausted, message: 'The message is longer than this listener takes.' },
+  too_large: { status: STATUS.exhausted, message: 'The message is longer than this listener accepts.' },
   too_slow: { status: STATUS.deadline, message: 'The message did not arrive in time.' },
   overloaded: { status: STATUS.unavailable, message: 'There is no memory for the message now.' },
 }
@@ -78,13 +79,13 @@ async function serve(request: IncomingMessage, response: ServerResponse, options
     else if (Buffer.isBuffer(found)) sendMessage(found, response)
     else sendStatus(found, response)
   } catch (error) {
-    // Whatever failed here, the proxy that asks must not take it for a yes.
+    // Whatever fails here, the calling proxy must not read it as an approval.
     options.onFailure(error)
-    sendStatus({ status: STATUS.internal, message: 'The question could not be answered.' }, response)
+    sendStatus({ status: STATUS.internal, message: 'The check could not be answered.' }, response)
   }
 }
 
-/** Null: the client has gone. */
+/** Null: the client has disconnected. */
 async function call(
   request: IncomingMessage,
   response: ServerResponse,
@@ -92,8 +93,8 @@ async function call(
 ): Promise<Buffer | CheckResponse | null> {
   const method = methods.get(request.url ?? '')
   if (request.method !== 'POST' || !GRPC.test(request.headers['content-type'] ?? ''))
-    return { status: STATUS.internal, message: 'This listener takes unary calls of gRPC only.' }
-  if (method === undefined) return { status: STATUS.unimplemented, message: 'There is no such method here.' }
+    return { status: STATUS.internal, message: 'This listener accepts unary gRPC calls only.' }
+  if (method === undefined) return { status: STATUS.unimplemented, message: 'There is no such method.' }
   const read = await bodies.read(request, maxBytes() + PREFIX_BYTES)
   if (!read.ok) return read.why === 'aborted' ? null : FAULTS[read.why]
   const { body } = read
@@ -104,10 +105,10 @@ async function call(
 
 function messageIn(body: Buffer): Buffer | CheckResponse {
   if (body.length < PREFIX_BYTES || body.readUInt32BE(1) !== body.length - PREFIX_BYTES)
-    return { status: STATUS.internal, message: 'The call does not hold exactly one message.' }
+    return { status: STATUS.internal, message: 'The call does not contain exactly one message.' }
   return body[0] === 0
     ? body.subarray(PREFIX_BYTES)
-    : { status: STATUS.unimplemented, message: 'Compressed messages are not taken.' }
+    : { status: STATUS.unimplemented, message: 'Compressed messages are not supported.' }
 }
 
 const HEAD = { 'content-type': 'application/grpc', 'grpc-accept-encoding': 'identity' }

@@ -1,4 +1,6 @@
-/** ext_authz over gRPC, on a listener of its own that is off unless named; the reader of protobuf is loaded only then. */
+/**
+ * ext_authz over gRPC, on its own listener, which is off by default; the protobuf decoder is loaded only when it is on.
+ */
 import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type { Limits } from '../settings/limits.ts'
@@ -29,7 +31,7 @@ export interface GrpcAuthzDeps extends AuthzDeps {
   readonly logger: Logger
 }
 
-/** Room for headers and the rest of a question beside the body. */
+/** Room for the headers and the rest of a check, in addition to the body. */
 const ENVELOPE_BYTES = 1024 * 1024
 const ID_GRAMMAR = /^[A-Za-z0-9_.:-]{1,200}$/
 
@@ -42,7 +44,7 @@ export async function openGrpcAuthz(deps: GrpcAuthzDeps): Promise<GrpcListener> 
   const { requestDeserialize, responseSerialize, path } = service['Check']
   const check: UnaryMethod = async (message, response) => {
     const asked = requestDeserialize(message)
-    if (!isCheckRequest(asked)) throw new Error('the message is no CheckRequest')
+    if (!isCheckRequest(asked)) throw new Error('the message is not a CheckRequest')
     return responseSerialize(await answer(asked, response, deps))
   }
   const limits = (): Limits => deps.settings().config.limits
@@ -58,7 +60,7 @@ export async function openGrpcAuthz(deps: GrpcAuthzDeps): Promise<GrpcListener> 
   })
 }
 
-/** Defaults are filled in, so that the member is there in every message. */
+/** Defaults are filled in, so that the member is in every message. */
 function isCheckRequest(message: object): message is CheckRequest {
   return 'attributes' in message
 }
@@ -72,7 +74,7 @@ async function answer(asked: CheckRequest, response: ServerResponse, deps: GrpcA
 
 const NO_REQUEST: CheckVerdict = {
   kind: 'deny',
-  answer: { status: 400, headers: {}, body: 'The question holds no HTTP request.' },
+  answer: { status: 400, headers: {}, body: 'The check contains no HTTP request.' },
   headers: [],
 }
 
@@ -96,7 +98,10 @@ function questionOf(http: AskedHttpRequest): CheckedRequest {
 
 type HeaderField = readonly [name: string, value: string]
 
-/** HTTP/2 names the host in a pseudo-header; those of the question are left out and its host stands as the one Host field. */
+/**
+ * HTTP/2 names the host in a pseudo-header. The pseudo-headers of the check are left out, and its host becomes the only
+ * Host field.
+ */
 function fieldsOf({ host, headers, header_map: map }: AskedHttpRequest): readonly HeaderField[] {
   const fields: readonly HeaderField[] =
     map !== null && map.headers.length > 0
@@ -128,8 +133,8 @@ function bodyOf(http: AskedHttpRequest, headers: IncomingHttpHeaders): AskedBody
 }
 
 /**
- * Told by the request's own head (RFC 9112 §6.3). The size says nothing of it: Envoy gives what it has received when it asks,
- * which without with_request_body is none of a body that is still to come.
+ * Decided by the request's own head (RFC 9112 §6.3). The size is no evidence: Envoy gives the bytes that it has
+ * received so far, which without with_request_body are none of a body that follows.
  */
 function isBodiless({ size, protocol }: AskedHttpRequest, headers: IncomingHttpHeaders): boolean {
   const length = headers['content-length']
@@ -152,7 +157,7 @@ function responseOf(verdict: CheckVerdict): CheckResponse {
   const { answer: fields, headers } =
     verdict.kind === 'deny' ? verdict : { answer: { status: 503, headers: {}, body: '' }, headers: [] }
   return {
-    status: { code: RPC_CODE.permissionDenied, message: 'Preflight did not let the call through.' },
+    status: { code: RPC_CODE.permissionDenied, message: 'Preflight refused the call.' },
     denied_response: {
       status: { code: fields.status },
       headers: options([...Object.entries(fields.headers), ...pairs(headers)]),
@@ -161,14 +166,14 @@ function responseOf(verdict: CheckVerdict): CheckResponse {
   }
 }
 
-/** The first value of a name replaces what is there, further ones join it. */
+/** The first value of a name replaces the existing one, further values are appended. */
 function options(fields: readonly HeaderField[]): readonly HeaderOption[] {
   const seen = new Set<string>()
   return fields.map(([key, value]) => {
     const isFurther = seen.has(key)
     seen.add(key)
     const action = isFurther ? APPEND_ACTION.append : APPEND_ACTION.overwrite
-    // `append` is what Envoys before 1.25 look at.
+    // Envoy before 1.25 reads `append`.
     return { header: { key, value }, append: { value: isFurther }, append_action: action }
   })
 }

@@ -1,6 +1,7 @@
 /**
- * Questions of other proxies over HTTP, on the API listener: under /authz/ the original method, path and headers come as they are
- * (ext_authz of Envoy, auth_request of nginx); at /forward-auth they come in fields (Caddy, Traefik). 2xx lets the request go on.
+ * Checks of other proxies over HTTP, on the API listener. Under /authz/ the original method, path and headers are sent
+ * unchanged (ext_authz of Envoy, auth_request of nginx); at /forward-auth they are sent in fields (Caddy, Traefik). 2xx
+ * allows the request.
  */
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -22,7 +23,7 @@ import {
 } from './check.ts'
 
 export interface HttpAuthz {
-  /** True for the paths that are questions. */
+  /** True for the paths of checks. */
   takes(target: string): boolean
   /** Answers; never rejects. */
   serve(request: IncomingMessage, response: ServerResponse): Promise<void>
@@ -35,11 +36,13 @@ interface HttpAuthzDeps extends AuthzDeps {
 
 const PREFIX = '/authz'
 const ID_GRAMMAR = /^[A-Za-z0-9_.:-]{1,200}$/
-/** All other requests may have a body, which may decide (DeleteOptions): one that comes without was not told whole. */
+/**
+ * All other requests may have a body, which may matter (DeleteOptions): one that is sent without a body is incomplete.
+ */
 const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 /**
- * What nginx says of a body that it leaves out of its question: `$http_content_length/$http_transfer_encoding`. The server gets
- * that body whatever the method is, so a GET has none only where this says so or nothing is said of it.
+ * What nginx reports of a body that it leaves out of its check: `$http_content_length/$http_transfer_encoding`. The
+ * server gets that body whatever the method is. So a GET has no body only where this field says so or is absent.
  */
 const NO_BODY = /^0*\/$/
 
@@ -59,7 +62,7 @@ export function createHttpAuthz(deps: HttpAuthzDeps): HttpAuthz {
         deps.metrics.count('preflight_authz_checks_total', { transport: 'http', result: verdict.kind })
         send(verdict, response)
       } catch (error) {
-        // Whatever went wrong here, the proxy that asks must not take it for a yes.
+        // Whatever fails here, the calling proxy must not read it as an approval.
         deps.logger.error(
           { event: 'ext_authz.check_failed', err: error, correlation_id: correlationId },
           'ext_authz check failed',
@@ -71,13 +74,13 @@ export function createHttpAuthz(deps: HttpAuthzDeps): HttpAuthz {
   }
 }
 
-/** Null when it cannot be told which request is meant. */
+/** Null when the original request is not known. */
 function questionOf(request: IncomingMessage, bytes: Buffer, correlationId: string): CheckedRequest | null {
   const asked = isForwarded(request.url ?? '') ? forwardedRequest(request.headers, request.rawHeaders) : asItIs(request)
   if (asked === null) return null
   return {
     correlationId,
-    // The one header by which all of them tell it; what it decides is the default port only.
+    // The one header in which all of them send it; it determines the default port only.
     scheme: request.headers['x-forwarded-proto'] === 'https' ? 'https' : 'http',
     ...asked,
     needsStatus: true,
@@ -93,8 +96,8 @@ function asItIs({ method = 'GET', headers, rawHeaders, url = '' }: IncomingMessa
 
 function unclear(correlationId: string): CheckVerdict {
   const message =
-    `Which request is meant cannot be told: ${FORWARDED_PATH} needs X-Forwarded-Method, X-Forwarded-Uri and ` +
-    `X-Forwarded-Host, each once, and ${PREFIX}/ takes no X-Forwarded-Method.`
+    `The original request is not known: ${FORWARDED_PATH} needs X-Forwarded-Method, X-Forwarded-Uri and ` +
+    `X-Forwarded-Host, each once, and ${PREFIX}/ accepts no X-Forwarded-Method.`
   const members = { error: 'INVALID_INPUT', message, correlation_id: correlationId }
   const headers = ['Preflight-Action', 'STOP', 'X-Correlation-ID', correlationId]
   return { kind: 'deny', answer: jsonAnswer(ERRORS.INVALID_INPUT.status, members), headers }
@@ -114,19 +117,20 @@ function send(verdict: CheckVerdict, response: ServerResponse): void {
   if (verdict.kind === 'gone' || response.destroyed) return
   if (verdict.kind === 'deny') return sendDenial(verdict.answer, verdict.headers, response)
   const { upstream, remove, headers } = verdict
-  // Envoy takes the names in this header off the request; others copy the fields that they are told to.
+  // Envoy removes the fields named in this header from the request; others copy the fields that their configuration
+  // names.
   const removal = remove.length === 0 ? [] : ['x-envoy-auth-headers-to-remove', remove.join(',')]
   const own = headers.filter((_, index) => !isCorrelation(headers, index))
   response.writeHead(200, [...upstream.flat(), ...own, ...removal, 'Content-Length', '0'])
   response.end()
 }
 
-/** Correlation is among the fields for the request already. */
+/** The correlation id is already among the fields for the request. */
 function isCorrelation(headers: readonly string[], index: number): boolean {
   return headers[index - (index % 2)] === 'X-Correlation-ID'
 }
 
-/** Whatever an answer says, a good status would be read as a yes. */
+/** Never answers with a 2xx status, which would be read as an approval. */
 function sendDenial({ status, headers, body }: Answer, own: readonly string[], response: ServerResponse): void {
   const fields = [...Object.entries(headers).flat(), ...own, 'Content-Length', String(Buffer.byteLength(body))]
   response.writeHead(status < 400 ? 403 : status, fields)

@@ -1,6 +1,6 @@
 /**
- * The part of Envoy's external authorization API that is used here: `envoy.service.auth.v3.Authorization/Check`, its messages
- * by their published names and field numbers. Fields that are not listed are skipped by the decoder, as protobuf has it.
+ * The part of Envoy's external authorization API that is used here: `envoy.service.auth.v3.Authorization/Check`, with
+ * the published names and field numbers of its messages. The decoder skips fields that are not listed.
  */
 import type { fromJSON } from '@grpc/proto-loader'
 
@@ -95,7 +95,7 @@ export const EXT_AUTHZ: Namespace = {
   },
 }
 
-/** As the decoder gives it: names as they are, defaults filled in, bytes as buffers, 64-bit integers as texts. */
+/** In the form of the decoder: original names, defaults filled in, bytes as buffers, 64-bit integers as strings. */
 export interface CheckRequest {
   readonly attributes: {
     readonly request: { readonly http: AskedHttpRequest | null } | null

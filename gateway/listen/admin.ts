@@ -1,4 +1,7 @@
-/** The admin listener: /livez, /readyz (each check by name), /metrics. It answers without a key, so it says nothing a caller could use. */
+/**
+ * The admin listener: /livez, /readyz (each check by name), /metrics. It answers without a key, so its answers hold
+ * nothing that a caller could misuse.
+ */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { discardRest } from '../network/discard-body.ts'
@@ -7,7 +10,7 @@ import { listenOn } from '../network/listen.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
-/** One thing readiness depends on. `detail` is for people and holds no secret. */
+/** One thing that readiness depends on. `detail` is for people and holds no secret. */
 export type ReadinessCheck = { readonly ready: boolean; readonly detail?: string }
 export type Checks = Readonly<Record<string, () => ReadinessCheck | Promise<ReadinessCheck>>>
 
@@ -19,7 +22,7 @@ export interface Admin {
 
 type AdminAnswer = { readonly status: number; readonly type: string; readonly body: string }
 
-/** @param checks asked on every /readyz; a check that throws counts as not ready */
+/** @param checks run on every /readyz; a check that throws counts as not ready */
 export function createAdmin(deps: {
   readonly checks: Checks
   readonly metrics: Metrics
@@ -57,7 +60,7 @@ async function answer(
   try {
     const { status, type, body } =
       page === undefined
-        ? json(404, { error: 'NOT_FOUND', message: 'Here are /livez, /readyz and /metrics.' })
+        ? json(404, { error: 'NOT_FOUND', message: 'This listener serves /livez, /readyz and /metrics.' })
         : isRead
           ? await page()
           : json(405, { error: 'METHOD_NOT_ALLOWED', message: 'Use GET.' })

@@ -1,14 +1,15 @@
 /**
- * Reads request bodies whole, within bounds, for every listener (docs/reference/api.md#limits-and-rate-headers). Each is bounded in length, in time and by a least
- * rate; all long ones together are bounded in memory. A client that sends slowly, or many at once, must not fill the memory.
+ * Reads complete request bodies, within bounds, for every listener (docs/reference/api.md#limits-and-rate-headers).
+ * Each is bounded in length, in time and by a minimum rate; all long ones together are bounded in memory. So slow
+ * clients and floods of bodies cannot fill the memory.
  */
 import type { IncomingMessage } from 'node:http'
 import { BytePieces } from '../runtime/byte-pieces.ts'
 import type { MemoryBudget, MemoryLease } from '../runtime/memory-budget.ts'
 
 /**
- * `aborted`: the client disconnected before the body was whole. `too_slow`: the body took longer than its pace allows.
- * `overloaded`: there is no memory for it now.
+ * `aborted`: the client disconnected before the body was complete. `too_slow`: the body took longer than its pace
+ * allows. `overloaded`: there is no memory for it now.
  */
 export type BodyFault = 'too_large' | 'aborted' | 'too_slow' | 'overloaded'
 
@@ -18,7 +19,7 @@ export type BodyResult = { readonly ok: true; readonly body: Buffer } | { readon
 export interface BodyPace {
   /** Longest time for the whole body, milliseconds. */
   readonly totalMs: number
-  /** Least bytes a second on average, after the grace. */
+  /** Minimum average of bytes a second, after the grace. */
   readonly leastRate: number
   /** Time before the rate counts, milliseconds. */
   readonly graceMs: number
@@ -29,27 +30,28 @@ export interface BodyPace {
 export interface Bodies {
   /**
    * Never rejects.
-   * @param admission `whole`: room for the stated length is taken first, in the order of asking, so that of many large bodies some
-   * arrive instead of none. Only for callers that are known: a stranger could take room and send nothing.
+   * @param admission `whole`: memory for the stated length is reserved first, in order of request, so that some of many
+   * large bodies are completed instead of none. Only for authenticated callers: anybody else could reserve memory and
+   * send nothing.
    */
   read(request: IncomingMessage, maxBytes: number, admission?: 'as_it_comes' | 'whole'): Promise<BodyResult>
-  /** A body that was read is needed no more; its room is free again. */
+  /** A body that was read is no longer needed; its memory is free again. */
   release(body: Buffer): void
-  /** Bytes of long bodies that are held now. */
+  /** Bytes of long bodies in memory now. */
   held(): number
 }
 
-/** Shorter ones cost less than the call that they belong to, and are not counted. */
+/** Shorter bodies cost less memory than the call itself, and are not counted. */
 export const SHORT_BODY = 64 * 1024
-/** Room is taken in steps, so that a body in crumbs does not take a lease for each. */
+/** Memory is taken in steps, so that a body in small pieces does not take a lease for each. */
 const STEP = 64 * 1024
 const LOOK_MS = 1000
-/** Longest wait for the memory of a body of stated length; its sender is not read meanwhile. */
+/** Maximum wait for the memory of a body of stated length; its sender is not read meanwhile. */
 const ADMISSION_MS = 10_000
 const GRACE_MS = 10_000
 const SILENCE_MS = 30_000
 
-/** The pace that the configuration asks for. @param limits times in seconds, the rate in bytes a second */
+/** The configured pace. @param limits times in seconds, the rate in bytes a second */
 export function bodyPace(limits: { readonly body_timeout: number; readonly body_rate: number }): BodyPace {
   const totalMs = limits.body_timeout * 1000
   return {
@@ -63,15 +65,15 @@ export function bodyPace(limits: { readonly body_timeout: number; readonly body_
 export type BodyMemory = Pick<MemoryBudget, 'tryTake' | 'take' | 'limitOf'>
 
 /**
- * @param memory what all long bodies share with everything else that is held in memory
- * @param pace read once a body: the configuration can change
+ * @param memory the budget that all long bodies share with everything else that is kept in memory
+ * @param pace read once for each body: the configuration can change
  */
 export function createBodies(memory: BodyMemory, pace: () => BodyPace): Bodies {
-  /** No set: one that calls come to and go from all the time keeps the collector from those that are over. */
+  /** An array: a set with frequent additions and deletions keeps finished calls from the garbage collector. */
   const readings: BodyReader[] = []
   let held = 0
   let timer: NodeJS.Timeout | null = null
-  /** Looks at all of them now and then: a timer for each would cost every call. */
+  /** Checks all of them periodically: a timer for each would cost every call. */
   const look = (): void => {
     const now = performance.now()
     for (const reading of readings.slice()) reading.checkPace(now)
@@ -79,7 +81,7 @@ export function createBodies(memory: BodyMemory, pace: () => BodyPace): Bodies {
     clearInterval(timer)
     timer = null
   }
-  /** Of bodies that were read and are not released. */
+  /** Leases of bodies that were read and are not released. */
   const leases = new WeakMap<Buffer, LongBody>()
   const leave = ({ at }: BodyReader): void => {
     const last = readings.pop()
@@ -127,15 +129,15 @@ const ABORTED = { ok: false, why: 'aborted' } as const
 const OVERLOADED = { ok: false, why: 'overloaded' } as const
 
 interface BodyRoom {
-  /** It is over. */
+  /** The body is complete or has failed. */
   leave(reading: BodyReader): void
-  /** Room for one body that turned out to be long. */
+  /** Memory for one body that turned out to be long. */
   open(): LongBody
-  /** The room is held until the body is released. */
+  /** The memory stays taken until the body is released. */
   keep(body: Buffer, room: LongBody): void
 }
 
-/** The room of one long body, which grows as it comes. */
+/** The memory of one long body, which grows as it is read. */
 class LongBody {
   readonly #memory: Pick<MemoryBudget, 'tryTake'>
   readonly #count: (bytes: number) => void
@@ -143,7 +145,7 @@ class LongBody {
   #granted: number
   #size = 0
 
-  /** @param granted room for all of it, where its length was stated */
+  /** @param granted memory for all of it, where its length was stated */
   constructor(memory: Pick<MemoryBudget, 'tryTake'>, granted: MemoryLease | null, count: (bytes: number) => void) {
     this.#memory = memory
     this.#count = count
@@ -151,7 +153,7 @@ class LongBody {
     this.#granted = granted?.bytes ?? 0
   }
 
-  /** False when there is not that much left. */
+  /** False when there is not that much memory left. */
   growTo(size: number): boolean {
     if (size > this.#granted) {
       const bytes = Math.ceil((size - this.#granted) / STEP) * STEP
@@ -183,7 +185,7 @@ interface ReadingOptions {
 
 class BodyReader {
   readonly done: Promise<BodyResult>
-  /** Its place among those in progress. */
+  /** Its index among the bodies in progress. */
   at: number
   readonly #request: IncomingMessage
   readonly #maxBytes: number
@@ -230,7 +232,7 @@ class BodyReader {
     this.#pieces.add(chunk)
   }
 
-  /** The listeners stay: a request that has ended emits no more data, and removing them costs more than the reading. */
+  /** The listeners stay: a request that has ended emits no more data, and removing them costs more than reading. */
   readonly #onEnd = (): void => {
     if (this.#isOver) return
     const body = this.#pieces.whole()

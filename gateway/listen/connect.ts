@@ -1,4 +1,7 @@
-/** CONNECT (RFC 9110 §9.3.6): reads what is asked for with one meaning, or answers why not; the connection then goes its way. */
+/**
+ * CONNECT (RFC 9110 §9.3.6): reads the requested authority with one meaning, or answers with the error; the connection
+ * is then intercepted or tunnelled.
+ */
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
@@ -25,20 +28,21 @@ import {
 interface ConnectDeps extends ConnectionDecisionDeps {
   readonly settings: () => ListenSettingsInForce
   readonly store: Pick<Store, 'recordInterception' | 'apiKey'>
-  /** True when no more connections are taken. */
+  /** True at the limit of connections. */
   readonly isFull: () => boolean
-  /** It came on a connection that was opened to a destination already. */
+  /** The request came on a connection that was already opened to a destination. */
   readonly isNested: boolean
 }
 
-/** Resolves when the connection has gone its way, or is answered and closed. Never rejects. */
+/** Resolves when the connection is handed on, or is answered and closed. Never rejects. */
 export async function takeConnect(
   request: IncomingMessage,
   socket: Socket,
   head: Buffer,
   deps: ConnectDeps,
 ): Promise<void> {
-  // The parser has let go of the socket, and with it of its errors: a client that breaks off is no fault of the gateway.
+  // The parser has released the socket, and no longer handles its errors: a client that disconnects is no failure of
+  // the gateway.
   socket.on('error', () => socket.destroy())
   const context = contextOf(request, deps)
   let outcome: ConnectionOutcome
@@ -63,7 +67,7 @@ async function admitConnect(
     return refuse(context, socket, {
       outcome: 'refused',
       code: 'INVALID_INPUT',
-      message: 'There is no CONNECT inside another.',
+      message: 'CONNECT inside another CONNECT is not supported.',
     })
   const read = connectAuthority(request)
   if (!read.ok) return refuse(context, socket, { outcome: 'refused', code: 'INVALID_INPUT', message: read.problem })
@@ -124,10 +128,10 @@ async function tunnelConnect(
 
 const ESTABLISHED = 'HTTP/1.1 200 Connection Established\r\n\r\n'
 
-/** The authority asked for; the Host field, where there is one, must say the same. */
+/** The requested authority; the Host field, where there is one, must name the same. */
 function connectAuthority(request: IncomingMessage): AuthorityReading {
   const read = readAuthority(request.url ?? '', null)
-  if (!read.ok) return { ok: false, problem: `CONNECT asks for HOST:PORT: ${read.problem}.` }
+  if (!read.ok) return { ok: false, problem: `CONNECT needs HOST:PORT: ${read.problem}.` }
   const { host } = request.headers
   if (request.headers['content-length'] !== undefined || request.headers['transfer-encoding'] !== undefined)
     return { ok: false, problem: 'CONNECT has no body.' }
@@ -154,7 +158,7 @@ function contextOf(request: IncomingMessage, deps: ConnectDeps): RequestContext 
   }
 }
 
-/** Answers in place of the tunnel, and closes. */
+/** Answers instead of opening the tunnel, and closes. */
 function refuse(
   context: RequestContext,
   socket: Socket,

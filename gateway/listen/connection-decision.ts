@@ -1,6 +1,6 @@
 /**
- * What becomes of a connection whose destination is known before anything on it has been read: ended here, because a route
- * names its host; passed through as a tunnel, because egress allows it; or refused. CONNECT and redirects share it.
+ * Decides on a connection whose destination is known before anything on it has been read. It is intercepted because a
+ * route names its host, tunnelled because egress allows it, or refused. Shared by CONNECT and redirected connections.
  */
 import { isIP, type Socket } from 'node:net'
 import { EgressDenied, type Egress, type EgressDenial } from '../upstream/egress-policy.ts'
@@ -18,17 +18,17 @@ import { dial, type Doorkeeper, type Tunnels } from '../upstream/tunnel.ts'
 export interface ConnectionDecisionDeps extends EgressRecordDeps, InterceptionDeps {
   readonly egressOf: (settings: Pick<ListenSettingsInForce, 'config'>) => Egress
   readonly tunnels: Tunnels
-  /** Takes a connection, in the open or inside TLS, on which HTTP is spoken. */
+  /** Takes a connection that carries HTTP, plaintext or inside TLS. */
   readonly serve: (socket: Socket, inbound: InboundConnection) => void
 }
 
-/** A connection that asks for a destination. */
+/** A connection that requests a destination. */
 export interface ConnectionRequest extends EgressRequest {
   readonly socket: Socket
   readonly settings: Pick<ListenSettingsInForce, 'config'>
 }
 
-/** How an asking connection ended up; `intercepted` and `tunnelled` live on. */
+/** How a connection request ended; `intercepted` and `tunnelled` connections stay open. */
 export type ConnectionOutcome = 'intercepted' | 'tunnelled' | 'denied' | 'refused' | 'unreachable' | 'abandoned'
 
 type ConnectionPlan =
@@ -36,7 +36,7 @@ type ConnectionPlan =
   | { readonly kind: 'tunnel' }
   | { readonly kind: 'deny'; readonly denial: EgressDenial }
 
-/** Which way it goes. Calls on an intercepted connection are judged by egress once more, each for itself. */
+/** The decision for an authority. Egress judges each call on an intercepted connection again. */
 export function wayFor(
   { authority, settings }: Pick<ConnectionRequest, 'authority' | 'settings'>,
   egress: Egress,
@@ -54,7 +54,7 @@ export interface ConnectionRefusal {
   readonly message?: string
 }
 
-/** Opens the tunnel's far side. What is told to the client is up to the caller, who has not answered yet. */
+/** Opens the upstream side of the tunnel. The caller then answers the client. */
 export async function openTunnel(
   connectionRequest: ConnectionRequest,
   deps: ConnectionDecisionDeps,
@@ -73,12 +73,16 @@ export async function openTunnel(
       { event: 'tunnel.open_failed', err: error, correlation_id: connectionRequest.correlationId },
       'tunnel could not be opened',
     )
-    return { outcome: 'unreachable', code: dialFault(error), message: `No tunnel: ${messageOf(error)}.` }
+    return {
+      outcome: 'unreachable',
+      code: dialFault(error),
+      message: `The tunnel could not be opened: ${messageOf(error)}.`,
+    }
   }
 }
 
 const CONNECT_MS = 10_000
-/** A ClientHello is rarely over 2 KiB, and under 16 even with large keys. */
+/** A ClientHello is rarely over 2 KiB, and under 16 KiB even with large keys. */
 const LONGEST_HELLO = 64 * 1024
 
 function dialFault(error: unknown): ErrorCode {
@@ -88,9 +92,9 @@ function dialFault(error: unknown): ErrorCode {
 }
 
 /**
- * Joins both sides, and refuses TLS for another server than the one the tunnel was opened to: behind one address many hosts may
- * answer. Clients name the server unless they have its address only, so TLS that names none which can be read (too long, too old)
- * is refused on the way to a name. Servers may speak first, so what they say passes meanwhile.
+ * Joins both sides, and refuses TLS to another server than the one the tunnel was opened to: one address may serve many
+ * hosts. Clients name the server unless they have its address only. So TLS without a readable server name (too long,
+ * too old) is refused when the tunnel was opened to a name. Servers may send first, so their bytes pass meanwhile.
  */
 export function joinTunnel(
   connectionRequest: ConnectionRequest,
@@ -123,8 +127,8 @@ export function joinTunnel(
             server_name: name,
           },
           name === null
-            ? 'a tunnel was closed: TLS on it names no server that could be read'
-            : 'a tunnel was closed: TLS on it asks for another server',
+            ? 'tunnel closed: no server name could be read from its TLS'
+            : 'tunnel closed: its TLS asks for another server',
         )
         return false
       }),
@@ -132,17 +136,17 @@ export function joinTunnel(
   })
 }
 
-/** TLS that does not begin with a hello hides which server it asks for. */
+/** TLS that does not begin with a ClientHello hides the server that it asks for. */
 function closed({ authority, correlationId }: ConnectionRequest, deps: ConnectionDecisionDeps): Doorkeeper {
   deps.metrics.count('preflight_tls_handshakes_total', { result: 'wrong_name' })
   deps.logger.warn(
     { event: 'tunnel.no_client_hello', correlation_id: correlationId, host: authority.host },
-    'tunnel closed: TLS on it does not begin with a ClientHello',
+    'tunnel closed: its TLS does not begin with a ClientHello',
   )
   return { feed: () => {}, verdict: Promise.resolve(false) }
 }
 
-/** Ends TLS, or takes plain HTTP, and hands the connection to the HTTP server. */
+/** Terminates TLS, or takes plain HTTP, and hands the connection to the HTTP server. */
 export async function intercept(
   connectionRequest: ConnectionRequest,
   inboundOf: InboundOf,
@@ -163,7 +167,7 @@ export async function intercept(
   if (greeting !== 'tls') {
     deps.logger.warn(
       { event: 'tunnel.unknown_protocol', correlation_id: correlationId, host: authority.host },
-      'neither TLS nor HTTP to a host of a route',
+      'connection to the host of a route carries neither TLS nor HTTP',
     )
     socket.destroy()
     return 'refused'

@@ -1,4 +1,7 @@
-/** How the connection of a request came to the gateway, and where the request says it is going: read with one meaning, or refused. */
+/**
+ * How the connection of a request came to the gateway, and the destination of the request: read with one meaning, or
+ * refused.
+ */
 import type { IncomingMessage } from 'node:http'
 import { authorityText, DEFAULT_PORTS, readAuthority, type Authority, type Scheme } from '../network/authority.ts'
 import type { ErrorCode } from '../errors/errors.ts'
@@ -6,16 +9,16 @@ import type { KeyHolder } from '../callers/proxy-auth.ts'
 import { targetProblem, type NamedDestination } from '../routing/target.ts'
 
 export type InboundConnection =
-  /** At the proxy listener, in the open. */
+  /** At the proxy listener, plaintext. */
   | { readonly kind: 'listener' }
-  /** Inside a CONNECT: every request on it goes to that authority. */
+  /** Inside a CONNECT: every request on it is for that authority. */
   | {
       readonly kind: 'connect'
       readonly scheme: Scheme
       readonly authority: Authority
       readonly holder: KeyHolder
     }
-  /** Turned here by the network. `port` is where it was on its way to, as configured; `serverName` what TLS said. */
+  /** Redirected by the network. `port` is the original port, from the configuration; `serverName` comes from TLS. */
   | {
       readonly kind: 'redirect'
       readonly scheme: Scheme
@@ -53,7 +56,7 @@ function absoluteDestination(absolute: string, host: string): Destination {
   if (parts === null)
     return refused(
       'INVALID_INPUT',
-      'A proxy is asked for http:// addresses this way. For https:// send CONNECT HOST:443 and speak TLS inside it, as clients with HTTPS_PROXY do.',
+      'Only http:// addresses can be requested this way. For https:// send CONNECT HOST:443 and use TLS inside it, as clients with HTTPS_PROXY do.',
     )
   const [, authorityPart = '', rest = ''] = parts
   const target = rest.startsWith('/') ? rest : `/${rest}`
@@ -67,7 +70,9 @@ function absoluteDestination(absolute: string, host: string): Destination {
   return { kind: 'named', entrance: 'forward', scheme: 'http', authority: read.authority, target }
 }
 
-/** Whoever opened a way to one host asks that host on it, and no other behind the same address. */
+/**
+ * A connection that was opened to one host carries requests for that host only, not for others behind the same address.
+ */
 function connectDestination(
   { scheme, authority }: Extract<InboundConnection, { readonly kind: 'connect' }>,
   host: string,
@@ -77,7 +82,7 @@ function connectDestination(
   if (!named.ok || !isSame(named.authority, authority))
     return refused(
       'MISDIRECTED',
-      `The request is for ${host}, and its connection was opened to ${authorityText(authority)}.`,
+      `The request is for ${host}, but its connection was opened to ${authorityText(authority)}.`,
     )
   return { kind: 'named', entrance: 'connect', scheme, authority, target }
 }
@@ -90,7 +95,7 @@ function redirectDestination(
   const named = readAuthority(host, port)
   if (!named.ok) return refused('INVALID_INPUT', `The Host header is not usable: ${named.problem}.`)
   if (serverName !== null && named.authority.host !== serverName)
-    return refused('MISDIRECTED', `The request is for ${host}, and its connection was opened to ${serverName}.`)
+    return refused('MISDIRECTED', `The request is for ${host}, but its connection was opened to ${serverName}.`)
   return { kind: 'named', entrance: 'redirect', scheme, authority: named.authority, target }
 }
 

@@ -1,4 +1,6 @@
-/** The first thing a client says on a connection that may carry anything: TLS or not, and which server name TLS asks for. */
+/**
+ * The first bytes of a client on a connection that may carry anything: TLS or not, and which server name TLS asks for.
+ */
 import { Duplex } from 'node:stream'
 import type { Socket } from 'node:net'
 import type { SecureContext } from 'node:tls'
@@ -11,23 +13,23 @@ const HANDSHAKE_RECORD = 0x16
 const RECORDS = { first: 0x14, last: 0x18 } as const
 const SSL2_HELLO = { first: 0x80, type: 0x01 } as const
 
-/** `not_a_hello`: TLS that begins with something else than a readable hello. */
+/** `not_a_hello`: TLS that does not begin with a readable ClientHello. */
 type Greeting = 'tls' | 'not_a_hello' | 'http' | 'other'
 
-/** Mostly by one byte: HTTP/1 begins with a method, which is upper case letters everywhere that matters (RFC 9110 §9.1). */
+/** Mostly by one byte: HTTP/1 begins with a method, which in practice is in upper case letters (RFC 9110 §9.1). */
 export function greetingOf(bytes: Buffer): Greeting {
   const first = bytes[0] ?? 0
   if (first === HANDSHAKE_RECORD) return 'tls'
-  // Some servers skip such a record, and read the hello behind it.
+  // Some servers skip such a record, and read the ClientHello behind it.
   if (first >= RECORDS.first && first <= RECORDS.last) return 'not_a_hello'
-  // A hello in the form of SSL 2 (RFC 5246 §E.2), which names no server.
+  // A ClientHello in the form of SSL 2 (RFC 5246 §E.2), which names no server.
   if (first >= SSL2_HELLO.first && (bytes[2] ?? SSL2_HELLO.type) === SSL2_HELLO.type) return 'not_a_hello'
   return first >= 0x41 && first <= 0x5a ? 'http' : 'other'
 }
 
 /**
- * Waits for the first bytes and puts them back, so that whoever reads the socket next sees them. Null: the client went away or
- * said nothing in time.
+ * Waits for the first bytes and puts them back, so that the next reader of the socket sees them. Null: the client
+ * disconnected or sent nothing in time.
  * @param timeoutMs milliseconds
  */
 export function firstBytes(socket: Socket, timeoutMs: number): Promise<Buffer | null> {
@@ -50,12 +52,12 @@ export function firstBytes(socket: Socket, timeoutMs: number): Promise<Buffer | 
   })
 }
 
-/** A context without a certificate: it can read what a client asks for, and can answer nothing. */
+/** A context without a certificate: it can read a ClientHello, and cannot answer it. */
 let blind: SecureContext | null = null
 
 /**
- * Reads the server name (SNI) out of the beginning of a TLS connection by letting TLS itself read a copy of it; what it would
- * answer goes nowhere. Feed it what the client sends until `serverName` settles.
+ * Reads the server name (SNI) from the beginning of a TLS connection: Node.js's TLS reads a copy of it, and its answer
+ * is dropped. Feed it what the client sends until `serverName` resolves.
  */
 interface HelloReader {
   feed(bytes: Buffer): void
@@ -69,7 +71,7 @@ export function readHello(): HelloReader {
   const copy = new Duplex({
     read: () => {},
     write: (_answer, _encoding, done) => {
-      // TLS has made up its mind and was not asked for a name.
+      // TLS is past the ClientHello and found no server name.
       resolve(null)
       done()
     },
@@ -81,7 +83,7 @@ export function readHello(): HelloReader {
     secureContext: blind,
     SNICallback: (name, done) => {
       resolve(name.toLowerCase())
-      done(new Error('the name was all that was asked for'))
+      done(new Error('only the server name is needed'))
     },
   })
   reader.on('error', () => resolve(null))

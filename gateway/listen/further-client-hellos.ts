@@ -1,6 +1,6 @@
 /**
- * Watches a TLS client behind its first hello. A server may ask for a second one (RFC 8446 §4.1.4), and TLS 1.2 may begin anew
- * in the middle of a connection (RFC 5746): either could name another server than the one that was looked at.
+ * Checks a TLS client after its first ClientHello. A server may ask for a second one (RFC 8446 §4.1.4). TLS 1.2 may
+ * start a new handshake within a connection (RFC 5746). Either could name another server than the one that was checked.
  */
 import { Transform, type TransformCallback } from 'node:stream'
 
@@ -11,18 +11,21 @@ const TLS_MAJOR = 3
 const LONGEST = 64 * 1024
 const SERVER_NAME = 0
 
-/** Passes what it gets; ends with an error at a hello that names another server, and at a handshake that nobody can read. */
+/**
+ * Forwards its input; ends with an error at a ClientHello that names another server, and at a handshake that cannot be
+ * read.
+ */
 export class LaterHellos extends Transform {
   readonly #name: string | null
   #pending: Buffer = Buffer.alloc(0)
-  /** Bytes left of a record that is no handshake. */
+  /** Bytes left of a record that is not a handshake. */
   #skip = 0
-  /** A hello that is not whole yet. */
+  /** A ClientHello that is not complete yet. */
   #message: Buffer | null = null
   #isBehindFirst = false
   #hasData = false
 
-  /** @param name that every hello has to state; null: none may */
+  /** @param name that every ClientHello has to state; null: none may state one */
   constructor(name: string | null) {
     super()
     this.#name = name
@@ -35,12 +38,12 @@ export class LaterHellos extends Transform {
       this.#pending = bytes.subarray(passed)
       done(null, bytes.subarray(0, passed))
     } catch (error) {
-      // Reading past the end of a hello is a RangeError: it has no reading then.
+      // Reading past the end of a ClientHello is a RangeError: it cannot be read then.
       done(error instanceof Error ? error : new Error('unreadable'))
     }
   }
 
-  /** @returns how many bytes may go on: all before a record, or a later hello, that is not whole */
+  /** @returns how many bytes may be forwarded: all before an incomplete record or later ClientHello */
   #walk(bytes: Buffer): number {
     let at = Math.min(this.#skip, bytes.length)
     this.#skip -= at
@@ -49,32 +52,32 @@ export class LaterHellos extends Transform {
     while (bytes.length - at >= HEAD) {
       const type = bytes.readUInt8(at)
       const end = at + HEAD + bytes.readUInt16BE(at + 3)
-      if (type < RECORD.first || type > RECORD.last) throw new Error('no record of TLS')
+      if (type < RECORD.first || type > RECORD.last) throw new Error('not a TLS record')
       if (type === RECORD.handshake) {
         if (end > bytes.length) break
         this.#take(bytes.subarray(at + HEAD, end))
-      } else if (this.#message !== null) throw new Error('a hello is broken off')
+      } else if (this.#message !== null) throw new Error('an incomplete ClientHello')
       this.#hasData ||= type === RECORD.application
       this.#skip = Math.max(0, end - bytes.length)
       at = Math.min(end, bytes.length)
       if (this.#message === null || !this.#isBehindFirst) passed = at
     }
-    if (bytes.length - passed > LONGEST) throw new Error('a hello is too long')
+    if (bytes.length - passed > LONGEST) throw new Error('a ClientHello that is too long')
     return passed
   }
 
   #take(body: Buffer): void {
     if (this.#message === null) {
       const isHello = body[0] === CLIENT_HELLO && (body.length < 6 || body[4] === TLS_MAJOR)
-      if (!isHello && (this.#hasData || body.length === 0)) throw new Error('a handshake in the middle')
+      if (!isHello && (this.#hasData || body.length === 0)) throw new Error('a handshake after application data')
       if (!isHello) return
     }
     const message = this.#message === null ? body : Buffer.concat([this.#message, body])
     this.#message = message
     const length = message.length < 4 ? LONGEST : 4 + message.readUIntBE(1, 3)
     if (message.length < length) return
-    if (message.length > length) throw new Error('something follows a hello')
-    if (this.#isBehindFirst && serverNameIn(message) !== this.#name) throw new Error('a hello for another server')
+    if (message.length > length) throw new Error('bytes after a ClientHello')
+    if (this.#isBehindFirst && serverNameIn(message) !== this.#name) throw new Error('a ClientHello for another server')
     this.#isBehindFirst = true
     this.#message = null
   }
@@ -88,7 +91,7 @@ function serverNameIn(hello: Buffer): string | null {
   at += 1 + hello.readUInt8(at)
   if (at === hello.length) return null
   const end = at + 2 + hello.readUInt16BE(at)
-  if (end !== hello.length) throw new Error('extensions that end elsewhere')
+  if (end !== hello.length) throw new Error('extensions of the wrong length')
   let name: string | null = null
   for (at += 2; at < end;) {
     const type = hello.readUInt16BE(at)
@@ -109,6 +112,6 @@ function nameIn(extension: Buffer): string {
     extension.readUInt16BE(0) === extension.length - 2 &&
     extension.readUInt8(2) === 0 &&
     extension.readUInt16BE(3) === name.length
-  if (!isOne) throw new Error('no list of one name')
+  if (!isOne) throw new Error('not a list of one server name')
   return name.toString('latin1').toLowerCase()
 }

@@ -1,6 +1,7 @@
 /**
- * What every HTTP listener of the gateway shares: how long the head of a request may take, and JSON answers for requests that
- * cannot be read, have no single Host field, or expect what nobody here does (docs/reference/api.md#conventions).
+ * What every HTTP listener of the gateway shares: the time limit for request heads, and JSON errors for requests that
+ * are refused before routing. These are unreadable, have no single Host field, or have an unknown expectation
+ * (docs/reference/api.md#conventions).
  */
 import type { IncomingMessage, RequestListener, Server, ServerOptions } from 'node:http'
 import { createServer, maxHeaderSize } from '../runtime/node-http.ts'
@@ -10,11 +11,11 @@ interface ListenerOptions extends Pick<
   ServerOptions,
   'keepAliveTimeout' | 'maxHeaderSize' | 'insecureHTTPParser' | 'shouldUpgradeCallback'
 > {
-  /** Longest time for the head of a request to arrive, milliseconds. */
+  /** Maximum time for the head of a request, milliseconds. */
   readonly headTimeoutMs: number
 }
 
-/** Node.js looks at its connections now and then; the default of 30 seconds would double the timeout. */
+/** Node.js checks its connections periodically; its default of 30 seconds would double the timeout. */
 const LONGEST_LOOK_MS = 1000
 
 /** A server without handlers. Its owner answers `clientError`, `checkExpectation` and requests without a Host field. */
@@ -30,7 +31,7 @@ export function createBoundedServer({ headTimeoutMs, ...options }: ListenerOptio
   })
 }
 
-/** A server whose requests have one Host field and expect nothing but 100-continue, which Node.js answers. */
+/** A server whose requests have one Host field and at most the expectation 100-continue, which Node.js answers. */
 export function createHttpListener(options: ListenerOptions, serve: RequestListener): Server {
   const server = createBoundedServer(options)
   const take: RequestListener = (request, response) => {
@@ -41,7 +42,7 @@ export function createHttpListener(options: ListenerOptions, serve: RequestListe
   server.on('request', take)
   server.on('checkExpectation', (request, response) => void server.emit('request', request, response))
   server.on('checkContinue', (request, response) => {
-    // `foo, 100-continue` is an expectation too many: its client is not asked for the body.
+    // `foo, 100-continue` has an unknown expectation: its client is not asked for the body.
     if (requestProblem(request) === null) response.writeContinue()
     server.emit('request', request, response)
   })
@@ -64,5 +65,5 @@ function requestProblem(request: IncomingMessage): string | null {
 export function expectationProblem({ headers: { expect } }: Pick<IncomingMessage, 'headers'>): string | null {
   return expect === undefined || expect.trim().toLowerCase() === '100-continue'
     ? null
-    : 'The only expectation that is met is 100-continue.'
+    : 'The only supported expectation is 100-continue.'
 }

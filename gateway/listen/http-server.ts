@@ -1,6 +1,6 @@
 /**
- * HTTP on the connections of the proxy: tells its versions apart, remembers how each connection came, and hands requests to one
- * taker in one form. Knows neither routes nor calls.
+ * HTTP on the connections of the proxy: detects the version, records how each connection came, and passes all requests
+ * on in one form. Knows neither routes nor calls.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
@@ -16,7 +16,7 @@ import { readPreface } from './http2-preface.ts'
 import { MAX_FIELDS } from '../routing/target.ts'
 import { isUpgrade, takeUpgrade, type Upgrade } from '../upstream/upgrade.ts'
 
-/** What a request asks for beside an answer. */
+/** Requirements of a request in addition to its answer. */
 export interface Asks {
   /** The client waits for 100 (Continue) before it sends the body (RFC 9110 §10.1.1). */
   readonly expectsContinue: boolean
@@ -26,26 +26,29 @@ export interface Asks {
 
 interface RequestTaker {
   request(request: IncomingMessage, response: ServerResponse, inbound: InboundConnection, asks: Asks): void
-  /** The socket is the taker's from here on. @param isNested it came on a connection that was opened to a destination already */
+  /**
+   * The socket belongs to the taker from here on. @param isNested it came on a connection that was already opened to a
+   * destination
+   */
   connect(request: IncomingMessage, socket: Socket, head: Buffer, isNested: boolean): void
 }
 
 interface HttpServer {
   /** Resolves with the bound address. Rejects with the error of `listen` (EADDRINUSE …). */
   listen(host: string, port: number): Promise<AddressInfo>
-  /** Speaks HTTP on a connection that did not come by the listener. */
+  /** Serves HTTP on a connection that did not come through the listener. */
   serve(socket: Socket, inbound: InboundConnection): void
-  /** Closes connections of HTTP/1 on which nothing is under way. */
+  /** Closes HTTP/1 connections without a request in flight. */
   closeIdle(): void
-  /** Takes no new connection, and lets what is under way finish. Resolves when no connection of HTTP/1 is left. */
+  /** Takes no new connection, and lets requests in flight finish. Resolves when no HTTP/1 connection is left. */
   drain(): Promise<void>
-  /** Breaks off what is left. */
+  /** Closes the remaining connections. */
   close(): void
 }
 
 /** Longer than the usual client's, so that the client is the one to close an idle connection. */
 const KEEP_ALIVE_MS = 75_000
-/** A receipt and its envelope in header fields take up to 16 KiB together, beside all that a request has to say. */
+/** A receipt and its envelope in header fields take up to 16 KiB together, in addition to the other fields. */
 const MAX_HEAD_BYTES = 32 * 1024
 
 const PLAINTEXT: InboundConnection = { kind: 'listener' }
@@ -60,10 +63,10 @@ export function createHttpServer(taker: RequestTaker, headTimeoutMs: number, log
     insecureHTTPParser: false,
     shouldUpgradeCallback: isUpgrade,
   })
-  // One more than are taken, so that what is too much is seen: beyond it fields would be dropped in silence.
+  // One more than allowed, so that an excess is detected: Node.js silently drops further fields.
   server.maxHeadersCount = MAX_FIELDS + 1
   const http2 = createHttp2Front(headTimeoutMs)
-  /** Connections reach the server of HTTP/1 once they are known to speak it. */
+  /** Connections reach the HTTP/1 server once they are known to carry HTTP/1. */
   const takers = server.rawListeners('connection')
   server.removeAllListeners('connection')
   const serveHttp1 = (connection: Duplex): void => {
@@ -87,11 +90,11 @@ export function createHttpServer(taker: RequestTaker, headTimeoutMs: number, log
     if (version === null || socket.destroyed) return broken()
     if (version === 'http2') return serveHttp2(socket)
     serveHttp1(socket)
-    // What was read of it to know its kind was put back, and waits.
+    // The bytes that were read to detect the version were put back.
     socket.resume()
   }
   server.on('connection', (socket: Socket) => void takeConnection(socket))
-  /** The last one on each connection. */
+  /** The last answer on each connection. */
   const answers = new WeakMap<Duplex, ServerResponse>()
   const take = (request: IncomingMessage, response: ServerResponse, asks: Asks): void => {
     answers.set(request.socket, response)
@@ -119,10 +122,7 @@ export function createHttpServer(taker: RequestTaker, headTimeoutMs: number, log
   server.on('clientError', (error: ParserError, connection) => {
     const fault = refuseUnreadable(error, connection, MAX_HEAD_BYTES, isUnderWay(answers.get(connection)))
     if (fault !== null)
-      logger.debug(
-        { event: 'listener.bad_request', err: error, code: fault.code },
-        'the bytes on a connection are not a request',
-      )
+      logger.debug({ event: 'listener.bad_request', err: error, code: fault.code }, 'request could not be parsed')
   })
   server.on('error', (error) => logger.error({ event: 'listener.failed', err: error }, 'proxy listener failed'))
 
@@ -148,7 +148,9 @@ export function createHttpServer(taker: RequestTaker, headTimeoutMs: number, log
   }
 }
 
-/** To a whole request, or begun: another answer in its place would be taken for it. */
+/**
+ * True while a complete request is being answered, or an answer has begun: an error in its place would be taken for it.
+ */
 function isUnderWay(answer: ServerResponse | undefined): boolean {
   return answer !== undefined && !answer.writableFinished && (answer.req.complete || answer.headersSent)
 }

@@ -1,6 +1,6 @@
 /**
- * HTTP/2 on intercepted connections: each stream becomes one HTTP/1.1 exchange with the proxy's own server, in memory, so that
- * every request passes the same parser, the same checks and the same road. Frames and flow control stay here.
+ * HTTP/2 on intercepted connections: each stream becomes one HTTP/1.1 exchange with the proxy's own server, in memory.
+ * So every request passes the same parser, the same checks and the same pipeline. Frames and flow control stay here.
  */
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import type {
@@ -19,46 +19,47 @@ import { MAX_FIELDS } from '../routing/target.ts'
 import { http2, tls } from '../runtime/node-tls.ts'
 
 interface Http2Front {
-  /** Speaks HTTP/2 on the connection, in the open or with TLS standing, until it closes. */
+  /** Serves HTTP/2 on the connection, plaintext or with TLS established, until it closes. */
   take(connection: Socket, serve: (exchange: Duplex) => void): void
-  /** No new streams; those under way may finish. */
+  /** No new streams; those in flight may finish. */
   drain(): void
-  /** Breaks all of them off. */
+  /** Closes all sessions. */
   close(): void
 }
 
 /** As for connections of HTTP/1.1. */
 const IDLE_MS = 75_000
 const MAX_STREAMS = 100
-/** For a client to take in that its session is closed. */
+/** Time for a client to notice that its session is closed. */
 const CLOSE_MS = 1000
-/** Beyond what HTTP/1.1 takes, so that the refusal is made there, in the same form. */
+/** More than HTTP/1.1 allows, so that the refusal is made there, in the same form. */
 const MAX_FIELD_LINES = 2 * MAX_FIELDS
 
-/** @param headTimeoutMs longest time until the head of the first request */
+/** @param headTimeoutMs maximum time until the head of the first request */
 export function createHttp2Front(headTimeoutMs: number): Http2Front {
   const sessions = new Set<Http2Session>()
   return {
     take(connection, serve) {
       const session = http2().performServerHandshake(connection, {
         maxHeaderListPairs: MAX_FIELD_LINES,
-        // Servers say some fields twice that should stand once: no reason to have no answer.
+        // Some servers repeat fields that should occur once; the answer is used nevertheless.
         strictSingleValueFields: false,
         settings: { maxConcurrentStreams: MAX_STREAMS },
       })
       sessions.add(session)
-      // A client that breaks the rules or the connection ends its own session, and nothing else.
+      // A client that violates the protocol or disconnects ends its own session only.
       session.on('error', () => session.destroy())
       session.on('close', () => sessions.delete(session))
       const idle = watchIdle(session, headTimeoutMs)
-      // There is no half of a connection in HTTP/2: a client that ends its side has gone, and its calls with it.
+      // HTTP/2 has no half-closed connections: a client that ends its side has disconnected, and its calls end.
       connection.on('end', () => session.destroy())
       session.on('stream', (stream, headers, _flags, raw) => {
         idle.begin(stream)
         const forwarding = { peer: connection.remoteAddress, serve }
         takeStream(stream, headers, rawFields(raw), forwarding)
       })
-      // A session waits for the word by which sockets of clients say that TLS stands; those of servers say it otherwise.
+      // A session waits for the event by which client sockets report that TLS is established; server sockets use
+      // another event.
       if (connection instanceof tls().TLSSocket) connection.emit('secureConnect')
     },
     drain() {
@@ -71,8 +72,8 @@ export function createHttp2Front(headTimeoutMs: number): Http2Front {
 }
 
 /**
- * Closes a session without requests. Counts from the last request, whatever arrives meanwhile: pings, or the frames of a head
- * that never ends, must not keep a connection open.
+ * Closes a session without requests. The time counts from the last request, whatever else is received: pings, or the
+ * frames of a head that never ends, must not keep a connection open.
  */
 function watchIdle(session: ServerHttp2Session, firstMs: number): { begin(stream: ServerHttp2Stream): void } {
   let open = 0
@@ -95,7 +96,7 @@ function watchIdle(session: ServerHttp2Session, firstMs: number): { begin(stream
   }
 }
 
-/** `raw` is name, value, name, value …, with the pseudo-header fields among them. */
+/** `raw` is name, value, name, value …, including the pseudo-header fields. */
 function rawFields(raw: unknown): readonly string[] {
   return Array.isArray(raw) ? raw.map(String) : []
 }
@@ -110,7 +111,7 @@ function takeStream(
   const fields = isCarried(headers) ? http1Fields(headers, raw, stream.endAfterHeaders) : null
   if (fields === null) return stream.close(http2().constants.NGHTTP2_PROTOCOL_ERROR)
   const [near, far] = duplexPair()
-  // What a socket knows of its other end.
+  // The address of the peer, as a socket has it.
   Object.defineProperty(far, 'remoteAddress', { value: peer })
   serve(far)
   let exchange: ClientRequest
@@ -128,11 +129,11 @@ function takeStream(
     return stream.close(http2().constants.NGHTTP2_PROTOCOL_ERROR)
   }
   exchange.on('information', ({ statusCode, rawHeaders }) => passInformation(statusCode, rawHeaders, stream))
-  // A short answer arrives in one piece with its end: then it is known what it consists of.
+  // A short answer is received together with its end: on the next tick it is known to be complete.
   exchange.on('response', (answer) => process.nextTick(passAnswer, answer, stream))
   exchange.on('error', () => stream.close(http2().constants.NGHTTP2_INTERNAL_ERROR))
   exchange.on('close', () => letGo(stream, exchange))
-  // Whoever resets a stream has gone, as a client that breaks its connection off.
+  // A client that resets a stream has disconnected from it.
   stream.on('close', () => {
     exchange.destroy()
     far.destroy()
@@ -142,7 +143,7 @@ function takeStream(
     if (headers['content-length'] === undefined)
       stream.on('trailers', (trailers) => exchange.addTrailers(Object.entries(trailers).flatMap(fieldsOf)))
     stream.pipe(exchange)
-    // Who streams both ways may wait for an answer first.
+    // A client that streams both ways may wait for the answer before it sends.
     flushHead(exchange)
   }
 }
@@ -151,16 +152,16 @@ const METHOD = /^[A-Z][A-Z-]*$/
 const SCHEMES: ReadonlySet<unknown> = new Set(['http', 'https'])
 
 /**
- * False for what HTTP/1.1 cannot carry as it was meant: a method in small letters, which would become another one on the way, a
- * scheme, which would be lost, and CONNECT, for which there is HTTP/1.1.
+ * False for requests that HTTP/1.1 cannot carry with the same meaning. A method in small letters would become another
+ * one, a scheme would be lost, and CONNECT is supported over HTTP/1.1 only.
  */
 function isCarried({ ':method': method = '', ':scheme': scheme }: IncomingHttpHeaders): boolean {
   return METHOD.test(method) && method !== 'CONNECT' && SCHEMES.has(scheme)
 }
 
 /**
- * The fields as HTTP/1.1 has them, byte for byte but for the framing (RFC 9113 §8.2.2, §8.3.1). Null when `:authority` and
- * `host` name two hosts.
+ * The fields as HTTP/1.1 has them, byte for byte except for the framing (RFC 9113 §8.2.2, §8.3.1). Null when
+ * `:authority` and `host` name two hosts.
  */
 function http1Fields(
   headers: IncomingHttpHeaders,
@@ -172,7 +173,7 @@ function http1Fields(
   const crumbs: string[] = []
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const [name = '', value = ''] = [raw[index], raw[index + 1]]
-    // In HTTP/1.1 there is one such field (RFC 9113 §8.2.3), and a body of stated length has no trailers to announce.
+    // HTTP/1.1 has one such field (RFC 9113 §8.2.3), and a body of stated length has no trailers to announce.
     if (name === 'cookie') crumbs.push(value)
     else if (name === 'trailer' && headers['content-length'] !== undefined) continue
     else if (!name.startsWith(':')) fields.push(name, value)
@@ -180,7 +181,7 @@ function http1Fields(
   if (crumbs.length > 0) fields.push('cookie', crumbs.join('; '))
   if (authority !== undefined && headers.host !== undefined && headers.host !== authority) return null
   if (authority !== undefined && headers.host === undefined) fields.unshift('host', authority)
-  // Without a length the body must be framed, whatever the method: else it would be read as the next request.
+  // Without a length the body must be framed, whatever the method: otherwise it would be read as the next request.
   if (!isBodiless && headers['content-length'] === undefined) fields.push('transfer-encoding', 'chunked')
   return fields
 }
@@ -190,7 +191,7 @@ function fieldsOf([name, value]: [string, string | string[] | undefined]): [stri
   return (Array.isArray(value) ? value : [value]).map((one) => [name, one])
 }
 
-/** What comes before the answer: 100 (Continue), early hints. */
+/** Informational answers: 100 (Continue), early hints. */
 function passInformation(status: number, raw: readonly string[], stream: ServerHttp2Stream): void {
   if (!stream.destroyed && !stream.headersSent) stream.additionalHeaders({ ...http2Fields(raw), ':status': status })
 }
@@ -200,12 +201,12 @@ const NO_CONTENT = 204
 function passAnswer(answer: IncomingMessage, stream: ServerHttp2Stream): void {
   if (stream.destroyed || stream.headersSent) return
   const status = answer.statusCode ?? 0
-  // HTTP/2 knows no others (RFC 9113 §8.3.2), and there is no telling what this one was to be.
+  // HTTP/2 has no others (RFC 9113 §8.3.2), and the meaning of this one is unknown.
   if (status < 200 || status > 599) return stream.close(http2().constants.NGHTTP2_INTERNAL_ERROR)
   const head: OutgoingHttpHeaders = { ...http2Fields(answer.rawHeaders), ':status': status }
-  // It has no body, and a client of HTTP/2 takes it at its word (RFC 9113 §8.1.1).
+  // It has no body, and an HTTP/2 client checks the stated length (RFC 9113 §8.1.1).
   if (status === NO_CONTENT) delete head['content-length']
-  // An answer of a head alone stays one: clients of gRPC read its outcome from there.
+  // An answer of a head alone stays one: gRPC clients read their outcome from there.
   if (answer.complete && answer.readableLength === 0 && Object.keys(answer.trailers).length === 0) {
     stream.respond(head, { endStream: true })
     answer.resume()
@@ -217,10 +218,12 @@ function passAnswer(answer: IncomingMessage, stream: ServerHttp2Stream): void {
   answer.pipe(stream)
 }
 
-/** For an answer to arrive before the word that ends its stream. */
+/** Time for an answer to be received before the frame that ends its stream. */
 const LINGER_MS = 1000
 
-/** A client that is still sending when its answer is whole is told not to go on, which is no error (RFC 9113 §8.1). */
+/**
+ * If the client is still sending when its answer is complete, it is asked to stop, which is no error (RFC 9113 §8.1).
+ */
 function letGo(stream: ServerHttp2Stream, exchange: ClientRequest): void {
   if (stream.destroyed || stream.readableEnded) return
   stream.unpipe(exchange)

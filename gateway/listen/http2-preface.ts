@@ -1,10 +1,13 @@
-/** Tells HTTP/2 by prior knowledge from HTTP/1 on a connection in the open, and puts back what it read (RFC 9113 §3.3, §3.4). */
+/**
+ * Distinguishes HTTP/2 by prior knowledge from HTTP/1 on a plaintext connection, and puts back what it read (RFC 9113
+ * §3.3, §3.4).
+ */
 import type { Socket } from 'node:net'
 
 const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1')
 
 /**
- * Settles with the first byte that tells; null when the connection ended, or said nothing in time.
+ * Resolves with the first byte that decides it; null when the connection ended, or no byte was received in time.
  * @param timeoutMs milliseconds
  */
 export function readPreface(socket: Socket, timeoutMs: number): Promise<'http1' | 'http2' | null> {

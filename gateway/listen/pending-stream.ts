@@ -1,6 +1,6 @@
 /**
- * The answer to a call that is held where the protocol has signs of life: an event stream that begins before it is known what
- * becomes of the call, and then carries the real answer, whatever form that has.
+ * The answer to a pending call where the protocol has signs of life. It is an event stream that begins before the call
+ * is decided, and then carries the real answer, whatever form that has.
  */
 import type { ServerResponse } from 'node:http'
 import { BytePieces } from '../runtime/byte-pieces.ts'
@@ -8,7 +8,7 @@ import type { HeldAnswer } from '../protocols/common/action.ts'
 import type { AnswerStream } from '../upstream/answer-stream.ts'
 import { flushHead } from '../upstream/flush-head.ts'
 
-/** A whole answer that is longer than this is told as a failure: it would have to be held in memory. */
+/** A complete answer longer than this is reported as a failure: it would have to be kept in memory. */
 const MAX_WHOLE_BYTES = 8 * 1024 * 1024
 
 type Form =
@@ -30,7 +30,7 @@ export class HeldStream implements AnswerStream {
     flushHead(response)
   }
 
-  /** Does not wait for a client that reads slowly: it has signs enough to read. */
+  /** Does not wait for a client that reads slowly: it still has signs to read. */
   sign(): void {
     if (this.#response.writable && !this.#response.writableNeedDrain) this.#response.write(this.#answer.sign())
   }
@@ -39,7 +39,7 @@ export class HeldStream implements AnswerStream {
     return this.#response.destroyed
   }
 
-  /** Of the real answer: the stream itself has long begun. */
+  /** Refers to the real answer: the head of the stream itself is already sent. */
   get headersSent(): boolean {
     return this.#form !== null
   }
@@ -61,7 +61,7 @@ export class HeldStream implements AnswerStream {
   }
 
   writeInformation(): void {
-    // The head of the stream is out: nothing can come before it any more.
+    // The head of the stream is already sent: nothing can precede it.
   }
 
   writeHead(status: number, _statusMessage: string, headers: readonly string[]): void {
@@ -89,7 +89,7 @@ export class HeldStream implements AnswerStream {
   }
 
   addTrailers(): void {
-    // The head of the stream announced none.
+    // The head of the stream announced no trailers.
   }
 
   destroy(): unknown {

@@ -1,4 +1,4 @@
-/** One request on the road: what the stages share, and the ways to answer it. */
+/** The context of one request: what the stages share, and the ways to answer it. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { STATUS_CODES } from '../runtime/node-http.ts'
 import { discardRest } from '../network/discard-body.ts'
@@ -17,21 +17,21 @@ import type { AnswerStream } from '../upstream/answer-stream.ts'
 export interface RequestContext extends Asks {
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  /** Set when the answer began while the call was held; what is answered then goes into it. */
+  /** Set when the answer began while the call was pending; the real answer is then written into it. */
   readonly held?: HeldStream
   readonly correlationId: string
-  /** Set once it is known who calls: nobody has to say so to a reverse route. */
+  /** Set by authentication, which reverse routes do not require. */
   readonly caller: Caller
-  /** Those in force when the request came; it sees no others. */
+  /** Those in force when the request was received; it sees no others. */
   readonly settings: ListenSettingsInForce
 }
 
-/** Where the answer goes. */
+/** The stream that the answer is written to. */
 export function answerStream({ held, response }: RequestContext): AnswerStream {
   return held ?? response
 }
 
-/** Answers here; harmless when the client has gone. */
+/** Answers from the gateway; does nothing when the client has disconnected. */
 export function sendAnswer(context: RequestContext, answer: Answer, ownHeaders: readonly string[] = []): void {
   const { correlationId } = context
   const response = answerStream(context)
@@ -40,7 +40,8 @@ export function sendAnswer(context: RequestContext, answer: Answer, ownHeaders: 
   const headers = [...fields, ...ownHeaders]
   if (!ownHeaders.includes('X-Correlation-ID')) headers.push('X-Correlation-ID', correlationId)
   headers.push('Content-Length', String(Buffer.byteLength(body)))
-  // Whether a body will come is not known: it would be taken for the next request, or that for it (RFC 9110 §10.1.1).
+  // It is unknown whether a body follows: it could be taken for the next request, or the next request for it (RFC 9110
+  // §10.1.1).
   if (isWaiting(context)) headers.push('Connection', 'close')
   response.writeHead(status, STATUS_CODES[status] ?? '', headers)
   response.end(body)
@@ -77,14 +78,14 @@ export function sendFault(
   call: FaultyCall,
 ): void {
   const { code, message = ERRORS[code].message, headers } = fault
-  const told = recogniser?.renderFault?.({ code, message, correlationId: context.correlationId }, call) ?? null
-  if (told === null) sendError(context, code, message, headers)
-  else sendAnswer(context, told, headers)
+  const answer = recogniser?.renderFault?.({ code, message, correlationId: context.correlationId }, call) ?? null
+  if (answer === null) sendError(context, code, message, headers)
+  else sendAnswer(context, answer, headers)
 }
 
 const invited = new WeakSet<IncomingMessage>()
 
-/** The client has not been told to send its body. */
+/** The client waits for 100 (Continue) and has not received it. */
 export function isWaiting({ expectsContinue, request }: RequestContext): boolean {
   return expectsContinue && !invited.has(request)
 }

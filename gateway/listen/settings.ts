@@ -26,14 +26,14 @@ export const ListenSettings = strict(
       Type.String({
         pattern: LISTEN,
         description:
-          'Address at which other proxies ask over gRPC (envoy.service.auth.v3.Authorization), HOST:PORT; off unless named. Over HTTP they ask the API listener, under /authz/.',
+          'Address of the ext_authz listener for checks over gRPC (envoy.service.auth.v3.Authorization), HOST:PORT; off by default. Checks over HTTP go to the API listener, under /authz/.',
       }),
     ),
     transparent: Type.Optional(
       Type.String({
         pattern: LISTEN,
         description:
-          'Address that connections are redirected to (iptables REDIRECT), HOST:PORT; off unless named. Destinations are told by TLS server name or Host header.',
+          'Address that connections are redirected to (iptables REDIRECT), HOST:PORT; off by default. The TLS server name or the Host header gives the destination.',
       }),
     ),
   },
@@ -43,14 +43,14 @@ export type ListenSettings = Static<typeof ListenSettings>
 
 export const TransparentSettings = strict(
   {
-    http_port: integer(80, 'Port that redirected plain HTTP was on its way to, where its Host header names none'),
-    https_port: integer(443, 'Port that redirected TLS was on its way to'),
+    http_port: integer(80, 'Original port of redirected plain HTTP, where its Host header names none'),
+    https_port: integer(443, 'Original port of redirected TLS'),
   },
   'Connections at listen.transparent.',
 )
 export type TransparentSettings = Static<typeof TransparentSettings>
 
-/** What of the configuration inbound connections read. */
+/** The part of the configuration that inbound connections read. */
 export interface ListenConfig extends CallersConfig, EgressConfig, LimitsConfig, TlsConfig {
   readonly public_url?: string
   readonly routes: readonly Route[]

@@ -1,4 +1,7 @@
-/** Ends TLS here, as the host that the client asked for, and hands the plain connection on. Knows nothing of HTTP or of routes. */
+/**
+ * Terminates TLS as the host that the client asked for, and hands the plaintext connection on. Knows nothing of HTTP or
+ * of routes.
+ */
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { tls } from '../runtime/node-tls.ts'
@@ -13,17 +16,17 @@ export interface InterceptionDeps {
 }
 
 interface Intercepted {
-  /** The host that the connection is for: its certificate is shown, and no other server name is taken. */
+  /** The host that the connection is for: its certificate is presented, and no other server name is accepted. */
   readonly host: string
   readonly correlationId: string
-  /** From now until TLS stands. */
+  /** From now until TLS is established. */
   readonly timeoutMs: number
 }
 
 type HandshakeResult = 'done' | 'failed' | 'timed_out' | 'wrong_name'
 
 /**
- * Resolves with the connection inside TLS; null when there is none, and then the socket is closed.
+ * Resolves with the connection inside TLS; null when the handshake failed, and the socket is closed.
  * Rejects with a StartupError when no certificate can be signed.
  */
 export async function endTls(
@@ -40,10 +43,10 @@ export async function endTls(
       secureContext,
       ALPNProtocols: ['h2', 'http/1.1'],
       SNICallback: (name, done) => {
-        // Another name than the one asked for would be a way round the policy for that one.
+        // Another name than the requested one would bypass the policy for that host.
         if (name.toLowerCase() === host) return done(null, secureContext)
         fault = 'wrong_name'
-        done(new Error(`the connection was opened to ${host}, and TLS asks for ${name}`))
+        done(new Error(`the connection was opened to ${host}, but TLS asks for ${name}`))
       },
     })
     // A second handshake could ask for another server; its connection is closed.
@@ -60,8 +63,8 @@ export async function endTls(
       logger.info(
         { event: 'interception.handshake_failed', correlation_id: correlationId, host, result, err: cause },
         /UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN/.test(codeOf(cause))
-          ? 'a TLS handshake came to nothing: the client does not trust the certificate of the gateway (preflight ca show)'
-          : 'a TLS handshake came to nothing',
+          ? 'TLS handshake failed: the client does not trust the certificate of the gateway (preflight ca show)'
+          : 'TLS handshake failed',
       )
       socket.destroy()
       resolve(null)
@@ -69,7 +72,7 @@ export async function endTls(
     let cause: Error | null = null
     const onSecure = (): void => finish('done', null)
     const onClose = (): void => finish(fault, cause)
-    // A client that ends its side before TLS stands has nothing more to say.
+    // A client that ends its side before TLS is established has disconnected.
     const onEnd = (): void => void secure.destroy()
     secure.on('error', (error: Error) => {
       cause = error

@@ -1,6 +1,6 @@
 /**
- * Connections that the network turns here (iptables REDIRECT) although they were on their way to another server. Where to is
- * told by TLS (server name) or HTTP (Host): the original address is not to be had in Node.js, so the port comes from the configuration.
+ * Connections to other servers that the network redirects to the gateway (iptables REDIRECT). TLS (server name) or HTTP
+ * (Host) gives the destination; Node.js cannot read the original address, so the port comes from the configuration.
  */
 import { randomUUID } from 'node:crypto'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
@@ -22,9 +22,9 @@ import {
 
 interface TransparentDeps extends ConnectionDecisionDeps {
   readonly settings: () => Pick<ListenSettingsInForce, 'config'>
-  /** True when no more connections are taken. */
+  /** True at the limit of connections. */
   readonly isFull: () => boolean
-  /** Sockets that have not gone their way yet. */
+  /** Sockets that are not handed on yet. */
   readonly pending: Set<Socket>
 }
 
@@ -127,7 +127,7 @@ async function goOn(
   return 'tunnelled'
 }
 
-/** Reads on until TLS has said all of its beginning, and puts everything back. */
+/** Reads on until the ClientHello is complete, and puts everything back. */
 async function serverNameOf(socket: Socket, timeoutMs: number): Promise<string | null> {
   const hello = readHello()
   const held: Buffer[] = []

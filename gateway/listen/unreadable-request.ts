@@ -1,4 +1,4 @@
-/** Answers on connections whose bytes the HTTP parser does not take for a request: what is wrong, in the form of every other error. */
+/** Answers on connections whose bytes the HTTP parser rejects: with the reason, in the form of every other error. */
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -6,12 +6,12 @@ import { discardRest } from '../network/discard-body.ts'
 import { ERRORS, type ErrorCode } from '../errors/errors.ts'
 import { STATUS_CODES } from '../runtime/node-http.ts'
 
-/** The event `clientError` of a server, as far as it is looked at. */
+/** The members used of the `clientError` event of a server. */
 export interface ParserError extends Error {
   readonly code?: string
-  /** What the parser says is wrong. */
+  /** The parser's reason. */
   readonly reason?: string
-  /** The bytes at hand when it gave up. */
+  /** The bytes that the parser had when it failed. */
   readonly rawPacket?: Buffer
 }
 
@@ -20,15 +20,15 @@ interface RequestFault {
   readonly message: string
 }
 
-/** Longest wait for a client to read its refusal while it is still sending. */
+/** Maximum wait for a client to read its refusal while it is still sending. */
 const LINGER_MS = 2000
 
 const refused = new WeakSet<Duplex>()
 
 /**
- * Answers and closes. Null when nobody is left to be told, or the answer to another request is under way on the connection and
- * would be mistaken for its own: then it is cut off.
- * @param maxHeadBytes that the server takes
+ * Answers and closes. Null when the client has disconnected, or when the answer to another request is being sent on the
+ * connection. The refusal would be taken for that answer, so the connection is cut.
+ * @param maxHeadBytes the limit of the server
  */
 export function refuseUnreadable(
   error: ParserError,
@@ -36,7 +36,7 @@ export function refuseUnreadable(
   maxHeadBytes: number,
   isAnswering: boolean,
 ): RequestFault | null {
-  // The parser goes on to be asked about what still arrives.
+  // The parser reports an error again for each further piece of data.
   if (refused.has(connection)) return null
   refused.add(connection)
   if (isAnswering || error.code === 'ECONNRESET' || !connection.writable) {
@@ -45,7 +45,7 @@ export function refuseUnreadable(
   }
   const fault = faultOf(error, maxHeadBytes)
   connection.end(answerText(fault))
-  // Who is still sending reads the refusal only if its bytes are taken.
+  // A client that is still sending reads the refusal only if its bytes are taken.
   const cut = setTimeout(() => connection.destroy(), LINGER_MS)
   cut.unref()
   connection.once('end', () => connection.destroy()).once('close', () => clearTimeout(cut))
@@ -53,7 +53,7 @@ export function refuseUnreadable(
   return fault
 }
 
-/** Answers a request that the parser could read and the listener does not take; its connection is closed after the answer. */
+/** Answers a request that the parser could read and the listener refuses; its connection is closed after the answer. */
 export function refuseRequest(request: IncomingMessage, response: ServerResponse, fault: RequestFault): void {
   const correlationId = randomUUID()
   const body = faultBody(fault, correlationId)
@@ -67,7 +67,7 @@ export function refuseRequest(request: IncomingMessage, response: ServerResponse
   discardRest(request)
 }
 
-/** By the code of the error; the others are told as no valid HTTP. */
+/** By the code of the error; all others are reported as invalid HTTP. */
 const FAULTS: ReadonlyMap<string, (error: ParserError, maxHeadBytes: number) => RequestFault> = new Map([
   [
     'HPE_HEADER_OVERFLOW',
@@ -95,8 +95,8 @@ function plain(code: ErrorCode): RequestFault {
 }
 
 /**
- * True when the bytes begin a request whose first line alone is too much. Of a head that came in pieces only the last one is at
- * hand: then nobody can tell, and it is the head as a whole that is too large.
+ * True when the bytes begin a request whose first line alone is too long. Of a head in several pieces only the last one
+ * is available: then the head as a whole is reported as too large.
  */
 function isWithinTarget(bytes: Buffer | undefined, maxHeadBytes: number): boolean {
   if (bytes === undefined || !REQUEST_START.test(bytes.toString('latin1', 0, 24))) return false

@@ -1,6 +1,7 @@
 /**
- * Connections on which no request has come yet. Node counts them as busy (the head of a request may be on its way), so they
- * survive `closeIdleConnections` and would hold a draining server up for its whole budget; clients open them in advance.
+ * Connections without a request so far; clients open them in advance. Node.js counts them as busy (the head of a
+ * request may be under way), so they survive `closeIdleConnections`. A draining server would wait for them for its
+ * whole time limit.
  */
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
@@ -8,7 +9,7 @@ import type { Socket } from 'node:net'
 export interface UnusedConnections {
   /** For requests that reach their handler by another event than `request`. */
   use(request: Pick<IncomingMessage, 'socket'>): void
-  /** Breaks them off; nothing is under way on them. */
+  /** Closes them; no request is in flight on them. */
   close(): void
 }
 

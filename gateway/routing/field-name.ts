@@ -1,18 +1,18 @@
 /**
- * Names of header fields as servers behind CGI, FastCGI, WSGI and PHP read them: there `X_Original_URL` and `X.Original.URL` are the
- * same field as `X-Original-URL`.
+ * Names of header fields as servers behind CGI, FastCGI, WSGI and PHP read them: for them `X_Original_URL` and
+ * `X.Original.URL` are the same field as `X-Original-URL`.
  */
 
-/** What a name consists of everywhere. */
+/** Any character other than those that all servers keep in a name. */
 const ODD = /[^A-Za-z0-9-]/
 const EACH_ODD = /[^A-Za-z0-9-]/g
 
-/** Whether some server reads the name as another one. */
+/** Whether some servers read the name as another one. */
 export function isOddField(name: string): boolean {
   return ODD.test(name)
 }
 
-/** With a hyphen for every sign that becomes the same letter there. */
+/** The name with a hyphen for every character that such servers replace. */
 export function meantField(name: string): string {
   return name.replaceAll(EACH_ODD, '-')
 }

@@ -1,13 +1,14 @@
 /**
- * Paths that one route takes as they are written and another one would as many servers read them: with escapes decoded, letters
- * of any case, empty segments and parameters dropped. Routes are matched byte for byte, so such a path would choose its own judge.
+ * Paths that one route takes as written, and another route as many servers read them: with escapes decoded, letters in
+ * any case, empty segments and parameters dropped. Routes match byte for byte, so a client could choose its route with
+ * such a path.
  */
 import type { Route } from './route.ts'
 import { readPath, withoutFormats } from './path-reading.ts'
 import { hasPrefix, isCloser } from './target.ts'
 
 /**
- * Null when no other route would have a better claim to the target by a looser reading.
+ * Null when a looser reading of the target does not match a closer route.
  * @param candidates routes that take requests like this one
  * @param route the one that takes it; null: none does
  */
@@ -27,18 +28,18 @@ export function spellingProblem(
   const other = loose === null ? closer[0] : closer.find((one) => isBelow(loose, looseNames(one.match.path) ?? []))
   return other === undefined
     ? null
-    : `Many servers read this path as one of ${other.match.path}, which another route takes. Write it as that route does.`
+    : `Many servers read this path as one of ${other.match.path}, which belongs to another route. Write it as in that route.`
 }
 
-/** What keeps a path from being its own loose reading. */
+/** Characters with which a path may differ from its loose reading. */
 const LOOSE = /[%;A-Z.]|\/\//
 
-/** Null: there is no reading that all servers have. */
+/** Null: there is no reading that all servers share. */
 function looseNames(path: string): readonly string[] | null {
   return readPath(path)?.loose.map(({ folded }) => folded) ?? null
 }
 
-/** A format stands behind the last name of a path only. */
+/** Only the last name of a path may have a format. */
 function isBelow(names: readonly string[], prefix: readonly string[]): boolean {
   return (
     prefix.length <= names.length &&

@@ -1,4 +1,7 @@
-/** What every route says, whatever its protocol: which calls it takes, where they go, what they are judged by and what is done with the verdict. Part of the schema of the configuration. */
+/**
+ * The settings of every route, whatever its protocol: which calls it takes, the upstream, what they are judged by, and
+ * how the verdict is enforced. Part of the configuration schema.
+ */
 import type { Static, TObject } from 'typebox'
 import { Type } from '../../engine/base.ts'
 import { seconds, strict } from '../settings/fields.ts'
@@ -25,7 +28,7 @@ const ProtocolName = Type.Union(
   },
 )
 
-/** One folder of `gateway/protocols/` each. */
+/** Each has its folder in `gateway/protocols/`. */
 export type Protocol = Static<typeof ProtocolName>
 
 export const ContractSource = Type.Union([
@@ -34,20 +37,20 @@ export const ContractSource = Type.Union([
       file: Type.String({
         minLength: 1,
         description:
-          'Path, relative to the configuration file; files that its $refs name are part of it. Of a grpc route also a folder of .proto files.',
+          'Path, relative to the configuration file; files that its $refs name are part of it. For a grpc route also a folder of .proto files.',
       }),
       root: Type.Optional(
         Type.String({
           minLength: 1,
           description:
-            'Folder, relative to the configuration file, that $refs may lead into; that of the file unless told.',
+            'Folder, relative to the configuration file, whose files $refs may name; by default the folder of the file.',
         }),
       ),
     },
     { additionalProperties: false },
   ),
   Type.Object(
-    { url: Type.String({ pattern: '^https?://', description: 'Address that answers the document.' }) },
+    { url: Type.String({ pattern: '^https?://', description: 'Address that returns the document.' }) },
     { additionalProperties: false },
   ),
   Type.Object(
@@ -55,7 +58,7 @@ export const ContractSource = Type.Union([
       git: Type.String({
         pattern: '^[^\\s:{}\\[\\]"\']+:[^\\s:].*$',
         description:
-          'REF:PATH, a file at a branch, tag or commit of the repository diff.repository, and the files of the same state that its $refs name; of a grpc route also a folder of .proto files.',
+          'REF:PATH, a file at a branch, tag or commit of the repository diff.repository. Files that its $refs name are read from the same commit. For a grpc route also a folder of .proto files.',
       }),
     },
     { additionalProperties: false },
@@ -79,7 +82,7 @@ export const ROUTE_START = {
       path: Type.String({
         default: '/',
         pattern: '^/',
-        description: 'Path prefix, matched byte for byte on segment borders; the path of the upstream takes its place.',
+        description: 'Path prefix, matched byte for byte on segment borders; the path of the upstream replaces it.',
       }),
     },
     { additionalProperties: false },
@@ -88,7 +91,7 @@ export const ROUTE_START = {
     Type.String({
       pattern: '^https?://',
       description:
-        'Base URL that calls are forwarded to. Without it the route takes calls that come by forward proxy, CONNECT or redirect, and they go to the host that they name (match.host).',
+        'Base URL that calls are forwarded to. Without it the route takes calls by forward proxy, CONNECT or redirect, which are forwarded to the host that they name (match.host).',
     }),
   ),
   protocol: ProtocolName,
@@ -103,49 +106,50 @@ export const ROUTE_START = {
         current: Type.Optional(
           Type.Union(ContractSource.anyOf, {
             description:
-              'What the upstream offers now (required for http and grpc, and for graphql unless graphql.introspect says so; an mcp route observes tools/list).',
+              'What the upstream offers now (required for http and grpc, and for graphql unless graphql.introspect is on; an mcp route observes tools/list).',
           }),
         ),
         origins: Type.Optional(
           Type.Array(Type.String({ pattern: '^https?://[^/?#@\\s]+/?$' }), {
             maxItems: 100,
             description:
-              'Further origins (https://HOST, https://HOST:PORT) from which files may be fetched that a contract at a url refers to. Its own origin is always allowed; redirects are not followed, and addresses where a cloud hands out credentials are not asked.',
+              'Further origins (https://HOST, https://HOST:PORT) of files that a contract at a url refers to. Its own origin is always allowed; redirects are not followed, and cloud metadata addresses are refused.',
           }),
         ),
         refresh: seconds(
           60,
-          'Greatest age of what is known of the contract offered now: `current`, or the tools of an MCP server, is read again before a call is judged by anything older. 0: before every call',
+          'Maximum age of the contract offered now (`current`, or the tools of an MCP server). An older one is read again before a call is judged. 0: before every call',
           0,
         ),
         listing_headers: Type.Optional(
           Type.Array(Type.String({ pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$" }), {
             description:
-              'protocol mcp, and graphql with graphql.introspect: the request headers by which the upstream offers other things, beside credentials and X-MCP-*. Without it every header counts that is not of one message or one trace, so a header with another value in each call costs a listing for each call.',
+              'protocol mcp, and graphql with graphql.introspect: the request headers on which the listing of the upstream depends, in addition to credentials and X-MCP-*. Without it every header counts that is not specific to one message or trace. A header with another value in each call then costs a listing for each call.',
           }),
         ),
         max_age: Type.Optional(
           Type.Number({
             minimum: 1,
             description:
-              'Greatest age of the baseline (seconds): one that was set or confirmed longer ago no longer serves to judge by, and calls are not forwarded. A named source is read again then; else a person confirms it by promoting its digest.',
+              'Maximum age of the baseline (seconds). With a baseline that was set or confirmed longer ago no call is judged, and calls are not forwarded. A named source is then read again; otherwise a person confirms it by promoting its digest.',
           }),
         ),
         watch: Type.Optional(
           Type.Number({
             minimum: 1,
-            description: 'Look at `current` this often (seconds) without waiting for a call, so that a change is told.',
+            description:
+              'Read `current` this often (seconds) without waiting for a call, so that a change is reported.',
           }),
         ),
         auto_promote: Type.Union([Type.Literal('none'), Type.Literal('info')], {
           default: 'none',
-          description: 'info: a changed contract with info findings only becomes the baseline by itself.',
+          description: 'info: a changed contract with info findings only becomes the baseline automatically.',
         }),
       },
       {
         additionalProperties: false,
         description:
-          'Where the contract comes from. baseline: what calls are judged against; without it the first contract seen is pinned (first_use). current: what the upstream offers now (required for http and grpc, and for graphql unless graphql.introspect says so; mcp observes tools/list).',
+          'Where the contract comes from. baseline: what calls are judged against; without it the first contract seen is pinned (first_use). current: what the upstream offers now. It is required for http and grpc, and for graphql unless graphql.introspect is on; mcp observes tools/list.',
       },
     ),
   ),
@@ -157,7 +161,7 @@ export const ROUTE_START = {
   environment: Type.Optional(Type.String({ minLength: 1, description: 'Environment bound into the receipts.' })),
   mode: Type.Union([Type.Literal('enforce'), Type.Literal('observe')], {
     default: 'enforce',
-    description: 'observe: decisions are made, recorded and counted, and nothing is held or stopped.',
+    description: 'observe: decisions are made, recorded and counted, and no call is held or stopped.',
   }),
   failure: Type.Union([Type.Literal('closed'), Type.Literal('open')], {
     default: 'closed',
@@ -168,7 +172,7 @@ export const ROUTE_START = {
     minItems: 1,
     uniqueItems: true,
     description:
-      'Tenants that the route serves: receipts of other tenants authorize nothing here, and a key stands for receipts of its own tenant only. Calls without a key are of the tenant local, or of the first one named.',
+      'Tenants that the route serves: receipts of other tenants authorize nothing here, and a key counts for receipts of its own tenant only. Calls without a key belong to the tenant local, or to the first one named.',
   }),
   receipts: strict(
     {
@@ -179,37 +183,37 @@ export const ROUTE_START = {
       envelope: Type.Boolean({
         default: false,
         description:
-          'Send the decision envelope upstream too, as Preflight-Decision (base64url), when it fits into 8 KiB. Many servers take 8 KiB of header in all; a destination can ask for the envelope by decision id instead.',
+          'Send the decision envelope upstream too, as Preflight-Decision (base64url), when it fits into 8 KiB. Many servers accept 8 KiB of headers in all; a destination can read the envelope by decision id instead.',
       }),
       accept: Type.Boolean({
         default: false,
         description:
-          'A receipt that comes with a call (Preflight-Receipt) and authorizes exactly this operation on this content stands for it: no new decision is made.',
+          'If a receipt comes with a call (Preflight-Receipt) and authorizes exactly this operation on this content, no new decision is made.',
       }),
       require: Type.Boolean({
         default: false,
-        description: 'A call without such a receipt is stopped, whatever would be decided on it here.',
+        description: 'A call without such a receipt is stopped, whatever the decision would be.',
       }),
       consume: Type.Boolean({
         default: false,
-        description: 'A receipt serves one call: it is used up, durably, before the call goes on.',
+        description: 'A receipt serves one call: it is consumed, durably, before the call is forwarded.',
       }),
     },
-    'Receipts on this route. What has no contract to compare goes on only with a receipt, whatever is said here.',
+    'Receipts on this route. A call without a contract to compare always needs a receipt.',
   ),
   hold: seconds(
     0,
-    'A call that needs an approval waits for it this long, goes on by itself when it is granted, and is answered 428 when not. 0: answered at once',
+    'Time that a call waits for a required approval. It is forwarded when approved, and answered 428 otherwise. 0: answered immediately',
     0,
   ),
 }
 
-/** What is held against the pinned contract. */
+/** What is checked against the pinned contract. */
 export const ROUTE_VALIDATION = {
   validate: Type.Union([Type.Literal('off'), Type.Literal('observe'), Type.Literal('enforce')], {
     default: 'off',
     description:
-      'protocol mcp (observe only): hold structured results of tools against the pinned outputSchema; one of another shape is counted and logged (TOOL_RESULT_SHAPE_DRIFT). protocol http: hold arguments (path, query, headers, cookies, JSON bodies) and answers against the pinned contract. protocol graphql: hold documents and variables against the pinned schema. observe: counted and logged. enforce: a call that violates it is refused with 422; answers are never held back.',
+      'protocol mcp (observe only): check structured tool results against the pinned outputSchema; one of another shape is counted and logged (TOOL_RESULT_SHAPE_DRIFT). protocol http: check arguments (path, query, headers, cookies, JSON bodies) and answers against the pinned contract. protocol graphql: check documents and variables against the pinned schema. observe: counted and logged. enforce: a call that violates it is refused with 422; answers are never withheld.',
   }),
 }
 
@@ -218,24 +222,24 @@ export const ROUTE_CONNECTION = {
   upgrade: Type.Union([Type.Literal('judged'), Type.Literal('allow')], {
     default: 'judged',
     description:
-      'Requests to switch to another protocol (WebSocket, SPDY); what follows the switch is not read. judged: taken only where the request that asks says all that matters (connections into pods as kubernetes.streams says, rules of a map). allow: taken, once that request itself may go on.',
+      'Requests to switch to another protocol (WebSocket, SPDY); traffic after the switch is not read. judged: allowed only where the request itself determines the decision (connections into pods by kubernetes.streams, rules of a map). allow: allowed if the request itself may be forwarded.',
   }),
   upstream_protocol: Type.Union([Type.Literal('http1'), Type.Literal('http2')], {
     default: 'http1',
     description:
-      'Version of HTTP towards the upstream. http2: agreed on inside TLS (ALPN), taken for granted on http://; the upstream must speak it. Switches to another protocol go by HTTP/1.1, gRPC by HTTP/2, whatever is said here.',
+      'Version of HTTP to the upstream. http2: negotiated inside TLS (ALPN), assumed on http://; the upstream must support it. Switches to another protocol always use HTTP/1.1, and gRPC always uses HTTP/2.',
   }),
   timeout: strict(
     {
-      connect: seconds(10, 'Connecting to the upstream'),
-      headers: seconds(60, 'Waiting for the head of the answer'),
-      idle: seconds(0, 'Longest silence within the body of an answer. 0: none, as event streams need', 0),
+      connect: seconds(10, 'Time to connect to the upstream'),
+      headers: seconds(60, 'Time to wait for the head of the answer'),
+      idle: seconds(0, 'Maximum silence within the body of an answer. 0: no limit, as event streams need', 0),
     },
-    'Timeouts towards the upstream; the body of an answer may take as long as it keeps moving.',
+    'Timeouts to the upstream; the body of an answer has no total limit.',
   ),
 }
 
-/** Whom the upstream is trusted by. */
+/** How the upstream is authenticated. */
 export const ROUTE_TLS = {
   tls: strict(
     {
@@ -243,15 +247,15 @@ export const ROUTE_TLS = {
         Type.String({
           minLength: 1,
           description:
-            'PEM file of the authorities that may have signed the certificate of the upstream, instead of the public ones; relative to the configuration file.',
+            'PEM file of the certificate authorities trusted for the upstream, instead of the public ones; relative to the configuration file.',
         }),
       ),
     },
-    'TLS towards the upstream.',
+    'TLS to the upstream.',
   ),
 }
 
 type RouteFields = typeof ROUTE_START & typeof ROUTE_VALIDATION & typeof ROUTE_CONNECTION & typeof ROUTE_TLS
 
-/** A route as every part of the gateway can read it; its protocol alone reads the sections that are its own. */
+/** A route as every part of the gateway can read it; only its protocol reads its own sections. */
 export type Route = Static<TObject<RouteFields>>

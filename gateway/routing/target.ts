@@ -1,5 +1,5 @@
 /**
- * Request targets and routes. A path is matched and forwarded byte for byte, so whatever two servers could read as two
+ * Request targets and routes. A path is matched and forwarded byte for byte. A target that two servers could read as
  * different paths is refused and never normalised (law 4 of CONTRIBUTING.md).
  */
 import type { IncomingHttpHeaders } from 'node:http'
@@ -9,7 +9,7 @@ import type { ErrorCode } from '../errors/errors.ts'
 import type { Entrance } from './entrance.ts'
 import { isOddField, meantField } from './field-name.ts'
 
-/** Null when the target has one reading only, else what is wrong with it. */
+/** Null when the target has exactly one reading, else the problem. */
 export function targetProblem(target: string): string | null {
   if (!target.startsWith('/')) return 'The request target is neither a path nor an http address.'
   if (target.startsWith('//')) return 'A path that starts with // can be read as another host.'
@@ -22,7 +22,7 @@ export function targetProblem(target: string): string | null {
 const VISIBLE_ASCII = /^[\x21-\x7e]*$/
 /** `/./` and `/../`, plain or percent-encoded, with or without parameters behind a semicolon. */
 const DOT_SEGMENT = /(?:\/|%2f)(?:\.|%2e){1,2}(?=[/;]|%2f|$)/i
-/** Backslash and NUL in disguise. */
+/** Encoded backslash and NUL. */
 const ENCODED_SEPARATOR = /%(?:5c|00)/i
 const ENCODED_SLASH = /^[^?]*%2f/i
 const BROKEN_ESCAPE = /%(?![0-9a-f]{2})/i
@@ -35,26 +35,29 @@ function pathProblem(path: string): string | null {
   return BROKEN_ESCAPE.test(path) ? 'The path holds a broken percent-escape.' : null
 }
 
-/** An encoded slash is a slash to some servers and a letter to others. @param isLetter the protocol of the route has it as a letter */
+/**
+ * Some servers read an encoded slash as a slash, others as a letter. @param isLetter the protocol of the route reads it
+ * as a letter
+ */
 export function slashProblem(target: string, isLetter: boolean): string | null {
   if (isLetter || !target.includes('%') || !ENCODED_SLASH.test(target)) return null
   return 'The path holds an encoded slash.'
 }
 
-/** Most header fields of a request. */
+/** Maximum number of header fields of a request. */
 export const MAX_FIELDS = 500
-/** As long as browsers and servers take it, and longer than any of them promises to. */
+/** As long as browsers and servers accept, and longer than any of them guarantees. */
 const MAX_TARGET = 16 * 1024
 
-/** What of the head is more than is taken; null: nothing. */
+/** The error for a target or header fields over their limits, or null. */
 export function sizeProblem(target: string, rawHeaders: readonly string[]): ErrorCode | null {
   if (target.length > MAX_TARGET) return 'URI_TOO_LONG'
   return rawHeaders.length > 2 * MAX_FIELDS ? 'HEADERS_TOO_LARGE' : null
 }
 
 /**
- * Null when the head of the request has one reading only, else what is wrong with it. The parser already refuses
- * conflicting lengths; what it merges or drops in silence is refused here.
+ * Null when the head of the request has exactly one reading, else the problem. The parser already refuses conflicting
+ * lengths; fields that it silently merges or drops are refused here.
  */
 export function headProblem(rawHeaders: readonly string[], headers: IncomingHttpHeaders): string | null {
   let hosts = 0
@@ -66,7 +69,7 @@ export function headProblem(rawHeaders: readonly string[], headers: IncomingHttp
     if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1
     else if (name.length === 14 && name.toLowerCase() === 'content-length') lengths += 1
     else if (name.length === 17 && name.toLowerCase() === 'transfer-encoding') codings += 1
-    if (isOddField(name) && isTakenForField(name)) return `Some servers take ${name} for another field.`
+    if (isOddField(name) && isTakenForField(name)) return `Some servers read ${name} as another field.`
   }
   if (hosts !== 1) return hosts === 0 ? 'The Host header is missing.' : 'There is more than one Host header.'
   if (lengths > 1) return 'There is more than one Content-Length header.'
@@ -75,15 +78,16 @@ export function headProblem(rawHeaders: readonly string[], headers: IncomingHttp
   if (codings > 1) return 'There is more than one Transfer-Encoding header.'
   if (lengths > 0 && codings > 0) return 'Content-Length and Transfer-Encoding exclude each other.'
   const coding = headers['transfer-encoding']
-  if (coding !== undefined && coding.toLowerCase() !== 'chunked') return 'The only Transfer-Encoding taken is chunked.'
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked')
+    return 'The only supported Transfer-Encoding is chunked.'
   const dropped = namedFields(headers.connection).find((name) => END_TO_END.test(name.trim()))
-  if (dropped !== undefined) return `${dropped.trim()} is no field of the connection: Connection may not name it.`
+  if (dropped !== undefined) return `${dropped.trim()} is not a field of the connection: Connection may not name it.`
   const repeated = repeatedField(rawHeaders, headers)
   if (repeated !== null) return `There is more than one ${repeated} header.`
   return HOST.test(headers.host ?? '') ? null : 'The Host header is not a host with an optional port.'
 }
 
-/** Fields of one value: of two, some servers take the first and some the last (RFC 9110 §5.3). */
+/** Fields with a single value: given two, some servers read the first and some the last (RFC 9110 §5.3). */
 const SINGLE = new Set([
   'authorization',
   'content-encoding',
@@ -115,7 +119,7 @@ function repeatedField(rawHeaders: readonly string[], headers: IncomingHttpHeade
   return null
 }
 
-/** CGI and what is built like it has one name for `X-A`, `X_A` and `X.A`. */
+/** CGI and similar servers have one name for `X-A`, `X_A` and `X.A`. */
 function isTakenForField(name: string): boolean {
   const dashed = meantField(name)
   return END_TO_END.test(dashed) || OF_A_CONNECTION.test(dashed) || SINGLE.has(dashed.toLowerCase())
@@ -124,18 +128,20 @@ function isTakenForField(name: string): boolean {
 const OF_A_CONNECTION =
   /^(?:connection|keep-alive|te|trailer|upgrade|proxy(?:-.*)?|http2-settings|impersonate-.*|x-original-url|x-rewrite-url|x-correlation-id)$/i
 
-/** The parser takes the letters HTTP/2.0 and HTTP/0.9 too, for a message that is in the form of neither. */
+/** The parser also accepts HTTP/2.0 and HTTP/0.9 as versions, although such messages have another form. */
 export function versionProblem(version: string): string | null {
-  return version === '1.1' || version === '1.0' ? null : `HTTP/${version} is not spoken in the form of HTTP/1.1.`
+  return version === '1.1' || version === '1.0' ? null : `HTTP/${version} is not supported in the form of HTTP/1.1.`
 }
 
-/** None in the common case: then there is nothing to take apart. */
+/** Empty in the common case, where there is nothing to split. */
 function namedFields(connection: string | undefined): readonly string[] {
   if (connection === undefined || connection === 'keep-alive' || connection === 'close') return []
   return connection.split(',')
 }
 
-/** What says what a request is: named in `Connection`, it would be judged by and not sent on (RFC 9110 §7.6.1). */
+/**
+ * Fields that define the request: if `Connection` named one, it would be judged but not forwarded (RFC 9110 §7.6.1).
+ */
 const END_TO_END =
   /^(?:host|content-.*|transfer-encoding|authorization|cookie|accept(?:-.*)?|expect|range|if-.*|origin|mcp-.*|preflight-.*|x-forwarded-.*)$/i
 
@@ -145,15 +151,16 @@ const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[\w.~-]+)(?::[0-9]{0,5})?$/
 export interface RouteMatch {
   readonly entrance: Entrance
   readonly route: Route
-  /** Scheme, host and port that the call goes to. */
+  /** Scheme, host and port of the destination. */
   readonly origin: string
   /** Path and query at the upstream. */
   readonly upstreamPath: string
 }
 
 /**
- * For a request that came to the gateway as if it were the server. A route that names the host wins over one that does not;
- * then the longest prefix. A route without an upstream takes no such request: it does not say where the call goes.
+ * Matches a request that addresses the gateway as the server. A route that names the host takes precedence over one
+ * that does not; then the longest prefix counts. A route without an upstream takes no such request: it names no
+ * destination.
  */
 export function matchRoute(routes: readonly Route[], host: string, target: string): RouteMatch | null {
   const name = hostName(host)
@@ -173,7 +180,7 @@ function takesReverse(route: Route, host: string): boolean {
   return route.upstream !== undefined && (route.match.host === undefined || namesHost(route, host))
 }
 
-/** Where a request that names its destination is on its way to. */
+/** The destination of a request that names it. */
 export interface NamedDestination {
   readonly entrance: Exclude<Entrance, 'reverse'>
   readonly scheme: Scheme
@@ -182,7 +189,7 @@ export interface NamedDestination {
   readonly target: string
 }
 
-/** Only routes that name the host take such a request: it is on its way to that host, and not to the gateway. */
+/** Only routes that name the host take such a request: it is for that host, not for the gateway. */
 export function matchNamed(
   routes: readonly Route[],
   { entrance, scheme, authority, target }: NamedDestination,
@@ -217,13 +224,13 @@ function closest(routes: readonly Route[], target: string, isCandidate: (route: 
   return best
 }
 
-/** Of two routes that take the same request. */
+/** Compares two routes that take the same request. */
 export function isCloser(route: Route, best: Route): boolean {
   const closeness = hostCloseness(route) - hostCloseness(best)
   return closeness === 0 ? route.match.path.length > best.match.path.length : closeness > 0
 }
 
-/** Without a host 0; the longer the suffix, the closer; a whole name is the closest. */
+/** Without a host 0; the longer the suffix, the closer; a complete name is the closest. */
 function hostCloseness({ match: { host } }: Route): number {
   if (host === undefined) return 0
   return host.startsWith('*.') ? host.length : Number.MAX_SAFE_INTEGER
@@ -247,7 +254,7 @@ export function hasPrefix(target: string, prefix: string): boolean {
   return next === '/' || next === '?'
 }
 
-/** The upstream's path takes the prefix's place; the rest stays as it is. */
+/** The upstream's path replaces the prefix; the rest stays unchanged. */
 function upstreamPath(route: Route, { pathname, search }: URL, target: string): string {
   const rest = target.slice(route.match.path.length)
   if (rest === '' || rest.startsWith('?'))

@@ -1,4 +1,4 @@
-/** What of a response an answer is written to. */
+/** The part of a response that an answer is written to. */
 export interface AnswerStream {
   readonly destroyed: boolean
   readonly headersSent: boolean
@@ -6,7 +6,7 @@ export interface AnswerStream {
   on(event: 'close', listener: () => void): unknown
   off(event: 'close', listener: () => void): unknown
   once(event: 'drain', listener: () => void): unknown
-  /** Before the head. @param headers name, value, name, value … */
+  /** To be called before `writeHead`. @param headers name, value, name, value … */
   writeInformation(status: number, headers: string[]): unknown
   writeHead(status: number, statusMessage: string, headers: string[]): unknown
   write(chunk: Buffer | string): boolean

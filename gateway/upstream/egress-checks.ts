@@ -1,4 +1,4 @@
-/** What the schema cannot say of destinations: entries that name nothing, hosts that are none. */
+/** Checks of destinations that the schema cannot make: entries that name nothing, and invalid hosts. */
 import { isIP } from 'node:net'
 import { canonicalHost } from '../network/authority.ts'
 import { EGRESS_ROUTE } from './egress-record.ts'
@@ -28,7 +28,7 @@ export function checkRouteHosts({ routes }: { readonly routes: readonly Route[] 
           at(
             `/routes/${index}/match/host`,
             read.problem,
-            'write a host without port, or *.SUFFIX; names as they are sent',
+            'write a host without port, or *.SUFFIX; internationalised names in their ASCII form',
           ),
         ]
   })

@@ -1,6 +1,7 @@
 /**
- * Where calls may go that name their destination themselves: by forward proxy, CONNECT or redirect. Host names are judged when
- * they are asked for, addresses when they are connected to; both must be let through. A route's own upstream is the operator's word.
+ * The destinations allowed to calls that name their own, by forward proxy, CONNECT or redirect. Host names are checked
+ * when they are requested, addresses when they are connected to; both must be allowed. The operator chooses a route's
+ * own upstream, so it is not checked.
  */
 import { isIP, type LookupFunction } from 'node:net'
 import type { EgressSettings } from './settings.ts'
@@ -9,34 +10,34 @@ import { authorityText, type Authority } from '../network/authority.ts'
 import { coversAddress, coversAuthority, isAbout, readHostRule, type HostRule } from '../network/host-rule.ts'
 import { guardedLookup } from '../network/lookup.ts'
 
-/** Bounded: labels a metric. */
+/** Bounded: the label of a metric. */
 type EgressReason = 'not_allowed' | 'denied' | 'metadata' | 'special_address' | 'own_listener'
 
 export interface EgressDenial {
   readonly reason: EgressReason
-  /** What is refused and what to change, in whole sentences. */
+  /** What is refused and what to change, in complete sentences. */
   readonly message: string
 }
 
 export interface Egress {
   /**
-   * Null lets the destination through, as far as it is written in the request.
+   * Null allows the destination, as far as it is written in the request.
    * @param isRouted a route of the configuration names this host
    */
   denialOf(authority: Authority, isRouted: boolean): EgressDenial | null
-  /** For the sockets of this destination: its name is resolved once, and every address is judged. */
+  /** For the sockets of this destination: its name is resolved once, and every address is checked. */
   lookupFor(authority: Authority): LookupFunction
-  /** What was asked for is only to be tunnelled to: its clients hold on to its own certificate. */
+  /** True when the destination may only be tunnelled to, because its clients accept its own certificate only. */
   isTunnelOnly(authority: Authority): boolean
 }
 
 interface EgressDeps {
   readonly egress: EgressSettings
-  /** True for an address and port at which this gateway itself listens. */
+  /** True for an address and port of this gateway's own listeners. */
   readonly isOwn: (address: string, port: number) => boolean
 }
 
-/** Names under which clouds hand out credentials of the machine, wherever they resolve to. */
+/** Names under which clouds serve the credentials of the machine, whatever they resolve to. */
 const METADATA_NAMES: ReadonlySet<string> = new Set([
   'metadata',
   'metadata.google.internal',
@@ -63,7 +64,7 @@ export function createEgress({ egress, isOwn }: EgressDeps): Egress {
     if (allow.some((rule) => coversAddress(rule, address, port) && isAbout(rule, range))) return null
     return denial(
       range.kind === 'cloud metadata' ? 'metadata' : 'special_address',
-      `${where} is a ${range.kind} address, which is not reached unless it is named itself: ` +
+      `${where} is a ${range.kind} address, which is refused unless egress.allow names it: ` +
         `add "${address}" (or a network no wider than /${range.prefix}) to egress.allow if that is meant.`,
     )
   }
@@ -80,7 +81,8 @@ export function createEgress({ egress, isOwn }: EgressDeps): Egress {
           `${authority.host} is a name of cloud metadata; add it to egress.allow if that is meant.`,
         )
       const byAddress = isIP(authority.host) === 0 ? null : addressDenial(authority, authority.host, isRouted)
-      // Before the default: who asks for the credentials of the machine is to be seen, whatever else would refuse it.
+      // Before the default: a request for the machine's credentials is reported as such, even if another rule would
+      // refuse it.
       if (byAddress?.reason === 'metadata') return byAddress
       if (!isListed && !isRouted && egress.default === 'deny')
         return denial(
@@ -102,7 +104,7 @@ export function createEgress({ egress, isOwn }: EgressDeps): Egress {
   }
 }
 
-/** Thrown by look-ups: a name that may be asked for is at an address that may not be connected to. */
+/** Thrown by look-ups: an allowed host name resolves to a denied address. */
 export class EgressDenied extends Error {
   readonly denial: EgressDenial
 
@@ -113,7 +115,7 @@ export class EgressDenied extends Error {
   }
 }
 
-/** Entries were checked with the configuration; one that is none matches nothing and never lets anything through. */
+/** Entries were checked with the configuration; an invalid one matches nothing and never allows anything. */
 function rulesOf(entries: readonly string[]): readonly HostRule[] {
   return entries.flatMap((entry) => {
     const read = readHostRule(entry)

@@ -1,4 +1,7 @@
-/** What is kept of destinations that requests named: refused ones, and tunnels, which nobody reads. Log, metric and a row of the ledger. */
+/**
+ * Records destinations that requests named: refused ones, and tunnels, whose content is not read. Writes the log, a
+ * metric and a row of the ledger.
+ */
 import { authorityText, DEFAULT_PORTS, readAuthority, type Authority } from '../network/authority.ts'
 import type { EgressDenial } from './egress-policy.ts'
 import type { Entrance } from '../routing/entrance.ts'
@@ -8,7 +11,7 @@ import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
-/** Under this name calls and connections without a route are counted and recorded. */
+/** The name under which calls and connections without a route are counted and recorded. */
 export const EGRESS_ROUTE = 'egress'
 
 export interface EgressRecordDeps {
@@ -19,7 +22,7 @@ export interface EgressRecordDeps {
   readonly now: () => number
 }
 
-/** A request for a destination; paths are left out, since nobody judged what is in them. */
+/** A request for a destination; without its path, since nobody judged what is in it. */
 export interface EgressRequest {
   readonly entrance: Entrance
   /** `CONNECT`, or the method of the request. */
@@ -29,7 +32,7 @@ export interface EgressRequest {
   readonly correlationId: string
 }
 
-/** Never rejects: what is refused stays refused when its row cannot be written. */
+/** Never rejects: a refused request stays refused when its row cannot be written. */
 export async function recordDenial(
   request: EgressRequest,
   denial: EgressDenial,
@@ -58,7 +61,7 @@ export async function recordDenial(
   }
 }
 
-/** The same for a call whose host may be asked for, and is at an address that may not be connected to. */
+/** The same for a call to an allowed host name that resolves to a denied address. */
 export function recordCallDenial(
   {
     entrance,
@@ -72,11 +75,11 @@ export function recordCallDenial(
 ): Promise<void> {
   const { protocol, host } = new URL(origin)
   const read = readAuthority(host, protocol === 'https:' ? DEFAULT_PORTS.https : DEFAULT_PORTS.http)
-  if (!read.ok) throw new Error(`${origin} is no origin: ${read.problem}`)
+  if (!read.ok) throw new Error(`${origin} is not an origin: ${read.problem}`)
   return recordDenial({ entrance, method, authority: read.authority, caller, correlationId }, denial, deps)
 }
 
-/** Before its first byte goes out. Rejects with STORE_UNAVAILABLE: then there is no tunnel. */
+/** Writes the row before the first byte is sent. Rejects with STORE_UNAVAILABLE: the tunnel is then not opened. */
 export async function recordTunnel(request: EgressRequest, deps: EgressRecordDeps): Promise<void> {
   await record(request, 'CONTINUE', deps)
   deps.logger.info(

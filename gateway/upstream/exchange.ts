@@ -1,6 +1,6 @@
 /**
- * One request to an upstream and its answer back to the client, as it comes: headers first, back-pressure both ways, trailers,
- * and whichever side goes away first takes the other with it. Decides nothing.
+ * One request to an upstream and its answer back to the client, streamed: headers first, back-pressure both ways,
+ * trailers. When either side disconnects the other is closed. Decides nothing.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { PassThrough, type Duplex } from 'node:stream'
@@ -21,7 +21,7 @@ import type { AnswerStream } from './answer-stream.ts'
 
 export interface ExchangeEnd extends ExecutionResult {
   readonly fault: ExchangeFault
-  /** The client has been sent the head of an answer; when false the caller still has to answer. */
+  /** The head of an answer has been sent to the client; when false the caller still has to answer. */
   readonly isAnswered: boolean
   /** For the log; null unless there is a fault. */
   readonly cause: Error | null
@@ -34,12 +34,12 @@ interface ExchangeOptions {
   readonly response: AnswerStream
   /** Name, value, name, value … for the upstream. */
   readonly headers: string[]
-  /** What was judged, or null: then the body streams from the client. */
+  /** The body that was judged, or null: then the body streams from the client. */
   readonly body: Buffer | null
   /** Added to the answer: name, value, name, value … */
   readonly ownHeaders: readonly string[]
   readonly watcher: AnswerWatcher | null
-  /** Told when a connection takes the request. */
+  /** Called when a connection takes the request. */
   readonly onSending: (() => void) | null
   /** The switch to another protocol that the request asks for. */
   readonly upgrade: Upgrade | null
@@ -49,7 +49,7 @@ interface ExchangeOptions {
 export interface UpstreamExchange {
   /** Never rejects. */
   readonly done: Promise<ExchangeEnd>
-  /** Breaks both sides off. */
+  /** Closes both sides. */
   abort(): void
 }
 
@@ -78,9 +78,9 @@ class Relay implements UpstreamExchange, Dispatcher.DispatchHandler {
   #grpc: GrpcStatusReader | null = null
   #informational: Informational | null = null
   #bytes = 0
-  /** Length of the answer, where its head tells; else -1. */
+  /** Length of the answer from its head; -1 when it states none. */
   #length = -1
-  /** The bytes that complete an answer of known length: they go out with its end. */
+  /** The bytes that complete an answer of known length: they are sent together with its end. */
   #last: Buffer | undefined = undefined
 
   constructor(options: ExchangeOptions) {
@@ -93,10 +93,10 @@ class Relay implements UpstreamExchange, Dispatcher.DispatchHandler {
   start(): void {
     const { request, response } = this.#options
     response.on('close', this.#onClientClose)
-    // Already gone while the call was being judged: nothing is sent any more.
+    // The client disconnected while the call was judged: nothing is sent.
     if (response.destroyed || request.socket.destroyed) {
       this.#isClientGone = true
-      this.#end('CLIENT_ABORT', new ClientAbort('The client went away.'))
+      this.#end('CLIENT_ABORT', new ClientAbort('The client disconnected.'))
       return
     }
     this.#send()
@@ -118,7 +118,7 @@ class Relay implements UpstreamExchange, Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
-    if (this.#isClientGone) controller.abort(new ClientAbort('The client went away.'))
+    if (this.#isClientGone) controller.abort(new ClientAbort('The client disconnected.'))
     else this.#options.onSending?.()
   }
 
@@ -132,7 +132,7 @@ class Relay implements UpstreamExchange, Dispatcher.DispatchHandler {
     const { response, watcher, ownHeaders, upgrade, tunnels } = this.#options
     if (upgrade === null || this.#isClientGone || !isAsked(upgrade, headers.upgrade)) {
       upstream.on('error', () => {}).destroy()
-      const error = new Error(`The upstream switched to ${headers.upgrade ?? 'nothing that it names'}.`)
+      const error = new Error(`The upstream switched to ${headers.upgrade ?? 'an unnamed protocol'}.`)
       return this.onResponseError(controller, error)
     }
     this.#status = status
@@ -206,12 +206,12 @@ class Relay implements UpstreamExchange, Dispatcher.DispatchHandler {
     else {
       this.#options.watcher?.end()
       this.#end(faultOf(error, true), error)
-      // The head is out: only a broken connection tells the client that the answer is not whole.
+      // The head is sent: only a broken connection shows the client that the answer is incomplete.
       this.#options.response.destroy()
     }
   }
 
-  /** Once, before the upstream has begun to answer, and never what streams: that is gone. */
+  /** Retries once, before the upstream has begun to answer. A streamed body is consumed and cannot be sent again. */
   #mayTryAgain(error: Error): boolean {
     const { request, upgrade, body } = this.#options
     const hasBegun = this.#status !== null || this.#informational !== null
@@ -220,7 +220,7 @@ class Relay implements UpstreamExchange, Dispatcher.DispatchHandler {
     return allowed === 'any' || (allowed === 'reads' && body === null && SAFE_METHODS.has(request.method ?? ''))
   }
 
-  /** Sends the head alone when nothing has followed it yet. */
+  /** Sends the head alone if no body bytes have followed it yet. */
   flushHead(): void {
     const { response } = this.#options
     if (this.#bytes === 0 && !response.writableEnded && !response.destroyed) flushHead(response)
@@ -229,13 +229,15 @@ class Relay implements UpstreamExchange, Dispatcher.DispatchHandler {
   readonly #onClientClose = (): void => {
     if (this.#isEnded || this.#isClientGone) return
     this.#isClientGone = true
-    const reason = new ClientAbort('The client went away.')
+    const reason = new ClientAbort('The client disconnected.')
     this.#upload?.destroy()
     if (this.#controller === null) this.#end('CLIENT_ABORT', reason)
     else this.#controller.abort(reason)
   }
 
-  /** A copy stands between: undici destroys a body that it no longer needs, and the client's socket must not go with it. */
+  /**
+   * Streams through a copy: undici destroys a body that it no longer needs, and must not destroy the client's socket.
+   */
   #requestBody(): Buffer | PassThrough | null {
     const { body, request } = this.#options
     if (body !== null) return body
@@ -268,16 +270,16 @@ class Relay implements UpstreamExchange, Dispatcher.DispatchHandler {
   #answerOutcome(): ExecutionResult['outcome'] {
     const { watcher } = this.#options
     if (watcher?.hasFailed === true || (this.#status ?? 0) >= 400) return 'FAILED'
-    // What went through a tunnel is not read.
+    // The bytes of a tunnel are not read.
     if (this.#status === 101 || watcher?.isUntold === true) return 'UNKNOWN'
     if (this.#grpc === null) return 'SUCCEEDED'
-    // Every gRPC answer is a 200; without its status it did not come to its end.
+    // Every gRPC answer is a 200; without its status it is incomplete.
     if (this.#grpc.status === null) return 'UNKNOWN'
     return this.#grpc.status === '0' ? 'SUCCEEDED' : 'FAILED'
   }
 }
 
-/** Heads that went by since the sockets were last looked at. A short answer follows its head at once, and they go out as one. */
+/** Heads since the last flush. The body of a short answer follows its head immediately, and both are sent together. */
 const heads: Relay[] = []
 
 function flushLater(relay: Relay): void {
@@ -288,12 +290,12 @@ function flushHeads(): void {
   for (const relay of heads.splice(0)) relay.flushHead()
 }
 
-/** A reason in other letters than those of ASCII has come through two readings already, and no client looks at it. */
+/** A reason with characters beyond ASCII has already been decoded twice, and no client reads it. */
 function plainReason(status: number, reason = ''): string {
   return reason === STATUS_CODES[status] || /^[\t -~]*$/.test(reason) ? reason : ''
 }
 
-/** Trailers follow the chunks of a body: where the client gets none, they cannot be announced. */
+/** Trailers follow the chunks of a body: where the client gets no chunks, they cannot be announced. */
 function mayEndInTrailers(
   { method, httpVersion }: IncomingMessage,
   status: number,
@@ -314,13 +316,13 @@ function rawFields(
 }
 
 function addTrailers(response: AnswerStream, trailers: IncomingHttpHeaders): void {
-  // Nearly no answer has any.
+  // Few answers have any.
   if (Object.keys(trailers).length === 0) return
   const fields = carried(trailers)
   if (Object.keys(fields).length > 0) response.addTrailers(fields)
 }
 
-/** Trailers as they pass. */
+/** The trailers that are passed on. */
 function carried<T>(trailers: NodeJS.Dict<T>): NodeJS.Dict<T> {
   return Object.fromEntries(Object.entries(trailers).filter(([name]) => mayTrail(name)))
 }

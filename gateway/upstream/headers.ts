@@ -1,9 +1,15 @@
-/** Header fields on their way through: hop-by-hop fields end here (RFC 9110 §7.6.1), ours are added, forged ones are dropped. */
+/**
+ * Header fields between client and upstream: hop-by-hop fields are removed (RFC 9110 §7.6.1), the gateway's are added,
+ * forged ones are dropped.
+ */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Entrance } from '../routing/entrance.ts'
 import type { Call, CallHead, ReceivedHead } from '../calls/call.ts'
 
-/** Fields of one connection, whatever `Connection` says; `te` and `trailer` too, since request trailers are not carried on. */
+/**
+ * Fields of one connection, whatever `Connection` names; `te` and `trailer` too, since request trailers are not
+ * forwarded.
+ */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
   'http2-settings',
@@ -19,8 +25,8 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
 const PATHS_OF_CLIENTS: ReadonlySet<string> = new Set(['x-original-url', 'x-rewrite-url'])
 
 /**
- * What an agent may not say itself: the gateway says it, or answers it (`Expect`), or the upstream's own address replaces it; and
- * other paths than the one that was judged, which some frameworks take for the real one.
+ * Fields that an agent may not set. The gateway sets or answers them (`Expect`), or the upstream's own address replaces
+ * them. Some state another path than the judged one, and some frameworks use that path.
  */
 const REPLACED_IN_REQUESTS: ReadonlySet<string> = new Set([
   ...PATHS_OF_CLIENTS,
@@ -45,7 +51,10 @@ const HOP_BY_HOP_IN_ANSWERS: ReadonlySet<string> = new Set([
   'x-correlation-id',
 ])
 
-/** What frames or routes a message has to be known before its body (RFC 9110 §6.5.1); HTTP/2 has no way to say it behind. */
+/**
+ * Fields that frame or route a message have to be known before its body (RFC 9110 §6.5.1); HTTP/2 cannot send them
+ * after it.
+ */
 const NOT_IN_TRAILERS: ReadonlySet<string> = new Set([
   ...HOP_BY_HOP,
   'content-length',
@@ -55,7 +64,7 @@ const NOT_IN_TRAILERS: ReadonlySet<string> = new Set([
   'x-correlation-id',
 ])
 
-/** @param name in small letters */
+/** @param name in lower case */
 export function mayTrail(name: string): boolean {
   return !NOT_IN_TRAILERS.has(name) && !name.startsWith(OWN_PREFIX)
 }
@@ -66,19 +75,22 @@ interface ForwardedFor {
   readonly proto: 'http' | 'https'
 }
 
-/** What a client on its way to another server says of itself is its own, and the gateway adds nothing to it. */
+/** The gateway keeps what a client states about itself to another server, and adds nothing. */
 const KEPT_ON_NAMED_LISTENERS: ReadonlySet<string> = new Set([
   'x-forwarded-for',
   'x-forwarded-host',
   'x-forwarded-proto',
 ])
 
-/** In requests: of the connection, said to a proxy (`Proxy` itself is none, but CGI servers take it for one), or only ours to set. */
+/**
+ * Request fields that are not forwarded: of the connection, for a proxy (`Proxy` itself is not, but CGI servers read it
+ * as such), or reserved to the gateway.
+ */
 function endsHere(name: string): boolean {
   return HOP_BY_HOP.has(name) || name === 'proxy' || name.startsWith('proxy-') || name.startsWith(OWN_PREFIX)
 }
 
-/** What decides how the fields of a request change. */
+/** Determines how the fields of a request change. */
 export interface Sending extends ForwardedFor {
   readonly entrance: Entrance
   readonly correlationId: string
@@ -86,17 +98,17 @@ export interface Sending extends ForwardedFor {
   readonly origin: string
   /** The protocol that the request switches to; null: none. */
   readonly upgrade: string | null
-  /** Set where the gateway reads the answer as it passes, so that it must not be compressed. */
+  /** Set where the gateway reads the answer, so that it must not be compressed. */
   readonly readsAnswer: boolean
-  /** The request is sent by HTTP/2, or is one of gRPC. */
+  /** The request is sent over HTTP/2, or is a gRPC request. */
   readonly carriesTrailers: boolean
 }
 
 export type SentHead = Pick<CallHead, 'headers' | 'rawHeaders'>
 
 /**
- * The header fields as they leave, once in their order and once by name. Computed before the request is recognised: rules and
- * recognisers see what the upstream will see. Who called is told to the upstreams of the operator, and not to strangers.
+ * The header fields as they are sent, once in order and once by name. Computed before the request is recognised: rules
+ * and recognisers see what the upstream will see. Only the operator's own upstreams learn who called.
  */
 export function sentHead({ headers: received, rawHeaders }: ReceivedHead, sending: Sending): SentHead {
   const { entrance, origin } = sending
@@ -115,13 +127,13 @@ export function sentHead({ headers: received, rawHeaders }: ReceivedHead, sendin
     fields[name] = before === undefined ? value : `${String(before)}${name === 'cookie' ? '; ' : ', '}${value}`
   }
   addOwnFields(sent, fields, received, sending)
-  // Both are written by whoever opens the connection.
+  // Each sender writes its own Host and Upgrade.
   fields.host = origin.slice(origin.indexOf('//') + 2)
   if (sending.upgrade !== null) fields.upgrade = sending.upgrade
   return { headers: fields, rawHeaders: sent }
 }
 
-/** Written out field by field: every call passes here. */
+/** Written out field by field: every call uses this. */
 function addOwnFields(
   sent: string[],
   fields: IncomingHttpHeaders,
@@ -151,7 +163,7 @@ function addOwnFields(
   }
 }
 
-/** Of a client that says so; on HTTP/1.1 it speaks of its own connection only. */
+/** True for a client that accepts trailers; on HTTP/1.1 the field concerns its own connection only. */
 export function takesTrailers({ te }: IncomingHttpHeaders): boolean {
   return te !== undefined && /(?:^|,)\s*trailers\s*(?:,|$)/i.test(String(te))
 }
@@ -161,8 +173,8 @@ function isLeft(name: string): boolean {
 }
 
 /**
- * The fields of a request that another proxy sends itself. What that one drops of a connection is its own affair, so no rule may
- * read such a field: it is absent here too. `Upgrade` stays, since it may switch protocols.
+ * The fields of a request that another proxy sends. That proxy may drop the fields of its connection, so no rule may
+ * read them: they are absent here too. `Upgrade` stays, since it may switch protocols.
  */
 export function askedHead({ headers, rawHeaders }: ReceivedHead): SentHead {
   const left = rawHeaders.filter((_, index) => !isLeft((rawHeaders[index - (index % 2)] ?? '').toLowerCase()))
@@ -171,7 +183,10 @@ export function askedHead({ headers, rawHeaders }: ReceivedHead): SentHead {
   return { headers: fields, rawHeaders: left }
 }
 
-/** What `Connection` names beside the connection's own fields: some proxies drop it and some send it on. Null: nothing. */
+/**
+ * A field that `Connection` names in addition to the connection's own fields: some proxies drop it and some send it.
+ * Null: there is none.
+ */
 export function namedAway({ headers }: ReceivedHead): string | null {
   const named = connectionTokens(headers.connection) ?? []
   for (const name of named) {
@@ -182,8 +197,8 @@ export function namedAway({ headers }: ReceivedHead): string | null {
 }
 
 /**
- * Fields for a question of the gateway's own, asked as the caller of the call.
- * @param isDropped what belongs to the message of the call alone
+ * Fields for the gateway's own request, with the credentials of the call's caller.
+ * @param isDropped fields that belong to the message of the call alone
  */
 export function questionHeaders(
   { rawHeaders }: Pick<Call, 'rawHeaders'>,
@@ -196,9 +211,9 @@ export function questionHeaders(
 }
 
 /**
- * The upstream's header fields, in their order and spelling, followed by ours.
+ * The upstream's header fields, in their order and case, followed by the gateway's.
  * @param raw name, value, name, value …
- * @param connection value of the `Connection` field, or its values when it came more than once
+ * @param connection value of the `Connection` field, or its values when it was sent more than once
  */
 export function clientHeaders(
   raw: readonly (Buffer | string)[],
@@ -218,12 +233,12 @@ export function clientHeaders(
   return headers
 }
 
-/** Servers take heads of 16 KiB, and most of that is the caller's own. */
+/** Servers accept heads of 16 KiB, and most of that belongs to the caller. */
 const MAX_ATTACHED = 8 * 1024
 
 /**
- * Receipts as they go with a call: each once, however many parts of a batch it stands for, and as many as a head has room for. A
- * server that asks for one that is left out says no.
+ * Receipts that are sent with a call: each once, however many parts of a batch it covers, and as many as fit into a
+ * head. A server that requires a receipt left out here refuses the call.
  */
 export function attachedTokens(verdicts: readonly { readonly token: string }[]): readonly string[] {
   const [only, ...others] = verdicts
@@ -236,7 +251,7 @@ export function attachedTokens(verdicts: readonly { readonly token: string }[]):
   })
 }
 
-/** @param fields name, value, name, value … @param name in small letters */
+/** @param fields name, value, name, value … @param name in lower case */
 export function withoutField(fields: readonly string[], name: string): string[] {
   return fields.filter((_, index) => fields[index - (index % 2)]?.toLowerCase() !== name)
 }
@@ -245,7 +260,7 @@ function latin1(value: Buffer | string): string {
   return typeof value === 'string' ? value : value.toString('latin1')
 }
 
-/** Fields that `Connection` declares to be hop-by-hop; null in the common case of none but keep-alive or close. */
+/** Fields that `Connection` declares to be hop-by-hop; null in the common case of none, keep-alive or close. */
 function connectionTokens(value: string | undefined): ReadonlySet<string> | null {
   if (value === undefined || value === 'keep-alive' || value === 'close') return null
   return new Set(value.split(',').map((token) => token.trim().toLowerCase()))

@@ -1,4 +1,4 @@
-/** One request over HTTP/2 and its answer: both ends of a stream, told to a handler as undici tells it. */
+/** One request over HTTP/2 and its answer: reports the events of a stream to a handler as undici does. */
 import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2'
 import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
@@ -8,20 +8,20 @@ import { codedError, LostRequest } from './outcome.ts'
 import type { SentRequest } from './sent-request.ts'
 
 export interface Http2Timeouts {
-  /** Longest silence before the head of the answer, while the request does not move either. */
+  /** Maximum silence before the head of the answer, while no part of the request is sent either. */
   readonly headersMs: number
-  /** Longest silence within an answer; 0: none. */
+  /** Maximum silence within an answer; 0: no limit. */
   readonly idleMs: number
 }
 
 interface Http2ExchangeOptions extends Http2Timeouts {
-  /** The connection has brought answers before. */
+  /** The connection has carried answers before. */
   readonly hasServed: boolean
-  /** Told when the head of the answer has come. */
+  /** Called when the head of the answer is received. */
   readonly onServed: () => void
 }
 
-/** Whatever happens, `handler` is told. */
+/** Always calls `handler`, whatever happens. */
 export function startHttp2Exchange(
   session: ClientHttp2Session,
   request: SentRequest,
@@ -83,7 +83,7 @@ class Http2Exchange implements Dispatcher.DispatchController {
     try {
       this.#stream = session.request(this.#fields(), { endStream: body === null, waitForTrailers: isStreamed })
     } catch (error) {
-      // A field that HTTP/2 cannot carry, or a connection that was closed a moment ago.
+      // A field that HTTP/2 cannot carry, or a connection that has just been closed.
       return this.#fail(error instanceof Error ? error : new Error(String(error)))
     }
     this.#listen(this.#stream)
@@ -101,14 +101,14 @@ class Http2Exchange implements Dispatcher.DispatchController {
       onServed()
       stream.setTimeout(idleMs)
       this.#tellHead(headers)
-      // Told in the same breath, so that an answer of a head alone stays one.
+      // Reported in the same tick, so that an answer of a head alone stays one.
       if ((flags & http2().constants.NGHTTP2_FLAG_END_STREAM) !== 0) this.#finish()
     })
     stream.on('trailers', (trailers) => {
       this.#trailers = plainFields(trailers)
     })
     stream.on('data', (bytes: Buffer) => this.#tell(() => this.#handler.onResponseData?.(this, bytes)))
-    // A stream that was reset, or lost with its connection, comes to an end of this kind too.
+    // A stream that was reset, or lost with its connection, emits this event too.
     stream.on('end', () => (this.#hasBegun && isWhole(stream) ? this.#finish() : this.#onReset(stream)))
     stream.on('error', (error) => this.#fail(this.#lossOf(stream, causeOf(error))))
     stream.on('close', () => this.#onReset(stream))
@@ -120,17 +120,20 @@ class Http2Exchange implements Dispatcher.DispatchController {
   }
 
   #onSilence(stream: ClientHttp2Stream): void {
-    // Its reader is slow, not the upstream: the clock starts anew.
+    // The reader is slow, not the upstream: the timer starts again.
     if (this.paused) stream.setTimeout(this.#options.idleMs)
     else
       this.abort(
         this.#hasBegun
-          ? codedError('UND_ERR_BODY_TIMEOUT', 'the answer has stopped moving')
+          ? codedError('UND_ERR_BODY_TIMEOUT', 'no more bytes of the answer in time')
           : codedError('UND_ERR_HEADERS_TIMEOUT', 'no head of an answer in time'),
       )
   }
 
-  /** A stream that was refused, or that was beyond the last one of a connection that goes away, has not been looked at (RFC 9113 §8.7). */
+  /**
+   * The server has not processed a stream that it refused, or that is beyond the last stream of a closing connection
+   * (RFC 9113 §8.7).
+   */
   #lossOf(stream: ClientHttp2Stream, error: Error): Error {
     if (this.#hasBegun) return error
     if (stream.rstCode === http2().constants.NGHTTP2_REFUSED_STREAM) return new LostRequest('any', error)
@@ -144,7 +147,7 @@ class Http2Exchange implements Dispatcher.DispatchController {
     })
   }
 
-  /** What the handler cannot bear ends this exchange and no other, as with undici. */
+  /** An error that the handler throws ends this exchange only, as with undici. */
   #tell(report: () => void): void {
     if (this.#isOver) return
     try {
@@ -160,7 +163,7 @@ class Http2Exchange implements Dispatcher.DispatchController {
       if (!body.readableEnded) stream.close(http2().constants.NGHTTP2_CANCEL)
     })
     body.on('error', () => stream.close(http2().constants.NGHTTP2_CANCEL))
-    // An upload that nobody wants any more is let go.
+    // Closes an upload that is no longer needed.
     stream.on('close', () => void body.destroy())
     body.pipe(stream)
   }
@@ -187,7 +190,7 @@ function isWhole({ rstCode }: ClientHttp2Stream): boolean {
   return (rstCode ?? 0) === http2().constants.NGHTTP2_NO_ERROR
 }
 
-/** Streams that wait for a connection are told that they were cancelled; why is told behind it. */
+/** Streams that wait for a connection end as cancelled; the cause of the error has the reason. */
 function causeOf(error: Error): Error {
   return 'code' in error && error.code === 'ERR_HTTP2_STREAM_CANCEL' && error.cause instanceof Error
     ? error.cause

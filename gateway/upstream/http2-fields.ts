@@ -1,4 +1,6 @@
-/** Header fields on their way from HTTP/1.1 into HTTP/2: what belongs to a connection stays behind, the rest keeps its values and their order. */
+/**
+ * Header fields from HTTP/1.1 to HTTP/2: fields of a connection are dropped, all others keep their values and order.
+ */
 
 /** Fields that make a message of HTTP/2 malformed (RFC 9113 §8.2.2). */
 const OF_A_CONNECTION: ReadonlySet<string> = new Set([
@@ -10,7 +12,7 @@ const OF_A_CONNECTION: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 
-/** Names in small letters; several values of one name in their order. */
+/** Names in lower case; several values of one name in their order. */
 export type Http2Fields = Record<string, string | string[]>
 
 /** @param raw name, value, name, value … */

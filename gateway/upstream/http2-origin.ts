@@ -1,6 +1,7 @@
 /**
- * Requests to one origin over HTTP/2: where both directions stream at once and trailers carry the outcome, as gRPC has it, or
- * where the route says so. Takes the same dispatch as the pools of HTTP/1.1, so an exchange need not know by which of them it goes.
+ * Requests to one origin over HTTP/2: for gRPC, which streams both ways and has its outcome in trailers, and where the
+ * route asks for it. It has the same dispatch interface as the HTTP/1.1 pools, so an exchange does not depend on the
+ * version.
  */
 import type { ClientHttp2Session } from 'node:http2'
 import type { LookupFunction } from 'node:net'
@@ -19,19 +20,19 @@ interface Http2OriginOptions extends Http2Timeouts {
 
 export interface Http2Origin {
   dispatch(request: SentRequest, handler: Dispatcher.DispatchHandler): void
-  /** Takes no more; what is under way comes to its end. */
+  /** Takes no more requests; those in flight finish. */
   close(): void
-  /** Breaks off what is under way. */
+  /** Closes requests in flight. */
   destroy(): void
 }
 
 /** Connections without a stream are closed. */
 const IDLE_MS = 60_000
-/** One stream may be this far ahead of its reader. */
+/** Number of bytes that a stream may be ahead of its reader. */
 const WINDOW_BYTES = 1024 * 1024
 
 export function createHttp2Origin(origin: string, options: Http2OriginOptions): Http2Origin {
-  /** The one that takes requests, and those that only finish what they have. */
+  /** The session that takes requests, and those that only finish theirs. */
   const open = new Set<ClientHttp2Session>()
   const served = new WeakSet<ClientHttp2Session>()
   let current: ClientHttp2Session | null = null
@@ -67,7 +68,7 @@ export function createHttp2Origin(origin: string, options: Http2OriginOptions): 
 function openSession(origin: string, { connectMs, ca, lookup }: Http2OriginOptions): ClientHttp2Session {
   const options = {
     settings: { enablePush: false, initialWindowSize: WINDOW_BYTES },
-    // What a client says twice is the upstream's to judge, as over HTTP/1.1.
+    // The upstream judges repeated fields, as over HTTP/1.1.
     strictSingleValueFields: false,
     ...(ca === undefined ? {} : { ca }),
     ...(lookup === undefined ? {} : { lookup }),
@@ -80,9 +81,9 @@ function openSession(origin: string, { connectMs, ca, lookup }: Http2OriginOptio
   session.on('connect', () => {
     clearTimeout(timer)
     if (session.alpnProtocol !== 'h2' && session.alpnProtocol !== 'h2c')
-      session.destroy(codedError('NO_HTTP2', `${origin} does not speak HTTP/2, by which this request goes`))
+      session.destroy(codedError('NO_HTTP2', `${origin} does not support HTTP/2, which this request needs`))
   })
-  // Its streams are told, each for itself.
+  // Each of its streams reports the error.
   session.on('error', () => clearTimeout(timer))
   session.on('close', () => clearTimeout(timer))
   session.setTimeout(IDLE_MS, () => session.close())

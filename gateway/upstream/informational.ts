@@ -1,12 +1,13 @@
 /**
- * Informational answers (RFC 9110 §15.2) on their way from an upstream to the client: early hints and signs of progress. They
- * come before the answer and are never one; 100 and 101 concern the connection to the upstream, and are not passed on.
+ * Passes informational answers (RFC 9110 §15.2) from an upstream to the client: early hints and signs of progress. They
+ * come before the answer and never replace it; 100 and 101 concern the connection to the upstream, and are not passed
+ * on.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { clientHeaders, withoutField } from './headers.ts'
 import type { AnswerStream } from './answer-stream.ts'
 
-/** More than any server has reason for: what an upstream says beyond is passed over, so that it cannot fill a client with it. */
+/** More than any server needs: further ones are dropped, so that an upstream cannot flood a client. */
 const MAX_PASSED = 20
 const OF_THE_CONNECTION: ReadonlySet<number> = new Set([100, 101])
 
@@ -15,7 +16,7 @@ export interface Informational {
   pass(status: number, raw: readonly (Buffer | string)[], headers: IncomingHttpHeaders): void
 }
 
-/** HTTP/1.0 knows none, and would take the first for the answer. */
+/** HTTP/1.0 has none, and its clients would take the first for the answer. */
 export function passInformational(
   { httpVersion }: Pick<IncomingMessage, 'httpVersion'>,
   response: Pick<AnswerStream, 'writeInformation' | 'headersSent' | 'destroyed'>,
@@ -25,7 +26,7 @@ export function passInformational(
     pass(status, raw, headers) {
       if (passed >= MAX_PASSED || OF_THE_CONNECTION.has(status) || response.headersSent || response.destroyed) return
       passed += 1
-      // It has no body (RFC 9110 §15.2), and whoever believes in one waits for it.
+      // It has no body (RFC 9110 §15.2), and a client that expects one waits for it.
       response.writeInformation(status, withoutField(clientHeaders(raw, headers.connection, []), 'content-length'))
     },
   }

@@ -1,16 +1,19 @@
-/** What came of an exchange: why it broke off, and what is certain of the execution then. Looks at errors and heads, sends nothing. */
+/**
+ * The outcome of an exchange: why it failed, and what is then certain about the execution. Reads errors and heads,
+ * sends nothing.
+ */
 import { lookupTable } from '../../engine/base.ts'
 import { errors } from '../network/undici.ts'
 import { EgressDenied } from './egress-policy.ts'
 import type { Outcome } from '../telemetry/events.ts'
 
-/** Why an exchange did not come to its end; null when it did. */
+/** Why an exchange did not complete; null when it did. */
 export type ExchangeFault =
   | 'UPSTREAM_UNREACHABLE'
   | 'UPSTREAM_TIMEOUT'
-  /** It broke off in the middle of its answer. */
+  /** The upstream disconnected within its answer. */
   | 'UPSTREAM_RESET'
-  /** It fell silent in the middle of its answer, for longer than the route allows. */
+  /** The upstream sent nothing within its answer for longer than the route allows. */
   | 'UPSTREAM_SILENT'
   | 'CLIENT_ABORT'
   | 'EGRESS_DENIED'
@@ -24,14 +27,14 @@ const BEFORE_THE_HEAD: Readonly<Record<string, ExchangeFault>> = lookupTable({
 })
 const AFTER_THE_HEAD: Readonly<Record<string, ExchangeFault>> = lookupTable({ UND_ERR_BODY_TIMEOUT: 'UPSTREAM_SILENT' })
 
-/** @param hasBegun the head of the answer has come */
+/** @param hasBegun the head of the answer was received */
 export function faultOf(error: Error, hasBegun: boolean): Exclude<ExchangeFault, null> {
   if (error instanceof EgressDenied) return 'EGRESS_DENIED'
   const code = errorCodeOf(error)
   return hasBegun ? (AFTER_THE_HEAD[code] ?? 'UPSTREAM_RESET') : (BEFORE_THE_HEAD[code] ?? 'UPSTREAM_UNREACHABLE')
 }
 
-/** Faults before a byte of the request left: certain not to have happened. */
+/** Faults before a byte of the request was sent: the call has certainly not been executed. */
 const NOT_SENT_CODES: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -43,19 +46,19 @@ const NOT_SENT_CODES: ReadonlySet<string> = new Set([
   'REFUSED_STREAM',
 ])
 
-/** What is certain of an execution whose exchange broke off. @param wasSent a connection had taken the request */
+/** What is certain about an execution whose exchange failed. @param wasSent a connection had taken the request */
 export function brokenOutcome(fault: ExchangeFault, cause: Error | null, wasSent: boolean): Outcome {
   if (fault === 'UPSTREAM_RESET' || fault === 'UPSTREAM_SILENT') return 'FAILED'
   const isNeverSent =
     !wasSent || (cause !== null && (fault === 'EGRESS_DENIED' || NOT_SENT_CODES.has(errorCodeOf(cause))))
-  // Sent and then lost sight of: the upstream may have acted.
+  // Sent without an answer: the upstream may have acted.
   return isNeverSent ? 'NOT_SENT' : 'UNKNOWN'
 }
 
 /** Requests that may be sent again where no answer has begun. */
 type Repeatable = 'none' | 'reads' | 'any'
 
-/** Of a request that was lost on HTTP/2, before its answer began. */
+/** A request that was lost on HTTP/2 before its answer began. */
 export class LostRequest extends Error {
   readonly code: string
   readonly repeatable: Repeatable
@@ -69,8 +72,8 @@ export class LostRequest extends Error {
 }
 
 /**
- * What may be sent again after this error. `reads`: a connection that had served before was closed in its face, so the upstream
- * let go of it while the request was on its way (RFC 9112 §9.3.1). `any`: the upstream said that it did not look at it.
+ * Which requests may be sent again after this error. `reads`: a reused connection was closed, so the upstream closed it
+ * while the request was on its way (RFC 9112 §9.3.1). `any`: the upstream reported that it did not process the request.
  */
 export function repeatableAfter(error: Error): Repeatable {
   if (error instanceof LostRequest) return error.repeatable

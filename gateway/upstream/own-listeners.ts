@@ -1,8 +1,10 @@
-/** This gateway's own listeners, which no call may be sent to: it would go round in circles, or reach the admin listener from outside. */
+/**
+ * This gateway's own listeners, to which no call may be sent: it would loop, or reach the admin listener from outside.
+ */
 import { networkInterfaces } from 'node:os'
 import { canonicalAddress, specialRange } from '../network/address.ts'
 
-/** @param ports on which the gateway listens; asked at each connection, since port 0 is known only once it is bound */
+/** @param ports on which the gateway listens; read at each connection, since port 0 is known only once it is bound */
 export function ownListeners(ports: () => ReadonlySet<number>): (address: string, port: number) => boolean {
   return (address, port) => {
     if (!ports().has(port)) return false

@@ -1,4 +1,6 @@
-/** Connections towards the upstreams: one undici pool for each origin and way to connect, opened when first used. */
+/**
+ * Connections to the upstreams: one undici pool for each origin and set of connection options, opened when first used.
+ */
 import { LRUCache } from 'lru-cache'
 import type { Dispatcher } from 'undici'
 import { openPool, requestBy, type UndiciPoolType } from '../network/undici.ts'
@@ -12,10 +14,10 @@ import { createHttp2Origin, type Http2Origin } from './http2-origin.ts'
 import { signsAuthority } from './signed-authority.ts'
 import { readRegularFile } from '../runtime/regular-file.ts'
 
-/** What of a route says how its upstream is reached. */
+/** The part of a route that determines how its upstream is reached. */
 export type UpstreamRoute = Pick<Route, 'name' | 'protocol' | 'upstream' | 'upstream_protocol' | 'timeout' | 'tls'>
 
-/** By whom the gateway asks an upstream questions of its own. */
+/** Sends the gateway's own requests to an upstream. */
 interface Asker {
   /** Rejects with an error of undici, of the connection, or with the reason of the signal. */
   request(question: UpstreamQuestion): Promise<Dispatcher.ResponseData>
@@ -29,29 +31,29 @@ interface UpstreamQuestion {
   readonly signal?: AbortSignal
 }
 
-/** Of a call, what says how its upstream is reached. */
+/** The part of a call that determines how its upstream is reached. */
 type ReachedBy = Pick<Call, 'origin' | 'headers'> & { readonly route: UpstreamRoute }
 
 export interface Upstreams {
-  /** Speaks as the route says. */
+  /** Uses the route's version of HTTP. */
   askerOf(call: Pick<ReachedBy, 'origin' | 'route'>): Asker
-  /** How the call itself is sent. @param isUpgrade HTTP/2 has no such switch, so it goes by HTTP/1.1 */
+  /** Sends the call itself. @param isUpgrade HTTP/2 has no such switch, so HTTP/1.1 is used */
   dispatcherOf(call: ReachedBy, isUpgrade: boolean): RequestDispatcher
-  /** Breaks off what is under way and closes every socket. */
+  /** Ends what is in flight and closes every socket. */
   close(): Promise<void>
 }
 
-/** Origins that agents name; the operator's own are few and stay open. */
+/** Limits the origins that agents name; the operator's own are few and stay open. */
 const MAX_NAMED_POOLS = 500
 
-/** @param egress in force now: where the request names the destination, it judges each address that is connected to */
+/** @param egress in force now: where the request names the destination, it checks each address that is connected to */
 export function createUpstreams(egress: () => Egress): Upstreams {
   const ofRoutes = new Map<string, UndiciPoolType>()
-  // Routes are frozen objects of one settings generation: a route seen before needs no key to be made.
+  // Routes are frozen objects of one settings generation: a known route needs no key.
   const byRoute = new WeakMap<UpstreamRoute, UndiciPoolType>()
   const named = new LRUCache<string, UndiciPoolType>({
     max: MAX_NAMED_POOLS,
-    // What is under way on it comes to its end.
+    // Its requests in flight finish.
     dispose: (pool) => void pool.close().catch(() => pool.destroy()),
   })
   const http2 = new LRUCache<string, Http2Origin>({ max: MAX_NAMED_POOLS, dispose: (origin) => origin.close() })
@@ -95,8 +97,8 @@ export function createUpstreams(egress: () => Egress): Upstreams {
 }
 
 /**
- * Where the route says so, and for what only means something there. Where the route says another upstream, the authority is
- * another one, and a signature of it is worth nothing anyway.
+ * True where the route asks for HTTP/2, and for requests that only work over it. A signature that covers `:authority`
+ * is not kept where the route names an upstream: that changes the authority, so the signature fails anyway.
  */
 export function goesByHttp2({ headers, route }: Pick<ReachedBy, 'headers' | 'route'>): boolean {
   if (route.upstream_protocol === 'http2' || isGrpc(headers)) return true
@@ -123,11 +125,11 @@ function keyOf({ timeout, tls }: UpstreamRoute, origin: string): string {
 
 type AddressGuard = { readonly lookup?: ReturnType<Egress['lookupFor']> }
 
-/** The policy of the moment is asked at each connection, not the one of when the pool was opened. */
+/** The current policy is asked at each connection, not the policy at the time when the pool was opened. */
 function guardOf(origin: string, egress: () => Egress): AddressGuard {
   const { protocol, host } = new URL(origin)
   const read = readAuthority(host, DEFAULT_PORTS[protocol === 'https:' ? 'https' : 'http'])
-  if (!read.ok) throw new Error(`${origin} is no origin: ${read.problem}`)
+  if (!read.ok) throw new Error(`${origin} is not an origin: ${read.problem}`)
   return { lookup: (name, options, callback) => egress().lookupFor(read.authority)(name, options, callback) }
 }
 

@@ -1,4 +1,4 @@
-/** A request on its way to an upstream, by either version of HTTP. */
+/** A request to an upstream, in either version of HTTP. */
 import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 
@@ -11,7 +11,7 @@ export interface SentRequest {
   readonly body: Buffer | Readable | null
   /** The protocol to switch to. */
   readonly upgrade?: string
-  /** Trailers of a streamed body, asked for when it has ended; only HTTP/2 carries them. */
+  /** Trailers of a streamed body, read when it has ended; only HTTP/2 carries them. */
   readonly trailers?: () => NodeJS.Dict<string>
 }
 

@@ -1,26 +1,26 @@
-/** Tunnels: bytes between clients and destinations, with back-pressure, half-close and an end when nothing moves. */
+/** Tunnels: bytes between clients and destinations, with back-pressure, half-close and an idle timeout. */
 import type { Transform } from 'node:stream'
 import { connect, type LookupFunction, type Socket } from 'node:net'
 import type { Authority } from '../network/authority.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
-/** Looks at how a client begins, before any of it goes out. */
+/** Checks the first bytes of a client before any of them is sent. */
 export interface Doorkeeper {
   feed(bytes: Buffer): void
   /** False closes the tunnel. */
   readonly verdict: Promise<boolean>
-  /** Watches all that the client sends; an error of it closes the tunnel. */
+  /** Checks all that the client sends; an error of it closes the tunnel. */
   readonly watch?: Transform
 }
 
-/** @returns null when the first bytes say enough: then all passes */
+/** @returns null when the first bytes suffice: then everything passes */
 type AskDoorkeeper = (first: Buffer) => Doorkeeper | null
 
 export interface Tunnels {
   /**
    * Both sockets belong to the tunnel from here on.
-   * @param idleMs silence after which it is closed, milliseconds; 0: none
-   * @param onEnd with the bytes that came from the destination
+   * @param idleMs silence after which it is closed, milliseconds; 0: no limit
+   * @param onEnd called with the bytes that the destination sent
    */
   open(
     client: Socket,
@@ -30,13 +30,13 @@ export interface Tunnels {
     onEnd?: (received: number) => void,
   ): void
   readonly size: number
-  /** What moves goes on; what does not is closed within `idleMs`. */
+  /** Tunnels with traffic continue; others are closed within `idleMs`. */
   drain(idleMs: number): void
-  /** Breaks all of them off. */
+  /** Closes all tunnels. */
   close(): void
 }
 
-/** Longest wait for a beginning that is not whole. */
+/** Maximum wait for the rest of incomplete first bytes. */
 const BEGINNING_MS = 10_000
 
 export function createTunnels(metrics: Metrics): Tunnels {
@@ -45,7 +45,8 @@ export function createTunnels(metrics: Metrics): Tunnels {
   return {
     open(client, destination, idleMs, ask, onEnd = () => {}) {
       clients.add(client)
-      // A connection that switched protocols has carried other requests before; what came with the switch waits in the socket.
+      // A connection that switched protocols has carried other requests before; bytes received with the switch are
+      // buffered in the socket.
       const { bytesWritten } = destination
       const bytesRead = destination.bytesRead - destination.readableLength
       const end = (): void => {
@@ -58,7 +59,7 @@ export function createTunnels(metrics: Metrics): Tunnels {
         onEnd(received)
       }
       closeTogether(client, destination, end)
-      // What moves in one direction moves on both sockets, so one clock is enough.
+      // Traffic in one direction uses both sockets, so one timer is enough.
       client.on('timeout', end).setTimeout(idleMs)
       destination.pipe(client)
       passBeginning(client, destination, ask, end)
@@ -76,7 +77,7 @@ export function createTunnels(metrics: Metrics): Tunnels {
   }
 }
 
-/** A side that has said all it has to say leaves the other one to finish; a fault or a break takes both. */
+/** A side that ends lets the other one finish; a fault or a broken connection closes both. */
 function closeTogether(client: Socket, destination: Socket, end: () => void): void {
   const onClose = (closed: Socket, other: Socket) => (hadError: boolean) => {
     if (hadError || !closed.readableEnded || other.closed) end()
@@ -85,7 +86,7 @@ function closeTogether(client: Socket, destination: Socket, end: () => void): vo
   destination.on('error', end).on('close', onClose(destination, client))
 }
 
-/** The client's first bytes wait until the doorkeeper has spoken; all that follows is piped. */
+/** The client's first bytes wait for the doorkeeper's verdict; all that follows is piped. */
 function passBeginning(client: Socket, destination: Socket, ask: AskDoorkeeper, end: () => void): void {
   const held: Buffer[] = []
   let keeper: Doorkeeper | null = null
@@ -97,12 +98,12 @@ function passBeginning(client: Socket, destination: Socket, ask: AskDoorkeeper, 
     watch?.on('error', end).pipe(destination)
     const taker = watch ?? destination
     for (const bytes of held) taker.write(bytes)
-    // A client that ended meanwhile will not say so again.
+    // The end of a client that ended meanwhile is not emitted again.
     if (client.readableEnded) taker.end()
     else client.pipe(taker)
   }
   const stop = (): void => clearTimeout(timer)
-  // A beginning that will not be whole any more says nothing of where it was going.
+  // First bytes that stay incomplete do not show a destination.
   const onEnd = (): void => (keeper === null ? goOn() : end())
   const onData = (bytes: Buffer): void => {
     const isFirst = held.length === 0
@@ -115,10 +116,11 @@ function passBeginning(client: Socket, destination: Socket, ask: AskDoorkeeper, 
     }
     keeper?.feed(bytes)
   }
-  // The end of a socket comes whether anybody listens or not: it may have come while the far side was connected to.
+  // A socket emits its end whether anybody listens or not: that may have happened while the destination was connected
+  // to.
   if (client.readableEnded) return goOn()
   client.on('data', onData).on('end', onEnd).on('close', stop)
-  // It waits since its first bytes were looked at.
+  // It is paused since its first bytes were checked.
   client.resume()
 }
 
@@ -130,16 +132,16 @@ export function dial({ host, port }: Authority, lookup: LookupFunction, timeoutM
       const error = Object.assign(new Error(`no connection within ${timeoutMs / 1000} s`), { code: 'ETIMEDOUT' })
       socket.destroy(error)
     }, timeoutMs)
-    const settle = (): void => {
+    const release = (): void => {
       clearTimeout(timer)
       socket.off('connect', onConnect).off('error', onError)
     }
     const onConnect = (): void => {
-      settle()
+      release()
       resolve(socket)
     }
     const onError = (error: Error): void => {
-      settle()
+      release()
       reject(error)
     }
     socket.on('connect', onConnect).on('error', onError)

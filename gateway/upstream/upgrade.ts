@@ -1,6 +1,7 @@
 /**
- * Requests to switch a connection to another protocol (RFC 9110 §7.8), as WebSocket and SPDY do: which are taken for one, how
- * their client is kept until both sides have switched, and the joining. Whether one may go on is the road's to say.
+ * Requests to switch a connection to another protocol (RFC 9110 §7.8), such as WebSocket and SPDY. Detects them, keeps
+ * the client's connection open until both sides have switched, and joins the two. The pipeline decides whether a
+ * request may switch.
  */
 import type { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
@@ -8,11 +9,11 @@ import type { Duplex } from 'node:stream'
 import { ServerResponse } from '../runtime/node-http.ts'
 import type { Tunnels } from './tunnel.ts'
 
-/** A request that asks for a switch, and the connection that it came on. */
+/** A request to switch, and the connection that it was received on. */
 export interface Upgrade {
-  /** As the request spells it: `websocket`, `SPDY/3.1`. */
+  /** As written in the request: `websocket`, `SPDY/3.1`. */
   readonly protocol: string
-  /** The client's connection, from here on no HTTP server's. */
+  /** The client's connection, which no HTTP server uses from here on. */
   readonly client: Socket
   /** For any other answer than the switch. */
   readonly response: ServerResponse
@@ -21,12 +22,15 @@ export interface Upgrade {
 }
 
 const ONE_PROTOCOL = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+)(?:\/[!#$%&'*+.^_`|~0-9A-Za-z-]+)?$/
-/** HTTP itself in another version or under TLS: requests would follow that nobody judges. Browsers and servers gave both up (RFC 9113 §3.1). */
+/**
+ * HTTP itself in another version or under TLS: nobody would judge the requests that follow. Browsers and servers no
+ * longer support either (RFC 9113 §3.1).
+ */
 const HTTP_AGAIN: ReadonlySet<string> = new Set(['h2', 'h2c', 'http', 'https', 'tls'])
 
 /**
- * True for a request that is taken for an upgrade. Any other is answered as if it had asked for none, which servers may do:
- * with several protocols to choose from, with a body, or in HTTP/1.0 (RFC 9110 §7.8).
+ * True for a request that is handled as an upgrade. Any other is answered as if it had asked for none, which servers
+ * may do (RFC 9110 §7.8): one with several protocols, with a body, or in HTTP/1.0.
  */
 export function isUpgrade({ headers, httpVersion }: Pick<IncomingMessage, 'headers' | 'httpVersion'>): boolean {
   const [, name] = ONE_PROTOCOL.exec(headers.upgrade ?? '') ?? []
@@ -34,10 +38,12 @@ export function isUpgrade({ headers, httpVersion }: Pick<IncomingMessage, 'heade
   return name !== undefined && !HTTP_AGAIN.has(name.toLowerCase()) && !hasBody && httpVersion === '1.1'
 }
 
-/** Clients wait for the answer before they speak the new protocol; what comes sooner is kept up to here. */
+/** Clients wait for the answer before they use the new protocol; earlier bytes are kept up to this number. */
 const MAX_EARLY_BYTES = 64 * 1024
 
-/** Takes the connection over from the HTTP server. A client that goes away meanwhile takes the answer with it. */
+/**
+ * Takes the connection over from the HTTP server. If the client disconnects meanwhile, the answer is closed with it.
+ */
 export function takeUpgrade(request: IncomingMessage, client: Socket, head: Buffer): Upgrade {
   const early: Buffer[] = head.length === 0 ? [] : [head]
   let size = head.length
@@ -63,18 +69,18 @@ export function takeUpgrade(request: IncomingMessage, client: Socket, head: Buff
   return { protocol: request.headers.upgrade ?? '', client, response, release }
 }
 
-/** True when the upstream switched to what it was asked for. */
+/** True when the upstream switched to the requested protocol. */
 export function isAsked({ protocol }: Upgrade, answered: string | undefined): boolean {
   return answered?.toLowerCase() === protocol.toLowerCase()
 }
 
-/** Silence is no reason to close such a connection; a peer that vanished is found by TCP. */
+/** Silence is no reason to close such a connection; TCP detects a peer that is gone. */
 const KEEP_ALIVE_MS = 60_000
 
 /**
- * Tells the client that the upstream has switched, and joins both.
+ * Answers the client that the upstream has switched, and joins both.
  * @param fields of the answer: name, value, name, value …, without those of the connection
- * @param onEnd with the bytes that the upstream sent since
+ * @param onEnd called with the bytes that the upstream has sent since
  */
 export function joinUpgrade(
   { protocol, client, response, release }: Upgrade,
@@ -83,7 +89,7 @@ export function joinUpgrade(
   tunnels: Pick<Tunnels, 'open'>,
   onEnd: (received: number) => void,
 ): void {
-  if (!(upstream instanceof Socket)) throw new TypeError('the upstream switched on something that is no connection')
+  if (!(upstream instanceof Socket)) throw new TypeError('the upstream switched on something that is not a connection')
   response.writeHead(101, [...fields, 'Connection', 'Upgrade', 'Upgrade', protocol])
   release()
   // Not flushHeaders(): it would write the head as UTF-8, and header values are Latin-1 (RFC 9110 §5.5).

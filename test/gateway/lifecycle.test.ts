@@ -130,7 +130,7 @@ test('a data directory that cannot be used is named with the setting to change',
   writeFileSync(file, '')
   await assert.rejects(
     startGateway({ value: { listen: FREE_PORTS, data_dir: join(file, 'below') }, environment: {} }),
-    /data directory .*below cannot be made: .*PREFLIGHT_DATA_DIR/,
+    /data directory .*below cannot be created: .*PREFLIGHT_DATA_DIR/,
   )
   const folder = newFolder()
   writeFileSync(join(folder, 'ledger.db'), 'not a database at all, but long enough to look at'.repeat(40))

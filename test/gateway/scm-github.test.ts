@@ -288,7 +288,7 @@ test('no receipt stands for a list of changes that was cut off', async (t) => {
   scene.repository.commit('feature', many)
   const answer = await scene.send('PUT', MERGE, {}, { 'preflight-receipt': 'a.b.c' })
   assert.equal(answer.status, 403)
-  assert.match(await answer.text(), /could not be read whole/)
+  assert.match(await answer.text(), /could not be read completely/)
 })
 
 const FAULTS: Readonly<Record<string, ScmReply>> = {

@@ -178,7 +178,7 @@ test('a change that could not be read whole has no receipt', async () => {
   const question: Question = { ...QUESTION, ground: { kind: 'change_set', artifacts: [], unreadable } }
   const demanded = await gate({}, { require: true }, question)
   assert.equal(demanded?.basis, 'demand')
-  assert.match(demanded.demand.note, /could not be read whole/)
+  assert.match(demanded.demand.note, /could not be read completely/)
   assert.equal(await gate({}, { accept: true }, question), null)
 })
 

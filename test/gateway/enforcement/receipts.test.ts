@@ -13,7 +13,7 @@ test('a route that requires a receipt tells which one, takes exactly that, and s
   assert.equal(refused.headers.get('preflight-action'), 'STOP')
   const body: unknown = await refused.json()
   assert.equal(at(body, 'error'), 'PREFLIGHT_RECEIPT_REQUIRED')
-  assert.match(textAt(body, 'message'), /No receipt came with it.*POST \/api\/v1\/preflight/)
+  assert.match(textAt(body, 'message'), /No receipt came with the call.*POST \/api\/v1\/preflight/)
   assert.equal(upstream.requests.length, 0)
 
   const issued = await preflight(Object(at(body, 'receipt_required', 'context')))
