@@ -142,7 +142,7 @@ suite('validate: enforce', () => {
     const { ask, upstream } = await scene(t, { validate: 'enforce' }, 'type Query { user: Nobody }')
     const answer = await ask('{ user { id } }')
     assert.equal(answer.status, 503)
-    assert.match(textAt(await answer.json(), 'message'), /could not be held against the schema.*Nobody/)
+    assert.match(textAt(await answer.json(), 'message'), /could not be checked against the schema.*Nobody/)
     assert.equal(upstream.requests.length, 0)
   })
 

@@ -113,7 +113,7 @@ test('a deployment goes on with a receipt in its annotation, and not without or 
   if (it === null) return
   const bare = await it.kubectl.run('create -f FILE', deployment())
   assert.equal(bare.code, 1)
-  assert.match(bare.stderr, /\(Forbidden\).*goes on only with a receipt/)
+  assert.match(bare.stderr, /\(Forbidden\).*needs a receipt/)
   assert.match(bare.stderr, /annotation preflight\.dev\/receipt/)
   const foreign = await receipt(it, 'k8s:Deployment:shop/other')
   const wrong = await it.kubectl.run('create -f FILE', deployment({ 'preflight.dev/receipt': foreign }))
@@ -131,7 +131,7 @@ test('a deployment that kubectl makes up itself, in protobuf, needs a receipt to
   if (it === null) return
   const { code, stderr } = await it.kubectl.run('create deployment web --image=nginx')
   assert.equal(code, 1)
-  assert.match(stderr, /Preflight stopped create deployments shop\/web: it goes on only with a receipt/)
+  assert.match(stderr, /Preflight stopped create deployments shop\/web: it needs a receipt/)
   assert.deepEqual(it.cluster.writes(), [])
 })
 

@@ -233,7 +233,7 @@ test('a route that asks for the head commit refuses a merge without one', async 
   const scene = await scmScene(t, 'github', { scm: { require_head: true } })
   const answer = await scene.send('PUT', MERGE, {})
   assert.equal(answer.status, 403)
-  assert.match(await answer.text(), /does not name the head commit/)
+  assert.match(await answer.text(), /does not name its head commit/)
   assert.equal((await scene.send('PUT', MERGE, { sha: scene.repository.tip('feature') })).status, 200)
 })
 

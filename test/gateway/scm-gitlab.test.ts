@@ -209,5 +209,5 @@ test('a merge by GraphQL names its head where the route asks for it', async (t) 
   const query = 'mutation { mergeRequestAccept(input: { projectPath: "acme/pets", iid: "7" }) { errors } }'
   const refused = await scene.send('POST', '/api/graphql', { query })
   assert.equal(refused.status, 403)
-  assert.match(await refused.text(), /does not name the head commit/)
+  assert.match(await refused.text(), /does not name its head commit/)
 })

@@ -1,16 +1,16 @@
-/** What a call to Argo CD does, whichever of its two interfaces it comes by. */
+/** What a call to Argo CD does, through either of its two interfaces. */
 
 export type ArgocdCall =
-  /** Reads, log-ins and rehearsals: nothing is changed. */
+  /** Reads, sign-ins and dry runs: nothing is changed. */
   | { readonly kind: 'read' }
   | {
       readonly kind: 'write'
-      /** In words for the ledger: `sync`, `rollback`. */
+      /** The verb in the ledger: `sync`, `rollback`. */
       readonly verb: string
       readonly operation: string
-      /** `NAMESPACE/NAME` of an application, else the path of what is called, from its slash. */
+      /** `NAMESPACE/NAME` of an application, else the path that is called, from its slash. */
       readonly object: string
-      /** What is put in effect, where the call says so. */
+      /** The deployed revision, where the call names it. */
       readonly revision: string | null
     }
   | { readonly kind: 'unreadable'; readonly message: string }
@@ -21,7 +21,7 @@ export interface Application {
   readonly namespace: string | null
 }
 
-/** A receipt that lets an application be synced must not let it be deleted. */
+/** A receipt for syncing an application must not authorize its deletion. */
 export function writeTo(
   { name, namespace }: Application,
   ownNamespace: string,
@@ -37,7 +37,7 @@ export function unreadable(message: string): ArgocdCall {
   return { kind: 'unreadable', message }
 }
 
-/** Names of texts that are absent when empty, as Argo CD takes them. */
+/** A text that counts as absent when empty, as in Argo CD. */
 export function textOrNull(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }

@@ -1,11 +1,14 @@
-/** Calls to Argo CD by gRPC and gRPC-Web, which its own command line uses: the method by the path, the application by its message. */
+/**
+ * Calls to Argo CD over gRPC and gRPC-Web, which its command line uses: the path names the method, the message names
+ * the application.
+ */
 import { lookupTable } from '../../../engine/base.ts'
 import type { Call } from '../../calls/call.ts'
 import { createMessageReader, type MessageTable, type MessageValue } from '../common/protobuf-message.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 import { revisionOf, textOrNull, unreadable, writeTo, type Application, type ArgocdCall } from './call.ts'
 
-/** Field numbers of Argo CD's application.proto and of ObjectMeta. Fields without a row say nothing of what is meant. */
+/** Field numbers of Argo CD's application.proto and of ObjectMeta. Fields without a row do not affect the meaning. */
 const MESSAGES: MessageTable = {
   Sync: {
     name: [1, 'string'],
@@ -45,7 +48,7 @@ const VERBS: Readonly<Record<string, string>> = lookupTable({
   Create: 'create',
   Update: 'update',
 })
-/** Methods that only answer, beside those that begin with Get, List or Watch. */
+/** Methods that only read, in addition to those that begin with Get, List or Watch. */
 const READING: ReadonlySet<string> = new Set([
   'CanI',
   'ManagedResources',
@@ -58,14 +61,14 @@ const READING: ReadonlySet<string> = new Set([
 ])
 
 /**
- * What the server itself takes for gRPC: it looks at the method and at the letters of the type as they are, and has all else
- * by its REST interface.
+ * What the server itself treats as gRPC: it compares the method and the exact content type, and passes all else to its
+ * REST interface.
  */
 export function isGrpc({ method, headers }: Pick<Call, 'method' | 'headers'>): boolean {
   return method === 'POST' && (headers['content-type'] ?? '').startsWith('application/grpc')
 }
 
-/** `/package.Service/Method`, behind whatever path the server stands under; null for what is no such call. */
+/** `/package.Service/Method`, behind the root path of the server; null for any other call. */
 export function grpcMethod(
   call: Pick<Call, 'method' | 'headers'>,
   path: string,
@@ -116,12 +119,12 @@ function singleFrame({ body, headers }: Call): ReadFrame {
     return { ok: false, message: 'gRPC-Web in its text form cannot be judged; use the binary one.' }
   const bytes = body ?? Buffer.alloc(0)
   const isWhole = bytes.length >= FRAME_HEAD && bytes.readUInt32BE(1) === bytes.length - FRAME_HEAD
-  if (!isWhole) return { ok: false, message: 'The call is not one whole gRPC message.' }
+  if (!isWhole) return { ok: false, message: 'The call is not exactly one complete gRPC message.' }
   if (bytes[0] !== 0) return { ok: false, message: 'A compressed gRPC message cannot be judged.' }
   return { ok: true, bytes: bytes.subarray(FRAME_HEAD) }
 }
 
-/** google.rpc.Code: a client must not take a stop for something to try again, and may try again what could not be judged. */
+/** google.rpc.Code: a client must not retry a refused call, and may retry one that could not be judged. */
 export function grpcStatus(httpStatus: number): number {
   if (httpStatus === 400) return 3
   return httpStatus >= 500 ? 14 : 7

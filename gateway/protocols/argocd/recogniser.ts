@@ -1,4 +1,7 @@
-/** Argo CD: reads and rehearsals pass; what would change an application, or anything else of the server, needs a receipt for it. */
+/**
+ * Argo CD: reads and dry runs pass; a call that would change an application, or anything else of the server, needs a
+ * receipt.
+ */
 import type { ArgocdRoute } from './settings.ts'
 import type { Action, JudgedAction, Question, Recogniser, Refusal } from '../common/action.ts'
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
@@ -41,7 +44,7 @@ function recognise(call: Call<ArgocdRoute>): Action {
   return { kind: 'refuse', name, answer: inForm(jsonAnswer(400, members)) }
 }
 
-/** Behind the path that the server stands under (`--rootpath`). */
+/** The path behind the root path of the server (`--rootpath`). */
 function pathOf({ upstreamPath, route }: CallHead<ArgocdRoute>): string {
   const [path = ''] = upstreamPath.split('?', 1)
   const base = route.upstream === undefined ? '' : new URL(route.upstream).pathname.replace(/\/$/, '')
@@ -81,7 +84,7 @@ class WriteAction implements JudgedAction {
   }
 }
 
-/** Trailers-Only: the whole answer is its head, as gRPC and gRPC-Web both allow. */
+/** Trailers-Only: the answer consists of its head, as gRPC and gRPC-Web both allow. */
 function grpcAnswer({ headers, correlationId }: Call<ArgocdRoute>, { status, body }: Answer, message?: string): Answer {
   const document: unknown = message ?? JSON.parse(String(body))
   const text = typeof document === 'string' ? document : textMember(document)

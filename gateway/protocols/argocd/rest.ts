@@ -1,4 +1,4 @@
-/** Calls to the REST interface of Argo CD (`/api/v1/…`): which application, and what is done to it. */
+/** Calls to the REST interface of Argo CD (`/api/v1/…`): which application, and what the call does to it. */
 import type { Call } from '../../calls/call.ts'
 import { countingNames, otherSpelling } from '../../json/folded-names.ts'
 import { overridesMethod } from '../common/method-override.ts'
@@ -11,7 +11,7 @@ const API = '/api/v1'
 /** Logging in and out changes nothing that is deployed. */
 const SIGN_IN = [/^\/api\/v1\/session$/, /^\/api\/dex\//, /^\/auth\//]
 
-/** Where the application's namespace is said. */
+/** Where the application's namespace is stated. */
 interface RestRow {
   readonly method: string
   /** Behind the application's name. */
@@ -33,7 +33,7 @@ const ROWS: readonly RestRow[] = [
   { method: 'POST', below: 'resource/actions/v2', verb: 'run action on', namespaceIn: 'body' },
 ]
 
-/** Of paths that are known here, the longest first; `*` for a name. */
+/** Known paths, the longest first; `*` for a name. */
 const LITERALS: readonly (readonly [method: string | null, segments: readonly string[]])[] = [
   ...ROWS.toSorted((one, other) => other.below.length - one.below.length).map(
     ({ method, below }) => [method, ['api', 'v1', 'applications', '*', ...below.split('/').filter(Boolean)]] as const,
@@ -43,7 +43,7 @@ const LITERALS: readonly (readonly [method: string | null, segments: readonly st
   [null, ['api']],
 ]
 
-/** @param path at the server, without query and without the path that the server stands under */
+/** @param path at the server, without query and without the root path of the server */
 export function readRestCall(call: Call, path: string, ownNamespace: string): ArgocdCall {
   if (overridesMethod(call)) return unreadable('The call states its method twice.')
   // The web terminal is an upgraded GET; it is a shell in a pod.
@@ -60,7 +60,10 @@ export function readRestCall(call: Call, path: string, ownNamespace: string): Ar
   return row === undefined ? other : readRow(call, row, decoded(name), ownNamespace)
 }
 
-/** Only the name of an application may be in letters of its own: a literal in others is the same to some servers in front. */
+/**
+ * Only the name of an application may use any letters: some servers in front read a literal in another case as the
+ * same.
+ */
 function pathProblem(method: string, path: string): string | null {
   const segments = singleSegments(path)
   if (segments === null || path.slice(1).split('/').slice(0, -1).includes(''))

@@ -1,4 +1,4 @@
-/** What a route of the protocol `argocd` has to know of the server behind it. Part of the configuration's schema. */
+/** The settings of a route of the protocol `argocd`. Part of the configuration schema. */
 import type { ProtocolSettings, RouteWith } from '../common/protocol-settings.ts'
 import { Type } from '../../../engine/base.ts'
 import { strict } from '../../settings/fields.ts'
@@ -9,7 +9,7 @@ const ArgocdSection = strict(
       default: 'argocd',
       pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$',
       description:
-        'protocol argocd: namespace of applications for which a call names none: the one that Argo CD itself runs in.',
+        'protocol argocd: namespace of applications for which a call names none: the namespace of Argo CD itself.',
     }),
   },
   'Argo CD.',

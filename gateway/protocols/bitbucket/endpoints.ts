@@ -1,7 +1,10 @@
-/** Every write endpoint of Bitbucket Cloud's API beside those that its recogniser judges: what becomes of it, and why. https://developer.atlassian.com/cloud/bitbucket/rest/ */
+/**
+ * Every write endpoint of Bitbucket Cloud's API that its recogniser does not judge: its effect, and why.
+ * https://developer.atlassian.com/cloud/bitbucket/rest/
+ */
 import type { EndpointGroup } from '../scm/endpoints.ts'
 
-/** Behind the repository. */
+/** Behind the path of the repository. */
 export const BITBUCKET_REPOSITORY: readonly EndpointGroup[] = [
   {
     effect: 'passes',
@@ -103,7 +106,7 @@ export const BITBUCKET_REPOSITORY: readonly EndpointGroup[] = [
   },
 ]
 
-/** From the root of the API, and of the site that git and sign-in are at. */
+/** From the root of the API, and of the site of git and sign-in. */
 export const BITBUCKET_ELSEWHERE: readonly EndpointGroup[] = [
   {
     effect: 'passes',

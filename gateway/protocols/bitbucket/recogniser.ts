@@ -1,4 +1,7 @@
-/** Bitbucket Cloud's API and git over HTTP: which calls land something. https://developer.atlassian.com/cloud/bitbucket/rest/ */
+/**
+ * Bitbucket Cloud's API and git over HTTP: which calls change a protected branch.
+ * https://developer.atlassian.com/cloud/bitbucket/rest/
+ */
 import type { ScmRoute } from '../scm/settings.ts'
 import { createBitbucketClient } from '../../scm/bitbucket.ts'
 import { optionalTextAt } from '../../scm/members.ts'
@@ -20,7 +23,7 @@ export const BITBUCKET_ROWS: readonly ScmRow[] = [
     because: 'it merges',
     intents: ({ repository, names }) => {
       const id = names['id'] ?? ''
-      if (!/^[1-9][0-9]{0,9}$/.test(id)) throw new UnreadableIntent(`"${id}" is no number of a pull request.`)
+      if (!/^[1-9][0-9]{0,9}$/.test(id)) throw new UnreadableIntent(`"${id}" is not the number of a pull request.`)
       return [{ kind: 'merge_request', repository, id, head: null }]
     },
   },
@@ -39,12 +42,12 @@ export const BITBUCKET_ROWS: readonly ScmRow[] = [
   { path: [], because: 'it may change the main branch, or who reaches the repository', intents: settings },
 ]
 
-/** Its form is read as a whole, beside the table. */
+/** Its form is read as a whole, separately from the table. */
 function unreachable(): Intents {
-  throw new UnreadableIntent('a commit by form is not read here.')
+  throw new UnreadableIntent('a commit by form is not supported here.')
 }
 
-/** Of what a repository is called and shows; everything else about it decides who reaches it. */
+/** The names and descriptions of a repository; all other settings decide who can access it. */
 const DESCRIPTIVE: ReadonlySet<string> = new Set([
   'description',
   'website',
@@ -56,8 +59,8 @@ const DESCRIPTIVE: ReadonlySet<string> = new Set([
 
 function settings({ call, parameters }: ScmCall): Intents {
   if (parameters['mainbranch'] !== undefined)
-    throw new UnreadableIntent('another main branch takes the place of the one that merges were judged for.')
-  // Only a repository that is not there yet is made by POST, and nobody calls it.
+    throw new UnreadableIntent('another main branch would replace the one that merges were judged for.')
+  // POST only creates a repository, which nobody calls yet.
   if (call.method === 'POST') return []
   const isDescriptive = call.method !== 'DELETE' && statesOnly(parameters, DESCRIPTIVE)
   return isDescriptive ? [] : 'administer'
@@ -108,14 +111,17 @@ function beside(segments: readonly string[]) {
     : null
 }
 
-/** A commit by form, parts of which may stand in the query: each field is a file by its path, `files` names those that are meant, and without content they go. */
+/**
+ * A commit by form, parts of which may be in the query. Each field is a file by its path, `files` names the files, and
+ * those without content are deleted.
+ */
 async function recogniseSource(call: Call<ScmRoute>, { prefix, repository }: LocatedRepository, deps: ScmDeps) {
   const name = `${call.method} ${call.upstreamPath.split('?', 1)[0] ?? ''}`
   try {
     const query = new URLSearchParams(call.upstreamPath.split('?').slice(1).join('?'))
     const members = single([...query, ...(await bodyMembers(call))])
     const branch = members.find(([field]) => field === 'branch')?.[1] ?? ''
-    if (typeof branch !== 'string') throw new UnreadableIntent('"branch" is a file and no text.')
+    if (typeof branch !== 'string') throw new UnreadableIntent('"branch" is a file and not text.')
     const target = branch === '' ? null : branchOf(branch)
     if (!isProtected(call, target)) return passing(name)
     const intent: ScmIntent = { kind: 'write_files', repository, branch: target, writes: writesOf(members) }
@@ -129,14 +135,14 @@ async function recogniseSource(call: Call<ScmRoute>, { prefix, repository }: Loc
 
 type FormMember = readonly [field: string, value: unknown]
 
-/** Only `files` and `parents` may come with several values. @throws UnreadableIntent */
+/** Only `files` and `parents` may have several values. @throws UnreadableIntent */
 function single(members: readonly FormMember[]): readonly FormMember[] {
   const known = new Map<string, unknown>()
   for (const [field, value] of members) {
     if (field === 'files' || field === 'parents') continue
     const name = OWN_FIELDS.has(field) ? field : field.replace(/^\/+/, '/')
     if (known.has(name) && known.get(name) !== value)
-      throw new UnreadableIntent(`The request states "${field}" twice, and not the same.`)
+      throw new UnreadableIntent(`The request states "${field}" twice, with different values.`)
     known.set(name, value)
   }
   return members

@@ -1,6 +1,6 @@
 /**
- * The gateway's own questions to an upstream, asked as the caller of one request: with the credentials of that very request,
- * to the origin that it goes to, and kept no longer than that.
+ * The gateway's own requests to an upstream, on behalf of the caller of one request. They use the credentials of that
+ * request, which are not kept, and go to its origin.
  */
 import type { Dispatcher } from 'undici'
 import { BytePieces } from '../../runtime/byte-pieces.ts'
@@ -14,10 +14,10 @@ export interface CallerQuestion {
   /** Path and query at the upstream. */
   readonly path: string
   readonly body: Buffer | null
-  /** Of the body; absent: that of the call's own. */
+  /** Type of the body; absent: that of the call. */
   readonly type?: string
   readonly accept: string
-  /** Longest answer that is read; absent: 8 MiB. */
+  /** Maximum length of the answer; absent: 8 MiB. */
   readonly maxBytes?: number
 }
 
@@ -28,7 +28,10 @@ export interface CallerAnswer {
 }
 
 const MAX_BYTES = 8 * 1024 * 1024
-/** What the call says of its own body or connection, and what would have the upstream answer in another form. */
+/**
+ * Fields that concern the call's own body or connection, and those with which the upstream would answer in another
+ * form.
+ */
 const OF_THE_CALL: ReadonlySet<string> = new Set([
   'content-length',
   'content-type',
@@ -39,11 +42,11 @@ const OF_THE_CALL: ReadonlySet<string> = new Set([
   'if-none-match',
   'if-modified-since',
   'if-unmodified-since',
-  // A password that serves once is for the call itself.
+  // A one-time password belongs to the call itself.
   'npm-otp',
 ])
 
-/** Rejects when there is no whole answer within the route's timeout, or one that is too long. */
+/** Rejects when there is no complete answer within the route's timeout, or the answer is too long. */
 export async function askAsCaller(
   call: Call,
   { method, path, body, type = call.headers['content-type'], accept, maxBytes = MAX_BYTES }: CallerQuestion,
@@ -71,8 +74,8 @@ async function readBounded(body: AsyncIterable<Buffer>, maxBytes: number): Promi
   return pieces.whole()
 }
 
-/** Why there was no answer, in words for the caller. */
+/** Why there was no answer, as text for the caller. */
 export function lookupFault(error: unknown): string {
-  if (!(error instanceof Error) || error instanceof errors.UndiciError) return 'it did not answer as it should'
+  if (!(error instanceof Error) || error instanceof errors.UndiciError) return 'it did not answer correctly'
   return error.name === 'TimeoutError' ? 'it did not answer in time' : error.message
 }

@@ -1,4 +1,7 @@
-/** A changed contract that stopped a call, as the caller hears of it: which one, what changed for this call, and how it is accepted. */
+/**
+ * A changed contract that stopped a call, as reported to the caller: which one, what changed for this call, and how it
+ * is accepted.
+ */
 import type { Envelope } from '../../../engine/internal.ts'
 
 /** The contract that an upstream offers instead of the baseline. */
@@ -10,7 +13,7 @@ export interface OfferedCandidate {
 
 /** Members of a refusal that a candidate causes (docs/reference/api.md#baselines). */
 export interface CandidateNotice extends OfferedCandidate {
-  /** What changed for this very call, in one sentence each. */
+  /** What changed for this call, in one sentence each. */
   readonly changes: readonly string[]
   /** How an approver makes it the baseline, where the policy lets them. */
   readonly accept: {
@@ -23,7 +26,7 @@ export interface CandidateNotice extends OfferedCandidate {
   }
 }
 
-/** Stands where the approver gives the reason. */
+/** A placeholder for the approver's reason. */
 const REASON = 'WHY'
 
 export function candidateNotice(
@@ -43,7 +46,7 @@ export function candidateNotice(
   }
 }
 
-/** In two sentences, for every protocol whose refusal is a text. */
+/** As two sentences, for protocols whose refusal is text. */
 export function candidateText({ baseline, digest, accept }: CandidateNotice): string {
   const { method, path, body } = accept.api
   return (
@@ -52,7 +55,7 @@ export function candidateText({ baseline, digest, accept }: CandidateNotice): st
   )
 }
 
-/** For a shell, where the name holds more than names of routes do. */
+/** Quoted for a shell, where the name holds more than names of routes do. */
 function quoted(name: string): string {
   return /^[\w./:-]+$/.test(name) ? name : `'${name.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -1,6 +1,7 @@
 /**
- * What comes of holding calls and answers against the pinned contract itself (`validate`): counts, log lines, rows of the ledger,
- * events for the sinks. An answer that drifts does so at every call, so it is recorded and told once in a while, with how often.
+ * Reports the results of `validate`, which checks calls and answers against the pinned contract: counts, log lines,
+ * rows of the ledger, events for the sinks. An answer that drifts does so at every call, so it is reported once in a
+ * while, with the number of occurrences.
  */
 import { LRUCache } from 'lru-cache'
 import type { ExecutionAction } from '../../../engine/internal.ts'
@@ -15,7 +16,7 @@ import type { Permit } from './action.ts'
 import type { Subject } from '../../calls/subject.ts'
 import type { Call } from '../../calls/call.ts'
 
-/** The verdict that the call went on under. */
+/** The verdict with which the call was forwarded. */
 export interface Under {
   readonly action: ExecutionAction
   readonly decisionId: string | null
@@ -23,20 +24,25 @@ export interface Under {
 
 export interface Departure {
   readonly call: Call
-  /** What was called, as the contract has it: `tools/call search`, `GET /pets/{petId}`. Null: it does not describe it. */
+  /**
+   * The called operation in the contract's terms: `tools/call search`, `GET /pets/{petId}`. Null: the contract does not
+   * describe it.
+   */
   readonly operation: string | null
-  /** Digest of the contract that it departs from. */
+  /** Digest of the contract that is violated. */
   readonly contract: string
   readonly violations: readonly Violation[]
 }
 
 export interface ContractChecks {
   count(route: string, side: ValidatedMessage['side'], result: Conformance['result'] | 'failed'): void
-  /** A call that is not sent for it. Resolves when its row is written as far as `ledger.calls` asks; never rejects. */
+  /**
+   * A call that is refused for a violation. Resolves when its row is as durable as `ledger.calls` asks; never rejects.
+   */
   refused(departure: Departure): Promise<void>
-  /** A call that goes on all the same. */
+  /** A violating call that is forwarded nevertheless. */
   observed(departure: Departure): void
-  /** An answer; it has gone out by then. */
+  /** A violating answer; it is already sent. */
   drifted(departure: Departure, under: Under): void
 }
 
@@ -47,22 +53,22 @@ interface ContractChecksDeps {
   readonly logger: Logger
   /** Milliseconds since the epoch. */
   readonly now: () => number
-  /** Milliseconds within which the same thing is told once. */
+  /** Milliseconds within which the same violation is reported once. */
   readonly window: () => number
 }
 
-/** Operations, by contract, of which it is known when they were told. */
+/** Maximum number of operations, by contract, whose last report is remembered. */
 const MAX_REPORTED = 10_000
 
 export function createContractChecks(deps: ContractChecksDeps): ContractChecks {
   const { store, monitoring, metrics, logger, now } = deps
   const reported = new LRUCache<string, { readonly at: number; unreported: number }>({ max: MAX_REPORTED })
-  /** How often it happened since it was last told; null: it was told a moment ago. */
+  /** Number of occurrences since the last report; null: it was reported recently. */
   const occurrences = (
     effect: ContractViolation['effect'],
     { call, operation, contract }: Departure,
   ): number | null => {
-    // What no operation stands for is told together: its path is anybody's to choose.
+    // Paths without an operation are reported together: anybody can choose such a path.
     const key = JSON.stringify([call.route.name, effect, operation, contract])
     const last = reported.get(key)
     if (last !== undefined && now() - last.at < deps.window()) {
@@ -104,22 +110,22 @@ export function createContractChecks(deps: ContractChecksDeps): ContractChecks {
   return {
     count: (route, side, result) => metrics.count('preflight_contract_checks_total', { route, side, result }),
     async refused(departure) {
-      log(departure, null, 'a call that violates the pinned contract was refused')
+      log(departure, null, 'call that violates the pinned contract refused')
       report('refused', departure, null)
       await record(rowOf('refused', departure, { action: 'STOP', decisionId: null }, now()))
     },
     observed(departure) {
-      log(departure, null, 'a call violates the pinned contract')
+      log(departure, null, 'call violates the pinned contract')
       report('observed', departure, null)
     },
     drifted(departure, under) {
-      log(departure, DRIFT_PATTERN, 'an answer is not what the pinned contract describes')
+      log(departure, DRIFT_PATTERN, 'answer violates the pinned contract')
       if (report('drifted', departure, under.decisionId)) void record(rowOf('drifted', departure, under, now()))
     },
   }
 }
 
-/** Of one of the things that a call goes on for. A call that goes on although nothing could be decided has no verdict. */
+/** The verdict on one resource of a call. A call that is forwarded although nothing could be decided has none. */
 export function underOf(permit: Permit | null, subject: Subject | null): Under {
   const own = permit?.subjects.find((one) => subject === null || one.subject === subject)
   return own?.verdict ?? UNDECIDED
@@ -127,7 +133,7 @@ export function underOf(permit: Permit | null, subject: Subject | null): Under {
 
 const UNDECIDED: Under = { action: 'STOP', decisionId: null }
 
-/** Longest text of violations in an event. */
+/** Maximum length of the text of violations in an event. */
 const MAX_TEXT = 1000
 
 function violationOf(

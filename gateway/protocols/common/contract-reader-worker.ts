@@ -1,4 +1,4 @@
-/** Entry of a worker thread that reads one large contract for its operations and ends. */
+/** Entry of a worker thread that reads the operations of one large contract and ends. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { READERS, type ReadType } from './contract-reader.ts'
 

@@ -1,4 +1,7 @@
-/** What operations are found by, read out of the text of a contract: on the event loop when it is short, else in a thread of its own (law 7). */
+/**
+ * Reads the table for matching operations from the text of a contract: on the event loop when it is short, else in its
+ * own thread (law 7).
+ */
 import { Worker } from 'node:worker_threads'
 import {
   DEFAULT_DOCUMENT_LIMITS,
@@ -10,7 +13,7 @@ import {
 } from '../../../engine/internal.ts'
 import { readOperations, type OperationTable } from '../../validation/api-operations.ts'
 
-/** By the type of the contract. Plain data, since it may come out of a thread. */
+/** By the type of the contract. Plain data, since it may come from a thread. */
 interface ReadTables {
   readonly openapi: OperationTable
   readonly protobuf: RpcTable
@@ -18,7 +21,7 @@ interface ReadTables {
 }
 export type ReadType = keyof ReadTables
 
-/** Each throws when the text cannot be read: then no call can be matched, and none is judged by it. */
+/** Each throws when the text cannot be read: then no call can be matched or judged with it. */
 export const READERS: { readonly [Type in ReadType]: (text: string) => ReadTables[Type] } = {
   openapi: readOperations,
   protobuf: (text) => valueOf(readRpcs(text, DEFAULT_DOCUMENT_LIMITS)),

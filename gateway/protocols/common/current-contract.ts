@@ -1,6 +1,6 @@
 /**
- * The contract that a route's upstream offers now, from where the configuration says it is and no older than `contract.refresh`,
- * together with what the recogniser of its protocol reads out of it to find the operation that a call is.
+ * The contract that a route's upstream offers now, from its configured source and no older than `contract.refresh`. It
+ * comes with the index by which the protocol's recogniser finds the operation of a call.
  */
 import { LRUCache } from 'lru-cache'
 import type { ArtifactType } from '../../../engine/internal.ts'
@@ -10,7 +10,7 @@ import type { ContractSource } from '../../routing/route.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 
-/** A contract and what its operations are found by. */
+/** A contract and the index of its operations. */
 export interface IndexedContract<Index> {
   readonly contract: OfferedContract
   readonly index: Index
@@ -18,17 +18,17 @@ export interface IndexedContract<Index> {
 
 export interface CurrentContracts<Index> {
   /**
-   * As of at most `contract.refresh` ago; a promise where it has to be read. Rejects with PREFLIGHT_UNDECIDED.
-   * @param asked where it is not read from what the configuration names
+   * At most `contract.refresh` old; a promise where it has to be read. Rejects with PREFLIGHT_UNDECIDED.
+   * @param asked where it is not read from a configured source
    */
   of(route: Route, asked?: AskedContract): IndexedContract<Index> | Promise<IndexedContract<Index>>
-  /** What is read out of a text, one that was pinned, say; kept by its digest. Rejects with PREFLIGHT_UNDECIDED. */
+  /** The index of a text, for example a pinned one; kept by its digest. Rejects with PREFLIGHT_UNDECIDED. */
   indexOf(route: Route, text: BaselineText): Promise<Index>
 }
 
-/** A contract that the upstream itself is asked for on behalf of a call. */
+/** A contract that is requested from the upstream itself for a call. */
 interface AskedContract {
-  /** Whom the answer is for: what one caller is offered is not another one's. */
+  /** Who the answer is for: one caller may be offered another contract than the next. */
   readonly key: string
   readonly ask: () => Promise<string>
 }
@@ -37,7 +37,7 @@ export interface CurrentContractDeps {
   readonly metrics: Metrics
   /** Milliseconds since the epoch. */
   readonly now: () => number
-  /** The whole text of what the configuration names, with files of the route's `contract.origins`. */
+  /** The complete text of a configured source, with files of the route's `contract.origins`. */
   readonly readSource: (source: ContractSource, route: Route) => Promise<string>
 }
 
@@ -48,12 +48,12 @@ interface ContractView<Index> {
 }
 
 const DEFAULT_REFRESH_SECONDS = 60
-/** Contracts that are kept read. */
+/** Maximum number of contracts that are kept. */
 const MAX_KEPT = 64
-/** Callers of one route to each of whom another contract may be offered. */
+/** Maximum number of callers of one route with separate contracts. */
 const MAX_VIEWS = 1000
 
-/** @param read out of a text what operations are found by; rejects when it is no such contract */
+/** @param read the index of a text; rejects when the text is not such a contract */
 export function createCurrentContracts<Index extends object>(
   type: ArtifactType,
   read: (text: string) => Promise<Index>,

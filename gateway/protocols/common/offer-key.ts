@@ -1,21 +1,24 @@
 /**
- * The header fields of a request by which a server may offer other things to this caller than to the next one. What was asked for
- * with some of them is known for requests with the same ones only: a listing that leaves one out may be another listing.
+ * The header fields on which a server's offer to a caller may depend. A listing that was read with some of them is
+ * known only for requests with the same ones: without one of them it may be another listing.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Route } from '../../routing/route.ts'
 import { sha256Hex } from '../../runtime/hash.ts'
 
-/** Header fields by which callers say who they are. */
+/** Header fields that identify callers. */
 const CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'cookie', 'x-api-key', 'api-key'])
 
-/** Fields of the message, of the connection or of one request; a question of the gateway's own has others, or the same for no reason. */
+/**
+ * Fields of the message, of the connection or of one request; the gateway's own requests have others, or the same by
+ * chance.
+ */
 const NEUTRAL: ReadonlySet<string> = new Set(
   [
     'accept accept-encoding content-length content-type content-encoding content-digest digest transfer-encoding te trailer',
     'connection keep-alive upgrade expect last-event-id range if-match if-none-match if-modified-since if-unmodified-since',
     'mcp-method mcp-name mcp-session-id date idempotency-key npm-otp',
-    // Proofs of possession are made for each request.
+    // Proofs of possession are created for each request.
     'dpop signature signature-input x-amz-date x-amz-content-sha256',
     'traceparent tracestate baggage b3 sentry-trace uber-trace-id x-amzn-trace-id x-cloud-trace-context elastic-apm-traceparent',
     'x-request-id x-correlation-id request-id correlation-id x-trace-id x-request-start',
@@ -23,7 +26,7 @@ const NEUTRAL: ReadonlySet<string> = new Set(
 )
 const NEUTRAL_PREFIX = /^(?:mcp-param-|x-b3-|x-datadog-|ot-tracer-|preflight-)/
 
-/** Fields that hold no credential: most of them are written by the gateway itself. */
+/** Fields without credentials: the gateway itself writes most of them. */
 const PLAIN: ReadonlySet<string> = new Set([
   'host',
   'user-agent',
@@ -34,12 +37,18 @@ const PLAIN: ReadonlySet<string> = new Set([
 ])
 const LONGEST_PLAIN = 512
 
-/** Who the caller is, and what it chooses of the offer (`X-MCP-Toolsets`, `X-MCP-Readonly`): what a session stands for. `''` for none. */
+/**
+ * The identity of the caller, and its choice of the offer (`X-MCP-Toolsets`, `X-MCP-Readonly`): what a session is bound
+ * to. `''` for none.
+ */
 export function callerKey(headers: IncomingHttpHeaders): string {
   return keyOf(headers, (name) => CREDENTIALS.has(name) || name.startsWith('x-mcp-'))
 }
 
-/** All that a listing may depend on: `contract.listing_headers` beside credentials, or every field that is not neutral. `''` for none. */
+/**
+ * All that a listing may depend on: `contract.listing_headers` in addition to credentials, or every field that is not
+ * neutral. `''` for none.
+ */
 export function offerKey(headers: IncomingHttpHeaders, route: Pick<Route, 'contract'>): string {
   const named = namedFields(route)
   return keyOf(headers, (name) =>
@@ -49,7 +58,7 @@ export function offerKey(headers: IncomingHttpHeaders, route: Pick<Route, 'contr
   )
 }
 
-/** Hashed, so that credentials stay out of keys, unless every field is one that holds none. */
+/** Hashed, so that credentials stay out of keys, unless no field holds one. */
 function keyOf(headers: IncomingHttpHeaders, isPart: (name: string) => boolean): string {
   let fields = ''
   let isPlain = true

@@ -1,14 +1,14 @@
 /**
- * Some fields of protobuf messages off the wire, named in a table, with one reading only. The library that decodes is loaded
- * with the first message: most gateways never see one.
+ * Reads the fields of protobuf messages that a table names, with one reading only. The decoder library is loaded with
+ * the first message: most gateways never receive one.
  */
 import { createRequire } from 'node:module'
 import type * as ProtoLoader from '@grpc/proto-loader'
 import { isJsonObject } from '../../json/strict-json.ts'
 
 /**
- * Message → field → its number and type, `[]` behind the type when it may come more than once. Fields without a row are
- * skipped, as any reader skips what it does not know.
+ * Message → field → its number and type, with `[]` behind the type of a repeated field. Fields without a row are
+ * skipped, as in any decoder.
  */
 export type MessageTable = Readonly<Record<string, Readonly<Record<string, readonly [number: number, type: string]>>>>
 
@@ -18,7 +18,7 @@ type ReadMessage =
   | { readonly ok: true; readonly value: MessageValue }
   | { readonly ok: false; readonly message: string }
 
-/** Fields that did not come are absent, whatever their type. */
+/** Fields that were not sent are absent, whatever their type. */
 type MessageReader = (message: string, bytes: Buffer) => ReadMessage
 
 export function createMessageReader(table: MessageTable): MessageReader {
@@ -54,8 +54,9 @@ function load(table: MessageTable): ProtoLoader.PackageDefinition {
 }
 
 /**
- * Every field as a repeated one: what comes twice is then seen. Decoders differ in what they make of it (the last, or both
- * merged), and a message must not mean one object here and another one behind.
+ * Every field is decoded as a repeated one, so that duplicates are detected. Decoders differ in what they do with
+ * duplicates (the last value, or both merged), and a message must not mean different objects to the gateway and the
+ * upstream.
  */
 function fieldsOf(fields: MessageTable[string]): Record<string, { rule: string; id: number; type: string }> {
   return Object.fromEntries(

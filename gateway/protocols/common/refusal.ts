@@ -1,9 +1,12 @@
-/** What a stopped caller is told, in words for people and models and as the members of docs/reference/wire-headers.md#refusals. */
+/**
+ * The content of a refusal, as text for people and models and as the members of
+ * docs/reference/wire-headers.md#refusals.
+ */
 import { ERRORS } from '../../errors/errors.ts'
 import type { ReceiptDemand, Refusal } from './action.ts'
 import type { Answer } from '../../calls/answer.ts'
 
-/** The members that every protocol's answer carries. */
+/** The members in every protocol's answer. */
 export function refusalMembers(refusal: Refusal): Readonly<Record<string, unknown>> {
   return {
     error: refusal.code,
@@ -15,7 +18,7 @@ export function refusalMembers(refusal: Refusal): Readonly<Record<string, unknow
   }
 }
 
-/** For clients that print a body as it is: without the decision itself, which its id finds. */
+/** For clients that print a body unchanged: without the decision itself, which can be found by its id. */
 export function briefMembers({
   code,
   message,
@@ -30,17 +33,17 @@ export function briefMembers({
     correlation_id: correlationId,
     ...(envelope === null ? {} : { decision_id: envelope.decision_id, execution_action: envelope.execution_action }),
     ...(demand === undefined ? {} : { receipt_required: demand }),
-    // How it is accepted stands in the message.
+    // The message contains how to accept it.
     ...(candidate === undefined ? {} : { candidate: { baseline: candidate.baseline, digest: candidate.digest } }),
   }
 }
 
-/** In one sentence or two, for people: which receipt is missing, what is wrong with the one that came, and how to get it. */
+/** One or two sentences for people: which receipt is missing, why the presented one is not valid, and how to get it. */
 export function demandText(name: string, { context, artifacts, reason, note }: ReceiptDemand): string {
   const about = artifacts.map(({ id, type }) => `${id} (${type})`).join(', ')
   return (
-    `Preflight stopped ${name}: it goes on only with a receipt for exactly this operation. ` +
-    `${reason === null ? note : `The one that came does not authorize it (${reason}): ${note}`} ` +
+    `Preflight stopped ${name}: it needs a receipt for exactly this operation. ` +
+    `${reason === null ? note : `The presented receipt does not authorize it (${reason}): ${note}`} ` +
     `Run an authorize preflight (POST /api/v1/preflight) with the context ${JSON.stringify(context)}` +
     `${about === '' ? '' : ` on ${about}`}, and send its chain_receipt in the Preflight-Receipt header.`
   )
@@ -57,7 +60,7 @@ export function refusalText(refusal: Refusal): string {
     ...(reasons.length > 0 ? ['Why:', ...reasons] : []),
     ...(steps.length > 0 ? ['What to do next:', ...steps] : []),
     envelope === null && refusal.demand === undefined
-      ? 'The call was not sent. It may be tried again later.'
+      ? 'The call was not sent. You may retry it later.'
       : 'The call was not sent. Do not repeat it unchanged.',
     `Correlation id: ${refusal.correlationId}`,
   ].join('\n')
@@ -67,7 +70,7 @@ export function jsonAnswer(status: number, value: unknown, headers: Readonly<Rec
   return { status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(value) }
 }
 
-/** The plain HTTP form: the status of the code's row, 503 for what may be tried again later. */
+/** The plain HTTP form: the status of the code's row, 503 for calls that may be retried later. */
 export function httpRefusal(refusal: Refusal): Answer {
   return jsonAnswer(ERRORS[refusal.code].status, refusalMembers(refusal))
 }

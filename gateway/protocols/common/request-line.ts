@@ -1,14 +1,14 @@
-/** What the request line says before anything else is read: whether the method only reads, and which pattern the path fits. */
+/** Checks of the request line: whether the method only reads, and which pattern the path matches. */
 import { literalReadings } from '../../routing/path-reading.ts'
 
-/** By the word of HTTP (RFC 9110 §9.2.1); what a server makes of such a request is its own affair. */
+/** As HTTP defines it (RFC 9110 §9.2.1); a server may deviate from it. */
 export function isRead(method: string): boolean {
   return method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
 }
 
 /**
- * What a pattern's names stand for: `:name` is one segment, `*name` is the rest. Literals match as loosely as any server takes them:
- * in any case, and with a format behind them.
+ * The values of a pattern's names: `:name` is one segment, `*name` is the rest. Literals match as loosely as any server
+ * reads them: in any case, and with a format behind them.
  */
 export function matchSegments(
   pattern: readonly string[],

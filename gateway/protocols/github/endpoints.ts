@@ -1,7 +1,10 @@
-/** Every write endpoint of GitHub's REST API beside those that its recogniser judges: what becomes of it, and why. https://docs.github.com/rest */
+/**
+ * Every write endpoint of GitHub's REST API that its recogniser does not judge: its effect, and why.
+ * https://docs.github.com/rest
+ */
 import type { EndpointGroup } from '../scm/endpoints.ts'
 
-/** Behind the repository. */
+/** Behind the path of the repository. */
 export const GITHUB_REPOSITORY: readonly EndpointGroup[] = [
   {
     effect: 'passes',
@@ -178,7 +181,7 @@ export const GITHUB_REPOSITORY: readonly EndpointGroup[] = [
   },
 ]
 
-/** From the root of the API, and of the site that git and sign-in are at. */
+/** From the root of the API, and of the site of git and sign-in. */
 export const GITHUB_ELSEWHERE: readonly EndpointGroup[] = [
   {
     effect: 'passes',

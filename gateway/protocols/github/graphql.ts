@@ -1,4 +1,6 @@
-/** GitHub's GraphQL API: which mutations of a request land, deploy or set something. https://docs.github.com/graphql */
+/**
+ * GitHub's GraphQL API: which mutations of a request merge, deploy or change settings. https://docs.github.com/graphql
+ */
 import type { ScmRoute } from '../scm/settings.ts'
 import { lookupTable } from '../../../engine/base.ts'
 import { createGithubClient } from '../../scm/github.ts'
@@ -26,7 +28,7 @@ import {
   type Parameters,
 } from '../scm/request.ts'
 
-/** What a mutation's `input` would do; nodes are asked for by their ids. */
+/** The effect of a mutation's `input`; nodes are looked up by their ids. */
 interface Mutation {
   readonly head?: (input: Parameters) => string | null
   readonly intent: (input: Parameters, nodes: Nodes) => Promise<ScmIntent>
@@ -34,7 +36,7 @@ interface Mutation {
 
 const { title } = PLATFORMS.scm_a
 
-/** Those that are judged. */
+/** Mutations that are judged. */
 export const MUTATIONS: Readonly<Record<string, Mutation>> = lookupTable({
   mergePullRequest: { head: expectedHead, intent: mergeOfNode },
   enqueuePullRequest: { head: expectedHead, intent: mergeOfNode },
@@ -59,7 +61,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = lookupTable({
   createRef: {
     async intent(input, nodes) {
       const branch = branchOf(requiredText(input, 'name'))
-      if (branch === null) throw new UnreadableIntent('refs other than branches are made by the REST API.')
+      if (branch === null) throw new UnreadableIntent('create refs other than branches with the REST API.')
       const repository = await nodes.repository(requiredText(input, 'repositoryId'))
       return { kind: 'move_branch', repository, branch, commit: requiredText(input, 'oid') }
     },
@@ -75,7 +77,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = lookupTable({
   },
 })
 
-/** Do the same in a form that is not read; there is another way to ask for each. */
+/** They do the same in a form that is not supported; there is another way for each. */
 export const UNREAD: Readonly<Record<string, string>> = lookupTable({
   updateRefs: 'updateRef',
   revertPullRequest: 'a pull request that is made by hand',
@@ -83,9 +85,9 @@ export const UNREAD: Readonly<Record<string, string>> = lookupTable({
 
 /** Merges the base of a pull request into its head. */
 const SOURCE_UPDATE = 'updatePullRequestBranch'
-/** Makes a branch for an issue. */
+/** Creates a branch for an issue. */
 const LINKED_BRANCH = 'createLinkedBranch'
-/** Pass unless they concern a protected branch. */
+/** Forwarded unless they concern a protected branch. */
 export const CHECKED: ReadonlySet<string> = new Set([SOURCE_UPDATE, LINKED_BRANCH])
 
 function expectedHead(input: Parameters): string | null {
@@ -131,11 +133,11 @@ function textIn(value: unknown, name: string): string {
 function repositoryPath(nameWithOwner: string): string {
   const [owner = '', name = '', ...others] = nameWithOwner.split('/')
   if (owner === '' || name === '' || others.length > 0)
-    throw new UnreadableIntent(`"${nameWithOwner}" is no name of a repository.`)
+    throw new UnreadableIntent(`"${nameWithOwner}" is not the name of a repository.`)
   return `/repos/${encodeURIComponent(owner)}/${encodeURIComponent(name)}`
 }
 
-/** What ids of nodes stand for, asked with the credentials of the call. */
+/** Looks up nodes by their ids, with the credentials of the call. */
 interface Nodes {
   repository(id: string): Promise<string>
   pullRequest(id: string): Promise<{ readonly repository: string; readonly number: string }>
@@ -166,7 +168,7 @@ function createNodes(transport: ScmTransport): Nodes {
     async ref(id) {
       const node = await ask(id, 'Ref')
       const branch = branchOf(textAt(node, 'prefix') + textAt(node, 'name'))
-      if (branch === null) throw new UnreadableIntent('The ref is no branch.')
+      if (branch === null) throw new UnreadableIntent('The ref is not a branch.')
       return { repository: repositoryPath(textAt(node, 'repository', 'nameWithOwner')), branch }
     },
   }
@@ -183,7 +185,7 @@ export async function recogniseGraphql(
     const judged = called.filter(({ name }) => Object.hasOwn(MUTATIONS, name))
     const unread = called.find(({ name }) => Object.hasOwn(UNREAD, name))
     if (unread !== undefined)
-      throw new UnreadableIntent(`${unread.name} is not read here; use ${UNREAD[unread.name]} instead.`)
+      throw new UnreadableIntent(`${unread.name} is not supported here; use ${UNREAD[unread.name]} instead.`)
     refuseLinked(call, called)
     const name = `${call.method} ${path} ${called.map((one) => one.name).join(' ')}`.trim()
     const [root, prefix] = rootsOf(segments)
@@ -202,7 +204,7 @@ export async function recogniseGraphql(
     if (judged.length === 0) return questions.length === 0 ? passing(name) : receiptAction(name, questions)
     if (questions.length > 0)
       throw new UnreadableIntent(
-        'one request that merges and changes other things is not read here; send them one by one.',
+        'a request that merges and changes other things is not supported here; send them one by one.',
       )
     refuseUnpinned(call, judged)
     const intents = async (): Promise<readonly ScmIntent[]> => {
@@ -222,26 +224,30 @@ export async function recogniseGraphql(
   }
 }
 
-/** Of GraphQL, and of the REST API that the rest is asked of: at the root of github.com, beside `/api/graphql` on an Enterprise Server. */
+/**
+ * The roots of GraphQL and of the REST API: on github.com at the root, on an Enterprise Server next to `/api/graphql`.
+ */
 function rootsOf(segments: readonly string[]): readonly [graphql: string, rest: string] {
   if (segments.length === 1) return ['', '']
   const root = `/${segments.slice(0, -1).join('/')}`
   return [root, `${root}/v3`]
 }
 
-/** Makes a branch for an issue, at any commit; without a name it is called by the title of the issue. */
+/** Creates a branch for an issue, at any commit; without a name its name is the title of the issue. */
 function refuseLinked(call: Call<ScmRoute>, called: readonly Called[]): void {
   const linked = called.filter(({ name }) => name === LINKED_BRANCH).map(({ input }) => text(input, 'name'))
   if (linked.some((name) => name !== null && isProtected(call, branchOf(name))))
-    throw new UnreadableIntent('createLinkedBranch is not read here; use createRef for a protected branch instead.')
+    throw new UnreadableIntent(
+      'createLinkedBranch is not supported here; use createRef for a protected branch instead.',
+    )
 }
 
 function refuseUnpinned({ route }: Call<ScmRoute>, judged: readonly Called[]): void {
   if (route.scm.auto_merge === 'deny' && judged.some(({ name }) => name === 'enablePullRequestAutoMerge'))
     throw new UnreadableIntent(
-      'auto-merge would merge commits that come after the judgement. Merge when the checks have passed (routes[].scm.auto_merge).',
+      'auto-merge would merge commits that are added after the decision. Merge when the checks have passed (routes[].scm.auto_merge).',
     )
   const unpinned = judged.find(({ name, input }) => MUTATIONS[name]?.head?.(input) === null)
   if (route.scm.require_head && unpinned !== undefined)
-    throw new UnreadableIntent(`${unpinned.name} does not name the head commit that it means (expectedHeadOid).`)
+    throw new UnreadableIntent(`${unpinned.name} does not name its head commit (expectedHeadOid).`)
 }

@@ -1,4 +1,7 @@
-/** Every mutation of GitHub's GraphQL API beside those that are judged: what becomes of it, and why. https://docs.github.com/graphql/reference/mutations */
+/**
+ * Every mutation of GitHub's GraphQL API that is not judged: its effect, and why.
+ * https://docs.github.com/graphql/reference/mutations
+ */
 import { createMutationTable, type MutationGroup } from '../scm/mutations.ts'
 import { splitNames } from '../scm/name-list.ts'
 

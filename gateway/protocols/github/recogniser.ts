@@ -1,4 +1,7 @@
-/** GitHub's API (REST and GraphQL) and git over HTTP: which calls land, ship or publish something. https://docs.github.com/rest */
+/**
+ * GitHub's API (REST and GraphQL) and git over HTTP: which calls change a protected branch, deploy or publish.
+ * https://docs.github.com/rest
+ */
 import type { ScmRoute } from '../scm/settings.ts'
 import { posix } from 'node:path'
 import { createGithubClient } from '../../scm/github.ts'
@@ -33,7 +36,7 @@ import {
 } from '../scm/request.ts'
 import { splitNames } from '../scm/name-list.ts'
 
-/** By the path behind the repository. GitHub takes POST where it has PATCH, so the path decides and not the method. */
+/** By the path behind the repository. GitHub accepts POST in place of PATCH, so the path decides and not the method. */
 export const GITHUB_ROWS: readonly ScmRow[] = [
   {
     path: ['pulls', ':number', 'merge'],
@@ -94,24 +97,24 @@ export const GITHUB_ROWS: readonly ScmRow[] = [
   { path: ['dispatches'], because: 'it may deploy', intents: event },
 ]
 
-/** Merges all requests below this one in its stack, too: then its base is the head of another one. */
+/** Also merges all requests below this one in its stack: then its base is the head of another one. */
 async function mergeOfStack({ call, repository, names, parameters, client }: ScmCall): Promise<Intents> {
   const id = number(names['number'])
   const { base } = await client().mergeRequest(id)
   if (!isProtected(call, base))
     throw new UnreadableIntent(
-      `the base of this pull request is ${base}, so more than this one may be merged; merge what is below it first.`,
+      `the base of this pull request is ${base}, so more than this one may be merged; merge the requests below it first.`,
     )
   return [{ kind: 'merge_request', repository, id, head: text(parameters, 'sha') }]
 }
 
-/** A review in any other form than one that approves is a comment. */
+/** A review that does not approve is a comment. */
 function review({ parameters }: ScmCall): Intents {
   const event = text(parameters, 'event')
   return event === null || /^(?:comment|request_changes|pending)$/i.test(event) ? [] : 'approve'
 }
 
-/** A draft is published by setting this, and one that is published may get another tag; which, the request then has to say. */
+/** Setting this publishes a draft. A published release may get another tag, which the request must name. */
 function releaseChange({ call, repository, parameters }: ScmCall): Intents {
   if (call.method === 'DELETE') return 'publish'
   if (isSet(parameters, 'draft')) return []
@@ -125,7 +128,7 @@ const RELEASE_TEXTS: ReadonlySet<string> = new Set(['name', 'body', 'discussion_
 
 function refUpdate({ call, repository, names, parameters }: ScmCall): readonly ScmIntent[] {
   const branch = branchOf(`refs/${names['ref'] ?? ''}`)
-  // Without a branch of that name left there is nothing that a contract could be in.
+  // Deleting a branch leaves no contract in it to judge.
   if (call.method === 'DELETE' || branch === null || !isProtected(call, branch)) return []
   return [{ kind: 'move_branch', repository, branch, commit: requiredText(parameters, 'sha') }]
 }
@@ -136,16 +139,16 @@ function refCreation({ call, repository, parameters }: ScmCall): readonly ScmInt
   return [{ kind: 'move_branch', repository, branch, commit: requiredText(parameters, 'sha') }]
 }
 
-/** A branch that takes another's name takes its place. */
+/** A branch that is renamed to another branch's name replaces it. */
 function rename({ call, names, parameters }: ScmCall): readonly ScmIntent[] {
   const isGuarded = [names['branch'] ?? '', requiredText(parameters, 'new_name')].some((name) =>
     isProtected(call, name),
   )
-  if (isGuarded) throw new UnreadableIntent('a protected branch is not renamed, and none takes its name.')
+  if (isGuarded) throw new UnreadableIntent('a protected branch cannot be renamed or replaced by a renamed one.')
   return []
 }
 
-/** What comes from the repository that this one was forked from is not told beforehand. */
+/** The API does not show in advance what the parent of a fork contains. */
 function sync({ call, parameters }: ScmCall): readonly ScmIntent[] {
   if (isProtected(call, text(parameters, 'branch')))
     throw new UnreadableIntent('what this brings to a protected branch cannot be judged; use a pull request.')
@@ -160,7 +163,7 @@ function autofix({ call, parameters }: ScmCall): readonly ScmIntent[] {
   return []
 }
 
-/** Of what a repository is called and shows; everything else about it decides who reaches it and how it is merged. */
+/** The names and descriptions of a repository; all other settings decide who can access it and how it is merged. */
 const DESCRIPTIVE: ReadonlySet<string> = new Set(
   splitNames(
     'description homepage has_issues has_projects has_wiki has_discussions has_downloads is_template',
@@ -171,7 +174,7 @@ const DESCRIPTIVE: ReadonlySet<string> = new Set(
 
 function settings({ call, parameters }: ScmCall): Intents {
   if (text(parameters, 'default_branch') !== null)
-    throw new UnreadableIntent('another default branch takes the place of the one that merges were judged for.')
+    throw new UnreadableIntent('another default branch would replace the one that merges were judged for.')
   const isDescriptive = call.method !== 'DELETE' && statesOnly(parameters, DESCRIPTIVE)
   return isDescriptive ? [] : 'administer'
 }
@@ -190,7 +193,7 @@ function deployment(repository: string, ref: string, environment: string): ScmIn
   return { kind: 'ship', operation: 'deploy', repository, ref, since, label: environment }
 }
 
-/** The tag, where it is there already, else what it would be put on. */
+/** The tag if it exists, else the commit that it would name. */
 function release(repository: string, parameters: Parameters): ScmIntent {
   const label = requiredText(parameters, 'tag_name')
   const ref = text(parameters, 'target_commitish')
@@ -225,12 +228,12 @@ const WORKFLOW_ID = /^[0-9]+$/
 /** Workflows that listen for the event start, whichever they are. */
 function event({ call }: ScmCall): readonly ScmIntent[] {
   if (call.route.scm.workflows.length === 0) return []
-  throw new UnreadableIntent('which workflows this starts cannot be told; dispatch the workflow itself.')
+  throw new UnreadableIntent('which workflows this starts is not known; dispatch the workflow itself.')
 }
 
 function number(name: string | undefined): string {
   if (name !== undefined && /^[1-9][0-9]{0,9}$/.test(name)) return name
-  throw new UnreadableIntent(`"${name}" is no number of a pull request.`)
+  throw new UnreadableIntent(`"${name}" is not the number of a pull request.`)
 }
 
 function locate(segments: readonly string[]): LocatedRepository | null {

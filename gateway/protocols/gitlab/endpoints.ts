@@ -1,7 +1,7 @@
-/** Every write endpoint of GitLab's REST API beside those that its recogniser judges: what becomes of it, and why. https://docs.gitlab.com/api/ */
+/** Write endpoints of GitLab's REST API that its recogniser does not judge: effect and reason. https://docs.gitlab.com/api/ */
 import type { EndpointGroup } from '../scm/endpoints.ts'
 
-/** Behind the project. */
+/** Behind the path of the project. */
 export const GITLAB_PROJECT: readonly EndpointGroup[] = [
   {
     effect: 'texts',
@@ -257,7 +257,7 @@ export const GITLAB_PROJECT: readonly EndpointGroup[] = [
   },
 ]
 
-/** From the root of the API, and of the site that sign-in is at. */
+/** From the root of the API, and of the site of sign-in. */
 export const GITLAB_ELSEWHERE: readonly EndpointGroup[] = [
   {
     effect: 'merge',

@@ -1,4 +1,7 @@
-/** GitLab's GraphQL API: merges are judged, commits refused, and other mutations go by their table. https://docs.gitlab.com/api/graphql/ */
+/**
+ * GitLab's GraphQL API: merges are judged, commits refused, and a table decides on all other mutations.
+ * https://docs.gitlab.com/api/graphql/
+ */
 import type { ScmRoute } from '../scm/settings.ts'
 import { createGitlabClient } from '../../scm/gitlab.ts'
 import type { Action } from '../common/action.ts'
@@ -13,7 +16,7 @@ import { parametersOf, requiredText, statesOnly, text, type Parameters } from '.
 import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
 
 const MERGE = 'mergeRequestAccept'
-/** Land something in a form that is not read; the REST API does the same. */
+/** They change a branch or release in a form that is not supported; the REST API does the same. */
 export const UNREAD: ReadonlySet<string> = new Set(['commitCreate', 'createBranch', 'projectSyncFork', 'releaseCreate'])
 
 /** @param segments of the path, which ends with that of the GraphQL API */
@@ -45,7 +48,7 @@ function merging(
   { segments, deps }: { readonly segments: readonly string[]; readonly deps: ScmDeps },
 ): Action {
   const unpinned = call.route.scm.require_head && merges.some(({ head }) => head === null)
-  if (unpinned) throw new UnreadableIntent('it does not name the head commit that it means (sha).')
+  if (unpinned) throw new UnreadableIntent('it does not name its head commit (sha).')
   const prefix = `/${[...segments.slice(0, -1), 'v4'].join('/')}`
   const intents = (): Promise<readonly ScmIntent[]> => Promise.resolve(merges)
   return new ScmAction(call, { platform: 'scm_b', createClient: createGitlabClient, name, prefix, intents }, deps)
@@ -59,15 +62,22 @@ function unjudged(name: string, called: readonly Called[]): Action {
   return questions.length === 0 ? passing(name) : receiptAction(name, questions)
 }
 
-/** Rails takes a list of requests from a member `_json`, and another document from the `operations` of a form: then `query` is not what is done. */
+/**
+ * Rails reads a list of requests from a member `_json`, and another document from the `operations` of a form: then
+ * `query` is not executed.
+ */
 const MEMBERS: ReadonlySet<string> = new Set(['query', 'variables', 'operationName', 'extensions'])
 
-/** What the mutations of a request, or of a list of them, call. @throws UnreadableIntent where it has no single reading */
+/**
+ * The mutations that a request, or a list of requests, calls. @throws UnreadableIntent where it has no single reading
+ */
 async function calledIn(call: Call<ScmRoute>): Promise<readonly Called[]> {
   const called: Called[] = []
   for (const parameters of await requestsIn(call)) {
     if (!statesOnly(parameters, MEMBERS))
-      throw new UnreadableIntent('what stands beside the GraphQL document is not read here; send the document alone.')
+      throw new UnreadableIntent(
+        'content in addition to the GraphQL document is not supported here; send the document alone.',
+      )
     called.push(...(await mutationsOf(parameters)))
   }
   return called
@@ -88,14 +98,14 @@ async function requestsIn(call: Call<ScmRoute>): Promise<readonly Parameters[]> 
 function mergesIn(called: readonly Called[]): readonly MergeIntent[] {
   if (called.some(({ name }) => name !== MERGE))
     throw new UnreadableIntent(
-      'of what lands by GraphQL only merges are read (mergeRequestAccept, alone in its request); use the REST API for commits, branches, releases and comments that merge.',
+      'over GraphQL only merges are supported (mergeRequestAccept, alone in its request); use the REST API for commits, branches, releases and comments that merge.',
     )
   return called.map(mergeOf)
 }
 
 function mergeOf({ input }: Called): Extract<ScmIntent, { readonly kind: 'merge_request' }> {
   const id = requiredText(input, 'iid')
-  if (!/^[1-9][0-9]{0,9}$/.test(id)) throw new UnreadableIntent(`"${id}" is no number of a merge request.`)
+  if (!/^[1-9][0-9]{0,9}$/.test(id)) throw new UnreadableIntent(`"${id}" is not the number of a merge request.`)
   const project = requiredText(input, 'projectPath')
   return {
     kind: 'merge_request',

@@ -1,4 +1,7 @@
-/** Mutations of GitLab's GraphQL API that pass, and why; all others but merges take a receipt. https://docs.gitlab.com/api/graphql/reference/ */
+/**
+ * Mutations of GitLab's GraphQL API that are forwarded unjudged, and why; all others except merges need a receipt.
+ * https://docs.gitlab.com/api/graphql/reference/
+ */
 import { createMutationTable, type MutationGroup } from '../scm/mutations.ts'
 import { splitNames } from '../scm/name-list.ts'
 

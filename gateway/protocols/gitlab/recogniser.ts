@@ -1,4 +1,7 @@
-/** GitLab's API and git over HTTP: which calls land, ship or publish something. https://docs.gitlab.com/api/ */
+/**
+ * GitLab's API and git over HTTP: which calls change a protected branch, deploy or publish.
+ * https://docs.gitlab.com/api/
+ */
 import type { ScmRoute } from '../scm/settings.ts'
 import { createGitlabClient } from '../../scm/gitlab.ts'
 import { optionalTextAt } from '../../scm/members.ts'
@@ -27,7 +30,9 @@ import { createScmRecogniser } from '../scm/recogniser.ts'
 import { sourceUpdate, type Intents, type ScmCall, type ScmEndpoints, type ScmRow } from '../scm/table.ts'
 import { splitNames } from '../scm/name-list.ts'
 
-/** By the path behind the project. Rails takes POST with a method in the body, so the path decides and not the method. */
+/**
+ * By the path behind the project. Rails accepts POST with a method in the body, so the path decides and not the method.
+ */
 export const GITLAB_ROWS: readonly ScmRow[] = [
   { path: ['merge_requests', ':iid', 'merge'], because: 'it merges', intents: mergeRequest },
   { path: ['merge_trains', 'merge_requests', ':iid'], because: 'it merges', intents: mergeRequest },
@@ -79,13 +84,15 @@ export const GITLAB_ROWS: readonly ScmRow[] = [
   },
 ]
 
-/** A merge that waits for its pipeline is dropped by GitLab when its head moves, so it is judged like one that does not wait. */
+/**
+ * GitLab drops a merge that waits for its pipeline when its head moves, so it is judged like one that does not wait.
+ */
 function mergeRequest({ repository, names, parameters }: ScmCall): readonly ScmIntent[] {
   return [{ kind: 'merge_request', repository, id: number(names), head: text(parameters, 'sha') }]
 }
 
 function number({ iid = '' }: ScmCall['names']): string {
-  if (!/^[1-9][0-9]{0,9}$/.test(iid)) throw new UnreadableIntent(`"${iid}" is no number of a merge request.`)
+  if (!/^[1-9][0-9]{0,9}$/.test(iid)) throw new UnreadableIntent(`"${iid}" is not the number of a merge request.`)
   return iid
 }
 
@@ -101,12 +108,12 @@ async function quickActions(call: ScmCall): Promise<Intents> {
   if (actions.has('rebases')) await rebase(call)
   if (!actions.has('merges')) return actions.has('approves') ? 'approve' : []
   if (actions.has('retargets') || actions.has('approves') || parameters['target_branch'] !== undefined)
-    throw new UnreadableIntent('a text that merges does nothing else to its request; do it by a request of its own.')
+    throw new UnreadableIntent('a text that merges may not change its request in other ways; send a separate request.')
   const head = text(parameters, 'merge_request_diff_head_sha')
   return [{ kind: 'merge_request', repository, id: number(names), head }]
 }
 
-/** There is no request yet, or its text takes effect by another request that does not say what it says. */
+/** The merge request does not exist yet, or another request that does not contain the text applies it. */
 function proposal({ parameters }: ScmCall): Intents {
   refuseQuickActions(parameters)
   const waits = ['auto_merge', 'merge_when_pipeline_succeeds'].some((name) => isSet(parameters, name))
@@ -117,7 +124,7 @@ function mirror(): readonly ScmIntent[] {
   throw new UnreadableIntent('what the mirrored repository brings to protected branches cannot be judged.')
 }
 
-/** Of what a project is called and shows; everything else about it decides who reaches it and how it is merged. */
+/** The names and descriptions of a project; all other settings decide who can access it and how it is merged. */
 const DESCRIPTIVE: ReadonlySet<string> = new Set(
   splitNames(
     'description topics tag_list avatar issues_template merge_requests_template suggestion_commit_message',
@@ -130,7 +137,7 @@ function settings({ call, parameters }: ScmCall): Intents {
   if (text(parameters, 'import_url') !== null || isSet(parameters, 'mirror'))
     throw new UnreadableIntent('what the mirrored repository brings to protected branches cannot be judged.')
   if (text(parameters, 'default_branch') !== null)
-    throw new UnreadableIntent('another default branch takes the place of the one that merges were judged for.')
+    throw new UnreadableIntent('another default branch would replace the one that merges were judged for.')
   const isDescriptive = call.method !== 'DELETE' && statesOnly(parameters, DESCRIPTIVE)
   return isDescriptive ? [] : 'administer'
 }
@@ -142,10 +149,10 @@ function file({ call, repository, names, parameters }: ScmCall): readonly ScmInt
   const content = text(parameters, 'content')
   const override = text(parameters, '_method')
   if (content !== null && override !== null && !/^(?:POST|PUT)$/i.test(override))
-    throw new UnreadableIntent('it writes a content by a method that writes none.')
+    throw new UnreadableIntent('it contains file content, but its method writes none.')
   const isDeletion = call.method === 'DELETE' || (content === null && parameters['_method'] !== undefined)
   if (!isDeletion && content === null && parameters['content'] !== '')
-    throw new UnreadableIntent('"content" is missing, so what the file becomes cannot be told.')
+    throw new UnreadableIntent('"content" is missing, so the new content of the file is not known.')
   const write = isDeletion ? removed(path) : written(path, contentOf(content ?? '', text(parameters, 'encoding')))
   return [{ kind: 'write_files', repository, branch, writes: [write] }]
 }
@@ -154,7 +161,7 @@ function commit({ call, repository, parameters }: ScmCall): readonly ScmIntent[]
   const branch = branchIn(parameters)
   if (!isProtected(call, branch)) return []
   const { actions } = parameters
-  if (!Array.isArray(actions)) throw new UnreadableIntent('"actions" is no list; send the commit as JSON.')
+  if (!Array.isArray(actions)) throw new UnreadableIntent('"actions" is not a list; send the commit as JSON.')
   return [{ kind: 'write_files', repository, branch, writes: actions.flatMap(writesOf) }]
 }
 
@@ -167,7 +174,7 @@ function writesOf(action: unknown): readonly FileWrite[] {
   if (kind === 'create' || kind === 'update') return [written(path, content ?? Buffer.alloc(0))]
   if (kind === 'delete') return [removed(path)]
   if (kind === 'chmod') return []
-  if (kind !== 'move') throw new UnreadableIntent(`"${kind}" is no action that is known here.`)
+  if (kind !== 'move') throw new UnreadableIntent(`"${kind}" is not a known action.`)
   const from = optionalTextAt(action, 'previous_path')
   if (from === null) throw new UnreadableIntent('a move names no previous_path.')
   return [{ kind: 'move', from, path, content }]
@@ -180,17 +187,20 @@ function branchCreation({ call, repository, parameters }: ScmCall): readonly Scm
   return [{ kind: 'move_branch', repository, branch, commit: requiredText(parameters, 'ref') }]
 }
 
-/** A text that the platform puts together, written before what is in any file; without a branch on the default one. */
+/**
+ * The platform generates a text and writes it in front of the content of a file; without a branch, on the default
+ * branch.
+ */
 function changelog({ call, parameters }: ScmCall): readonly ScmIntent[] {
   if (isProtected(call, branchIn(parameters)))
     throw new UnreadableIntent('what this writes to a protected branch cannot be judged; use a merge request.')
   return []
 }
 
-/** What the copied or reverted commit, or that of a submodule, makes of a branch that went on is not told by the API beforehand. */
+/** The API does not show in advance how the copied or reverted commit, or that of a submodule, changes a branch. */
 function copy({ call, parameters }: ScmCall): readonly ScmIntent[] {
   if (isProtected(call, branchIn(parameters)))
-    throw new UnreadableIntent('what this makes of a protected branch cannot be judged; use a merge request.')
+    throw new UnreadableIntent('what this changes on a protected branch cannot be judged; use a merge request.')
   return []
 }
 

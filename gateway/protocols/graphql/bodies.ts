@@ -1,4 +1,7 @@
-/** The bodies in which GraphQL servers take operations: JSON, a document alone, forms, uploads. Each is read in one way or not at all. */
+/**
+ * The bodies in which GraphQL servers accept operations: JSON, a document alone, forms, uploads. Each has one reading
+ * or is refused.
+ */
 import { isUtf8 } from 'node:buffer'
 import type { LimitsConfig } from '../../settings/limits.ts'
 import type { Flow } from '../../flow/flow.ts'
@@ -22,7 +25,7 @@ export type ReadMembers =
   | { readonly ok: true; readonly members: Members }
   | { readonly ok: false; readonly why: string }
 
-/** Servers differ in which of two counts. */
+/** Servers differ in which of two values counts. */
 export function formMembers(text: string): ReadMembers {
   const members: Record<string, string> = Object.create(null)
   for (const [name, value] of new URLSearchParams(text)) {
@@ -34,7 +37,7 @@ export function formMembers(text: string): ReadMembers {
 
 type GraphqlBody = { readonly kind: 'members'; readonly value: unknown } | Unreadable
 
-/** What a body states, as JSON or as what is as good. */
+/** The members that a body states, as JSON or in an equivalent form. */
 export async function bodyOf({ headers, rawHeaders }: Call, bytes: Buffer, deps: BodyDeps): Promise<GraphqlBody> {
   const types = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'content-type')
   if (types.length > 1) return unreadable('it states the type of its body more than once')
@@ -43,13 +46,13 @@ export async function bodyOf({ headers, rawHeaders }: Call, bytes: Buffer, deps:
   const form = FORMS.find((one) => one.media.test(media))
   if (form === undefined)
     return unreadable(
-      `a body of the type ${media === '' ? 'that it does not state' : `"${media}"`} is not read here`,
+      `a body of the type ${media === '' ? 'that it does not state' : `"${media}"`} is not supported here`,
       'UNSUPPORTED_MEDIA_TYPE',
     )
   const charsets = type.match(/charset.*?(?=;|$)/gi) ?? []
-  // Letters of another coding can be other JSON, and servers read those that their library knows.
+  // Text in another encoding can be other JSON, and servers decode the encodings that their library knows.
   if (charsets.length > 1 || !charsets.every((one) => /^charset\s*=\s*"?(?:utf-?8|us-ascii)"?\s*$/i.test(one)))
-    return unreadable('a body in other letters than UTF-8 is not read here', 'UNSUPPORTED_MEDIA_TYPE')
+    return unreadable('a body in an encoding other than UTF-8 is not supported here', 'UNSUPPORTED_MEDIA_TYPE')
   const plain = await unpacked(bytes, headers['content-encoding'], deps.config().limits.proxied_body)
   if (!plain.ok) return unreadable(plain.why)
   return form.read(plain.bytes, type, deps)
@@ -75,7 +78,7 @@ const FORMS: readonly BodyForm[] = [
 ]
 
 async function jsonOf(bytes: Buffer, { flow }: BodyDeps): Promise<GraphqlBody> {
-  // A large body is handed over to a worker, and this one still has to be sent.
+  // A large body is transferred to a worker, and the original still has to be sent: hence the copy.
   const read = await flow.readJson(Uint8Array.from(bytes))
   return read.ok ? members(read.value) : unreadable(`its body has no single reading: ${read.problem.message}`)
 }

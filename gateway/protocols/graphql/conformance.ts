@@ -1,4 +1,4 @@
-/** Operations held against the pinned schema itself (`validate`), before they are judged by what became of it. */
+/** Checks operations against the pinned schema (`validate`), before they are judged by its changes. */
 import { ERRORS, GatewayError } from '../../errors/errors.ts'
 import type { Logger } from '../../telemetry/log.ts'
 import type { Violation } from '../../validation/message.ts'
@@ -17,12 +17,12 @@ export interface OperationChecks {
 type CheckedOperations =
   | { readonly kind: 'good' }
   | { readonly kind: 'violating'; readonly violations: readonly Violation[] }
-  /** There is no telling, and the route does not let go on what is not told. */
+  /** It cannot be checked, and the route does not forward unchecked calls. */
   | { readonly kind: 'undecided'; readonly error: GatewayError }
 
 const GOOD = { kind: 'good' } as const
 
-/** Never rejects. @param pinned rejects when there is no telling what is pinned */
+/** Never rejects. @param pinned rejects when the pinned schema cannot be read */
 export async function checkOperations(
   call: Call,
   operations: readonly AskedOperation[],
@@ -63,15 +63,15 @@ function uncheckable(route: string, cause: unknown): GatewayError {
   const why = cause instanceof Error ? cause.message : 'unknown'
   return new GatewayError(
     'PREFLIGHT_UNDECIDED',
-    `The call could not be held against the schema of "${route}": ${why}.`,
+    `The call could not be checked against the schema of "${route}": ${why}.`,
     {
       cause,
     },
   )
 }
 
-/** What is told to who asked: where it departs from the schema, and why. */
+/** The message for the caller: where the operation violates the schema, and why. */
 export function violationMessage(violations: readonly Violation[]): string {
   const listed = violations.map(({ where, message }) => `${where} ${message}`).join('; ')
-  return `${ERRORS.CONTRACT_VIOLATION.message} ${listed}. Correct the operation by the schema; sent again as it is, it is refused again.`
+  return `${ERRORS.CONTRACT_VIOLATION.message} ${listed}. Correct the operation to match the schema; unchanged it is refused again.`
 }

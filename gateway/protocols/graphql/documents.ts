@@ -1,6 +1,7 @@
 /**
- * Documents that a request names instead of stating them: automatically persisted ones by their hash, which the gateway knows once it
- * has seen them stated, and those of a manifest that the operator gives to both the server and the gateway.
+ * Documents that a request names instead of stating them. Automatically persisted ones are named by their hash, which
+ * the gateway knows once they have been stated. Others are in a manifest that the operator gives to both the server and
+ * the gateway.
  */
 import type { GraphqlRoute } from './settings.ts'
 import { stat } from 'node:fs/promises'
@@ -13,10 +14,10 @@ import { loadRegularFile } from '../../runtime/regular-file.ts'
 
 export type FoundDocument =
   | { readonly kind: 'text'; readonly text: string }
-  /** The hash is of a document that was not stated here yet: who states it along with the hash is understood. */
+  /** The document of this hash was not stated here yet: a client states it together with the hash. */
   | { readonly kind: 'unknown_hash' }
   | { readonly kind: 'unknown_id'; readonly id: string }
-  /** The hash that came along is not of the text that came. */
+  /** The stated hash is not the hash of the stated text. */
   | { readonly kind: 'mismatch' }
 
 export interface GraphqlDocuments {
@@ -33,15 +34,15 @@ interface DocumentView {
   readonly manifest: DocumentManifest
 }
 
-/** Characters of all documents that are remembered by their hash. */
+/** Maximum number of characters of all documents that are remembered by their hash. */
 const MAX_REMEMBERED = 8 * 1024 * 1024
 const MAX_MANIFEST_BYTES = 64 * 1024 * 1024
-/** A manifest that was written anew counts within this. */
+/** A changed manifest takes effect within this time. */
 const RECHECK_MS = 5000
 
 /** @param now milliseconds since the epoch */
 export function createGraphqlDocuments(now: () => number): GraphqlDocuments {
-  // By content: whoever stated a document first, its hash stands for no other one.
+  // By content: the hash stands for the same document, whoever stated it first.
   const stated = new LRUCache<string, string>({ maxSize: MAX_REMEMBERED, sizeCalculation: (text) => text.length + 64 })
   const views = new Map<string, DocumentView>()
 
@@ -88,14 +89,15 @@ const NOTHING: DocumentManifest = new Map()
 function manifestIn(bytes: Buffer): DocumentManifest {
   const read = readStrictJson(bytes)
   if (!read.ok) throw new Error(read.message)
-  if (!isJsonObject(read.value)) throw new Error('it is no JSON object')
+  if (!isJsonObject(read.value)) throw new Error('it is not a JSON object')
   const operations: unknown = read.value['operations']
   const entries: readonly (readonly [unknown, unknown])[] = Array.isArray(operations)
     ? operations.map((one: unknown) => (isJsonObject(one) ? [one['id'], one['body']] : [null, null]))
     : Object.entries(read.value)
   return new Map(
     entries.map(([id, text]) => {
-      if (typeof id !== 'string' || typeof text !== 'string') throw new Error('it holds something else than documents')
+      if (typeof id !== 'string' || typeof text !== 'string')
+        throw new Error('it contains something other than documents')
       return [id, text] as const
     }),
   )

@@ -1,4 +1,7 @@
-/** The schema as a GraphQL server itself tells it: asked as the caller asks, and written in one way, so that the same schema is the same text. */
+/**
+ * The schema that a GraphQL server reports by introspection: requested with the caller's credentials, and printed in
+ * one form, so that the same schema is the same text.
+ */
 import { byCodeUnit, canonicalJson } from '../../../engine/base.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import type { Flow } from '../../flow/flow.ts'
@@ -15,9 +18,9 @@ interface IntrospectionDeps {
 
 type IntrospectedSchema = Readonly<Record<string, unknown>>
 
-/** The largest of real schemas tell some megabytes. */
+/** The largest real schemas have some megabytes. */
 const MAX_BYTES = 32 * 1024 * 1024
-/** For the caller: who it is, or what it may not. */
+/** Statuses for the caller: its credentials are refused, or it has no permission. */
 const FOR_THE_CALLER: ReadonlySet<number> = new Set([401, 403])
 
 /** Rejects with PREFLIGHT_UNDECIDED, or with an UpstreamRefusal for the caller. */
@@ -29,12 +32,12 @@ export async function introspect(call: Call, deps: IntrospectionDeps): Promise<s
     schemaDescription: true,
     inputValueDeprecation: true,
   }
-  // Servers of older editions refuse what they do not know.
+  // Servers of older editions refuse options that they do not know.
   for (const options of [{ ...all, oneOf: true }, all, {}]) {
     const schema = await ask(call, getIntrospectionQuery(options), deps)
     if (schema !== null) return canonicalJson({ __schema: ordered(schema) })
   }
-  throw undecided(call, 'it refuses introspection. Name the schema in contract.current instead')
+  throw undecided(call, 'it refuses introspection. Configure the schema in contract.current instead')
 }
 
 /** Null: the server answers with errors. */
@@ -60,7 +63,9 @@ async function ask(
   return isSchema(data) && value['errors'] === undefined ? data : null
 }
 
-/** The endpoint, with what its query says beside the operation: a server may choose a schema by it. */
+/**
+ * The endpoint, with the query parameters that do not belong to the operation: a server may choose a schema by them.
+ */
 export function introspectionPath(upstreamPath: string): string {
   const [path = '/', ...query] = upstreamPath.split('?')
   const others = query
@@ -76,7 +81,9 @@ function isSchema(value: unknown): value is IntrospectedSchema {
   return isJsonObject(value) && Array.isArray(value['types'])
 }
 
-/** Instances of one server may tell the same in another order; of types and directives it means nothing. */
+/**
+ * Instances of one server may report the same schema in another order; the order of types and directives means nothing.
+ */
 function ordered(schema: IntrospectedSchema): IntrospectedSchema {
   return { ...schema, ...byName(schema, 'types'), ...byName(schema, 'directives') }
 }
@@ -94,7 +101,7 @@ function nameOf(value: unknown): string {
 function undecided(call: Call, why: string, cause?: unknown): GatewayError {
   return new GatewayError(
     'PREFLIGHT_UNDECIDED',
-    `The schema of "${call.route.name}" could not be had of the upstream, so the call could not be judged: ${why}.`,
+    `The schema of "${call.route.name}" could not be read from the upstream, so the call could not be judged: ${why}.`,
     { cause },
   )
 }

@@ -1,4 +1,4 @@
-/** One operation of a request: its document, read, and what it comes to as a thing to judge. */
+/** One operation of a request: its parsed document, and the resource to judge. */
 import {
   asksForSchemaOnly,
   operationIn,
@@ -16,9 +16,9 @@ type TouchRequest = Parameters<typeof touchOf>[0]
 export interface AskedOperation extends TouchRequest {
   /** For the log: `query GetUser`. */
   readonly name: string
-  /** Nothing but the schema itself is asked for. */
+  /** Only the schema itself is requested. */
   readonly isIntrospection: boolean
-  /** As it is executed, a persisted one too. */
+  /** The executed text, also for a persisted document. */
   readonly text: string
 }
 
@@ -26,10 +26,10 @@ type ReadOperation =
   | { readonly ok: true; readonly operation: AskedOperation }
   | { readonly ok: false; readonly why: string }
 
-/** What one request may cost to be read; those that are written by hand or generated have some hundred. */
+/** Limits on parsing one request; documents written by hand or generated have some hundred tokens. */
 const MAX_TOKENS = 20_000
 const MAX_DEPTH = 200
-/** Of a name that its author chose. */
+/** Maximum length of a name that its author chose. */
 const MAX_NAME = 100
 
 export function readOperation(text: string, { operationName, variables }: GraphqlParameters): ReadOperation {
@@ -61,12 +61,15 @@ function cut(text: string): string {
   return text.length <= MAX_NAME ? text : `${text.slice(0, MAX_NAME - 1)}…`
 }
 
-/** Digits of the hash of what is touched: nobody finds two operations that touch different things under one target. */
+/**
+ * Hex digits of the hash of the touched elements: enough that nobody finds two operations with different elements and
+ * the same target.
+ */
 const DIGITS = 32
 
 /**
- * The target names the root fields and everything that is touched, so that a decision serves operations that touch the same, whatever
- * values they give. An operation that the contract does not describe is judged by all of it.
+ * The target names the root fields and everything that is touched. So a decision serves operations that touch the same
+ * elements, whatever their values. An operation that the contract does not describe is judged by the whole contract.
  */
 export function subjectOf(route: string, operation: AskedOperation, shapes: readonly GraphqlShape[]): Subject {
   const { root, fields, touches } = touchOf(operation, shapes)

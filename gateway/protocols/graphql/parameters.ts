@@ -1,6 +1,6 @@
 /**
- * What a request over HTTP asks of a GraphQL server: documents with names and variables, in the ways that servers take them. Read in one
- * way or not at all: a request that two servers could execute differently is none that could be judged.
+ * What an HTTP request asks of a GraphQL server: documents with names and variables, in the forms that servers accept.
+ * A request that two servers could execute differently cannot be judged, and is refused.
  */
 import type { Call } from '../../calls/call.ts'
 import { basePath } from '../common/base-path.ts'
@@ -16,30 +16,30 @@ import {
   type Unreadable,
 } from './bodies.ts'
 
-/** One operation as it is asked for (GraphQL over HTTP, "Request Parameters"). */
+/** One requested operation (GraphQL over HTTP, "Request Parameters"). */
 export interface GraphqlParameters {
-  /** Null: the server is to know the document by `hash` or `document`. */
+  /** Null: the server knows the document by `hash` or `document`. */
   readonly query: string | null
   readonly operationName: string | null
   readonly variables: Readonly<Record<string, unknown>>
   /** Of an automatically persisted query: the SHA-256 of the document, in hexadecimal. */
   readonly hash: string | null
-  /** Id of a document that was given to the server beforehand. */
+  /** Id of a document that the server already has. */
   readonly document: string | null
 }
 
 type GraphqlReading =
-  /** Asks for no operation. */
+  /** Requests no operation. */
   | { readonly kind: 'none' }
   | { readonly kind: 'asked'; readonly requests: readonly GraphqlParameters[]; readonly isBatch: boolean }
   | Unreadable
 
-/** Under which a document that the server keeps is asked for: that of the specification, and those of others. */
+/** Names by which a stored document is requested: that of the specification, and those of other servers. */
 const DOCUMENT_NAMES = ['documentId', 'id', 'doc_id', 'docId', 'queryId', 'query_id'] as const
 const NAMES = countingNames(['query', 'operationName', 'variables', 'extensions', ...DOCUMENT_NAMES])
-/** Parameters of GraphQL over server-sent events, which say where a stream belongs and ask for nothing. */
+/** Parameters of GraphQL over server-sent events, which identify a stream and request nothing. */
 const OF_STREAMS: ReadonlySet<string> = new Set(['token', 'operationId'])
-/** Operations in one request. */
+/** Maximum number of operations in one request. */
 const MAX_BATCH = 50
 
 export async function readParameters(call: Call, deps: BodyDeps): Promise<GraphqlReading> {
@@ -54,7 +54,7 @@ export async function readParameters(call: Call, deps: BodyDeps): Promise<Graphq
   const { value } = read
   if (!Array.isArray(value)) return asked([value], false)
   if (value.length === 0 || value.length > MAX_BATCH)
-    return unreadable(`it holds ${value.length} operations, where 1 to ${MAX_BATCH} may stand`)
+    return unreadable(`it holds ${value.length} operations; 1 to ${MAX_BATCH} are allowed`)
   return asked(value, true)
 }
 
@@ -63,12 +63,12 @@ function addressMembers({ upstreamPath }: Call): ReadMembers {
   return formMembers(start === -1 ? '' : upstreamPath.slice(start + 1))
 }
 
-/** Names that say what is to be executed. */
+/** Names that determine what is executed. */
 function namesIn(members: Members): readonly string[] {
   return Object.keys(members).filter((name) => NAMES.exact.has(name))
 }
 
-/** A page, a stream that is opened or reserved: requests to the endpoint itself that ask for nothing. */
+/** A page, or a stream that is opened or reserved: requests to the endpoint itself that request no operation. */
 function ofAddress({ upstreamPath, route }: Call, members: Members): GraphqlReading {
   if (namesIn(members).length > 0) return asked([members], false)
   const [path = ''] = upstreamPath.split('?', 1)
@@ -77,7 +77,7 @@ function ofAddress({ upstreamPath, route }: Call, members: Members): GraphqlRead
   if (isEndpoint && strange === undefined) return { kind: 'none' }
   return unreadable(
     isEndpoint
-      ? `nothing is known of its parameter "${strange?.slice(0, 40)}"`
+      ? `it has the unknown parameter "${strange?.slice(0, 40)}"`
       : `it states no operation, and its path is not that of the endpoint (${basePath(route)}/)`,
   )
 }
@@ -92,10 +92,10 @@ function asked(values: readonly unknown[], isBatch: boolean): GraphqlReading {
   return { kind: 'asked', requests, isBatch }
 }
 
-/** In words what is wrong with it, where it has no single reading. */
+/** The problem as text, where it has no single reading. */
 function parametersIn(members: Members): GraphqlParameters | string {
   const other = otherSpelling(members, NAMES)
-  if (other !== null) return `"${other}" stands for a parameter to some servers and for nothing to others`
+  if (other !== null) return `"${other}" is a parameter to some servers and is ignored by others`
   const query = textIn(members, 'query')
   const operationName = textIn(members, 'operationName')
   const variables = objectIn(members, 'variables')
@@ -113,14 +113,14 @@ function parametersIn(members: Members): GraphqlParameters | string {
   return { query, operationName, variables, hash, document }
 }
 
-/** Null: absent; undefined: something else. An empty text is to servers as good as none. */
+/** Null: absent; undefined: another type. To servers an empty text is the same as none. */
 function textIn(members: Members, name: string): string | null | undefined {
   const value = Object.hasOwn(members, name) ? members[name] : null
   if (value === null || value === undefined || value === '') return null
   return typeof value === 'string' ? value : undefined
 }
 
-/** Some clients write JSON into a text where an object is meant; in an address and in forms there is no other way. */
+/** Some clients write JSON into a text where an object is expected; an address or a form allows no other way. */
 function objectIn(members: Members, name: string): Members | undefined {
   const value = Object.hasOwn(members, name) ? members[name] : null
   if (value === null || value === undefined || value === '') return {}
@@ -131,7 +131,7 @@ function objectIn(members: Members, name: string): Members | undefined {
   return isJsonObject(read.value) ? read.value : undefined
 }
 
-/** Null: there is none; undefined: it is not of the known form (Apollo's "Automatic persisted queries"). */
+/** Null: there is none; undefined: it has an unknown form (Apollo's "Automatic persisted queries"). */
 function hashIn(extensions: Members): string | null | undefined {
   const persisted = Object.hasOwn(extensions, 'persistedQuery') ? extensions['persistedQuery'] : null
   if (persisted === null || persisted === undefined) return null

@@ -1,7 +1,7 @@
 /**
- * Requests to a GraphQL server, judged by its schema: only changes of what an operation selects and gives decide on it. All ways of
- * GraphQL over HTTP are read (batches, persisted documents, uploads, event streams); introspection passes, and what could be executed
- * in two ways, or cannot be read, is refused.
+ * Requests to a GraphQL server, judged by its schema: only changes of the elements that an operation selects or passes
+ * decide on it. All forms of GraphQL over HTTP are read (batches, persisted documents, uploads, event streams).
+ * Introspection passes. A request that could be executed in two ways, or cannot be read, is refused.
  */
 import type { GraphqlRoute } from './settings.ts'
 import type { GraphqlShape } from '../../../engine/internal.ts'
@@ -103,7 +103,10 @@ function operationOf(request: GraphqlParameters, found: FoundDocument | undefine
   return found?.kind === 'text' ? readOperation(found.text, request) : { ok: false, why: 'its document is not known' }
 }
 
-/** Who states a persisted document along with its hash is understood, here and by the server; of an id nobody here knows more. */
+/**
+ * A client that states a persisted document together with its hash is understood, by the gateway and the server; an
+ * unknown id has no such remedy.
+ */
 function unknownDocument(call: Call<GraphqlRoute>, found: FoundDocument, batch: number | null): Action {
   const { route, headers } = call
   if (found.kind === 'mismatch') return refused(call, 'INVALID_INPUT', 'its hash is not that of its document')
@@ -113,11 +116,11 @@ function unknownDocument(call: Call<GraphqlRoute>, found: FoundDocument, batch: 
     return { kind: 'refuse', name: nameOf(call), answer, why: 'its persisted document is not known here yet' }
   }
   const which = found.kind === 'unknown_id' ? `"${found.id.slice(0, 100)}"` : 'with this hash'
-  const message = `The document ${which} is not known here, so the call cannot be judged. Name the file of all documents in graphql.documents of the route "${route.name}".`
+  const message = `The document ${which} is not known to the gateway, so the call cannot be judged. Set the file of all documents in graphql.documents of the route "${route.name}".`
   return new UndecidedAction(call, new GatewayError('PREFLIGHT_UNDECIDED', message))
 }
 
-/** It could be executed in two ways, or not at all. A route that observes sends it on, counted as undecided. */
+/** It could be executed in two ways, or not at all. A route in observe mode forwards it, counted as undecided. */
 function refused(call: Call<GraphqlRoute>, code: 'INVALID_INPUT' | 'UNSUPPORTED_MEDIA_TYPE', why: string): Action {
   const message = `Preflight cannot judge this request: ${why}.`
   if (call.route.mode === 'observe') return new UndecidedAction(call, new GatewayError('PREFLIGHT_UNDECIDED', message))
@@ -138,13 +141,13 @@ function listed(operations: readonly AskedOperation[]): string {
   return others.length === 0 ? (first ?? '') : `${first} and ${others.length} more`
 }
 
-/** Streams of events that a client opens for operations that it asks for elsewhere have no end of their own. */
+/** Event streams that a client opens for operations that it requests elsewhere have no end. */
 function passing(call: Call<GraphqlRoute>, name: string): Action {
   const refuse = (refusal: Refusal): Answer => graphqlRefusal(call.headers, refusal)
   return { kind: 'pass', name, isStanding: call.method === 'GET', watch: () => null, refuse }
 }
 
-/** Why there is no telling is known already. */
+/** An undecided request whose reason is already known. */
 class UndecidedAction implements JudgedAction {
   readonly kind = 'judge'
   readonly name: string
@@ -177,7 +180,7 @@ class GraphqlAction implements JudgedAction {
   readonly #operations: readonly AskedOperation[]
   readonly #isBatch: boolean
   readonly #parts: GraphqlParts
-  /** By operation; null where it asks for the schema alone. */
+  /** By operation; null where it requests the schema only. */
   #subjects: readonly (Subject | null)[] = []
 
   constructor(call: Call<GraphqlRoute>, operations: readonly AskedOperation[], isBatch: boolean, parts: GraphqlParts) {

@@ -1,18 +1,18 @@
-/** How a GraphQL client is told that its request does not go on: the members of every refusal, and beside them `errors`, which clients show. */
+/** Refusals for GraphQL clients: the members of every refusal, and `errors`, which clients show. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { ERRORS, type ErrorDetail } from '../../errors/errors.ts'
 import type { CallFault, Refusal } from '../common/action.ts'
 import type { Answer } from '../../calls/answer.ts'
 import { jsonAnswer, refusalMembers } from '../common/refusal.ts'
 
-/** With the status of the code, as docs/reference/wire-headers.md#refusals has it. */
+/** With the status of the code, as in docs/reference/wire-headers.md#refusals. */
 export function graphqlRefusal(headers: IncomingHttpHeaders, refusal: Refusal): Answer {
   const { code, message, correlationId } = refusal
   const errors = [errorOf({ code, message, correlationId }, refusal.envelope?.decision_id ?? null)]
   return answerTo(headers, ERRORS[code].status, { ...refusalMembers(refusal), errors })
 }
 
-/** A fault, or a request that was not even judged. */
+/** A fault, or a request that was not judged. */
 export function graphqlFault(
   headers: IncomingHttpHeaders,
   { code, message, correlationId }: CallFault,
@@ -29,8 +29,10 @@ export function graphqlFault(
   })
 }
 
-/** What a server of persisted queries says of a hash that it does not know; clients then state the document along with it. */
-/** @param batch how many there are in a batch; null: it is none */
+/**
+ * The answer of servers with persisted queries for an unknown hash; clients then state the document together with it.
+ * @param batch the number of requests in a batch; null: it is not a batch
+ */
 export function persistedQueryNotFound(headers: IncomingHttpHeaders, batch: number | null): Answer {
   const extensions = {
     errors: [{ message: 'PersistedQueryNotFound', extensions: { code: 'PERSISTED_QUERY_NOT_FOUND' } }],
@@ -45,7 +47,10 @@ function errorOf({ code, message, correlationId }: CallFault, decisionId: string
 
 const RESPONSE_TYPE = 'application/graphql-response+json'
 
-/** Clients that take the newer media type look for errors in answers of a bad status as well (GraphQL over HTTP, "Status Codes"). */
+/**
+ * Clients that accept the newer media type look for errors in answers with an error status as well (GraphQL over HTTP,
+ * "Status Codes").
+ */
 function answerTo({ accept = '' }: IncomingHttpHeaders, status: number, body: unknown): Answer {
   const type = accept.includes(RESPONSE_TYPE) ? RESPONSE_TYPE : 'application/json'
   return jsonAnswer(status, body, { 'content-type': type })

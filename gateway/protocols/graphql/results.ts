@@ -1,13 +1,19 @@
-/** What a GraphQL answer says of the execution: it comes with a good status although operations have failed. Reads beside the answer, and changes nothing. */
+/**
+ * Reads the outcome of the execution from a GraphQL answer, which has a 2xx status although operations may have failed.
+ * Changes nothing.
+ */
 import { BytePieces } from '../../runtime/byte-pieces.ts'
 import type { AnswerWatcher } from '../../calls/answer.ts'
 import type { Subject } from '../../calls/subject.ts'
 import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
 
-/** Longest answer that is read for its errors. */
+/** Maximum length of an answer that is read for its errors. */
 const MAX_BYTES = 8 * 1024 * 1024
 
-/** @param subjects what each operation of a batch was judged as, null where it was not; null: the request is no batch */
+/**
+ * @param subjects the judged resource of each operation of a batch, null where there is none; null: the request is not
+ * a batch
+ */
 export function watchResults(subjects: readonly (Subject | null)[] | null): AnswerWatcher {
   let pieces: BytePieces | null = null
   let size = 0
@@ -43,7 +49,7 @@ export function watchResults(subjects: readonly (Subject | null)[] | null): Answ
   }
 }
 
-/** A result with errors may hold a part of the data; what was asked for was not done. */
+/** A result with errors may contain a part of the data; the operation counts as failed. */
 function hasErrors(result: unknown): boolean {
   return isJsonObject(result) && Array.isArray(result['errors']) && result['errors'].length > 0
 }

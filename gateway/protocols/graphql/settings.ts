@@ -1,4 +1,7 @@
-/** Where the schema of a GraphQL route comes from when no document names it, and which documents its server keeps. Part of the configuration's schema. */
+/**
+ * The source of the schema of a GraphQL route when no document is configured, and the documents that its server stores.
+ * Part of the configuration schema.
+ */
 import { unreadableSource } from '../../documents/contract-checks.ts'
 import { at } from '../../settings/mistake-collector.ts'
 import type { LocatedMistake } from '../../settings/schema-mistakes.ts'
@@ -12,7 +15,7 @@ export const GraphqlSection = strict(
     introspect: Type.Boolean({
       default: false,
       description:
-        'protocol graphql: ask the upstream itself what it offers now (introspection), with the credentials of the call, instead of contract.current.',
+        'protocol graphql: read the current schema from the upstream itself (introspection), with the credentials of the call, instead of contract.current.',
     }),
     documents: Type.Optional(
       Type.String({
@@ -33,7 +36,7 @@ export const graphqlSettings = {
   sections,
   contractType: 'graphql',
   currentContract:
-    'the schema that the upstream offers now, contract: { current: { file: … } }, or let the upstream be asked: graphql: { introspect: true }',
+    'the schema that the upstream offers now, contract: { current: { file: … } }, or read it from the upstream: graphql: { introspect: true }',
   asksUpstream: ({ graphql }) => graphql.introspect,
   validates: 'calls',
   mistakes: (route, pointer) => [...repeatedSchema(route, pointer), ...unreadableDocuments(route, pointer)],
@@ -41,12 +44,10 @@ export const graphqlSettings = {
 
 function repeatedSchema({ graphql, contract }: GraphqlRoute, pointer: string): readonly LocatedMistake[] {
   if (!graphql.introspect || contract?.current === undefined) return []
-  return [
-    at(`${pointer}/graphql/introspect`, 'the schema is named in contract.current already', 'remove one of the two'),
-  ]
+  return [at(`${pointer}/graphql/introspect`, 'contract.current already names the schema', 'remove one of the two')]
 }
 
-/** Documents that are kept by the server. */
+/** Checks the file of documents that the server stores. */
 function unreadableDocuments({ graphql: { documents } }: GraphqlRoute, pointer: string): readonly LocatedMistake[] {
   const reason = documents === undefined ? null : unreadableSource({ file: documents }, false)
   return reason === null ? [] : [at(`${pointer}/graphql/documents`, reason, 'paths start at this file')]

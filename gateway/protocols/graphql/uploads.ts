@@ -1,7 +1,8 @@
 /**
- * Files beside an operation (GraphQL multipart request specification): a part `operations` that is the request, a part `map` that says
- * where the files go, and the files. Parsers of forms differ, and a file may replace whatever the map names, so only one form is read:
- * files go below `variables`, to places that are null, and nothing else is in the body.
+ * Files sent with an operation (GraphQL multipart request specification): a part `operations` with the request, a part
+ * `map` that assigns the files to variables, and the files. Parsers of forms differ, and a file may replace whatever
+ * the map names, so only one form is accepted. Files are assigned to places below `variables` that are null, and the
+ * body contains nothing else.
  */
 import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
 
@@ -40,7 +41,10 @@ function refused(why: string): { readonly ok: false; readonly why: string } {
 const CRLF = '\r\n'
 const HEAD_END = Buffer.from('\r\n\r\n')
 
-/** Nothing before the first boundary, nothing behind the last, and no text within that a lenient parser takes for another one. */
+/**
+ * Nothing before the first boundary, nothing after the last, and no text within that a lenient parser reads as another
+ * boundary.
+ */
 function partsOf(bytes: Buffer, boundary: string): Read<readonly FormPart[]> {
   const delimiter = Buffer.from(`--${boundary}`, 'latin1')
   if (!bytes.subarray(0, delimiter.length).equals(delimiter))
@@ -69,7 +73,7 @@ function partsOf(bytes: Buffer, boundary: string): Read<readonly FormPart[]> {
 
 const DISPOSITION =
   /^content-disposition:[ \t]*form-data;[ \t]*name="([\w.-]*)"(;[ \t]*filename="[^"\\\r\n]*")?[ \t]*$/i
-/** Other types would have a parser decode a text in another way. */
+/** With other types a parser could decode a text in another way. */
 const TEXT_TYPE = /^content-type:[ \t]*(?:application\/json|text\/plain)(?:;[ \t]*charset="?utf-8"?)?[ \t]*$/i
 const ANY_TYPE = /^content-type:[ \t]*[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:;[^\r\n]*)?$/i
 
@@ -82,31 +86,31 @@ function partOf(part: Buffer): Read<FormPart> {
   if (name === undefined) return refused('a part of its form is not named in the common way')
   const isFile = filename !== undefined
   const others = lines.filter((line) => line !== disposition)
-  // A transfer coding or a second disposition is heeded by some parsers.
+  // Some parsers apply a transfer coding or a second disposition.
   if (others.length > 1 || lines.length > 2 || !others.every((line) => (isFile ? ANY_TYPE : TEXT_TYPE).test(line)))
     return refused(`the head of its part "${name}" says more than a name and a type`)
   return { ok: true, value: { name, isFile, bytes: part.subarray(headEnd + HEAD_END.length) } }
 }
 
-/** Null: each file goes to a place of its own below `variables`. */
+/** Null: each file has its own place below `variables`. */
 function mapProblem(map: Buffer, operations: Buffer, files: ReadonlySet<string>): string | null {
   const read = readStrictJson(map)
   const whole = readStrictJson(operations)
-  if (!read.ok || !isJsonObject(read.value)) return 'its "map" is no JSON object with one reading'
+  if (!read.ok || !isJsonObject(read.value)) return 'its "map" is not a JSON object with one reading'
   if (!whole.ok) return `its "operations" have no single reading: ${whole.message}`
   const taken = new Set<string>()
   const entries = Object.entries(read.value)
   const missing = [...files].find((name) => !entries.some(([key]) => key === name))
   if (missing !== undefined) return `its map does not name the file "${missing}"`
   for (const [name, paths] of entries) {
-    if (!files.has(name)) return `its map names "${name.slice(0, 40)}", which is no file of the form`
-    if (!Array.isArray(paths) || paths.length === 0) return 'a value of its map is no list of paths'
+    if (!files.has(name)) return `its map names "${name.slice(0, 40)}", which is not a file of the form`
+    if (!Array.isArray(paths) || paths.length === 0) return 'a value of its map is not a list of paths'
     for (const path of paths as readonly unknown[]) {
       if (typeof path !== 'string' || taken.has(path))
-        return 'its map holds a path twice, or something else than a path'
+        return 'its map contains a path twice, or something other than a path'
       taken.add(path)
       if (!isPlaceOfFile(path, whole.value))
-        return `its map puts a file at "${path.slice(0, 80)}", which is no variable that is null`
+        return `its map puts a file at "${path.slice(0, 80)}", which is not a variable with the value null`
     }
   }
   return null

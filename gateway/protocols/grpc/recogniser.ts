@@ -1,7 +1,7 @@
 /**
- * Calls of services that a protobuf contract describes, by gRPC, gRPC-Web or Connect: the path names the rpc, and only changes
- * that reach its messages, its options or the contract as a whole decide. Judged by the head: messages stream by unread. An rpc
- * that the contract does not describe is judged by all of it.
+ * Calls of services that a protobuf contract describes, over gRPC, gRPC-Web or Connect. The path names the rpc. Only
+ * changes that reach its messages, its options or the contract as a whole decide. The head suffices: messages are
+ * streamed unread. An rpc that the contract does not describe is judged by the whole contract.
  */
 import type { GrpcRoute } from './settings.ts'
 import type { RpcTable } from '../../../engine/internal.ts'
@@ -44,7 +44,7 @@ export function createGrpcRecogniser(deps: GrpcDeps): Recogniser<GrpcRoute> {
   }
 }
 
-/** `/package.Service/Method`, byte for byte, behind the path of the upstream; null for what is not below it. */
+/** `/package.Service/Method`, byte for byte, behind the path of the upstream; null for other paths. */
 function rpcPathOf({ upstreamPath, route }: Call<GrpcRoute>): string | null {
   const [path = ''] = upstreamPath.split('?', 1)
   const base = basePath(route)
@@ -97,7 +97,7 @@ class RpcAction implements JudgedAction {
     return [{ subject, ground: { kind: 'contract', offered: contract, isCovered: () => true } }]
   }
 
-  /** An rpc of either side: one that is gone is judged by its removal. */
+  /** An rpc of either side: a removed one is judged by its removal. */
   #subject(before: RpcsByPath, now: RpcsByPath): Subject {
     const { route } = this.#call
     const path = this.#path ?? ''
@@ -123,7 +123,7 @@ function nameOf({ method, upstreamPath }: Call<GrpcRoute>): string {
   return `${method} ${upstreamPath.split('?', 1)[0] ?? ''}`
 }
 
-/** Health is watched and reflection is asked in streams that have no end of their own. */
+/** Health watches and reflection use streams without an end. */
 function passing(call: Call<GrpcRoute>): Action {
   const refuse = (refusal: Refusal): Answer => rpcRefusal(call.headers, call.entrance, refusal)
   return { kind: 'pass', name: nameOf(call), isStanding: true, watch: () => null, refuse }

@@ -1,4 +1,4 @@
-/** How a stopped rpc is told, in the form that its client speaks: gRPC, gRPC-Web, or Connect with one message or with streams. */
+/** Refusals of an rpc, in the form of its client: gRPC, gRPC-Web, or Connect with one message or with streams. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { ERRORS } from '../../errors/errors.ts'
 import { grpcCode, grpcRefusal } from './request.ts'
@@ -10,19 +10,21 @@ import { httpRefusal, jsonAnswer, refusalMembers } from '../common/refusal.ts'
 type RenderRefusal = (refusal: Refusal, type: string) => Answer
 
 interface RefusalForm {
-  /** Of the request. */
+  /** Media type of the request. */
   readonly type: RegExp
   readonly render: RenderRefusal
 }
 
-/** The first that matches. Native gRPC is told in plain HTTP: the road brings all that it says to such a client into its form. */
+/**
+ * The first match counts. A refusal of native gRPC is plain HTTP: the gateway converts all its answers to such clients.
+ */
 const FORMS: readonly RefusalForm[] = [
   { type: /^application\/grpc-web(?:-text)?(?:\+[\w.-]+)?$/, render: grpcWebRefusal },
   { type: /^application\/grpc(?:\+[\w.-]+)?$/, render: httpRefusal },
   { type: /^application\/connect\+[\w.-]+$/, render: connectStreamRefusal },
 ]
 
-/** @param entrance another proxy needs the status of HTTP, and tells its client in the client's form itself */
+/** @param entrance another proxy needs the HTTP status, and converts it to its client's form itself */
 export function rpcRefusal(headers: IncomingHttpHeaders, entrance: Entrance, refusal: Refusal): Answer {
   const type = mediaType(headers)
   const form = entrance === 'ext_authz' ? undefined : FORMS.find((one) => one.type.test(type))
@@ -33,7 +35,7 @@ function mediaType(headers: IncomingHttpHeaders): string {
   return (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
 }
 
-/** A head alone, as gRPC has it; its clients look for the status there before they look at the body. */
+/** A head alone, as in gRPC; its clients look for the status there before they read the body. */
 function grpcWebRefusal(refusal: Refusal, type: string): Answer {
   const { status, fields, body } = grpcRefusal(httpRefusal(refusal))
   const headers = Object.fromEntries(
@@ -60,7 +62,7 @@ function connectCode(status: number): string {
   return CONNECT_CODES[grpcCode(status)] ?? 'unknown'
 }
 
-/** The status of HTTP and a JSON body, from which its clients take code and message; so do people with other clients. */
+/** The HTTP status and a JSON body, from which its clients take code and message; so can people with other clients. */
 function connectRefusal(refusal: Refusal): Answer {
   const { status } = ERRORS[refusal.code]
   return jsonAnswer(status, { ...refusalMembers(refusal), code: connectCode(status) })
@@ -69,7 +71,7 @@ function connectRefusal(refusal: Refusal): Answer {
 /** Flag of the message that ends a stream (Connect Protocol, "Error-EndStream"). */
 const END_OF_STREAM = 0x02
 
-/** A stream tells of errors in its last message, which is its only one here. */
+/** A stream reports errors in its last message, which is its only one here. */
 function connectStreamRefusal(refusal: Refusal, type: string): Answer {
   const code = connectCode(ERRORS[refusal.code].status)
   const end = Buffer.from(JSON.stringify({ ...refusalMembers(refusal), error: { code, message: refusal.message } }))

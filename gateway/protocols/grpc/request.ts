@@ -1,7 +1,7 @@
 /** How a gRPC call is refused, in the form that its client reads. */
 import type { Answer } from '../../calls/answer.ts'
 
-/** google.rpc.Code for the statuses that the gateway itself answers with. */
+/** google.rpc.Code for the statuses of the gateway's own answers. */
 const CODES: Readonly<Record<number, number>> = {
   400: 3,
   401: 16,
@@ -21,7 +21,7 @@ const CODES: Readonly<Record<number, number>> = {
 }
 const UNKNOWN = 2
 
-/** An answer as it is written. */
+/** An answer in the form in which it is written. */
 export interface AnswerForm {
   readonly status: number
   /** Name, value, name, value … */
@@ -29,14 +29,14 @@ export interface AnswerForm {
   readonly body: string | Buffer
 }
 
-/** google.rpc.Code @param status of HTTP, of an answer that is made here */
+/** google.rpc.Code @param status HTTP status of an answer of the gateway */
 export function grpcCode(status: number): number {
   return CODES[status] ?? UNKNOWN
 }
 
-/** As a head alone ("Trailers-Only"), which is how a server of gRPC refuses. */
+/** As a head alone ("Trailers-Only"), which is how a gRPC server refuses. */
 export function grpcRefusal({ status, headers, body }: Answer): AnswerForm {
-  // Its protocol has said it in this form already.
+  // Its protocol has already rendered it in this form.
   if (headers['grpc-status'] !== undefined) return { status, fields: Object.entries(headers).flat(), body }
   const fields = [
     'content-type',
@@ -50,10 +50,10 @@ export function grpcRefusal({ status, headers, body }: Answer): AnswerForm {
   return { status: 200, fields, body: '' }
 }
 
-/** Long enough for a sentence that says what to do; some clients take no head over 8 KiB. */
+/** Long enough for a sentence with a remedy; some clients accept no head over 8 KiB. */
 const MAX_MESSAGE = 2000
 
-/** An answer that is made here is JSON with a `message`, or plain text where its protocol has it so (git). */
+/** An answer of the gateway is JSON with a `message`, or plain text in some protocols (git). */
 function messageIn(body: string): string {
   const requestMessage = jsonIn(body)
   const message: unknown =
@@ -67,7 +67,7 @@ function jsonIn(body: string): unknown {
   try {
     return JSON.parse(body)
   } catch {
-    // Whatever a call says of its own type, the refusal of its protocol is told as it is.
+    // Not JSON: the refusal of the protocol is used as text.
     return body
   }
 }

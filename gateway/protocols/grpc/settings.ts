@@ -1,4 +1,4 @@
-/** Which services of a gRPC server are no business of the contract. Part of the configuration's schema. */
+/** The services of a gRPC server that are not judged by the contract. Part of the configuration schema. */
 import type { ProtocolSettings, RouteWith } from '../common/protocol-settings.ts'
 import type { Static } from 'typebox'
 import { Type } from '../../../engine/base.ts'
@@ -16,7 +16,7 @@ const GrpcSection = strict(
         'protocol grpc: services, by their full names, whose calls pass unjudged. Default: health checks and server reflection, which describe the server and change nothing.',
     }),
   },
-  'Calls by gRPC, gRPC-Web and Connect.',
+  'Calls over gRPC, gRPC-Web and Connect.',
 )
 export type GrpcSection = Static<typeof GrpcSection>
 

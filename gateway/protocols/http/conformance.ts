@@ -1,6 +1,6 @@
 /**
- * Calls of an API held against the pinned contract itself (`validate`): arguments before the call goes on, answers as they pass.
- * An answer is never changed or held back; that it has another shape is told.
+ * Checks calls of an API against the pinned contract (`validate`): arguments before the call is forwarded, answers as
+ * they pass. An answer is never changed or withheld; a violation is reported.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { BytePieces } from '../../runtime/byte-pieces.ts'
@@ -21,7 +21,7 @@ export interface PinnedText {
 
 export interface ApiConformance {
   needsBody(head: CallHead): boolean
-  /** Null: it conforms as far as can be told. Rejects when there is no telling. */
+  /** Null: it conforms, as far as it can be checked. Rejects when it cannot be checked. */
   ofRequest(call: Call, pinned: PinnedText): Promise<Departure | null>
   watchAnswer(call: Call, pinned: PinnedText, under: Under): AnswerWatcher
 }
@@ -39,14 +39,14 @@ export function createApiConformance(deps: ApiConformanceDeps): ApiConformance {
     needsBody(head) {
       if (head.route.validate === 'off' || !hasBody(head.received.headers) || !isJson(head.headers)) return false
       const length = Number(head.received.headers['content-length'] ?? Number.NaN)
-      // Who only observes refuses nothing for its length.
+      // A route in observe mode refuses no request for its length.
       return isEnforced(head.route) || length <= config().limits.proxied_body
     },
     async ofRequest(call, pinned) {
       const { route, method, upstreamPath: target, headers } = call
       try {
         const plain = await plainBody(call.body, headers, config().limits.proxied_body)
-        // What this does not read, the upstream may.
+        // The upstream may read a body that this cannot read.
         if (!plain.ok) return departure(call, pinned, null, [{ where: 'body', message: plain.why }])
         const body = plain.bytes
         const message = {
@@ -80,7 +80,7 @@ export function createApiConformance(deps: ApiConformanceDeps): ApiConformance {
           if (conformance.result !== 'violates') return
           checks.drifted(departure(call, pinned, conformance.operation, conformance.violations), under)
         } catch (error) {
-          // The answer is out already: that it was not looked at is counted, and is no fault of the call.
+          // The answer is already sent: an unchecked answer is counted, and is no fault of the call.
           checks.count(call.route.name, 'answer', 'failed')
           logger.debug(
             { event: 'contract.check_failed', err: error, correlation_id: call.correlationId },
@@ -111,7 +111,7 @@ type Fields = Readonly<Record<string, string | readonly string[] | undefined>>
 interface WholeAnswer {
   readonly status: number
   readonly headers: Fields
-  /** Null: longer than is kept, or a stream. */
+  /** Null: longer than the limit, or a stream. */
   readonly body: Buffer | null
 }
 

@@ -1,7 +1,7 @@
 /**
- * Plain HTTP calls of an API that an OpenAPI contract describes. The operation called is found by method and path template, and
- * only changes that touch it, or the contract as a whole, decide. A path that several operations may be meant by is judged by each
- * of them; a call that the contract does not describe as it is written is judged by the whole contract too.
+ * Plain HTTP calls of an API that an OpenAPI contract describes. Method and path template give the operation, and only
+ * changes that touch it, or the contract as a whole, decide. If a path may mean several operations, each of them is
+ * judged. A call that the contract does not describe as written is judged by the whole contract too.
  */
 import type { Baselines } from '../../baselines/baselines.ts'
 import type { Route } from '../../routing/route.ts'
@@ -49,7 +49,7 @@ export function createHttpApiRecogniser(deps: HttpApiDeps): Recogniser {
 
 type Contracts = Pick<CurrentContracts<OperationMatcher>, 'of'>
 
-/** The call is held against the pinned contract before it is judged by what became of that contract. */
+/** The call is checked against the pinned contract before it is judged by the changes of that contract. */
 async function checked(call: Call, contracts: Contracts, deps: HttpApiDeps): Promise<Action> {
   const { baselines, conformance, checks, logger } = deps
   const { route, correlationId } = call
@@ -78,7 +78,7 @@ function uncheckable({ name }: Route, cause: unknown): GatewayError {
   const why = cause instanceof Error ? cause.message : 'unknown'
   return new GatewayError(
     'PREFLIGHT_UNDECIDED',
-    `The call could not be held against the contract of route "${name}": ${why}.`,
+    `The call could not be checked against the contract of route "${name}": ${why}.`,
     { cause },
   )
 }
@@ -87,7 +87,7 @@ function violating({ correlationId, method, upstreamPath }: Call, violations: re
   const code = 'CONTRACT_VIOLATION'
   const listed = violations.map(({ where, message }) => `${where} ${message}`).join('; ')
   const name = `${method} ${upstreamPath.split('?', 1)[0] ?? ''}`
-  const message = `${ERRORS[code].message} ${listed}. Correct the call by the contract; sent again as it is, it is refused again.`
+  const message = `${ERRORS[code].message} ${listed}. Correct the call to match the contract; unchanged it is refused again.`
   const details = violations.map(({ where, message: what }) => ({ pointer: where, message: what }))
   const answer = jsonAnswer(
     ERRORS[code].status,
@@ -133,13 +133,13 @@ class ApiCallAction implements JudgedAction {
 }
 
 function subjectsOf(call: Call, matcher: OperationMatcher): readonly Subject[] {
-  // Which operation a method stated twice is, only the upstream knows.
+  // Only the upstream knows which operation a request with two methods means.
   if (overridesMethod(call)) return [wholeSubject(call)]
   const matches = matcher.match(call.method, pathOf(call))
   if (matches === null)
     throw new GatewayError(
       'PREFLIGHT_UNDECIDED',
-      'The path holds escapes of control characters or of bytes that are no text, so it cannot be told which operation it means.',
+      'The path holds escapes of control characters or of bytes that are not text, so its operation is not known.',
     )
   const subjects = matches.operations.map((operation) => {
     const name = `${operation.method} ${operation.path}`
@@ -148,7 +148,7 @@ function subjectsOf(call: Call, matcher: OperationMatcher): readonly Subject[] {
   return matches.isDescribed ? subjects : [wholeSubject(call), ...subjects]
 }
 
-/** Without a match the whole contract decides: the stricter of the two. */
+/** Without a match the whole contract decides, which is stricter. */
 function wholeSubject(call: Call): Subject {
   return { name: `${call.method} ${pathOf(call)}`, target: call.route.name, scope: null }
 }

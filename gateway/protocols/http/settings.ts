@@ -1,4 +1,4 @@
-/** What the configuration has to know of the protocol `http`. It has no section of its own. */
+/** What the configuration needs to know of the protocol `http`. It has no section. */
 import type { ProtocolSettings } from '../common/protocol-settings.ts'
 
 export const httpSettings = {
