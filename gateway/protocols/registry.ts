@@ -41,7 +41,7 @@ import type { ScmDeps } from './scm/action.ts'
 
 export type Recognisers = Readonly<Record<Protocol, Recogniser>>
 
-/** What of the configuration recognisers read. */
+/** The part of the configuration that recognisers read. */
 export interface RecognisersConfig extends BaselinesConfig, ScmConfig {
   readonly analysis: AnalysisSettings
   readonly monitoring: Pick<MonitoringSettings, 'window'>
@@ -157,7 +157,7 @@ export function createRecognisers(deps: RecogniserDeps): Recognisers {
   return recognisers
 }
 
-/** Never rejects: nobody waits for a manifest that was seen passing by. */
+/** Never rejects: nobody waits for a manifest that was observed in an answer. */
 async function holdManifest(
   route: Route,
   manifest: OfferedContract,

@@ -1,4 +1,4 @@
-/** Routes of all protocols: their schema, and the union of what a route of each protocol holds. */
+/** Routes of all protocols: their schema, and the union of the routes of each protocol. */
 import type { Static, TObject } from 'typebox'
 import { Type } from '../../engine/base.ts'
 import {
@@ -33,9 +33,9 @@ export const RouteSchema = Type.Object(
   { additionalProperties: false },
 )
 
-/** A route of one protocol: what every route says, and the sections of that protocol. */
+/** A route of one protocol: the settings of every route, and the sections of that protocol. */
 export type RouteOf<Name extends Protocol> = Route &
   Static<TObject<(typeof PROTOCOLS)[Name]['sections']>> & { readonly protocol: Name }
 
-/** Told apart by `protocol`. */
+/** Discriminated by `protocol`. */
 export type RouteConfig = { readonly [Name in Protocol]: RouteOf<Name> }[Protocol]

@@ -1,4 +1,4 @@
-/** What requests to the Kubernetes API become once recognised: what passes, and what is judged on which ground. */
+/** The actions for requests to the Kubernetes API: what passes, and what each write is judged by. */
 import type { JudgedAction, PassingAction, PresentedReceipt, Question, Refusal } from '../common/action.ts'
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
 import type { Subject } from '../../calls/subject.ts'
@@ -16,24 +16,24 @@ import { watchWrittenObject, type WriteResult } from './written-object.ts'
 export interface KubernetesDeps {
   readonly cluster: Cluster
   readonly sniff: Sniff
-  /** What came of a write whose outcome was known beforehand. */
+  /** Reports the result of a write whose outcome was known beforehand. */
   readonly onWritten: (call: Call, name: string, result: WriteResult) => void
 }
 
-/** What a write is judged on: the definition that it changes, the contracts in the object, or a receipt alone. */
+/** What a write is judged by: the definition that it changes, the contracts in the object, or a receipt alone. */
 export type WriteGround =
   | { readonly kind: 'crd' }
   | { readonly kind: 'contracts'; readonly needsReceipt: boolean }
   | { readonly kind: 'receipt' }
 
-/** Reads, reviews, rehearsals, and what the route asks nothing of. */
+/** Reads, reviews, dry runs, and requests that the route does not judge. */
 export class PassingRequest implements PassingAction {
   readonly kind = 'pass'
   readonly name: string
   readonly isStanding: boolean
   readonly coversUpgrade: boolean
 
-  /** @param coversUpgrade what follows a switch of protocols does not change the cluster, or the route lets it pass */
+  /** @param coversUpgrade traffic after a switch of protocols does not change the cluster, or the route allows it */
   constructor(name: string, isStanding: boolean, coversUpgrade = false) {
     this.name = name
     this.isStanding = isStanding
@@ -49,7 +49,7 @@ export class PassingRequest implements PassingAction {
   }
 }
 
-/** What the subject of a request is, before its kind is known. */
+/** The resource of a request, before its kind is known. */
 interface Named {
   readonly path: ResourcePath
   /** Of the object in the target. */
@@ -126,7 +126,9 @@ function placed(namespace: string | null, object: string): string {
   return namespace === null ? object : `${namespace}/${object}`
 }
 
-/** exec, attach, portforward, proxy: nothing is written that could be compared. Each is an operation of its own name. */
+/**
+ * exec, attach, portforward, proxy: nothing is written that could be compared. Each is an operation of its own name.
+ */
 export class ConnectRequest extends JudgedRequest {
   readonly coversUpgrade = true
 
@@ -141,8 +143,8 @@ export class ConnectRequest extends JudgedRequest {
 }
 
 /**
- * A receipt that lets an object be deployed must not let it be deleted, or a token be issued in its name. A definition is
- * compared whichever way it goes, so its removal is a deployment like any other.
+ * A receipt for deploying an object must not authorize its deletion, or a token in its name. A definition is compared
+ * in any case, so its removal is a deployment.
  */
 function operationOf({ path, verb }: Write, ground: WriteGround): string {
   if (path.subresource === 'token') return 'token'
@@ -187,7 +189,7 @@ export class WriteRequest extends JudgedRequest {
     return artifacts.length > 0 ? [judged, due] : [due]
   }
 
-  /** What the API server makes of the request must be what it is judged for here. */
+  /** The API server must read the same object from the request as the one judged here. */
   #requireNamed(after: KubernetesObject | null): void {
     const { name } = this.#write
     const metadata = after !== null && isJsonObject(after['metadata']) ? after['metadata'] : {}
@@ -199,7 +201,7 @@ export class WriteRequest extends JudgedRequest {
   }
 
   override watch(): AnswerWatcher | null {
-    // A name that the API server makes up is another one at each try.
+    // A name that the API server generates differs at each try.
     if (this.#judged === null || this.#write.name.endsWith('*')) return null
     return watchWrittenObject(this.#judged, (result) => this.deps.onWritten(this.call, this.name, result))
   }

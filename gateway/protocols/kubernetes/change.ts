@@ -1,6 +1,6 @@
 /**
- * Two states of one object → what of them is a contract and changes. What the API server itself writes into objects
- * (status, versions, field ownership) is no part of either side.
+ * Two states of one object → the contracts in it that change. Members that the API server itself writes (status,
+ * versions, field ownership) are part of neither side.
  */
 import { canonicalJson } from '../../../engine/base.ts'
 import type { Artifact, ArtifactType } from '../../../engine/internal.ts'
@@ -9,7 +9,7 @@ import { ENVELOPE_ANNOTATION, RECEIPT_ANNOTATION } from './receipt-annotations.t
 
 export type KubernetesObject = Readonly<Record<string, unknown>>
 
-/** The type that a text shows; null when it shows none. */
+/** The contract type of a text; null when it shows none. */
 export type Sniff = (text: string) => Promise<ArtifactType | null>
 
 const SERVER_METADATA: ReadonlySet<string> = new Set([
@@ -22,14 +22,14 @@ const SERVER_METADATA: ReadonlySet<string> = new Set([
   'selfLink',
   'uid',
 ])
-/** Not the object's own: receipts come and go, and kubectl keeps a copy of what it was given. */
+/** Annotations that are not the object's own: receipts change, and kubectl keeps a copy of its input. */
 const PASSING_ANNOTATIONS: ReadonlySet<string> = new Set([
   RECEIPT_ANNOTATION,
   ENVELOPE_ANNOTATION,
   'kubectl.kubernetes.io/last-applied-configuration',
 ])
 
-/** What its author says of an object, in canonical form so that the same state is the same text; empty for null. */
+/** The author's part of an object, in canonical form so that the same state is the same text; empty for null. */
 export function authoredText(object: KubernetesObject | null): string {
   return object === null ? '' : canonicalJson(authored(object))
 }

@@ -1,4 +1,6 @@
-/** The object before a write and after it, as the cluster itself tells both: by a read, and by the same write as a dry run. */
+/**
+ * The object before a write and after it, as the cluster reports both: by a read, and by the same write as a dry run.
+ */
 import { GatewayError } from '../../errors/errors.ts'
 import { UpstreamRefusal, type PresentedReceipt } from '../common/action.ts'
 import type { Answer } from '../../calls/answer.ts'
@@ -16,7 +18,10 @@ interface States {
   readonly after: KubernetesObject | null
 }
 
-/** The API server's own no to this caller, handed on as it is: what may not be rehearsed would not be written either. */
+/**
+ * The API server's refusal of this caller, passed on unchanged: a write that may not be rehearsed may not be written
+ * either.
+ */
 export class ClusterRefusal extends UpstreamRefusal {
   readonly answer: Answer
 
@@ -32,12 +37,12 @@ export class ClusterRefusal extends UpstreamRefusal {
   }
 }
 
-/** Each time the object was changed by somebody else between the two questions. */
+/** Each time somebody else changed the object between the two requests. */
 const MAX_TRIES = 3
 
 /**
- * Rejects with a ClusterRefusal when the API server refuses this caller the read or the write, and with PREFLIGHT_UNDECIDED
- * when it cannot be told what the write would do.
+ * Rejects with a ClusterRefusal when the API server refuses this caller the read or the write. Rejects with
+ * PREFLIGHT_UNDECIDED when the effect of the write is not known.
  */
 export async function statesOf(call: Call, write: Write, cluster: Cluster): Promise<States> {
   const [path = ''] = call.upstreamPath.split('?', 1)
@@ -64,13 +69,13 @@ function objectIn(answer: ClusterAnswer): KubernetesObject {
   if (isObject && answer.value !== null) return answer.value
   throw new GatewayError(
     'PREFLIGHT_UNDECIDED',
-    `The API server answered ${answer.status} and no object, so it cannot be told what this write would change.`,
+    `The API server answered ${answer.status} and no object, so the effect of this write is not known.`,
   )
 }
 
 /**
- * The receipts in the annotations of an object as it stands: for requests that do not hold it whole, and whose client has no
- * way to send a header. None when the caller may not read it, or it is not there.
+ * The receipts in the annotations of the stored object: for requests that do not contain it completely, and whose
+ * client cannot send a header. None when the caller may not read it, or it does not exist.
  */
 export async function standingReceipts(
   call: Call,

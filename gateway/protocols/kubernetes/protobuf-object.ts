@@ -1,11 +1,11 @@
 /**
- * Objects in the protobuf form of the Kubernetes API (application/vnd.kubernetes.protobuf), which typed clients send: as much
- * of them as says which object it is. What the write does is told by the API server itself, in JSON.
+ * Objects in the protobuf form of the Kubernetes API (application/vnd.kubernetes.protobuf), which typed clients send:
+ * only the fields that identify the object. The API server itself reports the effect of the write, in JSON.
  */
 import { createMessageReader, type MessageValue } from '../common/protobuf-message.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 
-/** Every serialised object begins with it; what follows is a `runtime.Unknown`. */
+/** Every serialised object begins with it, followed by a `runtime.Unknown`. */
 const MAGIC = Buffer.from([0x6b, 0x38, 0x73, 0x00])
 
 /** Field numbers of k8s.io/apimachinery; every object of the API has its metadata in field 1. */
@@ -28,7 +28,7 @@ type ProtobufObject =
   | { readonly ok: true; readonly value: MessageValue }
   | { readonly ok: false; readonly message: string }
 
-/** In the shape that its JSON has: kind, metadata, and what is read of options. */
+/** In the shape of its JSON form: kind, metadata, and the options that are read. */
 export function readProtobufObject(bytes: Buffer): ProtobufObject {
   if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) return refused('it does not begin as such an object does')
   const envelope = read('Unknown', bytes.subarray(MAGIC.length))

@@ -1,6 +1,7 @@
 /**
- * The Kubernetes API: reads pass; definitions of custom resources and contracts inside objects are compared with what the
- * cluster holds; every other write that the route names, and every connection into a pod or service, needs a receipt.
+ * The Kubernetes API. Reads pass. Definitions of custom resources and contracts inside objects are compared with the
+ * state of the cluster. Every other write that the route names, and every connection into a pod or service, needs a
+ * receipt.
  */
 import type { KubernetesRoute } from './settings.ts'
 import type { Action, Recogniser, RefusedAction } from '../common/action.ts'
@@ -67,7 +68,7 @@ function isConnect(head: CallHead<KubernetesRoute>, { subresource }: ResourcePat
 function connect(call: Call<KubernetesRoute>, path: ResourcePath, deps: KubernetesDeps): Action {
   const name = `connect ${resourceText(path)} ${path.namespace ?? ''}/${path.name ?? ''}`
   const { mode, kubernetes } = call.route
-  // An observing route denies nothing; it records what it would have stopped.
+  // In observe mode nothing is refused; the route records what it would have stopped.
   const streams = kubernetes.streams === 'deny' && mode === 'observe' ? 'receipt' : kubernetes.streams
   if (streams === 'pass') return new PassingRequest(name, false, true)
   const other = actingAs(call)
@@ -77,7 +78,7 @@ function connect(call: Call<KubernetesRoute>, path: ResourcePath, deps: Kubernet
   return new ConnectRequest(call, path, knownKind(path), basePathOf(call.route.upstream), deps)
 }
 
-/** What streams until somebody breaks it off: a watch, a followed log. */
+/** Requests whose answer streams until a side closes it: a watch, a followed log. */
 function isFollowing(target: string): boolean {
   return /[?&](?:watch|follow)=(?:true|1)(?:&|$)/.test(target)
 }
@@ -97,7 +98,7 @@ function writing(call: Call<KubernetesRoute>, write: Write, deps: KubernetesDeps
   return new WriteRequest(call, { write, ground, base: basePathOf(call.route.upstream) }, knownKind(path), deps)
 }
 
-/** Fields by which the API server takes a request for another one's: a receipt does not say for whom it is. */
+/** Fields by which the API server treats a request as another user's: a receipt does not name the user. */
 const ACTING_AS = /^(?:impersonate-|x-remote-(?:user|group|uid|extra-))/
 
 function actingAs({ headers }: Call<KubernetesRoute>): string | null {
@@ -114,7 +115,7 @@ function asAnother(field: string): string {
   return `Preflight judges no request that acts as another user (${field}): send it with credentials of its own.`
 }
 
-/** Null: the route asks nothing of it. A subresource (status, scale) holds no contract of the object. */
+/** Null: the route does not judge it. A subresource (status, scale) holds no contract of the object. */
 function groundOf(path: ResourcePath, receipts: readonly string[], contracts: readonly string[]): WriteGround | null {
   const isWhole = path.subresource === null
   if (isWhole && knownKind(path) === 'CustomResourceDefinition') return { kind: 'crd' }

@@ -26,7 +26,7 @@ interface StatusDetails {
 
 const NO_DETAILS: StatusDetails = { path: null, kind: null, causes: [] }
 
-/** @param code HTTP status; one without a reason of its own is told as InternalError */
+/** @param code HTTP status; one without its own reason is reported as InternalError */
 export function statusAnswer(
   code: number,
   message: string,
@@ -50,7 +50,7 @@ export function statusAnswer(
   })
 }
 
-/** One that says nothing of the object: kubectl prints its message, scripts read its cause. */
+/** A status that does not describe the object: kubectl prints its message, scripts read its cause. */
 export function faultStatus({ code, message, correlationId }: CallFault): Answer {
   const causes = [
     { reason: code, message },

@@ -1,6 +1,6 @@
 /**
- * A request that writes to the Kubernetes API, read with one meaning: which object, by which verb, with which content, and
- * whether it is a dry run. What cannot be read so is told why; nothing is guessed.
+ * A request that writes to the Kubernetes API, read with one meaning: which object, by which verb, with which content,
+ * and whether it is a dry run. If it cannot be read so, the reason is reported; nothing is guessed.
  */
 import { isUtf8 } from 'node:buffer'
 import { DEFAULT_DOCUMENT_LIMITS, lookupTable } from '../../../engine/base.ts'
@@ -19,10 +19,10 @@ type WriteVerb = 'create' | 'update' | 'patch' | 'apply' | 'delete' | 'deletecol
 export interface Write {
   readonly path: ResourcePath
   readonly verb: WriteVerb
-  /** Of the object; `PREFIX*` when the API server is to make it up (generateName), `*` for a collection. */
+  /** Name of the object; `PREFIX*` when the API server generates it (generateName), `*` for a collection. */
   readonly name: string
   readonly isDryRun: boolean
-  /** Those in the annotations of what is written. */
+  /** The receipts in the annotations of the written object. */
   readonly receipts: readonly PresentedReceipt[]
 }
 
@@ -70,7 +70,7 @@ function refused(status: 400 | 405 | 415, message: string): ReadWrite {
   return { ok: false, status, message }
 }
 
-/** Without a Content-Type the API server takes a body for JSON. */
+/** Without a Content-Type the API server reads a body as JSON. */
 function mediaType({ headers }: Call, isBodiless: boolean): string {
   const encoding = headers['content-encoding']
   if (!isBodiless && encoding !== undefined && encoding !== 'identity') return `${encoding}-encoded content`
@@ -108,7 +108,7 @@ function readYaml(bytes: Buffer): ReturnType<typeof readStrictJson> {
     return { ok: false, message: 'The body holds a byte order mark (U+FEFF) that readers of YAML skip or keep.' }
   const read = readDocument(text, DEFAULT_DOCUMENT_LIMITS)
   if (!read.ok) return { ok: false, message: read.problem.message }
-  // The API server reads YAML 1.1, and lets a merge key replace what stands before it.
+  // The API server reads YAML 1.1, in which a merge key replaces earlier members.
   const problem = read.value.format === 'yaml' ? yamlObjectProblem(text, DEFAULT_DOCUMENT_LIMITS) : null
   return problem === null
     ? { ok: true, value: read.value.root }
@@ -119,7 +119,7 @@ function readYaml(bytes: Buffer): ReturnType<typeof readStrictJson> {
 const BYTE_ORDER_MARK = '\uFEFF'
 const OLD_BREAKS = /[\u0085\u2028\u2029]/
 
-/** A body of DeleteOptions takes the place of the query: what the query says of a dry run is then not looked at. */
+/** A body of DeleteOptions replaces the query: a dry run in the query is then ignored. */
 function readDelete(call: Call, path: ResourcePath, body: WriteBody): ReadWrite {
   if (Array.isArray(body)) return refused(400, 'The body is not an object.')
   const other = isJsonObject(body) ? otherSpelling(body, OPTIONS) : null
@@ -140,7 +140,7 @@ function readObject(call: Call, path: ResourcePath, verb: WriteVerb, body: Write
   if (fault !== null) return refused(400, fault)
   const name = path.name ?? newName(metadata)
   if (name === null) return refused(400, 'The object has neither metadata.name nor metadata.generateName.')
-  // An eviction may say in its own options that it is a rehearsal.
+  // An eviction may be a dry run by its own options.
   const options =
     path.subresource === 'eviction' && isJsonObject(object['deleteOptions']) ? object['deleteOptions'] : {}
   const isDryRun = asksForDryRun(call, path) || isAll(options['dryRun'])

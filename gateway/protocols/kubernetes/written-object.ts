@@ -1,6 +1,6 @@
 /**
- * Holds what the API server says it has written against what was judged. A patch is applied to whatever the object is when it
- * arrives, so only the answer tells whether somebody else's write came in between.
+ * Compares the object that the API server has written with the judged one. A patch is applied to the current object, so
+ * only the answer shows whether somebody else wrote in between.
  */
 import { gunzipSync } from 'node:zlib'
 import { BytePieces } from '../../runtime/byte-pieces.ts'
@@ -8,14 +8,14 @@ import type { AnswerWatcher } from '../../calls/answer.ts'
 import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
 import { authoredText, type KubernetesObject } from './change.ts'
 
-/** `unchecked`: the answer is no object in JSON, or too long. */
+/** `unchecked`: the answer is not an object in JSON, or is too long. */
 export type WriteResult = 'as_judged' | 'differs' | 'unchecked'
 
 const MAX_BYTES = 4 * 1024 * 1024
 
 /**
- * @param judged what the rehearsal answered
- * @param onResult told once, for answers of success only
+ * @param judged the answer to the dry run
+ * @param onResult called once, for successful answers only
  */
 export function watchWrittenObject(judged: KubernetesObject, onResult: (result: WriteResult) => void): AnswerWatcher {
   const expected = authoredText(judged)

@@ -1,4 +1,7 @@
-/** Which agent a call belongs to: only those that the configuration names have tools of their own, since a name that a caller makes up would have a baseline that nobody reviewed. */
+/**
+ * Which agent a call belongs to. Only agents that the configuration names have their own tools: a baseline for a name
+ * that a caller invents would be unreviewed.
+ */
 import type { LlmRoute } from './settings.ts'
 import type { Call } from '../../calls/call.ts'
 import { isJsonObject } from '../../json/strict-json.ts'

@@ -1,4 +1,7 @@
-/** How calls of the model providers are told by their paths, and how each provider says no, so that its own SDK shows why. */
+/**
+ * How paths identify calls of the model providers, and the refusals of each provider, so that its own SDK shows the
+ * reason.
+ */
 import { ERRORS } from '../../errors/errors.ts'
 import type { Refusal } from '../common/action.ts'
 import type { Answer } from '../../calls/answer.ts'
@@ -39,7 +42,7 @@ const PROVIDERS: readonly Provider[] = [
   { name: 'ollama', path: /\/api\/chat$|\/v2\/chat$/, refuse: ollamaRefusal },
 ]
 
-/** For requests of no known path that carry tools all the same. */
+/** For requests with an unknown path that carry tools. */
 export const OTHER: Provider = { name: 'other', path: /$^/, refuse: httpRefusal }
 
 /** Of a call's path, by any reading that servers have of it. Null when it has none. */
@@ -59,7 +62,10 @@ export function calledPath({ upstreamPath }: Pick<CallHead, 'upstreamPath'>): Ca
   return { provider, paths }
 }
 
-/** True where a path is known to take tools: then the body is read as what such a server reads, whatever its type is said to be. */
+/**
+ * True where a path is known to accept tools: the body is then read as such a server reads it, whatever its stated
+ * type.
+ */
 export function takesTools({ provider, paths }: CalledPath): boolean {
   return provider !== OTHER || isStoringPlace(paths)
 }

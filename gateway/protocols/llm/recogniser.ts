@@ -1,6 +1,7 @@
 /**
- * Calls of model providers: the tools that a request gives to the model are held against those pinned for the agent; a
- * call whose tools the provider keeps takes a receipt. Requests without tools pass, as answers do, streamed or not.
+ * Calls of model providers: the tools that a request gives to the model are compared with those pinned for the agent. A
+ * call whose tools the provider stores needs a receipt. Requests without tools pass, and so do answers, streamed or
+ * not.
  */
 import type { LlmRoute } from './settings.ts'
 import type { LimitsConfig } from '../../settings/limits.ts'
@@ -42,7 +43,9 @@ export function createLlmRecogniser(deps: LlmDeps): Recogniser<LlmRoute> {
   }
 }
 
-/** Uploads and media stream by, unless they go to where a model is called: some servers read JSON whatever it is called. */
+/**
+ * Uploads and media are streamed, except to paths that call a model: some servers read JSON whatever its stated type.
+ */
 function needsBody(head: CallHead<LlmRoute>): boolean {
   if (isRead(head.method)) return false
   const called = calledPath(head)
@@ -53,7 +56,7 @@ function isJson({ headers }: Pick<CallHead<LlmRoute>, 'headers'>): boolean {
   return /^[^;]*[/+]json\b/i.test(headers['content-type'] ?? 'application/json')
 }
 
-/** What is known to be no JSON; every other type, and none, may be read as such. */
+/** Types that are certainly not JSON; every other type, or none, may be read as JSON. */
 function isMedia({ headers }: Pick<CallHead<LlmRoute>, 'headers'>): boolean {
   return /^\s*(?:multipart\/form-data|(?:audio|image|video)\/[\w.+-]+|application\/(?:octet-stream|pdf|zip|gzip))\s*(?:;|$)/i.test(
     headers['content-type'] ?? '',
@@ -66,7 +69,7 @@ function looksLikeJson({ body, headers }: Call<LlmRoute>): boolean {
   return body !== null && /^[\s\0\p{Cc}\u00ef\u00bb\u00bf\u00fe\u00ff]*[[{/]/u.test(body.toString('latin1', 0, 1024))
 }
 
-/** Letters of another coding can be other JSON (UTF-7, UTF-16). */
+/** Text in another encoding can be other JSON (UTF-7, UTF-16). */
 function charsetProblem({ headers }: Pick<CallHead<LlmRoute>, 'headers'>): string | null {
   const charsets = (headers['content-type'] ?? '').match(/charset[^;]*/gi) ?? []
   const isPlain =
@@ -100,13 +103,15 @@ function recogniseBody(call: Call<LlmRoute>, { provider, paths }: CalledPath, bo
   const agent = agentOf(call, body)
   if (!agent.ok) return refused(call, provider, agent.why)
   const [kept] = stored
-  // An observing route refuses nothing; it records what it would have stopped.
+  // In observe mode nothing is refused; the route records what it would have stopped.
   if (kept !== undefined && handling === 'deny' && call.route.mode !== 'observe')
     return refused(call, provider, `${kept.name}: ${kept.because}, and this route lets none through (llm.stored_tools)`)
   return new ToolTableAction(call, { provider, table, stored, agent: agent.name })
 }
 
-/** The SDKs of OpenAI and Anthropic send what was answered 503 again, unless they are told that it would not help. */
+/**
+ * The SDKs of OpenAI and Anthropic repeat a request that was answered 503, unless a header says that this is useless.
+ */
 const NO_RETRY = { 'X-Should-Retry': 'false' }
 /** Of a claim (docs/reference/receipts.md#claims). */
 const MAX_TARGET = 200

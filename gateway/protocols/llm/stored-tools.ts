@@ -1,6 +1,7 @@
 /**
- * Calls whose tools are kept by the provider: stored prompts, assistants, agents, cached contents, files of batches. Their tools are
- * not in the call, so each thing that a call names takes a receipt. The rows are data; the test goes over all of them.
+ * Calls whose tools the provider stores: stored prompts, assistants, agents, cached contents, files of batches. Their
+ * tools are not in the call, so each resource that a call names needs a receipt. The rows are data; the test covers all
+ * of them.
  */
 import { isJsonObject } from '../../json/strict-json.ts'
 import type { BodyPart } from './body-parts.ts'
@@ -17,7 +18,7 @@ interface ReferenceRow {
   readonly because: string
 }
 
-/** A place where things with tools are run or made, whatever the body says. */
+/** A path where resources with tools are run or created, whatever the body contains. */
 interface PlaceRow {
   /** On the path as the providers are told by it: decoded, in lower case. */
   readonly path: RegExp

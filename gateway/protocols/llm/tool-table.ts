@@ -1,6 +1,7 @@
 /**
- * The tools in the body of a call to a model, wherever a provider has them, as one contract: the same tools in another order, or
- * with other secrets, are the same table. What looks like tools and has no single reading is said.
+ * The tools in the body of a call to a model, in the form of any provider, as one contract. The same tools in another
+ * order, or with other secrets, are the same table. Members that look like tools and have no single reading are
+ * reported.
  */
 import canonicalize from 'canonicalize'
 import type { OfferedContract } from '../../baselines/baselines.ts'

@@ -113,7 +113,10 @@ function deniedBy(call: Call<MappedRoute>, message: string | null): Action {
   return denied(call, message ?? `The route "${call.route.name}" lets no such request through.`)
 }
 
-/** What becomes of a request that another rule would match by another reading of its path; null: none would, or none that is stricter. */
+/**
+ * The action for a request that another rule would match by another reading of its path; null: none would, or none that
+ * is stricter.
+ */
 function otherRule(
   call: Call<MappedRoute>,
   own: Match,

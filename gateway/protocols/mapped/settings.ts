@@ -1,4 +1,7 @@
-/** What the configuration has to know of the protocol `mapped`: its rules, and what becomes of requests that none matches. */
+/**
+ * What the configuration needs to know of the protocol `mapped`: its rules, and the handling of requests that none
+ * matches.
+ */
 import { Type } from '../../../engine/base.ts'
 import { at } from '../../settings/mistake-collector.ts'
 import type { LocatedMistake } from '../../settings/schema-mistakes.ts'

@@ -1,6 +1,7 @@
 /**
- * A server.json as the contract that its users have with it: the schema of what a client supplies to run or reach the server. A
- * package or address that goes, a variable that becomes required, a choice that is taken away: a configuration that worked fails.
+ * A server.json as a contract with its users: the schema of the values that a client supplies to run or reach the
+ * server. If a package or address is removed, a variable becomes required, or a choice is removed, a working
+ * configuration fails.
  */
 import { lookupTable } from '../../../engine/base.ts'
 import { isJsonObject } from '../../json/strict-json.ts'

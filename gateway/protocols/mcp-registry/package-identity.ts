@@ -1,4 +1,7 @@
-/** Which package a server.json names, whatever its version: some registries have no member for the version, and write it into the identifier. */
+/**
+ * Which package a server.json names, without its version. Some registries have no member for the version, and put it
+ * into the identifier.
+ */
 import { lookupTable } from '../../../engine/base.ts'
 
 /** Identifier without its version, by the kind of registry. Kinds without a row keep the version in a member of its own. */

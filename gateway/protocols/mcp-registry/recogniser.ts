@@ -1,6 +1,6 @@
 /**
- * MCP registries: a publication is held against the version of the server that is the latest now, by what its users supply and by
- * the tools that it lists; a server that nobody knows yet, and whatever is deprecated or deleted, needs a receipt.
+ * MCP registries. A publication is compared with the latest version of the server, by the values that its users supply
+ * and by the tools that it lists. A new server, and every deprecation or deletion, needs a receipt.
  */
 import type { Artifact } from '../../../engine/internal.ts'
 import { GatewayError } from '../../errors/errors.ts'

@@ -1,4 +1,4 @@
-/** What MCP requests become once recognised: how each is judged, watched and, if it may not proceed, answered. */
+/** The actions for MCP requests: how each is judged, observed and, if it may not proceed, answered. */
 import type { McpRoute } from './settings.ts'
 import type { BaselineText, OfferedContract } from '../../baselines/baselines.ts'
 import type { HeldAnswer, JudgedAction, PassingAction, Permit, Question, Refusal } from '../common/action.ts'

@@ -1,4 +1,7 @@
-/** Reads what an MCP answer says while it streams by: pages of lists, the start of a session, notices of changes, failed executions. */
+/**
+ * Reads an MCP answer while it is streamed: pages of lists, the start of a session, notices of changes, failed
+ * executions.
+ */
 import { createParser } from 'eventsource-parser'
 import { BytePieces } from '../../runtime/byte-pieces.ts'
 import type { AnswerWatcher } from '../../calls/answer.ts'
@@ -10,7 +13,7 @@ import { LIST_NAMES, LISTS, type ListName } from './manifest-text.ts'
 import type { McpManifests } from './manifests.ts'
 import { isJsonObject, readStrictJsonText } from '../../json/strict-json.ts'
 
-/** What is wanted of the answer to one request. */
+/** What is read from the answer to one request. */
 export type Wanted =
   /** @property cursor that was asked for; null: the first page */
   { readonly kind: 'page'; readonly list: ListName; readonly cursor: string | null } | { readonly kind: 'session' }
@@ -42,7 +45,7 @@ const NOTICES: ReadonlyMap<unknown, readonly ListName[]> = new Map(
   }),
 )
 
-/** What is to be learned from the answers to these messages. */
+/** What can be read from the answers to these messages. */
 export function wantedOf(messages: readonly Message[]): ReadonlyMap<MessageId, Wanted> {
   // Most messages call a tool, and tell nothing of this.
   let wanted: Map<MessageId, Wanted> | null = null
@@ -129,7 +132,7 @@ class ReadingWatcher implements AnswerWatcher {
     this.#askedIds = new Set(options.asked?.values())
   }
 
-  /** No answer to what is watched passed by: the stream ended early, or could not be read. */
+  /** No answer to the judged requests was seen: the stream ended early, or could not be read. */
   get isUntold(): boolean {
     return this.#options.asked !== undefined && this.#outcomes.size === 0
   }

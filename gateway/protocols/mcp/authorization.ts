@@ -1,6 +1,6 @@
 /**
- * Servers that are their own authorization server have its endpoints beside that of MCP, at paths of their choice. What is sent
- * there passes, as long as nobody could read it as a message of MCP.
+ * Servers that are their own authorization server have its endpoints next to that of MCP, at paths of their choice.
+ * Requests to them pass, if they cannot be read as an MCP message.
  */
 import type { Action } from '../common/action.ts'
 import type { Call } from '../../calls/call.ts'

@@ -1,12 +1,16 @@
 /**
- * Web pages that reach an MCP server on loopback by a name of their own (DNS rebinding). Such a server tells them by the Host
- * header (MCP 2025-11-25, Streamable HTTP, Security Warning), and the gateway, which gives it its own, must look in its place.
+ * Web pages that reach an MCP server on loopback under their own host name (DNS rebinding). Such a server detects them
+ * by the Host header (MCP 2025-11-25, Streamable HTTP, Security Warning). The gateway replaces that header, so it must
+ * check instead.
  */
 import { isIP } from 'node:net'
 import { isLoopback } from '../../network/listen-address.ts'
 import type { CallHead } from '../../calls/call.ts'
 
-/** What to tell the page; null: no page, a page of this machine, or a host that the route names. Programs send no Origin. */
+/**
+ * The message for the page; null: no page, a page of this machine, or a host that the route names. Programs send no
+ * Origin.
+ */
 export function foreignPage({ route, origin, entrance, received: { headers } }: CallHead): string | null {
   if (headers.origin === undefined || entrance !== 'reverse' || route.match.host !== undefined) return null
   if (!isLoopback(hostnameOf(origin) ?? '')) return null

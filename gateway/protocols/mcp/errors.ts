@@ -5,7 +5,10 @@ import type { Answer } from '../../calls/answer.ts'
 import { readMessage, RPC_ERROR, rpcAnswer, rpcError } from './json-rpc.ts'
 import { readStrictJson } from '../../json/strict-json.ts'
 
-/** With the status of the fault, by which transports tell it from a result. Null: nothing that has an id was asked. */
+/**
+ * With the HTTP status of the fault, by which transports distinguish it from a result. Null: the body has no request
+ * with an id.
+ */
 export function mcpFault({ code, message, correlationId }: CallFault, { headers, body }: FaultyCall): Answer | null {
   const json = body === null ? null : readStrictJson(body)
   if (json?.ok !== true) return null

@@ -1,4 +1,4 @@
-/** The gateway's own requests to an MCP server: asked as the caller would ask, with the caller's session and credentials. */
+/** The gateway's own requests to an MCP server, sent as the caller would, with the caller's session and credentials. */
 import type { McpRoute } from './settings.ts'
 import { randomUUID } from 'node:crypto'
 import { createParser } from 'eventsource-parser'
@@ -10,7 +10,7 @@ import { UpstreamRefusal } from '../common/action.ts'
 import type { Call } from '../../calls/call.ts'
 import { isJsonObject, readStrictJsonText } from '../../json/strict-json.ts'
 
-/** Who asks, and in which words: enough to ask the upstream as this caller. */
+/** The caller, and what is needed to send requests as this caller. */
 export interface McpAsker {
   readonly call: Call<McpRoute>
   /** `params._meta` of the request at hand. */
@@ -38,7 +38,7 @@ export class RpcFailure extends Error {
 }
 
 const MAX_BYTES = 16 * 1024 * 1024
-/** Statuses that tell the caller something only it can act on: sign in, be allowed, begin a new session. */
+/** Statuses that only the caller can act on: sign in, get permission, begin a new session. */
 const FOR_THE_CALLER: ReadonlySet<number> = new Set([401, 403, 404])
 const RELAYED_HEADERS = ['www-authenticate'] as const
 /** What the call at hand says of its own body, and must not be said of another one. */
@@ -76,7 +76,10 @@ export async function askServer(
   return result
 }
 
-/** 2026-07-28 tells an unknown method by 404 too: what answers this very request is its failure, anything else is for the caller. */
+/**
+ * 2026-07-28 reports an unknown method with 404 too: an answer to this request is its failure, anything else is for the
+ * caller.
+ */
 async function failureOf(answer: Dispatcher.ResponseData, id: string): Promise<Error> {
   const { statusCode, headers } = answer
   const reply = await readReply(answer, id).catch(() => null)
@@ -86,7 +89,7 @@ async function failureOf(answer: Dispatcher.ResponseData, id: string): Promise<E
   return new Error(`the upstream answered ${statusCode}`)
 }
 
-/** Why a question came to nothing, to go into a sentence. */
+/** Why a request failed, as a part of a sentence. */
 export function reasonOf(error: unknown): string {
   if (error instanceof errors.UndiciError || !(error instanceof Error))
     return 'the upstream did not answer as it should'
@@ -105,7 +108,7 @@ function ownHeaders(call: Call<McpRoute>, { method, name }: OwnRequest, isModern
   ]
 }
 
-/** Names outside visible ASCII travel as `=?base64?…?=` (MCP 2026-07-28, Streamable HTTP). */
+/** Names outside visible ASCII are sent as `=?base64?…?=` (MCP 2026-07-28, Streamable HTTP). */
 function encodedHeader(name: string): string {
   return /^[!-~]+$/.test(name) && !name.startsWith('=?') ? name : `=?base64?${Buffer.from(name).toString('base64')}?=`
 }

@@ -120,7 +120,7 @@ export function subjectProblem(messages: readonly Message[]): string | null {
     }
     const { member, lists } = METHODS[message.method]
     judged += 1
-    if (judged > MOST_JUDGED) return `A batch holds ${MOST_JUDGED} calls at the most.`
+    if (judged > MOST_JUDGED) return `A batch holds ${MOST_JUDGED} calls at most.`
     const item = message.params[member]
     if (typeof item === 'string' && item.length > LONGEST_ITEM)
       return `params.${member} is longer than ${LONGEST_ITEM} characters.`
@@ -151,7 +151,7 @@ export function headerProblem(headers: IncomingHttpHeaders, messages: readonly M
     : `The Mcp-Name header and params.${member} in the body differ.`
 }
 
-/** Names outside visible ASCII travel as `=?base64?…?=` (MCP 2026-07-28, Streamable HTTP). */
+/** Names outside visible ASCII are sent as `=?base64?…?=` (MCP 2026-07-28, Streamable HTTP). */
 function decodedHeader(value: string): string {
   const encoded = /^=\?base64\?([A-Za-z0-9+/=]*)\?=$/i.exec(value)
   return encoded?.[1] === undefined ? value : Buffer.from(encoded[1], 'base64').toString('utf8')

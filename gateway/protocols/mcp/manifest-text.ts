@@ -1,6 +1,6 @@
 /**
- * What an MCP server offers, as the text of a contract: made from what was seen of it, set beside a baseline that may speak of
- * less or more, and read again for the names in it. Comparison of two texts is the engine's.
+ * What an MCP server offers, as the text of a contract: built from observed answers, combined with a baseline that may
+ * cover less or more, and parsed for the names in it. The engine compares two texts.
  */
 import { LRUCache } from 'lru-cache'
 import { byCodeUnit } from '../../../engine/base.ts'
@@ -39,14 +39,15 @@ export function promisedLists({ capabilities }: SessionFacts): readonly ListName
 /** Members of a manifest, each as it stands in the text. */
 type ManifestMembers = Readonly<Record<string, unknown>>
 
-/** Negotiated with each client or told for people: whatever a baseline says of them is taken as still said. */
+/** Negotiated with each client or meant for people: the baseline's value is taken as unchanged. */
 const UNWATCHED = ['protocolVersion', 'serverInfo'] as const
 /** A text with one of these records the whole server: what it leaves out is not offered (engine/contracts/mcp-manifest.ts). */
 const WHOLE = ['capabilities', ...UNWATCHED] as const
 
 /**
- * The text of a manifest, the same for the same offer in whatever order or pages it came. What the server says of itself is part of
- * it once all lists that it promises are known: a text with capabilities says that a list it lacks is empty.
+ * The text of a manifest, the same for the same offer in whatever order or pages it was sent. The server's description
+ * of itself is part of it once all lists that it promises are known. A text with capabilities states that a list it
+ * lacks is empty.
  */
 export function manifestContract({ session, lists }: ServerFacts): OfferedContract {
   const isWhole = session !== null && promisedLists(session).every((list) => lists[list] !== undefined)
@@ -88,8 +89,8 @@ function nameIn(list: ListName, item: unknown): string {
 }
 
 /**
- * The offer, as far as the baseline speaks of such things; what is not known of the offer is taken as it was pinned, since nothing
- * says that it changed.
+ * The part of the offer that the baseline covers. Parts of the offer that are not known are taken as pinned, since
+ * nothing shows that they changed.
  */
 function setBeside(own: ManifestMembers, contract: OfferedContract, baseline: BaselineText): OfferedContract {
   const kept = partsOf(baseline)
@@ -116,7 +117,7 @@ function pickedFrom(parts: ManifestMembers): ManifestMembers {
   )
 }
 
-/** Whether the offer says how it is with a part: it stands there, or the offer is whole and has none. */
+/** Whether the offer states a part: it contains it, or it is complete and has none. */
 function isKnown(own: ManifestMembers, part: string): boolean {
   return Object.hasOwn(own, part) || (isWhole(own) && !UNWATCHED.some((name) => name === part))
 }
@@ -125,7 +126,7 @@ function isWhole(parts: ManifestMembers): boolean {
   return WHOLE.some((part) => Object.hasOwn(parts, part))
 }
 
-/** The baseline with the parts that it does not speak of yet, seen for the first time now; null: there are none. */
+/** The baseline with the parts that it does not contain yet, seen for the first time now; null: there are none. */
 function completed(own: ManifestMembers, baseline: BaselineText): BaselineText | null {
   const pinned = partsOf(baseline)
   if (pinned === null || isWhole(pinned)) return null

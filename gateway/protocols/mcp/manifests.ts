@@ -1,7 +1,7 @@
 /**
- * What each caller is offered by an MCP server now. Learned from answers that stream by; asked for by the gateway itself, in the
- * caller's own session and with the caller's own credentials, when something was not seen or what was seen is older than the
- * route's `contract.refresh` or the server announced a change. That bound holds whether or not the agent ever lists again.
+ * What an MCP server offers to each caller now. Read from answers that are streamed through. The gateway requests it
+ * itself, in the caller's session and with the caller's credentials, when something was not seen, is older than the
+ * route's `contract.refresh`, or the server announced a change. That limit holds whether or not the agent lists again.
  */
 import type { McpRoute } from './settings.ts'
 import { LRUCache } from 'lru-cache'
@@ -48,7 +48,7 @@ interface McpManifestsDeps {
   readonly list: (asker: McpAsker, list: ListName) => Promise<readonly unknown[]>
   /** Asks the upstream what it says of itself; null when it cannot be asked. */
   readonly discover: (asker: McpAsker) => Promise<SessionFacts | null>
-  /** More of a manifest was seen: the first of a route is pinned as its baseline at once. */
+  /** More of a manifest was seen: the first of a route is pinned as its baseline immediately. */
   readonly onManifest: (route: Route, manifest: OfferedContract) => void
   readonly metrics: Metrics
   readonly logger: Logger
@@ -106,7 +106,7 @@ export function createMcpManifests(deps: McpManifestsDeps): McpManifests {
   const viewOf = (asker: McpAsker): ListingView => {
     const caller = callerOf(callerAt(asker.call, null))
     const view = viewIn(caller.views, variantOf(asker))
-    // The answer to `initialize` stands for the session, whatever the fields of that one request were.
+    // The answer to `initialize` holds for the session, whatever the fields of that request were.
     if (!asker.isModern && view.session !== caller.session) {
       view.session = caller.session
       view.manifest = null
@@ -153,7 +153,7 @@ export function createMcpManifests(deps: McpManifestsDeps): McpManifests {
       const epoch = epochOf(asker.call.route.name, list)
       view.lists[list] = { thing: await deps.list(asker, list), at: deps.now(), epoch }
     })
-  /** In sessions it was told once and stands; without, it is asked for like a list. */
+  /** In sessions it is sent once and stays valid; without sessions it is requested like a list. */
   const isSessionDue = ({ isModern, call }: McpAsker, { session }: ListingView): boolean =>
     isModern && (session === null || !isFresh(session, call.route))
   const renewSession = (asker: McpAsker, view: ListingView): Promise<void> =>
@@ -161,7 +161,7 @@ export function createMcpManifests(deps: McpManifestsDeps): McpManifests {
       const facts = await deps.discover(asker)
       view.session = facts === null ? null : { thing: facts, at: deps.now(), epoch: 0 }
     })
-  /** What has to be asked for before the manifest can be told to a call. */
+  /** The lists to request before the manifest is known for a call. */
   const staleLists = (view: ListingView, needs: readonly ManifestNeed[], route: Route): readonly ListName[] => {
     const promised = view.session === null ? [] : promisedLists(view.session.thing)
     return LIST_NAMES.filter(

@@ -1,4 +1,7 @@
-/** An MCP call that waits for an approval: an event stream with signs of life, and progress for callers that asked for it, then the real answer. */
+/**
+ * An MCP call that waits for an approval: an event stream with signs of life, progress for callers that asked for it,
+ * and then the real answer.
+ */
 import type { HeldAnswer } from '../common/action.ts'
 import { RPC_ERROR, rpcError, type Message } from './json-rpc.ts'
 import { isJsonObject, readStrictJsonText } from '../../json/strict-json.ts'

@@ -1,6 +1,7 @@
 /**
- * MCP over Streamable HTTP, both generations: with sessions (2025-03-26 … 2025-11-25) and without (2026-07-28). Every method
- * passes; calls of tools, prompts and reads of resources are judged; what the server says of itself is noted as it streams by.
+ * MCP over Streamable HTTP, both generations: with sessions (2025-03-26 … 2025-11-25) and without (2026-07-28). Calls
+ * of tools, prompts and reads of resources are judged; other methods pass. The server's description of itself is
+ * recorded as it is streamed.
  */
 import type { McpRoute } from './settings.ts'
 import type { IncomingHttpHeaders } from 'node:http'

@@ -1,6 +1,6 @@
 /**
- * Structured results of tools held against the outputSchema that is pinned (`validate`). What a server answers has gone on by then:
- * that it has another shape is counted and logged, and nothing is changed or held back.
+ * Checks structured results of tools against the pinned outputSchema (`validate`). The answer is already forwarded by
+ * then: a violation is counted and logged, and nothing is changed or withheld.
  */
 import { LRUCache } from 'lru-cache'
 import { contractDigest, type BaselineText } from '../../baselines/baselines.ts'

@@ -1,7 +1,7 @@
 /**
- * A gzipped tar archive as `npm pack` and its like write one (POSIX.1-1988 ustar, pax headers of POSIX.1-2001), read by its own headers.
- * Readers of tar differ in what they make of everything else, so everything else is refused: what is read here is what every client
- * unpacks.
+ * A gzipped tar archive as `npm pack` and similar tools write it (POSIX.1-1988 ustar, pax headers of POSIX.1-2001).
+ * Readers of tar differ on everything else, so everything else is refused: every client unpacks exactly what is read
+ * here.
  */
 import { isUtf8 } from 'node:buffer'
 import { crc32, createInflateRaw } from 'node:zlib'

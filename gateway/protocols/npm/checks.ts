@@ -1,4 +1,7 @@
-/** What a write to a registry is judged on: contracts of a version against those of the one before it, or a receipt where nothing can be compared. */
+/**
+ * What a write to a registry is judged by: contracts of a version against those of the previous one, or a receipt where
+ * nothing can be compared.
+ */
 import type { NpmSection } from './settings.ts'
 import type { Problem } from '../../../engine/internal.ts'
 import { compareTrees } from '../../scm/derivation.ts'

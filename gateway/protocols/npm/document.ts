@@ -1,4 +1,6 @@
-/** The document that a write to a package carries: a publication with its tarball, or a packument that says other things of the versions there are. */
+/**
+ * The document in a write to a package: a publication with its tarball, or a packument that changes existing versions.
+ */
 import { GatewayError } from '../../errors/errors.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 import { isIntact } from './tarball.ts'

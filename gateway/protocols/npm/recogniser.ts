@@ -1,6 +1,7 @@
 /**
- * npm registries: publications and moves of dist-tags are judged by the contracts that they change for those who install; what takes
- * away, deprecates or hands over needs a receipt or goes by the route's rule; reads and log-ins pass, and nothing unknown does.
+ * npm registries. Publications and moves of dist-tags are judged by the contracts that they change for those who
+ * install. Removals, deprecations and changes of owners need a receipt or follow the route's rule. Reads and sign-ins
+ * pass, and nothing unknown does.
  */
 import type { NpmRoute } from './settings.ts'
 import type { ScmConfig } from '../../scm/settings.ts'
@@ -42,7 +43,7 @@ export function createNpmRecogniser(deps: NpmDeps): Recogniser<NpmRoute> {
   }
 }
 
-/** What the route lets pass or denies is known only once the request is read; a fault in reading is for the road to tell. */
+/** The rules of the route apply only once the request is read; the pipeline reports a failure of reading. */
 async function recognised(call: Call<NpmRoute>, request: NpmWrite, deps: NpmDeps): Promise<Action> {
   const look = (): Promise<readonly Question[]> => questionsOn(request, () => bodyOf(call, deps), sceneOf(call, deps))
   const [first] = await Promise.allSettled([look()])
@@ -54,7 +55,7 @@ async function recognised(call: Call<NpmRoute>, request: NpmWrite, deps: NpmDeps
 class NpmAction implements JudgedAction {
   readonly kind = 'judge'
   readonly name: string
-  /** Of the look that recognised it; a held call looks anew. */
+  /** Result of the first look, which recognised the request; a pending call looks again. */
   #first: PromiseSettledResult<readonly Question[]> | null
   readonly #look: () => Promise<readonly Question[]>
 

@@ -1,4 +1,4 @@
-/** A stopped write as npm prints it: npm shows `error` and nothing else of the body, so the whole message stands there. */
+/** A refused write as npm prints it: npm shows only `error` of the body, so it contains the complete message. */
 import { ERRORS } from '../../errors/errors.ts'
 import type { Refusal } from '../common/action.ts'
 import type { Answer } from '../../calls/answer.ts'

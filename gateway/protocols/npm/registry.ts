@@ -95,5 +95,5 @@ function textOrNull(value: unknown): string | null {
 }
 
 function undecided(why: string, cause?: unknown): GatewayError {
-  return new GatewayError('PREFLIGHT_UNDECIDED', `What this would change could not be told: ${why}.`, { cause })
+  return new GatewayError('PREFLIGHT_UNDECIDED', `What this would change is not known: ${why}.`, { cause })
 }

@@ -1,4 +1,7 @@
-/** What a request to an npm registry does, by its method and path alone: a table of the registry's endpoints, and nothing unknown passes. */
+/**
+ * What a request to an npm registry does, by its method and path alone: a table of the registry's endpoints. Nothing
+ * unknown passes.
+ */
 import type { CallHead } from '../../calls/call.ts'
 import { basePath } from '../common/base-path.ts'
 import { singleSegments, splitSegments } from '../../routing/path-reading.ts'
@@ -7,7 +10,7 @@ import { isRead, matchSegments } from '../common/request-line.ts'
 export type NpmRequest =
   /** Reads, log-ins, tokens of the caller's own, audits: nothing that others install changes. */
   | { readonly kind: 'pass' }
-  /** The document of a package: a publication, or a change of what is said of its versions. */
+  /** The document of a package: a publication, or a change of existing versions. */
   | { readonly kind: 'document'; readonly name: string }
   /** A publication that somebody approves later. */
   | { readonly kind: 'stage'; readonly name: string }

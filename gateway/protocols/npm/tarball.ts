@@ -46,8 +46,8 @@ export async function readTarball(bytes: Buffer, { isSelected, maxFile }: Tarbal
 }
 
 /**
- * What was unpacked so far: of two entries at one path the later one stays, on some disks also when it is written in other letters.
- * A file or link in the place of a contract's folder keeps the contract away, or leads it elsewhere.
+ * The paths unpacked so far. Of two entries at one path the later one wins, on some disks also when it is written in
+ * other letters. A file or link in place of a contract's folder hides the contract, or redirects it.
  */
 class SeenPaths {
   readonly #isSelected: TarballTerms['isSelected']
@@ -106,7 +106,10 @@ function oneFile(path: string, other: string): TarballError {
   return new TarballError(`it holds ${path} and ${other}, which are at one place on some disks`)
 }
 
-/** Disks differ in what they tell apart: case, composed letters, letters without a width, dots and blanks at the end of a name. */
+/**
+ * Disks differ in which names they distinguish: case, composed letters, letters without a width, dots and blanks at the
+ * end of a name.
+ */
 function foldedPath(path: string): string {
   return path
     .normalize('NFD')
@@ -118,9 +121,10 @@ function foldedPath(path: string): string {
 }
 
 /**
- * Behind the top folder, which clients take off whatever its name is. Null: nothing that they unpack, or a folder of no interest.
- * Of a name that is no plain path in a folder (`/openapi.json`, `./openapi.json`, `..`, a backslash) they make different files, and
- * of a link some make one: where any of these could be a file that is read, the archive has no single reading.
+ * The path below the top folder, which clients remove whatever its name is. Null: clients do not unpack the entry, or
+ * it is an irrelevant folder. Clients create different files from a name that is not a plain path in a folder
+ * (`/openapi.json`, `./openapi.json`, `..`, a backslash). Some also create a file from a link. If any of these could be
+ * a file that is read, the archive has no single reading.
  * @throws TarballError
  */
 function installedPath({ name, type }: ArchiveEntry, isSelected: TarballTerms['isSelected']): string | null {

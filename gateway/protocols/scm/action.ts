@@ -1,6 +1,7 @@
 /**
- * Calls to a source-control platform that are judged: the change set is derived from the platform itself, with the very
- * credentials of the call, which are used for its own questions only and never kept. All else on such a route passes.
+ * Calls to a source-control platform that are judged. The change set is derived from the platform itself, with the
+ * credentials of the call. These are used for the gateway's own requests only and never stored. All other calls on such
+ * a route pass.
  */
 import type { ScmRoute } from './settings.ts'
 import { posix } from 'node:path'
@@ -52,7 +53,7 @@ export function passing(name: string): PassingAction {
   return { kind: 'pass', name, isStanding: false, watch: () => null, refuse: httpRefusal }
 }
 
-/** Answered here: it has no reading, or the route does not let it do that. */
+/** The gateway answers: the call has no reading, or the route does not allow it. */
 export function refused(call: Call<ScmRoute>, name: string, message: string): Action {
   const answer = httpRefusal({
     code: 'PREFLIGHT_STOP',
@@ -115,7 +116,7 @@ export class ScmAction implements JudgedAction {
     })
   }
 
-  /** What was judged is what would be done now: looked up anew, last thing before the call is sent. */
+  /** Checks that the call would still do what was judged: looked up again immediately before the call is sent. */
   confirm(): Promise<void> {
     return this.#telling(async () => {
       for (const { confirm } of this.#asked) await confirm()
@@ -158,7 +159,7 @@ export function transportFor(
   })
 }
 
-/** What says who calls, and nothing else of the call. */
+/** Only the credentials of the call. */
 const CREDENTIALS = ['authorization', 'private-token', 'job-token', 'cookie', 'x-github-api-version'] as const
 /** GitLab takes a token in the query too. */
 const QUERY_CREDENTIALS = {

@@ -108,8 +108,8 @@ async function mergeOfBranches(intent: IntentOf<'merge_branches'>, { client, fac
 }
 
 /**
- * A branch that is set to a commit loses what it had, so nothing is merged. A new one brings what its commit has beyond the default
- * branch: otherwise a protected branch could be deleted and made anew from anything.
+ * A branch that is set to a commit loses its previous commits, so nothing is merged. A new one brings the commits that
+ * the default branch does not have: otherwise a protected branch could be deleted and created again from anything.
  */
 async function moveOfBranch(intent: IntentOf<'move_branch'>, { client, facts, terms }: Scene): Promise<Asked> {
   const tip = await orAbsent(() => client.branchTip(intent.branch))
@@ -171,7 +171,7 @@ async function contentAt(client: ScmClient, path: string, commit: string): Promi
   throw new GatewayError('PREFLIGHT_UNDECIDED', `The file that is moved, ${path}, could not be read: ${why}`)
 }
 
-/** From what is out there now to what would be; a first one changes nothing for anybody. */
+/** From the deployed or published state to the new one; a first one changes nothing for anybody. */
 async function shipment(intent: IntentOf<'ship'>, { client, facts, terms }: Scene): Promise<Asked> {
   const ref = intent.ref ?? facts.defaultBranch
   const head = await client.commitOf(ref)

@@ -1,6 +1,6 @@
 /**
- * What becomes of each write endpoint of a platform, as data: rows of patterns with one effect and one reason. What no row names is
- * unknown, and unknown is not harmless.
+ * The effect of each write endpoint of a platform, as data: rows of patterns with one effect and one reason. An
+ * endpoint without a row is unknown, and unknown is not harmless.
  */
 import { literalReadings } from '../../routing/path-reading.ts'
 
@@ -8,11 +8,11 @@ import { literalReadings } from '../../routing/path-reading.ts'
 export type ReceiptOperation = 'merge' | 'approve' | 'deploy' | 'publish' | 'administer'
 
 type EndpointEffect =
-  /** Goes on unjudged. */
+  /** Forwarded unjudged. */
   | { readonly kind: 'passes' }
-  /** Goes on unless a text in it holds a command that the platform runs. */
+  /** Forwarded unless a text in it holds a command that the platform runs. */
   | { readonly kind: 'texts' }
-  /** Goes on with a receipt for this very request. */
+  /** Forwarded with a receipt for exactly this request. */
   | { readonly kind: 'receipt'; readonly operation: ReceiptOperation }
 
 export interface EndpointGroup {
@@ -28,7 +28,7 @@ export interface EndpointGroup {
 export interface Endpoint {
   readonly effect: EndpointEffect
   readonly because: string
-  /** As the table has it. */
+  /** As written in the table. */
   readonly pattern: string
 }
 

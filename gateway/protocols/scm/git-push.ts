@@ -1,6 +1,6 @@
 /**
- * `git push` over HTTP (gitprotocol-http, receive-pack): which branches it would move. A push to a protected branch goes around
- * every merge, so what becomes of it is the route's decision (`scm.push`); other branches are what merge requests are made from.
+ * `git push` over HTTP (gitprotocol-http, receive-pack): which branches it would move. A push to a protected branch
+ * bypasses every merge, so the route decides on it (`scm.push`). Merge requests are made from other branches.
  */
 import type { ScmRoute } from './settings.ts'
 import { ERRORS } from '../../errors/errors.ts'
@@ -103,7 +103,10 @@ function plainAnswer(refusal: Refusal) {
   }
 }
 
-/** Push options that open a request or mark it, and those about its pipeline: https://docs.gitlab.com/topics/git/commit/#push-options */
+/**
+ * Push options that open or mark a request, and those for its pipeline:
+ * https://docs.gitlab.com/topics/git/commit/#push-options
+ */
 const HARMLESS: ReadonlySet<string> = new Set([
   ...splitNames('ci.skip ci.no_pipeline ci.variable ci.input integrations.skip_ci'),
   ...splitNames(
@@ -135,7 +138,7 @@ interface PushCommands {
 /** What stands before the pack (gitprotocol-pack): commands, and options behind their flush. Null: they have no such form. */
 function commandsOf({ body, headers }: Call<ScmRoute>): PushCommands | null {
   if (body === null || headers['content-encoding'] !== undefined) return null
-  // An empty body is the probe that clients send to learn who may.
+  // An empty body is the probe by which clients check their access.
   if (body.length === 0) return { branches: [], options: [] }
   const commands = linesFrom(body, 0)
   if (commands === null) return null

@@ -1,4 +1,7 @@
-/** Which mutations a request to a platform's GraphQL API asks for, and with which input: one operation, read in one way or not at all. */
+/**
+ * Which mutations a request to a platform's GraphQL API calls, and with which input: one operation with one reading, or
+ * a refusal.
+ */
 import { isUtf8 } from 'node:buffer'
 import type { ASTNode, DocumentNode, FieldNode, OperationDefinitionNode, SelectionSetNode } from 'graphql/language'
 import type { Call } from '../../calls/call.ts'

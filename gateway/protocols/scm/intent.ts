@@ -1,4 +1,7 @@
-/** What a request to a source-control platform would do, in terms that all platforms share. Plain data, read off the request alone. */
+/**
+ * What a request to a source-control platform would do, in terms that all platforms share. Plain data, read from the
+ * request alone.
+ */
 import type { Predecessor } from '../../scm/platform.ts'
 
 interface OnRepository {

@@ -1,4 +1,7 @@
-/** What becomes of each mutation of a platform's GraphQL API, as data; what no row names is unknown, and takes a receipt. */
+/**
+ * The effect of each mutation of a platform's GraphQL API, as data; a mutation without a row is unknown, and needs a
+ * receipt.
+ */
 import { digestJson } from '../../../engine/base.ts'
 import { sha256Hex } from '../../runtime/hash.ts'
 import type { Question } from '../common/action.ts'

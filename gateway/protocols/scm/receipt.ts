@@ -1,4 +1,4 @@
-/** Calls to a platform that cannot be compared with anything: they go on with a receipt for exactly this request. */
+/** Calls to a platform that cannot be compared with anything: they need a receipt for exactly this request. */
 import type { ScmRoute } from './settings.ts'
 import type { JudgedAction, Question } from '../common/action.ts'
 import type { Subject } from '../../calls/subject.ts'

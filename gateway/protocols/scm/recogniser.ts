@@ -1,6 +1,6 @@
 /**
- * What the recognisers of the source-control platforms share: pushes, what a platform has beside its table of paths (GraphQL,
- * forms), and the tables. What each of these means is said by the platform's own files.
+ * The common part of the recognisers of source-control platforms: pushes, requests outside the table of paths (GraphQL,
+ * forms), and the tables. The platform's own files define their meaning.
  */
 import type { ScmRoute } from './settings.ts'
 import type { Action, Recogniser } from '../common/action.ts'
@@ -20,7 +20,7 @@ interface ScmPlatform extends Pick<ScmTable, 'dialect' | 'endpoints' | 'locate'>
   readonly rows: readonly ScmRow[]
   /** Where the API begins, where it does not begin at the root: `api/v3`. */
   readonly roots: readonly string[]
-  /** How a request that is no row of the table is recognised, told by its path; null: it may be a row. */
+  /** Recognises requests that are not rows of the table, by their path; null: it may be a row. */
   readonly beside: (
     segments: readonly string[],
   ) => ((call: Call<ScmRoute>, deps: ScmDeps) => Action | Promise<Action>) | null

@@ -1,4 +1,7 @@
-/** The parts of a request to a platform's API, read in one way or not at all: parameters and what they say of files and branches. */
+/**
+ * The parts of a request to a platform's API, with one reading or none: parameters, and the files and branches that
+ * they name.
+ */
 import type { ScmRoute } from './settings.ts'
 import type { Call } from '../../calls/call.ts'
 import { fold, literalReadings, splitSegments } from '../../routing/path-reading.ts'
@@ -70,7 +73,7 @@ export function requiredText(parameters: Parameters, name: string): string {
 /** Members that say who calls. */
 const CREDENTIALS: ReadonlySet<string> = new Set(['private_token', 'job_token', 'access_token'])
 
-/** Whether a request states nothing but these, beside who calls. */
+/** True if a request states only these members, in addition to credentials. */
 export function statesOnly(parameters: Parameters, names: ReadonlySet<string>): boolean {
   return Object.keys(parameters).every((name) => names.has(name) || CREDENTIALS.has(name))
 }

@@ -1,4 +1,4 @@
-/** What a route to a source-control platform lets pass. Part of the schema of the configuration. */
+/** What a route to a source-control platform allows. Part of the configuration schema. */
 import { at } from '../../settings/mistake-collector.ts'
 import type { ProtocolSettings, RouteWith } from '../common/protocol-settings.ts'
 import type { Static } from 'typebox'
@@ -27,7 +27,7 @@ const ScmSection = strict(
     push: Type.Union([Type.Literal('deny'), Type.Literal('receipt'), Type.Literal('pass')], {
       default: 'deny',
       description:
-        'git push over HTTP to a protected branch. deny: refused, a merge request is the way. receipt: goes on with a receipt for operation push. pass: unjudged, a way around every merge.',
+        'git push over HTTP to a protected branch. deny: refused; use a merge request. receipt: forwarded with a receipt for operation push. pass: forwarded unjudged, which bypasses every merge.',
     }),
     auto_merge: Type.Union([Type.Literal('deny'), Type.Literal('judge')], {
       default: 'deny',

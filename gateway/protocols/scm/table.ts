@@ -1,4 +1,7 @@
-/** From a platform's table of paths to an action: one row a kind of call that lands, ships or publishes something. */
+/**
+ * From a platform's table of paths to an action: one row for each kind of call that changes a protected branch, deploys
+ * or publishes.
+ */
 import type { ScmRoute } from './settings.ts'
 import type { Action } from '../common/action.ts'
 import type { Call } from '../../calls/call.ts'
@@ -24,7 +27,7 @@ export interface ScmCall {
   /** What the names of the path stand for. */
   readonly names: Readonly<Record<string, string>>
   readonly parameters: Parameters
-  /** The platform, asked as the caller: for what the request alone does not tell. */
+  /** The platform, asked as the caller: for facts that the request does not contain. */
   readonly client: () => ScmClient
 }
 
@@ -37,7 +40,7 @@ export interface ScmRow {
   readonly intents: (call: ScmCall) => Intents | Promise<Intents>
 }
 
-/** What a call would do; a word: it cannot be compared, and goes on with a receipt for this operation. */
+/** What a call would do. An operation name: the call cannot be compared, and needs a receipt for this operation. */
 export type Intents = readonly ScmIntent[] | ReceiptOperation
 
 /** Writes that no row of a recogniser judges. */
