@@ -317,7 +317,7 @@ suite('a configuration', () => {
     [
       'with two sources of it',
       { contract: { current: { file: schema() } }, graphql: { introspect: true } },
-      /named in contract\.current already/,
+      /contract\.current already names the schema/,
     ],
     [
       'with documents that are not there',

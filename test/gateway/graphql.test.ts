@@ -270,7 +270,7 @@ suite('documents that clients name by id', () => {
     assert.equal((await ask({ id: 'greet' })).status, 200)
     const unknown = await ask({ doc_id: 'other' })
     assert.equal(unknown.status, 503)
-    assert.match(textAt(unknown.body, 'message'), /"other" is not known here/)
+    assert.match(textAt(unknown.body, 'message'), /"other" is not known to the gateway/)
   })
 
   test('or by one of Apollo, whose ids are hashes', async (t) => {

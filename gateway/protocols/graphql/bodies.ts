@@ -78,7 +78,7 @@ const FORMS: readonly BodyForm[] = [
 ]
 
 async function jsonOf(bytes: Buffer, { flow }: BodyDeps): Promise<GraphqlBody> {
-  // A large body is transferred to a worker, and the original still has to be sent: hence the copy.
+  // A large body is transferred to a worker, and the original still has to be sent, so it is copied.
   const read = await flow.readJson(Uint8Array.from(bytes))
   return read.ok ? members(read.value) : unreadable(`its body has no single reading: ${read.problem.message}`)
 }

@@ -191,8 +191,7 @@ async function judged(call: Call<ScmRoute>, name: string, table: ScmTable & Foun
   if (intents.length === 0) return passing(name)
   const unpinned =
     call.route.scm.require_head && intents.some((intent) => intent.kind === 'merge_request' && intent.head === null)
-  if (unpinned)
-    return refused(call, name, 'it does not name the head commit that it means, and this route asks for it (sha).')
+  if (unpinned) return refused(call, name, 'it does not name its head commit, and this route requires it (sha).')
   return new ScmAction(call, { ...dialect, name, prefix, intents: () => Promise.resolve(intents) }, deps)
 }
 

@@ -203,7 +203,7 @@ test('a tunnel on which TLS asks for another server is closed before a byte of i
   const { socket } = await openConnect(proxy.url, `localhost:${upstream.port}`)
   await assert.rejects(startTls(socket, { servername: 'fronted.example', ca: trusted.certificate }))
   await until(() => upstream.openSockets() === 0, 'the far side is closed')
-  assert.match(proxy.log.join(''), /TLS on it asks for another server/)
+  assert.match(proxy.log.join(''), /its TLS asks for another server/)
 })
 
 for (const [what, request, status] of [
