@@ -164,7 +164,9 @@ const swaggerResponse = swagger((schema) => ({ responses: { '200': { description
 
 /** A body is required where one of its fields is. */
 function isFormRequired(root: Schema): boolean {
-  return inPlaceOf(root, root).some((one) => namesIn(one.required).length > 0)
+  // What only holds beside another field requires nothing of an empty form.
+  const always = isKeywords(root) ? { ...root, dependentSchemas: {} } : root
+  return inPlaceOf(always, always).some((one) => namesIn(one.required).length > 0)
 }
 
 function formBody(kind: FormKind): Surface['write'] {
