@@ -254,7 +254,7 @@ test('decisions on operations are made again from what was kept of them, by what
   const pack = join(import.meta.dirname, '../../policies/default/pack.yaml')
   const replayed = async (): Promise<string> =>
     (await run(['policy', 'replay', pack, '--ledger', '--data-dir', gateway.dataDir])).stdout
-  const expected = 'on 2 logged decisions: 2 stay'
+  const expected = 'on 2 logged decisions: 2 unchanged'
   let reported = await replayed()
   for (let tries = 0; tries < 20 && !reported.includes(expected); tries += 1) reported = await replayed()
   assert.ok(reported.includes(expected), reported)

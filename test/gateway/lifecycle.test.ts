@@ -153,7 +153,8 @@ test('of two gateways on one data directory, or on one ledger, the second does n
 
   first.process.kill('SIGKILL')
   await first.exited
-  const second = await startGateway({ value: elsewhere, environment })
+  await assert.rejects(startGateway({ value: elsewhere, environment }), /checkpoint/, 'a data directory without it')
+  const second = await startGateway({ value, environment })
   await second.close()
 })
 
