@@ -18,8 +18,8 @@ export const SUITES: readonly Suite[] = [
     folder: 'engine/decide',
     left: {
       'envelope-schema.ts': SCHEMA,
-      'envelope-parts.ts': SCHEMA,
-      'envelope-forms.ts': SCHEMA,
+      'envelope-members.ts': SCHEMA,
+      'envelope-types.ts': SCHEMA,
       'envelope-conditions.ts': SCHEMA,
     },
     tests: [

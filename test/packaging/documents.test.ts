@@ -72,7 +72,9 @@ test('every link into a page leads to one of its headings', () => {
 /** Calls of the command line: lines of fenced blocks, and what stands in a code span; `npm start` serves. */
 function shownCommands(text: string): readonly string[] {
   const lines = [...text.matchAll(/^```(?:sh)?\n([\s\S]*?)^```/gm)].flatMap(([, block = '']) => block.split('\n'))
-  const spans = [...text.matchAll(/`(preflight [a-z][^`]*)`/g)].map(([, span = '']) => span)
+  // Templates of a program are no code spans.
+  const prose = text.replaceAll(/^```[\s\S]*?^```/gm, '')
+  const spans = [...prose.matchAll(/`(preflight [a-z][^`]*)`/g)].map(([, span = '']) => span)
   return [...lines, ...spans].flatMap((line) => {
     const found = /(?:^|^npm run (?:-s )?|^kubectl .* -- |^\$\()preflight (?:-- )?([a-z].*)$/.exec(line)?.[1]
     return found ?? /^npm start -- (.*)$/.exec(line)?.[1]?.replace(/^/, 'serve ') ?? []
