@@ -38,7 +38,7 @@ const EXCEPTIONS: readonly RuleException[] = [
   {
     rules: ['request-parameter-property-type-changed'],
     level: 'dangerous',
-    because: 'How a parameter is serialised decides whether its property types are told apart at all.',
+    because: 'How a parameter is serialised decides whether its property types are distinguished at all.',
   },
   {
     rules: [

@@ -253,7 +253,7 @@ export const FAMILIES: readonly Family[] = [
       'changed',
       'discriminator-property-name-changed',
       'moves',
-      'is told apart by the property `{after}` instead of `{before}`',
+      'is distinguished by the property `{after}` instead of `{before}`',
     ],
     [
       'discriminator-mapping',

@@ -27,7 +27,7 @@ export class Unlisted {
   readonly #sha256: Sha256
   readonly #counts = new Map<string, Count>()
   /** Digests of the reports for the current place. Null until a group was released. */
-  #told: DigestSet | null = null
+  #reported: DigestSet | null = null
   #isBeyond: ((group: OpenGroup) => boolean) | null = null
 
   constructor(sha256: Sha256) {
@@ -35,23 +35,23 @@ export class Unlisted {
   }
 
   get isAny(): boolean {
-    return this.#told !== null
+    return this.#reported !== null
   }
 
   /** False if the same change was reported for the current place and released since. It then counts once. */
   isNew(key: string, place: ReachedPlace): boolean {
-    if (this.#told === null) return true
-    return this.#told.add(this.#digest(key, place))
+    if (this.#reported === null) return true
+    return this.#reported.add(this.#digest(key, place))
   }
 
   remember(reported: Iterable<readonly [key: string, place: ReachedPlace]>): void {
-    if (this.#told !== null) return
-    this.#told = new DigestSet()
-    for (const [key, place] of reported) this.#told.add(this.#digest(key, place))
+    if (this.#reported !== null) return
+    this.#reported = new DigestSet()
+    for (const [key, place] of reported) this.#reported.add(this.#digest(key, place))
   }
 
   forget(): void {
-    this.#told?.clear()
+    this.#reported?.clear()
   }
 
   /** Changes for which this is true are only counted from now on. */

@@ -205,33 +205,33 @@ function resultFor(subject: Subject, end: ExchangeEnd, watcher: AnswerWatcher | 
  * wait.
  */
 class ClientWaiting implements PendingWait {
-  readonly #trip: RequestContext
+  readonly #context: RequestContext
   readonly #action: JudgedAction
   #held: HeldStream | null = null
 
   constructor(context: RequestContext, action: JudgedAction) {
-    this.#trip = context
+    this.#context = context
     this.#action = action
   }
 
   /** The request context after the wait. */
   get context(): RequestContext {
-    return this.#held === null ? this.#trip : { ...this.#trip, held: this.#held }
+    return this.#held === null ? this.#context : { ...this.#context, held: this.#held }
   }
 
   get isGone(): boolean {
-    return this.#trip.response.destroyed
+    return this.#context.response.destroyed
   }
 
   onGone(listener: () => void): () => void {
-    const { response } = this.#trip
+    const { response } = this.#context
     response.on('close', listener)
     return () => response.off('close', listener)
   }
 
   begin(headers: readonly string[]): void {
     const answer = this.#action.heldAnswer?.() ?? null
-    if (answer !== null && this.#held === null) this.#held = new HeldStream(this.#trip.response, answer, headers)
+    if (answer !== null && this.#held === null) this.#held = new HeldStream(this.#context.response, answer, headers)
   }
 
   keepAlive(): void {

@@ -9,7 +9,7 @@ export interface Mistake {
   readonly fix: string
 }
 
-/** One line: `place: what is wrong (path): how to mend it`. */
+/** One line: `place: what is wrong (path): how to fix it`. */
 export function formatMistake({ place, path, message, fix }: Mistake): string {
   return `${place}: ${message}${path === '' ? '' : ` (${path})`}${fix === '' ? '' : `: ${fix}`}`
 }

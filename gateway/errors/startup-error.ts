@@ -1,4 +1,4 @@
-/** Why the gateway cannot start, in words for the operator: what, where, how to mend it. Exit code 2 (docs/reference/command-line.md#exit-codes). */
+/** Why the gateway cannot start, in words for the operator: what, where, how to fix it. Exit code 2 (docs/reference/command-line.md#exit-codes). */
 export class StartupError extends Error {
   constructor(message: string, options: { readonly cause?: unknown } = {}) {
     super(message, { cause: options.cause })

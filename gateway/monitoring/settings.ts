@@ -13,6 +13,6 @@ export const MonitoringSettings = strict(
     window: seconds(900, 'A window nobody closed is closed as UNKNOWN after this'),
     spool: integer(10_000, 'Events kept on disk while no sink takes them; past that the sinks count as unwired'),
   },
-  'Monitoring of calls let through under watch.',
+  'Monitoring of calls that are forwarded and monitored.',
 )
 export type MonitoringSettings = Static<typeof MonitoringSettings>

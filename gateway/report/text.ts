@@ -1,4 +1,4 @@
-/** A comparison for a person at a terminal: groups, worst first, each with its place, why it breaks and how to mend it. */
+/** A comparison for a person at a terminal: groups, worst first, each with its place, why it breaks and how to fix it. */
 import { styleText } from 'node:util'
 import { LEVELS, type Level } from '../../engine/internal.ts'
 import { countText, incompleteLine, type DiffReport, type ReportGroup } from './diff-report.ts'

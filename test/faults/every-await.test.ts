@@ -165,7 +165,7 @@ async function called(t: TestContext, options: Partial<ProxyOptions>, counter: F
 suite('an intercepted call', () => {
   for (const [decision, name] of [
     ['ALLOW', 'that is allowed'],
-    ['WARN', 'that is let through under watch'],
+    ['WARN', 'that is forwarded and monitored'],
   ] as const)
     test(`${name}: no fault of the store lets it through`, async (t) => {
       const sound = new FaultCounter(0)

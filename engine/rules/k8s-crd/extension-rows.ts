@@ -45,7 +45,7 @@ export const EXTENSION_ROWS = {
     kind: 'merging',
     action: 'changed',
     effect: 'moves',
-    sentence: 'items of the list are told apart by {after} instead of {before} (x-kubernetes-list-map-keys)',
+    sentence: 'items of the list are distinguished by {after} instead of {before} (x-kubernetes-list-map-keys)',
     why: 'Items that were different may now be the same one, which is refused, and what appliers own moves.',
     fix: 'Publish the change as a new version.',
   },

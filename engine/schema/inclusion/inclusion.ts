@@ -31,11 +31,11 @@ export interface InclusionQuestion {
   readonly usage: Usage
   readonly convention: Convention
   readonly overlap: Overlap
-  /** The values are written as text, in which types are not told apart. */
+  /** The values are written as text, in which types are not distinguished. */
   readonly isText: boolean
 }
 
-/** Why there is no answer where the value that was found is refused only if types are told apart. */
+/** Why there is no answer where the value that was found is refused only if types are distinguished. */
 export const TYPES_IN_TEXT = 'values written as text'
 
 /** Steps for one question, and for all questions about two documents. */

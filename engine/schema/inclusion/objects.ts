@@ -19,7 +19,7 @@ export interface ObjectSearch {
   readonly exclude: (names: readonly string[]) => Constraint
 }
 
-/** More patterns than these at one object are not told apart. */
+/** More patterns than these at one object are not distinguished. */
 const MAX_PATTERNS = 5
 /** Members that are made to reach a number of properties. */
 const MAX_FILLED = 40
