@@ -41,7 +41,7 @@ export async function openListeners(
       ownPorts.add(bound.port)
       return `http://${formatAddress({ host: bound.address, port: bound.port })}`
     } catch (error) {
-      throw cannotListen(name, text, error)
+      throw listenFailure(name, text, error)
     }
   }
   const adminAddress = await bind('admin', config.listen.admin, admin)
@@ -69,7 +69,8 @@ const LISTEN_FAILURES: Readonly<Record<string, string>> = lookupTable({
   ENOTFOUND: 'the host name is not known',
 })
 
-function cannotListen(name: keyof BoundAddresses, address: string, cause: unknown): StartupError {
+/** Why the listener of this name cannot be opened, and what to change. */
+export function listenFailure(name: string, address: string, cause: unknown): StartupError {
   const code = errorCode(cause) ?? ''
   const reason = Object.hasOwn(LISTEN_FAILURES, code) ? LISTEN_FAILURES[code] : messageOf(cause)
   return new StartupError(
@@ -80,7 +81,7 @@ function cannotListen(name: keyof BoundAddresses, address: string, cause: unknow
 }
 
 /** The documented variable where there is one, else the generated one. */
-function variableOf(name: keyof BoundAddresses): string {
+function variableOf(name: string): string {
   const leaf = CONFIG_LEAVES.find(({ path }) => path === `listen.${name}`)
   return leaf?.aliases[0] ?? leaf?.env ?? ''
 }

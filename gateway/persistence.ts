@@ -2,7 +2,6 @@
  * State that outlives the process, opened before everything else: the data directory, the store in it, and the signing
  * keys.
  */
-import { mkdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { variable, type Environment } from './settings/environment.ts'
 import type { Config } from './config/schema.ts'
@@ -17,6 +16,7 @@ import { openStoreToServe } from './store/open.ts'
 import type { Store } from './store/store.ts'
 import type { Logger } from './telemetry/log.ts'
 import type { Metrics } from './telemetry/metrics.ts'
+import { makePrivateDirectory } from './runtime/private-file.ts'
 
 export interface State {
   readonly dataDir: string
@@ -94,7 +94,7 @@ async function requireSigning(keys: KeyRing): Promise<void> {
 function makeDataDirectory(configured: string): string {
   const directory = resolve(configured)
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    makePrivateDirectory(directory)
     return directory
   } catch (error) {
     throw new StartupError(

@@ -18,7 +18,7 @@ interface Bootstrap {
  * with a restart.
  */
 export async function bootstrapKey(store: Store, own: string | null, at: number): Promise<Bootstrap> {
-  if (own !== null) checkBootstrapKey(own)
+  if (own !== null) requireUsableBootstrapKey(own)
   const existing = await store.apiKeys()
   if (existing.length > 0) {
     const isKnown = own === null || existing.some(({ hash }) => hash === hashApiKey(own))
@@ -34,7 +34,7 @@ const IGNORED =
   'Create further keys with `preflight keys create`.'
 
 /** Throws a StartupError for a key that can be guessed or that a header cannot carry. */
-function checkBootstrapKey(key: string): void {
+export function requireUsableBootstrapKey(key: string): void {
   if (key.length >= BOOTSTRAP_KEY_MINIMUM && /^[\x21-\x7e]+$/.test(key)) return
   throw new StartupError(
     `PREFLIGHT_BOOTSTRAP_KEY must have at least ${BOOTSTRAP_KEY_MINIMUM} visible ASCII characters and no spaces, ` +

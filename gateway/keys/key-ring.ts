@@ -3,7 +3,6 @@
  * published before it signs (overlap), so that verifiers who cache the key set know it when its first receipt comes.
  */
 import { createPrivateKey, sign, type KeyObject } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { KeySet, Signer } from '../../engine/internal.ts'
 import { GatewayError } from '../errors/errors.ts'
@@ -12,6 +11,7 @@ import type { ExternalSigner } from './external-signer.ts'
 import { keyStatus, publishKeys, verificationKeys, type PublishedKeySet } from './jwks.ts'
 import { keyFile, readKeyFile, writeKeyFile, type StoredKey } from './key-file.ts'
 import type { ReceiptSigner } from './receipt-signer.ts'
+import { makePrivateDirectory } from '../runtime/private-file.ts'
 
 /** Seconds since the epoch. */
 export type Clock = () => number
@@ -185,7 +185,7 @@ function externalSigning(signer: ExternalSigner, keys: readonly StoredKey[], now
 /** The first keys of a file that may not be there yet. */
 function written(file: string, keys: readonly StoredKey[]): readonly StoredKey[] {
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    makePrivateDirectory(dirname(file))
     writeKeyFile(file, keys)
   } catch (error) {
     throw new StartupError(

@@ -1,8 +1,30 @@
 /** Files that hold secrets: written whole or not at all, durable, readable by this user only; read with a word on what is wrong. */
-import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { errorCode, messageOf, StartupError } from '../errors/startup-error.ts'
 import { makeTemporaryFile, readRegularFile, statsOf } from './regular-file.ts'
+
+/**
+ * Makes a directory for this user only, with the directories above it. Not `mkdir` with `recursive`: where the system
+ * answers ENOENT below a directory that exists (/proc), Node.js tries again without end. Throws the error of the file
+ * system.
+ */
+export function makePrivateDirectory(directory: string): void {
+  const missing: string[] = []
+  for (let path = resolve(directory); statsOf(path) === null; path = dirname(path)) missing.push(path)
+  for (const path of missing.toReversed()) makeUnlessPresent(path)
+  if (statsOf(directory)?.isDirectory() !== true)
+    throw Object.assign(new Error(`${directory} is not a directory`), { code: 'ENOTDIR' })
+}
+
+/** Another process may make the same directory at the same time. */
+function makeUnlessPresent(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error
+  }
+}
 
 /** A crash leaves the old file or the new one. Throws the error of the file system. */
 export function writePrivateFile(file: string, text: string): void {

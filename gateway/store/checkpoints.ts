@@ -3,9 +3,8 @@
  * and as a metric. A ledger that was truncated or replaced does not contain the signed entry.
  */
 import { dirname, join, resolve } from 'node:path'
-import { mkdirSync } from 'node:fs'
 import type { KeyRing } from '../keys/key-ring.ts'
-import { writePrivateFile } from '../runtime/private-file.ts'
+import { makePrivateDirectory, writePrivateFile } from '../runtime/private-file.ts'
 import type { Store } from './store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -70,7 +69,7 @@ async function signHead(signed: string | null, deps: CheckpointsDeps): Promise<s
   const token = await signCheckpoint({ ...head, issuedAt: Math.floor(at / 1000) }, keys.signer())
   // The file first: it is never older than the ledger, so the next start can detect that it was removed or replaced by an older
   // copy.
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  makePrivateDirectory(dirname(file))
   writePrivateFile(file, `${token}\n`)
   await store.recordCheckpoint({ ...head, at, token })
   metrics.count('preflight_ledger_checkpoints_total', { result: 'written' })

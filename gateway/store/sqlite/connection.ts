@@ -1,11 +1,12 @@
 /** Opens the SQLite file durably and brings its schema to the version of this program. Runs in the writer thread only. */
-import { chmodSync, existsSync, mkdirSync } from 'node:fs'
+import { chmodSync, existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { assertNoSpecialFile } from '../../runtime/regular-file.ts'
 import { openChain } from './journal.ts'
 import { CHAINED_VERSION, MIGRATIONS } from './migrations.ts'
 import { createStatements } from './statements.ts'
+import { makePrivateDirectory } from '../../runtime/private-file.ts'
 
 // synchronous=FULL: a commit in WAL mode returns after its fsync, so a promise that resolved survives a power cut.
 // A busy timeout is set, since the command line may write to the same file while the gateway runs.
@@ -20,7 +21,7 @@ const PRAGMAS = `
 /** Throws an Error that names the fault of the file or its directory. */
 export function openConnection(file: string): DatabaseSync {
   const isNew = !existsSync(file)
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  makePrivateDirectory(dirname(file))
   for (const end of ['', '-wal', '-shm', '-journal']) assertNoSpecialFile(`${file}${end}`)
   const database = new DatabaseSync(file)
   try {

@@ -3,11 +3,11 @@
  * lock is that of an empty SQLite file, which the system releases when the process ends, in whatever way. The command line
  * takes no lock.
  */
-import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { assertNoSpecialFile } from '../../runtime/regular-file.ts'
 import { HELD_ELSEWHERE, primaryCode } from './result-code.ts'
+import { makePrivateDirectory } from '../../runtime/private-file.ts'
 
 /** Milliseconds that another gateway has to finish its shutdown. */
 const PATIENCE = 2000
@@ -19,7 +19,7 @@ const SQLITE_BUSY = 5
  * and the error of SQLite when the file cannot be made.
  */
 export function holdServingLock(file: string): DatabaseSync {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  makePrivateDirectory(dirname(file))
   assertNoSpecialFile(file)
   const database = new DatabaseSync(file, { timeout: PATIENCE })
   try {

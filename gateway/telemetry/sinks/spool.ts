@@ -3,11 +3,12 @@
  * those that come while the disk is busy share its next write. After a crash an event may be delivered twice, never lost:
  * receivers drop repeats by the CloudEvents id.
  */
-import { closeSync, constants, ftruncateSync, mkdirSync, readFileSync } from 'node:fs'
+import { closeSync, constants, ftruncateSync, readFileSync } from 'node:fs'
 import { open, rename, rm, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { messageOf, StartupError } from '../../errors/startup-error.ts'
 import { openRegularFile } from '../../runtime/regular-file.ts'
+import { makePrivateDirectory } from '../../runtime/private-file.ts'
 
 export interface Spool {
   /** Events kept, those on their way to the disk included. */
@@ -32,7 +33,7 @@ export interface Spool {
  */
 export function openSpool(file: string, bound: number): Spool {
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    makePrivateDirectory(dirname(file))
     return new FileSpool(file, bound, readSpool(file))
   } catch (error) {
     throw new StartupError(

@@ -1,0 +1,98 @@
+/** `preflight config check`: the answer of a start, without one. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { promisify } from 'node:util'
+import { run } from '../fakes/command-io.ts'
+import { FREE_PORTS, startTestGateway } from '../fakes/gateway.ts'
+
+const PROGRAM = join(import.meta.dirname, '../../gateway/preflight.js')
+
+function scratch(t: TestContext): string {
+  const directory = mkdtempSync(join(tmpdir(), 'preflight-config-check-'))
+  t.after(() => rmSync(directory, { recursive: true, force: true }))
+  return directory
+}
+
+function written(directory: string, config: object): string {
+  const file = join(directory, 'preflight.json')
+  writeFileSync(file, JSON.stringify({ listen: FREE_PORTS, ...config }))
+  return file
+}
+
+test('a good configuration is reported, and nothing is made', async (t) => {
+  const directory = scratch(t)
+  const file = written(directory, { data_dir: join(directory, 'state/deep') })
+  const { code, stdout, stderr } = await run(['config', 'check', '--config', file])
+  assert.equal(code, 0, stderr)
+  assert.equal(stdout, `${file}: good (0 routes)\n`)
+  assert.deepEqual(readdirSync(directory), ['preflight.json'])
+})
+
+test('every mistake has its place, and the exit code is 2', async (t) => {
+  const file = written(scratch(t), { polcy: 'default', tls: { ca: { certificate: 'none.crt', key: 'none.key' } } })
+  const { code, stderr } = await run(['config', 'check', '--config', file])
+  assert.equal(code, 2)
+  assert.match(stderr, /preflight\.json:1:\d+: .*polcy/)
+  assert.match(stderr, /none\.crt cannot be read \(ENOENT\)/)
+})
+
+test('warnings are printed, and --strict makes them the answer', async (t) => {
+  const file = written(scratch(t), { monitoring: { sinks: [] } })
+  const plain = await run(['config', 'check', '--config', file])
+  assert.equal(plain.code, 0)
+  assert.match(plain.stderr, /^warning: .*there is no sink/m)
+  const strict = await run(['config', 'check', '--config', file, '--strict'])
+  assert.equal(strict.code, 1)
+})
+
+test('what a start finds outside of the settings is found too', async (t) => {
+  const directory = scratch(t)
+  writeFileSync(join(directory, 'a-file'), '')
+  const file = written(directory, {
+    data_dir: join(directory, 'a-file/below'),
+    listen: { ...FREE_PORTS, api: '192.0.2.1:0' },
+  })
+  const environment = { PREFLIGHT_BOOTSTRAP_KEY: 'short' }
+  const { code, stderr } = await run(['config', 'check', '--config', file], { environment })
+  assert.equal(code, 2)
+  assert.match(stderr, /The data directory .*a-file\/below cannot be created: .*a-file is not a directory/)
+  assert.match(stderr, /PREFLIGHT_BOOTSTRAP_KEY must have at least 24/)
+  assert.match(stderr, /The api listener cannot be opened on 192\.0\.2\.1:0: this machine has no such address/)
+})
+
+test('keys that cannot be read, and a ledger that is missing beside them, are found', async (t) => {
+  const directory = scratch(t)
+  const file = written(directory, { data_dir: directory })
+  writeFileSync(join(directory, 'receipt-keys.json'), '{"version":1,"keys":"none"}')
+  const { code, stderr } = await run(['config', 'check', '--config', file])
+  assert.equal(code, 2)
+  assert.match(stderr, /The receipt keys .* cannot be read/)
+  assert.match(stderr, /The ledger .* is missing/)
+})
+
+test('the check passes next to the running gateway of the same configuration', async (t) => {
+  const { addresses, dataDir } = await startTestGateway(t)
+  const listen = Object.fromEntries(Object.entries(addresses).map(([name, url]) => [name, new URL(url).host]))
+  const file = written(scratch(t), { data_dir: dataDir, listen })
+  const { code, stderr } = await run(['config', 'check', '--config', file])
+  assert.equal(code, 0, stderr)
+})
+
+test('a data directory below /proc ends the start', async (t) => {
+  if (!existsSync('/proc/self')) return t.skip('this system has no /proc')
+  const environment = { ...process.env, PREFLIGHT_DATA_DIR: '/proc/preflight-state' }
+  await assert.rejects(
+    promisify(execFile)(process.execPath, [PROGRAM, 'serve'], { env: environment, timeout: 60_000 }),
+    (error: NodeJS.ErrnoException & { readonly stderr?: string }) => {
+      assert.equal(Number(error.code), 2)
+      assert.match(error.stderr ?? '', /The data directory \/proc\/preflight-state cannot be created/)
+      return true
+    },
+  )
+  const checked = await run(['config', 'check'], { environment: { PREFLIGHT_DATA_DIR: '/proc/preflight-state' } })
+  assert.equal(checked.code, 2)
+})
