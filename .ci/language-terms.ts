@@ -20,7 +20,7 @@ export const banned: readonly BannedPhrase[] = [
   { pattern: /\bunless told\b/i, instead: 'by default' },
   { pattern: /\bat the (?:most|least)\b/i, instead: 'at most, at least, maximum, minimum' },
   { pattern: /\bunder watch\b/i, instead: 'monitored' },
-  { pattern: /\bin the open\b/i, instead: 'plaintext' },
+  { pattern: /\bin the open\b(?! \w)/i, instead: 'plaintext' },
   { pattern: /\bmend(?:s|ed|ing)?\b/i, instead: 'fix' },
   {
     pattern:
@@ -38,7 +38,7 @@ export const banned: readonly BannedPhrase[] = [
   { pattern: /\bis nobody's\b|\bon (?:one's|its) own account\b|\bfor good\b/i, instead: 'a plain statement' },
   { pattern: /\bof what (?:is|was|it)\b/i, instead: 'the noun that is meant' },
   { pattern: /\bstands? for itself\b|\bstands? (?:where|there|beside)\b/i, instead: 'is, is next to' },
-  { pattern: /\bno less than\b|\bnothing but\b|\bnone other\b|\bnot one\b/i, instead: 'only, at least, no' },
+  { pattern: /\bno less than\b|\bnothing but\b|\bnone other\b|\bnot one\b(?! of)/i, instead: 'only, at least, no' },
   { pattern: /\bthat is over\b|\bis over\b/i, instead: 'has ended' },
   {
     pattern: /\ba good deal\b|\bby and by\b|\bever so\b|\bin one go\b|\bat once\b/i,

@@ -138,7 +138,11 @@ const message = (node: Expression | SpreadElement | undefined): string | undefin
   return node?.type === 'TemplateLiteral' ? node.quasis.map((quasi) => quasi.value.cooked ?? '').join(' x ') : undefined
 }
 
-const isMessage = (text: string) => text.trim().split(/\s+/).length > 3 && /^[\w\s'"(“‘`{<$-]/.test(text)
+/** A string of several words for people; statements of SQL are not prose. */
+const isMessage = (text: string) =>
+  text.trim().split(/\s+/).length > 3 &&
+  /^[\w\s'"(“‘`{<$-]/.test(text) &&
+  !/^\s*(?:ALTER|CREATE|DELETE|DROP|INSERT|SELECT|UPDATE|WITH)\s/.test(text)
 
 /** Messages (strings of several words) of the product, names of tests, and declared names of a TypeScript file. */
 function sourceProse(file: string, text: string): { prose: Prose[]; names: Prose[] } {
@@ -153,7 +157,8 @@ function sourceProse(file: string, text: string): { prose: Prose[]; names: Prose
       prose.push({ line: lineAt(node.start), text: written })
   }
   const addName = (node: { type: string; start: number; name?: unknown } | null | undefined) => {
-    if (node?.type === 'Identifier' && typeof node.name === 'string') {
+    // Names with an underscore are members of the wire; the normative documents set them.
+    if (node?.type === 'Identifier' && typeof node.name === 'string' && !node.name.includes('_')) {
       names.push({ line: lineAt(node.start), text: node.name })
     }
   }

@@ -73,7 +73,7 @@ function failedChanges(artifacts: readonly JudgedArtifact[]): readonly RequiredC
         target_ref: clip(`${analysis.id}#${pointer ?? ''}`, MAX_TEXT),
         recommended_transform: 'fix_input',
         effort: 'low',
-        instruction: clip(`Mend the document and submit it again: ${message}`, MAX_TEXT),
+        instruction: clip(`Fix the document and submit it again: ${message}`, MAX_TEXT),
         evidence: { rule: clip(code, MAX_TEXT), fingerprint: null },
       },
     ]

@@ -90,7 +90,7 @@ export interface Verdict {
   readonly ruleset_hash: Digest
   readonly scorer_version: string
   readonly policy_pin_status: PolicyPinStatus
-  /** The gate must receive the fingerprint of what is acted on, and compare it. Null: not required. */
+  /** The gate must receive the fingerprint of its operation, and compare it. Null: not required. */
   readonly fingerprint_binding_expected: true | null
   /**
    * Who may approve: an approver must be in one group of each. Empty for any approver, and if no approval is required.

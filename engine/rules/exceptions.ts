@@ -18,13 +18,12 @@ const EXCEPTIONS: readonly RuleException[] = [
     rules: ['tool-input-property-removed'],
     level: 'breaking',
     because:
-      'An agent that still gives the argument is refused, or gets something else than it asked for without being told.',
+      'An agent that still gives the argument is refused, or gets another result than it asked for without an error.',
   },
   {
     rules: ['tool-output-optional-property-removed'],
     level: 'breaking',
-    because:
-      'An agent reads results by the names that it was told: what is gone for good is missed by whoever used it.',
+    because: 'An agent reads results by the names in the manifest. It misses a name that is removed.',
   },
   {
     rules: [

@@ -335,7 +335,7 @@ export const TYPE_FAMILIES = {
   compatible: typeFamily(
     'type-compatible',
     'none',
-    'had its type changed from {before} to {after}, which this media type does not tell apart',
+    'had its type changed from {before} to {after}, which this media type does not distinguish',
   ),
 } as const
 

@@ -25,9 +25,9 @@ const WRITTEN: Readonly<Record<string, string>> = lookupTable({
   'no longer needs {before} when `{name}` is there': 'no longer needs further properties when a property is there',
   'the operation id `{before}` was replaced with `{after}`': 'the operation id was replaced',
   'the operation id `{after}` was added': 'the operation id was added',
-  'the path parameter `{name}` stands where `{before}` stood': 'the path parameters stand in another order',
-  'the parameter `{name}` of the address stands where `{before}` stood':
-    'the parameters of the address stand in another order',
+  'the path parameter `{name}` took the place of `{before}`': 'the order of the path parameters changed',
+  'the parameter `{name}` of the address took the place of `{before}`':
+    'the order of the parameters of the address changed',
   'the operation requires {after} instead of {before}, so that callers are refused':
     'the operation requires other credentials, so that callers are refused',
   'the operation requires more scopes: {after} instead of {before}': 'the operation requires more scopes',
@@ -211,7 +211,7 @@ const STEPS: readonly (readonly [pattern: RegExp, general: string])[] = [
   [new RegExp(`^(\`@\\w+\`) was put on ${HOLE}`, 'g'), '$1 was put on an element'],
   [new RegExp(`^(\`@\\w+\`) was taken from ${HOLE}`, 'g'), '$1 was taken from an element'],
   [new RegExp(`^(\`@\\w+\`) on ${HOLE} changed`, 'g'), '$1 on an element changed'],
-  [new RegExp(`^${HOLE} (holds|tells|speaks)`, 'g'), 'a text that models read $1'],
+  [new RegExp(`^${HOLE} (holds|tells|mentions)`, 'g'), 'a text that models read $1'],
   [new RegExp(`the binding’s ${HOLE}`, 'g'), 'a setting of the binding'],
   [new RegExp(`\\bthe ((?:${WORD} )*?)(${WORD}) ${HOLE}`, 'g'), 'a $1$2'],
 ]

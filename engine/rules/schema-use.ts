@@ -107,8 +107,9 @@ const PROVED_WORDS: Readonly<Record<UseDirection, string>> = {
 
 /** For values that are, or were, refused because several alternatives of `oneOf` admit them. */
 const OVERLAP_WORDS: Readonly<Record<ProofDirection, string>> = {
-  narrowing: 'only values that several alternatives of oneOf admit at once are refused, which authors seldom mean',
-  widening: 'such values were refused only since several alternatives of oneOf admit them, which authors seldom mean',
+  narrowing: 'only values that several alternatives of oneOf admit together are refused, which authors seldom intend',
+  widening:
+    'such values were refused only because several alternatives of oneOf admit them, which authors seldom intend',
 }
 
 /** The level that the proofs leave a finding, and the explanation if it differs from that of its rule. */

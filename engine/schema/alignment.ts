@@ -1,6 +1,6 @@
 /**
- * Different ways to write the same schema are brought to one form before they are compared: old keywords to new ones, a
- * wrapper around one schema to that schema, alternatives of constants to an enum, a list of types to a list of types.
+ * Different ways to write the same schema are brought to one form before they are compared. Old keywords become new ones.
+ * A wrapper around one schema becomes that schema. Alternatives of constants become an enum.
  * Only what differs in form between the two sides is rewritten, so that the steps to a change stay as the author wrote them.
  */
 import type { Examination, SchemaSources } from './comparison.ts'
@@ -67,7 +67,7 @@ function mergeOneSided(
 
 /** Keywords of older drafts in their present form: boolean exclusive bounds, tuples in `items`, `dependencies`, files. */
 function modernise(schema: JsonRecord): JsonRecord {
-  // Swagger 2.0, Parameter and Response Object: the type of what is uploaded and downloaded.
+  // Swagger 2.0, Parameter and Response Object: the type of uploads and downloads.
   if (schema.type === 'file') return { ...schema, type: 'string', format: 'binary' }
   const hasBooleanBound = typeof schema.exclusiveMaximum === 'boolean' || typeof schema.exclusiveMinimum === 'boolean'
   const isTuple = Array.isArray(schema.items)

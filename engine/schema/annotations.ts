@@ -2,7 +2,7 @@
 import type { Examination } from './comparison.ts'
 import type { JsonRecord } from './located.ts'
 
-/** Keywords that are told here: what they say of a schema holds for whatever its other keywords admit. */
+/** Keywords that are reported here: they hold for every value that the other keywords admit. */
 export const USAGE_KEYWORDS = ['readOnly', 'writeOnly', 'deprecated', 'x-sunset', 'x-stability-level'] as const
 
 export function compareAnnotations({ base, head, add }: Pick<Examination, 'base' | 'head' | 'add'>): void {

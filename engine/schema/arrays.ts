@@ -44,8 +44,8 @@ function reportOpenPositions({ base, head, add }: Examination, action: 'added' |
 }
 
 /**
- * Under `maxContains` a wider condition is met more often than it may be: then another condition is one that went and one
- * that came, since neither narrower nor wider says what became of the whole.
+ * Under `maxContains` more items may meet a wider condition than the bound admits. A changed condition is then reported as
+ * one removed and one added, because neither "narrower" nor "wider" describes the whole.
  */
 function compareContains({ before, after, base, head, add, descend, isSameShape }: Examination): void {
   const keyword = 'contains'

@@ -1,9 +1,9 @@
 /**
  * Two sides of a schema → a graph of schema pairs with what changed at each.
  *
- * Each pair of referenced schemas is examined once, whatever the number of places that use it and in whatever order they
- * come; recursion through references is an edge back into the graph, so recursive schemas compare coinductively: two
- * schemas differ when a difference can be reached from them. Written in place and unchanged, a schema leaves no pair.
+ * Each pair of referenced schemas is examined once, however many places use it and in any order. Recursion through
+ * references is an edge back into the graph, so recursive schemas compare coinductively: two schemas differ when a
+ * difference can be reached from them. An unchanged schema that is written in place leaves no pair.
  */
 import { byCodeUnit } from '../change-set.ts'
 import { compareKeywords } from './keywords.ts'

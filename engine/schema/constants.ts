@@ -53,8 +53,8 @@ function constantOf(schema: JsonRecord): unknown {
 }
 
 /**
- * Takes `allOf` away where, on both sides, the values that the schema lists itself meet all of it: a component that got
- * more values changes nothing for a schema that is pinned to one of the old ones.
+ * Removes `allOf` where, on both sides, the values that the schema lists itself meet all of it. A component that got more
+ * values changes nothing for a schema that is pinned to one of the earlier values.
  */
 export function withoutImplied(
   was: JsonRecord,

@@ -19,8 +19,8 @@ export type SchemaAction =
   | 'ceased'
 
 /**
- * Changes that several keywords make together have names of their own: `listOfTypes` (alternatives that differ in type),
- * `wrappedInOneOf` (an object became a choice of objects), `joinedInOneOf` (the same, and the object is one of them).
+ * Changes that several keywords make together have names of their own. `listOfTypes`: alternatives that differ in type.
+ * `wrappedInOneOf`: an object became a choice of objects. `joinedInOneOf`: the same, and the object is one of them.
  */
 
 /** One change at a pair of schemas. */

@@ -45,7 +45,7 @@ export function flatten(schema: JsonRecord, owner: ResolvedSchema, source: Schem
   return isNullable(own) || !refusesNull([own, ...parts]) ? merged : withoutNullable(merged)
 }
 
-/** `nullable` speaks of the type beside it (OpenAPI 3.0.3 §4.7.24.1): where one part has a type that is not, null is refused. */
+/** `nullable` applies to the type beside it (OpenAPI 3.0.3 §4.7.24.1): where one part has a type that is not, null is refused. */
 function refusesNull(parts: readonly JsonRecord[]): boolean {
   return parts.some((part) => part.type !== undefined && !isNullable(part) && !Array.isArray(part.type))
 }

@@ -18,7 +18,7 @@ interface KeywordGroup {
   readonly compare: (examination: Examination) => void
 }
 
-/** In the order in which changes of one schema are told. */
+/** In the order in which changes of one schema are reported. */
 const GROUPS: readonly KeywordGroup[] = [
   { keywords: ['type', 'format', 'nullable', 'x-nullable'], compare: compareTypes },
   { keywords: ['enum', 'const', 'default', 'pattern', 'x-extensible-enum'], compare: compareValues },

@@ -148,7 +148,7 @@ function comparePropertyNames(examination: Examination): void {
 
 type NamedKeyword = 'patternProperties' | 'dependentSchemas'
 
-/** Keywords that hold schemas by name; what becomes of names that come and go, the keyword says. */
+/** Keywords that hold schemas by name. The keyword decides how added and removed names are reported. */
 function compareNamed(
   { before, after, base: old, head: now, descend }: Examination,
   keyword: NamedKeyword,

@@ -55,7 +55,7 @@ interface SchemaPath {
 /** Paths to one pair in one use that are visited from one start; further paths lead to the same change in the same use. */
 export const MAX_WAYS = 512
 
-/** Uses of one pair that rules tell apart: what is proved, read-only, write-only, and optional, required or no property. */
+/** Uses of one pair that rules distinguish: what is proved, read-only, write-only, and optional, required or no property. */
 const USES = 48
 
 function useOf({ isRequired, isReadOnly, isWriteOnly, proved }: Frame): number {
@@ -145,7 +145,7 @@ function frameBelow(from: Frame, { to, steps, ...edge }: SchemaEdge, prove: Prov
   const isReadOnly = from.isReadOnly || (way !== null && readOnly === true)
   const isWriteOnly = from.isWriteOnly || (way !== null && writeOnly === true)
   const isRequired = isSame ? from.isRequired : edge.isRequired
-  // What a text holds is no part of what is proved of the text.
+  // The content of a text is no part of the proof about the text.
   const above = steps[0] === 'contentSchema' ? NOTHING_PROVED : from.proved
   const proved = prove(to, above, { isReadOnly, isWriteOnly })
   return { pair: to, next: 0, way, isRequired, isReadOnly, isWriteOnly, proved }

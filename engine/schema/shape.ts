@@ -86,7 +86,7 @@ export function bare(schema: Located, source: SchemaSource): ResolvedSchema {
 const MAX_WRAPPERS = 64
 const COMPOSITIONS = ['allOf', 'anyOf', 'oneOf'] as const
 
-/** The keyword of a schema that says nothing but that one other schema holds. */
+/** The keyword of a schema that only says that one other schema holds. */
 export function bareWrapperOf(schema: JsonRecord): (typeof COMPOSITIONS)[number] | null {
   const keyword = COMPOSITIONS.find((name) => itemsOf(schema, name).length === 1)
   if (keyword === undefined) return null

@@ -60,7 +60,7 @@ export function compareAllowance(
   if (type !== undefined && (excludes(old, type) || excludes(now, type))) return
   const was = allowanceOf(old[keyword])
   const is = allowanceOf(now[keyword])
-  // `{}` admits anything, but stands for a schema: what came into it is told as what it is.
+  // `{}` admits anything, but is a schema: what was added to it is reported keyword by keyword.
   if (isRecord(old[keyword]) && isRecord(now[keyword])) {
     descend([keyword], locate(before, old, keyword), locate(after, now, keyword))
     return

@@ -61,7 +61,7 @@ function asOneType(schema: JsonRecord, alternative: JsonRecord, list: TypeList):
   return { ...alternative, ...withoutTypes(schema), ...(list.admitsNull ? { nullable: true } : {}) }
 }
 
-/** A format that no alternative has goes the way that the list of types went, which is told. */
+/** A format that no alternative has is not reported: the change of the list of types is. */
 function besideOneType(schema: JsonRecord, { format }: JsonRecord): JsonRecord {
   const { oneOf: _oneOf, anyOf: _anyOf, ...rest } = schema
   return format === undefined ? { ...rest, format } : rest

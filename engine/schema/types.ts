@@ -31,7 +31,7 @@ function compareNull(base: JsonRecord, head: JsonRecord, add: Examination['add']
   add({ keyword: 'nullable', action: after ? 'became' : 'ceased', name: null, before, after, steps })
 }
 
-/** Whether it is told of the schema's nullability that null came or went. */
+/** Whether null that was added or removed is reported as a change of nullability. */
 export function isNullReported(base: JsonRecord, head: JsonRecord): boolean {
   const before = admitsNull(base)
   const after = admitsNull(head)

@@ -1,6 +1,6 @@
 /**
- * `unevaluatedProperties` and `unevaluatedItems` hold for what no other keyword has looked at (JSON Schema 2020-12 core §11):
- * what a condition looks at they let in, so that such a condition widens by coming and narrows by going.
+ * `unevaluatedProperties` and `unevaluatedItems` hold for what no other keyword has evaluated (JSON Schema 2020-12 core §11).
+ * They admit what a condition evaluates: adding such a condition widens, removing it narrows.
  */
 import { lookupTable } from '../lookup-table.ts'
 import type { Examination } from './comparison.ts'
@@ -63,8 +63,8 @@ interface SchemaSide {
 }
 
 /**
- * What the schemas within look at. Single names count only in keywords that the other side lacks: else a property that came
- * or went is told as that.
+ * What the schemas within evaluate. Single names count only in keywords that the other side lacks: otherwise an added or
+ * removed property is reported as such.
  */
 function looksAt(schema: JsonRecord, other: JsonRecord, side: SchemaSide, keyword: Keyword): ReadonlySet<string> {
   const found = new Set<string>()

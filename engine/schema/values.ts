@@ -24,7 +24,7 @@ function compareEnum({ base: old, head: now, add: say, reportEach }: Examination
     say({ keyword: 'enum', action, name: null, before, after, steps: ['enum'] })
     return
   }
-  // That null came or went is told by the nullability, once.
+  // Null that was added or removed is reported once, as nullability.
   const withoutNull = isNullReported(old, now)
   reportValues(before, after, withoutNull, 'enum', reportEach)
 }

@@ -45,8 +45,8 @@ function isNullOnly(schema: JsonRecord): boolean {
 }
 
 /**
- * What the wrappers say of the use of what they hold, as far as the schemas inside do not tell it themselves; null when both
- * would have a part in it, so that neither can.
+ * Annotations of use (read-only, deprecated …) that the wrappers add to the schemas inside them. Null when the wrapper and
+ * the schema inside both state one, because then neither alone decides.
  */
 function usageAround(
   was: JsonRecord | null,

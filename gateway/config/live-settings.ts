@@ -78,7 +78,7 @@ export function openSettings(source: ConfigSource): LiveSettings {
   let settings: Settings = { config: loaded.configuration.config, policy: loaded.policy, generation: 1 }
   let mistakes: readonly Mistake[] = []
   let waiting: readonly string[] = []
-  let watchedFiles: readonly string[] = []
+  let monitoredFiles: readonly string[] = []
   let watching: Watching | null = null
 
   const follow = (): void => {
@@ -86,10 +86,10 @@ export function openSettings(source: ConfigSource): LiveSettings {
     const { onChange, interval } = watching
     const wanted = filesOf(loaded)
     // Files that are polled already stay so: a new poll would miss changes since the last one.
-    for (const file of watchedFiles) if (!wanted.includes(file)) unwatchFile(file, onChange)
+    for (const file of monitoredFiles) if (!wanted.includes(file)) unwatchFile(file, onChange)
     for (const file of wanted)
-      if (!watchedFiles.includes(file)) watchFile(file, { interval, persistent: false }, onChange)
-    watchedFiles = wanted
+      if (!monitoredFiles.includes(file)) watchFile(file, { interval, persistent: false }, onChange)
+    monitoredFiles = wanted
   }
   const reload = (): Reload => {
     const next = load(source)
@@ -128,8 +128,8 @@ export function openSettings(source: ConfigSource): LiveSettings {
     },
     close: () => {
       clearTimeout(watching?.secondReading)
-      for (const file of watchedFiles) if (watching !== null) unwatchFile(file, watching.onChange)
-      watchedFiles = []
+      for (const file of monitoredFiles) if (watching !== null) unwatchFile(file, watching.onChange)
+      monitoredFiles = []
       watching = null
     },
   }

@@ -1,4 +1,4 @@
-/** The consumers that a decision is told of: those that the configuration declares, and those that the proxy saw. */
+/** The consumers that a decision reads: those that the configuration declares, and those that the proxy saw. */
 import type { DeclaredConsumer } from '../../engine/internal.ts'
 import type { ConsumersConfig } from './settings.ts'
 import type { Store } from '../store/store.ts'
@@ -11,11 +11,11 @@ export function declaredConsumers({ consumers }: Pick<ConsumersConfig, 'consumer
 }
 
 /**
- * Who called, within the window. An artifact is looked for where it is what a route serves: on the road always, else when its id is
- * the name of a route.
+ * Who called, within the window. An artifact counts when a route serves it: always for intercepted calls, otherwise when its
+ * id is the name of a route.
  * @param ids of the artifacts
  * @param now milliseconds since the epoch
- * @returns null: no artifact is anything that calls are seen of
+ * @returns null: the proxy sees calls of none of the artifacts
  */
 export async function observedConsumers(
   ids: readonly string[],

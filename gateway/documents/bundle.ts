@@ -1,6 +1,6 @@
 /**
- * A contract of several files as one text: files that `$ref`s name are embedded under one extension member and the references
- * lead there, so that what is judged, hashed and kept is the whole contract. A contract of one file stays as it is, byte for byte.
+ * A contract of several files as one text. Files that `$ref`s name are embedded under one extension member, and the
+ * references lead there. So the whole contract is judged, hashed and stored. A contract of one file stays byte for byte.
  */
 import { posix } from 'node:path'
 import { ok } from '../../engine/base.ts'

@@ -34,8 +34,8 @@ export function checkContractFiles({ routes }: RoutesConfig, habitsOf: ContractH
   )
 }
 
-const UNWATCHED = 'there is nothing to watch: contract.current is not named'
-const WATCHED_CONTRACT = 'name contract.current, or leave watch out'
+const NO_CURRENT_CONTRACT = 'there is nothing to watch: contract.current is not named'
+const NAME_CURRENT_CONTRACT = 'name contract.current, or leave watch out'
 
 export function checkContractSources(
   { routes, diff }: RoutesConfig & DocumentsConfig,
@@ -50,7 +50,13 @@ export function checkContractSources(
     })
     const unwatchable =
       contract?.watch !== undefined && contract.current === undefined
-        ? [at(`/routes/${index}/contract/watch`, habitsOf(protocol).unwatched ?? UNWATCHED, WATCHED_CONTRACT)]
+        ? [
+            at(
+              `/routes/${index}/contract/watch`,
+              habitsOf(protocol).unwatched ?? NO_CURRENT_CONTRACT,
+              NAME_CURRENT_CONTRACT,
+            ),
+          ]
         : []
     return [...unplaced, ...unwatchable]
   })

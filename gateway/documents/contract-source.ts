@@ -38,9 +38,9 @@ export async function readContractSource(
       fetch: fetchContract,
       origins: origins.map((origin) => new URL(origin).origin),
     }
-    return told(source, async () => valueOf(await contractAtAddress(source.url, address)).text)
+    return withReadError(source, async () => valueOf(await contractAtAddress(source.url, address)).text)
   }
-  return told(source, async () => {
+  return withReadError(source, async () => {
     if ('git' in source) return (await gitContract(source.git, terms)).text
     return (await isFolder(source.file))
       ? readProtoFolder(source.file, MAX_BYTES)
@@ -67,7 +67,7 @@ export async function isNewer(source: ContractSource, since: number, terms: Sour
   return changedAt !== null && changedAt > since
 }
 
-async function told(source: ContractSource, read: () => Promise<string>): Promise<string> {
+async function withReadError(source: ContractSource, read: () => Promise<string>): Promise<string> {
   try {
     return await read()
   } catch (error) {

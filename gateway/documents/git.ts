@@ -1,4 +1,7 @@
-/** Files of a git repository at a ref, read with git and without a shell: what a stranger writes as ref or path is never an option, a pattern or another object. */
+/**
+ * Files of a git repository at a ref, read with git and without a shell. A ref or path from outside is never read as an
+ * option, a pattern or another object.
+ */
 import { execFile } from 'node:child_process'
 import { resolve } from 'node:path'
 import { fail, ok } from '../../engine/base.ts'

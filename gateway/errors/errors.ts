@@ -25,7 +25,7 @@ export const ERRORS = {
   REQUEST_TIMEOUT: { status: 408, message: 'The request did not come in time.' },
   IDEMPOTENCY_CONFLICT: { status: 409, message: 'The idempotency key was used with another body.' },
   ALREADY_SIGNED_UP: { status: 409, message: 'This mail address has a key already; the operator can make another.' },
-  APPROVAL_CONFLICT: { status: 409, message: 'The approval request has already been settled.' },
+  APPROVAL_CONFLICT: { status: 409, message: 'The approval request has already been decided.' },
   PAYLOAD_TOO_LARGE: { status: 413, message: 'The body is larger than the limit.' },
   URI_TOO_LONG: { status: 414, message: 'The request target is longer than the limit.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, message: 'The body must be JSON: Content-Type: application/json.' },

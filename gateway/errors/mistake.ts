@@ -1,4 +1,4 @@
-/** A mistake in configuration or policy, with the place to mend it. */
+/** A mistake in configuration or policy, with the place to fix it. */
 
 export interface Mistake {
   /** `file:line:column`, the name of an environment variable, or the file alone. */

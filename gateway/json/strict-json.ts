@@ -1,6 +1,6 @@
 /**
- * JSON that has one reading only, off the wire: what two parsers could understand differently is refused, because the bytes
- * that are judged are the bytes that are sent (law 4 of CONTRIBUTING.md). The reading itself is the engine's.
+ * JSON from the wire that has one reading only. Text that two parsers could read differently is refused, because the bytes
+ * that are judged are the bytes that are sent (law 4 of CONTRIBUTING.md). The engine parses it.
  */
 import { isUtf8 } from 'node:buffer'
 import { DEFAULT_DOCUMENT_LIMITS, readJson } from '../../engine/base.ts'

@@ -1,7 +1,7 @@
 /**
- * A receipt key that stays elsewhere (a KMS, an HSM behind a small server): the gateway sends what is to be signed and gets the
- * signature, over HTTP or a unix socket. Its answers are checked with the public key before anything leaves, so a wrong signer
- * is an unavailable one.
+ * A receipt key that stays elsewhere (a KMS, an HSM behind a small server). The gateway sends the input of the signature over
+ * HTTP or a unix socket and receives the signature. It checks each one with the public key before anything is sent, so a
+ * wrong signer counts as unavailable.
  */
 import { createPublicKey, verify, type KeyObject } from 'node:crypto'
 import { openPool, type UndiciPoolType } from '../network/undici.ts'

@@ -73,7 +73,7 @@ export function parseKeySet(value: unknown): Result<KeySet> {
     const pointer = `/keys/${index}`
     const key = parseKey(entry)
     if (key === null) return malformed(pointer, 'the Ed25519 key has no valid kid, x, status or times')
-    if (keys.has(key.keyId)) return malformed(pointer, `the key id ${key.keyId} stands there twice`)
+    if (keys.has(key.keyId)) return malformed(pointer, `the key id ${key.keyId} occurs twice`)
     keys.set(key.keyId, key)
   }
   return ok(keys)

@@ -30,7 +30,7 @@ export interface KeyRing {
   rotate(overlap: number): Promise<string>
   /** The key signs no more; its earlier receipts stay valid. False when there is no such key in force. */
   retire(keyId: string): boolean
-  /** Nothing signed by the key is valid any more; the next one signs at once. False when there is no such key. */
+  /** Nothing signed by the key is valid any more; the next one signs from then on. False when there is no such key. */
   revoke(keyId: string): boolean
   /** Makes a key that is ready to take over when there is none; it is published from then on. */
   replenish(): Promise<void>
@@ -129,7 +129,7 @@ function currentKey(keys: readonly StoredKey[], now: number): StoredKey | null {
   return youngest ?? usable[0] ?? null
 }
 
-/** True when a key takes over at once when the one that signs is revoked. */
+/** True when a key takes over immediately when the one that signs is revoked. */
 function hasSpare(keys: readonly StoredKey[], now: number): boolean {
   const current = currentKey(keys, now)
   return current === null || usableKeys(keys, now).some((key) => key !== current)

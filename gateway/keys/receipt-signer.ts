@@ -1,9 +1,9 @@
-/** What signs receipts and attestations: a key at hand answers at once, one elsewhere later. Without a signature nothing is issued. */
+/** Signs receipts and attestations: synchronously with a local key, asynchronously with a remote one. Without a signature nothing is issued. */
 import { GatewayError } from '../errors/errors.ts'
 
 export interface ReceiptSigner {
   readonly keyId: string
-  /** base64url without padding, of the ASCII input; throws or rejects when there is no signature to be had. */
+  /** base64url without padding, of the ASCII input; throws or rejects when no signature can be made. */
   sign(signingInput: string): string | Promise<string>
 }
 

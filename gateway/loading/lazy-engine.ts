@@ -1,7 +1,7 @@
 /**
- * The whole engine, loaded with the first thing to judge, and at once, since what asks for it decides synchronously. What else is
- * loaded late (recognisers, the routes of the API) is loaded beside it, in the same way: a module cannot be taken at once while it
- * is still on its way by `import()` (docs/decisions/0019).
+ * The whole engine, loaded synchronously with the first call to judge, because its callers decide synchronously. Recognisers
+ * and the routes of the API are loaded in the same way. A module cannot be required while an `import()` of it is still
+ * loading (docs/decisions/0019).
  */
 import { createRequire } from 'node:module'
 import type * as Engine from '../../engine/internal.ts'

@@ -29,9 +29,9 @@ import { createOpenWindows, type OpenWindow, type OpenWindows, type WindowName, 
 
 export type { WindowRequest } from './windows.ts'
 
-/** An execution under watch, for whoever sees what comes of it. */
+/** A monitored execution, for the part that sees its outcome. */
 export interface Watch {
-  /** Tells the outcome and closes the window; a second one is not heard. Never rejects: the execution has already happened. */
+  /** Reports the outcome and closes the window; a second one is ignored. Never rejects: the execution has already happened. */
   finish(result: ExecutionResult): Promise<void>
 }
 
@@ -100,7 +100,7 @@ class WindowMonitoring implements Monitoring {
     for (const row of await store.openWindows()) {
       const window = { ...row, sinks: new Set(this.#sinks) }
       this.#windows.add(window)
-      // Whoever saw these calls was the process that is gone: nobody can say any more what came of them.
+      // Only the process that ended saw these calls, so their outcome is unknown.
       if (row.observer === 'gateway') orphans.push(window)
     }
     this.#showOpen()
@@ -183,8 +183,8 @@ class WindowMonitoring implements Monitoring {
   }
 
   /**
-   * True when a sink took the end. It is told before it is written down: a crash in between tells it again, under the same id
-   * and so to no effect, where the other order would not tell it at all.
+   * True when a sink took the end. It is reported before it is stored. A crash in between reports it again under the same id,
+   * which changes nothing; the other order would lose it.
    */
   async #close(window: OpenWindow, outcome: Outcome, last: readonly TelemetryEvent[]): Promise<boolean> {
     if (!this.#windows.take(window)) return true

@@ -10,12 +10,12 @@ export interface WindowRequest extends ExecutionSubject {
   readonly observer: Observer
 }
 
-/** One execution under watch. A correlation id is the caller's to choose, so many may share it: each has its own window. */
+/** One monitored execution. The caller chooses the correlation id, so many may share it: each has its own window. */
 export interface OpenWindow extends WindowRequest {
   readonly windowId: string
   /** Milliseconds since the epoch. */
   readonly openedAt: number
-  /** They took its beginning, and are owed its end. */
+  /** Sinks that received its start, and must receive its end. */
   readonly sinks: ReadonlySet<Sink>
 }
 

@@ -5,8 +5,8 @@ import type { IncomingMessage } from 'node:http'
 const LINGER_MS = 5000
 
 /**
- * Reads it and throws it away: a client that is still sending reads its answer only if its bytes are taken, and a connection that
- * is closed on bytes nobody read takes the answer with it. One that sends for longer is cut off.
+ * Reads the rest of a body and drops it. A client that is still sending reads its answer only if its bytes are read, and
+ * closing a connection with unread bytes discards the answer. A client that sends for longer is disconnected.
  */
 export function discardRest(request: IncomingMessage): void {
   if (request.complete || request.destroyed) return

@@ -13,9 +13,9 @@ interface FetchRules {
   /** Host names, each with `:port` where it is not the default one (configuration `diff.allow_urls`); null: the operator wrote the URL. */
   readonly allowedHosts: readonly string[] | null
   readonly maxBytes: number
-  /** Which addresses may be connected to; public ones unless told. */
+  /** Which addresses may be connected to. Default: public ones. */
   readonly isPermitted?: (address: string) => boolean
-  /** How many redirects are followed; none unless told. */
+  /** Maximum number of redirects. Default: 0. */
   readonly maxRedirects?: number
 }
 

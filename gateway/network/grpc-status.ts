@@ -1,13 +1,13 @@
 /**
- * The outcome of a gRPC call, wherever its answer carries it: in the trailers, in the head of an answer that is nothing else, or
- * (gRPC-Web, which has no trailers of HTTP) in the last frame of the body. Reads beside the answer; holds and changes nothing.
+ * The status of a gRPC call. The answer carries it in the trailers, in its head when there is no body, or (gRPC-Web, which has
+ * no HTTP trailers) in the last frame of the body. The answer is neither held back nor changed.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 
 export interface GrpcStatusReader {
   chunk(bytes: Buffer): void
   trailers(fields: IncomingHttpHeaders): void
-  /** A number in digits; null until it is told. */
+  /** A number in digits; null until it was read. */
   readonly status: string | null
 }
 
@@ -16,7 +16,7 @@ export function readGrpcStatus(head: IncomingHttpHeaders): GrpcStatusReader | nu
   const form = FORMS.exec(head['content-type'] ?? '')
   if (form === null) return null
   const [, isWeb, isText] = form
-  // What is compressed as a whole would have to be unpacked to be read: then nobody has told.
+  // A body that is compressed as a whole would have to be unpacked to be read: the status stays unknown.
   const isReadable = isWeb !== undefined && (head['content-encoding'] ?? 'identity') === 'identity'
   return new StatusReader(statusIn(head), isReadable ? new TrailerFrame(isText !== undefined) : null)
 }
@@ -30,10 +30,10 @@ function statusIn(fields: IncomingHttpHeaders): string | null {
 
 class StatusReader implements GrpcStatusReader {
   readonly #frames: TrailerFrame | null
-  #told: string | null
+  #reported: string | null
 
-  constructor(told: string | null, frames: TrailerFrame | null) {
-    this.#told = told
+  constructor(reported: string | null, frames: TrailerFrame | null) {
+    this.#reported = reported
     this.#frames = frames
   }
 
@@ -42,11 +42,11 @@ class StatusReader implements GrpcStatusReader {
   }
 
   trailers(fields: IncomingHttpHeaders): void {
-    this.#told = statusIn(fields) ?? this.#told
+    this.#reported = statusIn(fields) ?? this.#reported
   }
 
   get status(): string | null {
-    return this.#frames?.status ?? this.#told
+    return this.#frames?.status ?? this.#reported
   }
 }
 
@@ -54,7 +54,7 @@ class StatusReader implements GrpcStatusReader {
 const PREFIX_BYTES = 5
 const TRAILER_FLAG = 0x80
 const COMPRESSED_FLAG = 0x01
-/** Fields of an outcome are few; more of them are passed over, and the outcome is untold. */
+/** Status fields are few. Longer blocks are skipped, and the status stays unknown. */
 const MAX_TRAILER_BYTES = 16 * 1024
 const STATUS_FIELD = /^grpc-status:[ \t]*([0-9]{1,3})[ \t]*\r?$/im
 

@@ -70,8 +70,8 @@ export function coversAddress(rule: HostRule, address: string, port: number): bo
 }
 
 /**
- * True when the rule is about this special range in so many words, and does not only include it: `0.0.0.0/0` names neither
- * loopback nor the metadata of a cloud, `169.254.0.0/16` names link-local addresses and not the metadata among them.
+ * True when the rule names this special range explicitly and does not only include it. `0.0.0.0/0` names neither loopback nor
+ * the metadata of a cloud. `169.254.0.0/16` names link-local addresses, but not the metadata address among them.
  */
 export function isAbout(rule: HostRule, range: SpecialRange): boolean {
   return rule.kind === 'network' && rule.family === range.family && rule.prefix >= range.prefix

@@ -118,7 +118,7 @@ export function incompleteLine({ summary, unresolved_references: references }: D
     .slice(0, NAMED)
     .map(({ side, reference, location }) => `${reference} (${side}, ${location || '/'})`)
   const rest = references.length - shown.length
-  return `Not complete: ${shown.join(', ')}${rest > 0 ? ` and ${rest} more` : ''} could not be resolved, so that what stands there was not compared.`
+  return `Not complete: ${shown.join(', ')}${rest > 0 ? ` and ${rest} more` : ''} could not be resolved and was not compared.`
 }
 
 /** `3 breaking`; where changes reach several places each, also how many: the summary counts places, a list shows changes. */

@@ -67,7 +67,7 @@ function entryMistakes({ ignore }: IgnoreFile, source: SourceText): readonly Mis
     if (CRITERIA.every((name) => entry[name] === undefined)) {
       const place = source.place(pointer, 'value')
       const fix = `state at least one of ${CRITERIA.join(', ')}`
-      return [{ place, path: pathOfPointer(pointer), message: 'the entry says nothing of what it ignores', fix }]
+      return [{ place, path: pathOfPointer(pointer), message: 'the entry does not say which findings it ignores', fix }]
     }
     const selector = entry.rule === undefined ? null : readSelector(entry.rule)
     if (selector === null || selector.ok) return []

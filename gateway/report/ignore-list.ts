@@ -37,10 +37,10 @@ export interface IgnoredGroup {
 }
 
 interface Ignored {
-  /** What is left; its patterns are those of what is left. */
+  /** The remaining findings, and the patterns in them. */
   readonly comparison: Comparison
   readonly ignored: readonly IgnoredGroup[]
-  /** Entries that matched nothing, or whose day is over. */
+  /** Entries that matched nothing, or that have ended. */
   readonly stale: readonly IgnoreEntry[]
 }
 

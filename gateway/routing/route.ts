@@ -24,7 +24,7 @@ const ProtocolName = Type.Union(
   ],
   {
     description:
-      'mcp: Streamable HTTP, judged per tool. http: judged against the OpenAPI contract of the route. grpc: gRPC, gRPC-Web and Connect, judged against the protobuf contract. graphql: judged against the schema, per operation. kubernetes: writes to the Kubernetes API. argocd: syncs and changes of Argo CD applications. mapped: any requests, by rules. github, gitlab, bitbucket: merges, deployments and releases. npm: publications to a registry. llm: calls of a model provider, judged by the tools in them. mcp_registry: publications of MCP servers.',
+      '`mcp`: Streamable HTTP, judged per tool. `http`: judged against the OpenAPI contract of the route. `grpc`: gRPC, gRPC-Web and Connect, judged against the protobuf contract. `graphql`: judged against the schema, per operation. `kubernetes`: writes to the Kubernetes API. `argocd`: syncs and changes of Argo CD applications. `mapped`: any requests, by rules. `github`, `gitlab`, `bitbucket`: merges, deployments and releases. `npm`: publications to a registry. `llm`: calls of a model provider, judged by the tools in them. `mcp_registry`: publications of MCP servers.',
   },
 )
 
@@ -213,7 +213,7 @@ export const ROUTE_VALIDATION = {
   validate: Type.Union([Type.Literal('off'), Type.Literal('observe'), Type.Literal('enforce')], {
     default: 'off',
     description:
-      'protocol mcp (observe only): check structured tool results against the pinned outputSchema; one of another shape is counted and logged (TOOL_RESULT_SHAPE_DRIFT). protocol http: check arguments (path, query, headers, cookies, JSON bodies) and answers against the pinned contract. protocol graphql: check documents and variables against the pinned schema. observe: counted and logged. enforce: a call that violates it is refused with 422; answers are never withheld.',
+      'Protocol `mcp` (observe only): check structured tool results against the pinned outputSchema. A result of another shape is counted and logged (TOOL_RESULT_SHAPE_DRIFT). Protocol `http`: check arguments (path, query, headers, cookies, JSON bodies) and answers against the pinned contract. Protocol `graphql`: check documents and variables against the pinned schema. Value `observe`: violations are counted and logged. Value `enforce`: a call that violates the contract is refused with 422; answers are never withheld.',
   }),
 }
 
@@ -222,7 +222,7 @@ export const ROUTE_CONNECTION = {
   upgrade: Type.Union([Type.Literal('judged'), Type.Literal('allow')], {
     default: 'judged',
     description:
-      'Requests to switch to another protocol (WebSocket, SPDY); traffic after the switch is not read. judged: allowed only where the request itself determines the decision (connections into pods by kubernetes.streams, rules of a map). allow: allowed if the request itself may be forwarded.',
+      'Requests to switch to another protocol (WebSocket, SPDY); traffic after the switch is not read. Value `judged`: allowed only where the request itself determines the decision (connections into pods by kubernetes.streams, rules of a map). Value `allow`: allowed if the request itself may be forwarded.',
   }),
   upstream_protocol: Type.Union([Type.Literal('http1'), Type.Literal('http2')], {
     default: 'http1',

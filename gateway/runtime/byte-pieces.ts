@@ -1,6 +1,6 @@
 /**
- * Bytes that come in pieces and are wanted whole. A piece of one byte takes two hundred as an object of its own, and whoever sends
- * may send a megabyte in such crumbs: small ones are copied together as they come.
+ * Bytes that arrive in pieces and are needed whole. A piece of one byte takes two hundred bytes as an object of its own, and a
+ * sender may split a megabyte into such pieces. Small pieces are therefore copied together as they arrive.
  */
 
 const SMALL_PIECE = 4096

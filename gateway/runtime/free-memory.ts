@@ -4,18 +4,18 @@ import { runInNewContext } from 'node:vm'
 import type { MemoryBudget } from './memory-budget.ts'
 
 /**
- * Loading some hundred modules grows the young generation of V8 to its full size, and V8 shrinks it under memory pressure
- * only: a sidecar would hold it for nothing all its life. One collection of the kind that V8 makes when memory runs out returns
- * it (measured: 25 MB of the main thread, 3 of the writer's). It takes tens of milliseconds, so it comes before anybody is told
- * that the thread is ready. Node.js has no call for it but V8's own `gc`, which is taken from a context of its own, so that the
- * program's globals stay as they are; flags are of the process, so another thread that does the same may take it away meanwhile.
+ * Loading some hundred modules grows the young generation of V8 to its full size. V8 shrinks it under memory pressure only, so
+ * a sidecar would hold it all its life. A last-resort collection returns it (measured: 25 MB of the main thread, 3 of the
+ * writer's). It takes tens of milliseconds, so it runs before the thread reports that it is ready. Node.js offers it only as
+ * V8's `gc`, which is taken from a separate context, so that the globals stay as they are. Flags belong to the process:
+ * another thread that does the same may remove it meanwhile.
  */
 export function releaseFreeMemory(): void {
   setFlagsFromString('--expose-gc')
   const collect: unknown = runInNewContext('globalThis.gc')
   setFlagsFromString('--no-expose-gc')
-  // The shape of a tick dies with the last one, and code that knew it would take the slow way at every tick from then on: 0.3 µs
-  // instead of 0.08, ten times a call. So one waits while the collector runs.
+  // The hidden class of a tick is collected with the last tick. Code optimised for it would take the slow path from then on:
+  // 0.3 µs instead of 0.08 for each tick, ten times a call. So one tick waits while the collector runs.
   process.nextTick(() => {})
   if (typeof collect === 'function') collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
 }

@@ -1,8 +1,8 @@
 /**
- * One account of the memory that request bodies, contract texts and worker threads may take together, so that a burst ends in
- * answers 503 and not in a process that the kernel kills. Two uses share it: `body` (held until an answer is out) and `analysis`
- * (held while a worker runs). Who holds a body may wait for an analysis, never the other way round, and bodies have a part only:
- * so nobody waits for ever.
+ * One budget for the memory of request bodies, contract texts and worker threads together. A burst ends in answers 503, and the
+ * kernel does not kill the process. Two uses share it: `body` (held until the answer is sent) and `analysis` (held while a
+ * worker runs). Who holds a body may wait for an analysis, never the other way round. Bodies have a part of the budget only.
+ * So nobody waits for ever.
  */
 import { totalmem } from 'node:os'
 import { getHeapStatistics } from 'node:v8'
@@ -20,10 +20,10 @@ export interface MemoryBudget {
   readonly capacity: number
   /** Greatest single grant that can ever succeed. */
   limitOf(use: MemoryUse): number
-  /** At once, or null when there is no room now. Those that wait come first. */
+  /** A lease now, or null when there is no room. Waiting requests come first. */
   tryTake(use: MemoryUse, bytes: number): MemoryLease | null
   /**
-   * In the order of asking; null when `signal` ends the wait, or when nothing of that size is ever granted.
+   * In the order of requests; null when `signal` ends the wait, or when nothing of that size is ever granted.
    * @param bytes at most `limitOf(use)`
    */
   take(use: MemoryUse, bytes: number, signal: AbortSignal): Promise<MemoryLease | null>

@@ -1,11 +1,11 @@
 /**
- * Files that are opened, those that somebody named and those of the data directory: a FIFO or a device in the place of one is an
- * error at once, and holds nobody up.
+ * Opens files that a user named and files of the data directory. A FIFO or a device in place of one is an immediate error and
+ * blocks nothing.
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync, rmSync, statSync, type Stats } from 'node:fs'
 import { open } from 'node:fs/promises'
 
-/** Without this flag the opening of a FIFO waits for who writes to it. */
+/** Without this flag opening a FIFO waits for a writer. */
 const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK
 
 /** @throws Error of the file system; with the code `ENOTSUP` where it is no regular file */

@@ -9,10 +9,10 @@ interface SetBack {
 const REPORTED_MS = 1000
 
 /**
- * The wall clock, for as long as it goes forward. From a step back on, time goes on from where it was, until the wall clock is there again;
- * a restart takes the wall clock as it is, and finds the ends that were recorded.
+ * The wall clock while it goes forward. After a step back, time continues from where it was until the wall clock has caught up.
+ * A restart takes the wall clock as it is, and finds the ends that were recorded.
  * @param wall milliseconds since the epoch
- * @param onSetBack told once for each step back
+ * @param onSetBack called once for each step back
  */
 export function steadyClock(wall: () => number, onSetBack: (step: SetBack) => void): () => number {
   let last = Number.NEGATIVE_INFINITY

@@ -1,5 +1,5 @@
-// Entry of a worker thread, plain JavaScript like preflight.js: the compile cache has to be on before the first TypeScript module
-// is read, else every thread loads the type stripper (27 MB) for a handful of modules. `workerData.module` is the module to run.
+// Entry of a worker thread, plain JavaScript like preflight.js. The compile cache has to be on before the first TypeScript
+// module is read; otherwise every thread loads the type stripper (27 MB). `workerData.module` is the module to run.
 import module from 'node:module'
 import { workerData } from 'node:worker_threads'
 

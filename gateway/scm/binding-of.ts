@@ -8,8 +8,8 @@ export function sameRepository(a: string, b: string): boolean {
 }
 
 /**
- * The binding of a repository; null: none is proven. Without a platform it is told by the name alone, and only where the name
- * stands for one repository: which platform is meant is never guessed.
+ * The binding of a repository, or null when none is proven. Without a platform it is found by the name alone, and only where
+ * the name identifies one repository. The platform is never guessed.
  */
 export async function bindingOf(
   store: Pick<Store, 'bindings'>,

@@ -67,7 +67,7 @@ export function createBitbucketClient(transport: ScmTransport, repository: strin
     async parentsOf(commit) {
       return listAt(await json(`/commit/${commit}`), 'parents').map((parent) => commitAt(parent, 'hash'))
     },
-    previous: () => Promise.reject(new ScmError('unexpected', `${title} tells of no releases and deployments here`)),
+    previous: () => Promise.reject(new ScmError('unexpected', `${title} reports no releases and deployments here`)),
   }
 }
 
@@ -90,7 +90,7 @@ function changes(row: JsonObject): readonly ChangedFile[] {
   if (before !== null && after !== null) return renamed(before, after)
   if (after !== null) return [{ path: after, change: 'added' }]
   if (before !== null) return [{ path: before, change: 'removed' }]
-  throw new ScmError('unexpected', `${title} tells of a change without a path`)
+  throw new ScmError('unexpected', `${title} reports a change without a path`)
 }
 
 async function allPages(transport: ScmTransport, repository: string, first: string): Promise<Listing<JsonObject>> {

@@ -1,6 +1,6 @@
 /**
- * Contracts whose own file did not change though a file that they refer to did. Looked for among the files whose name says that
- * they are a contract, wherever they lie, and among those in the folders above the changed file, unless a folder is crowded.
+ * Contracts whose own file did not change though a file that they refer to did. They are searched among all files with the name
+ * of a contract, and among the files in the folders above the changed file, unless a folder holds too many.
  */
 import { posix } from 'node:path'
 import type { Problem } from '../../engine/internal.ts'

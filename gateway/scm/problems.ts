@@ -17,7 +17,7 @@ export const ARTIFACT_PROBLEMS = {
   }),
   bothChanged: (path: string): Problem => ({
     code: 'MERGE_RESULT_UNKNOWN',
-    message: `Both branches changed ${path} since they parted, so what the merge makes of it cannot be told. Bring the head branch up to date with its base first.`,
+    message: `Both branches changed ${path} since they parted, so the result of the merge is unknown. Bring the head branch up to date with its base first.`,
   }),
 } as const
 

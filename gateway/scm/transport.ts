@@ -55,8 +55,8 @@ const MAX_REDIRECTS = 3
 const RELAYED = ['retry-after', 'www-authenticate', 'x-ratelimit-reset', 'x-github-sso'] as const
 
 /**
- * A platform that is slow at every step must not hold a call for as long as there are steps; nor must many large files, which
- * whoever may push a branch can put there, fill the memory while each of them is within its bound.
+ * Bounds all steps of one derivation together. A platform that is slow at every step must not hold a call for the sum of all
+ * steps. Many large files, each within its bound, must not fill the memory: anybody who may push a branch can add them.
  */
 const ANSWERS_IN_ROW = 8
 

@@ -131,7 +131,7 @@ export const METRICS = [
     name: 'preflight_connections_total',
     type: 'counter',
     labels: ['entrance', 'outcome'],
-    help: 'CONNECT requests and redirected connections by what became of them: intercepted, tunnelled, denied (egress), refused (unreadable, wrong name, no key, too many), unreachable, abandoned (the client went away or said nothing).',
+    help: 'CONNECT requests and redirected connections by outcome: `intercepted`, `tunnelled`, `denied` (egress policy), `refused` (unreadable, wrong name, no key or too many), `unreachable`, `abandoned` (the client disconnected or sent nothing).',
   },
   {
     name: 'preflight_egress_denials_total',
@@ -167,7 +167,7 @@ export const METRICS = [
     name: 'preflight_contract_checks_total',
     type: 'counter',
     labels: ['route', 'side', 'result'],
-    help: 'Requests and answers of routes that validate, held against the pinned contract: conforms, violates (an answer: TOOL_RESULT_SHAPE_DRIFT), unchecked (the contract says nothing that could be held against it), failed (no telling).',
+    help: 'Requests and answers of routes that validate, checked against the pinned contract: `conforms`, `violates` (an answer: TOOL_RESULT_SHAPE_DRIFT), `unchecked` (the contract states nothing to check), `failed`.',
   },
   {
     name: 'preflight_upstream_errors_total',

@@ -128,8 +128,8 @@ function encodedPointer(pointer: string): string {
 }
 
 /**
- * What OpenAPI says in its own way, as JSON Schema (2020-12) says it: `nullable`, exclusive bounds as booleans, and properties that
- * are of one direction only and are asked for in the other by nobody.
+ * OpenAPI's own schema forms as JSON Schema (2020-12): `nullable`, exclusive bounds as booleans, and required properties that
+ * belong to the other direction only.
  */
 function plain(value: unknown, side: MessageSide): unknown {
   const made = new Map<object, unknown>()

@@ -253,7 +253,7 @@ suite('an ignore list', () => {
   test('with mistakes is refused with all of them', async () => {
     const cases: readonly (readonly [string, RegExp])[] = [
       ['ignore:\n  - path: /b\n', /:2:5: the member "reason" is missing/],
-      ['ignore:\n  - reason: all\n', /:2:5: the entry says nothing of what it ignores/],
+      ['ignore:\n  - reason: all\n', /:2:5: the entry does not say which findings it ignores/],
       ['ignore:\n  - rule: api-path-removed\n    reason: x\n', /:2:11: there is no rule "api-path-removed"/],
       ['ignore:\n  - pth: /b\n    reason: x\n', /did you mean "?path"?/],
       ['ignore:\n  - path: /b\n    expires: soon\n    reason: x\n', /:3:14: /],

@@ -1,6 +1,6 @@
 /**
- * Features of editions. A file, message, enum or field has the defaults of its edition, the features of the enclosing
- * declaration, and its own options. proto2 and proto3 are read as their equivalent editions (“Feature Settings for
+ * Features of editions. A declaration starts with the defaults of its edition. The features of the enclosing declaration
+ * and its own options override them. proto2 and proto3 are read as their equivalent editions (“Feature Settings for
  * Editions”).
  */
 import type { Options } from './model.ts'

@@ -164,7 +164,7 @@ const ROWS = {
     action: 'changed',
     effect: 'may-narrow',
     sentence: 'the payload changed in a language that is not compared ({name})',
-    why: 'Whether the change breaks cannot be told from here.',
+    why: 'The comparison cannot decide whether the change breaks.',
     fix: 'Check it by the compatibility rules of that language.',
   },
   'asyncapi-correlation-changed': {
@@ -203,7 +203,7 @@ const ROWS = {
     kind: 'address',
     action: 'changed',
     effect: 'moves',
-    sentence: 'the parameter `{name}` of the address stands where `{before}` stood',
+    sentence: 'the parameter `{name}` of the address took the place of `{before}`',
     why: 'Addresses that are filled in by the old order name something else.',
     fix: 'Keep the order of the parameters, or serve both addresses.',
   },

@@ -79,7 +79,7 @@ export const TYPE_ROWS = {
     action: 'removed',
     effect: 'none',
     sentence: 'the standard scalar `{name}` is no longer used anywhere, and no longer part of the schema',
-    why: 'What used the scalar is told on its own; a variable of this type has no place where it could be used.',
+    why: 'What used the scalar is reported on its own; a variable of this type has no place where it could be used.',
     fix: NOTHING_TO_DO,
   },
   'graphql-type-kind-changed': {

@@ -82,7 +82,7 @@ export const EXTENSION_ROWS = {
     action: 'added',
     effect: 'narrows',
     sentence: 'objects must satisfy the rule `{after}` (x-kubernetes-validations)',
-    why: 'Objects that break the rule are refused; stored ones the next time what it speaks of is written.',
+    why: 'Objects that break the rule are refused; stored ones the next time that one of its fields is written.',
     fix: 'Check stored objects against the rule before it takes effect.',
   },
   'crd-validation-rule-removed': {
@@ -99,6 +99,6 @@ export const EXTENSION_ROWS = {
     kind: 'validation',
     action: 'changed',
     effect: 'none',
-    sentence: 'the rule `{name}` is told in other words when it is broken (x-kubernetes-validations)',
+    sentence: 'the message of the rule `{name}` changed (x-kubernetes-validations)',
   },
 } as const

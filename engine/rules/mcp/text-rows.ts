@@ -97,7 +97,7 @@ export const TEXT_ROWS = {
     kind: 'poisoning',
     action: 'added',
     effect: 'moves',
-    sentence: '{name} speaks of secrets, or of sending what the model knows somewhere: {detail}',
+    sentence: '{name} mentions secrets, or asks to send what the model knows somewhere: {detail}',
     why: POISON,
     fix: ASK_OWNER,
   },

@@ -186,7 +186,7 @@ export const TOOL_ROWS = {
     action: 'became',
     effect: 'narrows',
     sentence: 'the tool can be called as a task only (taskSupport: required)',
-    why: 'Clients that do not speak of tasks are refused.',
+    why: 'Clients without support for tasks are refused.',
     fix: 'Leave taskSupport optional.',
   },
   'mcp-tool-task-forbidden': {

@@ -134,7 +134,7 @@ export const CALLBACK_RULES: readonly Section[] = [
         {},
         'callback-path-parameter-moved',
         'moves',
-        'the path parameter `{name}` stands where `{before}` stood',
+        'the path parameter `{name}` took the place of `{before}`',
       ),
       row(
         'callback-parameter-style',

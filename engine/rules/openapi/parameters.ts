@@ -118,7 +118,7 @@ export const PARAMETER_RULES: readonly Section[] = [
         {},
         'request-path-parameter-moved',
         'moves',
-        'the path parameter `{name}` stands where `{before}` stood',
+        'the path parameter `{name}` took the place of `{before}`',
       ),
       row(
         'parameter-style',

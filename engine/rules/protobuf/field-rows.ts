@@ -203,7 +203,7 @@ export const FIELD_ROWS = {
     buf: ['FIELD_SAME_CARDINALITY'],
     sentence: 'the field `{name}` is {after} now, and was {before}',
     lists: 'whether a field knows that it was set changed (presence)',
-    why: 'A field with implicit presence cannot be told from its default: what was set or unset before is seen otherwise, and generated code differs.',
+    why: 'With implicit presence a field that is set to its default looks unset. Readers see another state, and generated code differs.',
     fix: 'Keep the presence as it was.',
   },
   'proto-field-default-changed': {

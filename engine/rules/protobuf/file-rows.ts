@@ -71,7 +71,7 @@ export const FILE_ROWS = {
     effect: 'none',
     buf: [],
     sentence: 'the edition changed from {before} to {after}',
-    why: 'Editions differ in the features that hold where none are stated; each of those that changed is told where it counts.',
+    why: 'Editions differ in the features that hold where none are stated; each one that changed is reported where it counts.',
     fix: NOTHING_TO_DO,
   },
   'proto-import-unresolved': {

@@ -77,7 +77,7 @@ export class Coverage {
     return rest
   }
 
-  /** What becomes of the proofs that were made on the way to an answer. */
+  /** Stores or drops the proofs that were made on the way to an answer. */
   #close(rest: Rest, { depth }: CoverPlace, start: number): void {
     if (this.#resting.length === start) return
     for (const made of this.#resting.splice(start)) {

@@ -82,8 +82,8 @@ export class InclusionProver {
   }
 
   /**
-   * Whether the answer is `included`. Of an object or a list that holds nothing but members, a member that is not shows that
-   * the whole is not: then no value of the whole is looked for.
+   * Whether the answer is `included`. An object or a list that only holds members is not included when one member is not.
+   * Then no value of the whole is searched.
    */
   isIncluded(before: Located, after: Located, question: InclusionQuestion): boolean {
     const proof = this.#proofOf(question)

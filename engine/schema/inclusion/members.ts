@@ -1,6 +1,6 @@
 /**
- * Members of two schemas that decide the whole: an object, or a list, that holds nothing but members admits whatever its
- * members admit. Where one of them admits a value that the other side refuses, so does the whole.
+ * Members of two schemas that decide the whole. An object or a list that only holds members admits whatever its members
+ * admit. If one member admits a value that the other side refuses, so does the whole.
  */
 import type { Constraint, JsonType, SchemaNode, Shape } from './model.ts'
 

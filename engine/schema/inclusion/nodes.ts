@@ -21,7 +21,7 @@ import { unevaluatedBounds } from './unevaluated.ts'
 export type Usage = 'request' | 'response' | 'shared'
 
 /**
- * What becomes of a value that several alternatives of `oneOf` admit. `refused`: as JSON Schema says. `null-admitted`: an
+ * How a value is treated that several alternatives of `oneOf` admit. `refused`: as JSON Schema says. `null-admitted`: an
  * alternative that is null and nothing else excludes no null. `slips-admitted`: objects are admitted besides. `admitted`:
  * `oneOf` is read as `anyOf`.
  */

@@ -1,6 +1,6 @@
 /**
- * The schemas that describe one place of a value, whichever of them the value meets. What is known of a name at a place must
- * not depend on the alternatives that a search has chosen so far: a name that is known later would be left out before.
+ * The schemas that describe one place of a value, whichever of them the value meets. The known names of a place must not
+ * depend on the alternatives that a search has chosen so far. Otherwise a name that becomes known later was left out.
  */
 import { shapeNodes } from './evaluate.ts'
 import type { Constraint, SchemaNode, Shape } from './model.ts'

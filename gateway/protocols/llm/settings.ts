@@ -29,7 +29,7 @@ const LlmSection = strict(
     stored_tools: Type.Union([Type.Literal('receipt'), Type.Literal('deny'), Type.Literal('pass')], {
       default: 'receipt',
       description:
-        'protocol llm: calls whose tools the provider keeps (stored prompts, assistants, agents, cached contents, files of batches), so that they are not in the call. receipt: each thing that a call names takes a receipt. pass: they go on unjudged.',
+        'Protocol `llm`: calls whose tools are stored at the provider and not in the call. Such are stored prompts, assistants, agents, cached contents and files of batches. Value `receipt`: each stored object that a call names needs a receipt. Value `pass`: they are forwarded unjudged.',
     }),
   },
   'Calls of model providers.',

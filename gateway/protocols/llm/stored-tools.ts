@@ -20,7 +20,7 @@ interface ReferenceRow {
 
 /** A path where resources with tools are run or created, whatever the body contains. */
 interface PlaceRow {
-  /** On the path as the providers are told by it: decoded, in lower case. */
+  /** Matches the path that identifies the provider: decoded, in lower case. */
   readonly path: RegExp
   /** Only bodies with this member; absent: all of them. */
   readonly member?: string

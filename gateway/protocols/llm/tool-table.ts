@@ -16,7 +16,7 @@ export type LlmTools =
 
 /** What a caller shows to the server behind a tool: theirs, and kept nowhere. */
 const SECRETS: ReadonlySet<string> = new Set(['headers', 'authorization', 'authorization_token'])
-/** Where a provider keeps what it was told, and no tool changes by it. */
+/** Members that control caching and change no tool. */
 const SILENT: ReadonlySet<string> = new Set(['cache_control', 'cachePoint'])
 
 /** @param parts of the body of one call */

@@ -54,7 +54,7 @@ export class UnmappedRequest extends MappedRequest {
 
   gather(): Promise<readonly Question[]> {
     return Promise.reject(
-      new GatewayError('PREFLIGHT_UNDECIDED', `What this request does cannot be told: ${this.#reason}.`),
+      new GatewayError('PREFLIGHT_UNDECIDED', `The gateway cannot determine what this request does: ${this.#reason}.`),
     )
   }
 }
@@ -143,7 +143,7 @@ export class MatchedRequest extends MappedRequest {
 
   #fault(member: string, reason: string, cause?: unknown): GatewayError {
     const { route } = this.#call
-    const message = `What this request does cannot be told: map[${this.#matched.index}].${member} of the route "${route.name}": ${reason}.`
+    const message = `The gateway cannot determine what this request does: map[${this.#matched.index}].${member} of the route "${route.name}": ${reason}.`
     return new GatewayError('PREFLIGHT_UNDECIDED', message, { cause })
   }
 }

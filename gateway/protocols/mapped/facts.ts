@@ -47,7 +47,7 @@ export function headFacts(
   if (!query.ok) return query
   const twin = read.areHeadersRead ? underscored(rawHeaders, read) : null
   if (twin !== null) return refuse(`some servers take its field ${twin} for another one`)
-  // Decoded, so that no spelling of a path goes around a rule; an encoded slash was refused at the door.
+  // Decoded, so that no form of the path bypasses a rule; the listener refused an encoded slash.
   const { written: segments } = reading
   const facts = {
     method,

@@ -57,7 +57,7 @@ export const MapRule = Type.Object(
         { additionalProperties: false, description: 'The contract that the request changes (required to judge).' },
       ),
     ),
-    message: Type.Optional(Type.String({ maxLength: 500, description: 'What a denied caller is told.' })),
+    message: Type.Optional(Type.String({ maxLength: 500, description: 'Message for a denied caller.' })),
   },
   { additionalProperties: false },
 )

@@ -130,7 +130,7 @@ function artifactsOf(before: ServerEntry, after: ServerEntry): readonly Artifact
   return [configuration, { id: 'server.json#tools', type: 'mcp_manifest', before: old ?? '', after: young ?? '' }]
 }
 
-/** A server that was let in without a version states an empty one: then it cannot be told how far it was raised. */
+/** A server that was accepted without a version states an empty one: how far it was raised is then unknown. */
 function versionOf({ version }: ServerEntry): string {
   return typeof version === 'string' ? version : ''
 }
@@ -157,7 +157,9 @@ function serverIn(value: unknown): ServerEntry {
 }
 
 function undecided(why: string, cause?: unknown): GatewayError {
-  return new GatewayError('PREFLIGHT_UNDECIDED', `What this would change could not be told: ${why}.`, { cause })
+  return new GatewayError('PREFLIGHT_UNDECIDED', `The gateway cannot determine what this would change: ${why}.`, {
+    cause,
+  })
 }
 
 function nameOf({ method, upstreamPath }: Call): string {

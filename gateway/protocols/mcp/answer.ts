@@ -23,9 +23,9 @@ interface AnswerWatcherOptions {
   readonly asker: McpAsker
   readonly manifests: Pick<McpManifests, 'observe' | 'observeSession' | 'invalidate'>
   readonly wanted: ReadonlyMap<MessageId, Wanted>
-  /** Set where outcomes are wanted: results and errors are read too, and told of each thing by the message that asked for it. */
+  /** Set where outcomes are wanted: results and errors are read too, and reported for each resource by the message that asked for it. */
   readonly asked?: ReadonlyMap<Subject, MessageId> | undefined
-  /** Told of each result that answers a request; absent: nobody asks. */
+  /** Receives each result that answers a request. */
   readonly onResult?: ((id: MessageId, result: unknown) => void) | undefined
 }
 

@@ -38,7 +38,7 @@ export interface EditQuestions {
 }
 
 export interface McpEdits {
-  /** Never rejects for what the call says: what cannot be told is a question that is judged as incomplete. */
+  /** Never rejects because of the content of the call: an edit that cannot be determined is judged as incomplete. */
   /** Whether there is anything to ask: most calls concern no file, and need no more than this look. */
   mayChangeFiles(subject: McpSubject, asker: McpAsker): boolean
   questionsOn(subject: McpSubject, asker: McpAsker, offered: OfferedContract): Promise<EditQuestions>
@@ -144,7 +144,7 @@ function questionOn(
 function unclear(subject: McpSubject, asker: McpAsker, path: string): EditQuestions {
   const problem: Problem = {
     code: 'GUARD_CALL_UNRECOGNISED',
-    message: `What ${subject.item} would change of ${path} cannot be told from its arguments in one way.`,
+    message: `The arguments of ${subject.item} do not determine in one way what it would change in ${path}.`,
   }
   const type: ArtifactType = namedType(path) ?? 'openapi'
   const ground = { kind: 'change_set', artifacts: [], unreadable: [{ id: path, type, problem }] } as const

@@ -93,7 +93,7 @@ function fileIn(path: string, tool: string, result: Readonly<Record<string, unkn
     : { kind: 'text', text }
 }
 
-/** Texts of embedded resources where there are any: what stands beside them is about the file. */
+/** Texts of embedded resources where there are any: the other texts are about the file. */
 function textsIn(content: unknown): readonly string[] {
   const items: readonly unknown[] = Array.isArray(content) ? content : []
   const resources = items.flatMap((item) =>

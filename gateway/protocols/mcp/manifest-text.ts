@@ -1,6 +1,6 @@
 /**
- * What an MCP server offers, as the text of a contract: built from observed answers, combined with a baseline that may
- * cover less or more, and parsed for the names in it. The engine compares two texts.
+ * The offer of an MCP server as the text of a contract. It is built from observed answers, combined with a baseline that may
+ * cover less or more, and parsed for its names. The engine compares two texts.
  */
 import { LRUCache } from 'lru-cache'
 import { byCodeUnit } from '../../../engine/base.ts'

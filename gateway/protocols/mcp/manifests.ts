@@ -1,7 +1,7 @@
 /**
  * What an MCP server offers to each caller now. Read from answers that are streamed through. The gateway requests it
- * itself, in the caller's session and with the caller's credentials, when something was not seen, is older than the
- * route's `contract.refresh`, or the server announced a change. That limit holds whether or not the agent lists again.
+ * itself, in the caller's session and with the caller's credentials. It does so when a part was not seen, when one is older
+ * than the route's `contract.refresh`, and when the server announced a change. That limit holds whether or not the agent lists again.
  */
 import type { McpRoute } from './settings.ts'
 import { LRUCache } from 'lru-cache'
@@ -251,8 +251,8 @@ function lacksName(
 }
 
 /**
- * An endpoint (several servers may stand below one route, and the query may choose among them), and on it a session, or a set of
- * credentials where there are no sessions.
+ * Key of a caller: its endpoint and, there, its session or its credentials where there are no sessions. Several servers may
+ * be below one route, and the query may choose among them.
  */
 function callerAt({ route, origin, upstreamPath, headers }: Call<McpRoute>, begun: string | null): string {
   const session = begun ?? headers['mcp-session-id']

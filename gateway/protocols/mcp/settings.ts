@@ -11,13 +11,13 @@ const EditsSection = strict(
     judge: Type.Boolean({
       default: true,
       description:
-        'protocol mcp: a call whose arguments change a contract file (scm.contracts says which files are looked at) is judged on that change too; what the file was is read through the same server, in the session of the caller.',
+        'protocol mcp: a call whose arguments change a contract file is judged on that change too. scm.contracts says which files are contracts. The file is read before the change through the same server, in the session of the caller.',
     }),
     read: tools(
       'protocol mcp: tools that answer the text of a file, in order of preference. Empty: those of the server that are known by their names and take a path.',
     ),
     write: tools(
-      'protocol mcp: tools that change files. A call of one whose arguments do not say in one reading what it changes is stopped; calls of other tools are looked at when their arguments look like a change.',
+      'protocol mcp: tools that change files. If the arguments do not determine in one way what the call changes, it is stopped. Calls of other tools are examined when their arguments look like a change.',
     ),
     ignore: tools('protocol mcp: tools whose arguments are never looked at.'),
     operation: Type.Optional(
