@@ -34,12 +34,15 @@ export async function openListeners(
   closers: (() => unknown)[],
   ownPorts: Set<number>,
 ): Promise<BoundAddresses> {
+  const secureOf = (name: keyof BoundAddresses): boolean =>
+    name !== 'transparent' && config.tls.listeners[name] !== undefined
   const bind = async (name: keyof BoundAddresses, text: string, listener: Pick<Admin, 'listen'>): Promise<string> => {
     const { host, port } = parseAddress(text)
     try {
       const bound = await listener.listen(host, port)
       ownPorts.add(bound.port)
-      return `http://${formatAddress({ host: bound.address, port: bound.port })}`
+      const scheme = secureOf(name) ? 'https' : 'http'
+      return `${scheme}://${formatAddress({ host: bound.address, port: bound.port })}`
     } catch (error) {
       throw listenFailure(name, text, error)
     }

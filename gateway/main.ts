@@ -16,6 +16,7 @@ import { startReloading } from './config/reloading.ts'
 import type { CurrentSettings } from './config/settings.ts'
 import { openState, type State } from './persistence.ts'
 import { createAdmin } from './listen/admin.ts'
+import { entryOf } from './listen/secure-entry.ts'
 import { createLogger, type Logger } from './telemetry/log.ts'
 import { createMetrics, type Metrics } from './telemetry/metrics.ts'
 import { sampleProcess } from './telemetry/process-metrics.ts'
@@ -90,7 +91,8 @@ async function start(
   const isLoading = () => warmUp.isRunning()
   const checks = readinessChecks({ isServing: () => isServing, isLoading, live, store, health, keys, monitoring, now })
   const headTimeoutMs = config.limits.head_timeout * 1000
-  const listeners = { ...entrances, admin: createAdmin({ checks, metrics, logger, headTimeoutMs }) }
+  const entry = entryOf('admin', { settings: live.current, metrics, logger })
+  const listeners = { ...entrances, admin: createAdmin({ checks, metrics, logger, headTimeoutMs, entry }) }
   const addresses = await openListeners(listeners, config, closers, ownPorts)
   const reloading = startReloading({
     live,

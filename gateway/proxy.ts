@@ -8,6 +8,7 @@ import type { RecognisersConfig } from './protocols/registry.ts'
 import type { EgressSettings } from './upstream/settings.ts'
 import { ownListeners } from './upstream/own-listeners.ts'
 import { createEgress, type Egress } from './upstream/egress-policy.ts'
+import type { EntryOf } from './network/listen.ts'
 import type { Store } from './store/store.ts'
 import type { Authorities } from './tls/authorities.ts'
 import { createLeaves } from './tls/leaf-certificates.ts'
@@ -26,6 +27,8 @@ interface ProxyDeps extends PipelineBuildDeps {
   readonly authorities: Pick<Authorities, 'signing'>
   /** Ports of this gateway's own listeners, as far as they are bound. */
   readonly ownPorts: () => ReadonlySet<number>
+  /** Absent: plaintext. */
+  readonly entry?: EntryOf
 }
 
 export interface Proxy {
@@ -87,6 +90,7 @@ export function createProxy(deps: ProxyDeps): Proxy {
     },
     settings().config.limits.head_timeout * 1000,
     deps.logger,
+    deps.entry,
   )
   const breakOff = (): void => {
     http.close()

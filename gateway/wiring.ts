@@ -28,6 +28,8 @@ import type { Logger } from './telemetry/log.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 import { createMonitoring, type Monitoring } from './monitoring/monitoring.ts'
 import { createAuthorities } from './tls/authorities.ts'
+import { entryOf } from './listen/secure-entry.ts'
+import type { SecureListener } from './tls/settings.ts'
 
 interface PartsOptions {
   readonly state: State
@@ -94,19 +96,27 @@ export async function createEntrances(
   const settings = live.current
   const { config } = settings()
   const { memory, flow, baselines, consumers, monitoring, breakGlass } = deciding
-  const authorities = createAuthorities({ dataDir, ca: config.tls.ca, now })
+  const onUnusable = (file: string, reason: string): void =>
+    logger.error(
+      { event: 'interception.authority_unusable', file, reason },
+      'the changed authority cannot be used; the one before it stays in force',
+    )
+  const authorities = createAuthorities({ dataDir, ca: config.tls.ca, now, onUnusable })
   const bodies = createBodies(memory, () => bodyPace(settings().config.limits))
   const judging = { settings, flow, store, keys, baselines, monitoring, breakGlass, bodies }
   const shared = { ...judging, authorities, metrics, logger, now }
-  const proxy = createProxy({ ...shared, consumers, ownPorts: () => ownPorts })
+  const entry = (name: SecureListener) => entryOf(name, { settings, metrics, logger })
+  const proxy = createProxy({ ...shared, entry: entry('proxy'), consumers, ownPorts: () => ownPorts })
   const startReport = {
     receiptChanged: (decisionId: string) => proxy.receiptChanged(decisionId),
     wordGiven: () => proxy.wordGiven(),
   }
   const authz = { settings, pipeline: proxy.pipeline, metrics, logger }
   const scm = createScmAccess({ settings, flow, now })
-  const api = createApi({ ...shared, configSchema: configInputSchema, scm, ...startReport }, createHttpAuthz(authz))
-  const grpcAuthz = config.listen.ext_authz === undefined ? null : await openGrpc(authz)
+  const apiDeps = { ...shared, configSchema: configInputSchema, scm, ...startReport }
+  const api = createApi(apiDeps, createHttpAuthz(authz), entry('api'))
+  const grpcAuthz =
+    config.listen.ext_authz === undefined ? null : await openGrpc({ ...authz, entry: entry('ext_authz') })
   return { proxy, api, grpcAuthz }
 }
 

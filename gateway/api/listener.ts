@@ -3,7 +3,7 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createHttpListener } from '../listen/http-listener.ts'
 import { serving } from './lazy-routes.ts'
-import { listenOn } from '../network/listen.ts'
+import { plainEntry, type Entry, type EntryOf } from '../network/listen.ts'
 import type { HttpAuthz } from '../ext-authz/http.ts'
 import { watchUnusedConnections, type UnusedConnections } from '../listen/unused-connections.ts'
 import type { ApiDeps } from './deps.ts'
@@ -19,12 +19,12 @@ export interface Api {
 }
 
 /** @param authz answers requests under /authz/; null: ext_authz is off */
-export function createApi(deps: ApiDeps, authz: HttpAuthz | null = null): Api {
+export function createApi(deps: ApiDeps, authz: HttpAuthz | null = null, entryOf: EntryOf = plainEntry): Api {
   let open = 0
   let loaded: Serve | null = null
   const serve: (...asked: Parameters<Serve>) => void = (request, response) => {
     try {
-      loaded ??= serving().createServe(deps, () => !server.listening)
+      loaded ??= serving().createServe(deps, () => !entry.isOpen)
     } catch (error) {
       // For example too many open files: the next request tries again.
       deps.logger.error({ event: 'api.load_failed', err: error }, 'API could not be loaded')
@@ -42,19 +42,18 @@ export function createApi(deps: ApiDeps, authz: HttpAuthz | null = null): Api {
     if (authz?.takes(request.url ?? '') === true) void authz.serve(request, response)
     else serve(request, response)
   })
+  const entry = entryOf(server)
   const unused = watchUnusedConnections(server)
   return {
-    listen: (host, port) => listenOn(server, host, port),
+    listen: (host, port) => entry.listen(host, port),
     openRequests: () => open,
-    close: (drainMs) => close(server, unused, drainMs),
+    close: (drainMs) => close(server, entry, unused, drainMs),
   }
 }
 
-async function close(server: Server, unused: UnusedConnections, drainMs: number): Promise<void> {
-  if (!server.listening) return
-  const closed = new Promise<void>((resolve) => {
-    server.close(() => resolve())
-  })
+async function close(server: Server, entry: Entry, unused: UnusedConnections, drainMs: number): Promise<void> {
+  if (!entry.isOpen) return
+  const closed = entry.close()
   server.closeIdleConnections()
   unused.close()
   const cut = setTimeout(() => server.closeAllConnections(), drainMs)

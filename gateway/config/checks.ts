@@ -1,7 +1,7 @@
 /** Checks that a schema cannot express: members that contradict each other, missing files, addresses that cannot work. */
 import { join } from 'node:path'
 import { isLoopback, isWildcard, parseAddress, type Address } from '../network/listen-address.ts'
-import { authorityWarnings, checkCertificateFiles } from '../tls/certificate-checks.ts'
+import { certificateWarnings, checkCertificateFiles } from '../tls/certificate-checks.ts'
 import { checkContractFiles, checkContractOrigins, checkContractSources } from '../documents/contract-checks.ts'
 import { checkEgressLists, checkReservedName, checkRouteHosts } from '../upstream/egress-checks.ts'
 import { at } from '../settings/mistake-collector.ts'
@@ -20,6 +20,7 @@ type ConfigCheck = (config: Config) => readonly LocatedMistake[]
 /** Mistakes that stop a start or a reload. */
 const CHECKS: readonly ConfigCheck[] = [
   checkPorts,
+  checkListenerTls,
   checkStore,
   checkSigner,
   checkUrls,
@@ -47,7 +48,7 @@ export function checkMeaning(config: Config): readonly LocatedMistake[] {
 
 /** Settings that are allowed but probably not intended. */
 export function warningsOf(config: Config): readonly LocatedMistake[] {
-  const warnings: LocatedMistake[] = [...authorityWarnings(config)]
+  const warnings: LocatedMistake[] = [...certificateWarnings(config)]
   if (config.monitoring.sinks.length === 0)
     warnings.push({
       pointer: '/monitoring/sinks',
@@ -81,6 +82,26 @@ function checkPorts({ listen }: Config): readonly LocatedMistake[] {
     seen.push({ name, address })
     return clash === undefined ? [] : [at(pointer, `${text} is taken by listen.${clash.name}`, 'use another port')]
   })
+}
+
+/** Settings of a listener that is off, and settings that keep the probes of Kubernetes out. */
+function checkListenerTls({ listen, tls, public_url: url }: Config): readonly LocatedMistake[] {
+  const { ext_authz: authz, api } = tls.listeners
+  const isPlain = url?.startsWith('http:') === true
+  return [
+    ...(authz !== undefined && listen.ext_authz === undefined
+      ? [at('/tls/listeners/ext_authz', 'there is no ext_authz listener', 'add listen.ext_authz')]
+      : []),
+    ...(api !== undefined && isPlain
+      ? [
+          at(
+            '/public_url',
+            'the API listener speaks TLS only',
+            'write https://HOST[:PORT], or leave tls.listeners.api out',
+          ),
+        ]
+      : []),
+  ]
 }
 
 function isSameSocket(a: Address, b: Address): boolean {

@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import type { RouteConfig } from '../protocols/route.ts'
 import type { ContractSource } from '../routing/route.ts'
 import type { Config } from './schema.ts'
+import type { ListenerTls } from '../tls/settings.ts'
 
 /** Contract files, certificates and the repository; data_dir and store stay relative to the working directory. */
 export function withPaths(config: Config, directory: string): Config {
@@ -14,10 +15,23 @@ export function withPaths(config: Config, directory: string): Config {
     diff: { ...diff, ...(diff.repository === undefined ? {} : { repository: from(diff.repository) }) },
     tls: {
       ...tls,
+      listeners: Object.fromEntries(
+        Object.entries(tls.listeners).map(([name, files]) => [name, filesWithPaths(files, from)]),
+      ),
       ...(tls.ca === undefined ? {} : { ca: { certificate: from(tls.ca.certificate), key: from(tls.ca.key) } }),
     },
     scm: { ...scm, github: githubWithPaths(scm.github, from) },
     routes: config.routes.map((route) => routeWithPaths(route, from)),
+  }
+}
+
+function filesWithPaths(files: ListenerTls, from: (path: string) => string): ListenerTls {
+  const { certificate, key, client_ca: clientCa } = files
+  return {
+    ...files,
+    certificate: from(certificate),
+    key: from(key),
+    ...(clientCa === undefined ? {} : { client_ca: from(clientCa) }),
   }
 }
 

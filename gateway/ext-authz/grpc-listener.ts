@@ -7,7 +7,7 @@ import { createServer as createTcpServer, type AddressInfo, type Socket } from '
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { SHORT_BODY, type Bodies, type BodyFault } from '../listen/bodies.ts'
 import { createHttpListener } from '../listen/http-listener.ts'
-import { listenOn } from '../network/listen.ts'
+import { plainEntry, type EntryOf } from '../network/listen.ts'
 import { createHttp2Front } from '../listen/http2-front.ts'
 
 export interface GrpcListener {
@@ -26,6 +26,7 @@ interface GrpcListenerOptions {
   /** By path: `/package.Service/Method`. Each answers one message with one; the client gets no details of an error. */
   readonly methods: ReadonlyMap<string, UnaryMethod>
   readonly onFailure: (error: unknown) => void
+  readonly entry?: EntryOf
 }
 
 /** @param response closes when the client disconnects */
@@ -60,11 +61,12 @@ export function createGrpcListener(options: GrpcListenerOptions): GrpcListener {
     socket.on('error', () => socket.destroy())
     front.take(socket, (exchange) => void http.emit('connection', exchange))
   })
+  const entry = (options.entry ?? plainEntry)(server)
   return {
-    listen: (host, port) => listenOn(server, host, port),
+    listen: (host, port) => entry.listen(host, port),
     async close(drainMs) {
       const force = setTimeout(() => front.close(), drainMs)
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      const closed = entry.close()
       front.drain()
       await closed
       clearTimeout(force)

@@ -3,6 +3,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
+import type { EntryOf } from '../network/listen.ts'
 import type { Limits } from '../settings/limits.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -27,6 +28,7 @@ import {
 } from './check.ts'
 
 export interface GrpcAuthzDeps extends AuthzDeps {
+  readonly entry?: EntryOf
   readonly metrics: Metrics
   readonly logger: Logger
 }
@@ -53,6 +55,7 @@ export async function openGrpcAuthz(deps: GrpcAuthzDeps): Promise<GrpcListener> 
     bodies: deps.pipeline.bodies,
     maxBytes: () => limits().proxied_body + ENVELOPE_BYTES,
     methods: new Map([[path, check]]),
+    ...(deps.entry !== undefined && { entry: deps.entry }),
     onFailure(error) {
       deps.metrics.count('preflight_authz_checks_total', { transport: 'grpc', result: 'deny' })
       deps.logger.error({ event: 'ext_authz.check_failed', err: error }, 'ext_authz check failed')

@@ -6,7 +6,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { discardRest } from '../network/discard-body.ts'
 import { createHttpListener } from './http-listener.ts'
-import { listenOn } from '../network/listen.ts'
+import { plainEntry, type Entry, type EntryOf } from '../network/listen.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
@@ -29,6 +29,7 @@ export function createAdmin(deps: {
   readonly logger: Logger
   /** Longest time for the head of a request, milliseconds. */
   readonly headTimeoutMs: number
+  readonly entry?: EntryOf
 }): Admin {
   const pages: Readonly<Record<string, () => Promise<AdminAnswer>>> = {
     '/livez': () => Promise.resolve(json(200, { status: 'live' })),
@@ -42,9 +43,10 @@ export function createAdmin(deps: {
   const server = createHttpListener({ headTimeoutMs: deps.headTimeoutMs }, (request, response) => {
     void answer(pages, request, response, deps.logger)
   })
+  const entry = (deps.entry ?? plainEntry)(server)
   return {
-    listen: (host, port) => listenOn(server, host, port),
-    close: () => close(server),
+    listen: (host, port) => entry.listen(host, port),
+    close: () => close(server, entry),
   }
 }
 
@@ -96,9 +98,8 @@ function json(status: number, value: unknown): AdminAnswer {
   return { status, type: 'application/json', body: JSON.stringify(value) }
 }
 
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve())
-    server.closeAllConnections()
-  })
+function close(server: Server, entry: Entry): Promise<void> {
+  const ended = entry.close()
+  server.closeAllConnections()
+  return ended
 }

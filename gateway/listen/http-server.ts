@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { createBoundedServer } from './http-listener.ts'
-import { listenOn } from '../network/listen.ts'
+import { plainEntry, type EntryOf } from '../network/listen.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { refuseUnreadable, type ParserError } from './unreadable-request.ts'
 import { watchUnusedConnections } from './unused-connections.ts'
@@ -55,7 +55,12 @@ const PLAINTEXT: InboundConnection = { kind: 'listener' }
 const PLAIN: Asks = { expectsContinue: false, upgrade: null }
 
 /** @param headTimeoutMs longest time for the head of a request */
-export function createHttpServer(taker: RequestTaker, headTimeoutMs: number, logger: Logger): HttpServer {
+export function createHttpServer(
+  taker: RequestTaker,
+  headTimeoutMs: number,
+  logger: Logger,
+  entryOf: EntryOf = plainEntry,
+): HttpServer {
   const server = createBoundedServer({
     keepAliveTimeout: KEEP_ALIVE_MS,
     headTimeoutMs,
@@ -72,6 +77,7 @@ export function createHttpServer(taker: RequestTaker, headTimeoutMs: number, log
   const serveHttp1 = (connection: Duplex): void => {
     for (const take of takers) Reflect.apply(take, server, [connection])
   }
+  const entry = entryOf(server)
   const unused = watchUnusedConnections(server)
   const inboundByConnection = new WeakMap<Duplex, InboundConnection>()
   const inboundOf = (connection: Duplex): InboundConnection => inboundByConnection.get(connection) ?? PLAINTEXT
@@ -127,7 +133,7 @@ export function createHttpServer(taker: RequestTaker, headTimeoutMs: number, log
   server.on('error', (error) => logger.error({ event: 'listener.failed', err: error }, 'proxy listener failed'))
 
   return {
-    listen: (host, port) => listenOn(server, host, port),
+    listen: (host, port) => entry.listen(host, port),
     serve(socket, inbound) {
       inboundByConnection.set(socket, inbound)
       if ('alpnProtocol' in socket && socket.alpnProtocol === 'h2') serveHttp2(socket)
@@ -135,7 +141,7 @@ export function createHttpServer(taker: RequestTaker, headTimeoutMs: number, log
     },
     closeIdle: () => server.closeIdleConnections(),
     drain() {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      const closed = entry.close()
       server.closeIdleConnections()
       unused.close()
       http2.drain()

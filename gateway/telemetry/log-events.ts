@@ -48,6 +48,8 @@ export const LOG_EVENTS = {
   'input.not_stored': 'The input of a decision is not stored for later simulation, since no memory is free for it.',
   'input.store_failed': 'The input of a decision could not be stored for later simulation.',
   'interception.authority_expires': 'The certificate authority of TLS interception expires soon.',
+  'interception.authority_unusable':
+    'The changed files of tls.ca cannot be used. The authority before them stays in force.',
   'interception.handshake_failed':
     'A TLS handshake with an agent failed. Often the agent does not trust the certificate of the gateway.',
   'keys.readable_by_all': 'A file of private keys can be read by every user of the machine.',
@@ -60,7 +62,11 @@ export const LOG_EVENTS = {
   'ledger.checkpoint': 'The signed head of the ledger: sequence, hash and token.',
   'ledger.checkpoint_failed': 'The head of the ledger could not be signed.',
   'listener.bad_request': 'The bytes on a connection are not an HTTP request.',
+  'listener.certificate_reloaded': 'The certificate of a listener changed on disk and is in force.',
+  'listener.certificate_unusable':
+    'The changed certificate of a listener cannot be used. The one before it stays in force.',
   'listener.failed': 'A listener failed.',
+  'listener.handshake_failed': 'A TLS handshake with a client of a listener failed.',
   'manifest.check_failed': 'The manifest of an MCP server could not be compared with its baseline.',
   'manifest.invalidated': 'An MCP server reported a changed list. The gateway lists again before the next call.',
   'monitoring.close_failed': 'A monitoring window could not be closed.',

@@ -146,6 +146,18 @@ export const METRICS = [
     help: 'TLS handshakes with agents on intercepted connections: done, failed (agents that do not trust the authority end here), timed_out, wrong_name.',
   },
   {
+    name: 'preflight_listener_tls_handshakes_total',
+    type: 'counter',
+    labels: ['listener', 'result'],
+    help: 'TLS handshakes on the own listeners (tls.listeners): done, failed (also clients without a valid certificate, where one is required).',
+  },
+  {
+    name: 'preflight_listener_certificate_end_seconds',
+    type: 'gauge',
+    labels: ['listener'],
+    help: 'When the certificate of a listener (tls.listeners) ends, as seconds since the epoch.',
+  },
+  {
     name: 'preflight_interception_ca_end_seconds',
     type: 'gauge',
     labels: [],

@@ -54,13 +54,15 @@ interface AuthoritiesDeps {
   readonly ca: TlsSettings['ca']
   /** Milliseconds since the epoch. */
   readonly now: () => number
+  /** Files of tls.ca that changed and cannot be used; the authority in force stays. Absent: not reported. */
+  readonly onUnusable?: (file: string, reason: string) => void
 }
 
 /** Longest validity of a leaf; an authority that no longer signs is published until its last leaf has expired. */
 export const LEAF_LIFE_MS = 24 * 3_600_000
 
 export function createAuthorities(deps: AuthoritiesDeps): Authorities {
-  return deps.ca === undefined ? ownAuthorities(deps) : givenAuthority(deps.ca, deps.now)
+  return deps.ca === undefined ? ownAuthorities(deps) : givenAuthority(deps.ca, deps)
 }
 
 function ownAuthorities({ dataDir, now }: AuthoritiesDeps): Authorities {
@@ -119,11 +121,15 @@ function bundleOf(authorities: readonly Pick<PublishedAuthority, 'certificate'>[
 function fileReader(file: string): () => readonly StoredAuthority[] {
   let seen: { readonly stamp: string; readonly authorities: readonly StoredAuthority[] } | null = null
   return () => {
-    const stats = statsOf(file)
-    const stamp = stats === null ? '' : `${stats.mtimeMs} ${stats.size} ${stats.ino}`
+    const stamp = stampOf(file)
     if (seen?.stamp !== stamp) seen = { stamp, authorities: readAuthorityFile(file) }
     return seen.authorities
   }
+}
+
+function stampOf(file: string): string {
+  const stats = statsOf(file)
+  return stats === null ? '' : `${stats.mtimeMs} ${stats.size} ${stats.ino}`
 }
 
 function signingAt(authorities: readonly StoredAuthority[], now: number): StoredAuthority | undefined {
@@ -139,16 +145,24 @@ function stillOfUse(authorities: readonly StoredAuthority[], now: number): reado
   })
 }
 
-function givenAuthority(files: NonNullable<AuthoritiesDeps['ca']>, now: () => number): Authorities {
+/** Follows its files: another authority signs from the next certificate on, for hosts that have one too. */
+function givenAuthority(
+  files: NonNullable<AuthoritiesDeps['ca']>,
+  { now, onUnusable }: Pick<AuthoritiesDeps, 'now' | 'onUnusable'>,
+): Authorities {
   let loaded: GivenAuthority | null = null
+  let seen = ''
   const load = (): GivenAuthority => {
-    if (loaded !== null) return loaded
+    const stamp = `${stampOf(files.certificate)} ${stampOf(files.key)}`
+    if (loaded !== null && stamp === seen) return loaded
+    seen = stamp
     const read = readGivenAuthority(files)
-    if (!read.ok)
-      throw new StartupError(
-        `The authority ${files[read.problem.file]} (tls.ca.${read.problem.file}) cannot be used: ${read.problem.reason}.`,
-      )
-    loaded = read.value
+    if (read.ok) return (loaded = read.value)
+    const { file, reason } = read.problem
+    if (loaded === null)
+      throw new StartupError(`The authority ${files[file]} (tls.ca.${file}) cannot be used: ${reason}.`)
+    // While files are replaced they may not fit together.
+    onUnusable?.(files[file], reason)
     return loaded
   }
   return {
@@ -159,9 +173,7 @@ function givenAuthority(files: NonNullable<AuthoritiesDeps['ca']>, now: () => nu
     published: async () => [{ certificate: load().pem, status: 'signing', signsFrom: null }],
     bundle: async () => bundleOf([{ certificate: load().pem }]),
     rotate: () =>
-      Promise.reject(
-        new StartupError('The authority is given by tls.ca of the configuration; replace its files and restart.'),
-      ),
+      Promise.reject(new StartupError('The authority is given by tls.ca of the configuration: replace its files.')),
   }
 }
 

@@ -3,6 +3,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { messageOf } from '../errors/startup-error.ts'
 import { readGivenAuthority } from './given-authority.ts'
 import type { Route } from '../routing/route.ts'
+import { readListenerCertificate } from './listener-certificate.ts'
 import type { TlsConfig, TlsSettings } from './settings.ts'
 import type { LocatedMistake } from '../settings/schema-mistakes.ts'
 import { at, unreadable } from '../settings/mistake-collector.ts'
@@ -15,6 +16,7 @@ export function checkCertificateFiles({
 }: TlsConfig & { readonly routes: readonly Route[] }): readonly LocatedMistake[] {
   return [
     ...checkAuthority(tls.ca),
+    ...checkListeners(tls.listeners),
     ...routes.flatMap((route, index) => checkBundle(`/routes/${index}/tls/upstream_ca`, route.tls.upstream_ca)),
   ]
 }
@@ -31,8 +33,39 @@ function checkAuthority(ca: TlsSettings['ca']): readonly LocatedMistake[] {
   ]
 }
 
+function checkListeners(listeners: TlsSettings['listeners']): readonly LocatedMistake[] {
+  return Object.entries(listeners).flatMap(([name, files]) => {
+    const pointer = `/tls/listeners/${name}`
+    const named = (['certificate', 'key', 'client_ca'] as const).flatMap((file) => {
+      const path = files[file]
+      return path === undefined ? [] : checkFile(`${pointer}/${file}`, path)
+    })
+    if (named.length > 0) return named
+    const read = readListenerCertificate(files)
+    if (read.ok) return []
+    const { file, reason } = read.problem
+    const fix = file === 'client_ca' ? 'name the authorities of the clients' : 'name a certificate and its own key'
+    return [at(`${pointer}/${file}`, `${files[file]} cannot be used: ${reason}`, fix)]
+  })
+}
+
+/** An expired certificate does not prevent the start: its files may be replaced while the gateway runs. */
+function listenerWarnings(listeners: TlsSettings['listeners']): readonly LocatedMistake[] {
+  return Object.entries(listeners).flatMap(([name, files]) => {
+    const read = readListenerCertificate(files)
+    if (!read.ok || read.value.notAfter > Date.now()) return []
+    const end = new Date(read.value.notAfter).toISOString()
+    const message = `the certificate ${files.certificate} expired on ${end}, so no client accepts it`
+    return [at(`/tls/listeners/${name}/certificate`, message, 'replace its files')]
+  })
+}
+
 /** An expired authority does not prevent the start: other routes do not need it. */
-export function authorityWarnings({ tls: { ca } }: TlsConfig): readonly LocatedMistake[] {
+export function certificateWarnings({ tls: { ca, listeners } }: TlsConfig): readonly LocatedMistake[] {
+  return [...listenerWarnings(listeners), ...authorityWarnings(ca)]
+}
+
+function authorityWarnings(ca: TlsSettings['ca']): readonly LocatedMistake[] {
   const read = ca === undefined ? null : readGivenAuthority(ca)
   if (ca === undefined || !read?.ok || read.value.notAfter > Date.now()) return []
   const end = new Date(read.value.notAfter).toISOString()

@@ -3,6 +3,32 @@ import type { Static } from 'typebox'
 import { Type } from '../../engine/base.ts'
 import { seconds, strict } from '../settings/fields.ts'
 
+const ListenerTls = Type.Object(
+  {
+    certificate: Type.String({
+      minLength: 1,
+      description:
+        'PEM file of the certificate and its chain; relative to the configuration file. Reloaded when it changes.',
+    }),
+    key: Type.String({ minLength: 1, description: 'PEM file of its private key. Reloaded when it changes.' }),
+    client_ca: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: 'PEM file of the authorities that certify clients. With it, every client needs a certificate.',
+      }),
+    ),
+    min_version: Type.Union([Type.Literal('TLSv1.2'), Type.Literal('TLSv1.3')], {
+      default: 'TLSv1.2',
+      description: 'Oldest version of TLS that is accepted.',
+    }),
+  },
+  { additionalProperties: false, description: 'TLS of this listener; without it the listener is plaintext.' },
+)
+/** The files and limits of TLS on one of our own listeners. */
+export type ListenerTls = Static<typeof ListenerTls>
+
+const listenerTls = Type.Optional(ListenerTls)
+
 export const TlsSettings = strict(
   {
     ca: Type.Optional(
@@ -17,11 +43,18 @@ export const TlsSettings = strict(
         },
       ),
     ),
-    handshake: seconds(10, 'From the answer to CONNECT to the end of the TLS handshake'),
+    handshake: seconds(10, 'Maximum time of a TLS handshake'),
+    listeners: strict(
+      { proxy: listenerTls, api: listenerTls, admin: listenerTls, ext_authz: listenerTls },
+      'TLS of our own listeners. Redirected connections (listen.transparent) have the TLS of their destination.',
+    ),
   },
-  'TLS that is ended here, on hosts that a route names.',
+  'TLS that is ended here: of our own listeners, and of hosts that a route names.',
 )
 export type TlsSettings = Static<typeof TlsSettings>
+
+/** The listeners that can have TLS. */
+export type SecureListener = keyof TlsSettings['listeners']
 
 /** The part of the configuration that TLS interception reads. */
 export interface TlsConfig {

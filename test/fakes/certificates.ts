@@ -1,5 +1,7 @@
 /** Certificates for servers of tests: an authority of the test's own, and a leaf for the names that it needs. */
-import { generateKeyPairSync, type KeyObject } from 'node:crypto'
+import 'reflect-metadata'
+import { ExtendedKeyUsage, ExtendedKeyUsageExtension, X509Certificate, X509CertificateGenerator } from '@peculiar/x509'
+import { generateKeyPairSync, webcrypto, type KeyObject } from 'node:crypto'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,7 +14,15 @@ export interface TestAuthority {
   readonly keyFile: string
   readonly certificate: string
   readonly key: KeyObject
-  leaf(host: string): Promise<{ readonly cert: string; readonly key: string }>
+  leaf(host: string): Promise<Leaf>
+  /** For the client of a listener that asks for a certificate. */
+  clientLeaf(name: string): Promise<Leaf>
+}
+
+interface Leaf {
+  /** PEM. */
+  readonly cert: string
+  readonly key: string
 }
 
 /** @param madeAt milliseconds since the epoch; long ago makes one that has ended */
@@ -35,5 +45,30 @@ export async function testAuthority(madeAt = Date.now()): Promise<TestAuthority>
       const cert = await makeLeaf(signing, { host, publicKey, ...life })
       return { cert, key: pair.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() }
     },
+    clientLeaf: (name) => makeClientLeaf(signing, name),
+  }
+}
+
+async function makeClientLeaf(
+  { certificate, key }: { readonly certificate: string; readonly key: KeyObject },
+  name: string,
+): Promise<Leaf> {
+  const algorithm = { name: 'ECDSA', namedCurve: 'P-256' } as const
+  const pair = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
+  const pkcs8 = key.export({ type: 'pkcs8', format: 'der' })
+  const made = await X509CertificateGenerator.create({
+    subject: `CN=${name}`,
+    issuer: new X509Certificate(certificate).subject,
+    notBefore: new Date(Date.now() - 60_000),
+    notAfter: new Date(Date.now() + 86_400_000),
+    publicKey: pair.publicKey,
+    signingKey: await webcrypto.subtle.importKey('pkcs8', pkcs8, algorithm, false, ['sign']),
+    signingAlgorithm: { name: 'ECDSA', hash: 'SHA-256' },
+    extensions: [new ExtendedKeyUsageExtension([ExtendedKeyUsage.clientAuth])],
+  })
+  const own = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', pair.privateKey))
+  return {
+    cert: made.toString('pem'),
+    key: `-----BEGIN PRIVATE KEY-----\n${own.toString('base64')}\n-----END PRIVATE KEY-----\n`,
   }
 }
