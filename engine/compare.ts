@@ -25,7 +25,10 @@ export { DEFAULT_DOCUMENT_LIMITS } from './limits.ts'
 export type { DocumentLimits } from './limits.ts'
 export type { CompareOptions, ComparisonStats } from './format.ts'
 
-export interface Comparison extends FormatComparison, PatternReport {}
+export interface Comparison extends FormatComparison, PatternReport {
+  /** A sunset day was compared with `today`: on another day the result may differ. */
+  readonly reads_day: boolean
+}
 
 /** The analysis of one artifact. `failed` contains the problem and never counts as analysed. */
 export type ArtifactAnalysis = {
@@ -61,9 +64,11 @@ export function compare(artifact: Artifact, options: CompareOptions, sha256: Sha
   if (!levels.ok) return fail(levelsProblem(levels.problem))
   const carried = withFiles(artifact, options)
   if (!carried.ok) return carried
-  const compared = FORMATS[type](carried.value.before, carried.value.after, carried.value.options, sha256)
+  let readsDay = false
+  const formatOptions = { ...carried.value.options, onDayRead: () => (readsDay = true) }
+  const compared = FORMATS[type](carried.value.before, carried.value.after, formatOptions, sha256)
   if (!compared.ok) return mismatchOf(artifact, compared.problem, options) ?? compared
-  return ok({ ...compared.value, ...detectPatterns(compared.value.groups) })
+  return ok({ ...compared.value, ...detectPatterns(compared.value.groups), reads_day: readsDay })
 }
 
 function levelsProblem(faults: readonly LevelFault[]): Problem {

@@ -74,10 +74,15 @@ export interface FormatComparison {
   readonly unresolved: readonly UnresolvedReference[]
 }
 
+export interface FormatOptions extends CompareOptions {
+  /** Called when the comparison compares a sunset day with `today`: on another day its result may differ. */
+  readonly onDayRead?: () => void
+}
+
 /** Compares two texts; an empty one is a contract that does not exist (yet, or any more). */
 export type CompareFormat = (
   before: string,
   after: string,
-  options: CompareOptions,
+  options: FormatOptions,
   sha256: Sha256,
 ) => Result<FormatComparison>

@@ -151,9 +151,9 @@ function contractConsumers(analysis: ArtifactAnalysis): readonly DeclaredConsume
 
 function occasionArtifact(analysis: ArtifactAnalysis): OccasionArtifact {
   const { id, type, ok: isAnalysed } = analysis
-  if (!analysis.ok) return { id, type, isAnalysed, isTwoSided: false, versions: null }
-  const { spec_versions: written, contract_versions: versions = null } = analysis.comparison
-  return { id, type, isAnalysed, isTwoSided: written.base !== null && written.head !== null, versions }
+  if (!analysis.ok) return { id, type, isAnalysed, isTwoSided: false, readsDay: false, versions: null }
+  const { spec_versions: written, contract_versions: versions = null, reads_day: readsDay } = analysis.comparison
+  return { id, type, isAnalysed, isTwoSided: written.base !== null && written.head !== null, readsDay, versions }
 }
 
 const NO_PATTERNS: PatternReport = { patterns: [], pattern_sources: [], detected_patterns: [] }

@@ -1,8 +1,8 @@
 /** Options of a comparison, checked once and converted for the walkers. */
-import type { CompareOptions } from '../format.ts'
+import type { FormatOptions } from '../format.ts'
 import { compileLinearPattern, MAX_CALLER_PATTERN, type LinearPattern } from '../linear-pattern.ts'
 import { fail, ok, type Result } from '../result.ts'
-import { dayOf, type LifecycleOptions } from '../rules/lifecycle.ts'
+import { dayOf, daysBetween, type LifecycleOptions } from '../rules/lifecycle.ts'
 
 export interface WalkOptions extends LifecycleOptions {
   readonly hasIncludedPathParameters: boolean
@@ -13,15 +13,16 @@ export interface WalkOptions extends LifecycleOptions {
   readonly attributes: readonly string[]
 }
 
-export function walkOptionsOf(options: CompareOptions): Result<WalkOptions> {
+export function walkOptionsOf(options: FormatOptions): Result<WalkOptions> {
   const match = compile('match_path', options.match_path)
   if (!match.ok) return match
   const unmatch = compile('unmatch_path', options.unmatch_path)
   if (!unmatch.ok) return unmatch
-  if (options.today !== undefined && dayOf(options.today) === null) {
+  const { today, onDayRead } = options
+  if (today !== undefined && dayOf(today) === null) {
     return fail({
       code: 'INVALID_INPUT',
-      message: `The option today is \`${options.today}\`; it must be a day YYYY-MM-DD.`,
+      message: `The option today is \`${today}\`; it must be a day YYYY-MM-DD.`,
     })
   }
   const attributes = options.attributes ?? []
@@ -34,7 +35,11 @@ export function walkOptionsOf(options: CompareOptions): Result<WalkOptions> {
   }
   const [included, excluded] = [match.value, unmatch.value]
   return ok({
-    today: options.today ?? null,
+    daysUntil: (day) => {
+      if (today === undefined) return null
+      onDayRead?.()
+      return daysBetween(today, day)
+    },
     deprecationDaysStable: options.deprecation_days_stable ?? 0,
     deprecationDaysBeta: options.deprecation_days_beta ?? 0,
     minimumStability: options.stability_level ?? 'beta',

@@ -16,7 +16,7 @@ import { compileDemands, DEMAND_IDS } from './demands.ts'
 import { policyEvaluator, policyTrace } from './evaluate.ts'
 import { DEFAULT_HISTORY_SECONDS } from './history.ts'
 import { checkPolicy } from './policy-check.generated.js'
-import type { CompiledPolicy, EffectivePolicy, PolicyMode, PolicyOccasion } from './policy.ts'
+import type { CompiledPolicy, EffectivePolicy, PolicyMode } from './policy.ts'
 import { readableParts, type MeaningfulParts } from './pack-members.ts'
 import type { PolicyDocument } from './schema.ts'
 import { compileWaivers, type CompiledWaiver } from './waiver.ts'
@@ -85,7 +85,8 @@ export function compilePolicy(source: unknown, sha256: Sha256): Result<CompiledP
     trace: policyTrace(rules),
     nextEdge: earliest([
       freezeEdge(freezes),
-      ({ now, changes }) => timeEdge(dependsOnDay(changes) ? withDay(timeReads) : timeReads, now),
+      ({ now, artifacts }) =>
+        timeEdge(artifacts.some(({ readsDay }) => readsDay) ? withDay(timeReads) : timeReads, now),
       ({ now, history }) => historyEdge(historyReads, history, now),
     ]),
     changeSetRulings: changeSetRulings(wholeRules, freezes, compileDemands(effective), effective.on_incomplete),
@@ -109,14 +110,6 @@ function historyReadsOf(rules: readonly { readonly condition: Condition }[]): Hi
     fields: new Set(rules.flatMap(({ condition }) => [...condition.pasts])),
     ages: new Set(rules.flatMap(({ condition }) => [...condition.ages])),
   }
-}
-
-/**
- * The comparison compares a sunset day with today, whether or not the pack states promised days: tomorrow the finding
- * may differ.
- */
-function dependsOnDay(changes: PolicyOccasion['changes']): boolean {
-  return changes.some(({ group }) => group.rule.includes('sunset'))
 }
 
 function withDay({ fields, moments }: TimeReads): TimeReads {

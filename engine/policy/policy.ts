@@ -73,6 +73,8 @@ export interface OccasionArtifact {
   readonly isAnalysed: boolean
   /** There is a contract before and after. */
   readonly isTwoSided: boolean
+  /** The comparison compared a sunset day with today: tomorrow its findings may differ. */
+  readonly readsDay: boolean
   /** The version that the contract states. Null if its format has none. */
   readonly versions: { readonly base: string | null; readonly head: string | null } | null
 }
@@ -103,7 +105,7 @@ export interface PolicyOccasion {
 }
 
 /** The parts of an occasion that depend on the clock. */
-type ClockOccasion = Pick<PolicyOccasion, 'context' | 'now' | 'history' | 'changes'>
+type ClockOccasion = Pick<PolicyOccasion, 'context' | 'now' | 'history' | 'artifacts'>
 
 /** `elsewhere`: the rule is for other environments or operations. */
 export interface RuleAnswer {

@@ -3,8 +3,8 @@ import type { Lifecycle } from '../schema/annotations.ts'
 import { nameValue } from '../schema/values.ts'
 
 export interface LifecycleOptions {
-  /** Calendar day `YYYY-MM-DD`. Null: no sunset date is judged against a current day. */
-  readonly today: string | null
+  /** Whole days from today until a calendar day `YYYY-MM-DD`. Null: sunset days are not compared with a current day. */
+  readonly daysUntil: (day: string) => number | null
   readonly deprecationDaysStable: number
   readonly deprecationDaysBeta: number
   /** An element below this stability is not bound by its contract. */
@@ -47,8 +47,7 @@ function judgeDeprecation(after: Lifecycle, options: LifecycleOptions): Lifecycl
   if (after.sunset === null) return days > 0 ? { kind: 'sunset-missing' } : { kind: 'deprecated' }
   const sunset = dayOf(after.sunset)
   if (sunset === null) return { kind: 'sunset-invalid', sunset: nameValue(after.sunset) }
-  if (options.today !== null && daysBetween(options.today, sunset) < days)
-    return { kind: 'sunset-too-small', sunset, days }
+  if (isSooner(options.daysUntil(sunset), days)) return { kind: 'sunset-too-small', sunset, days }
   return { kind: 'deprecated-with-sunset', sunset }
 }
 
@@ -60,7 +59,7 @@ function judgeMovedSunset(before: Lifecycle, after: Lifecycle, options: Lifecycl
   if (sunset === null) return { kind: 'sunset-moved-invalid', sunset: nameValue(after.sunset) }
   if (was === null) return { kind: 'sunset-moved-invalid', sunset: nameValue(before.sunset) }
   const days = promisedDays(after.stability, options)
-  const isTooSoon = options.today !== null && sunset < was && daysBetween(options.today, sunset) < days
+  const isTooSoon = sunset < was && isSooner(options.daysUntil(sunset), days)
   return isTooSoon ? { kind: 'sunset-moved-too-small', sunset, before: was, days } : null
 }
 
@@ -72,7 +71,11 @@ export function judgeRemoval(before: Lifecycle, options: LifecycleOptions): Remo
   if (before.sunset === null) return 'announced'
   const sunset = dayOf(before.sunset)
   if (sunset === null) return 'sunset-invalid'
-  return options.today !== null && options.today < sunset ? 'before-sunset' : 'after-sunset'
+  return (options.daysUntil(sunset) ?? 0) > 0 ? 'before-sunset' : 'after-sunset'
+}
+
+function isSooner(daysLeft: number | null, promised: number): boolean {
+  return daysLeft !== null && daysLeft < promised
 }
 
 function promisedDays(own: unknown, options: LifecycleOptions): number {
@@ -99,7 +102,7 @@ function daysIn(year: number, month: number): number {
 }
 
 /** Whole days from one calendar day to another. */
-function daysBetween(from: string, to: string): number {
+export function daysBetween(from: string, to: string): number {
   return dayNumber(to) - dayNumber(from)
 }
 

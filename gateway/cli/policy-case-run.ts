@@ -99,6 +99,7 @@ function analysisOf({ failed, findings = [], versions, change }: PolicyCase): Ar
       pattern_sources: [],
       detected_patterns: [],
       unresolved: [],
+      reads_day: false,
     },
   }
 }

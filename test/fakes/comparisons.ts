@@ -59,6 +59,7 @@ export function fakeComparison(findings: readonly FakeFinding[], rest: Partial<C
     pattern_sources: [],
     detected_patterns: [],
     unresolved: [],
+    reads_day: false,
     ...rest,
   }
 }

@@ -40,6 +40,7 @@ const NO_CHANGE: Comparison = {
   pattern_sources: [],
   detected_patterns: [],
   unresolved: [],
+  reads_day: false,
 }
 
 export function scriptedFlow(script: Script): ScriptedFlow {

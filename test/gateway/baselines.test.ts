@@ -83,6 +83,7 @@ const EMPTY = {
   patterns: [],
   pattern_sources: [],
   unresolved: [],
+  reads_day: false,
   detected_patterns: [],
 }
 

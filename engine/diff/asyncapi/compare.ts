@@ -3,7 +3,7 @@
  * that 2.x and 3.x compare.
  */
 import { byCodeUnit } from '../../change-set.ts'
-import type { CompareOptions, FormatComparison } from '../../format.ts'
+import type { FormatOptions, FormatComparison } from '../../format.ts'
 import {
   readAsyncApi,
   type AsyncApi,
@@ -37,7 +37,7 @@ import type { AsyncWalk, AddAsyncChange } from './walk.ts'
 export function compareAsyncApis(
   before: string,
   after: string,
-  options: CompareOptions,
+  options: FormatOptions,
   sha256: Sha256,
 ): Result<FormatComparison> {
   const lifecycle = walkOptionsOf(options)

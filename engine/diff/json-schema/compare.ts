@@ -3,7 +3,7 @@
  * does not reach.
  */
 import { byCodeUnit } from '../../change-set.ts'
-import type { CompareOptions, FormatComparison } from '../../format.ts'
+import type { FormatOptions, FormatComparison } from '../../format.ts'
 import { definitionsOf, readJsonSchema, type JsonSchemaContract } from '../../contracts/json-schema/document.ts'
 import { danglingReferences, inOneOrder, unresolvedIn, type UnresolvedReference } from '../../contracts/unresolved.ts'
 import type { Sha256 } from '../../hash.ts'
@@ -23,7 +23,7 @@ type AddSchemaChange = (change: RowChange & { readonly rule: JsonSchemaRuleId })
 export function compareJsonSchemas(
   before: string,
   after: string,
-  options: CompareOptions,
+  options: FormatOptions,
   sha256: Sha256,
 ): Result<FormatComparison> {
   const lifecycle = walkOptionsOf(options)

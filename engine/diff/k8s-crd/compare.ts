@@ -3,7 +3,7 @@
  * name.
  */
 import { byCodeUnit } from '../../change-set.ts'
-import type { CompareOptions, FormatComparison } from '../../format.ts'
+import type { CompareOptions, FormatOptions, FormatComparison } from '../../format.ts'
 import { readDocuments } from '../../contracts/document.ts'
 import { readCrds, type Crd, type CrdBundle, type CrdVersion } from '../../contracts/k8s-crd/contract.ts'
 import { plainCrdSchema } from '../../contracts/k8s-crd/schema.ts'
@@ -30,7 +30,7 @@ const NOTHING: CrdBundle = { crds: new Map(), apiVersion: null, locate: () => nu
 export function compareCrds(
   before: string,
   after: string,
-  options: CompareOptions,
+  options: FormatOptions,
   sha256: Sha256,
 ): Result<FormatComparison> {
   const lifecycle = walkOptionsOf(options)

@@ -59,7 +59,7 @@ function reportOutputSchema(before: Located | null, after: Located | null, tool:
 
 /** Only values matter for tools: their schemas have no life cycle. */
 const LIFECYCLE: LifecycleOptions = {
-  today: null,
+  daysUntil: () => null,
   deprecationDaysStable: 0,
   deprecationDaysBeta: 0,
   minimumStability: 'draft',

@@ -1,6 +1,6 @@
 /** Compares two texts of an OpenAPI contract. It is the only entry to the comparison of OpenAPI. */
 import { byCodeUnit } from '../../change-set.ts'
-import type { CompareOptions, ComparisonStats } from '../../format.ts'
+import type { CompareOptions, FormatOptions, ComparisonStats } from '../../format.ts'
 import { readDocument } from '../../contracts/document.ts'
 import { filesHandedIn } from '../../contracts/further-files.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../limits.ts'
@@ -51,7 +51,7 @@ export interface OpenApiComparison {
 export function compareOpenApi(
   before: string,
   after: string,
-  options: CompareOptions,
+  options: FormatOptions,
   sha256: Sha256,
 ): Result<OpenApiComparison> {
   const walkOptions = walkOptionsOf(options)

@@ -1,7 +1,8 @@
 // Over every fact that a condition can read: asked again before a decision ends, the policy answers the same, however late.
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { compilePolicy, type Decision, type EarlierDecision } from '../../../engine/internal.ts'
+import { compare, compilePolicy, type Decision, type EarlierDecision } from '../../../engine/internal.ts'
+import { fakeAnalysis } from '../../fakes/comparisons.ts'
 import { decideOn, fakePolicy } from '../../fakes/decisions.ts'
 import { sha256 } from '../../fakes/keys.ts'
 
@@ -117,10 +118,71 @@ test('a comparison of an age ends a decision at that age, not earlier', () => {
   }
 })
 
-test('the day turns findings about sunset days, whether the policy promises days or not', () => {
+/** The places of a contract that have a life cycle, each with the life cycle written into it. */
+const LIFE_CYCLES: Readonly<Record<string, (type: 'openapi' | 'json_schema', lifecycle: object) => string | null>> = {
+  operation: (type, lifecycle) => (type === 'openapi' ? openApi({ ...OPERATION, ...lifecycle }) : null),
+  parameter: (type, lifecycle) =>
+    type === 'openapi' ? openApi({ ...OPERATION, parameters: [{ ...PARAMETER, ...lifecycle }] }) : null,
+  property: (type, lifecycle) => {
+    const schema = { type: 'object', properties: { name: { type: 'string', ...lifecycle } } }
+    if (type === 'json_schema') return JSON.stringify(schema)
+    const content = { 'application/json': { schema } }
+    return openApi({ responses: { 200: { description: 'Pets', content } } })
+  },
+}
+const OPERATION = { responses: { 200: { description: 'Pets' } } }
+const PARAMETER = { name: 'limit', in: 'query', schema: { type: 'integer' } }
+const openApi = (get: object) =>
+  JSON.stringify({ openapi: '3.0.3', info: { title: 'Pets', version: '1' }, paths: { '/pets': { get } } })
+
+const STATES = [
+  {},
+  { deprecated: true },
+  { deprecated: true, 'x-sunset': '2026-11-21' },
+  { deprecated: true, 'x-sunset': '2026-11-23' },
+  { deprecated: true, 'x-sunset': '2026-12-31' },
+  { deprecated: true, 'x-sunset': 'soon' },
+] as const
+const DAYS = ['2026-11-19', '2026-11-20', '2026-11-21', '2026-11-22', '2026-11-23', '2026-11-24', '2026-12-01']
+
+suite('a comparison that another day would change says that it read the day', () => {
+  const types = ['openapi', 'json_schema'] as const
+  for (const type of types) {
+    for (const [place, written] of Object.entries(LIFE_CYCLES)) {
+      const documents = [...STATES.map((state) => written(type, state)), type === 'openapi' ? openApi(OPERATION) : '{}']
+      if (documents.includes(null)) continue
+      for (const promised of [0, 2])
+        test(`${type} ${place}, ${promised} promised days`, () => {
+          let turned = 0
+          for (const base of documents)
+            for (const head of documents) {
+              const artifact = { id: 'contract', type, before: base ?? '', after: head ?? '' }
+              const answers = DAYS.map((today) => {
+                const compared = compare(artifact, { today, deprecation_days_stable: promised }, sha256)
+                assert.ok(compared.ok)
+                return { found: JSON.stringify(compared.value.groups), isRead: compared.value.reads_day }
+              })
+              for (const [index, { found, isRead }] of answers.entries()) {
+                if (answers.slice(index).every((later) => later.found === found)) continue
+                turned += 1
+                assert.ok(isRead, `${DAYS[index]}: ${base} → ${head}`)
+              }
+            }
+          assert.ok(turned > 0)
+        })
+    }
+  }
+})
+
+test('a decision ends with the day that its comparison read, whether the policy promises days or not', () => {
   const policy = fakePolicy({ ttl: { default: 86_400, operations: { merge: 86_400 } } })
-  for (const rule of ['endpoint-deprecated-with-sunset', 'api-path-removed-before-sunset'])
-    assert.equal(decideOn([{ rule, level: 'info' }], { policy, now: AT }).ttl_seconds, 6 * 3600 + 30, rule)
+  for (const [reads_day, seconds] of [
+    [true, 6 * 3600 + 30],
+    [false, 86_400],
+  ] as const) {
+    const analyses = [fakeAnalysis('api', [], { reads_day })]
+    assert.equal(decideOn([], { policy, analyses, now: AT }).ttl_seconds, seconds)
+  }
 })
 
 /** As the compiler lists them. */

@@ -184,6 +184,7 @@ suite('places that are only counted', () => {
       pattern_sources: [],
       detected_patterns: [],
       unresolved: [],
+      reads_day: false,
       stats: { operations: { base: 1, head: 1 }, schemas_compared: 0, touched: { endpoints: 0, fields: 0, params: 0 } },
       spec_versions: { base: '3.0.3', head: '3.0.3' },
     }
