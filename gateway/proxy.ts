@@ -9,7 +9,7 @@ import type { EgressSettings } from './upstream/settings.ts'
 import { ownListeners } from './upstream/own-listeners.ts'
 import { createEgress, type Egress } from './upstream/egress-policy.ts'
 import type { EntryOf } from './network/listen.ts'
-import type { Store } from './store/store.ts'
+import type { StorePart } from './store/store.ts'
 import type { Authorities } from './tls/authorities.ts'
 import { createLeaves } from './tls/leaf-certificates.ts'
 import { takeConnect } from './listen/connect.ts'
@@ -23,7 +23,7 @@ import type { ConnectionDecisionDeps } from './listen/connection-decision.ts'
 
 interface ProxyDeps extends PipelineBuildDeps {
   readonly settings: () => { readonly config: ListenConfig & RecognisersConfig; readonly generation: number }
-  readonly store: PipelineBuildDeps['store'] & Pick<Store, 'apiKey'>
+  readonly store: PipelineBuildDeps['store'] & StorePart<'apiKeys.byHash'>
   readonly authorities: Pick<Authorities, 'signing'>
   /** Ports of this gateway's own listeners, as far as they are bound. */
   readonly ownPorts: () => ReadonlySet<number>

@@ -1,6 +1,6 @@
 /** A call record as the API shows it, and its shape in openapi.json. */
 import { Type } from '../../engine/base.ts'
-import { EFFECTS, type StoredCall } from '../store/call.ts'
+import { EFFECTS, type StoredCall } from '../store/calls.ts'
 import { DRIFT_PATTERN } from '../validation/message.ts'
 import { ExecutionAction, nullable } from './schemas/shapes.ts'
 

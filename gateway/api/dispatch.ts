@@ -5,7 +5,7 @@
 import type { IncomingMessage } from 'node:http'
 import Negotiator from 'negotiator'
 import { GatewayError } from '../errors/errors.ts'
-import type { ApiKey } from '../store/store.ts'
+import type { ApiKey } from '../store/api-keys.ts'
 import { readJsonBody } from './body.ts'
 import { assertEnvelopes } from './envelope-guard.ts'
 import { errorAnswer } from './error-answer.ts'

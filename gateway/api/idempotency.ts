@@ -5,7 +5,7 @@
 import { checkProducerForm } from '../../engine/internal.ts'
 import { GatewayError } from '../errors/errors.ts'
 import { isJsonObject } from '../json/strict-json.ts'
-import type { StoredDecision } from '../store/store.ts'
+import type { StoredDecision } from '../store/decisions.ts'
 import type { ApiDeps } from './deps.ts'
 import { controlFor } from './preflight-answer.ts'
 import { callerOf, json, type RouteAnswer, type RouteExchange } from './route.ts'
@@ -39,8 +39,8 @@ export async function replayed(
 ): Promise<RouteAnswer | null> {
   const since = deps.now() - REPLAYED_FOR_MS
   const { audience } = callerOf(exchange)
-  const own = await deps.store.decisionByIdempotencyKey(tenant, idempotency.key, since, audience)
-  const row = own ?? (await deps.store.decisionByIdempotencyKey(tenant, idempotency.key, since))
+  const own = await deps.store.decisions.byIdempotencyKey(tenant, idempotency.key, since, audience)
+  const row = own ?? (await deps.store.decisions.byIdempotencyKey(tenant, idempotency.key, since))
   if (row === null) return null
   if (row.idempotency?.bodyDigest !== idempotency.bodyDigest) {
     throw new GatewayError('IDEMPOTENCY_CONFLICT', undefined, {

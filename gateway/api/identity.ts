@@ -5,7 +5,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { GatewayError } from '../errors/errors.ts'
 import { hashApiKey } from '../callers/api-keys.ts'
-import type { ApiKey, Role, Store } from '../store/store.ts'
+import type { ApiKey, Role } from '../store/api-keys.ts'
+import type { StorePart } from '../store/store.ts'
 import type { Access } from './route.ts'
 
 /** A role includes the rights of the roles below it. */
@@ -23,10 +24,13 @@ function presentedKey(headers: IncomingHttpHeaders): string | null {
 }
 
 /** The holder of the key in the request; null when there is no valid key. Rejects with STORE_UNAVAILABLE. */
-export async function identify(headers: IncomingHttpHeaders, store: Pick<Store, 'apiKey'>): Promise<ApiKey | null> {
+export async function identify(
+  headers: IncomingHttpHeaders,
+  store: StorePart<'apiKeys.byHash'>,
+): Promise<ApiKey | null> {
   const key = presentedKey(headers)
   if (key === null) return null
-  const row = await store.apiKey(hashApiKey(key))
+  const row = await store.apiKeys.byHash(hashApiKey(key))
   return row === null || row.revokedAt !== null ? null : row
 }
 

@@ -4,7 +4,8 @@
  */
 import type { Plans } from './settings.ts'
 import { GatewayError } from '../errors/errors.ts'
-import type { ApiKey, Store } from '../store/store.ts'
+import type { ApiKey } from '../store/api-keys.ts'
+import type { StorePart } from '../store/store.ts'
 
 const MINUTE_MS = 60_000
 
@@ -43,13 +44,13 @@ export function createMinuteRate(): MinuteRate {
 export async function takeMonthly(
   caller: ApiKey,
   plans: Plans,
-  store: Pick<Store, 'countUse'>,
+  store: StorePart<'quotas.count'>,
   now: number,
 ): Promise<Readonly<Record<string, string>>> {
   const limit = monthlyLimit(caller, plans)
   // An unlimited plan needs no count, and so no write: analyses work while the store does not.
   if (limit === null) return monthlyHeaders('unlimited', 'unlimited')
-  const count = await store.countUse(caller.tenant, monthOf(now), limit)
+  const count = await store.quotas.count(caller.tenant, monthOf(now), limit)
   if (count === null) {
     throw new GatewayError('QUOTA_EXCEEDED', `The plan "${caller.plan}" has ${limit} requests a month; all are used.`, {
       headers: { ...monthlyHeaders(String(limit), '0'), 'Retry-After': String(secondsToNextMonth(now)) },
@@ -62,12 +63,12 @@ export async function takeMonthly(
 export async function showMonthly(
   caller: ApiKey,
   plans: Plans,
-  store: Pick<Store, 'usesInMonth'>,
+  store: StorePart<'quotas.used'>,
   now: number,
 ): Promise<Readonly<Record<string, string>>> {
   const limit = monthlyLimit(caller, plans)
   if (limit === null) return monthlyHeaders('unlimited', 'unlimited')
-  const used = await store.usesInMonth(caller.tenant, monthOf(now))
+  const used = await store.quotas.used(caller.tenant, monthOf(now))
   return monthlyHeaders(String(limit), String(Math.max(0, limit - used)))
 }
 

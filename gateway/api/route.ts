@@ -2,7 +2,7 @@
 import type { Static, TSchema, TUnknown } from 'typebox'
 import { GatewayError, type ErrorCode } from '../errors/errors.ts'
 import type { ApiSettings } from './settings.ts'
-import type { ApiKey } from '../store/store.ts'
+import type { ApiKey } from '../store/api-keys.ts'
 import type { ApiDeps } from './deps.ts'
 
 /** Who may call: anybody, the holder of a key, or the holder of an approver's (or admin's) key. */

@@ -5,7 +5,7 @@
 import type { Envelope } from '../../engine/internal.ts'
 import { LOCAL_TENANT } from '../callers/api-keys.ts'
 import type { Route } from '../routing/route.ts'
-import type { ApiKey } from '../store/store.ts'
+import type { ApiKey } from '../store/api-keys.ts'
 
 /** The one audience whose decisions the caller sees; null: all of the tenant. */
 export function ownAudience({ role, audience }: Pick<ApiKey, 'role' | 'audience'>): string | null {

@@ -8,7 +8,7 @@ import type { ApprovalsConfig } from './settings.ts'
 import type { Caller } from '../callers/caller.ts'
 import { sha256Hex } from '../runtime/hash.ts'
 import { mayGrant } from '../store/approvers.ts'
-import type { ApprovalOpening, ApprovalRow, ApprovalState } from '../store/store.ts'
+import type { ApprovalOpening, ApprovalRow, ApprovalState } from '../store/approvals.ts'
 
 interface ApprovalOccasion {
   readonly approvalId: string

@@ -10,8 +10,8 @@ import type {
   ApprovalDecision,
   ApprovalDecisionRequest,
   ApprovalDecisionResult,
-  Store,
-} from '../store/store.ts'
+} from '../store/approvals.ts'
+import type { StorePart } from '../store/store.ts'
 
 interface Word {
   readonly state: ApprovalDecision['state']
@@ -40,7 +40,7 @@ const REFUSALS: Readonly<Record<Exclude<ApprovalDecisionResult, 'settled' | 'gro
 export async function completeApproval(
   word: Word,
   { approvals }: Pick<ApprovalsConfig, 'approvals'>,
-  store: Pick<Store, 'approval' | 'decideApproval'>,
+  store: StorePart<'approvals.byId' | 'approvals.decide'>,
 ): Promise<ApprovalRow> {
   const { state, tenant, approvalId, by, groups, comment, at, validity } = word
   const seconds = Math.min(validity ?? approvals.validity, approvals.validity)
@@ -58,16 +58,20 @@ export async function completeApproval(
     at,
     validUntil,
   }
-  const result = await store.decideApproval(request)
+  const result = await store.approvals.decide(request)
   if (result === 'group') throw await notOfGroup(tenant, approvalId, store)
   if (result !== 'settled') throw REFUSALS[result]()
-  const row = await store.approval(tenant, approvalId)
+  const row = await store.approvals.byId(tenant, approvalId)
   if (row === null) throw new GatewayError('NOT_FOUND')
   return row
 }
 
-async function notOfGroup(tenant: string, approvalId: string, store: Pick<Store, 'approval'>): Promise<GatewayError> {
-  const row = await store.approval(tenant, approvalId)
+async function notOfGroup(
+  tenant: string,
+  approvalId: string,
+  store: StorePart<'approvals.byId'>,
+): Promise<GatewayError> {
+  const row = await store.approvals.byId(tenant, approvalId)
   const asked = approverWords(row?.approvers ?? [])
   return new GatewayError('FORBIDDEN', `The policy requires an approver of the group ${asked}; this one is not.`)
 }

@@ -1,6 +1,6 @@
 /** A request for approval in its wire form, for the API and the command line. */
 import type { Approvers } from '../../engine/internal.ts'
-import type { ApprovalRow, ApprovalState } from '../store/store.ts'
+import type { ApprovalRow, ApprovalState } from '../store/approvals.ts'
 import { approvalState, isGrantInForce } from './request.ts'
 
 /** Instants are ISO 8601 in UTC. */

@@ -14,7 +14,9 @@ import { GatewayError } from '../errors/errors.ts'
 import type { AnalyzeRequest, AuthorizeRequest, Flow } from '../flow/flow.ts'
 import { LOCAL_TENANT } from '../callers/api-keys.ts'
 import type { BaselinesConfig } from './settings.ts'
-import type { ApprovalRow, BaselineRow, Store } from '../store/store.ts'
+import type { ApprovalRow } from '../store/approvals.ts'
+import type { BaselineRow } from '../store/baselines.ts'
+import type { StorePart } from '../store/store.ts'
 import { changeOf, ownerOf, REGISTER } from './promotion.ts'
 
 /** A person who accepts a contract. */
@@ -52,7 +54,7 @@ export interface AcceptanceDeps {
     analyze(request: AnalyzeRequest): Promise<{ readonly verdict: AcceptedVerdict }>
     authorize(request: AuthorizeRequest): Promise<{ readonly envelope: Envelope; readonly approvalId: string | null }>
   }
-  readonly store: Pick<Store, 'approval' | 'approvals' | 'decideApproval'>
+  readonly store: StorePart<'approvals.byId' | 'approvals.list' | 'approvals.decide'>
   readonly now: () => number
 }
 
@@ -144,7 +146,7 @@ async function* approvalsOf(
 ): AsyncGenerator<ApprovalRow> {
   let before: string | undefined
   for (;;) {
-    const rows = await store.approvals({
+    const rows = await store.approvals.list({
       tenant,
       state,
       limit: PAGE,
@@ -211,7 +213,7 @@ async function grantOthers(
     await grant(approvalId, tenant, acceptor, deps)
   } catch (error) {
     if (!(error instanceof GatewayError) || error.code !== 'APPROVAL_CONFLICT') throw error
-    const row = await deps.store.approval(tenant, approvalId)
+    const row = await deps.store.approvals.byId(tenant, approvalId)
     if (row !== null && approvalState(row, deps.now()) === 'denied') throw error
   }
 }

@@ -3,7 +3,7 @@
  */
 import type { Route } from '../routing/route.ts'
 import { GatewayError } from '../errors/errors.ts'
-import type { BaselineRow } from '../store/store.ts'
+import type { BaselineRow } from '../store/baselines.ts'
 
 export function isExpired({ contract }: Route, { setAt }: Pick<BaselineRow, 'setAt'>, now: number): boolean {
   const maxAge = contract?.max_age

@@ -10,7 +10,8 @@ import type { ContractSource } from '../routing/route.ts'
 import type { Authorization, AuthorizeRequest, Flow } from '../flow/flow.ts'
 import { sha256Hex } from '../runtime/hash.ts'
 import type { BaselinesConfig } from './settings.ts'
-import type { BaselineRow, CandidateRow, Store } from '../store/store.ts'
+import type { BaselineRow, CandidateRow } from '../store/baselines.ts'
+import type { StorePart } from '../store/store.ts'
 import type { CandidateAnnouncement } from '../telemetry/events.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -78,17 +79,16 @@ export interface BaselinesDeps {
     analyze: AcceptanceDeps['flow']['analyze']
     authorize(request: AuthorizeRequest): Promise<IssuedDecision>
   }
-  readonly store: Pick<
-    Store,
-    | 'baseline'
-    | 'baselineStamp'
-    | 'baselines'
-    | 'setBaseline'
-    | 'baselineCandidate'
-    | 'baselineCandidates'
-    | 'setBaselineCandidate'
-    | 'dropBaselineCandidate'
-    | 'announceCandidate'
+  readonly store: StorePart<
+    | 'baselines.byRoute'
+    | 'baselines.stamp'
+    | 'baselines.list'
+    | 'baselines.set'
+    | 'baselines.candidate'
+    | 'baselines.candidates'
+    | 'baselines.setCandidate'
+    | 'baselines.dropCandidate'
+    | 'baselines.announceCandidate'
   > &
     AcceptanceDeps['store']
   readonly metrics: Metrics
@@ -130,7 +130,7 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
     return row
   }
   const keep = async (row: BaselineRow): Promise<BaselineRow> => {
-    await store.setBaseline(row)
+    await store.baselines.set(row)
     remember(row)
     // When part of an offer was accepted, the rest of it is a candidate immediately.
     candidateSetAt.delete(row.route)
@@ -151,7 +151,7 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
     offeredNow.set(route, digest)
     metrics.set('preflight_baseline_candidate_pending', { route }, candidate === null ? 0 : 1)
     try {
-      await (candidate === null ? store.dropBaselineCandidate(route) : store.setBaselineCandidate(candidate))
+      await (candidate === null ? store.baselines.dropCandidate(route) : store.baselines.setCandidate(candidate))
       if (candidate !== null) await announceOnce(candidate, baseline, deps)
     } catch (error) {
       offeredNow.delete(route)
@@ -182,7 +182,7 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
     const known = pinned.get(route.name)
     if (known === undefined || isExpired(route, known.row, now())) return pinNow(route, offered)
     if (now() - known.checkedAt < RECHECK_MS) return known.row
-    const stamp = await store.baselineStamp(route.name, route.name)
+    const stamp = await store.baselines.stamp(route.name, route.name)
     const isSame = stamp !== null && stamp.digest === known.row.digest && stamp.setAt === known.row.setAt
     if (!isSame) {
       // Another process accepted a part and dropped the candidate: the rest of the offer is still a candidate.
@@ -225,7 +225,7 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
   return {
     baselineFor: (route, whole) => inUse(route, whole) ?? lookUp(route, whole),
     async list() {
-      const [rows, candidates] = await Promise.all([store.baselines(), store.baselineCandidates()])
+      const [rows, candidates] = await Promise.all([store.baselines.list(), store.baselines.candidates()])
       return rows.map((baseline) =>
         viewOf(
           baseline,
@@ -234,8 +234,8 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
       )
     },
     async view(route) {
-      const baseline = await store.baseline(route, route)
-      return baseline === null ? null : viewOf(baseline, (await store.baselineCandidate(route)) ?? undefined)
+      const baseline = await store.baselines.byRoute(route, route)
+      return baseline === null ? null : viewOf(baseline, (await store.baselines.candidate(route)) ?? undefined)
     },
     async promote(routeName, digest, acceptor, only = []) {
       const found = await this.view(routeName)
@@ -270,7 +270,7 @@ async function announceOnce(
   baseline: string,
   { store, metrics, logger, now, announce }: BaselinesDeps,
 ): Promise<void> {
-  if (!(await store.announceCandidate(route, digest, now()))) return
+  if (!(await store.baselines.announceCandidate(route, digest, now()))) return
   metrics.count('preflight_baseline_candidates_total', { route })
   const event = 'baseline.candidate_seen'
   logger.warn({ event, route, digest, baseline }, 'the contract of the upstream differs from the baseline')
@@ -304,7 +304,7 @@ async function pin(
   deps: BaselinesDeps,
   keep: (row: BaselineRow) => Promise<BaselineRow>,
 ): Promise<BaselineRow> {
-  const stored = await deps.store.baseline(route.name, route.name)
+  const stored = await deps.store.baselines.byRoute(route.name, route.name)
   const source = route.contract?.baseline
   if (source === undefined) return stored ?? keep(rowOf(route.name, offered, 'first_use', 'first use', deps.now()))
   const terms = { repository: deps.settings().config.diff.repository, texts: deps.flow }

@@ -7,7 +7,7 @@ import { byCodeUnit } from '../../engine/base.ts'
 import { isRecord } from '../settings/defaults.ts'
 import { GatewayError } from '../errors/errors.ts'
 import type { Flow } from '../flow/flow.ts'
-import type { BaselineRow } from '../store/store.ts'
+import type { BaselineRow } from '../store/baselines.ts'
 
 type BaselineContract = Pick<BaselineRow, 'type' | 'content'>
 

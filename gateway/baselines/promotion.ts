@@ -5,7 +5,7 @@ import type { Route } from '../routing/route.ts'
 import { GatewayError } from '../errors/errors.ts'
 import { LOCAL_TENANT } from '../callers/api-keys.ts'
 import type { BaselinesConfig } from './settings.ts'
-import type { BaselineRow, CandidateRow } from '../store/store.ts'
+import type { BaselineRow, CandidateRow } from '../store/baselines.ts'
 
 /** The operation whose permission makes a candidate the baseline. */
 export const REGISTER = 'register'

@@ -4,7 +4,8 @@
  */
 import { randomUUID } from 'node:crypto'
 import { GatewayError } from '../errors/errors.ts'
-import type { BreakGlassRow, Store } from '../store/store.ts'
+import type { BreakGlassRow } from '../store/break-glass.ts'
+import type { StorePart } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
@@ -30,7 +31,7 @@ export interface BreakGlass {
 }
 
 interface BreakGlassDeps {
-  readonly store: Pick<Store, 'useBreakGlass' | 'breakGlasses' | 'endExpired'>
+  readonly store: StorePart<'breakGlass.use' | 'breakGlass.list' | 'approvals.endExpired'>
   readonly metrics: Metrics
   readonly logger: Logger
   /** Milliseconds since the epoch. */
@@ -54,8 +55,8 @@ export function createBreakGlass(deps: BreakGlassDeps): BreakGlass {
   const refresh = async (): Promise<void> => {
     try {
       const before = new Set(open.map(({ id }) => id))
-      await store.endExpired(latest())
-      open = await store.breakGlasses({ openAt: latest(), limit: LONGEST_LIST })
+      await store.approvals.endExpired(latest())
+      open = await store.breakGlass.list({ openAt: latest(), limit: LONGEST_LIST })
       for (const row of open) if (!before.has(row.id)) announce(row, logger)
     } catch (error) {
       logger.warn({ event: 'break_glass.read_failed', err: error }, 'open break-glass exceptions could not be read')
@@ -64,7 +65,7 @@ export function createBreakGlass(deps: BreakGlassDeps): BreakGlass {
   return {
     async use(route) {
       try {
-        return await store.useBreakGlass(route, latest())
+        return await store.breakGlass.use(route, latest())
       } catch (error) {
         logger.error(
           { event: 'break_glass.record_failed', err: error, route },
@@ -75,7 +76,7 @@ export function createBreakGlass(deps: BreakGlassDeps): BreakGlass {
     },
     async isOpen(route) {
       try {
-        const rows = await store.breakGlasses({ openAt: latest(), route, limit: 1 })
+        const rows = await store.breakGlass.list({ openAt: latest(), route, limit: 1 })
         return rows.length > 0
       } catch {
         // Without a readable store the call is handled as if there were no exception.
@@ -105,7 +106,7 @@ export function isInForce({ closedAt, endedAt, expiresAt }: BreakGlassRow, now: 
 export async function openBreakGlass(
   { route, reason, duration, by }: Opening,
   maximum: number,
-  store: Pick<Store, 'openBreakGlass'>,
+  store: StorePart<'breakGlass.open'>,
   now: number,
 ): Promise<BreakGlassRow> {
   if (duration > maximum) {
@@ -125,7 +126,7 @@ export async function openBreakGlass(
     endedAt: null,
     calls: 0,
   }
-  await store.openBreakGlass(row)
+  await store.breakGlass.open(row)
   return row
 }
 

@@ -1,5 +1,5 @@
 /** A break-glass exception as the API and the command line show it. */
-import type { BreakGlassRow } from '../store/store.ts'
+import type { BreakGlassRow } from '../store/break-glass.ts'
 import { isInForce } from './break-glass.ts'
 
 export function breakGlassView(row: BreakGlassRow, now: number) {

@@ -4,7 +4,7 @@
  */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { sha256Hex } from '../runtime/hash.ts'
-import type { ApiKey, Role } from '../store/store.ts'
+import type { ApiKey, Role } from '../store/api-keys.ts'
 
 /** Default tenant of keys and intercepted calls: a self-hosted gateway usually has one. */
 export const LOCAL_TENANT = 'local'

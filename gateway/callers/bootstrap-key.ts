@@ -19,13 +19,13 @@ interface Bootstrap {
  */
 export async function bootstrapKey(store: Store, own: string | null, at: number): Promise<Bootstrap> {
   if (own !== null) requireUsableBootstrapKey(own)
-  const existing = await store.apiKeys()
+  const existing = await store.apiKeys.list()
   if (existing.length > 0) {
     const isKnown = own === null || existing.some(({ hash }) => hash === hashApiKey(own))
     return { printed: null, warning: isKnown ? null : IGNORED }
   }
   const key = own ?? mintApiKey()
-  await store.createApiKey(apiKeyRow({ key, name: 'bootstrap', role: 'admin', at }))
+  await store.apiKeys.create(apiKeyRow({ key, name: 'bootstrap', role: 'admin', at }))
   return { printed: own === null ? key : null, warning: null }
 }
 

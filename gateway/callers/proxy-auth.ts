@@ -4,7 +4,7 @@ import { hashApiKey, isSignupTenant, LOCAL_TENANT } from './api-keys.ts'
 import type { Route } from '../routing/route.ts'
 import type { Caller } from './caller.ts'
 import type { CallersConfig } from './settings.ts'
-import type { Store } from '../store/store.ts'
+import type { StorePart } from '../store/store.ts'
 
 /** A caller that needs no key. */
 export const ANYBODY: Caller = { tenant: LOCAL_TENANT, audience: null }
@@ -32,14 +32,14 @@ const RECHECK_MS = 1000
 export async function stillCaller(
   holder: KeyHolder,
   { config }: { readonly config: CallersConfig },
-  store: Pick<Store, 'apiKey'>,
+  store: StorePart<'apiKeys.byHash'>,
   now: number,
 ): Promise<Caller | null> {
   const { caller, keyHash } = holder
   if (config.proxy_auth === 'off') return caller
   if (keyHash === null) return null
   if (now - holder.checkedAt < RECHECK_MS) return caller
-  const row = await store.apiKey(keyHash)
+  const row = await store.apiKeys.byHash(keyHash)
   if (row === null || row.revokedAt !== null) return null
   holder.checkedAt = now
   return caller
@@ -52,11 +52,11 @@ export async function stillCaller(
 export async function proxyCaller(
   headers: IncomingHttpHeaders,
   { config }: { readonly config: CallersConfig },
-  store: Pick<Store, 'apiKey'>,
+  store: StorePart<'apiKeys.byHash'>,
 ): Promise<Caller | null> {
   if (config.proxy_auth === 'off') return ANYBODY
   const hash = presentedHash(headers)
-  const row = hash === null ? null : await store.apiKey(hash)
+  const row = hash === null ? null : await store.apiKeys.byHash(hash)
   // A key that anybody can get proves nothing about its holder.
   if (row === null || row.revokedAt !== null || isSignupTenant(row.tenant)) return null
   return { tenant: row.tenant, audience: row.audience }

@@ -9,7 +9,7 @@ import { completeApproval } from '../approvals/resolve.ts'
 import { approvalView } from '../approvals/view.ts'
 import { GatewayError } from '../errors/errors.ts'
 import { LOCAL_TENANT } from '../callers/api-keys.ts'
-import type { ApprovalRow, ApprovalDecision, ApprovalState } from '../store/store.ts'
+import type { ApprovalRow, ApprovalDecision, ApprovalState } from '../store/approvals.ts'
 import { EXIT, type Arguments, type Command, type CommandGroup, type ExitCode } from './command.ts'
 import { configOf, PLACE_OPTIONS } from './config-option.ts'
 import { DEFAULT_LIMIT, LIMIT, positiveInteger } from './number-options.ts'
@@ -42,7 +42,7 @@ const list: Command = {
     const state = STATES.find((known) => known === args.value('state'))
     const limit = positiveInteger(args, 'limit', DEFAULT_LIMIT)
     const filter = { tenant: tenantOf(args), limit, now, ...(state === undefined ? {} : { state }) }
-    const rows = await withStore(args, io, (store) => store.approvals(filter))
+    const rows = await withStore(args, io, (store) => store.approvals.list(filter))
     show(
       args,
       io,

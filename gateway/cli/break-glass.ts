@@ -6,7 +6,7 @@ import { userInfo } from 'node:os'
 import { openBreakGlass } from '../break-glass/break-glass.ts'
 import { breakGlassView } from '../break-glass/view.ts'
 import { GatewayError } from '../errors/errors.ts'
-import type { BreakGlassRow } from '../store/store.ts'
+import type { BreakGlassRow } from '../store/break-glass.ts'
 import { EXIT, UsageError, type Arguments, type Command, type CommandGroup } from './command.ts'
 import { configOf, PLACE_OPTIONS } from './config-option.ts'
 import { positiveInteger } from './number-options.ts'
@@ -26,7 +26,7 @@ const list: Command = {
   run: async (args, io) => {
     const now = Date.now()
     const filter = { limit: LONGEST_LIST, ...(args.flag('open') && { openAt: now }) }
-    const rows = await withStore(args, io, (store) => store.breakGlasses(filter))
+    const rows = await withStore(args, io, (store) => store.breakGlass.list(filter))
     show(
       args,
       io,
@@ -66,7 +66,7 @@ const close: Command = {
   options: [...PLACE_OPTIONS],
   run: async (args, io) => {
     const [id = ''] = args.operands
-    const row = await withStore(args, io, (store) => store.closeBreakGlass(id, byUser(), Date.now()))
+    const row = await withStore(args, io, (store) => store.breakGlass.close(id, byUser(), Date.now()))
     writeLine(
       row === null ? io.stderr : io.stdout,
       row === null

@@ -3,7 +3,7 @@ import { GatewayError } from '../errors/errors.ts'
 import type { KeyRing } from '../keys/key-ring.ts'
 import { readGroups } from '../store/approvers.ts'
 import { ROLES, apiKeyRow, mintApiKey } from '../callers/api-keys.ts'
-import type { ApiKey } from '../store/store.ts'
+import type { ApiKey } from '../store/api-keys.ts'
 import { EXIT, UsageError, type Arguments, type Command, type CommandGroup, type ExitCode } from './command.ts'
 import { configOf, PLACE_OPTIONS } from './config-option.ts'
 import { openExistingRing, withNewStore, withStore } from './data-directory.ts'
@@ -52,7 +52,7 @@ const create: Command = {
       at: Date.now(),
       ...(tenant === undefined ? {} : { tenant }),
     })
-    await withNewStore(args, io, (store) => store.createApiKey(row))
+    await withNewStore(args, io, (store) => store.apiKeys.create(row))
     writeLine(io.stderr, `${role} key ${row.audience} for ${name}, shown once:`)
     writeLine(io.stdout, key)
     return EXIT.good
@@ -66,7 +66,7 @@ const list: Command = {
   operandCount: [0, 0],
   options: [LIST_FORMAT, ...PLACE_OPTIONS],
   run: async (args, io) => {
-    const rows = await withStore(args, io, (store) => store.apiKeys())
+    const rows = await withStore(args, io, (store) => store.apiKeys.list())
     show(args, io, rows.map(apiKeyView), (views) =>
       table(
         ['ID', 'NAME', 'ROLE', 'GROUPS', 'TENANT', 'PLAN', 'CREATED', 'REVOKED'],
@@ -160,8 +160,8 @@ export const keysGroup: CommandGroup = {
 
 async function revokeApiKey(audience: string, args: Arguments, io: CommandIo): Promise<ExitCode> {
   const found = await withStore(args, io, async (store) => {
-    const matching = (await store.apiKeys()).filter((key) => key.audience === audience)
-    for (const { hash } of matching) await store.revokeApiKey(hash, Date.now())
+    const matching = (await store.apiKeys.list()).filter((key) => key.audience === audience)
+    for (const { hash } of matching) await store.apiKeys.revoke(hash, Date.now())
     return matching.length > 0
   })
   return printResult(found, `revoked ${audience}`, `there is no API key ${audience}; see: preflight keys list`, io)

@@ -14,7 +14,7 @@ import { checkpointFile } from '../store/checkpoints.ts'
 import { continuityProblem, isFreshLedger } from '../store/continuity.ts'
 import { ledgerFile } from '../store/open.ts'
 import type { CheckpointRow } from '../store/ledger.ts'
-import type { Store } from '../store/store.ts'
+import type { StorePart } from '../store/store.ts'
 import { EXIT, UsageError, type Arguments, type Command } from './command.ts'
 import { configOf, PLACE_OPTIONS } from './config-option.ts'
 import { requirePath, withAnyStore, withStore } from './data-directory.ts'
@@ -72,7 +72,7 @@ export const acceptLedger: Command = {
   run: async (args, io) => {
     const reason = args.value('reason') ?? ''
     if (reason.trim() === '') throw new UsageError('--reason is empty; give the reason')
-    await withAnyStore(args, io, (store) => store.acceptLedger(`cli:${userInfo().username}`, reason))
+    await withAnyStore(args, io, (store) => store.ledger.accept(`cli:${userInfo().username}`, reason))
     rmSync(checkpointFile(configOf(args, io).data_dir), { force: true })
     writeLine(io.stdout, `accepted ${ledgerFile(configOf(args, io))}`)
     return EXIT.good
@@ -89,8 +89,8 @@ async function checkLedger(args: Arguments, io: CommandIo): Promise<LedgerCheck>
   const own = readKeyFile(keyFile(config.data_dir))
   const keys = verificationKeys(own ?? [], systemClock())
   return withStore(args, io, async (store) => {
-    const { heads, faults, checkpoints } = await store.inspectLedger()
-    const broken = await store.verifyChain()
+    const { heads, faults, checkpoints } = await store.ledger.inspect()
+    const broken = await store.ledger.verifyChain()
     // Checks that would stop a start; a copy without its keys has no checkpoint file either.
     const continuity = own === null ? null : await continuityProblem(config, store, { keySet: () => keys })
     const all = [
@@ -122,11 +122,15 @@ function signatureFaults({ token, chain, sequence, hash }: CheckpointRow, keys: 
     : [`The checkpoint of entry ${sequence} was changed: it was signed for entry ${checkpoint.sequence}.`]
 }
 
-async function tokenFault(token: string, keys: KeySet, store: Pick<Store, 'journalHash'>): Promise<readonly string[]> {
+async function tokenFault(
+  token: string,
+  keys: KeySet,
+  store: StorePart<'ledger.entryHash'>,
+): Promise<readonly string[]> {
   const read = readCheckpoint(token, keys)
   if (!read.ok) return [`A stored checkpoint cannot be checked: ${read.problem}.`]
   const { chain, sequence, hash, issuedAt } = read.checkpoint
-  const found = await store.journalHash(chain, sequence)
+  const found = await store.ledger.entryHash(chain, sequence)
   if (found === hash) return []
   const at = new Date(issuedAt * 1000).toISOString()
   return [

@@ -2,8 +2,9 @@
 import { DECISIONS } from '../../engine/internal.ts'
 import { callEntry } from '../api/call-view.ts'
 import { LOCAL_TENANT } from '../callers/api-keys.ts'
-import { EFFECTS, type CallFilter, type StoredCall } from '../store/call.ts'
-import type { LedgerFilter, Store, StoredDecision } from '../store/store.ts'
+import { EFFECTS, type CallFilter, type StoredCall } from '../store/calls.ts'
+import type { LedgerFilter, StoredDecision } from '../store/decisions.ts'
+import type { StorePart } from '../store/store.ts'
 import { acceptLedger, verifyLedger } from './ledger-check.ts'
 import { EXIT, UsageError, type Arguments, type Command, type CommandGroup, type OptionSpec } from './command.ts'
 import { PLACE_OPTIONS } from './config-option.ts'
@@ -43,7 +44,7 @@ const list: Command = {
   ],
   run: async (args, io) => {
     const filter = filterOf(args, DEFAULT_LIMIT)
-    const rows = await withStore(args, io, (store) => store.ledger(filter))
+    const rows = await withStore(args, io, (store) => store.decisions.list(filter))
     show(args, io, rows.map(decisionView), () => decisionTable(rows))
     return EXIT.good
   },
@@ -80,7 +81,7 @@ const verifyChain: Command = {
   options: PLACE_OPTIONS,
   notes: 'Exit codes: 0 the chain is intact, 1 a row was changed, removed or moved, 3 it could not be read.',
   run: async (args, io) => {
-    const broken = await withStore(args, io, (store) => store.verifyChain())
+    const broken = await withStore(args, io, (store) => store.ledger.verifyChain())
     if (broken === null) writeLine(io.stdout, 'The chain is intact.')
     else
       writeLine(
@@ -128,11 +129,11 @@ function callFilterOf(args: Arguments): CallFilter {
 }
 
 /** Reads pages until there are as many rows as requested. */
-async function newestCalls(store: Pick<Store, 'calls'>, filter: CallFilter): Promise<readonly StoredCall[]> {
+async function newestCalls(store: StorePart<'calls.list'>, filter: CallFilter): Promise<readonly StoredCall[]> {
   const found: StoredCall[] = []
   for (let before: number | null | undefined; before !== null && found.length < filter.limit;) {
     const limit = filter.limit - found.length
-    const page = await store.calls({ ...filter, limit, ...(before === undefined ? {} : { before }) })
+    const page = await store.calls.list({ ...filter, limit, ...(before === undefined ? {} : { before }) })
     found.push(...page.rows)
     before = page.next
   }

@@ -27,10 +27,12 @@ export async function analyzeLocally(request: LocalRequest, args: Arguments, io:
   const flow = createFlow({
     settings: live.current,
     store: {
-      recordDecision: () => Promise.reject(new Error(NOTHING_IS_DECIDED)),
-      openApproval: () => Promise.reject(new Error(NOTHING_IS_DECIDED)),
-      history: () => Promise.resolve([]),
-      usesOf: () => Promise.resolve([]),
+      decisions: {
+        record: () => Promise.reject(new Error(NOTHING_IS_DECIDED)),
+        history: () => Promise.resolve([]),
+      },
+      approvals: { open: () => Promise.reject(new Error(NOTHING_IS_DECIDED)) },
+      uses: { of: () => Promise.resolve([]) },
     },
     signer: () => {
       throw new Error(NOTHING_IS_DECIDED)

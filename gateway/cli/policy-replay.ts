@@ -10,7 +10,8 @@ import { documentLimits } from '../flow/analyst.ts'
 import { replay, type Replaying } from '../flow/replay.ts'
 import { sha256Hex } from '../runtime/hash.ts'
 import type { CaseResult } from '../report/policy-junit.ts'
-import type { LedgerFilter, Store, StoredDecision } from '../store/store.ts'
+import type { LedgerFilter, StoredDecision } from '../store/decisions.ts'
+import type { StorePart } from '../store/store.ts'
 import { EXIT, type Arguments, type ExitCode, type OptionSpec } from './command.ts'
 import { configOf, PLACE_OPTIONS } from './config-option.ts'
 import { instant, LIST_FORMAT, show, table } from './format.ts'
@@ -80,14 +81,14 @@ export async function runReplay(policy: CompiledPolicy, args: Arguments, io: Com
 async function replayed(
   filter: LedgerFilter,
   replaying: Replaying,
-  store: Pick<Store, 'ledger'>,
+  store: StorePart<'decisions.list'>,
 ): Promise<readonly ReplayedDecision[]> {
   const rows: ReplayedDecision[] = []
   const rules = rulesetHash(sha256Hex)
   let before = filter.before
   while (rows.length < filter.limit) {
     const limit = Math.min(PAGE, filter.limit - rows.length)
-    const page = await store.ledger({ ...filter, limit, ...(before !== undefined && { before }) })
+    const page = await store.decisions.list({ ...filter, limit, ...(before !== undefined && { before }) })
     for (const row of page) rows.push(await replayedRow(row, rules, replaying))
     before = page.at(-1)?.sequence
     if (page.length < limit) break

@@ -1,7 +1,7 @@
 /** The consumers that a decision reads: those that the configuration declares, and those that the proxy saw. */
 import type { DeclaredConsumer } from '../../engine/internal.ts'
 import type { ConsumersConfig } from './settings.ts'
-import type { Store } from '../store/store.ts'
+import type { StorePart } from '../store/store.ts'
 
 export function declaredConsumers({ consumers }: Pick<ConsumersConfig, 'consumers'>): readonly DeclaredConsumer[] {
   return consumers.map(({ name, uses }) => ({
@@ -22,11 +22,11 @@ export async function observedConsumers(
   isProxied: boolean,
   { observed_consumers: { window }, routes }: Pick<ConsumersConfig, 'observed_consumers' | 'routes'>,
   now: number,
-  store: Pick<Store, 'usesOf'>,
+  store: StorePart<'uses.of'>,
 ): Promise<readonly DeclaredConsumer[] | null> {
   const served = isProxied ? ids : ids.filter((id) => routes.some(({ name }) => name === id))
   if (window === 0 || served.length === 0) return null
-  const uses = await store.usesOf(served, now - window * 1000)
+  const uses = await store.uses.of(served, now - window * 1000)
   return uses.map(({ consumer, artifact, operation, tool }) => ({
     name: consumer,
     uses: [{ artifact, operation, tool }],

@@ -5,7 +5,8 @@
 import { randomBytes } from 'node:crypto'
 import type { Subject } from '../calls/subject.ts'
 import type { ConsumersConfig } from './settings.ts'
-import type { ObservedUse, Store } from '../store/store.ts'
+import type { ObservedUse } from '../store/uses.ts'
+import type { StorePart } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { createIdentity, type CallerFacts } from './identity.ts'
 
@@ -19,7 +20,7 @@ export interface ConsumerObserver {
 
 interface ConsumerObserverDeps {
   readonly settings: () => { readonly config: Pick<ConsumersConfig, 'observed_consumers'> }
-  readonly store: Pick<Store, 'observationSalt' | 'recordUses'>
+  readonly store: StorePart<'uses.salt' | 'uses.record'>
   readonly logger: Logger
   /** Milliseconds since the epoch. */
   readonly now: () => number
@@ -34,7 +35,7 @@ const MAX_PENDING = 10_000
 
 export async function createConsumerObserver(deps: ConsumerObserverDeps): Promise<ConsumerObserver> {
   const { settings, store, logger, now } = deps
-  const identity = createIdentity(await store.observationSalt(randomBytes(32).toString('hex')))
+  const identity = createIdentity(await store.uses.salt(randomBytes(32).toString('hex')))
   let pending = new Map<string, Counted>()
 
   const flush = async (): Promise<void> => {
@@ -43,7 +44,7 @@ export async function createConsumerObserver(deps: ConsumerObserverDeps): Promis
     pending = new Map()
     const { window, limit } = settings().config.observed_consumers
     try {
-      await store.recordUses({ uses, limit, since: now() - window * 1000 })
+      await store.uses.record({ uses, limit, since: now() - window * 1000 })
     } catch (error) {
       logger.warn(
         { event: 'consumers.write_failed', err: error, uses: uses.length },

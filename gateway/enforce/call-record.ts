@@ -1,8 +1,8 @@
 /** The rows of a judged call, which are durable before anything is sent (law 3 of CONTRIBUTING.md), and the log record of a call that is not forwarded. */
 import type { JudgedAction } from '../protocols/common/action.ts'
 import type { Call } from '../calls/call.ts'
-import type { InterceptionRow } from '../store/call.ts'
-import type { Store } from '../store/store.ts'
+import type { InterceptionRow } from '../store/calls.ts'
+import type { StorePart } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { undecided, type Decided, type CallJudgement } from './judge.ts'
 
@@ -11,7 +11,7 @@ interface RecordedCall {
   readonly call: Call
   readonly action: Pick<JudgedAction, 'name'>
   readonly deps: {
-    readonly store: Pick<Store, 'recordInterception'>
+    readonly store: StorePart<'calls.record'>
     readonly logger: Logger
     readonly now: () => number
   }
@@ -31,7 +31,7 @@ export function recordCall(
   const writings: Promise<void>[] = []
   try {
     for (const row of rowsOf(judgement, effect, breakGlassId, recorded)) {
-      const writing = store.recordInterception(row)
+      const writing = store.calls.record(row)
       if (writing instanceof Promise) writings.push(writing)
     }
   } catch (error) {

@@ -10,7 +10,7 @@ import type { JudgedAction, Permit } from '../protocols/common/action.ts'
 import type { Subject } from '../calls/subject.ts'
 import type { Call } from '../calls/call.ts'
 import type { ListenSettingsInForce } from '../listen/settings.ts'
-import type { Store } from '../store/store.ts'
+import type { StorePart } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Monitoring, Watch } from '../monitoring/monitoring.ts'
@@ -22,7 +22,7 @@ import type { CallVerdict, DecisionVerdict, ReceiptVerdict } from './verdict-cac
 import type { PendingWait, PendingCalls } from './pending-calls.ts'
 
 export interface EnforcementDeps extends JudgeDeps {
-  readonly store: Pick<Store, 'recordInterception'>
+  readonly store: StorePart<'calls.record'>
   readonly monitoring: Pick<Monitoring, 'open'>
   readonly breakGlass: Pick<BreakGlass, 'use' | 'isOpen'>
   readonly pendingCalls: Pick<PendingCalls, 'wait'>

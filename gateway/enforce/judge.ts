@@ -10,7 +10,7 @@ import { UpstreamRefusal, type Ground, type JudgedAction, type Question } from '
 import type { Subject } from '../calls/subject.ts'
 import type { Call } from '../calls/call.ts'
 import type { ListenSettingsInForce } from '../listen/settings.ts'
-import type { BaselineRow } from '../store/store.ts'
+import type { BaselineRow } from '../store/baselines.ts'
 import { createReceiptGate, type ReceiptGate, type ReceiptGateDeps } from './receipt-check.ts'
 import type { CallVerdict, CallChange, Verdicts } from './verdict-cache.ts'
 

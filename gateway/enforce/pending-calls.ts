@@ -4,7 +4,7 @@
  * polling, within a second.
  */
 import { approvalState, isGrantInForce } from '../approvals/request.ts'
-import type { Store } from '../store/store.ts'
+import type { StorePart } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 
 /** The caller's side of a wait. */
@@ -47,7 +47,7 @@ export interface PendingCalls {
 }
 
 interface WaitingRoomDeps {
-  readonly store: Pick<Store, 'approval'>
+  readonly store: StorePart<'approvals.byId'>
   /** True while a break-glass exception of the route is open. */
   readonly isReleased: (route: string) => Promise<boolean>
   /** Maximum number of pending calls. */
@@ -129,7 +129,7 @@ class Wait {
     const { store, isReleased, now, logger } = this.#deps
     const { approvalId, tenant, route } = this.#hold
     try {
-      const row = await store.approval(tenant, approvalId)
+      const row = await store.approvals.byId(tenant, approvalId)
       if (row === null) return 'refused'
       if (isGrantInForce(row, now())) return 'granted'
       if (approvalState(row, now()) !== 'pending') return 'refused'

@@ -5,12 +5,12 @@ import { verifyReceipt } from '../../engine/base.ts'
 import type { IntendedContext, ReceiptStanding, ReceiptVerification, VerifyInput } from '../../engine/internal.ts'
 import { sha256Hex } from '../runtime/hash.ts'
 import type { KeyRing } from '../keys/key-ring.ts'
-import type { Store } from '../store/store.ts'
+import type { StorePart } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 
 export interface PresentedDeps {
   readonly keys: Pick<KeyRing, 'keySet'>
-  readonly store: Pick<Store, 'receiptState' | 'consumeReceipt'>
+  readonly store: StorePart<'receipts.state' | 'receipts.consume'>
   readonly logger: Logger
   /** Milliseconds since the epoch. */
   readonly now: () => number
@@ -46,7 +46,7 @@ export async function consumePresented(question: ReceiptQuestion, deps: Presente
   const decisionId = verdict.payload?.jti
   if (verdict.currently_authorized !== true || decisionId === undefined) return verdict
   try {
-    if (await deps.store.consumeReceipt(decisionId, deps.now())) {
+    if (await deps.store.receipts.consume(decisionId, deps.now())) {
       deps.receiptChanged(decisionId)
       return verdict
     }
@@ -77,7 +77,7 @@ function inputOf(
 
 async function standing(decisionId: string, { store, logger }: PresentedDeps): Promise<ReceiptStanding> {
   try {
-    return (await store.receiptState(decisionId)) ?? 'unknown'
+    return (await store.receipts.state(decisionId)) ?? 'unknown'
   } catch (error) {
     logger.error(
       { event: 'receipt.read_failed', err: error, decision_id: decisionId },

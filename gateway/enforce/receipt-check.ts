@@ -101,8 +101,7 @@ export function createReceiptGate(call: Call, deps: ReceiptGateDeps): ReceiptGat
 
 /** For a second resource of the same call a single-use receipt counts as already used. */
 const USED: PresentedDeps['store'] = {
-  receiptState: () => Promise.resolve('consumed'),
-  consumeReceipt: () => Promise.resolve(false),
+  receipts: { state: () => Promise.resolve('consumed'), consume: () => Promise.resolve(false) },
 }
 
 interface Attempt {

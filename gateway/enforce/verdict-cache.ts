@@ -13,7 +13,8 @@ import type { OfferedCandidate } from '../protocols/common/candidate.ts'
 import type { Ground, ReceiptDemand } from '../protocols/common/action.ts'
 import type { Caller } from '../callers/caller.ts'
 import type { Subject } from '../calls/subject.ts'
-import type { BaselineRow, Store } from '../store/store.ts'
+import type { BaselineRow } from '../store/baselines.ts'
+import type { StorePart } from '../store/store.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
 /**
@@ -89,7 +90,7 @@ export interface Verdicts {
   wordGiven(): void
 }
 
-type VerdictStore = Pick<Store, 'receiptState' | 'approval'>
+type VerdictStore = StorePart<'receipts.state' | 'approvals.byId'>
 
 interface VerdictsDeps {
   readonly flow: Pick<BaselinesDeps['flow'], 'authorize'>
@@ -225,7 +226,7 @@ function keyOf(
 async function isStillCurrent(entry: CachedVerdict, now: number, store: VerdictStore): Promise<boolean> {
   const verdict = await entry.verdict
   const isCurrent =
-    (await store.receiptState(verdict.decisionId)) === 'current' &&
+    (await store.receipts.state(verdict.decisionId)) === 'current' &&
     (await isUnanswered(verdict, entry.tenant, now, store))
   entry.checkedAt = now
   return isCurrent
@@ -239,7 +240,7 @@ async function isUnanswered(
   store: VerdictStore,
 ): Promise<boolean> {
   if (action !== 'REQUEST_APPROVAL' || approvalId === null) return true
-  const row = await store.approval(tenant, approvalId)
+  const row = await store.approvals.byId(tenant, approvalId)
   if (row === null || now >= row.expiresAt) return false
   return approvalState(row, now) !== 'granted'
 }

@@ -10,7 +10,8 @@ import { sha256Hex } from '../runtime/hash.ts'
 import { signatureOf, type ReceiptSigner } from '../keys/receipt-signer.ts'
 import type { MemoryBudget } from '../runtime/memory-budget.ts'
 import type { CurrentFlowSettings, FlowSettings } from './settings.ts'
-import type { DecisionRow, Store } from '../store/store.ts'
+import type { DecisionRow } from '../store/decisions.ts'
+import type { StorePart } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { operationLabel, type Metrics } from '../telemetry/metrics.ts'
 import { createAnalyst, type Analyst } from './analyst.ts'
@@ -21,7 +22,7 @@ import type { AnalyzeRequest, Assessment, Authorization, AuthorizeRequest, Flow 
 
 interface FlowDeps {
   readonly settings: CurrentFlowSettings
-  readonly store: Pick<Store, 'recordDecision' | 'openApproval' | 'history' | 'usesOf'>
+  readonly store: StorePart<'decisions.record' | 'approvals.open' | 'decisions.history' | 'uses.of'>
   /** The key that signs now; read for each decision, so that a rotation takes effect immediately. Throws SIGNER_UNAVAILABLE. */
   readonly signer: () => ReceiptSigner
   /** The memory for large analyses; absent: a budget of its own. */
@@ -66,7 +67,7 @@ async function authorize(request: AuthorizeRequest, deps: FlowDeps, analyst: Ana
     approvalId,
   }
   request.beforeRecord?.(authorization)
-  await deps.store.recordDecision(rowOf(request, authorization, evaluatedAt * 1000))
+  await deps.store.decisions.record(rowOf(request, authorization, evaluatedAt * 1000))
   deps.inputs?.keep(decisionId, request, decidedOn)
   count(request, authorization, { metrics: deps.metrics, policy: input.policy })
   return authorization
@@ -92,7 +93,7 @@ async function approved(
   const now = input.now * 1000
   const ownId = `apr_${randomUUID().replaceAll('-', '')}`
   const opening = approvalOpening(request, verdict, settings.config, { approvalId: ownId, decisionId, now })
-  const row = await store.openApproval(opening)
+  const row = await store.approvals.open(opening)
   const approval = approvalFacts(row, verdict.approver_groups, settings.config, now)
   const event = approval.state === 'granted' ? 'used' : row.approvalId === ownId ? 'opened' : 'joined'
   metrics.count('preflight_approvals_total', { event })

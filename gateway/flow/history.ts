@@ -1,7 +1,8 @@
 /** Earlier decisions of one scope, from the ledger, for policies that use history; they are not read for other policies. */
 import { byCodeUnit, MAX_EARLIER_DECISIONS } from '../../engine/base.ts'
 import type { CompiledPolicy, Digest, EarlierDecision } from '../../engine/internal.ts'
-import type { Store, SupersessionKey } from '../store/store.ts'
+import type { StorePart } from '../store/store.ts'
+import type { SupersessionKey } from '../store/decisions.ts'
 import type { AnalyzeRequest } from './flow.ts'
 
 /**
@@ -25,10 +26,10 @@ export async function earlierDecisions(
   { historyWindow }: Pick<CompiledPolicy, 'historyWindow'>,
   inputFingerprint: Digest,
   now: number,
-  store: Pick<Store, 'history'>,
+  store: StorePart<'decisions.history'>,
 ): Promise<readonly EarlierDecision[]> {
   if (historyWindow === null || request.caller === undefined) return []
-  const rows = await store.history({
+  const rows = await store.decisions.history({
     tenant: request.caller.tenant,
     supersessionKey: scopeKey(request),
     since: now - historyWindow * 1000,

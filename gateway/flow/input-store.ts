@@ -9,14 +9,14 @@ import type { ArtifactFiles, DecideInput } from '../../engine/internal.ts'
 import { digestInThread } from '../runtime/hash.ts'
 import type { MemoryBudget } from '../runtime/memory-budget.ts'
 import type { CurrentFlowSettings } from './settings.ts'
-import type { Store } from '../store/store.ts'
+import type { StorePart } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { AuthorizeRequest } from './flow.ts'
 import type { KeptDecision } from './stored-input.ts'
 
 interface InputKeeperDeps {
   readonly settings: CurrentFlowSettings
-  readonly store: Pick<Store, 'keepInput' | 'keepContent'>
+  readonly store: StorePart<'inputs.keep' | 'inputs.keepContent'>
   /** Inputs that wait to be stored are held in memory. */
   readonly memory: Pick<MemoryBudget, 'tryTake'>
   readonly logger: Logger
@@ -39,7 +39,7 @@ export function createInputKeeper({ settings, store, memory, logger, now }: Inpu
   const keepNow = async (decisionId: string, request: AuthorizeRequest, input: DecideInput): Promise<void> => {
     const { decision, texts } = await keptDecision(request, input)
     const at = now()
-    const missing = await store.keepInput({
+    const missing = await store.inputs.keep({
       decisionId,
       input: JSON.stringify(decision),
       digests: [...texts.keys()],
@@ -49,7 +49,7 @@ export function createInputKeeper({ settings, store, memory, logger, now }: Inpu
       const text = texts.get(digest)
       if (text === undefined) continue
       const { inputs: bound } = settings().config.ledger
-      await store.keepContent({ digest, packed: await packed(text) }, at, bound)
+      await store.inputs.keepContent({ digest, packed: await packed(text) }, at, bound)
     }
   }
 

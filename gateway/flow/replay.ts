@@ -23,7 +23,8 @@ import {
   type Verdict,
 } from '../../engine/internal.ts'
 import { digestInThread, sha256Hex } from '../runtime/hash.ts'
-import type { Store, StoredDecision } from '../store/store.ts'
+import type { StorePart } from '../store/store.ts'
+import type { StoredDecision } from '../store/decisions.ts'
 import { compareOptions } from './compare-options.ts'
 import { eachFile } from './input-store.ts'
 import { KeptConsumers, KeptDecision } from './stored-input.ts'
@@ -31,7 +32,7 @@ import { KeptConsumers, KeptDecision } from './stored-input.ts'
 export interface Replaying {
   readonly policy: CompiledPolicy
   readonly limits: DocumentLimits
-  readonly store: Pick<Store, 'keptInput' | 'keptContent'>
+  readonly store: StorePart<'inputs.byDecision' | 'inputs.content'>
 }
 
 const unpacked = promisify(gunzip)
@@ -45,7 +46,7 @@ export async function replay(
   row: Pick<StoredDecision, 'decisionId' | 'inputFingerprint'> & { readonly policyHash: string | null },
   { policy, limits, store }: Replaying,
 ): Promise<Result<Verdict, string>> {
-  const text = await store.keptInput(row.decisionId)
+  const text = await store.inputs.byDecision(row.decisionId)
   if (text === null)
     return missing('its input was not kept (ledger.inputs was 0, or it was decided by an older version)')
   const kept = await readKept(KeptDecision, text)
@@ -133,7 +134,7 @@ async function consumersOf(
 
 /** Null when it is missing, or does not match its digest. */
 async function contentOf(digest: string, store: Replaying['store']): Promise<string | null> {
-  const packed = await store.keptContent(digest)
+  const packed = await store.inputs.content(digest)
   if (packed === null) return null
   const text = (await unpacked(packed)).toString('utf8')
   return (await digestInThread(text)) === digest ? text : null

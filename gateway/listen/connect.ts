@@ -8,7 +8,7 @@ import type { Socket } from 'node:net'
 import { ServerResponse } from '../runtime/node-http.ts'
 import { readAuthority, type AuthorityReading } from '../network/authority.ts'
 import type { ListenSettingsInForce } from './settings.ts'
-import type { Store } from '../store/store.ts'
+import type { StorePart } from '../store/store.ts'
 import { isSame } from './connection.ts'
 import { recordDenial } from '../upstream/egress-record.ts'
 import { ANYBODY, presentedHash, PROXY_CHALLENGE, proxyCaller, type KeyHolder } from '../callers/proxy-auth.ts'
@@ -27,7 +27,7 @@ import {
 
 interface ConnectDeps extends ConnectionDecisionDeps {
   readonly settings: () => ListenSettingsInForce
-  readonly store: Pick<Store, 'recordInterception' | 'apiKey'>
+  readonly store: StorePart<'calls.record' | 'apiKeys.byHash'>
   /** True at the limit of connections. */
   readonly isFull: () => boolean
   /** The request came on a connection that was already opened to a destination. */

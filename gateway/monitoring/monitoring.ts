@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto'
 import type { Writable } from 'node:stream'
 import type { MonitoringSettings } from './settings.ts'
 import { packageVersion } from '../runtime/package-files.ts'
-import type { Store } from '../store/store.ts'
+import type { StorePart } from '../store/store.ts'
 import {
   candidateEvent,
   resultMembers,
@@ -68,7 +68,7 @@ export type ExecutionReport =
 interface MonitoringDeps {
   readonly config: MonitoringSettings
   readonly dataDir: string
-  readonly store: Pick<Store, 'openWindow' | 'closeWindow' | 'openWindows'>
+  readonly store: StorePart<'windows.open' | 'windows.close' | 'windows.listOpen'>
   readonly metrics: Metrics
   readonly logger: Logger
   /** Milliseconds since the epoch. */
@@ -97,7 +97,7 @@ class WindowMonitoring implements Monitoring {
   async start(): Promise<void> {
     const { store, config } = this.#deps
     const orphans: OpenWindow[] = []
-    for (const row of await store.openWindows()) {
+    for (const row of await store.windows.listOpen()) {
       const window = { ...row, sinks: new Set(this.#sinks) }
       this.#windows.add(window)
       // Only the process that ended saw these calls, so their outcome is unknown.
@@ -127,7 +127,7 @@ class WindowMonitoring implements Monitoring {
     const row = { ...request, windowId: randomUUID(), openedAt: now() }
     const started = telemetryEvent('preflight.execution.started', row, row.openedAt, {}, `${row.windowId}.started`)
     if (this.isWired()) {
-      await store.openWindow({ ...row, closedAt: null, outcome: null })
+      await store.windows.open({ ...row, closedAt: null, outcome: null })
       const sinks = await this.#takers(started)
       const window: OpenWindow = { ...row, sinks }
       this.#windows.add(window)
@@ -195,7 +195,7 @@ class WindowMonitoring implements Monitoring {
     const taken = await Promise.all(this.#sinks.map((sink) => sink.accept([...last, closed], window.sinks.has(sink))))
     metrics.count('preflight_monitoring_windows_closed_total', { outcome })
     try {
-      await store.closeWindow(window.windowId, outcome, at)
+      await store.windows.close(window.windowId, outcome, at)
     } catch (error) {
       // The row stays open in the store; the next start takes it up again.
       const { correlationId } = window

@@ -13,7 +13,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import type { Monitoring } from '../monitoring/monitoring.ts'
 import type { Flow } from '../flow/flow.ts'
 import { bindingOf, provenAt } from '../scm/binding-of.ts'
-import type { Store } from '../store/store.ts'
+import type { StorePart } from '../store/store.ts'
 import type { Validator } from '../validation/validator.ts'
 import type { Recogniser } from './common/action.ts'
 import { createApiConformance } from './http/conformance.ts'
@@ -56,7 +56,7 @@ export interface RecogniserDeps {
   readonly baselines: Pick<Baselines, 'baselineFor'>
   readonly upstreams: Upstreams
   readonly validator: Validator
-  readonly store: Pick<Store, 'bindings' | 'recordInterception'>
+  readonly store: StorePart<'bindings.list' | 'calls.record'>
   readonly monitoring: Pick<Monitoring, 'reportViolation'>
   readonly metrics: Metrics
   readonly logger: Logger

@@ -1,5 +1,6 @@
 /** Whether a tenant's control over a repository is proven (docs/reference/api.md#bindings). */
-import type { BindingRow, Store } from '../store/store.ts'
+import type { BindingRow } from '../store/bindings.ts'
+import type { StorePart } from '../store/store.ts'
 import type { PlatformId } from './platform.ts'
 
 /** Names of repositories differ by case in no platform. */
@@ -12,12 +13,12 @@ export function sameRepository(a: string, b: string): boolean {
  * the name identifies one repository. The platform is never guessed.
  */
 export async function bindingOf(
-  store: Pick<Store, 'bindings'>,
+  store: StorePart<'bindings.list'>,
   tenant: string,
   repository: string,
   platform: PlatformId | null,
 ): Promise<BindingRow | null> {
-  const [only, ...others] = (await store.bindings(tenant)).filter(
+  const [only, ...others] = (await store.bindings.list(tenant)).filter(
     (row) => sameRepository(row.repository, repository) && (platform === null || row.platform === platform),
   )
   return only !== undefined && others.length === 0 ? only : null

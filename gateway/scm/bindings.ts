@@ -1,7 +1,8 @@
 /** Proof that a tenant controls a repository (docs/reference/api.md#bindings): a file with a secret of ours on its default branch. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { GatewayError } from '../errors/errors.ts'
-import type { BindingRow, ChallengeRow, Store } from '../store/store.ts'
+import type { BindingRow, ChallengeRow } from '../store/bindings.ts'
+import type { StorePart } from '../store/store.ts'
 import { isRepositoryName, type ScmAccess, type ScmAddress } from './access.ts'
 import { sameRepository } from './binding-of.ts'
 import type { ScmClient } from './platform.ts'
@@ -10,7 +11,7 @@ import { ScmError } from './scm-error.ts'
 export const MARKER_PATH = '.preflight-bind'
 
 interface BindingDeps {
-  readonly store: Pick<Store, 'challenge' | 'openChallenge' | 'recordBinding'>
+  readonly store: StorePart<'bindings.challenge' | 'bindings.openChallenge' | 'bindings.record'>
   readonly scm: ScmAccess
   /** Milliseconds since the epoch. */
   readonly now: () => number
@@ -36,7 +37,7 @@ export async function openChallenge(
     createdAt,
     expiresAt: createdAt + validity,
   }
-  await store.openChallenge(row)
+  await store.bindings.openChallenge(row)
   return row
 }
 
@@ -53,12 +54,12 @@ export async function proveBinding(
   { tenant, audience, token }: Prover,
   { store, scm, now }: BindingDeps,
 ): Promise<BindingRow> {
-  const challenge = await store.challenge(tenant, challengeId)
+  const challenge = await store.bindings.challenge(tenant, challengeId)
   if (challenge === null) throw new GatewayError('NOT_FOUND')
   if (now() >= challenge.expiresAt) throw notProven('the challenge has expired; ask for a new one')
   const repository = await inaccessible(() => scm.use(challenge, token, (client) => checkMarker(client, challenge)))
   const row = { tenant, platform: challenge.platform, repository, provenAt: now(), provenBy: audience }
-  await store.recordBinding(row)
+  await store.bindings.record(row)
   return row
 }
 

@@ -3,7 +3,7 @@
  * row is found.
  */
 import { sha256Hex } from '../runtime/hash.ts'
-import type { DecisionRow } from './store.ts'
+import type { DecisionRow } from './decisions.ts'
 
 /** The previous hash of the first row. */
 export const GENESIS_HASH = `sha256:${'0'.repeat(64)}`

@@ -5,7 +5,7 @@
 import { dirname, join, resolve } from 'node:path'
 import type { KeyRing } from '../keys/key-ring.ts'
 import { makePrivateDirectory, writePrivateFile } from '../runtime/private-file.ts'
-import type { Store } from './store.ts'
+import type { StorePart } from './store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { signCheckpoint } from './checkpoint-token.ts'
@@ -18,7 +18,7 @@ export interface Checkpoints {
 }
 
 interface CheckpointsDeps {
-  readonly store: Pick<Store, 'ledgerHead' | 'recordCheckpoint'>
+  readonly store: StorePart<'ledger.head' | 'ledger.recordCheckpoint'>
   readonly keys: Pick<KeyRing, 'signer'>
   readonly file: string
   /** Milliseconds between two checks of the head. */
@@ -62,7 +62,7 @@ export function startCheckpoints(deps: CheckpointsDeps): Checkpoints {
 /** @returns the hash of the head that is signed now */
 async function signHead(signed: string | null, deps: CheckpointsDeps): Promise<string | null> {
   const { store, keys, file, metrics, logger, now } = deps
-  const head = await store.ledgerHead()
+  const head = await store.ledger.head()
   if (head === null) throw new Error('the chain of the ledger is gone')
   if (head.hash === signed) return signed
   const at = now()
@@ -71,7 +71,7 @@ async function signHead(signed: string | null, deps: CheckpointsDeps): Promise<s
   // copy.
   makePrivateDirectory(dirname(file))
   writePrivateFile(file, `${token}\n`)
-  await store.recordCheckpoint({ ...head, at, token })
+  await store.ledger.recordCheckpoint({ ...head, at, token })
   metrics.count('preflight_ledger_checkpoints_total', { result: 'written' })
   metrics.set('preflight_ledger_checkpoint_sequence', {}, head.sequence)
   metrics.set('preflight_ledger_checkpoint_hash', {}, hashPrefix(head.hash))

@@ -11,7 +11,7 @@ import { readPrivateFile, type PrivateFileKind } from '../runtime/private-file.t
 import { StartupError } from '../errors/startup-error.ts'
 import { ledgerFile } from './open.ts'
 import type { HeldCheckpoint, LedgerHead } from './ledger.ts'
-import type { Store } from './store.ts'
+import type { StorePart } from './store.ts'
 import { readCheckpoint } from './checkpoint-token.ts'
 import { checkpointFile } from './checkpoints.ts'
 import { statsOf } from '../runtime/regular-file.ts'
@@ -41,7 +41,7 @@ export function requireKnownLedger(config: Places): void {
   )
 }
 
-type Ledger = Pick<Store, 'ledgerHead' | 'journalHash' | 'newestCheckpoint'>
+type Ledger = StorePart<'ledger.head' | 'ledger.entryHash' | 'ledger.newestCheckpoint'>
 
 /** Called once the store is open: it must contain the entry that was signed last. Throws a StartupError. */
 export async function requireContinuity(config: Places, store: Ledger, keys: Pick<KeyRing, 'keySet'>): Promise<void> {
@@ -56,10 +56,10 @@ export async function continuityProblem(
   keys: Pick<KeyRing, 'keySet'>,
 ): Promise<string | null> {
   const ledger = ledgerFile(config)
-  const head = await store.ledgerHead()
+  const head = await store.ledger.head()
   if (head === null || head.sequence === 0) return `The ledger ${ledger} has no chain: it was removed.`
-  const held = await store.newestCheckpoint(head.chain)
-  if (held !== null && (await store.journalHash(held.chain, held.sequence)) !== held.hash)
+  const held = await store.ledger.newestCheckpoint(head.chain)
+  if (held !== null && (await store.ledger.entryHash(held.chain, held.sequence)) !== held.hash)
     return `The ledger ${ledger} does not contain entry ${held.sequence}, which was signed at ${instant(held.at)}: its end was cut off.`
   const file = checkpointFile(config.data_dir)
   const token = readPrivateFile(file, CHECKPOINT)
@@ -69,7 +69,7 @@ export async function continuityProblem(
   // After the keys were replaced the signature cannot be checked; the ledger must contain the named entry all the same.
   const checkpoint = read.ok ? read.checkpoint : read.claimed
   if (checkpoint === null) return null
-  const found = await store.journalHash(checkpoint.chain, checkpoint.sequence)
+  const found = await store.ledger.entryHash(checkpoint.chain, checkpoint.sequence)
   if (found === checkpoint.hash) return olderFile(file, checkpoint, held)
   const at = instant(checkpoint.issuedAt * 1000)
   if (head.chain !== checkpoint.chain) return `The ledger ${ledger} is another one than was signed at ${at} (${file}).`

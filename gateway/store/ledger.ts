@@ -31,3 +31,19 @@ export interface LedgerReport {
 
 /** A check stops after this many faults: the first ones show where to look. */
 export const MOST_FAULTS = 50
+
+export interface Ledger {
+  /** Recomputes the hash chain of the decisions; the first sequence that does not fit, or null. */
+  verifyChain(): Promise<number | null>
+  /** Checks everything under the chain. It takes long and delays this store's writes: for the command line. */
+  inspect(): Promise<LedgerReport>
+  /** Null: the chain was removed. */
+  head(): Promise<LedgerHead | null>
+  /** Hash of one entry; null when the chain has none there. */
+  entryHash(chain: string, sequence: number): Promise<string | null>
+  /** The newest signed head of a chain in the ledger; null: none. */
+  newestCheckpoint(chain: string): Promise<HeldCheckpoint | null>
+  recordCheckpoint(row: CheckpointRow): Promise<void>
+  /** A person accepts this ledger in place of the one that the last checkpoint is about. */
+  accept(by: string, reason: string): Promise<void>
+}

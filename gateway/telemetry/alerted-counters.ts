@@ -7,7 +7,7 @@ import type { Metrics } from './metrics.ts'
 
 /** Each adds nothing to a counter that is there already. */
 export function startAlertedCounters(metrics: Metrics, { routes }: { readonly routes: readonly Route[] }): void {
-  metrics.count('preflight_store_failures_total', { operation: 'recordDecision' }, 0)
+  metrics.count('preflight_store_failures_total', { operation: 'decisions.record' }, 0)
   metrics.count('preflight_store_failures_total', { operation: 'recordInterceptions' }, 0)
   for (const entrance of ['forward', 'connect', 'redirect'])
     metrics.count('preflight_egress_denials_total', { entrance, reason: 'metadata' }, 0)

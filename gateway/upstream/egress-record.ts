@@ -7,7 +7,7 @@ import type { EgressDenial } from './egress-policy.ts'
 import type { Entrance } from '../routing/entrance.ts'
 import type { Caller } from '../callers/caller.ts'
 import type { Call } from '../calls/call.ts'
-import type { Store } from '../store/store.ts'
+import type { StorePart } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
@@ -15,7 +15,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 export const EGRESS_ROUTE = 'egress'
 
 export interface EgressRecordDeps {
-  readonly store: Pick<Store, 'recordInterception'>
+  readonly store: StorePart<'calls.record'>
   readonly metrics: Metrics
   readonly logger: Logger
   /** Milliseconds since the epoch. */
@@ -99,7 +99,7 @@ async function record(
   executionAction: 'STOP' | 'CONTINUE',
   { store, now }: EgressRecordDeps,
 ): Promise<void> {
-  await store.recordInterception({
+  await store.calls.record({
     correlationId,
     tenant: caller.tenant,
     decisionId: null,

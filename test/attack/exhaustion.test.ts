@@ -26,7 +26,10 @@ async function decisions(count: number, length: number) {
       return { ...issued, envelope: { ...issued.envelope, summary: 'x'.repeat(length) } }
     },
   }
-  const store = { receiptState: () => Promise.resolve('current' as const), approval: () => Promise.resolve(null) }
+  const store = {
+    receipts: { state: () => Promise.resolve('current' as const) },
+    approvals: { byId: () => Promise.resolve(null) },
+  }
   const verdicts = createVerdicts({ flow, store, metrics: createMetrics(), now: Date.now })
   const loaded = loadConfig({
     environment: {},

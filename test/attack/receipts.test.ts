@@ -128,7 +128,7 @@ test('a key that is revoked ends what it opened: no further request inside its C
   })
   const key = mintApiKey()
   const row = apiKeyRow({ key, name: 'pod', role: 'agent', at: clock })
-  await proxy.store.createApiKey(row)
+  await proxy.store.apiKeys.create(row)
   const { host } = new URL(upstream.origin)
   const { socket, head } = await openConnect(proxy.url, host, [`Proxy-Authorization: Bearer ${key}`])
   assert.equal(statusOf(head), 200)
@@ -141,7 +141,7 @@ test('a key that is revoked ends what it opened: no further request inside its C
   assert.equal(await ask(), 200)
   clock += 5000
   assert.equal(await ask(), 200, 'the key still holds')
-  await proxy.store.revokeApiKey(row.hash, clock)
+  await proxy.store.apiKeys.revoke(row.hash, clock)
   clock += 5000
   assert.equal(await ask(), 407)
   assert.equal(upstream.requests.length, 2)

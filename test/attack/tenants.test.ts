@@ -139,9 +139,9 @@ describe('a key of another tenant', () => {
     const { body: answer } = await api.post('/api/v1/preflight', body)
     token = textAt(answer, 'chain_receipt')
     const decision = textAt(answer, 'decision_result', 'decision_id')
-    const row = await api.store.decisionById('local', decision)
+    const row = await api.store.decisions.byId('local', decision)
     assert.ok(row)
-    const approval = await api.store.openApproval({
+    const approval = await api.store.approvals.open({
       ...row,
       approvalId: 'apr_matrix',
       key: 'matrix',
@@ -159,14 +159,14 @@ describe('a key of another tenant', () => {
     })
     const challenge = await api.post('/api/v1/bindings/challenge', { platform: 'scm_a', repository: 'acme/pets' })
     const baseline = { route: ROUTE.name, artifactId: ROUTE.name, type: 'mcp_manifest', setAt: 1 } as const
-    await api.store.setBaseline({
+    await api.store.baselines.set({
       ...baseline,
       content: '{"tools":[]}',
       digest: `sha256:${'b'.repeat(64)}`,
       source: 'first_use',
       setBy: 'route',
     })
-    await api.store.setBaselineCandidate({
+    await api.store.baselines.setCandidate({
       route: ROUTE.name,
       type: 'mcp_manifest',
       content: '{"tools":[{"name":"a","inputSchema":{"type":"object"}}]}',
@@ -174,7 +174,7 @@ describe('a key of another tenant', () => {
       seenAt: 1,
     })
     const at = Date.now()
-    await api.store.openBreakGlass({
+    await api.store.breakGlass.open({
       id: 'bg_matrix',
       route: ROUTE.name,
       reason: 'an incident of local',
@@ -186,7 +186,7 @@ describe('a key of another tenant', () => {
       endedAt: null,
       calls: 0,
     })
-    await api.store.recordBinding({
+    await api.store.bindings.record({
       tenant: 'local',
       platform: 'scm_a',
       repository: REPOSITORY,
@@ -249,7 +249,7 @@ describe('a key of another tenant', () => {
     assert.equal(at(approval.body, 'approval', 'state'), 'pending')
     assert.equal((await api.baselines.view(ROUTE.name))?.candidate?.digest, CANDIDATE)
     assert.deepEqual(
-      (await api.store.breakGlasses({ limit: 10 })).map(({ id, closedAt }) => [id, closedAt]),
+      (await api.store.breakGlass.list({ limit: 10 })).map(({ id, closedAt }) => [id, closedAt]),
       [['bg_matrix', null]],
     )
   })

@@ -5,8 +5,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, suite, test } from 'node:test'
-import { EFFECTS } from '../../gateway/store/call.ts'
-import { CALL_COLUMNS, PROTECTED } from '../../gateway/store/sqlite/journal.ts'
+import { EFFECTS } from '../../gateway/store/calls.ts'
+import { CALL_COLUMNS, PROTECTED } from '../../gateway/store/sql/journal.ts'
 import { openSqliteStore } from '../../gateway/store/sqlite/store.ts'
 import { decisionRow } from '../fakes/decision-row.ts'
 import { exported, namesIn, namesOf, rowsIn, saveFiles, sectionOf } from './page.ts'
@@ -22,8 +22,8 @@ async function ledger(name: string): Promise<string> {
   const file = join(root, name)
   const store = await openSqliteStore({ file, calls: 'durable', flushMilliseconds: 5 })
   for (const id of ['a', 'b', 'c'])
-    await store.recordDecision(decisionRow({ decisionId: `dec_${id}`, repository: 'größe', supersessionKey: 'one' }))
-  await store.consumeReceipt('dec_c', 5)
+    await store.decisions.record(decisionRow({ decisionId: `dec_${id}`, repository: 'größe', supersessionKey: 'one' }))
+  await store.receipts.consume('dec_c', 5)
   await store.close()
   return file
 }
@@ -79,7 +79,7 @@ suite('the programs of ledger.md', () => {
     ])
     assert.equal(brokenDecision(file), null)
     const store = await openSqliteStore({ file, calls: 'durable', flushMilliseconds: 5 })
-    assert.deepEqual(journalReport(file), { heads: [await store.ledgerHead()], faults: [] })
+    assert.deepEqual(journalReport(file), { heads: [await store.ledger.head()], faults: [] })
     await store.close()
   })
   const CHANGES: Readonly<Record<string, readonly [sql: string, row: number | null, faults: number]>> = {

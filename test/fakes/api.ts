@@ -19,7 +19,9 @@ import { openKeyRing, type KeyRing } from '../../gateway/keys/key-ring.ts'
 import { createScmAccess } from '../../gateway/scm/access.ts'
 import type { CurrentSettings } from '../../gateway/config/settings.ts'
 import { openStore } from '../../gateway/store/open.ts'
-import type { Role, Store } from '../../gateway/store/store.ts'
+import type { Role } from '../../gateway/store/api-keys.ts'
+import type { Store } from '../../gateway/store/store.ts'
+import { withFaults, type StoreFaults } from './store-faults.ts'
 import { createLogger } from '../../gateway/telemetry/log.ts'
 import { createMetrics, type Metrics } from '../../gateway/telemetry/metrics.ts'
 import { createMonitoring, type Monitoring } from '../../gateway/monitoring/monitoring.ts'
@@ -67,7 +69,7 @@ export interface ApiFake {
 
 export interface ApiOptions {
   readonly config?: Readonly<Record<string, unknown>>
-  readonly storeFaults?: (store: Store) => Partial<Store>
+  readonly storeFaults?: (store: Store) => StoreFaults
   readonly policy?: CompiledPolicy
   readonly now?: () => number
 }
@@ -80,7 +82,7 @@ export async function startApi(options: ApiOptions = {}): Promise<ApiFake> {
   const policy = options.policy ?? shippedPolicy(config.policy)
   const settings = () => ({ config, policy, generation: 1 })
   const realStore = await openStore(config)
-  const store: Store = Object.assign(Object.create(realStore), options.storeFaults?.(realStore))
+  const store = withFaults(realStore, options.storeFaults?.(realStore))
   const keys = await openKeyRing(directory)
   const metrics = createMetrics()
   const log: string[] = []
@@ -124,7 +126,7 @@ export async function startApi(options: ApiOptions = {}): Promise<ApiFake> {
   const url = `http://127.0.0.1:${port}`
   const newKey: ApiFake['newKey'] = async (role, rest = {}) => {
     const made = mintApiKey('test')
-    await realStore.createApiKey(apiKeyRow({ key: made, name: role, role, at: now(), ...rest }))
+    await realStore.apiKeys.create(apiKeyRow({ key: made, name: role, role, at: now(), ...rest }))
     return made
   }
   const key = await newKey('agent')

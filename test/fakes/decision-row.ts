@@ -1,5 +1,5 @@
 /** A decision row with every column filled; tests name only what they are about. */
-import type { DecisionRow } from '../../gateway/store/store.ts'
+import type { DecisionRow } from '../../gateway/store/decisions.ts'
 
 export function decisionRow(overrides: Partial<DecisionRow> = {}): DecisionRow {
   return {

@@ -23,15 +23,16 @@ export class FaultCounter {
 }
 
 /** The same object; each call of a method is a use. A method that answers a promise rejects, any other throws. */
-export function faulty<T extends object>(target: T, counter: FaultCounter): T {
+export function faulty<T extends object>(target: T, counter: FaultCounter, prefix = ''): T {
   return new Proxy(target, {
     get(_, name) {
       const value: unknown = Reflect.get(target, name)
+      if (isAggregate(value)) return faulty(value, counter, `${String(name)}.`)
       if (typeof value !== 'function') return value
       return (...args: unknown[]): unknown => {
         const isAsync = isLikelyAsync(target, name)
         try {
-          counter.use(String(name))
+          counter.use(prefix + String(name))
         } catch (error) {
           if (isAsync) return Promise.reject(error)
           throw error
@@ -50,6 +51,13 @@ export function faultyMembers<T extends object>(target: T, counter: FaultCounter
       return Reflect.get(target, name)
     },
   })
+}
+
+/** The methods of a store are in its aggregates. */
+function isAggregate(value: unknown): value is object {
+  return (
+    typeof value === 'object' && value !== null && Object.values(value).some((member) => typeof member === 'function')
+  )
 }
 
 /** Metrics and signers are synchronous; everything else here is a store. */

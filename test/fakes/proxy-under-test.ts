@@ -16,9 +16,10 @@ import { recognisers } from '../../gateway/protocols/lazy-registry.ts'
 import { createProxy, type Proxy } from '../../gateway/proxy.ts'
 import { createAuthorities, type Authorities } from '../../gateway/tls/authorities.ts'
 import { openStore } from '../../gateway/store/open.ts'
-import type { InterceptionRow } from '../../gateway/store/call.ts'
+import type { InterceptionRow } from '../../gateway/store/calls.ts'
 import type { Store } from '../../gateway/store/store.ts'
 import type { TelemetryEvent } from '../../gateway/telemetry/events.ts'
+import { withFaults, type StoreFaults } from './store-faults.ts'
 import { createLogger } from '../../gateway/telemetry/log.ts'
 import { createMetrics, type Metrics } from '../../gateway/telemetry/metrics.ts'
 import { createMonitoring, type Monitoring } from '../../gateway/monitoring/monitoring.ts'
@@ -51,7 +52,7 @@ export interface ProxyOptions {
   readonly decide?: (request: AuthorizeRequest) => Decision
   readonly compare?: Flow['compare']
   readonly config?: Readonly<Record<string, unknown>>
-  readonly storeFaults?: Partial<Store>
+  readonly storeFaults?: StoreFaults
   /** Around the real store. */
   readonly wrapStore?: (store: Store) => Store
   readonly now?: () => number
@@ -77,7 +78,7 @@ export async function startProxy(options: ProxyOptions): Promise<ProxyUnderTest>
     decide: options.decide ?? (() => 'ALLOW'),
     ...(options.compare === undefined ? {} : { compare: options.compare }),
     record: (request, { envelope, expiresAt }) =>
-      store.recordDecision(
+      store.decisions.record(
         decisionRow({
           decisionId: envelope.decision_id,
           decision: envelope.decision,
@@ -89,12 +90,16 @@ export async function startProxy(options: ProxyOptions): Promise<ProxyUnderTest>
       ),
   })
   const wrapped = options.wrapStore?.(store) ?? store
-  const faultyStore: Store = Object.assign(Object.create(wrapped), options.storeFaults, {
-    recordInterception: (row: InterceptionRow) => {
-      interceptions.push(row)
-      return (options.storeFaults?.recordInterception ?? ((one: InterceptionRow) => wrapped.recordInterception(one)))(
-        row,
-      )
+  const faults = options.storeFaults ?? {}
+  const record = faults.calls?.record ?? ((row: InterceptionRow) => wrapped.calls.record(row))
+  const faultyStore = withFaults(wrapped, {
+    ...faults,
+    calls: {
+      ...faults.calls,
+      record: (row) => {
+        interceptions.push(row)
+        return record(row)
+      },
     },
   })
   const monitoring = createMonitoring({

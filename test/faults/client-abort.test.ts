@@ -77,7 +77,7 @@ for (const protocol of ['mcp', 'http'] as const) {
       await until(() => upstream.openExchanges() === 0, 'no exchange is left at the upstream')
       await until(() => proxy.listener.openCalls() === 0, 'no call is left in the proxy')
       await until(() => proxy.monitoring.openCount() === 0, 'no monitoring window is left')
-      assert.deepEqual(await proxy.store.openWindows(), [])
+      assert.deepEqual(await proxy.store.windows.listOpen(), [])
       const outcomes = proxy.events
         .filter(({ type }) => type === 'preflight.execution.finished')
         .map(({ data }) => data['outcome'])

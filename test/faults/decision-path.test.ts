@@ -57,17 +57,17 @@ for (const [what, options, code] of [
   ['the decision cannot be made durable', { decide: storeDown }, 'STORE_UNAVAILABLE'],
   [
     'the baseline cannot be read',
-    { storeFaults: { baseline: () => Promise.reject(new GatewayError('STORE_UNAVAILABLE')) } },
+    { storeFaults: { baselines: { byRoute: () => Promise.reject(new GatewayError('STORE_UNAVAILABLE')) } } },
     'STORE_UNAVAILABLE',
   ],
   [
     'the baseline cannot be pinned',
-    { storeFaults: { setBaseline: () => Promise.reject(new GatewayError('STORE_UNAVAILABLE')) } },
+    { storeFaults: { baselines: { set: () => Promise.reject(new GatewayError('STORE_UNAVAILABLE')) } } },
     'STORE_UNAVAILABLE',
   ],
   [
     'the call cannot be recorded',
-    { storeFaults: { recordInterception: () => Promise.reject(new GatewayError('STORE_UNAVAILABLE')) } },
+    { storeFaults: { calls: { record: () => Promise.reject(new GatewayError('STORE_UNAVAILABLE')) } } },
     'STORE_UNAVAILABLE',
   ],
 ] as const satisfies readonly (readonly [string, Partial<ProxyOptions>, string])[]) {
@@ -85,7 +85,7 @@ test('when the state of a receipt is unknown, the decision is not used again', a
   let clock = Date.now()
   const { upstream, proxy } = await scene(t, {
     now: () => clock,
-    storeFaults: { receiptState: () => Promise.reject(new GatewayError('STORE_UNAVAILABLE')) },
+    storeFaults: { receipts: { state: () => Promise.reject(new GatewayError('STORE_UNAVAILABLE')) } },
   })
   assert.equal((await fetch(`${proxy.url}/pets`)).status, 200)
   clock += 1001
@@ -104,7 +104,7 @@ test('a fault passes: the next call is judged anew', async (t) => {
 test('when the monitoring window cannot be made durable, a call that needs one is stopped', async (t) => {
   const { upstream, proxy } = await scene(t, {
     decide: () => 'WARN',
-    storeFaults: { openWindow: () => Promise.reject(new GatewayError('STORE_UNAVAILABLE')) },
+    storeFaults: { windows: { open: () => Promise.reject(new GatewayError('STORE_UNAVAILABLE')) } },
   })
   assert.equal((await fetch(`${proxy.url}/pets`)).status, 503)
   assert.equal(upstream.requests.length, 0)

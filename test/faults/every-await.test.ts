@@ -54,10 +54,10 @@ const SCENES: Readonly<Record<string, FlowScene>> = {
     good: 'CONTINUE_WITH_MONITORING',
     async prepare(store, authorize) {
       await authorize()
-      const [row] = await store.approvals({ tenant: 'local', limit: 1, now: NOW })
+      const [row] = await store.approvals.list({ tenant: 'local', limit: 1, now: NOW })
       assert.ok(row)
       const word = { state: 'granted', by: 'v:1', groups: [], comment: '', at: NOW, validUntil: NOW + 60_000 } as const
-      await store.decideApproval({ tenant: 'local', approvalId: row.approvalId, isFourEyes: true, ...word })
+      await store.approvals.decide({ tenant: 'local', approvalId: row.approvalId, isFourEyes: true, ...word })
     },
   },
 }
@@ -129,11 +129,11 @@ async function decided(
 
 /** What comes after the bytes are out, or informs only, may fail: the effect is there, and was permitted. */
 const AFTERWARDS: ReadonlySet<string> = new Set([
-  'closeWindow',
-  'recordUses',
-  'observationSalt',
+  'windows.close',
+  'uses.record',
+  'uses.salt',
   // What an operator is shown of a contract that came and went.
-  'dropBaselineCandidate',
+  'baselines.dropCandidate',
 ])
 
 async function called(t: TestContext, options: Partial<ProxyOptions>, counter: FaultCounter) {

@@ -48,11 +48,11 @@ for (const [what, options] of [
       },
     },
   ],
-  ['the baseline cannot be read', { storeFaults: { baseline: down } }],
-  ['the baseline cannot be pinned', { storeFaults: { setBaseline: down } }],
-  ['the question cannot be recorded', { storeFaults: { recordInterception: down } }],
-  ['a window cannot be opened', { decide: () => 'WARN', storeFaults: { openWindow: down } }],
-  ['an exception cannot be looked up', { decide: () => 'BLOCK', storeFaults: { useBreakGlass: down } }],
+  ['the baseline cannot be read', { storeFaults: { baselines: { byRoute: down } } }],
+  ['the baseline cannot be pinned', { storeFaults: { baselines: { set: down } } }],
+  ['the question cannot be recorded', { storeFaults: { calls: { record: down } } }],
+  ['a window cannot be opened', { decide: () => 'WARN', storeFaults: { windows: { open: down } } }],
+  ['an exception cannot be looked up', { decide: () => 'BLOCK', storeFaults: { breakGlass: { use: down } } }],
 ] as const satisfies readonly (readonly [string, Partial<ProxyOptions>])[]) {
   test(`when ${what} the answer is no`, async (t) => {
     const { status } = await fetch(await askedWith(t, options))

@@ -15,16 +15,16 @@ test('a thread that dies fails the calls under way, and a new one takes over', a
   const writer = new URL('../fakes/dying-writer.ts', import.meta.url)
   const client = await startClient({ file, locks: [] }, { onFault: (error) => faults.push(error.message) }, writer)
   t.after(() => client.close())
-  await client.call('recordDecision', decisionRow())
+  await client.call('decisions.record', [decisionRow()])
 
-  const killed = await Promise.allSettled([client.call('probe', file), client.call('receiptState', 'dec_1')])
+  const killed = await Promise.allSettled([client.call('health.probe', []), client.call('receipts.state', ['dec_1'])])
   assert.ok(killed.every((result) => result.status === 'rejected' && result.reason.code === 'STORE_UNAVAILABLE'))
   assert.deepEqual(faults, ['the store thread ended'])
-  await assert.rejects(client.call('receiptState', 'dec_1'), { code: 'STORE_UNAVAILABLE' }, 'no new thread at once')
+  await assert.rejects(client.call('receipts.state', ['dec_1']), { code: 'STORE_UNAVAILABLE' }, 'no new thread at once')
 
-  const state = await untilAnswered(() => client.call('receiptState', 'dec_1'))
+  const state = await untilAnswered(() => client.call('receipts.state', ['dec_1']))
   assert.equal(state, 'current')
-  await client.call('recordDecision', decisionRow({ decisionId: 'dec_2' }))
+  await client.call('decisions.record', [decisionRow({ decisionId: 'dec_2' })])
 })
 
 async function untilAnswered<T>(ask: () => Promise<T>): Promise<T> {

@@ -26,9 +26,9 @@ describe('an API key', () => {
 
   it('is asked for with 401 when it is missing, unknown, malformed or revoked', async () => {
     const revoked = await api.newKey('agent')
-    const row = (await api.store.apiKeys()).at(-1)
+    const row = (await api.store.apiKeys.list()).at(-1)
     assert.ok(row)
-    await api.store.revokeApiKey(row.hash, Date.now())
+    await api.store.apiKeys.revoke(row.hash, Date.now())
     for (const authorization of ['', 'Bearer', 'Bearer pf_live_unknown', `Basic ${api.key}`, `Bearer ${revoked}`]) {
       const { status, body, headers } = await api.post(PREFLIGHT, analysis, { authorization })
       assert.equal(status, 401, authorization)
@@ -179,10 +179,12 @@ describe('closing', () => {
     const gate = Promise.withResolvers<void>()
     const api = await startApi({
       storeFaults: (store) => ({
-        recordDecision: async (row) => {
-          asked.resolve()
-          await gate.promise
-          return store.recordDecision(row)
+        decisions: {
+          record: async (row) => {
+            asked.resolve()
+            await gate.promise
+            return store.decisions.record(row)
+          },
         },
       }),
     })
@@ -238,7 +240,7 @@ describe('sign-up', () => {
     assert.match(key, /^pf_live_/)
     assert.equal(at(body, 'plan'), 'free')
     assert.equal((await api.post(PREFLIGHT, analysis, { authorization: `Bearer ${key}` })).status, 200)
-    assert.ok(!JSON.stringify(await api.store.apiKeys()).includes(key))
+    assert.ok(!JSON.stringify(await api.store.apiKeys.list()).includes(key))
     await api.close()
   })
 
@@ -253,7 +255,7 @@ describe('sign-up', () => {
     const refused = answers.find(({ status }) => status === 409)
     assert.equal(at(refused?.body, 'error'), 'ALREADY_SIGNED_UP')
     assert.equal((await ask('other@example.org')).status, 201)
-    assert.equal((await api.store.apiKeys()).filter(({ plan }) => plan === 'free').length, 2)
+    assert.equal((await api.store.apiKeys.list()).filter(({ plan }) => plan === 'free').length, 2)
     await api.close()
   })
 

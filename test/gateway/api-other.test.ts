@@ -118,7 +118,7 @@ describe('execution telemetry', () => {
     assert.equal(at(body, 'execution_action'), 'CONTINUE_WITH_MONITORING')
     return textAt(body, 'correlation_id')
   }
-  const open = async () => (await api.store.openWindows()).map(({ correlationId }) => correlationId)
+  const open = async () => (await api.store.windows.listOpen()).map(({ correlationId }) => correlationId)
 
   it('opens a window with the decision, and the report of the caller closes it', async () => {
     const id = await decide()

@@ -274,9 +274,9 @@ describe('the ledger', () => {
       at: Date.parse('2026-01-31T12:00:00Z'),
     } as const
     const violations = [{ where: 'structuredContent', message: 'is missing' }]
-    await api.store.recordInterception(call)
-    await api.store.recordInterception({ ...call, effect: 'drifted', violations })
-    await api.store.recordInterception({ ...call, tenant: 'other' })
+    await api.store.calls.record(call)
+    await api.store.calls.record({ ...call, effect: 'drifted', violations })
+    await api.store.calls.record({ ...call, tenant: 'other' })
     await until(async () => (await listed('')).length === 2, 'the call records are written')
     const [drifted] = await listed('&effect=drifted&route=shop')
     assert.equal(at(drifted, 'pattern'), 'TOOL_RESULT_SHAPE_DRIFT')

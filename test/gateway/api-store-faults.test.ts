@@ -20,9 +20,11 @@ describe('a store that cannot be written', () => {
   before(async () => {
     api = await startApi({
       storeFaults: (store: Store) => ({
-        recordDecision: (row) => (isFull ? diskFull() : store.recordDecision(row)),
-        consumeReceipt: (id, at) => (isFull ? diskFull() : store.consumeReceipt(id, at)),
-        receiptState: (id) => (isFull ? diskFull() : store.receiptState(id)),
+        decisions: { record: (row) => (isFull ? diskFull() : store.decisions.record(row)) },
+        receipts: {
+          consume: (id, at) => (isFull ? diskFull() : store.receipts.consume(id, at)),
+          state: (id) => (isFull ? diskFull() : store.receipts.state(id)),
+        },
       }),
     })
   })
@@ -90,7 +92,7 @@ describe('other things that fail on the decision path', () => {
 
   it('give 500 with the cause in the log only, and no decision, when something breaks that nobody foresaw', async () => {
     const api = await startApi({
-      storeFaults: () => ({ recordDecision: () => Promise.reject(new TypeError('secret of the inside')) }),
+      storeFaults: () => ({ decisions: { record: () => Promise.reject(new TypeError('secret of the inside')) } }),
     })
     const { status, body, text } = await api.post(PREFLIGHT, request)
     assert.equal(status, 500)
@@ -103,9 +105,11 @@ describe('other things that fail on the decision path', () => {
   it('never send a stored envelope that breaks the producer schema', async () => {
     const api = await startApi({
       storeFaults: (store) => ({
-        decisionById: async (tenant, id) => {
-          const row = await store.decisionById(tenant, id)
-          return row && { ...row, envelope: row.envelope.replace('"safe_for_agent":true', '"safe_for_agent":false') }
+        decisions: {
+          byId: async (tenant, id) => {
+            const row = await store.decisions.byId(tenant, id)
+            return row && { ...row, envelope: row.envelope.replace('"safe_for_agent":true', '"safe_for_agent":false') }
+          },
         },
       }),
     })

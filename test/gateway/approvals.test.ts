@@ -7,7 +7,7 @@ import { after, before, describe, it, test } from 'node:test'
 import { compilePolicy, type CompiledPolicy } from '../../engine/internal.ts'
 import { sha256Hex } from '../../gateway/runtime/hash.ts'
 import { openSqliteStore } from '../../gateway/store/sqlite/store.ts'
-import type { ApprovalOpening } from '../../gateway/store/store.ts'
+import type { ApprovalOpening } from '../../gateway/store/approvals.ts'
 import { startApi, type ApiFake } from '../fakes/api.ts'
 import { run } from '../fakes/command-io.ts'
 import { pets, PETS_WITH_POST, PETS_WITHOUT_DELETE } from '../fakes/contracts.ts'
@@ -226,7 +226,7 @@ describe('an approval', () => {
 })
 
 test('when the request for approval cannot be kept there is no decision and no receipt', async (t) => {
-  const api = await startApi({ policy: approvalPack(), storeFaults: () => ({ openApproval: lost }) })
+  const api = await startApi({ policy: approvalPack(), storeFaults: () => ({ approvals: { open: lost } }) })
   t.after(() => api.close())
   const request = {
     preflight_mode: 'authorize',
@@ -331,9 +331,14 @@ test('the command line lists, grants and denies where the data lies', async (t) 
   const dataDir = mkdtempSync(join(tmpdir(), 'preflight-approvals-'))
   t.after(() => rmSync(dataDir, { recursive: true, force: true }))
   const store = await openSqliteStore({ file: join(dataDir, 'ledger.db'), calls: 'durable', flushMilliseconds: 5 })
-  await store.openApproval(OPENING)
-  await store.openApproval({ ...OPENING, approvalId: 'apr_2', key: 'sha256:l' })
-  await store.openApproval({ ...OPENING, approvalId: 'apr_3', key: 'sha256:m', approvers: [['payments', 'security']] })
+  await store.approvals.open(OPENING)
+  await store.approvals.open({ ...OPENING, approvalId: 'apr_2', key: 'sha256:l' })
+  await store.approvals.open({
+    ...OPENING,
+    approvalId: 'apr_3',
+    key: 'sha256:m',
+    approvers: [['payments', 'security']],
+  })
   await store.close()
   const cli = (...words: readonly string[]) => run(['approvals', ...words, '--data-dir', dataDir])
 

@@ -78,7 +78,7 @@ test('a decision about files can be made again from what was kept', async (t) =>
     files: { './parts/pets.yaml': FILES['parts/pets.yaml'] },
   })
   await api.inputs.close()
-  const row = await api.store.decisionById('local', textAt(body, 'decision_result', 'decision_id'))
+  const row = await api.store.decisions.byId('local', textAt(body, 'decision_result', 'decision_id'))
   assert.ok(row !== null)
   const policy = compilePolicy(
     {

@@ -324,7 +324,7 @@ test('callers who are offered different contracts in turns do not write a candid
   const { baselines, route, store } = await start(t, { now: () => clock })
   await baselines.baselineFor(route, V1)
   const V3 = contract('{"tools":[{"name":"newest"}]}')
-  const kept = async () => (await store.baselineCandidate('tools'))?.digest
+  const kept = async () => (await store.baselines.candidate('tools'))?.digest
   for (const offered of [V2, V3, V2, V3]) await baselines.baselineFor(route, offered)
   assert.equal(await kept(), V2.digest)
   clock += 1000

@@ -14,8 +14,8 @@ after(() => rmSync(directory, { recursive: true, force: true }))
 test('the ledger is listed with filters and its chain is checked', async () => {
   const data = join(directory, 'ledger')
   const store = await openSqliteStore({ file: join(data, 'ledger.db'), calls: 'durable', flushMilliseconds: 5 })
-  await store.recordDecision(decisionRow({ decisionId: 'dec_a', operation: 'merge' }))
-  await store.recordDecision(decisionRow({ decisionId: 'dec_b', operation: 'deploy' }))
+  await store.decisions.record(decisionRow({ decisionId: 'dec_a', operation: 'merge' }))
+  await store.decisions.record(decisionRow({ decisionId: 'dec_b', operation: 'deploy' }))
   await store.close()
   const listed = await run(['ledger', 'list', '--data-dir', data, '--operation', 'deploy', '--format', 'json'])
   const rows: { decision_id: string; decision_result: object }[] = JSON.parse(listed.stdout)
@@ -46,9 +46,9 @@ test('calls are listed with what was done with them, and where they depart from 
     violations: null,
     at: 1_000,
   } as const
-  await store.recordInterception(call)
+  await store.calls.record(call)
   const violations = [{ where: 'body#/id', message: 'must be integer' }]
-  await store.recordInterception({ ...call, effect: 'drifted', violations })
+  await store.calls.record({ ...call, effect: 'drifted', violations })
   await store.close()
   const listed = await run(['ledger', 'calls', '--data-dir', data, '--effect', 'drifted', '--format', 'json'])
   const rows: { pattern: string; violations: object }[] = JSON.parse(listed.stdout)

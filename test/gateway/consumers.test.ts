@@ -12,7 +12,8 @@ import { createIdentity } from '../../gateway/consumers/identity.ts'
 import { observedConsumers } from '../../gateway/consumers/known.ts'
 import { createConsumerObserver } from '../../gateway/consumers/observer.ts'
 import { openSqliteStore } from '../../gateway/store/sqlite/store.ts'
-import type { ObservedUse, Store } from '../../gateway/store/store.ts'
+import type { ObservedUse } from '../../gateway/store/uses.ts'
+import type { Store } from '../../gateway/store/store.ts'
 import type { CurrentSettings } from '../../gateway/config/settings.ts'
 import { createLogger } from '../../gateway/telemetry/log.ts'
 import { fakePolicy } from '../fakes/decisions.ts'
@@ -176,28 +177,28 @@ suite('what was seen', () => {
   test('is bounded: past the limit of one tool the rest counts as one, and what is old is forgotten', async (t) => {
     const store = await opened(t)
     const uses = ['a', 'b', 'c', 'd'].map((name, index) => use(name, 'echo', index))
-    await store.recordUses({ uses, limit: 2, since: 0 })
-    await store.recordUses({ uses: [use('a', 'echo', 9), use('e', 'add', 9)], limit: 2, since: 0 })
+    await store.uses.record({ uses, limit: 2, since: 0 })
+    await store.uses.record({ uses: [use('a', 'echo', 9), use('e', 'add', 9)], limit: 2, since: 0 })
     const names = async () =>
-      (await store.usesOf(['tools'], 0)).map(({ consumer, tool }) => `${consumer} ${tool}`).sort()
+      (await store.uses.of(['tools'], 0)).map(({ consumer, tool }) => `${consumer} ${tool}`).sort()
     assert.deepEqual(await names(), ['a echo', 'b echo', 'e add', 'others echo'])
-    await store.recordUses({ uses: [], limit: 2, since: 4 })
+    await store.uses.record({ uses: [], limit: 2, since: 4 })
     assert.deepEqual(await names(), ['a echo', 'e add'])
   })
 
   test('is named alike by every process on one store', async (t) => {
     const directory = folder(t)
     const [one, two] = [await opened(t, directory), await opened(t, directory)]
-    assert.equal(await one.observationSalt('first'), 'first')
-    assert.equal(await two.observationSalt('second'), 'first')
+    assert.equal(await one.uses.salt('first'), 'first')
+    assert.equal(await two.uses.salt('second'), 'first')
   })
 
   test('is not looked at where the window is closed, and what cannot be written holds up nothing', async () => {
-    const faulty = { observationSalt: () => Promise.resolve('s'), recordUses: () => Promise.reject(new Error('gone')) }
+    const faulty = { salt: () => Promise.resolve('s'), record: () => Promise.reject(new Error('gone')) }
     const closed = settings({ observed_consumers: { window: 0 } })
     const off = await createConsumerObserver({
       settings: closed,
-      store: { ...faulty, recordUses: () => assert.fail('nothing was to be written') },
+      store: { uses: { ...faulty, record: () => assert.fail('nothing was to be written') } },
       logger: createLogger('silent'),
       now: () => 0,
     })
@@ -205,7 +206,7 @@ suite('what was seen', () => {
     await off.close()
     const lines: string[] = []
     const logger = createLogger('warn', { write: (line: string) => void lines.push(line) })
-    const lossy = await createConsumerObserver({ settings: settings(), store: faulty, logger, now: () => 0 })
+    const lossy = await createConsumerObserver({ settings: settings(), store: { uses: faulty }, logger, now: () => 0 })
     lossy.note(caller('web'), 'tools', subject('echo'))
     await lossy.close()
     assert.match(lines.join(), /consumers.write_failed/)

@@ -10,7 +10,7 @@ import { createFlow } from '../../gateway/flow/authorize.ts'
 import type { AuthorizeRequest, Flow } from '../../gateway/flow/flow.ts'
 import { createMemoryBudget } from '../../gateway/runtime/memory-budget.ts'
 import { createPool } from '../../gateway/flow/pool.ts'
-import type { DecisionRow } from '../../gateway/store/store.ts'
+import type { DecisionRow } from '../../gateway/store/decisions.ts'
 import { createLogger } from '../../gateway/telemetry/log.ts'
 import { createMetrics } from '../../gateway/telemetry/metrics.ts'
 import { manifest, PETS, PETS_WITH_POST, PETS_WITHOUT_DELETE } from '../fakes/contracts.ts'
@@ -113,10 +113,9 @@ function flowWith(t: TestContext, parts: { record?: (row: DecisionRow) => Promis
   const flow = createFlow({
     settings: settingsOf(),
     store: {
-      recordDecision: parts.record ?? (() => Promise.resolve()),
-      openApproval: noAnswer,
-      history: noAnswer,
-      usesOf: noAnswer,
+      decisions: { record: parts.record ?? (() => Promise.resolve()), history: noAnswer },
+      approvals: { open: noAnswer },
+      uses: { of: noAnswer },
     },
     signer: parts.sign ?? (() => key.signer),
     inputs: null,

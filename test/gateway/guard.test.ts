@@ -98,7 +98,7 @@ describe('a guarded tool', () => {
     const outcome = await guarded().write_file({ path: 'pets.json', content: DEPRECATED })
     assert.equal(outcome.verdict.kind, 'WARN')
     assert.deepEqual(ran, ['pets.json'])
-    assert.deepEqual(await api.store.openWindows(), [])
+    assert.deepEqual(await api.store.windows.listOpen(), [])
     assert.match(await api.metrics.text(), /preflight_monitoring_windows_closed_total\{outcome="SUCCEEDED"\} 1/)
   })
 

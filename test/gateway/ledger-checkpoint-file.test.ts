@@ -71,7 +71,7 @@ const LOSSES: Readonly<Record<string, (data: string) => Promise<void> | void>> =
   'a checkpoint file from before the last checkpoint of the ledger': async (data) => {
     const older = readFileSync(checkpointFile(data))
     const store = await open(data)
-    await store.recordDecision(decisionRow({ decisionId: 'dec_later' }))
+    await store.decisions.record(decisionRow({ decisionId: 'dec_later' }))
     await store.close()
     await (await start(data)).close()
     writeFileSync(checkpointFile(data), older)
@@ -79,7 +79,7 @@ const LOSSES: Readonly<Record<string, (data: string) => Promise<void> | void>> =
   'a ledger whose last signed entry is not there, beside an older checkpoint file': async (data) => {
     const older = readFileSync(checkpointFile(data))
     const store = await open(data)
-    await store.recordDecision(decisionRow({ decisionId: 'dec_later' }))
+    await store.decisions.record(decisionRow({ decisionId: 'dec_later' }))
     await store.close()
     await (await start(data)).close()
     writeFileSync(checkpointFile(data), older)
@@ -118,7 +118,7 @@ test('an equally old copy of the ledger and its file starts, and its metric fall
   const copy = place()
   cpSync(data, copy, { recursive: true })
   const store = await open(data)
-  for (const id of ['1', '2', '3']) await store.recordDecision(decisionRow({ decisionId: `dec_${id}` }))
+  for (const id of ['1', '2', '3']) await store.decisions.record(decisionRow({ decisionId: `dec_${id}` }))
   await store.close()
   const newest = await signedSequence(data)
   const older = await signedSequence(copy)

@@ -33,9 +33,9 @@ const open = (data: string): Promise<Store> =>
 /** A row of every kind that is under the chain, some of them changed since. */
 async function fill(store: Store): Promise<void> {
   for (const id of ['a', 'b', 'c', 'd'])
-    await store.recordDecision(decisionRow({ decisionId: `dec_${id}`, supersessionKey: id < 'c' ? 'one' : id }))
-  await store.consumeReceipt('dec_b', 1)
-  await store.revokeReceipt('local', 'dec_c', 'leaked', 'v:1', 2)
+    await store.decisions.record(decisionRow({ decisionId: `dec_${id}`, supersessionKey: id < 'c' ? 'one' : id }))
+  await store.receipts.consume('dec_b', 1)
+  await store.receipts.revoke('local', 'dec_c', 'leaked', 'v:1', 2)
   const call = {
     tenant: 'local',
     route: 'shop',
@@ -50,32 +50,32 @@ async function fill(store: Store): Promise<void> {
     breakGlassId: null,
     violations: null,
   } as const
-  for (let n = 0; n < 3; n += 1) await store.recordInterception({ ...call, ...rest, correlationId: `c${n}`, at: n })
+  for (let n = 0; n < 3; n += 1) await store.calls.record({ ...call, ...rest, correlationId: `c${n}`, at: n })
   const baseline = { route: 'shop', artifactId: 'shop', type: 'openapi', content: '{}', digest: 'd' } as const
-  await store.setBaseline({ ...baseline, source: 'file', setBy: 'x', setAt: 1 })
-  await store.setBaseline({ ...baseline, source: 'promotion', setBy: 'y', setAt: 2 })
+  await store.baselines.set({ ...baseline, source: 'file', setBy: 'x', setAt: 1 })
+  await store.baselines.set({ ...baseline, source: 'promotion', setBy: 'y', setAt: 2 })
   const key = apiKeyRow({ key: mintApiKey(), name: 'k', role: 'agent', at: 1 })
-  await store.createApiKey(key)
-  await store.revokeApiKey(key.hash, 2)
+  await store.apiKeys.create(key)
+  await store.apiKeys.revoke(key.hash, 2)
   const exception = { route: 'shop', reason: 'r', openedBy: 'cli:x', openedAt: 1, expiresAt: 10 }
-  await store.openBreakGlass({ id: 'bg', ...exception, closedBy: null, closedAt: null, endedAt: null, calls: 0 })
-  await store.useBreakGlass('shop', 2)
-  await store.closeBreakGlass('bg', 'cli:y', 3)
-  await store.recordBinding({
+  await store.breakGlass.open({ id: 'bg', ...exception, closedBy: null, closedAt: null, endedAt: null, calls: 0 })
+  await store.breakGlass.use('shop', 2)
+  await store.breakGlass.close('bg', 'cli:y', 3)
+  await store.bindings.record({
     tenant: 'local',
     platform: 'scm_a',
     repository: 'Acme/Pets',
     provenAt: 1,
     provenBy: 'v:1',
   })
-  await store.recordBinding({
+  await store.bindings.record({
     tenant: 'local',
     platform: 'scm_a',
     repository: 'acme/pets',
     provenAt: 2,
     provenBy: 'v:1',
   })
-  await store.openApproval({
+  await store.approvals.open({
     approvalId: 'apr',
     key: 'k',
     tenant: 'local',
@@ -105,7 +105,7 @@ async function fill(store: Store): Promise<void> {
     by: 'v:3',
     groups: [],
   } as const
-  await store.decideApproval({ ...settling, comment: 'fine', at: 2, validUntil: 99 })
+  await store.approvals.decide({ ...settling, comment: 'fine', at: 2, validUntil: 99 })
 }
 
 /** A filled ledger with its keys and one checkpoint, closed. */
@@ -226,11 +226,11 @@ suite('preflight ledger verify', () => {
   test('a ledger that was taken back to an earlier state is found by its checkpoint, wherever that was kept', async () => {
     const data = place()
     const store = await open(data)
-    await store.recordDecision(decisionRow({ decisionId: 'dec_0' }))
+    await store.decisions.record(decisionRow({ decisionId: 'dec_0' }))
     await store.close()
     copyFileSync(join(data, 'ledger.db'), join(data, 'old.db'))
     const later = await open(data)
-    await later.consumeReceipt('dec_0', 1)
+    await later.receipts.consume('dec_0', 1)
     const keys = await openKeyRing(data)
     const log: string[] = []
     const logger = createLogger('info', { write: (line) => void log.push(line) })

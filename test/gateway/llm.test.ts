@@ -163,7 +163,7 @@ for (const [path, body, reported] of PROVIDERS) {
     assert.equal(await first.text(), 'data: one\n\ndata: [DONE]\n\n')
     assert.equal(made.flow.asked[0]?.artifacts[0]?.type, 'agent_tools')
     assert.equal(upstream.requests[0]?.body, JSON.stringify(body))
-    assert.equal((await made.store.baseline('model', 'model'))?.source, 'first_use')
+    assert.equal((await made.store.baselines.byRoute('model', 'model'))?.source, 'first_use')
     const stopping = await startProxy({
       routes: [{ name: 'model', match: { path: '/' }, upstream: upstream.origin, protocol: 'llm' }],
       decide: () => 'BLOCK',
@@ -243,7 +243,7 @@ test('secrets of hosted tools are no part of the table, and kept nowhere', async
   await send('/v1/responses', hosted('first secret'))
   await send('/v1/responses', hosted('second secret'))
   assert.equal(made.flow.asked.length, 1)
-  assert.doesNotMatch(JSON.stringify(await made.store.baseline('model', 'model')), /secret/)
+  assert.doesNotMatch(JSON.stringify(await made.store.baselines.byRoute('model', 'model')), /secret/)
 })
 
 test('the agent that the body names is the one that the header names, or the call is refused', async (t) => {

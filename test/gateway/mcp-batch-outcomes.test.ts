@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
-import type { MonitoringWindowRow } from '../../gateway/store/store.ts'
+import { withFaults } from '../fakes/store-faults.ts'
 import { startProxy, type ProxyUnderTest, type ProxyOptions } from '../fakes/proxy-under-test.ts'
 import { until } from '../fakes/until.ts'
 import { listAt, at } from '../json.ts'
@@ -106,10 +106,12 @@ test('a response that breaks off gives the outcome of the calls it reported; the
 test('a batch of which one window cannot be opened does not go on, and leaves none open', async (t) => {
   let windows = 0
   const proxy = await scene(t, 'json', (store) =>
-    Object.assign(Object.create(store), {
-      openWindow(row: MonitoringWindowRow): Promise<void> {
-        windows += 1
-        return windows === 2 ? Promise.reject(new Error('disk full')) : store.openWindow(row)
+    withFaults(store, {
+      windows: {
+        open(row): Promise<void> {
+          windows += 1
+          return windows === 2 ? Promise.reject(new Error('disk full')) : store.windows.open(row)
+        },
       },
     }),
   )

@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { test, type TestContext } from 'node:test'
 import type { Config } from '../../gateway/config/schema.ts'
-import type { MonitoringWindowRow, Store } from '../../gateway/store/store.ts'
+import type { MonitoringWindowRow } from '../../gateway/store/windows.ts'
+import type { StorePart } from '../../gateway/store/store.ts'
 import type { Outcome } from '../../gateway/telemetry/events.ts'
 import { createLogger } from '../../gateway/telemetry/log.ts'
 import { createMetrics, type Metrics } from '../../gateway/telemetry/metrics.ts'
@@ -17,19 +18,21 @@ import { startEventReceiver } from '../fakes/event-receiver.ts'
 import { until } from '../fakes/until.ts'
 import { at } from '../json.ts'
 
-type WindowStore = Pick<Store, 'openWindow' | 'closeWindow' | 'openWindows'>
+type WindowStore = StorePart<'windows.open' | 'windows.close' | 'windows.listOpen'>
 
 function windowStore(rows = new Map<string, MonitoringWindowRow>()): WindowStore & { readonly rows: typeof rows } {
   return {
     rows,
-    openWindow: (row) => Promise.resolve(void rows.set(row.windowId, row)),
-    closeWindow: (id, outcome, closedAt) => {
-      const row = rows.get(id)
-      if (row === undefined || row.closedAt !== null) return Promise.resolve(false)
-      rows.set(id, { ...row, outcome, closedAt })
-      return Promise.resolve(true)
+    windows: {
+      open: (row) => Promise.resolve(void rows.set(row.windowId, row)),
+      close: (id, outcome, closedAt) => {
+        const row = rows.get(id)
+        if (row === undefined || row.closedAt !== null) return Promise.resolve(false)
+        rows.set(id, { ...row, outcome, closedAt })
+        return Promise.resolve(true)
+      },
+      listOpen: () => Promise.resolve([...rows.values()].filter(({ closedAt }) => closedAt === null)),
     },
-    openWindows: () => Promise.resolve([...rows.values()].filter(({ closedAt }) => closedAt === null)),
   }
 }
 
@@ -199,7 +202,7 @@ test('a call that was under way when the gateway died is UNKNOWN at the next sta
 test('an end that was reported but not stored is reported again under the same id', async (t) => {
   const rows = new Map<string, MonitoringWindowRow>()
   const store = windowStore(rows)
-  const down = { ...store, closeWindow: () => Promise.reject(new Error('the disk is full')) }
+  const down = { windows: { ...store.windows, close: () => Promise.reject(new Error('the disk is full')) } }
   const first = await start(t, { sinks: [{ type: 'log' }], store: down })
   await (await monitored(first.monitoring, window('run-1'))).finish(RESULT)
   const second = await start(t, { sinks: [{ type: 'log' }], store })

@@ -71,7 +71,7 @@ test('a past that cannot be read is no decision', async (t) => {
     t,
     { rules: [BREAKING, RETRIED] },
     {
-      storeFaults: () => ({ history: () => Promise.reject(new Error('the disk is gone')) }),
+      storeFaults: () => ({ decisions: { history: () => Promise.reject(new Error('the disk is gone')) } }),
     },
   )
   const { status, body } = await api.post('/api/v1/preflight', request(PETS_WITH_POST))

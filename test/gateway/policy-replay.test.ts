@@ -71,7 +71,7 @@ test('under its own policy every decision comes out with the fingerprint that it
     await decided(api, '{'),
   ]
   for (const id of ids) {
-    const row = await api.store.decisionById('local', id)
+    const row = await api.store.decisions.byId('local', id)
     assert.ok(row)
     const again = await replay(
       { ...row, policyHash: policy.hash },
@@ -167,7 +167,7 @@ test('texts are kept once, and the least recently used give way', async (t) => {
   assert.equal(texts.length, 3)
   const bound = texts.reduce((sum, { size }) => sum + size, 0)
   const packed = new Uint8Array(texts[0]?.size ?? 0)
-  await api.store.keepContent({ digest: 'sha256:new', packed }, Date.now(), bound)
+  await api.store.inputs.keepContent({ digest: 'sha256:new', packed }, Date.now(), bound)
   assert.equal(held().length, 3)
   assert.equal(held().at(-1)?.digest, 'sha256:new')
   assert.deepEqual(held().slice(0, 2), texts.slice(1))
@@ -184,7 +184,7 @@ test('a text that was changed in the store is no input', async (t) => {
 
 test('an input that cannot be kept holds up no decision', async (t) => {
   const api = await started(t, {
-    storeFaults: () => ({ keepInput: () => Promise.reject(new Error('the disk is gone')) }),
+    storeFaults: () => ({ inputs: { keep: () => Promise.reject(new Error('the disk is gone')) } }),
   })
   const { status, body } = await api.post('/api/v1/preflight', request(PETS_WITH_POST))
   assert.equal(status, 200)
@@ -197,7 +197,7 @@ test('a grant counts in the replay of its own policy, and under another it does 
   const asks = { rules: [{ ...BREAKING, then: 'REQUIRE_APPROVAL' }] }
   const api = await started(t, { policy: policyOf(asks) })
   await decided(api, PETS_WITHOUT_DELETE)
-  const [row] = await api.store.approvals({ tenant: 'local', limit: 1, now: Date.now() })
+  const [row] = await api.store.approvals.list({ tenant: 'local', limit: 1, now: Date.now() })
   const approver = await api.newKey('approver')
   await api.post(`/api/v1/approvals/${row?.approvalId}/grant`, {}, { authorization: `Bearer ${approver}` })
   await decided(api, PETS_WITHOUT_DELETE)

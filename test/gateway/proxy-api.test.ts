@@ -108,7 +108,7 @@ test('a baseline from a file is what calls are judged against', async (t) => {
   const { proxy } = await scene(t, { contract: { baseline: { file } } })
   await fetch(`${proxy.url}/pets`)
   assert.doesNotMatch(proxy.flow.asked[0]?.artifacts[0]?.before ?? '', /pets\/mine/)
-  assert.equal((await proxy.store.baseline('pets', 'pets'))?.source, 'file')
+  assert.equal((await proxy.store.baselines.byRoute('pets', 'pets'))?.source, 'file')
 })
 
 test('a contract that cannot be read stops the call with 503, and lets it through on a route that fails open', async (t) => {

@@ -106,7 +106,7 @@ test('the first manifest seen is pinned as the baseline when the agent lists', a
   const { proxy, agent } = await scene(t)
   await agent.client.listTools()
   await agent.client.callTool({ name: 'echo', arguments: {} })
-  const baseline = await proxy.store.baseline('tools', 'tools')
+  const baseline = await proxy.store.baselines.byRoute('tools', 'tools')
 
   assert.equal(baseline?.source, 'first_use')
   assert.deepEqual(JSON.parse(baseline?.content ?? ''), {
@@ -121,7 +121,7 @@ test('a manifest that comes in pages is whole only with its last page', async (t
   upstream.tools = [ECHO, ADD, tool('third', {}, {})]
   const first = await agent.client.listTools({})
   await agent.client.callTool({ name: 'third', arguments: {} })
-  const baseline = await proxy.store.baseline('tools', 'tools')
+  const baseline = await proxy.store.baselines.byRoute('tools', 'tools')
 
   assert.ok(first.tools.length > 0)
   assert.equal(JSON.parse(baseline?.content ?? '{}').tools.length, 3)
@@ -134,7 +134,7 @@ test('a decision serves later calls of the same tool, and its revocation ends th
   await agent.client.callTool({ name: 'echo', arguments: {} })
   assert.equal(proxy.flow.asked.length, 1)
 
-  await proxy.store.revokeReceipt('local', 'dec_1', 'test', 'tester', clock)
+  await proxy.store.receipts.revoke('local', 'dec_1', 'test', 'tester', clock)
   clock += 1001
   await agent.client.callTool({ name: 'echo', arguments: {} })
   assert.equal(proxy.flow.asked.length, 2)

@@ -10,7 +10,7 @@ import { openContract } from '../../gateway/validation/contract.ts'
 import type { HttpMessage } from '../../gateway/validation/message.ts'
 import { createValidator } from '../../gateway/validation/validator.ts'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
-import type { Store } from '../../gateway/store/store.ts'
+import type { StoreFaults } from '../fakes/store-faults.ts'
 import { startProxy, type ProxyUnderTest } from '../fakes/proxy-under-test.ts'
 import { SHOP } from '../fakes/shop-contract.ts'
 import { until } from '../fakes/until.ts'
@@ -178,7 +178,7 @@ interface Options {
   readonly contract?: unknown
   readonly now?: () => number
   readonly config?: Readonly<Record<string, unknown>>
-  readonly storeFaults?: Partial<Store>
+  readonly storeFaults?: StoreFaults
 }
 
 async function scene(
@@ -295,7 +295,7 @@ test('a refused call is recorded each time, and told to the sinks once in a whil
 
 test('a refusal stands although it cannot be recorded', async (t) => {
   const { post, proxy, upstream } = await scene(t, {
-    storeFaults: { recordInterception: () => Promise.reject(new Error('disk full')) },
+    storeFaults: { calls: { record: () => Promise.reject(new Error('disk full')) } },
   })
   assert.equal((await post('{"kind":"cow"}')).status, 422)
   assert.equal(upstream.requests.length, 0)

@@ -124,9 +124,9 @@ describe('what the holder of a key sees', () => {
     token = textAt(answer, 'chain_receipt')
     const id = textAt(answer, 'decision_result', 'decision_id')
     const fingerprint = textAt(answer, 'decision_result', 'fingerprint')
-    const row = await api.store.decisionById('local', id)
+    const row = await api.store.decisions.byId('local', id)
     assert.ok(row)
-    const approval = await api.store.openApproval({
+    const approval = await api.store.approvals.open({
       ...row,
       approvalId: 'apr_matrix',
       key: 'matrix',
@@ -142,7 +142,7 @@ describe('what the holder of a key sees', () => {
       expiresAt: Date.now() + 60_000,
       approvers: [],
     })
-    await api.store.recordInterception({
+    await api.store.calls.record({
       correlationId: 'c1',
       tenant: 'local',
       decisionId: id,

@@ -6,7 +6,8 @@ import { Type } from '../../../engine/base.ts'
 import { completeApproval } from '../../approvals/resolve.ts'
 import { approvalView } from '../../approvals/view.ts'
 import { GatewayError } from '../../errors/errors.ts'
-import type { ApiKey, ApprovalRow, ApprovalDecision } from '../../store/store.ts'
+import type { ApiKey } from '../../store/api-keys.ts'
+import type { ApprovalRow, ApprovalDecision } from '../../store/approvals.ts'
 import type { ApiDeps } from '../deps.ts'
 import { callerOf, defineRoute, json, type RouteAnswer, type RouteExchange } from '../route.ts'
 import { ownAudience } from '../visibility.ts'
@@ -83,7 +84,7 @@ export const listApprovals = defineRoute({
     const now = deps.now()
     const caller = callerOf(exchange)
     const requester = ownAudience(caller)
-    const rows = await deps.store.approvals({
+    const rows = await deps.store.approvals.list({
       tenant: caller.tenant,
       ...(requester !== null && { requester }),
       limit,
@@ -111,7 +112,7 @@ export const getApproval = defineRoute({
   errors: ['NOT_FOUND'],
   async handle(exchange, deps) {
     const caller = callerOf(exchange)
-    const row = await deps.store.approval(caller.tenant, exchange.params['id'] ?? '')
+    const row = await deps.store.approvals.byId(caller.tenant, exchange.params['id'] ?? '')
     const own = ownAudience(caller)
     if (row === null || (own !== null && !row.requesters.includes(own))) throw new GatewayError('NOT_FOUND')
     return json({ approval: approvalView(seenBy(caller, row), deps.now()), correlation_id: exchange.correlationId })

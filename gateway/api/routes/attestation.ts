@@ -36,7 +36,7 @@ export const getAttestation = defineRoute({
   errors: ['NOT_FOUND', 'SIGNER_UNAVAILABLE'],
   async handle(exchange, { store, keys }) {
     const caller = callerOf(exchange)
-    const row = await store.decisionById(caller.tenant, exchange.params['decision_id'] ?? '', ownAudience(caller))
+    const row = await store.decisions.byId(caller.tenant, exchange.params['decision_id'] ?? '', ownAudience(caller))
     if (row === null) throw new GatewayError('NOT_FOUND')
     const checked = checkProducerForm(JSON.parse(row.envelope))
     if (!checked.ok) {

@@ -1,6 +1,6 @@
 /** Proof that a tenant controls a repository, and the list of proven repositories (docs/reference/api.md#bindings). */
 import { Type } from '../../../engine/base.ts'
-import type { BindingRow } from '../../store/store.ts'
+import type { BindingRow } from '../../store/bindings.ts'
 import { MARKER_PATH, openChallenge, proveBinding } from '../../scm/bindings.ts'
 import { callerOf, defineRoute, json } from '../route.ts'
 import { SCM_TOKEN_HEADER, scmToken } from '../scm-token.ts'
@@ -114,7 +114,7 @@ export const listBindings = defineRoute({
     },
   },
   async handle(exchange, deps) {
-    const rows = await deps.store.bindings(callerOf(exchange).tenant)
+    const rows = await deps.store.bindings.list(callerOf(exchange).tenant)
     return json({ bindings: rows.map(bindingOf), correlation_id: exchange.correlationId })
   },
 })

@@ -4,7 +4,7 @@ import { openBreakGlass } from '../../break-glass/break-glass.ts'
 import { breakGlassView } from '../../break-glass/view.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import { LOCAL_TENANT } from '../../callers/api-keys.ts'
-import type { ApiKey } from '../../store/store.ts'
+import type { ApiKey } from '../../store/api-keys.ts'
 import { callerOf, defineRoute, json, type RouteExchange } from '../route.ts'
 import { CorrelationId, ID_PATTERN, nullable } from '../schemas/shapes.ts'
 
@@ -66,7 +66,10 @@ export const listBreakGlass = defineRoute({
     const { query, correlationId } = exchange
     requireOwnTenant(exchange)
     const now = deps.now()
-    const rows = await deps.store.breakGlasses({ limit: LONGEST_LIST, ...(query.state === 'open' && { openAt: now }) })
+    const rows = await deps.store.breakGlass.list({
+      limit: LONGEST_LIST,
+      ...(query.state === 'open' && { openAt: now }),
+    })
     return json({ break_glass: rows.map((row) => breakGlassView(row, now)), correlation_id: correlationId })
   },
 })
@@ -109,7 +112,7 @@ export const closeBreakGlass = defineRoute({
     const { audience } = authorized(exchange)
     const id = params['id'] ?? ''
     const now = deps.now()
-    const row = new RegExp(ID_PATTERN).test(id) ? await deps.store.closeBreakGlass(id, audience, now) : null
+    const row = new RegExp(ID_PATTERN).test(id) ? await deps.store.breakGlass.close(id, audience, now) : null
     if (row === null) throw new GatewayError('NOT_FOUND')
     await deps.breakGlass.refresh()
     deps.logger.warn(

@@ -6,7 +6,7 @@ import type { Static } from 'typebox'
 import { Type } from '../../../engine/base.ts'
 import { checkProducerForm } from '../../../engine/internal.ts'
 import { GatewayError } from '../../errors/errors.ts'
-import type { StoredDecision } from '../../store/store.ts'
+import type { StoredDecision } from '../../store/decisions.ts'
 import type { ApiDeps } from '../deps.ts'
 import { controlFor } from '../preflight-answer.ts'
 import { callerOf, defineRoute, json, type RouteAnswer, type RouteExchange } from '../route.ts'
@@ -75,7 +75,11 @@ export const getDecision = defineRoute({
   errors: ['NOT_FOUND'],
   async handle(exchange, deps) {
     const caller = callerOf(exchange)
-    const row = await deps.store.decisionById(caller.tenant, exchange.params['decision_id'] ?? '', ownAudience(caller))
+    const row = await deps.store.decisions.byId(
+      caller.tenant,
+      exchange.params['decision_id'] ?? '',
+      ownAudience(caller),
+    )
     return decisionAnswer(row, exchange, deps)
   },
 })
@@ -88,8 +92,8 @@ async function runLookup(exchange: RouteExchange<LookupRequestBody>, deps: ApiDe
   const audience = ownAudience(caller)
   const row =
     id === undefined
-      ? await deps.store.decisionByFingerprint(tenant, fingerprint ?? '', audience)
-      : await deps.store.decisionById(tenant, id, audience)
+      ? await deps.store.decisions.byFingerprint(tenant, fingerprint ?? '', audience)
+      : await deps.store.decisions.byId(tenant, id, audience)
   return decisionAnswer(row, exchange, deps)
 }
 

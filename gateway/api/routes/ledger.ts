@@ -6,7 +6,9 @@ import type { Static } from 'typebox'
 import { DECISIONS, Type } from '../../../engine/base.ts'
 import { isRecord } from '../../settings/defaults.ts'
 import { GatewayError } from '../../errors/errors.ts'
-import type { ApiKey, Store, StoredDecision } from '../../store/store.ts'
+import type { ApiKey } from '../../store/api-keys.ts'
+import type { StorePart } from '../../store/store.ts'
+import type { StoredDecision } from '../../store/decisions.ts'
 import { CallRecord, callEntry, Effect } from '../call-view.ts'
 import type { ApiDeps } from '../deps.ts'
 import { callerOf, defineRoute, json, type RouteAnswer, type RouteExchange } from '../route.ts'
@@ -128,7 +130,7 @@ const FILTERS = {
   calls: ['effect', 'correlation_id'],
 } as const
 
-function pagesOf(query: Query, caller: ApiKey, store: Pick<Store, 'ledger' | 'calls'>): Pages {
+function pagesOf(query: Query, caller: ApiKey, store: StorePart<'decisions.list' | 'calls.list'>): Pages {
   const audience = ownAudience(caller)
   const { records = 'decisions', from, to } = query
   const foreign = FILTERS[records === 'calls' ? 'decisions' : 'calls'].find((name) => query[name] !== undefined)
@@ -145,7 +147,7 @@ function pagesOf(query: Query, caller: ApiKey, store: Pick<Store, 'ledger' | 'ca
   if (records === 'calls')
     return async (limit, before) => {
       const { correlation_id: correlationId } = query
-      const page = await store.calls({
+      const page = await store.calls.list({
         ...common,
         ...stated(query, ['effect']),
         ...(correlationId !== undefined && { correlationId }),
@@ -155,7 +157,12 @@ function pagesOf(query: Query, caller: ApiKey, store: Pick<Store, 'ledger' | 'ca
       return { entries: page.rows.map(callEntry), next: page.next }
     }
   return async (limit, before) => {
-    const rows = await store.ledger({ ...common, ...stated(query, FILTERS.decisions), limit, ...beforeOf(before) })
+    const rows = await store.decisions.list({
+      ...common,
+      ...stated(query, FILTERS.decisions),
+      limit,
+      ...beforeOf(before),
+    })
     const last = rows.length === limit ? rows.at(-1) : undefined
     return { entries: rows.map(entryOf), next: last?.sequence ?? null }
   }

@@ -131,7 +131,7 @@ async function decideNow(
     const window = { correlationId: id, decisionId, tenant, route: null, observer: 'caller' } as const
     if ((await deps.monitoring.open(window)) === null) {
       // The row is already durable, so its receipt is revoked before anybody holds the token.
-      await deps.store.revokeReceipt(tenant, decisionId, 'MONITORING_UNWIRED', 'gateway', deps.now())
+      await deps.store.receipts.revoke(tenant, decisionId, 'MONITORING_UNWIRED', 'gateway', deps.now())
       throw unwired()
     }
   }

@@ -37,7 +37,8 @@ export const revokeReceipt = defineRoute({
   async handle(exchange, deps) {
     const { decision_id: id, reason } = exchange.body
     const { tenant, audience } = callerOf(exchange)
-    if (!(await deps.store.revokeReceipt(tenant, id, reason, audience, deps.now()))) throw new GatewayError('NOT_FOUND')
+    if (!(await deps.store.receipts.revoke(tenant, id, reason, audience, deps.now())))
+      throw new GatewayError('NOT_FOUND')
     deps.receiptChanged(id)
     deps.logger.info(
       { event: 'receipt.revoked', decision_id: id, by: audience, correlation_id: exchange.correlationId },

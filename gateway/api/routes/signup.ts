@@ -99,7 +99,7 @@ export const signup = defineRoute({
     const { email, name } = exchange.body
     const at = deps.now()
     const row = apiKeyRow({ key, name: name ?? email, role: 'agent', at, tenant: signupTenant(), plan: SIGNUP_PLAN })
-    if (!(await deps.store.createSignup(row, mailDigest(email)))) throw new GatewayError('ALREADY_SIGNED_UP')
+    if (!(await deps.store.apiKeys.signUp(row, mailDigest(email)))) throw new GatewayError('ALREADY_SIGNED_UP')
     const { plan, role, audience } = row
     return json({ api_key: key, plan, role, audience, correlation_id: exchange.correlationId }, 201)
   },

@@ -89,7 +89,7 @@ async function runTelemetry(exchange: RouteExchange<Event | readonly Event[]>, d
   const { tenant } = caller
   const audience = ownAudience(caller)
   const mayReport = async (decisionId: string): Promise<boolean> =>
-    audience === null || (await deps.store.decisionById(tenant, decisionId, audience)) !== null
+    audience === null || (await deps.store.decisions.byId(tenant, decisionId, audience)) !== null
   const events = listOf(exchange.body)
   const unknown: string[] = []
   // In order: `started` and `finished` of one execution may be in one batch.

@@ -20,7 +20,7 @@ import type { Subject } from '../../calls/subject.ts'
 import type { ErrorCode } from '../../errors/errors.ts'
 import type { UnreadableArtifact } from '../../flow/flow.ts'
 import type { CandidateNotice } from './candidate.ts'
-import type { BaselineRow } from '../../store/store.ts'
+import type { BaselineRow } from '../../store/baselines.ts'
 
 /** The basis of the decision on a resource. */
 export type Ground =

@@ -5,8 +5,8 @@
  */
 import { LRUCache } from 'lru-cache'
 import type { ExecutionAction } from '../../../engine/internal.ts'
-import type { InterceptionRow } from '../../store/call.ts'
-import type { Store } from '../../store/store.ts'
+import type { InterceptionRow } from '../../store/calls.ts'
+import type { StorePart } from '../../store/store.ts'
 import type { ContractViolation } from '../../telemetry/events.ts'
 import type { Logger } from '../../telemetry/log.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
@@ -47,7 +47,7 @@ export interface ContractChecks {
 }
 
 interface ContractChecksDeps {
-  readonly store: Pick<Store, 'recordInterception'>
+  readonly store: StorePart<'calls.record'>
   readonly monitoring: Pick<Monitoring, 'reportViolation'>
   readonly metrics: Metrics
   readonly logger: Logger
@@ -80,7 +80,7 @@ export function createContractChecks(deps: ContractChecksDeps): ContractChecks {
   }
   const record = async (row: InterceptionRow): Promise<void> => {
     try {
-      await store.recordInterception(row)
+      await store.calls.record(row)
     } catch (error) {
       const { correlationId, route, effect } = row
       logger.error(

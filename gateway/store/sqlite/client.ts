@@ -4,12 +4,12 @@
  */
 import { Worker } from 'node:worker_threads'
 import { GatewayError } from '../../errors/errors.ts'
-import type { OperationResult, Argument, Failure, StoreOperation, Order, Reply } from './operations.ts'
+import type { Failure, Order, Reply } from './messages.ts'
 
 /** Called after every call, for metrics and logs. */
 export interface StoreEvents {
   /** @param seconds until the answer */
-  readonly onCall?: (operation: StoreOperation, seconds: number, isGood: boolean) => void
+  readonly onCall?: (operation: string, seconds: number, isGood: boolean) => void
   /** False after a call that the store could not carry out; true after a write that is on the disk. */
   readonly onWritable?: (isWritable: boolean) => void
   /** Something was lost or failed outside a call. */
@@ -17,14 +17,15 @@ export interface StoreEvents {
 }
 
 export interface Client {
-  call<Name extends StoreOperation>(name: Name, argument: Argument<Name>): Promise<OperationResult<Name>>
+  /** @param name of an operation (sql/operations.ts) */
+  call(name: string, values: readonly unknown[]): Promise<unknown>
   close(): Promise<void>
 }
 
 interface PendingOperation {
-  readonly name: StoreOperation
+  readonly name: string
   readonly startedAt: number
-  resolve(value: never): void
+  resolve(value: unknown): void
   reject(error: Error): void
 }
 
@@ -70,7 +71,7 @@ export async function startClient(
   }
   const start = (): Worker => {
     const worker = new Worker(THREAD, { workerData: { module: module.href, file, locks }, name: 'preflight-store' })
-    worker.on('message', (reply: Reply<never>) => {
+    worker.on('message', (reply: Reply<unknown>) => {
       if (reply.type === 'answer') {
         if (reply.isDurable === true) events.onWritable?.(true)
         finish(reply.id, true)?.resolve(reply.value)
@@ -94,10 +95,10 @@ export async function startClient(
   await opened(thread)
   isOpened = true
   return {
-    call: (name, argument) =>
+    call: (name, values) =>
       new Promise((resolve, reject) => {
         const id = ++lastId
-        const order: Order<unknown> = { type: 'call', call: { id, name, argument } }
+        const order: Order<unknown> = { type: 'call', call: { id, name, values } }
         running().postMessage(order)
         pending.set(id, { name, startedAt: performance.now(), resolve, reject })
       }),

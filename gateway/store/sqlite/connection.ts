@@ -3,7 +3,7 @@ import { chmodSync, existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { assertNoSpecialFile } from '../../runtime/regular-file.ts'
-import { openChain } from './journal.ts'
+import { openChain } from '../sql/journal.ts'
 import { CHAINED_VERSION, MIGRATIONS } from './migrations.ts'
 import { createStatements } from './statements.ts'
 import { makePrivateDirectory } from '../../runtime/private-file.ts'
@@ -19,7 +19,7 @@ const PRAGMAS = `
 `
 
 /** Throws an Error that names the fault of the file or its directory. */
-export function openConnection(file: string): DatabaseSync {
+export async function openConnection(file: string): Promise<DatabaseSync> {
   const isNew = !existsSync(file)
   makePrivateDirectory(dirname(file))
   for (const end of ['', '-wal', '-shm', '-journal']) assertNoSpecialFile(`${file}${end}`)
@@ -28,7 +28,7 @@ export function openConnection(file: string): DatabaseSync {
     // Other users of the machine must not read envelopes and key hashes.
     if (isNew) chmodSync(file, 0o600)
     database.exec(PRAGMAS)
-    migrate(database, file)
+    await migrate(database, file)
     return database
   } catch (error) {
     database.close()
@@ -36,7 +36,7 @@ export function openConnection(file: string): DatabaseSync {
   }
 }
 
-function migrate(database: DatabaseSync, file: string): void {
+async function migrate(database: DatabaseSync, file: string): Promise<void> {
   database.exec('BEGIN IMMEDIATE')
   try {
     const row = database.prepare('PRAGMA user_version').get()
@@ -47,7 +47,7 @@ function migrate(database: DatabaseSync, file: string): void {
           'run that version, or name another data_dir',
       )
     for (const migration of MIGRATIONS.slice(version)) database.exec(migration)
-    if (version < CHAINED_VERSION) openChain(createStatements(database), Date.now())
+    if (version < CHAINED_VERSION) await openChain(createStatements(database), Date.now())
     database.exec(`PRAGMA user_version = ${MIGRATIONS.length}`)
     database.exec('COMMIT')
   } catch (error) {

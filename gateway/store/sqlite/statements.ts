@@ -1,14 +1,9 @@
-/** Prepared statements by their text, and readers that turn columns into values. */
-import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite'
+/** Prepared statements of one SQLite connection, by their text. */
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { Sql } from '../sql/operation.ts'
 
-export type SqlRow = Readonly<Record<string, SQLOutputValue>>
-
-/** Each text is prepared once for the life of a connection. Texts are literals of this program or built from literals only. */
-export interface Statements {
-  get(sql: string, ...values: readonly SQLInputValue[]): SqlRow | undefined
-  all(sql: string, ...values: readonly SQLInputValue[]): readonly SqlRow[]
-  /** Rows changed. */
-  run(sql: string, ...values: readonly SQLInputValue[]): number
+/** Each text is prepared once for the life of a connection. */
+export interface Statements extends Sql {
   /** Rows changed by all runs so far. */
   readonly changed: number
 }
@@ -16,18 +11,20 @@ export interface Statements {
 export function createStatements(database: DatabaseSync): Statements {
   const prepared = new Map<string, StatementSync>()
   let changed = 0
-  const prepare = (sql: string): StatementSync => {
-    const known = prepared.get(sql)
+  const prepare = (text: string): StatementSync => {
+    const known = prepared.get(text)
     if (known !== undefined) return known
-    const statement = database.prepare(sql)
-    prepared.set(sql, statement)
+    const statement = database.prepare(text)
+    prepared.set(text, statement)
     return statement
   }
+  // Resolved immediately: an operation runs to its end before the thread sees another message.
   return {
-    get: (sql, ...values) => prepare(sql).get(...values),
-    all: (sql, ...values) => prepare(sql).all(...values),
-    run: (sql, ...values) => {
-      const changes = Number(prepare(sql).run(...values).changes)
+    dialect: 'sqlite',
+    get: async (text, ...values) => prepare(text).get(...values),
+    all: async (text, ...values) => prepare(text).all(...values),
+    run: async (text, ...values) => {
+      const changes = Number(prepare(text).run(...values).changes)
       changed += changes
       return changes
     },
@@ -35,46 +32,4 @@ export function createStatements(database: DatabaseSync): Statements {
       return changed
     },
   }
-}
-
-export function text(row: SqlRow, column: string): string {
-  const value = row[column]
-  if (typeof value !== 'string') throw new TypeError(`column ${column} is not a text`)
-  return value
-}
-
-export function textOrNull(row: SqlRow, column: string): string | null {
-  return row[column] === null ? null : text(row, column)
-}
-
-export function integer(row: SqlRow, column: string): number {
-  const value = row[column]
-  if (typeof value !== 'number') throw new TypeError(`column ${column} is not an integer`)
-  return value
-}
-
-export function integerOrNull(row: SqlRow, column: string): number | null {
-  return row[column] === null ? null : integer(row, column)
-}
-
-/** A column with a closed set of values; another value means that another program changed the file. */
-export function oneOf<T extends string>(allowed: readonly T[], row: SqlRow, column: string): T {
-  const value = text(row, column)
-  const known = allowed.find((candidate) => candidate === value)
-  if (known === undefined) throw new TypeError(`column ${column} holds the unknown value ${JSON.stringify(value)}`)
-  return known
-}
-
-/** A column that holds a list of texts as JSON. */
-export function textList(row: SqlRow, column: string): readonly string[] {
-  const list: unknown = JSON.parse(text(row, column))
-  return textsOf(list)
-}
-
-export function textsOf(list: unknown): readonly string[] {
-  if (!Array.isArray(list)) throw new TypeError('a stored list is not a list')
-  return list.map((item: unknown) => {
-    if (typeof item !== 'string') throw new TypeError('an item of a stored list is not a text')
-    return item
-  })
 }

@@ -7,15 +7,12 @@ import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from '
 import type { StoreFiles } from './client.ts'
 import { releaseFreeMemory } from '../../runtime/free-memory.ts'
 import { openConnection } from './connection.ts'
-import { READS, WRITES, type WriterCall, type Failure, type Order, type Reply } from './operations.ts'
+import type { Failure, Order, Reply, WriterCall } from './messages.ts'
+import { OPERATION_BY_NAME } from '../sql/operations.ts'
+import type { NamedOperation } from '../sql/operation.ts'
 import { primaryCode } from './result-code.ts'
 import { holdServingLock } from './serving-lock.ts'
 import { createStatements, type Statements } from './statements.ts'
-
-type RunOperation = (sql: Statements, argument: never) => unknown
-
-const reads: ReadonlyMap<string, RunOperation> = new Map<string, RunOperation>(Object.entries(READS))
-const writes: ReadonlyMap<string, RunOperation> = new Map<string, RunOperation>(Object.entries(WRITES))
 
 /** Maximum number of calls in one transaction: limits how long the first of them waits. */
 const GROUP_LIMIT = 1000
@@ -27,24 +24,24 @@ interface Connection {
 
 if (parentPort === null) throw new Error('the writer runs as a worker thread')
 const { file, locks }: StoreFiles = workerData
-serve(parentPort, file, locks)
+await serve(parentPort, file, locks)
 
-function serve(port: MessagePort, file: string, locks: readonly string[]): void {
+async function serve(port: MessagePort, file: string, locks: readonly string[]): Promise<void> {
   const held = locks.map(holdServingLock)
-  let connection: Connection | null = connect(file)
+  let connection: Connection | null = await connect(file)
   const reply = (message: Reply<unknown>): void => port.postMessage(message)
 
-  const process = (calls: readonly WriterCall<never>[]): void => {
+  const process = async (calls: readonly WriterCall<never>[]): Promise<void> => {
     try {
-      connection ??= connect(file)
+      connection ??= await connect(file)
     } catch (error) {
       for (const { id } of calls) reply({ type: 'failure', id, failure: failureOf(error) })
       return
     }
-    const pending = calls.filter((call) => writes.has(call.name))
-    for (const call of calls) if (!writes.has(call.name)) reply(read(connection, call))
+    const pending = calls.filter(isWrite)
+    for (const call of calls) if (!isWrite(call)) reply(await read(connection, call))
     for (let start = 0; start < pending.length; start += GROUP_LIMIT) {
-      const { replies, isSound } = commitGroup(connection, pending.slice(start, start + GROUP_LIMIT))
+      const { replies, isSound } = await commitGroup(connection, pending.slice(start, start + GROUP_LIMIT))
       replies.forEach(reply)
       if (isSound) continue
       // An I/O error can leave the connection in a broken state: the next call gets a new one.
@@ -56,21 +53,27 @@ function serve(port: MessagePort, file: string, locks: readonly string[]): void 
     }
   }
 
+  let running: Promise<void> = Promise.resolve()
   port.on('message', (first: Order<never>) => {
     const orders = [first, ...waiting(port)]
-    process(orders.flatMap((order) => (order.type === 'call' ? [order.call] : [])))
+    // One after the other: an operation never sees the transaction of another message.
+    running = running.then(() => obey(orders))
+  })
+  releaseFreeMemory()
+  reply({ type: 'opened' })
+
+  async function obey(orders: readonly Order<never>[]): Promise<void> {
+    await process(orders.flatMap((order) => (order.type === 'call' ? [order.call] : [])))
     if (!orders.some((order) => order.type === 'close')) return
     if (connection !== null) closeQuietly(connection.database)
     held.forEach(closeQuietly)
     reply({ type: 'closed' })
     port.close()
-  })
-  releaseFreeMemory()
-  reply({ type: 'opened' })
+  }
 }
 
-function connect(file: string): Connection {
-  const database = openConnection(file)
+async function connect(file: string): Promise<Connection> {
+  const database = await openConnection(file)
   return { database, statements: createStatements(database) }
 }
 
@@ -83,24 +86,39 @@ function waiting(port: MessagePort): readonly Order<never>[] {
   }
 }
 
-function read({ statements }: Connection, { id, name, argument }: WriterCall<never>): Reply<unknown> {
+function operationOf({ name }: WriterCall<never>): NamedOperation {
+  const operation = OPERATION_BY_NAME.get(name)
+  if (operation === undefined) throw new Error(`unknown operation ${name}`)
+  return operation
+}
+
+function isWrite({ name }: WriterCall<never>): boolean {
+  return OPERATION_BY_NAME.get(name)?.kind === 'write'
+}
+
+async function read({ database, statements }: Connection, call: WriterCall<never>): Promise<Reply<unknown>> {
   try {
-    const run = reads.get(name)
-    if (run === undefined) throw new Error(`unknown operation ${name}`)
-    return { type: 'answer', id, value: run(statements, argument) }
+    const { kind, run } = operationOf(call)
+    if (kind === 'snapshot') database.exec('BEGIN')
+    try {
+      return { type: 'answer', id: call.id, value: await run(statements, ...call.values) }
+    } finally {
+      if (kind === 'snapshot') database.exec('COMMIT')
+    }
   } catch (error) {
-    return { type: 'failure', id, failure: failureOf(error) }
+    return { type: 'failure', id: call.id, failure: failureOf(error) }
   }
 }
 
 /** All calls succeed or fail together on disk errors; a call that violates a constraint fails alone. */
-function commitGroup(
+async function commitGroup(
   { database, statements }: Connection,
   calls: readonly WriterCall<never>[],
-): { readonly replies: readonly Reply<unknown>[]; readonly isSound: boolean } {
+): Promise<{ readonly replies: readonly Reply<unknown>[]; readonly isSound: boolean }> {
   try {
     database.exec('BEGIN IMMEDIATE')
-    const replies = calls.map((call) => writeOne(database, statements, call))
+    const replies: Reply<unknown>[] = []
+    for (const call of calls) replies.push(await writeOne(database, statements, call))
     database.exec('COMMIT')
     return { replies, isSound: true }
   } catch (error) {
@@ -113,17 +131,17 @@ function commitGroup(
   }
 }
 
-function writeOne(
+async function writeOne(
   database: DatabaseSync,
   statements: Statements,
-  { id, name, argument }: WriterCall<never>,
-): Reply<unknown> {
-  const run = writes.get(name)
-  if (run === undefined) throw new Error(`unknown operation ${name}`)
+  call: WriterCall<never>,
+): Promise<Reply<unknown>> {
+  const { id, values } = call
+  const { run } = operationOf(call)
   const before = statements.changed
   database.exec('SAVEPOINT one')
   try {
-    const value = run(statements, argument)
+    const value = await run(statements, ...values)
     database.exec('RELEASE one')
     // A call that changed nothing did not write to the disk, and proves nothing about it.
     return { type: 'answer', id, value, ...(statements.changed > before && { isDurable: true }) }

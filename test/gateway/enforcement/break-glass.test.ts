@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { GatewayError } from '../../../gateway/errors/errors.ts'
+import type { StoreFaults } from '../../fakes/store-faults.ts'
 import { openSqliteStore } from '../../../gateway/store/sqlite/store.ts'
 import { startApi } from '../../fakes/api.ts'
 import { run } from '../../fakes/command-io.ts'
@@ -75,7 +76,7 @@ test('is for admins of the own tenant, a known route, a reason, and no longer th
   ] as const) {
     assert.equal((await open(body, key)).status, status, JSON.stringify(body))
   }
-  const rows = await api.store.breakGlasses({ limit: 10 })
+  const rows = await api.store.breakGlass.list({ limit: 10 })
   assert.equal(rows.length, 1)
   assert.match(rows[0]?.openedBy ?? '', /^v:[0-9a-f]{12}$/)
   const remove = await fetch(`${api.url}${PATH}/bg_none`, {
@@ -124,7 +125,7 @@ const OPENED = {
 }
 
 const openOn = (proxy: ProxyUnderTest, openedAt: number, expiresAt: number) =>
-  proxy.store.openBreakGlass({ ...OPENED, openedAt, expiresAt })
+  proxy.store.breakGlass.open({ ...OPENED, openedAt, expiresAt })
 
 test('ends by itself', async (t) => {
   let clock = Date.now()
@@ -156,9 +157,14 @@ for (const [what, code, status] of [
   })
 }
 
-for (const fault of ['useBreakGlass', 'recordInterception'] as const) {
+const FAULTS: Readonly<Record<string, StoreFaults>> = {
+  'breakGlass.use': { breakGlass: { use: down } },
+  'calls.record': { calls: { record: down } },
+}
+
+for (const [fault, storeFaults] of Object.entries(FAULTS)) {
   test(`a call whose use of it cannot be recorded (${fault}) stays stopped`, async (t) => {
-    const { proxy, upstream } = await petProxy(t, { decide: () => 'BLOCK', storeFaults: { [fault]: down } })
+    const { proxy, upstream } = await petProxy(t, { decide: () => 'BLOCK', storeFaults })
     await openOn(proxy, Date.now(), Date.now() + 60_000)
     const { status } = await fetch(`${proxy.url}/pets`)
     assert.ok(status === 403 || status === 503, String(status))
@@ -185,7 +191,7 @@ test('is opened, listed and closed on the command line, and survives a restart',
   assert.match(textAt(listAt(rows)[0], 'opened_by'), /^cli:/)
   assert.equal(numberAt(listAt(rows)[0], 'calls'), 0)
   const store = await openStore()
-  assert.equal((await store.useBreakGlass('pets', Date.now()))?.calls, 1)
+  assert.equal((await store.breakGlass.use('pets', Date.now()))?.calls, 1)
   await store.close()
   assert.equal((await cli('close', id)).code, 0)
   assert.equal((await cli('close', 'bg_none')).code, 1)
@@ -195,7 +201,7 @@ test('is opened, listed and closed on the command line, and survives a restart',
 test('who opened an exception, why and for how long cannot be changed or deleted in the ledger', async () => {
   const file = join(mkdtempSync(join(tmpdir(), 'preflight-glass-')), 'ledger.db')
   const store = await openSqliteStore({ file, calls: 'batched', flushMilliseconds: 10 })
-  await store.openBreakGlass({ ...OPENED, openedAt: 1, expiresAt: 2 })
+  await store.breakGlass.open({ ...OPENED, openedAt: 1, expiresAt: 2 })
   await store.close()
   const database = new DatabaseSync(file)
   for (const tampering of [

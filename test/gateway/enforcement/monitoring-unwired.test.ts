@@ -162,7 +162,7 @@ for (const more of [{}, { idempotency_key: 'one' }])
       assert.equal(textAt(body, 'error'), 'MONITORING_UNWIRED')
       assert.doesNotMatch(text, FORBIDDEN)
     }
-    assert.deepEqual(await api.store.ledger({ tenant: 'local', limit: 10 }), [])
+    assert.deepEqual(await api.store.decisions.list({ tenant: 'local', limit: 10 }), [])
     const analysis = await api.post('/api/v1/preflight', { ...REQUEST, preflight_mode: 'analyze' })
     assert.equal(analysis.status, 200)
   })
@@ -181,14 +181,14 @@ test('the tool preflight_change_set answers the same as an error', async (t) => 
 test('a sink that fails just then takes the decision back', async (t) => {
   const api = await startApi({
     policy: policy(),
-    storeFaults: (store) => ({ openWindow: (row) => store.openWindow(row) }),
+    storeFaults: (store) => ({ windows: { open: (row) => store.windows.open(row) } }),
   })
   t.after(() => api.close())
   api.monitoring.open = () => Promise.resolve(null)
   const { status, text } = await api.post('/api/v1/preflight', REQUEST)
   assert.equal(status, 503)
   assert.doesNotMatch(text, FORBIDDEN)
-  const [row] = await api.store.ledger({ tenant: 'local', limit: 10 })
+  const [row] = await api.store.decisions.list({ tenant: 'local', limit: 10 })
   assert.ok(row !== undefined)
   assert.equal(row.receiptState, 'revoked')
 })

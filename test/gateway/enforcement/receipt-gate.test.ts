@@ -116,7 +116,7 @@ function gate(given: Case, receipts: object, question = QUESTION, tenants?: read
   }
   const deps: ReceiptGateDeps = {
     keys: { keySet: () => keys },
-    store: { receiptState: () => Promise.resolve(state), consumeReceipt: () => Promise.resolve(true) },
+    store: { receipts: { state: () => Promise.resolve(state), consume: () => Promise.resolve(true) } },
     metrics: createMetrics(),
     logger: createLogger('silent'),
     now: () => now * 1000,

@@ -259,7 +259,7 @@ test('a name at an address inside is denied when it is connected to', async (t) 
 test('the store that cannot write lets no tunnel through', async (t) => {
   const { proxy, upstream } = await scene(t, {
     routes: [],
-    storeFaults: { recordInterception: () => Promise.reject(new Error('full disk')) },
+    storeFaults: { calls: { record: () => Promise.reject(new Error('full disk')) } },
   })
   const { head } = await openConnect(proxy.url, `127.0.0.1:${upstream.port}`)
   assert.ok(statusOf(head) >= 500)

@@ -34,7 +34,7 @@ async function scene(t: TestContext): Promise<Scene> {
   })
   const key = mintApiKey()
   const row = apiKeyRow({ key, name: 'pod', role: 'agent', at: Date.now(), tenant: 'team-a' })
-  await proxy.store.createApiKey(row)
+  await proxy.store.apiKeys.create(row)
   return { proxy, upstream, authority: new URL(upstream.origin).host, key, audience: row.audience }
 }
 
@@ -78,7 +78,9 @@ test('inside a CONNECT the key was given once, and stands for all requests', asy
 test('decisions of one caller are not used for another', async (t) => {
   const { proxy, authority, key } = await scene(t)
   const other = mintApiKey()
-  await proxy.store.createApiKey(apiKeyRow({ key: other, name: 'b', role: 'agent', at: Date.now(), tenant: 'team-b' }))
+  await proxy.store.apiKeys.create(
+    apiKeyRow({ key: other, name: 'b', role: 'agent', at: Date.now(), tenant: 'team-b' }),
+  )
   for (const each of [key, other, key]) {
     const head = requestText(`GET http://${authority}/pets HTTP/1.1\nHost: ${authority}\n${basic('pod', each)}`)
     await exchangeBytes(proxy.url, head)
@@ -93,7 +95,7 @@ test('a key that was signed up opens no proxy: anybody can have one', async (t) 
   const { proxy, authority, upstream } = await scene(t)
   const own = mintApiKey()
   const row = apiKeyRow({ key: own, name: 'x', role: 'agent', at: Date.now(), tenant: signupTenant() })
-  await proxy.store.createApiKey(row)
+  await proxy.store.apiKeys.create(row)
   assert.equal(statusOf((await openConnect(proxy.url, authority, [basic('pod', own)])).head), 407)
   const head = requestText(`GET http://${authority}/pets HTTP/1.1\nHost: ${authority}\n${basic('pod', own)}`)
   assert.equal(statusOf(await exchangeBytes(proxy.url, head)), 407)
@@ -102,9 +104,9 @@ test('a key that was signed up opens no proxy: anybody can have one', async (t) 
 
 test('a revoked key is no key', async (t) => {
   const { proxy, authority, key } = await scene(t)
-  const [row] = await proxy.store.apiKeys()
+  const [row] = await proxy.store.apiKeys.list()
   assert.ok(row)
-  await proxy.store.revokeApiKey(row.hash, Date.now())
+  await proxy.store.apiKeys.revoke(row.hash, Date.now())
   assert.equal(statusOf((await openConnect(proxy.url, authority, [basic('pod', key)])).head), 407)
 })
 

@@ -4,10 +4,11 @@
  * anywhere in the table. Calls are many: one entry covers all rows that were written together.
  */
 import { randomUUID } from 'node:crypto'
-import type { SQLInputValue } from 'node:sqlite'
 import { sha256Hex } from '../../runtime/hash.ts'
 import type { LedgerHead } from '../ledger.ts'
-import { integer, text, type SqlRow, type Statements } from './statements.ts'
+import { integer, text, type SqlRow, type SqlValue } from './columns.ts'
+import { sortedListOf } from './dialect.ts'
+import type { Sql } from './operation.ts'
 
 type JournalKind =
   | 'opened'
@@ -29,6 +30,8 @@ export interface ProtectedTable {
   readonly key: readonly string[]
   /** The columns and expressions that the digest covers. */
   readonly covered: readonly string[]
+  /** One more expression that the digest covers. */
+  readonly last?: (sql: Sql) => string
   /** Rows are written once. */
   readonly isFinal: boolean
 }
@@ -73,9 +76,9 @@ export const PROTECTED: readonly ProtectedTable[] = [
       'settled_at',
       'valid_until',
       'ended_at',
-      `(SELECT group_concat(audience) FROM
-         (SELECT audience FROM approval_requesters r WHERE r.approval_id = approvals.approval_id ORDER BY audience))`,
     ],
+    last: (sql) =>
+      `(SELECT ${sortedListOf(sql, 'audience')} FROM approval_requesters r WHERE r.approval_id = approvals.approval_id)`,
     isFinal: false,
   },
   {
@@ -115,17 +118,17 @@ const BY_KIND: ReadonlyMap<JournalKind, ProtectedTable> = new Map(PROTECTED.map(
 const ADOPTED_CALLS = 10_000
 
 /** Adds the entry of a row that was just written. Runs inside the transaction of that write. */
-export function journal(sql: Statements, kind: JournalKind, ...key: readonly string[]): void {
+export async function journal(sql: Sql, kind: JournalKind, ...key: readonly string[]): Promise<void> {
   const table = BY_KIND.get(kind)
   if (table === undefined) throw new TypeError(`the journal knows no table of the kind ${kind}`)
-  const row = protectedRow(sql, table, key)
+  const row = await protectedRow(sql, table, key)
   if (row === undefined) throw new TypeError(`the journal finds no ${kind} ${key.join(' ')}`)
-  append(sql, kind, row.key, row.digest)
+  await append(sql, kind, row.key, row.digest)
 }
 
 /** Adds one entry for the calls from one sequence to another, both included. */
-function journalCalls(sql: Statements, from: number, to: number): void {
-  append(sql, 'calls', [String(from), String(to)], digestOfCalls(sql, from, to))
+async function journalCalls(sql: Sql, from: number, to: number): Promise<void> {
+  await append(sql, 'calls', [String(from), String(to)], await digestOfCalls(sql, from, to))
 }
 
 /**
@@ -134,46 +137,51 @@ function journalCalls(sql: Statements, from: number, to: number): void {
  * @param from sequence of the first one; the others follow without a gap
  * @param calls the column values of each row, in the order of `CALL_COLUMNS`
  */
-export function journalInsertedCalls(
-  sql: Statements,
+export async function journalInsertedCalls(
+  sql: Sql,
   from: number,
-  calls: readonly (readonly SQLInputValue[])[],
-): void {
-  append(sql, 'calls', [String(from), String(from + calls.length - 1)], digestOfRows(calls))
+  calls: readonly (readonly SqlValue[])[],
+): Promise<void> {
+  await append(sql, 'calls', [String(from), String(from + calls.length - 1)], digestOfRows(calls))
 }
 
 /** A person accepted this ledger in place of another one. */
-export function journalAcceptance(sql: Statements, by: string, reason: string): void {
-  append(sql, 'accepted', [by], sha256Hex(reason))
+export async function journalAcceptance(sql: Sql, by: string, reason: string): Promise<void> {
+  await append(sql, 'accepted', [by], sha256Hex(reason))
 }
 
 /** Opens the chain of a ledger that has none, and adds the existing rows, which a version without a journal wrote. */
-export function openChain(sql: Statements, now: number): void {
+export async function openChain(sql: Sql, now: number): Promise<void> {
   const chain = `chn_${randomUUID().replaceAll('-', '')}`
-  sql.run('INSERT INTO ledger_chains (chain, opened_at) VALUES (?, ?)', chain, now)
-  append(sql, 'opened', [chain], sha256Hex(String(now)))
+  await sql.run('INSERT INTO ledger_chains (chain, opened_at) VALUES (?, ?)', chain, now)
+  await append(sql, 'opened', [chain], sha256Hex(String(now)))
   for (const table of PROTECTED)
-    for (const key of sql.all(`SELECT ${table.key.join(', ')} FROM ${table.table} ORDER BY ${table.key.join(', ')}`))
-      journal(sql, table.kind, ...table.key.map((column) => text(key, column)))
-  const newest = newestCall(sql)
+    for (const key of await sql.all(
+      `SELECT ${table.key.join(', ')} FROM ${table.table} ORDER BY ${table.key.join(', ')}`,
+    ))
+      await journal(sql, table.kind, ...table.key.map((column) => text(key, column)))
+  const newest = await newestCall(sql)
   for (let from = 1; from <= newest; from += ADOPTED_CALLS)
-    journalCalls(sql, from, Math.min(newest, from + ADOPTED_CALLS - 1))
+    await journalCalls(sql, from, Math.min(newest, from + ADOPTED_CALLS - 1))
 }
 
 /** Sequence of the newest call record; 0: there is none. */
-export function newestCall(sql: Statements): number {
-  const row = sql.get('SELECT coalesce(max(sequence), 0) AS newest FROM interceptions')
+export async function newestCall(sql: Sql): Promise<number> {
+  const row = await sql.get('SELECT coalesce(max(sequence), 0) AS newest FROM interceptions')
   return row === undefined ? 0 : integer(row, 'newest')
 }
 
 /** Null: the chain is missing. */
-export function headOf(sql: Statements): LedgerHead | null {
-  const row = sql.get('SELECT chain FROM ledger_chains ORDER BY opened_at, chain LIMIT 1')
+export async function headOf(sql: Sql): Promise<LedgerHead | null> {
+  const row = await sql.get('SELECT chain FROM ledger_chains ORDER BY opened_at, chain LIMIT 1')
   return row === undefined ? null : headOfChain(sql, text(row, 'chain'))
 }
 
-export function headOfChain(sql: Statements, chain: string): LedgerHead {
-  const row = sql.get('SELECT sequence, hash FROM ledger_journal WHERE chain = ? ORDER BY sequence DESC LIMIT 1', chain)
+export async function headOfChain(sql: Sql, chain: string): Promise<LedgerHead> {
+  const row = await sql.get(
+    'SELECT sequence, hash FROM ledger_journal WHERE chain = ? ORDER BY sequence DESC LIMIT 1',
+    chain,
+  )
   return row === undefined
     ? { chain, sequence: 0, hash: genesisOf(chain) }
     : { chain, sequence: integer(row, 'sequence'), hash: text(row, 'hash') }
@@ -204,12 +212,14 @@ interface ProtectedRow {
   readonly digest: string
 }
 
-export function protectedRow(sql: Statements, table: ProtectedTable, key: readonly string[]): ProtectedRow | undefined {
+export async function protectedRow(
+  sql: Sql,
+  table: ProtectedTable,
+  key: readonly string[],
+): Promise<ProtectedRow | undefined> {
   const condition = table.key.map((column) => `${column} = ?`).join(' AND ')
-  const row = sql.get(
-    `SELECT ${[...table.key, ...table.covered].join(', ')} FROM ${table.table} WHERE ${condition}`,
-    ...key,
-  )
+  const covered = [...table.key, ...table.covered, ...(table.last === undefined ? [] : [`${table.last(sql)} AS last`])]
+  const row = await sql.get(`SELECT ${covered.join(', ')} FROM ${table.table} WHERE ${condition}`, ...key)
   return row === undefined ? undefined : { key: table.key.map((column) => text(row, column)), digest: digestOfRow(row) }
 }
 
@@ -235,8 +245,8 @@ export const CALL_COLUMNS = [
 ] as const
 
 /** Of all calls between two sequences; missing rows are not included. */
-export function digestOfCalls(sql: Statements, from: number, to: number): string {
-  const rows = sql.all(
+export async function digestOfCalls(sql: Sql, from: number, to: number): Promise<string> {
+  const rows = await sql.all(
     `SELECT ${CALL_COLUMNS.join(', ')} FROM interceptions WHERE sequence BETWEEN ? AND ? ORDER BY sequence`,
     from,
     to,
@@ -244,16 +254,16 @@ export function digestOfCalls(sql: Statements, from: number, to: number): string
   return digestOfRows(rows.map((row) => Object.values(row)))
 }
 
-function digestOfRows(rows: readonly (readonly SQLInputValue[])[]): string {
+function digestOfRows(rows: readonly (readonly unknown[])[]): string {
   return sha256Hex(JSON.stringify(rows))
 }
 
-function append(sql: Statements, kind: JournalKind, key: readonly string[], digest: string): void {
-  const head = headOf(sql)
+async function append(sql: Sql, kind: JournalKind, key: readonly string[], digest: string): Promise<void> {
+  const head = await headOf(sql)
   if (head === null) throw new TypeError('the chain of the ledger is gone: run `preflight ledger verify`')
   const entry = { chain: head.chain, sequence: head.sequence + 1, kind, key: JSON.stringify(key), digest }
-  const values: readonly SQLInputValue[] = [entry.chain, entry.sequence, kind, entry.key, digest]
-  sql.run(
+  const values: readonly SqlValue[] = [entry.chain, entry.sequence, kind, entry.key, digest]
+  await sql.run(
     'INSERT INTO ledger_journal (chain, sequence, kind, key, digest, hash) VALUES (?, ?, ?, ?, ?, ?)',
     ...values,
     entryHash(head.hash, entry),

@@ -1,4 +1,4 @@
-/** The record of one call, as it is written and read. */
+/** The records of single calls. */
 import type { ExecutionAction } from '../../engine/internal.ts'
 import type { Violation } from '../validation/message.ts'
 
@@ -68,4 +68,14 @@ export interface CallPage {
   readonly rows: readonly StoredCall[]
   /** `before` of the next page; null: this is the last page. */
   readonly next: number | null
+}
+
+export interface Calls {
+  /**
+   * Many calls share a commit. `durable` resolves after it, `batched` resolves immediately (the rows follow within
+   * `ledger.flush_ms`).
+   */
+  record(row: InterceptionRow): Promise<void> | void
+  /** Newest first. */
+  list(filter: CallFilter): Promise<CallPage>
 }

@@ -2,7 +2,10 @@
  * The check of a whole ledger: every chain is recomputed, every protected row is compared with its entry, and every entry with
  * its row. Writes nothing.
  */
-import { MOST_FAULTS, type CheckpointRow, type HeldCheckpoint, type LedgerHead, type LedgerReport } from '../ledger.ts'
+import { chainHash } from '../chain.ts'
+import { MOST_FAULTS, type CheckpointRow, type Ledger, type LedgerHead, type LedgerReport } from '../ledger.ts'
+import { integer, text, textsOf, type SqlRow } from './columns.ts'
+import { stored } from './decisions.ts'
 import {
   digestOfCalls,
   entryHash,
@@ -15,71 +18,95 @@ import {
   type JournalEntry,
   type ProtectedTable,
 } from './journal.ts'
-import { integer, text, textsOf, type SqlRow, type Statements } from './statements.ts'
+import { read, snapshot, write, type Operations, type Sql } from './operation.ts'
 
 const PAGE = 1000
 
 /** Signed heads that are kept: each is one row, and the newest is the most useful. */
 const KEPT_CHECKPOINTS = 10_000
 
-export const journalReads = {
-  ledgerHead: (sql: Statements): LedgerHead | null => headOf(sql),
+/** The ledger as the statements have it: a long check of the decisions goes page by page. */
+export interface LedgerTables extends Omit<Ledger, 'verifyChain'> {
+  chainPage(from: ChainPosition, limit: number): Promise<ChainPage>
+}
 
-  /** Null when the chain has no such entry. */
-  journalHash: (sql: Statements, args: { readonly chain: string; readonly sequence: number }): string | null => {
-    const row = sql.get('SELECT hash FROM ledger_journal WHERE chain = ? AND sequence = ?', args.chain, args.sequence)
-    return row === undefined ? null : text(row, 'hash')
-  },
+interface ChainPosition {
+  readonly sequence: number
+  readonly hash: string
+}
 
-  /** Null when the chain was never signed. */
-  newestCheckpoint: (sql: Statements, { chain }: { readonly chain: string }): HeldCheckpoint | null => {
-    const row = sql.get('SELECT * FROM ledger_checkpoints WHERE chain = ? ORDER BY sequence DESC LIMIT 1', chain)
+interface ChainPage extends ChainPosition {
+  /** The first sequence that does not fit. */
+  readonly broken: number | null
+  readonly isLast: boolean
+}
+
+export const ledger: Operations<LedgerTables> = {
+  head: read((sql) => headOf(sql)),
+
+  entryHash: read((sql, chain, sequence) => entryHashAt(sql, chain, sequence)),
+
+  newestCheckpoint: read(async (sql, chain) => {
+    const row = await sql.get('SELECT * FROM ledger_checkpoints WHERE chain = ? ORDER BY sequence DESC LIMIT 1', chain)
     if (row === undefined) return null
     const checkpoint = checkpointOf(row)
-    const accepted = sql.get(
-      "SELECT 1 FROM ledger_journal WHERE chain = ? AND sequence > ? AND kind = 'accepted' LIMIT 1",
+    const accepted = await sql.get(
+      "SELECT 1 AS n FROM ledger_journal WHERE chain = ? AND sequence > ? AND kind = 'accepted' LIMIT 1",
       chain,
       checkpoint.sequence,
     )
     return { ...checkpoint, isAcceptedSince: accepted !== undefined }
-  },
+  }),
 
-  /** In one read transaction, so that simultaneous writes of a gateway are no fault. It takes long: for the command line. */
-  inspectLedger: (sql: Statements): LedgerReport => {
-    sql.run('BEGIN')
-    try {
-      return new Inspection(sql).report()
-    } finally {
-      sql.run('COMMIT')
+  /** At one moment, so that simultaneous writes of a gateway are no fault. It takes long: for the command line. */
+  inspect: snapshot((sql) => new Inspection(sql).report()),
+
+  /** One page of the chain check, so that a long ledger does not delay the writes between pages. */
+  chainPage: read(async (sql, from, limit) => {
+    let { sequence, hash } = from
+    const rows = await sql.all(
+      'SELECT *, NULL AS states FROM decisions WHERE sequence > ? ORDER BY sequence LIMIT ?',
+      sequence,
+      limit,
+    )
+    for (const row of rows) {
+      const decision = stored(row)
+      sequence += 1
+      const isWhole =
+        decision.sequence === sequence &&
+        decision.previousHash === hash &&
+        decision.hash === chainHash(hash, sequence, decision)
+      if (!isWhole) return { sequence, hash, broken: sequence, isLast: true }
+      hash = decision.hash
     }
-  },
-} as const
+    return { sequence, hash, broken: null, isLast: rows.length < limit }
+  }),
 
-export const journalWrites = {
-  recordCheckpoint: (sql: Statements, row: CheckpointRow): null => {
-    sql.run(
-      'INSERT OR IGNORE INTO ledger_checkpoints (chain, sequence, hash, at, token) VALUES (?, ?, ?, ?, ?)',
+  recordCheckpoint: write(async (sql, row) => {
+    await sql.run(
+      'INSERT INTO ledger_checkpoints (chain, sequence, hash, at, token) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
       row.chain,
       row.sequence,
       row.hash,
       row.at,
       row.token,
     )
-    sql.run(
+    await sql.run(
       `DELETE FROM ledger_checkpoints WHERE chain = ? AND sequence <
          (SELECT sequence FROM ledger_checkpoints WHERE chain = ? ORDER BY sequence DESC LIMIT 1 OFFSET ?)`,
       row.chain,
       row.chain,
       KEPT_CHECKPOINTS,
     )
-    return null
-  },
+  }),
 
-  acceptLedger: (sql: Statements, args: { readonly by: string; readonly reason: string }): null => {
-    journalAcceptance(sql, args.by, args.reason)
-    return null
-  },
-} as const
+  accept: write((sql, by, reason) => journalAcceptance(sql, by, reason)),
+}
+
+async function entryHashAt(sql: Sql, chain: string, sequence: number): Promise<string | null> {
+  const row = await sql.get('SELECT hash FROM ledger_journal WHERE chain = ? AND sequence = ?', chain, sequence)
+  return row === undefined ? null : text(row, 'hash')
+}
 
 /** Entries per table, as far as they have been read. */
 interface Walked {
@@ -90,29 +117,30 @@ interface Walked {
 }
 
 class Inspection {
-  readonly #sql: Statements
+  readonly #sql: Sql
   readonly #faults: string[] = []
   readonly #walked = new Map<string, Walked>(
     PROTECTED.map((table) => [table.kind, { table, entries: 0, newest: new Map<string, string>() }]),
   )
   #calls = 0
 
-  constructor(sql: Statements) {
+  constructor(sql: Sql) {
     this.#sql = sql
   }
 
-  report(): LedgerReport {
-    const chains = this.#sql.all('SELECT chain FROM ledger_chains ORDER BY opened_at, chain')
+  async report(): Promise<LedgerReport> {
+    const chains = await this.#sql.all('SELECT chain FROM ledger_chains ORDER BY opened_at, chain')
     if (chains.length === 0) this.#fault('The ledger has no chain: it was removed.')
-    const heads = chains.map((row) => this.#walk(text(row, 'chain')))
-    const stray = this.#sql.get(
+    const heads: LedgerHead[] = []
+    for (const row of chains) heads.push(await this.#walk(text(row, 'chain')))
+    const stray = await this.#sql.get(
       'SELECT chain FROM ledger_journal WHERE chain NOT IN (SELECT chain FROM ledger_chains) LIMIT 1',
     )
     if (stray !== undefined) this.#fault(`The chain ${text(stray, 'chain')} has entries and is not registered.`)
-    for (const walked of this.#walked.values()) this.#compare(walked)
-    this.#compareCalls()
-    this.#compareHeads()
-    const checkpoints = this.#checkpoints()
+    for (const walked of this.#walked.values()) await this.#compare(walked)
+    await this.#compareCalls()
+    await this.#compareHeads()
+    const checkpoints = await this.#checkpoints()
     return { heads, faults: this.#faults, checkpoints }
   }
 
@@ -120,11 +148,11 @@ class Inspection {
     if (this.#faults.length < MOST_FAULTS) this.#faults.push(message)
   }
 
-  #walk(chain: string): LedgerHead {
+  async #walk(chain: string): Promise<LedgerHead> {
     let hash = genesisOf(chain)
     let sequence = 0
     for (;;) {
-      const rows = this.#sql.all(
+      const rows = await this.#sql.all(
         'SELECT * FROM ledger_journal WHERE chain = ? AND sequence > ? ORDER BY sequence LIMIT ?',
         chain,
         sequence,
@@ -137,7 +165,7 @@ class Inspection {
           this.#fault(`The chain ${chain} is broken at entry ${sequence + 1}: it was changed, removed or moved.`)
           return headOfChain(this.#sql, chain)
         }
-        this.#take(entry)
+        await this.#take(entry)
         hash = text(row, 'hash')
         sequence = entry.sequence
       }
@@ -145,39 +173,39 @@ class Inspection {
     }
   }
 
-  #take({ kind, key, digest }: JournalEntry): void {
+  async #take({ kind, key, digest }: JournalEntry): Promise<void> {
     const names = textsOf(JSON.parse(key))
     if (kind === 'calls') return this.#takeCalls(Number(names[0]), Number(names[1]), digest)
     const walked = this.#walked.get(kind)
     if (walked === undefined) return
     walked.entries += 1
     if (!walked.table.isFinal) walked.newest.set(key, digest)
-    else this.#compareRow(walked.table, names, digest)
+    else await this.#compareRow(walked.table, names, digest)
   }
 
-  #takeCalls(from: number, to: number, digest: string): void {
+  async #takeCalls(from: number, to: number, digest: string): Promise<void> {
     this.#calls += to - from + 1
-    if (digestOfCalls(this.#sql, from, to) !== digest)
+    if ((await digestOfCalls(this.#sql, from, to)) !== digest)
       this.#fault(`Of the call records ${from} to ${to} at least one was changed, removed or added.`)
   }
 
-  #compareRow(table: ProtectedTable, key: readonly string[], digest: string): void {
-    const row = protectedRow(this.#sql, table, key)
+  async #compareRow(table: ProtectedTable, key: readonly string[], digest: string): Promise<void> {
+    const row = await protectedRow(this.#sql, table, key)
     if (row === undefined) this.#fault(`The ${wordsOf(table)} ${key.join(' ')} is missing: it was removed.`)
     else if (row.digest !== digest) this.#fault(`The ${wordsOf(table)} ${key.join(' ')} was changed.`)
   }
 
   /** Every entry has its row, and every row its entry. */
-  #compare({ table, entries, newest }: Walked): void {
-    for (const [key, digest] of newest) this.#compareRow(table, textsOf(JSON.parse(key)), digest)
-    const rows = integer(this.#sql.get(`SELECT count(*) AS n FROM ${table.table}`) ?? {}, 'n')
+  async #compare({ table, entries, newest }: Walked): Promise<void> {
+    for (const [key, digest] of newest) await this.#compareRow(table, textsOf(JSON.parse(key)), digest)
+    const rows = integer((await this.#sql.get(`SELECT count(*) AS n FROM ${table.table}`)) ?? {}, 'n')
     const known = table.isFinal ? entries : newest.size
     if (rows > known) this.#fault(`${rows - known} rows of ${table.table} have no entry: another program added them.`)
     else if (rows < known) this.#fault(`${known - rows} rows of ${table.table} are missing: they were removed.`)
   }
 
-  #compareCalls(): void {
-    const rows = integer(this.#sql.get('SELECT count(*) AS n FROM interceptions') ?? {}, 'n')
+  async #compareCalls(): Promise<void> {
+    const rows = integer((await this.#sql.get('SELECT count(*) AS n FROM interceptions')) ?? {}, 'n')
     if (rows === this.#calls) return
     const difference =
       rows < this.#calls ? 'missing: they were removed' : 'without an entry: another program added them'
@@ -185,23 +213,23 @@ class Inspection {
   }
 
   /** Which decision is in force for a scope follows from the decisions; a wrong pointer would leave an old receipt valid. */
-  #compareHeads(): void {
-    const rows = this.#sql.all(
+  async #compareHeads(): Promise<void> {
+    const rows = await this.#sql.all(
       `SELECT d.decision_id FROM
          (SELECT max(sequence) AS newest FROM decisions GROUP BY tenant, supersession_key) m
          JOIN decisions d ON d.sequence = m.newest
          LEFT JOIN supersession_heads h ON h.tenant = d.tenant AND h.supersession_key = d.supersession_key
-       WHERE h.decision_id IS NOT d.decision_id LIMIT ?`,
+       WHERE h.decision_id IS DISTINCT FROM d.decision_id LIMIT ?`,
       MOST_FAULTS,
     )
     for (const row of rows)
       this.#fault(`The decision ${text(row, 'decision_id')} is the newest of its scope and is not recorded as such.`)
   }
 
-  #checkpoints(): readonly CheckpointRow[] {
-    const rows = this.#sql.all('SELECT * FROM ledger_checkpoints ORDER BY chain, sequence').map(checkpointOf)
+  async #checkpoints(): Promise<readonly CheckpointRow[]> {
+    const rows = (await this.#sql.all('SELECT * FROM ledger_checkpoints ORDER BY chain, sequence')).map(checkpointOf)
     for (const { chain, sequence, hash } of rows) {
-      const found = journalReads.journalHash(this.#sql, { chain, sequence })
+      const found = await entryHashAt(this.#sql, chain, sequence)
       if (found === null)
         this.#fault(`The checkpoint at entry ${sequence} is past the end of the chain ${chain}: the end was cut off.`)
       else if (found !== hash) this.#fault(`Entry ${sequence} of the chain ${chain} is not the one that was signed.`)

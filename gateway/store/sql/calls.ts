@@ -1,17 +1,17 @@
-/** Operations on the records of single calls: written many at a time, read newest first. Each runs inside the writer thread. */
-import type { SQLInputValue } from 'node:sqlite'
-import type { Violation } from '../../validation/message.ts'
+/** Statements on the records of single calls: written many at a time, read newest first. */
 import {
   EFFECTS,
-  type CallFilter,
-  type CallPage,
   type CallEffect,
+  type CallFilter,
+  type Calls,
   type InterceptionRow,
   type StoredCall,
-} from '../call.ts'
+} from '../calls.ts'
+import type { Violation } from '../../validation/message.ts'
+import { integer, oneOf, text, textOrNull, type SqlRow, type SqlValue } from './columns.ts'
 import { ACTIONS } from './decisions.ts'
 import { CALL_COLUMNS, journalInsertedCalls, newestCall } from './journal.ts'
-import { integer, oneOf, text, textOrNull, type SqlRow, type Statements } from './statements.ts'
+import { read, write, type Operations } from './operation.ts'
 
 /** Rows that one page reads: reading must not delay writes, and nearly all calls may belong to another tenant or route. */
 const SCANNED_ROWS = 100_000
@@ -19,29 +19,42 @@ const SCANNED_ROWS = 100_000
 /** Effects whose rows always contain violations; their index is used for them. */
 const VIOLATING: ReadonlySet<CallEffect | undefined> = new Set<CallEffect>(['refused', 'drifted'])
 
-export const callReads = {
-  calls: (sql: Statements, filter: CallFilter): CallPage => {
+/** Calls as the statements have them: the queue in front of them is call-records.ts. */
+export interface CallTable extends Pick<Calls, 'list'> {
+  /** @param json of the rows: one text crosses between threads at half the cost of many small objects, and calls are many. */
+  write(json: string): Promise<void>
+}
+
+export const calls: Operations<CallTable> = {
+  list: read(async (sql, filter) => {
     const isIndexed = VIOLATING.has(filter.effect)
-    const before = filter.before ?? newestCall(sql) + 1
+    const before = filter.before ?? (await newestCall(sql)) + 1
     const floor = isIndexed ? 0 : Math.max(0, before - SCANNED_ROWS)
     const { where, values } = conditionsOf({ ...filter, before })
-    const rows = sql
-      .all(
-        `SELECT * FROM interceptions WHERE ${where}${isIndexed ? ' AND violations IS NOT NULL' : ''} AND sequence >= ?
-         ORDER BY sequence DESC LIMIT ?`,
-        ...values,
-        floor,
-        filter.limit,
-      )
-      .map(storedCall)
+    const found = await sql.all(
+      `SELECT * FROM interceptions WHERE ${where}${isIndexed ? ' AND violations IS NOT NULL' : ''} AND sequence >= ?
+       ORDER BY sequence DESC LIMIT ?`,
+      ...values,
+      floor,
+      filter.limit,
+    )
+    const rows = found.map(storedCall)
     const last = rows.length === filter.limit ? rows.at(-1) : undefined
     return { rows, next: last?.sequence ?? (floor > 1 ? floor : null) }
-  },
-} as const
+  }),
+
+  write: write(async (sql, json) => {
+    const rows: readonly InterceptionRow[] = JSON.parse(json)
+    const first = (await newestCall(sql)) + 1
+    const values = rows.map((row, index) => columnsOf(row, first + index))
+    for (const call of values) await sql.run(INSERT_CALL, ...call)
+    if (values.length > 0) await journalInsertedCalls(sql, first, values)
+  }),
+}
 
 const INSERT_CALL = `INSERT INTO interceptions (${CALL_COLUMNS.join(', ')}) VALUES (${CALL_COLUMNS.map(() => '?').join(', ')})`
 
-function columnsOf(row: InterceptionRow, sequence: number): readonly SQLInputValue[] {
+function columnsOf(row: InterceptionRow, sequence: number): readonly SqlValue[] {
   return [
     sequence,
     row.correlationId,
@@ -59,18 +72,6 @@ function columnsOf(row: InterceptionRow, sequence: number): readonly SQLInputVal
   ]
 }
 
-export const callWrites = {
-  /** @param json of the rows */
-  recordInterceptions: (sql: Statements, json: string): null => {
-    const rows: readonly InterceptionRow[] = JSON.parse(json)
-    const first = newestCall(sql) + 1
-    const calls = rows.map((row, index) => columnsOf(row, first + index))
-    for (const call of calls) sql.run(INSERT_CALL, ...call)
-    if (calls.length > 0) journalInsertedCalls(sql, first, calls)
-    return null
-  },
-} as const
-
 /** Which filter member narrows by which condition; the column names are ours, the values are bound. */
 const CONDITIONS = [
   ['tenant', 'tenant = ?'],
@@ -86,7 +87,7 @@ const CONDITIONS = [
   ['before', 'sequence < ?'],
 ] as const satisfies readonly (readonly [keyof CallFilter, string])[]
 
-function conditionsOf(filter: CallFilter): { readonly where: string; readonly values: readonly SQLInputValue[] } {
+function conditionsOf(filter: CallFilter): { readonly where: string; readonly values: readonly SqlValue[] } {
   const stated = CONDITIONS.flatMap(([member, condition]) => {
     const value = filter[member]
     return value === undefined ? [] : [{ condition, value }]

@@ -1,43 +1,25 @@
-/**
- * Operations on requests for approval. Whether a request is still valid is checked inside one transaction of the writer thread.
- */
-import type {
-  ApprovalFilter,
-  ApprovalOpening,
-  ApprovalRow,
-  ApprovalDecision,
-  ApprovalState,
-  ApprovalDecisionRequest,
-  ApprovalDecisionResult,
-} from '../store.ts'
-import { endBreakGlasses } from './break-glass.ts'
-import { journal } from './journal.ts'
+/** Statements on requests for approval. Whether a request is still valid is checked inside one transaction. */
+import type { ApprovalDecision, ApprovalOpening, ApprovalRow, Approvals, ApprovalState } from '../approvals.ts'
 import { mayGrant } from '../approvers.ts'
-import {
-  integer,
-  integerOrNull,
-  oneOf,
-  text,
-  textList,
-  textOrNull,
-  textsOf,
-  type SqlRow,
-  type Statements,
-} from './statements.ts'
+import { endBreakGlasses } from './break-glass.ts'
+import { integer, integerOrNull, oneOf, text, textList, textOrNull, textsOf, type SqlRow } from './columns.ts'
+import { listOf } from './dialect.ts'
+import { journal } from './journal.ts'
+import { read, write, type Operations, type Sql } from './operation.ts'
 
 const DECIDED = ['granted', 'denied'] as const satisfies readonly ApprovalDecision['state'][]
 
 /** Audiences contain no comma. */
-const SELECT = `
-  SELECT a.*, (SELECT group_concat(r.audience) FROM approval_requesters r WHERE r.approval_id = a.approval_id) AS requesters
+const select = (sql: Sql): string => `
+  SELECT a.*, (SELECT ${listOf(sql, 'r.audience')} FROM approval_requesters r WHERE r.approval_id = a.approval_id) AS requesters
   FROM approvals a`
 
 /** State → condition on the row and the time; a literal of this program, never a caller's text. */
 const STATE_CONDITIONS: Readonly<Record<ApprovalState, string>> = {
   pending: 'a.settled_state IS NULL AND a.ended_at IS NULL AND a.expires_at > ?',
   expired: 'a.settled_state IS NULL AND (a.ended_at IS NOT NULL OR a.expires_at <= ?)',
-  granted: `a.settled_state = 'granted' AND ? IS NOT NULL`,
-  denied: `a.settled_state = 'denied' AND ? IS NOT NULL`,
+  granted: `a.settled_state = 'granted' AND CAST(? AS bigint) IS NOT NULL`,
+  denied: `a.settled_state = 'denied' AND CAST(? AS bigint) IS NOT NULL`,
 }
 
 /** Its time has passed: for a request that is pending or denied, its end; for a grant, the end of its validity. */
@@ -49,14 +31,10 @@ const OVER = `(CASE a.settled_state WHEN 'granted' THEN a.valid_until ELSE a.exp
  */
 const STANDING = `a.ended_at IS NULL AND NOT ${OVER}`
 
-export const approvalReads = {
-  approval: (sql: Statements, args: { readonly tenant: string; readonly approvalId: string }): ApprovalRow | null =>
-    rowOrNull(sql.get(`${SELECT} WHERE a.approval_id = ? AND a.tenant = ?`, args.approvalId, args.tenant)),
+export const approvals: Operations<Approvals> = {
+  byId: read((sql, tenant, approvalId) => ownRow(sql, tenant, approvalId)),
 
-  approvals: (
-    sql: Statements,
-    { tenant, requester, state, limit, before, now }: ApprovalFilter,
-  ): readonly ApprovalRow[] => {
+  list: read(async (sql, { tenant, requester, state, limit, before, now }) => {
     const conditions = ['a.tenant = ?']
     const values: (string | number)[] = [tenant]
     if (state !== undefined) {
@@ -74,43 +52,42 @@ export const approvalReads = {
       values.push(before, tenant)
     }
     const where = conditions.join(' AND ')
-    return sql.all(`${SELECT} WHERE ${where} ORDER BY a.sequence DESC LIMIT ?`, ...values, limit).map(approvalRow)
-  },
-} as const
+    const rows = await sql.all(`${select(sql)} WHERE ${where} ORDER BY a.sequence DESC LIMIT ?`, ...values, limit)
+    return rows.map(approvalRow)
+  }),
 
-export const approvalWrites = {
-  openApproval: (sql: Statements, opening: ApprovalOpening): ApprovalRow => {
-    endApprovals(sql, opening.openedAt)
-    const standing = sql.get(
+  open: write(async (sql, opening) => {
+    await endApprovals(sql, opening.openedAt)
+    const standing = await sql.get(
       `SELECT a.approval_id, a.settled_state FROM approvals a
        WHERE a.key = ? AND ${STANDING} ORDER BY a.sequence DESC LIMIT 1`,
       opening.key,
       opening.openedAt,
     )
-    const approvalId = standing === undefined ? insert(sql, opening) : text(standing, 'approval_id')
+    const approvalId = standing === undefined ? await insert(sql, opening) : text(standing, 'approval_id')
     // A caller that uses a grant did not ask for it: only callers that joined a pending request are requesters.
     if (opening.requester !== null && (standing === undefined || textOrNull(standing, 'settled_state') === null))
-      sql.run(
-        'INSERT OR IGNORE INTO approval_requesters (approval_id, audience) VALUES (?, ?)',
+      await sql.run(
+        'INSERT INTO approval_requesters (approval_id, audience) VALUES (?, ?) ON CONFLICT DO NOTHING',
         approvalId,
         opening.requester,
       )
-    journal(sql, 'approval', approvalId)
-    const row = rowOrNull(sql.get(`${SELECT} WHERE a.approval_id = ?`, approvalId))
+    await journal(sql, 'approval', approvalId)
+    const row = await ownRow(sql, opening.tenant, approvalId)
     if (row === null) throw new TypeError(`approval ${approvalId} is not there`)
     return row
-  },
+  }),
 
-  decideApproval: (sql: Statements, request: ApprovalDecisionRequest): ApprovalDecisionResult => {
+  decide: write(async (sql, request) => {
     const { approvalId, tenant, state, by, groups, comment, at, validUntil, isFourEyes } = request
-    endApprovals(sql, at)
-    const row = rowOrNull(sql.get(`${SELECT} WHERE a.approval_id = ? AND a.tenant = ?`, approvalId, tenant))
+    await endApprovals(sql, at)
+    const row = await ownRow(sql, tenant, approvalId)
     if (row === null) return 'missing'
     if (row.result !== null || row.endedAt !== null || row.expiresAt <= at) return 'conflict'
     if (isFourEyes && row.requesters.includes(by)) return 'own'
     // Any approver may deny.
     if (state === 'granted' && !mayGrant(row.approvers, groups)) return 'group'
-    sql.run(
+    await sql.run(
       `UPDATE approvals SET settled_state = ?, settled_by = ?, settled_groups = ?, settled_comment = ?,
          settled_at = ?, valid_until = ?
        WHERE approval_id = ?`,
@@ -122,29 +99,30 @@ export const approvalWrites = {
       validUntil,
       approvalId,
     )
-    journal(sql, 'approval', approvalId)
+    await journal(sql, 'approval', approvalId)
     return 'settled'
-  },
+  }),
 
-  endExpired: (sql: Statements, at: number): null => {
-    endBreakGlasses(sql, at)
-    endApprovals(sql, at)
-    return null
-  },
-} as const
+  endExpired: write(async (sql, at) => {
+    await endBreakGlasses(sql, at)
+    await endApprovals(sql, at)
+  }),
+}
+
+async function ownRow(sql: Sql, tenant: string, approvalId: string): Promise<ApprovalRow | null> {
+  const row = await sql.get(`${select(sql)} WHERE a.approval_id = ? AND a.tenant = ?`, approvalId, tenant)
+  return row === undefined ? null : approvalRow(row)
+}
 
 /** Records the end of requests and grants whose time has passed: setting the clock back does not make them valid again. */
-function endApprovals(sql: Statements, at: number): void {
-  for (const row of sql.all(
-    `SELECT a.approval_id FROM approvals a INDEXED BY approvals_not_ended WHERE a.ended_at IS NULL AND ${OVER}`,
-    at,
-  )) {
-    sql.run('UPDATE approvals SET ended_at = ? WHERE approval_id = ?', at, text(row, 'approval_id'))
-    journal(sql, 'approval', text(row, 'approval_id'))
+async function endApprovals(sql: Sql, at: number): Promise<void> {
+  for (const row of await sql.all(`SELECT a.approval_id FROM approvals a WHERE a.ended_at IS NULL AND ${OVER}`, at)) {
+    await sql.run('UPDATE approvals SET ended_at = ? WHERE approval_id = ?', at, text(row, 'approval_id'))
+    await journal(sql, 'approval', text(row, 'approval_id'))
   }
 }
 
-function insert(sql: Statements, opening: ApprovalOpening): string {
+async function insert(sql: Sql, opening: ApprovalOpening): Promise<string> {
   const values = {
     approval_id: opening.approvalId,
     key: opening.key,
@@ -167,15 +145,11 @@ function insert(sql: Statements, opening: ApprovalOpening): string {
     approvers: JSON.stringify(opening.approvers),
   }
   const columns = Object.keys(values)
-  sql.run(
+  await sql.run(
     `INSERT INTO approvals (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
     ...Object.values(values),
   )
   return opening.approvalId
-}
-
-function rowOrNull(row: SqlRow | undefined): ApprovalRow | null {
-  return row === undefined ? null : approvalRow(row)
 }
 
 function approvalRow(row: SqlRow): ApprovalRow {

@@ -1,0 +1,12 @@
+/** What happened to the receipt of a decision after it was issued. */
+
+export type ReceiptState = 'current' | 'superseded' | 'revoked' | 'consumed'
+
+export interface Receipts {
+  /** For any tenant: a verifier has a token, not a key. Null when this store never issued it. */
+  state(decisionId: string): Promise<ReceiptState | null>
+  /** Marks the receipt used; true for exactly one caller, ever. */
+  consume(decisionId: string, at: number): Promise<boolean>
+  /** True when the decision exists for the tenant; revoking twice is no error. */
+  revoke(tenant: string, decisionId: string, reason: string, by: string, at: number): Promise<boolean>
+}

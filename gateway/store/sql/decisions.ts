@@ -1,0 +1,201 @@
+/** Statements on the ledger of decisions. */
+import { chainHash, GENESIS_HASH } from '../chain.ts'
+import type { DecisionRow, Decisions, LedgerFilter, StoredDecision } from '../decisions.ts'
+import { integer, oneOf, text, textOrNull, type SqlRow, type SqlValue } from './columns.ts'
+import { listOf } from './dialect.ts'
+import { journal } from './journal.ts'
+import { read, write, type Operations, type Sql } from './operation.ts'
+import { addEvent, stateOf } from './receipts.ts'
+
+const DECISIONS = ['ALLOW', 'WARN', 'REQUIRE_APPROVAL', 'BLOCK'] as const satisfies readonly DecisionRow['decision'][]
+/** Written out: the thread of SQLite does not load the engine. */
+export const ACTIONS = [
+  'CONTINUE',
+  'CONTINUE_WITH_MONITORING',
+  'REQUEST_APPROVAL',
+  'STOP',
+] as const satisfies readonly DecisionRow['executionAction'][]
+
+const select = (sql: Sql): string => `
+  SELECT d.*, (SELECT ${listOf(sql, 'e.state')} FROM receipt_events e WHERE e.decision_id = d.decision_id) AS states
+  FROM decisions d`
+
+/** Of a tenant, or of one audience in it. */
+const OWNED = '(CAST(? AS text) IS NULL OR d.audience = ?)'
+
+export const decisions: Operations<Decisions> = {
+  record: write(async (sql, row) => {
+    const tip = await sql.get('SELECT sequence, hash FROM decisions ORDER BY sequence DESC LIMIT 1')
+    const previousHash = tip === undefined ? GENESIS_HASH : text(tip, 'hash')
+    const sequence = (tip === undefined ? 0 : integer(tip, 'sequence')) + 1
+    const hash = chainHash(previousHash, sequence, row)
+    await sql.run(INSERT, sequence, ...valuesOf(row), previousHash, hash)
+    await journal(sql, 'decision', row.decisionId)
+    await supersede(sql, row)
+  }),
+
+  byId: read(async (sql, tenant, decisionId, audience = null) =>
+    storedOrNull(
+      await sql.get(
+        `${select(sql)} WHERE d.decision_id = ? AND d.tenant = ? AND ${OWNED}`,
+        decisionId,
+        tenant,
+        audience,
+        audience,
+      ),
+    ),
+  ),
+
+  byFingerprint: read(async (sql, tenant, fingerprint, audience = null) =>
+    storedOrNull(
+      await sql.get(
+        `${select(sql)} WHERE d.tenant = ? AND d.fingerprint = ? AND ${OWNED} ORDER BY d.sequence DESC LIMIT 1`,
+        tenant,
+        fingerprint,
+        audience,
+        audience,
+      ),
+    ),
+  ),
+
+  byIdempotencyKey: read(async (sql, tenant, key, since, audience = null) =>
+    storedOrNull(
+      await sql.get(
+        `${select(sql)} WHERE d.tenant = ? AND d.idempotency_key = ? AND d.evaluated_at >= ? AND ${OWNED}
+         ORDER BY d.sequence DESC LIMIT 1`,
+        tenant,
+        key,
+        since,
+        audience,
+        audience,
+      ),
+    ),
+  ),
+
+  list: read(async (sql, filter) => {
+    const { where, values } = ledgerConditions(filter)
+    const rows = await sql.all(
+      `${select(sql)} WHERE ${where} ORDER BY d.sequence DESC LIMIT ?`,
+      ...values,
+      filter.limit,
+    )
+    return rows.map(stored)
+  }),
+
+  history: read(async (sql, { tenant, supersessionKey, since, limit }) => {
+    const rows = await sql.all(
+      `SELECT decision, input_fingerprint, evaluated_at FROM decisions
+       WHERE tenant = ? AND supersession_key = ? AND evaluated_at >= ? ORDER BY sequence DESC LIMIT ?`,
+      tenant,
+      supersessionKey,
+      since,
+      limit,
+    )
+    return rows.map((row) => ({
+      decision: oneOf(DECISIONS, row, 'decision'),
+      inputFingerprint: text(row, 'input_fingerprint'),
+      evaluatedAt: integer(row, 'evaluated_at'),
+    }))
+  }),
+}
+
+async function supersede(sql: Sql, row: DecisionRow): Promise<void> {
+  const head = await sql.get(
+    'SELECT decision_id FROM supersession_heads WHERE tenant = ? AND supersession_key = ?',
+    row.tenant,
+    row.supersessionKey,
+  )
+  if (head !== undefined)
+    await addEvent(sql, text(head, 'decision_id'), 'superseded', row.evaluatedAt, row.decisionId, 'a newer decision')
+  await sql.run(
+    `INSERT INTO supersession_heads (tenant, supersession_key, decision_id) VALUES (?, ?, ?)
+     ON CONFLICT (tenant, supersession_key) DO UPDATE SET decision_id = excluded.decision_id`,
+    row.tenant,
+    row.supersessionKey,
+    row.decisionId,
+  )
+}
+
+/** The columns of a decision that its caller gives, with the value of each. */
+const COLUMNS: readonly (readonly [column: string, value: (row: DecisionRow) => SqlValue])[] = [
+  ['decision_id', (row) => row.decisionId],
+  ['tenant', (row) => row.tenant],
+  ['route', (row) => row.route],
+  ['decision', (row) => row.decision],
+  ['execution_action', (row) => row.executionAction],
+  ['operation', (row) => row.operation],
+  ['environment', (row) => row.environment],
+  ['repository', (row) => row.repository],
+  ['fingerprint', (row) => row.fingerprint],
+  ['input_fingerprint', (row) => row.inputFingerprint],
+  ['evaluated_at', (row) => row.evaluatedAt],
+  ['expires_at', (row) => row.expiresAt],
+  ['supersession_key', (row) => row.supersessionKey],
+  ['envelope', (row) => row.envelope],
+  ['response', (row) => row.response],
+  ['idempotency_key', (row) => row.idempotency?.key ?? null],
+  ['body_digest', (row) => row.idempotency?.bodyDigest ?? null],
+]
+
+const INSERT = `
+  INSERT INTO decisions (sequence, ${COLUMNS.map(([column]) => column).join(', ')}, previous_hash, hash)
+  VALUES (?, ${COLUMNS.map(() => '?').join(', ')}, ?, ?)`
+
+function valuesOf(row: DecisionRow): readonly SqlValue[] {
+  return COLUMNS.map(([, value]) => value(row))
+}
+
+/** Which filter member narrows by which condition; the column names are ours, the values are bound. */
+const CONDITIONS = [
+  ['repository', 'd.repository = ?'],
+  ['decision', 'd.decision = ?'],
+  ['operation', 'd.operation = ?'],
+  ['environment', 'd.environment = ?'],
+  ['route', 'd.route = ?'],
+  ['audience', 'd.audience = ?'],
+  ['from', 'd.evaluated_at >= ?'],
+  ['to', 'd.evaluated_at < ?'],
+  ['before', 'd.sequence < ?'],
+] as const satisfies readonly (readonly [keyof LedgerFilter, string])[]
+
+function ledgerConditions(filter: LedgerFilter): { readonly where: string; readonly values: readonly SqlValue[] } {
+  const conditions = ['d.tenant = ?']
+  const values: SqlValue[] = [filter.tenant]
+  for (const [member, condition] of CONDITIONS) {
+    const value = filter[member]
+    if (value === undefined) continue
+    conditions.push(condition)
+    values.push(value)
+  }
+  return { where: conditions.join(' AND '), values }
+}
+
+function storedOrNull(row: SqlRow | undefined): StoredDecision | null {
+  return row === undefined ? null : stored(row)
+}
+
+export function stored(row: SqlRow): StoredDecision {
+  const key = textOrNull(row, 'idempotency_key')
+  return {
+    decisionId: text(row, 'decision_id'),
+    tenant: text(row, 'tenant'),
+    route: textOrNull(row, 'route'),
+    decision: oneOf(DECISIONS, row, 'decision'),
+    executionAction: oneOf(ACTIONS, row, 'execution_action'),
+    operation: textOrNull(row, 'operation'),
+    environment: textOrNull(row, 'environment'),
+    repository: textOrNull(row, 'repository'),
+    fingerprint: text(row, 'fingerprint'),
+    inputFingerprint: text(row, 'input_fingerprint'),
+    evaluatedAt: integer(row, 'evaluated_at'),
+    expiresAt: integer(row, 'expires_at'),
+    supersessionKey: text(row, 'supersession_key'),
+    envelope: text(row, 'envelope'),
+    response: textOrNull(row, 'response'),
+    idempotency: key === null ? null : { key, bodyDigest: text(row, 'body_digest') },
+    receiptState: stateOf(textOrNull(row, 'states')),
+    sequence: integer(row, 'sequence'),
+    previousHash: text(row, 'previous_hash'),
+    hash: text(row, 'hash'),
+  }
+}

@@ -1,0 +1,57 @@
+/**
+ * What one implementation of an aggregate is written against, so that it serves SQLite and PostgreSQL: an executor of statements,
+ * and the marks that tell a read from a write.
+ */
+import type { SqlRow, SqlValue } from './columns.ts'
+
+/**
+ * Runs statements on one connection, inside the transaction of the operation. Texts are literals of this program or built from
+ * literals only; `?` stands for a value. A text is prepared or rewritten once, so it must not grow with its values.
+ */
+export interface Sql {
+  readonly dialect: 'sqlite' | 'postgres'
+  get(text: string, ...values: readonly SqlValue[]): Promise<SqlRow | undefined>
+  all(text: string, ...values: readonly SqlValue[]): Promise<readonly SqlRow[]>
+  /** Rows changed. */
+  run(text: string, ...values: readonly SqlValue[]): Promise<number>
+}
+
+/**
+ * `write`: runs in a transaction of its own, or in one that many operations share; all of it is stored or nothing. `snapshot`:
+ * all of its reads see one moment.
+ */
+export interface Operation<Values extends readonly unknown[], Result> {
+  readonly kind: 'read' | 'snapshot' | 'write'
+  readonly run: (sql: Sql, ...values: Values) => Promise<Result>
+}
+
+/** An operation that is found by its name: what called it knows the types of its values. */
+export interface NamedOperation {
+  readonly kind: Operation<[], unknown>['kind']
+  readonly run: (sql: Sql, ...values: never[]) => Promise<unknown>
+}
+
+export function read<Values extends readonly unknown[], Result>(
+  run: (sql: Sql, ...values: Values) => Promise<Result>,
+): Operation<Values, Result> {
+  return { kind: 'read', run }
+}
+
+export function snapshot<Values extends readonly unknown[], Result>(
+  run: (sql: Sql, ...values: Values) => Promise<Result>,
+): Operation<Values, Result> {
+  return { kind: 'snapshot', run }
+}
+
+export function write<Values extends readonly unknown[], Result>(
+  run: (sql: Sql, ...values: Values) => Promise<Result>,
+): Operation<Values, Result> {
+  return { kind: 'write', run }
+}
+
+/** One operation for each method of an aggregate. */
+export type Operations<Aggregate> = {
+  readonly [Name in keyof Aggregate]: Aggregate[Name] extends (...values: infer Values) => Promise<infer Result>
+    ? Operation<Values, Result>
+    : never
+}

@@ -1,0 +1,68 @@
+/** All operations of a store that speaks SQL, and how a call of one is carried to the connection. */
+import { apiKeys } from './api-keys.ts'
+import { approvals } from './approvals.ts'
+import { baselines } from './baselines.ts'
+import { bindings } from './bindings.ts'
+import { breakGlass } from './break-glass.ts'
+import { calls, type CallTable } from './calls.ts'
+import { decisions } from './decisions.ts'
+import { health, type Health } from './health.ts'
+import { inputs } from './inputs.ts'
+import { ledger, type LedgerTables } from './inspection.ts'
+import type { NamedOperation, Operations } from './operation.ts'
+import { quotas } from './quotas.ts'
+import { receipts } from './receipts.ts'
+import { uses } from './uses.ts'
+import { windows } from './windows.ts'
+import type { Aggregates } from '../store.ts'
+
+/** The aggregates with what stands before them in the process taken away: the queue of calls, the pages of the chain check. */
+export interface Tables extends Omit<Aggregates, 'calls' | 'ledger'> {
+  readonly calls: CallTable
+  readonly health: Health
+  readonly ledger: LedgerTables
+}
+
+type TableOperations = { readonly [Name in keyof Tables]: Operations<Tables[Name]> }
+
+const OPERATIONS: TableOperations = {
+  apiKeys,
+  approvals,
+  baselines,
+  bindings,
+  breakGlass,
+  calls,
+  decisions,
+  health,
+  inputs,
+  ledger,
+  quotas,
+  receipts,
+  uses,
+  windows,
+}
+
+/** `decisions.record` → its operation. */
+export const OPERATION_BY_NAME: ReadonlyMap<string, NamedOperation> = new Map(
+  Object.entries(OPERATIONS).flatMap(([aggregate, operations]) =>
+    Object.entries<NamedOperation>(operations).map(([name, operation]) => [`${aggregate}.${name}`, operation]),
+  ),
+)
+
+/** Carries out one operation, by its name and with the values of its method. */
+type Carry = (operation: string, values: readonly unknown[]) => Promise<unknown>
+
+/** The tables as methods; each one is carried out by its name. */
+export function tablesOver(carry: Carry): Tables {
+  const methodsOf = (aggregate: string, operations: object): readonly (readonly unknown[])[] =>
+    Object.keys(operations).map((name) => {
+      const operation = `${aggregate}.${name}`
+      return [name, (...values: readonly unknown[]) => carry(operation, values)]
+    })
+  // The same table gives each method its name here and its statements there, so the types of `Tables` hold.
+  const aggregates: readonly (readonly unknown[])[] = Object.entries(OPERATIONS).map(([aggregate, operations]) => [
+    aggregate,
+    Object.fromEntries(methodsOf(aggregate, operations)),
+  ])
+  return Object.fromEntries(aggregates)
+}

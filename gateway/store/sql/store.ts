@@ -1,0 +1,46 @@
+/** A store over SQL tables: the queue of call records, and checks that go page by page, stand before the statements. */
+import { batchedCallRecords, durableCallRecords } from '../call-records.ts'
+import type { InterceptionRow } from '../calls.ts'
+import { GENESIS_HASH } from '../chain.ts'
+import type { Store } from '../store.ts'
+import type { Tables } from './operations.ts'
+
+interface StoreSetup {
+  readonly description: string
+  readonly calls: 'batched' | 'durable'
+  readonly flushMilliseconds: number
+  /** Something was lost outside a call. */
+  readonly onFault: ((error: Error) => void) | undefined
+  /** Closes the connection, after the last write. */
+  readonly close: () => Promise<void>
+}
+
+const CHAIN_PAGE = 1000
+
+export function storeOf(tables: Tables, setup: StoreSetup): Store {
+  const write = (rows: readonly InterceptionRow[]) => tables.calls.write(JSON.stringify(rows))
+  const records =
+    setup.calls === 'durable' ? durableCallRecords(write) : batchedCallRecords(write, setup.flushMilliseconds)
+  const { health, ...aggregates } = tables
+  return {
+    ...aggregates,
+    description: setup.description,
+    calls: { record: (row) => records.add(row), list: (filter) => tables.calls.list(filter) },
+    ledger: { ...tables.ledger, verifyChain: () => verifyChain(tables) },
+    probe: () => health.probe(),
+    close: async () => {
+      const lost = await records.close()
+      if (lost > 0) setup.onFault?.(new Error(`${lost} call records could not be written before the store was closed`))
+      await setup.close()
+    },
+  }
+}
+
+async function verifyChain({ ledger }: Pick<Tables, 'ledger'>): Promise<number | null> {
+  let from = { sequence: 0, hash: GENESIS_HASH }
+  for (;;) {
+    const page = await ledger.chainPage(from, CHAIN_PAGE)
+    if (page.isLast) return page.broken
+    from = { sequence: page.sequence, hash: page.hash }
+  }
+}

@@ -1,0 +1,53 @@
+/** Statements on monitoring windows. */
+import type { MonitoringWindowRow, Windows } from '../windows.ts'
+import { integer, integerOrNull, oneOf, text, textOrNull, type SqlRow } from './columns.ts'
+import { read, write, type Operations } from './operation.ts'
+
+const OBSERVERS = ['gateway', 'caller'] as const satisfies readonly MonitoringWindowRow['observer'][]
+
+export const windows: Operations<Windows> = {
+  open: write(async (sql, row) => {
+    await sql.run(
+      `INSERT INTO monitoring_windows
+         (window_id, correlation_id, decision_id, tenant, route, observer, opened_at, closed_at, outcome)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      row.windowId,
+      row.correlationId,
+      row.decisionId,
+      row.tenant,
+      row.route,
+      row.observer,
+      row.openedAt,
+      row.closedAt,
+      row.outcome,
+    )
+  }),
+
+  close: write(async (sql, windowId, outcome, at) => {
+    const closed = await sql.run(
+      'UPDATE monitoring_windows SET closed_at = ?, outcome = ? WHERE window_id = ? AND closed_at IS NULL',
+      at,
+      outcome,
+      windowId,
+    )
+    return closed === 1
+  }),
+
+  listOpen: read(async (sql) =>
+    (await sql.all('SELECT * FROM monitoring_windows WHERE closed_at IS NULL ORDER BY opened_at')).map(window),
+  ),
+}
+
+function window(row: SqlRow): MonitoringWindowRow {
+  return {
+    windowId: text(row, 'window_id'),
+    correlationId: text(row, 'correlation_id'),
+    decisionId: text(row, 'decision_id'),
+    tenant: text(row, 'tenant'),
+    route: textOrNull(row, 'route'),
+    observer: oneOf(OBSERVERS, row, 'observer'),
+    openedAt: integer(row, 'opened_at'),
+    closedAt: integerOrNull(row, 'closed_at'),
+    outcome: textOrNull(row, 'outcome'),
+  }
+}
