@@ -26,6 +26,7 @@ import type { State } from './persistence.ts'
 import type { CandidateAnnouncement } from './telemetry/events.ts'
 import type { Logger } from './telemetry/log.ts'
 import type { Metrics } from './telemetry/metrics.ts'
+import { createObserver, type Observer } from './telemetry/observer.ts'
 import { createMonitoring, type Monitoring } from './monitoring/monitoring.ts'
 import { createAuthorities } from './tls/authorities.ts'
 import { entryOf } from './listen/secure-entry.ts'
@@ -54,6 +55,7 @@ interface Deciding {
   readonly baselines: Baselines
   readonly watcher: Watcher
   readonly breakGlass: BreakGlass
+  readonly observer: Observer
 }
 
 /** The listeners of calls and checks. The admin listener, which reports on all of them, is made separately. */
@@ -83,7 +85,8 @@ export async function startDeciding(options: PartsOptions): Promise<Deciding> {
   const breakGlass = createBreakGlass({ store, metrics, logger, now })
   closers.push(() => breakGlass.close())
   await breakGlass.start()
-  return { memory, inputs, consumers, flow, monitoring, baselines, watcher, breakGlass }
+  const observer = createObserver({ metrics, spans: null })
+  return { memory, inputs, consumers, flow, monitoring, baselines, watcher, breakGlass, observer }
 }
 
 /** @param ownPorts ports of this gateway's own listeners, which are never a destination */
@@ -95,7 +98,7 @@ export async function createEntrances(
   const { store, keys, dataDir } = state
   const settings = live.current
   const { config } = settings()
-  const { memory, flow, baselines, consumers, monitoring, breakGlass } = deciding
+  const { memory, flow, baselines, consumers, monitoring, breakGlass, observer } = deciding
   const onUnusable = (file: string, reason: string): void =>
     logger.error(
       { event: 'interception.authority_unusable', file, reason },
@@ -103,7 +106,7 @@ export async function createEntrances(
     )
   const authorities = createAuthorities({ dataDir, ca: config.tls.ca, now, onUnusable })
   const bodies = createBodies(memory, () => bodyPace(settings().config.limits))
-  const judging = { settings, flow, store, keys, baselines, monitoring, breakGlass, bodies }
+  const judging = { settings, flow, store, keys, baselines, monitoring, breakGlass, bodies, observer }
   const shared = { ...judging, authorities, metrics, logger, now }
   const entry = (name: SecureListener) => entryOf(name, { settings, metrics, logger })
   const proxy = createProxy({ ...shared, entry: entry('proxy'), consumers, ownPorts: () => ownPorts })
@@ -111,7 +114,7 @@ export async function createEntrances(
     receiptChanged: (decisionId: string) => proxy.receiptChanged(decisionId),
     wordGiven: () => proxy.wordGiven(),
   }
-  const authz = { settings, pipeline: proxy.pipeline, metrics, logger }
+  const authz = { settings, pipeline: proxy.pipeline, observer, metrics, logger }
   const scm = createScmAccess({ settings, flow, now })
   const apiDeps = { ...shared, configSchema: configInputSchema, scm, ...startReport }
   const api = createApi(apiDeps, createHttpAuthz(authz), entry('api'))

@@ -9,6 +9,7 @@ import type { CurrentApiSettings } from './settings.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { Observer } from '../telemetry/observer.ts'
 import type { Monitoring } from '../monitoring/monitoring.ts'
 import type { Authorities } from '../tls/authorities.ts'
 
@@ -25,6 +26,7 @@ export interface ApiDeps {
   readonly authorities: Pick<Authorities, 'bundle'>
   readonly scm: ScmAccess
   readonly bodies: Bodies
+  readonly observer: Observer
   readonly metrics: Metrics
   readonly logger: Logger
   /** Milliseconds since the epoch. */

@@ -1,7 +1,7 @@
 /** The decision path: analyze → decide → record, in that order. No failure on it ends in ALLOW (law 2 of CONTRIBUTING.md). */
 import { engine } from '../loading/lazy-engine.ts'
 import { randomUUID } from 'node:crypto'
-import { digestText } from '../../engine/base.ts'
+import { digestText, REASON_CODES } from '../../engine/base.ts'
 import type { ArtifactAnalysis, CompareOptions, CompiledPolicy, DecideInput, Verdict } from '../../engine/internal.ts'
 import { declaredConsumers, observedConsumers } from '../consumers/known.ts'
 import { approvalFacts, approvalOpening } from '../approvals/request.ts'
@@ -59,7 +59,10 @@ async function authorize(request: AuthorizeRequest, deps: FlowDeps, analyst: Ana
   const settings = deps.settings()
   const evaluatedAt = Math.floor(deps.now() / 1000)
   const decisionId = `dec_${randomUUID().replaceAll('-', '')}`
+  const { stages } = request
+  stages?.enter('analyze')
   const input = await gather(request, settings, { ...deps, analyst }, evaluatedAt * 1000)
+  stages?.enter('decide')
   const { decidedOn, verdict, approvalId } = await approved(input, { request, decisionId, settings }, deps)
   const assessment = { verdict, analyses: input.analyses }
   const authorization = {
@@ -67,6 +70,7 @@ async function authorize(request: AuthorizeRequest, deps: FlowDeps, analyst: Ana
     approvalId,
   }
   request.beforeRecord?.(authorization)
+  stages?.enter('record')
   await deps.store.decisions.record(rowOf(request, authorization, evaluatedAt * 1000))
   deps.inputs?.keep(decisionId, request, decidedOn)
   count(request, authorization, { metrics: deps.metrics, policy: input.policy })
@@ -220,9 +224,17 @@ function count(
   metrics.count('preflight_decisions_total', { execution_action: verdict.execution_action, ...labels })
   if (policy.observes)
     metrics.count('preflight_observed_decisions_total', { would: verdict.observed_decision, ...labels })
+  if (verdict.decision !== 'ALLOW')
+    metrics.count('preflight_decision_reasons_total', { decision: verdict.decision, reason: reasonOf(verdict) })
   for (const level of ['breaking', 'dangerous', 'info'] as const) {
     metrics.count('preflight_findings_total', { level }, verdict.severity_summary[level])
   }
+}
+
+/** Callers and policies choose the other codes, so they are one value. */
+function reasonOf({ blocking_reasons: blocking, degraded_reasons: degraded, warnings }: Verdict): string {
+  const code = (blocking[0] ?? degraded[0] ?? warnings[0])?.code ?? 'none'
+  return Object.hasOwn(REASON_CODES, code) ? code : 'finding'
 }
 
 interface Counting {

@@ -23,6 +23,7 @@ import type { Role } from '../../gateway/store/api-keys.ts'
 import type { Store } from '../../gateway/store/store.ts'
 import { withFaults, type StoreFaults } from './store-faults.ts'
 import { createLogger } from '../../gateway/telemetry/log.ts'
+import { createObserver } from '../../gateway/telemetry/observer.ts'
 import { createMetrics, type Metrics } from '../../gateway/telemetry/metrics.ts'
 import { createMonitoring, type Monitoring } from '../../gateway/monitoring/monitoring.ts'
 import { createAuthorities } from '../../gateway/tls/authorities.ts'
@@ -115,6 +116,7 @@ export async function startApi(options: ApiOptions = {}): Promise<ApiFake> {
     baselines,
     scm: createScmAccess({ settings, flow, now }),
     bodies: createBodies(memory, () => bodyPace(config.limits)),
+    observer: createObserver({ metrics, spans: null }),
     breakGlass,
     authorities: createAuthorities({ dataDir: directory, ca: config.tls.ca, now }),
     metrics,

@@ -181,6 +181,7 @@ async function decideApproval(
   )
   deps.wordGiven()
   deps.metrics.count('preflight_approvals_total', { event: state })
+  deps.metrics.observe('preflight_approval_wait_seconds', { decision: state }, Math.max(0, at - row.openedAt) / 1000)
   deps.logger.info(
     { event: 'approval.decided', approval_id: row.approvalId, by, correlation_id: correlationId },
     `approval ${state}`,
