@@ -17,6 +17,8 @@ import { createConsumerObserver, type ConsumerObserver } from './consumers/obser
 import { createFlow } from './flow/authorize.ts'
 import type { Flow } from './flow/flow.ts'
 import { createInputKeeper, type InputKeeper } from './flow/input-store.ts'
+import type { Webhooks, WebhooksDeps } from './kubernetes/webhooks.ts'
+import { sniffing } from './protocols/kubernetes/sniff.ts'
 import type { Listeners } from './listeners.ts'
 import { createMemoryBudget, type MemoryBudget } from './runtime/memory-budget.ts'
 import { releaseMemoryAfterBursts } from './runtime/free-memory.ts'
@@ -120,7 +122,11 @@ export async function createEntrances(
   const api = createApi(apiDeps, createHttpAuthz(authz), entry('api'))
   const grpcAuthz =
     config.listen.ext_authz === undefined ? null : await openGrpc({ ...authz, entry: entry('ext_authz') })
-  return { proxy, api, grpcAuthz }
+  const webhooks =
+    config.listen.webhooks === undefined
+      ? null
+      : await openWebhooks({ ...authz, bodies, sniff: sniffing(flow), entry: entry('webhooks') })
+  return { proxy, api, grpcAuthz, webhooks }
 }
 
 function contractTypeOf(protocol: Protocol): ArtifactType | undefined {
@@ -139,6 +145,11 @@ async function openGrpc(deps: GrpcAuthzDeps): Promise<GrpcListener> {
   return openGrpcAuthz(deps)
 }
 
+async function openWebhooks(deps: WebhooksDeps): Promise<Webhooks> {
+  const { createWebhooks } = await import('./kubernetes/webhooks.ts')
+  return createWebhooks(deps)
+}
+
 /**
  * New calls end first; what writes goes before what it writes to; /readyz answers 503 to the end.
  * @param budget milliseconds that calls under way have
@@ -146,10 +157,10 @@ async function openGrpc(deps: GrpcAuthzDeps): Promise<GrpcListener> {
 export async function drain(
   { store, external, checkpoints }: State,
   { inputs, consumers, flow, monitoring, watcher, breakGlass }: Deciding,
-  { proxy, api, grpcAuthz, admin }: Listeners,
+  { proxy, api, grpcAuthz, webhooks, admin }: Listeners,
   budget: number,
 ): Promise<void> {
-  await Promise.all([proxy.close(budget), api.close(budget), grpcAuthz?.close(budget)])
+  await Promise.all([proxy.close(budget), api.close(budget), grpcAuthz?.close(budget), webhooks?.close(budget)])
   await watcher.close()
   await flow.close()
   await Promise.all([inputs.close(), consumers.close()])

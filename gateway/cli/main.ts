@@ -22,6 +22,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CommandEntry>>> = lookupTa
   approvals: async () => (await import('./approvals.ts')).approvalsGroup,
   baselines: async () => (await import('./baselines.ts')).baselinesGroup,
   'break-glass': async () => (await import('./break-glass.ts')).breakGlassGroup,
+  admission: async () => (await import('./admission.ts')).admissionGroup,
   config: async () => (await import('./config.ts')).configGroup,
   policy: async () => (await import('./policy.ts')).policyGroup,
 })

@@ -29,6 +29,13 @@ export const ListenSettings = strict(
           'Address of the ext_authz listener for checks over gRPC (envoy.service.auth.v3.Authorization), HOST:PORT; off by default. Checks over HTTP go to the API listener, under /authz/.',
       }),
     ),
+    webhooks: Type.Optional(
+      Type.String({
+        pattern: LISTEN,
+        description:
+          'Address of the webhooks of a Kubernetes API server (/admission/ROUTE), HOST:PORT; off by default. It needs tls.listeners.webhooks.',
+      }),
+    ),
     transparent: Type.Optional(
       Type.String({
         pattern: LISTEN,

@@ -2,6 +2,7 @@
 
 export const LOG_EVENTS = {
   'admin.request_failed': 'The admin listener could not answer a request.',
+  'admission.review_failed': 'A review of a Kubernetes API server could not be answered.',
   'analysis.failed': 'The engine failed on a task. This is an error of the gateway; the decision does not allow.',
   'api.load_failed': 'The API could not be loaded. Its listener answers 503.',
   'api.mcp_refused': 'The MCP endpoint of the gateway refused a request.',

@@ -90,6 +90,19 @@ export const METRICS = [
     help: 'Questions of other proxies (ext_authz) over http and grpc, by answer: allow, deny, gone (whoever asked went away).',
   },
   {
+    name: 'preflight_admission_reviews_total',
+    type: 'counter',
+    labels: ['webhook', 'result'],
+    help: 'Reviews of Kubernetes API servers (webhook: admission, injector), by result: allowed, denied, failed (no answer that the API server can use).',
+  },
+  {
+    name: 'preflight_admission_seconds',
+    type: 'histogram',
+    labels: ['route'],
+    help: 'Time to judge a write that an API server asks about, by route.',
+    buckets: FAST,
+  },
+  {
     name: 'preflight_calls_held',
     type: 'gauge',
     labels: [],
