@@ -11,6 +11,7 @@ import { createBaselines, type Baselines } from './baselines/baselines.ts'
 import { startWatcher, type Watcher } from './baselines/watcher.ts'
 import { bodyPace, createBodies } from './listen/bodies.ts'
 import { createBreakGlass, type BreakGlass } from './break-glass/break-glass.ts'
+import { createConsole } from './console/console.ts'
 import { configInputSchema } from './config/input-schema.ts'
 import type { LiveSettings } from './config/live-settings.ts'
 import { createConsumerObserver, type ConsumerObserver } from './consumers/observer.ts'
@@ -119,7 +120,8 @@ export async function createEntrances(
   const authz = { settings, pipeline: proxy.pipeline, observer, metrics, logger }
   const scm = createScmAccess({ settings, flow, now })
   const apiDeps = { ...shared, configSchema: configInputSchema, scm, ...startReport }
-  const api = createApi(apiDeps, createHttpAuthz(authz), entry('api'))
+  const console = createConsole({ ...shared, ...startReport })
+  const api = createApi(apiDeps, [createHttpAuthz(authz), console], entry('api'))
   const grpcAuthz =
     config.listen.ext_authz === undefined ? null : await openGrpc({ ...authz, entry: entry('ext_authz') })
   const webhooks =

@@ -8,6 +8,7 @@ import { Plans, RateSettings, SignupSettings, Tier } from '../api/settings.ts'
 import { ApprovalSettings } from '../approvals/settings.ts'
 import { BreakGlassSettings } from '../break-glass/settings.ts'
 import { ProxyAuth } from '../callers/settings.ts'
+import { ConsoleSettings } from '../console/settings.ts'
 import { Consumers } from '../consumers/declared.ts'
 import { ObservedConsumers } from '../consumers/settings.ts'
 import { DiffSettings } from '../documents/settings.ts'
@@ -61,6 +62,7 @@ export const Config = Type.Object(
     monitoring: MonitoringSettings,
     signer: SignerSettings,
     approvals: ApprovalSettings,
+    console: ConsoleSettings,
     break_glass: BreakGlassSettings,
     consumers: Consumers,
     egress: EgressSettings,

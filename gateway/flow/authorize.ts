@@ -6,6 +6,7 @@ import type { ArtifactAnalysis, CompareOptions, CompiledPolicy, DecideInput, Ver
 import { declaredConsumers, observedConsumers } from '../consumers/known.ts'
 import { approvalFacts, approvalOpening } from '../approvals/request.ts'
 import { GatewayError } from '../errors/errors.ts'
+import { pageAddress, type AddressConfig } from '../settings/public-address.ts'
 import { sha256Hex } from '../runtime/hash.ts'
 import { signatureOf, type ReceiptSigner } from '../keys/receipt-signer.ts'
 import type { MemoryBudget } from '../runtime/memory-budget.ts'
@@ -172,7 +173,7 @@ async function sign(
     evaluatedAt,
     audience: request.caller.audience,
     decisionSpecVersion: request.decisionSpecVersion,
-    reportUrl: null,
+    reportUrl: reportAddress(decisionId, settings.config),
     ...(request.completeness !== undefined && { completeness: request.completeness }),
   })
   const signer = signerOf(deps)
@@ -183,6 +184,12 @@ async function sign(
   })
   const issued = prepared.finish(await signatureOf(signer, prepared.signingInput))
   return { ...assessment, ...issued, expiresAt: Date.parse(issued.envelope.expires_at) }
+}
+
+/** An envelope names pages behind TLS only (docs/reference/envelope.md). */
+function reportAddress(decisionId: string, config: AddressConfig): string | null {
+  const address = pageAddress(`decisions/${decisionId}`, config)
+  return address?.startsWith('https://') === true ? address : null
 }
 
 function signerOf({ signer }: FlowDeps): ReceiptSigner {

@@ -4,6 +4,7 @@ import { Type } from '../../engine/base.ts'
 import { integer, strict } from '../settings/fields.ts'
 import type { CallersConfig } from '../callers/settings.ts'
 import type { Route } from '../routing/route.ts'
+import type { AddressConfig } from '../settings/public-address.ts'
 import type { LimitsConfig } from '../settings/limits.ts'
 import type { TlsConfig } from '../tls/settings.ts'
 import type { EgressConfig } from '../upstream/settings.ts'
@@ -58,8 +59,7 @@ export const TransparentSettings = strict(
 export type TransparentSettings = Static<typeof TransparentSettings>
 
 /** The part of the configuration that inbound connections read. */
-export interface ListenConfig extends CallersConfig, EgressConfig, LimitsConfig, TlsConfig {
-  readonly public_url?: string
+export interface ListenConfig extends AddressConfig, CallersConfig, EgressConfig, LimitsConfig, TlsConfig {
   readonly routes: readonly Route[]
   readonly transparent: TransparentSettings
 }

@@ -33,6 +33,9 @@ export const LOG_EVENTS = {
   'clock.set_back':
     'The clock of the machine was set back. The gateway keeps the later time until the clock reaches it, or until a restart.',
   'connect.failed': 'A CONNECT request ended in an error of the gateway.',
+  'console.look_failed': 'The console could not read whether something changed. Open pages do not follow changes.',
+  'console.request_failed': 'A page of the console could not be shown.',
+  'console.signed_in': 'A person signed in to the console.',
   'consumers.write_failed': 'Observed consumers could not be stored.',
   'contract.changed': 'The contract of an upstream changed.',
   'contract.check_failed': 'A request could not be checked against the pinned contract.',
