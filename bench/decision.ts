@@ -84,7 +84,7 @@ export function decisionSection(): Promise<Section> {
   const unchanged = inputOf({ ...manifest, after: before })
   const breaking = inputOf({ ...manifest, after: JSON.stringify({ tools: [changed] }) })
   const signer = testSigner()
-  const issue = { tenant: 'local', issuer: 'bench', previous: null }
+  const issue = { tenant: 'local', issuer: 'bench', previous: null, status: null }
   const allow = timed(() => decideOnce(unchanged))
   const rows = [
     ['contract unchanged, without signing', allow],

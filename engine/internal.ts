@@ -89,6 +89,8 @@ export type {
   ReceiptStatus,
   ReceiptVerification,
 } from './receipts/verification.ts'
+export { packStatuses, statusListSigningInput } from './receipts/status-list.ts'
+export type { Inflate, StatusListInput, StatusReference } from './receipts/status-list.ts'
 export { verifyReceipt } from './receipts/verify.ts'
 export type { VerifyInput } from './receipts/verify.ts'
 export { compilePolicy } from './policy/compile.ts'

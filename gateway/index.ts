@@ -17,3 +17,4 @@ export {
   type VerifyInput,
 } from '../engine/index.ts'
 export { sha256Hex } from './runtime/hash.ts'
+export { inflateZlib } from './runtime/inflate.ts'

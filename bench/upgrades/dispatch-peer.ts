@@ -32,7 +32,6 @@ server.on('upgrade', (request, client, head) => {
     entrance: 'reverse',
     origin,
     correlationId: 'bench',
-    trace: null,
     peer: '127.0.0.1',
     proto: 'http',
     upgrade: upgrade.protocol,
@@ -49,7 +48,6 @@ server.on('upgrade', (request, client, head) => {
     ownHeaders: [],
     watcher: null,
     onSending: null,
-    onAnswer: () => {},
     upgrade,
     tunnels,
   })

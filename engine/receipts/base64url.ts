@@ -1,6 +1,5 @@
 /**
- * base64url without padding (RFC 7515 §2) for ASCII text. The engine may not use the runtime's codecs, and its tokens
- * are ASCII. Decoding is strict, because two encodings of one token would be two tokens with one meaning.
+ * base64url without padding (RFC 7515 §2). The engine may not use the runtime's codecs, and its tokens are ASCII. Decoding is strict, because two encodings of one token would be two tokens with one meaning.
  */
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
@@ -25,9 +24,22 @@ export function encodeAscii(text: string): string {
 
 /** Null for anything but the one canonical encoding of an ASCII text: stray characters, padding, unused bits that are set. */
 export function decodeAscii(encoded: string): string | null {
+  const bytes = decodeBytes(encoded)
+  if (bytes === null) return null
   let text = ''
+  for (const byte of bytes) {
+    if (byte > 0x7f) return null
+    text += String.fromCharCode(byte)
+  }
+  return text
+}
+
+/** The bytes of unpadded base64url; null for anything but the one canonical encoding. */
+export function decodeBytes(encoded: string): Uint8Array | null {
+  const bytes = new Uint8Array(Math.floor((encoded.length * 3) / 4))
   let bits = 0
   let held = 0
+  let length = 0
   for (let at = 0; at < encoded.length; at++) {
     const unit = encoded.charCodeAt(at)
     const value = unit < 128 ? (VALUES[unit] ?? -1) : -1
@@ -36,10 +48,8 @@ export function decodeAscii(encoded: string): string | null {
     held += 6
     if (held < 8) continue
     held -= 8
-    const byte = (bits >> held) & 0xff
-    if (byte > 0x7f) return null
-    text += String.fromCharCode(byte)
+    bytes[length++] = (bits >> held) & 0xff
   }
   const isWhole = encoded.length % 4 !== 1 && (bits & ((1 << held) - 1)) === 0
-  return isWhole ? text : null
+  return isWhole ? bytes : null
 }

@@ -13,7 +13,7 @@ const withPart = (errors, check, data, instancePath) => {
 const countOf = (errors) => (errors === null ? 0 : errors.length);
 
 const checkReceiptClaimsRaw = validate0;
-const schema0 = {"type":"object","required":["iss","jti","iat","nbf","exp","fp","ifp","bh","act","op","env","tgt","repo","br","pr","base","head","srcmode","ad","sub","prev","ph"],"properties":{"iss":{"type":"string","description":"Who issued the receipt."},"jti":{"type":"string","description":"decision_id"},"iat":{"$ref":"part-0"},"nbf":{"$ref":"part-0"},"exp":{"type":"integer","minimum":0,"description":"expires_at"},"fp":{"type":"string","pattern":"^sha256:[0-9a-f]{64}$","description":"fingerprint"},"ifp":{"type":"string","pattern":"^sha256:[0-9a-f]{64}$","description":"input_fingerprint"},"bh":{"type":"string","pattern":"^sha256:[0-9a-f]{64}$","description":"decision_body_hash"},"act":{"enum":["CONTINUE","CONTINUE_WITH_MONITORING","REQUEST_APPROVAL","STOP"],"description":"execution_action"},"op":{"type":["string","null"],"description":"operation"},"env":{"type":["string","null"],"description":"environment"},"tgt":{"type":["string","null"],"description":"target_id"},"repo":{"type":["string","null"],"description":"repository"},"br":{"type":["string","null"],"description":"branch"},"pr":{"type":["string","null"],"description":"pull_request"},"base":{"type":["string","null"],"description":"base"},"head":{"type":["string","null"],"description":"head"},"srcmode":{"enum":["declared","unbound"],"description":"srcmode"},"ad":{"type":["string","null"],"description":"artifact_digest"},"sub":{"type":["string","null"],"description":"audience"},"prev":{"type":["string","null"],"description":"SHA-256 of the token before this one in its chain."},"ph":{"type":["string","null"],"description":"policy_hash"},"fbe":{"type":"boolean","const":true,"description":"fingerprint_binding_expected; absent when it is not expected."},"tnt":{"type":["string","null"],"description":"Tenant; absent from receipts of versions that did not sign it."}},"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"receipt-claims.json","title":"Claims of a receipt"};
+const schema0 = {"type":"object","required":["iss","jti","iat","nbf","exp","fp","ifp","bh","act","op","env","tgt","repo","br","pr","base","head","srcmode","ad","sub","prev","ph"],"properties":{"iss":{"type":"string","description":"Who issued the receipt."},"jti":{"type":"string","description":"decision_id"},"iat":{"$ref":"part-0"},"nbf":{"$ref":"part-0"},"exp":{"type":"integer","minimum":0,"description":"expires_at"},"fp":{"type":"string","pattern":"^sha256:[0-9a-f]{64}$","description":"fingerprint"},"ifp":{"type":"string","pattern":"^sha256:[0-9a-f]{64}$","description":"input_fingerprint"},"bh":{"type":"string","pattern":"^sha256:[0-9a-f]{64}$","description":"decision_body_hash"},"act":{"enum":["CONTINUE","CONTINUE_WITH_MONITORING","REQUEST_APPROVAL","STOP"],"description":"execution_action"},"op":{"type":["string","null"],"description":"operation"},"env":{"type":["string","null"],"description":"environment"},"tgt":{"type":["string","null"],"description":"target_id"},"repo":{"type":["string","null"],"description":"repository"},"br":{"type":["string","null"],"description":"branch"},"pr":{"type":["string","null"],"description":"pull_request"},"base":{"type":["string","null"],"description":"base"},"head":{"type":["string","null"],"description":"head"},"srcmode":{"enum":["declared","unbound"],"description":"srcmode"},"ad":{"type":["string","null"],"description":"artifact_digest"},"sub":{"type":["string","null"],"description":"audience"},"prev":{"type":["string","null"],"description":"SHA-256 of the token before this one in its chain."},"ph":{"type":["string","null"],"description":"policy_hash"},"fbe":{"type":"boolean","const":true,"description":"fingerprint_binding_expected; absent when it is not expected."},"tnt":{"type":["string","null"],"description":"Tenant; absent from receipts of versions that did not sign it."},"status":{"type":"object","required":["status_list"],"properties":{"status_list":{"type":"object","required":["idx","uri"],"properties":{"idx":{"type":"integer","minimum":0,"maximum":8388607,"description":"Index of the receipt in the list."},"uri":{"type":"string","minLength":1,"maxLength":500,"description":"Name and address of the list."}},"description":"Place of the receipt in a status list (IETF Token Status List)."}},"description":"Where the state of the receipt is published; absent when no list has it."}},"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"receipt-claims.json","title":"Claims of a receipt"};
 const schema1 = {"type":"integer","minimum":0,"description":"evaluated_at"};
 
 function validate1(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -313,6 +313,70 @@ if(data.tnt !== undefined){
 let data23 = data.tnt;
 if((typeof data23 !== "string") && (data23 !== null)){
 vErrors = withError(vErrors, instancePath+"/tnt", "#/properties/tnt/type", "type", {type: schema0.properties.tnt.type}, "must be string,null");
+errors++;
+}
+}
+if(data.status !== undefined){
+let data24 = data.status;
+if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
+if(data24.status_list === undefined){
+vErrors = withError(vErrors, instancePath+"/status", "#/properties/status/required", "required", {missingProperty: "status_list"}, "must have required property '"+"status_list"+"'");
+errors++;
+}
+if(data24.status_list !== undefined){
+let data25 = data24.status_list;
+if(data25 && typeof data25 == "object" && !Array.isArray(data25)){
+if(data25.idx === undefined){
+vErrors = withError(vErrors, instancePath+"/status/status_list", "#/properties/status/properties/status_list/required", "required", {missingProperty: "idx"}, "must have required property '"+"idx"+"'");
+errors++;
+}
+if(data25.uri === undefined){
+vErrors = withError(vErrors, instancePath+"/status/status_list", "#/properties/status/properties/status_list/required", "required", {missingProperty: "uri"}, "must have required property '"+"uri"+"'");
+errors++;
+}
+if(data25.idx !== undefined){
+let data26 = data25.idx;
+if(!(((typeof data26 == "number") && (!(data26 % 1) && !isNaN(data26))) && (isFinite(data26)))){
+vErrors = withError(vErrors, instancePath+"/status/status_list/idx", "#/properties/status/properties/status_list/properties/idx/type", "type", {type: "integer"}, "must be integer");
+errors++;
+}
+if((typeof data26 == "number") && (isFinite(data26))){
+if(data26 > 8388607 || isNaN(data26)){
+vErrors = withError(vErrors, instancePath+"/status/status_list/idx", "#/properties/status/properties/status_list/properties/idx/maximum", "maximum", {comparison: "<=", limit: 8388607}, "must be <= 8388607");
+errors++;
+}
+if(data26 < 0 || isNaN(data26)){
+vErrors = withError(vErrors, instancePath+"/status/status_list/idx", "#/properties/status/properties/status_list/properties/idx/minimum", "minimum", {comparison: ">=", limit: 0}, "must be >= 0");
+errors++;
+}
+}
+}
+if(data25.uri !== undefined){
+let data27 = data25.uri;
+if(typeof data27 === "string"){
+if(data27.length > 500){
+vErrors = withError(vErrors, instancePath+"/status/status_list/uri", "#/properties/status/properties/status_list/properties/uri/maxLength", "maxLength", {limit: 500}, "must NOT have more than 500 characters");
+errors++;
+}
+if(data27.length < 1){
+vErrors = withError(vErrors, instancePath+"/status/status_list/uri", "#/properties/status/properties/status_list/properties/uri/minLength", "minLength", {limit: 1}, "must NOT have fewer than 1 characters");
+errors++;
+}
+}
+else {
+vErrors = withError(vErrors, instancePath+"/status/status_list/uri", "#/properties/status/properties/status_list/properties/uri/type", "type", {type: "string"}, "must be string");
+errors++;
+}
+}
+}
+else {
+vErrors = withError(vErrors, instancePath+"/status/status_list", "#/properties/status/properties/status_list/type", "type", {type: "object"}, "must be object");
+errors++;
+}
+}
+}
+else {
+vErrors = withError(vErrors, instancePath+"/status", "#/properties/status/type", "type", {type: "object"}, "must be object");
 errors++;
 }
 }

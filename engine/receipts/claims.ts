@@ -5,6 +5,7 @@ import type { EnvelopeDraft } from '../decide/envelope.ts'
 import { instantSeconds } from '../decide/instant.ts'
 import type { Digest } from '../hash.ts'
 import { Type } from '../type-builder.ts'
+import type { StatusReference } from './status-list.ts'
 
 export const RECEIPT_FORMAT_VERSION = 'preflight-receipt.v1'
 export const RECEIPT_TYPE = 'preflight-receipt+jwt'
@@ -42,6 +43,20 @@ export const ReceiptClaims = Type.Object(
       Type.Literal(true, { description: 'fingerprint_binding_expected; absent when it is not expected.' }),
     ),
     tnt: Type.Optional(words('Tenant; absent from receipts of versions that did not sign it.')),
+    status: Type.Optional(
+      Type.Object(
+        {
+          status_list: Type.Object(
+            {
+              idx: Type.Integer({ minimum: 0, maximum: 8_388_607, description: 'Index of the receipt in the list.' }),
+              uri: Type.String({ minLength: 1, maxLength: 500, description: 'Name and address of the list.' }),
+            },
+            { description: 'Place of the receipt in a status list (IETF Token Status List).' },
+          ),
+        },
+        { description: 'Where the state of the receipt is published; absent when no list has it.' },
+      ),
+    ),
   },
   { $schema: 'https://json-schema.org/draft/2020-12/schema', $id: 'receipt-claims.json', title: 'Claims of a receipt' },
 )
@@ -56,12 +71,14 @@ export interface ReceiptIssue {
   readonly tenant: string | null
   /** SHA-256 of the token that this one follows, `digestText(token, sha256)`; null for the first. */
   readonly previous: Digest | null
+  /** `status` claim: the place of the receipt in a status list; null: it has none. */
+  readonly status: StatusReference | null
 }
 
 export function receiptClaims(
   draft: EnvelopeDraft,
   bodyHash: Digest,
-  { issuer, tenant, previous }: ReceiptIssue,
+  { issuer, tenant, previous, status }: ReceiptIssue,
 ): ReceiptClaims {
   const issuedAt = instantSeconds(draft.evaluated_at)
   return {
@@ -89,5 +106,6 @@ export function receiptClaims(
     prev: previous,
     ph: draft.policy_hash ?? null,
     ...(draft.fingerprint_binding_expected === true && { fbe: true as const }),
+    ...(status !== null && { status: { status_list: status } }),
   }
 }

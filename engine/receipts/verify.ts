@@ -3,8 +3,10 @@ import { DECISION_CLASSES } from '../decision.ts'
 import type { Sha256 } from '../hash.ts'
 import { decisionBodyHash } from './body-hash.ts'
 import type { ReceiptClaims } from './claims.ts'
+import { keyFault } from './key-life.ts'
 import { compareScope, type ScopeVerdict } from './scope.ts'
 import type { KeySet, VerificationKey } from './signer.ts'
+import { stateInList, type StatusListInput } from './status-list.ts'
 import { parseToken, type ParsedToken } from './token.ts'
 import {
   RECEIPT_REASONS,
@@ -29,6 +31,11 @@ export interface VerifyInput {
   /** Tenants whose receipts are taken for the attempt; absent: those of every tenant. */
   readonly tenants?: readonly string[]
   readonly state: ReceiptStanding
+  /**
+   * With the state `unchecked`: the status list that the receipt names, which gives its state. A list that is unreadable,
+   * expired or another one authorizes nothing. Absent: the state stays unchecked.
+   */
+  readonly statusList?: StatusListInput
   readonly sha256: Sha256
 }
 
@@ -41,12 +48,30 @@ export function verifyReceipt(input: VerifyInput): ReceiptVerification {
   const forgery = authenticityFault(parsed.value, key, input)
   if (forgery !== null) return refused(forgery, input.context)
   const scope = input.context ? compareScope(claims, input.context, input.tenants) : null
-  const reason = standingFault(claims, input) ?? scope?.reason ?? decisionFault(claims)
+  const { state, note } = standingOf(claims, input)
+  const reason = standingFault(claims, input.now, state) ?? scope?.reason ?? decisionFault(claims)
   const answer = verified(claims, reason, scope, key?.status === 'retired')
-  return answer.currently_authorized === true && input.state === 'unchecked'
-    ? { ...answer, authz_note: OFFLINE_NOTE }
-    : answer
+  const isNoted = note !== null && (answer.currently_authorized === true || reason === 'state_unknown')
+  return isNoted ? { ...answer, authz_note: note } : answer
 }
+
+interface Standing {
+  readonly state: ReceiptStanding
+  /** What the state is based on, where that is less than the store of the issuer. */
+  readonly note: string | null
+}
+
+function standingOf({ status }: ReceiptClaims, { state, statusList, keys, now }: VerifyInput): Standing {
+  if (state !== 'unchecked') return { state, note: null }
+  if (statusList === undefined) return { state, note: OFFLINE_NOTE }
+  const found = stateInList(statusList, status?.status_list ?? null, keys, now)
+  return found.ok
+    ? { state: found.value, note: STATUS_LIST_NOTE }
+    : { state: 'undecidable', note: `The state of the receipt is unknown: ${found.problem}.` }
+}
+
+const STATUS_LIST_NOTE =
+  'The receipt authorizes exactly this operation; its state is that of the status list, when the list was signed.'
 
 const OFFLINE_NOTE =
   'The receipt authorizes exactly this operation; revocation, supersession and use were not checked (offline).'
@@ -57,14 +82,12 @@ function authenticityFault(
   key: VerificationKey | undefined,
   { envelope, sha256, now }: VerifyInput,
 ): ReceiptReason | null {
-  // A key that did not exist when it is said to have signed is no key of that receipt.
-  if (!key || claims.iat + LEEWAY < key.validFrom) return 'unknown_kid'
-  // A set of keys that was kept says by their times what its words do not say yet.
-  if (key.status === 'revoked' || (key.revokedAt !== null && !(now < key.revokedAt))) return 'revoked_key'
+  if (!key) return 'unknown_kid'
+  const fault = keyFault(key, claims.iat, now)
+  if (fault === 'unknown_kid' || fault === 'revoked_key') return fault
   if (!key.verify(signingInput, signature)) return 'signature_mismatch'
   if (envelope !== undefined && !isCovered(envelope, claims, sha256)) return 'body_hash_mismatch'
-  const isRetiredBefore = key.retiredAt === null ? key.status === 'retired' : claims.iat > key.retiredAt
-  return isRetiredBefore ? 'retired_key_after_issue' : null
+  return fault
 }
 
 function isCovered(envelope: unknown, claims: ReceiptClaims, sha256: Sha256): boolean {
@@ -88,7 +111,7 @@ const STATE_FAULTS: Readonly<Record<ReceiptStanding, ReceiptReason | null>> = {
 }
 
 /** Time, then state. */
-function standingFault(claims: ReceiptClaims, { now, state }: VerifyInput): ReceiptReason | null {
+function standingFault(claims: ReceiptClaims, now: number, state: ReceiptStanding): ReceiptReason | null {
   if (now + LEEWAY < claims.nbf || now + LEEWAY < claims.iat) return 'not_yet_valid'
   // Written so that a `now` that is not a number has expired too.
   if (!(now < claims.exp)) return 'expired'

@@ -6,10 +6,10 @@ import type { Flow } from '../flow/flow.ts'
 import type { KeyRing } from '../keys/key-ring.ts'
 import type { ScmAccess } from '../scm/access.ts'
 import type { CurrentApiSettings } from './settings.ts'
+import type { StatusPublisher } from '../status-lists/publisher.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import type { Observer } from '../telemetry/observer.ts'
 import type { Monitoring } from '../monitoring/monitoring.ts'
 import type { Authorities } from '../tls/authorities.ts'
 
@@ -25,8 +25,8 @@ export interface ApiDeps {
   readonly baselines: Pick<Baselines, 'list' | 'view' | 'promote' | 'registered'>
   readonly authorities: Pick<Authorities, 'bundle'>
   readonly scm: ScmAccess
+  readonly statusLists: Pick<StatusPublisher, 'list'>
   readonly bodies: Bodies
-  readonly observer: Observer
   readonly metrics: Metrics
   readonly logger: Logger
   /** Milliseconds since the epoch. */

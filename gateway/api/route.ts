@@ -1,5 +1,4 @@
 /** A route of the API: one value that the dispatcher serves, the validator checks against and openapi.json is made from. */
-import type { Observation } from '../telemetry/observation.ts'
 import type { Static, TSchema, TUnknown } from 'typebox'
 import { GatewayError, type ErrorCode } from '../errors/errors.ts'
 import type { ApiSettings } from './settings.ts'
@@ -21,8 +20,6 @@ export interface RouteExchange<Body = unknown, Query = unknown> {
   /** Of the generation that the whole request uses. */
   readonly settings: ApiSettings
   readonly correlationId: string
-  /** What is measured of the request. */
-  readonly observation: Observation
   /** Null on public routes, except those that accept a key (`keyOptional`) and received a valid one. */
   readonly caller: ApiKey | null
   readonly body: Body
@@ -50,7 +47,15 @@ export type RouteAnswer =
       readonly body: object
       readonly headers?: Readonly<Record<string, string>>
     }
-  | { readonly kind: 'text'; readonly status: number; readonly mediaType: string; readonly text: string }
+  | {
+      readonly kind: 'text'
+      readonly status: number
+      readonly mediaType: string
+      readonly text: string
+      readonly headers?: Readonly<Record<string, string>>
+    }
+  /** No body, e.g. 304. */
+  | { readonly kind: 'empty'; readonly status: number; readonly headers: Readonly<Record<string, string>> }
   | { readonly kind: 'lines'; readonly mediaType: string; readonly lines: AsyncIterable<string> }
   | { readonly kind: 'web'; readonly response: Response }
 

@@ -18,6 +18,7 @@ import { revokeReceipt } from './routes/revoke.ts'
 import { describeSignup, signup } from './routes/signup.ts'
 import { simulatePolicy } from './routes/simulate.ts'
 import { integrationSnippets } from './routes/snippets.ts'
+import { statusList } from './routes/status-list.ts'
 import { telemetry } from './routes/telemetry.ts'
 import { verifyReceiptRoute } from './routes/verify-receipt.ts'
 
@@ -51,6 +52,7 @@ export const ROUTES: readonly ApiRoute[] = [
   signup,
   decisionContract,
   keySet,
+  statusList,
   toolManifest,
   interceptionCa,
   schemaDocument,

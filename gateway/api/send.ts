@@ -21,13 +21,22 @@ export async function sendAnswer(response: ServerResponse, answer: RouteAnswer, 
         ...answer.headers,
       })
     case 'text':
-      return sendText(response, answer.status, `${answer.mediaType}; charset=utf-8`, answer.text, headers)
+      return sendText(response, answer.status, typeOf(answer.mediaType), answer.text, { ...headers, ...answer.headers })
+    case 'empty':
+      response.writeHead(answer.status, { ...FIXED_HEADERS, ...headers, ...answer.headers })
+      response.end()
+      return
     case 'lines':
       response.writeHead(200, { ...FIXED_HEADERS, ...headers, 'Content-Type': answer.mediaType })
       return pipeline(Readable.from(answer.lines), response)
     case 'web':
       return sendWebResponse(response, answer.response, headers)
   }
+}
+
+/** Only text has a charset: other media types define their own form. */
+function typeOf(mediaType: string): string {
+  return mediaType.startsWith('text/') ? `${mediaType}; charset=utf-8` : mediaType
 }
 
 function sendText(response: ServerResponse, status: number, type: string, text: string, headers: Headers): void {

@@ -13,8 +13,7 @@ import type {
 } from '../store/approvals.ts'
 import type { StorePart } from '../store/store.ts'
 
-/** Who decides what on which request. */
-export interface Word {
+interface Word {
   readonly state: ApprovalDecision['state']
   readonly tenant: string
   readonly approvalId: string

@@ -6,6 +6,7 @@ import { userInfo } from 'node:os'
 import { createBaselines, type Baselines, type BaselinesDeps, type BaselineView } from '../baselines/baselines.ts'
 import { openSettings } from '../config/live-settings.ts'
 import { GatewayError } from '../errors/errors.ts'
+import { createRecorder } from '../flow/recorder.ts'
 import { createFlow } from '../flow/authorize.ts'
 import { createInputKeeper } from '../flow/input-store.ts'
 import { createMemoryBudget } from '../runtime/memory-budget.ts'
@@ -14,7 +15,7 @@ import type { Store } from '../store/store.ts'
 import { createLogger } from '../telemetry/log.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { EXIT, type Arguments, type Command, type CommandGroup, type ExitCode } from './command.ts'
-import { placeSource, PLACE_OPTIONS } from './config-option.ts'
+import { configSource, PLACE_OPTIONS } from './config-option.ts'
 import { instant, LIST_FORMAT, show, table } from './format.ts'
 import { writeLine, type CommandIo } from './io.ts'
 import { openExistingRing, withStore } from './data-directory.ts'
@@ -97,13 +98,8 @@ export const baselinesGroup: CommandGroup = {
   commands: [list, showOne, promote],
 }
 
-function promoteCandidate(args: Arguments, io: CommandIo): Promise<ExitCode> {
+async function promoteCandidate(args: Arguments, io: CommandIo): Promise<ExitCode> {
   const [route = '', digest = ''] = args.operands
-  return promoteDigest(route, digest, args, io)
-}
-
-/** @param args also: `only`, `groups`, `comment` */
-export async function promoteDigest(route: string, digest: string, args: Arguments, io: CommandIo): Promise<ExitCode> {
   try {
     const only = (args.value('only') ?? '').split(',').filter((part) => part !== '')
     const acceptor = {
@@ -124,13 +120,9 @@ export async function promoteDigest(route: string, digest: string, args: Argumen
 const REFUSED: ReadonlySet<string> = new Set(['NOT_FOUND', 'APPROVAL_CONFLICT', 'FORBIDDEN', 'INVALID_INPUT'])
 
 /** With the policy and the receipt key of the configuration: a promotion is a decision like any other. */
-export function withBaselines<T>(
-  args: Arguments,
-  io: CommandIo,
-  work: (baselines: Baselines) => Promise<T>,
-): Promise<T> {
+function withBaselines<T>(args: Arguments, io: CommandIo, work: (baselines: Baselines) => Promise<T>): Promise<T> {
   return withStore(args, io, async (store) => {
-    const live = openSettings(placeSource(args, io))
+    const live = openSettings(configSource(args, io))
     const metrics = createMetrics()
     const logger = createLogger('error')
     const shared = { settings: live.current, store, metrics, logger, now: Date.now }
@@ -156,7 +148,8 @@ function lazyFlow(args: Arguments, io: CommandIo, parts: FlowParts): BaselinesDe
     const keys = await openExistingRing(args, io)
     const memory = createMemoryBudget()
     const inputs = createInputKeeper({ ...parts, memory })
-    const flow = createFlow({ ...parts, memory, signer: () => keys.signer(), inputs })
+    const recorder = createRecorder({ ...parts, signer: () => keys.signer() })
+    const flow = createFlow({ ...parts, memory, recorder, inputs })
     opened = {
       flow,
       close: async () => {

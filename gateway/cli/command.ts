@@ -27,16 +27,13 @@ export interface Command {
   readonly options: readonly OptionSpec[]
   /** More for --help: examples, exit codes. */
   readonly notes?: string
-  /** Resolves with the exit code: an ExitCode, or that of a program which the command runs. */
-  run(args: Arguments, io: CommandIo): Promise<number>
+  run(args: Arguments, io: CommandIo): Promise<ExitCode>
 }
 
 export interface CommandGroup {
   readonly name: string
   readonly summary: string
   readonly commands: readonly Command[]
-  /** Runs when the first word is an option or `--`, and names no command. */
-  readonly direct?: Command
 }
 
 export interface Arguments {

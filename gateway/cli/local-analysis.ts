@@ -27,16 +27,11 @@ export async function analyzeLocally(request: LocalRequest, args: Arguments, io:
   const flow = createFlow({
     settings: live.current,
     store: {
-      decisions: {
-        record: () => Promise.reject(new Error(NOTHING_IS_DECIDED)),
-        history: () => Promise.resolve([]),
-      },
+      decisions: { history: () => Promise.resolve([]) },
       approvals: { open: () => Promise.reject(new Error(NOTHING_IS_DECIDED)) },
       uses: { of: () => Promise.resolve([]) },
     },
-    signer: () => {
-      throw new Error(NOTHING_IS_DECIDED)
-    },
+    recorder: { record: () => Promise.reject(new Error(NOTHING_IS_DECIDED)) },
     inputs: null,
     metrics: createMetrics(),
     logger: createLogger('error'),

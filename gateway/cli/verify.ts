@@ -1,8 +1,16 @@
 /**
- * `preflight verify`: verifies a receipt offline, with a saved key set (docs/reference/receipts.md#verification-steps). It
- * cannot see what only the issuer knows (revocation, use), and reports that.
+ * `preflight verify`: verifies a receipt offline, with a saved key set (docs/reference/receipts.md#verification-steps). The
+ * state of the receipt comes from a status list; without one it is not checked, and the answer says so.
  */
-import { verifyReceipt, type IntendedContext, type ReceiptVerification } from '../../engine/internal.ts'
+import {
+  verifyReceipt,
+  type IntendedContext,
+  type ReceiptClaims,
+  type ReceiptVerification,
+  type VerifyInput,
+} from '../../engine/internal.ts'
+import { fetchDocument } from '../network/fetch.ts'
+import { inflateZlib } from '../runtime/inflate.ts'
 import { sha256Hex } from '../runtime/hash.ts'
 import { parseKeySet } from '../keys/jwks.ts'
 import { systemClock } from '../keys/key-ring.ts'
@@ -55,12 +63,18 @@ export const verifyCommand: Command = {
       value: 'FILE',
       help: 'The decision_result that came with the token; it must match the signed hash.',
     },
+    {
+      name: 'status',
+      value: 'FILE|URL',
+      help: 'Status list that the receipt names: a file, an address, or the origin of the gateway. It shows revocation, supersession and use.',
+    },
     ...CONTEXT_OPTIONS.map(({ name, value, help }) => ({ name, value, help })),
     { name: 'format', value: 'FORMAT', allowed: ['text', 'json'], help: 'Output format; default: text.' },
   ],
   notes: [
     'TOKEN: the receipt, or - to read it from standard input.',
-    'Revocation, supersession and single use cannot be checked offline: where they matter, use /api/v1/verify-receipt.',
+    'Revocation, supersession and single use are checked with --status only, as of the time of the list.',
+    'With --status, a list that cannot be read, has expired or is another one authorizes nothing.',
     '',
     'Exit codes: 0 authorized for the stated operation, 1 not, 2 usage or unreadable keys.',
   ].join('\n'),
@@ -74,7 +88,7 @@ async function runVerify(args: Arguments, io: CommandIo): Promise<ExitCode> {
   const keys = parseKeySet(json(keysFile))
   if (!keys.ok) throw new UsageError(`${keysFile}: ${keys.problem.message}`)
   const envelopeFile = args.value('envelope')
-  const answer = verifyReceipt({
+  const input: VerifyInput = {
     token,
     keys: keys.value,
     now: systemClock(),
@@ -82,9 +96,41 @@ async function runVerify(args: Arguments, io: CommandIo): Promise<ExitCode> {
     context: contextOf(args),
     state: 'unchecked',
     sha256: sha256Hex,
-  })
+  }
+  const authentic = verifyReceipt(input)
+  const source = args.value('status')
+  // A token that is not ours must not decide what is fetched.
+  const { payload } = authentic
+  const answer =
+    source === undefined || payload === null
+      ? authentic
+      : verifyReceipt({ ...input, statusList: { token: await statusList(source, payload, io), inflate: inflateZlib } })
   writeLine(io.stdout, args.value('format') === 'json' ? JSON.stringify(answer, null, 2) : text(answer))
   return answer.currently_authorized === true ? EXIT.good : EXIT.no
+}
+
+const STATUS_PATH = '/.well-known/status/'
+const MAX_STATUS_BYTES = 2_000_000
+
+/**
+ * The text of the status list; empty when it cannot be fetched, and then the receipt authorizes nothing. An address without a
+ * path is the gateway's origin: the list is the one that the receipt names.
+ */
+async function statusList(source: string, { status }: ReceiptClaims, io: CommandIo): Promise<string> {
+  if (!/^https?:/i.test(source)) return textFile(source).trim()
+  const url = URL.parse(source)
+  if (url === null) throw new UsageError(`--status ${JSON.stringify(source)} is not an http(s) address`)
+  if (url.pathname === '/') url.pathname = STATUS_PATH + listNameOf(status?.status_list.uri ?? '')
+  const rules = { allowedHosts: null, isPermitted: () => true, maxBytes: MAX_STATUS_BYTES }
+  const fetched = await fetchDocument(url.href, { ...rules, accept: 'application/statuslist+jwt' })
+  if (fetched.ok) return fetched.value.trim()
+  writeLine(io.stderr, `--status ${source}: ${fetched.problem.message}`)
+  return ''
+}
+
+/** The last segment of the list's name: a path segment of an address, or the UUID of a URN. */
+function listNameOf(uri: string): string {
+  return encodeURIComponent(uri.split(/[/:]/).at(-1) ?? '')
 }
 
 function contextOf(args: Arguments): IntendedContext {

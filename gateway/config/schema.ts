@@ -8,7 +8,6 @@ import { Plans, RateSettings, SignupSettings, Tier } from '../api/settings.ts'
 import { ApprovalSettings } from '../approvals/settings.ts'
 import { BreakGlassSettings } from '../break-glass/settings.ts'
 import { ProxyAuth } from '../callers/settings.ts'
-import { ConsoleSettings } from '../console/settings.ts'
 import { Consumers } from '../consumers/declared.ts'
 import { ObservedConsumers } from '../consumers/settings.ts'
 import { DiffSettings } from '../documents/settings.ts'
@@ -21,6 +20,7 @@ import { ScmSettings } from '../scm/settings.ts'
 import { seconds, strict } from '../settings/fields.ts'
 import { Limits } from '../settings/limits.ts'
 import { LedgerSettings, StoreSettings } from '../store/settings.ts'
+import { StatusListSettings } from '../status-lists/settings.ts'
 import { LogSettings } from '../telemetry/settings.ts'
 import { TlsSettings } from '../tls/settings.ts'
 import { EgressSettings } from '../upstream/settings.ts'
@@ -61,8 +61,8 @@ export const Config = Type.Object(
     plans: Plans,
     monitoring: MonitoringSettings,
     signer: SignerSettings,
+    status_list: StatusListSettings,
     approvals: ApprovalSettings,
-    console: ConsoleSettings,
     break_glass: BreakGlassSettings,
     consumers: Consumers,
     egress: EgressSettings,

@@ -1,17 +1,20 @@
 /** The decision path: analyze → decide → record, in that order. No failure on it ends in ALLOW (law 2 of CONTRIBUTING.md). */
 import { engine } from '../loading/lazy-engine.ts'
 import { randomUUID } from 'node:crypto'
-import { digestText, REASON_CODES } from '../../engine/base.ts'
-import type { ArtifactAnalysis, CompareOptions, CompiledPolicy, DecideInput, Verdict } from '../../engine/internal.ts'
+import { digestText } from '../../engine/base.ts'
+import type {
+  ArtifactAnalysis,
+  CompareOptions,
+  CompiledPolicy,
+  DecideInput,
+  IssuedReceipt,
+  Verdict,
+} from '../../engine/internal.ts'
 import { declaredConsumers, observedConsumers } from '../consumers/known.ts'
 import { approvalFacts, approvalOpening } from '../approvals/request.ts'
-import { GatewayError } from '../errors/errors.ts'
-import { pageAddress, type AddressConfig } from '../settings/public-address.ts'
 import { sha256Hex } from '../runtime/hash.ts'
-import { signatureOf, type ReceiptSigner } from '../keys/receipt-signer.ts'
 import type { MemoryBudget } from '../runtime/memory-budget.ts'
 import type { CurrentFlowSettings, FlowSettings } from './settings.ts'
-import type { DecisionRow } from '../store/decisions.ts'
 import type { StorePart } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { operationLabel, type Metrics } from '../telemetry/metrics.ts'
@@ -19,13 +22,14 @@ import { createAnalyst, type Analyst } from './analyst.ts'
 import { compareOptions } from './compare-options.ts'
 import { earlierDecisions, scopeKey } from './history.ts'
 import type { InputKeeper } from './input-store.ts'
+import type { DecisionRecorder } from './recorder.ts'
 import type { AnalyzeRequest, Assessment, Authorization, AuthorizeRequest, Flow } from './flow.ts'
 
 interface FlowDeps {
   readonly settings: CurrentFlowSettings
-  readonly store: StorePart<'decisions.record' | 'approvals.open' | 'decisions.history' | 'uses.of'>
-  /** The key that signs now; read for each decision, so that a rotation takes effect immediately. Throws SIGNER_UNAVAILABLE. */
-  readonly signer: () => ReceiptSigner
+  readonly store: StorePart<'approvals.open' | 'decisions.history' | 'uses.of'>
+  /** Signs and stores the decision. */
+  readonly recorder: DecisionRecorder
   /** The memory for large analyses; absent: a budget of its own. */
   readonly memory?: MemoryBudget
   /** Stores the inputs of decisions; null: inputs are not stored. */
@@ -60,20 +64,11 @@ async function authorize(request: AuthorizeRequest, deps: FlowDeps, analyst: Ana
   const settings = deps.settings()
   const evaluatedAt = Math.floor(deps.now() / 1000)
   const decisionId = `dec_${randomUUID().replaceAll('-', '')}`
-  const { stages } = request
-  stages?.enter('analyze')
   const input = await gather(request, settings, { ...deps, analyst }, evaluatedAt * 1000)
-  stages?.enter('decide')
   const { decidedOn, verdict, approvalId } = await approved(input, { request, decisionId, settings }, deps)
   const assessment = { verdict, analyses: input.analyses }
-  const authorization = {
-    ...(await sign(request, assessment, { settings, decisionId, evaluatedAt }, deps)),
-    approvalId,
-  }
-  request.beforeRecord?.(authorization)
-  stages?.enter('record')
-  await deps.store.decisions.record(rowOf(request, authorization, evaluatedAt * 1000))
-  deps.inputs?.keep(decisionId, request, decidedOn)
+  const authorization = await record(request, { ...assessment, approvalId }, { decisionId, evaluatedAt }, deps)
+  deps.inputs?.keep(authorization.envelope.decision_id, request, decidedOn)
   count(request, authorization, { metrics: deps.metrics, policy: input.policy })
   return authorization
 }
@@ -154,72 +149,45 @@ async function analyse(
 }
 
 interface Issuing {
-  readonly settings: FlowSettings
   readonly decisionId: string
   /** Seconds since the epoch. */
   readonly evaluatedAt: number
 }
 
-/** Nothing is stored or sent yet: the row comes next, and without it the token never leaves this process. */
-async function sign(
+/** Nothing is sent yet: without a durable row the token never leaves the recorder. */
+async function record(
   request: AuthorizeRequest,
-  assessment: Assessment,
-  { settings, decisionId, evaluatedAt }: Issuing,
-  deps: FlowDeps,
-): Promise<Omit<Authorization, 'approvalId'>> {
+  assessment: Assessment & Pick<Authorization, 'approvalId'>,
+  { decisionId, evaluatedAt }: Issuing,
+  { recorder }: FlowDeps,
+): Promise<Authorization> {
+  const { caller, response } = request
   const draft = engine().buildEnvelope(assessment.verdict, {
     decisionId,
     correlationId: request.correlationId,
     evaluatedAt,
-    audience: request.caller.audience,
+    audience: caller.audience,
     decisionSpecVersion: request.decisionSpecVersion,
-    reportUrl: reportAddress(decisionId, settings.config),
+    reportUrl: null,
     ...(request.completeness !== undefined && { completeness: request.completeness }),
   })
-  const signer = signerOf(deps)
-  const prepared = engine().prepareReceipt(draft, signer.keyId, sha256Hex, {
-    issuer: settings.config.public_url ?? 'preflight-gateway',
-    tenant: request.caller.tenant,
-    previous: request.previousReceipt === null ? null : digestText(request.previousReceipt, sha256Hex),
+  const withReceipt = (issued: IssuedReceipt): Authorization => ({
+    ...assessment,
+    ...issued,
+    expiresAt: Date.parse(issued.envelope.expires_at),
   })
-  const issued = prepared.finish(await signatureOf(signer, prepared.signingInput))
-  return { ...assessment, ...issued, expiresAt: Date.parse(issued.envelope.expires_at) }
-}
-
-/** An envelope names pages behind TLS only (docs/reference/envelope.md). */
-function reportAddress(decisionId: string, config: AddressConfig): string | null {
-  const address = pageAddress(`decisions/${decisionId}`, config)
-  return address?.startsWith('https://') === true ? address : null
-}
-
-function signerOf({ signer }: FlowDeps): ReceiptSigner {
-  try {
-    return signer()
-  } catch (error) {
-    throw error instanceof GatewayError ? error : new GatewayError('SIGNER_UNAVAILABLE', undefined, { cause: error })
-  }
-}
-
-function rowOf(request: AuthorizeRequest, authorization: Authorization, evaluatedAt: number): DecisionRow {
-  const { envelope } = authorization
-  return {
-    decisionId: envelope.decision_id,
-    tenant: request.caller.tenant,
+  request.beforeRecord?.({ envelope: draft })
+  const issued = await recorder.record({
+    draft,
+    tenant: caller.tenant,
     route: request.route,
-    decision: envelope.decision,
-    executionAction: envelope.execution_action,
-    operation: request.context.operation,
-    environment: request.context.environment,
-    repository: request.context.repository,
-    fingerprint: envelope.fingerprint,
-    inputFingerprint: envelope.input_fingerprint,
-    evaluatedAt,
-    expiresAt: authorization.expiresAt,
+    previous: request.previousReceipt === null ? null : digestText(request.previousReceipt, sha256Hex),
     supersessionKey: scopeKey(request),
-    envelope: JSON.stringify(envelope),
-    response: request.response === null ? null : request.response(authorization),
     idempotency: request.idempotency,
-  }
+    mayJoin: request.mayJoin === true,
+    answerOf: (complete) => (response === null ? null : response(withReceipt(complete))),
+  })
+  return withReceipt(issued)
 }
 
 function count(
@@ -231,17 +199,9 @@ function count(
   metrics.count('preflight_decisions_total', { execution_action: verdict.execution_action, ...labels })
   if (policy.observes)
     metrics.count('preflight_observed_decisions_total', { would: verdict.observed_decision, ...labels })
-  if (verdict.decision !== 'ALLOW')
-    metrics.count('preflight_decision_reasons_total', { decision: verdict.decision, reason: reasonOf(verdict) })
   for (const level of ['breaking', 'dangerous', 'info'] as const) {
     metrics.count('preflight_findings_total', { level }, verdict.severity_summary[level])
   }
-}
-
-/** Callers and policies choose the other codes, so they are one value. */
-function reasonOf({ blocking_reasons: blocking, degraded_reasons: degraded, warnings }: Verdict): string {
-  const code = (blocking[0] ?? degraded[0] ?? warnings[0])?.code ?? 'none'
-  return Object.hasOwn(REASON_CODES, code) ? code : 'finding'
 }
 
 interface Counting {

@@ -15,13 +15,13 @@ import type {
   DecisionContext,
   DecisionScope,
   Envelope,
+  EnvelopeDraft,
   Problem,
   Release,
   Result,
   Verdict,
 } from '../../engine/internal.ts'
 import type { Caller } from '../callers/caller.ts'
-import type { StageClock } from '../telemetry/observation.ts'
 import type { DocumentReader } from '../documents/bundle.ts'
 
 /** An artifact that is known to belong to the change set, and why it could not be read completely. */
@@ -56,8 +56,6 @@ export interface AnalyzeRequest {
 export interface AuthorizeRequest extends Omit<AnalyzeRequest, 'policy' | 'route'> {
   readonly caller: Caller
   readonly correlationId: string
-  /** Told which stage the decision is in; absent: nobody measures it. */
-  readonly stages?: StageClock
   /** Route name of an intercepted call; null for direct callers. */
   readonly route: string | null
   readonly decisionSpecVersion: '1.0' | '2.0'
@@ -67,7 +65,9 @@ export interface AuthorizeRequest extends Omit<AnalyzeRequest, 'policy' | 'route
   /** Builds the stored answer from the authorization, before it is recorded; null for intercepted calls. */
   readonly response: ((authorization: Authorization) => string) | null
   /** Called before anything is recorded or issued; an error that it throws ends the request without a decision. */
-  readonly beforeRecord?: (authorization: Pick<Authorization, 'envelope'>) => void
+  readonly beforeRecord?: (decision: { readonly envelope: EnvelopeDraft }) => void
+  /** True: an equal decision in force serves as well, where the store has one. Absent: each decision is an act of its own. */
+  readonly mayJoin?: boolean
 }
 
 /** The result of an analysis; it contains no permission. */

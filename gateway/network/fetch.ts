@@ -17,6 +17,8 @@ interface FetchRules {
   readonly isPermitted?: (address: string) => boolean
   /** Maximum number of redirects. Default: 0. */
   readonly maxRedirects?: number
+  /** Accept header; default: contract documents. */
+  readonly accept?: string
 }
 
 export interface FetchedDocument {
@@ -78,7 +80,12 @@ async function read(start: URL, dispatcher: Agent, rules: FetchRules): Promise<R
   const most = rules.maxRedirects ?? 0
   let url = start
   for (let hops = 0; hops <= most; hops += 1) {
-    const answer = await request(url, { dispatcher, method: 'GET', signal, headers: { accept: ACCEPT } })
+    const answer = await request(url, {
+      dispatcher,
+      method: 'GET',
+      signal,
+      headers: { accept: rules.accept ?? ACCEPT },
+    })
     const { statusCode, headers, body } = answer
     if (statusCode === 200) return ok({ text: await body.text(), address: url.href })
     await body.dump()

@@ -26,6 +26,8 @@ export interface DecisionRow {
   /** The whole authorize answer, JSON text; null for intercepted calls. */
   readonly response: string | null
   readonly idempotency: { readonly key: string; readonly bodyDigest: string } | null
+  /** Place of its receipt in a status list, as in the claims; null: the receipt names none. */
+  readonly statusPlace: { readonly list: string; readonly index: number } | null
 }
 
 export interface StoredDecision extends DecisionRow {

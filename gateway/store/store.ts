@@ -14,6 +14,7 @@ import type { Inputs } from './inputs.ts'
 import type { Ledger } from './ledger.ts'
 import type { Quotas } from './quotas.ts'
 import type { Receipts } from './receipts.ts'
+import type { StatusLists } from './status-lists.ts'
 import type { Uses } from './uses.ts'
 import type { Windows } from './windows.ts'
 
@@ -29,6 +30,7 @@ export interface Aggregates {
   readonly ledger: Ledger
   readonly quotas: Quotas
   readonly receipts: Receipts
+  readonly statusLists: StatusLists
   readonly uses: Uses
   readonly windows: Windows
 }

@@ -43,7 +43,8 @@ function issued(verdict: Verdict, issuance: Partial<Issuance> = {}): Envelope {
     reportUrl: null,
     ...issuance,
   })
-  return issueReceipt(draft, fakeKey().signer, sha256, { issuer: 'i', tenant: 'local', previous: null }).envelope
+  return issueReceipt(draft, fakeKey().signer, sha256, { issuer: 'i', tenant: 'local', previous: null, status: null })
+    .envelope
 }
 
 const compared = fakeComparison([BREAKING])

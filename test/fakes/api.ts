@@ -10,6 +10,7 @@ import { bodyPace, createBodies } from '../../gateway/listen/bodies.ts'
 import { createBaselines, type Baselines } from '../../gateway/baselines/baselines.ts'
 import { createBreakGlass } from '../../gateway/break-glass/break-glass.ts'
 import { loadConfig } from '../../gateway/config/load.ts'
+import { createRecorder } from '../../gateway/flow/recorder.ts'
 import { createFlow } from '../../gateway/flow/authorize.ts'
 import type { Flow } from '../../gateway/flow/flow.ts'
 import { createInputKeeper, type InputKeeper } from '../../gateway/flow/input-store.ts'
@@ -22,8 +23,8 @@ import { openStore } from '../../gateway/store/open.ts'
 import type { Role } from '../../gateway/store/api-keys.ts'
 import type { Store } from '../../gateway/store/store.ts'
 import { withFaults, type StoreFaults } from './store-faults.ts'
+import { createStatusPublisher } from '../../gateway/status-lists/publisher.ts'
 import { createLogger } from '../../gateway/telemetry/log.ts'
-import { createObserver } from '../../gateway/telemetry/observer.ts'
 import { createMetrics, type Metrics } from '../../gateway/telemetry/metrics.ts'
 import { createMonitoring, type Monitoring } from '../../gateway/monitoring/monitoring.ts'
 import { createAuthorities } from '../../gateway/tls/authorities.ts'
@@ -92,7 +93,8 @@ export async function startApi(options: ApiOptions = {}): Promise<ApiFake> {
   const now = options.now ?? Date.now
   const memory = createMemoryBudget()
   const inputs = createInputKeeper({ settings, store, memory, logger, now })
-  const flow = createFlow({ settings, store, signer: () => keys.signer(), memory, inputs, metrics, logger, now })
+  const recorder = createRecorder({ settings, store, signer: () => keys.signer(), now })
+  const flow = createFlow({ settings, store, recorder, memory, inputs, metrics, logger, now })
   const output = new Writable({ write: (_chunk, _encoding, done) => done() })
   const monitoring = createMonitoring({
     config: config.monitoring,
@@ -105,7 +107,12 @@ export async function startApi(options: ApiOptions = {}): Promise<ApiFake> {
   })
   const baselines = createBaselines({ settings, flow, store, metrics, logger, now })
   const breakGlass = createBreakGlass({ store, metrics, logger, now })
-  const reported = { receiptChanged: (id: string) => void changed.push(id), wordGiven: () => {} }
+  const statusLists = createStatusPublisher({ store, signer: () => keys.signer(), config: () => config, now })
+  const receiptChanged = (id: string): void => {
+    changed.push(id)
+    statusLists.changed()
+  }
+  const reported = { receiptChanged, wordGiven: () => {} }
   const api = createApi({
     configSchema: configInputSchema,
     settings,
@@ -115,8 +122,8 @@ export async function startApi(options: ApiOptions = {}): Promise<ApiFake> {
     monitoring,
     baselines,
     scm: createScmAccess({ settings, flow, now }),
+    statusLists,
     bodies: createBodies(memory, () => bodyPace(config.limits)),
-    observer: createObserver({ metrics, spans: null }),
     breakGlass,
     authorities: createAuthorities({ dataDir: directory, ca: config.tls.ca, now }),
     metrics,

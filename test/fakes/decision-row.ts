@@ -19,6 +19,7 @@ export function decisionRow(overrides: Partial<DecisionRow> = {}): DecisionRow {
     envelope: '{"decision":"ALLOW"}',
     response: null,
     idempotency: null,
+    statusPlace: null,
     ...overrides,
   }
 }

@@ -12,6 +12,7 @@ import {
   type PolicyOccasion,
   type Verdict,
 } from '../../engine/internal.ts'
+import type { StatusReference } from '../../engine/receipts/status-list.ts'
 import { fakeAnalysis, type FakeFinding } from './comparisons.ts'
 import { fakeKey, sha256, type FakeKey } from './keys.ts'
 
@@ -80,6 +81,7 @@ export function issueOn(
   key: FakeKey = fakeKey(),
   evaluatedAt = NOW,
   tenant: string | null = 'local',
+  status: StatusReference | null = null,
 ): FakeIssue {
   const draft = buildEnvelope(verdict, {
     decisionId: 'dec_1',
@@ -90,7 +92,7 @@ export function issueOn(
     reportUrl: null,
   })
   return {
-    ...issueReceipt(draft, key.signer, sha256, { issuer: 'https://preflight.test', tenant, previous: null }),
+    ...issueReceipt(draft, key.signer, sha256, { issuer: 'https://preflight.test', tenant, previous: null, status }),
     key,
   }
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { suite, test, type TestContext } from 'node:test'
 import { compilePolicy, EMPTY_CONTEXT, type CompiledPolicy, type ExecutionAction } from '../../engine/internal.ts'
 import { loadConfig } from '../../gateway/config/load.ts'
+import { createRecorder } from '../../gateway/flow/recorder.ts'
 import { createFlow } from '../../gateway/flow/authorize.ts'
 import type { AuthorizeRequest } from '../../gateway/flow/flow.ts'
 import { sha256Hex } from '../../gateway/runtime/hash.ts'
@@ -100,10 +101,12 @@ async function decided(
   assert.ok(loaded.ok)
   const { config } = loaded.value
   const { signer } = fakeKey('k1')
+  const settings = () => ({ config, policy, generation: 1 })
+  const faultyStore = faulty(store, counter)
   const flow = createFlow({
-    settings: () => ({ config, policy, generation: 1 }),
-    store: faulty(store, counter),
-    signer: () => faulty(signer, counter),
+    settings,
+    store: faultyStore,
+    recorder: createRecorder({ settings, store: faultyStore, signer: () => faulty(signer, counter), now: () => NOW }),
     inputs: null,
     metrics: faulty(createMetrics(), counter),
     logger: createLogger('silent'),

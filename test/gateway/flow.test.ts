@@ -6,6 +6,7 @@ import { loadConfig } from '../../gateway/config/load.ts'
 import { loadPolicy } from '../../gateway/config/policy.ts'
 import { GatewayError } from '../../gateway/errors/errors.ts'
 import { createAnalyst } from '../../gateway/flow/analyst.ts'
+import { createRecorder } from '../../gateway/flow/recorder.ts'
 import { createFlow } from '../../gateway/flow/authorize.ts'
 import type { AuthorizeRequest, Flow } from '../../gateway/flow/flow.ts'
 import { createMemoryBudget } from '../../gateway/runtime/memory-budget.ts'
@@ -108,20 +109,24 @@ describe('a comparison', () => {
   })
 })
 
+const now = (): number => Date.parse('2026-11-21T10:00:00.700Z')
+
 function flowWith(t: TestContext, parts: { record?: (row: DecisionRow) => Promise<void>; sign?: () => never }): Flow {
   const key = fakeKey('k1')
+  const store = {
+    decisions: { record: parts.record ?? (() => Promise.resolve()), history: noAnswer },
+    approvals: { open: noAnswer },
+    statusLists: { open: () => Promise.resolve() },
+    uses: { of: noAnswer },
+  }
   const flow = createFlow({
     settings: settingsOf(),
-    store: {
-      decisions: { record: parts.record ?? (() => Promise.resolve()), history: noAnswer },
-      approvals: { open: noAnswer },
-      uses: { of: noAnswer },
-    },
-    signer: parts.sign ?? (() => key.signer),
+    store,
+    recorder: createRecorder({ settings: settingsOf(), store, signer: parts.sign ?? (() => key.signer), now }),
     inputs: null,
     metrics: createMetrics(),
     logger,
-    now: () => Date.parse('2026-11-21T10:00:00.700Z'),
+    now,
   })
   t.after(() => flow.close())
   return flow

@@ -144,7 +144,7 @@ function tamper(data: string, statements: string): void {
 const DECISION_COLUMNS =
   'sequence, decision_id, tenant, route, decision, execution_action, operation, environment, repository, fingerprint, ' +
   'input_fingerprint, evaluated_at, expires_at, supersession_key, envelope, response, idempotency_key, body_digest, ' +
-  'previous_hash, hash'
+  'previous_hash, hash, status_list, status_index'
 
 /** Table → a copy of one of its rows under another key. */
 const COPIES: Readonly<Record<string, string>> = {
@@ -207,6 +207,14 @@ suite('preflight ledger verify', () => {
       })
   }
 
+  test('a receipt that was moved to another place of a status list is found', async () => {
+    const data = await written()
+    tamper(data, "UPDATE decisions SET status_list = 'other', status_index = 7 WHERE decision_id = 'dec_c'")
+    const { code, stderr } = await verify(data)
+    assert.equal(code, 1)
+    assert.match(stderr, /row 3/)
+  })
+
   const JOURNAL: Readonly<Record<string, string>> = {
     'an entry changed': "UPDATE ledger_journal SET digest = 'x' WHERE sequence = 3",
     'an entry removed': 'DELETE FROM ledger_journal WHERE sequence = 3',
@@ -265,7 +273,9 @@ test('a ledger of a version without a chain is taken over with all that is in it
   const old = new DatabaseSync(file)
   const version = MIGRATIONS.findIndex((text) => text.includes('ledger_chains'))
   old.exec(`DROP TABLE ledger_chains; DROP TABLE ledger_journal; DROP TABLE ledger_checkpoints; DROP TABLE signups;
-    DROP INDEX decisions_by_audience; ALTER TABLE decisions DROP COLUMN audience;
+    DROP INDEX decisions_by_audience; ALTER TABLE decisions DROP COLUMN audience; DROP TABLE status_lists;
+    DROP INDEX decisions_by_status; ALTER TABLE decisions DROP COLUMN status_list;
+    ALTER TABLE decisions DROP COLUMN status_index;
     PRAGMA user_version = ${version}`)
   old.close()
   rmSync(checkpointFile(data))

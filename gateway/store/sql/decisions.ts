@@ -135,6 +135,8 @@ const COLUMNS: readonly (readonly [column: string, value: (row: DecisionRow) => 
   ['response', (row) => row.response],
   ['idempotency_key', (row) => row.idempotency?.key ?? null],
   ['body_digest', (row) => row.idempotency?.bodyDigest ?? null],
+  ['status_list', (row) => row.statusPlace?.list ?? null],
+  ['status_index', (row) => row.statusPlace?.index ?? null],
 ]
 
 const INSERT = `
@@ -176,6 +178,7 @@ function storedOrNull(row: SqlRow | undefined): StoredDecision | null {
 
 export function stored(row: SqlRow): StoredDecision {
   const key = textOrNull(row, 'idempotency_key')
+  const list = textOrNull(row, 'status_list')
   return {
     decisionId: text(row, 'decision_id'),
     tenant: text(row, 'tenant'),
@@ -193,6 +196,7 @@ export function stored(row: SqlRow): StoredDecision {
     envelope: text(row, 'envelope'),
     response: textOrNull(row, 'response'),
     idempotency: key === null ? null : { key, bodyDigest: text(row, 'body_digest') },
+    statusPlace: list === null ? null : { list, index: integer(row, 'status_index') },
     receiptState: stateOf(textOrNull(row, 'states')),
     sequence: integer(row, 'sequence'),
     previousHash: text(row, 'previous_hash'),

@@ -3,6 +3,7 @@
  * its row. Writes nothing.
  */
 import { chainHash } from '../chain.ts'
+import { isPlaceOfToken } from '../status-lists.ts'
 import { MOST_FAULTS, type CheckpointRow, type Ledger, type LedgerHead, type LedgerReport } from '../ledger.ts'
 import { integer, text, textsOf, type SqlRow } from './columns.ts'
 import { stored } from './decisions.ts'
@@ -75,7 +76,8 @@ export const ledger: Operations<LedgerTables> = {
       const isWhole =
         decision.sequence === sequence &&
         decision.previousHash === hash &&
-        decision.hash === chainHash(hash, sequence, decision)
+        decision.hash === chainHash(hash, sequence, decision) &&
+        isPlaceOfToken(decision)
       if (!isWhole) return { sequence, hash, broken: sequence, isLast: true }
       hash = decision.hash
     }

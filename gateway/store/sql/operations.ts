@@ -12,6 +12,7 @@ import { ledger, type LedgerTables } from './inspection.ts'
 import type { NamedOperation, Operations } from './operation.ts'
 import { quotas } from './quotas.ts'
 import { receipts } from './receipts.ts'
+import { statusLists } from './status-lists.ts'
 import { uses } from './uses.ts'
 import { windows } from './windows.ts'
 import type { Aggregates } from '../store.ts'
@@ -38,6 +39,7 @@ const OPERATIONS: TableOperations = {
   ledger,
   quotas,
   receipts,
+  statusLists,
   uses,
   windows,
 }

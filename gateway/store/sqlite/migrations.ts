@@ -321,6 +321,18 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE decisions ADD COLUMN audience TEXT GENERATED ALWAYS AS (json_extract(envelope, '$.audience')) VIRTUAL;
   CREATE INDEX decisions_by_audience ON decisions (tenant, audience, sequence);
   `,
+  // Lists of receipt states for verifiers. A place is given to one receipt only.
+  `
+  CREATE TABLE status_lists (
+    list      TEXT NOT NULL PRIMARY KEY,
+    uri       TEXT NOT NULL,
+    size      INTEGER NOT NULL,
+    opened_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  ALTER TABLE decisions ADD COLUMN status_list TEXT;
+  ALTER TABLE decisions ADD COLUMN status_index INTEGER;
+  CREATE UNIQUE INDEX decisions_by_status ON decisions (status_list, status_index) WHERE status_list IS NOT NULL;
+  `,
 ]
 
 /** The first version whose ledger has a chain. */
