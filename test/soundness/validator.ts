@@ -16,7 +16,8 @@ function withContainsApart(schema: Keywords): Keywords {
 /**
  * Whether ajv misreads `unevaluated…` next to a condition, a dependent schema or `contains`. It ignores the annotations of a
  * condition without `then` and `else`, and counts those of a failed one (core §10.2.2.1). It forgets annotations if no
- * dependency applies. It treats all items as evaluated by `contains` (core §10.3.1.3).
+ * dependency applies. It treats all items as evaluated by `contains` (core §10.3.1.3), and none by the `items` of an
+ * alternative that holds (core §10.3.1.2).
  */
 export function isMisread(root: Schema): boolean {
   return [...placesOf(root)].some(([, one]) => {
@@ -26,7 +27,14 @@ export function isMisread(root: Schema): boolean {
     const facets = inPlaceOf(root, one)
     return facets.some(
       (facet) =>
-        facet.if !== undefined || facet.dependentSchemas !== undefined || (ofArrays && facet.contains !== undefined),
+        facet.if !== undefined ||
+        facet.dependentSchemas !== undefined ||
+        (ofArrays && (facet.contains !== undefined || hasItemsInAlternative(root, facet))),
     )
   })
+}
+
+function hasItemsInAlternative(root: Schema, schema: Keywords): boolean {
+  const alternatives = [...schemasIn(schema.anyOf), ...schemasIn(schema.oneOf)]
+  return alternatives.some((one) => inPlaceOf(root, one).some(({ items }) => items !== undefined))
 }
