@@ -1,7 +1,7 @@
 /** Generates docs/rules.md, the index of all rules, and docs/rules/, a page for each area. The sources are the rule table and the cases that the tests run. */
 import { LEVELS } from '../engine/internal.ts'
 import type { Rule } from '../engine/rules/rule.ts'
-import { ruleTable } from '../engine/rules/table.ts'
+import { ruleTable } from '../engine/rules/catalog/table.ts'
 import { page, table } from './reference-pages.ts'
 import { ruleExamples, type RuleExample } from './rule-examples.ts'
 import type { GeneratedFile } from './validators.ts'

@@ -19,7 +19,7 @@ import { compareMcpManifests } from './diff/mcp/manifest.ts'
 import { compareOpenApi } from './diff/openapi/compare.ts'
 import { compareProtobuf } from './diff/protobuf/compare.ts'
 import { detectPatterns } from './patterns/detect.ts'
-import { readLevels, type LevelFault } from './rules/levels.ts'
+import { readLevels, type LevelFault } from './rules/catalog/levels.ts'
 
 export { DEFAULT_DOCUMENT_LIMITS } from './limits.ts'
 export type { DocumentLimits } from './limits.ts'

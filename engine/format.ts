@@ -18,7 +18,7 @@ export interface CompareOptions {
   readonly deprecation_days_stable?: number
   readonly deprecation_days_beta?: number
   readonly stability_level?: 'draft' | 'alpha' | 'beta' | 'stable'
-  /** Levels of rules instead of their own, by selectors of rules (rules/selector.ts). */
+  /** Levels of rules instead of their own, by selectors of rules (rules/catalog/selector.ts). */
   readonly levels?: Readonly<Record<string, Level | 'off'>>
   readonly match_path?: string
   readonly unmatch_path?: string

@@ -3,7 +3,7 @@
  * cannot express, and rules that are checked before an envelope is built.
  */
 import { DECISION_CLASSES } from '../decision.ts'
-import type { EnvelopeDraft } from './envelope.ts'
+import type { EnvelopeDraft } from './envelope-schema.ts'
 
 interface EnvelopeRule {
   readonly statement: string

@@ -125,6 +125,11 @@ export const EnvelopeDocument = Type.Object(
 )
 export type EnvelopeDocument = Static<typeof EnvelopeDocument>
 
+export type Envelope = Readonly<EnvelopeDocument>
+
+/** An envelope whose receipt is not made yet. */
+export type EnvelopeDraft = Omit<Envelope, 'receipt' | 'decision_body_hash'>
+
 /** JSON Schema that every envelope meets before it leaves (served as `/schemas/decision-result.v1.producer.json`). */
 export const decisionResultProducerSchema: TSchema = EnvelopeDocument
 

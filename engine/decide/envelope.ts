@@ -6,15 +6,10 @@
 import { completenessMembers, type CompletenessFacts } from './completeness.ts'
 import type { DecisionContext } from '../decision.ts'
 import { checkProducerForm } from './envelope-check.generated.js'
-import type { EnvelopeDocument as EnvelopeForm } from './envelope-schema.ts'
 import { envelopeViolations } from './envelope-rules.ts'
+import type { Envelope, EnvelopeDraft } from './envelope-schema.ts'
 import { instantText } from './instant.ts'
 import type { Verdict } from './verdict.ts'
-
-export type Envelope = Readonly<EnvelopeForm>
-
-/** An envelope whose receipt is not made yet. */
-export type EnvelopeDraft = Omit<Envelope, 'receipt' | 'decision_body_hash'>
 
 const SPEC_VERSION = 'decision-result.v1'
 

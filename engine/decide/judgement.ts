@@ -16,7 +16,7 @@ import type {
   Release,
 } from '../policy/policy.ts'
 import type { EarlierDecision } from '../policy/history.ts'
-import { ruleOf } from '../rules/table.ts'
+import { ruleOf } from '../rules/catalog/table.ts'
 import { consumersInContract, reachedConsumers, type DeclaredConsumer } from './consumers.ts'
 import { touchedPlaces } from './graphql-scope.ts'
 import { DECISION_CLASSES, stricter, type Decision, type DecisionContext } from '../decision.ts'

@@ -2,7 +2,7 @@
 import { byCodeUnit } from '../change-set.ts'
 import { parsePointer } from '../contracts/pointer.ts'
 import { countPlaces, type FindingGroup } from '../finding.ts'
-import { ruleOf } from '../rules/table.ts'
+import { ruleOf } from '../rules/catalog/table.ts'
 import { AGENT_PATTERNS, type AgentPattern } from './agent.ts'
 import { GOVERNANCE_PATTERNS, type GovernancePattern } from './governance.ts'
 import type { DetectedPattern, PatternReport, PatternSource } from './pattern.ts'

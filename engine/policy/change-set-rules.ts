@@ -4,10 +4,10 @@
  */
 import { DECISION_CLASSES, type Decision } from '../decision.ts'
 import type { Problem } from '../result.ts'
-import type { CompiledRule } from './compile.ts'
+import { appliesTo, type CompiledRule } from './compiled-rule.ts'
 import type { Demand } from './demands.ts'
-import { appliesTo } from './evaluate.ts'
-import { occasionFacts, type OccasionFacts } from './occasion.ts'
+import type { OccasionFacts } from './condition.ts'
+import { occasionFacts } from './occasion.ts'
 import type { Approvers, ChangeSetRuling, PolicyOccasion } from './policy.ts'
 import type { PolicyDocument } from './schema.ts'
 

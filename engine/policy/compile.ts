@@ -4,14 +4,14 @@
  */
 import { composePointer } from '../contracts/pointer.ts'
 import { lookupTable } from '../lookup-table.ts'
-import type { Decision } from '../decision.ts'
 import { digestJson, type Sha256 } from '../hash.ts'
 import { ok, type Problem, type Result } from '../result.ts'
-import { OWN_LEVELS, readLevels } from '../rules/levels.ts'
+import { OWN_LEVELS, readLevels } from '../rules/catalog/levels.ts'
 import { problemsOf } from '../violation.ts'
 import { historyEdge, timeEdge, type HistoryReads, type TimeReads } from './time-edges.ts'
 import { changeSetRulings, compileFreezes, freezeEdge, type ChangeSetRule } from './change-set-rules.ts'
 import { compileCondition, CONSUMERS, isAboutFinding, type Condition } from './condition.ts'
+import type { CompiledRule } from './compiled-rule.ts'
 import { compileDemands, DEMAND_IDS } from './demands.ts'
 import { policyEvaluator, policyTrace } from './evaluate.ts'
 import { DEFAULT_HISTORY_SECONDS } from './history.ts'
@@ -31,21 +31,6 @@ export const DEFAULT_TTL_SECONDS: Readonly<Record<string, number>> = lookupTable
   publish: 14_400,
 })
 export const FALLBACK_TTL_SECONDS = 900
-
-/** A compiled rule. */
-export interface CompiledRule {
-  readonly id: string
-  readonly condition: Condition
-  readonly decision: Decision
-  readonly mode: PolicyMode
-  readonly reason: { readonly code: string; readonly message: string } | null
-  readonly runbook: string | null
-  /** Where and for what it counts; null: everywhere, for everything. */
-  readonly environments: readonly string[] | null
-  readonly operations: readonly string[] | null
-  /** Who may lift what it asks an approval for; null: any approver. */
-  readonly approvers: readonly string[] | null
-}
 
 /** @param source the parsed YAML or JSON of a pack; plain values, as a reader of untrusted text gives them. */
 export function compilePolicy(source: unknown, sha256: Sha256): Result<CompiledPolicy, readonly Problem[]> {

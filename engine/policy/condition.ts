@@ -7,10 +7,9 @@ import { CelScalar, celEnv, listType, mapType, plan } from '@bufbuild/cel'
 import { readExpression, tested, type Expression } from './expression.ts'
 import type { DecisionContext } from '../decision.ts'
 import type { FindingGroup, Occurrence } from '../finding.ts'
-import { HISTORY_FIELDS } from './history.ts'
-import type { OccasionFacts } from './occasion.ts'
+import { HISTORY_FIELDS, type HistoryFacts } from './history.ts'
 import { ok, type Result } from '../result.ts'
-import { COORDINATES, coordinatesOf } from '../rules/coordinates.ts'
+import { COORDINATES, coordinatesOf } from '../rules/catalog/coordinates.ts'
 import { findingTextFault } from './finding-texts.ts'
 
 const GROUP_FIELDS = ['rule', 'code', 'level', 'location', 'side'] as const
@@ -63,6 +62,16 @@ const ENVIRONMENT = celEnv({
     history: mapType(CelScalar.STRING, CelScalar.DYN),
   },
 })
+
+/** Facts of a change set that conditions read. */
+export interface OccasionFacts {
+  readonly context: Readonly<Record<string, string | null>>
+  readonly findings: readonly Readonly<Record<string, string | bigint>>[]
+  readonly change_set: Readonly<Record<string, bigint | readonly string[]>>
+  readonly route: string | null
+  readonly time: Readonly<Record<string, string | bigint>>
+  readonly history: HistoryFacts
+}
 
 /** The variables of a condition. */
 export interface ConditionFacts extends OccasionFacts {

@@ -4,7 +4,7 @@
  */
 import type { Decision } from '../decision.ts'
 import type { FindingGroup } from '../finding.ts'
-import { appliesTo } from './evaluate.ts'
+import { appliesTo } from './compiled-rule.ts'
 import type { ChangeSetRuling, PolicyMode, PolicyOccasion } from './policy.ts'
 import type { PolicyDocument } from './schema.ts'
 import { bumpFault, releaseFault } from './version-bump.ts'

@@ -4,7 +4,7 @@
  */
 import { DECISION_CLASSES, type Decision } from '../decision.ts'
 import type { FindingGroup, Occurrence } from '../finding.ts'
-import type { CompiledRule } from './compile.ts'
+import { appliesTo, type CompiledRule } from './compiled-rule.ts'
 import { conditionFacts, conditionKey, type ConditionFacts } from './condition.ts'
 import { occasionFacts } from './occasion.ts'
 import type { PolicyEffect, PolicyEvaluator, PolicyOccasion, PolicyRuling, RuleAnswer } from './policy.ts'
@@ -74,18 +74,6 @@ const MAX_LOOKS = 1_000_000
 function tooMuch(onIncomplete: Decision): Rulings {
   const failure = `conditions that read findings would look at more than ${MAX_LOOKS}; use a rule for the change_set`
   return { enforced: { ...NO_RULE, decision: onIncomplete }, observed: NO_RULE, failure }
-}
-
-/** Rules may be limited to environments and operations. Such a rule does not apply if none is stated. */
-export function appliesTo(
-  { environments, operations }: Pick<CompiledRule, 'environments' | 'operations'>,
-  { context }: Pick<PolicyOccasion, 'context'>,
-): boolean {
-  return isAmong(context.environment, environments) && isAmong(context.operation, operations)
-}
-
-function isAmong(name: string | null, names: readonly string[] | null): boolean {
-  return names === null || (name !== null && names.includes(name))
 }
 
 function rule(rules: readonly CompiledRule[], facts: ConditionFacts, onIncomplete: Decision): Rulings {

@@ -1,8 +1,8 @@
 /** Texts that conditions compare members of findings with: one that no finding can have is a mistake, found when the pack loads. */
 import { LEVELS } from '../finding.ts'
-import { coordinateValues, isCoordinate } from '../rules/coordinates.ts'
-import { codeOf } from '../rules/judged-change.ts'
-import { ruleTable } from '../rules/table.ts'
+import { coordinateValues, isCoordinate } from '../rules/catalog/coordinates.ts'
+import { codeOf } from '../rules/findings/judged-change.ts'
+import { ruleTable } from '../rules/catalog/table.ts'
 import { nearest } from '../suggestion.ts'
 import type { TextRelation } from './expression.ts'
 

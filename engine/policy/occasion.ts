@@ -1,18 +1,9 @@
 /** What a condition may read beyond one finding: the change set, the route, the moment and the past, as plain values of CEL. Made once a decision. */
 import { countPlaces } from '../finding.ts'
-import { contextFacts, type Condition } from './condition.ts'
-import { historyFacts, type HistoryFacts } from './history.ts'
+import { contextFacts, type Condition, type OccasionFacts } from './condition.ts'
+import { historyFacts } from './history.ts'
 import type { FoundChange, PolicyOccasion } from './policy.ts'
-import { coordinatesOf } from '../rules/coordinates.ts'
-
-export interface OccasionFacts {
-  readonly context: Readonly<Record<string, string | null>>
-  readonly findings: readonly Readonly<Record<string, string | bigint>>[]
-  readonly change_set: Readonly<Record<string, bigint | readonly string[]>>
-  readonly route: string | null
-  readonly time: Readonly<Record<string, string | bigint>>
-  readonly history: HistoryFacts
-}
+import { coordinatesOf } from '../rules/catalog/coordinates.ts'
 
 /** @param conditions that are going to be asked; the list of findings, which may be long, is made only when one reads it */
 export function occasionFacts(

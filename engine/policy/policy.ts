@@ -2,7 +2,7 @@
 import type { Decision, DecisionContext } from '../decision.ts'
 import type { FindingGroup, Occurrence } from '../finding.ts'
 import type { Digest } from '../hash.ts'
-import type { RuleLevels } from '../rules/levels.ts'
+import type { RuleLevels } from '../rules/catalog/levels.ts'
 import type { Past } from './history.ts'
 import type { PolicyDocument } from './schema.ts'
 

@@ -3,7 +3,7 @@ import type { Static } from 'typebox'
 import { DECISIONS } from '../decision.ts'
 import { MAX_EXPRESSION_LENGTH } from './expression.ts'
 import { LEVELS } from '../finding.ts'
-import { MAX_SELECTOR_LENGTH } from '../rules/selector.ts'
+import { MAX_SELECTOR_LENGTH } from '../rules/catalog/selector.ts'
 import { Type } from '../type-builder.ts'
 
 const IDENTIFIER = '^[a-z0-9][a-z0-9_.-]{0,62}$'

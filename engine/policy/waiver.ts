@@ -4,7 +4,7 @@
  */
 import type { FindingGroup, Occurrence } from '../finding.ts'
 import type { Problem } from '../result.ts'
-import { readSelector, type RuleSelector } from '../rules/selector.ts'
+import { readSelector, type RuleSelector } from '../rules/catalog/selector.ts'
 import type { Waiver, WaiverStanding } from './policy.ts'
 import type { PolicyDocument } from './schema.ts'
 

@@ -3,7 +3,7 @@
  * this one states what was decided and authorizes nothing). Only the composing is here: whoever holds the key signs.
  * https://github.com/secure-systems-lab/dsse/blob/master/protocol.md, https://github.com/in-toto/attestation/tree/main/spec/v1
  */
-import type { Envelope } from '../decide/envelope.ts'
+import type { Envelope } from '../decide/envelope-schema.ts'
 import { asciiJson } from './ascii-json.ts'
 import { encodeAscii } from './base64url.ts'
 

@@ -3,7 +3,7 @@
  * A wrapper around one schema becomes that schema. Alternatives of constants become an enum.
  * Only what differs in form between the two sides is rewritten, so that the steps to a change stay as the author wrote them.
  */
-import type { Examination, SchemaSources } from './comparison.ts'
+import type { Examination, SchemaSources } from './examination.ts'
 import { alignConstants, constantsAsEnum, typedAs, withoutImplied } from './constants.ts'
 import { COMPOSITIONS } from './composition.ts'
 import { flatten } from './flatten.ts'

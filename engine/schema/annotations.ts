@@ -1,5 +1,5 @@
 /** Keywords that say how a value is used and how long it lives: read-only, write-only, deprecation, stability. */
-import type { Examination } from './comparison.ts'
+import type { Examination } from './examination.ts'
 import type { JsonRecord } from './located.ts'
 
 /** Keywords that are reported here: they hold for every value that the other keywords admit. */

@@ -1,5 +1,5 @@
 /** What arrays may hold: items by position and beyond, what they must contain, and whether items may repeat. */
-import type { Examination } from './comparison.ts'
+import type { Examination } from './examination.ts'
 import { compareAllowance, itemsOf, locate, locateItem } from './subschemas.ts'
 
 export function compareArrays(examination: Examination): void {

@@ -1,5 +1,5 @@
 /** Upper and lower bounds: numbers that a keyword sets on a value, a length or a count. */
-import type { Examination } from './comparison.ts'
+import type { Examination } from './examination.ts'
 import type { JsonRecord } from './located.ts'
 
 interface KeywordBound {

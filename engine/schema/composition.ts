@@ -1,6 +1,6 @@
 /** Schemas made of schemas: allOf, anyOf, oneOf with their alternatives matched, and the discriminator that picks one. */
 import { byCodeUnit } from '../change-set.ts'
-import type { Examination } from './comparison.ts'
+import type { Examination } from './examination.ts'
 import { membersOf, itemsOf, locateItem } from './subschemas.ts'
 import { isRecord, type JsonRecord, type Located } from './located.ts'
 import { isAnnotation, isAnnotationOnly, shapeKey } from './shape.ts'

@@ -1,5 +1,5 @@
 /** Conditional and negated schemas, and what a string's content is. */
-import type { Examination } from './comparison.ts'
+import type { Examination } from './examination.ts'
 import { locate } from './subschemas.ts'
 
 /** A narrower `then`, `else` or content schema narrows the whole, so a change within them has a direction of its own. */

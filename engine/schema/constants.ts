@@ -1,5 +1,5 @@
 /** Schemas that admit a finite list of values: constants, alternatives of constants, and conditions that such a list already meets. */
-import type { SchemaSources } from './comparison.ts'
+import type { SchemaSources } from './examination.ts'
 import { ValueSet } from './equality.ts'
 import type { JsonRecord } from './located.ts'
 import { itemsOf, locateItem } from './subschemas.ts'

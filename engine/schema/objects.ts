@@ -1,5 +1,5 @@
 /** What objects may hold: properties, which of them are required, and what else is allowed beside them. */
-import type { Examination } from './comparison.ts'
+import type { Examination } from './examination.ts'
 import type { DeltaSeries, PropertyFacts, SchemaDelta } from './delta.ts'
 import { isEqual } from './equality.ts'
 import type { JsonRecord, Located } from './located.ts'

@@ -1,6 +1,6 @@
 /** The parts of a schema object: its members read without trust in their form, and where they stand. */
 import { lookupTable } from '../lookup-table.ts'
-import type { Examination } from './comparison.ts'
+import type { Examination } from './examination.ts'
 import { isRecord, stepInto, type JsonRecord, type Located } from './located.ts'
 import type { ResolvedSchema } from './source.ts'
 import { typesOf } from './types.ts'

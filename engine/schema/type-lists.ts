@@ -2,7 +2,7 @@
  * A schema whose alternatives differ in type only is a list of types: `oneOf` of a string and an integer admits what
  * `type: [string, integer]` admits.
  */
-import type { Examination, SchemaSources } from './comparison.ts'
+import type { Examination, SchemaSources } from './examination.ts'
 import type { JsonRecord, Located } from './located.ts'
 import { itemsOf, locateItem, withoutTypes } from './subschemas.ts'
 import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'

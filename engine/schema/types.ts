@@ -1,5 +1,5 @@
 /** Types, formats and null: which kinds of value a schema admits. */
-import type { Examination } from './comparison.ts'
+import type { Examination } from './examination.ts'
 import type { TypeFacts } from './delta.ts'
 import type { JsonRecord } from './located.ts'
 

@@ -3,7 +3,7 @@
  * They admit what a condition evaluates: adding such a condition widens, removing it narrows.
  */
 import { lookupTable } from '../lookup-table.ts'
-import type { Examination } from './comparison.ts'
+import type { Examination } from './examination.ts'
 import { isRecord, type JsonRecord } from './located.ts'
 import { allowanceOf, compareAllowance, itemsOf, locate, locateItem, membersOf } from './subschemas.ts'
 import { shapeKey } from './shape.ts'

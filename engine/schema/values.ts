@@ -1,5 +1,5 @@
 /** Keywords that name values: enum, const, default, pattern and the extensible enum. */
-import type { Examination } from './comparison.ts'
+import type { Examination } from './examination.ts'
 import type { DeltaSeries, SchemaDelta } from './delta.ts'
 import { isEqual, valueKey, ValueSet } from './equality.ts'
 import { isNullReported } from './types.ts'

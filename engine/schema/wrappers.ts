@@ -1,6 +1,6 @@
 /** Schemas that hold one other schema and add nothing to what it admits but null: a wrapper on one side is no change of values. */
 import { compareAnnotations, USAGE_KEYWORDS } from './annotations.ts'
-import type { Examination, SchemaSources } from './comparison.ts'
+import type { Examination, SchemaSources } from './examination.ts'
 import { COMPOSITIONS, type Composition } from './composition.ts'
 import { isEqual } from './equality.ts'
 import type { JsonRecord, Located } from './located.ts'

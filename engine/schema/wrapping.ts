@@ -1,5 +1,5 @@
 /** The step from one object to a choice of objects (`oneOf`) that it, or its properties, went into. */
-import type { Examination, SchemaSources } from './comparison.ts'
+import type { Examination, SchemaSources } from './examination.ts'
 import { pointerOf, type JsonRecord } from './located.ts'
 import { itemsOf, locateItem, membersOf, textsOf, withoutTypes } from './subschemas.ts'
 import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'

@@ -14,7 +14,7 @@ import {
   rulesetHash,
   type Artifact,
 } from '../../engine/internal.ts'
-import { Grouping } from '../../engine/rules/grouping.ts'
+import { Grouping } from '../../engine/rules/findings/grouping.ts'
 import { RECEIPT_TYPE } from '../../engine/receipts/claims.ts'
 import { approvalOpening } from '../../gateway/approvals/request.ts'
 import { scopeKey } from '../../gateway/flow/history.ts'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { rulesPages } from '../../docs/rules-page.ts'
 import { ruleExamples } from '../../docs/rule-examples.ts'
-import { ruleTable } from '../../engine/rules/table.ts'
+import { ruleTable } from '../../engine/rules/catalog/table.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const [index, ...areas] = rulesPages()

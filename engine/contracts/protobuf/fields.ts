@@ -1,6 +1,7 @@
 /** Reads fields of messages, oneofs and extensions from a .proto file. */
 import { FeatureScope } from './features.ts'
-import type { Label, Options, ProtoField, ProtoMessage } from './model.ts'
+import type { Options } from './features.ts'
+import type { Label, ProtoField, ProtoMessage } from './model.ts'
 import { OptionSet } from './options.ts'
 import { Scope } from './scope.ts'
 import type { Cursor, Token } from './tokens.ts'

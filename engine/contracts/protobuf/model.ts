@@ -1,6 +1,5 @@
 /** The declarations of a .proto file as read. The contract resolves names (contract.ts), not this file. */
-import type { Json } from '../../hash.ts'
-import type { FeatureScope } from './features.ts'
+import type { FeatureScope, Options } from './features.ts'
 
 /** Anything with a name and a place. */
 export interface Declared {
@@ -12,8 +11,6 @@ export interface Declared {
   /** By normalised name: `deprecated`, `(google.api.http)`, `features.(pb.cpp).string_type`. */
   readonly options: Options
 }
-
-export type Options = ReadonlyMap<string, Json>
 
 /** From first to last, both included. */
 export type NumberRange = readonly [first: number, last: number]

@@ -1,6 +1,6 @@
 /** Options of a .proto file: `option name = value;`, `[name = value, …]` and text-format values in braces. */
 import type { Json } from '../../hash.ts'
-import type { Options } from './model.ts'
+import type { Options } from './features.ts'
 import { integerOf, type Cursor } from './tokens.ts'
 
 /** Options being read. An option that is set again is repeated, and both values count. */

@@ -1,7 +1,8 @@
 /** The scope of a declaration during reading: enclosing names, inherited features, and used names. */
 import { appendPointer } from '../pointer.ts'
 import { FeatureScope } from './features.ts'
-import type { Declared, NumberRange, Options, Reserved } from './model.ts'
+import type { Options } from './features.ts'
+import type { Declared, NumberRange, Reserved } from './model.ts'
 import type { Cursor, Token } from './tokens.ts'
 
 /** The file that is being read. */

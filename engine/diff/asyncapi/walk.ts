@@ -1,7 +1,7 @@
 /** The context of a comparison of two AsyncAPI documents, and the callback by which its walkers report changes. */
 import type { AsyncApi } from '../../contracts/asyncapi/contract.ts'
 import type { AsyncApiRuleId } from '../../rules/asyncapi/rows.ts'
-import type { SchemaComparison } from '../../schema/comparison.ts'
+import type { SchemaComparison } from '../../schema/comparison/comparison.ts'
 import type { ContractReport, RowChange, SchemaInUse } from '../contract-report.ts'
 
 export type AddAsyncChange = (change: RowChange & { readonly rule: AsyncApiRuleId }) => void

@@ -12,9 +12,14 @@ import type { GraphqlSchema, Mark } from '../../contracts/graphql/schema.ts'
 import { composePointer } from '../../contracts/pointer.ts'
 import type { Locate, Position } from '../../contracts/positions.ts'
 import type { Direction, Operation } from '../../finding.ts'
-import { Grouping, type GroupingOptions } from '../../rules/grouping.ts'
-import { ReportedChange, ReportedPlace, type JudgedChange, type ReachedPlace } from '../../rules/judged-change.ts'
-import type { NameCount } from '../../rules/name-count.ts'
+import { Grouping, type GroupingOptions } from '../../rules/findings/grouping.ts'
+import {
+  ReportedChange,
+  ReportedPlace,
+  type JudgedChange,
+  type ReachedPlace,
+} from '../../rules/findings/judged-change.ts'
+import type { NameCount } from '../../rules/findings/name-count.ts'
 import { GRAPHQL_RULES, type GraphqlRuleId } from '../../rules/graphql/rows.ts'
 import { filledIn, ruleNamed } from '../../rules/row.ts'
 import { nameValue } from '../../schema/values.ts'

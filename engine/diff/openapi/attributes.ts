@@ -2,7 +2,7 @@
 import type { Operation } from '../../contracts/openapi/contract.ts'
 import type { FindingGroup, Occurrence } from '../../finding.ts'
 import type { Json } from '../../hash.ts'
-import { brief } from '../../rules/grouping.ts'
+import { brief } from '../../rules/findings/grouping.ts'
 
 type Attributes = Readonly<Record<string, Json>>
 

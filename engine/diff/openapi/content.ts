@@ -1,24 +1,12 @@
 /** The media types of one request or response body, and their schemas. */
 import type { MediaType } from '../../contracts/openapi/payloads.ts'
 import type { Operation as OperationName } from '../../finding.ts'
-import type { SitePair } from '../../rules/sites.ts'
 import { isBinary } from '../../schema/languages.ts'
 import { isRecord, type Located } from '../../schema/located.ts'
 import { compareEncodings } from './encodings.ts'
 import { coveringMediaType, isMediaTypeWithin, matchMediaTypes, relationOf } from './media-types.ts'
 import { reportAdded, reportChanged, reportRemoved } from './delta-text.ts'
-import type { Walk } from './walk.ts'
-
-/** The place of a payload, for rules and messages. */
-export interface PayloadPlace {
-  /** The direction: clients write requests, the provider writes responses. For a callback it is reversed. */
-  readonly direction: 'request' | 'response'
-  /** The name of the place in the rows. */
-  readonly of: 'request' | 'response' | 'callback-request' | 'callback-response'
-  readonly status: string
-  readonly sites: SitePair
-  readonly where: string
-}
+import type { PayloadPlace, Walk } from './walk.ts'
 
 export function compareContent(
   walk: Walk,

@@ -5,10 +5,9 @@ import type { Operation as OperationName } from '../../finding.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { isRecord, memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
 import { matchByKey } from '../match.ts'
-import type { PayloadPlace } from './content.ts'
 import { isMediaTypeWithin } from './media-types.ts'
 import { reportChanged } from './delta-text.ts'
-import type { Walk } from './walk.ts'
+import type { PayloadPlace, Walk } from './walk.ts'
 import { anySchema, writingChange } from './serialization.ts'
 
 /**

@@ -1,5 +1,5 @@
 /** Compares one operation: identity, life cycle, tags, security, then its requests and responses. */
-import type { Operation, PathItem } from '../../contracts/openapi/contract.ts'
+import type { Operation } from '../../contracts/openapi/contract.ts'
 import type { Operation as OperationName } from '../../finding.ts'
 import { judgeLifecycle } from '../../rules/lifecycle.ts'
 import { textsOf } from '../../schema/subschemas.ts'
@@ -12,12 +12,7 @@ import { compareAdmission, compareShownCredentials } from './security-inclusion.
 import { compareSecurity } from './security.ts'
 import { compareOperationServers } from './servers.ts'
 import { reportAdded, reportChanged, reportRemoved } from './delta-text.ts'
-import type { Walk } from './walk.ts'
-
-export interface OperationSide {
-  readonly item: PathItem
-  readonly operation: Operation
-}
+import type { OperationSide, Walk } from './walk.ts'
 
 export function compareOperation(
   contract: Walk,

@@ -5,10 +5,9 @@ import type { Operation as OperationName } from '../../finding.ts'
 import { dayOf, judgeLifecycle, judgeRemoval } from '../../rules/lifecycle.ts'
 import { matchByKey, matchRest, type Matched } from '../match.ts'
 import type { MessageExchange } from './exchange.ts'
-import type { OperationSide } from './operation.ts'
 import { reportAdded, reportChanged, reportRemoved } from './delta-text.ts'
-import type { OpenApiChange, OpenApiFacts } from './changes.ts'
-import type { Walk } from './walk.ts'
+import type { OpenApiChange, OpenApiFacts } from '../../rules/openapi/changes.ts'
+import type { OperationSide, Walk } from './walk.ts'
 import { anySchema, styleOf, writingChange } from './serialization.ts'
 
 export function compareParameters(

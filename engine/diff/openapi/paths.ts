@@ -6,7 +6,7 @@ import { matchByKey, matchRest, type Matched } from '../match.ts'
 import { EXCHANGES, type MessageExchange } from './exchange.ts'
 import { compareOperation } from './operation.ts'
 import { reportAdded, reportChanged, reportRemoved } from './delta-text.ts'
-import type { OpenApiFacts } from './changes.ts'
+import type { OpenApiFacts } from '../../rules/openapi/changes.ts'
 import type { Walk } from './walk.ts'
 
 /** A path item under the path by which it is matched. */

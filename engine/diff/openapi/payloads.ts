@@ -2,12 +2,11 @@
 import { bodyOf, responsesOf, type Response } from '../../contracts/openapi/payloads.ts'
 import type { Operation as OperationName } from '../../finding.ts'
 import { matchByKey } from '../match.ts'
-import { compareContent, type PayloadPlace } from './content.ts'
+import { compareContent } from './content.ts'
 import type { MessageExchange } from './exchange.ts'
 import { compareHeaders, compareLinks } from './headers.ts'
-import type { OperationSide } from './operation.ts'
 import { reportChanged } from './delta-text.ts'
-import type { Walk } from './walk.ts'
+import type { OperationSide, PayloadPlace, Walk } from './walk.ts'
 
 export function comparePayloads(
   walk: Walk,

@@ -16,23 +16,9 @@ import {
   type Alternative,
   type Credential,
 } from '../security.ts'
-import type { OperationSide } from './operation.ts'
 import { flowsOf, kindOf, requirementLabel, schemesOf } from './security-schemes.ts'
-import type { OpenApiFacts } from './changes.ts'
-import type { ContractDelta, Walk } from './walk.ts'
-
-/** The schemes of one side, by their names in the base. */
-interface SideSchemes {
-  readonly definitions: ReadonlyMap<string, JsonRecord>
-  readonly renamed: ReadonlyMap<string, string>
-  /** Requirements that were already read, by the list that contains them. */
-  readonly read: Map<unknown, readonly Alternative[]>
-}
-
-export interface SecuritySchemes {
-  readonly base: SideSchemes
-  readonly head: SideSchemes
-}
+import type { OpenApiFacts } from '../../rules/openapi/changes.ts'
+import type { ContractDelta, OperationSide, SecuritySchemes, SideSchemes, Walk } from './walk.ts'
 
 export function readSecuritySchemes(base: OpenApiContract, head: OpenApiContract): SecuritySchemes {
   const [before, after] = [definitionsOf(base), definitionsOf(head)]

@@ -4,10 +4,9 @@ import type { Operation as OperationName } from '../../finding.ts'
 import { isRecord, memberOf, type Located } from '../../schema/located.ts'
 import { textsOf } from '../../schema/subschemas.ts'
 import { changedTexts, matchByKey, matchRest } from '../match.ts'
-import type { OperationSide } from './operation.ts'
-import type { OpenApiFacts } from './changes.ts'
+import type { OpenApiFacts } from '../../rules/openapi/changes.ts'
 import { reportAdded, reportChanged, reportRemoved } from './delta-text.ts'
-import type { Walk } from './walk.ts'
+import type { OperationSide, Walk } from './walk.ts'
 
 interface ServerUrl {
   /** As the contract writes it, with variables in braces. */

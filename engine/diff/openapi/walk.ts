@@ -3,15 +3,15 @@
  * judging them.
  */
 import type { Operation as OperationName } from '../../finding.ts'
-import type { OpenApiContract } from '../../contracts/openapi/contract.ts'
+import type { OpenApiContract, Operation, PathItem } from '../../contracts/openapi/contract.ts'
 import type { WalkOptions } from '../options.ts'
-import type { ParameterUse } from '../../rules/schema-judge.ts'
+import type { ParameterUse } from '../../rules/judging/schema-judge.ts'
 import type { SitePair } from '../../rules/sites.ts'
-import type { SchemaComparison, SchemaPair } from '../../schema/comparison.ts'
-import type { Located } from '../../schema/located.ts'
+import type { SchemaComparison, SchemaPair } from '../../schema/comparison/comparison.ts'
+import type { JsonRecord, Located } from '../../schema/located.ts'
+import type { Alternative } from '../security.ts'
 import type { OperationAttributes } from './attributes.ts'
-import type { OpenApiChange, OpenApiFacts } from './changes.ts'
-import type { SecuritySchemes } from './security-inclusion.ts'
+import type { OpenApiChange, OpenApiFacts } from '../../rules/openapi/changes.ts'
 
 /** A change of a contract outside its schemas. */
 export interface ContractDelta<Change extends OpenApiChange = OpenApiChange> {
@@ -50,4 +50,34 @@ export interface Walk {
   readonly security: SecuritySchemes
   add<Change extends OpenApiChange>(delta: ContractDelta<Change>): void
   use(site: Omit<SchemaUseSite, 'pair'>, before: Located, after: Located): void
+}
+
+/** An operation of one side, and the path item that holds it. */
+export interface OperationSide {
+  readonly item: PathItem
+  readonly operation: Operation
+}
+
+/** A body or header of an operation. */
+export interface PayloadPlace {
+  /** The direction: clients write requests, the provider writes responses. For a callback it is reversed. */
+  readonly direction: 'request' | 'response'
+  /** The name of the place in the rows. */
+  readonly of: 'request' | 'response' | 'callback-request' | 'callback-response'
+  readonly status: string
+  readonly sites: SitePair
+  readonly where: string
+}
+
+/** The schemes of one side, by their names in the base. */
+export interface SideSchemes {
+  readonly definitions: ReadonlyMap<string, JsonRecord>
+  readonly renamed: ReadonlyMap<string, string>
+  /** Requirements that were already read, by the list that contains them. */
+  readonly read: Map<unknown, readonly Alternative[]>
+}
+
+export interface SecuritySchemes {
+  readonly base: SideSchemes
+  readonly head: SideSchemes
 }

@@ -3,7 +3,8 @@
  * requests with the same meaning.
  */
 import type { ProtoContract } from '../../contracts/protobuf/contract.ts'
-import type { Options, ProtoMethod } from '../../contracts/protobuf/model.ts'
+import type { Options } from '../../contracts/protobuf/features.ts'
+import type { ProtoMethod } from '../../contracts/protobuf/model.ts'
 import type { Operation } from '../../finding.ts'
 import { isRecord, type JsonRecord } from '../../schema/located.ts'
 import { HTTP_OPTION as OPTION, type ProtoReport } from './report.ts'

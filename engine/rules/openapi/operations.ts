@@ -1,5 +1,5 @@
 /** Rules about operations: addition, removal, lifecycle, identity. */
-import type { OpenApiFacts } from '../../diff/openapi/changes.ts'
+import type { OpenApiFacts } from './changes.ts'
 import { row, type OpenApiRow, type Section } from './row.ts'
 
 export const OPERATION_RULES: readonly Section[] = [

@@ -2,7 +2,7 @@
  * The form of the rules about an OpenAPI contract outside its schemas, one row each. A row applies if its change was
  * reported with the required facts. The first such row counts. Its level follows from direction and effect.
  */
-import type { OpenApiChange, OpenApiFacts } from '../../diff/openapi/changes.ts'
+import type { OpenApiChange, OpenApiFacts } from './changes.ts'
 import type { Direction } from '../../finding.ts'
 import type { Effect } from '../rule.ts'
 

@@ -11,7 +11,7 @@ import { INTERFACE_RULES } from './interface.ts'
 import { OPERATION_RULES } from './operations.ts'
 import { PARAMETER_RULES } from './parameters.ts'
 import { PAYLOAD_RULES } from './payloads.ts'
-import type { OpenApiChange } from '../../diff/openapi/changes.ts'
+import type { OpenApiChange } from './changes.ts'
 import type { OpenApiRow, Section } from './row.ts'
 import { SECURITY_RULES } from './security.ts'
 

@@ -3,7 +3,7 @@
  * what stopped the search. Steps bound the search, not time: the answer is the same on every machine and for every order
  * of keys.
  */
-import type { SchemaSources } from '../comparison.ts'
+import type { SchemaSources } from '../examination.ts'
 import type { Located } from '../located.ts'
 import type { SchemaSource } from '../source.ts'
 import { Coverage } from './coverage.ts'

@@ -3,7 +3,12 @@
  * and what may be looked at. With the first the schema admits less than it says, with the second more.
  */
 import { NO_NAMES, type Constraint, type Items, type SchemaNode, type Shape } from './model.ts'
-import type { SchemaNodes } from './nodes.ts'
+
+/** The nodes of one side, as far as they are needed here. */
+interface SideNodes {
+  readonly anything: SchemaNode
+  readonly side: Shape['side']
+}
 
 interface Looked {
   readonly names: Set<string>
@@ -17,7 +22,7 @@ export function unevaluatedBounds(
   of: 'array' | 'object',
   constraints: readonly Constraint[],
   node: SchemaNode,
-  nodes: SchemaNodes,
+  nodes: SideNodes,
 ): { readonly widest: Shape | Items | null; readonly narrowest: Shape | Items } | null {
   const always = looked(of, constraints, 'always')
   if (always.isAll) return null
@@ -25,7 +30,7 @@ export function unevaluatedBounds(
   return { widest: perhaps.isAll ? null : formOf(of, perhaps, node, nodes), narrowest: formOf(of, always, node, nodes) }
 }
 
-function formOf(of: 'array' | 'object', seen: Looked, node: SchemaNode, nodes: SchemaNodes): Shape | Items {
+function formOf(of: 'array' | 'object', seen: Looked, node: SchemaNode, nodes: SideNodes): Shape | Items {
   const { anything, side } = nodes
   if (of === 'array')
     return { kind: 'items', prefix: Array.from({ length: seen.positions }, () => anything), rest: node }

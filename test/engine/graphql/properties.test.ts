@@ -18,7 +18,7 @@ import {
   type Arbitrary,
 } from 'fast-check'
 import { buildSchema, introspectionFromSchema } from 'graphql'
-import { ruleOf } from '../../../engine/rules/table.ts'
+import { ruleOf } from '../../../engine/rules/catalog/table.ts'
 import { askReferences, readExpectedDifferences, runGraphql, verdictOf } from '../../conformance/graphql-run.ts'
 import { answer, compared, reported } from './compared.ts'
 

@@ -16,7 +16,7 @@ import {
   uniqueArray,
 } from 'fast-check'
 import { compare, type Comparison } from '../../../engine/compare.ts'
-import { ruleOf } from '../../../engine/rules/table.ts'
+import { ruleOf } from '../../../engine/rules/catalog/table.ts'
 import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 import { shuffledKeys } from '../../shuffle.ts'
 

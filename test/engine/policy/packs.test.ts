@@ -15,7 +15,7 @@ import {
   type ArtifactAnalysis,
   type Verdict,
 } from '../../../engine/internal.ts'
-import { ruleTable } from '../../../engine/rules/table.ts'
+import { ruleTable } from '../../../engine/rules/catalog/table.ts'
 import { failedAnalysis, fakeAnalysis } from '../../fakes/comparisons.ts'
 import { decideOn, issueOn } from '../../fakes/decisions.ts'
 import { sha256 } from '../../fakes/keys.ts'

@@ -11,7 +11,7 @@ import { JSON_SCHEMA_RULES } from '../../../engine/rules/json-schema/rows.ts'
 import { CRD_RULES } from '../../../engine/rules/k8s-crd/rows.ts'
 import { MCP_RULES } from '../../../engine/rules/mcp/rows.ts'
 import { PROTO_RULES } from '../../../engine/rules/protobuf/rows.ts'
-import { ruleOf, ruleTable } from '../../../engine/rules/table.ts'
+import { ruleOf, ruleTable } from '../../../engine/rules/catalog/table.ts'
 import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 import { caseFormats, ruleCases, type RuleCase } from '../../rules/cases.ts'
 

@@ -1,8 +1,8 @@
 /** Sets of digests and counts of names hold what sets of texts hold, in less. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { DigestSet } from '../../../engine/rules/digest-set.ts'
-import { NameCount } from '../../../engine/rules/name-count.ts'
+import { DigestSet } from '../../../engine/rules/findings/digest-set.ts'
+import { NameCount } from '../../../engine/rules/findings/name-count.ts'
 import { sha256 } from '../../fakes/keys.ts'
 
 suite('a set of digests', () => {

@@ -1,7 +1,7 @@
 /** Every change that walkers of OpenAPI report is judged: whatever its facts are, a row says what it means, or that it means nothing. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { OpenApiChange, OpenApiFacts } from '../../../engine/diff/openapi/changes.ts'
+import type { OpenApiChange, OpenApiFacts } from '../../../engine/rules/openapi/changes.ts'
 import { OPENAPI_ROWS, openApiRowOf } from '../../../engine/rules/openapi/rules.ts'
 
 const CAME_OR_WENT = ['added', 'removed'] as const

@@ -14,7 +14,7 @@ import { MCP_RULES } from '../../../engine/rules/mcp/rows.ts'
 import { OPENAPI_ROWS } from '../../../engine/rules/openapi/rules.ts'
 import { PROPERTY_RULES } from '../../../engine/rules/properties.ts'
 import { PROTO_RULES } from '../../../engine/rules/protobuf/rows.ts'
-import { ruleTable } from '../../../engine/rules/table.ts'
+import { ruleTable } from '../../../engine/rules/catalog/table.ts'
 import { sha256 } from '../../conformance/openapi-run.ts'
 import { examples } from './examples.ts'
 

@@ -1,7 +1,7 @@
 /** For each rule about a JSON Schema that stands on its own: two schemas on which it holds. */
 import assert from 'node:assert/strict'
 import { FAMILIES } from '../../../engine/rules/families.ts'
-import { ruleTable } from '../../../engine/rules/table.ts'
+import { ruleTable } from '../../../engine/rules/catalog/table.ts'
 import { FRAGMENTS, propertyOf } from './examples.ts'
 import type { Schema } from './sites.ts'
 

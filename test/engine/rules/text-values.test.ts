@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { compare } from '../../../engine/compare.ts'
-import { ruleOf } from '../../../engine/rules/table.ts'
+import { ruleOf } from '../../../engine/rules/catalog/table.ts'
 import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 import { SITES, type Schema, type Site } from './sites.ts'
 

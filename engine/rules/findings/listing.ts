@@ -3,12 +3,12 @@
  * of changes, and one small component can reach every operation of a contract. Numbers stay exact, and no verdict
  * depends on the limits.
  */
-import type { FindingGroup, Level } from '../finding.ts'
-import type { Sha256 } from '../hash.ts'
+import type { FindingGroup, Level } from '../../finding.ts'
+import type { Sha256 } from '../../hash.ts'
 import { codeOf, placeKey, type OpenGroup, type ReachedPlace } from './judged-change.ts'
 import { DigestSet } from './digest-set.ts'
-import type { Rule } from './rule.ts'
-import type { Advice } from './advice.ts'
+import type { Rule } from '../rule.ts'
+import type { Advice } from '../advice.ts'
 
 /** Changes that are listed one by one. The largest rewrites of real contracts have a few thousand. */
 export const MAX_CHANGES = 20_000

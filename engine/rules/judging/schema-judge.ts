@@ -1,24 +1,24 @@
 /** Finds the rule and the message of a schema change at a place. Null if the change has no effect there. */
-import { isEqual } from '../schema/equality.ts'
-import { isRecord, type JsonRecord } from '../schema/located.ts'
-import type { Lifecycle } from '../schema/annotations.ts'
-import type { PropertyFacts, SchemaDelta, TypeFacts } from '../schema/delta.ts'
-import type { Reached } from '../schema/reachable-changes.ts'
-import { isAnnotation } from '../schema/shape.ts'
-import { typesOf } from '../schema/types.ts'
-import { nameValue } from '../schema/values.ts'
-import { familyOf, type Family } from './families.ts'
+import { isEqual } from '../../schema/equality.ts'
+import { isRecord, type JsonRecord } from '../../schema/located.ts'
+import type { Lifecycle } from '../../schema/annotations.ts'
+import type { PropertyFacts, SchemaDelta, TypeFacts } from '../../schema/delta.ts'
+import type { Reached } from '../../schema/comparison/reachable-changes.ts'
+import { isAnnotation } from '../../schema/shape.ts'
+import { typesOf } from '../../schema/types.ts'
+import { nameValue } from '../../schema/values.ts'
+import { familyOf, type Family } from '../families.ts'
 import {
   isStability,
   judgeLifecycle,
   STABILITY_LEVELS,
   type LifecycleOptions,
   type LifecycleVerdict,
-} from './lifecycle.ts'
-import { levelOf } from './rule.ts'
-import { propertyRuleOf } from './properties.ts'
-import { schemaRuleId, unusedPrefix, unusedStemOf } from './schema-rules.ts'
-import type { SchemaSite, SitePair } from './sites.ts'
+} from '../lifecycle.ts'
+import { levelOf } from '../rule.ts'
+import { propertyRuleOf } from '../properties.ts'
+import { schemaRuleId, unusedPrefix, unusedStemOf } from '../schema-rules.ts'
+import type { SchemaSite, SitePair } from '../sites.ts'
 import { distinguishesTypes, typeFamilyOf, type Writing } from './type-verdict.ts'
 
 /** The use of a schema that is judged. */

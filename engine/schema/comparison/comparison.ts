@@ -5,13 +5,14 @@
  * references is an edge back into the graph, so recursive schemas compare coinductively: two schemas differ when a
  * difference can be reached from them. An unchanged schema that is written in place leaves no pair.
  */
-import { byCodeUnit } from '../change-set.ts'
-import { compareKeywords } from './keywords.ts'
-import type { DeltaSeries, SchemaDelta } from './delta.ts'
-import type { JsonRecord, Located } from './located.ts'
-import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
-import { InclusionProver } from './inclusion/inclusion.ts'
-import { isSameShape } from './shape.ts'
+import { byCodeUnit } from '../../change-set.ts'
+import { compareKeywords } from '../keywords.ts'
+import type { DeltaSeries, SchemaDelta } from '../delta.ts'
+import type { SchemaSources } from '../examination.ts'
+import type { JsonRecord, Located } from '../located.ts'
+import { resolveSchema, type ResolvedSchema } from '../source.ts'
+import { InclusionProver } from '../inclusion/inclusion.ts'
+import { isSameShape } from '../shape.ts'
 
 export interface SchemaEdge {
   /** The way down as people read it: `['items']`, `['address']`, `['oneOf[Cat]']`. */
@@ -40,26 +41,6 @@ interface OpenPair {
   parent: OpenPair | null
   otherParents: OpenPair[]
   isLive: boolean
-}
-
-/** What the comparison of one keyword may use and say. */
-export interface Examination {
-  readonly before: ResolvedSchema
-  readonly after: ResolvedSchema
-  /** The members that are compared: those of `before` and `after`, brought to one form. */
-  readonly base: JsonRecord
-  readonly head: JsonRecord
-  readonly sources: SchemaSources
-  readonly add: (delta: SchemaDelta) => void
-  /** Says changes that may be very many; none is fine. */
-  readonly reportEach: (series: DeltaSeries) => void
-  readonly descend: (steps: readonly string[], before: Located, after: Located, isRequired?: boolean | null) => void
-  readonly isSameShape: (before: Located, after: Located) => boolean
-}
-
-export interface SchemaSources {
-  readonly before: SchemaSource
-  readonly after: SchemaSource
 }
 
 /** More changes than these that come in series are made when they are asked for. */

@@ -2,10 +2,10 @@
  * Groups judged changes into findings for every contract format: one change is one group, whatever number of places it
  * reaches. Only this file overrides levels, makes identities, shortens values and sorts groups.
  */
-import { byCodeUnit } from '../change-set.ts'
-import type { Locate } from '../contracts/positions.ts'
-import { LEVELS, type FindingGroup, type Level, type Occurrence } from '../finding.ts'
-import type { Json, Sha256 } from '../hash.ts'
+import { byCodeUnit } from '../../change-set.ts'
+import type { Locate } from '../../contracts/positions.ts'
+import { LEVELS, type FindingGroup, type Level, type Occurrence } from '../../finding.ts'
+import type { Json, Sha256 } from '../../hash.ts'
 import {
   codeOf,
   isBefore,
@@ -16,7 +16,7 @@ import {
   OpenGroup,
   type ReachedPlace,
 } from './judged-change.ts'
-import { OWN_LEVELS, readLevels, type LevelOverride, type RuleLevels } from './levels.ts'
+import { OWN_LEVELS, readLevels, type LevelOverride, type RuleLevels } from '../catalog/levels.ts'
 import { MAX_CHANGES, MAX_PLACES, Unlisted } from './listing.ts'
 import { NameCount } from './name-count.ts'
 

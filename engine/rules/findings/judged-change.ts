@@ -1,10 +1,10 @@
 /** A change with its verdict, the places that it reaches, and the identity of both. */
-import { byCodeUnit } from '../change-set.ts'
-import type { Level, Offer, Operation } from '../finding.ts'
-import type { Position } from '../contracts/positions.ts'
-import { canonicalJson, type Json } from '../hash.ts'
-import type { Advice } from './advice.ts'
-import type { Rule } from './rule.ts'
+import { byCodeUnit } from '../../change-set.ts'
+import type { Level, Offer, Operation } from '../../finding.ts'
+import type { Position } from '../../contracts/positions.ts'
+import { canonicalJson, type Json } from '../../hash.ts'
+import type { Advice } from '../advice.ts'
+import type { Rule } from '../rule.ts'
 
 /** One change of a contract with its verdict. */
 export interface JudgedChange {

@@ -3,7 +3,7 @@
  * fact that is not listed here, in walkers and in rows of rules/openapi/. Every fact is reported each time; empty text
  * means none.
  */
-import type { LifecycleVerdict, RemovalVerdict } from '../../rules/lifecycle.ts'
+import type { LifecycleVerdict, RemovalVerdict } from '../lifecycle.ts'
 
 /** Texts that stand for the values of a change in messages, if they differ from the values. */
 interface Words {

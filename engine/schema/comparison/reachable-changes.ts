@@ -4,7 +4,7 @@
  * that is read-only on some paths and not on others is visited as both. Edges are in one order (comparison.ts), so the
  * paths within the bound are the same for every order of keys.
  */
-import type { SchemaDelta } from './delta.ts'
+import type { SchemaDelta } from '../delta.ts'
 import type { SchemaEdge, SchemaPair } from './comparison.ts'
 
 /** A change and the way that led to it. */

@@ -2,18 +2,18 @@
  * Every rule that a comparison can report, sorted by id: the source of docs/rules.md, test/pins/rules.tsv and
  * ruleset_hash.
  */
-import type { ArtifactType } from '../change-set.ts'
-import { AGENT_TOOL_RULES } from './agent-tools/rows.ts'
-import { GRAPHQL_RULES } from './graphql/rows.ts'
-import { JSON_SCHEMA_RULES } from './json-schema/rows.ts'
-import { ASYNCAPI_RULES } from './asyncapi/rows.ts'
-import { CRD_RULES } from './k8s-crd/rows.ts'
-import { MCP_RULES } from './mcp/rows.ts'
-import { openApiRules } from './openapi/rules.ts'
-import { PROTO_RULES } from './protobuf/rows.ts'
-import { rulesIn } from './row.ts'
-import type { Rule } from './rule.ts'
-import { schemaRules } from './schema-rules.ts'
+import type { ArtifactType } from '../../change-set.ts'
+import { AGENT_TOOL_RULES } from '../agent-tools/rows.ts'
+import { GRAPHQL_RULES } from '../graphql/rows.ts'
+import { JSON_SCHEMA_RULES } from '../json-schema/rows.ts'
+import { ASYNCAPI_RULES } from '../asyncapi/rows.ts'
+import { CRD_RULES } from '../k8s-crd/rows.ts'
+import { MCP_RULES } from '../mcp/rows.ts'
+import { openApiRules } from '../openapi/rules.ts'
+import { PROTO_RULES } from '../protobuf/rows.ts'
+import { rulesIn } from '../row.ts'
+import type { Rule } from '../rule.ts'
+import { schemaRules } from '../schema-rules.ts'
 import {
   CALLBACK_PARAMETER,
   CALLBACK_REQUEST,
@@ -32,7 +32,7 @@ import {
   SENT_PAYLOAD,
   TOOL_INPUT,
   TOOL_OUTPUT,
-} from './sites.ts'
+} from '../sites.ts'
 
 const OPENAPI_SITES = [
   REQUEST_BODY,

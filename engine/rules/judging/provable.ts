@@ -1,7 +1,7 @@
 /** Which schema changes a proof about values may lower to information, and which proof that takes. */
-import type { SchemaPair } from '../schema/comparison.ts'
-import type { DeltaSeries, SchemaDelta } from '../schema/delta.ts'
-import type { Rule } from './rule.ts'
+import type { SchemaPair } from '../../schema/comparison/comparison.ts'
+import type { DeltaSeries, SchemaDelta } from '../../schema/delta.ts'
+import type { Rule } from '../rule.ts'
 
 /** Series consist of added or removed values and properties. */
 export function mayAlarm(entry: SchemaDelta | DeltaSeries): boolean {

@@ -1,8 +1,8 @@
 /** Whether a change of type or format widens, narrows, replaces, or does not affect how a value is written. */
-import { lookupTable } from '../lookup-table.ts'
-import type { TypeFacts } from '../schema/delta.ts'
-import { TYPE_FAMILIES, type Family } from './families.ts'
-import type { SchemaSite } from './sites.ts'
+import { lookupTable } from '../../lookup-table.ts'
+import type { TypeFacts } from '../../schema/delta.ts'
+import { TYPE_FAMILIES, type Family } from '../families.ts'
+import type { SchemaSite } from '../sites.ts'
 
 /** Formats whose values are part of another format's values. */
 const WIDER_FORMATS: Readonly<Record<string, readonly string[]>> = lookupTable({

@@ -3,21 +3,27 @@
  * general finding covers values that are refused, or new, and that no keyword change explains. It is one file past 400
  * lines, because levels and general findings use the same proofs.
  */
-import type { Level } from '../finding.ts'
-import type { SchemaComparison, SchemaPair } from '../schema/comparison.ts'
-import type { SchemaDelta } from '../schema/delta.ts'
+import type { Level } from '../../finding.ts'
+import type { SchemaComparison, SchemaPair } from '../../schema/comparison/comparison.ts'
+import type { SchemaDelta } from '../../schema/delta.ts'
 import {
   TYPES_IN_TEXT,
   type Inclusion,
   type InclusionProver,
   type ProofDirection,
   type InclusionQuestion,
-} from '../schema/inclusion/inclusion.ts'
-import { MAX_WAYS, NOTHING_PROVED, reachChanges, type Proved, type Reached } from '../schema/reachable-changes.ts'
+} from '../../schema/inclusion/inclusion.ts'
+import {
+  MAX_WAYS,
+  NOTHING_PROVED,
+  reachChanges,
+  type Proved,
+  type Reached,
+} from '../../schema/comparison/reachable-changes.ts'
 import { isFormal, isGone, isOfFormat, isProvable, isWhole, mayAlarm, needsEquality } from './provable.ts'
-import { levelOf, type Effect, type Rule, type Variance } from './rule.ts'
+import { levelOf, type Effect, type Rule, type Variance } from '../rule.ts'
 import { isTyped, judgeSchema, type SchemaJudgement, type SchemaUse } from './schema-judge.ts'
-import { ruleOf } from './table.ts'
+import { ruleOf } from '../catalog/table.ts'
 
 /** A change with its rule at a place. */
 export interface JudgedUse extends SchemaJudgement {

@@ -1,0 +1,24 @@
+/** The input and output of the comparison of one keyword at a pair of schemas. */
+import type { DeltaSeries, SchemaDelta } from './delta.ts'
+import type { JsonRecord, Located } from './located.ts'
+import type { ResolvedSchema, SchemaSource } from './source.ts'
+
+/** The schemas of one pair, and where the comparison of a keyword reports. */
+export interface Examination {
+  readonly before: ResolvedSchema
+  readonly after: ResolvedSchema
+  /** The members that are compared: those of `before` and `after`, brought to one form. */
+  readonly base: JsonRecord
+  readonly head: JsonRecord
+  readonly sources: SchemaSources
+  readonly add: (delta: SchemaDelta) => void
+  /** Reports a series of changes, which may be empty or very long. */
+  readonly reportEach: (series: DeltaSeries) => void
+  readonly descend: (steps: readonly string[], before: Located, after: Located, isRequired?: boolean | null) => void
+  readonly isSameShape: (before: Located, after: Located) => boolean
+}
+
+export interface SchemaSources {
+  readonly before: SchemaSource
+  readonly after: SchemaSource
+}
