@@ -86,12 +86,11 @@ export type {
   ReceiptMismatch,
   ReceiptReason,
   ReceiptStanding,
-  ReceiptState,
   ReceiptStatus,
   ReceiptVerification,
 } from './receipts/verification.ts'
 export { packStatuses, statusListSigningInput } from './receipts/status-list.ts'
-export type { Inflate, StatusListInput, StatusReference } from './receipts/status-list.ts'
+export type { Inflate, StatusListInput, StatusReference, ReceiptState } from './receipts/status-list.ts'
 export { verifyReceipt } from './receipts/verify.ts'
 export type { VerifyInput } from './receipts/verify.ts'
 export { compilePolicy } from './policy/compile.ts'

@@ -8,7 +8,6 @@ import { asciiJson } from './ascii-json.ts'
 import { decodeAscii, decodeBytes, encodeAscii } from './base64url.ts'
 import type { KeySet } from './signer.ts'
 import { keyFault } from './key-life.ts'
-import type { ReceiptState } from './verification.ts'
 
 export const STATUS_LIST_TYPE = 'statuslist+jwt'
 
@@ -29,6 +28,8 @@ const MAX_LIST_BYTES = 1_048_576
 
 /** Decompresses zlib data (RFC 1950). Null: it is not zlib data, or longer than `limit` bytes. */
 export type Inflate = (compressed: Uint8Array, limit: number) => Uint8Array | null
+
+export type ReceiptState = 'current' | 'superseded' | 'revoked' | 'consumed'
 
 /** The place of a receipt in a list: its claim `status.status_list`. */
 export interface StatusReference {

@@ -1,7 +1,6 @@
 /** The answer of a receipt verification and its vocabulary (docs/reference/receipts.md#reasons-and-statuses). Pinned in test/pins/receipt-reasons.tsv. */
 import type { ReceiptClaims } from './claims.ts'
-
-export type ReceiptState = 'current' | 'superseded' | 'revoked' | 'consumed'
+import type { ReceiptState } from './status-list.ts'
 
 /**
  * What is known of the receipt beyond the token. `unchecked`: nobody was asked (offline); `unknown`: the store has no such
