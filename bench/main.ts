@@ -6,6 +6,7 @@ import { diffSection } from './diff/section.ts'
 import { proxySection } from './proxy/section.ts'
 import { judge, type Check, type Section } from './report.ts'
 import { startSection } from './start.ts'
+import { stdioSection } from './stdio.ts'
 import { upgradesSection } from './upgrades/section.ts'
 
 const SECTIONS: Readonly<Record<string, { readonly title: string; readonly run: () => Promise<Section> }>> = {
@@ -13,6 +14,7 @@ const SECTIONS: Readonly<Record<string, { readonly title: string; readonly run: 
   decision: { title: 'Decision in process', run: decisionSection },
   diff: { title: 'Comparing contracts', run: diffSection },
   proxy: { title: 'Calls through the proxy', run: proxySection },
+  stdio: { title: 'Servers over standard streams', run: stdioSection },
   upgrades: { title: 'Upgrades', run: upgradesSection },
 }
 

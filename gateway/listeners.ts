@@ -6,6 +6,7 @@ import type { GrpcListener } from './ext-authz/grpc-listener.ts'
 import { formatAddress, parseAddress } from './network/listen-address.ts'
 import { CONFIG_LEAVES } from './config/leaves.ts'
 import type { Config } from './config/schema.ts'
+import type { Webhooks } from './kubernetes/webhooks.ts'
 import type { Proxy } from './proxy.ts'
 import { errorCode, messageOf, StartupError } from './errors/startup-error.ts'
 
@@ -14,6 +15,7 @@ export type BoundAddresses = Readonly<Record<'proxy' | 'api' | 'admin', string>>
   /** Only where it is configured. */
   readonly transparent?: string
   readonly ext_authz?: string
+  readonly webhooks?: string
 }
 
 export interface Listeners {
@@ -22,6 +24,8 @@ export interface Listeners {
   readonly proxy: Proxy
   /** Null: ext_authz over gRPC is off. */
   readonly grpcAuthz: GrpcListener | null
+  /** Null: no API server is answered. */
+  readonly webhooks: Webhooks | null
 }
 
 /**
@@ -29,7 +33,7 @@ export interface Listeners {
  * @param ownPorts receives each port once it is bound
  */
 export async function openListeners(
-  { admin, api, proxy, grpcAuthz }: Listeners,
+  { admin, api, proxy, grpcAuthz, webhooks }: Listeners,
   config: Config,
   closers: (() => unknown)[],
   ownPorts: Set<number>,
@@ -53,7 +57,8 @@ export async function openListeners(
   closers.push(() => api.close(0))
   const proxyAddress = await bind('proxy', config.listen.proxy, proxy)
   closers.push(() => proxy.close(0))
-  const { transparent, ext_authz: asked } = config.listen
+  const { transparent, ext_authz: asked, webhooks: reviewed } = config.listen
+  if (webhooks !== null) closers.push(() => webhooks.close(0))
   if (grpcAuthz !== null) closers.push(() => grpcAuthz.close(0))
   return {
     proxy: proxyAddress,
@@ -61,6 +66,7 @@ export async function openListeners(
     admin: adminAddress,
     ...(transparent !== undefined && { transparent: await bind('transparent', transparent, proxy.transparent) }),
     ...(asked !== undefined && grpcAuthz !== null && { ext_authz: await bind('ext_authz', asked, grpcAuthz) }),
+    ...(reviewed !== undefined && webhooks !== null && { webhooks: await bind('webhooks', reviewed, webhooks) }),
   }
 }
 

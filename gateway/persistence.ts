@@ -106,6 +106,7 @@ function makeDataDirectory(configured: string): string {
 }
 
 function storeEvents(metrics: Metrics, logger: Logger, health: { isWritable: boolean }) {
+  metrics.sample('preflight_store_writable', () => (health.isWritable ? 1 : 0))
   return {
     onWritable: (isWritable: boolean): void => {
       if (isWritable !== health.isWritable)

@@ -11,7 +11,7 @@ const LEAST_MAJOR = 22
 const major = Number(process.versions.node.split('.')[0])
 const source = new URL('./cli/main.ts', import.meta.url)
 const isSource = existsSync(source)
-const isPinned = isSource || process.argv[2] === 'serve'
+const isPinned = isSource || ['serve', 'mcp'].includes(process.argv[2] ?? '')
 
 if (major < LEAST_MAJOR || (isPinned && major !== SERVER_MAJOR)) {
   const purpose = isSource ? 'to run from the sources' : 'to serve'

@@ -19,11 +19,13 @@ import { createTransparent, type Transparent } from './listen/transparent.ts'
 import { createInFlightRequests } from './enforce/in-flight-requests.ts'
 import { createTunnels, type Tunnels } from './upstream/tunnel.ts'
 import { createUpstreams } from './upstream/pools.ts'
+import type { Observer } from './telemetry/observer.ts'
 import type { ConnectionDecisionDeps } from './listen/connection-decision.ts'
 
 interface ProxyDeps extends PipelineBuildDeps {
   readonly settings: () => { readonly config: ListenConfig & RecognisersConfig; readonly generation: number }
   readonly store: PipelineBuildDeps['store'] & StorePart<'apiKeys.byHash'>
+  readonly observer: Pick<Observer, 'begin' | 'end'>
   readonly authorities: Pick<Authorities, 'signing'>
   /** Ports of this gateway's own listeners, as far as they are bound. */
   readonly ownPorts: () => ReadonlySet<number>

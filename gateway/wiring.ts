@@ -11,12 +11,15 @@ import { createBaselines, type Baselines } from './baselines/baselines.ts'
 import { startWatcher, type Watcher } from './baselines/watcher.ts'
 import { bodyPace, createBodies } from './listen/bodies.ts'
 import { createBreakGlass, type BreakGlass } from './break-glass/break-glass.ts'
+import { createConsole } from './console/console.ts'
 import { configInputSchema } from './config/input-schema.ts'
 import type { LiveSettings } from './config/live-settings.ts'
 import { createConsumerObserver, type ConsumerObserver } from './consumers/observer.ts'
 import { createFlow } from './flow/authorize.ts'
 import type { Flow } from './flow/flow.ts'
 import { createInputKeeper, type InputKeeper } from './flow/input-store.ts'
+import type { Webhooks, WebhooksDeps } from './kubernetes/webhooks.ts'
+import { sniffing } from './protocols/kubernetes/sniff.ts'
 import type { Listeners } from './listeners.ts'
 import { createMemoryBudget, type MemoryBudget } from './runtime/memory-budget.ts'
 import { releaseMemoryAfterBursts } from './runtime/free-memory.ts'
@@ -28,6 +31,7 @@ import type { State } from './persistence.ts'
 import type { CandidateAnnouncement } from './telemetry/events.ts'
 import type { Logger } from './telemetry/log.ts'
 import type { Metrics } from './telemetry/metrics.ts'
+import { createObserver, type Observer } from './telemetry/observer.ts'
 import { createMonitoring, type Monitoring } from './monitoring/monitoring.ts'
 import { createAuthorities } from './tls/authorities.ts'
 import { entryOf } from './listen/secure-entry.ts'
@@ -56,6 +60,7 @@ interface Deciding {
   readonly baselines: Baselines
   readonly watcher: Watcher
   readonly breakGlass: BreakGlass
+  readonly observer: Observer
 }
 
 /** The listeners of calls and checks. The admin listener, which reports on all of them, is made separately. */
@@ -86,7 +91,8 @@ export async function startDeciding(options: PartsOptions): Promise<Deciding> {
   const breakGlass = createBreakGlass({ store, metrics, logger, now })
   closers.push(() => breakGlass.close())
   await breakGlass.start()
-  return { memory, inputs, consumers, flow, monitoring, baselines, watcher, breakGlass }
+  const observer = createObserver({ metrics, spans: null })
+  return { memory, inputs, consumers, flow, monitoring, baselines, watcher, breakGlass, observer }
 }
 
 /** @param ownPorts ports of this gateway's own listeners, which are never a destination */
@@ -98,7 +104,7 @@ export async function createEntrances(
   const { store, keys, dataDir } = state
   const settings = live.current
   const { config } = settings()
-  const { memory, flow, baselines, consumers, monitoring, breakGlass } = deciding
+  const { memory, flow, baselines, consumers, monitoring, breakGlass, observer } = deciding
   const onUnusable = (file: string, reason: string): void =>
     logger.error(
       { event: 'interception.authority_unusable', file, reason },
@@ -106,7 +112,7 @@ export async function createEntrances(
     )
   const authorities = createAuthorities({ dataDir, ca: config.tls.ca, now, onUnusable })
   const bodies = createBodies(memory, () => bodyPace(settings().config.limits))
-  const judging = { settings, flow, store, keys, baselines, monitoring, breakGlass, bodies }
+  const judging = { settings, flow, store, keys, baselines, monitoring, breakGlass, bodies, observer }
   const shared = { ...judging, authorities, metrics, logger, now }
   const entry = (name: SecureListener) => entryOf(name, { settings, metrics, logger })
   const proxy = createProxy({ ...shared, entry: entry('proxy'), consumers, ownPorts: () => ownPorts })
@@ -123,13 +129,18 @@ export async function createEntrances(
     },
     wordGiven: () => proxy.wordGiven(),
   }
-  const authz = { settings, pipeline: proxy.pipeline, metrics, logger }
+  const authz = { settings, pipeline: proxy.pipeline, observer, metrics, logger }
   const scm = createScmAccess({ settings, flow, now })
   const apiDeps = { ...shared, configSchema: configInputSchema, scm, statusLists, ...startReport }
-  const api = createApi(apiDeps, createHttpAuthz(authz), entry('api'))
+  const console = createConsole({ ...shared, ...startReport })
+  const api = createApi(apiDeps, [createHttpAuthz(authz), console], entry('api'))
   const grpcAuthz =
     config.listen.ext_authz === undefined ? null : await openGrpc({ ...authz, entry: entry('ext_authz') })
-  return { proxy, api, grpcAuthz }
+  const webhooks =
+    config.listen.webhooks === undefined
+      ? null
+      : await openWebhooks({ ...authz, bodies, sniff: sniffing(flow), entry: entry('webhooks') })
+  return { proxy, api, grpcAuthz, webhooks }
 }
 
 function contractTypeOf(protocol: Protocol): ArtifactType | undefined {
@@ -148,6 +159,11 @@ async function openGrpc(deps: GrpcAuthzDeps): Promise<GrpcListener> {
   return openGrpcAuthz(deps)
 }
 
+async function openWebhooks(deps: WebhooksDeps): Promise<Webhooks> {
+  const { createWebhooks } = await import('./kubernetes/webhooks.ts')
+  return createWebhooks(deps)
+}
+
 /**
  * New calls end first; what writes goes before what it writes to; /readyz answers 503 to the end.
  * @param budget milliseconds that calls under way have
@@ -155,10 +171,10 @@ async function openGrpc(deps: GrpcAuthzDeps): Promise<GrpcListener> {
 export async function drain(
   { store, external, checkpoints }: State,
   { inputs, consumers, flow, monitoring, watcher, breakGlass }: Deciding,
-  { proxy, api, grpcAuthz, admin }: Listeners,
+  { proxy, api, grpcAuthz, webhooks, admin }: Listeners,
   budget: number,
 ): Promise<void> {
-  await Promise.all([proxy.close(budget), api.close(budget), grpcAuthz?.close(budget)])
+  await Promise.all([proxy.close(budget), api.close(budget), grpcAuthz?.close(budget), webhooks?.close(budget)])
   await watcher.close()
   await flow.close()
   await Promise.all([inputs.close(), consumers.close()])

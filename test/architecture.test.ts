@@ -440,6 +440,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'ext-authz',
     'kubernetes',
     'report',
+    'stdio',
     'api',
     'console',
     'config',

@@ -32,6 +32,7 @@ server.on('upgrade', (request, client, head) => {
     entrance: 'reverse',
     origin,
     correlationId: 'bench',
+    trace: null,
     peer: '127.0.0.1',
     proto: 'http',
     upgrade: upgrade.protocol,
@@ -48,6 +49,7 @@ server.on('upgrade', (request, client, head) => {
     ownHeaders: [],
     watcher: null,
     onSending: null,
+    onAnswer: () => {},
     upgrade,
     tunnels,
   })

@@ -10,6 +10,7 @@ import type { StatusPublisher } from '../status-lists/publisher.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { Observer } from '../telemetry/observer.ts'
 import type { Monitoring } from '../monitoring/monitoring.ts'
 import type { Authorities } from '../tls/authorities.ts'
 
@@ -27,6 +28,7 @@ export interface ApiDeps {
   readonly scm: ScmAccess
   readonly statusLists: Pick<StatusPublisher, 'list'>
   readonly bodies: Bodies
+  readonly observer: Observer
   readonly metrics: Metrics
   readonly logger: Logger
   /** Milliseconds since the epoch. */

@@ -21,6 +21,7 @@ import {
   type RouteDeps,
 } from './route.ts'
 import type { ApiRouteMatch, RouteTable } from './route-table.ts'
+import type { Observation } from '../telemetry/observation.ts'
 import { checkBody, checkQuery } from './validation.ts'
 
 export interface Dispatched {
@@ -39,17 +40,18 @@ export interface DispatchDeps extends RouteDeps {
 /** Never rejects. */
 export async function dispatch(
   request: IncomingMessage,
-  correlationId: string,
+  observation: Observation,
   signal: AbortSignal,
   deps: DispatchDeps,
 ): Promise<Dispatched> {
+  const { correlationId } = observation
   const headers: Record<string, string> = {}
   let endpoint = 'unmatched'
   try {
     refuseForeignPages(request, deps.settings().config.public_url)
     const match = deps.table.find(request.method ?? 'GET', request.url ?? '/')
     endpoint = match.path
-    const answer = await run(match, { request, correlationId, signal, headers }, deps)
+    const answer = await run(match, { request, observation, correlationId, signal, headers }, deps)
     assertEnvelopes(answer)
     return { answer, endpoint, headers }
   } catch (error) {
@@ -59,6 +61,7 @@ export async function dispatch(
 
 interface Inbound {
   readonly request: IncomingMessage
+  readonly observation: Observation
   readonly correlationId: string
   readonly signal: AbortSignal
   /** Answer headers, filled step by step. */
@@ -93,7 +96,7 @@ async function handled(
   inbound: Admitted,
   deps: DispatchDeps,
 ): Promise<RouteAnswer> {
-  const { request, headers, correlationId, signal, caller, mediaType } = inbound
+  const { request, observation, headers, correlationId, signal, caller, mediaType } = inbound
   const settings = deps.settings()
   const throttle = (name: string, limit: number): void => {
     Object.assign(headers, deps.rate.take(name, limit, deps.now()))
@@ -104,6 +107,7 @@ async function handled(
   const exchange: RouteExchange = {
     settings,
     correlationId,
+    observation,
     caller,
     body,
     query,

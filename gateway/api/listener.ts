@@ -1,10 +1,9 @@
 /** The API listener: accepts requests, passes them to the code that serves them, drains on close. */
-import type { Server } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createHttpListener } from '../listen/http-listener.ts'
 import { serving } from './lazy-routes.ts'
 import { plainEntry, type Entry, type EntryOf } from '../network/listen.ts'
-import type { HttpAuthz } from '../ext-authz/http.ts'
 import { watchUnusedConnections, type UnusedConnections } from '../listen/unused-connections.ts'
 import type { ApiDeps } from './deps.ts'
 import type { Serve } from './serving.ts'
@@ -18,8 +17,21 @@ export interface Api {
   close(drainMs: number): Promise<void>
 }
 
-/** @param authz answers requests under /authz/; null: ext_authz is off */
-export function createApi(deps: ApiDeps, authz: HttpAuthz | null = null, entryOf: EntryOf = plainEntry): Api {
+/** Something else on the listener, with paths of its own. */
+export interface ListenerService {
+  takes(target: string): boolean
+  /** Answers; never rejects. */
+  serve(request: IncomingMessage, response: ServerResponse): Promise<void>
+  /** Ends what it holds open; absent: it holds nothing open. */
+  close?(): void
+}
+
+/** @param services served instead of the API on their paths */
+export function createApi(
+  deps: ApiDeps,
+  services: readonly ListenerService[] = [],
+  entryOf: EntryOf = plainEntry,
+): Api {
   let open = 0
   let loaded: Serve | null = null
   const serve: (...asked: Parameters<Serve>) => void = (request, response) => {
@@ -39,15 +51,19 @@ export function createApi(deps: ApiDeps, authz: HttpAuthz | null = null, entryOf
     response.once('close', () => {
       open -= 1
     })
-    if (authz?.takes(request.url ?? '') === true) void authz.serve(request, response)
-    else serve(request, response)
+    const service = services.find((candidate) => candidate.takes(request.url ?? ''))
+    if (service === undefined) serve(request, response)
+    else void service.serve(request, response)
   })
   const entry = entryOf(server)
   const unused = watchUnusedConnections(server)
   return {
     listen: (host, port) => entry.listen(host, port),
     openRequests: () => open,
-    close: (drainMs) => close(server, entry, unused, drainMs),
+    close(drainMs) {
+      for (const service of services) service.close?.()
+      return close(server, entry, unused, drainMs)
+    },
   }
 }
 

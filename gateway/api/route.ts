@@ -1,4 +1,5 @@
 /** A route of the API: one value that the dispatcher serves, the validator checks against and openapi.json is made from. */
+import type { Observation } from '../telemetry/observation.ts'
 import type { Static, TSchema, TUnknown } from 'typebox'
 import { GatewayError, type ErrorCode } from '../errors/errors.ts'
 import type { ApiSettings } from './settings.ts'
@@ -20,6 +21,8 @@ export interface RouteExchange<Body = unknown, Query = unknown> {
   /** Of the generation that the whole request uses. */
   readonly settings: ApiSettings
   readonly correlationId: string
+  /** What is measured of the request. */
+  readonly observation: Observation
   /** Null on public routes, except those that accept a key (`keyOptional`) and received a valid one. */
   readonly caller: ApiKey | null
   readonly body: Body

@@ -3,7 +3,6 @@
  * route.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { correlationIdOf } from './correlation.ts'
 import { discardRest } from '../network/discard-body.ts'
 import type { ApiDeps } from './deps.ts'
 import { dispatch, type Dispatched, type DispatchDeps } from './dispatch.ts'
@@ -11,6 +10,7 @@ import { createMinuteRate } from './quota.ts'
 import { createRouteTable } from './route-table.ts'
 import { ROUTES } from './routes.ts'
 import { sendAnswer } from './send.ts'
+import { withTrace } from '../telemetry/trace-context.ts'
 
 /** Answers one request; never rejects. */
 export type Serve = (request: IncomingMessage, response: ServerResponse) => Promise<void>
@@ -27,11 +27,12 @@ async function serve(
   deps: DispatchDeps,
   isClosing: () => boolean,
 ): Promise<void> {
-  const started = performance.now()
-  const correlationId = correlationIdOf(request)
+  const observation = deps.observer.begin(request)
+  const { correlationId } = observation
+  observation.protocol = 'api'
   const gone = new AbortController()
   response.once('close', () => gone.abort())
-  const dispatched = await dispatch(request, correlationId, gone.signal, deps)
+  const dispatched = await withTrace(observation.trace, () => dispatch(request, observation, gone.signal, deps))
   // A connection left open would delay the drain until its idle timeout.
   if (isClosing()) response.shouldKeepAlive = false
   try {
@@ -49,8 +50,15 @@ async function serve(
     response.destroy()
   }
   const { endpoint } = dispatched
+  observation.action = endpoint
+  observation.status = response.statusCode
+  deps.observer.end(observation)
   deps.metrics.count('preflight_api_requests_total', { endpoint, status: String(response.statusCode) })
-  deps.metrics.observe('preflight_api_request_seconds', { endpoint }, (performance.now() - started) / 1000)
+  deps.metrics.observe(
+    'preflight_api_request_seconds',
+    { endpoint },
+    (performance.now() - observation.startedAt) / 1000,
+  )
 }
 
 /**

@@ -7,6 +7,7 @@ import type { ApprovalFacts, Approvers, DecisionContext, Verdict } from '../../e
 import type { ApprovalsConfig } from './settings.ts'
 import type { Caller } from '../callers/caller.ts'
 import { sha256Hex } from '../runtime/hash.ts'
+import { pageAddress, publicAddress, type AddressConfig } from '../settings/public-address.ts'
 import { mayGrant } from '../store/approvers.ts'
 import type { ApprovalOpening, ApprovalRow, ApprovalState } from '../store/approvals.ts'
 
@@ -88,12 +89,7 @@ export function isGrantInForce({ result, endedAt }: ApprovalRow, now: number): b
  * The approval facts for the decision. A grant counts only when its approver may grant what the decision requires now. A policy
  * that uses time or history may require other approvers than it did when the request was opened.
  */
-export function approvalFacts(
-  row: ApprovalRow,
-  asked: Approvers,
-  config: Pick<ApprovalsConfig, 'public_url'>,
-  now: number,
-): ApprovalFacts {
+export function approvalFacts(row: ApprovalRow, asked: Approvers, config: AddressConfig, now: number): ApprovalFacts {
   const { approvalId: id, result } = row
   if (result?.validUntil && isGrantInForce(row, now) && mayGrant(asked, result.groups))
     return {
@@ -106,10 +102,8 @@ export function approvalFacts(
   return { state: 'requested', id, address: approvalAddress(id, config) }
 }
 
-/** The address of the request: a full URL when `public_url` is configured, else its path. */
-export function approvalAddress(id: string, { public_url: publicUrl }: Pick<ApprovalsConfig, 'public_url'>): string {
-  const path = `api/v1/approvals/${encodeURIComponent(id)}`
-  return publicUrl === undefined
-    ? `/${path}`
-    : new URL(path, publicUrl.endsWith('/') ? publicUrl : `${publicUrl}/`).href
+/** The address of the request: its page when clients know the address of the console, else that of the API. */
+export function approvalAddress(id: string, config: AddressConfig): string {
+  const name = encodeURIComponent(id)
+  return pageAddress(`approvals/${name}`, config) ?? publicAddress(`api/v1/approvals/${name}`, config)
 }

@@ -13,7 +13,8 @@ import type {
 } from '../store/approvals.ts'
 import type { StorePart } from '../store/store.ts'
 
-interface Word {
+/** Who decides what on which request. */
+export interface Word {
   readonly state: ApprovalDecision['state']
   readonly tenant: string
   readonly approvalId: string

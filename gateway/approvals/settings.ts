@@ -1,6 +1,7 @@
 /** Settings of approvals. Part of the schema of the configuration. */
 import type { Static } from 'typebox'
 import { Type } from '../../engine/base.ts'
+import type { AddressConfig } from '../settings/public-address.ts'
 import { seconds, strict } from '../settings/fields.ts'
 
 export const ApprovalSettings = strict(
@@ -20,7 +21,6 @@ export const ApprovalSettings = strict(
 export type ApprovalSettings = Static<typeof ApprovalSettings>
 
 /** The part of the configuration that approvals read. */
-export interface ApprovalsConfig {
+export interface ApprovalsConfig extends AddressConfig {
   readonly approvals: ApprovalSettings
-  readonly public_url?: string
 }

@@ -6,6 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Caller } from '../callers/caller.ts'
 import type { Route } from '../routing/route.ts'
 import type { Entrance } from '../routing/entrance.ts'
+import type { Observation } from '../telemetry/observation.ts'
 
 /** The head of a request as its client sent it. */
 export interface ReceivedHead {
@@ -20,6 +21,8 @@ export interface ReceivedHead {
  */
 export interface CallHead<Own extends Route = Route> {
   readonly correlationId: string
+  /** What is measured of it. */
+  readonly observation: Observation
   readonly caller: Caller
   readonly entrance: Entrance
   readonly route: Own

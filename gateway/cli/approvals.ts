@@ -11,7 +11,7 @@ import { GatewayError } from '../errors/errors.ts'
 import { LOCAL_TENANT } from '../callers/api-keys.ts'
 import type { ApprovalRow, ApprovalDecision, ApprovalState } from '../store/approvals.ts'
 import { EXIT, type Arguments, type Command, type CommandGroup, type ExitCode } from './command.ts'
-import { configOf, PLACE_OPTIONS } from './config-option.ts'
+import { placeConfigOf, PLACE_OPTIONS } from './config-option.ts'
 import { DEFAULT_LIMIT, LIMIT, positiveInteger } from './number-options.ts'
 import { instant, LIST_FORMAT, show, table } from './format.ts'
 import { writeLine, type CommandIo } from './io.ts'
@@ -108,7 +108,7 @@ async function decideApproval(state: ApprovalDecision['state'], args: Arguments,
     at: Date.now(),
   }
   try {
-    const row = await withStore(args, io, (store) => completeApproval(word, configOf(args, io), store))
+    const row = await withStore(args, io, (store) => completeApproval(word, placeConfigOf(args, io), store))
     const until = row.result?.validUntil ?? null
     writeLine(io.stdout, `${state} ${approvalId}${until === null ? '' : `, valid until ${instant(until)}`}`)
     return EXIT.good

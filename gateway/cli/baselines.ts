@@ -15,7 +15,7 @@ import type { Store } from '../store/store.ts'
 import { createLogger } from '../telemetry/log.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { EXIT, type Arguments, type Command, type CommandGroup, type ExitCode } from './command.ts'
-import { configSource, PLACE_OPTIONS } from './config-option.ts'
+import { placeSource, PLACE_OPTIONS } from './config-option.ts'
 import { instant, LIST_FORMAT, show, table } from './format.ts'
 import { writeLine, type CommandIo } from './io.ts'
 import { openExistingRing, withStore } from './data-directory.ts'
@@ -98,8 +98,13 @@ export const baselinesGroup: CommandGroup = {
   commands: [list, showOne, promote],
 }
 
-async function promoteCandidate(args: Arguments, io: CommandIo): Promise<ExitCode> {
+function promoteCandidate(args: Arguments, io: CommandIo): Promise<ExitCode> {
   const [route = '', digest = ''] = args.operands
+  return promoteDigest(route, digest, args, io)
+}
+
+/** @param args also: `only`, `groups`, `comment` */
+export async function promoteDigest(route: string, digest: string, args: Arguments, io: CommandIo): Promise<ExitCode> {
   try {
     const only = (args.value('only') ?? '').split(',').filter((part) => part !== '')
     const acceptor = {
@@ -120,9 +125,13 @@ async function promoteCandidate(args: Arguments, io: CommandIo): Promise<ExitCod
 const REFUSED: ReadonlySet<string> = new Set(['NOT_FOUND', 'APPROVAL_CONFLICT', 'FORBIDDEN', 'INVALID_INPUT'])
 
 /** With the policy and the receipt key of the configuration: a promotion is a decision like any other. */
-function withBaselines<T>(args: Arguments, io: CommandIo, work: (baselines: Baselines) => Promise<T>): Promise<T> {
+export function withBaselines<T>(
+  args: Arguments,
+  io: CommandIo,
+  work: (baselines: Baselines) => Promise<T>,
+): Promise<T> {
   return withStore(args, io, async (store) => {
-    const live = openSettings(configSource(args, io))
+    const live = openSettings(placeSource(args, io))
     const metrics = createMetrics()
     const logger = createLogger('error')
     const shared = { settings: live.current, store, metrics, logger, now: Date.now }

@@ -27,13 +27,16 @@ export interface Command {
   readonly options: readonly OptionSpec[]
   /** More for --help: examples, exit codes. */
   readonly notes?: string
-  run(args: Arguments, io: CommandIo): Promise<ExitCode>
+  /** Resolves with the exit code: an ExitCode, or that of a program which the command runs. */
+  run(args: Arguments, io: CommandIo): Promise<number>
 }
 
 export interface CommandGroup {
   readonly name: string
   readonly summary: string
   readonly commands: readonly Command[]
+  /** Runs when the first word is an option or `--`, and names no command. */
+  readonly direct?: Command
 }
 
 export interface Arguments {

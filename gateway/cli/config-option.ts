@@ -1,8 +1,11 @@
 /** The options that name a configuration, shared by the commands which work on a data directory. */
+import { existsSync } from 'node:fs'
 import type { ConfigSource } from '../config/load.ts'
 import { configFile, loadConfig } from '../config/load.ts'
 import { ConfigError } from '../errors/mistake.ts'
 import type { Config } from '../config/schema.ts'
+import { variable } from '../settings/environment.ts'
+import { deskHome } from '../stdio/home.ts'
 import type { Arguments, OptionSpec } from './command.ts'
 import type { CommandIo } from './io.ts'
 
@@ -30,9 +33,34 @@ export function configSource(args: Arguments, { environment }: CommandIo): Confi
   }
 }
 
+/**
+ * The same for commands that look at what a gateway did: where nothing names a gateway and none was started here, the
+ * gateway of `preflight mcp`.
+ */
+export function placeSource(args: Arguments, io: CommandIo): ConfigSource {
+  const { environment } = io
+  const named = ['PREFLIGHT_CONFIG', 'PREFLIGHT_DATA_DIR'].some((name) => variable(environment, name) !== null)
+  const { config } = deskHome(environment)
+  const isNamed = named || args.value('config') !== undefined || args.value('data-dir') !== undefined
+  if (isNamed || existsSync(HERE) || !existsSync(config)) return configSource(args, io)
+  return { file: config, environment }
+}
+
+/** Where a gateway without a configuration keeps its state. */
+const HERE = '.preflight'
+
 /** Throws a ConfigError with every mistake. */
 export function configOf(args: Arguments, io: CommandIo): Config {
-  const loaded = loadConfig(configSource(args, io))
+  return loaded(configSource(args, io))
+}
+
+/** The same for commands that look at what a gateway did. */
+export function placeConfigOf(args: Arguments, io: CommandIo): Config {
+  return loaded(placeSource(args, io))
+}
+
+function loaded(source: ConfigSource): Config {
+  const loaded = loadConfig(source)
   if (!loaded.ok) throw new ConfigError(loaded.problem)
   return loaded.value.config
 }

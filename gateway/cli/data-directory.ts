@@ -9,8 +9,9 @@ import { requireKnownLedger } from '../store/continuity.ts'
 import { openKeyRing, type KeyRing } from '../keys/key-ring.ts'
 import { ledgerFile, openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
+import type { Config } from '../config/schema.ts'
 import { UsageError, type Arguments } from './command.ts'
-import { configOf } from './config-option.ts'
+import { configOf, placeConfigOf } from './config-option.ts'
 import type { CommandIo } from './io.ts'
 
 /** @param what the message when the file is missing: `there are no records at FILE` */
@@ -20,7 +21,7 @@ export function requirePath(path: string, what: string): void {
 }
 
 export function openExistingRing(args: Arguments, io: CommandIo): Promise<KeyRing> {
-  const directory = resolve(configOf(args, io).data_dir)
+  const directory = resolve(placeConfigOf(args, io).data_dir)
   const file = keyFile(directory)
   requirePath(file, `there are no receipt keys at ${file}`)
   return openKeyRing(directory)
@@ -28,9 +29,11 @@ export function openExistingRing(args: Arguments, io: CommandIo): Promise<KeyRin
 
 /** Opens the existing store for one piece of work. */
 export function withStore<T>(args: Arguments, io: CommandIo, work: (store: Store) => Promise<T>): Promise<T> {
-  const file = ledgerFile(configOf(args, io))
+  const config = placeConfigOf(args, io)
+  const file = ledgerFile(config)
   requirePath(file, `there are no records at ${file}`)
-  return withNewStore(args, io, work)
+  requireKnownLedger(config)
+  return withStoreOf(config, work)
 }
 
 /** The same, and makes the store when there is none: keys can be made before the first start. */
@@ -40,8 +43,12 @@ export function withNewStore<T>(args: Arguments, io: CommandIo, work: (store: St
 }
 
 /** The same, whatever happened to the ledger that was there. */
-export async function withAnyStore<T>(args: Arguments, io: CommandIo, work: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openStore(configOf(args, io))
+export function withAnyStore<T>(args: Arguments, io: CommandIo, work: (store: Store) => Promise<T>): Promise<T> {
+  return withStoreOf(configOf(args, io), work)
+}
+
+async function withStoreOf<T>(config: Config, work: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openStore(config)
   try {
     return await work(store)
   } finally {

@@ -22,8 +22,10 @@ const COMMANDS: Readonly<Record<string, () => Promise<CommandEntry>>> = lookupTa
   approvals: async () => (await import('./approvals.ts')).approvalsGroup,
   baselines: async () => (await import('./baselines.ts')).baselinesGroup,
   'break-glass': async () => (await import('./break-glass.ts')).breakGlassGroup,
+  admission: async () => (await import('./admission.ts')).admissionGroup,
   config: async () => (await import('./config.ts')).configGroup,
   policy: async () => (await import('./policy.ts')).policyGroup,
+  mcp: async () => (await import('./mcp.ts')).mcpGroup,
 })
 
 /** Every command, loaded. */
@@ -33,6 +35,7 @@ export function allCommands(): Promise<readonly CommandEntry[]> {
 
 /** The command that is called; all of them when none is, since then they are listed. */
 async function calledOf([word]: readonly string[]): Promise<readonly CommandEntry[]> {
+  if (word === '--version') return []
   const load = word !== undefined && Object.hasOwn(COMMANDS, word) ? COMMANDS[word] : undefined
   return load === undefined ? allCommands() : [await load()]
 }
@@ -68,7 +71,18 @@ async function dispatch(
   const entry = entries.find(({ name }) => name === word)
   if (entry === undefined) throw new UsageError(unknownCommand(word, entries))
   path.push(entry.name)
-  if ('commands' in entry) return dispatch(entry.commands, rest, path, io)
+  if ('commands' in entry) {
+    if (entry.direct === undefined || !isDirect(rest)) return dispatch(entry.commands, rest, path, io)
+    return run(entry.direct, rest, path, io)
+  }
+  return run(entry, rest, path, io)
+}
+
+function isDirect([word = '--help']: readonly string[]): boolean {
+  return word.startsWith('-') && word !== '--help' && word !== '-h'
+}
+
+async function run(entry: Command, rest: readonly string[], path: readonly string[], io: CommandIo): Promise<number> {
   const args = parseCommandLine(entry, rest)
   if (args !== null) return entry.run(args, io)
   writeLine(io.stdout, helpOf(path.join(' '), entry))

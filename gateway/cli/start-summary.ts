@@ -7,7 +7,7 @@ const SHORT_HASH = 'sha256:'.length + 12
 
 export function startSummary(gateway: Gateway, isColoured: boolean): string {
   const { config, policy } = gateway.settings()
-  const { proxy, api, admin, transparent, ext_authz: asked } = gateway.addresses
+  const { proxy, api, admin, transparent, ext_authz: asked, webhooks } = gateway.addresses
   const strong = (text: string): string => (isColoured ? styleText('bold', text, { validateStream: false }) : text)
   const routes = config.routes.map(({ name, match, upstream, protocol, mode }) => {
     const host = match.host ?? ''
@@ -21,6 +21,7 @@ export function startSummary(gateway: Gateway, isColoured: boolean): string {
     ...(transparent === undefined ? [] : [['redirected', transparent] as const]),
     ['api', `${api}  (POST /api/v1/preflight, /api/diff, /mcp; GET /openapi.json)`],
     ...(asked === undefined ? [] : [['ext_authz', `${asked}  (gRPC)`] as const]),
+    ...(webhooks === undefined ? [] : [['webhooks', `${webhooks}  (/admission/ROUTE)`] as const]),
     ['admin', `${admin}  (/livez, /readyz, /metrics)`],
     ['policy', `${policy.name}, ${policy.mode}, ${policy.hash.slice(0, SHORT_HASH)}`],
     ['receipt key', gateway.keyId],

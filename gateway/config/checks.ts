@@ -85,12 +85,21 @@ function checkPorts({ listen }: Config): readonly LocatedMistake[] {
 }
 
 /** Settings of a listener that is off, and settings that keep the probes of Kubernetes out. */
-function checkListenerTls({ listen, tls, public_url: url }: Config): readonly LocatedMistake[] {
-  const { ext_authz: authz, api } = tls.listeners
+function checkListenerTls({ listen, tls, routes, public_url: url }: Config): readonly LocatedMistake[] {
+  const { ext_authz: authz, webhooks, api } = tls.listeners
   const isPlain = url?.startsWith('http:') === true
   return [
     ...(authz !== undefined && listen.ext_authz === undefined
       ? [at('/tls/listeners/ext_authz', 'there is no ext_authz listener', 'add listen.ext_authz')]
+      : []),
+    ...(webhooks !== undefined && listen.webhooks === undefined
+      ? [at('/tls/listeners/webhooks', 'there is no webhooks listener', 'add listen.webhooks')]
+      : []),
+    ...(listen.webhooks !== undefined && webhooks === undefined
+      ? [at('/listen/webhooks', 'an API server calls webhooks over TLS only', 'add tls.listeners.webhooks')]
+      : []),
+    ...(listen.webhooks !== undefined && !routes.some(({ protocol }) => protocol === 'kubernetes')
+      ? [at('/listen/webhooks', 'no route has the rules for it', 'add a route with protocol: kubernetes')]
       : []),
     ...(api !== undefined && isPlain
       ? [

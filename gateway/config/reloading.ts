@@ -8,6 +8,7 @@ import { formatMistake } from '../errors/mistake.ts'
 import { keyFile } from '../keys/key-file.ts'
 import { systemClock, type KeyRing } from '../keys/key-ring.ts'
 import { signingProblem } from '../keys/self-test.ts'
+import { sha256Hex } from '../runtime/hash.ts'
 import { packageVersion } from '../runtime/package-files.ts'
 import { startAlertedCounters } from '../telemetry/alerted-counters.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -30,6 +31,8 @@ interface Reloading {
 }
 
 const KEY_WATCH_INTERVAL = 1000
+/** Hex digits of a hash that a label holds. */
+const HASH_LABEL = 12
 
 /** The command line rotates keys while the gateway runs, so their file is watched too. */
 export function startReloading({ live, keys, keysChanged, dataDir, metrics, logger }: ReloadingDeps): Reloading {
@@ -71,6 +74,8 @@ async function reportSelfTest(keys: KeyRing, logger: Logger): Promise<void> {
 
 function reportReload(reload: Reload, live: LiveSettings, metrics: Metrics, logger: Logger): void {
   metrics.set('preflight_settings_mistakes', {}, live.pendingMistakes().length)
+  if (live.pendingMistakes().length === 0)
+    metrics.set('preflight_settings_success_timestamp_seconds', {}, systemClock())
   if (reload.result === 'unchanged') return
   if (reload.weaker.length > 0) {
     metrics.count('preflight_reloads_weaker_total', { result: reload.result })
@@ -100,9 +105,15 @@ function reportReload(reload: Reload, live: LiveSettings, metrics: Metrics, logg
 
 /** The settings and version in force, as metrics. */
 function describe(metrics: Metrics, live: LiveSettings): void {
-  const { config, generation } = live.current()
+  const { config, generation, policy } = live.current()
   startAlertedCounters(metrics, config)
   metrics.set('preflight_settings_generation', {}, generation)
+  metrics.set('preflight_settings_success_timestamp_seconds', {}, systemClock())
+  metrics.setOnly('preflight_policy_info', {
+    name: policy.name,
+    hash: policy.hash.slice('sha256:'.length, 'sha256:'.length + HASH_LABEL),
+  })
+  metrics.setOnly('preflight_config_info', { hash: sha256Hex(JSON.stringify(config)).slice(0, HASH_LABEL) })
   for (const tier of ['sidecar', 'gateway', 'verifier'] as const)
     metrics.set('preflight_tier_info', { tier }, tier === config.tier ? 1 : 0)
   metrics.set('preflight_build_info', { version: packageVersion(), node: process.version }, 1)

@@ -8,6 +8,7 @@ import { Plans, RateSettings, SignupSettings, Tier } from '../api/settings.ts'
 import { ApprovalSettings } from '../approvals/settings.ts'
 import { BreakGlassSettings } from '../break-glass/settings.ts'
 import { ProxyAuth } from '../callers/settings.ts'
+import { ConsoleSettings } from '../console/settings.ts'
 import { Consumers } from '../consumers/declared.ts'
 import { ObservedConsumers } from '../consumers/settings.ts'
 import { DiffSettings } from '../documents/settings.ts'
@@ -63,6 +64,7 @@ export const Config = Type.Object(
     signer: SignerSettings,
     status_list: StatusListSettings,
     approvals: ApprovalSettings,
+    console: ConsoleSettings,
     break_glass: BreakGlassSettings,
     consumers: Consumers,
     egress: EgressSettings,

@@ -132,6 +132,7 @@ export const WEAKENING: Readonly<Record<string, Weakening>> = lookupTable({
   'routes[].hold': WAITS,
   'routes[].kubernetes.receipts': { kind: 'list', weakerBy: 'less', all: '*' },
   'routes[].kubernetes.contracts': LESS,
+  'routes[].kubernetes.receipt_binds': ranked('content', 'name'),
   'routes[].kubernetes.streams': BY_RECEIPT,
   'routes[].edits.judge': TRUE_FIRST,
   'routes[].edits.read': changed('another tool defines the content of a file'),

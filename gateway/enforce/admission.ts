@@ -144,8 +144,12 @@ async function passUnjudged(
   const sibling = context.settings.config.routes.find((route) => namesHost(route, authority.host))
   const origin = originOf(scheme, authority)
   const { method = 'GET' } = context.request
-  const { caller, correlationId } = context
+  const { caller, correlationId, observation } = context
   const route = unrouted(sibling)
+  observation.route = EGRESS_ROUTE
+  observation.protocol = route.protocol
+  observation.origin = origin
+  observation.outcome = 'passed'
   const { headers, rawHeaders } = headOf(context, { entrance, origin, route })
   deps.metrics.count('preflight_calls_total', { route: EGRESS_ROUTE, outcome: 'passed' })
   const call = {
@@ -155,6 +159,7 @@ async function passUnjudged(
     upstreamPath: target,
     caller,
     correlationId,
+    observation,
     method,
     headers,
     rawHeaders,

@@ -86,14 +86,36 @@ export async function enforceCall(
   const judgement = await judge(call, action, settings, deps)
   const { name: route } = call.route
   deps.metrics.observe('preflight_call_decision_seconds', { route }, (performance.now() - startedAt) / 1000)
+  call.observation.enter('enforce')
   const heard = heldVerdict(judgement) === null ? judgement : await afterApproval(judgement, waiting, pending)
   if (heard === null) {
+    call.observation.outcome = 'gone'
     deps.metrics.count('preflight_client_aborts_total', { route })
     return { kind: 'gone' }
   }
+  call.observation.enter('record')
   const result = await conclude(heard, pending)
+  call.observation.enter('enforce')
+  call.observation.outcome = result.effect
+  countDecision(heard, pending)
   deps.metrics.count('preflight_calls_total', { route, outcome: result.effect })
   return result
+}
+
+function countDecision(judgement: CallJudgement, { call, deps }: PendingEnforcement): void {
+  const { protocol, name: route, mode } = call.route
+  const decision = decisionOf(judgement)
+  call.observation.decision = decision
+  if (judgement.kind === 'decided') call.observation.decisionId = judgement.governing.verdict.decisionId
+  deps.metrics.count('preflight_call_decisions_total', { protocol, route, decision, mode })
+}
+
+/** The decision that holds for the call as a whole, or what it had in its place. */
+export function decisionOf(judgement: CallJudgement): string {
+  if (judgement.kind === 'undecided') return 'undecided'
+  const { verdict } = judgement.governing
+  if (verdict.basis === 'demand') return 'receipt_required'
+  return verdict.basis === 'receipt' ? 'receipt' : verdict.envelope.decision
 }
 
 /**
@@ -332,8 +354,8 @@ async function openWindows(
 /** Null when no sink takes the telemetry, or the window cannot be made durable: the call is then not forwarded. */
 async function openWindow(decisionId: string, { call, deps }: PendingEnforcement): Promise<Watch | null> {
   const { correlationId, route, caller, entrance } = call
-  // The gateway does not see the answer to a call that another proxy sends.
-  const observer = entrance === 'ext_authz' ? 'caller' : 'gateway'
+  // The gateway does not see the answer to a call that another proxy or the API server makes.
+  const observer = entrance === 'ext_authz' || entrance === 'admission' ? 'caller' : 'gateway'
   try {
     return await deps.monitoring.open({ correlationId, decisionId, route: route.name, tenant: caller.tenant, observer })
   } catch (error) {

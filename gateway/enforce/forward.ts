@@ -58,6 +58,8 @@ export async function forward(
   // Nothing of the call has been sent: the exchange finds the client disconnected.
   if (read?.ok === false) context.request.destroy()
   const body = read?.ok === true ? read.body : call.body
+  const { observation } = context
+  observation.sending()
   const exchange = startExchange({
     dispatcher: deps.upstreams.dispatcherOf(call, context.upgrade !== null),
     path: call.upstreamPath,
@@ -71,10 +73,12 @@ export async function forward(
     onSending: body === null && isWaiting(context) ? () => inviteBody(context) : null,
     upgrade: context.upgrade,
     tunnels: deps.tunnels,
+    onAnswer: () => observation.answered(),
   })
   if (forwarding.isStanding) deps.standing.add(exchange)
   const end = await exchange.done
   if (forwarding.isStanding) deps.standing.delete(exchange)
+  observation.ended(end)
   if (end.fault !== null) await reportFault(context, call, forwarding, end, deps)
   return end
 }
@@ -90,7 +94,12 @@ function readShortBody(context: RequestContext, { bodies }: ForwardDeps): Promis
 
 /** The request head as it will be sent: known before the call is judged. */
 export function headOf(
-  { request, correlationId, upgrade }: Pick<RequestContext, 'request' | 'correlationId' | 'upgrade'>,
+  {
+    request,
+    correlationId,
+    observation,
+    upgrade,
+  }: Pick<RequestContext, 'request' | 'correlationId' | 'observation' | 'upgrade'>,
   { entrance, origin, route }: Pick<OutgoingCall, 'entrance' | 'origin' | 'route'>,
 ): SentHead {
   const { headers } = request
@@ -100,6 +109,7 @@ export function headOf(
     entrance,
     origin,
     correlationId,
+    trace: observation.trace,
     peer: request.socket.remoteAddress ?? 'unknown',
     proto: 'http',
     upgrade: upgrade?.protocol ?? null,

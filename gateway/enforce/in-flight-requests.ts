@@ -1,16 +1,18 @@
 /** Requests in flight at the proxy: starts each one, makes sure that it is answered whatever fails, and counts them. */
-import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ListenSettingsInForce } from '../listen/settings.ts'
 import { admit, type AdmissionDeps } from './admission.ts'
 import type { InboundConnection } from '../listen/connection.ts'
 import type { Asks } from '../listen/http-server.ts'
 import { ANYBODY } from '../callers/proxy-auth.ts'
-import { sendError, type RequestContext } from '../listen/request-context.ts'
+import { answerStream, sendError, type RequestContext } from '../listen/request-context.ts'
+import type { Observer } from '../telemetry/observer.ts'
+import { withTrace } from '../telemetry/trace-context.ts'
 
 interface InFlightDeps extends AdmissionDeps {
   /** Read once for each request. */
   readonly settings: () => ListenSettingsInForce
+  readonly observer: Pick<Observer, 'begin' | 'end'>
 }
 
 interface InFlightRequests {
@@ -23,7 +25,7 @@ interface InFlightRequests {
 
 /** @param releaseConnections closes the connections without a request in flight */
 export function createInFlightRequests(deps: InFlightDeps, releaseConnections: () => void): InFlightRequests {
-  const { settings, logger } = deps
+  const { settings, logger, observer } = deps
   // A number: a set would keep finished calls in memory, through tables that it outgrew and the garbage collector has
   // not reached.
   let open = 0
@@ -44,17 +46,26 @@ export function createInFlightRequests(deps: InFlightDeps, releaseConnections: (
       else sendError(context, 'INTERNAL')
     } finally {
       open -= 1
+      end(context, observer)
       if (isDraining) releaseConnections()
     }
   }
   return {
     begin(request, response, inbound, asks) {
-      const correlationId = correlationIdOf(request)
+      const observation = observer.begin(request)
+      const { correlationId } = observation
       const { expectsContinue, upgrade } = asks
-      void run(
-        { request, response, correlationId, caller: ANYBODY, settings: settings(), expectsContinue, upgrade },
-        inbound,
-      )
+      const context = {
+        request,
+        response,
+        correlationId,
+        observation,
+        caller: ANYBODY,
+        settings: settings(),
+        expectsContinue,
+        upgrade,
+      }
+      withTrace(observation.trace, () => void run(context, inbound))
     },
     get open() {
       return open
@@ -65,9 +76,8 @@ export function createInFlightRequests(deps: InFlightDeps, releaseConnections: (
   }
 }
 
-const ID_GRAMMAR = /^[A-Za-z0-9_.:-]{1,200}$/
-
-function correlationIdOf(request: IncomingMessage): string {
-  const given = request.headers['x-correlation-id']
-  return typeof given === 'string' && ID_GRAMMAR.test(given) ? given : randomUUID()
+function end(context: RequestContext, observer: Pick<Observer, 'end'>): void {
+  const { observation, response } = context
+  if (answerStream(context).headersSent) observation.status = response.statusCode
+  observer.end(observation)
 }

@@ -49,6 +49,7 @@ export async function judge(
   deps: JudgeDeps,
 ): Promise<CallJudgement> {
   try {
+    call.observation.enter('gather')
     const receipts = createReceiptGate(call, deps.receipts)
     const verdicts: SubjectVerdict[] = []
     const gathered = action.gather()
@@ -77,15 +78,17 @@ async function verdictOn(
   generation: number,
   deps: JudgeDeps,
 ): Promise<CallVerdict> {
-  const { route, caller, correlationId } = call
+  const { route, caller, correlationId, observation } = call
   const { subject, ground } = question
+  observation.enter('gather')
   const pinned = ground.kind === 'contract' ? baselineOf(call, ground, deps.baselines) : null
   const change = changeOf(call, question, pinned instanceof Promise ? await pinned : pinned)
+  observation.enter('decide')
   const received = receipts.verdictOn(question, change)
   const verdict = received === null ? null : await received
   if (verdict !== null) return verdict
   if (change === null) throw new TypeError(`${subject.name} has nothing to compare and was asked for no receipt`)
-  return deps.verdicts.verdictOn({ route, caller, subject, change, generation, correlationId })
+  return deps.verdicts.verdictOn({ route, caller, subject, change, generation, correlationId, stages: observation })
 }
 
 type ContractGround = Extract<Ground, { readonly kind: 'contract' }>

@@ -26,6 +26,10 @@ export interface PipelineDeps extends EnforcementDeps, ForwardDeps {
 
 /** Runs the pipeline for one request; resolves when the answer is sent and the outcome known. */
 export async function runPipeline(context: RequestContext, match: RouteMatch, deps: PipelineDeps): Promise<void> {
+  const { observation } = context
+  observation.route = match.route.name
+  observation.protocol = match.route.protocol
+  observation.origin = match.origin
   const recogniser = deps.recognisers[match.route.protocol]
   const intercepted = intercept(context, match, recogniser, deps)
   const call = intercepted instanceof Promise ? await intercepted : intercepted
@@ -51,7 +55,7 @@ function intercept(
   recogniser: Recogniser,
   deps: PipelineDeps,
 ): Call | Promise<Call | null> {
-  const { request, correlationId } = context
+  const { request, correlationId, observation } = context
   const { method = 'GET' } = request
   const { entrance, route, origin, upstreamPath } = match
   const { upgrade } = context
@@ -61,6 +65,7 @@ function intercept(
   // Written out: an object spread is slower, and this runs at every call.
   const call: Call = {
     correlationId,
+    observation,
     caller,
     entrance,
     route,
@@ -101,6 +106,7 @@ function refuseBody(
 ): void {
   const { name: route } = head.route
   if (why === 'aborted') return metrics.count('preflight_client_aborts_total', { route })
+  context.observation.outcome = 'refused'
   metrics.count('preflight_calls_total', { route, outcome: 'refused' })
   sendFault(context, bodyFault(why, context), recogniser, { headers: head.headers, body: null })
 }
@@ -126,6 +132,7 @@ function keepUntilAnswered(body: Buffer, { response }: RequestContext, { bodies 
 const NO_BODY = Buffer.alloc(0)
 
 function refuseUnread(context: RequestContext, call: Call, { answer, why }: RefusedAction, deps: PipelineDeps): void {
+  context.observation.outcome = 'refused'
   deps.metrics.count('preflight_calls_total', { route: call.route.name, outcome: 'refused' })
   deps.logger.warn(
     { event: 'call.refused', correlation_id: call.correlationId, route: call.route.name },
@@ -142,6 +149,7 @@ function refuseUpgrade(
   deps: PipelineDeps,
 ): void {
   const { correlationId, route } = call
+  context.observation.outcome = 'refused'
   deps.metrics.count('preflight_calls_total', { route: route.name, outcome: 'refused' })
   deps.logger.warn(
     { event: 'proxy.upgrade_refused', correlation_id: correlationId, route: route.name, protocol },
@@ -157,6 +165,7 @@ async function pass(
   action: Extract<Action, { readonly kind: 'pass' }>,
   deps: PipelineDeps,
 ): Promise<void> {
+  context.observation.outcome = 'passed'
   deps.metrics.count('preflight_calls_total', { route: call.route.name, outcome: 'passed' })
   const forwarding: Forwarding = {
     verdicts: [],

@@ -16,6 +16,7 @@ import type { Subject } from '../calls/subject.ts'
 import type { BaselineRow } from '../store/baselines.ts'
 import type { StorePart } from '../store/store.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { StageClock } from '../telemetry/observation.ts'
 
 /**
  * A decision made here, in the form that the pipeline needs: the execution action, and the header values that go with
@@ -71,6 +72,7 @@ export interface VerdictRequest {
   readonly generation: number
   /** Of the first call that needs the decision; the decision carries it. */
   readonly correlationId: string
+  readonly stages: StageClock
 }
 
 export interface Verdicts {
@@ -282,7 +284,7 @@ function candidateOf(change: CallChange): OfferedCandidate | null {
 }
 
 async function authorize(
-  { route, caller, subject, change, correlationId }: VerdictRequest,
+  { route, caller, subject, change, correlationId, stages }: VerdictRequest,
   flow: Pick<BaselinesDeps['flow'], 'authorize'>,
 ): Promise<{ readonly verdict: DecisionVerdict; readonly expiresAt: number }> {
   const { envelope, token, expiresAt, approvalId } = await flow.authorize({
@@ -290,6 +292,7 @@ async function authorize(
     context: { ...EMPTY_CONTEXT, ...subject.place, ...intendedAct(route, subject) },
     caller,
     correlationId,
+    stages,
     route: route.name,
     decisionSpecVersion: '2.0',
     previousReceipt: null,

@@ -30,6 +30,9 @@ import { takesEncodedSlashes } from '../protocols/settings.ts'
 import { isUpgrade } from '../upstream/upgrade.ts'
 import type { PendingWait } from '../enforce/pending-calls.ts'
 import type { ListenSettingsInForce } from '../listen/settings.ts'
+import type { Observation } from '../telemetry/observation.ts'
+import type { Observer } from '../telemetry/observer.ts'
+import { withTrace } from '../telemetry/trace-context.ts'
 
 /** The request to check, as the other proxy describes it. */
 export interface CheckedRequest {
@@ -87,6 +90,7 @@ export type CheckVerdict =
 export interface AuthzDeps {
   readonly settings: () => ListenSettingsInForce
   readonly pipeline: Pipeline
+  readonly observer: Pick<Observer, 'begin' | 'end'>
 }
 
 const OWN_FIELDS = ['preflight-receipt', 'preflight-decision'] as const
@@ -94,6 +98,20 @@ const OWN_FIELDS = ['preflight-receipt', 'preflight-decision'] as const
 /** Never rejects because of the content of the check. */
 export async function answerQuestion(
   question: CheckedRequest,
+  waiting: PendingWait,
+  deps: AuthzDeps,
+): Promise<CheckVerdict> {
+  const observation = deps.observer.begin(question)
+  try {
+    return await withTrace(observation.trace, () => checked(question, observation, waiting, deps))
+  } finally {
+    deps.observer.end(observation)
+  }
+}
+
+async function checked(
+  question: CheckedRequest,
+  observation: Observation,
   waiting: PendingWait,
   deps: AuthzDeps,
 ): Promise<CheckVerdict> {
@@ -111,7 +129,7 @@ export async function answerQuestion(
     slashProblem(question.target, takesEncodedSlashes(route)) ?? spellingProblem(question.target, route, candidates)
   if (spelling !== null) return denied('INVALID_INPUT', spelling, correlationId)
   if (match === null) return denied('NOT_FOUND', 'No route of the gateway matches this host and path.', correlationId)
-  const verdict = await answerCall(question, match, waiting, { ...deps, settings })
+  const verdict = await answerCall(question, match, waiting, { pipeline: deps.pipeline, settings, observation })
   return question.takesFieldsOff ? verdict : withoutForged(verdict, question)
 }
 
@@ -154,12 +172,19 @@ async function answerCall(
   question: CheckedRequest,
   match: RouteMatch,
   waiting: PendingWait,
-  { pipeline, settings }: { readonly pipeline: Pipeline; readonly settings: ListenSettingsInForce },
+  {
+    pipeline,
+    settings,
+    observation,
+  }: { readonly pipeline: Pipeline; readonly settings: ListenSettingsInForce; readonly observation: Observation },
 ): Promise<CheckVerdict> {
+  observation.protocol = match.route.protocol
+  observation.route = match.route.name
+  observation.origin = match.origin
   const { correlationId, method, headers, rawHeaders, body } = question
   const received = { headers, rawHeaders }
   const caller = callerOn(match.route, ANYBODY)
-  const head: CallHead = { ...match, correlationId, caller, method, ...askedHead(received), received }
+  const head: CallHead = { ...match, correlationId, observation, caller, method, ...askedHead(received), received }
   const recogniser = pipeline.recognisers[match.route.protocol]
   const isNeeded = recogniser.needsBody(head)
   const isHad = body.kind === 'whole'
@@ -169,18 +194,21 @@ async function answerCall(
   const action = read.kind === 'refuse' ? (letOn(call, read, pipeline) ?? read) : read
   const { name: route } = match.route
   if (action.kind === 'refuse') {
+    observation.outcome = 'refused'
     pipeline.metrics.count('preflight_calls_total', { route, outcome: 'refused' })
     return { kind: 'deny', answer: action.answer, headers: ['X-Correlation-ID', correlationId] }
   }
   const upgrade = upgradeOf(call)
   if (upgrade !== null && !coversUpgrade(call, action)) {
     if (match.route.mode === 'enforce') {
+      observation.outcome = 'refused'
       pipeline.metrics.count('preflight_calls_total', { route, outcome: 'refused' })
       return { kind: 'deny', ...unjudgedUpgrade(call, action, upgrade) }
     }
     pipeline.metrics.count('preflight_observed_calls_total', { route, would: 'stopped' })
   }
   if (action.kind === 'pass') {
+    observation.outcome = 'passed'
     pipeline.metrics.count('preflight_calls_total', { route, outcome: 'passed' })
     return allowed(call, { verdicts: [], headers: ['X-Correlation-ID', correlationId] })
   }

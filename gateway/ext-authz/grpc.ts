@@ -1,11 +1,11 @@
 /**
  * ext_authz over gRPC, on its own listener, which is off by default; the protobuf decoder is loaded only when it is on.
  */
-import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type { EntryOf } from '../network/listen.ts'
 import type { Limits } from '../settings/limits.ts'
 import type { Logger } from '../telemetry/log.ts'
+import { correlationIdOf } from '../telemetry/correlation.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import {
   APPEND_ACTION,
@@ -35,7 +35,6 @@ export interface GrpcAuthzDeps extends AuthzDeps {
 
 /** Room for the headers and the rest of a check, in addition to the body. */
 const ENVELOPE_BYTES = 1024 * 1024
-const ID_GRAMMAR = /^[A-Za-z0-9_.:-]{1,200}$/
 
 export async function openGrpcAuthz(deps: GrpcAuthzDeps): Promise<GrpcListener> {
   const { fromJSON } = await import('@grpc/proto-loader')
@@ -84,9 +83,8 @@ const NO_REQUEST: CheckVerdict = {
 function questionOf(http: AskedHttpRequest): CheckedRequest {
   const fields = fieldsOf(http)
   const headers = mergedFields(fields)
-  const given = headers['x-correlation-id']
   return {
-    correlationId: typeof given === 'string' && ID_GRAMMAR.test(given) ? given : randomUUID(),
+    correlationId: correlationIdOf(headers),
     scheme: http.scheme === 'https' ? 'https' : 'http',
     method: http.method,
     host: http.host,

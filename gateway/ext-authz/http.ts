@@ -3,13 +3,13 @@
  * unchanged (ext_authz of Envoy, auth_request of nginx); at /forward-auth they are sent in fields (Caddy, Traefik). 2xx
  * allows the request.
  */
-import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { ERRORS, type ErrorCode } from '../errors/errors.ts'
 import type { Answer } from '../calls/answer.ts'
 import { jsonAnswer } from '../protocols/common/refusal.ts'
 import { SHORT_BODY, type BodyFault } from '../listen/bodies.ts'
 import type { Logger } from '../telemetry/log.ts'
+import { correlationIdOf } from '../telemetry/correlation.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { FORWARDED_PATH, forwardedRequest, isForwarded, statesMethod } from './forwarded.ts'
 import {
@@ -35,7 +35,6 @@ interface HttpAuthzDeps extends AuthzDeps {
 }
 
 const PREFIX = '/authz'
-const ID_GRAMMAR = /^[A-Za-z0-9_.:-]{1,200}$/
 /**
  * All other requests may have a body, which may matter (DeleteOptions): one that is sent without a body is incomplete.
  */
@@ -50,7 +49,7 @@ export function createHttpAuthz(deps: HttpAuthzDeps): HttpAuthz {
   return {
     takes: (target) => target.startsWith(`${PREFIX}/`) || isForwarded(target),
     async serve(request, response) {
-      const correlationId = correlationIdOf(request)
+      const correlationId = correlationIdOf(request.headers)
       try {
         const read = await deps.pipeline.bodies.read(request, deps.settings().config.limits.proxied_body)
         if (!read.ok) return unread(UNREAD[read.why], response, correlationId)
@@ -162,9 +161,4 @@ function waitingOf(response: ServerResponse) {
     begin: () => {},
     keepAlive: () => {},
   }
-}
-
-function correlationIdOf({ headers }: IncomingMessage): string {
-  const given = headers['x-correlation-id']
-  return typeof given === 'string' && ID_GRAMMAR.test(given) ? given : randomUUID()
 }

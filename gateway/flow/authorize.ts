@@ -1,7 +1,7 @@
 /** The decision path: analyze → decide → record, in that order. No failure on it ends in ALLOW (law 2 of CONTRIBUTING.md). */
 import { engine } from '../loading/lazy-engine.ts'
 import { randomUUID } from 'node:crypto'
-import { digestText } from '../../engine/base.ts'
+import { digestText, REASON_CODES } from '../../engine/base.ts'
 import type {
   ArtifactAnalysis,
   CompareOptions,
@@ -12,6 +12,7 @@ import type {
 } from '../../engine/internal.ts'
 import { declaredConsumers, observedConsumers } from '../consumers/known.ts'
 import { approvalFacts, approvalOpening } from '../approvals/request.ts'
+import { pageAddress, type AddressConfig } from '../settings/public-address.ts'
 import { sha256Hex } from '../runtime/hash.ts'
 import type { MemoryBudget } from '../runtime/memory-budget.ts'
 import type { CurrentFlowSettings, FlowSettings } from './settings.ts'
@@ -64,10 +65,19 @@ async function authorize(request: AuthorizeRequest, deps: FlowDeps, analyst: Ana
   const settings = deps.settings()
   const evaluatedAt = Math.floor(deps.now() / 1000)
   const decisionId = `dec_${randomUUID().replaceAll('-', '')}`
+  const { stages } = request
+  stages?.enter('analyze')
   const input = await gather(request, settings, { ...deps, analyst }, evaluatedAt * 1000)
+  stages?.enter('decide')
   const { decidedOn, verdict, approvalId } = await approved(input, { request, decisionId, settings }, deps)
   const assessment = { verdict, analyses: input.analyses }
-  const authorization = await record(request, { ...assessment, approvalId }, { decisionId, evaluatedAt }, deps)
+  stages?.enter('record')
+  const authorization = await record(
+    request,
+    { ...assessment, approvalId },
+    { decisionId, evaluatedAt, settings },
+    deps,
+  )
   deps.inputs?.keep(authorization.envelope.decision_id, request, decidedOn)
   count(request, authorization, { metrics: deps.metrics, policy: input.policy })
   return authorization
@@ -152,13 +162,14 @@ interface Issuing {
   readonly decisionId: string
   /** Seconds since the epoch. */
   readonly evaluatedAt: number
+  readonly settings: FlowSettings
 }
 
 /** Nothing is sent yet: without a durable row the token never leaves the recorder. */
 async function record(
   request: AuthorizeRequest,
   assessment: Assessment & Pick<Authorization, 'approvalId'>,
-  { decisionId, evaluatedAt }: Issuing,
+  { decisionId, evaluatedAt, settings }: Issuing,
   { recorder }: FlowDeps,
 ): Promise<Authorization> {
   const { caller, response } = request
@@ -168,7 +179,7 @@ async function record(
     evaluatedAt,
     audience: caller.audience,
     decisionSpecVersion: request.decisionSpecVersion,
-    reportUrl: null,
+    reportUrl: reportAddress(decisionId, settings.config),
     ...(request.completeness !== undefined && { completeness: request.completeness }),
   })
   const withReceipt = (issued: IssuedReceipt): Authorization => ({
@@ -190,6 +201,12 @@ async function record(
   return withReceipt(issued)
 }
 
+/** An envelope names pages behind TLS only (docs/reference/envelope.md). */
+function reportAddress(decisionId: string, config: AddressConfig): string | null {
+  const address = pageAddress(`decisions/${decisionId}`, config)
+  return address?.startsWith('https://') === true ? address : null
+}
+
 function count(
   request: AuthorizeRequest,
   { verdict }: Pick<Assessment, 'verdict'>,
@@ -199,9 +216,17 @@ function count(
   metrics.count('preflight_decisions_total', { execution_action: verdict.execution_action, ...labels })
   if (policy.observes)
     metrics.count('preflight_observed_decisions_total', { would: verdict.observed_decision, ...labels })
+  if (verdict.decision !== 'ALLOW')
+    metrics.count('preflight_decision_reasons_total', { decision: verdict.decision, reason: reasonOf(verdict) })
   for (const level of ['breaking', 'dangerous', 'info'] as const) {
     metrics.count('preflight_findings_total', { level }, verdict.severity_summary[level])
   }
+}
+
+/** Callers and policies choose the other codes, so they are one value. */
+function reasonOf({ blocking_reasons: blocking, degraded_reasons: degraded, warnings }: Verdict): string {
+  const code = (blocking[0] ?? degraded[0] ?? warnings[0])?.code ?? 'none'
+  return Object.hasOwn(REASON_CODES, code) ? code : 'finding'
 }
 
 interface Counting {

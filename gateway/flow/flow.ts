@@ -22,6 +22,7 @@ import type {
   Verdict,
 } from '../../engine/internal.ts'
 import type { Caller } from '../callers/caller.ts'
+import type { StageClock } from '../telemetry/observation.ts'
 import type { DocumentReader } from '../documents/bundle.ts'
 
 /** An artifact that is known to belong to the change set, and why it could not be read completely. */
@@ -56,6 +57,8 @@ export interface AnalyzeRequest {
 export interface AuthorizeRequest extends Omit<AnalyzeRequest, 'policy' | 'route'> {
   readonly caller: Caller
   readonly correlationId: string
+  /** Told which stage the decision is in; absent: nobody measures it. */
+  readonly stages?: StageClock
   /** Route name of an intercepted call; null for direct callers. */
   readonly route: string | null
   readonly decisionSpecVersion: '1.0' | '2.0'

@@ -41,26 +41,43 @@ function missing(problem: string): { readonly ok: false; readonly problem: strin
   return { ok: false, problem }
 }
 
-/** The verdict of `policy` on the input of a logged decision, or the reason why there is none. */
-export async function replay(
-  row: Pick<StoredDecision, 'decisionId' | 'inputFingerprint'> & { readonly policyHash: string | null },
-  { policy, limits, store }: Replaying,
-): Promise<Result<Verdict, string>> {
-  const text = await store.inputs.byDecision(row.decisionId)
+/** A change set as it was decided on, with its context. */
+export interface KeptChangeSet {
+  readonly kept: KeptDecision
+  /** With the texts; artifacts that were not analysed then are in `kept.failed`. */
+  readonly artifacts: readonly Artifact[]
+}
+
+/** The input of a logged decision, or the reason why there is none. */
+export async function keptChangeSet(
+  decisionId: string,
+  store: Replaying['store'],
+): Promise<Result<KeptChangeSet, string>> {
+  const text = await store.inputs.byDecision(decisionId)
   if (text === null)
     return missing('its input was not kept (ledger.inputs was 0, or it was decided by an older version)')
   const kept = await readKept(KeptDecision, text)
   if (kept === null) return missing('its input was kept in a form that this version does not know')
   const artifacts = await artifactsOf(kept, store)
-  if (!artifacts.ok) return artifacts
-  const identity = changeSetDigests(artifacts.value, sha256Hex)
+  return artifacts.ok ? ok({ kept, artifacts: artifacts.value }) : artifacts
+}
+
+/** The verdict of `policy` on the input of a logged decision, or the reason why there is none. */
+export async function replay(
+  row: Pick<StoredDecision, 'decisionId' | 'inputFingerprint'> & { readonly policyHash: string | null },
+  { policy, limits, store }: Replaying,
+): Promise<Result<Verdict, string>> {
+  const found = await keptChangeSet(row.decisionId, store)
+  if (!found.ok) return found
+  const { kept, artifacts } = found.value
+  const identity = changeSetDigests(artifacts, sha256Hex)
   if (identity.inputFingerprint !== row.inputFingerprint)
     return missing('the stored input does not match the hash of the input in the ledger')
   const consumers = await consumersOf(kept, store)
   if (!consumers.ok) return consumers
   const isSamePolicy = row.policyHash === policy.hash
   const input: DecideInput = {
-    analyses: analysesOf(kept, artifacts.value, policy, limits),
+    analyses: analysesOf(kept, artifacts, policy, limits),
     context: kept.context,
     policy,
     scope: kept.scope,

@@ -4,11 +4,13 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import { discardRest } from '../network/discard-body.ts'
 import { createHttpListener } from './http-listener.ts'
 import { plainEntry, type Entry, type EntryOf } from '../network/listen.ts'
 import type { Logger } from '../telemetry/log.ts'
-import type { Metrics } from '../telemetry/metrics.ts'
+import { METRICS_TYPES, type Metrics } from '../telemetry/metrics.ts'
 
 /** One thing that readiness depends on. `detail` is for people and holds no secret. */
 export type ReadinessCheck = { readonly ready: boolean; readonly detail?: string }
@@ -20,7 +22,14 @@ export interface Admin {
   close(): Promise<void>
 }
 
-type AdminAnswer = { readonly status: number; readonly type: string; readonly body: string }
+interface AdminAnswer {
+  readonly status: number
+  readonly type: string
+  readonly body: string | Buffer
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+type Page = (request: IncomingMessage) => Promise<AdminAnswer>
 
 /** @param checks run on every /readyz; a check that throws counts as not ready */
 export function createAdmin(deps: {
@@ -31,14 +40,10 @@ export function createAdmin(deps: {
   readonly headTimeoutMs: number
   readonly entry?: EntryOf
 }): Admin {
-  const pages: Readonly<Record<string, () => Promise<AdminAnswer>>> = {
+  const pages: Readonly<Record<string, Page>> = {
     '/livez': () => Promise.resolve(json(200, { status: 'live' })),
     '/readyz': () => readiness(deps.checks, deps.logger),
-    '/metrics': async () => ({
-      status: 200,
-      type: deps.metrics.registry.contentType,
-      body: await deps.metrics.text(),
-    }),
+    '/metrics': (request) => metricsPage(deps.metrics, request),
   }
   const server = createHttpListener({ headTimeoutMs: deps.headTimeoutMs }, (request, response) => {
     void answer(pages, request, response, deps.logger)
@@ -51,7 +56,7 @@ export function createAdmin(deps: {
 }
 
 async function answer(
-  pages: Readonly<Record<string, () => Promise<AdminAnswer>>>,
+  pages: Readonly<Record<string, Page>>,
   request: IncomingMessage,
   response: ServerResponse,
   logger: Logger,
@@ -60,16 +65,17 @@ async function answer(
   const page = Object.hasOwn(pages, path) ? pages[path] : undefined
   const isRead = request.method === 'GET' || request.method === 'HEAD'
   try {
-    const { status, type, body } =
+    const { status, type, body, headers } =
       page === undefined
         ? json(404, { error: 'NOT_FOUND', message: 'This listener serves /livez, /readyz and /metrics.' })
         : isRead
-          ? await page()
+          ? await page(request)
           : json(405, { error: 'METHOD_NOT_ALLOWED', message: 'Use GET.' })
     response.writeHead(status, {
       'content-type': type,
       'cache-control': 'no-store',
       'content-length': Buffer.byteLength(body),
+      ...headers,
     })
     response.end(request.method === 'HEAD' ? undefined : body)
     discardRest(request)
@@ -78,6 +84,19 @@ async function answer(
     if (!response.headersSent) response.writeHead(500)
     response.end()
   }
+}
+
+const compress = promisify(gzip)
+
+/** In the form and coding that the scraper asks for (RFC 9110 §12.5): Prometheus prefers OpenMetrics, which has exemplars. */
+async function metricsPage(metrics: Metrics, { headers }: IncomingMessage): Promise<AdminAnswer> {
+  const form = /application\/openmetrics-text/.test(headers.accept ?? '') ? 'openmetrics' : 'prometheus'
+  const text = await metrics.text(form)
+  const shared = { status: 200, type: METRICS_TYPES[form] }
+  const varies = { vary: 'Accept, Accept-Encoding' }
+  if (!/\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(headers['accept-encoding'] ?? ''))
+    return { ...shared, body: text, headers: varies }
+  return { ...shared, body: await compress(text), headers: { ...varies, 'content-encoding': 'gzip' } }
 }
 
 async function readiness(checks: Checks, logger: Logger): Promise<AdminAnswer> {

@@ -13,6 +13,7 @@ import { isSame } from './connection.ts'
 import { recordDenial } from '../upstream/egress-record.ts'
 import { ANYBODY, presentedHash, PROXY_CHALLENGE, proxyCaller, type KeyHolder } from '../callers/proxy-auth.ts'
 import { headProblem } from '../routing/target.ts'
+import { Observation } from '../telemetry/observation.ts'
 import { sendError, type RequestContext } from './request-context.ts'
 import {
   intercept,
@@ -147,10 +148,12 @@ function connectAuthority(request: IncomingMessage): AuthorityReading {
 function contextOf(request: IncomingMessage, deps: ConnectDeps): RequestContext {
   const response = new ServerResponse(request)
   response.shouldKeepAlive = false
+  const correlationId = randomUUID()
   return {
     request,
     response,
-    correlationId: randomUUID(),
+    correlationId,
+    observation: new Observation({ correlationId, method: 'CONNECT', trace: null }),
     caller: ANYBODY,
     settings: deps.settings(),
     expectsContinue: false,

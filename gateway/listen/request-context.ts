@@ -12,6 +12,7 @@ import { grpcRefusal, type AnswerForm } from '../protocols/grpc/request.ts'
 import { isGrpc } from '../network/grpc-media-type.ts'
 import type { Asks } from './http-server.ts'
 import type { HeldStream } from './pending-stream.ts'
+import type { Observation } from '../telemetry/observation.ts'
 import type { AnswerStream } from '../upstream/answer-stream.ts'
 
 export interface RequestContext extends Asks {
@@ -20,6 +21,8 @@ export interface RequestContext extends Asks {
   /** Set when the answer began while the call was pending; the real answer is then written into it. */
   readonly held?: HeldStream
   readonly correlationId: string
+  /** What is measured of the request. */
+  readonly observation: Observation
   /** Set by authentication, which reverse routes do not require. */
   readonly caller: Caller
   /** Those in force when the request was received; it sees no others. */

@@ -25,6 +25,7 @@ const PROTOCOLS: Readonly<Record<SecureListener, readonly string[]>> = {
   api: ['http/1.1'],
   admin: ['http/1.1'],
   ext_authz: ['h2'],
+  webhooks: ['http/1.1'],
 }
 
 /** Files in a mounted Secret are replaced by symlink: only polling sees that. */

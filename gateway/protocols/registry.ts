@@ -27,6 +27,7 @@ import { createGrpcRecogniser } from './grpc/recogniser.ts'
 import { createHttpApiRecogniser } from './http/recogniser.ts'
 import { createCluster } from './kubernetes/cluster.ts'
 import { createKubernetesRecogniser } from './kubernetes/recogniser.ts'
+import { sniffing } from './kubernetes/sniff.ts'
 import { discover, listAll } from './mcp/listing.ts'
 import { createLlmRecogniser } from './llm/recogniser.ts'
 import { createMcpEdits } from './mcp/edits.ts'
@@ -140,10 +141,7 @@ export function createRecognisers(deps: RecogniserDeps): Recognisers {
     }),
     kubernetes: createKubernetesRecogniser({
       cluster: createCluster(deps.upstreams),
-      async sniff(text) {
-        const type = await deps.flow.sniff('', text)
-        return type.ok ? type.value : null
-      },
+      sniff: sniffing(deps.flow),
       onWritten({ route, correlationId }, name, result) {
         metrics.count('preflight_written_objects_total', { route: route.name, result })
         if (result !== 'differs') return

@@ -18,5 +18,6 @@ export const OTHER_VARIABLES = {
   PREFLIGHT_BOOTSTRAP_KEY:
     'The first admin API key of an empty store, at least 24 characters; else one is made and printed once.',
   PREFLIGHT_URL: 'Address of a running gateway for `preflight preflight`.',
+  PREFLIGHT_HOME: 'Folder of `preflight mcp`; else ~/.preflight.',
   PREFLIGHT_API_KEY: 'API key for `preflight preflight`.',
 } as const satisfies Readonly<Record<`PREFLIGHT_${string}`, string>>

@@ -64,8 +64,12 @@ async function signHead(signed: string | null, deps: CheckpointsDeps): Promise<s
   const { store, keys, file, metrics, logger, now } = deps
   const head = await store.ledger.head()
   if (head === null) throw new Error('the chain of the ledger is gone')
-  if (head.hash === signed) return signed
   const at = now()
+  metrics.set('preflight_ledger_entries', {}, head.sequence)
+  if (head.hash === signed) {
+    metrics.set('preflight_ledger_checkpoint_timestamp_seconds', {}, Math.floor(at / 1000))
+    return signed
+  }
   const token = await signCheckpoint({ ...head, issuedAt: Math.floor(at / 1000) }, keys.signer())
   // The file first: it is never older than the ledger, so the next start can detect that it was removed or replaced by an older
   // copy.
@@ -73,6 +77,7 @@ async function signHead(signed: string | null, deps: CheckpointsDeps): Promise<s
   writePrivateFile(file, `${token}\n`)
   await store.ledger.recordCheckpoint({ ...head, at, token })
   metrics.count('preflight_ledger_checkpoints_total', { result: 'written' })
+  metrics.set('preflight_ledger_checkpoint_timestamp_seconds', {}, Math.floor(at / 1000))
   metrics.set('preflight_ledger_checkpoint_sequence', {}, head.sequence)
   metrics.set('preflight_ledger_checkpoint_hash', {}, hashPrefix(head.hash))
   logger.info({ event: 'ledger.checkpoint', ...head, checkpoint: token }, 'ledger checkpoint')

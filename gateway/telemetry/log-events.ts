@@ -2,6 +2,7 @@
 
 export const LOG_EVENTS = {
   'admin.request_failed': 'The admin listener could not answer a request.',
+  'admission.review_failed': 'A review of a Kubernetes API server could not be answered.',
   'analysis.failed': 'The engine failed on a task. This is an error of the gateway; the decision does not allow.',
   'api.load_failed': 'The API could not be loaded. Its listener answers 503.',
   'api.mcp_refused': 'The MCP endpoint of the gateway refused a request.',
@@ -32,6 +33,9 @@ export const LOG_EVENTS = {
   'clock.set_back':
     'The clock of the machine was set back. The gateway keeps the later time until the clock reaches it, or until a restart.',
   'connect.failed': 'A CONNECT request ended in an error of the gateway.',
+  'console.look_failed': 'The console could not read whether something changed. Open pages do not follow changes.',
+  'console.request_failed': 'A page of the console could not be shown.',
+  'console.signed_in': 'A person signed in to the console.',
   'consumers.write_failed': 'Observed consumers could not be stored.',
   'contract.changed': 'The contract of an upstream changed.',
   'contract.check_failed': 'A request could not be checked against the pinned contract.',

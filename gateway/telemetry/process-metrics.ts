@@ -1,6 +1,6 @@
 /** What the process itself costs and has left, asked for at each scrape: no timer runs for it in an idle gateway. */
 import { statfsSync } from 'node:fs'
-import { performance } from 'node:perf_hooks'
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import type { Metrics } from './metrics.ts'
 
 const MICROSECONDS = 1e6
@@ -20,6 +20,27 @@ export function sampleProcess(metrics: Metrics, dataDir: string): void {
     () => performance.eventLoopUtilization().active / MILLISECONDS,
   )
   metrics.sample('preflight_data_dir_free_bytes', () => freeBytes(dataDir))
+  sampleDelay(metrics)
+}
+
+const NANOSECONDS = 1e9
+/** Milliseconds between two measurements. */
+const DELAY_RESOLUTION = 10
+
+/** Measured from the first scrape on: its timer wakes a process that nobody scrapes for nothing. */
+function sampleDelay(metrics: Metrics): void {
+  let delays: ReturnType<typeof monitorEventLoopDelay> | null = null
+  metrics.beforeRead(() => {
+    const isFirst = delays === null
+    delays ??= monitorEventLoopDelay({ resolution: DELAY_RESOLUTION })
+    for (const quantile of ['0.5', '0.99', '1']) {
+      // The histogram holds intervals: the delay is what exceeds the resolution.
+      const late = delays.percentile(Number(quantile) * 100) / NANOSECONDS - DELAY_RESOLUTION / MILLISECONDS
+      metrics.set('preflight_event_loop_delay_seconds', { quantile }, isFirst ? 0 : Math.max(0, late))
+    }
+    delays.reset()
+    if (isFirst) delays.enable()
+  })
 }
 
 /** NaN (no telling) when the volume cannot be asked, so that one metric does not cost the others. */

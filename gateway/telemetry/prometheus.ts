@@ -1,14 +1,9 @@
 /**
  * The counting modules of prom-client, imported one by one. The whole package also loads a push gateway, with HTTPS and all
- * root certificates, and default metrics, with OpenTelemetry: 80 modules that nothing here calls. The types are its own.
+ * root certificates, and default metrics, with OpenTelemetry: 80 modules that nothing here calls.
  */
 import { createRequire } from 'node:module'
-import type {
-  Counter as PrometheusCounter,
-  Gauge as PrometheusGauge,
-  Histogram as PrometheusHistogram,
-  Registry as PrometheusRegistry,
-} from 'prom-client'
+import type { Counter as PrometheusCounter, Gauge as PrometheusGauge } from 'prom-client'
 
 const require = createRequire(import.meta.url)
 
@@ -18,8 +13,45 @@ export const Counter: typeof PrometheusCounter = require('prom-client/lib/counte
 export type Gauge = PrometheusGauge
 export const Gauge: typeof PrometheusGauge = require('prom-client/lib/gauge.js')
 
-export type Histogram = PrometheusHistogram
-export const Histogram: typeof PrometheusHistogram = require('prom-client/lib/histogram.js')
+/** The trace that an observation belongs to, in the form of OpenMetrics. */
+export interface Exemplar {
+  readonly labelSet: Readonly<Record<string, string>>
+  readonly value: number
+  /** Seconds since the epoch. */
+  readonly timestamp: number
+}
 
-export type Registry = PrometheusRegistry
-export const Registry: typeof PrometheusRegistry = require('prom-client/lib/registry.js')
+export interface ReadValue {
+  readonly labels: Readonly<Record<string, string | number | undefined>>
+  readonly value: number
+  /** Where it differs from the name of the metric: `NAME_bucket`, `NAME_sum`, `NAME_count`. */
+  readonly metricName?: string | undefined
+  readonly exemplar?: Exemplar
+}
+
+/** One metric with its values, as a scrape reads it. */
+export interface ReadMetric {
+  readonly name: string
+  readonly help: string
+  readonly type: 'counter' | 'gauge' | 'histogram'
+  readonly values: readonly ReadValue[]
+}
+
+/** What a registry renders. It may rename a counter on its own copy of the name. */
+interface RegisteredMetric {
+  name: string
+  readonly type: ReadMetric['type']
+  get(): Promise<ReadMetric>
+}
+
+/** Renders metrics in one text form. */
+interface MetricRegistry {
+  readonly contentType: string
+  registerMetric(metric: RegisteredMetric): void
+  metrics(): Promise<string>
+}
+
+export const Registry: (new (contentType: string) => MetricRegistry) & {
+  readonly PROMETHEUS_CONTENT_TYPE: string
+  readonly OPENMETRICS_CONTENT_TYPE: string
+} = require('prom-client/lib/registry.js')

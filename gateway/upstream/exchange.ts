@@ -25,6 +25,8 @@ export interface ExchangeEnd extends ExecutionResult {
   readonly isAnswered: boolean
   /** For the log; null unless there is a fault. */
   readonly cause: Error | null
+  /** Body bytes of the request. */
+  readonly sentBytes: number
 }
 
 interface ExchangeOptions {
@@ -41,6 +43,8 @@ interface ExchangeOptions {
   readonly watcher: AnswerWatcher | null
   /** Called when a connection takes the request. */
   readonly onSending: (() => void) | null
+  /** Called with the head of the answer; informational ones do not count. */
+  readonly onAnswer: () => void
   /** The switch to another protocol that the request asks for. */
   readonly upgrade: Upgrade | null
   readonly tunnels: Pick<Tunnels, 'open'>
@@ -78,6 +82,7 @@ class Relay implements UpstreamExchange, Dispatcher.DispatchHandler {
   #grpc: GrpcStatusReader | null = null
   #informational: Informational | null = null
   #bytes = 0
+  #sentBytes = 0
   /** Length of the answer from its head; -1 when it states none. */
   #length = -1
   /** The bytes that complete an answer of known length: they are sent together with its end. */
@@ -136,6 +141,7 @@ class Relay implements UpstreamExchange, Dispatcher.DispatchHandler {
       return this.onResponseError(controller, error)
     }
     this.#status = status
+    this.#options.onAnswer()
     watcher?.head(status, headers)
     response.off('close', this.#onClientClose)
     const fields = clientHeaders(rawFields(controller.rawHeaders, headers), headers.connection, ownHeaders)
@@ -160,6 +166,7 @@ class Relay implements UpstreamExchange, Dispatcher.DispatchHandler {
       return this.#informational.pass(status, raw, headers)
     }
     this.#status = status
+    this.#options.onAnswer()
     this.#grpc = readGrpcStatus(headers)
     watcher?.head(status, headers)
     const fields = clientHeaders(raw, headers.connection, ownHeaders)
@@ -240,12 +247,18 @@ class Relay implements UpstreamExchange, Dispatcher.DispatchHandler {
    */
   #requestBody(): Buffer | PassThrough | null {
     const { body, request } = this.#options
-    if (body !== null) return body
+    if (body !== null) {
+      this.#sentBytes = body.length
+      return body
+    }
     if (request.headers['content-length'] === undefined && request.headers['transfer-encoding'] === undefined)
       return null
     this.#upload = new PassThrough()
     this.#upload.on('error', () => request.unpipe())
     this.#upload.on('close', () => request.unpipe().resume())
+    request.on('data', (chunk: Buffer) => {
+      this.#sentBytes += chunk.length
+    })
     request.pipe(this.#upload)
     return this.#upload
   }
@@ -264,6 +277,7 @@ class Relay implements UpstreamExchange, Dispatcher.DispatchHandler {
       status: this.#status,
       durationMs: performance.now() - this.#startedAt,
       bytes: this.#bytes,
+      sentBytes: this.#sentBytes,
     })
   }
 

@@ -5,6 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Entrance } from '../routing/entrance.ts'
 import type { Call, CallHead, ReceivedHead } from '../calls/call.ts'
+import { traceParentOf, type TraceContext } from '../telemetry/trace-context.ts'
 
 /**
  * Fields of one connection, whatever `Connection` names; `te` and `trailer` too, since request trailers are not
@@ -94,6 +95,8 @@ function endsHere(name: string): boolean {
 export interface Sending extends ForwardedFor {
   readonly entrance: Entrance
   readonly correlationId: string
+  /** Null: the request belongs to no trace. */
+  readonly trace: TraceContext | null
   /** Scheme, host and port of the upstream. */
   readonly origin: string
   /** The protocol that the request switches to; null: none. */
@@ -120,6 +123,7 @@ export function sentHead({ headers: received, rawHeaders }: ReceivedHead, sendin
     const name = field.toLowerCase()
     if (endsHere(name)) continue
     if (REPLACED_IN_REQUESTS.has(name) && (entrance === 'reverse' || !KEPT_ON_NAMED_LISTENERS.has(name))) continue
+    if (isReplacedTrace(name, sending.trace)) continue
     if (named?.has(name) === true || (sending.readsAnswer && name === 'accept-encoding')) continue
     const value = rawHeaders[index + 1] ?? ''
     sent.push(field, value)
@@ -133,15 +137,28 @@ export function sentHead({ headers: received, rawHeaders }: ReceivedHead, sendin
   return { headers: fields, rawHeaders: sent }
 }
 
+/**
+ * The upstream's parent is this gateway's span (W3C Trace Context §3.2). A state without a trace that could be read belongs
+ * to none (§3.3).
+ */
+function isReplacedTrace(name: string, trace: TraceContext | null): boolean {
+  if (trace?.isRecorded !== true) return false
+  return name === 'traceparent' || (name === 'tracestate' && trace.state === null)
+}
+
 /** Written out field by field: every call uses this. */
 function addOwnFields(
   sent: string[],
   fields: IncomingHttpHeaders,
   received: IncomingHttpHeaders,
-  { entrance, correlationId, peer, proto, readsAnswer, carriesTrailers }: Sending,
+  { entrance, correlationId, trace, peer, proto, readsAnswer, carriesTrailers }: Sending,
 ): void {
   sent.push('X-Correlation-ID', correlationId)
   fields['x-correlation-id'] = correlationId
+  if (trace?.isRecorded === true) {
+    fields['traceparent'] = traceParentOf(trace)
+    sent.push('traceparent', fields['traceparent'])
+  }
   if (entrance === 'reverse') {
     const before = received['x-forwarded-for']
     const peers = before === undefined ? peer : `${String(before)}, ${peer}`

@@ -12,6 +12,7 @@ const GATEWAY = join(import.meta.dirname, '../../gateway')
 const SENDING: Sending = {
   entrance: 'reverse',
   correlationId: 'c',
+  trace: null,
   origin: 'http://x.test',
   peer: '192.0.2.1',
   proto: 'http',

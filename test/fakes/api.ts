@@ -25,6 +25,7 @@ import type { Store } from '../../gateway/store/store.ts'
 import { withFaults, type StoreFaults } from './store-faults.ts'
 import { createStatusPublisher } from '../../gateway/status-lists/publisher.ts'
 import { createLogger } from '../../gateway/telemetry/log.ts'
+import { createObserver } from '../../gateway/telemetry/observer.ts'
 import { createMetrics, type Metrics } from '../../gateway/telemetry/metrics.ts'
 import { createMonitoring, type Monitoring } from '../../gateway/monitoring/monitoring.ts'
 import { createAuthorities } from '../../gateway/tls/authorities.ts'
@@ -124,6 +125,7 @@ export async function startApi(options: ApiOptions = {}): Promise<ApiFake> {
     scm: createScmAccess({ settings, flow, now }),
     statusLists,
     bodies: createBodies(memory, () => bodyPace(config.limits)),
+    observer: createObserver({ metrics, spans: null }),
     breakGlass,
     authorities: createAuthorities({ dataDir: directory, ca: config.tls.ca, now }),
     metrics,

@@ -21,6 +21,7 @@ import type { Store } from '../../gateway/store/store.ts'
 import type { TelemetryEvent } from '../../gateway/telemetry/events.ts'
 import { withFaults, type StoreFaults } from './store-faults.ts'
 import { createLogger } from '../../gateway/telemetry/log.ts'
+import { createObserver } from '../../gateway/telemetry/observer.ts'
 import { createMetrics, type Metrics } from '../../gateway/telemetry/metrics.ts'
 import { createMonitoring, type Monitoring } from '../../gateway/monitoring/monitoring.ts'
 import { decisionRow } from './decision-row.ts'
@@ -124,6 +125,7 @@ export async function startProxy(options: ProxyOptions): Promise<ProxyUnderTest>
     consumers,
     breakGlass,
     monitoring,
+    observer: createObserver({ metrics, spans: null }),
     bodies: createBodies(options.memory ?? createMemoryBudget(), () => bodyPace(settings().config.limits)),
     metrics,
     logger,

@@ -7,6 +7,7 @@ import { GatewayError } from '../../gateway/errors/errors.ts'
 import { createLogger } from '../../gateway/telemetry/log.ts'
 import { loadPolicy } from '../../gateway/config/policy.ts'
 import { petContract } from '../fakes/http-upstream.ts'
+import { createObserver } from '../../gateway/telemetry/observer.ts'
 import { startProxy, type ProxyOptions } from '../fakes/proxy-under-test.ts'
 
 const down = () => Promise.reject(new GatewayError('STORE_UNAVAILABLE'))
@@ -21,6 +22,7 @@ async function askedWith(t: TestContext, options: Partial<ProxyOptions>): Promis
   const authz = createHttpAuthz({
     settings: () => ({ ...proxy.settings(), policy, generation: 1 }),
     pipeline: proxy.listener.pipeline,
+    observer: createObserver({ metrics: proxy.metrics, spans: null }),
     metrics: proxy.metrics,
     logger: createLogger('silent'),
   })

@@ -6,6 +6,7 @@ import type { Call } from '../../gateway/calls/call.ts'
 import { objectPath, readApiPath } from '../../gateway/protocols/kubernetes/path.ts'
 import type { KubernetesRoute } from '../../gateway/protocols/kubernetes/settings.ts'
 import { createKubernetesRecogniser } from '../../gateway/protocols/kubernetes/recogniser.ts'
+import { Observation } from '../../gateway/telemetry/observation.ts'
 import { loadConfig } from '../../gateway/config/load.ts'
 
 for (const [path, group, version, namespace, resource, name, subresource] of [
@@ -101,6 +102,7 @@ function callOf(method: string, upstreamPath: string, body: string | null, type:
   assert.ok(route?.protocol === 'kubernetes')
   return {
     correlationId: 'c',
+    observation: new Observation({ correlationId: 'c', method: 'POST', trace: null }),
     caller: { tenant: 'local', audience: null },
     entrance: 'reverse',
     route,

@@ -41,7 +41,10 @@ test('commands with their operands and flags, and the exit codes', async () => {
   const entries = await allCommands()
   const rows = entries.flatMap((entry) =>
     'commands' in entry
-      ? entry.commands.flatMap((command) => rowsOf(`preflight ${entry.name}`, command))
+      ? [
+          ...entry.commands.flatMap((command) => rowsOf(`preflight ${entry.name}`, command)),
+          ...(entry.direct === undefined ? [] : rowsOf('preflight', entry.direct)),
+        ]
       : rowsOf('preflight', entry),
   )
   assertPinned([...rows, ...Object.entries(EXIT).map(([name, code]) => `exit\t${code} ${name}`)], 'command-line')

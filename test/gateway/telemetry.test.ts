@@ -10,7 +10,8 @@ import { createAdmin, type Checks } from '../../gateway/listen/admin.ts'
 import { createLogger, redactText } from '../../gateway/telemetry/log.ts'
 import { LOG_EVENTS } from '../../gateway/telemetry/log-events.ts'
 import { sampleProcess } from '../../gateway/telemetry/process-metrics.ts'
-import { createMetrics, METRICS, operationLabel, type MetricSpec } from '../../gateway/telemetry/metrics.ts'
+import { METRICS, type MetricSpec } from '../../gateway/telemetry/metric-table.ts'
+import { createMetrics, operationLabel } from '../../gateway/telemetry/metrics.ts'
 import { at } from '../json.ts'
 
 const SPECS: readonly MetricSpec[] = METRICS

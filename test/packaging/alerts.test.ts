@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { parse } from 'yaml'
-import { METRICS, type MetricSpec } from '../../gateway/telemetry/metrics.ts'
+import { METRICS, type MetricSpec } from '../../gateway/telemetry/metric-table.ts'
 import { startTestGateway } from '../fakes/gateway.ts'
 import { at, listAt, textAt, textsAt } from '../json.ts'
 

@@ -3,7 +3,7 @@
  */
 import type { Static } from 'typebox'
 import { Type } from '../../../engine/base.ts'
-import { completeApproval } from '../../approvals/resolve.ts'
+import { decideRequest } from '../../approvals/decide.ts'
 import { approvalView } from '../../approvals/view.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import type { ApiKey } from '../../store/api-keys.ts'
@@ -174,16 +174,7 @@ async function decideApproval(
   const { tenant, audience: by, groups } = callerOf(exchange)
   const { comment = '', validity = null } = body
   const at = deps.now()
-  const row = await completeApproval(
-    { state, tenant, approvalId: params['id'] ?? '', by, groups, comment, validity, at },
-    settings.config,
-    deps.store,
-  )
-  deps.wordGiven()
-  deps.metrics.count('preflight_approvals_total', { event: state })
-  deps.logger.info(
-    { event: 'approval.decided', approval_id: row.approvalId, by, correlation_id: correlationId },
-    `approval ${state}`,
-  )
+  const word = { state, tenant, approvalId: params['id'] ?? '', by, groups, comment, validity, at }
+  const row = await decideRequest(word, settings.config, correlationId, deps)
   return json({ approval: approvalView(row, at), correlation_id: correlationId })
 }

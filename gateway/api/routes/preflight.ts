@@ -105,7 +105,7 @@ async function decideNow(
 ): Promise<RouteAnswer> {
   await exchange.spend()
   const changeSet = await changeSetOf(exchange, deps)
-  const { body, settings, correlationId } = exchange
+  const { body, settings, correlationId, observation } = exchange
   const { tenant, audience } = callerOf(exchange)
   const version = body.decision_spec_version ?? '2.0'
   // Made once: a replay is stored with exactly what is sent now.
@@ -119,6 +119,7 @@ async function decideNow(
     scope: null,
     caller: { tenant, audience },
     correlationId,
+    stages: observation,
     route: null,
     decisionSpecVersion: version,
     previousReceipt: body.previous_receipt ?? null,

@@ -5,12 +5,13 @@ import type { Subject } from '../../calls/subject.ts'
 import type { Call } from '../../calls/call.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
-import { authoredText, contractChange, type KubernetesObject, type Sniff } from './change.ts'
+import { authoredText, contentDigest, contractChange, type KubernetesObject, type Sniff } from './change.ts'
 import type { Cluster } from './cluster.ts'
 import { objectPath, resourceText, type ResourcePath } from './path.ts'
 import { ClusterRefusal, discoveredKind, standingReceipts, statesOf } from './object-states.ts'
 import { refusalStatus } from './status.ts'
 import type { Write } from './write.ts'
+import { operationOf, targetOf, type WriteGround } from './write-ground.ts'
 import { watchWrittenObject, type WriteResult } from './written-object.ts'
 
 export interface KubernetesDeps {
@@ -19,12 +20,6 @@ export interface KubernetesDeps {
   /** Reports the result of a write whose outcome was known beforehand. */
   readonly onWritten: (call: Call, name: string, result: WriteResult) => void
 }
-
-/** What a write is judged by: the definition that it changes, the contracts in the object, or a receipt alone. */
-export type WriteGround =
-  | { readonly kind: 'crd' }
-  | { readonly kind: 'contracts'; readonly needsReceipt: boolean }
-  | { readonly kind: 'receipt' }
 
 /** Reads, reviews, dry runs, and requests that the route does not judge. */
 export class PassingRequest implements PassingAction {
@@ -118,7 +113,7 @@ abstract class JudgedRequest implements JudgedAction {
 
   #subject(kind: string): Subject {
     const { path, object, operation } = this.#named
-    return { name: this.name, target: `k8s:${kind}:${path.namespace ?? ''}/${object}`, scope: null, operation }
+    return { name: this.name, target: targetOf(kind, path.namespace, object), scope: null, operation }
   }
 }
 
@@ -142,24 +137,23 @@ export class ConnectRequest extends JudgedRequest {
   }
 }
 
-/**
- * A receipt for deploying an object must not authorize its deletion, or a token in its name. A definition is compared
- * in any case, so its removal is a deployment.
- */
-function operationOf({ path, verb }: Write, ground: WriteGround): string {
-  if (path.subresource === 'token') return 'token'
-  const isRemoval = verb === 'delete' || verb === 'deletecollection' || path.subresource === 'eviction'
-  return isRemoval && ground.kind !== 'crd' ? 'delete' : 'deploy'
+interface WriteTerms {
+  readonly write: Write
+  readonly ground: WriteGround
+  readonly base: string
+  /** A receipt must name the content of the object too. */
+  readonly bindsContent: boolean
 }
 
 export class WriteRequest extends JudgedRequest {
   readonly #write: Write
   readonly #ground: WriteGround
+  readonly #bindsContent: boolean
   #judged: KubernetesObject | null = null
 
   constructor(
     call: Call,
-    { write, ground, base }: { readonly write: Write; readonly ground: WriteGround; readonly base: string },
+    { write, ground, base, bindsContent }: WriteTerms,
     kind: string | null,
     deps: KubernetesDeps,
   ) {
@@ -167,13 +161,17 @@ export class WriteRequest extends JudgedRequest {
     super(call, { path, object, verb, operation: operationOf(write, ground) }, kind, base, deps)
     this.#write = write
     this.#ground = ground
+    this.#bindsContent = bindsContent
   }
 
   protected async questions(subject: Subject): Promise<readonly Question[]> {
     const { receipts, verb, path } = this.#write
     const isWhole = path.subresource === null && (verb === 'create' || verb === 'update')
-    if (this.#ground.kind === 'receipt') return [await this.receiptQuestion(subject, receipts, isWhole)]
+    if (this.#ground.kind === 'receipt' && !this.#bindsContent)
+      return [await this.receiptQuestion(subject, receipts, isWhole)]
     const { before, after } = await statesOf(this.call, this.#write, this.deps.cluster)
+    if (this.#bindsContent) subject = { ...subject, place: { head: contentDigest(after ?? before) } }
+    if (this.#ground.kind === 'receipt') return [await this.receiptQuestion(subject, receipts, isWhole)]
     this.#requireNamed(after)
     this.#judged = after
     if (this.#ground.kind === 'crd') {

@@ -5,6 +5,7 @@
 import { canonicalJson } from '../../../engine/base.ts'
 import type { Artifact, ArtifactType } from '../../../engine/internal.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
+import { sha256Hex } from '../../runtime/hash.ts'
 import { ENVELOPE_ANNOTATION, RECEIPT_ANNOTATION } from './receipt-annotations.ts'
 
 export type KubernetesObject = Readonly<Record<string, unknown>>
@@ -32,6 +33,11 @@ const PASSING_ANNOTATIONS: ReadonlySet<string> = new Set([
 /** The author's part of an object, in canonical form so that the same state is the same text; empty for null. */
 export function authoredText(object: KubernetesObject | null): string {
   return object === null ? '' : canonicalJson(authored(object))
+}
+
+/** Names one state of an object in a receipt (`context.head`): its author's part, whoever wrote the rest. */
+export function contentDigest(object: KubernetesObject | null): string {
+  return `sha256:${sha256Hex(authoredText(object))}`
 }
 
 function authored({ status: _status, ...object }: KubernetesObject): KubernetesObject {

@@ -6,11 +6,12 @@
 import type { KubernetesRoute } from './settings.ts'
 import type { Action, Recogniser, RefusedAction } from '../common/action.ts'
 import type { Call, CallHead } from '../../calls/call.ts'
-import { ConnectRequest, PassingRequest, WriteRequest, type KubernetesDeps, type WriteGround } from './actions.ts'
-import { isNamed, isReview, knownKind } from './kinds.ts'
+import { ConnectRequest, PassingRequest, WriteRequest, type KubernetesDeps } from './actions.ts'
+import { isReview, knownKind } from './kinds.ts'
 import { CONNECT_SUBRESOURCES, readApiPath, resourceText, type ApiPath, type ResourcePath } from './path.ts'
 import { faultStatus, statusAnswer } from './status.ts'
 import { readWrite, type Write } from './write.ts'
+import { groundOf, type WriteGround } from './write-ground.ts'
 import { isRead } from '../common/request-line.ts'
 import { overridesMethod } from '../common/method-override.ts'
 
@@ -85,17 +86,18 @@ function isFollowing(target: string): boolean {
 
 function writing(call: Call<KubernetesRoute>, write: Write, deps: KubernetesDeps): Action {
   const { path, verb } = write
-  const { receipts, contracts } = call.route.kubernetes
   const named = `${verb} ${resourceText(path)} ${path.namespace ?? ''}/${write.name}`
   // The API server changes nothing, so there is nothing to authorize.
   if (write.isDryRun) return new PassingRequest(`${named} (dry run)`, false)
-  const ground = groundOf(path, receipts, contracts)
+  const ground = groundOf(path, call.route.kubernetes)
   if (ground === null) return new PassingRequest(named, false)
   const other = restsOnReceipt(call, write, ground) ? actingAs(call) : null
   if (other !== null) return refused(call, 403, asAnother(other), path)
   if (verb === 'deletecollection' && ground.kind !== 'receipt')
     return refused(call, 405, `Delete ${path.resource} one by one: each is judged by what is lost with it.`, path)
-  return new WriteRequest(call, { write, ground, base: basePathOf(call.route.upstream) }, knownKind(path), deps)
+  const bindsContent = call.route.kubernetes.receipt_binds === 'content'
+  const terms = { write, ground, base: basePathOf(call.route.upstream), bindsContent }
+  return new WriteRequest(call, terms, knownKind(path), deps)
 }
 
 /** Fields by which the API server treats a request as another user's: a receipt does not name the user. */
@@ -113,15 +115,6 @@ function restsOnReceipt({ received }: Call<KubernetesRoute>, { receipts }: Write
 
 function asAnother(field: string): string {
   return `Preflight judges no request that acts as another user (${field}): send it with credentials of its own.`
-}
-
-/** Null: the route does not judge it. A subresource (status, scale) holds no contract of the object. */
-function groundOf(path: ResourcePath, receipts: readonly string[], contracts: readonly string[]): WriteGround | null {
-  const isWhole = path.subresource === null
-  if (isWhole && knownKind(path) === 'CustomResourceDefinition') return { kind: 'crd' }
-  const needsReceipt = isNamed(receipts, path)
-  if (isWhole && isNamed(contracts, path)) return { kind: 'contracts', needsReceipt }
-  return needsReceipt ? { kind: 'receipt' } : null
 }
 
 function refused(

@@ -20,6 +20,11 @@ const KubernetesSection = strict(
       description:
         'protocol kubernetes: kinds, or RESOURCE.GROUP of custom resources, whose texts may be contracts: those that change are compared, key by key. CustomResourceDefinition is always compared.',
     }),
+    receipt_binds: Type.Union([Type.Literal('name'), Type.Literal('content')], {
+      default: 'name',
+      description:
+        'protocol kubernetes: what a required receipt is bound to. name: kind, namespace, name and operation. content: also the content of the object, as context.head (preflight admission digest).',
+    }),
     streams: Type.Union([Type.Literal('receipt'), Type.Literal('deny'), Type.Literal('pass')], {
       default: 'receipt',
       description: 'protocol kubernetes: exec, attach, portforward and proxy.',

@@ -12,6 +12,7 @@ import { loadConfig } from '../../../gateway/config/load.ts'
 import type { Question } from '../../../gateway/protocols/common/action.ts'
 import type { Call } from '../../../gateway/calls/call.ts'
 import { createReceiptGate, type ReceiptGateDeps } from '../../../gateway/enforce/receipt-check.ts'
+import { Observation } from '../../../gateway/telemetry/observation.ts'
 import { createLogger } from '../../../gateway/telemetry/log.ts'
 import { createMetrics } from '../../../gateway/telemetry/metrics.ts'
 import { decideOn, digest, issueOn, NOW, type FakeIssue } from '../../fakes/decisions.ts'
@@ -100,6 +101,7 @@ function gate(given: Case, receipts: object, question = QUESTION, tenants?: read
   const rawHeaders = ['Preflight-Receipt', token, ...(envelope === null ? [] : ['Preflight-Decision', envelope])]
   const call: Call = {
     correlationId: 'c',
+    observation: new Observation({ correlationId: 'c', method: 'POST', trace: null }),
     caller: { tenant: given.tenant ?? 'local', audience: given.audience ?? null },
     route: config,
     entrance: 'reverse',

@@ -1,0 +1,34 @@
+/** An approver's decision from its request to its effect, the same for the API and the console: stored, counted, logged, and seen by pending calls. */
+import type { ApprovalRow } from '../store/approvals.ts'
+import type { StorePart } from '../store/store.ts'
+import type { Logger } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import { completeApproval, type Word } from './resolve.ts'
+import type { ApprovalsConfig } from './settings.ts'
+
+export interface DecideDeps {
+  readonly store: StorePart<'approvals.byId' | 'approvals.decide'>
+  readonly metrics: Metrics
+  readonly logger: Logger
+  /** Calls that wait for the request check again immediately. */
+  readonly wordGiven: () => void
+}
+
+/** @throws GatewayError NOT_FOUND, APPROVAL_CONFLICT or FORBIDDEN */
+export async function decideRequest(
+  word: Word,
+  config: Pick<ApprovalsConfig, 'approvals'>,
+  correlationId: string,
+  { store, metrics, logger, wordGiven }: DecideDeps,
+): Promise<ApprovalRow> {
+  const row = await completeApproval(word, config, store)
+  wordGiven()
+  metrics.count('preflight_approvals_total', { event: word.state })
+  const waited = Math.max(0, word.at - row.openedAt) / 1000
+  metrics.observe('preflight_approval_wait_seconds', { decision: word.state }, waited)
+  logger.info(
+    { event: 'approval.decided', approval_id: row.approvalId, by: word.by, correlation_id: correlationId },
+    `approval ${word.state}`,
+  )
+  return row
+}

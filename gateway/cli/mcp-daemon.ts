@@ -1,0 +1,62 @@
+/** `preflight mcp daemon`: the one gateway behind all wrapped servers of a user, as a process. */
+import { rmSync, writeFileSync } from 'node:fs'
+import { loadConfig } from '../config/load.ts'
+import { formatMistake } from '../errors/mistake.ts'
+import { errorCode, messageOf } from '../errors/startup-error.ts'
+import type { Environment } from '../settings/environment.ts'
+import { packageVersion } from '../runtime/package-files.ts'
+import { writePrivateFile } from '../runtime/private-file.ts'
+import { startDaemon, type DeskGateway } from '../stdio/daemon.ts'
+import { deskHome, makeHome } from '../stdio/home.ts'
+import { EXIT, type Arguments, type ExitCode } from './command.ts'
+import { writeLine, type CommandIo } from './io.ts'
+import { wholeSeconds } from './number-options.ts'
+
+const IDLE_SECONDS = 600
+
+export async function runDaemon(args: Arguments, { environment, stderr }: CommandIo): Promise<ExitCode> {
+  const home = deskHome(environment)
+  makeHome(home)
+  const idleMs = 1000 * wholeSeconds(args, 'idle', IDLE_SECONDS)
+  try {
+    const daemon = await startDaemon({ home, startGateway: startDeskGateway, environment, now: Date.now, idleMs })
+    rmSync(home.fault, { force: true })
+    rmSync(home.starting, { force: true })
+    writePrivateFile(home.process, `${JSON.stringify({ pid: process.pid, version: packageVersion() })}\n`)
+    const stop = (): void => void daemon.close()
+    process.on('SIGTERM', stop).on('SIGINT', stop)
+    await daemon.ended
+    process.off('SIGTERM', stop).off('SIGINT', stop)
+    rmSync(home.process, { force: true })
+    return EXIT.good
+  } catch (error) {
+    rmSync(home.starting, { force: true })
+    if (isHeldElsewhere(error)) {
+      writeLine(stderr, 'another daemon serves this user')
+      return EXIT.no
+    }
+    writeFileSync(home.fault, messageOf(error), { mode: 0o600 })
+    throw error
+  }
+}
+
+function isHeldElsewhere(error: unknown): boolean {
+  return (
+    error instanceof Error && (errorCode(error) === 'HELD_ELSEWHERE' || errorCode(error.cause) === 'HELD_ELSEWHERE')
+  )
+}
+
+async function startDeskGateway(file: string, environment: Environment): Promise<DeskGateway> {
+  const { startGateway } = await import('../main.ts')
+  const gateway = await startGateway({ file, environment })
+  return {
+    addresses: gateway.addresses,
+    warmUp: () => gateway.warmUp(),
+    reload: () => gateway.reload(),
+    problems() {
+      const loaded = loadConfig({ file, environment })
+      return loaded.ok ? [] : loaded.problem.map(formatMistake)
+    },
+    close: () => gateway.close(),
+  }
+}

@@ -1,0 +1,86 @@
+/** `preflight mcp list`, `changes` and `accept`: the servers that `preflight mcp` has seen, and their contracts. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { BaselineView } from '../baselines/baselines.ts'
+import { deskHome, type DeskHome } from '../stdio/home.ts'
+import { readServers } from '../stdio/server-list.ts'
+import { baselinesGroup, promoteDigest, withBaselines } from './baselines.ts'
+import { EXIT, parseCommandLine, UsageError, type Arguments, type Command, type ExitCode } from './command.ts'
+import { diffCommand } from './diff.ts'
+import { table } from './format.ts'
+import { writeLine, type CommandIo } from './io.ts'
+
+export async function listServers(io: CommandIo): Promise<ExitCode> {
+  const home = deskHome(io.environment)
+  const servers = readServers(home)
+  if (servers.length === 0) {
+    writeLine(io.stdout, `no server was started by preflight mcp yet (${home.folder})`)
+    return EXIT.good
+  }
+  const views = await withBaselines(placed(home), io, (baselines) => baselines.list())
+  const rows = servers.map(({ name, command, seenAt }) => {
+    const view = views.find(({ baseline }) => baseline.route === name)
+    return [name, stateOf(view), seenAt, command]
+  })
+  writeLine(io.stdout, table(['NAME', 'CONTRACT', 'LAST STARTED', 'COMMAND'], rows))
+  return EXIT.good
+}
+
+function stateOf(view: BaselineView | undefined): string {
+  if (view === undefined) return 'not seen'
+  return view.candidate === null ? 'unchanged' : 'changed'
+}
+
+export async function showChanges(name: string, io: CommandIo): Promise<number> {
+  const home = deskHome(io.environment)
+  requireServer(name, home)
+  const view = await withBaselines(placed(home), io, (baselines) => baselines.view(name))
+  if (view === null || view.candidate === null) {
+    writeLine(io.stdout, view === null ? `${name} has offered nothing yet` : `${name} offers what was accepted`)
+    return EXIT.good
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'preflight-'))
+  try {
+    const files = [join(folder, 'accepted.json'), join(folder, 'offered.json')] as const
+    writeFileSync(files[0], view.baseline.content)
+    writeFileSync(files[1], view.candidate.content)
+    const args = parseCommandLine(diffCommand, [...files, '--type', 'mcp_manifest', '--fail-on', 'none'])
+    if (args !== null) await diffCommand.run(args, io)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+  writeLine(io.stderr, `To accept it: preflight mcp accept ${name} --comment WHY`)
+  return EXIT.no
+}
+
+export async function acceptChanges(given: Arguments, io: CommandIo): Promise<number> {
+  const [name = ''] = given.operands
+  const home = deskHome(io.environment)
+  requireServer(name, home)
+  const comment = given.value('comment')
+  const args = placed(home, comment === undefined ? [] : ['--comment', comment])
+  const view = await withBaselines(args, io, (baselines) => baselines.view(name))
+  if (view === null || view.candidate === null) {
+    writeLine(io.stderr, `${name} offers what was accepted; there is nothing to accept`)
+    return EXIT.no
+  }
+  return promoteDigest(name, view.candidate.digest, args, io)
+}
+
+function requireServer(name: string, home: DeskHome): void {
+  const known = readServers(home).map((server) => server.name)
+  if (known.includes(name)) return
+  const names = known.length === 0 ? 'none was started yet' : `known: ${known.join(', ')}`
+  throw new UsageError(`there is no server ${JSON.stringify(name)}; ${names}`)
+}
+
+/** The options of a command on the data of the daemon. */
+function placed({ config }: DeskHome, options: readonly string[] = []): Arguments {
+  const promote = baselinesGroup.commands.find(({ name }) => name === 'promote') ?? missing()
+  return parseCommandLine(promote, ['ROUTE', 'DIGEST', '--config', config, ...options]) ?? missing()
+}
+
+function missing(): Command & Arguments {
+  throw new Error('the command promote is missing')
+}

@@ -1,0 +1,198 @@
+/**
+ * `preflight mcp`: stands in for the command of an MCP server in the configuration of an editor. Its subcommands show the
+ * servers that were seen, what changed in one, and accept a change.
+ */
+import { spawn } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { connectDaemon } from '../stdio/daemon-connection.ts'
+import { deskHome, makeHome, type DeskHome } from '../stdio/home.ts'
+import { startProgram } from '../stdio/program.ts'
+import { nameOf, nameProblem } from '../stdio/server-name.ts'
+import { runWrapper, type WrappedProgram } from '../stdio/wrapper.ts'
+import { packageVersion } from '../runtime/package-files.ts'
+import type { Environment } from '../settings/environment.ts'
+import { UsageError, type Arguments, type Command, type CommandGroup } from './command.ts'
+import { writeLine, type CommandIo } from './io.ts'
+
+const wrap: Command = {
+  name: 'mcp',
+  summary: 'Run an MCP server and judge the calls of its client.',
+  operands: '-- COMMAND ARGS…',
+  operandCount: [0, 1000],
+  options: [
+    {
+      name: 'name',
+      value: 'NAME',
+      help: 'Name of the server in lists, in the ledger and in settings; else made from the command.',
+    },
+    { name: 'url', value: 'URL', help: 'A server over Streamable HTTP, instead of a command.' },
+    { name: 'sse', value: 'URL', help: 'A server over HTTP+SSE (2024-11-05), instead of a command.' },
+    {
+      name: 'header',
+      value: 'NAME:VALUE',
+      isRepeatable: true,
+      help: 'Header field for --url or --sse. ${VARIABLE} is replaced from the environment.',
+    },
+  ],
+  notes: [
+    'Example, in the configuration of an editor: "command": "preflight", "args": ["mcp", "--name", "files", "--", "npx", "-y", "SERVER"]',
+    'All servers of a user share one daemon, which starts and ends by itself. It keeps its state in ~/.preflight (PREFLIGHT_HOME).',
+    'Settings: ~/.preflight/preflight.yaml. Log: ~/.preflight/daemon.log.',
+    'Exit codes: that of the server; 3 if calls cannot be judged.',
+  ].join('\n'),
+  run: wrapServer,
+}
+
+export const mcpGroup: CommandGroup = {
+  name: 'mcp',
+  summary: 'MCP servers that editors start: run one and judge its calls; list, review and accept changes.',
+  direct: wrap,
+  commands: [
+    {
+      name: 'list',
+      summary: 'List the servers that were seen, and which of them changed.',
+      operands: '',
+      operandCount: [0, 0],
+      options: [],
+      run: async (_, io) => (await import('./mcp-servers.ts')).listServers(io),
+    },
+    {
+      name: 'changes',
+      summary: 'Show what a server offers now against what was accepted.',
+      operands: 'NAME',
+      operandCount: [1, 1],
+      options: [],
+      notes: 'Exit codes: 0 nothing changed, 1 it changed.',
+      run: async ({ operands: [name = ''] }, io) => (await import('./mcp-servers.ts')).showChanges(name, io),
+    },
+    {
+      name: 'accept',
+      summary: 'Accept what a server offers now.',
+      operands: 'NAME',
+      operandCount: [1, 1],
+      options: [
+        {
+          name: 'comment',
+          value: 'TEXT',
+          help: 'The reason; recorded. Required where the policy requires an approval.',
+        },
+      ],
+      notes: 'Review it first: preflight mcp changes NAME.\nExit codes: 0 accepted, 1 refused.',
+      run: async (args, io) => (await import('./mcp-servers.ts')).acceptChanges(args, io),
+    },
+    {
+      name: 'daemon',
+      summary: 'Run the daemon in the foreground. It starts by itself when it is needed.',
+      operands: '',
+      operandCount: [0, 0],
+      options: [{ name: 'idle', value: 'SECONDS', help: 'End after this time without a server; else 600.' }],
+      run: async (args, io) => (await import('./mcp-daemon.ts')).runDaemon(args, io),
+    },
+  ],
+}
+
+async function wrapServer(args: Arguments, io: CommandIo): Promise<number> {
+  const { environment } = io
+  const [url, sse] = [args.value('url'), args.value('sse')]
+  const command = url ?? sse ?? args.operands.join(' ')
+  const given = [url, sse, args.operands[0]].filter((one) => one !== undefined)
+  if (given.length !== 1) throw new UsageError('name one server: -- COMMAND, --url or --sse')
+  const name = args.value('name') ?? nameOf(url === undefined && sse === undefined ? args.operands : [command])
+  const problem = nameProblem(name)
+  if (problem !== null) throw new UsageError(problem)
+  const headers = headersOf(args, environment)
+  const home = deskHome(environment)
+  const connection = connectDaemon({ home, start: () => startDaemonProcess(home, environment) })
+  connection.catch(() => {})
+  let first: typeof connection | null = connection
+  const program = await programOf(args, headers, environment)
+  const note = (text: string): void => writeLine(io.stderr, `preflight mcp ${name}: ${text}`)
+  const release = passSignals(program)
+  const exitCode = await runWrapper({
+    name,
+    command,
+    version: packageVersion(),
+    program,
+    ...(url === undefined ? {} : { url, headers }),
+    stdin: io.stdin,
+    stdout: io.stdout,
+    note,
+    connect: () => {
+      const next = first ?? connectDaemon({ home, start: () => startDaemonProcess(home, environment) })
+      first = null
+      return next
+    },
+  })
+  release()
+  await flushed(io)
+  // An open input would keep the process.
+  io.stdin.destroy()
+  return exitCode
+}
+
+async function programOf(
+  args: Arguments,
+  headers: Readonly<Record<string, string>>,
+  environment: Environment,
+): Promise<WrappedProgram | null> {
+  const sse = args.value('sse')
+  if (sse !== undefined) return (await import('../stdio/sse-server.ts')).reachSseServer(sse, headers)
+  return args.value('url') === undefined ? startProgram(args.operands, environment) : null
+}
+
+function headersOf(args: Arguments, environment: Environment): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    args.values('header').map((text) => {
+      const cut = text.indexOf(':')
+      if (cut < 1) throw new UsageError(`--header ${JSON.stringify(text)} is not NAME:VALUE`)
+      const value = text.slice(cut + 1).trim()
+      return [text.slice(0, cut).trim().toLowerCase(), withVariables(value, environment)]
+    }),
+  )
+}
+
+function withVariables(text: string, environment: Environment): string {
+  return text.replaceAll(/\$\{(\w+)\}/g, (_, name: string) => {
+    const value = environment[name]
+    if (value === undefined) throw new UsageError(`the environment variable ${name} is not set`)
+    return value
+  })
+}
+
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
+
+/** A signal is for the server; the wrapper ends with it. */
+function passSignals(program: WrappedProgram | null): () => void {
+  const pass = (signal: NodeJS.Signals): void => {
+    if (program === null) process.exit(0)
+    else program.kill(signal)
+  }
+  for (const signal of SIGNALS) process.on(signal, pass)
+  return () => {
+    for (const signal of SIGNALS) process.off(signal, pass)
+  }
+}
+
+function flushed({ stdout }: CommandIo): Promise<void> {
+  if (stdout.destroyed || stdout.writableLength === 0) return Promise.resolve()
+  return new Promise((resolve) => void stdout.once('drain', resolve).once('close', resolve))
+}
+
+const PROGRAM = fileURLToPath(new URL('../preflight.js', import.meta.url))
+
+function startDaemonProcess(home: DeskHome, environment: Environment): void {
+  makeHome(home)
+  const log = openSync(home.log, 'a', 0o600)
+  const args = ['--disable-warning=ExperimentalWarning', PROGRAM, 'mcp', 'daemon']
+  const child = spawn(process.execPath, args, {
+    cwd: home.folder,
+    detached: true,
+    stdio: ['ignore', log, log],
+    env: { ...environment },
+    windowsHide: true,
+  })
+  child.on('error', () => {})
+  child.unref()
+  closeSync(log)
+}

@@ -1,0 +1,110 @@
+/** The frame around every page: navigation, the person, and the page itself. */
+import { STYLE_PATH, SCRIPT_PATH } from './assets.ts'
+import { html, type Content, type Markup } from './markup.ts'
+import { csrfField } from './parts.ts'
+import type { Visit } from './visit.ts'
+
+interface Link {
+  readonly path: string
+  readonly name: string
+}
+
+const NAVIGATION: readonly { readonly title: string; readonly links: readonly Link[] }[] = [
+  {
+    title: 'Decisions',
+    links: [
+      { path: '/console', name: 'Overview' },
+      { path: '/console/approvals', name: 'Approvals' },
+      { path: '/console/ledger', name: 'Ledger' },
+    ],
+  },
+  {
+    title: 'Contracts',
+    links: [{ path: '/console/routes', name: 'Routes' }],
+  },
+  {
+    title: 'Operation',
+    links: [
+      { path: '/console/monitoring', name: 'Monitoring' },
+      { path: '/console/break-glass', name: 'Break-glass' },
+    ],
+  },
+]
+
+/** A bracket around a check mark. */
+const MARK = html`<svg viewBox="0 0 20 20" fill="none" stroke="currentColor" stroke-width="2" aria-hidden="true">
+  <path d="M6 2.5H3.5v15H6M14 2.5h2.5v15H14" />
+  <path d="m6.5 10.5 2.5 2.5 4.5-6" />
+</svg>`
+
+/** @param waiting requests that wait for an approval */
+export function framed(visit: Visit, title: string, body: Content, waiting: number, isLive: boolean): Markup {
+  const { visitor, csrf } = visit
+  return document(
+    title,
+    html`<a class="skip" href="#content">Skip to content</a>
+      <div class="frame">
+        <header class="side">
+          <a class="brand" href="/console">${MARK}<span>Preflight</span></a>
+          <nav class="nav" aria-label="Console">${NAVIGATION.map((group) => section(group, visit.path, waiting))}</nav>
+          <div class="who">
+            <strong title="${visitor.audience}">${visitor.name}</strong>
+            <span class="small muted">${visitor.role} · ${visitor.tenant}</span>
+            <form method="post" action="/console/sign-out">
+              ${csrfField(csrf)}<button class="quiet">Sign out</button>
+            </form>
+          </div>
+        </header>
+        <main id="content" tabindex="-1" ${isLive ? html`data-live="1"` : null}>${body}</main>
+      </div>`,
+  )
+}
+
+function section({ title, links }: (typeof NAVIGATION)[number], current: string, waiting: number): Markup {
+  return html`<div>
+    <h2>${title}</h2>
+    <ul>
+      ${links.map(({ path, name }) => {
+        const isCurrent = path === '/console' ? current === path : current === path || current.startsWith(`${path}/`)
+        const count =
+          name === 'Approvals' && waiting > 0
+            ? html`<span class="count">${waiting}<span class="hidden"> waiting</span></span>`
+            : null
+        return html`<li>
+          <a href="${path}" ${isCurrent ? html`aria-current="page"` : null}>${name}${count}</a>
+        </li>`
+      })}
+    </ul>
+  </div>`
+}
+
+/** A page before sign-in. */
+export function gate(title: string, body: Content): Markup {
+  return document(
+    title,
+    html`<main class="gate" id="content">
+      <div class="card">
+        <p class="brand">${MARK}<span>Preflight</span></p>
+        ${body}
+      </div>
+    </main>`,
+  )
+}
+
+function document(title: string, body: Content): Markup {
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="robots" content="noindex" />
+        <title>${title} · Preflight</title>
+        <link rel="icon" href="/console/assets/icon.svg" type="image/svg+xml" />
+        <link rel="stylesheet" href="${STYLE_PATH}" />
+        <script src="${SCRIPT_PATH}" defer></script>
+      </head>
+      <body>
+        ${body}
+      </body>
+    </html>`
+}

@@ -1,0 +1,33 @@
+/** Every page of the console by method and path. */
+import { listApprovals } from './pages/approvals.ts'
+import { decideApproval, showApproval } from './pages/approval.ts'
+import { breakGlass, closeException, openException } from './pages/break-glass.ts'
+import { showDecision } from './pages/decision.ts'
+import { ledger } from './pages/ledger.ts'
+import { monitoring } from './pages/monitoring.ts'
+import { overview } from './pages/overview.ts'
+import { listRoutes, promote, showRoute } from './pages/routes.ts'
+import type { Page } from './visit.ts'
+
+interface PageRow {
+  readonly method: 'GET' | 'POST'
+  /** In the router's notation. */
+  readonly path: string
+  readonly page: Page
+}
+
+export const PAGES: readonly PageRow[] = [
+  { method: 'GET', path: '/console', page: overview },
+  { method: 'GET', path: '/console/approvals', page: listApprovals },
+  { method: 'GET', path: '/console/approvals/:id', page: showApproval },
+  { method: 'POST', path: '/console/approvals/:id', page: decideApproval },
+  { method: 'GET', path: '/console/decisions/:id', page: showDecision },
+  { method: 'GET', path: '/console/ledger', page: ledger },
+  { method: 'GET', path: '/console/routes', page: listRoutes },
+  { method: 'GET', path: '/console/routes/:name', page: showRoute },
+  { method: 'POST', path: '/console/routes/:name', page: promote },
+  { method: 'GET', path: '/console/monitoring', page: monitoring },
+  { method: 'GET', path: '/console/break-glass', page: breakGlass },
+  { method: 'POST', path: '/console/break-glass', page: openException },
+  { method: 'POST', path: '/console/break-glass/:id', page: closeException },
+]

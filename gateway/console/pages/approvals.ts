@@ -1,0 +1,72 @@
+/** The inbox: requests for approval of the tenant, by state, the oldest waiting ones first. */
+import { approvalState } from '../../approvals/request.ts'
+import type { ApprovalRow, ApprovalState } from '../../store/approvals.ts'
+import { html, type Markup } from '../markup.ts'
+import { counted, empty, head, moment, stateBadge, tabs } from '../parts.ts'
+import { message, placeOf, riskBadge, summaryText } from '../subject.ts'
+import type { Page } from '../visit.ts'
+
+const STATES = ['pending', 'granted', 'denied', 'expired'] as const satisfies readonly ApprovalState[]
+const SHOWN = 100
+
+export const listApprovals: Page = async ({ query, visitor, now, deps, path }) => {
+  const state = STATES.find((known) => known === query.get('state')) ?? 'pending'
+  const { tenant } = visitor
+  const before = query.get('before')
+  const rows = await deps.store.approvals.list({ tenant, state, limit: SHOWN, now, ...(before !== null && { before }) })
+  const last = rows.length === SHOWN ? rows.at(-1) : undefined
+  const shown = state === 'pending' ? rows.toSorted((a, b) => a.expiresAt - b.expiresAt) : rows
+  const body = html`${head({ title: 'Approvals', lede: 'Changes that the policy lets a person decide.' })}
+    <section aria-label="Requests">
+      ${tabs('State', path, 'state', state === 'pending' ? '' : state, [
+        ['', 'Waiting'],
+        ['granted', 'Granted'],
+        ['denied', 'Denied'],
+        ['expired', 'Expired'],
+      ])}
+      ${
+        rows.length === 0
+          ? empty(...EMPTY_STATES[state])
+          : html`<ul class="card list">
+              ${shown.map((row) => html`<li>${entry(row, now)}</li>`)}
+            </ul>`
+      }
+      ${
+        last === undefined
+          ? null
+          : html`<p><a href="/console/approvals?state=${state}&amp;before=${last.approvalId}">Older requests</a></p>`
+      }
+    </section>`
+  return { kind: 'page', title: 'Approvals', isLive: true, body }
+}
+
+const EMPTY_STATES: Readonly<Record<ApprovalState, readonly [string, string]>> = {
+  pending: ['Nothing waits for a decision', 'A request appears here as soon as the policy asks for an approval.'],
+  granted: ['No granted requests', 'Granted requests stay listed here.'],
+  denied: ['No denied requests', 'Denied requests stay listed here.'],
+  expired: ['No expired requests', 'Requests that nobody decided in time are listed here.'],
+}
+
+export function entry(row: ApprovalRow, now: number): Markup {
+  const { approvalId, summary, requesters, openedAt, expiresAt, result, approvers } = row
+  const state = approvalState(row, now)
+  return html`<a class="entry" href="/console/approvals/${approvalId}">
+    <strong>${placeOf(row)}</strong>
+    <span>${state === 'pending' ? riskBadge(row.riskScore) : stateBadge(state)}</span>
+    <span class="meta">
+      <span>${message(summaryText(summary))}</span>
+    </span>
+    <span class="meta">
+      <span>asked ${moment(openedAt, now)}</span>
+      ${
+        state === 'pending'
+          ? html`<span>expires ${moment(expiresAt, now)}</span>`
+          : result === null
+            ? null
+            : html`<span>decided ${moment(result.at, now)} by ${result.by}</span>`
+      }
+      ${requesters.length > 0 ? html`<span>${counted(requesters.length, 'requester')}</span>` : null}
+      ${approvers.length > 0 ? html`<span>for ${approvers.flat().join(', ')}</span>` : null}
+    </span>
+  </a>`
+}

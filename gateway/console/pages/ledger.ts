@@ -1,0 +1,187 @@
+/** Search in the ledger: decisions, or calls, by every filter that the API has, page by page. */
+import { DECISIONS } from '../../../engine/base.ts'
+import { EFFECTS } from '../../store/calls.ts'
+import { html, type Content, type Markup } from '../markup.ts'
+import { decisionBadge, DECISION_WORDS, empty, head, moment, notice, stateBadge, table, tabs } from '../parts.ts'
+import { placeOf } from '../subject.ts'
+import type { Page, Visit } from '../visit.ts'
+
+const SHOWN = 50
+
+export const ledger: Page = async (visit) => {
+  const isCalls = visit.query.get('records') === 'calls'
+  const { rows, older, problem } = isCalls ? await callRows(visit) : await decisionRows(visit)
+  const body = html`${head({ title: 'Ledger', lede: 'Every decision and every call, newest first. Nothing here is ever changed.' })}
+    <section aria-label="Search">
+      ${tabs('Records', visit.path, 'records', isCalls ? 'calls' : '', [
+        ['', 'Decisions'],
+        ['calls', 'Calls'],
+      ])}
+      ${filters(visit, isCalls)} ${problem === null ? null : notice('bad', problem)}
+      ${rows ?? empty('Nothing matches', 'Remove a filter, or widen the time.')}
+      ${older === null ? null : html`<p><a href="${older}">Older entries</a></p>`}
+    </section>`
+  return { kind: 'page', title: 'Ledger', body }
+}
+
+interface Found {
+  readonly rows: Markup | null
+  /** Address of the next page. */
+  readonly older: string | null
+  readonly problem: string | null
+}
+
+async function decisionRows(visit: Visit): Promise<Found> {
+  const { query, visitor, deps, now } = visit
+  const decision = DECISIONS.find((known) => known === query.get('decision'))
+  const { filter, problem } = filterOf(query, ['repository', 'operation', 'environment', 'route'])
+  const rows = await deps.store.decisions.list({
+    tenant: visitor.tenant,
+    limit: SHOWN,
+    ...filter,
+    ...(decision !== undefined && { decision }),
+  })
+  const last = rows.length === SHOWN ? rows.at(-1) : undefined
+  return {
+    problem,
+    older: last === undefined ? null : addressOf(visit, { before: String(last.sequence) }),
+    rows:
+      rows.length === 0
+        ? null
+        : table({
+            caption: 'Decisions',
+            columns: [
+              ['Decision', 'tight'],
+              ['What', ''],
+              ['Route', ''],
+              ['Receipt', 'tight'],
+              ['When', 'tight'],
+            ],
+            rows: rows.map((row) => [
+              decisionBadge(row.decision),
+              html`<a href="/console/decisions/${row.decisionId}">${placeOf(row)}</a>`,
+              row.route ?? 'API',
+              stateBadge(row.receiptState),
+              moment(row.evaluatedAt, now),
+            ]),
+          }),
+  }
+}
+
+async function callRows(visit: Visit): Promise<Found> {
+  const { query, visitor, deps, now } = visit
+  const effect = EFFECTS.find((known) => known === query.get('effect'))
+  const { filter, problem } = filterOf(query, ['route', 'correlationId'])
+  const page = await deps.store.calls.list({
+    tenant: visitor.tenant,
+    limit: SHOWN,
+    ...filter,
+    ...(effect !== undefined && { effect }),
+  })
+  return {
+    problem,
+    older: page.next === null ? null : addressOf(visit, { before: String(page.next) }),
+    rows:
+      page.rows.length === 0
+        ? null
+        : table({
+            caption: 'Calls',
+            columns: [
+              ['Outcome', 'tight'],
+              ['Call', ''],
+              ['Route', ''],
+              ['When', 'tight'],
+            ],
+            rows: page.rows.map(({ effect: what, decisionId, action, route, at, violations }) => [
+              what ?? '',
+              html`${decisionId === null ? html`<code>${action}</code>` : html`<a href="/console/decisions/${decisionId}"><code>${action}</code></a>`}
+              ${violations === null ? null : html`<p class="muted small">${violations.slice(0, 3).map(({ where, message }) => html`${where}: ${message} `)}</p>`}`,
+              route,
+              moment(at, now),
+            ]),
+          }),
+  }
+}
+
+type TextFilter = 'repository' | 'operation' | 'environment' | 'route' | 'correlationId'
+
+function filterOf<Name extends TextFilter>(query: URLSearchParams, names: readonly Name[]) {
+  const texts: Partial<Record<Name, string>> = {}
+  for (const name of names) {
+    const value = (query.get(name) ?? '').trim().slice(0, 300)
+    if (value !== '') texts[name] = value
+  }
+  const from = instantOf(query.get('from'))
+  const to = instantOf(query.get('to'))
+  const before = Number(query.get('before') ?? Number.NaN)
+  const isWrong = from !== null && to !== null && from >= to
+  return {
+    problem: isWrong ? 'The start of the time must be before its end.' : null,
+    filter: {
+      ...texts,
+      ...(from !== null && !isWrong && { from }),
+      ...(to !== null && !isWrong && { to }),
+      ...(Number.isSafeInteger(before) && before > 0 && { before }),
+    },
+  }
+}
+
+/** Fields of the browser have no zone: they are UTC here, as everywhere in the ledger. */
+function instantOf(text: string | null): number | null {
+  if (text === null || !/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2})?$/.test(text)) return null
+  const at = Date.parse(`${text}Z`)
+  return Number.isNaN(at) ? null : at
+}
+
+function addressOf({ path, query }: Visit, further: Readonly<Record<string, string>>): string {
+  const next = new URLSearchParams(query)
+  for (const [name, value] of Object.entries(further)) next.set(name, value)
+  return `${path}?${next.toString()}`
+}
+
+function filters({ query, path }: Visit, isCalls: boolean): Markup {
+  const field = (name: TextFilter, label: string) =>
+    html`<label>${label}<input name="${name}" value="${query.get(name) ?? ''}" maxlength="300" /></label>`
+  const time = (name: 'from' | 'to', label: string) =>
+    html`<label>${label}<input type="datetime-local" name="${name}" value="${query.get(name) ?? ''}" /></label>`
+  return html`<form class="filters" method="get" action="${path}">
+    ${
+      isCalls
+        ? html`<input type="hidden" name="records" value="calls" />${choice(
+              'effect',
+              'Outcome',
+              query,
+              EFFECTS.map((effect) => [effect, effect]),
+            )}
+            ${field('correlationId', 'Correlation')}`
+        : html`${choice(
+            'decision',
+            'Decision',
+            query,
+            DECISIONS.map((decision) => [decision, DECISION_WORDS[decision].text]),
+          )}
+          ${field('operation', 'Operation')} ${field('repository', 'Repository')} ${field('environment', 'Environment')}`
+    }
+    ${field('route', 'Route')} ${time('from', 'From (UTC)')} ${time('to', 'To (UTC)')}
+    <button>Search</button>
+  </form>`
+}
+
+function choice(
+  name: string,
+  label: string,
+  query: URLSearchParams,
+  choices: readonly (readonly [value: string, text: string])[],
+): Content {
+  const current = query.get(name) ?? ''
+  return html`<label
+    >${label}<select name="${name}">
+      <option value="">any</option>
+      ${choices.map(([value, text]) =>
+        value === current
+          ? html`<option value="${value}" selected>${text}</option>`
+          : html`<option value="${value}">${text}</option>`,
+      )}
+    </select></label
+  >`
+}

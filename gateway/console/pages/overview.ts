@@ -1,0 +1,192 @@
+/** The first page: what waits, what was stopped and what drifted in the last day, by hour and by route. */
+import { DECISIONS } from '../../../engine/base.ts'
+import type { Decision } from '../../../engine/internal.ts'
+import type { StoredDecision } from '../../store/decisions.ts'
+import { html, type Content, type Markup } from '../markup.ts'
+import { decisionBadge, DECISION_WORDS, empty, head, moment, table } from '../parts.ts'
+import { seenRoutes } from '../seen.ts'
+import { placeOf } from '../subject.ts'
+import type { Page, Visit } from '../visit.ts'
+import { entry } from './approvals.ts'
+
+const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+const PAGE = 500
+/** More decisions than this are not counted one by one for a page. */
+const MOST_COUNTED = 5000
+
+export const overview: Page = async (visit) => {
+  const { visitor, now, deps } = visit
+  const { tenant } = visitor
+  const [waiting, recent, exceptions, drifted, views] = await Promise.all([
+    deps.store.approvals.list({ tenant, state: 'pending', limit: 100, now }),
+    decisionsSince(visit, now - DAY_MS),
+    deps.store.breakGlass.list({ openAt: now, limit: 100 }),
+    deps.store.calls.list({ tenant, effect: 'drifted', from: now - DAY_MS, limit: 100 }),
+    deps.baselines.list(),
+  ])
+  const candidates = seenRoutes(views, visit).filter(({ candidate }) => candidate !== null)
+  const stopped = recent.rows.filter(({ decision }) => decision === 'BLOCK')
+  const open = tenant === 'local' ? exceptions.length : 0
+  const body = html`${head({ title: 'Overview' })}
+    <div class="tiles">
+      ${tile('Waiting for approval', String(waiting.length), '/console/approvals', waiting.length > 0 ? 'ask' : '')}
+      ${tile('Stopped, last day', String(stopped.length), '/console/ledger?decision=BLOCK', stopped.length > 0 ? 'alert' : '')}
+      ${tile('Answers that drifted', `${drifted.rows.length}${drifted.next === null ? '' : '+'}`, '/console/ledger?records=calls&effect=drifted', '')}
+      ${tile('Changed contracts', String(candidates.length), '/console/routes', candidates.length > 0 ? 'ask' : '')}
+      ${tile('Break-glass open', String(open), '/console/break-glass', open > 0 ? 'alert' : '')}
+    </div>
+    <section aria-labelledby="waiting">
+      <div class="title">
+        <h2 id="waiting">Waiting for a decision</h2>
+        ${waiting.length > 5 ? html`<a href="/console/approvals">All ${waiting.length}</a>` : null}
+      </div>
+      ${
+        waiting.length === 0
+          ? empty('Nothing waits for a decision', 'A request appears here as soon as the policy asks for an approval.')
+          : html`<ul class="card list">
+              ${waiting
+                .toSorted((a, b) => a.expiresAt - b.expiresAt)
+                .slice(0, 5)
+                .map((row) => html`<li>${entry(row, now)}</li>`)}
+            </ul>`
+      }
+    </section>
+    <section aria-labelledby="day">
+      <h2 id="day">
+        Decisions of the last
+        day${recent.isWhole ? null : html` <span class="muted small">(the newest ${MOST_COUNTED.toLocaleString('en')})</span>`}
+      </h2>
+      ${
+        recent.rows.length === 0
+          ? empty(
+              'No decisions yet',
+              html`Send a call through a route, or ask with <code>POST /api/v1/preflight</code>.`,
+            )
+          : html`<div class="card pad stack">${legend(recent.rows)} ${chart(recent.rows, now)}</div>
+              ${byRoute(recent.rows)}`
+      }
+    </section>
+    ${
+      stopped.length === 0
+        ? null
+        : html`<section aria-labelledby="stopped">
+            <h2 id="stopped">Stopped last</h2>
+            ${table({
+              caption: 'Stopped last',
+              columns: [
+                ['Decision', 'tight'],
+                ['What', ''],
+                ['Route', ''],
+                ['When', 'tight'],
+              ],
+              rows: stopped
+                .slice(0, 6)
+                .map((row) => [
+                  decisionBadge(row.decision),
+                  html`<a href="/console/decisions/${row.decisionId}">${placeOf(row)}</a>`,
+                  row.route ?? 'API',
+                  moment(row.evaluatedAt, now),
+                ]),
+            })}
+          </section>`
+    }`
+  return { kind: 'page', title: 'Overview', isLive: true, body }
+}
+
+async function decisionsSince(
+  { visitor, deps }: Visit,
+  from: number,
+): Promise<{ readonly rows: readonly StoredDecision[]; readonly isWhole: boolean }> {
+  const rows: StoredDecision[] = []
+  for (;;) {
+    const before = rows.at(-1)?.sequence
+    const page = await deps.store.decisions.list({
+      tenant: visitor.tenant,
+      from,
+      limit: PAGE,
+      ...(before !== undefined && { before }),
+    })
+    rows.push(...page)
+    if (page.length < PAGE) return { rows, isWhole: true }
+    if (rows.length >= MOST_COUNTED) return { rows, isWhole: false }
+  }
+}
+
+function tile(label: string, value: string, path: string, tone: '' | 'ask' | 'alert'): Markup {
+  return html`<a class="tile" href="${path}"
+    ><span class="label">${label}</span><span class="value ${tone}">${value}</span></a
+  >`
+}
+
+const TONES: Readonly<Record<Decision, string>> = { ALLOW: 'good', WARN: 'warn', REQUIRE_APPROVAL: 'ask', BLOCK: 'bad' }
+
+function countOf(rows: readonly StoredDecision[], decision: Decision): number {
+  return rows.filter((row) => row.decision === decision).length
+}
+
+function legend(rows: readonly StoredDecision[]): Markup {
+  return html`<div class="legend">
+    ${DECISIONS.map(
+      (decision) =>
+        html`<span
+          ><svg viewBox="0 0 10 10" aria-hidden="true">
+            <rect class="bar-${TONES[decision]}" width="10" height="10" rx="2" /></svg
+          >${DECISION_WORDS[decision].text} ${countOf(rows, decision)}</span
+        >`,
+    )}
+  </div>`
+}
+
+const HOURS = 24
+const HEIGHT = 100
+
+/** One bar an hour, stacked by decision. */
+function chart(rows: readonly StoredDecision[], now: number): Markup {
+  const hours = Array.from({ length: HOURS }, (_, hour) => {
+    const from = now - (HOURS - hour) * HOUR_MS
+    return rows.filter(({ evaluatedAt }) => evaluatedAt >= from && evaluatedAt < from + HOUR_MS)
+  })
+  const most = Math.max(1, ...hours.map((hour) => hour.length))
+  const bars = hours.map((hour, index) => {
+    let top = HEIGHT
+    return DECISIONS.map((decision) => {
+      const count = countOf(hour, decision)
+      if (count === 0) return null
+      const height = Math.max(1.5, (count / most) * HEIGHT)
+      top -= height
+      return html`<rect
+        class="bar-${TONES[decision]}"
+        x="${index * 10 + 1}"
+        y="${Math.max(0, top)}"
+        width="8"
+        height="${height}"
+      />`
+    })
+  })
+  return html`<figure>
+    <svg
+      class="chart"
+      viewBox="0 0 ${HOURS * 10} ${HEIGHT}"
+      preserveAspectRatio="none"
+      role="img"
+      aria-label="Decisions by hour; ${rows.length} in all, at most ${most} in an hour"
+    >
+      ${bars}
+    </svg>
+    <figcaption class="axis"><span>24 hours ago</span><span>12 hours ago</span><span>now</span></figcaption>
+  </figure>`
+}
+
+function byRoute(rows: readonly StoredDecision[]): Content {
+  const routes = Map.groupBy(rows, ({ route }) => route ?? 'API')
+  const sorted = [...routes].toSorted(([, a], [, b]) => b.length - a.length).slice(0, 12)
+  return table({
+    caption: 'Decisions by route',
+    columns: [['Route', ''], ...DECISIONS.map((decision) => [DECISION_WORDS[decision].text, 'number'] as const)],
+    rows: sorted.map(([route, found]) => [
+      route === 'API' ? route : html`<a href="/console/ledger?route=${encodeURIComponent(route)}">${route}</a>`,
+      ...DECISIONS.map((decision) => countOf(found, decision).toLocaleString('en')),
+    ]),
+  })
+}

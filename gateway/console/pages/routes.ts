@@ -1,0 +1,168 @@
+/** Routes and their baselines; one route with its candidate side by side, and the promotion of a reviewed contract. */
+import { countFindings, lookupTable } from '../../../engine/base.ts'
+import type { BaselineView } from '../../baselines/baselines.ts'
+import { changeOf } from '../../baselines/promotion.ts'
+import { GatewayError } from '../../errors/errors.ts'
+import { seesRoute } from '../../api/visibility.ts'
+import { contractText, sideBySide } from '../side-by-side.ts'
+import { plainFindings } from '../findings.ts'
+import { html, type Content, type Markup } from '../markup.ts'
+import { holders, personName } from '../people.ts'
+import { badge, csrfField, empty, facts, head, moment, notice, shortDigest, table } from '../parts.ts'
+import { seenRoutes } from '../seen.ts'
+import type { Page, Visit } from '../visit.ts'
+
+const SOURCES: Readonly<Record<string, string>> = lookupTable({
+  file: 'a file of the configuration',
+  url: 'an address of the configuration',
+  git: 'a git revision',
+  first_use: 'the first call',
+  promotion: 'a promotion',
+})
+
+export const listRoutes: Page = async (visit) => {
+  const { deps, now, settings, visitor } = visit
+  const views = seenRoutes(await deps.baselines.list(), visit)
+  const unseen = settings.config.routes.filter(
+    ({ name }) =>
+      seesRoute(name, visitor, settings.config.routes) &&
+      !views.some(({ baseline }) => baseline.route.split('/', 1)[0] === name),
+  )
+  const body = html`${head({ title: 'Routes', lede: 'The contract that calls of each route are compared with, and what its upstream offers now.' })}
+  ${
+    views.length + unseen.length === 0
+      ? empty('No routes', html`Add a route to the configuration: see <code>routes</code>.`)
+      : table({
+          caption: 'Routes',
+          columns: [
+            ['Route', ''],
+            ['State', 'tight'],
+            ['Contract', 'tight'],
+            ['Baseline', 'tight'],
+            ['Since', 'tight'],
+          ],
+          rows: [
+            ...views.map(({ baseline, candidate }) => [
+              html`<a href="/console/routes/${encodeURIComponent(baseline.route)}">${baseline.route}</a>`,
+              candidate === null ? badge('Unchanged', 'good') : badge('Changed', 'ask'),
+              baseline.type,
+              shortDigest(baseline.digest),
+              moment(baseline.setAt, now),
+            ]),
+            ...unseen.map(({ name, protocol }) => [name, badge('No call yet', 'none'), protocol, '', '']),
+          ],
+        })
+  }`
+  return { kind: 'page', title: 'Routes', isLive: true, body }
+}
+
+export const showRoute: Page = async (visit) => {
+  const { deps, now, visitor, query } = visit
+  const name = visit.params['name'] ?? ''
+  const view = await viewOf(visit, name)
+  const { baseline, candidate } = view
+  const names = await holders(visitor.tenant, deps.store)
+  const body = html`${head({
+      title: name,
+      parent: ['/console/routes', 'Routes'],
+      badges: [candidate === null ? badge('Unchanged', 'good') : badge('Changed', 'ask')],
+    })}
+    ${query.has('done') ? notice('good', 'The reviewed contract is the baseline now.') : null}
+    <div class="split">
+      <div class="stack">${candidate === null ? contract(view) : await review(visit, view)}</div>
+      <aside class="rail" aria-label="Baseline">
+        ${candidate === null ? null : promoteForm(visit, name, candidate.digest)}
+        <div class="card pad">
+          ${facts([
+            ['Baseline', shortDigest(baseline.digest)],
+            ['Kind', baseline.type],
+            ['Set by', personName(baseline.setBy, names)],
+            ['From', SOURCES[baseline.source] ?? baseline.source],
+            ['Since', moment(baseline.setAt, now)],
+            ['Candidate', candidate === null ? null : shortDigest(candidate.digest)],
+            ['First seen', candidate === null ? null : moment(candidate.seenAt, now)],
+          ])}
+        </div>
+      </aside>
+    </div>`
+  return { kind: 'page', title: name, body }
+}
+
+async function viewOf({ deps, visitor, settings }: Visit, name: string): Promise<BaselineView> {
+  const isSeen = seesRoute(name, visitor, settings.config.routes)
+  const view = isSeen ? await deps.baselines.view(name) : null
+  if (view === null) throw new GatewayError('NOT_FOUND', 'This route has no baseline yet.')
+  return view
+}
+
+function contract({ baseline }: BaselineView): Markup {
+  return html`<section aria-labelledby="contract">
+    <h2 id="contract">The contract</h2>
+    <p class="muted">The upstream offers the baseline. Calls are judged against this text.</p>
+    <pre class="card" tabindex="0">${contractText(baseline.content)}</pre>
+  </section>`
+}
+
+async function review({ deps }: Visit, { baseline, candidate }: BaselineView): Promise<Content> {
+  if (candidate === null) return null
+  const comparison = await deps.flow.compare(changeOf(baseline.route, baseline, candidate), {})
+  const found = comparison.ok
+    ? html`<p class="legend">
+          ${(['breaking', 'dangerous', 'info'] as const).map(
+            (level) => html`<span>${countFindings(comparison.value.groups, level)} ${level}</span>`,
+          )}
+        </p>
+        ${plainFindings(comparison.value.groups)}`
+    : notice('bad', `The two contracts cannot be compared: ${comparison.problem.message}`)
+  return html`<section aria-labelledby="findings">
+      <h2 id="findings">What the change means</h2>
+      ${found}
+    </section>
+    <section aria-labelledby="texts">
+      <h2 id="texts">The texts side by side</h2>
+      ${sideBySide(baseline.content, candidate.content)}
+    </section>`
+}
+
+function promoteForm({ csrf, visitor }: Visit, name: string, digest: string): Markup {
+  if (visitor.role === 'agent') return notice('info', 'Your role may read this. An approver promotes a contract.')
+  return html`<form class="card pad" method="post" action="/console/routes/${encodeURIComponent(name)}">
+    ${csrfField(csrf)}
+    <input type="hidden" name="digest" value="${digest}" />
+    <h2>Accept the change</h2>
+    <p class="hint">
+      The contract on the right becomes the baseline of all calls. The policy decides whether that needs an approval;
+      then this is one.
+    </p>
+    <label
+      >Reason
+      <textarea name="comment" maxlength="1000"></textarea>
+      <span class="hint">Required where the policy asks for an approval.</span>
+    </label>
+    <label
+      >Only these parts
+      <input name="only" maxlength="4000" placeholder="tool:search, operation:getOrder" />
+      <span class="hint">Separated by commas. Empty: all of it.</span>
+    </label>
+    <button class="primary">Promote ${digest.replace('sha256:', '').slice(0, 12)}</button>
+  </form>`
+}
+
+export const promote: Page = async (visit) => {
+  const { params, form, visitor, deps } = visit
+  if (visitor.role === 'agent') throw new GatewayError('FORBIDDEN', 'Your role may not promote contracts.')
+  const name = params['name'] ?? ''
+  await viewOf(visit, name)
+  const only = (form.get('only') ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+  const acceptor = { by: visitor.audience, groups: visitor.groups, comment: (form.get('comment') ?? '').slice(0, 1000) }
+  const row = await deps.baselines.promote(name, form.get('digest') ?? '', acceptor, only)
+  deps.wordGiven()
+  deps.logger.info(
+    { event: 'baseline.promoted', route: name, digest: row.digest, by: acceptor.by },
+    'baseline promoted',
+  )
+  return { kind: 'redirect', to: `/console/routes/${encodeURIComponent(name)}?done=1` }
+}

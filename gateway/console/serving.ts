@@ -1,0 +1,199 @@
+/** Serves the console: who is signed in, which page it is, whether a form may be taken, and the headers of every answer. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import findMyWay from 'find-my-way'
+import { refuseForeignPages } from '../api/origin.ts'
+import { createMinuteRate } from '../api/quota.ts'
+import { hashApiKey } from '../callers/api-keys.ts'
+import { GatewayError } from '../errors/errors.ts'
+import { discardRest } from '../network/discard-body.ts'
+import { ASSETS } from './assets.ts'
+import { createChanges } from './changes.ts'
+import { readForm, requireOwnForm } from './forms.ts'
+import { framed } from './layout.ts'
+import { html } from './markup.ts'
+import { PAGES } from './pages.ts'
+import { head, notice } from './parts.ts'
+import { createSessions, END_OF_SESSION, type Session, type Sessions } from './session.ts'
+import { nextPath, signInPage, type SignInProblem } from './sign-in.ts'
+import type { ConsoleDeps, Page, Reply, Visit, Visitor } from './visit.ts'
+
+export interface Serving {
+  serve(request: IncomingMessage, response: ServerResponse): Promise<void>
+  close(): void
+}
+
+const HEADERS = {
+  'Content-Security-Policy':
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  // With no-referrer, browsers would send forms with the origin null.
+  'Referrer-Policy': 'same-origin',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cache-Control': 'no-store',
+}
+
+/** Sign-ins that can be tried in a minute, by everybody together. */
+const SIGN_INS_PER_MINUTE = 60
+
+interface Inner extends ConsoleDeps {
+  readonly sessions: Sessions
+  readonly router: ReturnType<typeof routerOf>
+  readonly rate: ReturnType<typeof createMinuteRate>
+  readonly changes: ReturnType<typeof createChanges>
+}
+
+export function createServing(deps: ConsoleDeps): Serving {
+  const changes = createChanges(deps)
+  const inner: Inner = {
+    ...deps,
+    sessions: createSessions(deps.store),
+    router: routerOf(),
+    rate: createMinuteRate(),
+    changes,
+  }
+  return { serve: (request, response) => serve(request, response, inner), close: () => changes.close() }
+}
+
+function routerOf() {
+  const router = findMyWay({ ignoreTrailingSlash: true })
+  for (const { method, path, page } of PAGES) router.on(method, path, () => {}, { page })
+  return router
+}
+
+async function serve(request: IncomingMessage, response: ServerResponse, inner: Inner): Promise<void> {
+  const url = new URL(request.url ?? '/', 'http://console.invalid')
+  const started = performance.now()
+  try {
+    refuseForeignPages(request, inner.settings().config.public_url)
+    await answer(request, response, url, inner)
+  } catch (error) {
+    const refusal = error instanceof GatewayError ? error : new GatewayError('INTERNAL', undefined, { cause: error })
+    if (refusal.status >= 500)
+      inner.logger.error({ event: 'console.request_failed', err: refusal.cause ?? refusal }, 'console request failed')
+    if (response.headersSent) response.destroy()
+    else send(response, refusal.status, 'text/plain; charset=utf-8', `${refusal.message}\n`)
+  }
+  discardRest(request)
+  const status = String(response.statusCode)
+  inner.metrics.count('preflight_api_requests_total', { endpoint: '/console', status })
+  inner.metrics.observe('preflight_api_request_seconds', { endpoint: '/console' }, (performance.now() - started) / 1000)
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse, url: URL, inner: Inner): Promise<void> {
+  const { method = 'GET' } = request
+  const asset = ASSETS.get(url.pathname)
+  if (asset !== undefined)
+    return send(response, 200, asset.type, asset.text, { 'Cache-Control': 'public, max-age=31536000, immutable' })
+  const now = inner.now()
+  const session = await inner.sessions.read(request.headers, now)
+  const visitor = session === null ? null : await visitorOf(session, inner)
+  const form = method === 'POST' ? await readForm(request, response, inner, session !== null) : new URLSearchParams()
+  if (method === 'POST') requireOwnForm(request, inner.settings().config.public_url)
+  if (url.pathname === '/console/sign-in') return signIn({ method, url, form, visitor, response, now }, inner)
+  if (session === null || visitor === null) return toSignIn(response, url)
+  if (method === 'POST' && !inner.sessions.isOwn(form.get('csrf'), session))
+    throw new GatewayError('FORBIDDEN', 'The form is too old. Go back, load the page again and repeat.')
+  if (url.pathname === '/console/sign-out' && method === 'POST')
+    return redirect(response, '/console/sign-in', { 'Set-Cookie': END_OF_SESSION })
+  if (url.pathname === '/console/events') return inner.changes.stream(response, HEADERS, visitor.tenant)
+  const found = method === 'GET' || method === 'POST' ? inner.router.find(method, url.pathname) : null
+  const visit: Visit = {
+    visitor,
+    csrf: session.csrf,
+    path: url.pathname,
+    query: url.searchParams,
+    params: found?.params ?? {},
+    form,
+    settings: inner.settings(),
+    now,
+    deps: inner,
+  }
+  const stored: unknown = found?.store
+  await reply(visit, pageIn(stored) ?? notFound, response)
+}
+
+function pageIn(stored: unknown): Page | null {
+  return (
+    PAGES.find(({ page }) => typeof stored === 'object' && stored !== null && 'page' in stored && stored.page === page)
+      ?.page ?? null
+  )
+}
+
+const notFound: Page = () => Promise.reject(new GatewayError('NOT_FOUND', 'There is no such page.'))
+
+/** A refusal is shown inside the frame, so that the person can go on. */
+async function reply(visit: Visit, page: Page, response: ServerResponse): Promise<void> {
+  let made: Reply
+  try {
+    made = await page(visit)
+  } catch (error) {
+    if (!(error instanceof GatewayError) || error.status >= 500) throw error
+    const details = error.details.map(({ message }) => html`<p>${message}</p>`)
+    const body = html`${head({ title: error.status === 404 ? 'Not found' : 'This was not done' })}
+      ${notice('bad', [html`<p>${error.message}</p>`, details])}
+      <p><a href="${visit.path.replace(/\/[^/]*$/, '') || '/console'}">Back</a></p>`
+    made = { kind: 'page', status: error.status, title: 'Not done', body }
+  }
+  if (made.kind === 'redirect') return redirect(response, made.to)
+  const { tenant } = visit.visitor
+  const waiting = await visit.deps.store.approvals.list({ tenant, state: 'pending', limit: 100, now: visit.now })
+  const text = framed(visit, made.title, made.body, waiting.length, made.isLive ?? false).toString()
+  send(response, made.status ?? 200, 'text/html; charset=utf-8', text)
+}
+
+interface SignIn {
+  readonly method: string
+  readonly url: URL
+  readonly form: URLSearchParams
+  readonly visitor: Visitor | null
+  readonly response: ServerResponse
+  readonly now: number
+}
+
+async function signIn({ method, url, form, visitor, response, now }: SignIn, inner: Inner): Promise<void> {
+  const show = (problem: SignInProblem | null, next: string, status: number) =>
+    send(response, status, 'text/html; charset=utf-8', signInPage(problem, next).toString())
+  if (method !== 'POST') {
+    const next = nextPath(url.searchParams.get('next'))
+    if (visitor !== null) return redirect(response, next)
+    // The cookie was set a moment ago and did not come back.
+    return show(url.searchParams.has('done') ? 'cookie' : null, next, 200)
+  }
+  inner.rate.take('sign-in', SIGN_INS_PER_MINUTE, now)
+  const next = nextPath(form.get('next'))
+  const hash = hashApiKey((form.get('key') ?? '').trim())
+  const key = await inner.store.apiKeys.byHash(hash)
+  if (key === null || key.revokedAt !== null) return show('unknown', next, 401)
+  if (key.role === 'agent') return show('role', next, 403)
+  const { cookie } = await inner.sessions.open(hash, now, inner.settings().config.console.session)
+  inner.logger.info({ event: 'console.signed_in', by: key.audience }, 'signed in to the console')
+  redirect(response, `/console/sign-in?done=1&next=${encodeURIComponent(next)}`, { 'Set-Cookie': cookie })
+}
+
+async function visitorOf({ key }: Session, { store }: Pick<ConsoleDeps, 'store'>): Promise<Visitor | null> {
+  const row = await store.apiKeys.byHash(key)
+  return row === null || row.revokedAt !== null || row.role === 'agent' ? null : row
+}
+
+function toSignIn(response: ServerResponse, url: URL): void {
+  const next = nextPath(url.pathname + url.search)
+  redirect(response, `/console/sign-in${next === '/console' ? '' : `?next=${encodeURIComponent(next)}`}`)
+}
+
+function redirect(response: ServerResponse, to: string, headers: Readonly<Record<string, string>> = {}): void {
+  response.writeHead(303, { ...HEADERS, ...headers, Location: to, 'Content-Length': 0 })
+  response.end()
+}
+
+function send(
+  response: ServerResponse,
+  status: number,
+  type: string,
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const bytes = Buffer.from(text)
+  response.writeHead(status, { ...HEADERS, ...headers, 'Content-Type': type, 'Content-Length': bytes.length })
+  response.end(bytes)
+}

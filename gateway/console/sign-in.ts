@@ -1,0 +1,45 @@
+/** The page of the sign-in, and the address that a person goes to afterwards. */
+import { gate } from './layout.ts'
+import { html, type Markup } from './markup.ts'
+import { notice } from './parts.ts'
+
+const PROBLEMS = {
+  unknown: 'This key is not known here, or it was revoked.',
+  role: 'A key of the role "agent" cannot be used here. Ask for a key of a person.',
+  cookie:
+    'The browser did not keep the session. Open the console over HTTPS, or on localhost: its cookie is refused elsewhere.',
+} as const
+export type SignInProblem = keyof typeof PROBLEMS
+
+export function signInPage(problem: SignInProblem | null, next: string): Markup {
+  return gate(
+    'Sign in',
+    html`<div class="stack">
+        <h1>Sign in</h1>
+        ${problem === null ? null : notice('bad', PROBLEMS[problem])}
+      </div>
+      <form method="post" action="/console/sign-in">
+        <input type="hidden" name="next" value="${next}" />
+        <label
+          >API key
+          <input
+            type="password"
+            name="key"
+            required
+            autofocus
+            autocomplete="current-password"
+            spellcheck="false"
+            maxlength="512"
+          />
+          <span class="hint">The key of an approver or admin. Create one with <code>preflight keys create</code>.</span>
+        </label>
+        <button class="primary">Sign in</button>
+      </form>`,
+  )
+}
+
+/** A path of the console and nothing else: a link must not lead away after the sign-in. */
+export function nextPath(given: string | null): string {
+  if (given === null || !/^\/console(?:[/?]|$)/.test(given) || given.startsWith('/console/sign-')) return '/console'
+  return /^[!-[\]-~]{1,2000}$/.test(given) ? given : '/console'
+}

@@ -1,0 +1,54 @@
+/** How a request or decision is named for people, and how high its risk is. */
+import { lookupTable } from '../../engine/base.ts'
+import { html, type Content, type Markup } from './markup.ts'
+import { badge } from './parts.ts'
+
+interface Place {
+  readonly operation: string | null
+  readonly environment: string | null
+  readonly repository: string | null
+  readonly targetId?: string | null
+  readonly pullRequest?: string | null
+  readonly route: string | null
+}
+
+const OPERATION_WORDS: Readonly<Record<string, string>> = lookupTable({ tool_call: 'call' })
+
+/** A summary without the decision at its start: a badge states it. */
+export function summaryText(summary: string): string {
+  return sentence(summary.replace(/^[A-Z_]+: /, ''))
+}
+
+/** With a capital letter at its start. */
+export function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+/** A message with its quoted names as code. */
+export function message(text: string): Content {
+  return sentence(text)
+    .split('`')
+    .map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))
+}
+
+/** `Merge acme/shop #7`, `Call GET /orders → production`. */
+export function placeOf({ operation, environment, repository, targetId, pullRequest, route }: Place): string {
+  const target = targetId?.replace(`${route ?? ''}/`, '') ?? null
+  const what = repository ?? target ?? route ?? 'a change'
+  const request = pullRequest === null || pullRequest === undefined ? '' : ` #${pullRequest}`
+  const verb = operation === null ? 'change' : (OPERATION_WORDS[operation] ?? operation)
+  return `${sentence(verb)} ${what}${request}${environment === null ? '' : ` → ${environment}`}`
+}
+
+export function riskBadge(score: number): Markup {
+  return badge(`Risk ${score}`, score >= 70 ? 'bad' : score >= 40 ? 'warn' : 'none')
+}
+
+/** A bar from 0 to `most`. */
+export function meter(value: number, most: number, tone: 'good' | 'warn' | 'ask' | 'bad'): Markup {
+  const width = most === 0 ? 0 : Math.round((value / most) * 1000) / 10
+  return html`<svg class="meter" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
+    <rect class="track" width="100" height="6" />
+    <rect class="bar-${tone}" width="${width}" height="6" />
+  </svg>`
+}

@@ -1,0 +1,62 @@
+/** One request to the console after sign-in, and what a page answers. */
+import type { Baselines } from '../baselines/baselines.ts'
+import type { BreakGlass } from '../break-glass/break-glass.ts'
+import type { Bodies } from '../listen/bodies.ts'
+import type { Flow } from '../flow/flow.ts'
+import type { ApiConfig } from '../api/settings.ts'
+import type { ApprovalsConfig } from '../approvals/settings.ts'
+import type { CurrentSettingsOf, SettingsOf } from '../settings/current.ts'
+import type { ApiKey } from '../store/api-keys.ts'
+import type { Store } from '../store/store.ts'
+import type { Logger } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import type { Markup } from './markup.ts'
+import type { ConsoleConfig } from './settings.ts'
+
+type ConsoleSettingsInForce = ApiConfig & ApprovalsConfig & ConsoleConfig
+
+export interface ConsoleDeps {
+  readonly settings: CurrentSettingsOf<ConsoleSettingsInForce>
+  readonly store: Store
+  readonly flow: Pick<Flow, 'analyze' | 'compare'>
+  readonly baselines: Pick<Baselines, 'list' | 'view' | 'promote'>
+  readonly breakGlass: Pick<BreakGlass, 'refresh'>
+  readonly bodies: Bodies
+  readonly metrics: Metrics
+  readonly logger: Logger
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+  /** Called after an approval was granted or denied, or an exception opened. */
+  readonly wordGiven: () => void
+}
+
+/** The person, as far as pages need to know. */
+export type Visitor = Pick<ApiKey, 'audience' | 'tenant' | 'name' | 'role' | 'groups'>
+
+export interface Visit {
+  readonly visitor: Visitor
+  /** Goes into each form. */
+  readonly csrf: string
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly params: Readonly<Record<string, string | undefined>>
+  /** The submitted form; empty for GET. */
+  readonly form: URLSearchParams
+  readonly settings: SettingsOf<ConsoleSettingsInForce>
+  /** Milliseconds since the epoch; the same for the whole page. */
+  readonly now: number
+  readonly deps: ConsoleDeps
+}
+
+export type Reply =
+  | {
+      readonly kind: 'page'
+      readonly status?: number
+      readonly title: string
+      /** True: the page follows changes. */
+      readonly isLive?: boolean
+      readonly body: Markup
+    }
+  | { readonly kind: 'redirect'; readonly to: string }
+
+export type Page = (visit: Visit) => Promise<Reply>

@@ -1,0 +1,225 @@
+/**
+ * The verifier at the API server: answers AdmissionReviews of writes with the rules of a Kubernetes route. Uses the same
+ * judge and ledger rows as the proxy. It compares with the object in the review, so it reads nothing from the cluster.
+ */
+import { performance } from 'node:perf_hooks'
+import { ANYBODY, callerOn } from '../callers/proxy-auth.ts'
+import type { Answer } from '../calls/answer.ts'
+import type { Call } from '../calls/call.ts'
+import type { Subject } from '../calls/subject.ts'
+import type { PendingWait } from '../enforce/pending-calls.ts'
+import {
+  enforceCall,
+  type EnforcementResult,
+  type EnforcementDeps,
+  type ForwardResult,
+} from '../enforce/enforcement.ts'
+import { isJsonObject } from '../json/strict-json.ts'
+import type { ListenSettingsInForce } from '../listen/settings.ts'
+import type { JudgedAction, Question } from '../protocols/common/action.ts'
+import { authoredText, contentDigest, contractChange, type Sniff } from '../protocols/kubernetes/change.ts'
+import { isReview } from '../protocols/kubernetes/kinds.ts'
+import { resourceText } from '../protocols/kubernetes/path.ts'
+import { receiptsIn } from '../protocols/kubernetes/receipt-annotations.ts'
+import type { KubernetesRoute } from '../protocols/kubernetes/settings.ts'
+import { refusalStatus } from '../protocols/kubernetes/status.ts'
+import { groundOf, operationOf, targetOf, type WriteGround } from '../protocols/kubernetes/write-ground.ts'
+import type { Observation } from '../telemetry/observation.ts'
+import type { Observer } from '../telemetry/observer.ts'
+import { withTrace } from '../telemetry/trace-context.ts'
+import type { ReviewRequest, ReviewResponse, ReviewStatus } from './review.ts'
+
+export interface AdmissionDeps {
+  readonly settings: () => ListenSettingsInForce
+  readonly pipeline: EnforcementDeps
+  readonly sniff: Sniff
+  readonly observer: Observer
+}
+
+/** Verb of the Kubernetes API by operation; an UPDATE may have been a patch. */
+const VERBS = { CREATE: 'create', UPDATE: 'update', DELETE: 'delete', CONNECT: 'connect' } as const
+
+/** Never rejects because of the content of the review. */
+export async function answerReview(
+  request: ReviewRequest,
+  route: KubernetesRoute,
+  waiting: PendingWait,
+  deps: AdmissionDeps,
+): Promise<ReviewResponse> {
+  const { uid } = request
+  const passed: ReviewResponse = { uid, allowed: true }
+  // The API server changes nothing, so there is nothing to authorize.
+  if (request.isDryRun || isReview(request.path)) return passed
+  if (request.operation === 'CONNECT') return connection(request, route) ?? passed
+  const ground = groundOf(request.path, route.kubernetes)
+  if (ground === null || isUnchanged(request)) return passed
+  if (await holdsNothing(request, ground, deps.sniff)) return passed
+  const observation = deps.observer.begin({ method: 'POST', headers: {}, correlationId: uid })
+  try {
+    return await withTrace(observation.trace, () =>
+      judged(request, ground, callOf(request, route, observation), waiting, deps),
+    )
+  } finally {
+    deps.observer.end(observation)
+  }
+}
+
+async function judged(
+  request: ReviewRequest,
+  ground: WriteGround,
+  call: Call<KubernetesRoute>,
+  waiting: PendingWait,
+  deps: AdmissionDeps,
+): Promise<ReviewResponse> {
+  const { route } = call
+  const startedAt = performance.now()
+  const action = actionOf(request, ground, route, deps.sniff)
+  const result = await enforceCall(call, action, deps.settings(), waiting, deps.pipeline)
+  const seconds = (performance.now() - startedAt) / 1000
+  deps.pipeline.metrics.observe('preflight_admission_seconds', { route: route.name }, seconds)
+  return responseOf(request, result)
+}
+
+/** An object whose kind may hold contracts, and that holds none that changes: without a receipt to ask for, it passes. */
+async function holdsNothing(
+  { path, object, oldObject }: ReviewRequest,
+  ground: WriteGround,
+  sniff: Sniff,
+): Promise<boolean> {
+  if (ground.kind !== 'contracts' || ground.needsReceipt) return false
+  const { artifacts } = await contractChange(path.name ?? '*', oldObject, object, sniff)
+  return artifacts.length === 0
+}
+
+/** Applied again, or written by the API server alone: the author's part is the same. */
+function isUnchanged({ operation, object, oldObject }: ReviewRequest): boolean {
+  return operation === 'UPDATE' && object !== null && authoredText(object) === authoredText(oldObject)
+}
+
+/** A connection has no object that could carry a receipt. Null: it passes. */
+function connection({ uid, path }: ReviewRequest, route: KubernetesRoute): ReviewResponse | null {
+  if (route.kubernetes.streams === 'pass' || route.mode === 'observe') return null
+  const message =
+    `Preflight admits no ${resourceText(path)} here: a connection carries no receipt to the API server. ` +
+    'Connect through the Kubernetes route of the gateway, or set kubernetes.streams: pass.'
+  return { uid, allowed: false, status: { code: 403, reason: 'Forbidden', message } }
+}
+
+/** The uid of the review is the correlation id: the audit log of the API server has it too. */
+function callOf({ uid }: ReviewRequest, route: KubernetesRoute, observation: Observation): Call<KubernetesRoute> {
+  observation.protocol = route.protocol
+  observation.route = route.name
+  const received = { headers: {}, rawHeaders: [] }
+  return {
+    ...received,
+    received,
+    correlationId: uid,
+    observation,
+    caller: callerOn(route, ANYBODY),
+    entrance: 'admission',
+    // An API server waits for seconds, not for an approval.
+    route: { ...route, hold: 0 },
+    origin: route.upstream ?? '',
+    method: 'POST',
+    upstreamPath: '/',
+    body: null,
+  }
+}
+
+function actionOf(request: ReviewRequest, ground: WriteGround, route: KubernetesRoute, sniff: Sniff): JudgedAction {
+  const { path, kind, operation, object, oldObject } = request
+  const verb = VERBS[operation]
+  const name = path.name ?? '*'
+  const subject: Subject = {
+    name: `${verb} ${resourceText(path)} ${path.namespace === null ? name : `${path.namespace}/${name}`}`,
+    target: targetOf(kind, path.namespace, name),
+    scope: null,
+    operation: operation === 'CONNECT' ? 'connect' : operationOf({ path, verb: VERBS[operation] }, ground),
+    ...(route.kubernetes.receipt_binds === 'content' && { place: { head: contentDigest(object ?? oldObject) } }),
+  }
+  return {
+    kind: 'judge',
+    name: subject.name,
+    gather: () => questionsOf(request, ground, subject, sniff),
+    watch: () => null,
+    refuse: (refusal) => refusalStatus(refusal, path, kind),
+  }
+}
+
+async function questionsOf(
+  { path, object, oldObject }: ReviewRequest,
+  ground: WriteGround,
+  subject: Subject,
+  sniff: Sniff,
+): Promise<readonly Question[]> {
+  const metadata = (object ?? oldObject)?.['metadata']
+  const receipts = isJsonObject(metadata) ? receiptsIn(metadata) : []
+  const byReceipt: Question = { subject, ground: { kind: 'receipt' }, receipts }
+  if (ground.kind === 'receipt') return [byReceipt]
+  // A subresource holds another kind than the object that it belongs to.
+  const [before, after] = path.subresource === null ? [oldObject, object] : [null, null]
+  if (ground.kind === 'crd') {
+    const sides = { before: authoredText(before), after: authoredText(after) }
+    const artifact = { id: subject.target, type: 'k8s_crd', ...sides } as const
+    return [{ subject, ground: { kind: 'change_set', artifacts: [artifact], unreadable: [] }, receipts }]
+  }
+  const { artifacts, hasOther } = await contractChange(subject.target, before, after, sniff)
+  const judged: Question = { subject, ground: { kind: 'change_set', artifacts, unreadable: [] }, receipts }
+  if (!hasOther || !ground.needsReceipt) return [judged]
+  return artifacts.length > 0 ? [judged, byReceipt] : [byReceipt]
+}
+
+function responseOf({ uid, path }: ReviewRequest, result: EnforcementResult): ReviewResponse {
+  if (result.kind === 'gone') return { uid, allowed: false, status: GONE }
+  const auditAnnotations = auditOf(result.headers)
+  if (result.kind === 'halt') return { uid, allowed: false, status: statusOf(result.answer), auditAnnotations }
+  const warnings = warningsOf(result, resourceText(path))
+  return { uid, allowed: true, auditAnnotations, ...(warnings.length > 0 && { warnings }) }
+}
+
+const GONE: ReviewStatus = { code: 503, reason: 'ServiceUnavailable', message: 'The API server has disconnected.' }
+
+/** Header of the decision → key of the audit annotation, which the API server prefixes with the name of the webhook. */
+const AUDITED: ReadonlyMap<string, string> = new Map([
+  ['Preflight-Action', 'execution-action'],
+  ['Preflight-Decision-Id', 'decision-id'],
+  ['Preflight-Break-Glass', 'break-glass'],
+  ['X-Correlation-ID', 'correlation-id'],
+])
+
+function auditOf(headers: readonly string[]): Readonly<Record<string, string>> {
+  const pairs = headers.flatMap((name, index) => {
+    const key = index % 2 === 0 ? AUDITED.get(name) : undefined
+    return key === undefined ? [] : [[key, headers[index + 1] ?? ''] as const]
+  })
+  return Object.fromEntries(pairs)
+}
+
+/** Longer warnings are cut off by clients, and many are dropped (AdmissionResponse.warnings). */
+const WARNING_LENGTH = 250
+const MOST_WARNINGS = 5
+
+function warningsOf({ effect, verdicts }: ForwardResult, resource: string): readonly string[] {
+  if (effect === 'observed') return [`preflight observes: this write of ${resource} would have been refused`]
+  if (effect === 'break_glass') return ['preflight: admitted under a break-glass exception']
+  if (effect === 'failed_open') return ['preflight: could not be judged, and is admitted as its route is configured']
+  const texts = verdicts.flatMap((verdict) =>
+    verdict.basis === 'decision' && verdict.action === 'CONTINUE_WITH_MONITORING'
+      ? [`preflight: ${verdict.envelope.summary} (${verdict.decisionId})`]
+      : [],
+  )
+  return texts.slice(0, MOST_WARNINGS).map((text) => text.slice(0, WARNING_LENGTH))
+}
+
+/** The Status that the Kubernetes protocol renders, as an object. */
+function statusOf({ status, body }: Answer): ReviewStatus {
+  const parsed: unknown = JSON.parse(String(body))
+  const members = isJsonObject(parsed) ? parsed : {}
+  const { message, reason, details } = members
+  return {
+    code: status,
+    reason: typeof reason === 'string' ? reason : 'Forbidden',
+    message: typeof message === 'string' ? message : 'Preflight refused the write.',
+    ...(details !== undefined && { details }),
+  }
+}

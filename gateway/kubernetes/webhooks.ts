@@ -1,0 +1,139 @@
+/**
+ * The listener of the API server's webhooks: one path for each Kubernetes route whose rules hold at the API server. Reads
+ * a review, has it answered, and writes the answer.
+ */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { SHORT_BODY, type Bodies } from '../listen/bodies.ts'
+import { createHttpListener } from '../listen/http-listener.ts'
+import { watchUnusedConnections } from '../listen/unused-connections.ts'
+import { isJsonObject, readStrictJson } from '../json/strict-json.ts'
+import type { Entry, EntryOf } from '../network/listen.ts'
+import type { KubernetesRoute } from '../protocols/kubernetes/settings.ts'
+import type { Route } from '../routing/route.ts'
+import { discardRest } from '../network/discard-body.ts'
+import { answerReview, type AdmissionDeps } from './admission.ts'
+import { readReview, reviewAnswer, type ReviewRequest, type ReviewResponse } from './review.ts'
+
+export interface Webhooks {
+  /** Resolves with the bound address. Rejects with the error of `listen`. */
+  listen(host: string, port: number): Promise<AddressInfo>
+  /** Takes no new review, lets those in flight finish for `drainMs`, then ends them. */
+  close(drainMs: number): Promise<void>
+}
+
+export interface WebhooksDeps extends AdmissionDeps {
+  readonly bodies: Bodies
+  readonly entry: EntryOf
+}
+
+interface Rendered {
+  readonly status: number
+  readonly body: object
+}
+
+const ADMISSION = '/admission/'
+/** A review holds an object before and after: the API server takes 3 MiB of each. */
+const MOST_BYTES = 8 * 1024 * 1024
+
+export function createWebhooks(deps: WebhooksDeps): Webhooks {
+  const { logger, metrics } = deps.pipeline
+  const headTimeoutMs = deps.settings().config.limits.head_timeout * 1000
+  const server = createHttpListener({ headTimeoutMs }, (request, response) => void serve(request, response))
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    try {
+      const { status, body } = await answer(request, response, deps)
+      metrics.count('preflight_admission_reviews_total', { webhook: 'admission', result: resultOf(body) })
+      send(response, status, body)
+      discardRest(request)
+    } catch (error) {
+      // The API server takes this for a failure of the webhook: with failurePolicy Fail the write is refused.
+      logger.error({ event: 'admission.review_failed', err: error }, 'admission review failed')
+      metrics.count('preflight_admission_reviews_total', { webhook: 'admission', result: 'failed' })
+      if (response.headersSent) response.destroy()
+      else send(response, 500, { message: 'The review could not be answered.' })
+    }
+  }
+  const entry = deps.entry(server)
+  const unused = watchUnusedConnections(server)
+  return {
+    listen: (host, port) => entry.listen(host, port),
+    close: (drainMs) => close(server, entry, unused, drainMs),
+  }
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse, deps: WebhooksDeps): Promise<Rendered> {
+  const [path = ''] = (request.url ?? '').split('?', 1)
+  const route = path.startsWith(ADMISSION) ? routeNamed(path.slice(ADMISSION.length), deps) : null
+  if (route === null)
+    return failed(404, `There is no webhook at ${path}. Paths: ${ADMISSION}NAME of a kubernetes route.`)
+  if (request.method !== 'POST') return failed(405, 'A review is sent with POST.')
+  const read = await deps.bodies.read(request, MOST_BYTES)
+  if (!read.ok) return failed(read.why === 'too_large' ? 413 : 503, `The review could not be read (${read.why}).`)
+  const { body } = read
+  if (body.length > SHORT_BODY) response.once('close', () => deps.bodies.release(body))
+  const json = readStrictJson(body)
+  if (!json.ok) return failed(400, json.message)
+  const review = readReview(json.value)
+  if (!review.ok) return failed(400, review.problem)
+  return { status: 200, body: reviewAnswer(await answered(review.request, route, response, deps)) }
+}
+
+function answered(
+  request: ReviewRequest,
+  route: KubernetesRoute,
+  response: ServerResponse,
+  deps: WebhooksDeps,
+): Promise<ReviewResponse> {
+  const waiting = {
+    get isGone() {
+      return response.destroyed
+    },
+    onGone(listener: () => void) {
+      response.on('close', listener)
+      return () => response.off('close', listener)
+    },
+    begin: () => {},
+    keepAlive: () => {},
+  }
+  return answerReview(request, route, waiting, deps)
+}
+
+function routeNamed(name: string, { settings }: WebhooksDeps): KubernetesRoute | null {
+  const route = settings().config.routes.find((one) => one.name === name)
+  return route !== undefined && isKubernetes(route) ? route : null
+}
+
+export function isKubernetes(route: Route): route is KubernetesRoute {
+  return route.protocol === 'kubernetes'
+}
+
+function failed(status: number, message: string): Rendered {
+  return { status, body: { message } }
+}
+
+function resultOf(body: object): string {
+  const response = isJsonObject(body) ? body['response'] : undefined
+  return isJsonObject(response) ? (response['allowed'] === true ? 'allowed' : 'denied') : 'failed'
+}
+
+function send(response: ServerResponse, status: number, value: object): void {
+  const body = JSON.stringify(value)
+  response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) })
+  response.end(body)
+}
+
+async function close(
+  server: Server,
+  entry: Entry,
+  unused: ReturnType<typeof watchUnusedConnections>,
+  drainMs: number,
+): Promise<void> {
+  if (!entry.isOpen) return
+  const ended = entry.close()
+  server.closeIdleConnections()
+  unused.close()
+  const force = setTimeout(() => server.closeAllConnections(), drainMs)
+  await ended
+  clearTimeout(force)
+}

@@ -1,0 +1,238 @@
+/**
+ * The client of one wrapped server, as the gateway sees it. Each line becomes a request of Streamable HTTP to the route of
+ * the server, and the answers become lines again.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createParser } from 'eventsource-parser'
+import type { Dispatcher } from 'undici'
+import type { UndiciPoolType } from '../network/undici.ts'
+import { isJsonObject } from '../json/strict-json.ts'
+import { isSeveralLines } from './lines.ts'
+import { failureOf, readReceived, readSent, type IdText, type SentMessage } from './messages.ts'
+import { CLIENT_FIELD, WRAPPER_FIELD } from './server-bridge.ts'
+
+interface ClientSessionOptions {
+  readonly id: string
+  /** Connections to the gateway. */
+  readonly pool: UndiciPoolType
+  /** Path of the route. */
+  readonly path: string
+  /** Fields of every request. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The server keeps a stream for messages of its own, also before the session. */
+  readonly isProgram: boolean
+  /** Its session began at another daemon. */
+  readonly isResumed: boolean
+  /** To the client. @param answers the request that it answers; null: it answers none */
+  readonly send: (text: string, answers: IdText | null) => Promise<void> | undefined
+}
+
+const VERSION_CLAIM = 'io.modelcontextprotocol/protocolVersion'
+const ACCEPTED = 'application/json, text/event-stream'
+const RETRY_MS = 250
+const MAX_RETRY_MS = 5000
+
+export class ClientSession {
+  readonly #options: ClientSessionOptions
+  readonly #underWay = new Map<IdText, AbortController>()
+  readonly #closing = new AbortController()
+  /** Notifications and answers arrive before what the client sent after them. */
+  #order: Promise<void> = Promise.resolve()
+  #open = 0
+  #session: string | null = null
+  #version: string | null = null
+  #isStanding = false
+  #onIdle: (() => void) | null = null
+
+  constructor(options: ClientSessionOptions) {
+    this.#options = options
+    // The bridge calls the session of a program by the id of its wrapper.
+    if (options.isResumed && options.isProgram) this.#session = options.id
+    if (options.isProgram) this.#stand()
+  }
+
+  /** A line of the client. */
+  receive(line: Buffer): void {
+    const message = readSent(line.toString('utf8'))
+    const before = this.#order
+    const sent = before.then(() => this.#sendLine(line, message))
+    if (message.requests.length === 0) this.#order = sent
+    else void sent
+  }
+
+  /** Resolves when all that the client has sent is answered. */
+  async idle(): Promise<void> {
+    await this.#order
+    if (this.#open === 0) return
+    await new Promise<void>((resolve) => {
+      this.#onIdle = resolve
+    })
+  }
+
+  close(): void {
+    this.#closing.abort(new Error('the client went away'))
+  }
+
+  async #sendLine(line: Buffer, message: SentMessage): Promise<void> {
+    this.#open += 1
+    try {
+      if (isSeveralLines(line)) return await this.#fail(message, 'a message must be one line, without carriage returns')
+      await this.#post(line, message)
+      if (message.cancelled !== null) this.#underWay.get(message.cancelled)?.abort(new Error('the client took it back'))
+    } finally {
+      this.#open -= 1
+      if (this.#open === 0) this.#onIdle?.()
+    }
+  }
+
+  async #post(line: Buffer, message: SentMessage): Promise<void> {
+    const taking = new AbortController()
+    const waiting = new Set(message.requests.map(({ id }) => id))
+    for (const id of waiting) this.#underWay.set(id, taking)
+    const signal = AbortSignal.any([taking.signal, this.#closing.signal])
+    try {
+      const { pool, path } = this.#options
+      const headers = this.#headersOf(message)
+      const answer = await pool.request({ path, method: 'POST', headers, body: line, signal })
+      await this.#read(answer, waiting, message)
+      for (const id of waiting)
+        await this.#deliver(failureOf(id, 'the server ended its answer without a reply'), waiting)
+    } catch (error) {
+      if (signal.aborted) return
+      const reason = error instanceof Error ? error.message : String(error)
+      for (const id of waiting) await this.#deliver(failureOf(id, `the gateway did not answer: ${reason}`), waiting)
+    } finally {
+      for (const { id } of message.requests) if (this.#underWay.get(id) === taking) this.#underWay.delete(id)
+    }
+  }
+
+  async #read(answer: Dispatcher.ResponseData, waiting: Set<IdText>, message: SentMessage): Promise<void> {
+    const begun = answer.headers['mcp-session-id']
+    if (typeof begun === 'string' && message.requests.some(({ method }) => method === 'initialize'))
+      this.#session = begun
+    if (String(answer.headers['content-type'] ?? '').startsWith('text/event-stream')) {
+      await readEvents(answer.body, (text) => this.#deliver(text, waiting))
+    } else {
+      const text = await answer.body.text()
+      if (text !== '' && answer.statusCode !== 202) await this.#deliverBody(text, answer.statusCode, waiting)
+    }
+    if (this.#session !== null && !this.#options.isProgram) this.#stand()
+  }
+
+  /** A refusal may come without the id of its request: a client that gets no answer waits for ever. */
+  async #deliverBody(text: string, status: number, waiting: Set<IdText>): Promise<void> {
+    const messages = readReceived(text)
+    const isMessage = messages?.every(({ value }) => value['jsonrpc'] === '2.0') === true
+    if (isMessage && messages.every(({ answers }) => answers !== null)) return await this.#deliver(text, waiting)
+    const [first] = messages ?? []
+    const error = first?.value['error']
+    const reason = isJsonObject(error) ? error['message'] : first?.value['message']
+    const reported = typeof reason === 'string' ? reason : `the server answered HTTP ${status}`
+    for (const id of waiting) await this.#deliver(failureOf(id, reported), waiting)
+    if (waiting.size === 0 && isMessage) await this.#options.send(text, null)
+  }
+
+  async #deliver(text: string, waiting: Set<IdText>): Promise<void> {
+    const messages = readReceived(text)
+    if (messages === null) return
+    for (const { answers, value } of messages) {
+      if (answers !== null) waiting.delete(answers)
+      this.#noteVersion(value)
+      const own = messages.length === 1 ? oneLine(text) : JSON.stringify(value)
+      await this.#options.send(own, answers)
+    }
+  }
+
+  /** The version that a session agreed on is repeated in each of its requests. */
+  #noteVersion({ result }: Readonly<Record<string, unknown>>): void {
+    if (this.#version !== null || !isJsonObject(result) || !isJsonObject(result['serverInfo'])) return
+    const { protocolVersion } = result
+    if (typeof protocolVersion === 'string') this.#version = protocolVersion
+  }
+
+  async #fail({ requests }: SentMessage, reason: string): Promise<void> {
+    for (const { id } of requests) await this.#options.send(failureOf(id, reason), id)
+  }
+
+  #headersOf({ requests }: SentMessage): Record<string, string> {
+    const [first] = requests
+    const params = isJsonObject(first?.params) ? first.params : {}
+    const meta = isJsonObject(params['_meta']) ? params['_meta'] : {}
+    const claimed = meta[VERSION_CLAIM]
+    const version = typeof claimed === 'string' ? claimed : this.#version
+    return {
+      ...this.#common(version),
+      'content-type': 'application/json',
+      ...(this.#options.isProgram ? { [CLIENT_FIELD]: '1' } : {}),
+      ...(typeof claimed === 'string' && first !== undefined && requests.length === 1 ? repeated(first, params) : {}),
+    }
+  }
+
+  #common(version: string | null): Record<string, string> {
+    return {
+      ...this.#options.headers,
+      accept: ACCEPTED,
+      ...(this.#options.isProgram ? { [WRAPPER_FIELD]: this.#options.id } : {}),
+      ...(this.#session === null ? {} : { 'mcp-session-id': this.#session }),
+      ...(version === null || !/^[!-~]+$/.test(version) ? {} : { 'mcp-protocol-version': version }),
+    }
+  }
+
+  /** Keeps the stream open on which the server sends what belongs to no request. */
+  #stand(): void {
+    if (this.#isStanding) return
+    this.#isStanding = true
+    void this.#standing()
+  }
+
+  async #standing(): Promise<void> {
+    const { signal } = this.#closing
+    for (let pause = RETRY_MS; !signal.aborted; pause = Math.min(pause * 2, MAX_RETRY_MS)) {
+      try {
+        const { pool, path } = this.#options
+        const headers = this.#common(this.#version)
+        const answer = await pool.request({ path, method: 'GET', headers, signal })
+        if (answer.statusCode === 405 || answer.statusCode === 404) return await answer.body.dump()
+        if (answer.statusCode === 200) pause = RETRY_MS
+        await readEvents(answer.body, (text) => this.#deliver(text, new Set()))
+      } catch {
+        // The gateway reloads, or the client went away.
+      }
+      await sleep(pause, undefined, { signal }).catch(() => {})
+    }
+  }
+}
+
+/** Fields that repeat what a 2026-07-28 request says in its body. */
+function repeated(
+  { method }: SentMessage['requests'][number],
+  params: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, string>> {
+  const name = params['name'] ?? params['uri']
+  const isNamed = ['tools/call', 'prompts/get', 'resources/read'].includes(method)
+  return { 'mcp-method': method, ...(isNamed && typeof name === 'string' ? { 'mcp-name': fieldValue(name) } : {}) }
+}
+
+/** Names outside visible ASCII are sent as `=?base64?…?=` (MCP 2026-07-28, Streamable HTTP). */
+function fieldValue(name: string): string {
+  return /^[!-~]+$/.test(name) && !name.startsWith('=?') ? name : `=?base64?${Buffer.from(name).toString('base64')}?=`
+}
+
+async function readEvents(body: AsyncIterable<Buffer>, take: (text: string) => Promise<void>): Promise<void> {
+  let taken: Promise<void> = Promise.resolve()
+  const parser = createParser({
+    onEvent({ data }) {
+      if (data !== '') taken = taken.then(() => take(data))
+    },
+  })
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  for await (const chunk of body) {
+    parser.feed(decoder.decode(chunk, { stream: true }))
+    await taken
+  }
+}
+
+/** Line breaks of JSON stand between tokens only. */
+function oneLine(text: string): string {
+  return text.replaceAll(/[\r\n]/g, ' ')
+}

@@ -1,0 +1,274 @@
+/**
+ * The daemon of `preflight mcp`: one gateway for all wrapped servers of a user, so that they share one ledger, one set of
+ * baselines and one policy. It listens on a socket that only this user can reach, and ends when nobody is connected.
+ */
+import { rmSync } from 'node:fs'
+import { once } from 'node:events'
+import { createServer, type Server, type Socket } from 'node:net'
+import { isJsonObject } from '../json/strict-json.ts'
+import { openPool, type UndiciPoolType } from '../network/undici.ts'
+import type { Environment } from '../settings/environment.ts'
+import { ClientSession } from './client-session.ts'
+import { FRAME, FrameReader, PROTOCOL, writeFrame, type FrameKind, type Hello } from './frames.ts'
+import { makeHome, type DeskHome } from './home.ts'
+import { openServerBridge, type AttachedServer, type ServerBridge } from './server-bridge.ts'
+import { keepServer, writeDeskConfig } from './server-list.ts'
+import { nameProblem } from './server-name.ts'
+
+/** The part of a gateway that the daemon works with. */
+export interface DeskGateway {
+  readonly addresses: { readonly proxy: string }
+  warmUp(): Promise<void>
+  reload(): void
+  /** What prevents the last configuration from being in force; empty: it is in force. */
+  problems(): readonly string[]
+  close(): Promise<void>
+}
+
+export interface DaemonOptions {
+  readonly home: DeskHome
+  /** Starts a gateway with this configuration file. */
+  readonly startGateway: (file: string, environment: Environment) => Promise<DeskGateway>
+  readonly environment: Environment
+  readonly now: () => number
+  /** Milliseconds without a connection after which the daemon ends. */
+  readonly idleMs: number
+}
+
+export interface Daemon {
+  /** Resolves when the daemon has ended. */
+  readonly ended: Promise<void>
+  close(): Promise<void>
+}
+
+/** Variables that the daemon takes over; others of the first client would decide for all later ones. */
+const TAKEN_OVER = ['PREFLIGHT_LOG_LEVEL'] as const
+
+/** Rejects when the configuration cannot be used, or another daemon serves this user. */
+export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
+  const { home } = options
+  makeHome(home)
+  const bridge = await openServerBridge()
+  try {
+    writeDeskConfig(home, bridge.address)
+    const environment = Object.fromEntries(TAKEN_OVER.map((name) => [name, options.environment[name]]))
+    const gateway = await options.startGateway(home.config, environment)
+    const running = new RunningDaemon(options, gateway, bridge)
+    await running.listen()
+    void gateway.warmUp()
+    return running
+  } catch (error) {
+    await bridge.close()
+    throw error
+  }
+}
+
+class RunningDaemon implements Daemon {
+  readonly ended: Promise<void>
+  readonly #options: DaemonOptions
+  readonly #gateway: DeskGateway
+  readonly #bridge: ServerBridge
+  readonly #pool: UndiciPoolType
+  readonly #server: Server
+  readonly #connections = new Set<WrapperConnection>()
+  #idle: NodeJS.Timeout | null = null
+  #closing: Promise<void> | null = null
+  #resolveEnded: () => void = () => {}
+
+  constructor(options: DaemonOptions, gateway: DeskGateway, bridge: ServerBridge) {
+    this.#options = options
+    this.#gateway = gateway
+    this.#bridge = bridge
+    this.#pool = openPool(gateway.addresses.proxy, { headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 600_000 })
+    this.ended = new Promise((resolve) => {
+      this.#resolveEnded = resolve
+    })
+    this.#server = createServer((socket) => this.#accept(socket))
+  }
+
+  async listen(): Promise<void> {
+    const { socket } = this.#options.home
+    // The lock of the gateway's data directory is held: a socket that is there belongs to nobody.
+    if (process.platform !== 'win32') rmSync(socket, { force: true })
+    this.#server.listen(socket)
+    await once(this.#server, 'listening')
+    this.#waitForUse()
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    if (this.#idle !== null) clearTimeout(this.#idle)
+    const closed = once(this.#server, 'close')
+    this.#server.close()
+    for (const connection of this.#connections) connection.destroy()
+    await closed
+    await this.#pool.destroy()
+    await this.#gateway.close()
+    await this.#bridge.close()
+    this.#resolveEnded()
+  }
+
+  #accept(socket: Socket): void {
+    if (this.#idle !== null) clearTimeout(this.#idle)
+    const connection = new WrapperConnection(socket, (hello) => this.#admit(hello))
+    this.#connections.add(connection)
+    socket.on('close', () => {
+      this.#connections.delete(connection)
+      this.#waitForUse()
+    })
+  }
+
+  #waitForUse(): void {
+    if (this.#connections.size > 0 || this.#closing !== null) return
+    this.#idle = setTimeout(() => void this.close(), this.#options.idleMs)
+    this.#idle.unref()
+  }
+
+  /** What a connection works with, or why it is refused. */
+  #admit(hello: Hello): Admitted | string {
+    const problem = nameProblem(hello.name)
+    if (problem !== null) return problem
+    const { home, now } = this.#options
+    try {
+      if (keepServer(home, hello, now)) {
+        writeDeskConfig(home, this.#bridge.address)
+        this.#gateway.reload()
+      }
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error)
+    }
+    const problems = this.#gateway.problems()
+    if (problems.length > 0) return `the settings in ${home.settings} have mistakes:\n${problems.join('\n')}`
+    return { pool: this.#pool, bridge: this.#bridge, path: `/${hello.name}` }
+  }
+}
+
+interface Admitted {
+  readonly pool: UndiciPoolType
+  readonly bridge: ServerBridge
+  readonly path: string
+}
+
+/** One `preflight mcp`: the client's lines and the server's lines, in both directions. */
+class WrapperConnection {
+  readonly #socket: Socket
+  readonly #admit: (hello: Hello) => Admitted | string
+  #session: ClientSession | null = null
+  #server: AttachedServer | null = null
+
+  constructor(socket: Socket, admit: (hello: Hello) => Admitted | string) {
+    this.#socket = socket
+    this.#admit = admit
+    const reader = new FrameReader((kind, payload) => this.#take(kind, payload))
+    socket.on('data', (chunk: Buffer) => {
+      try {
+        reader.push(chunk)
+      } catch {
+        socket.destroy()
+      }
+    })
+    socket.on('error', () => socket.destroy())
+    socket.on('close', () => this.#gone())
+  }
+
+  destroy(): void {
+    this.#socket.destroy()
+  }
+
+  #take(kind: FrameKind, payload: Buffer): void {
+    if (this.#session === null) {
+      if (kind === FRAME.hello) return this.#greet(payload)
+      return void this.#socket.destroy()
+    }
+    if (kind === FRAME.client) return this.#session.receive(payload)
+    if (kind === FRAME.end) return void this.#finish(this.#session)
+    if (kind === FRAME.exited) {
+      this.#server?.fail(payload.toString('utf8'))
+      return void this.#finish(this.#session)
+    }
+    if (kind !== FRAME.server) return
+    const full = this.#server?.receive(payload)
+    if (full instanceof Promise) this.#pauseUntil(full)
+  }
+
+  #greet(payload: Buffer): void {
+    const hello = readHello(payload)
+    if (hello === null) return this.#refuse('another version of preflight is running; end it, then start again')
+    const admitted = this.#admit(hello)
+    if (typeof admitted === 'string') return this.#refuse(admitted)
+    const isProgram = hello.url === undefined
+    if (isProgram)
+      this.#server = admitted.bridge.attach(hello.id, {
+        write: (line) => this.#write(FRAME.server, line),
+        note: (text) => void this.#write(FRAME.note, Buffer.from(text)),
+      })
+    this.#session = new ClientSession({
+      id: hello.id,
+      pool: admitted.pool,
+      path: admitted.path,
+      headers: hello.headers ?? {},
+      isProgram,
+      isResumed: hello.isResumed,
+      send: (text, answers) =>
+        answers === null
+          ? this.#write(FRAME.client, Buffer.from(text))
+          : this.#write(FRAME.reply, Buffer.from(`${answers}\n${text}`)),
+    })
+    writeFrame(this.#socket, FRAME.welcome)
+  }
+
+  #refuse(reason: string): void {
+    writeFrame(this.#socket, FRAME.refused, reason)
+    this.#socket.end()
+  }
+
+  async #finish(session: ClientSession): Promise<void> {
+    await session.idle()
+    writeFrame(this.#socket, FRAME.done)
+  }
+
+  #write(kind: FrameKind, payload: Buffer): Promise<void> | undefined {
+    return writeFrame(this.#socket, kind, payload) || this.#socket.destroyed ? undefined : this.#drained()
+  }
+
+  async #drained(): Promise<void> {
+    await Promise.race([once(this.#socket, 'drain'), once(this.#socket, 'close')])
+  }
+
+  #pauseUntil(free: Promise<void>): void {
+    this.#socket.pause()
+    void free.finally(() => this.#socket.resume())
+  }
+
+  #gone(): void {
+    this.#session?.close()
+    this.#server?.fail('the client went away')
+  }
+}
+
+/** Null: it was not written by this version of the protocol. */
+function readHello(payload: Buffer): Hello | null {
+  try {
+    const value: unknown = JSON.parse(payload.toString('utf8'))
+    if (!isJsonObject(value) || value['protocol'] !== PROTOCOL) return null
+    const { version, id, name, command, isResumed, url, headers } = value
+    if (typeof id !== 'string' || typeof name !== 'string' || typeof command !== 'string') return null
+    const fields = isJsonObject(headers) ? Object.entries(headers).map(([key, one]) => [key, String(one)]) : []
+    return {
+      protocol: PROTOCOL,
+      version: String(version),
+      id,
+      name,
+      command,
+      isResumed: isResumed === true,
+      ...(typeof url === 'string' ? { url } : {}),
+      headers: Object.fromEntries(fields),
+    }
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,58 @@
+/** Where `preflight mcp` keeps what all wrapped servers of a user share. */
+import { createHash } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { homedir, tmpdir, userInfo } from 'node:os'
+import { join, resolve } from 'node:path'
+import { variable, type Environment } from '../settings/environment.ts'
+
+export interface DeskHome {
+  readonly folder: string
+  /** Where the daemon listens. */
+  readonly socket: string
+  /** Written by the daemon: the configuration in force. Commands read it with --config. */
+  readonly config: string
+  /** Written by the user: settings of the gateway, and of servers by their names. */
+  readonly settings: string
+  /** Servers that were seen. */
+  readonly servers: string
+  readonly log: string
+  /** The daemon that runs: its process id and version. */
+  readonly process: string
+  /** Present while a daemon starts. */
+  readonly starting: string
+  /** Why the last daemon did not start. */
+  readonly fault: string
+}
+
+/** Longest path of a socket that every system takes. */
+const LONGEST_SOCKET = 100
+
+export function deskHome(environment: Environment): DeskHome {
+  const folder = resolve(variable(environment, 'PREFLIGHT_HOME') ?? join(homedir(), '.preflight'))
+  return {
+    folder,
+    socket: socketOf(folder),
+    config: join(folder, 'gateway.json'),
+    settings: join(folder, 'preflight.yaml'),
+    servers: join(folder, 'servers.json'),
+    log: join(folder, 'daemon.log'),
+    process: join(folder, 'daemon.json'),
+    starting: join(folder, 'daemon.starting'),
+    fault: join(folder, 'daemon.fault'),
+  }
+}
+
+/** Only this user may enter: whoever reaches the socket may call the servers. */
+export function makeHome({ folder, socket }: DeskHome): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const place = resolve(socket, '..')
+  if (process.platform !== 'win32' && place !== folder) mkdirSync(place, { recursive: true, mode: 0o700 })
+}
+
+function socketOf(folder: string): string {
+  const digest = createHash('sha256').update(folder).digest('hex').slice(0, 16)
+  if (process.platform === 'win32') return String.raw`\\.\pipe\preflight-${digest}`
+  const inside = join(folder, 'daemon.sock')
+  if (inside.length <= LONGEST_SOCKET) return inside
+  return join(tmpdir(), `preflight-${userInfo().uid}-${digest}`, 'daemon.sock')
+}

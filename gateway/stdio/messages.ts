@@ -1,0 +1,82 @@
+/** What the transports read of a message: ids, whom a notification belongs to, and errors of their own. */
+import { isJsonObject } from '../json/strict-json.ts'
+
+/** The JSON of an id: a number and a text with the same digits are two ids. */
+export type IdText = string
+
+export interface SentMessage {
+  /** Requests in it; several in a batch. */
+  readonly requests: readonly { readonly id: IdText; readonly method: string; readonly params: unknown }[]
+  /** Set when it takes back a request. */
+  readonly cancelled: IdText | null
+}
+
+const NOTHING_READ: SentMessage = { requests: [], cancelled: null }
+
+/** For a text that is no JSON, nothing: the gateway answers it. */
+export function readSent(text: string): SentMessage {
+  const value = parsed(text)
+  const messages: readonly unknown[] = Array.isArray(value) ? value : [value]
+  const read = messages.filter(isJsonObject)
+  if (read.length === 0) return NOTHING_READ
+  const requests = read.flatMap(({ id, method, params }) =>
+    typeof method === 'string' && isId(id) ? [{ id: JSON.stringify(id), method, params }] : [],
+  )
+  const cancel = read.find(({ method }) => method === 'notifications/cancelled')
+  const target = isJsonObject(cancel?.['params']) ? cancel['params']['requestId'] : undefined
+  return { requests, cancelled: isId(target) ? JSON.stringify(target) : null }
+}
+
+export interface ReceivedMessage {
+  /** Of the request that it answers; null: it answers none. */
+  readonly answers: IdText | null
+  /** Progress token or subscription by which it belongs to a request. */
+  readonly belongsTo: IdText | null
+  readonly value: Readonly<Record<string, unknown>>
+}
+
+const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId'
+
+/** One for each message of a batch. Null: the text is no message of JSON-RPC. */
+export function readReceived(text: string): readonly ReceivedMessage[] | null {
+  const value = parsed(text)
+  const messages: readonly unknown[] = Array.isArray(value) ? value : [value]
+  const read = messages.filter(isJsonObject)
+  return read.length < messages.length || read.length === 0 ? null : read.map(received)
+}
+
+function received(value: Readonly<Record<string, unknown>>): ReceivedMessage {
+  const { id, method, params } = value
+  const isAnswer = method === undefined && isId(id)
+  const members = isJsonObject(params) ? params : {}
+  const meta = isJsonObject(members['_meta']) ? members['_meta'] : {}
+  const token = members['progressToken'] ?? meta[SUBSCRIPTION]
+  return { value, answers: isAnswer ? JSON.stringify(id) : null, belongsTo: isId(token) ? JSON.stringify(token) : null }
+}
+
+/** The token by which a request asks for its progress, and the id that names a subscription. */
+export function tokensOf(id: IdText, params: unknown): readonly IdText[] {
+  const meta = isJsonObject(params) && isJsonObject(params['_meta']) ? params['_meta'] : {}
+  const token = meta['progressToken']
+  return isId(token) ? [id, JSON.stringify(token)] : [id]
+}
+
+/** JSON-RPC's code of an internal error. */
+const INTERNAL = -32_603
+
+export function failureOf(id: IdText, message: string): string {
+  const error = JSON.stringify({ code: INTERNAL, message })
+  return `{"jsonrpc":"2.0","id":${id},"error":${error}}`
+}
+
+function isId(value: unknown): value is string | number {
+  return typeof value === 'string' || typeof value === 'number'
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * The wrapped servers of a user, and the configuration that is made from them: the settings that the user wrote, and one
+ * route for each server.
+ */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse } from 'yaml'
+import { isJsonObject } from '../json/strict-json.ts'
+import { writePrivateFile } from '../runtime/private-file.ts'
+import { readRegularFile } from '../runtime/regular-file.ts'
+import type { DeskHome } from './home.ts'
+import type { Hello } from './frames.ts'
+import { nameProblem } from './server-name.ts'
+
+/** A server as it was last started. */
+export interface KnownServer {
+  readonly name: string
+  readonly command: string
+  readonly url?: string
+  readonly seenAt: string
+}
+
+export function readServers({ servers }: Pick<DeskHome, 'servers'>): readonly KnownServer[] {
+  if (!existsSync(servers)) return []
+  const value: unknown = JSON.parse(readRegularFile(servers, 'utf8'))
+  const list: readonly unknown[] = Array.isArray(value) ? value : []
+  return list
+    .filter(isJsonObject)
+    .flatMap(({ name, command, url, seenAt }) =>
+      typeof name === 'string' && nameProblem(name) === null && typeof command === 'string'
+        ? [{ name, command, seenAt: String(seenAt), ...(typeof url === 'string' ? { url } : {}) }]
+        : [],
+    )
+}
+
+/** True: the server is new, or has another address. */
+export function keepServer(home: DeskHome, { name, command, url }: Hello, now: () => number): boolean {
+  const known = readServers(home)
+  const before = known.find((server) => server.name === name)
+  const seenAt = new Date(now()).toISOString()
+  const server: KnownServer = { name, command, seenAt, ...(url === undefined ? {} : { url }) }
+  const others = known.filter((one) => one.name !== name)
+  writePrivateFile(home.servers, `${JSON.stringify([...others, server], null, 2)}\n`)
+  return before === undefined || before.url !== url
+}
+
+/** Members of a route that the daemon sets. */
+const OWN_MEMBERS = new Set(['name', 'match', 'upstream', 'protocol'])
+
+/** Writes the configuration of the daemon. Throws an Error when the settings of the user cannot be read. */
+export function writeDeskConfig(home: DeskHome, bridge: string): void {
+  const settings = userSettings(home)
+  const own: readonly unknown[] = Array.isArray(settings['routes']) ? settings['routes'] : []
+  const overrides = new Map(own.filter(isJsonObject).map((route) => [route['name'], route]))
+  const routes = readServers(home).map(({ name, url }) => ({
+    ...Object.fromEntries(Object.entries(overrides.get(name) ?? {}).filter(([member]) => !OWN_MEMBERS.has(member))),
+    name,
+    match: { path: `/${name}` },
+    upstream: url ?? bridge,
+    protocol: 'mcp',
+  }))
+  const config = {
+    policy: 'agent-tools',
+    limits: { proxied_body: MAX_BODY },
+    ...settings,
+    listen: { proxy: '127.0.0.1:0', api: '127.0.0.1:0', admin: '127.0.0.1:0' },
+    data_dir: join(home.folder, 'data'),
+    routes,
+  }
+  writePrivateFile(home.config, `${JSON.stringify(config, null, 2)}\n`)
+}
+
+const MAX_BODY = 64 * 1024 * 1024
+
+function userSettings({ settings }: DeskHome): Readonly<Record<string, unknown>> {
+  if (!existsSync(settings)) return {}
+  const value: unknown = parse(readRegularFile(settings, 'utf8'))
+  if (value === null || value === undefined) return {}
+  if (!isJsonObject(value)) throw new Error(`${settings} is not a mapping of settings`)
+  return value
+}

@@ -1,0 +1,141 @@
+/**
+ * What is measured of one request while it passes the stages: times, bytes, outcome. Metrics, spans, the request log and the
+ * decision log read it. Measures only; nothing is decided by it.
+ */
+import type { TraceContext } from './trace-context.ts'
+
+export const STAGES = ['intercept', 'gather', 'analyze', 'decide', 'record', 'enforce', 'observe'] as const
+/** The stages of docs/architecture.md. */
+export type Stage = (typeof STAGES)[number]
+
+/** Told which stage begins; the one before it ends. */
+export interface StageClock {
+  enter(stage: Stage): void
+}
+
+export interface StageSpan {
+  readonly stage: Stage
+  /** Milliseconds since the request was received. */
+  readonly from: number
+  readonly to: number
+}
+
+/** What is known of the request from its head. */
+interface ObservedRequest {
+  readonly correlationId: string
+  readonly method: string
+  readonly trace: TraceContext | null
+}
+
+interface ExchangeFigures {
+  readonly status: number | null
+  readonly fault: string | null
+  /** Body bytes of the answer. */
+  readonly bytes: number
+  /** Body bytes of the request. */
+  readonly sentBytes: number
+}
+
+/** A batch of a thousand calls repeats its stages; a trace keeps this many of them. */
+const MOST_SPANS = 64
+
+export class Observation implements StageClock {
+  readonly correlationId: string
+  readonly method: string
+  readonly trace: TraceContext | null
+  readonly startedAt = performance.now()
+  /** Route and protocol, once a route is found. */
+  route: string | null = null
+  protocol: string | null = null
+  /** Scheme, host and port of the upstream. */
+  origin: string | null = null
+  /** What the call does, as the ledger names it. */
+  action: string | null = null
+  /** As `preflight_calls_total` counts it; null: the request reached no route. */
+  outcome: string | null = null
+  decision: string | null = null
+  decisionId: string | null = null
+  /** HTTP status of the answer of the gateway; null: none was sent. */
+  status: number | null = null
+  /** Status of the upstream's answer. */
+  upstreamStatus: number | null = null
+  /** Code of the fault that ended the exchange with the upstream. */
+  fault: string | null = null
+  /** Body bytes to and from the upstream. */
+  sentBytes = 0
+  receivedBytes = 0
+  /** Seconds from sending to the head of the answer; null: there was none. */
+  upstreamSeconds: number | null = null
+  /** The exchange with the upstream, milliseconds since the request was received. */
+  upstreamFrom: number | null = null
+  upstreamTo: number | null = null
+  /** Other traces that this request belongs to: of the pending call, of the approval. */
+  readonly links: LinkedSpan[] = []
+  readonly spans: StageSpan[] = []
+  readonly #seconds = new Map<Stage, number>()
+  #stage: Stage = 'intercept'
+  #since: number
+
+  constructor({ correlationId, method, trace }: ObservedRequest) {
+    this.correlationId = correlationId
+    this.method = method
+    this.trace = trace
+    this.#since = this.startedAt
+  }
+
+  enter(stage: Stage): void {
+    if (stage === this.#stage) return
+    this.#endStage(performance.now())
+    this.#stage = stage
+  }
+
+  /** The call leaves for its upstream. */
+  sending(): void {
+    this.upstreamFrom = performance.now() - this.startedAt
+  }
+
+  /** The head of the upstream's answer has come. */
+  answered(): void {
+    if (this.upstreamFrom !== null && this.upstreamSeconds === null)
+      this.upstreamSeconds = (performance.now() - this.startedAt - this.upstreamFrom) / 1000
+    this.enter('observe')
+  }
+
+  /** The exchange with the upstream has ended. */
+  ended({ status, fault, bytes, sentBytes }: ExchangeFigures): void {
+    this.upstreamTo = performance.now() - this.startedAt
+    this.upstreamStatus = status
+    this.fault = fault
+    this.receivedBytes = bytes
+    this.sentBytes = sentBytes
+    this.enter('observe')
+  }
+
+  /** Milliseconds from the request to now; the last stage ends. */
+  end(): number {
+    const now = performance.now()
+    this.#endStage(now)
+    return now - this.startedAt
+  }
+
+  /** Seconds in each stage that was reached. */
+  stages(): ReadonlyMap<Stage, number> {
+    return this.#seconds
+  }
+
+  #endStage(now: number): void {
+    const seconds = (now - this.#since) / 1000
+    this.#seconds.set(this.#stage, (this.#seconds.get(this.#stage) ?? 0) + seconds)
+    if (this.trace?.isRecorded === true && this.spans.length < MOST_SPANS)
+      this.spans.push({ stage: this.#stage, from: this.#since - this.startedAt, to: now - this.startedAt })
+    this.#since = now
+  }
+}
+
+/** A span of another trace. */
+export interface LinkedSpan {
+  readonly traceId: string
+  readonly spanId: string
+  /** `pending_call` or `approval`. */
+  readonly relation: 'pending_call' | 'approval'
+}

@@ -1,0 +1,75 @@
+/**
+ * Begins and ends the observation of requests: joins the caller's trace, counts what was measured, and passes it to whatever
+ * exports spans.
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+import { correlationIdOf } from './correlation.ts'
+import type { Metrics } from './metrics.ts'
+import { Observation } from './observation.ts'
+import { passedTrace, readTraceParent, type RemoteParent, type TraceContext } from './trace-context.ts'
+
+interface ObservableRequest {
+  readonly method?: string | undefined
+  readonly headers: IncomingHttpHeaders
+  /** Absent: the one that the head states, or a new one. */
+  readonly correlationId?: string
+}
+
+export interface Observer {
+  /** @param stated the trace that the request names in another place than its header fields; absent: it names none there */
+  begin(request: ObservableRequest, stated?: RemoteParent | null): Observation
+  /** The request is answered, or its client disconnected. */
+  end(observation: Observation): void
+}
+
+/** Exports spans. Absent where no endpoint is configured. */
+export interface SpanExport {
+  /** The trace of a request, by the parent that its caller states. */
+  join(parent: RemoteParent | null): TraceContext
+  /** @param milliseconds from its begin to its end */
+  export(observation: Observation, milliseconds: number): void
+}
+
+interface ObserverDeps {
+  readonly metrics: Metrics
+  readonly spans: SpanExport | null
+}
+
+export function createObserver({ metrics, spans }: ObserverDeps): Observer {
+  const traceOf = (parent: RemoteParent | null): TraceContext | null => {
+    if (spans !== null) return spans.join(parent)
+    return parent === null ? null : passedTrace(parent)
+  }
+  return {
+    begin({ method = 'GET', headers, correlationId }, stated = null) {
+      const parent = readTraceParent(headers) ?? stated
+      const trace = traceOf(parent)
+      return new Observation({ correlationId: correlationId ?? correlationIdOf(headers, trace), method, trace })
+    },
+    end(observation) {
+      const milliseconds = observation.end()
+      count(observation, milliseconds / 1000, metrics)
+      if (observation.trace?.isRecorded === true) spans?.export(observation, milliseconds)
+    },
+  }
+}
+
+function count(observation: Observation, seconds: number, metrics: Metrics): void {
+  const { route, protocol, trace, status, upstreamSeconds, sentBytes, receivedBytes } = observation
+  if (protocol === null) return
+  const traceId = trace?.isSampled === true ? trace.traceId : null
+  for (const [stage, spent] of observation.stages())
+    metrics.observe('preflight_call_stage_seconds', { protocol, stage }, spent, traceId)
+  if (route === null) return
+  metrics.observe('preflight_call_seconds', { route }, seconds, traceId)
+  metrics.count('preflight_call_responses_total', { route, class: classOf(status) })
+  if (upstreamSeconds !== null) metrics.observe('preflight_upstream_seconds', { route }, upstreamSeconds, traceId)
+  if (sentBytes > 0) metrics.count('preflight_call_bytes_total', { route, direction: 'sent' }, sentBytes)
+  if (receivedBytes > 0) metrics.count('preflight_call_bytes_total', { route, direction: 'received' }, receivedBytes)
+}
+
+const CLASSES = ['none', '1xx', '2xx', '3xx', '4xx', '5xx'] as const
+
+function classOf(status: number | null): string {
+  return CLASSES[Math.floor((status ?? 0) / 100)] ?? 'none'
+}

@@ -1,0 +1,61 @@
+/**
+ * An MCP server over its standard streams without a library, so that it can do what no library does. What it offers is
+ * read from the JSON file of its first argument at each listing.
+ */
+import { readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+
+interface Incoming {
+  readonly id?: string | number
+  readonly method?: string
+  readonly params?: { readonly name?: string; readonly arguments?: Readonly<Record<string, unknown>> }
+  readonly result?: unknown
+}
+
+const [, , file = ''] = process.argv
+const send = (message: object): void => void process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+const text = (value: string): object => ({ content: [{ type: 'text', text: value }] })
+const waiting = new Map<string | number, (result: unknown) => void>()
+const received: string[] = []
+
+/** By the name of the tool. */
+const TOOLS: Readonly<Record<string, (id: string | number, args: Readonly<Record<string, unknown>>) => void>> = {
+  echo: (id, args) => send({ id, result: text(JSON.stringify(args)) }),
+  big: (id, args) => send({ id, result: text('x'.repeat(Number(args['size']))) }),
+  crash: () => process.exit(7),
+  silent: () => {},
+  noise: (id) => {
+    process.stdout.write('a line for people\n')
+    send({ id, result: text('done') })
+  },
+  steps: (id) => {
+    for (let progress = 1; progress <= 3; progress += 1)
+      send({ method: 'notifications/progress', params: { progressToken: 'steps', progress } })
+    send({ id, result: text('done') })
+  },
+  ask: (id) => {
+    waiting.set('ask-1', (result) => send({ id, result: text(JSON.stringify(result)) }))
+    send({ id: 'ask-1', method: 'sampling/createMessage', params: { messages: [], maxTokens: 1 } })
+  },
+  received: (id) => send({ id, result: text(JSON.stringify(received)) }),
+}
+
+createInterface({ input: process.stdin, crlfDelay: Infinity }).on('line', (line) => {
+  received.push(line)
+  const { id, method, params, result }: Incoming = JSON.parse(line)
+  if (id === undefined) return
+  if (method === undefined) {
+    waiting.get(id)?.(result)
+    return
+  }
+  if (method === 'initialize') {
+    const serverInfo = { name: 'line-server', version: '1.0.0' }
+    return send({ id, result: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo } })
+  }
+  if (method === 'tools/list') return send({ id, result: { tools: JSON.parse(readFileSync(file, 'utf8')) } })
+  if (method === 'ping') return send({ id, result: {} })
+  const tool = TOOLS[params?.name ?? '']
+  if (method !== 'tools/call' || tool === undefined)
+    return send({ id, error: { code: -32_601, message: `no ${method} here` } })
+  tool(id, params?.arguments ?? {})
+})

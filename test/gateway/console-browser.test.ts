@@ -1,0 +1,137 @@
+/** The console in a browser: on a phone and a wide screen, dark and light, with the keyboard alone, without scripts, and for everybody (WCAG 2.2 AA). */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import axe from 'axe-core'
+import type { Page } from 'playwright-core'
+import { openBrowser, signedIn } from '../fakes/browser.ts'
+import { fillScene, startConsoleScene, type ConsoleScene } from '../fakes/console-scene.ts'
+import { at, listAt } from '../json.ts'
+
+/** Every page, with an address each. */
+async function pathsOf(scene: ConsoleScene): Promise<readonly string[]> {
+  const { body } = await scene.api('GET', '/api/v1/approvals?state=pending')
+  const requests = listAt(body, 'approvals')
+  const ids = requests.map((row) => String(at(row, 'id')))
+  return [
+    '/console',
+    '/console/approvals',
+    '/console/approvals?state=expired',
+    ...ids.slice(0, 2).map((id) => `/console/approvals/${id}`),
+    `/console/decisions/${String(at(requests[0], 'decision_id'))}`,
+    '/console/ledger',
+    '/console/ledger?records=calls',
+    '/console/routes',
+    '/console/routes/orders',
+    '/console/monitoring',
+    '/console/break-glass',
+    '/console/nowhere',
+  ]
+}
+
+async function violations(page: Page): Promise<readonly string[]> {
+  await page.evaluate(axe.source)
+  const found: unknown = await page.evaluate(
+    `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })
+      .then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 160)).join(' | ')))`,
+  )
+  return Array.isArray(found) ? found.map(String) : []
+}
+
+test('every page fits, breaks no rule of accessibility and none of its own policy', async (t) => {
+  const browser = await openBrowser(t)
+  if (browser === null) return
+  const scene = await startConsoleScene(t)
+  await fillScene(scene)
+  const paths = await pathsOf(scene)
+  const looks = [
+    { viewport: { width: 1440, height: 900 }, colorScheme: 'light' },
+    { viewport: { width: 360, height: 740 }, colorScheme: 'dark' },
+  ] as const
+  for (const look of looks) {
+    const { page, context, problems } = await signedIn(browser, scene.url, scene.admin, look)
+    for (const path of paths) {
+      const answer = await page.goto(scene.url + path)
+      const where = `${path} at ${look.viewport.width}`
+      assert.equal(
+        await page.evaluate('document.documentElement.scrollWidth <= innerWidth'),
+        true,
+        `${where} is too wide`,
+      )
+      assert.deepEqual(await violations(page), [], where)
+      assert.ok((await page.title()).endsWith('· Preflight') && answer !== null)
+    }
+    assert.deepEqual(
+      problems.filter((text) => !text.includes('404')),
+      [],
+    )
+    await context.close()
+  }
+})
+
+test('a request is read and granted without scripts', async (t) => {
+  const browser = await openBrowser(t)
+  if (browser === null) return
+  const scene = await startConsoleScene(t)
+  await fillScene(scene)
+  const ana = await scene.newKey('Ana', 'approver', 'payments')
+  const { page } = await signedIn(browser, scene.url, ana, { javaScriptEnabled: false })
+  await page.getByRole('link', { name: /Merge acme\/orders #42/ }).click()
+  assert.match((await page.getByRole('main').textContent()) ?? '', /The required query parameter region was added/)
+  await page.getByLabel('Comment').fill('agreed with the owner')
+  await page.getByLabel('Valid for').selectOption({ label: '1 hour' })
+  await page.getByRole('button', { name: 'Grant' }).click()
+  assert.match((await page.getByRole('complementary').textContent()) ?? '', /Granted by Ana[^]*agreed with the owner/)
+  const again = await scene.ask({
+    operation: 'merge',
+    repository: 'acme/orders',
+    environment: 'production',
+    pull_request: 42,
+  })
+  assert.equal(at(again, 'decision'), 'WARN')
+})
+
+test('the keyboard alone leads from the overview to a denial', async (t) => {
+  const browser = await openBrowser(t)
+  if (browser === null) return
+  const scene = await startConsoleScene(t)
+  await fillScene(scene)
+  const { page } = await signedIn(browser, scene.url, await scene.newKey('Ana', 'approver'))
+  await page.keyboard.press('j')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/\/console\/approvals\/apr_/)
+  await page.keyboard.press('/')
+  assert.equal(await page.evaluate('document.activeElement.name'), 'comment')
+  await page.keyboard.type('not before the freeze')
+  for (let presses = 0; presses < 6; presses += 1) {
+    await page.keyboard.press('Tab')
+    if ((await page.evaluate('document.activeElement.value')) === 'denied') break
+  }
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/done=1/)
+  assert.match((await page.getByRole('complementary').textContent()) ?? '', /Denied by Ana/)
+})
+
+test('an open page follows what others do', async (t) => {
+  const browser = await openBrowser(t)
+  if (browser === null) return
+  const scene = await startConsoleScene(t)
+  const { page } = await signedIn(browser, scene.url, scene.admin)
+  assert.equal(await page.getByText('Nothing waits for a decision').count(), 1)
+  await page.waitForTimeout(2500)
+  await scene.ask({ operation: 'merge', repository: 'acme/late', environment: 'production' })
+  await page.getByRole('link', { name: /Merge acme\/late/ }).waitFor()
+})
+
+test('a changed contract is reviewed side by side and promoted by its digest', async (t) => {
+  const browser = await openBrowser(t)
+  if (browser === null) return
+  const scene = await startConsoleScene(t)
+  await fillScene(scene)
+  const { page } = await signedIn(browser, scene.url, await scene.newKey('Ana', 'admin', 'payments'))
+  await page.goto(`${scene.url}/console/routes/orders`)
+  assert.match((await page.locator('table.diff').textContent()) ?? '', /region/)
+  await page.getByLabel('Reason').fill('the shop sends the region since 2.4')
+  await page.getByRole('button', { name: /^Promote/ }).click()
+  await page.waitForURL(/done=1/)
+  assert.equal(await page.getByText('Unchanged').count(), 1)
+})

@@ -1,0 +1,254 @@
+/** The console over HTTP: who gets in, what its answers carry, which forms it takes, and that no text of a contract becomes markup. */
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { fillScene, ORDERS, ORDERS_BROKEN, startConsoleScene, type ConsoleScene } from '../fakes/console-scene.ts'
+import { at, textAt } from '../json.ts'
+
+interface Visitor {
+  readonly get: (path: string) => Promise<Response>
+  readonly post: (path: string, form: Record<string, string>, headers?: Record<string, string>) => Promise<Response>
+}
+
+/** Signs in with a key, as a browser does. */
+async function visitorWith(url: string, key: string): Promise<Visitor> {
+  const signed = await fetch(`${url}/console/sign-in`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { origin: url },
+    body: new URLSearchParams({ key }),
+  })
+  assert.equal(signed.status, 303)
+  const [set = ''] = signed.headers.getSetCookie()
+  assert.match(set, /^__Host-preflight=\S+; Max-Age=28800; Path=\/; Secure; HttpOnly; SameSite=Lax$/)
+  const cookie = set.split(';', 1)[0] ?? ''
+  const get: Visitor['get'] = (path) => fetch(url + path, { headers: { cookie }, redirect: 'manual' })
+  return {
+    get,
+    async post(path, form, headers = {}) {
+      const page = await (await get('/console')).text()
+      const csrf = /name="csrf" value="([^"]+)"/.exec(page)?.[1] ?? ''
+      return fetch(url + path, {
+        method: 'POST',
+        redirect: 'manual',
+        headers: { cookie, origin: url, ...headers },
+        body: new URLSearchParams({ csrf, ...form }),
+      })
+    },
+  }
+}
+
+async function heldRequest(scene: ConsoleScene): Promise<string> {
+  const bot = await scene.newKey('release bot', 'agent')
+  const asked = await scene.ask(
+    { operation: 'merge', repository: 'acme/orders', environment: 'production' },
+    undefined,
+    bot,
+  )
+  return scene.requestIn(asked)
+}
+
+test('a visitor without a session is led to the sign-in and back to the page', async (t) => {
+  const { url } = await startConsoleScene(t)
+  const answer = await fetch(`${url}/console/approvals?state=denied`, { redirect: 'manual' })
+  assert.equal(answer.status, 303)
+  assert.equal(answer.headers.get('location'), '/console/sign-in?next=%2Fconsole%2Fapprovals%3Fstate%3Ddenied')
+  const away = await fetch(`${url}/console/sign-in?next=https://evil.example/`, { redirect: 'manual' })
+  assert.doesNotMatch(await away.text(), /evil\.example/)
+  const unknown = await fetch(`${url}/console/sign-in`, {
+    method: 'POST',
+    headers: { origin: url },
+    body: new URLSearchParams({ key: 'pf_live_nobody' }),
+  })
+  assert.equal(unknown.status, 401)
+  assert.match(await unknown.text(), /not known here/)
+})
+
+test('a key of an agent does not sign in, and a revoked key ends its sessions', async (t) => {
+  const { url, newKey, gateway } = await startConsoleScene(t)
+  const agent = await newKey('bot', 'agent')
+  const form = { method: 'POST', headers: { origin: url }, body: new URLSearchParams({ key: agent }) }
+  assert.equal((await fetch(`${url}/console/sign-in`, form)).status, 403)
+  const key = await newKey('Ana', 'approver')
+  const visitor = await visitorWith(url, key)
+  assert.equal((await visitor.get('/console')).status, 200)
+  const { run } = await import('../fakes/command-io.ts')
+  const listed = await run(['keys', 'list', '--format', 'json', '--data-dir', gateway.dataDir])
+  const audience =
+    /"audience": "(v:[0-9a-f]{12})",[^}]*"name": "Ana"|"name": "Ana"[^}]*"audience": "(v:[0-9a-f]{12})"/.exec(
+      listed.stdout,
+    )
+  const found = audience?.[1] ?? audience?.[2] ?? assert.fail(listed.stdout)
+  assert.equal((await run(['keys', 'revoke', found, '--data-dir', gateway.dataDir])).code, 0)
+  assert.equal((await visitor.get('/console')).status, 303)
+})
+
+test('every answer forbids scripts and styles of others, framing, sniffing and storing', async (t) => {
+  const { url, admin } = await startConsoleScene(t)
+  const visitor = await visitorWith(url, admin)
+  for (const path of ['/console', '/console/nowhere', '/console/sign-in']) {
+    const { headers } = await visitor.get(path)
+    assert.match(
+      headers.get('content-security-policy') ?? '',
+      /default-src 'none'; style-src 'self'; script-src 'self'/,
+    )
+    assert.equal(headers.get('x-content-type-options'), 'nosniff')
+    assert.equal(headers.get('cache-control'), 'no-store')
+  }
+  const page = await (await visitor.get('/console')).text()
+  const assets = [...page.matchAll(/(?:href|src)="(\/console\/assets\/[^"]+)"/g)].map(([, path = '']) => path)
+  assert.equal(assets.length, 3)
+  let bytes = page.length
+  for (const path of assets) {
+    const asset = await fetch(url + path)
+    assert.equal(asset.status, 200)
+    bytes += (await asset.text()).length
+  }
+  assert.ok(bytes < 100_000, `the first page has ${bytes} bytes`)
+})
+
+test('a form is taken only from a page of the same session and origin', async (t) => {
+  const scene = await startConsoleScene(t)
+  const id = await heldRequest(scene)
+  const visitor = await visitorWith(scene.url, await scene.newKey('Ana', 'approver', 'payments'))
+  const path = `/console/approvals/${id}`
+  const foreign = await visitor.post(path, { state: 'granted' }, { origin: 'https://evil.example' })
+  assert.equal(foreign.status, 403)
+  const forged = await visitor.post(path, { state: 'granted', csrf: 'AAAAAAAAAAAAAAAAAAAAAAAA' })
+  assert.equal(forged.status, 403)
+  const { body } = await scene.api('GET', `/api/v1/approvals/${id}`)
+  assert.match(JSON.stringify(body), /"state":"pending"/)
+  const own = await visitor.post(path, { state: 'granted', comment: 'agreed' })
+  assert.equal(own.headers.get('location'), `/console/approvals/${id}?done=1`)
+  assert.match(JSON.stringify((await scene.api('GET', `/api/v1/approvals/${id}`)).body), /"comment":"agreed"/)
+})
+
+test('the console holds the group and four eyes as the API does, and a decided request is final', async (t) => {
+  const scene = await startConsoleScene(t)
+  const id = await heldRequest(scene)
+  const path = `/console/approvals/${id}`
+  const other = await visitorWith(scene.url, await scene.newKey('Bo', 'approver', 'support'))
+  assert.match(await (await other.get(path)).text(), /Only an approver of payments may grant it/)
+  const refused = await other.post(path, { state: 'granted' })
+  assert.equal(refused.status, 403)
+  assert.match(await refused.text(), /requires an approver of the group payments/)
+  const denied = await other.post(path, { state: 'denied', comment: 'not today' })
+  assert.equal(denied.status, 303)
+  assert.match(await (await other.get(path)).text(), /Denied by Bo/)
+  assert.equal((await other.post(path, { state: 'denied' })).status, 409)
+  const requester = await scene.newKey('Cy', 'approver', 'payments')
+  const own = await scene.ask(
+    { operation: 'merge', repository: 'acme/own', environment: 'production' },
+    undefined,
+    requester,
+  )
+  const page = await (
+    await (await visitorWith(scene.url, requester)).get(`/console/approvals/${scene.requestIn(own)}`)
+  ).text()
+  assert.match(page, /Somebody else has to decide/)
+})
+
+/** Texts that become markup, scripts or other texts where something does not escape them. */
+const NAUGHTY = [
+  '<script>document.title="owned"</script>',
+  '"><img src=x onerror=alert(1)>',
+  "' onmouseover='alert(1)",
+  '</textarea><svg/onload=alert(1)>',
+  '{{constructor.constructor("alert(1)")()}}',
+  '${7*7}',
+  '\u202Eevil\u202C',
+  '&lt;b&gt;',
+]
+
+test('texts of contracts, calls and comments stay text on every page', async (t) => {
+  const scene = await startConsoleScene(t)
+  await fillScene(scene)
+  const nasty = NAUGHTY.join(' ')
+  const broken = ORDERS.replaceAll('"GBP"', JSON.stringify(nasty)).replace('"Orders"', JSON.stringify(nasty))
+  const bot = await scene.newKey(nasty, 'agent')
+  const context = {
+    operation: 'merge',
+    repository: nasty.slice(0, 190),
+    environment: 'production',
+    target_id: nasty,
+    branch: nasty,
+  }
+  const id = scene.requestIn(await scene.ask(context, broken, bot))
+  await scene.change(broken)
+  const visitor = await visitorWith(scene.url, await scene.newKey('Ana', 'admin', 'payments'))
+  const { body } = await scene.api('GET', `/api/v1/approvals/${id}`)
+  const decision = /"decision_id":"(dec_[0-9a-f]+)"/.exec(JSON.stringify(body))?.[1] ?? assert.fail()
+  assert.equal((await visitor.post(`/console/approvals/${id}`, { state: 'denied', comment: nasty })).status, 303)
+  const paths = [
+    '/console',
+    '/console/approvals?state=denied',
+    `/console/approvals/${id}`,
+    `/console/decisions/${decision}`,
+    `/console/ledger?repository=${encodeURIComponent(nasty)}`,
+    `/console/ledger?records=calls&route=${encodeURIComponent(nasty)}`,
+    '/console/routes',
+    '/console/routes/orders',
+    '/console/monitoring',
+    '/console/break-glass',
+    `/console/approvals/${encodeURIComponent(nasty)}`,
+  ]
+  let seen = 0
+  for (const path of paths) {
+    const text = await (await visitor.get(path)).text()
+    assert.doesNotMatch(text, /<script>|<img|<svg\/onload|onmouseover='/, path)
+    if (text.includes('&lt;script&gt;')) seen += 1
+  }
+  assert.ok(seen >= 5, `only ${seen} pages show the texts`)
+})
+
+test('a template quotes every attribute that holds a value', () => {
+  const folder = join(import.meta.dirname, '../../gateway/console')
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
+  assert.ok(files.length > 15)
+  const open = files.flatMap((name) =>
+    [...readFileSync(join(folder, name), 'utf8').matchAll(/\s[a-z-]+=\$\{[^}]*\}/g)].map(
+      ([found]) => `${name}:${found}`,
+    ),
+  )
+  assert.deepEqual(open, [])
+})
+
+test('open pages receive changes', async (t: TestContext) => {
+  const scene = await startConsoleScene(t)
+  const signed = await fetch(`${scene.url}/console/sign-in`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { origin: scene.url },
+    body: new URLSearchParams({ key: scene.admin }),
+  })
+  const cookie = signed.headers.getSetCookie()[0]?.split(';', 1)[0] ?? ''
+  const stop = new AbortController()
+  t.after(() => stop.abort())
+  const events = await fetch(`${scene.url}/console/events`, { headers: { cookie }, signal: stop.signal })
+  assert.equal(events.headers.get('content-type'), 'text/event-stream')
+  const changing = setInterval(() => void heldRequest(scene).catch(() => {}), 500)
+  t.after(() => clearInterval(changing))
+  let text = ''
+  for await (const part of events.body ?? []) {
+    text += Buffer.from(part).toString()
+    if (text.includes('event: change')) break
+  }
+  clearInterval(changing)
+  assert.match(text, /event: change/)
+})
+
+test('the console can be switched off', async (t) => {
+  const { url } = await startConsoleScene(t, { console: { enabled: false } })
+  assert.equal((await fetch(`${url}/console`, { redirect: 'manual' })).status, 404)
+})
+
+test('a pending call and its decision name their pages when clients know the address of the console', async (t) => {
+  const scene = await startConsoleScene(t, { public_url: 'https://preflight.test' })
+  const held = await scene.change(ORDERS_BROKEN)
+  assert.equal(held.status, 428)
+  assert.match(held.headers.get('location') ?? '', /^https:\/\/preflight\.test\/console\/approvals\/apr_[0-9a-f]{32}$/)
+  const asked = await scene.ask({ operation: 'merge', repository: 'acme/orders', environment: 'production' })
+  const id = textAt(asked, 'decision_result', 'decision_id')
+  assert.equal(at(asked, 'decision_result', 'report_url'), `https://preflight.test/console/decisions/${id}`)
+})
