@@ -26,6 +26,8 @@ export interface Listeners {
   readonly grpcAuthz: GrpcListener | null
   /** Null: no API server is answered. */
   readonly webhooks: Webhooks | null
+  /** What the listeners write for agents beside the gateway. Null: nothing. */
+  readonly bundle: { stop(): void } | null
 }
 
 /**

@@ -33,7 +33,7 @@ import type { Logger } from './telemetry/log.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 import { createObserver, type Observer } from './telemetry/observer.ts'
 import { createMonitoring, type Monitoring } from './monitoring/monitoring.ts'
-import { createAuthorities } from './tls/authorities.ts'
+import { createAuthorities, type Authorities } from './tls/authorities.ts'
 import { entryOf } from './listen/secure-entry.ts'
 import type { SecureListener } from './tls/settings.ts'
 
@@ -97,7 +97,7 @@ export async function startDeciding(options: PartsOptions): Promise<Deciding> {
 
 /** @param ownPorts ports of this gateway's own listeners, which are never a destination */
 export async function createEntrances(
-  { state, live, metrics, logger, now }: PartsOptions,
+  { state, live, metrics, logger, now, closers }: PartsOptions,
   deciding: Deciding,
   ownPorts: ReadonlySet<number>,
 ): Promise<Entrances> {
@@ -111,6 +111,8 @@ export async function createEntrances(
       'the changed authority cannot be used; the one before it stays in force',
     )
   const authorities = createAuthorities({ dataDir, ca: config.tls.ca, now, onUnusable })
+  const bundle = await openBundleFile(config.tls.bundle_file, authorities, logger)
+  if (bundle !== null) closers.push(() => bundle.stop())
   const bodies = createBodies(memory, () => bodyPace(settings().config.limits))
   const judging = { settings, flow, store, keys, baselines, monitoring, breakGlass, bodies, observer }
   const shared = { ...judging, authorities, metrics, logger, now }
@@ -140,7 +142,7 @@ export async function createEntrances(
     config.listen.webhooks === undefined
       ? null
       : await openWebhooks({ ...authz, bodies, sniff: sniffing(flow), entry: entry('webhooks') })
-  return { proxy, api, grpcAuthz, webhooks }
+  return { proxy, api, grpcAuthz, webhooks, bundle }
 }
 
 function contractTypeOf(protocol: Protocol): ArtifactType | undefined {
@@ -159,6 +161,16 @@ async function openGrpc(deps: GrpcAuthzDeps): Promise<GrpcListener> {
   return openGrpcAuthz(deps)
 }
 
+async function openBundleFile(
+  file: string | undefined,
+  authorities: Authorities,
+  logger: Logger,
+): Promise<{ stop(): void } | null> {
+  if (file === undefined) return null
+  const { startBundleFile } = await import('./tls/bundle-file.ts')
+  return startBundleFile({ file, authorities, logger })
+}
+
 async function openWebhooks(deps: WebhooksDeps): Promise<Webhooks> {
   const { createWebhooks } = await import('./kubernetes/webhooks.ts')
   return createWebhooks(deps)
@@ -171,10 +183,11 @@ async function openWebhooks(deps: WebhooksDeps): Promise<Webhooks> {
 export async function drain(
   { store, external, checkpoints }: State,
   { inputs, consumers, flow, monitoring, watcher, breakGlass }: Deciding,
-  { proxy, api, grpcAuthz, webhooks, admin }: Listeners,
+  { proxy, api, grpcAuthz, webhooks, bundle, admin }: Listeners,
   budget: number,
 ): Promise<void> {
   await Promise.all([proxy.close(budget), api.close(budget), grpcAuthz?.close(budget), webhooks?.close(budget)])
+  bundle?.stop()
   await watcher.close()
   await flow.close()
   await Promise.all([inputs.close(), consumers.close()])

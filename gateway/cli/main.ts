@@ -23,6 +23,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CommandEntry>>> = lookupTa
   baselines: async () => (await import('./baselines.ts')).baselinesGroup,
   'break-glass': async () => (await import('./break-glass.ts')).breakGlassGroup,
   admission: async () => (await import('./admission.ts')).admissionGroup,
+  redirect: async () => (await import('./redirect.ts')).redirectGroup,
   config: async () => (await import('./config.ts')).configGroup,
   policy: async () => (await import('./policy.ts')).policyGroup,
   mcp: async () => (await import('./mcp.ts')).mcpGroup,

@@ -15,6 +15,7 @@ export function withPaths(config: Config, directory: string): Config {
     diff: { ...diff, ...(diff.repository === undefined ? {} : { repository: from(diff.repository) }) },
     tls: {
       ...tls,
+      ...(tls.bundle_file === undefined ? {} : { bundle_file: from(tls.bundle_file) }),
       listeners: Object.fromEntries(
         Object.entries(tls.listeners).map(([name, files]) => [name, filesWithPaths(files, from)]),
       ),

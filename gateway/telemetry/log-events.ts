@@ -54,6 +54,7 @@ export const LOG_EVENTS = {
   'interception.authority_expires': 'The certificate authority of TLS interception expires soon.',
   'interception.authority_unusable':
     'The changed files of tls.ca cannot be used. The authority before them stays in force.',
+  'interception.bundle_failed': 'The file of `tls.bundle_file` could not be written.',
   'interception.handshake_failed':
     'A TLS handshake with an agent failed. Often the agent does not trust the certificate of the gateway.',
   'keys.readable_by_all': 'A file of private keys can be read by every user of the machine.',

@@ -43,6 +43,13 @@ export const TlsSettings = strict(
         },
       ),
     ),
+    bundle_file: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          'File that the gateway writes for agents beside it: the public authorities and the one of intercepted hosts, in PEM; relative to the configuration file. Written again after a rotation.',
+      }),
+    ),
     handshake: seconds(10, 'Maximum time of a TLS handshake'),
     listeners: strict(
       { proxy: listenerTls, api: listenerTls, admin: listenerTls, ext_authz: listenerTls, webhooks: listenerTls },

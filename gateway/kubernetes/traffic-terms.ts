@@ -1,0 +1,51 @@
+/** Ports and address ranges as annotations and options state them, read strictly: a mistake is reported, never skipped. */
+import { isIP } from 'node:net'
+
+/** Values that were read, or why one of them cannot be. */
+export type ReadTerms =
+  | { readonly ok: true; readonly values: readonly string[] }
+  | { readonly ok: false; readonly problem: string }
+
+const MOST_PORT = 65_535
+
+/** `80, 8000-8010` → `80`, `8000:8010`. */
+export function readPorts(text: string): ReadTerms {
+  return readEach(text, (item) => {
+    const [, first = '', last = first] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(item) ?? []
+    const isGood = first !== '' && isPort(first) && isPort(last) && Number(first) <= Number(last)
+    if (!isGood) return null
+    return first === last ? first : `${first}:${last}`
+  })
+}
+
+function isPort(text: string): boolean {
+  return Number(text) > 0 && Number(text) <= MOST_PORT
+}
+
+/** `10.0.0.0/8, fd00::/8`; a single address is a range too. */
+export function readCidrs(text: string): ReadTerms {
+  return readEach(text, (item) => {
+    const [address = '', prefix, ...more] = item.split('/')
+    const version = isIP(address)
+    const most = version === 4 ? 32 : 128
+    const isGood = version !== 0 && more.length === 0
+    if (!isGood || address.includes('%')) return null
+    if (prefix === undefined) return item
+    return /^\d{1,3}$/.test(prefix) && Number(prefix) <= most ? item : null
+  })
+}
+
+/** Items separated by commas or blanks. */
+export function itemsOf(text: string): readonly string[] {
+  return text.split(/[\s,]+/).filter((item) => item !== '')
+}
+
+function readEach(text: string, read: (item: string) => string | null): ReadTerms {
+  const values: string[] = []
+  for (const item of itemsOf(text)) {
+    const value = read(item)
+    if (value === null) return { ok: false, problem: JSON.stringify(item) }
+    values.push(value)
+  }
+  return { ok: true, values }
+}
