@@ -75,7 +75,7 @@ async function run(match: ApiRouteMatch, inbound: Inbound, deps: DispatchDeps): 
   const mediaType = negotiate(request, route)
   // Public routes work without the store: a verifier gets an answer, if only UNDECIDABLE, while the store is unreachable.
   const isAsked = route.access !== 'public' || route.keyOptional === true
-  const caller = isAsked ? await identify(request.headers, deps.store) : null
+  const caller = isAsked ? await identify(request.headers, deps.store, deps.now()) : null
   requireAccess(caller, route.access)
   if (route.counted !== true || caller === null) return handled(match, { ...inbound, caller, mediaType }, deps)
   Object.assign(headers, deps.rate.take(caller.hash, settings.config.rate.per_minute, deps.now()))

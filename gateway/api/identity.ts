@@ -4,14 +4,11 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { GatewayError } from '../errors/errors.ts'
-import { hashApiKey } from '../callers/api-keys.ts'
-import type { ApiKey, Role } from '../store/api-keys.ts'
+import { hashApiKey, isKeyInForce } from '../callers/api-keys.ts'
+import { hasRight, rolesWith } from '../callers/rights.ts'
+import type { ApiKey } from '../store/api-keys.ts'
 import type { StorePart } from '../store/store.ts'
 import type { Access } from './route.ts'
-
-/** A role includes the rights of the roles below it. */
-const RANK: Readonly<Record<Role, number>> = { agent: 0, approver: 1, admin: 2 }
-const REQUIRED_RANK: Readonly<Record<Access, number>> = { public: 0, key: RANK.agent, approver: RANK.approver }
 
 /** Longer keys were not issued by this gateway: nothing is hashed for them. */
 const LONGEST_KEY = 512
@@ -23,15 +20,22 @@ function presentedKey(headers: IncomingHttpHeaders): string | null {
   return typeof key === 'string' && key.length > 0 && key.length <= LONGEST_KEY ? key : null
 }
 
+/** The last use of a key is stored at most this often. */
+const TOUCH_MS = 60_000
+
 /** The holder of the key in the request; null when there is no valid key. Rejects with STORE_UNAVAILABLE. */
 export async function identify(
   headers: IncomingHttpHeaders,
-  store: StorePart<'apiKeys.byHash'>,
+  store: StorePart<'apiKeys.byHash' | 'apiKeys.touch'>,
+  now: number,
 ): Promise<ApiKey | null> {
   const key = presentedKey(headers)
   if (key === null) return null
   const row = await store.apiKeys.byHash(hashApiKey(key))
-  return row === null || row.revokedAt !== null ? null : row
+  if (row === null || !isKeyInForce(row, now)) return null
+  // For the operator only: a store that cannot be written shows that elsewhere.
+  if (row.usedAt === null || now - row.usedAt >= TOUCH_MS) store.apiKeys.touch(row.hash, now).catch(() => {})
+  return row
 }
 
 /** @throws GatewayError UNAUTHENTICATED or FORBIDDEN */
@@ -42,7 +46,9 @@ export function requireAccess(caller: ApiKey | null, access: Access): void {
       headers: { 'WWW-Authenticate': 'Bearer realm="preflight"' },
     })
   }
-  if (RANK[caller.role] < REQUIRED_RANK[access]) {
-    throw new GatewayError('FORBIDDEN', `This needs the role "${access}"; the key has the role "${caller.role}".`)
-  }
+  if (access === 'key' || hasRight(caller, access)) return
+  throw new GatewayError(
+    'FORBIDDEN',
+    `This needs the role ${rolesWith(access)}; the key has the role "${caller.role}".`,
+  )
 }

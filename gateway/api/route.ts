@@ -2,12 +2,13 @@
 import type { Observation } from '../telemetry/observation.ts'
 import type { Static, TSchema, TUnknown } from 'typebox'
 import { GatewayError, type ErrorCode } from '../errors/errors.ts'
+import type { Right } from '../callers/rights.ts'
 import type { ApiSettings } from './settings.ts'
 import type { ApiKey } from '../store/api-keys.ts'
 import type { ApiDeps } from './deps.ts'
 
-/** Who may call: anybody, the holder of a key, or the holder of an approver's (or admin's) key. */
-export type Access = 'public' | 'key' | 'approver'
+/** Who may call: anybody, the holder of a key, or the holder of a key whose role has a right. */
+export type Access = 'public' | 'key' | Right
 
 export type Method = 'GET' | 'POST' | 'DELETE'
 

@@ -11,6 +11,7 @@ import { diff } from './routes/diff.ts'
 import { decisionContract, keySet, toolManifest } from './routes/discovery.ts'
 import { openapiDocument, schemaDocument } from './routes/documents.ts'
 import { interceptionCa } from './routes/interception-ca.ts'
+import { endKey, listKeys, makeKey, renewKey, updateKey } from './routes/keys.ts'
 import { ledger } from './routes/ledger.ts'
 import { mcp } from './routes/mcp.ts'
 import { preflight } from './routes/preflight.ts'
@@ -50,6 +51,11 @@ export const ROUTES: readonly ApiRoute[] = [
   integrationSnippets,
   describeSignup,
   signup,
+  listKeys,
+  makeKey,
+  updateKey,
+  renewKey,
+  endKey,
   decisionContract,
   keySet,
   statusList,

@@ -1,15 +1,15 @@
 /**
- * Who sees what (docs/reference/api.md#authentication): agents see what was issued to them, approvers and admins see their
- * whole tenant. Only the audience of a token sees the token.
+ * Who sees what (docs/reference/api.md#authentication): roles with the right to read see their whole tenant, agents see what was
+ * issued to them. Only the audience of a token sees the token.
  */
 import type { Envelope } from '../../engine/internal.ts'
-import { LOCAL_TENANT } from '../callers/api-keys.ts'
+import { hasRight, isOperatorTenant } from '../callers/rights.ts'
 import type { Route } from '../routing/route.ts'
 import type { ApiKey } from '../store/api-keys.ts'
 
 /** The one audience whose decisions the caller sees; null: all of the tenant. */
 export function ownAudience({ role, audience }: Pick<ApiKey, 'role' | 'audience'>): string | null {
-  return role === 'agent' ? audience : null
+  return hasRight({ role }, 'read') ? null : audience
 }
 
 /** Replaces a token that was issued to another audience. No verifier accepts it. */
@@ -25,5 +25,5 @@ export function envelopeFor(envelope: Envelope, { audience }: Pick<ApiKey, 'audi
 export function seesRoute(name: string, { tenant }: Pick<ApiKey, 'tenant'>, routes: readonly Route[]): boolean {
   // Routes with several baselines name them ROUTE/AGENT.
   const route = routes.find((known) => known.name === name.split('/', 1)[0])
-  return tenant === LOCAL_TENANT || (route !== undefined && route.tenants.includes(tenant))
+  return isOperatorTenant({ tenant }) || (route !== undefined && route.tenants.includes(tenant))
 }

@@ -5,8 +5,8 @@ import { seconds, strict } from '../settings/fields.ts'
 
 export const BreakGlassSettings = strict(
   {
-    roles: Type.Array(Type.Union([Type.Literal('approver'), Type.Literal('admin')]), {
-      default: ['admin'],
+    roles: Type.Array(Type.Union([Type.Literal('approver'), Type.Literal('operator'), Type.Literal('admin')]), {
+      default: ['operator', 'admin'],
       description: 'Roles whose keys may open and close exceptions.',
     }),
     maximum: seconds(3600, 'Maximum duration of an exception'),

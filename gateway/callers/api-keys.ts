@@ -24,8 +24,6 @@ export function isSignupTenant(tenant: string): boolean {
   return tenant.startsWith(SIGNUP)
 }
 
-export const ROLES = ['agent', 'approver', 'admin'] as const satisfies readonly Role[]
-
 /** Minimum length of a key that the operator chooses, in characters. */
 export const BOOTSTRAP_KEY_MINIMUM = 24
 
@@ -55,10 +53,17 @@ interface ApiKeyRequest {
   readonly tenant?: string
   readonly plan?: string
   readonly groups?: readonly string[]
+  readonly expiresAt?: number | null
+  readonly owner?: string | null
+}
+
+/** False: it was revoked, or it has expired. @param now milliseconds since the epoch */
+export function isKeyInForce({ revokedAt, expiresAt }: Pick<ApiKey, 'revokedAt' | 'expiresAt'>, now: number): boolean {
+  return revokedAt === null && (expiresAt === null || now < expiresAt)
 }
 
 /** The row to store for a key. */
-export function apiKeyRow({ key, name, role, at, tenant, plan, groups }: ApiKeyRequest): ApiKey {
+export function apiKeyRow({ key, name, role, at, tenant, plan, groups, expiresAt, owner }: ApiKeyRequest): ApiKey {
   const hash = hashApiKey(key)
   return {
     hash,
@@ -70,5 +75,8 @@ export function apiKeyRow({ key, name, role, at, tenant, plan, groups }: ApiKeyR
     groups: groups ?? [],
     createdAt: at,
     revokedAt: null,
+    expiresAt: expiresAt ?? null,
+    owner: owner ?? null,
+    usedAt: null,
   }
 }

@@ -1,6 +1,6 @@
 /** Authenticates clients of the proxy (RFC 9110 §11.7) by API key, where the configuration asks for one. */
 import type { IncomingHttpHeaders } from 'node:http'
-import { hashApiKey, isSignupTenant, LOCAL_TENANT } from './api-keys.ts'
+import { hashApiKey, isKeyInForce, isSignupTenant, LOCAL_TENANT } from './api-keys.ts'
 import type { Route } from '../routing/route.ts'
 import type { Caller } from './caller.ts'
 import type { CallersConfig } from './settings.ts'
@@ -40,7 +40,7 @@ export async function stillCaller(
   if (keyHash === null) return null
   if (now - holder.checkedAt < RECHECK_MS) return caller
   const row = await store.apiKeys.byHash(keyHash)
-  if (row === null || row.revokedAt !== null) return null
+  if (row === null || !isKeyInForce(row, now)) return null
   holder.checkedAt = now
   return caller
 }
@@ -53,12 +53,13 @@ export async function proxyCaller(
   headers: IncomingHttpHeaders,
   { config }: { readonly config: CallersConfig },
   store: StorePart<'apiKeys.byHash'>,
+  now: number,
 ): Promise<Caller | null> {
   if (config.proxy_auth === 'off') return ANYBODY
   const hash = presentedHash(headers)
   const row = hash === null ? null : await store.apiKeys.byHash(hash)
   // A key that anybody can get proves nothing about its holder.
-  if (row === null || row.revokedAt !== null || isSignupTenant(row.tenant)) return null
+  if (row === null || !isKeyInForce(row, now) || isSignupTenant(row.tenant)) return null
   return { tenant: row.tenant, audience: row.audience }
 }
 

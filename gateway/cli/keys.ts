@@ -2,13 +2,13 @@
 import { GatewayError } from '../errors/errors.ts'
 import type { KeyRing } from '../keys/key-ring.ts'
 import { readGroups } from '../store/approvers.ts'
-import { ROLES, apiKeyRow, mintApiKey } from '../callers/api-keys.ts'
-import type { ApiKey } from '../store/api-keys.ts'
+import { apiKeyRow, mintApiKey } from '../callers/api-keys.ts'
+import { ROLES, type ApiKey } from '../store/api-keys.ts'
 import { EXIT, UsageError, type Arguments, type Command, type CommandGroup, type ExitCode } from './command.ts'
 import { configOf, PLACE_OPTIONS } from './config-option.ts'
 import { openExistingRing, withNewStore, withStore } from './data-directory.ts'
 import { instant, LIST_FORMAT, show, table } from './format.ts'
-import { wholeSeconds } from './number-options.ts'
+import { positiveInteger, wholeSeconds } from './number-options.ts'
 import { writeLine, type CommandIo } from './io.ts'
 
 /** Seconds in which caches of the key set get a new key before it signs. */
@@ -29,6 +29,8 @@ const create: Command = {
       help: 'Plan of the configuration that limits its requests; default: enterprise.',
     },
     { name: 'groups', value: 'NAMES', help: 'Approver groups of the holder, e.g. payments,security.' },
+    { name: 'owner', value: 'NAME', help: 'The person behind the key; keys of one owner count as one person.' },
+    { name: 'lifetime', value: 'SECONDS', help: 'The key ends then; default: when it is revoked.' },
     { name: 'test', help: 'Make a pf_test_ key instead of a pf_live_ key.' },
     ...PLACE_OPTIONS,
   ],
@@ -43,13 +45,16 @@ const create: Command = {
     const tenant = args.value('tenant')
     const name = args.value('name') ?? ''
     const groups = groupsOf(args)
+    const now = Date.now()
     const row = apiKeyRow({
       key,
       name,
       role,
       plan,
       groups,
-      at: Date.now(),
+      at: now,
+      owner: args.value('owner') ?? null,
+      expiresAt: args.value('lifetime') === undefined ? null : now + positiveInteger(args, 'lifetime', 1) * 1000,
       ...(tenant === undefined ? {} : { tenant }),
     })
     await withNewStore(args, io, (store) => store.apiKeys.create(row))
@@ -69,15 +74,18 @@ const list: Command = {
     const rows = await withStore(args, io, (store) => store.apiKeys.list())
     show(args, io, rows.map(apiKeyView), (views) =>
       table(
-        ['ID', 'NAME', 'ROLE', 'GROUPS', 'TENANT', 'PLAN', 'CREATED', 'REVOKED'],
+        ['ID', 'NAME', 'ROLE', 'GROUPS', 'OWNER', 'TENANT', 'PLAN', 'CREATED', 'USED', 'EXPIRES', 'REVOKED'],
         views.map((view) => [
           view.audience,
           view.name,
           view.role,
           view.groups.join(','),
+          view.owner ?? '',
           view.tenant,
           view.plan,
           view.created_at,
+          view.used_at ?? '',
+          view.expires_at ?? '',
           view.revoked_at ?? '',
         ]),
       ),
@@ -196,15 +204,30 @@ function printResult(done: boolean, yes: string, no: string, io: CommandIo): Exi
   return done ? EXIT.good : EXIT.no
 }
 
-function apiKeyView({ audience, name, role, groups, tenant, plan, createdAt, revokedAt }: ApiKey) {
+function apiKeyView({
+  audience,
+  name,
+  role,
+  groups,
+  owner,
+  tenant,
+  plan,
+  createdAt,
+  usedAt,
+  expiresAt,
+  revokedAt,
+}: ApiKey) {
   return {
     audience,
     name,
     role,
     groups,
+    owner,
     tenant,
     plan,
     created_at: instant(createdAt),
+    used_at: usedAt === null ? null : instant(usedAt),
+    expires_at: expiresAt === null ? null : instant(expiresAt),
     revoked_at: revokedAt === null ? null : instant(revokedAt),
   }
 }

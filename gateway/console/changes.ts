@@ -53,7 +53,7 @@ export function createChanges(deps: Pick<ConsoleDeps, 'store' | 'logger' | 'now'
         response.writeHead(503, { ...headers, 'Retry-After': '60', 'Content-Length': 0 }).end()
         return
       }
-      response.writeHead(200, { ...headers, 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' })
+      response.writeHead(200, { ...headers, 'Content-Type': 'text/event-stream' })
       response.write('retry: 5000\n\n')
       const stream: Stream = { response, tenant, stamp: null }
       streams.add(stream)

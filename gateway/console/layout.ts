@@ -1,5 +1,6 @@
 /** The frame around every page: navigation, the person, and the page itself. */
 import { STYLE_PATH, SCRIPT_PATH } from './assets.ts'
+import { hasRight, type Right } from '../callers/rights.ts'
 import { html, type Content, type Markup } from './markup.ts'
 import { csrfField } from './parts.ts'
 import type { Visit } from './visit.ts'
@@ -7,6 +8,8 @@ import type { Visit } from './visit.ts'
 interface Link {
   readonly path: string
   readonly name: string
+  /** Shown to those who have it; absent: to everybody. */
+  readonly right?: Right
 }
 
 const NAVIGATION: readonly { readonly title: string; readonly links: readonly Link[] }[] = [
@@ -29,6 +32,10 @@ const NAVIGATION: readonly { readonly title: string; readonly links: readonly Li
       { path: '/console/break-glass', name: 'Break-glass' },
     ],
   },
+  {
+    title: 'Administration',
+    links: [{ path: '/console/keys', name: 'Keys and roles', right: 'administer' }],
+  },
 ]
 
 /** A bracket around a check mark. */
@@ -46,7 +53,9 @@ export function framed(visit: Visit, title: string, body: Content, waiting: numb
       <div class="frame">
         <header class="side">
           <a class="brand" href="/console">${MARK}<span>Preflight</span></a>
-          <nav class="nav" aria-label="Console">${NAVIGATION.map((group) => section(group, visit.path, waiting))}</nav>
+          <nav class="nav" aria-label="Console">
+            ${shownNavigation(visit).map((group) => section(group, visit.path, waiting))}
+          </nav>
           <div class="who">
             <strong title="${visitor.audience}">${visitor.name}</strong>
             <span class="small muted">${visitor.role} · ${visitor.tenant}</span>
@@ -57,6 +66,13 @@ export function framed(visit: Visit, title: string, body: Content, waiting: numb
         </header>
         <main id="content" tabindex="-1" ${isLive ? html`data-live="1"` : null}>${body}</main>
       </div>`,
+  )
+}
+
+function shownNavigation({ visitor }: Visit): typeof NAVIGATION {
+  const isShown = ({ right }: Link): boolean => right === undefined || hasRight(visitor, right)
+  return NAVIGATION.map(({ title, links }) => ({ title, links: links.filter(isShown) })).filter(
+    ({ links }) => links.length > 0,
   )
 }
 

@@ -3,6 +3,7 @@ import { listApprovals } from './pages/approvals.ts'
 import { decideApproval, showApproval } from './pages/approval.ts'
 import { breakGlass, closeException, openException } from './pages/break-glass.ts'
 import { showDecision } from './pages/decision.ts'
+import { addKey, endKey, listKeys } from './pages/keys.ts'
 import { ledger } from './pages/ledger.ts'
 import { monitoring } from './pages/monitoring.ts'
 import { overview } from './pages/overview.ts'
@@ -30,4 +31,7 @@ export const PAGES: readonly PageRow[] = [
   { method: 'GET', path: '/console/break-glass', page: breakGlass },
   { method: 'POST', path: '/console/break-glass', page: openException },
   { method: 'POST', path: '/console/break-glass/:id', page: closeException },
+  { method: 'GET', path: '/console/keys', page: listKeys },
+  { method: 'POST', path: '/console/keys', page: addKey },
+  { method: 'POST', path: '/console/keys/:id', page: endKey },
 ]

@@ -13,7 +13,7 @@ document.addEventListener('submit', () => { isChanged = false })
 // The page is loaded again when something changed, unless a person is writing in it.
 const refresh = async () => {
   if (isTyping() || isChanged || document.hidden) return
-  const response = await fetch(location.href, { headers: { 'X-Console-Refresh': '1' } })
+  const response = await fetch(location.href)
   if (!response.ok || response.redirected) return
   const fresh = new DOMParser().parseFromString(await response.text(), 'text/html')
   for (const selector of ['main', '.nav']) {

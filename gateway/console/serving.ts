@@ -3,7 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import findMyWay from 'find-my-way'
 import { refuseForeignPages } from '../api/origin.ts'
 import { createMinuteRate } from '../api/quota.ts'
-import { hashApiKey } from '../callers/api-keys.ts'
+import { hashApiKey, isKeyInForce } from '../callers/api-keys.ts'
+import { hasRight } from '../callers/rights.ts'
 import { GatewayError } from '../errors/errors.ts'
 import { discardRest } from '../network/discard-body.ts'
 import { ASSETS } from './assets.ts'
@@ -26,7 +27,6 @@ const HEADERS = {
   'Content-Security-Policy':
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
   'X-Content-Type-Options': 'nosniff',
-  'X-Frame-Options': 'DENY',
   // With no-referrer, browsers would send forms with the origin null.
   'Referrer-Policy': 'same-origin',
   'Cross-Origin-Opener-Policy': 'same-origin',
@@ -164,16 +164,19 @@ async function signIn({ method, url, form, visitor, response, now }: SignIn, inn
   const next = nextPath(form.get('next'))
   const hash = hashApiKey((form.get('key') ?? '').trim())
   const key = await inner.store.apiKeys.byHash(hash)
-  if (key === null || key.revokedAt !== null) return show('unknown', next, 401)
-  if (key.role === 'agent') return show('role', next, 403)
+  if (key === null || !isKeyInForce(key, now)) return show('unknown', next, 401)
+  if (!hasRight(key, 'read')) return show('role', next, 403)
   const { cookie } = await inner.sessions.open(hash, now, inner.settings().config.console.session)
   inner.logger.info({ event: 'console.signed_in', by: key.audience }, 'signed in to the console')
   redirect(response, `/console/sign-in?done=1&next=${encodeURIComponent(next)}`, { 'Set-Cookie': cookie })
 }
 
-async function visitorOf({ key }: Session, { store }: Pick<ConsoleDeps, 'store'>): Promise<Visitor | null> {
+async function visitorOf(
+  { key }: Session,
+  { store, now }: Pick<ConsoleDeps, 'store' | 'now'>,
+): Promise<Visitor | null> {
   const row = await store.apiKeys.byHash(key)
-  return row === null || row.revokedAt !== null || row.role === 'agent' ? null : row
+  return row === null || !isKeyInForce(row, now()) || !hasRight(row, 'read') ? null : row
 }
 
 function toSignIn(response: ServerResponse, url: URL): void {

@@ -106,7 +106,7 @@ async function callerOf(
   { store, now }: AdmissionDeps,
 ): Promise<Caller | null> {
   if (inbound.kind === 'connect') return stillCaller(inbound.holder, context.settings, store, now())
-  return inbound.kind === 'redirect' ? ANYBODY : proxyCaller(context.request.headers, context.settings, store)
+  return inbound.kind === 'redirect' ? ANYBODY : proxyCaller(context.request.headers, context.settings, store, now())
 }
 
 async function admitToDestination(

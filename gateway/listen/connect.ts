@@ -73,7 +73,7 @@ async function admitConnect(
   const read = connectAuthority(request)
   if (!read.ok) return refuse(context, socket, { outcome: 'refused', code: 'INVALID_INPUT', message: read.problem })
   if (deps.isFull()) return refuse(context, socket, { outcome: 'refused', code: 'OVERLOADED' })
-  const caller = await proxyCaller(request.headers, settings, deps.store)
+  const caller = await proxyCaller(request.headers, settings, deps.store, deps.now())
   if (caller === null)
     return refuse(context, socket, { outcome: 'refused', code: 'PROXY_AUTHENTICATION_REQUIRED' }, PROXY_CHALLENGE)
   const { authority } = read

@@ -1,6 +1,8 @@
 /** API keys of people and programs, and the addresses that signed up for one. */
 
-export type Role = 'agent' | 'approver' | 'admin'
+export const ROLES = ['viewer', 'agent', 'approver', 'operator', 'admin'] as const
+/** What each may do: gateway/callers/rights.ts. */
+export type Role = (typeof ROLES)[number]
 
 /** An API key as stored: its SHA-256 only (docs/reference/api.md#authentication). Times are milliseconds since the epoch. */
 export interface ApiKey {
@@ -16,6 +18,19 @@ export interface ApiKey {
   readonly groups: readonly string[]
   readonly createdAt: number
   readonly revokedAt: number | null
+  /** Valid until then; null: until it is revoked. */
+  readonly expiresAt: number | null
+  /** The person behind the key (`oidc:PROVIDER:SUBJECT`, or any name); keys of one owner count as one person. Null: not stated. */
+  readonly owner: string | null
+  /** About when it was used last, a minute more or less; null: never since this is recorded. */
+  readonly usedAt: number | null
+}
+
+/** Members that can be changed; absent: it stays. */
+export interface ApiKeyChange {
+  readonly groups?: readonly string[]
+  readonly expiresAt?: number | null
+  readonly owner?: string | null
 }
 
 export interface ApiKeys {
@@ -24,6 +39,12 @@ export interface ApiKeys {
   create(key: ApiKey): Promise<void>
   /** True when the key exists; the time of the first revocation stays. */
   revoke(hash: string, at: number): Promise<boolean>
+  /** True when the key exists. */
+  change(hash: string, change: ApiKeyChange): Promise<boolean>
+  /** A new key in place of another one, which stays valid until then. False, and no new key, when the other is unknown or revoked. */
+  rotate(hash: string, fresh: ApiKey, until: number): Promise<boolean>
+  /** Notes that the key was used. */
+  touch(hash: string, at: number): Promise<void>
   /** @param mail digest of the address; false, and no key, when it has one already */
   signUp(key: ApiKey, mail: string): Promise<boolean>
 }

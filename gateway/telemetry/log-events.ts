@@ -57,6 +57,7 @@ export const LOG_EVENTS = {
   'interception.bundle_failed': 'The file of `tls.bundle_file` could not be written.',
   'interception.handshake_failed':
     'A TLS handshake with an agent failed. Often the agent does not trust the certificate of the gateway.',
+  'keys.api_key_changed': 'An administrator made, changed, rotated or revoked an API key.',
   'keys.readable_by_all': 'A file of private keys can be read by every user of the machine.',
   'keys.reloaded': 'The receipt keys on disk changed and are in use.',
   'keys.self_test_failed':

@@ -24,6 +24,7 @@ async function pathsOf(scene: ConsoleScene): Promise<readonly string[]> {
     '/console/routes/orders',
     '/console/monitoring',
     '/console/break-glass',
+    '/console/keys',
     '/console/nowhere',
   ]
 }

@@ -72,7 +72,7 @@ async function callTool(name: string, args: unknown, exchange: RouteExchange, de
 
 async function runTool({ route }: Tool, args: unknown, exchange: RouteExchange, deps: RouteDeps): Promise<object> {
   // Every call needs a key, even where the REST route does not: each call of an agent has a caller.
-  requireAccess(exchange.caller, 'key')
+  requireAccess(exchange.caller, route.access === 'public' ? 'key' : route.access)
   if (route.counted === true && exchange.caller !== null) {
     exchange.throttle(exchange.caller.hash, exchange.settings.config.rate.per_minute)
   }

@@ -35,7 +35,7 @@ export const abortDemo = defineRoute({
   operationId: 'runAbortDemo',
   tag: 'preflight',
   summary: 'See a decision stop an agent',
-  access: 'key',
+  access: 'ask',
   body: DemoRequest,
   bodyOptional: true,
   answers: {

@@ -140,7 +140,7 @@ const Grant = Type.Object(
 const settling = {
   method: 'POST',
   tag: 'approvals',
-  access: 'approver',
+  access: 'approve',
   bodyOptional: true,
   params: { id: 'Id of the request.' },
   answers: one,

@@ -28,7 +28,7 @@ export const getAttestation = defineRoute({
   operationId: 'getDecisionAttestation',
   tag: 'decisions',
   summary: 'A stored decision as a DSSE envelope with an in-toto statement',
-  access: 'key',
+  access: 'ask',
   params: { decision_id: 'Id of the decision.' },
   answers: {
     200: { description: 'The attestation, signed now.', content: { 'application/json': Attestation } },

@@ -120,7 +120,7 @@ export const promoteBaseline = defineRoute({
   operationId: 'promoteBaseline',
   tag: 'baselines',
   summary: 'Make the reviewed contract the baseline of a route',
-  access: 'approver',
+  access: 'approve',
   params: { route: 'Name of the route.' },
   body: Type.Object(
     {

@@ -28,7 +28,7 @@ export const challengeBinding = defineRoute({
   operationId: 'challengeBinding',
   tag: 'bindings',
   summary: 'Get the marker file that proves control over a repository',
-  access: 'key',
+  access: 'ask',
   body: Type.Object({ platform: Platform, repository: Repository }, { title: 'ChallengeRequest' }),
   answers: {
     200: {
@@ -68,7 +68,7 @@ export const provingBinding = defineRoute({
   operationId: 'proveBinding',
   tag: 'bindings',
   summary: 'Prove control over a repository by the marker file in it',
-  access: 'key',
+  access: 'ask',
   headers: SCM_TOKEN_HEADER,
   body: Type.Object({ challenge_id: Type.String({ pattern: ID_PATTERN }) }, { title: 'ProveRequest' }),
   answers: {

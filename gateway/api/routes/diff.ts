@@ -134,7 +134,7 @@ export const diff = defineRoute({
   operationId: 'diff',
   tag: 'preflight',
   summary: 'Compare two contracts',
-  access: 'key',
+  access: 'ask',
   counted: true,
   body: DiffRequest,
   toleratesUnknown: true,

@@ -2,6 +2,7 @@
 import type { Static } from 'typebox'
 import { digestJson } from '../../../engine/base.ts'
 import type { Artifact } from '../../../engine/internal.ts'
+import { hasRight } from '../../callers/rights.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import type { Authorization, AuthorizeRequest } from '../../flow/flow.ts'
 import { sha256Hex } from '../../runtime/hash.ts'
@@ -23,7 +24,7 @@ export const preflight = defineRoute({
   operationId: 'preflight',
   tag: 'preflight',
   summary: 'Analyze a change of contracts, or get a decision with a receipt for one operation',
-  access: 'key',
+  access: 'ask',
   counted: true,
   headers: SCM_TOKEN_HEADER,
   body: PreflightRequest,
@@ -165,7 +166,7 @@ async function register(
   const { decision, decision_id: decisionId } = envelope
   const { tenant, audience: by, groups, role } = callerOf(exchange)
   const context = contextOf(exchange.body.context)
-  const isApprover = role !== 'agent'
+  const isApprover = hasRight({ role }, 'approve')
   try {
     await baselines.registered({ tenant, isApprover, by, groups, artifacts, context, decision, decisionId })
   } catch (error) {

@@ -13,7 +13,7 @@ export const revokeReceipt = defineRoute({
   operationId: 'revokeReceipt',
   tag: 'receipts',
   summary: 'Revoke the receipt of a decision',
-  access: 'approver',
+  access: 'revoke',
   body: Type.Object(
     { decision_id: Type.String({ pattern: ID_PATTERN }), reason: Type.String({ minLength: 1, maxLength: 500 }) },
     { title: 'RevokeRequest' },

@@ -60,7 +60,7 @@ export const telemetry = defineRoute({
   operationId: 'reportExecution',
   tag: 'monitoring',
   summary: 'Report executions under CONTINUE_WITH_MONITORING, one event or a batch',
-  access: 'key',
+  access: 'ask',
   body: TelemetryRequest,
   consumes: ['application/cloudevents+json', 'application/cloudevents-batch+json'],
   mistakes: (body) =>

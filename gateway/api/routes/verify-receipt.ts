@@ -115,9 +115,9 @@ async function runVerify(exchange: RouteExchange<VerifyRequestBody>, deps: ApiDe
 /**
  * The tenant of the key that was sent; null: no valid key, or the store is unreachable, and then nothing is authorized anyway.
  */
-async function tenantOf({ headers }: RouteExchange, { store }: ApiDeps): Promise<string | null> {
+async function tenantOf({ headers }: RouteExchange, { store, now }: ApiDeps): Promise<string | null> {
   try {
-    return (await identify(headers, store))?.tenant ?? null
+    return (await identify(headers, store, now()))?.tenant ?? null
   } catch (error) {
     if (error instanceof GatewayError && error.code === 'STORE_UNAVAILABLE') return null
     throw error

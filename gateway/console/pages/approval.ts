@@ -1,6 +1,7 @@
 /** One request for approval: why it is held, what changed, whom it reaches, who may decide, and the decision itself. */
 import { approvalState } from '../../approvals/request.ts'
 import { decideRequest } from '../../approvals/decide.ts'
+import { hasRight } from '../../callers/rights.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import { keptAssessment, type KeptAssessment } from '../../flow/kept-assessment.ts'
 import { approverWords, mayGrant } from '../../store/approvers.ts'
@@ -206,7 +207,7 @@ function outcome({ result, endedAt }: ApprovalRow, names: Holders, now: number):
 
 function decideForm({ visitor, csrf, settings }: Visit, row: ApprovalRow, id: string): Markup {
   const { four_eyes: isFourEyes, validity } = settings.config.approvals
-  if (visitor.role === 'agent') return notice('info', 'Your role may read this request. An approver decides it.')
+  if (!hasRight(visitor, 'approve')) return notice('info', 'Your role may read this request. An approver decides it.')
   if (isFourEyes && row.requesters.includes(visitor.audience))
     return notice(
       'warn',
@@ -264,8 +265,8 @@ function validities(most: number): readonly (readonly [number, string])[] {
 
 export const decideApproval: Page = async (visit) => {
   const { params, form, visitor, settings, deps, now } = visit
-  const { tenant, audience: by, groups, role } = visitor
-  if (role === 'agent') throw new GatewayError('FORBIDDEN', 'Your role may not decide requests.')
+  const { tenant, audience: by, groups } = visitor
+  if (!hasRight(visitor, 'approve')) throw new GatewayError('FORBIDDEN', 'Your role may not decide requests.')
   const state = form.get('state')
   if (state !== 'granted' && state !== 'denied') throw new GatewayError('INVALID_INPUT', 'Choose Grant or Deny.')
   const approvalId = params['id'] ?? ''

@@ -1,6 +1,7 @@
 /** Exceptions to enforcement: opened with a reason and for a time, listed and closed. */
 import { isInForce, openBreakGlass } from '../../break-glass/break-glass.ts'
 import { LOCAL_TENANT } from '../../callers/api-keys.ts'
+import { isOperatorTenant } from '../../callers/rights.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import { html, type Content, type Markup } from '../markup.ts'
 import { holders, personName } from '../people.ts'
@@ -31,7 +32,7 @@ export const breakGlass: Page = async (visit) => {
                   ['Calls', 'number'],
                   ['By', ''],
                   ['Until', 'tight'],
-                  ['', 'tight'],
+                  ['Actions', 'tight'],
                 ],
                 rows: rows.map((row) => [
                   html`<strong>${row.route}</strong>
@@ -122,12 +123,12 @@ export const closeException: Page = async (visit) => {
 
 /** A route serves every caller of the gateway, so other tenants see and open nothing here. */
 function requireOwnTenant({ visitor }: Visit): void {
-  if (visitor.tenant !== LOCAL_TENANT)
+  if (!isOperatorTenant(visitor))
     throw new GatewayError('FORBIDDEN', `This needs a key of the tenant "${LOCAL_TENANT}".`)
 }
 
 function mayOpen({ visitor, settings }: Visit): boolean {
-  return visitor.tenant === LOCAL_TENANT && settings.config.break_glass.roles.some((role) => role === visitor.role)
+  return isOperatorTenant(visitor) && settings.config.break_glass.roles.some((role) => role === visitor.role)
 }
 
 function requireRole(visit: Visit): void {

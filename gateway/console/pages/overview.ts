@@ -2,6 +2,7 @@
 import { DECISIONS } from '../../../engine/base.ts'
 import type { Decision } from '../../../engine/internal.ts'
 import type { StoredDecision } from '../../store/decisions.ts'
+import { isOperatorTenant } from '../../callers/rights.ts'
 import { html, type Content, type Markup } from '../markup.ts'
 import { decisionBadge, DECISION_WORDS, empty, head, moment, table } from '../parts.ts'
 import { seenRoutes } from '../seen.ts'
@@ -27,7 +28,7 @@ export const overview: Page = async (visit) => {
   ])
   const candidates = seenRoutes(views, visit).filter(({ candidate }) => candidate !== null)
   const stopped = recent.rows.filter(({ decision }) => decision === 'BLOCK')
-  const open = tenant === 'local' ? exceptions.length : 0
+  const open = isOperatorTenant(visitor) ? exceptions.length : 0
   const body = html`${head({ title: 'Overview' })}
     <div class="tiles">
       ${tile('Waiting for approval', String(waiting.length), '/console/approvals', waiting.length > 0 ? 'ask' : '')}

@@ -2,6 +2,7 @@
 import { countFindings, lookupTable } from '../../../engine/base.ts'
 import type { BaselineView } from '../../baselines/baselines.ts'
 import { changeOf } from '../../baselines/promotion.ts'
+import { hasRight } from '../../callers/rights.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import { seesRoute } from '../../api/visibility.ts'
 import { contractText, sideBySide } from '../side-by-side.ts'
@@ -125,7 +126,7 @@ async function review({ deps }: Visit, { baseline, candidate }: BaselineView): P
 }
 
 function promoteForm({ csrf, visitor }: Visit, name: string, digest: string): Markup {
-  if (visitor.role === 'agent') return notice('info', 'Your role may read this. An approver promotes a contract.')
+  if (!hasRight(visitor, 'approve')) return notice('info', 'Your role may read this. An approver promotes a contract.')
   return html`<form class="card pad" method="post" action="/console/routes/${encodeURIComponent(name)}">
     ${csrfField(csrf)}
     <input type="hidden" name="digest" value="${digest}" />
@@ -150,7 +151,7 @@ function promoteForm({ csrf, visitor }: Visit, name: string, digest: string): Ma
 
 export const promote: Page = async (visit) => {
   const { params, form, visitor, deps } = visit
-  if (visitor.role === 'agent') throw new GatewayError('FORBIDDEN', 'Your role may not promote contracts.')
+  if (!hasRight(visitor, 'approve')) throw new GatewayError('FORBIDDEN', 'Your role may not promote contracts.')
   const name = params['name'] ?? ''
   await viewOf(visit, name)
   const only = (form.get('only') ?? '')

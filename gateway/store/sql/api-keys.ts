@@ -1,18 +1,17 @@
 /** Statements on API keys and sign-ups. */
-import type { ApiKey, ApiKeys, Role } from '../api-keys.ts'
-import { integer, integerOrNull, oneOf, text, textList, type SqlRow } from './columns.ts'
+import { ROLES, type ApiKey, type ApiKeyChange, type ApiKeys } from '../api-keys.ts'
+import { integer, integerOrNull, oneOf, text, textList, textOrNull, type SqlRow } from './columns.ts'
 import { journal } from './journal.ts'
 import { read, write, type Operations, type Sql } from './operation.ts'
 
-const ROLES = ['agent', 'approver', 'admin'] as const satisfies readonly Role[]
+const SELECT = `
+  SELECT k.*, t.expires_at, t.owner, u.used_at
+  FROM api_keys k LEFT JOIN api_key_terms t ON t.hash = k.hash LEFT JOIN api_key_uses u ON u.hash = k.hash`
 
 export const apiKeys: Operations<ApiKeys> = {
-  byHash: read(async (sql, hash) => {
-    const row = await sql.get('SELECT * FROM api_keys WHERE hash = ?', hash)
-    return row === undefined ? null : apiKey(row)
-  }),
+  byHash: read((sql, hash) => found(sql, hash)),
 
-  list: read(async (sql) => (await sql.all('SELECT * FROM api_keys ORDER BY created_at, hash')).map(apiKey)),
+  list: read(async (sql) => (await sql.all(`${SELECT} ORDER BY k.created_at, k.hash`)).map(apiKey)),
 
   create: write(insert),
 
@@ -20,6 +19,23 @@ export const apiKeys: Operations<ApiKeys> = {
     const found = await sql.run('UPDATE api_keys SET revoked_at = coalesce(revoked_at, ?) WHERE hash = ?', at, hash)
     if (found === 1) await journal(sql, 'api_key', hash)
     return found === 1
+  }),
+
+  change: write((sql, hash, changed) => change(sql, hash, changed)),
+
+  rotate: write(async (sql, hash, fresh, until) => {
+    const old = await found(sql, hash)
+    if (old === null || old.revokedAt !== null) return false
+    await insert(sql, fresh)
+    return change(sql, hash, { expiresAt: Math.min(until, old.expiresAt ?? until) })
+  }),
+
+  touch: write(async (sql, hash, at) => {
+    await sql.run(
+      'INSERT INTO api_key_uses (hash, used_at) VALUES (?, ?) ON CONFLICT (hash) DO UPDATE SET used_at = excluded.used_at',
+      hash,
+      at,
+    )
   }),
 
   signUp: write(async (sql, key, mail) => {
@@ -49,6 +65,42 @@ async function insert(sql: Sql, key: ApiKey): Promise<void> {
     key.revokedAt,
   )
   await journal(sql, 'api_key', key.hash)
+  if (key.expiresAt !== null || key.owner !== null) await setTerms(sql, key.hash, key)
+}
+
+async function found(sql: Sql, hash: string): Promise<ApiKey | null> {
+  const row = await sql.get(`${SELECT} WHERE k.hash = ?`, hash)
+  return row === undefined ? null : apiKey(row)
+}
+
+async function change(sql: Sql, hash: string, { groups, expiresAt, owner }: ApiKeyChange): Promise<boolean> {
+  const old = await found(sql, hash)
+  if (old === null) return false
+  if (groups !== undefined) {
+    await sql.run('UPDATE api_keys SET groups_of_key = ? WHERE hash = ?', JSON.stringify(groups), hash)
+    await journal(sql, 'api_key', hash)
+  }
+  if (expiresAt !== undefined || owner !== undefined)
+    await setTerms(sql, hash, {
+      expiresAt: expiresAt === undefined ? old.expiresAt : expiresAt,
+      owner: owner === undefined ? old.owner : owner,
+    })
+  return true
+}
+
+async function setTerms(
+  sql: Sql,
+  hash: string,
+  { expiresAt, owner }: Pick<ApiKey, 'expiresAt' | 'owner'>,
+): Promise<void> {
+  await sql.run(
+    `INSERT INTO api_key_terms (hash, expires_at, owner) VALUES (?, ?, ?)
+     ON CONFLICT (hash) DO UPDATE SET expires_at = excluded.expires_at, owner = excluded.owner`,
+    hash,
+    expiresAt,
+    owner,
+  )
+  await journal(sql, 'api_key_terms', hash)
 }
 
 function apiKey(row: SqlRow): ApiKey {
@@ -62,5 +114,8 @@ function apiKey(row: SqlRow): ApiKey {
     groups: textList(row, 'groups_of_key'),
     createdAt: integer(row, 'created_at'),
     revokedAt: integerOrNull(row, 'revoked_at'),
+    expiresAt: integerOrNull(row, 'expires_at'),
+    owner: textOrNull(row, 'owner'),
+    usedAt: integerOrNull(row, 'used_at'),
   }
 }

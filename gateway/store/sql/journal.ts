@@ -19,6 +19,7 @@ type JournalKind =
   | 'approval'
   | 'baseline'
   | 'api_key'
+  | 'api_key_terms'
   | 'break_glass'
   | 'binding'
 
@@ -95,6 +96,7 @@ export const PROTECTED: readonly ProtectedTable[] = [
     covered: ['audience', 'tenant', 'name', 'role', 'plan', 'groups_of_key', 'created_at', 'revoked_at'],
     isFinal: false,
   },
+  { kind: 'api_key_terms', table: 'api_key_terms', key: ['hash'], covered: ['expires_at', 'owner'], isFinal: false },
   {
     // Without the count of calls: each of those calls is a record of its own.
     kind: 'break_glass',

@@ -333,6 +333,15 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE decisions ADD COLUMN status_index INTEGER;
   CREATE UNIQUE INDEX decisions_by_status ON decisions (status_list, status_index) WHERE status_list IS NOT NULL;
   `,
+  // Beside the keys, so that the entries of older keys in the journal stay true.
+  `
+  CREATE TABLE api_key_terms (
+    hash       TEXT NOT NULL PRIMARY KEY,
+    expires_at INTEGER,
+    owner      TEXT
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE api_key_uses (hash TEXT NOT NULL PRIMARY KEY, used_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  `,
 ]
 
 /** The first version whose ledger has a chain. */

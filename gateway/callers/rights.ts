@@ -1,0 +1,40 @@
+/** What each role may do, and which tenant's data a caller reaches. Every check of a role or a tenant is made here. */
+import { LOCAL_TENANT } from './api-keys.ts'
+import type { ApiKey, Role } from '../store/api-keys.ts'
+
+/**
+ * `ask`: ask for decisions, and see what was issued to the caller. `read`: see everything of the tenant. `approve`: grant, deny,
+ * promote. `revoke`: revoke receipts. `operate`: open and close exceptions. `administer`: keys.
+ */
+export const RIGHTS = ['ask', 'read', 'approve', 'revoke', 'operate', 'administer'] as const
+export type Right = (typeof RIGHTS)[number]
+
+const ROLE_RIGHTS: Readonly<Record<Role, readonly Right[]>> = {
+  viewer: ['read'],
+  agent: ['ask'],
+  approver: ['ask', 'read', 'approve', 'revoke'],
+  operator: ['ask', 'read', 'revoke', 'operate'],
+  admin: RIGHTS,
+}
+
+type Holder = Pick<ApiKey, 'role' | 'tenant'>
+
+export function hasRight({ role }: Pick<Holder, 'role'>, right: Right): boolean {
+  return ROLE_RIGHTS[role].includes(right)
+}
+
+/** `approver or admin`. */
+export function rolesWith(right: Right): string {
+  const roles = Object.entries(ROLE_RIGHTS).flatMap(([role, rights]) => (rights.includes(right) ? [role] : []))
+  return roles.join(' or ')
+}
+
+/** The operator's own tenant: it sees what all tenants share, such as routes and exceptions on them. */
+export function isOperatorTenant({ tenant }: Pick<Holder, 'tenant'>): boolean {
+  return tenant === LOCAL_TENANT
+}
+
+/** Whether a caller reaches the keys of a tenant: its own, and the operator's tenant reaches all. */
+export function managesTenant(holder: Holder, tenant: string): boolean {
+  return hasRight(holder, 'administer') && (isOperatorTenant(holder) || holder.tenant === tenant)
+}
