@@ -32,7 +32,7 @@ export async function tryReview(source: ConfigSource, value: unknown, routeName?
     const { config } = live.current()
     const state = await openState({ config, environment: source.environment, metrics, logger, now, closers })
     const output = new Writable({ write: (_chunk, _encoding, done) => done() })
-    const options = { state, live, metrics, logger, now, output, closers }
+    const options = { state, live, environment: {}, metrics, logger, now, output, closers }
     const deciding = await startDeciding(options)
     const { proxy } = await createEntrances(options, deciding, new Set())
     closers.push(() => proxy.close(0))

@@ -80,7 +80,7 @@ async function start(
   const metrics = createMetrics()
   const state = await openState({ config, environment, metrics, logger, now, closers })
   sampleProcess(metrics, state.dataDir)
-  const options = { state, live, metrics, logger, now, output, closers }
+  const options = { state, live, environment, metrics, logger, now, output, closers }
   const deciding = await startDeciding(options)
   const ownPorts = new Set<number>()
   const entrances = await createEntrances(options, deciding, ownPorts)

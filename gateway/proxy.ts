@@ -25,7 +25,7 @@ import type { ConnectionDecisionDeps } from './listen/connection-decision.ts'
 interface ProxyDeps extends PipelineBuildDeps {
   readonly settings: () => { readonly config: ListenConfig & RecognisersConfig; readonly generation: number }
   readonly store: PipelineBuildDeps['store'] & StorePart<'apiKeys.byHash'>
-  readonly observer: Pick<Observer, 'begin' | 'end'>
+  readonly observer: Observer
   readonly authorities: Pick<Authorities, 'signing'>
   /** Ports of this gateway's own listeners, as far as they are bound. */
   readonly ownPorts: () => ReadonlySet<number>

@@ -31,6 +31,10 @@ import type { State } from './persistence.ts'
 import type { CandidateAnnouncement } from './telemetry/events.ts'
 import type { Logger } from './telemetry/log.ts'
 import type { Metrics } from './telemetry/metrics.ts'
+import type { Environment } from './settings/environment.ts'
+import { packageVersion } from './runtime/package-files.ts'
+import type { Otel } from './telemetry/otel/open.ts'
+import { otelTerms } from './telemetry/otel/terms.ts'
 import { createObserver, type Observer } from './telemetry/observer.ts'
 import { createMonitoring, type Monitoring } from './monitoring/monitoring.ts'
 import { createAuthorities, type Authorities } from './tls/authorities.ts'
@@ -40,6 +44,7 @@ import type { SecureListener } from './tls/settings.ts'
 interface PartsOptions {
   readonly state: State
   readonly live: LiveSettings
+  readonly environment: Environment
   readonly metrics: Metrics
   readonly logger: Logger
   /** Milliseconds since the epoch. */
@@ -61,6 +66,8 @@ interface Deciding {
   readonly watcher: Watcher
   readonly breakGlass: BreakGlass
   readonly observer: Observer
+  /** Null: nothing is exported to OpenTelemetry. */
+  readonly otel: Otel | null
 }
 
 /** The listeners of calls and checks. The admin listener, which reports on all of them, is made separately. */
@@ -91,8 +98,10 @@ export async function startDeciding(options: PartsOptions): Promise<Deciding> {
   const breakGlass = createBreakGlass({ store, metrics, logger, now })
   closers.push(() => breakGlass.close())
   await breakGlass.start()
-  const observer = createObserver({ metrics, spans: null })
-  return { memory, inputs, consumers, flow, monitoring, baselines, watcher, breakGlass, observer }
+  const otel = await openExports(options)
+  if (otel !== null) closers.push(() => otel.close())
+  const observer = createObserver({ metrics, spans: otel?.spans ?? null })
+  return { memory, inputs, consumers, flow, monitoring, baselines, watcher, breakGlass, observer, otel }
 }
 
 /** @param ownPorts ports of this gateway's own listeners, which are never a destination */
@@ -155,6 +164,15 @@ function sampleMemory(metrics: Metrics, memory: MemoryBudget): void {
   metrics.sample('preflight_memory_waiting', () => memory.waiting())
 }
 
+/** Null, and nothing of it is loaded, where no receiver is configured. */
+async function openExports({ live, environment, state, metrics, logger }: PartsOptions): Promise<Otel | null> {
+  const terms = otelTerms(live.current().config.otel, environment)
+  if (terms.traces === null && terms.metrics === null) return null
+  const { openOtel } = await import('./telemetry/otel/open.ts')
+  const [database = 'other_sql'] = state.store.description.split(' ', 1)
+  return openOtel({ terms, version: packageVersion(), database, metrics, logger })
+}
+
 /** Loaded only where it is wanted: an idle sidecar stays small. */
 async function openGrpc(deps: GrpcAuthzDeps): Promise<GrpcListener> {
   const { openGrpcAuthz } = await import('./ext-authz/grpc.ts')
@@ -182,7 +200,7 @@ async function openWebhooks(deps: WebhooksDeps): Promise<Webhooks> {
  */
 export async function drain(
   { store, external, checkpoints }: State,
-  { inputs, consumers, flow, monitoring, watcher, breakGlass }: Deciding,
+  { inputs, consumers, flow, monitoring, watcher, breakGlass, otel }: Deciding,
   { proxy, api, grpcAuthz, webhooks, bundle, admin }: Listeners,
   budget: number,
 ): Promise<void> {
@@ -191,7 +209,7 @@ export async function drain(
   await watcher.close()
   await flow.close()
   await Promise.all([inputs.close(), consumers.close()])
-  await monitoring.close()
+  await Promise.all([monitoring.close(), otel?.close()])
   breakGlass.close()
   await checkpoints.close()
   await external?.close()

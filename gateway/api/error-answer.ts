@@ -4,6 +4,7 @@
  */
 import { GatewayError } from '../errors/errors.ts'
 import type { Logger } from '../telemetry/log.ts'
+import { currentTraceId } from '../telemetry/trace-context.ts'
 import { json, type RouteAnswer } from './route.ts'
 
 export function errorAnswer(error: unknown, correlationId: string, logger: Logger): RouteAnswer {
@@ -20,5 +21,12 @@ export function errorAnswer(error: unknown, correlationId: string, logger: Logge
 /** The body of an error in the API, the MCP tools and the answers to broken requests. */
 export function errorBody(error: GatewayError, correlationId: string): object {
   const { code, message, details } = error
-  return { error: code, message, correlation_id: correlationId, ...(details.length > 0 && { details }) }
+  const traceId = currentTraceId()
+  return {
+    error: code,
+    message,
+    correlation_id: correlationId,
+    ...(traceId !== null && { trace_id: traceId }),
+    ...(details.length > 0 && { details }),
+  }
 }

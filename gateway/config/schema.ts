@@ -22,6 +22,7 @@ import { seconds, strict } from '../settings/fields.ts'
 import { Limits } from '../settings/limits.ts'
 import { LedgerSettings, StoreSettings } from '../store/settings.ts'
 import { StatusListSettings } from '../status-lists/settings.ts'
+import { OtelSettings } from '../telemetry/otel/settings.ts'
 import { LogSettings } from '../telemetry/settings.ts'
 import { TlsSettings } from '../tls/settings.ts'
 import { EgressSettings } from '../upstream/settings.ts'
@@ -61,6 +62,7 @@ export const Config = Type.Object(
     rate: RateSettings,
     plans: Plans,
     monitoring: MonitoringSettings,
+    otel: OtelSettings,
     signer: SignerSettings,
     status_list: StatusListSettings,
     approvals: ApprovalSettings,

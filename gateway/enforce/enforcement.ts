@@ -13,6 +13,7 @@ import type { ListenSettingsInForce } from '../listen/settings.ts'
 import type { StorePart } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { Observer } from '../telemetry/observer.ts'
 import type { Monitoring, Watch } from '../monitoring/monitoring.ts'
 import { logStop, recordCall } from './call-record.ts'
 import { judge, type Decided, type JudgeDeps, type CallJudgement } from './judge.ts'
@@ -26,6 +27,7 @@ export interface EnforcementDeps extends JudgeDeps {
   readonly monitoring: Pick<Monitoring, 'open'>
   readonly breakGlass: Pick<BreakGlass, 'use' | 'isOpen'>
   readonly pendingCalls: Pick<PendingCalls, 'wait'>
+  readonly observer: Pick<Observer, 'approvals' | 'join'>
   readonly metrics: Metrics
   readonly logger: Logger
   readonly now: () => number
@@ -82,6 +84,7 @@ export async function enforceCall(
   deps: EnforcementDeps,
 ): Promise<EnforcementResult> {
   const pending: PendingEnforcement = { call, action, settings, deps }
+  call.observation.action = action.name
   const startedAt = performance.now()
   const judgement = await judge(call, action, settings, deps)
   const { name: route } = call.route
@@ -102,12 +105,24 @@ export async function enforceCall(
   return result
 }
 
-function countDecision(judgement: CallJudgement, { call, deps }: PendingEnforcement): void {
+function countDecision(judgement: CallJudgement, pending: PendingEnforcement): void {
+  const { call, deps } = pending
   const { protocol, name: route, mode } = call.route
   const decision = decisionOf(judgement)
   call.observation.decision = decision
-  if (judgement.kind === 'decided') call.observation.decisionId = judgement.governing.verdict.decisionId
+  if (judgement.kind === 'decided') {
+    const { verdict } = judgement.governing
+    call.observation.decisionId = verdict.decisionId
+    if (verdict.basis === 'decision' && verdict.approvalId !== null) joinApproval(verdict, verdict.approvalId, pending)
+  }
   deps.metrics.count('preflight_call_decisions_total', { protocol, route, decision, mode })
+}
+
+/** A call that waits is what an approval is about; one that rests on it links to the wait and to the grant. */
+function joinApproval({ action }: DecisionVerdict, approvalId: string, { call, deps }: PendingEnforcement): void {
+  const { approvals } = deps.observer
+  if (directiveOf(action).isHeld) approvals.note(approvalId, 'pending_call', call.observation.trace)
+  else approvals.link(approvalId, call.observation)
 }
 
 /** The decision that holds for the call as a whole, or what it had in its place. */

@@ -11,6 +11,7 @@ import type { KeyRing } from '../keys/key-ring.ts'
 import type { StorePart } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { Observer } from '../telemetry/observer.ts'
 import type { Monitoring } from '../monitoring/monitoring.ts'
 import { createValidator, type Validator } from '../validation/validator.ts'
 import { recordCallDenial } from '../upstream/egress-record.ts'
@@ -33,6 +34,7 @@ export interface PipelineBuildDeps {
   readonly consumers: Pick<ConsumerObserver, 'note'>
   readonly breakGlass: Pick<BreakGlass, 'use' | 'isOpen'>
   readonly monitoring: Pick<Monitoring, 'open' | 'reportViolation'>
+  readonly observer: Pick<Observer, 'approvals' | 'join'>
   /** Shared with the other listeners. */
   readonly bodies: Bodies
   readonly metrics: Metrics
@@ -70,6 +72,7 @@ export function buildPipeline(deps: PipelineBuildDeps, upstreams: Upstreams, tun
     pendingCalls,
     store: deps.store,
     monitoring: deps.monitoring,
+    observer: deps.observer,
     upstreams,
     bodies: deps.bodies,
     tunnels,

@@ -11,6 +11,7 @@ import type { ExecutionResult } from '../telemetry/events.ts'
 import { SHORT_BODY, type BodyFault } from '../listen/bodies.ts'
 import type { ExchangeEnd } from '../upstream/exchange.ts'
 import { forward, headOf, type ForwardDeps, type Forwarding } from './forward.ts'
+import { metaTraceParent } from '../protocols/mcp/meta-trace.ts'
 import { callerOn } from '../callers/proxy-auth.ts'
 import { coversUpgrade, letOn, NO_READING, unjudgedUpgrade } from './refusals.ts'
 import { HeldStream } from '../listen/pending-stream.ts'
@@ -32,8 +33,9 @@ export async function runPipeline(context: RequestContext, match: RouteMatch, de
   observation.origin = match.origin
   const recogniser = deps.recognisers[match.route.protocol]
   const intercepted = intercept(context, match, recogniser, deps)
-  const call = intercepted instanceof Promise ? await intercepted : intercepted
-  if (call === null) return
+  const complete = intercepted instanceof Promise ? await intercepted : intercepted
+  if (complete === null) return
+  const call = inStatedTrace(complete, context, match, deps)
   const recognised = recogniser.recognise(call)
   const read = recognised instanceof Promise ? await recognised : recognised
   const action = read.kind === 'refuse' ? (letOn(call, read, deps) ?? read) : read
@@ -78,6 +80,15 @@ function intercept(
     body,
   }
   return upgrade !== null || !recogniser.needsBody(call) ? call : withBody(call, context, recogniser, deps)
+}
+
+/** A trace that the body names: the head that is sent has its traceparent, as if a field had named it. */
+function inStatedTrace(call: Call, context: RequestContext, match: RouteMatch, { observer }: PipelineDeps): Call {
+  if (call.route.protocol !== 'mcp' || call.body === null) return call
+  const parent = metaTraceParent(call.body)
+  if (parent === null) return call
+  observer.join(call.observation, parent)
+  return { ...call, ...headOf(context, match) }
 }
 
 async function withBody(

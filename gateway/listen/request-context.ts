@@ -66,11 +66,12 @@ export function sendError(
   message: string = ERRORS[code].message,
   ownHeaders: readonly string[] = [],
 ): void {
-  sendAnswer(
-    context,
-    jsonAnswer(ERRORS[code].status, { error: code, message, correlation_id: context.correlationId }),
-    ownHeaders,
-  )
+  sendAnswer(context, jsonAnswer(ERRORS[code].status, errorMembers(code, message, context)), ownHeaders)
+}
+
+function errorMembers(code: ErrorCode, message: string, { correlationId, observation }: RequestContext): object {
+  const traceId = observation.trace?.traceId
+  return { error: code, message, correlation_id: correlationId, ...(traceId !== undefined && { trace_id: traceId }) }
 }
 
 /** An error on a route, in the form that clients of its protocol read. @param recogniser null: no route is known */

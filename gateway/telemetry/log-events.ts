@@ -78,6 +78,8 @@ export const LOG_EVENTS = {
   'monitoring.close_failed': 'A monitoring window could not be closed.',
   'monitoring.open_failed': 'A monitoring window could not be opened.',
   'monitoring.unwired': 'A call that must be monitored was refused, since no receiver of telemetry is configured.',
+  'otlp.failed': 'An OTLP receiver does not take exports. Spans and metrics are lost until it does.',
+  'otlp.recovered': 'An OTLP receiver takes exports again.',
   'proxy.request_failed': 'The proxy could not handle a request. This is an error of the gateway.',
   'proxy.unrouted_forwarded': 'A request that no route matches was forwarded, as `egress` allows.',
   'proxy.upgrade_refused': 'An upgrade to another protocol was refused.',

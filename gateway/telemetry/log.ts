@@ -1,6 +1,7 @@
 /** The gateway's logger: JSON lines on stderr, with every credential cut out before a line is written. Stdout belongs to the `ready` line and the log sink. */
 import { pino, type DestinationStream } from 'pino'
 import type { LogEvent } from './log-events.ts'
+import { currentTraceId } from './trace-context.ts'
 
 /** Members of a record beside level, time and message. `err` is an error with its causes. */
 interface LogFields {
@@ -61,6 +62,7 @@ export function createLogger(level: string, destination: DestinationStream = pin
     {
       level,
       base: null,
+      mixin: traceMember,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: [...REDACTED_PATHS], censor: '[redacted]' },
@@ -69,6 +71,14 @@ export function createLogger(level: string, destination: DestinationStream = pin
     destination,
   )
 }
+
+/** Names the trace of the request that logs. */
+function traceMember(): object {
+  const traceId = currentTraceId()
+  return traceId === null ? NO_MEMBER : { trace_id: traceId }
+}
+
+const NO_MEMBER = {}
 
 /** An error as logged: name, code, message and the chain of causes; the stack only for what nobody foresaw. */
 function describeError(error: unknown): unknown {

@@ -302,6 +302,12 @@ export const METRICS = [
     help: 'Deliveries that a sink did not acknowledge; they are tried again.',
   },
   {
+    name: 'preflight_otlp_exports_total',
+    type: 'counter',
+    labels: ['signal', 'result'],
+    help: 'Spans and metrics (label signal: traces, metrics) exported over OTLP: sent, failed (lost after three attempts).',
+  },
+  {
     name: 'preflight_reloads_total',
     type: 'counter',
     labels: ['what', 'result'],

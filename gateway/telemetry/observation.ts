@@ -42,7 +42,8 @@ const MOST_SPANS = 64
 export class Observation implements StageClock {
   readonly correlationId: string
   readonly method: string
-  readonly trace: TraceContext | null
+  /** Its place in a trace; null: it belongs to none. */
+  trace: TraceContext | null
   readonly startedAt = performance.now()
   /** Route and protocol, once a route is found. */
   route: string | null = null

@@ -6,7 +6,8 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { correlationIdOf } from './correlation.ts'
 import type { Metrics } from './metrics.ts'
 import { Observation } from './observation.ts'
-import { passedTrace, readTraceParent, type RemoteParent, type TraceContext } from './trace-context.ts'
+import { createApprovalTraces, type ApprovalTraces } from './approval-traces.ts'
+import { enterTrace, passedTrace, readTraceParent, type RemoteParent, type TraceContext } from './trace-context.ts'
 
 interface ObservableRequest {
   readonly method?: string | undefined
@@ -16,8 +17,11 @@ interface ObservableRequest {
 }
 
 export interface Observer {
-  /** @param stated the trace that the request names in another place than its header fields; absent: it names none there */
-  begin(request: ObservableRequest, stated?: RemoteParent | null): Observation
+  begin(request: ObservableRequest): Observation
+  /** The request names its trace in another place than its header fields. Theirs has precedence. */
+  join(observation: Observation, parent: RemoteParent): void
+  /** The traces that approvals join. */
+  readonly approvals: ApprovalTraces
   /** The request is answered, or its client disconnected. */
   end(observation: Observation): void
 }
@@ -41,10 +45,16 @@ export function createObserver({ metrics, spans }: ObserverDeps): Observer {
     return parent === null ? null : passedTrace(parent)
   }
   return {
-    begin({ method = 'GET', headers, correlationId }, stated = null) {
-      const parent = readTraceParent(headers) ?? stated
-      const trace = traceOf(parent)
+    approvals: createApprovalTraces(),
+    begin({ method = 'GET', headers, correlationId }) {
+      const trace = traceOf(readTraceParent(headers))
       return new Observation({ correlationId: correlationId ?? correlationIdOf(headers, trace), method, trace })
+    },
+    join(observation, parent) {
+      const { trace } = observation
+      if (trace !== null && trace.parentId !== null) return
+      observation.trace = traceOf(parent)
+      enterTrace(observation.trace)
     },
     end(observation) {
       const milliseconds = observation.end()

@@ -15,8 +15,10 @@ export interface TraceContext {
   /** The span of the call to the upstream. */
   readonly upstreamSpanId: string
   readonly isSampled: boolean
-  /** Spans of this request are exported, so the upstream gets this gateway's span as its parent. */
+  /** Spans of this request are exported. */
   readonly isRecorded: boolean
+  /** The upstream gets this gateway's `traceparent` in place of the caller's. */
+  readonly isReplaced: boolean
   /** `tracestate` of the caller; null: none. */
   readonly state: string | null
 }
@@ -55,7 +57,7 @@ export function traceParentOf({ traceId, upstreamSpanId, isSampled }: TraceConte
 
 /** A trace that a caller began, where this gateway exports none: its id is for logs, and the fields pass unchanged. */
 export function passedTrace(parent: RemoteParent): TraceContext {
-  return { ...parent, spanId: newSpanId(), upstreamSpanId: parent.parentId, isRecorded: false }
+  return { ...parent, spanId: newSpanId(), upstreamSpanId: parent.parentId, isRecorded: false, isReplaced: false }
 }
 
 const ID_BYTES = 4096
@@ -85,6 +87,11 @@ const current = new AsyncLocalStorage<TraceContext>()
 /** Runs `act` so that everything it logs and answers names the trace. */
 export function withTrace<T>(trace: TraceContext | null, act: () => T): T {
   return trace === null ? act() : current.run(trace, act)
+}
+
+/** The same for the rest of the asynchronous function that calls it. */
+export function enterTrace(trace: TraceContext | null): void {
+  if (trace !== null) current.enterWith(trace)
 }
 
 /** The trace of the request that runs now; null: none. */

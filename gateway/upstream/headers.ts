@@ -142,7 +142,7 @@ export function sentHead({ headers: received, rawHeaders }: ReceivedHead, sendin
  * to none (§3.3).
  */
 function isReplacedTrace(name: string, trace: TraceContext | null): boolean {
-  if (trace?.isRecorded !== true) return false
+  if (trace?.isReplaced !== true) return false
   return name === 'traceparent' || (name === 'tracestate' && trace.state === null)
 }
 
@@ -155,7 +155,7 @@ function addOwnFields(
 ): void {
   sent.push('X-Correlation-ID', correlationId)
   fields['x-correlation-id'] = correlationId
-  if (trace?.isRecorded === true) {
+  if (trace?.isReplaced === true) {
     fields['traceparent'] = traceParentOf(trace)
     sent.push('traceparent', fields['traceparent'])
   }

@@ -6,6 +6,7 @@ import { Writable } from 'node:stream'
 import type { TestContext } from 'node:test'
 import { recognisers } from '../../gateway/protocols/lazy-registry.ts'
 import { startGateway, type Gateway, type StartOptions } from '../../gateway/main.ts'
+import type { Environment } from '../../gateway/settings/environment.ts'
 import { createLogger } from '../../gateway/telemetry/log.ts'
 
 export const TEST_KEY = 'pf_test_for_tests_only_0123456789'
@@ -22,7 +23,7 @@ export interface TestGateway extends Gateway {
 export async function startTestGateway(
   context: TestContext,
   config: object = {},
-  options: Pick<StartOptions, 'now'> = {},
+  { environment = {}, ...options }: Pick<StartOptions, 'now'> & { readonly environment?: Environment } = {},
 ): Promise<TestGateway> {
   // Loaded before the first call: what loading costs it is not what these tests are about.
   recognisers()
@@ -31,7 +32,7 @@ export async function startTestGateway(
   const gateway = await startGateway(
     {
       value: { listen: FREE_PORTS, data_dir: dataDir, ...config },
-      environment: { PREFLIGHT_BOOTSTRAP_KEY: TEST_KEY },
+      environment: { PREFLIGHT_BOOTSTRAP_KEY: TEST_KEY, ...environment },
     },
     {
       ...options,

@@ -176,5 +176,7 @@ async function decideApproval(
   const at = deps.now()
   const word = { state, tenant, approvalId: params['id'] ?? '', by, groups, comment, validity, at }
   const row = await decideRequest(word, settings.config, correlationId, deps)
+  deps.observer.approvals.link(row.approvalId, exchange.observation)
+  deps.observer.approvals.note(row.approvalId, 'approval', exchange.observation.trace)
   return json({ approval: approvalView(row, at), correlation_id: correlationId })
 }

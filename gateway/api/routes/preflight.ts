@@ -1,4 +1,5 @@
 /** POST /api/v1/preflight: analyze a change set, or authorize one operation on it (docs/reference/api.md#post-apiv1preflight). */
+import type { Observation } from '../../telemetry/observation.ts'
 import type { Static } from 'typebox'
 import { digestJson } from '../../../engine/base.ts'
 import type { Artifact } from '../../../engine/internal.ts'
@@ -127,7 +128,10 @@ async function decideNow(
     response: known.idempotency === null ? null : (decided) => JSON.stringify(answerOf(decided)),
     beforeRecord: ({ envelope: { execution_action: action } }) => requireWired(action, deps),
   })
-  const { envelope } = authorization
+  const { envelope, approvalId } = authorization
+  observation.decision = envelope.decision
+  observation.decisionId = envelope.decision_id
+  if (approvalId !== null) joinApproval(approvalId, envelope.decision, observation, deps)
   if (envelope.execution_action === 'CONTINUE_WITH_MONITORING') {
     const { correlation_id: id, decision_id: decisionId } = envelope
     const window = { correlationId: id, decisionId, tenant, route: null, observer: 'caller' } as const
@@ -210,4 +214,10 @@ function preflightMistakes(body: PreflightRequestBody, settings: ApiSettings): r
   return (['base', 'head'] as const)
     .filter((ref) => typeof context?.[ref] !== 'string')
     .map((ref) => ({ code: 'DERIVATION_REQUIRES_BASE_HEAD', pointer: `/context/${ref}`, message: 'is required' }))
+}
+
+/** A decision that waits is what an approval is about; one that rests on it links to the wait and to the grant. */
+function joinApproval(approvalId: string, decision: string, observation: Observation, { observer }: ApiDeps): void {
+  if (decision === 'REQUIRE_APPROVAL') observer.approvals.note(approvalId, 'pending_call', observation.trace)
+  else observer.approvals.link(approvalId, observation)
 }

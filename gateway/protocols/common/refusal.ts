@@ -4,6 +4,7 @@
  */
 import { ERRORS } from '../../errors/errors.ts'
 import type { ReceiptDemand, Refusal } from './action.ts'
+import { currentTraceId } from '../../telemetry/trace-context.ts'
 import type { Answer } from '../../calls/answer.ts'
 
 /** The members in every protocol's answer. */
@@ -12,10 +13,16 @@ export function refusalMembers(refusal: Refusal): Readonly<Record<string, unknow
     error: refusal.code,
     message: refusal.message,
     correlation_id: refusal.correlationId,
+    ...traceMember(),
     ...(refusal.envelope === null ? {} : { decision_result: refusal.envelope }),
     ...(refusal.demand === undefined ? {} : { receipt_required: refusal.demand }),
     ...(refusal.candidate === undefined ? {} : { candidate: refusal.candidate }),
   }
+}
+
+function traceMember(): Readonly<Record<string, string>> {
+  const traceId = currentTraceId()
+  return traceId === null ? {} : { trace_id: traceId }
 }
 
 /** For clients that print a body unchanged: without the decision itself, which can be found by its id. */
@@ -31,6 +38,7 @@ export function briefMembers({
     error: code,
     message,
     correlation_id: correlationId,
+    ...traceMember(),
     ...(envelope === null ? {} : { decision_id: envelope.decision_id, execution_action: envelope.execution_action }),
     ...(demand === undefined ? {} : { receipt_required: demand }),
     // The message contains how to accept it.

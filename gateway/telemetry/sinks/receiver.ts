@@ -1,7 +1,5 @@
 /** What takes deliveries at the other end of a sink: one gzipped POST of a batch, and how its answer is to be read. */
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
-import { openAgent, request } from '../../network/undici.ts'
+import { createPost } from './post.ts'
 
 /** How one kind of receiver is spoken to. */
 export interface ReceiverProtocol {
@@ -37,30 +35,15 @@ export interface Receiver {
   close(): Promise<void>
 }
 
-const compress = promisify(gzip)
 const PAYLOAD_TOO_LARGE = 413
-/** A receiver that is back must not be delayed by a connection that was started while it was away. */
-const LONGEST_CONNECT_MS = 1000
-/** Answers are short; a longer one is not read to its end. */
-const LONGEST_ANSWER = 64 * 1024
 
 /** @param timeout milliseconds for one delivery */
 export function createReceiver(protocol: ReceiverProtocol, timeout: number): Receiver {
-  const connect = { timeout: Math.min(timeout, LONGEST_CONNECT_MS) }
-  const agent = openAgent({ connections: 1, headersTimeout: timeout, bodyTimeout: timeout, connect })
+  const post = createPost(protocol, timeout)
   return {
     async deliver(batch, signal) {
       try {
-        const body = await compress(protocol.encode(batch))
-        const answer = await request(new URL(protocol.url), {
-          dispatcher: agent,
-          method: 'POST',
-          headers: { 'content-type': protocol.contentType, 'content-encoding': 'gzip', ...protocol.headers },
-          body,
-          signal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]),
-        })
-        const { statusCode: status, headers } = answer
-        const text = await readText(answer.body)
+        const { status, headers, text } = await post.send(protocol.encode(batch), signal)
         if (status >= 200 && status < 300) return { kind: 'acknowledged', ...protocol.read(text) }
         const problem = `the telemetry sink answered ${status}; events wait in the spool`
         return { kind: 'refused', problem, retryAfter: waitOf(headers), isTooLarge: status === PAYLOAD_TOO_LARGE }
@@ -71,22 +54,8 @@ export function createReceiver(protocol: ReceiverProtocol, timeout: number): Rec
         return { kind: 'refused', problem, retryAfter: null, isTooLarge: false }
       }
     },
-    close: () => agent.destroy(),
+    close: () => post.close(),
   }
-}
-
-type AnswerBody = Awaited<ReturnType<typeof request>>['body']
-
-async function readText(body: AnswerBody): Promise<string> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of body) {
-    const bytes: Buffer = chunk
-    size += bytes.length
-    if (size > LONGEST_ANSWER) break
-    chunks.push(bytes)
-  }
-  return Buffer.concat(chunks).toString('utf8')
 }
 
 /** RFC 9110 §10.2.3: seconds, or a date. */

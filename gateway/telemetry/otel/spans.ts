@@ -1,0 +1,202 @@
+/**
+ * Spans of observed requests, made when a request has ended and exported in batches. Unsampled requests cost an id; the SDK
+ * is loaded only where a receiver is configured.
+ */
+import {
+  createTraceState,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  TraceFlags,
+  type Attributes,
+  type Context,
+  type Link,
+  type SpanContext,
+  type Tracer,
+} from '@opentelemetry/api'
+import { ExportResultCode, type ExportResult } from '@opentelemetry/core'
+import { resourceFromAttributes } from '@opentelemetry/resources'
+import {
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  SamplingDecision,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+  type IdGenerator,
+  type ReadableSpan,
+} from '@opentelemetry/sdk-trace'
+import { JsonTraceSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer'
+import type { Observation, Stage } from '../observation.ts'
+import type { SpanExport } from '../observer.ts'
+import { newSpanId, newTraceId, type RemoteParent, type TraceContext } from '../trace-context.ts'
+import { clientAttributes, serverAttributes, serverName } from './attributes.ts'
+import type { BatchTerms, OtlpTarget, SamplerTerms } from './terms.ts'
+import type { OtlpTransport } from './transport.ts'
+
+interface SpanExportOptions {
+  readonly target: Pick<OtlpTarget, 'form'>
+  readonly transport: OtlpTransport
+  readonly sampler: SamplerTerms
+  readonly batch: BatchTerms
+  readonly resource: Readonly<Record<string, string>>
+  readonly version: string
+  /** `db.system.name` of the store. */
+  readonly database: string
+}
+
+export interface ClosableSpanExport extends SpanExport {
+  /** Exports what waits. */
+  close(): Promise<void>
+}
+
+/** The ids that a request got at its begin, for the spans that are made at its end. */
+class ChosenIds implements IdGenerator {
+  traceId = ''
+  spanId: string | null = null
+
+  generateTraceId(): string {
+    return this.traceId
+  }
+
+  generateSpanId(): string {
+    const chosen = this.spanId ?? newSpanId()
+    this.spanId = null
+    return chosen
+  }
+}
+
+export function createSpanExport(options: SpanExportOptions): ClosableSpanExport {
+  const { target, transport, batch, resource, version } = options
+  const ids = new ChosenIds()
+  const serializer = target.form === 'json' ? JsonTraceSerializer : ProtobufTraceSerializer
+  const send = async (spans: ReadableSpan[], done: (result: ExportResult) => void): Promise<void> => {
+    const isSent = await transport.send(serializer.serializeRequest(spans) ?? new Uint8Array(), spans.length)
+    done({ code: isSent ? ExportResultCode.SUCCESS : ExportResultCode.FAILED })
+  }
+  const processor = new BatchSpanProcessor({
+    ...batch,
+    exporter: {
+      export: (spans: ReadableSpan[], done) => void send(spans, done),
+      shutdown: () => Promise.resolve(),
+    },
+  })
+  const provider = new TracerProvider({
+    resource: resourceFromAttributes({ ...resource, 'service.version': version }),
+    // A request is sampled when it begins; spans are made of sampled ones only.
+    sampler: new AlwaysOnSampler(),
+    idGenerator: ids,
+    spanProcessors: [processor],
+  })
+  const tracer = provider.getTracer('preflight-gateway', version)
+  const isSampled = samplerOf(options.sampler)
+  return {
+    join: (parent) => join(parent, isSampled),
+    export: (observation, milliseconds) => emit(observation, milliseconds, { tracer, ids, ...options }),
+    async close() {
+      await provider.shutdown().catch(() => {})
+      await transport.close()
+    },
+  }
+}
+
+type IsSampled = (traceId: string, parent: RemoteParent | null) => boolean
+
+/** The ratio depends on the trace id alone, so all gateways with one ratio sample the same traces. */
+function samplerOf({ ratio, followsParent }: SamplerTerms): IsSampled {
+  const sampler = new TraceIdRatioBasedSampler(ratio)
+  return (traceId, parent) => {
+    if (parent !== null && followsParent) return parent.isSampled
+    return sampler.shouldSample(ROOT_CONTEXT, traceId).decision === SamplingDecision.RECORD_AND_SAMPLED
+  }
+}
+
+function join(parent: RemoteParent | null, sampled: IsSampled): TraceContext {
+  const traceId = parent?.traceId ?? newTraceId()
+  const isSampled = sampled(traceId, parent)
+  return {
+    traceId,
+    parentId: parent?.parentId ?? null,
+    spanId: newSpanId(),
+    upstreamSpanId: newSpanId(),
+    isSampled,
+    isRecorded: isSampled,
+    isReplaced: true,
+    state: parent?.state ?? null,
+  }
+}
+
+interface Emission extends Pick<SpanExportOptions, 'database'> {
+  readonly tracer: Tracer
+  readonly ids: ChosenIds
+}
+
+function emit(observation: Observation, milliseconds: number, emission: Emission): void {
+  const { trace: context, startedAt, links } = observation
+  if (context === null) return
+  const { tracer, ids } = emission
+  const begin = performance.timeOrigin + startedAt
+  ids.traceId = context.traceId
+  ids.spanId = context.spanId
+  const server = tracer.startSpan(
+    serverName(observation),
+    {
+      kind: SpanKind.SERVER,
+      startTime: begin,
+      attributes: serverAttributes(observation),
+      links: links.map(({ relation, ...other }): Link => ({
+        context: { ...other, traceFlags: TraceFlags.SAMPLED, isRemote: true },
+        attributes: { 'preflight.link': relation },
+      })),
+    },
+    parentContext(context),
+  )
+  if ((observation.status ?? 0) >= 500) server.setStatus({ code: SpanStatusCode.ERROR })
+  const inside = trace.setSpan(ROOT_CONTEXT, server)
+  for (const { stage, from, to } of observation.spans)
+    tracer
+      .startSpan(
+        `preflight.${stage}`,
+        { startTime: begin + from, attributes: stageAttributes(stage, emission) },
+        inside,
+      )
+      .end(begin + to)
+  emitUpstream(observation, context, begin, inside, emission)
+  server.end(begin + milliseconds)
+}
+
+function stageAttributes(stage: Stage, { database }: Emission): Attributes {
+  const attributes = { 'preflight.stage': stage }
+  return stage === 'record' ? { ...attributes, 'db.system.name': database, 'db.operation.name': 'INSERT' } : attributes
+}
+
+function emitUpstream(
+  observation: Observation,
+  { upstreamSpanId }: TraceContext,
+  begin: number,
+  inside: Context,
+  { tracer, ids }: Emission,
+): void {
+  const { upstreamFrom, upstreamTo, fault, upstreamStatus } = observation
+  if (upstreamFrom === null) return
+  ids.spanId = upstreamSpanId
+  const span = tracer.startSpan(
+    observation.method,
+    { kind: SpanKind.CLIENT, startTime: begin + upstreamFrom, attributes: clientAttributes(observation) },
+    inside,
+  )
+  if (fault !== null || (upstreamStatus ?? 0) >= 400) span.setStatus({ code: SpanStatusCode.ERROR })
+  span.end(begin + (upstreamTo ?? upstreamFrom))
+}
+
+function parentContext({ traceId, parentId, state }: TraceContext): Context {
+  if (parentId === null) return ROOT_CONTEXT
+  const parent: SpanContext = {
+    traceId,
+    spanId: parentId,
+    traceFlags: TraceFlags.SAMPLED,
+    isRemote: true,
+    ...(state !== null && { traceState: createTraceState(state) }),
+  }
+  return trace.setSpanContext(ROOT_CONTEXT, parent)
+}
