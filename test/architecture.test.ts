@@ -441,6 +441,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'kubernetes',
     'report',
     'stdio',
+    'editors',
     'api',
     'console',
     'config',

@@ -37,6 +37,8 @@ export interface CommandGroup {
   readonly commands: readonly Command[]
   /** Runs when the first word is an option or `--`, and names no command. */
   readonly direct?: Command
+  /** It also runs when there is no word. */
+  readonly runsAlone?: true
 }
 
 export interface Arguments {

@@ -26,6 +26,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<CommandEntry>>> = lookupTa
   redirect: async () => (await import('./redirect.ts')).redirectGroup,
   config: async () => (await import('./config.ts')).configGroup,
   policy: async () => (await import('./policy.ts')).policyGroup,
+  init: async () => (await import('./init.ts')).initGroup,
+  doctor: async () => (await import('./doctor.ts')).doctorCommand,
   mcp: async () => (await import('./mcp.ts')).mcpGroup,
 })
 
@@ -73,13 +75,14 @@ async function dispatch(
   if (entry === undefined) throw new UsageError(unknownCommand(word, entries))
   path.push(entry.name)
   if ('commands' in entry) {
-    if (entry.direct === undefined || !isDirect(rest)) return dispatch(entry.commands, rest, path, io)
+    if (entry.direct === undefined || !isDirect(rest, entry)) return dispatch(entry.commands, rest, path, io)
     return run(entry.direct, rest, path, io)
   }
   return run(entry, rest, path, io)
 }
 
-function isDirect([word = '--help']: readonly string[]): boolean {
+function isDirect([word]: readonly string[], { runsAlone }: CommandGroup): boolean {
+  if (word === undefined) return runsAlone === true
   return word.startsWith('-') && word !== '--help' && word !== '-h'
 }
 

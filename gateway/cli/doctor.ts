@@ -1,0 +1,183 @@
+/** `preflight doctor`: looks at an installation and says what is wrong with it, and what to do. Changes nothing. */
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { request } from '../runtime/node-http.ts'
+import { openSettings } from '../config/live-settings.ts'
+import { formatMistake, ConfigError } from '../errors/mistake.ts'
+import { messageOf } from '../errors/startup-error.ts'
+import { planWrapping, type FileChange } from '../editors/editor-changes.ts'
+import { editorFiles } from '../editors/places.ts'
+import { isJsonObject } from '../json/strict-json.ts'
+import { packageVersion } from '../runtime/package-files.ts'
+import { variable } from '../settings/environment.ts'
+import { deskHome } from '../stdio/home.ts'
+import { EXIT, type Arguments, type Command, type ExitCode } from './command.ts'
+import { configSource, PLACE_OPTIONS } from './config-option.ts'
+import { wantsColour, writeLine, type CommandIo } from './io.ts'
+import { styleText } from 'node:util'
+
+export const doctorCommand: Command = {
+  name: 'doctor',
+  summary: 'Say what is wrong with this installation, and what to do.',
+  operands: '',
+  operandCount: [0, 0],
+  options: PLACE_OPTIONS,
+  notes:
+    'Looks at the program, the configuration, the running gateway, preflight mcp and the editors. Changes nothing.\nExit codes: 0 nothing is wrong, 1 something is.',
+  run: runDoctor,
+}
+
+/** One line of the report. */
+interface Finding {
+  readonly kind: 'good' | 'note' | 'problem'
+  readonly text: string
+}
+
+const good = (text: string): Finding => ({ kind: 'good', text })
+const note = (text: string): Finding => ({ kind: 'note', text })
+const problem = (text: string): Finding => ({ kind: 'problem', text })
+
+async function runDoctor(args: Arguments, io: CommandIo): Promise<ExitCode> {
+  const sections: readonly (readonly [string, readonly Finding[]])[] = [
+    [
+      'Program',
+      [good(`preflight ${packageVersion()}, Node.js ${process.version}, ${process.platform} ${process.arch}`)],
+    ],
+    ['Gateway', await gatewayFindings(args, io)],
+    ['preflight mcp', deskFindings(io)],
+    ['Editors', editorFindings(io)],
+  ]
+  for (const [title, findings] of sections) {
+    writeLine(io.stdout, title)
+    for (const finding of findings) writeLine(io.stdout, `  ${markOf(finding, io)} ${finding.text}`)
+  }
+  const problems = sections.flatMap(([, findings]) => findings).filter(({ kind }) => kind === 'problem').length
+  writeLine(io.stdout, problems === 0 ? 'Nothing is wrong.' : `${problems} ${problems === 1 ? 'problem' : 'problems'}.`)
+  return problems === 0 ? EXIT.good : EXIT.no
+}
+
+const MARKS = { good: ['ok  ', 'green'], note: ['note', 'yellow'], problem: ['FAIL', 'red'] } as const
+
+function markOf({ kind }: Finding, io: CommandIo): string {
+  const [text, colour] = MARKS[kind]
+  return wantsColour(io) ? styleText(colour, text, { validateStream: false }) : text
+}
+
+async function gatewayFindings(args: Arguments, io: CommandIo): Promise<readonly Finding[]> {
+  const isNamed = args.value('config') !== undefined || variable(io.environment, 'PREFLIGHT_CONFIG') !== null
+  const isHere = !isNamed && existsSync(USUAL_FILE)
+  const source = isHere ? { file: USUAL_FILE, environment: io.environment } : configSource(args, io)
+  try {
+    const live = openSettings(source)
+    const { config } = live.current()
+    const { startProblems } = await import('../start-checks.ts')
+    const problems = await startProblems(config, io.environment)
+    const [file] = live.files
+    const routes = `${config.routes.length} ${config.routes.length === 1 ? 'route' : 'routes'}`
+    const subject = file === undefined ? 'the default configuration' : file
+    return [
+      ...(problems.length === 0 ? [good(`${subject} can be used (${routes})`)] : problems.map(problem)),
+      ...live.warnings.map((warning) => note(formatMistake(warning))),
+      ...(await runningFindings(config.listen.admin)),
+    ]
+  } catch (error) {
+    const mistakes = error instanceof ConfigError ? error.mistakes.map(formatMistake) : [messageOf(error)]
+    return mistakes.map(problem)
+  }
+}
+
+const USUAL_FILE = 'preflight.yaml'
+
+async function runningFindings(address: string): Promise<readonly Finding[]> {
+  const answer = await readiness(`http://${address}/readyz`)
+  if (answer === null) return [note(`no gateway answers at ${address}; start it: preflight serve`)]
+  const checks = isJsonObject(answer.body) && isJsonObject(answer.body['checks']) ? answer.body['checks'] : {}
+  if (answer.status === 200) return [good(`a gateway serves (${address})`)]
+  const failing = Object.entries(checks).flatMap(([name, check]) =>
+    isJsonObject(check) && check['ready'] !== true ? [`${name}: ${String(check['detail'])}`] : [],
+  )
+  return [problem(`the gateway at ${address} is not ready: ${failing.join('; ') || `HTTP ${answer.status}`}`)]
+}
+
+interface Readiness {
+  readonly status: number
+  readonly body: unknown
+}
+
+const PATIENCE_MS = 2000
+
+function readiness(url: string): Promise<Readiness | null> {
+  return new Promise((resolve) => {
+    const asked = request(url, { timeout: PATIENCE_MS }, (answer) => {
+      let text = ''
+      answer.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body: parsed(text) }))
+      answer.on('error', () => resolve(null))
+    })
+    asked.on('timeout', () => asked.destroy()).on('error', () => resolve(null))
+    asked.end()
+  })
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+function deskFindings({ environment }: CommandIo): readonly Finding[] {
+  const home = deskHome(environment)
+  if (!existsSync(home.folder)) return [note('not used yet; preflight init puts the servers of your editors behind it')]
+  const isOpen = process.platform !== 'win32' && (statSync(home.folder).mode & 0o077) !== 0
+  const fault = existsSync(home.fault) ? readFileSync(home.fault, 'utf8').trim() : null
+  return [
+    isOpen
+      ? problem(`other users can enter ${home.folder}: chmod 700 ${home.folder}`)
+      : good(`${home.folder} is yours alone`),
+    ...(fault === null ? [] : [problem(`the last daemon did not start: ${fault}`)]),
+    daemonFinding(existsSync(home.process) ? parsed(readFileSync(home.process, 'utf8')) : null),
+  ]
+}
+
+function daemonFinding(value: unknown): Finding {
+  const { pid, version } = isJsonObject(value) ? value : {}
+  if (typeof pid !== 'number' || !isRunning(pid)) return note('no daemon runs; it starts with the first server')
+  if (version === packageVersion()) return good(`the daemon runs (process ${pid})`)
+  return problem(
+    `the daemon (process ${pid}) is preflight ${String(version)}; end it, so that the next server starts this version: kill ${pid}`,
+  )
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+function editorFindings({ environment }: CommandIo): readonly Finding[] {
+  const site = {
+    home: environment['HOME'] ?? homedir(),
+    folder: process.cwd(),
+    platform: process.platform,
+    environment,
+  }
+  const changes = planWrapping(editorFiles(site), ['preflight'])
+  const findings = changes.flatMap(fileFindings)
+  return findings.length === 0 ? [note('no configuration of an editor with MCP servers was found')] : findings
+}
+
+function fileFindings({ place, servers, fault }: FileChange): readonly Finding[] {
+  if (fault !== null) return [problem(`${place.file} cannot be read: ${fault}`)]
+  const outside = servers.filter(({ wrapping }) => wrapping.kind === 'change').map(({ name }) => name)
+  const inside = servers.filter(({ wrapping }) => wrapping.kind === 'done').map(({ name }) => name)
+  return [
+    ...(inside.length === 0 ? [] : [good(`${place.title}: behind preflight: ${inside.join(', ')}`)]),
+    ...(outside.length === 0
+      ? []
+      : [note(`${place.title}: not behind preflight: ${outside.join(', ')}; see preflight init`)]),
+  ]
+}

@@ -1,0 +1,97 @@
+/**
+ * What putting the servers of all editors behind `preflight mcp` changes, or taking them back. The text of each file before
+ * the change is kept, so that it can be restored byte by byte.
+ */
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { messageOf } from '../errors/startup-error.ts'
+import { isJsonObject } from '../json/strict-json.ts'
+import { readRegularFile } from '../runtime/regular-file.ts'
+import { writePrivateFile } from '../runtime/private-file.ts'
+import { replaceFile } from './replaced-file.ts'
+import { serversIn, withCommand, type ConfiguredServer } from './editor-config.ts'
+import type { EditorFile } from './places.ts'
+import { unwrapped, wrapped, type Invocation, type Wrapping } from './wrapping.ts'
+
+export interface ServerChange {
+  readonly name: string
+  readonly wrapping: Wrapping
+}
+
+export interface FileChange {
+  readonly place: EditorFile
+  readonly before: string
+  /** Equal to `before`: nothing changes. */
+  readonly after: string
+  readonly servers: readonly ServerChange[]
+  /** Null: the file was read. */
+  readonly fault: string | null
+}
+
+/** Those of the files that exist. */
+export function planWrapping(places: readonly EditorFile[], preflight: Invocation): readonly FileChange[] {
+  return existing(places).map((place) => changed(place, ({ name, entry }) => wrapped(name, entry, preflight)))
+}
+
+/** @param kept folder of the texts before the change */
+export function planUndo(places: readonly EditorFile[], kept: string): readonly FileChange[] {
+  return existing(places).map((place) => {
+    const change = changed(place, ({ entry }) => unwrapped(entry))
+    const original = keptText(place.file, change.before, kept)
+    return original === null ? change : { ...change, after: original }
+  })
+}
+
+/** Writes the files that change. */
+export function applyChanges(changes: readonly FileChange[], kept: string, isUndo: boolean): void {
+  for (const { place, before, after } of changes) {
+    if (before === after) continue
+    if (isUndo) rmSync(keptFile(place.file, kept), { force: true })
+    else keep(place.file, before, after, kept)
+    replaceFile(place.file, after)
+  }
+}
+
+function existing(places: readonly EditorFile[]): readonly EditorFile[] {
+  return places.filter(({ file }) => existsSync(file))
+}
+
+function changed(place: EditorFile, wrappingOf: (server: ConfiguredServer) => Wrapping): FileChange {
+  let before = ''
+  try {
+    before = readRegularFile(place.file, 'utf8')
+    let after = before
+    const servers: ServerChange[] = []
+    for (const server of serversIn(before, place)) {
+      const wrapping = wrappingOf(server)
+      if (wrapping.kind === 'change') after = withCommand(after, place, server.path, wrapping.value)
+      servers.push({ name: server.name, wrapping })
+    }
+    return { place, before, after, servers, fault: null }
+  } catch (error) {
+    return { place, before, after: before, servers: [], fault: messageOf(error) }
+  }
+}
+
+function keptFile(file: string, kept: string): string {
+  return join(kept, `${createHash('sha256').update(file).digest('hex').slice(0, 16)}.json`)
+}
+
+/** A file that was changed before keeps its first text. */
+function keep(file: string, before: string, after: string, kept: string): void {
+  mkdirSync(kept, { recursive: true, mode: 0o700 })
+  const original = keptText(file, before, kept) ?? before
+  writePrivateFile(keptFile(file, kept), JSON.stringify({ file, original, written: after }))
+}
+
+/** The text before the change; null: the file has another text than was written then. */
+function keptText(file: string, text: string, kept: string): string | null {
+  try {
+    const value: unknown = JSON.parse(readRegularFile(keptFile(file, kept), 'utf8'))
+    if (!isJsonObject(value) || value['written'] !== text) return null
+    return typeof value['original'] === 'string' ? value['original'] : null
+  } catch {
+    return null
+  }
+}
