@@ -150,7 +150,13 @@ export async function createEntrances(
   const webhooks =
     config.listen.webhooks === undefined
       ? null
-      : await openWebhooks({ ...authz, bodies, sniff: sniffing(flow), entry: entry('webhooks') })
+      : await openWebhooks({
+          ...authz,
+          injector: () => settings().config.injector,
+          bodies,
+          sniff: sniffing(flow),
+          entry: entry('webhooks'),
+        })
   return { proxy, api, grpcAuthz, webhooks, bundle }
 }
 

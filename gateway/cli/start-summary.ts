@@ -21,7 +21,7 @@ export function startSummary(gateway: Gateway, isColoured: boolean): string {
     ...(transparent === undefined ? [] : [['redirected', transparent] as const]),
     ['api', `${api}  (POST /api/v1/preflight, /api/diff, /mcp; GET /openapi.json)`],
     ...(asked === undefined ? [] : [['ext_authz', `${asked}  (gRPC)`] as const]),
-    ...(webhooks === undefined ? [] : [['webhooks', `${webhooks}  (/admission/ROUTE)`] as const]),
+    ...(webhooks === undefined ? [] : [['webhooks', `${webhooks}  (/admission/ROUTE, /injector)`] as const]),
     ['admin', `${admin}  (/livez, /readyz, /metrics)`],
     ['policy', `${policy.name}, ${policy.mode}, ${policy.hash.slice(0, SHORT_HASH)}`],
     ['receipt key', gateway.keyId],

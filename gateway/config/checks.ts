@@ -9,6 +9,7 @@ import { checkProtocols, protocolWarnings } from './protocol-checks.ts'
 import { protocolSettings } from '../protocols/settings.ts'
 import type { RouteConfig } from '../protocols/route.ts'
 import { checkPrograms } from '../documents/program-checks.ts'
+import { checkInjector } from '../kubernetes/settings.ts'
 import type { Config } from './schema.ts'
 import type { LocatedMistake } from '../settings/schema-mistakes.ts'
 import { checkScm } from '../scm/settings-checks.ts'
@@ -21,6 +22,7 @@ type ConfigCheck = (config: Config) => readonly LocatedMistake[]
 const CHECKS: readonly ConfigCheck[] = [
   checkPorts,
   checkListenerTls,
+  checkInjector,
   checkStore,
   checkSigner,
   checkUrls,
@@ -85,7 +87,7 @@ function checkPorts({ listen }: Config): readonly LocatedMistake[] {
 }
 
 /** Settings of a listener that is off, and settings that keep the probes of Kubernetes out. */
-function checkListenerTls({ listen, tls, routes, public_url: url }: Config): readonly LocatedMistake[] {
+function checkListenerTls({ listen, tls, routes, injector, public_url: url }: Config): readonly LocatedMistake[] {
   const { ext_authz: authz, webhooks, api } = tls.listeners
   const isPlain = url?.startsWith('http:') === true
   return [
@@ -98,8 +100,10 @@ function checkListenerTls({ listen, tls, routes, public_url: url }: Config): rea
     ...(listen.webhooks !== undefined && webhooks === undefined
       ? [at('/listen/webhooks', 'an API server calls webhooks over TLS only', 'add tls.listeners.webhooks')]
       : []),
-    ...(listen.webhooks !== undefined && !routes.some(({ protocol }) => protocol === 'kubernetes')
-      ? [at('/listen/webhooks', 'no route has the rules for it', 'add a route with protocol: kubernetes')]
+    ...(listen.webhooks !== undefined &&
+    injector === undefined &&
+    !routes.some(({ protocol }) => protocol === 'kubernetes')
+      ? [at('/listen/webhooks', 'there is nothing to answer', 'add a route with protocol: kubernetes, or injector')]
       : []),
     ...(api !== undefined && isPlain
       ? [

@@ -18,6 +18,7 @@ import { ListenSettings, TransparentSettings } from '../listen/settings.ts'
 import { MonitoringSettings } from '../monitoring/settings.ts'
 import { RouteSchema, type RouteConfig } from '../protocols/route.ts'
 import { ScmSettings } from '../scm/settings.ts'
+import { InjectorSection } from '../kubernetes/settings.ts'
 import { seconds, strict } from '../settings/fields.ts'
 import { Limits } from '../settings/limits.ts'
 import { LedgerSettings, StoreSettings } from '../store/settings.ts'
@@ -72,6 +73,7 @@ export const Config = Type.Object(
     egress: EgressSettings,
     proxy_auth: ProxyAuth,
     tls: TlsSettings,
+    injector: InjectorSection,
     transparent: TransparentSettings,
     observed_consumers: ObservedConsumers,
     scm: ScmSettings,

@@ -1,5 +1,5 @@
 /**
- * The listener of the API server's webhooks: one path for each Kubernetes route whose rules hold at the API server. Reads
+ * The listener of the API server's webhooks: the injector, and one path for each Kubernetes route whose rules hold there. Reads
  * a review, has it answered, and writes the answer.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
@@ -13,6 +13,8 @@ import type { KubernetesRoute } from '../protocols/kubernetes/settings.ts'
 import type { Route } from '../routing/route.ts'
 import { discardRest } from '../network/discard-body.ts'
 import { answerReview, type AdmissionDeps } from './admission.ts'
+import { injectionResponse } from './injector.ts'
+import type { InjectorSettings } from './settings.ts'
 import { readReview, reviewAnswer, type ReviewRequest, type ReviewResponse } from './review.ts'
 
 export interface Webhooks {
@@ -23,6 +25,7 @@ export interface Webhooks {
 }
 
 export interface WebhooksDeps extends AdmissionDeps {
+  readonly injector: () => InjectorSettings | undefined
   readonly bodies: Bodies
   readonly entry: EntryOf
 }
@@ -33,6 +36,7 @@ interface Rendered {
 }
 
 const ADMISSION = '/admission/'
+const INJECTOR = '/injector'
 /** A review holds an object before and after: the API server takes 3 MiB of each. */
 const MOST_BYTES = 8 * 1024 * 1024
 
@@ -43,13 +47,13 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     try {
       const { status, body } = await answer(request, response, deps)
-      metrics.count('preflight_admission_reviews_total', { webhook: 'admission', result: resultOf(body) })
+      metrics.count('preflight_admission_reviews_total', { webhook: webhookOf(request), result: resultOf(body) })
       send(response, status, body)
       discardRest(request)
     } catch (error) {
       // The API server takes this for a failure of the webhook: with failurePolicy Fail the write is refused.
       logger.error({ event: 'admission.review_failed', err: error }, 'admission review failed')
-      metrics.count('preflight_admission_reviews_total', { webhook: 'admission', result: 'failed' })
+      metrics.count('preflight_admission_reviews_total', { webhook: webhookOf(request), result: 'failed' })
       if (response.headersSent) response.destroy()
       else send(response, 500, { message: 'The review could not be answered.' })
     }
@@ -64,9 +68,8 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
 
 async function answer(request: IncomingMessage, response: ServerResponse, deps: WebhooksDeps): Promise<Rendered> {
   const [path = ''] = (request.url ?? '').split('?', 1)
-  const route = path.startsWith(ADMISSION) ? routeNamed(path.slice(ADMISSION.length), deps) : null
-  if (route === null)
-    return failed(404, `There is no webhook at ${path}. Paths: ${ADMISSION}NAME of a kubernetes route.`)
+  const answerer = answererAt(path, response, deps)
+  if (answerer === null) return failed(404, `There is no webhook at ${path}. Paths: ${INJECTOR}, ${ADMISSION}ROUTE.`)
   if (request.method !== 'POST') return failed(405, 'A review is sent with POST.')
   const read = await deps.bodies.read(request, MOST_BYTES)
   if (!read.ok) return failed(read.why === 'too_large' ? 413 : 503, `The review could not be read (${read.why}).`)
@@ -76,7 +79,21 @@ async function answer(request: IncomingMessage, response: ServerResponse, deps: 
   if (!json.ok) return failed(400, json.message)
   const review = readReview(json.value)
   if (!review.ok) return failed(400, review.problem)
-  return { status: 200, body: reviewAnswer(await answered(review.request, route, response, deps)) }
+  return { status: 200, body: reviewAnswer(await answerer(review.request)) }
+}
+
+type Answerer = (request: ReviewRequest) => ReviewResponse | Promise<ReviewResponse>
+
+/** Null: nothing answers there. */
+function answererAt(path: string, response: ServerResponse, deps: WebhooksDeps): Answerer | null {
+  const settings = deps.injector()
+  if (path === INJECTOR) return settings === undefined ? null : (request) => injectionResponse(request, settings)
+  const route = path.startsWith(ADMISSION) ? routeNamed(path.slice(ADMISSION.length), deps) : null
+  return route === null ? null : (request) => answered(request, route, response, deps)
+}
+
+function webhookOf({ url = '' }: IncomingMessage): string {
+  return url.split('?', 1)[0] === INJECTOR ? 'injector' : 'admission'
 }
 
 function answered(

@@ -34,7 +34,7 @@ export const ListenSettings = strict(
       Type.String({
         pattern: LISTEN,
         description:
-          'Address of the webhooks of a Kubernetes API server (/admission/ROUTE), HOST:PORT; off by default. It needs tls.listeners.webhooks.',
+          'Address of the webhooks of a Kubernetes API server (/admission/ROUTE, /injector), HOST:PORT; off by default. It needs tls.listeners.webhooks.',
       }),
     ),
     transparent: Type.Optional(

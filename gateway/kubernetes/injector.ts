@@ -1,0 +1,119 @@
+/** The mutating webhook for pods: adds the sidecar as a JSON patch, or refuses a pod in which it could not do its work. */
+import { canonicalJson } from '../../engine/base.ts'
+import { isJsonObject } from '../json/strict-json.ts'
+import type { KubernetesObject } from '../protocols/kubernetes/change.ts'
+import { injectedPod, OWN_CONTAINERS, type InjectedPod } from './injected-pod.ts'
+import { readInjection } from './injection.ts'
+import type { ReviewRequest, ReviewResponse } from './review.ts'
+import type { InjectorSettings, TrafficMode } from './settings.ts'
+
+/** Kubernetes' own: without them nothing starts, the gateway neither. */
+const CLUSTER_NAMESPACES: ReadonlySet<string> = new Set(['kube-system', 'kube-public', 'kube-node-lease'])
+
+export function injectionResponse(request: ReviewRequest, settings: InjectorSettings): ReviewResponse {
+  const { uid, path, operation, object } = request
+  const passed: ReviewResponse = { uid, allowed: true }
+  const namespace = path.namespace ?? ''
+  const isIgnored = CLUSTER_NAMESPACES.has(namespace) || settings.ignored_namespaces.includes(namespace)
+  const isPod = path.group === '' && path.resource === 'pods' && path.subresource === null
+  if (!isPod || operation !== 'CREATE' || isIgnored || object === null) return passed
+  const asked = readInjection(object, settings)
+  if (asked.kind === 'leave') return passed
+  if (asked.kind === 'refuse') return refused(uid, asked.problems)
+  const { injection } = asked
+  const problems = podProblems(object, injection.mode, settings)
+  if (problems.length > 0) return refused(uid, problems)
+  const wanted = injectedPod(object, injection, settings)
+  const patch = patchOf(object, wanted)
+  const warnings = [...wanted.warnings, ...podWarnings(object)]
+  return {
+    ...passed,
+    ...(patch.length > 0 && {
+      patchType: 'JSONPatch',
+      patch: Buffer.from(JSON.stringify(patch)).toString('base64'),
+    }),
+    ...(warnings.length > 0 && { warnings: warnings.slice(0, MOST_WARNINGS) }),
+    auditAnnotations: { mode: injection.mode },
+  }
+}
+
+const MOST_WARNINGS = 5
+
+function refused(uid: string, problems: readonly string[]): ReviewResponse {
+  const message = `Preflight cannot inject its gateway into this pod: ${problems.join('; ')}.`
+  return { uid, allowed: false, status: { code: 403, reason: 'Forbidden', message } }
+}
+
+/** What would keep the sidecar from its work, or give another container its exemption. */
+function podProblems(pod: KubernetesObject, mode: TrafficMode, { run_as: user }: InjectorSettings): readonly string[] {
+  const spec = specOf(pod)
+  const problems: string[] = []
+  if (spec['hostNetwork'] === true) problems.push('it has the network of its node (hostNetwork)')
+  const os = isJsonObject(spec['os']) ? spec['os']['name'] : undefined
+  if (os !== undefined && os !== 'linux') problems.push(`it runs on ${JSON.stringify(os)}`)
+  if (mode === 'transparent' && user !== 'namespace')
+    for (const [name, userOfContainer] of usersIn(spec))
+      if (userOfContainer === user)
+        problems.push(`${name} has the user ${user}, whose connections are not redirected (injector.run_as)`)
+  return problems
+}
+
+/** Code in the pod that could go around the sidecar: the tier does not protect against it, so the author is warned. */
+function podWarnings(pod: KubernetesObject): readonly string[] {
+  return containersIn(specOf(pod)).flatMap((container) => {
+    const context = isJsonObject(container['securityContext']) ? container['securityContext'] : {}
+    const capabilities = isJsonObject(context['capabilities']) ? context['capabilities'] : {}
+    const added: readonly unknown[] = Array.isArray(capabilities['add']) ? capabilities['add'] : []
+    const mayChangeRules = context['privileged'] === true || added.includes('NET_ADMIN') || added.includes('ALL')
+    return mayChangeRules
+      ? [
+          `preflight: container ${String(container['name'])} may change the network of the pod, and so bypass the gateway`,
+        ]
+      : []
+  })
+}
+
+function usersIn(spec: Readonly<Record<string, unknown>>): readonly (readonly [name: string, user: unknown])[] {
+  const pod = isJsonObject(spec['securityContext']) ? spec['securityContext']['runAsUser'] : undefined
+  const own = containersIn(spec).map((container) => {
+    const context = isJsonObject(container['securityContext']) ? container['securityContext'] : {}
+    return [`container ${String(container['name'])}`, context['runAsUser']] as const
+  })
+  return [['the pod', pod], ...own]
+}
+
+function containersIn(spec: Readonly<Record<string, unknown>>): readonly Readonly<Record<string, unknown>>[] {
+  return ['initContainers', 'containers'].flatMap((list) => {
+    const found = spec[list]
+    // Our own are made anew.
+    return Array.isArray(found) ? found.filter(isJsonObject).filter(({ name }) => !OWN_CONTAINERS.has(name)) : []
+  })
+}
+
+function specOf(pod: KubernetesObject): Readonly<Record<string, unknown>> {
+  return isJsonObject(pod['spec']) ? pod['spec'] : {}
+}
+
+interface Operation {
+  readonly op: 'add'
+  readonly path: string
+  readonly value: unknown
+}
+
+/** RFC 6902: `add` replaces a member that is there. Empty when the pod is as it should be. */
+function patchOf(
+  pod: KubernetesObject,
+  { annotations, initContainers, containers, volumes }: InjectedPod,
+): readonly Operation[] {
+  const spec = specOf(pod)
+  const metadata = isJsonObject(pod['metadata']) ? pod['metadata'] : {}
+  const members: readonly (readonly [path: string, before: unknown, after: unknown])[] = [
+    ['/metadata/annotations', metadata['annotations'], annotations],
+    ['/spec/initContainers', spec['initContainers'], initContainers],
+    ['/spec/containers', spec['containers'], containers],
+    ['/spec/volumes', spec['volumes'], volumes],
+  ]
+  return members.flatMap(([path, before, after]) =>
+    before !== undefined && canonicalJson(before) === canonicalJson(after) ? [] : [{ op: 'add', path, value: after }],
+  )
+}
