@@ -10,6 +10,7 @@ import { signingProblem } from './keys/self-test.ts'
 import { openExternalSigner, type ExternalSigner } from './keys/external-signer.ts'
 import { openKeyRing, systemClock, type KeyRing } from './keys/key-ring.ts'
 import { checkpointFile, startCheckpoints, type Checkpoints } from './store/checkpoints.ts'
+import { startRetention, type Retention } from './store/retention.ts'
 import { requireContinuity, requireKnownLedger } from './store/continuity.ts'
 import { messageOf, StartupError } from './errors/startup-error.ts'
 import { openStoreToServe } from './store/open.ts'
@@ -26,6 +27,7 @@ export interface State {
   readonly keys: KeyRing
   readonly keyId: string
   readonly checkpoints: Checkpoints
+  readonly retention: Retention
   /** False from a failed write until one succeeds. */
   readonly health: { readonly isWritable: boolean }
   readonly bootstrap: Awaited<ReturnType<typeof bootstrapKey>>
@@ -61,7 +63,10 @@ export async function openState(options: StateOptions): Promise<State> {
   const interval = config.ledger.checkpoint * 1000
   const checkpoints = startCheckpoints({ store, keys, file, interval, metrics, logger, now })
   closers.push(() => checkpoints.close())
-  return { dataDir, store, external, keys, keyId, bootstrap, checkpoints, health }
+  const settings = () => config.ledger.retention
+  const retention = startRetention({ store, signer: () => keys.signer(), settings, metrics, logger, now })
+  closers.push(() => retention.close())
+  return { dataDir, store, external, keys, keyId, bootstrap, checkpoints, retention, health }
 }
 
 /** A gateway that cannot sign cannot decide: reported at the start instead of at every call. */

@@ -205,7 +205,7 @@ async function openWebhooks(deps: WebhooksDeps): Promise<Webhooks> {
  * @param budget milliseconds that calls under way have
  */
 export async function drain(
-  { store, external, checkpoints }: State,
+  { store, external, checkpoints, retention }: State,
   { inputs, consumers, flow, monitoring, watcher, breakGlass, otel }: Deciding,
   { proxy, api, grpcAuthz, webhooks, bundle, admin }: Listeners,
   budget: number,
@@ -217,6 +217,7 @@ export async function drain(
   await Promise.all([inputs.close(), consumers.close()])
   await Promise.all([monitoring.close(), otel?.close()])
   breakGlass.close()
+  await retention.close()
   await checkpoints.close()
   await external?.close()
   await store.close()

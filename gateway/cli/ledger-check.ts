@@ -13,8 +13,9 @@ import { readCheckpoint } from '../store/checkpoint-token.ts'
 import { checkpointFile } from '../store/checkpoints.ts'
 import { continuityProblem, isFreshLedger } from '../store/continuity.ts'
 import { ledgerFile } from '../store/open.ts'
-import type { CheckpointRow } from '../store/ledger.ts'
+import type { CheckpointRow, LedgerHead } from '../store/ledger.ts'
 import type { StorePart } from '../store/store.ts'
+import { verifyExportFile } from './ledger-keep.ts'
 import { EXIT, UsageError, type Arguments, type Command } from './command.ts'
 import { configOf, PLACE_OPTIONS } from './config-option.ts'
 import { requirePath, withAnyStore, withStore } from './data-directory.ts'
@@ -26,6 +27,8 @@ interface LedgerCheck {
   readonly whole: boolean
   readonly chains: readonly { readonly chain: string; readonly entries: number; readonly hash: string }[]
   readonly checkpoints: number
+  /** The first entry, decision and call that were not removed; null: nothing was. */
+  readonly begins: { readonly entry: number; readonly decision: number; readonly call: number } | null
   readonly faults: readonly string[]
 }
 
@@ -41,6 +44,12 @@ export const verifyLedger: Command = {
       isRepeatable: true,
       help: 'A checkpoint stored elsewhere (a token from the log, or a file of tokens); the ledger must contain it.',
     },
+    {
+      name: 'export',
+      value: 'FILE',
+      help: 'Check an export in place of the store; needs --keys. Nothing else is read.',
+    },
+    { name: 'keys', value: 'FILE', help: 'Key set for --export: the answer of /.well-known/jwks.json.' },
     LIST_FORMAT,
     ...PLACE_OPTIONS,
   ],
@@ -51,6 +60,8 @@ export const verifyLedger: Command = {
     'Exit codes: 0 intact, 1 not intact, 2 usage, 3 it could not be read.',
   ].join('\n'),
   run: async (args, io) => {
+    const file = args.value('export')
+    if (file !== undefined) return verifyExportFile(file, args, io)
     const check = await checkLedger(args, io)
     if (args.value('format') === 'json') writeLine(io.stdout, JSON.stringify(check, null, 2))
     else report(check, io)
@@ -85,11 +96,17 @@ async function checkLedger(args: Arguments, io: CommandIo): Promise<LedgerCheck>
   requirePath(file, `there are no records at ${file}`)
   const tokens = [...keptElsewhere(args), ...newestOf(checkpointFile(config.data_dir))]
   if (isFreshLedger(config))
-    return { whole: false, chains: [], checkpoints: 0, faults: [`The ledger ${file} is empty (0 bytes).`] }
+    return {
+      whole: false,
+      chains: [],
+      checkpoints: 0,
+      begins: null,
+      faults: [`The ledger ${file} is empty (0 bytes).`],
+    }
   const own = readKeyFile(keyFile(config.data_dir))
   const keys = verificationKeys(own ?? [], systemClock())
   return withStore(args, io, async (store) => {
-    const { heads, faults, checkpoints } = await store.ledger.inspect()
+    const { heads, faults, checkpoints, cut } = await store.ledger.inspect()
     const broken = await store.ledger.verifyChain()
     // Checks that would stop a start; a copy without its keys has no checkpoint file either.
     const continuity = own === null ? null : await continuityProblem(config, store, { keySet: () => keys })
@@ -99,11 +116,12 @@ async function checkLedger(args: Arguments, io: CommandIo): Promise<LedgerCheck>
         ? []
         : [`The decision at row ${broken}, or the one before it, was changed, removed or moved.`]),
       ...faults,
-      ...checkpoints.flatMap((row) => signatureFaults(row, keys)),
-      ...(await Promise.all(tokens.map((token) => tokenFault(token, keys, store)))).flat(),
+      ...[...checkpoints, ...(cut === null ? [] : [cut])].flatMap((row) => signatureFaults(row, keys)),
+      ...(await Promise.all(tokens.map((token) => tokenFault(token, keys, cut, store)))).flat(),
     ]
     return {
       whole: all.length === 0,
+      begins: cut === null ? null : { entry: cut.sequence + 1, decision: cut.decision + 1, call: cut.call + 1 },
       chains: heads.map(({ chain, sequence, hash }) => ({ chain, entries: sequence, hash })),
       checkpoints: checkpoints.length,
       faults: all,
@@ -125,12 +143,15 @@ function signatureFaults({ token, chain, sequence, hash }: CheckpointRow, keys: 
 async function tokenFault(
   token: string,
   keys: KeySet,
+  cut: LedgerHead | null,
   store: StorePart<'ledger.entryHash'>,
 ): Promise<readonly string[]> {
   const read = readCheckpoint(token, keys)
   if (!read.ok) return [`A stored checkpoint cannot be checked: ${read.problem}.`]
   const { chain, sequence, hash, issuedAt } = read.checkpoint
-  const found = await store.ledger.entryHash(chain, sequence)
+  // What was signed before the cut went with it.
+  if (cut?.chain === chain && sequence < cut.sequence) return []
+  const found = cut?.sequence === sequence ? cut.hash : await store.ledger.entryHash(chain, sequence)
   if (found === hash) return []
   const at = new Date(issuedAt * 1000).toISOString()
   return [
@@ -153,10 +174,15 @@ function tokensOf(text: string): readonly string[] {
   return text.match(/[\w-]+\.[\w-]+\.[\w-]{86}/g) ?? []
 }
 
-function report({ whole, chains, checkpoints, faults }: LedgerCheck, io: CommandIo): void {
+function report({ whole, chains, checkpoints, begins, faults }: LedgerCheck, io: CommandIo): void {
   for (const { chain, entries, hash } of chains)
     writeLine(io.stdout, `chain ${chain}: ${entries} entries, head ${hash}`)
   writeLine(io.stdout, `${checkpoints} checkpoints`)
+  if (begins !== null)
+    writeLine(
+      io.stdout,
+      `pruned: the ledger begins at entry ${begins.entry}, decision ${begins.decision}, call ${begins.call}`,
+    )
   for (const fault of faults) writeLine(io.stderr, fault)
   if (whole) writeLine(io.stdout, 'The ledger is intact.')
   else writeLine(io.stderr, 'The ledger is not intact.')

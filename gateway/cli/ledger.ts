@@ -6,9 +6,10 @@ import { EFFECTS, type CallFilter, type StoredCall } from '../store/calls.ts'
 import type { LedgerFilter, StoredDecision } from '../store/decisions.ts'
 import type { StorePart } from '../store/store.ts'
 import { acceptLedger, verifyLedger } from './ledger-check.ts'
-import { EXIT, UsageError, type Arguments, type Command, type CommandGroup, type OptionSpec } from './command.ts'
+import { backupLedger, checkpointLedger, exportLedger, pruneCommand, showDecision } from './ledger-keep.ts'
+import { EXIT, type Arguments, type Command, type CommandGroup, type OptionSpec } from './command.ts'
 import { PLACE_OPTIONS } from './config-option.ts'
-import { DEFAULT_LIMIT, LIMIT, positiveInteger } from './number-options.ts'
+import { DEFAULT_LIMIT, LIMIT, momentOf, positiveInteger } from './number-options.ts'
 import { instant, LIST_FORMAT, show, table } from './format.ts'
 import { writeLine } from './io.ts'
 import { withStore } from './data-directory.ts'
@@ -94,8 +95,19 @@ const verifyChain: Command = {
 
 export const ledgerGroup: CommandGroup = {
   name: 'ledger',
-  summary: 'Read and check the record of decisions and calls.',
-  commands: [list, calls, verifyLedger, verifyChain, acceptLedger],
+  summary: 'Read, check, export and prune the record of decisions and calls.',
+  commands: [
+    list,
+    calls,
+    showDecision,
+    verifyLedger,
+    verifyChain,
+    checkpointLedger,
+    exportLedger,
+    pruneCommand,
+    backupLedger,
+    acceptLedger,
+  ],
 }
 
 const TEXT_FILTERS = ['operation', 'environment', 'repository', 'route'] as const
@@ -138,15 +150,6 @@ async function newestCalls(store: StorePart<'calls.list'>, filter: CallFilter): 
     before = page.next
   }
   return found
-}
-
-function momentOf(args: Arguments, name: string): number | undefined {
-  const text = args.value(name)
-  if (text === undefined) return undefined
-  const moment = Date.parse(text)
-  if (Number.isNaN(moment))
-    throw new UsageError(`--${name} ${JSON.stringify(text)} is no time; write 2026-01-31 or 2026-01-31T12:00:00Z`)
-  return moment
 }
 
 /** A row in its wire form. */

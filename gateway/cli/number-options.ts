@@ -21,3 +21,13 @@ export function wholeSeconds(args: Arguments, name: string, fallback: number): n
   if (Number.isSafeInteger(seconds) && seconds >= 0) return seconds
   throw new UsageError(`--${name} takes whole seconds, 0 or more`)
 }
+
+/** Milliseconds since the epoch; undefined without the option. */
+export function momentOf(args: Arguments, name: string): number | undefined {
+  const text = args.value(name)
+  if (text === undefined) return undefined
+  const moment = Date.parse(text)
+  if (Number.isNaN(moment))
+    throw new UsageError(`--${name} ${JSON.stringify(text)} is no time; write 2026-01-31 or 2026-01-31T12:00:00Z`)
+  return moment
+}

@@ -22,11 +22,50 @@ export interface HeldCheckpoint extends CheckpointRow {
   readonly isAcceptedSince: boolean
 }
 
+/** Where the ledger begins after its beginning was removed: everything up to here is gone. */
+export interface LedgerCut extends LedgerHead {
+  /** Sequence of the last removed decision, and its hash; 0 and null: none was removed. */
+  readonly decision: number
+  readonly decisionHash: string | null
+  /** Sequence of the last removed call record; 0: none was removed. */
+  readonly call: number
+}
+
+/** `token`: the checkpoint of the last removed entry, signed before the removal. */
+export interface SignedCut extends LedgerCut, CheckpointRow {}
+
+/** One entry of the journal, with what its digest covers. */
+export interface ExportedEntry {
+  readonly sequence: number
+  readonly kind: string
+  /** JSON list of texts. */
+  readonly key: string
+  readonly digest: string
+  readonly hash: string
+  /**
+   * Columns of each covered row, in the order of docs/reference/ledger.md; a decision with all of its columns. Null: the kind has
+   * no rows, a newer entry has the row, or it is no longer there.
+   */
+  readonly rows: readonly (readonly unknown[])[] | null
+}
+
+/** What may be removed. Times are milliseconds since the epoch. */
+export interface PruneLimits {
+  /** Decisions and calls before this. */
+  readonly before: number
+  /** Receipts that are valid then stay. */
+  readonly now: number
+  /** Number of entries that one cut removes at most. */
+  readonly entries: number
+}
+
 export interface LedgerReport {
   readonly heads: readonly LedgerHead[]
   /** Sentences for people, each about one row, entry or checkpoint; empty when the ledger is intact. */
   readonly faults: readonly string[]
   readonly checkpoints: readonly CheckpointRow[]
+  /** Where the ledger begins; null: nothing was removed. */
+  readonly cut: SignedCut | null
 }
 
 /** A check stops after this many faults: the first ones show where to look. */
@@ -44,6 +83,19 @@ export interface Ledger {
   /** The newest signed head of a chain in the ledger; null: none. */
   newestCheckpoint(chain: string): Promise<HeldCheckpoint | null>
   recordCheckpoint(row: CheckpointRow): Promise<void>
+  /** Entries behind a sequence, oldest first, with their rows. */
+  entries(chain: string, behind: number, limit: number): Promise<readonly ExportedEntry[]>
+  /** The signed heads of a chain, oldest first. */
+  checkpoints(chain: string): Promise<readonly CheckpointRow[]>
+  newestCut(): Promise<SignedCut | null>
+  /** How far the ledger may be cut; null: nothing can go. The caller signs it. Everything behind it is still there. */
+  proposeCut(limits: PruneLimits): Promise<LedgerCut | null>
+  /** From now on the ledger begins behind the cut. */
+  recordCut(cut: SignedCut): Promise<void>
+  /** Removes a portion of the rows before the cut; 0: nothing is left. */
+  removeBehindCut(limit: number): Promise<number>
+  /** Bytes that the rows of the store use. */
+  usedBytes(): Promise<number>
   /** A person accepts this ledger in place of the one that the last checkpoint is about. */
   accept(by: string, reason: string): Promise<void>
 }

@@ -31,6 +31,25 @@ export const LedgerSettings = strict(
       'Bytes of contracts (compressed, each once) stored for the replay of decisions under another policy; the least recently used are removed first. 0 stores none',
       0,
     ),
+    retention: strict(
+      {
+        age: Type.Optional(
+          Type.Number({
+            minimum: 1,
+            description: 'Decisions and calls are kept for this long (days). Default: for ever.',
+          }),
+        ),
+        size: Type.Optional(
+          Type.Integer({
+            minimum: 16 * 1024 * 1024,
+            description:
+              'Bytes of the store from which on the oldest decisions and calls are removed. Default: no limit.',
+          }),
+        ),
+        interval: seconds(600, 'Interval at which old rows are removed', 1),
+      },
+      'How long decisions and calls are kept. Receipts that are still valid are never removed.',
+    ),
   },
   'The ledger.',
 )

@@ -40,6 +40,8 @@ export interface Store extends Aggregates {
   readonly description: string
   /** Throws STORE_UNAVAILABLE unless a write reaches the disk now. */
   probe(): Promise<void>
+  /** Copies the whole store to a new file, at one moment. Throws a StartupError where the store has its own tools for that. */
+  backUp(file: string): Promise<void>
   close(): Promise<void>
 }
 

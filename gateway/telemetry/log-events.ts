@@ -67,6 +67,8 @@ export const LOG_EVENTS = {
     'An object changed while a write to it was judged. The stored object is not the judged one.',
   'ledger.checkpoint': 'The signed head of the ledger: sequence, hash and token.',
   'ledger.checkpoint_failed': 'The head of the ledger could not be signed.',
+  'ledger.prune_failed': 'Old rows of the ledger could not be removed. They are tried again at the next interval.',
+  'ledger.pruned': 'Old rows of the ledger were removed, by `ledger.retention`.',
   'listener.bad_request': 'The bytes on a connection are not an HTTP request.',
   'listener.certificate_reloaded': 'The certificate of a listener changed on disk and is in force.',
   'listener.certificate_unusable':

@@ -399,6 +399,18 @@ export const METRICS = [
     help: 'Entry of the ledger that was signed last. It never falls: a ledger that was cut or replaced shows here.',
   },
   {
+    name: 'preflight_ledger_bytes',
+    type: 'gauge',
+    labels: [],
+    help: 'Bytes that the rows of the store use, measured at each run of ledger.retention.',
+  },
+  {
+    name: 'preflight_ledger_pruned_rows_total',
+    type: 'counter',
+    labels: [],
+    help: 'Rows that ledger.retention removed.',
+  },
+  {
     name: 'preflight_ledger_checkpoint_hash',
     type: 'gauge',
     labels: [],

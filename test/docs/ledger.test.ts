@@ -1,11 +1,12 @@
 /** docs/reference/ledger.md against the store: its tables are complete, and its programs check a real ledger. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, suite, test } from 'node:test'
 import { EFFECTS } from '../../gateway/store/calls.ts'
+import { exportLines } from '../../gateway/store/ledger-export.ts'
 import { CALL_COLUMNS, PROTECTED } from '../../gateway/store/sql/journal.ts'
 import { openSqliteStore } from '../../gateway/store/sqlite/store.ts'
 import { decisionRow } from '../fakes/decision-row.ts'
@@ -65,7 +66,7 @@ suite('the tables of ledger.md', () => {
     }
     assert.deepEqual(
       new Set(rows.keys()),
-      new Set(['accepted', 'calls', 'opened', ...PROTECTED.map(({ kind }) => kind)]),
+      new Set(['accepted', 'calls', 'opened', 'pruned', ...PROTECTED.map(({ kind }) => kind)]),
     )
   })
 })
@@ -81,6 +82,21 @@ suite('the programs of ledger.md', () => {
     const store = await openSqliteStore({ file, calls: 'durable', flushMilliseconds: 5 })
     assert.deepEqual(journalReport(file), { heads: [await store.ledger.head()], faults: [] })
     await store.close()
+  })
+  test('find an export whole, and a change in it', async () => {
+    const file = await ledger('exported.db')
+    const store = await openSqliteStore({ file, calls: 'durable', flushMilliseconds: 5 })
+    const lines: string[] = []
+    for await (const line of exportLines(store, 1)) lines.push(line)
+    await store.close()
+    const brokenLine = await exported(folder, 'verify-export.mjs', 'brokenLine')
+    const written = join(root, 'export.ndjson')
+    writeFileSync(written, lines.join(''))
+    assert.equal(brokenLine(written), null)
+    writeFileSync(written, lines.map((line) => line.replace('acme', 'other').replace('größe', 'x')).join(''))
+    assert.equal(brokenLine(written), 3)
+    writeFileSync(written, lines.slice(0, -1).join(''))
+    assert.equal(brokenLine(written), lines.length - 1)
   })
   const CHANGES: Readonly<Record<string, readonly [sql: string, row: number | null, faults: number]>> = {
     'a changed decision': [`UPDATE decisions SET envelope = '{}' WHERE sequence = 2`, 2, 0],

@@ -274,6 +274,8 @@ test('a ledger of a version without a chain is taken over with all that is in it
   const version = MIGRATIONS.findIndex((text) => text.includes('ledger_chains'))
   old.exec(`DROP TABLE ledger_chains; DROP TABLE ledger_journal; DROP TABLE ledger_checkpoints; DROP TABLE signups;
     DROP INDEX decisions_by_audience; ALTER TABLE decisions DROP COLUMN audience; DROP TABLE status_lists;
+    DROP TRIGGER IF EXISTS decisions_stay; DROP TABLE ledger_cuts;
+    DROP TABLE IF EXISTS api_key_terms; DROP TABLE IF EXISTS api_key_uses;
     DROP INDEX decisions_by_status; ALTER TABLE decisions DROP COLUMN status_list;
     ALTER TABLE decisions DROP COLUMN status_index;
     PRAGMA user_version = ${version}`)

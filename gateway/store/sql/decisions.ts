@@ -139,9 +139,20 @@ const COLUMNS: readonly (readonly [column: string, value: (row: DecisionRow) => 
   ['status_index', (row) => row.statusPlace?.index ?? null],
 ]
 
+const HASHED = `
+  SELECT sequence, ${COLUMNS.slice(0, -2)
+    .map(([column]) => column)
+    .join(', ')} FROM decisions WHERE decision_id = ?`
+
 const INSERT = `
   INSERT INTO decisions (sequence, ${COLUMNS.map(([column]) => column).join(', ')}, previous_hash, hash)
   VALUES (?, ${COLUMNS.map(() => '?').join(', ')}, ?, ?)`
+
+/** A decision as its hash covers it: the sequence, and every column that its caller gave and the hash has. */
+export async function hashedColumns(sql: Sql, decisionId: string): Promise<readonly unknown[] | null> {
+  const row = await sql.get(HASHED, decisionId)
+  return row === undefined ? null : Object.values(row)
+}
 
 function valuesOf(row: DecisionRow): readonly SqlValue[] {
   return COLUMNS.map(([, value]) => value(row))

@@ -12,3 +12,12 @@ export function sortedListOf({ dialect }: Pick<Sql, 'dialect'>, column: string):
     ? `group_concat(${column}, ',' ORDER BY ${column})`
     : `string_agg(${column}, ',' ORDER BY ${column} COLLATE "C")`
 }
+
+/** The bytes that rows use, as `bytes`: pages that deleted rows left free do not count. */
+export function usedBytes({ dialect }: Pick<Sql, 'dialect'>): string {
+  return dialect === 'sqlite'
+    ? `SELECT (SELECT page_count FROM pragma_page_count) * (SELECT page_size FROM pragma_page_size)
+         - (SELECT freelist_count FROM pragma_freelist_count) * (SELECT page_size FROM pragma_page_size) AS bytes`
+    : `SELECT sum(pg_total_relation_size(c.oid))::bigint AS bytes FROM pg_class c
+       WHERE c.relkind IN ('r', 'm') AND c.relnamespace = current_schema()::regnamespace`
+}

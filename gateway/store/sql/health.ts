@@ -1,10 +1,11 @@
 /** A write that proves that the store can be written now. */
 import { existsSync } from 'node:fs'
 import { text } from './columns.ts'
-import { write, type Operations, type Sql } from './operation.ts'
+import { read, write, type Operations, type Sql } from './operation.ts'
 
 export interface Health {
   probe(): Promise<void>
+  backUp(file: string): Promise<void>
 }
 
 export const health: Operations<Health> = {
@@ -13,6 +14,12 @@ export const health: Operations<Health> = {
       'INSERT INTO probes (id, count) VALUES (1, 1) ON CONFLICT (id) DO UPDATE SET count = probes.count + 1',
     )
     if (sql.dialect === 'sqlite') await requireFile(sql)
+  }),
+
+  // Outside a transaction: SQLite copies within one of its own.
+  backUp: read(async (sql, file) => {
+    if (sql.dialect !== 'sqlite') throw new Error('back up PostgreSQL with its own tools, for example pg_dump')
+    await sql.run('VACUUM INTO ?', file)
   }),
 }
 

@@ -4,10 +4,19 @@
  */
 import { chainHash } from '../chain.ts'
 import { isPlaceOfToken } from '../status-lists.ts'
-import { MOST_FAULTS, type CheckpointRow, type Ledger, type LedgerHead, type LedgerReport } from '../ledger.ts'
+import {
+  MOST_FAULTS,
+  type CheckpointRow,
+  type Ledger,
+  type LedgerHead,
+  type LedgerReport,
+  type SignedCut,
+} from '../ledger.ts'
 import { integer, text, textsOf, type SqlRow } from './columns.ts'
+import { usedBytes } from './dialect.ts'
 import { stored } from './decisions.ts'
 import {
+  cutEntry,
   digestOfCalls,
   entryHash,
   genesisOf,
@@ -20,6 +29,8 @@ import {
   type ProtectedTable,
 } from './journal.ts'
 import { read, snapshot, write, type Operations, type Sql } from './operation.ts'
+import { exportedEntries } from './export.ts'
+import { newestCut, proposeCut, recordCut, removeBehindCut } from './pruning.ts'
 
 const PAGE = 1000
 
@@ -103,6 +114,15 @@ export const ledger: Operations<LedgerTables> = {
   }),
 
   accept: write((sql, by, reason) => journalAcceptance(sql, by, reason)),
+  entries: snapshot((sql, chain, behind, limit) => exportedEntries(sql, chain, behind, limit)),
+  checkpoints: read(async (sql, chain) =>
+    (await sql.all('SELECT * FROM ledger_checkpoints WHERE chain = ? ORDER BY sequence', chain)).map(checkpointOf),
+  ),
+  newestCut: read((sql) => newestCut(sql)),
+  proposeCut: snapshot((sql, limits) => proposeCut(sql, limits)),
+  recordCut: write((sql, cut) => recordCut(sql, cut)),
+  removeBehindCut: write((sql, limit) => removeBehindCut(sql, limit)),
+  usedBytes: read(async (sql) => integer((await sql.get(usedBytes(sql))) ?? {}, 'bytes')),
 }
 
 async function entryHashAt(sql: Sql, chain: string, sequence: number): Promise<string | null> {
@@ -125,6 +145,10 @@ class Inspection {
     PROTECTED.map((table) => [table.kind, { table, entries: 0, newest: new Map<string, string>() }]),
   )
   #calls = 0
+  /** Events of decisions that were removed. */
+  #removedEvents = 0
+  #cut: SignedCut | null = null
+  #isCutInChain = false
 
   constructor(sql: Sql) {
     this.#sql = sql
@@ -133,17 +157,20 @@ class Inspection {
   async report(): Promise<LedgerReport> {
     const chains = await this.#sql.all('SELECT chain FROM ledger_chains ORDER BY opened_at, chain')
     if (chains.length === 0) this.#fault('The ledger has no chain: it was removed.')
+    this.#cut = await newestCut(this.#sql)
     const heads: LedgerHead[] = []
     for (const row of chains) heads.push(await this.#walk(text(row, 'chain')))
     const stray = await this.#sql.get(
       'SELECT chain FROM ledger_journal WHERE chain NOT IN (SELECT chain FROM ledger_chains) LIMIT 1',
     )
     if (stray !== undefined) this.#fault(`The chain ${text(stray, 'chain')} has entries and is not registered.`)
+    if (this.#cut !== null && !this.#isCutInChain)
+      this.#fault('The place where the ledger begins has no entry in its chain: it was changed.')
     for (const walked of this.#walked.values()) await this.#compare(walked)
     await this.#compareCalls()
     await this.#compareHeads()
     const checkpoints = await this.#checkpoints()
-    return { heads, faults: this.#faults, checkpoints }
+    return { heads, faults: this.#faults, checkpoints, cut: this.#cut }
   }
 
   #fault(message: string): void {
@@ -151,8 +178,9 @@ class Inspection {
   }
 
   async #walk(chain: string): Promise<LedgerHead> {
-    let hash = genesisOf(chain)
-    let sequence = 0
+    const cut = this.#cut?.chain === chain ? this.#cut : null
+    let hash = cut?.hash ?? genesisOf(chain)
+    let sequence = cut?.sequence ?? 0
     for (;;) {
       const rows = await this.#sql.all(
         'SELECT * FROM ledger_journal WHERE chain = ? AND sequence > ? ORDER BY sequence LIMIT ?',
@@ -178,11 +206,18 @@ class Inspection {
   async #take({ kind, key, digest }: JournalEntry): Promise<void> {
     const names = textsOf(JSON.parse(key))
     if (kind === 'calls') return this.#takeCalls(Number(names[0]), Number(names[1]), digest)
+    if (kind === 'pruned') return this.#takeCut(names, digest)
     const walked = this.#walked.get(kind)
     if (walked === undefined) return
     walked.entries += 1
     if (!walked.table.isFinal) walked.newest.set(key, digest)
     else await this.#compareRow(walked.table, names, digest)
+  }
+
+  #takeCut(names: readonly string[], digest: string): void {
+    if (this.#cut === null) return
+    const entry = cutEntry(this.#cut)
+    if (entry.digest === digest && entry.key.join(' ') === names.join(' ')) this.#isCutInChain = true
   }
 
   async #takeCalls(from: number, to: number, digest: string): Promise<void> {
@@ -192,22 +227,50 @@ class Inspection {
   }
 
   async #compareRow(table: ProtectedTable, key: readonly string[], digest: string): Promise<void> {
+    // What happened to the receipt of a removed decision goes with it.
+    if (table.kind === 'receipt_event' && (await this.#isOfRemoved(key[0] ?? ''))) {
+      this.#removedEvents += 1
+      return
+    }
     const row = await protectedRow(this.#sql, table, key)
     if (row === undefined) this.#fault(`The ${wordsOf(table)} ${key.join(' ')} is missing: it was removed.`)
     else if (row.digest !== digest) this.#fault(`The ${wordsOf(table)} ${key.join(' ')} was changed.`)
   }
 
+  async #isOfRemoved(decisionId: string): Promise<boolean> {
+    const bound = this.#cut?.decision ?? 0
+    if (bound === 0) return false
+    const row = await this.#sql.get('SELECT sequence FROM decisions WHERE decision_id = ?', decisionId)
+    return row === undefined || integer(row, 'sequence') <= bound
+  }
+
   /** Every entry has its row, and every row its entry. */
   async #compare({ table, entries, newest }: Walked): Promise<void> {
     for (const [key, digest] of newest) await this.#compareRow(table, textsOf(JSON.parse(key)), digest)
-    const rows = integer((await this.#sql.get(`SELECT count(*) AS n FROM ${table.table}`)) ?? {}, 'n')
-    const known = table.isFinal ? entries : newest.size
+    const rows = integer((await this.#sql.get(this.#countOf(table), ...this.#boundOf(table))) ?? {}, 'n')
+    const removed = table.kind === 'receipt_event' ? this.#removedEvents : 0
+    const known = table.isFinal ? entries - removed : newest.size
     if (rows > known) this.#fault(`${rows - known} rows of ${table.table} have no entry: another program added them.`)
     else if (rows < known) this.#fault(`${known - rows} rows of ${table.table} are missing: they were removed.`)
   }
 
+  /** Rows behind the cut are on their way out, and count no more. */
+  #countOf({ kind, table }: ProtectedTable): string {
+    if (kind === 'decision') return 'SELECT count(*) AS n FROM decisions WHERE sequence > ?'
+    if (kind === 'receipt_event')
+      return `SELECT count(*) AS n FROM receipt_events e JOIN decisions d ON d.decision_id = e.decision_id
+              WHERE d.sequence > ?`
+    return `SELECT count(*) AS n FROM ${table}`
+  }
+
+  #boundOf({ isFinal }: ProtectedTable): readonly number[] {
+    return isFinal ? [this.#cut?.decision ?? 0] : []
+  }
+
   async #compareCalls(): Promise<void> {
-    const rows = integer((await this.#sql.get('SELECT count(*) AS n FROM interceptions')) ?? {}, 'n')
+    const bound = this.#cut?.call ?? 0
+    const counted = await this.#sql.get('SELECT count(*) AS n FROM interceptions WHERE sequence > ?', bound)
+    const rows = integer(counted ?? {}, 'n')
     if (rows === this.#calls) return
     const difference =
       rows < this.#calls ? 'missing: they were removed' : 'without an entry: another program added them'
@@ -221,7 +284,8 @@ class Inspection {
          (SELECT max(sequence) AS newest FROM decisions GROUP BY tenant, supersession_key) m
          JOIN decisions d ON d.sequence = m.newest
          LEFT JOIN supersession_heads h ON h.tenant = d.tenant AND h.supersession_key = d.supersession_key
-       WHERE h.decision_id IS DISTINCT FROM d.decision_id LIMIT ?`,
+       WHERE d.sequence > ? AND h.decision_id IS DISTINCT FROM d.decision_id LIMIT ?`,
+      this.#cut?.decision ?? 0,
       MOST_FAULTS,
     )
     for (const row of rows)
@@ -231,6 +295,7 @@ class Inspection {
   async #checkpoints(): Promise<readonly CheckpointRow[]> {
     const rows = (await this.#sql.all('SELECT * FROM ledger_checkpoints ORDER BY chain, sequence')).map(checkpointOf)
     for (const { chain, sequence, hash } of rows) {
+      if (this.#cut?.chain === chain && sequence <= this.#cut.sequence) continue
       const found = await entryHashAt(this.#sql, chain, sequence)
       if (found === null)
         this.#fault(`The checkpoint at entry ${sequence} is past the end of the chain ${chain}: the end was cut off.`)

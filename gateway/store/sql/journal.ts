@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { sha256Hex } from '../../runtime/hash.ts'
-import type { LedgerHead } from '../ledger.ts'
+import type { LedgerCut, LedgerHead } from '../ledger.ts'
 import { integer, text, type SqlRow, type SqlValue } from './columns.ts'
 import { sortedListOf } from './dialect.ts'
 import type { Sql } from './operation.ts'
@@ -13,6 +13,7 @@ import type { Sql } from './operation.ts'
 type JournalKind =
   | 'opened'
   | 'accepted'
+  | 'pruned'
   | 'calls'
   | 'decision'
   | 'receipt_event'
@@ -152,6 +153,12 @@ export async function journalAcceptance(sql: Sql, by: string, reason: string): P
   await append(sql, 'accepted', [by], sha256Hex(reason))
 }
 
+/** The beginning of the ledger is removed up to a signed entry. */
+export async function journalCut(sql: Sql, cut: LedgerCut): Promise<void> {
+  const { key, digest } = cutEntry(cut)
+  await append(sql, 'pruned', key, digest)
+}
+
 /** Opens the chain of a ledger that has none, and adds the existing rows, which a version without a journal wrote. */
 export async function openChain(sql: Sql, now: number): Promise<void> {
   const chain = `chn_${randomUUID().replaceAll('-', '')}`
@@ -208,6 +215,15 @@ export function entryHash(previousHash: string, { chain, sequence, kind, key, di
   return `sha256:${sha256Hex(JSON.stringify([previousHash, chain, sequence, kind, key, digest]))}`
 }
 
+/** What the entry of a cut covers: an entry of the chain, so that the place of the cut cannot be changed later. */
+export function cutEntry(cut: LedgerCut): { readonly key: readonly string[]; readonly digest: string } {
+  const { sequence, hash, decision, decisionHash, call } = cut
+  return {
+    key: [String(sequence), String(decision), String(call)],
+    digest: sha256Hex(JSON.stringify([hash, decisionHash])),
+  }
+}
+
 interface ProtectedRow {
   /** The key as stored: some keys are found in any letter case. */
   readonly key: readonly string[]
@@ -219,10 +235,25 @@ export async function protectedRow(
   table: ProtectedTable,
   key: readonly string[],
 ): Promise<ProtectedRow | undefined> {
+  const row = await coveredRow(sql, table, key)
+  return row === undefined ? undefined : { key: table.key.map((column) => text(row, column)), digest: digestOfRow(row) }
+}
+
+/** The columns that the digest of an entry covers; null: there is no such row. */
+export async function coveredColumns(
+  sql: Sql,
+  kind: string,
+  key: readonly string[],
+): Promise<readonly unknown[] | null> {
+  const table = PROTECTED.find((known) => known.kind === kind)
+  const row = table === undefined ? undefined : await coveredRow(sql, table, key)
+  return row === undefined ? null : Object.values(row)
+}
+
+async function coveredRow(sql: Sql, table: ProtectedTable, key: readonly string[]): Promise<SqlRow | undefined> {
   const condition = table.key.map((column) => `${column} = ?`).join(' AND ')
   const covered = [...table.key, ...table.covered, ...(table.last === undefined ? [] : [`${table.last(sql)} AS last`])]
-  const row = await sql.get(`SELECT ${covered.join(', ')} FROM ${table.table} WHERE ${condition}`, ...key)
-  return row === undefined ? undefined : { key: table.key.map((column) => text(row, column)), digest: digestOfRow(row) }
+  return sql.get(`SELECT ${covered.join(', ')} FROM ${table.table} WHERE ${condition}`, ...key)
 }
 
 function digestOfRow(row: SqlRow): string {
@@ -248,12 +279,17 @@ export const CALL_COLUMNS = [
 
 /** Of all calls between two sequences; missing rows are not included. */
 export async function digestOfCalls(sql: Sql, from: number, to: number): Promise<string> {
+  return digestOfRows(await coveredCalls(sql, from, to))
+}
+
+/** The columns of the calls between two sequences. */
+export async function coveredCalls(sql: Sql, from: number, to: number): Promise<readonly (readonly unknown[])[]> {
   const rows = await sql.all(
     `SELECT ${CALL_COLUMNS.join(', ')} FROM interceptions WHERE sequence BETWEEN ? AND ? ORDER BY sequence`,
     from,
     to,
   )
-  return digestOfRows(rows.map((row) => Object.values(row)))
+  return rows.map((row) => Object.values(row))
 }
 
 function digestOfRows(rows: readonly (readonly unknown[])[]): string {

@@ -28,6 +28,7 @@ export function storeOf(tables: Tables, setup: StoreSetup): Store {
     calls: { record: (row) => records.add(row), list: (filter) => tables.calls.list(filter) },
     ledger: { ...tables.ledger, verifyChain: () => verifyChain(tables) },
     probe: () => health.probe(),
+    backUp: (file) => health.backUp(file),
     close: async () => {
       const lost = await records.close()
       if (lost > 0) setup.onFault?.(new Error(`${lost} call records could not be written before the store was closed`))
@@ -37,7 +38,8 @@ export function storeOf(tables: Tables, setup: StoreSetup): Store {
 }
 
 async function verifyChain({ ledger }: Pick<Tables, 'ledger'>): Promise<number | null> {
-  let from = { sequence: 0, hash: GENESIS_HASH }
+  const cut = await ledger.newestCut()
+  let from = { sequence: cut?.decision ?? 0, hash: cut?.decisionHash ?? GENESIS_HASH }
   for (;;) {
     const page = await ledger.chainPage(from, CHAIN_PAGE)
     if (page.isLast) return page.broken

@@ -342,6 +342,28 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE api_key_uses (hash TEXT NOT NULL PRIMARY KEY, used_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   `,
+  // Where the ledger begins. The triggers let only rows before that go.
+  `
+  CREATE TABLE ledger_cuts (
+    chain         TEXT NOT NULL,
+    sequence      INTEGER NOT NULL,
+    hash          TEXT NOT NULL,
+    decision      INTEGER NOT NULL,
+    decision_hash TEXT,
+    call          INTEGER NOT NULL,
+    at            INTEGER NOT NULL,
+    token         TEXT NOT NULL,
+    PRIMARY KEY (chain, sequence)
+  ) STRICT, WITHOUT ROWID;
+  DROP TRIGGER IF EXISTS decisions_stay;
+  CREATE TRIGGER decisions_stay BEFORE DELETE ON decisions
+    WHEN OLD.sequence > coalesce((SELECT max(decision) FROM ledger_cuts), 0)
+    BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
+  DROP TRIGGER IF EXISTS ledger_journal_stays;
+  CREATE TRIGGER ledger_journal_stays BEFORE DELETE ON ledger_journal
+    WHEN OLD.sequence > coalesce((SELECT max(sequence) FROM ledger_cuts WHERE chain = OLD.chain), 0)
+    BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
+  `,
 ]
 
 /** The first version whose ledger has a chain. */

@@ -1,0 +1,184 @@
+/** `preflight ledger export`, `show`, `checkpoint`, `prune` and `backup`: what an operator does with the ledger over time. */
+import { createReadStream, createWriteStream, existsSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { resolve } from 'node:path'
+import type { KeySet } from '../../engine/internal.ts'
+import { parseKeySet } from '../keys/jwks.ts'
+import { messageOf } from '../errors/startup-error.ts'
+import { exportLines, verifyExport, type ExportReport } from '../store/ledger-export.ts'
+import { pruneLedger } from '../store/retention.ts'
+import { signCheckpoint } from '../store/checkpoint-token.ts'
+import { EXIT, UsageError, type Arguments, type Command, type ExitCode } from './command.ts'
+import { PLACE_OPTIONS } from './config-option.ts'
+import { openExistingRing, withStore } from './data-directory.ts'
+import { textFile } from './documents.ts'
+import { instant } from './format.ts'
+import { writeLine, type CommandIo } from './io.ts'
+import { momentOf } from './number-options.ts'
+
+export const exportLedger: Command = {
+  name: 'export',
+  summary: 'Write the whole ledger as lines of JSON that verify without the store.',
+  operands: '',
+  operandCount: [0, 0],
+  options: [
+    { name: 'output', value: 'FILE', help: 'File to write; it must not exist. Default: standard output.' },
+    ...PLACE_OPTIONS,
+  ],
+  notes: [
+    'Run it next to a running gateway, or after it stopped. Entries after the newest checkpoint are in it too.',
+    'It contains receipts that may still be valid: keep it as secret as the ledger.',
+    'Verify it anywhere: preflight ledger verify --export FILE --keys jwks.json',
+  ].join('\n'),
+  run: async (args, io) => {
+    const file = args.value('output')
+    if (file !== undefined && existsSync(file)) throw new UsageError(`${file} exists already; name a new file`)
+    await withStore(args, io, async (store) => {
+      const lines = Readable.from(exportLines(store, Date.now()))
+      if (file !== undefined) return pipeline(lines, createWriteStream(file, { flags: 'wx', mode: 0o600 }))
+      for await (const line of lines) io.stdout.write(line)
+    })
+    return EXIT.good
+  },
+}
+
+/** `preflight ledger verify --export FILE`. */
+export async function verifyExportFile(file: string, args: Arguments, io: CommandIo): Promise<ExitCode> {
+  const report = await verifyExport(linesOf(file), keysOf(args))
+  if (args.value('format') === 'json') writeLine(io.stdout, JSON.stringify(report, null, 2))
+  else writeReport(report, io)
+  return report.faults.length === 0 ? EXIT.good : EXIT.no
+}
+
+function linesOf(file: string): AsyncIterable<string> {
+  if (!existsSync(file)) throw new UsageError(`there is no file ${file}`)
+  return createInterface({ input: createReadStream(file, 'utf8'), crlfDelay: Infinity })
+}
+
+function keysOf(args: Arguments): KeySet | null {
+  const file = args.value('keys')
+  if (file === undefined) return null
+  let value: unknown
+  try {
+    value = JSON.parse(textFile(file))
+  } catch (error) {
+    throw new UsageError(`${file} is not JSON: ${messageOf(error)}`)
+  }
+  const keys = parseKeySet(value)
+  if (!keys.ok) throw new UsageError(`${file}: ${keys.problem.message}`)
+  return keys.value
+}
+
+function writeReport({ entries, decisions, calls, signed, faults }: ExportReport, io: CommandIo): void {
+  writeLine(io.stdout, `${entries} entries, ${decisions} decisions, ${calls} calls; signed up to entry ${signed}`)
+  for (const fault of faults) writeLine(io.stderr, fault)
+  if (faults.length === 0) writeLine(io.stdout, 'The export is intact.')
+  else writeLine(io.stderr, 'The export is not intact.')
+}
+
+export const showDecision: Command = {
+  name: 'show',
+  summary: 'Show one decision: its row, its receipt and its envelope.',
+  operands: 'DECISION_ID',
+  operandCount: [1, 1],
+  options: [{ name: 'tenant', value: 'TENANT', help: 'Tenant of the decision; default: local.' }, ...PLACE_OPTIONS],
+  run: async (args, io) => {
+    const [id = ''] = args.operands
+    const row = await withStore(args, io, (store) => store.decisions.byId(args.value('tenant') ?? 'local', id))
+    if (row === null) {
+      writeLine(io.stderr, `The ledger has no decision ${id} of this tenant.`)
+      return EXIT.no
+    }
+    const { envelope, response, statusPlace, evaluatedAt, expiresAt, ...rest } = row
+    const shown: unknown = {
+      ...rest,
+      evaluatedAt: instant(evaluatedAt),
+      expiresAt: instant(expiresAt),
+      statusPlace,
+      hasResponse: response !== null,
+      decision_result: JSON.parse(envelope),
+    }
+    writeLine(io.stdout, JSON.stringify(shown, null, 2))
+    return EXIT.good
+  },
+}
+
+export const checkpointLedger: Command = {
+  name: 'checkpoint',
+  summary: 'Sign the newest entry of the ledger now, and print the token to keep elsewhere.',
+  operands: '',
+  operandCount: [0, 0],
+  options: PLACE_OPTIONS,
+  notes:
+    'Keep the token outside the machine; `preflight ledger verify --checkpoint TOKEN` compares the ledger with it later.',
+  run: async (args, io) => {
+    const keys = await openExistingRing(args, io)
+    const token = await withStore(args, io, async (store) => {
+      const head = await store.ledger.head()
+      if (head === null) throw new UsageError('the ledger has no chain: run `preflight ledger verify`')
+      const at = Date.now()
+      const signed = await signCheckpoint({ ...head, issuedAt: Math.floor(at / 1000) }, keys.signer())
+      await store.ledger.recordCheckpoint({ ...head, at, token: signed })
+      return signed
+    })
+    writeLine(io.stdout, token)
+    return EXIT.good
+  },
+}
+
+export const pruneCommand: Command = {
+  name: 'prune',
+  summary: 'Remove decisions and calls before a time.',
+  operands: '',
+  operandCount: [0, 0],
+  options: [
+    {
+      name: 'before',
+      value: 'TIME',
+      isRequired: true,
+      help: 'Remove what is older, e.g. 2026-01-31 or 2026-01-31T12:00:00Z.',
+    },
+    ...PLACE_OPTIONS,
+  ],
+  notes: [
+    'The entry before the cut is signed first, so the rest of the ledger still verifies. Export the ledger before, if you need it.',
+    'Kept: receipts that are still valid, the newest decision and call, baselines, approvals, keys, exceptions, bindings.',
+    'It can run next to a running gateway.',
+  ].join('\n'),
+  run: async (args, io) => {
+    const before = momentOf(args, 'before') ?? 0
+    const keys = await openExistingRing(args, io)
+    const { cut, rows } = await withStore(args, io, (store) =>
+      pruneLedger(before, { store, signer: () => keys.signer(), now: Date.now }),
+    )
+    writeLine(
+      io.stdout,
+      cut === null && rows === 0
+        ? 'Nothing is old enough to be removed.'
+        : `removed ${rows} rows${cut === null ? '' : `; the ledger begins at entry ${cut.sequence + 1}`}`,
+    )
+    return EXIT.good
+  },
+}
+
+export const backupLedger: Command = {
+  name: 'backup',
+  summary: 'Copy the store to a file, also while a gateway serves from it.',
+  operands: 'FILE',
+  operandCount: [1, 1],
+  options: PLACE_OPTIONS,
+  notes: [
+    'The copy is complete and consistent. The receipt keys and the checkpoint file of data_dir are not in it: copy them too.',
+    'To restore: docs/operations.md#restore.',
+  ].join('\n'),
+  run: async (args, io) => {
+    const [operand = ''] = args.operands
+    const file = resolve(operand)
+    if (existsSync(file)) throw new UsageError(`${operand} exists already; name a new file`)
+    await withStore(args, io, (store) => store.backUp(file))
+    writeLine(io.stdout, `wrote ${file}`)
+    return EXIT.good
+  },
+}

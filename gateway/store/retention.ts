@@ -1,0 +1,121 @@
+/**
+ * Removes the beginning of the ledger by age, by size, or on demand. The entry before the cut is signed first, so the rest of the
+ * ledger verifies without what is gone.
+ */
+import type { ReceiptSigner } from '../keys/receipt-signer.ts'
+import type { Logger } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import { signCheckpoint } from './checkpoint-token.ts'
+import type { SignedCut } from './ledger.ts'
+import type { LedgerSettings } from './settings.ts'
+import type { StorePart } from './store.ts'
+
+type PrunedStore = StorePart<
+  'ledger.proposeCut' | 'ledger.recordCut' | 'ledger.removeBehindCut' | 'ledger.usedBytes' | 'ledger.newestCut'
+>
+
+interface PruneDeps {
+  readonly store: PrunedStore
+  readonly signer: () => ReceiptSigner
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+export interface Pruned {
+  /** The last cut that was made; null: nothing could go. */
+  readonly cut: SignedCut | null
+  /** Rows of all tables. */
+  readonly rows: number
+}
+
+/** Entries of one cut: bounds how long the store works on one. */
+const CUT_ENTRIES = 100_000
+/** Rows that one write removes: decisions wait for no more than that. */
+const PORTION = 2000
+
+/**
+ * Removes everything that may go before a time.
+ * @param most entries to remove; default: all
+ */
+export async function pruneLedger(before: number, deps: PruneDeps, most = Number.POSITIVE_INFINITY): Promise<Pruned> {
+  const { store, signer, now } = deps
+  // What an earlier run has cut and not removed.
+  let rows = await removeAll(store)
+  let cut: SignedCut | null = null
+  for (let left = most; left > 0;) {
+    const at = now()
+    const proposed = await store.ledger.proposeCut({ before, now: at, entries: Math.min(left, CUT_ENTRIES) })
+    if (proposed === null) break
+    left -= proposed.sequence - (cut?.sequence ?? (await store.ledger.newestCut())?.sequence ?? 0)
+    const token = await signCheckpoint({ ...proposed, issuedAt: Math.floor(at / 1000) }, signer())
+    cut = { ...proposed, at, token }
+    await store.ledger.recordCut(cut)
+    rows += await removeAll(store)
+  }
+  return { cut, rows }
+}
+
+async function removeAll({ ledger }: PrunedStore): Promise<number> {
+  let rows = 0
+  for (;;) {
+    const removed = await ledger.removeBehindCut(PORTION)
+    if (removed === 0) return rows
+    rows += removed
+  }
+}
+
+/** Removes the oldest entries until the store uses no more than `size` bytes. @returns the removed rows */
+async function pruneTo(size: number, deps: PruneDeps): Promise<number> {
+  let rows = 0
+  for (;;) {
+    if ((await deps.store.ledger.usedBytes()) <= size) return rows
+    const pruned = await pruneLedger(deps.now(), deps, SIZE_STEP)
+    rows += pruned.rows
+    if (pruned.cut === null) return rows
+  }
+}
+
+export interface Retention {
+  /** Removes what is due now. Never rejects. */
+  run(): Promise<void>
+  close(): Promise<void>
+}
+
+interface RetentionDeps extends PruneDeps {
+  readonly settings: () => LedgerSettings['retention']
+  readonly metrics: Metrics
+  readonly logger: Logger
+}
+
+const DAY = 86_400_000
+/** Entries that are removed in one step while the store is too large. */
+const SIZE_STEP = 20_000
+
+export function startRetention(deps: RetentionDeps): Retention {
+  const { settings, store, metrics, logger, now } = deps
+  let running: Promise<void> = Promise.resolve()
+  const prune = async (): Promise<void> => {
+    const { age, size } = settings()
+    try {
+      let rows = 0
+      if (age !== undefined) rows += (await pruneLedger(now() - age * DAY, deps)).rows
+      if (size !== undefined) rows += await pruneTo(size, deps)
+      metrics.set('preflight_ledger_bytes', {}, await store.ledger.usedBytes())
+      if (rows === 0) return
+      metrics.count('preflight_ledger_pruned_rows_total', {}, rows)
+      logger.info({ event: 'ledger.pruned', rows }, 'old rows of the ledger were removed')
+    } catch (error) {
+      logger.error({ event: 'ledger.prune_failed', err: error }, 'old rows of the ledger could not be removed')
+    }
+  }
+  const enqueue = (): Promise<void> => (running = running.then(prune))
+  const timer = setInterval(() => void enqueue(), settings().interval * 1000)
+  timer.unref()
+  return {
+    run: enqueue,
+    close: () => {
+      clearInterval(timer)
+      return running
+    },
+  }
+}
