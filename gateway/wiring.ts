@@ -23,6 +23,7 @@ import { sniffing } from './protocols/kubernetes/sniff.ts'
 import type { Listeners } from './listeners.ts'
 import { createMemoryBudget, type MemoryBudget } from './runtime/memory-budget.ts'
 import { releaseMemoryAfterBursts } from './runtime/free-memory.ts'
+import { createNotifier, type Notifier } from './notifications/notifier.ts'
 import { createProxy } from './proxy.ts'
 import { createRecorder } from './flow/recorder.ts'
 import { createStatusPublisher } from './status-lists/publisher.ts'
@@ -65,6 +66,7 @@ interface Deciding {
   readonly baselines: Baselines
   readonly watcher: Watcher
   readonly breakGlass: BreakGlass
+  readonly notifier: Notifier
   readonly observer: Observer
   /** Null: nothing is exported to OpenTelemetry. */
   readonly otel: Otel | null
@@ -101,7 +103,10 @@ export async function startDeciding(options: PartsOptions): Promise<Deciding> {
   const otel = await openExports(options)
   if (otel !== null) closers.push(() => otel.close())
   const observer = createObserver({ metrics, spans: otel?.spans ?? null })
-  return { memory, inputs, consumers, flow, monitoring, baselines, watcher, breakGlass, observer, otel }
+  const notifier = createNotifier({ settings, store, metrics, logger, now })
+  closers.push(() => notifier.close())
+  notifier.start()
+  return { memory, inputs, consumers, flow, monitoring, baselines, watcher, breakGlass, notifier, observer, otel }
 }
 
 /** @param ownPorts ports of this gateway's own listeners, which are never a destination */
@@ -143,7 +148,7 @@ export async function createEntrances(
   const authz = { settings, pipeline: proxy.pipeline, observer, metrics, logger }
   const scm = createScmAccess({ settings, flow, now })
   const apiDeps = { ...shared, configSchema: configInputSchema, scm, statusLists, ...startReport }
-  const console = createConsole({ ...shared, ...startReport })
+  const console = createConsole({ ...shared, ...startReport, notifier: deciding.notifier })
   const api = createApi(apiDeps, [createHttpAuthz(authz), console], entry('api'))
   const grpcAuthz =
     config.listen.ext_authz === undefined ? null : await openGrpc({ ...authz, entry: entry('ext_authz') })
@@ -206,7 +211,7 @@ async function openWebhooks(deps: WebhooksDeps): Promise<Webhooks> {
  */
 export async function drain(
   { store, external, checkpoints, retention }: State,
-  { inputs, consumers, flow, monitoring, watcher, breakGlass, otel }: Deciding,
+  { inputs, consumers, flow, monitoring, watcher, breakGlass, notifier, otel }: Deciding,
   { proxy, api, grpcAuthz, webhooks, bundle, admin }: Listeners,
   budget: number,
 ): Promise<void> {
@@ -218,6 +223,7 @@ export async function drain(
   await Promise.all([monitoring.close(), otel?.close()])
   breakGlass.close()
   await retention.close()
+  await notifier.close()
   await checkpoints.close()
   await external?.close()
   await store.close()

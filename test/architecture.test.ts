@@ -433,6 +433,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'baselines',
     'break-glass',
     'monitoring',
+    'notifications',
     'upstream',
     'protocols',
     'listen',

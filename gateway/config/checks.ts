@@ -13,6 +13,7 @@ import { checkInjector } from '../kubernetes/settings.ts'
 import type { Config } from './schema.ts'
 import type { LocatedMistake } from '../settings/schema-mistakes.ts'
 import { checkScm } from '../scm/settings-checks.ts'
+import { checkChannels } from '../notifications/channel-checks.ts'
 import { checkSinks } from '../monitoring/sink-checks.ts'
 import { statsOf } from '../runtime/regular-file.ts'
 
@@ -35,6 +36,7 @@ const CHECKS: readonly ConfigCheck[] = [
   (config) => checkContractSources(config, protocolSettings),
   checkOwnUpstreams,
   checkSinks,
+  checkChannels,
   checkRepository,
   checkEgressLists,
   checkRouteHosts,

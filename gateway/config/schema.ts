@@ -16,6 +16,7 @@ import { AnalysisSettings } from '../flow/settings.ts'
 import { SignerSettings } from '../keys/settings.ts'
 import { ListenSettings, TransparentSettings } from '../listen/settings.ts'
 import { MonitoringSettings } from '../monitoring/settings.ts'
+import { NotificationSettings } from '../notifications/settings.ts'
 import { RouteSchema, type RouteConfig } from '../protocols/route.ts'
 import { ScmSettings } from '../scm/settings.ts'
 import { InjectorSection } from '../kubernetes/settings.ts'
@@ -64,6 +65,7 @@ export const Config = Type.Object(
     plans: Plans,
     monitoring: MonitoringSettings,
     otel: OtelSettings,
+    notifications: NotificationSettings,
     signer: SignerSettings,
     status_list: StatusListSettings,
     approvals: ApprovalSettings,

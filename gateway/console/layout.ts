@@ -34,7 +34,10 @@ const NAVIGATION: readonly { readonly title: string; readonly links: readonly Li
   },
   {
     title: 'Administration',
-    links: [{ path: '/console/keys', name: 'Keys and roles', right: 'administer' }],
+    links: [
+      { path: '/console/notifications', name: 'Notifications', right: 'operate' },
+      { path: '/console/keys', name: 'Keys and roles', right: 'administer' },
+    ],
   },
 ]
 

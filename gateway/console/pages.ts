@@ -6,6 +6,7 @@ import { showDecision } from './pages/decision.ts'
 import { addKey, endKey, listKeys } from './pages/keys.ts'
 import { ledger } from './pages/ledger.ts'
 import { monitoring } from './pages/monitoring.ts'
+import { notifications, sendTest } from './pages/notifications.ts'
 import { overview } from './pages/overview.ts'
 import { listRoutes, promote, showRoute } from './pages/routes.ts'
 import type { Page } from './visit.ts'
@@ -31,6 +32,8 @@ export const PAGES: readonly PageRow[] = [
   { method: 'GET', path: '/console/break-glass', page: breakGlass },
   { method: 'POST', path: '/console/break-glass', page: openException },
   { method: 'POST', path: '/console/break-glass/:id', page: closeException },
+  { method: 'GET', path: '/console/notifications', page: notifications },
+  { method: 'POST', path: '/console/notifications', page: sendTest },
   { method: 'GET', path: '/console/keys', page: listKeys },
   { method: 'POST', path: '/console/keys', page: addKey },
   { method: 'POST', path: '/console/keys/:id', page: endKey },

@@ -5,6 +5,8 @@ import type { Bodies } from '../listen/bodies.ts'
 import type { Flow } from '../flow/flow.ts'
 import type { ApiConfig } from '../api/settings.ts'
 import type { ApprovalsConfig } from '../approvals/settings.ts'
+import type { Notifier } from '../notifications/notifier.ts'
+import type { NotificationsConfig } from '../notifications/settings.ts'
 import type { CurrentSettingsOf, SettingsOf } from '../settings/current.ts'
 import type { ApiKey } from '../store/api-keys.ts'
 import type { Store } from '../store/store.ts'
@@ -13,7 +15,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import type { Markup } from './markup.ts'
 import type { ConsoleConfig } from './settings.ts'
 
-type ConsoleSettingsInForce = ApiConfig & ApprovalsConfig & ConsoleConfig
+type ConsoleSettingsInForce = ApiConfig & ApprovalsConfig & ConsoleConfig & NotificationsConfig
 
 export interface ConsoleDeps {
   readonly settings: CurrentSettingsOf<ConsoleSettingsInForce>
@@ -21,6 +23,7 @@ export interface ConsoleDeps {
   readonly flow: Pick<Flow, 'analyze' | 'compare'>
   readonly baselines: Pick<Baselines, 'list' | 'view' | 'promote'>
   readonly breakGlass: Pick<BreakGlass, 'refresh'>
+  readonly notifier: Pick<Notifier, 'test'>
   readonly bodies: Bodies
   readonly metrics: Metrics
   readonly logger: Logger

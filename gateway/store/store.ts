@@ -12,6 +12,7 @@ import type { Calls } from './calls.ts'
 import type { Decisions } from './decisions.ts'
 import type { Inputs } from './inputs.ts'
 import type { Ledger } from './ledger.ts'
+import type { Notifications } from './notifications.ts'
 import type { Quotas } from './quotas.ts'
 import type { Receipts } from './receipts.ts'
 import type { StatusLists } from './status-lists.ts'
@@ -28,6 +29,7 @@ export interface Aggregates {
   readonly decisions: Decisions
   readonly inputs: Inputs
   readonly ledger: Ledger
+  readonly notifications: Notifications
   readonly quotas: Quotas
   readonly receipts: Receipts
   readonly statusLists: StatusLists

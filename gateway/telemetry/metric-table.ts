@@ -46,6 +46,24 @@ export const METRICS = [
     help: 'Requests for approval: opened, joined (asked again while one stands), granted, denied (both by the API of this process), used (a decision rests on a grant).',
   },
   {
+    name: 'preflight_notifications_total',
+    type: 'counter',
+    labels: ['channel', 'result'],
+    help: 'Tries to deliver a message to people, by channel: delivered, retried, given_up.',
+  },
+  {
+    name: 'preflight_notifications_waiting',
+    type: 'gauge',
+    labels: [],
+    help: 'Messages to people that wait to be delivered, of all channels.',
+  },
+  {
+    name: 'preflight_notifications_oldest_seconds',
+    type: 'gauge',
+    labels: [],
+    help: 'Age of the oldest message to people that waits; 0: none waits.',
+  },
+  {
     name: 'preflight_analysis_seconds',
     type: 'histogram',
     labels: ['type'],

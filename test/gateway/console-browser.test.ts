@@ -25,6 +25,7 @@ async function pathsOf(scene: ConsoleScene): Promise<readonly string[]> {
     '/console/monitoring',
     '/console/break-glass',
     '/console/keys',
+    '/console/notifications',
     '/console/nowhere',
   ]
 }

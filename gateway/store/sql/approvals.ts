@@ -5,6 +5,7 @@ import { endBreakGlasses } from './break-glass.ts'
 import { integer, integerOrNull, oneOf, text, textList, textOrNull, textsOf, type SqlRow } from './columns.ts'
 import { listOf } from './dialect.ts'
 import { journal } from './journal.ts'
+import { notice } from './notifications.ts'
 import { read, write, type Operations, type Sql } from './operation.ts'
 
 const DECIDED = ['granted', 'denied'] as const satisfies readonly ApprovalDecision['state'][]
@@ -73,6 +74,7 @@ export const approvals: Operations<Approvals> = {
         opening.requester,
       )
     await journal(sql, 'approval', approvalId)
+    if (standing === undefined) await notice(sql, 'approval.requested', approvalId, opening.tenant, opening.openedAt)
     const row = await ownRow(sql, opening.tenant, approvalId)
     if (row === null) throw new TypeError(`approval ${approvalId} is not there`)
     return row
@@ -100,6 +102,7 @@ export const approvals: Operations<Approvals> = {
       approvalId,
     )
     await journal(sql, 'approval', approvalId)
+    await notice(sql, `approval.${state}`, approvalId, tenant, at)
     return 'settled'
   }),
 
@@ -116,9 +119,14 @@ async function ownRow(sql: Sql, tenant: string, approvalId: string): Promise<App
 
 /** Records the end of requests and grants whose time has passed: setting the clock back does not make them valid again. */
 async function endApprovals(sql: Sql, at: number): Promise<void> {
-  for (const row of await sql.all(`SELECT a.approval_id FROM approvals a WHERE a.ended_at IS NULL AND ${OVER}`, at)) {
+  for (const row of await sql.all(
+    `SELECT a.approval_id, a.tenant, a.settled_state FROM approvals a WHERE a.ended_at IS NULL AND ${OVER}`,
+    at,
+  )) {
     await sql.run('UPDATE approvals SET ended_at = ? WHERE approval_id = ?', at, text(row, 'approval_id'))
     await journal(sql, 'approval', text(row, 'approval_id'))
+    if (textOrNull(row, 'settled_state') === null)
+      await notice(sql, 'approval.expired', text(row, 'approval_id'), text(row, 'tenant'), at)
   }
 }
 

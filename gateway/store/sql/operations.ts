@@ -10,6 +10,7 @@ import { health, type Health } from './health.ts'
 import { inputs } from './inputs.ts'
 import { ledger, type LedgerTables } from './inspection.ts'
 import type { NamedOperation, Operations } from './operation.ts'
+import { notifications } from './notifications.ts'
 import { quotas } from './quotas.ts'
 import { receipts } from './receipts.ts'
 import { statusLists } from './status-lists.ts'
@@ -37,6 +38,7 @@ const OPERATIONS: TableOperations = {
   health,
   inputs,
   ledger,
+  notifications,
   quotas,
   receipts,
   statusLists,

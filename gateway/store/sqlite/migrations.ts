@@ -364,6 +364,32 @@ export const MIGRATIONS: readonly string[] = [
     WHEN OLD.sequence > coalesce((SELECT max(sequence) FROM ledger_cuts WHERE chain = OLD.chain), 0)
     BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
   `,
+  // Notices are written with the event that they are about; messages wait here until they are delivered.
+  `
+  CREATE TABLE notices (
+    id      TEXT NOT NULL PRIMARY KEY,
+    kind    TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    tenant  TEXT NOT NULL,
+    at      INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX notices_by_time ON notices (at, id);
+  CREATE TABLE deliveries (
+    id           TEXT NOT NULL PRIMARY KEY,
+    channel      TEXT NOT NULL,
+    kind         TEXT NOT NULL,
+    subject      TEXT NOT NULL,
+    payload      TEXT NOT NULL,
+    created_at   INTEGER NOT NULL,
+    attempts     INTEGER NOT NULL,
+    next_at      INTEGER NOT NULL,
+    delivered_at INTEGER,
+    failed_at    INTEGER,
+    problem      TEXT
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX deliveries_waiting ON deliveries (channel, subject, created_at) WHERE delivered_at IS NULL AND failed_at IS NULL;
+  CREATE INDEX deliveries_by_time ON deliveries (created_at);
+  `,
 ]
 
 /** The first version whose ledger has a chain. */

@@ -1,0 +1,177 @@
+/**
+ * Takes notices, makes messages for the channels that they concern, and delivers them with retries. The queue is in the store:
+ * messages survive a restart, and each is delivered by one gateway.
+ */
+import { randomUUID } from 'node:crypto'
+import { GatewayError } from '../errors/errors.ts'
+import type { Delivery, DeliveryRow } from '../store/notifications.ts'
+import type { StorePart } from '../store/store.ts'
+import type { Logger } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import type { Deliver } from './deliver.ts'
+import { concerns, messageOf, type Message, type MessageStore } from './message.ts'
+import { payloadOf } from './payload.ts'
+import type { Channel, NotificationsConfig } from './settings.ts'
+
+export interface NotifierDeps {
+  readonly settings: () => { readonly config: NotificationsConfig }
+  readonly store: MessageStore &
+    StorePart<
+      | 'notifications.notices'
+      | 'notifications.enqueue'
+      | 'notifications.claim'
+      | 'notifications.complete'
+      | 'notifications.backlog'
+      | 'notifications.forget'
+    >
+  readonly metrics: Metrics
+  readonly logger: Logger
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+export interface Notifier {
+  start(): void
+  /** Puts a test message in the queue of a channel. @throws GatewayError NOT_FOUND */
+  test(channel: string): Promise<void>
+  close(): Promise<void>
+}
+
+const LOOK_MS = 1000
+const NOTICES = 100
+const CLAIMED = 20
+/** A gateway that stops in the middle of a delivery leaves it for the others after this. */
+const LEASE_MS = 120_000
+const FIRST_RETRY_MS = 2000
+const LONGEST_RETRY_MS = 15 * 60_000
+/** The delivery log goes back this far. */
+const LOG_MS = 30 * 86_400_000
+const FORGET_MS = 3_600_000
+
+export function createNotifier(deps: NotifierDeps): Notifier {
+  const { settings, store, metrics, logger, now } = deps
+  let timer: NodeJS.Timeout | null = null
+  let running: Promise<void> = Promise.resolve()
+  let forgotAt = Number.NEGATIVE_INFINITY
+  let backlog: Awaited<ReturnType<typeof store.notifications.backlog>> = []
+  metrics.sample('preflight_notifications_waiting', () => backlog.reduce((sum, { waiting }) => sum + waiting, 0))
+  metrics.sample('preflight_notifications_oldest_seconds', () =>
+    backlog.length === 0 ? 0 : Math.max(0, now() - Math.min(...backlog.map(({ oldest }) => oldest))) / 1000,
+  )
+
+  const fanOut = async (channels: readonly Channel[]): Promise<void> => {
+    const notices = await store.notifications.notices(NOTICES)
+    if (notices.length === 0) return
+    const deliveries: Delivery[] = []
+    for (const notice of notices) {
+      const message = await messageOf(notice, store, settings().config)
+      if (message === null) continue
+      for (const channel of channels)
+        if (concerns(message, channel)) deliveries.push(deliveryOf(message, channel, notice.at))
+    }
+    await store.notifications.enqueue(
+      notices.map(({ id }) => id),
+      deliveries,
+    )
+  }
+
+  const complete = async (row: DeliveryRow, problem: string | null): Promise<void> => {
+    const at = now()
+    const { give_up: giveUp } = settings().config.notifications
+    const nextAt = problem === null ? null : nextTry(row, at, giveUp * 1000)
+    await store.notifications.complete(row.id, { at, problem, nextAt })
+    const result = problem === null ? 'delivered' : nextAt === null ? 'given_up' : 'retried'
+    metrics.count('preflight_notifications_total', { channel: row.channel, result })
+    if (problem === null) return
+    const fields = { channel: row.channel, delivery: row.id, kind: row.kind, subject: row.subject, reason: problem }
+    if (nextAt === null) logger.error({ event: 'notification.given_up', ...fields }, 'a message to people was given up')
+    else logger.warn({ event: 'notification.retried', ...fields }, 'a message to people is tried again')
+  }
+
+  const look = async (): Promise<void> => {
+    const { channels, timeout } = settings().config.notifications
+    if (channels.length === 0) return
+    await fanOut(channels)
+    const due = await store.notifications.claim(now(), now() + LEASE_MS, CLAIMED)
+    if (due.length > 0) {
+      const deliver = await loadDeliver()
+      await Promise.all(
+        due.map(async (row) => {
+          const channel = channels.find(({ name }) => name === row.channel)
+          const problem =
+            channel === undefined
+              ? 'the channel is no longer in the configuration'
+              : await deliver(row, channel, timeout * 1000)
+          await complete(row, problem)
+        }),
+      )
+    }
+    backlog = await store.notifications.backlog()
+  }
+  const round = async (): Promise<void> => {
+    try {
+      await look()
+      if (now() - forgotAt < FORGET_MS) return
+      forgotAt = now()
+      await store.notifications.forget(now() - LOG_MS)
+    } catch (error) {
+      logger.warn({ event: 'notification.look_failed', err: error }, 'notifications could not be read or stored')
+    }
+  }
+  const next = (): void => {
+    timer = setTimeout(() => {
+      running = round().finally(() => {
+        if (timer !== null) next()
+      })
+    }, LOOK_MS)
+    timer.unref()
+  }
+  return {
+    start: next,
+    async test(name) {
+      const channel = settings().config.notifications.channels.find((known) => known.name === name)
+      if (channel === undefined)
+        throw new GatewayError('NOT_FOUND', `There is no channel "${name}" in the configuration.`)
+      await store.notifications.enqueue([], [deliveryOf(testMessage(now()), channel, now())])
+    },
+    async close() {
+      if (timer !== null) clearTimeout(timer)
+      timer = null
+      await running
+    },
+  }
+}
+
+/** Loaded with the first message: an idle gateway holds neither mail nor signatures. */
+async function loadDeliver(): Promise<Deliver> {
+  return (await import('./deliver.ts')).deliver
+}
+
+function deliveryOf(message: Message, channel: Channel, createdAt: number): Delivery {
+  const { kind, subject } = message
+  const id = `msg_${randomUUID().replaceAll('-', '')}`
+  return { id, channel: channel.name, kind, subject, payload: payloadOf(message, channel.type), createdAt }
+}
+
+/** Twice as long after each try; null: it is given up. */
+function nextTry({ attempts, createdAt }: DeliveryRow, at: number, giveUpMs: number): number | null {
+  const next = at + Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** attempts)
+  return next - createdAt > giveUpMs ? null : next
+}
+
+function testMessage(at: number): Message {
+  return {
+    kind: 'test',
+    subject: `test:${at}`,
+    at: new Date(at).toISOString(),
+    title: 'Test message of Preflight Gateway',
+    text: 'This channel works.',
+    url: null,
+    facts: [],
+    risk: null,
+    route: null,
+    environment: null,
+    groups: [],
+    tenant: 'local',
+  }
+}

@@ -1,0 +1,89 @@
+/** The form of a message for each type of channel, as JSON text. */
+import type { Message } from './message.ts'
+import type { Channel } from './settings.ts'
+
+/** Servers cut or refuse longer texts. */
+const LONGEST = 1500
+
+type Encode = (message: Message) => object
+
+const ENCODERS: Readonly<Record<Channel['type'], Encode>> = {
+  webhook: ({ kind, at, ...data }) => ({ type: kind, timestamp: at, data }),
+  slack: (message) => ({
+    text: slackText(message.title),
+    blocks: [
+      { type: 'header', text: { type: 'plain_text', text: message.title.slice(0, 150) } },
+      { type: 'section', text: { type: 'mrkdwn', text: slackText(message.text) } },
+      ...(message.facts.length === 0
+        ? []
+        : [
+            {
+              type: 'section',
+              fields: message.facts.slice(0, 10).map(([name, value]) => ({
+                type: 'mrkdwn',
+                text: `*${slackText(name)}*\n${slackText(value)}`,
+              })),
+            },
+          ]),
+      ...(isLink(message.url)
+        ? [
+            {
+              type: 'actions',
+              elements: [{ type: 'button', text: { type: 'plain_text', text: 'Open' }, url: message.url }],
+            },
+          ]
+        : []),
+    ],
+  }),
+  teams: (message) => ({
+    type: 'message',
+    attachments: [
+      {
+        contentType: 'application/vnd.microsoft.card.adaptive',
+        content: {
+          $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+          type: 'AdaptiveCard',
+          version: '1.4',
+          body: [
+            { type: 'TextBlock', text: cardText(message.title), weight: 'Bolder', size: 'Medium', wrap: true },
+            { type: 'TextBlock', text: cardText(message.text), wrap: true },
+            {
+              type: 'FactSet',
+              facts: message.facts.map(([title, value]) => ({ title: cardText(title), value: cardText(value) })),
+            },
+          ],
+          actions: isLink(message.url) ? [{ type: 'Action.OpenUrl', title: 'Open', url: message.url }] : [],
+        },
+      },
+    ],
+  }),
+  email: ({ title, text, facts, url, subject, kind }) => ({
+    subject: title.replaceAll(/[\r\n]+/g, ' ').slice(0, 200),
+    text: [text, '', ...facts.map(([name, value]) => `${name}: ${value}`), ...(isLink(url) ? ['', url] : [])].join(
+      '\n',
+    ),
+    // Mail programs show the messages about one request together.
+    thread: kind === 'approval.requested' ? null : subject,
+    id: kind === 'approval.requested' ? subject : null,
+  }),
+}
+
+export function payloadOf(message: Message, type: Channel['type']): string {
+  return JSON.stringify(ENCODERS[type](message))
+}
+
+function isLink(url: string | null): url is string {
+  return url !== null && /^https?:\/\//.test(url)
+}
+
+/** Slack reads these three as markup; everything else of a hostile text stays text. */
+function slackText(text: string): string {
+  const escaped = text.slice(0, LONGEST).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+  // A zero-width space breaks what Slack would format or turn into a mention.
+  return escaped.replaceAll(/[*_~`@]/g, (mark) => `${mark}\u200B`)
+}
+
+/** Cards read Markdown. */
+function cardText(text: string): string {
+  return text.slice(0, LONGEST).replaceAll(/[\\`*_[\]()<>#|~]/g, (mark) => `\\${mark}`)
+}

@@ -1,0 +1,76 @@
+/** Settings of notifications: the channels, and which events each of them gets. Part of the schema of the configuration. */
+import type { Static } from 'typebox'
+import { Type } from '../../engine/base.ts'
+import { NOTICE_KINDS } from '../store/notifications.ts'
+import { integer, seconds, strict } from '../settings/fields.ts'
+import type { AddressConfig } from '../settings/public-address.ts'
+
+const listed = (description: string) =>
+  Type.Optional(Type.Array(Type.String({ minLength: 1 }), { minItems: 1, description }))
+
+/** The same for every channel. */
+const ROUTING = {
+  name: Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,62}$', description: 'Name in the delivery log and in metrics.' }),
+  events: Type.Optional(
+    Type.Array(Type.Enum(NOTICE_KINDS), { minItems: 1, description: 'Only these events; default: all.' }),
+  ),
+  groups: listed('Only requests that one of these groups of approvers may grant.'),
+  routes: listed('Only events of these routes.'),
+  environments: listed('Only events of these environments.'),
+  tenants: Type.Array(Type.String(), { default: ['local'], description: 'Events of these tenants.' }),
+  min_risk: integer(0, 'Only requests with at least this risk score', 0),
+} as const
+const closed = { additionalProperties: false }
+const address = (description: string) => Type.String({ pattern: '^https?://', description })
+
+export const Channel = Type.Union([
+  Type.Object(
+    {
+      type: Type.Literal('webhook', {
+        description:
+          'webhook: signed by the Standard Webhooks specification. slack, teams: incoming webhooks. email: over SMTP.',
+      }),
+      url: address('Takes POST; 2xx acknowledges.'),
+      secret: Type.String({
+        pattern: '^whsec_[A-Za-z0-9+/=]{32,}$',
+        description: 'Signs each message: whsec_ and 24 to 64 bytes in Base64.',
+      }),
+      ...ROUTING,
+    },
+    closed,
+  ),
+  Type.Object(
+    { type: Type.Literal('slack'), url: address('Incoming webhook of Slack or of a compatible server.'), ...ROUTING },
+    closed,
+  ),
+  Type.Object(
+    { type: Type.Literal('teams'), url: address('Workflow webhook of Microsoft Teams.'), ...ROUTING },
+    closed,
+  ),
+  Type.Object(
+    {
+      type: Type.Literal('email'),
+      smtp: Type.String({ pattern: '^smtps?://', description: 'Mail server: smtp(s)://USER:PASSWORD@HOST:PORT.' }),
+      from: Type.String({ minLength: 3, description: 'Sender.' }),
+      to: Type.Array(Type.String({ minLength: 3 }), { minItems: 1, description: 'Recipients.' }),
+      ...ROUTING,
+    },
+    closed,
+  ),
+])
+export type Channel = Static<typeof Channel>
+
+export const NotificationSettings = strict(
+  {
+    channels: Type.Array(Channel, { default: [], description: 'Where messages to people go.' }),
+    timeout: seconds(10, 'One delivery', 1),
+    give_up: seconds(86_400, 'A message that is not delivered by then is given up, and counted', 1),
+  },
+  'Messages to people about approvals, changed contracts and exceptions.',
+)
+export type NotificationSettings = Static<typeof NotificationSettings>
+
+/** The part of the configuration that notifications read. */
+export interface NotificationsConfig extends AddressConfig {
+  readonly notifications: NotificationSettings
+}

@@ -1,0 +1,211 @@
+/** Messages to people: made with the event, routed, signed, retried in order, and delivered over webhooks, chat and mail. */
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test, type TestContext } from 'node:test'
+import { SMTPServer } from 'smtp-server'
+import { Webhook } from 'standardwebhooks'
+import { startConsoleScene } from '../fakes/console-scene.ts'
+import { run } from '../fakes/command-io.ts'
+import { at, listAt, textAt } from '../json.ts'
+import { until } from '../fakes/until.ts'
+
+const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+
+function portOf(address: string | AddressInfo | null): number {
+  assert.ok(typeof address === 'object' && address !== null)
+  return address.port
+}
+
+interface Received {
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly text: string
+  readonly body: unknown
+}
+
+async function startReceiver(
+  t: TestContext,
+): Promise<{ readonly url: string; readonly got: Received[]; status: number }> {
+  const receiver = { url: '', got: [] as Received[], status: 204 }
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const text = Buffer.concat(chunks).toString('utf8')
+      const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]))
+      const body: unknown = JSON.parse(text)
+      receiver.got.push({ path: request.url ?? '', headers, text, body })
+      response.writeHead(receiver.status).end()
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  receiver.url = `http://127.0.0.1:${portOf(server.address())}`
+  return receiver
+}
+
+const MERGE = { operation: 'merge', repository: 'acme/orders', environment: 'production' }
+
+test('a request and its grant reach a webhook, signed, in order, each once', async (t) => {
+  const receiver = await startReceiver(t)
+  const channels = [{ type: 'webhook', name: 'ops', url: `${receiver.url}/hook`, secret: SECRET }]
+  const scene = await startConsoleScene(t, { notifications: { channels }, public_url: 'https://preflight.test' })
+  const bot = await scene.newKey('bot', 'agent')
+  const id = scene.requestIn(await scene.ask(MERGE, undefined, bot))
+  await scene.ask(MERGE, undefined, bot)
+  await until(() => receiver.got.length === 1, 'the message arrives')
+  // The grant is made by another process, on the disk of the gateway.
+  const argv = [
+    'approvals',
+    'grant',
+    id,
+    '--groups',
+    'payments',
+    '--comment',
+    'agreed',
+    '--data-dir',
+    scene.gateway.dataDir,
+  ]
+  assert.equal((await run(argv)).code, 0)
+  await until(() => receiver.got.length === 2, 'the message arrives')
+  assert.deepEqual(
+    receiver.got.map(({ body }) => at(body, 'type')),
+    ['approval.requested', 'approval.granted'],
+  )
+  for (const { text, headers, body } of receiver.got) {
+    new Webhook(SECRET).verify(text, headers)
+    assert.equal(at(body, 'data', 'subject'), id)
+    assert.equal(at(body, 'data', 'url'), `https://preflight.test/console/approvals/${id}`)
+  }
+  assert.notEqual(receiver.got[0]?.headers['webhook-id'], receiver.got[1]?.headers['webhook-id'])
+})
+
+test('a message that fails is tried again under the same id, before later ones about the same request', async (t) => {
+  const receiver = await startReceiver(t)
+  receiver.status = 503
+  const channels = [{ type: 'webhook', name: 'ops', url: receiver.url, secret: SECRET }]
+  const scene = await startConsoleScene(t, { notifications: { channels } })
+  const id = scene.requestIn(await scene.ask(MERGE, undefined, await scene.newKey('bot', 'agent')))
+  await until(() => receiver.got.length === 1, 'the message arrives')
+  await scene.api('POST', `/api/v1/approvals/${id}/deny`, { comment: 'no' })
+  receiver.status = 204
+  await until(() => receiver.got.length === 3, 'the message arrives')
+  assert.deepEqual(
+    receiver.got.map(({ body }) => at(body, 'type')),
+    ['approval.requested', 'approval.requested', 'approval.denied'],
+  )
+  assert.equal(receiver.got[0]?.headers['webhook-id'], receiver.got[1]?.headers['webhook-id'])
+  const metrics = await (await fetch(`${scene.gateway.addresses.admin}/metrics`)).text()
+  assert.match(metrics, /preflight_notifications_total\{channel="ops",result="retried"\} 1/)
+  await until(() => scene.gateway.log.some((line) => line['event'] === 'notification.retried'), 'the message arrives')
+})
+
+test('channels get what they ask for: by event, group, environment and risk', async (t) => {
+  const receiver = await startReceiver(t)
+  const channel = (name: string, rest: object) => ({ type: 'slack', name, url: `${receiver.url}/${name}`, ...rest })
+  const channels = [
+    channel('payments', { groups: ['payments'], events: ['approval.requested'] }),
+    channel('support', { groups: ['support'] }),
+    channel('staging', { environments: ['staging'] }),
+    channel('grave', { min_risk: 99 }),
+    channel('contracts', { events: ['baseline.candidate'] }),
+  ]
+  const scene = await startConsoleScene(t, { notifications: { channels } })
+  await scene.ask(MERGE)
+  await scene.ask({ ...MERGE, environment: 'staging' })
+  const { ORDERS_BROKEN } = await import('../fakes/console-scene.ts')
+  await scene.change(ORDERS_BROKEN)
+  await until(() => receiver.got.some(({ path }) => path === '/contracts'), 'the message arrives')
+  await until(() => receiver.got.length >= 8, 'the message arrives')
+  const counts = Map.groupBy(receiver.got, ({ path }) => path)
+  // Staging may be granted by anybody and a changed contract names no group, so they concern every group.
+  assert.equal(counts.get('/payments')?.length, 3)
+  assert.equal(counts.get('/support')?.length, 2)
+  assert.equal(counts.get('/staging')?.length, 1)
+  // Only requests have a risk.
+  assert.deepEqual(
+    counts.get('/grave')?.map(({ body }) => textAt(body, 'text')),
+    ['Changed contract: orders'],
+  )
+})
+
+test('hostile texts become no markup of Slack or Teams', async (t) => {
+  const receiver = await startReceiver(t)
+  const channels = [
+    { type: 'slack', name: 'slack', url: `${receiver.url}/slack` },
+    { type: 'teams', name: 'teams', url: `${receiver.url}/teams` },
+  ]
+  const scene = await startConsoleScene(t, { notifications: { channels }, public_url: 'https://preflight.test' })
+  await scene.ask({ ...MERGE, repository: '<!channel> *all* [x](https://evil.example) <https://evil.example|y>' })
+  await until(() => receiver.got.length === 2, 'the message arrives')
+  const bodyOf = (path: string) => receiver.got.find((entry) => entry.path === path)?.body
+  const slack = JSON.stringify(listAt(bodyOf('/slack'), 'blocks').slice(1))
+  assert.doesNotMatch(slack, /<!channel>|<https/)
+  assert.doesNotMatch(textAt(bodyOf('/slack'), 'text'), /<|@channel/)
+  const card = JSON.stringify(at(bodyOf('/teams'), 'attachments', 0, 'content', 'body'))
+  assert.doesNotMatch(card, /[^\\]\[x\]/)
+  assert.match(JSON.stringify(bodyOf('/teams')), /"url":"https:\/\/preflight.test\/console\/approvals\/apr_/)
+})
+
+test('mail goes over SMTP, and the messages about one request are one conversation', async (t) => {
+  const mails: string[] = []
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    onData(stream, _session, done) {
+      const chunks: Buffer[] = []
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+      stream.on('end', () => {
+        mails.push(Buffer.concat(chunks).toString('utf8'))
+        done()
+      })
+    },
+  })
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', () => resolve()))
+  t.after(() => new Promise<void>((resolve) => server.close(() => resolve())))
+  const smtp = `smtp://127.0.0.1:${portOf(server.server.address())}`
+  const channels = [{ type: 'email', name: 'mail', smtp, from: 'preflight@acme.test', to: ['oncall@acme.test'] }]
+  const scene = await startConsoleScene(t, { notifications: { channels }, public_url: 'https://preflight.test' })
+  const id = scene.requestIn(await scene.ask(MERGE, undefined, await scene.newKey('bot', 'agent')))
+  await until(() => mails.length === 1, 'the message arrives')
+  await scene.api('POST', `/api/v1/approvals/${id}/deny`, { comment: 'no\r\nBcc: all@acme.test' })
+  await until(() => mails.length === 2, 'the message arrives')
+  assert.match(mails[0] ?? '', new RegExp(`^Message-ID: <${id}@`, 'm'))
+  assert.match(mails[1] ?? '', new RegExp(`^In-Reply-To: <${id}@`, 'm'))
+  assert.doesNotMatch((mails[1] ?? '').split('\r\n\r\n', 1)[0] ?? '', /^Bcc:/m)
+  assert.match(mails[0] ?? '', /console\/approvals/)
+})
+
+test('a test message arrives, and the log shows it', async (t) => {
+  const receiver = await startReceiver(t)
+  const channels = [{ type: 'teams', name: 'team', url: receiver.url }]
+  const scene = await startConsoleScene(t, { notifications: { channels } })
+  const signed = await fetch(`${scene.url}/console/sign-in`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { origin: scene.url },
+    body: new URLSearchParams({ key: scene.admin }),
+  })
+  const cookie = signed.headers.getSetCookie()[0]?.split(';', 1)[0] ?? ''
+  const page = async () => (await fetch(`${scene.url}/console/notifications`, { headers: { cookie } })).text()
+  const csrf = /name="csrf" value="([^"]+)"/.exec(await page())?.[1] ?? ''
+  const sent = await fetch(`${scene.url}/console/notifications`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { cookie, origin: scene.url },
+    body: new URLSearchParams({ csrf, channel: 'team' }),
+  })
+  assert.equal(sent.status, 303)
+  await until(() => receiver.got.length === 1, 'the message arrives')
+  await until(async () => /Delivered/.test(await page()), 'the message arrives')
+})
+
+test('a channel is named once, and its secret has a form', async () => {
+  const { loadConfig } = await import('../../gateway/config/load.ts')
+  const slack = { type: 'slack', name: 'ops', url: 'https://hooks.test/x' }
+  const twice = loadConfig({ environment: {}, value: { notifications: { channels: [slack, slack] } } })
+  assert.match(JSON.stringify(twice), /is the name of channels\[0\] too/)
+  const weak = { type: 'webhook', name: 'x', url: 'https://hooks.test/x', secret: 'whsec_short' }
+  assert.equal(loadConfig({ environment: {}, value: { notifications: { channels: [weak] } } }).ok, false)
+})
