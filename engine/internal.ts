@@ -47,6 +47,8 @@ export type { Evidence, NextAction, NextAgentStep, Reason } from './decide/envel
 export { judge } from './decide/judgement.ts'
 export type { DecisionScope, JudgedChangeSet, FindingJudgement as Judgement } from './decide/judgement.ts'
 export type { ArtifactVerdict, HumanReport, RiskFactor, SeveritySummary, Verdict } from './decide/verdict.ts'
+export { compileEntryExpression } from './policy/entry-expression.ts'
+export type { EntryExpression } from './policy/entry-expression.ts'
 export { compileRequestExpression, REQUEST_FIELDS } from './policy/request-expression.ts'
 export type { RequestExpression, RequestFacts, RequestField } from './policy/request-expression.ts'
 export { countFindings, countPlaces, expandFindings, LEVELS } from './finding.ts'

@@ -17,6 +17,7 @@ import type { CurrentSettings } from './config/settings.ts'
 import { openState, type State } from './persistence.ts'
 import { createAdmin } from './listen/admin.ts'
 import { entryOf } from './listen/secure-entry.ts'
+import { createActLogger } from './telemetry/decision-log/acts.ts'
 import { createLogger, type Logger } from './telemetry/log.ts'
 import { createMetrics, type Metrics } from './telemetry/metrics.ts'
 import { sampleProcess } from './telemetry/process-metrics.ts'
@@ -66,11 +67,13 @@ async function start(
   {
     output = process.stdout,
     now: wall = Date.now,
-    logger = createLogger(live.current().config.log.level),
+    logger: written = createLogger(live.current().config.log.level),
   }: StartOptions,
   closers: (() => unknown)[],
 ): Promise<Gateway> {
   const { config } = live.current()
+  const acts = createActLogger(written)
+  const { logger } = acts
   const now = steadyClock(wall, ({ by }) =>
     logger.error(
       { event: 'clock.set_back', by_ms: by },
@@ -80,7 +83,7 @@ async function start(
   const metrics = createMetrics()
   const state = await openState({ config, environment, metrics, logger, now, closers })
   sampleProcess(metrics, state.dataDir)
-  const options = { state, live, environment, metrics, logger, now, output, closers }
+  const options = { state, live, environment, metrics, logger, acts, now, output, closers }
   const deciding = await startDeciding(options)
   const ownPorts = new Set<number>()
   const entrances = await createEntrances(options, deciding, ownPorts)

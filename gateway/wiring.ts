@@ -32,6 +32,8 @@ import type { State } from './persistence.ts'
 import type { CandidateAnnouncement } from './telemetry/events.ts'
 import type { Logger } from './telemetry/log.ts'
 import type { Metrics } from './telemetry/metrics.ts'
+import type { ActLogger } from './telemetry/decision-log/acts.ts'
+import { createDecisionLog, type DecisionLog } from './telemetry/decision-log/decision-log.ts'
 import type { Environment } from './settings/environment.ts'
 import { packageVersion } from './runtime/package-files.ts'
 import type { Otel } from './telemetry/otel/open.ts'
@@ -48,6 +50,8 @@ interface PartsOptions {
   readonly environment: Environment
   readonly metrics: Metrics
   readonly logger: Logger
+  /** Absent: acts are not written to the decision log. */
+  readonly acts?: ActLogger
   /** Milliseconds since the epoch. */
   readonly now: () => number
   /** Where the log sink of telemetry writes. */
@@ -70,6 +74,7 @@ interface Deciding {
   readonly observer: Observer
   /** Null: nothing is exported to OpenTelemetry. */
   readonly otel: Otel | null
+  readonly decisionLog: DecisionLog
 }
 
 /** The listeners of calls and checks. The admin listener, which reports on all of them, is made separately. */
@@ -87,7 +92,9 @@ export async function startDeciding(options: PartsOptions): Promise<Deciding> {
   const consumers = await createConsumerObserver({ settings, store, logger, now })
   closers.push(() => consumers.close())
   const recorder = createRecorder({ settings, store, signer: () => keys.signer(), now })
-  const flow = createFlow({ settings, store, recorder, memory, inputs, metrics, logger, now })
+  const decisionLog = openDecisionLog(options)
+  closers.push(() => decisionLog.close())
+  const flow = createFlow({ decisionLog, settings, store, recorder, memory, inputs, metrics, logger, now })
   closers.push(() => flow.close())
   const config = settings().config.monitoring
   const monitoring = createMonitoring({ config, dataDir, store, metrics, logger, now, output })
@@ -106,7 +113,20 @@ export async function startDeciding(options: PartsOptions): Promise<Deciding> {
   const notifier = createNotifier({ settings, store, metrics, logger, now })
   closers.push(() => notifier.close())
   notifier.start()
-  return { memory, inputs, consumers, flow, monitoring, baselines, watcher, breakGlass, notifier, observer, otel }
+  return {
+    memory,
+    inputs,
+    consumers,
+    flow,
+    monitoring,
+    baselines,
+    watcher,
+    breakGlass,
+    notifier,
+    observer,
+    otel,
+    decisionLog,
+  }
 }
 
 /** @param ownPorts ports of this gateway's own listeners, which are never a destination */
@@ -118,7 +138,7 @@ export async function createEntrances(
   const { store, keys, dataDir } = state
   const settings = live.current
   const { config } = settings()
-  const { memory, flow, baselines, consumers, monitoring, breakGlass, observer } = deciding
+  const { memory, flow, baselines, consumers, monitoring, breakGlass, observer, decisionLog } = deciding
   const onUnusable = (file: string, reason: string): void =>
     logger.error(
       { event: 'interception.authority_unusable', file, reason },
@@ -128,7 +148,7 @@ export async function createEntrances(
   const bundle = await openBundleFile(config.tls.bundle_file, authorities, logger)
   if (bundle !== null) closers.push(() => bundle.stop())
   const bodies = createBodies(memory, () => bodyPace(settings().config.limits))
-  const judging = { settings, flow, store, keys, baselines, monitoring, breakGlass, bodies, observer }
+  const judging = { settings, flow, store, keys, baselines, monitoring, breakGlass, bodies, observer, decisionLog }
   const shared = { ...judging, authorities, metrics, logger, now }
   const entry = (name: SecureListener) => entryOf(name, { settings, metrics, logger })
   const proxy = createProxy({ ...shared, entry: entry('proxy'), consumers, ownPorts: () => ownPorts })
@@ -175,6 +195,14 @@ function sampleMemory(metrics: Metrics, memory: MemoryBudget): void {
   metrics.sample('preflight_memory_waiting', () => memory.waiting())
 }
 
+/** Acts are written to it from here on. */
+function openDecisionLog({ live, state: { dataDir }, metrics, logger, now, output, acts }: PartsOptions): DecisionLog {
+  const settings = live.current().config.decision_log
+  const log = createDecisionLog({ settings, dataDir, metrics, logger, now, output })
+  acts?.attach(log)
+  return log
+}
+
 /** Null, and nothing of it is loaded, where no receiver is configured. */
 async function openExports({ live, environment, state, metrics, logger }: PartsOptions): Promise<Otel | null> {
   const terms = otelTerms(live.current().config.otel, environment)
@@ -211,7 +239,7 @@ async function openWebhooks(deps: WebhooksDeps): Promise<Webhooks> {
  */
 export async function drain(
   { store, external, checkpoints, retention }: State,
-  { inputs, consumers, flow, monitoring, watcher, breakGlass, notifier, otel }: Deciding,
+  { inputs, consumers, flow, monitoring, watcher, breakGlass, notifier, otel, decisionLog }: Deciding,
   { proxy, api, grpcAuthz, webhooks, bundle, admin }: Listeners,
   budget: number,
 ): Promise<void> {
@@ -220,7 +248,7 @@ export async function drain(
   await watcher.close()
   await flow.close()
   await Promise.all([inputs.close(), consumers.close()])
-  await Promise.all([monitoring.close(), otel?.close()])
+  await Promise.all([monitoring.close(), decisionLog.close(), otel?.close()])
   breakGlass.close()
   await retention.close()
   await notifier.close()

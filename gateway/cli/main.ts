@@ -25,6 +25,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CommandEntry>>> = lookupTa
   admission: async () => (await import('./admission.ts')).admissionGroup,
   redirect: async () => (await import('./redirect.ts')).redirectGroup,
   config: async () => (await import('./config.ts')).configGroup,
+  logs: async () => (await import('./logs.ts')).logsGroup,
   policy: async () => (await import('./policy.ts')).policyGroup,
   init: async () => (await import('./init.ts')).initGroup,
   doctor: async () => (await import('./doctor.ts')).doctorCommand,

@@ -15,6 +15,7 @@ import type { LocatedMistake } from '../settings/schema-mistakes.ts'
 import { checkScm } from '../scm/settings-checks.ts'
 import { checkChannels } from '../notifications/channel-checks.ts'
 import { checkSinks } from '../monitoring/sink-checks.ts'
+import { checkDecisionLog } from '../telemetry/decision-log/checks.ts'
 import { statsOf } from '../runtime/regular-file.ts'
 
 type ConfigCheck = (config: Config) => readonly LocatedMistake[]
@@ -37,6 +38,7 @@ const CHECKS: readonly ConfigCheck[] = [
   checkOwnUpstreams,
   checkSinks,
   checkChannels,
+  checkDecisionLog,
   checkRepository,
   checkEgressLists,
   checkRouteHosts,

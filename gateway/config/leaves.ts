@@ -35,6 +35,7 @@ export const RESTART_SECTIONS = [
   'ledger',
   'signer',
   'monitoring',
+  'decision_log',
   'otel',
   'analysis',
   'tls',

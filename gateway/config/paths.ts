@@ -4,11 +4,12 @@ import { resolve } from 'node:path'
 import type { RouteConfig } from '../protocols/route.ts'
 import type { ContractSource } from '../routing/route.ts'
 import type { Config } from './schema.ts'
+import type { DecisionSink } from '../telemetry/decision-log/settings.ts'
 import type { ListenerTls } from '../tls/settings.ts'
 
 /** Contract files, certificates and the repository; data_dir and store stay relative to the working directory. */
 export function withPaths(config: Config, directory: string): Config {
-  const { diff, tls, scm } = config
+  const { diff, tls, scm, decision_log: decisionLog } = config
   const from = (path: string): string => resolve(directory, path)
   return {
     ...config,
@@ -21,9 +22,15 @@ export function withPaths(config: Config, directory: string): Config {
       ),
       ...(tls.ca === undefined ? {} : { ca: { certificate: from(tls.ca.certificate), key: from(tls.ca.key) } }),
     },
+    decision_log: { ...decisionLog, sinks: decisionLog.sinks.map((sink) => sinkWithPaths(sink, from)) },
     scm: { ...scm, github: githubWithPaths(scm.github, from) },
     routes: config.routes.map((route) => routeWithPaths(route, from)),
   }
+}
+
+function sinkWithPaths(sink: DecisionSink, from: (path: string) => string): DecisionSink {
+  if (sink.type === 'file') return { ...sink, path: from(sink.path) }
+  return sink.type === 'syslog' && sink.ca !== undefined ? { ...sink, ca: from(sink.ca) } : sink
 }
 
 function filesWithPaths(files: ListenerTls, from: (path: string) => string): ListenerTls {

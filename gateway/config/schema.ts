@@ -24,6 +24,7 @@ import { seconds, strict } from '../settings/fields.ts'
 import { Limits } from '../settings/limits.ts'
 import { LedgerSettings, StoreSettings } from '../store/settings.ts'
 import { StatusListSettings } from '../status-lists/settings.ts'
+import { DecisionLogSettings } from '../telemetry/decision-log/settings.ts'
 import { OtelSettings } from '../telemetry/otel/settings.ts'
 import { LogSettings } from '../telemetry/settings.ts'
 import { TlsSettings } from '../tls/settings.ts'
@@ -64,6 +65,7 @@ export const Config = Type.Object(
     rate: RateSettings,
     plans: Plans,
     monitoring: MonitoringSettings,
+    decision_log: DecisionLogSettings,
     otel: OtelSettings,
     notifications: NotificationSettings,
     signer: SignerSettings,

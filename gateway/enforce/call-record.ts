@@ -1,9 +1,10 @@
 /** The rows of a judged call, which are durable before anything is sent (law 3 of CONTRIBUTING.md), and the log record of a call that is not forwarded. */
 import type { JudgedAction } from '../protocols/common/action.ts'
 import type { Call } from '../calls/call.ts'
-import type { InterceptionRow } from '../store/calls.ts'
+import type { CallEffect, InterceptionRow } from '../store/calls.ts'
 import type { StorePart } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
+import type { CallVerdict } from './verdict-cache.ts'
 import { undecided, type Decided, type CallJudgement } from './judge.ts'
 
 /** A call, and the dependencies that its rows and records are written with. */
@@ -75,12 +76,17 @@ function rowsOf(
     action: shortName(subject.name),
     decisionId: verdict.decisionId,
     executionAction: verdict.action,
-    effect: effect === 'forwarded' && verdict.basis === 'receipt' ? 'receipt' : effect,
+    effect: effectOf(effect, verdict),
   }))
 }
 
+/** A call under a receipt of its own is no forwarded call of a decision made here. */
+export function effectOf(effect: CallEffect, { basis }: Pick<CallVerdict, 'basis'>): CallEffect {
+  return effect === 'forwarded' && basis === 'receipt' ? 'receipt' : effect
+}
+
 /** Callers name what they ask for, at any length: the ledger and the log keep the beginning of such a name. */
-function shortName(name: string): string {
+export function shortName(name: string): string {
   return name.length <= LONGEST_NAME ? name : `${name.slice(0, LONGEST_NAME)}…`
 }
 

@@ -5,6 +5,7 @@
 import { performance } from 'node:perf_hooks'
 import { directiveOf } from '../../engine/base.ts'
 import type { BreakGlass } from '../break-glass/break-glass.ts'
+import { GatewayError } from '../errors/errors.ts'
 import { approvalAddress } from '../approvals/request.ts'
 import type { JudgedAction, Permit } from '../protocols/common/action.ts'
 import type { Subject } from '../calls/subject.ts'
@@ -13,10 +14,13 @@ import type { ListenSettingsInForce } from '../listen/settings.ts'
 import type { StorePart } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { DecisionLog } from '../telemetry/decision-log/decision-log.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import type { Monitoring, Watch } from '../monitoring/monitoring.ts'
 import { logStop, recordCall } from './call-record.ts'
-import { judge, type Decided, type JudgeDeps, type CallJudgement } from './judge.ts'
+import { entriesOf } from './call-entries.ts'
+import { observeDecision } from './observed-decision.ts'
+import { judge, undecided, type Decided, type JudgeDeps, type CallJudgement } from './judge.ts'
 import { decisionHeaders, stopped, unjudged, unmonitored, type Halt } from './refusals.ts'
 import type { SpentReceipt } from './receipt-check.ts'
 import type { CallVerdict, DecisionVerdict, ReceiptVerdict } from './verdict-cache.ts'
@@ -28,6 +32,7 @@ export interface EnforcementDeps extends JudgeDeps {
   readonly breakGlass: Pick<BreakGlass, 'use' | 'isOpen'>
   readonly pendingCalls: Pick<PendingCalls, 'wait'>
   readonly observer: Pick<Observer, 'approvals' | 'join'>
+  readonly decisionLog: Pick<DecisionLog, 'isOn' | 'write'>
   readonly metrics: Metrics
   readonly logger: Logger
   readonly now: () => number
@@ -97,40 +102,27 @@ export async function enforceCall(
     return { kind: 'gone' }
   }
   call.observation.enter('record')
-  const result = await conclude(heard, pending)
+  const concluded = await conclude(heard, pending)
+  const result = deps.decisionLog.isOn ? await logged(concluded, heard, pending) : concluded
   call.observation.enter('enforce')
   call.observation.outcome = result.effect
-  countDecision(heard, pending)
+  observeDecision(heard, pending)
   deps.metrics.count('preflight_calls_total', { route, outcome: result.effect })
   return result
 }
 
-function countDecision(judgement: CallJudgement, pending: PendingEnforcement): void {
-  const { call, deps } = pending
-  const { protocol, name: route, mode } = call.route
-  const decision = decisionOf(judgement)
-  call.observation.decision = decision
-  if (judgement.kind === 'decided') {
-    const { verdict } = judgement.governing
-    call.observation.decisionId = verdict.decisionId
-    if (verdict.basis === 'decision' && verdict.approvalId !== null) joinApproval(verdict, verdict.approvalId, pending)
-  }
-  deps.metrics.count('preflight_call_decisions_total', { protocol, route, decision, mode })
-}
-
-/** A call that waits is what an approval is about; one that rests on it links to the wait and to the grant. */
-function joinApproval({ action }: DecisionVerdict, approvalId: string, { call, deps }: PendingEnforcement): void {
-  const { approvals } = deps.observer
-  if (directiveOf(action).isHeld) approvals.note(approvalId, 'pending_call', call.observation.trace)
-  else approvals.link(approvalId, call.observation)
-}
-
-/** The decision that holds for the call as a whole, or what it had in its place. */
-export function decisionOf(judgement: CallJudgement): string {
-  if (judgement.kind === 'undecided') return 'undecided'
-  const { verdict } = judgement.governing
-  if (verdict.basis === 'demand') return 'receipt_required'
-  return verdict.basis === 'receipt' ? 'receipt' : verdict.envelope.decision
+/** With `on_full: block`, a call is not forwarded without a durable entry of the decision log. */
+async function logged(
+  result: ForwardResult | RefuseResult,
+  judgement: CallJudgement,
+  pending: PendingEnforcement,
+): Promise<ForwardResult | RefuseResult> {
+  const { call, action, deps } = pending
+  const written = deps.decisionLog.write(entriesOf(call, judgement, result.effect, action.name))
+  const isKept = written instanceof Promise ? await written : written
+  if (isKept || result.kind === 'halt') return result
+  await closeUnsent(result.watches)
+  return concludeUndecided(undecided(new GatewayError('DECISION_LOG_UNWRITABLE')), pending)
 }
 
 /**

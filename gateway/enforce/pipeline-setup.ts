@@ -11,6 +11,7 @@ import type { KeyRing } from '../keys/key-ring.ts'
 import type { StorePart } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { DecisionLog } from '../telemetry/decision-log/decision-log.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import type { Monitoring } from '../monitoring/monitoring.ts'
 import { createValidator, type Validator } from '../validation/validator.ts'
@@ -35,6 +36,7 @@ export interface PipelineBuildDeps {
   readonly breakGlass: Pick<BreakGlass, 'use' | 'isOpen'>
   readonly monitoring: Pick<Monitoring, 'open' | 'reportViolation'>
   readonly observer: Pick<Observer, 'approvals' | 'join'>
+  readonly decisionLog: Pick<DecisionLog, 'isOn' | 'write'>
   /** Shared with the other listeners. */
   readonly bodies: Bodies
   readonly metrics: Metrics
@@ -73,6 +75,7 @@ export function buildPipeline(deps: PipelineBuildDeps, upstreams: Upstreams, tun
     store: deps.store,
     monitoring: deps.monitoring,
     observer: deps.observer,
+    decisionLog: deps.decisionLog,
     upstreams,
     bodies: deps.bodies,
     tunnels,

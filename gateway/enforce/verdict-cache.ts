@@ -293,6 +293,7 @@ async function authorize(
     caller,
     correlationId,
     stages,
+    isCall: true,
     route: route.name,
     decisionSpecVersion: '2.0',
     previousReceipt: null,

@@ -52,6 +52,10 @@ export const ERRORS = {
     status: 503,
     message: 'The call may only go on under monitoring, and no telemetry sink takes events now.',
   },
+  DECISION_LOG_UNWRITABLE: {
+    status: 503,
+    message: 'The decision log takes no entries, so nothing takes effect now (decision_log.on_full: block).',
+  },
   PREFLIGHT_UNDECIDED: { status: 503, message: 'The call could not be judged, so it was not forwarded.' },
 } as const satisfies Readonly<Record<string, { readonly status: number; readonly message: string }>>
 

@@ -22,6 +22,10 @@ import { operationLabel, type Metrics } from '../telemetry/metrics.ts'
 import { createAnalyst, type Analyst } from './analyst.ts'
 import { compareOptions } from './compare-options.ts'
 import { earlierDecisions, scopeKey } from './history.ts'
+import { GatewayError } from '../errors/errors.ts'
+import { envelopeFacts } from './decision-facts.ts'
+import type { DecisionLog } from '../telemetry/decision-log/decision-log.ts'
+import { currentTraceId } from '../telemetry/trace-context.ts'
 import type { InputKeeper } from './input-store.ts'
 import type { DecisionRecorder } from './recorder.ts'
 import type { AnalyzeRequest, Assessment, Authorization, AuthorizeRequest, Flow } from './flow.ts'
@@ -35,6 +39,8 @@ interface FlowDeps {
   readonly memory?: MemoryBudget
   /** Stores the inputs of decisions; null: inputs are not stored. */
   readonly inputs: Pick<InputKeeper, 'keep'> | null
+  /** Absent: no entry is written. */
+  readonly decisionLog?: Pick<DecisionLog, 'isOn' | 'write'>
   readonly metrics: Metrics
   readonly logger: Logger
   /** Milliseconds since the epoch. */
@@ -78,9 +84,24 @@ async function authorize(request: AuthorizeRequest, deps: FlowDeps, analyst: Ana
     { decisionId, evaluatedAt, settings },
     deps,
   )
+  if (request.isCall !== true) await logDecision(request, authorization, deps)
   deps.inputs?.keep(authorization.envelope.decision_id, request, decidedOn)
   count(request, authorization, { metrics: deps.metrics, policy: input.policy })
   return authorization
+}
+
+/** The entry of a decision that no call waits for. With `on_full: block`, it is not issued without a durable one. */
+async function logDecision(
+  request: AuthorizeRequest,
+  { envelope, approvalId }: Authorization,
+  { decisionLog }: FlowDeps,
+): Promise<void> {
+  if (decisionLog?.isOn !== true) return
+  const { tenant, audience } = request.caller
+  const { correlationId, route } = request
+  const facts = { ...envelopeFacts(envelope), tenant, audience, route, approval_id: approvalId }
+  const entry = { kind: 'decision', correlation_id: correlationId, trace_id: currentTraceId(), ...facts } as const
+  if (!(await decisionLog.write([entry]))) throw new GatewayError('DECISION_LOG_UNWRITABLE')
 }
 
 interface Occasion {

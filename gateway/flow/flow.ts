@@ -57,6 +57,8 @@ export interface AnalyzeRequest {
 export interface AuthorizeRequest extends Omit<AnalyzeRequest, 'policy' | 'route'> {
   readonly caller: Caller
   readonly correlationId: string
+  /** Set for an intercepted call: whoever enforces it writes the entry of the decision log. Absent: the flow does. */
+  readonly isCall?: true
   /** Told which stage the decision is in; absent: nobody measures it. */
   readonly stages?: StageClock
   /** Route name of an intercepted call; null for direct callers. */

@@ -24,7 +24,8 @@ import { cloudEvents } from '../telemetry/sinks/http.ts'
 import { createLogSink } from '../telemetry/sinks/log.ts'
 import { otlpLogs } from '../telemetry/sinks/otlp.ts'
 import type { Sink, SinkState } from '../telemetry/sinks/sink.ts'
-import { createSpooledSink } from '../telemetry/sinks/spooled.ts'
+import { createReceiver } from '../telemetry/sinks/receiver.ts'
+import { createSpooledSink, sinkName } from '../telemetry/sinks/spooled.ts'
 import { createOpenWindows, type OpenWindow, type OpenWindows, type WindowName, type WindowRequest } from './windows.ts'
 
 export type { WindowRequest } from './windows.ts'
@@ -231,7 +232,8 @@ function createSinks(deps: MonitoringDeps): readonly Sink[] {
   return config.sinks.map((sink) => {
     if (sink.type === 'log') return createLogSink(metrics, output)
     const protocol = sink.type === 'http' ? cloudEvents(sink) : otlpLogs(sink, packageVersion())
-    return createSpooledSink(sink.type, protocol, sink, shared)
+    const name = sinkName(sink.type, protocol.url)
+    return createSpooledSink(name, createReceiver(protocol, sink.timeout * 1000), sink, shared)
   })
 }
 

@@ -3,6 +3,7 @@ import { lookupTable } from '../../engine/base.ts'
 
 const FORMS: Readonly<Record<string, string>> = lookupTable({
   '^(\\[[0-9a-fA-F:.]+\\]|[^:\\s]+):[0-9]{1,5}$': 'HOST:PORT, e.g. 127.0.0.1:15080 or [::1]:15080',
+  '^[^:\\s]+:\\d{1,5}$|^\\[[0-9a-fA-F:]+\\]:\\d{1,5}$': 'HOST:PORT',
   '^https?://': 'an address that begins with http:// or https://',
   '^https?://[^?#]+$': 'an address that begins with http:// or https://, without ? and #',
   '^(https?://|unix:/)': 'an address that begins with http:// or https://, or unix: and the absolute path of a socket',

@@ -4,7 +4,7 @@ import type { LogEvent } from './log-events.ts'
 import { currentTraceId } from './trace-context.ts'
 
 /** Members of a record beside level, time and message. `err` is an error with its causes. */
-interface LogFields {
+export interface LogFields {
   readonly event: LogEvent
   readonly [member: string]: unknown
 }

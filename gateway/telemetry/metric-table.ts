@@ -314,6 +314,18 @@ export const METRICS = [
     help: '1 while a sink takes events; 0 when its spool is full or its output broken.',
   },
   {
+    name: 'preflight_sink_backlog_age_seconds',
+    type: 'gauge',
+    labels: ['sink'],
+    help: 'Age of the oldest event that a network sink has not delivered; 0: none waits.',
+  },
+  {
+    name: 'preflight_decision_log_entries_total',
+    type: 'counter',
+    labels: ['result'],
+    help: 'Entries of the decision log: written, lost (a sink did not take them; with on_full: block, nothing took effect), dropped (by decision_log.drop).',
+  },
+  {
     name: 'preflight_sink_delivery_failures_total',
     type: 'counter',
     labels: ['sink'],

@@ -21,6 +21,7 @@ import type { Store } from '../../gateway/store/store.ts'
 import type { TelemetryEvent } from '../../gateway/telemetry/events.ts'
 import { withFaults, type StoreFaults } from './store-faults.ts'
 import { createLogger } from '../../gateway/telemetry/log.ts'
+import { NO_DECISION_LOG } from '../../gateway/telemetry/decision-log/decision-log.ts'
 import { createObserver } from '../../gateway/telemetry/observer.ts'
 import { createMetrics, type Metrics } from '../../gateway/telemetry/metrics.ts'
 import { createMonitoring, type Monitoring } from '../../gateway/monitoring/monitoring.ts'
@@ -126,6 +127,7 @@ export async function startProxy(options: ProxyOptions): Promise<ProxyUnderTest>
     breakGlass,
     monitoring,
     observer: createObserver({ metrics, spans: null }),
+    decisionLog: NO_DECISION_LOG,
     bodies: createBodies(options.memory ?? createMemoryBudget(), () => bodyPace(settings().config.limits)),
     metrics,
     logger,

@@ -10,7 +10,8 @@ import { telemetryEvent, violationEvent } from '../../gateway/telemetry/events.t
 import { createLogger } from '../../gateway/telemetry/log.ts'
 import { createMetrics } from '../../gateway/telemetry/metrics.ts'
 import { logsUrl, otlpLogs } from '../../gateway/telemetry/sinks/otlp.ts'
-import { createSpooledSink } from '../../gateway/telemetry/sinks/spooled.ts'
+import { createReceiver } from '../../gateway/telemetry/sinks/receiver.ts'
+import { createSpooledSink, sinkName } from '../../gateway/telemetry/sinks/spooled.ts'
 import { until } from '../fakes/until.ts'
 import { at, listAt } from '../json.ts'
 
@@ -40,8 +41,8 @@ async function scene(t: TestContext, replies: Reply[]) {
   const endpoint = `http://127.0.0.1:${port}`
   const metrics = createMetrics()
   const sink = createSpooledSink(
-    'otlp',
-    otlpLogs({ type: 'otlp', endpoint, headers: { 'api-key': 'k' }, ...config }, '1.2.3'),
+    sinkName('otlp', endpoint),
+    createReceiver(otlpLogs({ type: 'otlp', endpoint, headers: { 'api-key': 'k' }, ...config }, '1.2.3'), 5000),
     config,
     { dataDir: mkdtempSync(join(tmpdir(), 'preflight-otlp-')), bound: 100, metrics, logger: createLogger('silent') },
   )

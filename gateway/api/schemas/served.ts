@@ -1,6 +1,7 @@
 /** The JSON Schemas that are served under /schemas/ (docs/reference/api.md#get-schemasnamejson), by name. */
 import { lookupTable } from '../../../engine/base.ts'
 import { decisionResultConsumerSchema, decisionResultProducerSchema, PolicyDocument } from '../../../engine/internal.ts'
+import { DecisionLogEntry } from '../../telemetry/decision-log/entry.ts'
 import { PreflightAnswer, PreflightRequest } from './preflight.ts'
 
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema'
@@ -11,6 +12,7 @@ const OWN_SCHEMAS: Readonly<Record<string, object>> = lookupTable({
   'preflight-request': { ...PreflightRequest, $schema: DIALECT, $id: 'preflight-request.json' },
   'preflight-response': { ...PreflightAnswer, $schema: DIALECT, $id: 'preflight-response.json' },
   policy: PolicyDocument,
+  'decision-log-entry': { ...DecisionLogEntry, $schema: DIALECT, $id: 'decision-log-entry.json' },
 })
 
 export const SERVED_SCHEMA_NAMES: readonly string[] = [...Object.keys(OWN_SCHEMAS), 'config']

@@ -2,6 +2,11 @@
 import type { SinkConfig } from './settings.ts'
 import type { ReceiverProtocol } from './receiver.ts'
 
+/** Entries of the decision log: a plain JSON list. */
+export function jsonBatches(config: HttpSinkConfig): ReceiverProtocol {
+  return { ...cloudEvents(config), contentType: 'application/json; charset=utf-8' }
+}
+
 type HttpSinkConfig = Extract<SinkConfig, { readonly type: 'http' }>
 
 export function cloudEvents({ url, header }: HttpSinkConfig): ReceiverProtocol {

@@ -1,7 +1,6 @@
-/** The `log` sink: one CloudEvent a line on stdout, where the platform's log collector picks it up. Written is acknowledged. */
+/** Sinks on stdout: one object a line on stdout, where the platform's log collector picks it up. Written is acknowledged. */
 import type { Writable } from 'node:stream'
 import { startSinkCounters } from '../alerted-counters.ts'
-import type { TelemetryEvent } from '../events.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Sink } from './sink.ts'
 
@@ -12,8 +11,7 @@ const LONGEST_BACKLOG = 16 * 1024 * 1024
  * @param output default: stdout. A broken stream (EPIPE) unwires the sink permanently, a stream that is not read only until it
  * is read
  */
-export function createLogSink(metrics: Metrics, output: Writable): Sink {
-  const name = 'log'
+export function createLogSink(metrics: Metrics, output: Writable, name = 'log'): Sink {
   startSinkCounters(metrics, name)
   let fault: string | null = null
   const onError = (error: Error): void => {
@@ -28,7 +26,7 @@ export function createLogSink(metrics: Metrics, output: Writable): Sink {
   const showWired = (): void => metrics.set('preflight_sink_wired', { sink: name }, problem() === null ? 1 : 0)
   output.on('error', onError)
   showWired()
-  const write = (events: readonly TelemetryEvent[]): Promise<boolean> =>
+  const write = (events: readonly object[]): Promise<boolean> =>
     new Promise((resolve) => {
       const text = events.map((event) => `${JSON.stringify(event)}\n`).join('')
       output.write(text, (error) => resolve(error == null))

@@ -9,20 +9,49 @@ import type { Acknowledgement, ReceiverProtocol } from './receiver.ts'
 type OtlpSinkConfig = Extract<SinkConfig, { readonly type: 'otlp' }>
 
 /** @param version of the gateway, as `service.version` */
-export function otlpLogs({ endpoint, headers = {} }: OtlpSinkConfig, version: string): ReceiverProtocol {
-  const resource = {
-    attributes: [attribute('service.name', 'preflight-gateway'), attribute('service.version', version)],
-  }
-  const scope = { name: 'preflight.monitoring', version }
+export function otlpLogs(config: OtlpSinkConfig, version: string): ReceiverProtocol {
+  return otlpProtocol(config, { name: 'preflight.monitoring', version }, (line) => logRecord(readEvent(line)))
+}
+
+/** Entries of the decision log, one record each. */
+export function otlpEntries(config: OtlpSinkConfig, version: string): ReceiverProtocol {
+  return otlpProtocol(config, { name: 'preflight.decision-log', version }, entryRecord)
+}
+
+function otlpProtocol(
+  { endpoint, headers = {} }: OtlpSinkConfig,
+  scope: { readonly name: string; readonly version: string },
+  recordOf: (line: string) => Readonly<Record<string, unknown>>,
+): ReceiverProtocol {
+  const attributes = [attribute('service.name', 'preflight-gateway'), attribute('service.version', scope.version)]
   return {
     url: logsUrl(endpoint),
     contentType: 'application/json',
     headers,
     encode(batch) {
-      const logRecords = batch.map((line) => logRecord(readEvent(line)))
-      return JSON.stringify({ resourceLogs: [{ resource, scopeLogs: [{ scope, logRecords }] }] })
+      const logRecords = batch.map(recordOf)
+      return JSON.stringify({ resourceLogs: [{ resource: { attributes }, scopeLogs: [{ scope, logRecords }] }] })
     },
     read: readAnswer,
+  }
+}
+
+const REFUSED: ReadonlySet<unknown> = new Set(['BLOCK', 'REQUIRE_APPROVAL', 'receipt_required', 'undecided'])
+
+/** The entry is the body, and what one searches by are attributes too. */
+function entryRecord(line: string): Readonly<Record<string, unknown>> {
+  const entry: Readonly<Record<string, unknown>> = JSON.parse(line)
+  const time = `${Date.parse(String(entry['time']))}000000`
+  return {
+    timeUnixNano: time,
+    observedTimeUnixNano: time,
+    ...(REFUSED.has(entry['decision']) ? WARN : INFO),
+    eventName: `preflight.${String(entry['kind'])}`,
+    body: { stringValue: line },
+    ...(typeof entry['trace_id'] === 'string' && { traceId: entry['trace_id'] }),
+    attributes: Object.entries(entry).flatMap(([name, value]) =>
+      typeof value === 'string' || typeof value === 'number' ? [attribute(`preflight.${name}`, value)] : [],
+    ),
   }
 }
 

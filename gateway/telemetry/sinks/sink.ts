@@ -1,5 +1,4 @@
 /** Where execution telemetry goes. A sink owns its queue and says whether it can take more. */
-import type { TelemetryEvent } from '../events.ts'
 
 export interface SinkState {
   readonly name: string
@@ -17,7 +16,7 @@ export interface Sink {
    * Takes events, all or none; resolves when they are durable where the sink has a spool. Never rejects.
    * @param isOwed the sink took the beginning of what these end, and so takes them whatever its bound
    */
-  accept(events: readonly TelemetryEvent[], isOwed: boolean): Promise<boolean>
+  accept(events: readonly object[], isOwed: boolean): Promise<boolean>
   /** Stops deliveries and timers; what is not acknowledged stays in the spool. */
   close(): Promise<void>
 }

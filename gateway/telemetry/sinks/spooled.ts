@@ -8,7 +8,7 @@ import { startSinkCounters } from '../alerted-counters.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { startDelivery, type DeliveryConfig } from './delivery.ts'
-import { createReceiver, type ReceiverProtocol } from './receiver.ts'
+import type { Receiver } from './receiver.ts'
 import type { Sink } from './sink.ts'
 import { openSpool } from './spool.ts'
 
@@ -21,17 +21,16 @@ interface SpooledSinkDeps {
 }
 
 /** The sink's name: stable across restarts and reordering of the configuration, since it names the spool file. */
-export function sinkName(type: 'http' | 'otlp', url: string): string {
+export function sinkName(type: 'http' | 'otlp' | 'syslog', url: string): string {
   return `${type}-${createHash('sha256').update(url).digest('hex').slice(0, 8)}`
 }
 
 export function createSpooledSink(
-  type: 'http' | 'otlp',
-  protocol: ReceiverProtocol,
+  name: string,
+  receiver: Receiver,
   config: DeliveryConfig,
   { dataDir, bound, metrics, logger }: SpooledSinkDeps,
 ): Sink {
-  const name = sinkName(type, protocol.url)
   startSinkCounters(metrics, name)
   const spool = openSpool(join(dataDir, 'spool', `${name}.ndjson`), bound)
   const isWired = (): boolean => spool.length < bound
@@ -39,9 +38,9 @@ export function createSpooledSink(
     metrics.set('preflight_sink_queue_events', { sink: name }, spool.length)
     metrics.set('preflight_sink_wired', { sink: name }, isWired() ? 1 : 0)
   }
-  const receiver = createReceiver(protocol, config.timeout * 1000)
   const delivery = startDelivery({ name, config, spool, receiver, metrics, logger, onChange })
   onChange()
+  metrics.beforeRead(() => metrics.set('preflight_sink_backlog_age_seconds', { sink: name }, ageOf(spool.head(1))))
   return {
     state: () => ({ name, isWired: isWired(), queued: spool.length, detail: delivery.lastFault() ?? 'delivering' }),
     async accept(events, isOwed) {
@@ -63,4 +62,12 @@ export function createSpooledSink(
       await spool.close()
     },
   }
+}
+
+/** Seconds since the oldest event was made; 0: none waits. */
+function ageOf([oldest]: readonly string[]): number {
+  if (oldest === undefined) return 0
+  const { time }: { readonly time?: unknown } = JSON.parse(oldest)
+  const made = typeof time === 'string' ? Date.parse(time) : Number.NaN
+  return Number.isNaN(made) ? 0 : Math.max(0, Date.now() - made) / 1000
 }

@@ -1,0 +1,57 @@
+/** The entries of the decision log about one call: one for each resource that was judged, or a single one where none was. */
+import { envelopeFacts } from '../flow/decision-facts.ts'
+import type { Call } from '../calls/call.ts'
+import type { EntryFacts } from '../telemetry/decision-log/entry.ts'
+import { effectOf, shortName } from './call-record.ts'
+import type { CallJudgement, SubjectVerdict } from './judge.ts'
+import type { CallEffect } from '../store/calls.ts'
+
+/** @param effect of the call as a whole @param name what the call does, where no resource was judged */
+export function entriesOf(
+  call: Call,
+  judgement: CallJudgement,
+  effect: CallEffect,
+  name: string,
+): readonly EntryFacts[] {
+  const shared = sharedFacts(call)
+  if (judgement.kind === 'undecided') {
+    const { code } = judgement.error
+    return [
+      { ...shared, action: shortName(name), decision: 'undecided', execution_action: 'STOP', effect, reasons: [code] },
+    ]
+  }
+  return judgement.verdicts.map((judged) => ({
+    ...shared,
+    ...verdictFacts(judged),
+    effect: effectOf(effect, judged.verdict),
+  }))
+}
+
+function verdictFacts({ subject, verdict }: SubjectVerdict): Omit<EntryFacts, 'kind'> {
+  const action = shortName(subject.name)
+  if (verdict.basis === 'decision')
+    return { ...envelopeFacts(verdict.envelope), action, approval_id: verdict.approvalId }
+  const stated = { action, target: subject.target, execution_action: verdict.action }
+  if (verdict.basis === 'receipt')
+    return { ...stated, decision: 'receipt', decision_id: verdict.decisionId, receipt_id: verdict.decisionId }
+  return { ...stated, decision: 'receipt_required', reasons: [verdict.demand.reason ?? 'missing'] }
+}
+
+function sharedFacts({ correlationId, caller, route, method, body, observation }: Call): EntryFacts {
+  const stages = [...observation.stages()].map(([stage, seconds]) => [stage, Math.round(seconds * 1e6) / 1000] as const)
+  return {
+    kind: 'call',
+    correlation_id: correlationId,
+    trace_id: observation.trace?.traceId ?? null,
+    tenant: caller.tenant,
+    audience: caller.audience,
+    operation: route.operation,
+    environment: route.environment ?? null,
+    route: route.name,
+    protocol: route.protocol,
+    mode: route.mode,
+    method,
+    request_bytes: body?.length ?? null,
+    latency_ms: Object.fromEntries(stages),
+  }
+}

@@ -1,0 +1,292 @@
+/** The decision log: every call, decision and act has one entry of one schema, in every sink, and none is lost in silence. */
+import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { test, type TestContext } from 'node:test'
+import { createServer as createTlsServer } from 'node:tls'
+import { gunzipSync } from 'node:zlib'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { loadConfig } from '../../gateway/config/load.ts'
+import { createDecisionLog } from '../../gateway/telemetry/decision-log/decision-log.ts'
+import { DecisionLogEntry, ENTRY_FIELDS } from '../../gateway/telemetry/decision-log/entry.ts'
+import { syslogMessage } from '../../gateway/telemetry/decision-log/syslog.ts'
+import { createLogger } from '../../gateway/telemetry/log.ts'
+import { createMetrics } from '../../gateway/telemetry/metrics.ts'
+import { run } from '../fakes/command-io.ts'
+import { testAuthority } from '../fakes/certificates.ts'
+import { breakListing, startPetRoute, type PetRoute } from '../fakes/pet-route.ts'
+import { until } from '../fakes/until.ts'
+import { at, textAt } from '../json.ts'
+
+const isEntry = new Ajv2020({ strict: false }).compile(DecisionLogEntry)
+type Entry = Readonly<Record<string, unknown>>
+
+const read = (file: string): readonly Entry[] =>
+  existsSync(file)
+    ? readFileSync(file, 'utf8')
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line))
+    : []
+
+interface Scene extends PetRoute {
+  readonly file: string
+  readonly entries: () => readonly Entry[]
+  /** Entries of calls. */
+  readonly calls: () => readonly Entry[]
+}
+
+const freshFile = (): string => join(mkdtempSync(join(tmpdir(), 'preflight-log-')), 'decisions.ndjson')
+
+async function scene(t: TestContext, settings: object = {}, route: object = {}, config: object = {}): Promise<Scene> {
+  const file = freshFile()
+  const decision_log = { sinks: [{ type: 'file', path: file }], ...settings }
+  const entries = () => read(file)
+  const calls = () => entries().filter(({ kind }) => kind === 'call')
+  return { ...(await startPetRoute(t, route, { decision_log, ...config })), file, entries, calls }
+}
+
+test('a call that is allowed and one that is stopped have entries of one schema', async (t) => {
+  const { call, change, calls } = await scene(t)
+  await call({ headers: { 'x-correlation-id': 'first' } })
+  change(breakListing)
+  assert.equal((await call({ headers: { 'x-correlation-id': 'second' } })).status, 403)
+  await until(() => calls().length === 2, 'both calls are logged')
+  const [allowed, stopped] = calls()
+  for (const entry of calls()) {
+    assert.ok(isEntry(entry), JSON.stringify(isEntry.errors))
+    assert.deepEqual(Object.keys(entry).toSorted(), [...ENTRY_FIELDS].toSorted())
+    assert.equal(entry['route'], 'pets')
+    assert.equal(entry['action'], 'GET /pets')
+    assert.match(String(entry['policy_hash']), /^sha256:/)
+    assert.ok(typeof at(entry, 'latency_ms', 'decide') === 'number')
+  }
+  assert.deepEqual(
+    [allowed?.['decision'], allowed?.['effect'], allowed?.['correlation_id']],
+    ['ALLOW', 'forwarded', 'first'],
+  )
+  assert.deepEqual(
+    [stopped?.['decision'], stopped?.['effect'], stopped?.['correlation_id']],
+    ['BLOCK', 'stopped', 'second'],
+  )
+  assert.ok(Array.isArray(stopped?.['reasons']) && stopped['reasons'].length > 0)
+})
+
+test('decisions over the API and what people do are logged too', async (t) => {
+  const { preflight, api, entries, gateway } = await scene(t)
+  const decided = await preflight()
+  await api('POST', '/api/v1/break-glass', { route: 'pets', reason: 'an incident', duration: 60 })
+  await until(() => entries().some(({ act }) => act === 'break_glass.opened'), 'the act is logged')
+  const [decision] = entries()
+  assert.equal(decision?.['kind'], 'decision')
+  assert.equal(decision['decision_id'], at(decided, 'decision_result', 'decision_id'))
+  const act = entries().find(({ kind }) => kind === 'act')
+  assert.ok(isEntry(act))
+  assert.equal(act.route, 'pets')
+  assert.equal(gateway.log.filter(({ event }) => event === 'break_glass.opened').length, 1)
+  for (const entry of entries()) assert.ok(isEntry(entry), JSON.stringify(isEntry.errors))
+})
+
+test('a call that could not be judged is logged with the reason', async (t) => {
+  const contract = { current: { url: 'http://127.0.0.1:9/openapi.json' }, refresh: 0 }
+  const { call, calls, gateway } = await scene(t, {}, { contract })
+  assert.equal((await call()).status, 503)
+  await until(() => calls().length === 1, 'the call is logged')
+  assert.deepEqual([calls()[0]?.['decision'], calls()[0]?.['effect']], ['undecided', 'undecided'])
+  assert.ok(gateway.log.length > 0)
+})
+
+test('what the configuration drops is not written, and what it masks cannot be read', async (t) => {
+  const { call, change, calls, gateway } = await scene(t, {
+    drop: ['entry.decision == "ALLOW"'],
+    mask: [{ fields: ['correlation_id', 'reasons', 'risk_score'], when: 'entry.route.startsWith("pe")' }],
+  })
+  await call({ headers: { 'x-correlation-id': 'dropped' } })
+  change(breakListing)
+  await call({ headers: { 'x-correlation-id': 'hidden' } })
+  await until(() => calls().length === 1, 'the stopped call is logged')
+  const [entry] = calls()
+  assert.ok(isEntry(entry))
+  assert.deepEqual([entry.correlation_id, entry.reasons, entry.risk_score], ['[masked]', [], null])
+  assert.match(await gateway.metrics.text(), /^preflight_decision_log_entries_total\{result="dropped"\} 1$/m)
+})
+
+test('nothing is forwarded or decided without a durable entry where on_full is block', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'preflight-log-'))
+  const file = join(folder, 'decisions.ndjson')
+  mkdirSync(file)
+  const settings = { sinks: [{ type: 'file', path: file }], on_full: 'block' }
+  const { call, upstream, preflight, gateway } = await scene(t, settings)
+  const refused = await call()
+  assert.equal(refused.status, 503)
+  assert.equal(at(await refused.json(), 'error'), 'DECISION_LOG_UNWRITABLE')
+  assert.equal(upstream.requests.length, 0)
+  assert.equal(at(await preflight(), 'error'), 'DECISION_LOG_UNWRITABLE')
+  assert.match(await gateway.metrics.text(), /^preflight_decision_log_entries_total\{result="lost"\} [1-9]/m)
+  rmSync(file, { recursive: true })
+  assert.equal((await call()).status, 200)
+  assert.equal(read(file).filter(({ kind }) => kind === 'call').length, 1)
+})
+
+test('a lost entry is counted and costs no call where on_full is drop_and_count', async (t) => {
+  const file = join(mkdtempSync(join(tmpdir(), 'preflight-log-')), 'decisions.ndjson')
+  mkdirSync(file)
+  const { call, gateway } = await scene(t, { sinks: [{ type: 'file', path: file }] })
+  assert.equal((await call()).status, 200)
+  await until(
+    async () => /^preflight_decision_log_entries_total\{result="lost"\} [1-9]/m.test(await gateway.metrics.text()),
+    'the entry is counted',
+  )
+})
+
+const ENTRY = { kind: 'call', decision: 'BLOCK', route: 'a' } as const
+
+function logTo(t: TestContext, sinks: readonly object[], rest: object = {}) {
+  const loaded = loadConfig({ environment: {}, value: { decision_log: { sinks, ...rest } } })
+  assert.ok(loaded.ok, JSON.stringify(loaded))
+  const metrics = createMetrics()
+  const output = new PassThrough()
+  const log = createDecisionLog({
+    settings: loaded.value.config.decision_log,
+    dataDir: mkdtempSync(join(tmpdir(), 'preflight-log-')),
+    metrics,
+    logger: createLogger('silent'),
+    now: Date.now,
+    output,
+  })
+  t.after(() => log.close())
+  return { log, metrics, output }
+}
+
+test('rotation keeps every entry that still fits into the kept files', async (t) => {
+  const file = freshFile()
+  const { log } = logTo(t, [{ type: 'file', path: file, max_bytes: 2500, files: 3 }], { on_full: 'block' })
+  for (let index = 0; index < 8; index += 1)
+    assert.equal(await log.write([{ ...ENTRY, correlation_id: `c${index}` }]), true)
+  const kept = [`${file}.3`, `${file}.2`, `${file}.1`, file].flatMap(read).map(({ correlation_id: id }) => id)
+  assert.equal(existsSync(`${file}.4`), false)
+  assert.deepEqual(kept, ['c0', 'c1', 'c2', 'c3', 'c4', 'c5', 'c6', 'c7'].slice(-kept.length))
+  assert.ok(kept.length >= 6)
+})
+
+test('stdout gets one entry a line', async (t) => {
+  const { log, output } = logTo(t, [{ type: 'stdout' }], { on_full: 'block' })
+  await log.write([ENTRY])
+  const line: unknown = JSON.parse(String(output.read()))
+  assert.ok(isEntry(line))
+})
+
+test('an HTTP receiver gets batches once it is there, and the backlog has an age until then', async (t) => {
+  const bodies: unknown[] = []
+  let status = 503
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      if (status === 200) bodies.push(...JSON.parse(gunzipSync(Buffer.concat(chunks)).toString('utf8')))
+      response.writeHead(status).end()
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const address = server.address()
+  const url = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/`
+  const { log, metrics } = logTo(t, [{ type: 'http', url, interval: 0.01 }], { on_full: 'block' })
+  assert.equal(await log.write([ENTRY, ENTRY]), true)
+  await until(
+    async () =>
+      /^preflight_sink_backlog_age_seconds\{sink="decisions-http-[\da-f]{8}"\} 0\.\d+$/m.test(await metrics.text()),
+    'the backlog has an age',
+  )
+  status = 200
+  await until(() => bodies.length === 2, 'the entries are delivered')
+  for (const body of bodies) assert.ok(isEntry(body))
+})
+
+test('a syslog receiver gets framed RFC 5424 messages over TLS, after a connection that broke too', async (t) => {
+  const authority = await testAuthority()
+  let received = ''
+  let isBroken = true
+  const server = createTlsServer(await authority.leaf('localhost'), (socket) => {
+    socket.on('error', () => {})
+    if (isBroken) {
+      isBroken = false
+      socket.destroy()
+      return
+    }
+    socket.setEncoding('utf8').on('data', (text: string) => {
+      received += text
+    })
+  })
+  server.on('tlsClientError', () => {})
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  const sink = { type: 'syslog', address: `localhost:${port}`, ca: authority.file, interval: 0.01 }
+  const { log } = logTo(t, [sink], { on_full: 'block' })
+  await log.write([{ ...ENTRY, action: 'tools/call größe' }])
+  await until(async () => {
+    if (received === '') await log.write([{ ...ENTRY, action: 'tools/call größe' }])
+    return received !== ''
+  }, 'a message comes')
+  const [, length = '', rest = ''] = /^(\d+) (.*)$/s.exec(received) ?? []
+  const message = Buffer.from(rest).subarray(0, Number(length)).toString('utf8')
+  const [, entry = ''] = /^<108>1 \S+ \S+ preflight-gateway \d+ call - \uFEFF(.*)$/s.exec(message) ?? []
+  assert.ok(isEntry(JSON.parse(entry)))
+  assert.equal(at(JSON.parse(entry), 'action'), 'tools/call größe')
+})
+
+const message = (entry: object): string => syslogMessage(JSON.stringify({ time: 't', ...entry }), 13)
+
+test('the severity of a syslog message follows the decision', () => {
+  assert.match(message({ kind: 'call', decision: 'BLOCK' }), /^<108>1 t /)
+  assert.match(message({ kind: 'act', decision: null }), /^<109>1 t /)
+  assert.match(message({ kind: 'call', decision: 'ALLOW' }), /^<110>1 t /)
+})
+
+for (const [settings, wanted] of [
+  [{ drop: ['entry.decison == "ALLOW"'] }, /reads entry\.decison, which does not exist/],
+  [{ drop: ['request.path == "/"'] }, /reads request, which does not exist; there is entry/],
+  [{ mask: [{ fields: ['id'] }] }, /no member "id" that can be masked/],
+  [{ mask: [{ fields: ['target'], when: 'entry.' }] }, /the expression/],
+  [{ sinks: [{ type: 'stdout' }, { type: 'stdout' }] }, /sinks\[0\] writes the same entries/],
+] as const) {
+  test(`${JSON.stringify(settings)} is a mistake`, () => {
+    const loaded = loadConfig({ environment: {}, value: { decision_log: settings } })
+    assert.ok(!loaded.ok)
+    assert.match(loaded.problem.map(({ message }) => message).join('\n'), wanted)
+  })
+}
+
+test('the published schema is the schema of the entries', async (t) => {
+  const { gateway } = await scene(t)
+  const answer = await fetch(`${gateway.addresses.api}/schemas/decision-log-entry.json`)
+  const served: unknown = await answer.json()
+  assert.equal(textAt(served, 'title'), 'Entry of the decision log')
+  assert.deepEqual(Object.keys(Object(at(served, 'properties'))), [...ENTRY_FIELDS])
+})
+
+test('preflight logs tail shows what was decided, filtered', async (t) => {
+  const { call, change, calls, file } = await scene(t)
+  await call()
+  change(breakListing)
+  await call({ headers: { 'x-correlation-id': 'stopped-one' } })
+  await until(() => calls().length === 2, 'both calls are logged')
+  const shown = await run(['logs', 'tail', '--file', file, '--decision', 'BLOCK'])
+  assert.equal(shown.code, 0, shown.stderr)
+  assert.match(shown.stdout, /^\S+  BLOCK  stopped  pets  GET \/pets  .*stopped-one\n$/)
+  const json = await run(['logs', 'tail', '--file', file, '--lines', '1', '--format', 'json'])
+  assert.equal(textAt(JSON.parse(json.stdout), 'decision'), 'BLOCK')
+  const none = await run(['logs', 'tail', '--file', `${file}.none`])
+  assert.equal(none.code, 2)
+  assert.match(none.stderr, /there is no decision log at/)
+  const unnamed = await run(['logs', 'tail'])
+  assert.match(unnamed.stderr, /no sink of type file in decision_log\.sinks/)
+})
