@@ -127,6 +127,15 @@ function storeEvents(metrics: Metrics, logger: Logger, health: { isWritable: boo
       metrics.observe('preflight_store_seconds', { operation }, seconds)
       if (!isGood) metrics.count('preflight_store_failures_total', { operation })
     },
+    onLive: (isLive: boolean, error?: unknown): void => {
+      metrics.set('preflight_store_listening', {}, isLive ? 1 : 0)
+      if (isLive) logger.info({ event: 'store.listening' }, 'changes of other gateways are announced to this one')
+      else
+        logger.warn(
+          { event: 'store.not_listening', err: error },
+          'changes of other gateways are not announced to this one: each reuse of a decision checks the store',
+        )
+    },
     onFault: (error: Error): void => logger.error({ event: 'store.failed', err: error }, 'store failed'),
   }
 }

@@ -25,7 +25,12 @@ export async function bootstrapKey(store: Store, own: string | null, at: number)
     return { printed: null, warning: isKnown ? null : IGNORED }
   }
   const key = own ?? mintApiKey()
-  await store.apiKeys.create(apiKeyRow({ key, name: 'bootstrap', role: 'admin', at }))
+  try {
+    await store.apiKeys.create(apiKeyRow({ key, name: 'bootstrap', role: 'admin', at }))
+  } catch (error) {
+    // Another gateway that starts on the same store may have been first with the same key.
+    if (!(await store.apiKeys.list()).some(({ hash }) => hash === hashApiKey(key))) throw error
+  }
   return { printed: own === null ? key : null, warning: null }
 }
 

@@ -31,7 +31,7 @@ export function openExistingRing(args: Arguments, io: CommandIo): Promise<KeyRin
 export function withStore<T>(args: Arguments, io: CommandIo, work: (store: Store) => Promise<T>): Promise<T> {
   const config = placeConfigOf(args, io)
   const file = ledgerFile(config)
-  requirePath(file, `there are no records at ${file}`)
+  if (file !== null) requirePath(file, `there are no records at ${file}`)
   requireKnownLedger(config)
   return withStoreOf(config, work)
 }

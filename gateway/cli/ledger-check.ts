@@ -12,7 +12,7 @@ import { readRegularFile } from '../runtime/regular-file.ts'
 import { readCheckpoint } from '../store/checkpoint-token.ts'
 import { checkpointFile } from '../store/checkpoints.ts'
 import { continuityProblem, isFreshLedger } from '../store/continuity.ts'
-import { ledgerFile } from '../store/open.ts'
+import { ledgerFile, storePlace } from '../store/open.ts'
 import type { CheckpointRow, LedgerHead } from '../store/ledger.ts'
 import type { StorePart } from '../store/store.ts'
 import { verifyExportFile } from './ledger-keep.ts'
@@ -85,7 +85,7 @@ export const acceptLedger: Command = {
     if (reason.trim() === '') throw new UsageError('--reason is empty; give the reason')
     await withAnyStore(args, io, (store) => store.ledger.accept(`cli:${userInfo().username}`, reason))
     rmSync(checkpointFile(configOf(args, io).data_dir), { force: true })
-    writeLine(io.stdout, `accepted ${ledgerFile(configOf(args, io))}`)
+    writeLine(io.stdout, `accepted ${storePlace(configOf(args, io))}`)
     return EXIT.good
   },
 }
@@ -93,7 +93,7 @@ export const acceptLedger: Command = {
 async function checkLedger(args: Arguments, io: CommandIo): Promise<LedgerCheck> {
   const config = configOf(args, io)
   const file = ledgerFile(config)
-  requirePath(file, `there are no records at ${file}`)
+  if (file !== null) requirePath(file, `there are no records at ${file}`)
   const tokens = [...keptElsewhere(args), ...newestOf(checkpointFile(config.data_dir))]
   if (isFreshLedger(config))
     return {

@@ -10,6 +10,7 @@ import { protocolSettings } from '../protocols/settings.ts'
 import type { RouteConfig } from '../protocols/route.ts'
 import { checkPrograms } from '../documents/program-checks.ts'
 import { checkInjector } from '../kubernetes/settings.ts'
+import { isPostgresUrl, readPostgresUrl } from '../store/postgres/address.ts'
 import type { Config } from './schema.ts'
 import type { LocatedMistake } from '../settings/schema-mistakes.ts'
 import { checkScm } from '../scm/settings-checks.ts'
@@ -127,9 +128,25 @@ function isSameSocket(a: Address, b: Address): boolean {
 }
 
 function checkStore({ store }: Config): readonly LocatedMistake[] {
-  if (store.url === undefined || /^file:./.test(store.url)) return []
-  const fix = 'leave it out (SQLite in data_dir), or name a SQLite file with file:PATH'
-  return [at('/store/url', `${JSON.stringify(store.url)} is no store that this version can open`, fix)]
+  return [
+    ...urlMistakes('/store/url', store.url),
+    ...(store.listen_url !== undefined && !isPostgresUrl(store.url ?? '')
+      ? [at('/store/listen_url', 'it belongs to a PostgreSQL store', 'set store.url to postgres://…, or leave it out')]
+      : store.listen_url === undefined || isPostgresUrl(store.listen_url)
+        ? urlMistakes('/store/listen_url', store.listen_url)
+        : [at('/store/listen_url', 'it is no PostgreSQL URL', 'write postgres://USER@HOST:PORT/DATABASE')]),
+  ]
+}
+
+/** A URL that may hold a password is not quoted. */
+function urlMistakes(pointer: string, url: string | undefined): readonly LocatedMistake[] {
+  if (url === undefined || /^file:./.test(url)) return []
+  if (!isPostgresUrl(url)) {
+    const fix = 'leave it out (SQLite in data_dir), name a SQLite file with file:PATH, or a database with postgres://…'
+    return [at(pointer, 'no store that this version can open', fix)]
+  }
+  const read = readPostgresUrl(url)
+  return read.ok ? [] : [at(pointer, read.problem, read.fix)]
 }
 
 function checkUrls(config: Config): readonly LocatedMistake[] {

@@ -4,19 +4,17 @@
  * accepts it.
  */
 import { existsSync } from 'node:fs'
-import type { StoreConfig } from './settings.ts'
+import type { StorePlaces } from './settings.ts'
 import { keyFile } from '../keys/key-file.ts'
 import type { KeyRing } from '../keys/key-ring.ts'
 import { readPrivateFile, type PrivateFileKind } from '../runtime/private-file.ts'
 import { StartupError } from '../errors/startup-error.ts'
-import { ledgerFile } from './open.ts'
+import { ledgerFile, storePlace } from './open.ts'
 import type { HeldCheckpoint, LedgerHead } from './ledger.ts'
 import type { StorePart } from './store.ts'
 import { readCheckpoint } from './checkpoint-token.ts'
 import { checkpointFile } from './checkpoints.ts'
 import { statsOf } from '../runtime/regular-file.ts'
-
-type Places = Pick<StoreConfig, 'data_dir' | 'store'>
 
 const CONSEQUENCE =
   'Used or revoked receipts would be valid again, and approvals, baselines and API keys would be lost.'
@@ -25,16 +23,17 @@ const REMEDY =
 
 const CHECKPOINT: PrivateFileKind = { subject: 'The checkpoint of the ledger', remedy: REMEDY }
 
-/** Missing or empty. */
-export function isFreshLedger(config: Places): boolean {
-  return (statsOf(ledgerFile(config))?.size ?? 0) === 0
+/** Missing or empty. A database is never a fresh file. */
+export function isFreshLedger(config: StorePlaces): boolean {
+  const file = ledgerFile(config)
+  return file !== null && (statsOf(file)?.size ?? 0) === 0
 }
 
 /** Called before the store is opened, which would make a new one. Throws a StartupError. */
-export function requireKnownLedger(config: Places): void {
+export function requireKnownLedger(config: StorePlaces): void {
   const keys = keyFile(config.data_dir)
-  if (!isFreshLedger(config) || !existsSync(keys)) return
   const file = ledgerFile(config)
+  if (file === null || !isFreshLedger(config) || !existsSync(keys)) return
   const state = existsSync(file) ? 'is empty (0 bytes)' : 'is missing'
   throw new StartupError(
     `The ledger ${file} ${state}, and the receipt keys ${keys} are older. ${CONSEQUENCE} ${REMEDY}`,
@@ -44,18 +43,22 @@ export function requireKnownLedger(config: Places): void {
 type Ledger = StorePart<'ledger.head' | 'ledger.entryHash' | 'ledger.newestCheckpoint'>
 
 /** Called once the store is open: it must contain the entry that was signed last. Throws a StartupError. */
-export async function requireContinuity(config: Places, store: Ledger, keys: Pick<KeyRing, 'keySet'>): Promise<void> {
+export async function requireContinuity(
+  config: StorePlaces,
+  store: Ledger,
+  keys: Pick<KeyRing, 'keySet'>,
+): Promise<void> {
   const problem = await continuityProblem(config, store, keys)
   if (problem !== null) throw new StartupError(`${problem} ${CONSEQUENCE} ${REMEDY}`)
 }
 
 /** A sentence on why the ledger is not the signed one; null: it is, or nothing was signed. */
 export async function continuityProblem(
-  config: Places,
+  config: StorePlaces,
   store: Ledger,
   keys: Pick<KeyRing, 'keySet'>,
 ): Promise<string | null> {
-  const ledger = ledgerFile(config)
+  const ledger = storePlace(config)
   const head = await store.ledger.head()
   if (head === null || head.sequence === 0) return `The ledger ${ledger} has no chain: it was removed.`
   const held = await store.ledger.newestCheckpoint(head.chain)

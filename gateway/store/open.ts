@@ -1,36 +1,94 @@
 /** Opens the store that the configuration names (docs/architecture.md, State). */
 import { join, resolve } from 'node:path'
-import type { StoreConfig } from './settings.ts'
-import { openSqliteStore, type StoreEvents } from './sqlite/store.ts'
+import { StartupError } from '../errors/startup-error.ts'
+import { makePrivateDirectory, readPrivateFile, writePrivateFile } from '../runtime/private-file.ts'
+import { addressWords, isPostgresUrl, readPostgresUrl } from './postgres/address.ts'
+import type { StoreEvents } from './events.ts'
+import type { StoreConfig, StorePlaces } from './settings.ts'
+import { newChain } from './sql/journal.ts'
+import { openSqliteStore } from './sqlite/store.ts'
 import type { Store } from './store.ts'
 
-/** SQLite file of a configuration: `store.url: file:PATH`, or `ledger.db` in the data directory. */
-export function ledgerFile(config: Pick<StoreConfig, 'data_dir' | 'store'>): string {
-  const { url } = config.store
-  return url === undefined ? join(resolve(config.data_dir), 'ledger.db') : resolve(url.replace(/^file:(?:\/\/)?/, ''))
+/**
+ * SQLite file of a configuration: `store.url: file:PATH`, or `ledger.db` in the data directory. Null: the store is not a file.
+ */
+export function ledgerFile({ data_dir: directory, store: { url } }: StorePlaces): string | null {
+  if (url === undefined) return join(resolve(directory), 'ledger.db')
+  return url.startsWith('file:') ? resolve(url.replace(/^file:(?:\/\/)?/, '')) : null
+}
+
+/** For people; it never contains a password. */
+export function storePlace(config: StorePlaces): string {
+  const file = ledgerFile(config)
+  if (file !== null) return file
+  const read = readPostgresUrl(config.store.url ?? '')
+  return read.ok ? addressWords(read.address) : 'store.url'
+}
+
+/** Where several gateways serve from one store. */
+export function isSharedStore(config: StorePlaces): boolean {
+  return ledgerFile(config) === null
 }
 
 /**
- * Opens the store next to a running gateway. Throws a StartupError with the remedy when the file cannot be opened for writing.
+ * Opens the store next to a running gateway. Throws a StartupError with the remedy when it cannot be opened for writing.
  */
 export function openStore(config: StoreConfig): Promise<Store> {
-  return openSqliteStore(settingsOf(config))
+  const file = ledgerFile(config)
+  return file === null ? openShared(config, {}, false) : openSqliteStore({ ...recordSettings(config), file })
+}
+
+export interface ServingEvents extends StoreEvents {
+  /** Called when announcements of other gateways stop or begin to arrive. */
+  readonly onLive: (isLive: boolean, error?: unknown) => void
 }
 
 /**
- * Opens the store as the one gateway that serves from this data directory and this ledger.
+ * Opens the store as the one gateway that serves from this data directory, and from this ledger if it is a file.
  * Throws a StartupError, also when another gateway serves from either.
  */
-export function openStoreToServe(config: StoreConfig, events: StoreEvents): Promise<Store> {
-  return openSqliteStore({ ...settingsOf(config), ...events, locks: servingLocks(config) })
+export function openStoreToServe(config: StoreConfig, events: ServingEvents): Promise<Store> {
+  const file = ledgerFile(config)
+  if (file === null) return openShared(config, events, true)
+  // Both the directory (keys, spool) and the ledger, which may be elsewhere, serve one gateway at a time.
+  const locks = [join(resolve(config.data_dir), 'serving.lock'), `${file}.lock`]
+  return openSqliteStore({ ...recordSettings(config), ...events, file, locks })
 }
 
-function settingsOf(config: StoreConfig) {
-  const { calls, flush } = config.ledger
-  return { file: ledgerFile(config), calls, flushMilliseconds: flush * 1000 }
+function recordSettings({ ledger: { calls, flush } }: StoreConfig) {
+  return { calls, flushMilliseconds: flush * 1000 }
 }
 
-/** Both the directory (keys, spool) and the ledger, which may be elsewhere, serve one gateway at a time. */
-function servingLocks(config: StoreConfig): readonly string[] {
-  return [join(resolve(config.data_dir), 'serving.lock'), `${ledgerFile(config)}.lock`]
+/** Loaded only where it is configured: a sidecar stays small. */
+async function openShared(config: StoreConfig, events: StoreEvents, isServing: boolean): Promise<Store> {
+  const { url = '', listen_url: listenUrl = null, ...limits } = config.store
+  if (!isPostgresUrl(url)) throw new StartupError(`store.url names no store that this version can open`)
+  const { openPostgresStore } = await import('./postgres/store.ts')
+  return openPostgresStore({
+    ...recordSettings(config),
+    ...events,
+    url,
+    listenUrl,
+    writer: ownChain(config.data_dir),
+    pool: limits.pool,
+    connectTimeout: limits.connect_timeout * 1000,
+    statementTimeout: limits.statement_timeout * 1000,
+    lockTimeout: limits.lock_timeout * 1000,
+    bound: limits.in_force_within,
+    listens: isServing,
+  })
+}
+
+/** The chain that this data directory writes to in a shared store. A directory that is lost begins another one. */
+function ownChain(dataDirectory: string): string {
+  const file = join(resolve(dataDirectory), 'ledger-chain.txt')
+  const known = readPrivateFile(file, {
+    subject: 'The id of the ledger chain',
+    remedy: 'Restore it from a backup, or remove it: then this gateway begins a new chain.',
+  })?.trim()
+  if (known !== undefined && /^chn_[0-9a-f]{32}$/.test(known)) return known
+  const made = newChain()
+  makePrivateDirectory(resolve(dataDirectory))
+  writePrivateFile(file, `${made}\n`)
+  return made
 }

@@ -6,7 +6,25 @@ import { integer, seconds, strict } from '../settings/fields.ts'
 export const StoreSettings = strict(
   {
     url: Type.Optional(
-      Type.String({ description: 'Default: SQLite in data_dir. file:PATH names another SQLite file.' }),
+      Type.String({
+        description:
+          'Default: SQLite in data_dir. file:PATH names another SQLite file. postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE names a PostgreSQL database that several gateways share; parameters: sslmode, sslrootcert, sslcert, sslkey, options, target_session_attrs. It may hold a password: set it with PREFLIGHT_STORE_URL',
+      }),
+    ),
+    listen_url: Type.Optional(
+      Type.String({
+        description:
+          'PostgreSQL URL straight to the database, where url leads to a pooler in transaction mode (pgbouncer). Changes of other gateways are announced over it, and migrations run over it',
+      }),
+    ),
+    pool: integer(10, 'Maximum number of connections of one gateway to PostgreSQL; one more hears of changes'),
+    connect_timeout: seconds(5, 'Maximum time for a connection to PostgreSQL, and for a free one of the pool', 0.1),
+    statement_timeout: seconds(10, 'Maximum time of a statement in PostgreSQL', 0.1),
+    lock_timeout: seconds(5, 'Maximum time that a statement in PostgreSQL waits for a lock', 0.1),
+    in_force_within: seconds(
+      1,
+      'Time after which a revocation, approval, promotion, exception or key change on one gateway is in force on all others that share the store. A gateway that does not hear of changes checks the store before each reuse',
+      0.1,
     ),
   },
   'Where decisions are stored.',
@@ -54,6 +72,12 @@ export const LedgerSettings = strict(
   'The ledger.',
 )
 export type LedgerSettings = Static<typeof LedgerSettings>
+
+/** What names the store. */
+export interface StorePlaces {
+  readonly data_dir: string
+  readonly store: Pick<StoreSettings, 'url'>
+}
 
 /** The part of the configuration that the store reads. */
 export interface StoreConfig {

@@ -9,6 +9,7 @@ import type { Baselines } from './baselines.ts'
 import type { Bindings } from './bindings.ts'
 import type { BreakGlassExceptions } from './break-glass.ts'
 import type { Calls } from './calls.ts'
+import type { Changes } from './changes.ts'
 import type { Decisions } from './decisions.ts'
 import type { Inputs } from './inputs.ts'
 import type { Ledger } from './ledger.ts'
@@ -38,6 +39,7 @@ export interface Aggregates {
 }
 
 export interface Store extends Aggregates {
+  readonly changes: Changes
   /** A description for the start-up summary and readiness, e.g. `sqlite /var/lib/preflight/ledger.db`. */
   readonly description: string
   /** Throws STORE_UNAVAILABLE unless a write reaches the disk now. */

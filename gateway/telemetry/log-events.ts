@@ -100,6 +100,9 @@ export const LOG_EVENTS = {
   'sink.events_rejected': 'A telemetry sink rejected events of a batch.',
   'sink.failed': 'A telemetry sink does not take events. They wait in the spool.',
   'sink.recovered': 'A telemetry sink takes events again.',
+  'store.listening': 'Changes that other gateways make in the shared store are announced to this one.',
+  'store.not_listening':
+    'Changes of other gateways are not announced to this one. Each reuse of a decision checks the store until they are.',
   'store.unwritable': 'The store could not be written. The gateway is not ready until a write succeeds.',
   'store.writable': 'The store takes writes again.',
   'store.failed': 'The store failed. Calls that need a record are refused until a write succeeds.',

@@ -265,6 +265,12 @@ export const METRICS = [
     help: 'When the baseline of a route was set or confirmed (seconds since the epoch), as this process uses it.',
   },
   {
+    name: 'preflight_store_listening',
+    type: 'gauge',
+    labels: [],
+    help: '1 while changes of other gateways in a shared store are announced to this one.',
+  },
+  {
     name: 'preflight_store_seconds',
     type: 'histogram',
     labels: ['operation'],

@@ -150,7 +150,9 @@ test('members that contradict each other are mistakes', () => {
   const cases: readonly (readonly [object, RegExp])[] = [
     [{ listen: { api: '127.0.0.1:15080' } }, /listen\.api.*|taken by listen\.proxy/],
     [{ listen: { proxy: '0.0.0.0:70000' } }, /port 70000 does not exist/],
-    [{ store: { url: 'postgres://db' } }, /no store that this version can open/],
+    [{ store: { url: 'mysql://db' } }, /no store that this version can open/],
+    [{ store: { url: 'postgres://u:secret@db/d?sslmod=x' } }, /^(?!.*secret).*unknown parameter sslmod/s],
+    [{ store: { listen_url: 'postgres://db/d' } }, /belongs to a PostgreSQL store/],
     [{ public_url: 'http://[' }, /not a URL/],
     [
       { routes: [route('a', { match: { path: '/a' } }), route('a', { match: { path: '/b' } })] },

@@ -4,13 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, test, type TestContext } from 'node:test'
-import { apiKeyRow, mintApiKey } from '../../gateway/callers/api-keys.ts'
 import { batchedCallRecords } from '../../gateway/store/call-records.ts'
 import { openSqliteStore, type SqliteStoreOptions } from '../../gateway/store/sqlite/store.ts'
-import type { InterceptionRow } from '../../gateway/store/calls.ts'
-import type { MonitoringWindowRow } from '../../gateway/store/windows.ts'
 import type { Store } from '../../gateway/store/store.ts'
 import { decisionRow } from '../fakes/decision-row.ts'
+import { interception } from '../fakes/interception.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'preflight-store-'))
 after(() => rmSync(directory, { recursive: true, force: true }))
@@ -24,21 +22,6 @@ async function open(context: TestContext, options: Partial<SqliteStoreOptions> =
   return store
 }
 
-test('a decision is found again by id, fingerprint and idempotency key, and only by its tenant', async (t) => {
-  const store = await open(t)
-  const row = decisionRow({ idempotency: { key: 'k', bodyDigest: 'sha256:0' }, response: '{}' })
-  await store.decisions.record(row)
-  const stored = await store.decisions.byId('local', 'dec_1')
-  assert.equal(stored?.sequence, 1)
-  assert.equal(stored.receiptState, 'current')
-  assert.deepEqual({ ...stored, ...row }, stored)
-  assert.equal((await store.decisions.byFingerprint('local', row.fingerprint))?.decisionId, 'dec_1')
-  assert.equal((await store.decisions.byIdempotencyKey('local', 'k', 1_000))?.decisionId, 'dec_1')
-  assert.equal(await store.decisions.byIdempotencyKey('local', 'k', 1_001), null)
-  assert.equal(await store.decisions.byId('other', 'dec_1'), null)
-  assert.equal(await store.decisions.byFingerprint('other', row.fingerprint), null)
-})
-
 test('what was answered is in the file when another process opens it', async (t) => {
   const file = newFile()
   const store = await open(t, { file })
@@ -46,69 +29,6 @@ test('what was answered is in the file when another process opens it', async (t)
   const other = new DatabaseSync(file, { readOnly: true })
   assert.equal(other.prepare('SELECT decision_id FROM decisions').get()?.['decision_id'], 'dec_1')
   other.close()
-})
-
-test('a newer decision supersedes the older one of the same tenant and key, and no other', async (t) => {
-  const store = await open(t)
-  await store.decisions.record(decisionRow({ decisionId: 'old', supersessionKey: 'place' }))
-  await store.decisions.record(decisionRow({ decisionId: 'elsewhere', supersessionKey: 'another place' }))
-  await store.decisions.record(decisionRow({ decisionId: 'foreign', supersessionKey: 'place', tenant: 'other' }))
-  await store.decisions.record(decisionRow({ decisionId: 'new', supersessionKey: 'place' }))
-  const states = await Promise.all(['old', 'elsewhere', 'foreign', 'new'].map((id) => store.receipts.state(id)))
-  assert.deepEqual(states, ['superseded', 'current', 'current', 'current'])
-})
-
-test('a receipt is consumed by exactly one of many concurrent callers', async (t) => {
-  const store = await open(t)
-  await store.decisions.record(decisionRow())
-  const answers = await Promise.all(Array.from({ length: 50 }, () => store.receipts.consume('dec_1', 1_500)))
-  assert.equal(answers.filter(Boolean).length, 1)
-  assert.equal(await store.receipts.state('dec_1'), 'consumed')
-  assert.equal(await store.receipts.consume('never issued', 1_500), false)
-})
-
-test('a revoked receipt cannot be consumed any more, and revoking speaks before consuming', async (t) => {
-  const store = await open(t)
-  await store.decisions.record(decisionRow({ decisionId: 'a' }))
-  await store.decisions.record(decisionRow({ decisionId: 'b' }))
-  assert.equal(await store.receipts.revoke('local', 'a', 'leaked', 'v:1', 1_100), true)
-  assert.equal(await store.receipts.consume('a', 1_200), false)
-  assert.equal(await store.receipts.consume('b', 1_200), true)
-  assert.equal(await store.receipts.revoke('local', 'b', 'leaked', 'v:1', 1_300), true)
-  assert.equal(await store.receipts.revoke('local', 'b', 'again', 'v:1', 1_400), true)
-  assert.equal(await store.receipts.state('b'), 'revoked')
-  assert.equal(await store.receipts.revoke('other', 'a', 'not mine', 'v:2', 1_400), false)
-  assert.equal(await store.receipts.state('never issued'), null)
-})
-
-test('the ledger answers newest first, filtered, in pages', async (t) => {
-  const store = await open(t)
-  for (let n = 1; n <= 5; n += 1)
-    await store.decisions.record(
-      decisionRow({ decisionId: `dec_${n}`, evaluatedAt: n, operation: n % 2 === 0 ? 'deploy' : 'merge' }),
-    )
-  const ids = async (filter: object): Promise<readonly string[]> =>
-    (await store.decisions.list({ tenant: 'local', limit: 10, ...filter })).map(({ decisionId }) => decisionId)
-  assert.deepEqual(await ids({ limit: 2 }), ['dec_5', 'dec_4'])
-  assert.deepEqual(await ids({ limit: 2, before: 4 }), ['dec_3', 'dec_2'])
-  assert.deepEqual(await ids({ operation: 'deploy' }), ['dec_4', 'dec_2'])
-  assert.deepEqual(await ids({ from: 2, to: 4 }), ['dec_3', 'dec_2'])
-  assert.deepEqual(await ids({ tenant: 'other' }), [])
-})
-
-test('one row that breaks a constraint fails alone, in whatever transaction it was put', async (t) => {
-  const store = await open(t)
-  const results = await Promise.allSettled([
-    store.decisions.record(decisionRow({ decisionId: 'a' })),
-    store.decisions.record(decisionRow({ decisionId: 'a' })),
-    store.decisions.record(decisionRow({ decisionId: 'b' })),
-  ])
-  assert.deepEqual(
-    results.map(({ status }) => status),
-    ['fulfilled', 'rejected', 'fulfilled'],
-  )
-  assert.equal((await store.decisions.byId('local', 'b'))?.sequence, 2)
-  assert.equal(await store.ledger.verifyChain(), null)
 })
 
 test('the hash chain names the first row that was changed, removed or moved behind its back', async (t) => {
@@ -145,32 +65,6 @@ test('call records are in the file after the flush, and what waits is written by
   reader.close()
 })
 
-test('calls are read newest first by tenant, route, effect and time, with where they depart from the contract', async (t) => {
-  const store = await open(t, { calls: 'durable' })
-  const violations = [{ where: 'body#/id', message: 'must be integer' }]
-  await store.calls.record(interception('c1'))
-  await store.calls.record(interception('c2', { tenant: 'other', at: 2 }))
-  await store.calls.record(interception('c3', { effect: 'drifted', violations, decisionId: 'd', at: 3 }))
-  await store.calls.record(interception('c4', { effect: 'refused', violations, route: 'pets', at: 4 }))
-  const ids = async (filter: object): Promise<readonly string[]> =>
-    (await store.calls.list({ tenant: 'local', limit: 10, ...filter })).rows.map(({ correlationId }) => correlationId)
-  assert.deepEqual(await ids({}), ['c4', 'c3', 'c1'])
-  assert.deepEqual(await ids({ tenant: 'other' }), ['c2'])
-  assert.deepEqual(await ids({ route: 'shop' }), ['c3', 'c1'])
-  assert.deepEqual(await ids({ effect: 'drifted' }), ['c3'])
-  assert.deepEqual(await ids({ effect: 'forwarded' }), ['c1'])
-  assert.deepEqual(await ids({ correlationId: 'c3' }), ['c3'])
-  assert.deepEqual(await ids({ from: 3, to: 4 }), ['c3'])
-  const drifted = interception('c3', { effect: 'drifted', violations, decisionId: 'd', at: 3 })
-  assert.deepEqual((await store.calls.list({ tenant: 'local', effect: 'drifted', limit: 1 })).rows, [
-    { sequence: 3, ...drifted },
-  ])
-  const first = await store.calls.list({ tenant: 'local', limit: 2 })
-  assert.equal(first.next, 3)
-  assert.deepEqual(await store.calls.list({ tenant: 'nobody', limit: 2 }), { rows: [], next: null })
-  assert.deepEqual(await ids({ before: 3 }), ['c1'])
-})
-
 test('a page of calls looks at so many and no more, and the next one goes on where it ended', async (t) => {
   const file = newFile()
   const store = await open(t, { file, calls: 'durable' })
@@ -192,72 +86,6 @@ test('a page of calls looks at so many and no more, and the next one goes on whe
   assert.equal(second.next, null)
   // By its index, however long ago.
   assert.equal((await store.calls.list({ tenant: 'rare', effect: 'drifted', limit: 10 })).rows.length, 1)
-})
-
-test('baselines are kept whole and replaced by route and artifact', async (t) => {
-  const store = await open(t)
-  const row = {
-    route: 'shop',
-    artifactId: 'tools',
-    type: 'mcp_manifest',
-    content: '{"tools":[]}',
-    digest: 'sha256:1',
-    source: 'first_use',
-    setBy: 'route',
-    setAt: 1,
-  } as const
-  await store.baselines.set(row)
-  await store.baselines.set({ ...row, content: '{}', source: 'promotion' })
-  assert.deepEqual(await store.baselines.byRoute('shop', 'tools'), { ...row, content: '{}', source: 'promotion' })
-  assert.equal((await store.baselines.list()).length, 1)
-  assert.equal(await store.baselines.byRoute('shop', 'none'), null)
-})
-
-test('a monitoring window closes once, whoever shares its correlation id', async (t) => {
-  const store = await open(t)
-  const window: MonitoringWindowRow = {
-    windowId: 'w1',
-    correlationId: 'c',
-    decisionId: 'd',
-    tenant: 'local',
-    route: null,
-    observer: 'caller',
-    openedAt: 1,
-    closedAt: null,
-    outcome: null,
-  }
-  const other: MonitoringWindowRow = { ...window, windowId: 'w2', observer: 'gateway', openedAt: 2 }
-  await store.windows.open(other)
-  await store.windows.open(window)
-  assert.deepEqual(await store.windows.listOpen(), [window, other])
-  assert.equal(await store.windows.close('w1', 'SUCCEEDED', 2), true)
-  assert.equal(await store.windows.close('w1', 'FAILED', 3), false)
-  assert.deepEqual(await store.windows.listOpen(), [other])
-})
-
-test('API keys are found by hash, and revoked once', async (t) => {
-  const store = await open(t)
-  const key = apiKeyRow({ key: mintApiKey(), name: 'ci', role: 'agent', at: 1 })
-  await store.apiKeys.create(key)
-  assert.deepEqual(await store.apiKeys.byHash(key.hash), key)
-  assert.equal(await store.apiKeys.revoke(key.hash, 5), true)
-  assert.equal(await store.apiKeys.revoke(key.hash, 9), true)
-  assert.equal((await store.apiKeys.byHash(key.hash))?.revokedAt, 5)
-  assert.equal(await store.apiKeys.revoke('unknown', 5), false)
-})
-
-test('uses are counted up to the limit of the month, and not past it under concurrency', async (t) => {
-  const store = await open(t)
-  const counts = await Promise.all(Array.from({ length: 20 }, () => store.quotas.count('local', '2026-01', 5)))
-  assert.deepEqual(
-    counts.filter((count) => count !== null),
-    [1, 2, 3, 4, 5],
-  )
-  assert.equal(await store.quotas.used('local', '2026-01'), 5)
-  assert.equal(await store.quotas.used('local', '2026-02'), 0)
-  assert.equal(await store.quotas.count('local', '2026-02', 5), 1)
-  assert.equal(await store.quotas.count('other', '2026-01', 0), null)
-  assert.equal(await store.quotas.count('local', '2026-03', Number.POSITIVE_INFINITY), 1)
 })
 
 test('a ledger of a newer version is refused with what to do', async () => {
@@ -311,21 +139,3 @@ test('what could not be written by the end is counted', async () => {
   await records.add(interception('lost'))
   assert.equal(await records.close(), 1)
 })
-
-function interception(correlationId: string, overrides: Partial<InterceptionRow> = {}): InterceptionRow {
-  return {
-    correlationId,
-    tenant: 'local',
-    decisionId: null,
-    route: 'shop',
-    protocol: 'mcp',
-    action: 'tools/call search',
-    executionAction: 'CONTINUE',
-    enforced: true,
-    effect: 'forwarded',
-    breakGlassId: null,
-    violations: null,
-    at: 1,
-    ...overrides,
-  }
-}

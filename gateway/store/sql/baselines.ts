@@ -3,7 +3,7 @@ import type { BaselineRow, Baselines, CandidateRow } from '../baselines.ts'
 import { integer, oneOf, text, type SqlRow } from './columns.ts'
 import { journal } from './journal.ts'
 import { notice } from './notifications.ts'
-import { read, write, type Operations } from './operation.ts'
+import { read, statement, write, type Operations } from './operation.ts'
 
 const SOURCES = ['file', 'url', 'git', 'first_use', 'promotion'] as const satisfies readonly BaselineRow['source'][]
 
@@ -53,7 +53,7 @@ export const baselines: Operations<Baselines> = {
 
   candidates: read(async (sql) => (await sql.all('SELECT * FROM baseline_candidates ORDER BY route')).map(candidate)),
 
-  setCandidate: write(async (sql, row) => {
+  setCandidate: statement(async (sql, row) => {
     await sql.run(
       `INSERT INTO baseline_candidates (route, type, content, digest, seen_at) VALUES (?, ?, ?, ?, ?)
        ON CONFLICT (route) DO UPDATE SET type = excluded.type, content = excluded.content, digest = excluded.digest,
@@ -67,7 +67,7 @@ export const baselines: Operations<Baselines> = {
     )
   }),
 
-  dropCandidate: write(async (sql, route) => {
+  dropCandidate: statement(async (sql, route) => {
     await sql.run('DELETE FROM baseline_candidates WHERE route = ?', route)
   }),
 

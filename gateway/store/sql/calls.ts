@@ -54,6 +54,7 @@ export const calls: Operations<CallTable> = {
 
 const INSERT_CALL = `INSERT INTO interceptions (${CALL_COLUMNS.join(', ')}) VALUES (${CALL_COLUMNS.map(() => '?').join(', ')})`
 
+/** The values of a call record in the order of `CALL_COLUMNS`. */
 function columnsOf(row: InterceptionRow, sequence: number): readonly SqlValue[] {
   return [
     sequence,
@@ -70,6 +71,12 @@ function columnsOf(row: InterceptionRow, sequence: number): readonly SqlValue[] 
     row.violations === null ? null : JSON.stringify(row.violations),
     row.at,
   ]
+}
+
+/** A call by its columns, without a sequence. */
+export function callColumns(row: InterceptionRow): Readonly<Record<string, SqlValue>> {
+  const [, ...values] = columnsOf(row, 0)
+  return Object.fromEntries(CALL_COLUMNS.slice(1).map((column, index) => [column, values[index] ?? null]))
 }
 
 /** Which filter member narrows by which condition; the column names are ours, the values are bound. */

@@ -154,6 +154,11 @@ export async function hashedColumns(sql: Sql, decisionId: string): Promise<reado
   return row === undefined ? null : Object.values(row)
 }
 
+/** A decision by its columns. */
+export function decisionColumns(row: DecisionRow): Readonly<Record<string, SqlValue>> {
+  return Object.fromEntries(COLUMNS.map(([column, value]) => [column, value(row)]))
+}
+
 function valuesOf(row: DecisionRow): readonly SqlValue[] {
   return COLUMNS.map(([, value]) => value(row))
 }

@@ -33,7 +33,7 @@ export async function exportedEntries(
 async function rowsOf(sql: Sql, entry: SqlRow): Promise<ExportedEntry['rows']> {
   const kind = text(entry, 'kind')
   const key = textsOf(JSON.parse(text(entry, 'key')))
-  if (kind === 'calls') return coveredCalls(sql, Number(key[0]), Number(key[1]))
+  if (kind === 'calls') return coveredCalls(sql, text(entry, 'chain'), Number(key[0]), Number(key[1]))
   if (kind === 'decision') return listOfOne(await hashedColumns(sql, key[0] ?? ''))
   return listOfOne(await coveredColumns(sql, kind, key))
 }

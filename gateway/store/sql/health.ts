@@ -1,7 +1,7 @@
 /** A write that proves that the store can be written now. */
 import { existsSync } from 'node:fs'
 import { text } from './columns.ts'
-import { read, write, type Operations, type Sql } from './operation.ts'
+import { read, statement, type Operations, type Sql } from './operation.ts'
 
 export interface Health {
   probe(): Promise<void>
@@ -9,7 +9,7 @@ export interface Health {
 }
 
 export const health: Operations<Health> = {
-  probe: write(async (sql) => {
+  probe: statement(async (sql) => {
     await sql.run(
       'INSERT INTO probes (id, count) VALUES (1, 1) ON CONFLICT (id) DO UPDATE SET count = probes.count + 1',
     )

@@ -16,8 +16,8 @@ import { integer, text, textsOf, type SqlRow } from './columns.ts'
 import { usedBytes } from './dialect.ts'
 import { stored } from './decisions.ts'
 import {
+  callsBetween,
   cutEntry,
-  digestOfCalls,
   entryHash,
   genesisOf,
   headOf,
@@ -39,7 +39,9 @@ const KEPT_CHECKPOINTS = 10_000
 
 /** The ledger as the statements have it: a long check of the decisions goes page by page. */
 export interface LedgerTables extends Omit<Ledger, 'verifyChain'> {
-  chainPage(from: ChainPosition, limit: number): Promise<ChainPage>
+  /** Chains that decisions may be in; empty text: the only one. */
+  decisionChains(): Promise<readonly string[]>
+  chainPage(chain: string, from: ChainPosition, limit: number): Promise<ChainPage>
 }
 
 interface ChainPosition {
@@ -73,17 +75,26 @@ export const ledger: Operations<LedgerTables> = {
   /** At one moment, so that simultaneous writes of a gateway are no fault. It takes long: for the command line. */
   inspect: snapshot((sql) => new Inspection(sql).report()),
 
+  decisionChains: read(async (sql) =>
+    sql.writer === null
+      ? ['']
+      : (await sql.all('SELECT chain FROM ledger_chains ORDER BY opened_at, chain')).map((row) => text(row, 'chain')),
+  ),
+
   /** One page of the chain check, so that a long ledger does not delay the writes between pages. */
-  chainPage: read(async (sql, from, limit) => {
+  chainPage: read(async (sql, chain, from, limit) => {
     let { sequence, hash } = from
+    const own = sql.writer === null ? '' : 'chain = ? AND '
     const rows = await sql.all(
-      'SELECT *, NULL AS states FROM decisions WHERE sequence > ? ORDER BY sequence LIMIT ?',
+      `SELECT *, NULL AS states FROM decisions WHERE ${own}sequence > ? ORDER BY sequence LIMIT ?`,
+      ...(sql.writer === null ? [] : [chain]),
       sequence,
       limit,
     )
     for (const row of rows) {
       const decision = stored(row)
-      sequence += 1
+      // Other writers take sequences too; that no row is missing, the hash of the one before tells.
+      sequence = sql.writer === null ? sequence + 1 : decision.sequence
       const isWhole =
         decision.sequence === sequence &&
         decision.previousHash === hash &&
@@ -134,15 +145,15 @@ async function entryHashAt(sql: Sql, chain: string, sequence: number): Promise<s
 interface Walked {
   readonly table: ProtectedTable
   entries: number
-  /** For rows that may change: key → newest digest. */
-  readonly newest: Map<string, string>
+  /** For rows that may change: key → newest digest, by the order of all chains. */
+  readonly newest: Map<string, { readonly digest: string; readonly ordinal: number }>
 }
 
 class Inspection {
   readonly #sql: Sql
   readonly #faults: string[] = []
   readonly #walked = new Map<string, Walked>(
-    PROTECTED.map((table) => [table.kind, { table, entries: 0, newest: new Map<string, string>() }]),
+    PROTECTED.map((table) => [table.kind, { table, entries: 0, newest: new Map() }]),
   )
   #calls = 0
   /** Events of decisions that were removed. */
@@ -203,14 +214,14 @@ class Inspection {
     }
   }
 
-  async #take({ kind, key, digest }: JournalEntry): Promise<void> {
+  async #take({ chain, kind, key, digest, ordinal }: JournalEntry): Promise<void> {
     const names = textsOf(JSON.parse(key))
-    if (kind === 'calls') return this.#takeCalls(Number(names[0]), Number(names[1]), digest)
+    if (kind === 'calls') return this.#takeCalls(chain, Number(names[0]), Number(names[1]), digest)
     if (kind === 'pruned') return this.#takeCut(names, digest)
     const walked = this.#walked.get(kind)
     if (walked === undefined) return
     walked.entries += 1
-    if (!walked.table.isFinal) walked.newest.set(key, digest)
+    if (!walked.table.isFinal) this.#keepNewest(walked, key, digest, ordinal ?? 0)
     else await this.#compareRow(walked.table, names, digest)
   }
 
@@ -220,9 +231,16 @@ class Inspection {
     if (entry.digest === digest && entry.key.join(' ') === names.join(' ')) this.#isCutInChain = true
   }
 
-  async #takeCalls(from: number, to: number, digest: string): Promise<void> {
-    this.#calls += to - from + 1
-    if ((await digestOfCalls(this.#sql, from, to)) !== digest)
+  /** Chains are read one after the other; a row may have entries in several. */
+  #keepNewest({ newest }: Walked, key: string, digest: string, ordinal: number): void {
+    if (ordinal >= (newest.get(key)?.ordinal ?? 0)) newest.set(key, { digest, ordinal })
+  }
+
+  async #takeCalls(chain: string, from: number, to: number, digest: string): Promise<void> {
+    const found = await callsBetween(this.#sql, chain, from, to)
+    // Sequences of one of many writers have gaps.
+    this.#calls += this.#sql.writer === null ? to - from + 1 : found.count
+    if (found.digest !== digest)
       this.#fault(`Of the call records ${from} to ${to} at least one was changed, removed or added.`)
   }
 
@@ -246,7 +264,7 @@ class Inspection {
 
   /** Every entry has its row, and every row its entry. */
   async #compare({ table, entries, newest }: Walked): Promise<void> {
-    for (const [key, digest] of newest) await this.#compareRow(table, textsOf(JSON.parse(key)), digest)
+    for (const [key, { digest }] of newest) await this.#compareRow(table, textsOf(JSON.parse(key)), digest)
     const rows = integer((await this.#sql.get(this.#countOf(table), ...this.#boundOf(table))) ?? {}, 'n')
     const removed = table.kind === 'receipt_event' ? this.#removedEvents : 0
     const known = table.isFinal ? entries - removed : newest.size
@@ -316,6 +334,7 @@ function entryOf(row: SqlRow): JournalEntry {
     kind: text(row, 'kind'),
     key: text(row, 'key'),
     digest: text(row, 'digest'),
+    ordinal: typeof row['ordinal'] === 'number' ? row['ordinal'] : null,
   }
 }
 

@@ -5,6 +5,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { sha256Hex } from '../../runtime/hash.ts'
+import { GENESIS_HASH } from '../chain.ts'
 import type { LedgerCut, LedgerHead } from '../ledger.ts'
 import { integer, text, type SqlRow, type SqlValue } from './columns.ts'
 import { sortedListOf } from './dialect.ts'
@@ -129,11 +130,6 @@ export async function journal(sql: Sql, kind: JournalKind, ...key: readonly stri
   await append(sql, kind, row.key, row.digest)
 }
 
-/** Adds one entry for the calls from one sequence to another, both included. */
-async function journalCalls(sql: Sql, from: number, to: number): Promise<void> {
-  await append(sql, 'calls', [String(from), String(to)], await digestOfCalls(sql, from, to))
-}
-
 /**
  * Adds one entry for calls that were just inserted, from their values: reading thousands of rows back costs more than writing them.
  *
@@ -159,9 +155,27 @@ export async function journalCut(sql: Sql, cut: LedgerCut): Promise<void> {
   await append(sql, 'pruned', key, digest)
 }
 
+/** A chain id that no other writer has. */
+export function newChain(): string {
+  return `chn_${randomUUID().replaceAll('-', '')}`
+}
+
+/** Opens the chain of this gateway in a store that many write to. */
+export async function joinLedger(sql: Sql, chain: string, now: number): Promise<void> {
+  const added = await sql.run(
+    `INSERT INTO ledger_chains (chain, opened_at, sequence, hash, decision_hash) VALUES (?, ?, 0, ?, ?)
+     ON CONFLICT DO NOTHING`,
+    chain,
+    now,
+    genesisOf(chain),
+    GENESIS_HASH,
+  )
+  if (added === 1) await append(sql, 'opened', [chain], sha256Hex(String(now)))
+}
+
 /** Opens the chain of a ledger that has none, and adds the existing rows, which a version without a journal wrote. */
 export async function openChain(sql: Sql, now: number): Promise<void> {
-  const chain = `chn_${randomUUID().replaceAll('-', '')}`
+  const chain = newChain()
   await sql.run('INSERT INTO ledger_chains (chain, opened_at) VALUES (?, ?)', chain, now)
   await append(sql, 'opened', [chain], sha256Hex(String(now)))
   for (const table of PROTECTED)
@@ -170,8 +184,11 @@ export async function openChain(sql: Sql, now: number): Promise<void> {
     ))
       await journal(sql, table.kind, ...table.key.map((column) => text(key, column)))
   const newest = await newestCall(sql)
-  for (let from = 1; from <= newest; from += ADOPTED_CALLS)
-    await journalCalls(sql, from, Math.min(newest, from + ADOPTED_CALLS - 1))
+  for (let from = 1; from <= newest; from += ADOPTED_CALLS) {
+    const to = Math.min(newest, from + ADOPTED_CALLS - 1)
+    const { digest } = await callsBetween(sql, chain, from, to)
+    await append(sql, 'calls', [String(from), String(to)], digest)
+  }
 }
 
 /** Sequence of the newest call record; 0: there is none. */
@@ -182,6 +199,7 @@ export async function newestCall(sql: Sql): Promise<number> {
 
 /** Null: the chain is missing. */
 export async function headOf(sql: Sql): Promise<LedgerHead | null> {
+  if (sql.writer !== null) return headOfChain(sql, sql.writer)
   const row = await sql.get('SELECT chain FROM ledger_chains ORDER BY opened_at, chain LIMIT 1')
   return row === undefined ? null : headOfChain(sql, text(row, 'chain'))
 }
@@ -208,11 +226,15 @@ export interface JournalEntry {
   /** JSON list of texts. */
   readonly key: string
   readonly digest: string
+  /** Order among the entries of all chains; null where there is one chain. */
+  readonly ordinal: number | null
 }
 
 /** An array of strings and integers has one JSON form only, so anyone can recompute it. */
-export function entryHash(previousHash: string, { chain, sequence, kind, key, digest }: JournalEntry): string {
-  return `sha256:${sha256Hex(JSON.stringify([previousHash, chain, sequence, kind, key, digest]))}`
+export function entryHash(previousHash: string, entry: JournalEntry): string {
+  const { chain, sequence, kind, key, digest, ordinal } = entry
+  const members = [previousHash, chain, sequence, kind, key, digest, ...(ordinal === null ? [] : [ordinal])]
+  return `sha256:${sha256Hex(JSON.stringify(members))}`
 }
 
 /** What the entry of a cut covers: an entry of the chain, so that the place of the cut cannot be changed later. */
@@ -277,15 +299,28 @@ export const CALL_COLUMNS = [
   'at',
 ] as const
 
-/** Of all calls between two sequences; missing rows are not included. */
-export async function digestOfCalls(sql: Sql, from: number, to: number): Promise<string> {
-  return digestOfRows(await coveredCalls(sql, from, to))
+/** The calls of a chain between two sequences: how many there are, and their digest. Missing rows are not included. */
+export async function callsBetween(
+  sql: Sql,
+  chain: string,
+  from: number,
+  to: number,
+): Promise<{ readonly count: number; readonly digest: string }> {
+  const rows = await coveredCalls(sql, chain, from, to)
+  return { count: rows.length, digest: digestOfRows(rows) }
 }
 
-/** The columns of the calls between two sequences. */
-export async function coveredCalls(sql: Sql, from: number, to: number): Promise<readonly (readonly unknown[])[]> {
+/** The columns of the calls of a chain between two sequences. */
+export async function coveredCalls(
+  sql: Sql,
+  chain: string,
+  from: number,
+  to: number,
+): Promise<readonly (readonly unknown[])[]> {
+  const own = sql.writer === null ? '' : 'chain = ? AND '
   const rows = await sql.all(
-    `SELECT ${CALL_COLUMNS.join(', ')} FROM interceptions WHERE sequence BETWEEN ? AND ? ORDER BY sequence`,
+    `SELECT ${CALL_COLUMNS.join(', ')} FROM interceptions WHERE ${own}sequence BETWEEN ? AND ? ORDER BY sequence`,
+    ...(sql.writer === null ? [] : [chain]),
     from,
     to,
   )
@@ -297,13 +332,21 @@ function digestOfRows(rows: readonly (readonly unknown[])[]): string {
 }
 
 async function append(sql: Sql, kind: JournalKind, key: readonly string[], digest: string): Promise<void> {
+  if (sql.writer !== null) {
+    // The database knows the head of the chain, and orders entries of different chains.
+    await sql.get('SELECT preflight_append(?, ?, ?, ?)', sql.writer, kind, JSON.stringify(key), digest)
+    return
+  }
   const head = await headOf(sql)
   if (head === null) throw new TypeError('the chain of the ledger is gone: run `preflight ledger verify`')
   const entry = { chain: head.chain, sequence: head.sequence + 1, kind, key: JSON.stringify(key), digest }
-  const values: readonly SqlValue[] = [entry.chain, entry.sequence, kind, entry.key, digest]
   await sql.run(
     'INSERT INTO ledger_journal (chain, sequence, kind, key, digest, hash) VALUES (?, ?, ?, ?, ?, ?)',
-    ...values,
-    entryHash(head.hash, entry),
+    entry.chain,
+    entry.sequence,
+    kind,
+    entry.key,
+    digest,
+    entryHash(head.hash, { ...entry, ordinal: null }),
   )
 }

@@ -10,6 +10,8 @@ import type { SqlRow, SqlValue } from './columns.ts'
  */
 export interface Sql {
   readonly dialect: 'sqlite' | 'postgres'
+  /** The chain of this gateway where each gateway has its own; null: there is one chain. */
+  readonly writer: string | null
   get(text: string, ...values: readonly SqlValue[]): Promise<SqlRow | undefined>
   all(text: string, ...values: readonly SqlValue[]): Promise<readonly SqlRow[]>
   /** Rows changed. */
@@ -17,11 +19,12 @@ export interface Sql {
 }
 
 /**
- * `write`: runs in a transaction of its own, or in one that many operations share; all of it is stored or nothing. `snapshot`:
- * all of its reads see one moment.
+ * `write`: runs in a transaction of its own, or in one that many operations share; all of it is stored or nothing. It may run
+ * again after the database rolled it back. `statement`: a write of one statement, which needs no transaction around it.
+ * `snapshot`: all of its reads see one moment.
  */
 export interface Operation<Values extends readonly unknown[], Result> {
-  readonly kind: 'read' | 'snapshot' | 'write'
+  readonly kind: 'read' | 'snapshot' | 'statement' | 'write'
   readonly run: (sql: Sql, ...values: Values) => Promise<Result>
 }
 
@@ -35,6 +38,12 @@ export function read<Values extends readonly unknown[], Result>(
   run: (sql: Sql, ...values: Values) => Promise<Result>,
 ): Operation<Values, Result> {
   return { kind: 'read', run }
+}
+
+export function statement<Values extends readonly unknown[], Result>(
+  run: (sql: Sql, ...values: Values) => Promise<Result>,
+): Operation<Values, Result> {
+  return { kind: 'statement', run }
 }
 
 export function snapshot<Values extends readonly unknown[], Result>(

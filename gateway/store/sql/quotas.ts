@@ -1,10 +1,10 @@
 /** Statements on the monthly counts of tenants. */
 import type { Quotas } from '../quotas.ts'
 import { integer } from './columns.ts'
-import { read, write, type Operations } from './operation.ts'
+import { read, statement, type Operations } from './operation.ts'
 
 export const quotas: Operations<Quotas> = {
-  count: write(async (sql, tenant, month, limit) => {
+  count: statement(async (sql, tenant, month, limit) => {
     if (limit < 1) return null
     const row = await sql.get(
       `INSERT INTO monthly_uses (tenant, month, count) VALUES (?, ?, 1)
@@ -12,7 +12,7 @@ export const quotas: Operations<Quotas> = {
        RETURNING count`,
       tenant,
       month,
-      limit,
+      Math.min(limit, Number.MAX_SAFE_INTEGER),
     )
     return row === undefined ? null : integer(row, 'count')
   }),

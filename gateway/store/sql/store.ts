@@ -1,6 +1,7 @@
 /** A store over SQL tables: the queue of call records, and checks that go page by page, stand before the statements. */
 import { batchedCallRecords, durableCallRecords } from '../call-records.ts'
 import type { InterceptionRow } from '../calls.ts'
+import type { Changes } from '../changes.ts'
 import { GENESIS_HASH } from '../chain.ts'
 import type { Store } from '../store.ts'
 import type { Tables } from './operations.ts'
@@ -9,6 +10,7 @@ interface StoreSetup {
   readonly description: string
   readonly calls: 'batched' | 'durable'
   readonly flushMilliseconds: number
+  readonly changes: Changes
   /** Something was lost outside a call. */
   readonly onFault: ((error: Error) => void) | undefined
   /** Closes the connection, after the last write. */
@@ -25,6 +27,7 @@ export function storeOf(tables: Tables, setup: StoreSetup): Store {
   return {
     ...aggregates,
     description: setup.description,
+    changes: setup.changes,
     calls: { record: (row) => records.add(row), list: (filter) => tables.calls.list(filter) },
     ledger: { ...tables.ledger, verifyChain: () => verifyChain(tables) },
     probe: () => health.probe(),
@@ -37,12 +40,18 @@ export function storeOf(tables: Tables, setup: StoreSetup): Store {
   }
 }
 
+/** Each writer has a chain of its own; the first row that does not fit, in any of them. */
 async function verifyChain({ ledger }: Pick<Tables, 'ledger'>): Promise<number | null> {
+  // Only a ledger of one chain is cut.
   const cut = await ledger.newestCut()
-  let from = { sequence: cut?.decision ?? 0, hash: cut?.decisionHash ?? GENESIS_HASH }
-  for (;;) {
-    const page = await ledger.chainPage(from, CHAIN_PAGE)
-    if (page.isLast) return page.broken
-    from = { sequence: page.sequence, hash: page.hash }
+  for (const chain of await ledger.decisionChains()) {
+    let from = { sequence: cut?.decision ?? 0, hash: cut?.decisionHash ?? GENESIS_HASH }
+    for (;;) {
+      const page = await ledger.chainPage(chain, from, CHAIN_PAGE)
+      if (page.broken !== null) return page.broken
+      if (page.isLast) break
+      from = { sequence: page.sequence, hash: page.hash }
+    }
   }
+  return null
 }

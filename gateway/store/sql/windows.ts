@@ -1,12 +1,12 @@
 /** Statements on monitoring windows. */
 import type { MonitoringWindowRow, Windows } from '../windows.ts'
 import { integer, integerOrNull, oneOf, text, textOrNull, type SqlRow } from './columns.ts'
-import { read, write, type Operations } from './operation.ts'
+import { read, statement, type Operations } from './operation.ts'
 
 const OBSERVERS = ['gateway', 'caller'] as const satisfies readonly MonitoringWindowRow['observer'][]
 
 export const windows: Operations<Windows> = {
-  open: write(async (sql, row) => {
+  open: statement(async (sql, row) => {
     await sql.run(
       `INSERT INTO monitoring_windows
          (window_id, correlation_id, decision_id, tenant, route, observer, opened_at, closed_at, outcome)
@@ -23,7 +23,7 @@ export const windows: Operations<Windows> = {
     )
   }),
 
-  close: write(async (sql, windowId, outcome, at) => {
+  close: statement(async (sql, windowId, outcome, at) => {
     const closed = await sql.run(
       'UPDATE monitoring_windows SET closed_at = ?, outcome = ? WHERE window_id = ? AND closed_at IS NULL',
       at,

@@ -4,17 +4,8 @@
  */
 import { Worker } from 'node:worker_threads'
 import { GatewayError } from '../../errors/errors.ts'
+import type { StoreEvents } from '../events.ts'
 import type { Failure, Order, Reply } from './messages.ts'
-
-/** Called after every call, for metrics and logs. */
-export interface StoreEvents {
-  /** @param seconds until the answer */
-  readonly onCall?: (operation: string, seconds: number, isGood: boolean) => void
-  /** False after a call that the store could not carry out; true after a write that is on the disk. */
-  readonly onWritable?: (isWritable: boolean) => void
-  /** Something was lost or failed outside a call. */
-  readonly onFault?: (error: Error) => void
-}
 
 export interface Client {
   /** @param name of an operation (sql/operations.ts) */

@@ -21,6 +21,7 @@ export function createStatements(database: DatabaseSync): Statements {
   // Resolved immediately: an operation runs to its end before the thread sees another message.
   return {
     dialect: 'sqlite',
+    writer: null,
     get: async (text, ...values) => prepare(text).get(...values),
     all: async (text, ...values) => prepare(text).all(...values),
     run: async (text, ...values) => {

@@ -1,12 +1,12 @@
 /** The embedded store: SQLite behind the writer thread, with the store interface of the gateway. */
 import { StartupError } from '../../errors/startup-error.ts'
+import type { StoreEvents } from '../events.ts'
+import { timedChanges } from '../changes.ts'
 import { storeOf } from '../sql/store.ts'
 import { tablesOver } from '../sql/operations.ts'
 import type { Store } from '../store.ts'
-import { startClient, type Client, type StoreEvents, type StoreFiles } from './client.ts'
+import { startClient, type Client, type StoreFiles } from './client.ts'
 import { openingFault } from './opening-fault.ts'
-
-export type { StoreEvents } from './client.ts'
 
 export interface SqliteStoreOptions extends StoreEvents {
   readonly file: string
@@ -15,6 +15,9 @@ export interface SqliteStoreOptions extends StoreEvents {
   /** Held while the store is open, so that no second gateway serves from the same files; none by default. */
   readonly locks?: readonly string[]
 }
+
+/** Seconds after which a cached value is looked up again: the command line may have changed it. */
+const LOOKED_UP_AGAIN = 1
 
 /** Throws a StartupError that names the file when it cannot be opened for writing. */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
@@ -25,6 +28,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     description: `sqlite ${file}`,
     calls: options.calls,
     flushMilliseconds: options.flushMilliseconds,
+    changes: timedChanges(LOOKED_UP_AGAIN),
     onFault: options.onFault,
     close: () => client.close(),
   })

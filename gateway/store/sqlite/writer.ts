@@ -93,7 +93,8 @@ function operationOf({ name }: WriterCall<never>): NamedOperation {
 }
 
 function isWrite({ name }: WriterCall<never>): boolean {
-  return OPERATION_BY_NAME.get(name)?.kind === 'write'
+  const kind = OPERATION_BY_NAME.get(name)?.kind
+  return kind === 'write' || kind === 'statement'
 }
 
 async function read({ database, statements }: Connection, call: WriterCall<never>): Promise<Reply<unknown>> {

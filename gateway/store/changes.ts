@@ -1,0 +1,34 @@
+/**
+ * What other processes changed in the store, for caches in front of it. A cached value carries the mark of the moment before it
+ * was read; the mark tells whether the value may be used without another look at the store.
+ */
+
+/** `receipt_event`: decision id, state. The others: the key of the row. */
+export interface Change {
+  readonly kind: 'receipt_event' | 'approval' | 'baseline' | 'api_key' | 'break_glass' | 'receipt_key'
+  readonly key: readonly string[]
+}
+
+export interface Changes {
+  /** Seconds after which a change is in force in every process that shares the store. */
+  readonly bound: number
+  /** Taken before a value is read. @param now milliseconds since the epoch */
+  mark(now: number): number
+  /** False: look at the store before the value is used again. */
+  isFresh(mark: number, now: number): boolean
+  /** Called for each change that another process made; it may be called for own changes too. */
+  subscribe(listener: (change: Change) => void): void
+}
+
+/** A mark that is never fresh. */
+export const STALE = Number.NEGATIVE_INFINITY
+
+/** Without announcements: a value is looked up again after the bound. */
+export function timedChanges(bound: number): Changes {
+  return {
+    bound,
+    mark: (now) => now,
+    isFresh: (mark, now) => now - mark < bound * 1000,
+    subscribe: () => {},
+  }
+}

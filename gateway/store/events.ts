@@ -1,0 +1,9 @@
+/** What a store reports about its own work, for metrics and logs. */
+export interface StoreEvents {
+  /** Called after every call. @param seconds until the answer */
+  readonly onCall?: (operation: string, seconds: number, isGood: boolean) => void
+  /** False after a call that the store could not carry out; true after a write that is durable. */
+  readonly onWritable?: (isWritable: boolean) => void
+  /** Something was lost or failed outside a call. */
+  readonly onFault?: (error: Error) => void
+}

@@ -1,0 +1,176 @@
+/**
+ * Connections to the database: a bounded pool that follows the primary among several hosts. A connection that failed in any way
+ * but a refused statement is dropped. Nothing is kept in a session, so that a pooler in transaction mode can stand between.
+ */
+import { isIP } from 'node:net'
+import type { PeerCertificate } from 'node:tls'
+import { Client, Pool, types, type ClientBase, type ClientConfig, type CustomTypesConfig, type PoolClient } from 'pg'
+import { GatewayError } from '../../errors/errors.ts'
+import { errorCode } from '../../errors/startup-error.ts'
+import { tls } from '../../runtime/node-tls.ts'
+import { tlsFilesOf, type PostgresAddress, type PostgresHost } from './address.ts'
+
+export interface ConnectionLimits {
+  /** Maximum number of connections of this process. */
+  readonly pool: number
+  /** Milliseconds. */
+  readonly connectTimeout: number
+  readonly statementTimeout: number
+  readonly lockTimeout: number
+  /** A pooler refuses settings in the start of a session, and would carry them to other users. */
+  readonly isPooled: boolean
+}
+
+export type Connection = ClientBase
+
+export interface Connections {
+  /** Runs on one connection. Rejects with the error of the work, or with that of the connection. */
+  use<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result>
+  /** A connection of its own, outside the pool; the caller ends it. */
+  dedicated(): Promise<Client>
+  close(): Promise<void>
+}
+
+/** SQLSTATE of a statement that wrote on a host that is not the primary any more. */
+const READ_ONLY = '25006'
+
+const TYPES: CustomTypesConfig = {
+  getTypeParser: (id: Parameters<typeof types.getTypeParser>[0], format?: 'text' | 'binary') =>
+    id === types.builtins.INT8 || id === types.builtins.NUMERIC ? Number : types.getTypeParser(id, format),
+}
+
+export function openConnections(address: PostgresAddress, limits: ConnectionLimits): Connections {
+  let current = 0
+  const files = tlsFilesOf(address)
+  const hostNow = (): PostgresHost => address.hosts[current % address.hosts.length] ?? address.hosts[0]
+  const configOf = ({ host, port }: PostgresHost): ClientConfig => ({
+    host,
+    port,
+    ...(address.user !== null && { user: address.user }),
+    ...(address.password !== null && { password: address.password }),
+    ...(address.database !== null && { database: address.database }),
+    ...(address.options !== null && { options: address.options }),
+    ssl: address.sslMode === 'disable' ? false : { ...files, ...verificationOf(address, host) },
+    connectionTimeoutMillis: limits.connectTimeout,
+    // The client's own limit comes later than the server's: it is for a network that swallows packets.
+    query_timeout: limits.statementTimeout + limits.connectTimeout,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    types: TYPES,
+    ...(!limits.isPooled && {
+      application_name: 'preflight',
+      statement_timeout: limits.statementTimeout,
+      lock_timeout: limits.lockTimeout,
+      idle_in_transaction_session_timeout: limits.statementTimeout + limits.connectTimeout,
+    }),
+  })
+  class HostClient extends Client {
+    constructor() {
+      super(configOf(hostNow()))
+    }
+  }
+  const pool = new Pool({
+    max: limits.pool,
+    connectionTimeoutMillis: limits.connectTimeout,
+    idleTimeoutMillis: 60_000,
+    allowExitOnIdle: true,
+    Client: HostClient,
+  })
+  // An idle connection that breaks is dropped; the next use opens another one.
+  pool.on('error', () => {})
+
+  /** Tries each host once, from the one that answered last. */
+  const onEachHost = async <Result>(attempt: () => Promise<Result>): Promise<Result> => {
+    let first: unknown
+    for (let tried = 0; tried < address.hosts.length; tried += 1) {
+      const at = current
+      try {
+        return await attempt()
+      } catch (error) {
+        first ??= error
+        // Another caller may have moved on already.
+        if (current === at) current += 1
+      }
+    }
+    throw first
+  }
+  const verified = new WeakSet<Connection>()
+  const connectToPrimary = async (): Promise<PoolClient> => {
+    const connection = await pool.connect()
+    if (verified.has(connection)) return connection
+    try {
+      await requirePrimary(connection)
+      verified.add(connection)
+      return connection
+    } catch (error) {
+      connection.release(true)
+      throw error
+    }
+  }
+  return {
+    async use(work) {
+      const connection = await onEachHost(connectToPrimary)
+      let isBroken = true
+      try {
+        const result = await work(connection)
+        isBroken = false
+        return result
+      } catch (error) {
+        isBroken = !isRefusedStatement(error)
+        if (errorCode(error) === READ_ONLY) current += 1
+        throw error
+      } finally {
+        connection.release(isBroken)
+      }
+    },
+    dedicated: () =>
+      onEachHost(async () => {
+        const client = new Client({ ...configOf(hostNow()), query_timeout: limits.connectTimeout })
+        // Without a listener an error on an idle connection ends the process.
+        client.on('error', () => {})
+        try {
+          await client.connect()
+          await requirePrimary(client)
+          return client
+        } catch (error) {
+          await client.end().catch(() => {})
+          throw error
+        }
+      }),
+    close: () => pool.end(),
+  }
+}
+
+async function requirePrimary(client: Connection): Promise<void> {
+  const { rows } = await client.query<{ readonly transaction_read_only: string }>('SHOW transaction_read_only')
+  if (rows[0]?.transaction_read_only !== 'off')
+    throw Object.assign(new Error('the host is read-only'), { code: READ_ONLY })
+}
+
+/** How libpq's modes verify: `require` encrypts only, `verify-ca` checks who signed, `verify-full` also the name. */
+function verificationOf({ sslMode }: PostgresAddress, host: string) {
+  if (sslMode === 'require') return { rejectUnauthorized: false }
+  if (sslMode === 'verify-ca') return { rejectUnauthorized: true, checkServerIdentity: () => undefined }
+  const check = (_: string, certificate: PeerCertificate) => tls().checkServerIdentity(host, certificate)
+  return { rejectUnauthorized: true, checkServerIdentity: check, ...(isIP(host) === 0 && { servername: host }) }
+}
+
+/** The server answered: the connection is in order. Class 08 and 57P are ends of the connection, 25006 is not the primary. */
+function isRefusedStatement(error: unknown): boolean {
+  const code = errorCode(error)
+  return code !== null && /^[0-9A-Z]{5}$/.test(code) && !/^(?:08|57P|25006)/.test(code)
+}
+
+/** Class 23 of SQLSTATE: the row violates a constraint. */
+export function isConstraint(error: unknown): boolean {
+  return errorCode(error)?.startsWith('23') === true
+}
+
+/** Deadlock, serialization failure or a lock that took too long: all was rolled back, and another run may succeed. */
+export function isTransient(error: unknown): boolean {
+  return ['40001', '40P01', '25006'].includes(errorCode(error) ?? '')
+}
+
+export function unavailable(cause: unknown): GatewayError {
+  return new GatewayError('STORE_UNAVAILABLE', undefined, { cause })
+}

@@ -1,0 +1,63 @@
+/**
+ * Brings the schema of a database to the version of this program. Many gateways may start together: one of them migrates, the
+ * others wait for it. A newer schema is refused: an older program would not write what the newer one relies on.
+ */
+import type { Connection } from './connections.ts'
+import { MIGRATIONS } from './migrations.ts'
+
+/** Any number that no other program takes an advisory lock on: `preflight` in ASCII, cut to 63 bits. */
+const LOCK = '8102655286468409449'
+
+/** Months that have a partition in advance. */
+const MONTHS_AHEAD = 2
+
+export class NewerSchemaError extends Error {
+  constructor(version: number) {
+    super(`it has the schema ${version}, and this program knows ${MIGRATIONS.length}`)
+    this.name = 'NewerSchemaError'
+  }
+}
+
+/** @param now milliseconds since the epoch */
+export async function migrate(connection: Connection, now: number, migrations = MIGRATIONS): Promise<void> {
+  const version = await versionOf(connection)
+  if (version > migrations.length) throw new NewerSchemaError(version)
+  if (version < migrations.length) await inLock(connection, () => migrateFrom(connection, migrations))
+  await inLock(connection, () => connection.query('SELECT preflight_make_partitions($1, $2)', [now, MONTHS_AHEAD]))
+}
+
+async function migrateFrom(connection: Connection, migrations: readonly string[]): Promise<void> {
+  // Another gateway may have done it while this one waited for the lock.
+  const version = await versionOf(connection)
+  if (version > migrations.length) throw new NewerSchemaError(version)
+  await connection.query('CREATE TABLE IF NOT EXISTS preflight_schema (version integer NOT NULL)')
+  for (const migration of migrations.slice(version)) await connection.query(migration)
+  await connection.query('DELETE FROM preflight_schema')
+  await connection.query('INSERT INTO preflight_schema (version) VALUES ($1)', [migrations.length])
+}
+
+/** The lock ends with the transaction, whatever happens to the connection. */
+async function inLock(connection: Connection, work: () => Promise<unknown>): Promise<void> {
+  await connection.query('BEGIN')
+  try {
+    // Waiting for another gateway's migration is no fault.
+    await connection.query('SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0')
+    await connection.query(`SELECT pg_advisory_xact_lock(${LOCK})`)
+    await work()
+    await connection.query('COMMIT')
+  } catch (error) {
+    await connection.query('ROLLBACK').catch(() => {})
+    throw error
+  }
+}
+
+/** 0: the store was never opened in this database. */
+async function versionOf(connection: Connection): Promise<number> {
+  // Not to_regclass: inside a transaction it may answer from before the lock was given.
+  const { rows: tables } = await connection.query(
+    "SELECT 1 FROM pg_catalog.pg_class c WHERE c.relname = 'preflight_schema' AND pg_catalog.pg_table_is_visible(c.oid)",
+  )
+  if (tables.length === 0) return 0
+  const { rows } = await connection.query<{ readonly version: number }>('SELECT version FROM preflight_schema')
+  return rows[0]?.version ?? 0
+}

@@ -1,0 +1,248 @@
+/**
+ * The store that several gateways share: PostgreSQL behind the store interface. Each operation is one transaction; decisions and
+ * call records of many callers are one statement, which is one round trip and one commit.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import { GatewayError } from '../../errors/errors.ts'
+import { messageOf, StartupError } from '../../errors/startup-error.ts'
+import type { InterceptionRow } from '../calls.ts'
+import { timedChanges } from '../changes.ts'
+import type { DecisionRow } from '../decisions.ts'
+import type { StoreEvents } from '../events.ts'
+import { callColumns } from '../sql/calls.ts'
+import { decisionColumns } from '../sql/decisions.ts'
+import { joinLedger } from '../sql/journal.ts'
+import type { NamedOperation } from '../sql/operation.ts'
+import { OPERATION_BY_NAME, tablesOver } from '../sql/operations.ts'
+import { storeOf } from '../sql/store.ts'
+import type { Store } from '../store.ts'
+import { addressWords, readPostgresUrl, type PostgresAddress } from './address.ts'
+import {
+  isConstraint,
+  isTransient,
+  openConnections,
+  unavailable,
+  type Connection,
+  type ConnectionLimits,
+  type Connections,
+} from './connections.ts'
+import { groupCommit } from './group-commit.ts'
+import { startListener } from './listener.ts'
+import { migrate } from './migrate.ts'
+import { openingFault } from './opening-fault.ts'
+import { statementsOn, storableJson } from './statements.ts'
+
+export interface PostgresStoreOptions extends StoreEvents, Omit<ConnectionLimits, 'isPooled'> {
+  readonly url: string
+  /** Straight to the database, for announcements, where `url` leads to a pooler. */
+  readonly listenUrl: string | null
+  /** Id of the chain of this gateway. */
+  readonly writer: string
+  readonly calls: 'batched' | 'durable'
+  readonly flushMilliseconds: number
+  /** Seconds after which a change is in force in every gateway. */
+  readonly bound: number
+  /** Whether it shall hear of changes; a command does its work and ends. */
+  readonly listens: boolean
+  /** Called when announcements of changes stop or begin to arrive. */
+  readonly onLive?: (isLive: boolean, error?: unknown) => void
+}
+
+/** Decisions in one statement. */
+const GROUP_LIMIT = 200
+const ATTEMPTS = 5
+
+/** Throws a StartupError that names the fault of the database and its remedy. */
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
+  const address = addressOf(options.url, 'store.url')
+  const direct = options.listenUrl === null ? address : addressOf(options.listenUrl, 'store.listen_url')
+  const description = addressWords(address)
+  const isPooled = options.listenUrl !== null
+  let connections: Connections
+  let directly: Connections
+  try {
+    connections = openConnections(address, { ...options, isPooled })
+    directly = isPooled ? openConnections(direct, { ...options, pool: 1, isPooled: false }) : connections
+  } catch (error) {
+    throw new StartupError(openingFault(description, error), { cause: error })
+  }
+  const close = async (): Promise<void> => {
+    await Promise.all([connections.close(), ...(isPooled ? [directly.close()] : [])])
+  }
+  try {
+    await directly.use((connection) => migrate(connection, Date.now()))
+    await withRetries(() => connections.use((connection) => openOwnChain(connection, options.writer)))
+  } catch (error) {
+    await close()
+    throw new StartupError(openingFault(description, error), { cause: error })
+  }
+  const { bound, onLive = () => {} } = options
+  const listener = options.listens ? startListener({ connections: directly, bound, onLive }) : null
+  const run = runnerOf(connections, options, isPooled)
+  const carry = async (name: string, values: readonly unknown[]): Promise<unknown> => {
+    const started = performance.now()
+    let isGood = false
+    try {
+      const value = await run(name, values)
+      isGood = true
+      if (OPERATION_BY_NAME.get(name)?.kind !== 'read') options.onWritable?.(true)
+      return value
+    } catch (error) {
+      throw failureOf(error, options)
+    } finally {
+      options.onCall?.(name, (performance.now() - started) / 1000, isGood)
+    }
+  }
+  return storeOf(tablesOver(carry), {
+    description,
+    calls: options.calls,
+    flushMilliseconds: options.flushMilliseconds,
+    changes: listener ?? timedChanges(0),
+    onFault: options.onFault,
+    close: async () => {
+      await listener?.close()
+      await close()
+    },
+  })
+}
+
+function addressOf(url: string, setting: string): PostgresAddress {
+  const read = readPostgresUrl(url)
+  if (!read.ok) throw new StartupError(`${setting} cannot be used: ${read.problem}; ${read.fix}.`)
+  return read.address
+}
+
+/** Opens the chain of this gateway, unless it is there. */
+async function openOwnChain(connection: Connection, writer: string): Promise<void> {
+  const sql = statementsOn(connection, writer)
+  if ((await sql.get('SELECT 1 AS n FROM ledger_chains WHERE chain = ?', writer)) !== undefined) return
+  await transaction(connection, 'BEGIN', () => joinLedger(sql, writer, Date.now()))
+}
+
+type Run = (name: string, values: readonly unknown[]) => Promise<unknown>
+type HotOperation = (...values: never[]) => Promise<unknown>
+
+function runnerOf(connections: Connections, options: PostgresStoreOptions, isPooled: boolean): Run {
+  const { writer, statementTimeout, lockTimeout } = options
+  // A pooler would carry the settings of a session to other users, so each transaction has its own.
+  const begin = isPooled
+    ? `BEGIN; SET LOCAL statement_timeout = ${statementTimeout}; SET LOCAL lock_timeout = ${lockTimeout}`
+    : 'BEGIN'
+  const hot = hotOperations(connections, writer)
+  const runOne = (
+    { kind, run }: NamedOperation,
+    values: readonly never[],
+    connection: Connection,
+  ): Promise<unknown> => {
+    const work = () => run(statementsOn(connection, writer), ...values)
+    if (kind === 'write') return transaction(connection, begin, work)
+    if (kind === 'snapshot')
+      return transaction(
+        connection,
+        'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0',
+        work,
+      )
+    return work()
+  }
+  return (name, values) => {
+    const given: readonly never[] = untyped(values)
+    const quick = hot.get(name)
+    if (quick !== undefined) return quick(...given)
+    const operation = OPERATION_BY_NAME.get(name)
+    if (operation === undefined) throw new TypeError(`unknown operation ${name}`)
+    return withRetries(() => connections.use((connection) => runOne(operation, given, connection)))
+  }
+}
+
+/** Whoever called by name knows the types of the values (sql/operations.ts). */
+function untyped(values: readonly unknown[]): readonly never[] {
+  const copy: never[] = []
+  return Object.assign(copy, values)
+}
+
+/** Operations with a function of their own in the database. */
+function hotOperations(connections: Connections, writer: string): ReadonlyMap<string, HotOperation> {
+  const ask = <Row extends object>(text: string, values: readonly (string | number)[]): Promise<readonly Row[]> =>
+    withRetries(() =>
+      connections.use(async (connection) => (await connection.query<Row>(text, [writer, ...values])).rows),
+    )
+  const decide = groupCommit(async (rows: readonly DecisionRow[]): Promise<readonly boolean[]> => {
+    const answers = await ask<{ readonly place: number; readonly is_added: boolean }>(
+      'SELECT place, is_added FROM preflight_record_decisions($1, $2)',
+      [storableJson(rows.map((row, n) => ({ n, ...decisionColumns(row), audience: audienceOf(row) })))],
+    )
+    const added = new Set(answers.filter(({ is_added }) => is_added).map(({ place }) => place))
+    return rows.map((_, place) => added.has(place))
+  }, GROUP_LIMIT)
+  const recordCalls = groupCommit(async (lists: readonly string[]): Promise<readonly true[]> => {
+    const rows = lists.flatMap((json): readonly InterceptionRow[] => JSON.parse(json))
+    await ask('SELECT preflight_record_calls($1, $2)', [storableJson(rows.map(callColumns))])
+    return lists.map(() => true)
+  }, GROUP_LIMIT)
+  return new Map<string, HotOperation>([
+    [
+      'decisions.record',
+      async (row: DecisionRow) => {
+        if (!(await decide(row)))
+          throw Object.assign(new Error(`the decision ${row.decisionId} is there`), { code: '23505' })
+      },
+    ],
+    [
+      'calls.write',
+      async (json: string) => {
+        await recordCalls(json)
+      },
+    ],
+    [
+      'receipts.consume',
+      async (decisionId: string, at: number) => {
+        const [row] = await ask<{ readonly done: boolean }>('SELECT preflight_consume($1, $2, $3) AS done', [
+          decisionId,
+          at,
+        ])
+        return row?.done === true
+      },
+    ],
+  ])
+}
+
+/** The audience of the decision, as in its envelope. */
+function audienceOf({ envelope }: DecisionRow): string | null {
+  const { audience }: { readonly audience?: unknown } = JSON.parse(envelope)
+  return typeof audience === 'string' ? audience : null
+}
+
+async function transaction<Result>(
+  connection: Connection,
+  begin: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  await connection.query(begin)
+  try {
+    const result = await work()
+    await connection.query('COMMIT')
+    return result
+  } catch (error) {
+    await connection.query('ROLLBACK').catch(() => {})
+    throw error
+  }
+}
+
+/** Runs again what the database rolled back for the sake of another transaction. */
+async function withRetries<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work()
+    } catch (error) {
+      if (attempt === ATTEMPTS || !isTransient(error)) throw error
+      await pause(Math.random() * 10 * 2 ** attempt)
+    }
+  }
+}
+
+function failureOf(error: unknown, events: StoreEvents): Error {
+  if (error instanceof GatewayError) return error
+  if (isConstraint(error)) return new Error(`the store refused the row: ${messageOf(error)}`, { cause: error })
+  events.onWritable?.(false)
+  return unavailable(error)
+}

@@ -1,0 +1,62 @@
+/** The kinds of store that tests run over: a file, and a real PostgreSQL server. Each opening is an empty store. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openPostgresStore, type PostgresStoreOptions } from '../../gateway/store/postgres/store.ts'
+import { newChain } from '../../gateway/store/sql/journal.ts'
+import { openSqliteStore } from '../../gateway/store/sqlite/store.ts'
+import type { Store } from '../../gateway/store/store.ts'
+import { postgresMissing, startPostgres } from './postgres-server.ts'
+
+interface Stores {
+  open(): Promise<Store>
+  stop(): Promise<void>
+}
+
+interface StoreKind {
+  readonly name: string
+  /** Why it cannot be tested here; false: it can. */
+  readonly missing: () => string | false
+  start(): Stores
+}
+
+export const STORE_KINDS: readonly StoreKind[] = [
+  { name: 'SQLite', missing: () => false, start: sqliteStores },
+  { name: 'PostgreSQL', missing: postgresMissing, start: postgresStores },
+]
+
+function sqliteStores(): Stores {
+  const directory = mkdtempSync(join(tmpdir(), 'preflight-store-'))
+  let files = 0
+  return {
+    open: () =>
+      openSqliteStore({ file: join(directory, `ledger-${(files += 1)}.db`), calls: 'durable', flushMilliseconds: 5 }),
+    stop: () => Promise.resolve(rmSync(directory, { recursive: true, force: true })),
+  }
+}
+
+function postgresStores(): Stores {
+  const server = startPostgres()
+  return {
+    open: async () => openPostgresStore(postgresOptions(await (await server).database())),
+    stop: async () => (await server).stop(),
+  }
+}
+
+/** Each opening is another gateway on the same database. */
+export function postgresOptions(url: string, overrides: Partial<PostgresStoreOptions> = {}): PostgresStoreOptions {
+  return {
+    url,
+    listenUrl: null,
+    writer: newChain(),
+    calls: 'durable',
+    flushMilliseconds: 5,
+    pool: 5,
+    connectTimeout: 5000,
+    statementTimeout: 10_000,
+    lockTimeout: 5000,
+    bound: 1,
+    listens: false,
+    ...overrides,
+  }
+}

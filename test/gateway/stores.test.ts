@@ -1,0 +1,321 @@
+/** What every store does alike: the same tests over SQLite and PostgreSQL. */
+import assert from 'node:assert/strict'
+import { after, suite, test, type TestContext } from 'node:test'
+import { apiKeyRow, mintApiKey } from '../../gateway/callers/api-keys.ts'
+import type { ObservedUse } from '../../gateway/store/uses.ts'
+import type { Store } from '../../gateway/store/store.ts'
+import type { MonitoringWindowRow } from '../../gateway/store/windows.ts'
+import { approvalOpening, breakGlassRow } from '../fakes/aggregate-rows.ts'
+import { decisionRow } from '../fakes/decision-row.ts'
+import { interception } from '../fakes/interception.ts'
+import { STORE_KINDS } from '../fakes/stores.ts'
+
+for (const kind of STORE_KINDS) {
+  suite(`a store in ${kind.name}`, { skip: kind.missing() }, () => {
+    const stores = kind.start()
+    after(() => stores.stop())
+    const open = async (t: TestContext): Promise<Store> => {
+      const store = await stores.open()
+      t.after(() => store.close())
+      return store
+    }
+
+    test('a decision is found again by id, fingerprint and idempotency key, and only by its tenant', async (t) => {
+      const store = await open(t)
+      const row = decisionRow({ idempotency: { key: 'k', bodyDigest: 'sha256:0' }, response: '{}' })
+      await store.decisions.record(row)
+      const stored = await store.decisions.byId('local', 'dec_1')
+      assert.equal(stored?.sequence, 1)
+      assert.equal(stored.receiptState, 'current')
+      assert.deepEqual({ ...stored, ...row }, stored)
+      assert.equal((await store.decisions.byFingerprint('local', row.fingerprint))?.decisionId, 'dec_1')
+      assert.equal((await store.decisions.byIdempotencyKey('local', 'k', 1_000))?.decisionId, 'dec_1')
+      assert.equal(await store.decisions.byIdempotencyKey('local', 'k', 1_001), null)
+      assert.equal(await store.decisions.byId('other', 'dec_1'), null)
+      assert.equal(await store.decisions.byFingerprint('other', row.fingerprint), null)
+    })
+
+    test('a newer decision supersedes the older one of the same tenant and key, and no other', async (t) => {
+      const store = await open(t)
+      await store.decisions.record(decisionRow({ decisionId: 'old', supersessionKey: 'place' }))
+      await store.decisions.record(decisionRow({ decisionId: 'elsewhere', supersessionKey: 'another place' }))
+      await store.decisions.record(decisionRow({ decisionId: 'foreign', supersessionKey: 'place', tenant: 'other' }))
+      await store.decisions.record(decisionRow({ decisionId: 'new', supersessionKey: 'place' }))
+      const states = await Promise.all(['old', 'elsewhere', 'foreign', 'new'].map((id) => store.receipts.state(id)))
+      assert.deepEqual(states, ['superseded', 'current', 'current', 'current'])
+    })
+
+    test('a receipt is consumed by exactly one of many concurrent callers', async (t) => {
+      const store = await open(t)
+      await store.decisions.record(decisionRow())
+      const answers = await Promise.all(Array.from({ length: 50 }, () => store.receipts.consume('dec_1', 1_500)))
+      assert.equal(answers.filter(Boolean).length, 1)
+      assert.equal(await store.receipts.state('dec_1'), 'consumed')
+      assert.equal(await store.receipts.consume('never issued', 1_500), false)
+    })
+
+    test('a revoked receipt cannot be consumed any more, and revoking speaks before consuming', async (t) => {
+      const store = await open(t)
+      await store.decisions.record(decisionRow({ decisionId: 'a' }))
+      await store.decisions.record(decisionRow({ decisionId: 'b' }))
+      assert.equal(await store.receipts.revoke('local', 'a', 'leaked', 'v:1', 1_100), true)
+      assert.equal(await store.receipts.consume('a', 1_200), false)
+      assert.equal(await store.receipts.consume('b', 1_200), true)
+      assert.equal(await store.receipts.revoke('local', 'b', 'leaked', 'v:1', 1_300), true)
+      assert.equal(await store.receipts.revoke('local', 'b', 'again', 'v:1', 1_400), true)
+      assert.equal(await store.receipts.state('b'), 'revoked')
+      assert.equal(await store.receipts.revoke('other', 'a', 'not mine', 'v:2', 1_400), false)
+      assert.equal(await store.receipts.state('never issued'), null)
+    })
+
+    test('the ledger answers newest first, filtered, in pages', async (t) => {
+      const store = await open(t)
+      for (let n = 1; n <= 5; n += 1)
+        await store.decisions.record(
+          decisionRow({ decisionId: `dec_${n}`, evaluatedAt: n, operation: n % 2 === 0 ? 'deploy' : 'merge' }),
+        )
+      const ids = async (filter: object): Promise<readonly string[]> =>
+        (await store.decisions.list({ tenant: 'local', limit: 10, ...filter })).map(({ decisionId }) => decisionId)
+      assert.deepEqual(await ids({ limit: 2 }), ['dec_5', 'dec_4'])
+      assert.deepEqual(await ids({ limit: 2, before: 4 }), ['dec_3', 'dec_2'])
+      assert.deepEqual(await ids({ operation: 'deploy' }), ['dec_4', 'dec_2'])
+      assert.deepEqual(await ids({ from: 2, to: 4 }), ['dec_3', 'dec_2'])
+      assert.deepEqual(await ids({ tenant: 'other' }), [])
+    })
+
+    test('one row that breaks a constraint fails alone, in whatever transaction it was put', async (t) => {
+      const store = await open(t)
+      const results = await Promise.allSettled([
+        store.decisions.record(decisionRow({ decisionId: 'a' })),
+        store.decisions.record(decisionRow({ decisionId: 'a' })),
+        store.decisions.record(decisionRow({ decisionId: 'b' })),
+      ])
+      assert.deepEqual(
+        results.map(({ status }) => status),
+        ['fulfilled', 'rejected', 'fulfilled'],
+      )
+      assert.equal((await store.decisions.byId('local', 'b'))?.sequence, 2)
+      assert.equal(await store.ledger.verifyChain(), null)
+    })
+
+    test('calls are read newest first by tenant, route, effect and time, with where they depart from the contract', async (t) => {
+      const store = await open(t)
+      const violations = [{ where: 'body#/id', message: 'must be integer' }]
+      await store.calls.record(interception('c1'))
+      await store.calls.record(interception('c2', { tenant: 'other', at: 2 }))
+      await store.calls.record(interception('c3', { effect: 'drifted', violations, decisionId: 'd', at: 3 }))
+      await store.calls.record(interception('c4', { effect: 'refused', violations, route: 'pets', at: 4 }))
+      const ids = async (filter: object): Promise<readonly string[]> =>
+        (await store.calls.list({ tenant: 'local', limit: 10, ...filter })).rows.map(
+          ({ correlationId }) => correlationId,
+        )
+      assert.deepEqual(await ids({}), ['c4', 'c3', 'c1'])
+      assert.deepEqual(await ids({ tenant: 'other' }), ['c2'])
+      assert.deepEqual(await ids({ route: 'shop' }), ['c3', 'c1'])
+      assert.deepEqual(await ids({ effect: 'drifted' }), ['c3'])
+      assert.deepEqual(await ids({ effect: 'forwarded' }), ['c1'])
+      assert.deepEqual(await ids({ correlationId: 'c3' }), ['c3'])
+      assert.deepEqual(await ids({ from: 3, to: 4 }), ['c3'])
+      const drifted = interception('c3', { effect: 'drifted', violations, decisionId: 'd', at: 3 })
+      assert.deepEqual((await store.calls.list({ tenant: 'local', effect: 'drifted', limit: 1 })).rows, [
+        { sequence: 3, ...drifted },
+      ])
+      const first = await store.calls.list({ tenant: 'local', limit: 2 })
+      assert.equal(first.next, 3)
+      assert.deepEqual(await store.calls.list({ tenant: 'nobody', limit: 2 }), { rows: [], next: null })
+      assert.deepEqual(await ids({ before: 3 }), ['c1'])
+    })
+
+    test('baselines are kept whole and replaced by route and artifact', async (t) => {
+      const store = await open(t)
+      const row = {
+        route: 'shop',
+        artifactId: 'tools',
+        type: 'mcp_manifest',
+        content: '{"tools":[]}',
+        digest: 'sha256:1',
+        source: 'first_use',
+        setBy: 'route',
+        setAt: 1,
+      } as const
+      await store.baselines.set(row)
+      await store.baselines.set({ ...row, content: '{}', source: 'promotion' })
+      assert.deepEqual(await store.baselines.byRoute('shop', 'tools'), { ...row, content: '{}', source: 'promotion' })
+      assert.equal((await store.baselines.list()).length, 1)
+      assert.equal(await store.baselines.byRoute('shop', 'none'), null)
+    })
+
+    test('a monitoring window closes once, whoever shares its correlation id', async (t) => {
+      const store = await open(t)
+      const window: MonitoringWindowRow = {
+        windowId: 'w1',
+        correlationId: 'c',
+        decisionId: 'd',
+        tenant: 'local',
+        route: null,
+        observer: 'caller',
+        openedAt: 1,
+        closedAt: null,
+        outcome: null,
+      }
+      const other: MonitoringWindowRow = { ...window, windowId: 'w2', observer: 'gateway', openedAt: 2 }
+      await store.windows.open(other)
+      await store.windows.open(window)
+      assert.deepEqual(await store.windows.listOpen(), [window, other])
+      assert.equal(await store.windows.close('w1', 'SUCCEEDED', 2), true)
+      assert.equal(await store.windows.close('w1', 'FAILED', 3), false)
+      assert.deepEqual(await store.windows.listOpen(), [other])
+    })
+
+    test('API keys are found by hash, and revoked once', async (t) => {
+      const store = await open(t)
+      const key = apiKeyRow({ key: mintApiKey(), name: 'ci', role: 'agent', at: 1 })
+      await store.apiKeys.create(key)
+      assert.deepEqual(await store.apiKeys.byHash(key.hash), key)
+      assert.equal(await store.apiKeys.revoke(key.hash, 5), true)
+      assert.equal(await store.apiKeys.revoke(key.hash, 9), true)
+      assert.equal((await store.apiKeys.byHash(key.hash))?.revokedAt, 5)
+      assert.equal(await store.apiKeys.revoke('unknown', 5), false)
+    })
+
+    test('uses are counted up to the limit of the month, and not past it under concurrency', async (t) => {
+      const store = await open(t)
+      const counts = await Promise.all(Array.from({ length: 20 }, () => store.quotas.count('local', '2026-01', 5)))
+      assert.deepEqual(
+        counts.filter((count) => count !== null),
+        [1, 2, 3, 4, 5],
+      )
+      assert.equal(await store.quotas.used('local', '2026-01'), 5)
+      assert.equal(await store.quotas.used('local', '2026-02'), 0)
+      assert.equal(await store.quotas.count('local', '2026-02', 5), 1)
+      assert.equal(await store.quotas.count('other', '2026-01', 0), null)
+      assert.equal(await store.quotas.count('local', '2026-03', Number.POSITIVE_INFINITY), 1)
+    })
+
+    test('a request for approval is joined while it is pending, and decided by exactly one of many', async (t) => {
+      const store = await open(t)
+      const opened = await store.approvals.open(approvalOpening({ requester: 'v:1' }))
+      const joined = await store.approvals.open(approvalOpening({ approvalId: 'apr_2', requester: 'v:2' }))
+      assert.equal(joined.approvalId, opened.approvalId)
+      assert.deepEqual([...joined.requesters].sort(), ['v:1', 'v:2'])
+      const word = { tenant: 'local', approvalId: 'apr_1', state: 'granted', groups: [], comment: '' } as const
+      const request = { ...word, at: 10, validUntil: 50, isFourEyes: true }
+      assert.equal(await store.approvals.decide({ ...request, by: 'v:2' }), 'own')
+      assert.equal(await store.approvals.decide({ ...request, by: 'v:9', tenant: 'other' }), 'missing')
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, n) => store.approvals.decide({ ...request, by: `v:1${n}` })),
+      )
+      assert.equal(answers.filter((answer) => answer === 'settled').length, 1)
+      assert.equal(answers.filter((answer) => answer === 'conflict').length, 19)
+      assert.equal((await store.approvals.byId('local', 'apr_1'))?.result?.state, 'granted')
+      const states = async (now: number) => [
+        (await store.approvals.list({ tenant: 'local', state: 'granted', limit: 5, now })).length,
+        (await store.approvals.list({ tenant: 'local', state: 'pending', limit: 5, now })).length,
+      ]
+      assert.deepEqual(await states(20), [1, 0])
+      // The grant has ended: the same change asks again.
+      const again = await store.approvals.open(approvalOpening({ approvalId: 'apr_3', openedAt: 60, expiresAt: 90 }))
+      assert.equal(again.approvalId, 'apr_3')
+      assert.deepEqual(await states(60), [1, 1])
+      assert.equal((await store.approvals.byId('local', 'apr_1'))?.endedAt, 60)
+      assert.deepEqual((await store.ledger.inspect()).faults, [])
+    })
+
+    test('groups of approvers are asked for, and a denial stands until its end', async (t) => {
+      const store = await open(t)
+      await store.approvals.open(approvalOpening({ approvers: [['payments'], ['security', 'platform']] }))
+      const request = { tenant: 'local', approvalId: 'apr_1', comment: 'no', at: 10, isFourEyes: false } as const
+      const granted = { ...request, state: 'granted', by: 'v:1', validUntil: 20 } as const
+      assert.equal(await store.approvals.decide({ ...granted, groups: ['payments'] }), 'group')
+      assert.equal(
+        await store.approvals.decide({ ...request, state: 'denied', by: 'v:1', groups: [], validUntil: null }),
+        'settled',
+      )
+      const joined = await store.approvals.open(approvalOpening({ approvalId: 'apr_2', openedAt: 20 }))
+      assert.equal(joined.result?.state, 'denied')
+    })
+
+    test('an exception counts its calls until it is closed or over', async (t) => {
+      const store = await open(t)
+      await store.breakGlass.open(breakGlassRow({ id: 'a', expiresAt: 100 }))
+      await store.breakGlass.open(breakGlassRow({ id: 'b', expiresAt: 50 }))
+      const uses = await Promise.all(Array.from({ length: 5 }, () => store.breakGlass.use('pets', 10)))
+      assert.deepEqual(
+        uses.map((row) => row?.calls ?? 0).sort((a, b) => a - b),
+        [1, 2, 3, 4, 5],
+      )
+      assert.equal(await store.breakGlass.use('other', 10), null)
+      assert.equal((await store.breakGlass.list({ openAt: 60, limit: 5 })).length, 1)
+      assert.equal((await store.breakGlass.close('a', 'v:1', 70))?.closedBy, 'v:1')
+      assert.equal((await store.breakGlass.close('b', 'v:1', 70))?.endedAt, 70)
+      assert.equal(await store.breakGlass.close('none', 'v:1', 70), null)
+      // Setting the clock back brings nothing back.
+      assert.equal(await store.breakGlass.use('pets', 10), null)
+      assert.deepEqual((await store.ledger.inspect()).faults, [])
+    })
+
+    test('a binding is found in any letter case of its repository, and keeps its first spelling', async (t) => {
+      const store = await open(t)
+      const row = { tenant: 'acme', platform: 'scm_a', repository: 'Acme/Shop', provenAt: 1, provenBy: 'v:1' } as const
+      await store.bindings.record(row)
+      await store.bindings.record({ ...row, repository: 'acme/shop', provenAt: 2 })
+      assert.deepEqual(await store.bindings.list('acme'), [{ ...row, provenAt: 2 }])
+      const challenge = { ...row, challengeId: 'c1', marker: 'm', createdAt: 5, expiresAt: 10 }
+      await store.bindings.openChallenge(challenge)
+      assert.equal((await store.bindings.challenge('acme', 'c1'))?.marker, 'm')
+      assert.equal(await store.bindings.challenge('other', 'c1'), null)
+      assert.deepEqual((await store.ledger.inspect()).faults, [])
+    })
+
+    test('candidates keep their first sight, and are announced by one of many', async (t) => {
+      const store = await open(t)
+      const row = { route: 'pets', type: 'openapi', content: '{}', digest: 'sha256:1', seenAt: 5 }
+      await store.baselines.setCandidate(row)
+      await store.baselines.setCandidate({ ...row, seenAt: 9 })
+      assert.deepEqual(await store.baselines.candidates(), [row])
+      await store.baselines.setCandidate({ ...row, digest: 'sha256:2', seenAt: 9 })
+      assert.equal((await store.baselines.candidate('pets'))?.seenAt, 9)
+      const announced = await Promise.all(
+        Array.from({ length: 10 }, () => store.baselines.announceCandidate('pets', 'sha256:2', 9)),
+      )
+      assert.equal(announced.filter(Boolean).length, 1)
+      await store.baselines.dropCandidate('pets')
+      assert.equal(await store.baselines.candidate('pets'), null)
+    })
+
+    test('inputs are kept once each, within their bound', async (t) => {
+      const store = await open(t)
+      const input = { decisionId: 'd', input: '{"a":1}', digests: ['x', 'y'], at: 1 }
+      assert.deepEqual(await store.inputs.keep(input), ['x', 'y'])
+      await store.inputs.keepContent({ digest: 'x', packed: new Uint8Array([1, 2, 3]) }, 1, 5)
+      assert.deepEqual(await store.inputs.keep({ ...input, at: 2 }), ['y'])
+      assert.deepEqual([...((await store.inputs.content('x')) ?? [])], [1, 2, 3])
+      await store.inputs.keepContent({ digest: 'y', packed: new Uint8Array([4, 5, 6]) }, 3, 5)
+      assert.equal(await store.inputs.content('x'), null)
+      assert.equal(await store.inputs.byDecision('d'), '{"a":1}')
+      assert.equal(await store.inputs.byDecision('none'), null)
+    })
+
+    test('observed uses are bounded for each target, and one salt serves all', async (t) => {
+      const store = await open(t)
+      assert.equal(await store.uses.salt('first'), 'first')
+      assert.equal(await store.uses.salt('second'), 'first')
+      await store.uses.record({ uses: [use('a', 5), use('b', 6), use('c', 7)], limit: 2, since: 0 })
+      await store.uses.record({ uses: [use('a', 8)], limit: 2, since: 6 })
+      const known = await store.uses.of(['tools/echo'], 0)
+      assert.deepEqual(known.map(({ consumer }) => consumer).sort(), ['b', 'others'])
+    })
+
+    test('texts that a database cannot hold as they are do not stop a write', async (t) => {
+      const store = await open(t)
+      await store.calls.record(interception('c\0', { action: 'half \ud800 pair' }))
+      await store.decisions.record(decisionRow({ repository: 'a\0b', envelope: '{"x":"\\u0000"}' }))
+      assert.equal((await store.decisions.byId('local', 'dec_1'))?.envelope, '{"x":"\\u0000"}')
+      assert.equal((await store.calls.list({ tenant: 'local', limit: 5 })).rows.length, 1)
+    })
+  })
+}
+
+function use(consumer: string, at: number): ObservedUse {
+  return { route: 'tools', target: 'tools/echo', operation: null, tool: 'echo', consumer, calls: 1, at }
+}
