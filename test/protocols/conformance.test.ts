@@ -1,55 +1,11 @@
 /** What every protocol of the registry owes, whatever it recognises. A protocol joins by its profile, without which the project does not compile. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { ERRORS } from '../../gateway/errors/errors.ts'
 import { at } from '../json.ts'
 import { PROFILES, PROTOCOLS, type ProtocolName, type SampleRequest } from './profiles.ts'
-import { send, startScene, type ReceivedAnswer, type SentRequest } from './protocol-scene.ts'
-
-/** A request with its name, for the report of those that got through. */
-type Named = readonly [name: string, request: SentRequest]
-
-const OVERRIDE_FIELDS = ['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override'] as const
-
-/** The judged request under another method, and another method that stands for the judged one. */
-function* overrides(sample: SampleRequest): Generator<Named> {
-  for (const field of OVERRIDE_FIELDS) {
-    yield [`${field}: GET`, { ...sample, headers: [`${field}: GET`] }]
-    for (const method of ['POST', 'GET', 'OPTIONS', 'HEAD']) {
-      if (method === sample.method) continue
-      yield [`${method} with ${field}`, { ...sample, method, headers: [`${field}: ${sample.method}`] }]
-    }
-  }
-  const form = `_method=${sample.method}`
-  const type = 'application/x-www-form-urlencoded'
-  if (sample.method === 'POST') return
-  yield ['_method in the query', { ...sample, method: 'POST', path: `${sample.path}?${form}` }]
-  yield ['_method in a form', { ...sample, method: 'POST', body: form, type }]
-}
-
-const CODINGS: readonly (readonly [name: string, code: (body: Buffer) => Buffer])[] = [
-  ['gzip', (body) => gzipSync(body)],
-  ['x-gzip', (body) => gzipSync(body)],
-  ['GZIP', (body) => gzipSync(body)],
-  ['deflate', (body) => deflateSync(body)],
-  ['deflate', (body) => deflateRawSync(body)],
-  ['br', (body) => brotliCompressSync(body)],
-  ['zstd', (body) => zstdCompressSync(body)],
-  ['gzip, gzip', (body) => gzipSync(gzipSync(body))],
-  ['identity, gzip', (body) => gzipSync(body)],
-  ['aws-chunked', (body) => body],
-  ['unknown', (body) => body],
-  ['gzip', (body) => body],
-]
-
-function* encodings(sample: SampleRequest): Generator<Named> {
-  const body = Buffer.from(sample.body)
-  for (const [name, code] of CODINGS)
-    yield [`Content-Encoding: ${name}`, { ...sample, bytes: code(body), headers: [`Content-Encoding: ${name}`] }]
-  const chunked = `${body.length.toString(16)}\r\n${sample.body}\r\n0\r\n\r\n`
-  yield ['chunked', { ...sample, bytes: Buffer.from(chunked), headers: ['Transfer-Encoding: chunked'] }]
-}
+import { send, startScene, type ReceivedAnswer } from './protocol-scene.ts'
+import { droppedFields, encodings, overrides, upgrades, type Named } from './variants.ts'
 
 const FOLDS: readonly ((name: string) => string)[] = [
   (name) => name.toUpperCase(),
@@ -122,17 +78,6 @@ function* ambiguousBodies(sample: SampleRequest, decisive: readonly string[]): G
       },
     ]
   }
-}
-
-function* upgrades(sample: SampleRequest): Generator<Named> {
-  for (const wanted of ['websocket', 'SPDY/3.1', 'h2c', 'TLS/1.0', 'unknown'])
-    yield [`Upgrade: ${wanted}`, { ...sample, headers: ['Connection: Upgrade, close', `Upgrade: ${wanted}`] }]
-}
-
-/** Fields that a hop drops (RFC 9110 §7.6.1) may not be what the judgement is based on. */
-function* droppedFields(sample: SampleRequest): Generator<Named> {
-  for (const field of ['Content-Type', 'Content-Encoding', 'Host', 'Authorization', 'Accept'])
-    yield [`Connection: ${field}`, { ...sample, headers: [`Connection: close, ${field}`] }]
 }
 
 /** A JSON body that holds what decides; null: what the protocol judges by is not in a body. */

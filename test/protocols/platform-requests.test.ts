@@ -4,8 +4,16 @@ import { test } from 'node:test'
 import { PLATFORM_REQUESTS } from './platform-requests.ts'
 import { PROTOCOLS } from './profiles.ts'
 import { send, startScene, type SentRequest } from './protocol-scene.ts'
+import { droppedFields, encodings, overrides, pathForms, type Named } from './variants.ts'
 
 const named = ({ method, path, body, type = '' }: SentRequest): string => `${method} ${path} ${type} ${body}`.trim()
+
+function* formsOf(request: SentRequest): Generator<Named> {
+  yield* pathForms(request)
+  yield* droppedFields(request)
+  yield* overrides(request)
+  if (request.body !== '') yield* encodings(request)
+}
 
 for (const protocol of PROTOCOLS) {
   const { judged, ordinary } = PLATFORM_REQUESTS[protocol] ?? { judged: [], ordinary: [] }
@@ -14,6 +22,15 @@ for (const protocol of PROTOCOLS) {
     const scene = await startScene(t, protocol)
     const forwarded: string[] = []
     for (const request of judged) if ((await send(scene, request)).isForwarded) forwarded.push(named(request))
+    assert.deepEqual(forwarded, [])
+  })
+
+  test(`${protocol}: no form of these requests is forwarded`, async (t) => {
+    const scene = await startScene(t, protocol)
+    const forwarded: string[] = []
+    for (const request of judged)
+      for (const [form, variant] of formsOf(request))
+        if ((await send(scene, variant)).isForwarded) forwarded.push(`${form}: ${named(variant)}`)
     assert.deepEqual(forwarded, [])
   })
 

@@ -10,9 +10,17 @@ import { isPush, recognisePush } from './git-push.ts'
 import { fold, singleSegments } from '../../routing/path-reading.ts'
 import { isRead } from '../common/request-line.ts'
 import { mayMutate } from './graphql.ts'
-import { isGraphqlPath } from './request.ts'
-import type { ScmDeps } from './action.ts'
-import { endpointFor, recogniseCall, rowFor, type ScmRow, type ScmTable } from './table.ts'
+import { isGraphqlPath, overridesMethodInBody } from './request.ts'
+import { refused, type ScmDeps } from './action.ts'
+import {
+  endpointFor,
+  mayOverrideInBody,
+  METHOD_STATED_TWICE,
+  recogniseCall,
+  rowFor,
+  type ScmRow,
+  type ScmTable,
+} from './table.ts'
 
 interface ScmPlatform extends Pick<ScmTable, 'dialect' | 'endpoints' | 'locate'> {
   /** As targets begin: `github:owner/name#7`. */
@@ -43,14 +51,18 @@ export function createScmRecogniser(platform: ScmPlatform, deps: ScmDeps): Recog
   return {
     needsBody(head) {
       if (isRead(head.method)) return mayBeGraphql(singleSegments(head.upstreamPath))
-      return isPush(head) ? head.route.scm.push !== 'pass' : isOfInterest(head)
+      if (isPush(head)) return head.route.scm.push !== 'pass'
+      return isOfInterest(head) || mayOverrideInBody(head, tableFor(head, singleSegments(head.upstreamPath)))
     },
     async recognise(call) {
       if (isPush(call)) return recognisePush(call, platform.name)
       const segments = singleSegments(call.upstreamPath)
       const isPlainRead = isRead(call.method) && !(mayBeGraphql(segments) && mayMutate(call))
       const recognise = segments === null || isPlainRead ? null : beside(segments)
-      if (recognise !== null) return recognise(call, deps)
+      if (recognise !== null)
+        return (await overridesMethodInBody(call))
+          ? refused(call, `${call.method} ${call.upstreamPath}`, METHOD_STATED_TWICE)
+          : recognise(call, deps)
       return recogniseCall(call, tableFor(call, segments), deps)
     },
   }

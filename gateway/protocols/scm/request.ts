@@ -29,13 +29,29 @@ export async function parametersOf(call: Call<ScmRoute>): Promise<Parameters> {
   return parameters
 }
 
+export function isForm(type: string | undefined): type is string {
+  return /^(?:application\/x-www-form-urlencoded|multipart\/form-data)/i.test(type ?? '')
+}
+
+/** True for a form with a member that some frameworks take for the method, and for a form that cannot be read. */
+export async function overridesMethodInBody(call: Call<ScmRoute>): Promise<boolean> {
+  const { method, headers, body } = call
+  if (method !== 'POST' || body === null || !isForm(headers['content-type'])) return false
+  try {
+    return (await bodyMembers(call)).some(([name]) => name === '_method')
+  } catch (error) {
+    if (error instanceof UnreadableIntent) return true
+    throw error
+  }
+}
+
 /** Members of the body alone, in its order; a form may state a name more than once. */
 export async function bodyMembers({ body, headers }: Call<ScmRoute>): Promise<readonly (readonly [string, unknown])[]> {
   if (body === null || body.length === 0) return []
   if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity')
     throw new UnreadableIntent('The body is encoded, so it cannot be judged. Send it without Content-Encoding.')
   const type = headers['content-type'] ?? ''
-  if (/^(?:application\/x-www-form-urlencoded|multipart\/form-data)/i.test(type)) return formMembers(body, type)
+  if (isForm(type)) return formMembers(body, type)
   const json = readStrictJson(body)
   if (!json.ok) throw new UnreadableIntent(`The body has no single reading: ${json.message}`)
   if (!isJsonObject(json.value)) throw new UnreadableIntent('The body is no JSON object.')

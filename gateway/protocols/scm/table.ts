@@ -17,7 +17,7 @@ import { singleSegments, splitSegments, withoutExtension } from '../../routing/p
 import { refuseQuickActions } from './quick-actions.ts'
 import { isRead, matchSegments } from '../common/request-line.ts'
 import { receipted } from './receipt.ts'
-import { parametersOf, type Parameters } from './request.ts'
+import { isForm, overridesMethodInBody, parametersOf, type Parameters } from './request.ts'
 
 /** A call that fits the path of a row. */
 export interface ScmCall {
@@ -79,7 +79,7 @@ export interface ScmTable {
 
 export async function recogniseCall(call: Call<ScmRoute>, table: ScmTable, deps: ScmDeps): Promise<Action> {
   const name = `${call.method} ${call.upstreamPath.split('?', 1)[0] ?? ''}`
-  if (overridesMethod(call)) return refused(call, name, 'its method is stated twice.')
+  if (overridesMethod(call)) return refused(call, name, METHOD_STATED_TWICE)
   const hasReadings = singleSegments(call.upstreamPath) === null
   // One of them may be that of the GraphQL API, where some servers run a mutation whatever the method.
   if (isRead(call.method) && !(hasReadings && mayMutate(call))) return passing(name)
@@ -100,6 +100,24 @@ export async function recogniseCall(call: Call<ScmRoute>, table: ScmTable, deps:
   }
 }
 
+export const METHOD_STATED_TWICE = 'its method is stated twice.'
+
+/** Passes unless a form in its body names another method. */
+async function passingAsSent(call: Call<ScmRoute>, name: string): Promise<Action> {
+  return (await overridesMethodInBody(call)) ? refused(call, name, METHOD_STATED_TWICE) : passing(name)
+}
+
+const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE'] as const
+
+/** A form may name the method that the platform runs: its body is read where another method would be judged. */
+export function mayOverrideInBody(head: Pick<Call<ScmRoute>, 'method' | 'headers'>, table: ScmTable): boolean {
+  if (head.method !== 'POST' || !isForm(head.headers['content-type'])) return false
+  return METHODS.some((method) => {
+    const endpoint = endpointFor({ method }, table)
+    return rowFor({ method }, table) !== null || (endpoint !== null && endpoint.effect.kind !== 'passes')
+  })
+}
+
 interface FoundRow {
   readonly row: ScmRow
   readonly names: ScmCall['names']
@@ -112,8 +130,15 @@ function isOtherCall(call: Call<ScmRoute>, table: ScmTable): boolean {
     const row = rowFor(call, split)?.row ?? null
     if (row !== null) return row !== rowFor(call, table)?.row
     const endpoint = endpointFor(call, split)
-    return endpoint !== null && endpoint.effect.kind !== 'passes' && endpoint !== endpointFor(call, table)
+    if (endpoint === null) return isUnknownInside(table, split)
+    return endpoint.effect.kind !== 'passes' && endpoint !== endpointFor(call, table)
   })
+}
+
+/** The name of a repository holds no slash: behind one may stand an endpoint of the repository that is not known here. */
+function isUnknownInside(table: ScmTable, split: ScmTable): boolean {
+  const { located } = split
+  return located !== null && located.rest.length > 0 && table.located?.rest.length === 0
 }
 
 /** The repository as it was found, and what is behind it taken apart. */
@@ -175,7 +200,7 @@ async function unjudged(call: Call<ScmRoute>, name: string, table: ScmTable): Pr
   const { effect, because } = endpoint
   if (effect.kind === 'receipt') return receipted(call, { ...table, operation: effect.operation, because })
   if (effect.kind === 'texts') refuseQuickActions(await parametersOf(call))
-  return passing(name)
+  return passingAsSent(call, name)
 }
 
 async function judged(call: Call<ScmRoute>, name: string, table: ScmTable & FoundRow, deps: ScmDeps): Promise<Action> {
@@ -188,7 +213,7 @@ async function judged(call: Call<ScmRoute>, name: string, table: ScmTable & Foun
     row.intents({ call, repository, names: one, parameters, client }),
   )
   if (typeof intents === 'string') return receipted(call, { ...table, operation: intents, because: row.because })
-  if (intents.length === 0) return passing(name)
+  if (intents.length === 0) return passingAsSent(call, name)
   const unpinned =
     call.route.scm.require_head && intents.some((intent) => intent.kind === 'merge_request' && intent.head === null)
   if (unpinned) return refused(call, name, 'it does not name its head commit, and this route requires it (sha).')
