@@ -26,8 +26,100 @@ function strict(properties: Readonly<Record<string, Schema>>): Schema {
   return { type: 'object', additionalProperties: false, properties }
 }
 
+const quantity = { type: ['string', 'number'], pattern: '^[0-9]+(\\.[0-9]+)?(m|[kMGTPE]i?)?$' } as const
+const quantities = {
+  type: 'object',
+  additionalProperties: quantity,
+  propertyNames: { pattern: '^[a-z0-9./-]+$' },
+} as const
+/** What a pod of Kubernetes has there: a misspelt member would be dropped without a word. */
+const resources = strict({ requests: quantities, limits: quantities, claims: openList })
+const nullableId = { type: ['integer', 'null'], minimum: 0 } as const
+const seccomp = strict({ type: oneOf('RuntimeDefault', 'Localhost', 'Unconfined'), localhostProfile: text })
+const podSecurity = strict({
+  runAsNonRoot: flag,
+  runAsUser: nullableId,
+  runAsGroup: nullableId,
+  fsGroup: nullableId,
+  fsGroupChangePolicy: oneOf('OnRootMismatch', 'Always'),
+  supplementalGroups: { type: 'array', items: { type: 'integer' } },
+  seccompProfile: seccomp,
+  seLinuxOptions: textMap,
+  sysctls: openList,
+  appArmorProfile: open,
+})
+const containerSecurity = strict({
+  allowPrivilegeEscalation: flag,
+  readOnlyRootFilesystem: flag,
+  privileged: flag,
+  runAsNonRoot: flag,
+  runAsUser: nullableId,
+  runAsGroup: nullableId,
+  capabilities: strict({ drop: texts, add: texts }),
+  seccompProfile: seccomp,
+  seLinuxOptions: textMap,
+  appArmorProfile: open,
+})
+const count = (minimum: number) => ({ type: 'integer', minimum }) as const
+const probe = strict({
+  httpGet: strict({ path: text, port: { type: ['integer', 'string'] }, scheme: oneOf('HTTP', 'HTTPS') }),
+  initialDelaySeconds: count(0),
+  periodSeconds: count(1),
+  timeoutSeconds: count(1),
+  failureThreshold: count(1),
+  successThreshold: count(1),
+})
+
+/** The chart states the image of the sidecar. */
+function injectorSettings(): Schema {
+  const { properties = {}, required: _, ...rest } = configInputSchema.properties?.['injector'] ?? {}
+  return { ...rest, properties: Object.fromEntries(Object.entries(properties).filter(([name]) => name !== 'image')) }
+}
+
 const CHART_VALUES: Readonly<Record<string, Schema>> = {
   global: open,
+  modes: strict({ gateway: flag, injector: flag, admission: flag }),
+  nameOverride: text,
+  fullnameOverride: text,
+  commonLabels: textMap,
+  replicas: count(1),
+  store: strict({ existingSecret: text, secretKey: { type: 'string', pattern: '^[-._a-zA-Z0-9]+$' } }),
+  autoscaling: strict({
+    enabled: flag,
+    minReplicas: count(1),
+    maxReplicas: count(1),
+    cpu: { type: 'integer', minimum: 1, maximum: 100 },
+    callsInFlight: count(0),
+  }),
+  probes: strict({ startup: probe, liveness: probe, readiness: probe }),
+  preStopSeconds: { type: 'integer', minimum: 0, maximum: 300 },
+  webhooks: strict({
+    port,
+    timeoutSeconds: { type: 'integer', minimum: 1, maximum: 30 },
+    certificate: strict({
+      source: oneOf('helm', 'certManager', 'secret'),
+      issuerRef: strict({ name: text, kind: text, group: text }),
+      existingSecret: text,
+      caBundle: text,
+    }),
+  }),
+  injector: strict({
+    settings: injectorSettings(),
+    namespaceLabels: { ...textMap, minProperties: 1 },
+    policy: flag,
+    replicas: count(1),
+    resources,
+  }),
+  admission: strict({
+    route: { type: 'string', pattern: '^[a-z0-9][a-z0-9-]{0,62}$' },
+    namespaceLabels: { ...textMap, minProperties: 1 },
+    rules: { ...openList, minItems: 1 },
+    definitions: flag,
+    matchConditions: { type: 'array', items: strict({ name: text, expression: text }) },
+  }),
+  ingress: strict({ enabled: flag, className: text, annotations: textMap, host: text, tlsSecret: text }),
+  httpRoute: strict({ enabled: flag, parentRefs: openList, hostnames: texts }),
+  configCheck: strict({ enabled: flag }),
   image: strict({
     repository: { type: 'string', minLength: 1 },
     tag: text,
@@ -57,9 +149,9 @@ const CHART_VALUES: Readonly<Record<string, Schema>> = {
     size: { type: 'string', pattern: '^[0-9]+(\\.[0-9]+)?([kMGTPE]i?)?$' },
   }),
   serviceAccount: strict({ create: flag, name: text, annotations: textMap }),
-  resources: open,
-  podSecurityContext: open,
-  securityContext: open,
+  resources,
+  podSecurityContext: podSecurity,
+  securityContext: containerSecurity,
   podDisruptionBudget: strict({ enabled: flag, maxUnavailable: { type: ['integer', 'string'] } }),
   podAnnotations: textMap,
   podLabels: textMap,

@@ -5,6 +5,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { chartReadme } from './chart-readme.ts'
 import { chartSchema } from './chart-schema.ts'
 import { patternsPage } from './patterns-page.ts'
 import { configPage, errorsPage, logEventsPage, metricsPage } from './reference-pages.ts'
@@ -21,6 +22,7 @@ function generatedFiles(): readonly GeneratedFile[] {
   return [
     ...generatedValidators(),
     shippedPacks(),
+    chartReadme(),
     chartSchema(),
     configPage(),
     errorsPage(),

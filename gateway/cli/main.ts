@@ -24,6 +24,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CommandEntry>>> = lookupTa
   'break-glass': async () => (await import('./break-glass.ts')).breakGlassGroup,
   admission: async () => (await import('./admission.ts')).admissionGroup,
   redirect: async () => (await import('./redirect.ts')).redirectGroup,
+  webhooks: async () => (await import('./webhooks.ts')).webhooksGroup,
   config: async () => (await import('./config.ts')).configGroup,
   logs: async () => (await import('./logs.ts')).logsGroup,
   policy: async () => (await import('./policy.ts')).policyGroup,

@@ -6,3 +6,5 @@
 export const tls = () => process.getBuiltinModule('node:tls')
 
 export const http2 = () => process.getBuiltinModule('node:http2')
+
+export const https = () => process.getBuiltinModule('node:https')

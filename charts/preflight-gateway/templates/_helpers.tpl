@@ -1,14 +1,17 @@
 {{/* Names and labels that every object shares. */}}
 {{- define "preflight.name" -}}
-{{- if contains .Chart.Name .Release.Name -}}
+{{- $chart := .Values.nameOverride | default .Chart.Name -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 52 | trimSuffix "-" -}}
+{{- else if contains $chart .Release.Name -}}
 {{- .Release.Name | trunc 52 | trimSuffix "-" -}}
 {{- else -}}
-{{- printf "%s-%s" .Release.Name .Chart.Name | trunc 52 | trimSuffix "-" -}}
+{{- printf "%s-%s" .Release.Name $chart | trunc 52 | trimSuffix "-" -}}
 {{- end -}}
 {{- end -}}
 
 {{- define "preflight.selector" -}}
-app.kubernetes.io/name: {{ .Chart.Name }}
+app.kubernetes.io/name: {{ .Values.nameOverride | default .Chart.Name }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
@@ -18,6 +21,9 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 app.kubernetes.io/component: gateway
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | quote }}
+{{- with .Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
 {{- end -}}
 
 {{- define "preflight.serviceAccount" -}}
@@ -43,4 +49,122 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | quote }}
 {{- else if .Values.bootstrapKey.value -}}
 {{- printf "%s-bootstrap" (include "preflight.name" .) -}}
 {{- end -}}
+{{- end -}}
+
+{{/* The gateway's pod is there for its own mode, and for the verifier, which needs its keys and its ledger. */}}
+{{- define "preflight.hasGateway" -}}
+{{- if or .Values.modes.gateway .Values.modes.admission -}}yes{{- end -}}
+{{- end -}}
+
+{{/* Pods of the injector: they share no state, so they are a Deployment of their own. */}}
+{{- define "preflight.injectorSelector" -}}
+app.kubernetes.io/name: {{ .Values.nameOverride | default .Chart.Name }}-injector
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "preflight.injectorLabels" -}}
+{{ include "preflight.injectorSelector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+app.kubernetes.io/component: injector
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | quote }}
+{{- with .Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{- define "preflight.webhookSecret" -}}
+{{- .Values.webhooks.certificate.existingSecret | default (printf "%s-webhooks" (include "preflight.name" .)) -}}
+{{- end -}}
+
+{{/* Namespaces with these labels, without Kubernetes' own and ours: an outage cannot lock out the cluster or the gateway. */}}
+{{- define "preflight.namespaceSelector" -}}
+matchLabels:
+  {{- toYaml .labels | nindent 2 }}
+matchExpressions:
+  - key: kubernetes.io/metadata.name
+    operator: NotIn
+    values: [kube-system, kube-public, kube-node-lease, {{ .root.Release.Namespace }}]
+{{- end -}}
+
+{{/* Combinations that cannot work. */}}
+{{- define "preflight.validate" -}}
+{{- if not (or .Values.modes.gateway .Values.modes.injector .Values.modes.admission) -}}
+{{- fail "no mode is on: set modes.gateway, modes.injector or modes.admission" -}}
+{{- end -}}
+{{- $several := or (gt (int .Values.replicas) 1) .Values.autoscaling.enabled -}}
+{{- if and $several (not .Values.store.existingSecret) -}}
+{{- fail "several gateways need one store: set store.existingSecret to a Secret with a postgres:// URL" -}}
+{{- end -}}
+{{- if and $several (not (dig "signer" "url" "" .Values.config)) -}}
+{{- fail "several gateways need one signer: set config.signer (docs/external-signer.md)" -}}
+{{- end -}}
+{{- if and $several .Values.persistence.enabled -}}
+{{- fail "several gateways cannot share a volume: set persistence.enabled=false, the ledger is in the store" -}}
+{{- end -}}
+{{- if and .Values.monitoring.podMonitor .Values.monitoring.serviceMonitor -}}
+{{- fail "podMonitor and serviceMonitor scrape the same pods: set one of them" -}}
+{{- end -}}
+{{- if .Values.modes.admission -}}
+{{- $found := false -}}
+{{- range .Values.config.routes -}}
+{{- if and (eq .name $.Values.admission.route) (eq .protocol "kubernetes") -}}{{- $found = true -}}{{- end -}}
+{{- end -}}
+{{- if not $found -}}
+{{- fail (printf "modes.admission needs a route with protocol: kubernetes and name: %s in config.routes" .Values.admission.route) -}}
+{{- end -}}
+{{- end -}}
+{{- if and (eq .Values.webhooks.certificate.source "secret") (or (not .Values.webhooks.certificate.existingSecret) (not .Values.webhooks.certificate.caBundle)) -}}
+{{- fail "webhooks.certificate.source secret needs existingSecret and caBundle" -}}
+{{- end -}}
+{{- if and .Values.ingress.enabled (not .Values.ingress.host) -}}
+{{- fail "ingress.enabled needs ingress.host" -}}
+{{- end -}}
+{{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) -}}
+{{- fail "httpRoute.enabled needs httpRoute.parentRefs" -}}
+{{- end -}}
+{{- end -}}
+
+{{/* preflight.yaml of the gateway: the listener for the verifier needs its certificate. */}}
+{{- define "preflight.config" -}}
+{{- $config := deepCopy .Values.config -}}
+{{- if .Values.modes.admission -}}
+{{- $files := dict "certificate" "/etc/preflight/webhooks/tls.crt" "key" "/etc/preflight/webhooks/tls.key" -}}
+{{- $config = mergeOverwrite $config (dict "tls" (dict "listeners" (dict "webhooks" $files))) -}}
+{{- end -}}
+{{- toYaml $config -}}
+{{- end -}}
+
+{{/* Self-signed by Helm; a Secret that is there is kept, so an upgrade does not change the certificate. */}}
+{{- define "preflight.webhookCertificate" -}}
+{{- if not (hasKey .Values.webhooks "made") -}}
+{{- $secret := lookup "v1" "Secret" .Release.Namespace (include "preflight.webhookSecret" .) -}}
+{{- if and $secret (hasKey ($secret.data | default dict) "ca.crt") -}}
+{{- $_ := set .Values.webhooks "made" (dict "ca" (index $secret.data "ca.crt") "crt" (index $secret.data "tls.crt") "key" (index $secret.data "tls.key")) -}}
+{{- else -}}
+{{- $names := list -}}
+{{- range list "webhooks" "injector" -}}
+{{- $names = append $names (printf "%s-%s.%s.svc" (include "preflight.name" $) . $.Release.Namespace) -}}
+{{- end -}}
+{{- $ca := genCA "preflight-webhooks" 3650 -}}
+{{- $made := genSignedCert (first $names) nil $names 3650 $ca -}}
+{{- $_ := set .Values.webhooks "made" (dict "ca" (b64enc $ca.Cert) "crt" (b64enc $made.Cert) "key" (b64enc $made.Key)) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "preflight.caBundle" -}}
+{{- if eq .Values.webhooks.certificate.source "helm" }}
+{{- include "preflight.webhookCertificate" . }}
+caBundle: {{ .Values.webhooks.made.ca }}
+{{- else if eq .Values.webhooks.certificate.source "secret" }}
+caBundle: {{ .Values.webhooks.certificate.caBundle | b64enc }}
+{{- end }}
+{{- end -}}
+
+{{- define "preflight.webhookAnnotations" -}}
+{{- if eq .Values.webhooks.certificate.source "certManager" }}
+annotations:
+  cert-manager.io/inject-ca-from: {{ .Release.Namespace }}/{{ include "preflight.webhookSecret" . }}
+{{- end }}
 {{- end -}}

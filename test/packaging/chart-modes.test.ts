@@ -1,0 +1,257 @@
+/** The chart's modes and overlays, as helm renders them: webhooks, certificates, replicas, hooks, and what cannot work. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { X509Certificate } from 'node:crypto'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+import { parseAllDocuments } from 'yaml'
+import { openSettings } from '../../gateway/config/live-settings.ts'
+import { testAuthority } from '../fakes/certificates.ts'
+import { run as runCommand } from '../fakes/command-io.ts'
+import { checkedByMinor } from '../fakes/kubernetes-minor.ts'
+import { typeFaults } from '../fakes/kubernetes-types.ts'
+import { listening } from '../fakes/listening.ts'
+import { fetchedTool } from '../fakes/programs.ts'
+import { at, listAt, textAt, textsAt } from '../json.ts'
+
+const run = promisify(execFile)
+const CHART = join(import.meta.dirname, '../../charts/preflight-gateway')
+const OVERLAYS = readdirSync(join(CHART, 'ci')).map((file) => file.replace('-values.yaml', ''))
+
+async function render(helm: string, ...settings: readonly string[]): Promise<readonly unknown[]> {
+  const { stdout } = await run(helm, ['template', 'trial', CHART, '--namespace', 'preflight', ...settings])
+  return parseAllDocuments(stdout)
+    .map((document): unknown => document.toJS())
+    .filter((object) => object !== null)
+}
+
+const overlay = (name: string): readonly string[] => ['--values', join(CHART, `ci/${name}-values.yaml`)]
+const ofKind = (objects: readonly unknown[], kind: string): readonly unknown[] =>
+  objects.filter((object) => at(object, 'kind') === kind)
+const named = (objects: readonly unknown[], kind: string, suffix: string): unknown =>
+  ofKind(objects, kind).find((object) => textAt(object, 'metadata', 'name').endsWith(suffix))
+
+/** The pod of every workload, with the kind and name of the workload. */
+function podsOf(objects: readonly unknown[]): readonly (readonly [string, unknown])[] {
+  return objects.flatMap((object) => {
+    const kind = textAt(object, 'kind')
+    const pod = kind === 'Pod' ? at(object, 'spec') : at(object, 'spec', 'template', 'spec')
+    return pod === undefined ? [] : [[`${kind}/${textAt(object, 'metadata', 'name')}`, pod] as const]
+  })
+}
+
+for (const name of OVERLAYS)
+  test(`overlay ${name}: lint accepts it, and API servers of two minors take every object`, async (t) => {
+    const helm = fetchedTool(t, 'helm')
+    if (helm === null) return
+    const { stdout } = await run(helm, ['lint', '--strict', CHART, ...overlay(name)])
+    assert.doesNotMatch(stdout, /\[(?:WARNING|ERROR)\]/)
+    const objects = await render(helm, ...overlay(name))
+    assert.deepEqual(
+      objects.flatMap((object) => typeFaults(object) ?? []),
+      [],
+    )
+    const { checked, faults } = await checkedByMinor(objects, 'kubernetes-types')
+    assert.ok(checked >= 8, `${checked} objects are checked`)
+    assert.equal(faults, '')
+  })
+
+test('the check by a minor finds an unknown member', async () => {
+  const pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'p' },
+    spec: { containers: [{ name: 'c', imagee: 'x' }] },
+  }
+  assert.match((await checkedByMinor([pod], 'kubernetes-types')).faults, /imagee/)
+})
+
+test('every pod keeps to the restricted level, and has a token only where it needs one', async (t) => {
+  const helm = fetchedTool(t, 'helm')
+  if (helm === null) return
+  for (const name of OVERLAYS)
+    for (const [place, pod] of podsOf(await render(helm, ...overlay(name)))) {
+      assert.equal(at(pod, 'automountServiceAccountToken'), false, place)
+      assert.equal(at(pod, 'securityContext', 'runAsNonRoot'), true, place)
+      assert.deepEqual(at(pod, 'securityContext', 'seccompProfile'), { type: 'RuntimeDefault' }, place)
+      for (const container of listAt(pod, 'containers')) {
+        assert.equal(at(container, 'securityContext', 'allowPrivilegeEscalation'), false, place)
+        assert.equal(at(container, 'securityContext', 'readOnlyRootFilesystem'), true, place)
+        assert.deepEqual(at(container, 'securityContext', 'capabilities'), { drop: ['ALL'] }, place)
+      }
+      const mounts = listAt(pod, 'containers').flatMap((one) =>
+        at(one, 'volumeMounts') === undefined ? [] : textsAt(listAt(one, 'volumeMounts'), 'name'),
+      )
+      const volumes = at(pod, 'volumes') === undefined ? [] : textsAt(listAt(pod, 'volumes'), 'name')
+      assert.deepEqual([...new Set(mounts)].toSorted(), [...volumes].toSorted(), place)
+    }
+})
+
+test('webhooks fail closed in labelled namespaces only, and never in those of the cluster and of the release', async (t) => {
+  const helm = fetchedTool(t, 'helm')
+  if (helm === null) return
+  const objects = await render(helm, ...overlay('injector'))
+  const injector = at(ofKind(objects, 'MutatingWebhookConfiguration')[0], 'webhooks', 0)
+  const admission = at(ofKind(objects, 'ValidatingWebhookConfiguration')[0], 'webhooks', 0)
+  for (const webhook of [injector, admission]) {
+    assert.equal(at(webhook, 'failurePolicy'), 'Fail')
+    assert.equal(at(webhook, 'timeoutSeconds'), 5)
+    assert.ok(Object.keys(Object(at(webhook, 'namespaceSelector', 'matchLabels'))).length > 0)
+    const [exclusion] = listAt(webhook, 'namespaceSelector', 'matchExpressions')
+    assert.deepEqual(at(exclusion, 'values'), ['kube-system', 'kube-public', 'kube-node-lease', 'preflight'])
+  }
+  assert.equal(at(injector, 'reinvocationPolicy'), 'IfNeeded')
+  assert.equal(at(injector, 'clientConfig', 'service', 'path'), '/injector')
+  assert.equal(at(admission, 'sideEffects'), 'NoneOnDryRun')
+  assert.equal(at(admission, 'clientConfig', 'service', 'path'), '/admission/cluster')
+  const services = textsAt(ofKind(objects, 'Service'), 'metadata', 'name')
+  for (const webhook of [injector, admission])
+    assert.ok(services.includes(textAt(webhook, 'clientConfig', 'service', 'name')))
+  const policy = ofKind(objects, 'ValidatingAdmissionPolicy')[0]
+  const [binding] = ofKind(objects, 'ValidatingAdmissionPolicyBinding')
+  assert.equal(at(binding, 'spec', 'policyName'), at(policy, 'metadata', 'name'))
+  assert.match(textAt(policy, 'spec', 'validations', 0, 'expression'), /preflight-gateway/)
+})
+
+test('the certificate that Helm makes is for the Services that the webhooks name', async (t) => {
+  const helm = fetchedTool(t, 'helm')
+  if (helm === null) return
+  const settings = [...overlay('injector'), '--set', 'webhooks.certificate.source=helm']
+  const objects = await render(helm, ...settings)
+  const secret = named(objects, 'Secret', '-webhooks')
+  const certificate = new X509Certificate(Buffer.from(textAt(secret, 'data', 'tls.crt'), 'base64'))
+  const authority = new X509Certificate(Buffer.from(textAt(secret, 'data', 'ca.crt'), 'base64'))
+  assert.ok(certificate.verify(authority.publicKey))
+  for (const kind of ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration']) {
+    const config = at(ofKind(objects, kind)[0], 'webhooks', 0, 'clientConfig')
+    assert.equal(at(config, 'caBundle'), at(secret, 'data', 'ca.crt'))
+    const host = `${textAt(config, 'service', 'name')}.${textAt(config, 'service', 'namespace')}.svc`
+    assert.equal(certificate.checkHost(host), host)
+  }
+})
+
+test('the configurations in the ConfigMaps are ones that the gateway starts with', async (t) => {
+  const helm = fetchedTool(t, 'helm')
+  if (helm === null) return
+  const authority = await testAuthority()
+  const directory = mkdtempSync(join(tmpdir(), 'preflight-chart-'))
+  t.after(() => rmSync(directory, { recursive: true, force: true }))
+  const { cert, key } = await authority.leaf('localhost')
+  writeFileSync(join(directory, 'tls.crt'), cert)
+  writeFileSync(join(directory, 'tls.key'), key)
+  for (const name of OVERLAYS)
+    for (const map of ofKind(await render(helm, ...overlay(name)), 'ConfigMap')) {
+      const text = textAt(map, 'data', 'preflight.yaml').replaceAll('/etc/preflight/webhooks', directory)
+      const [value] = parseAllDocuments(text).map((document): unknown => document.toJS())
+      const environment: Record<string, string> = {}
+      if (text.includes(directory)) environment['PREFLIGHT_LISTEN_WEBHOOKS'] = '127.0.0.1:0'
+      assert.doesNotThrow(() => openSettings({ value, environment }), textAt(map, 'metadata', 'name'))
+    }
+})
+
+test('several gateways roll without a gap, spread over nodes, and share nothing on disk', async (t) => {
+  const helm = fetchedTool(t, 'helm')
+  if (helm === null) return
+  const objects = await render(helm, ...overlay('ha'))
+  const [deployment] = ofKind(objects, 'Deployment')
+  assert.equal(at(deployment, 'spec', 'replicas'), undefined, 'the autoscaler decides')
+  assert.deepEqual(at(deployment, 'spec', 'strategy', 'rollingUpdate'), { maxSurge: 1, maxUnavailable: 0 })
+  const pod = at(deployment, 'spec', 'template', 'spec')
+  assert.deepEqual(
+    listAt(pod, 'topologySpreadConstraints').map((one) => at(one, 'topologyKey')),
+    ['kubernetes.io/hostname', 'topology.kubernetes.io/zone'],
+  )
+  const store = listAt(pod, 'containers', 0, 'env').find((one) => at(one, 'name') === 'PREFLIGHT_STORE_URL')
+  assert.deepEqual(at(store, 'valueFrom', 'secretKeyRef'), { name: 'preflight-store', key: 'url' })
+  assert.equal(ofKind(objects, 'PersistentVolumeClaim').length, 0)
+  const metrics = listAt(ofKind(objects, 'HorizontalPodAutoscaler')[0], 'spec', 'metrics')
+  assert.deepEqual(
+    metrics.map((one) => at(one, 'type')),
+    ['Resource', 'Pods'],
+  )
+})
+
+test('combinations that cannot work end the rendering with the value to change', async (t) => {
+  const helm = fetchedTool(t, 'helm')
+  if (helm === null) return
+  const cases: readonly (readonly [string, RegExp])[] = [
+    ['modes.gateway=false', /no mode is on/],
+    ['replicas=2', /set store\.existingSecret/],
+    ['replicas=2,store.existingSecret=s', /set config\.signer/],
+    ['monitoring.podMonitor=true,monitoring.serviceMonitor=true', /set one of them/],
+    ['modes.admission=true', /needs a route with protocol: kubernetes and name: cluster/],
+    ['modes.injector=true,webhooks.certificate.source=secret', /needs existingSecret and caBundle/],
+    ['ingress.enabled=true', /needs ingress\.host/],
+    ['httpRoute.enabled=true', /needs httpRoute\.parentRefs/],
+    ['resources.limit.memory=1Gi', /additional properties 'limit'/],
+    ['securityContext.readOnlyRootFileSystem=true', /readOnlyRootFileSystem/],
+    ['probes.liveness.period=3', /additional properties 'period'/],
+    ['injector.settings.image=other', /additional properties 'image'/],
+    ['modes.gatway=true', /gatway/],
+  ]
+  for (const [setting, expected] of cases) await assert.rejects(render(helm, '--set', setting), expected, setting)
+})
+
+test('names and labels can be replaced everywhere', async (t) => {
+  const helm = fetchedTool(t, 'helm')
+  if (helm === null) return
+  const objects = await render(helm, ...overlay('injector'), '--set', 'fullnameOverride=guard')
+  assert.ok(textsAt(objects, 'metadata', 'name').every((name) => name.startsWith('guard')))
+  for (const object of objects.filter((one) => !textAt(one, 'metadata', 'name').endsWith('-test')))
+    assert.equal(at(object, 'metadata', 'labels', 'team'), 'platform', textAt(object, 'metadata', 'name'))
+})
+
+test('a Job checks the configuration before an install, with the command that it names', async (t) => {
+  const helm = fetchedTool(t, 'helm')
+  if (helm === null) return
+  const job = named(await render(helm, ...overlay('trial')), 'Job', '-config-check')
+  assert.equal(at(job, 'metadata', 'annotations', 'helm.sh/hook'), 'pre-install,pre-upgrade')
+  const args = listAt(job, 'spec', 'template', 'spec', 'containers', 0, 'args').map(String)
+  const ran = await runCommand([...args, '--help'])
+  assert.equal(ran.code, 0)
+  const off = await render(helm, ...overlay('trial'), '--set', 'configCheck.enabled=false')
+  assert.deepEqual(ofKind(off, 'Job'), [])
+})
+
+test('webhooks are removed before the release, with a role for exactly that', async (t) => {
+  const helm = fetchedTool(t, 'helm')
+  if (helm === null) return
+  const objects = await render(helm, ...overlay('injector'))
+  const job = named(objects, 'Job', '-remove-webhooks')
+  const args = listAt(job, 'spec', 'template', 'spec', 'containers', 0, 'args').map(String)
+  const rules = listAt(named(objects, 'ClusterRole', '-remove-webhooks'), 'rules')
+  assert.deepEqual(
+    rules.map((rule) => at(rule, 'verbs')),
+    [['delete'], ['delete']],
+  )
+
+  const authority = await testAuthority()
+  const seen: string[] = []
+  const server = createServer(await authority.leaf('127.0.0.1'), (request, response) => {
+    seen.push(`${request.method ?? ''} ${request.url ?? ''} ${request.headers.authorization ?? ''}`)
+    response.writeHead(request.url?.includes('mutating') === true ? 200 : 404).end('{}')
+  })
+  const { port } = new URL(await listening(t, server))
+  const folder = mkdtempSync(join(tmpdir(), 'preflight-account-'))
+  t.after(() => {
+    rmSync(folder, { recursive: true, force: true })
+  })
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'ca.crt'), authority.certificate)
+  writeFileSync(join(folder, 'token'), 'the-token\n')
+  const environment = { KUBERNETES_SERVICE_HOST: '127.0.0.1', KUBERNETES_SERVICE_PORT: port }
+  const ran = await runCommand([...args, '--service-account', folder], { environment })
+  assert.equal(ran.code, 0, ran.stderr)
+  const [mutating, validating] = rules.map((rule) => textAt(rule, 'resourceNames', 0))
+  const base = '/apis/admissionregistration.k8s.io/v1'
+  assert.deepEqual(seen, [
+    `DELETE ${base}/mutatingwebhookconfigurations/${mutating ?? ''} Bearer the-token`,
+    `DELETE ${base}/validatingwebhookconfigurations/${validating ?? ''} Bearer the-token`,
+  ])
+  assert.equal((await runCommand(['webhooks', 'remove', 'other/a'], { environment })).code, 2)
+  assert.equal((await runCommand([...args, '--service-account', '/nonexistent'], { environment })).code, 2)
+})
