@@ -99,13 +99,18 @@ function headerParameters({ headers = {} }: ApiRoute): readonly OpenApiNode[] {
 }
 
 function queryParameters({ query }: ApiRoute, hoist: (schema: unknown) => unknown): readonly OpenApiNode[] {
-  const properties = query === undefined ? undefined : plainSchema(query).properties
-  return Object.entries(properties ?? {}).map(([name, schema]) => ({
-    name,
-    in: 'query',
-    required: false,
-    schema: hoist(schema),
-  }))
+  const { properties, required = [] } = query === undefined ? {} : plainSchema(query)
+  return Object.entries(properties ?? {}).map(([name, schema]) => {
+    const described = hoist(schema)
+    const description = isJsonObject(described) ? described['description'] : undefined
+    return {
+      name,
+      in: 'query',
+      required: required.includes(name),
+      ...(typeof description === 'string' && { description }),
+      schema: described,
+    }
+  })
 }
 
 function requestBody(
@@ -170,15 +175,31 @@ function errorAnswers(route: ApiRoute): OpenApiNode {
 /** A schema titled like a type name is under components once, and a reference everywhere else. */
 const COMPONENT_TITLE = /^[A-Z][A-Za-z]+$/
 
+/** Keywords whose members are schemas by names that somebody chose: a member called `title` or `default` is no keyword. */
+const MAPS_OF_SCHEMAS: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs', 'dependentSchemas'])
+
 function hoistTitled(schema: unknown, components: Map<string, unknown>): unknown {
   if (Array.isArray(schema)) return schema.map((item) => hoistTitled(item, components))
   if (!isJsonObject(schema)) return schema
-  const { $schema: _dialect, $id: _id, ...rest } = schema
+  const { $schema: _dialect, $id: _id, default: preset, ...rest } = schema
   const { title } = rest
-  const inner = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, hoistTitled(value, components)]))
-  // Under `properties`, `title` can be a member of the described object: then it is a schema, not a text.
+  const inner: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(rest))
+    inner[name] = MAPS_OF_SCHEMAS.has(name) ? hoistMembers(value, components) : hoistTitled(value, components)
+  if (preset !== undefined) inner['description'] = withDefault(inner['description'], preset)
   if (typeof title !== 'string' || !COMPONENT_TITLE.test(title)) return inner
   const { title: _title, ...component } = inner
   components.set(title, component)
   return { $ref: `#/components/schemas/${title}` }
+}
+
+function hoistMembers(schemas: unknown, components: Map<string, unknown>): unknown {
+  if (!isJsonObject(schemas)) return schemas
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, hoistTitled(schema, components)]))
+}
+
+/** In words: generators of clients take a member with the keyword `default` for one that is always there. */
+function withDefault(description: unknown, preset: unknown): string {
+  const stated = `Default: ${JSON.stringify(preset)}.`
+  return typeof description === 'string' ? `${description} ${stated}` : stated
 }

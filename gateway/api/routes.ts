@@ -15,6 +15,7 @@ import { endKey, listKeys, makeKey, renewKey, updateKey } from './routes/keys.ts
 import { ledger } from './routes/ledger.ts'
 import { mcp } from './routes/mcp.ts'
 import { preflight } from './routes/preflight.ts'
+import { readinessScore } from './routes/readiness.ts'
 import { revokeReceipt } from './routes/revoke.ts'
 import { describeSignup, signup } from './routes/signup.ts'
 import { simulatePolicy } from './routes/simulate.ts'
@@ -47,6 +48,7 @@ export const ROUTES: readonly ApiRoute[] = [
   provingBinding,
   listBindings,
   simulatePolicy,
+  readinessScore,
   abortDemo,
   integrationSnippets,
   describeSignup,

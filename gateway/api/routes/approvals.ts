@@ -9,6 +9,7 @@ import { GatewayError } from '../../errors/errors.ts'
 import type { ApiKey } from '../../store/api-keys.ts'
 import type { ApprovalRow, ApprovalDecision } from '../../store/approvals.ts'
 import type { ApiDeps } from '../deps.ts'
+import { listMembers, listed } from '../list-answer.ts'
 import { callerOf, defineRoute, json, type RouteAnswer, type RouteExchange } from '../route.ts'
 import { ownAudience } from '../visibility.ts'
 import { CorrelationId, ID_PATTERN, nullable } from '../schemas/shapes.ts'
@@ -55,7 +56,9 @@ const one = {
 }
 
 const ApprovalQuery = Type.Object({
-  state: Type.Optional(Type.Enum(['pending', 'granted', 'denied', 'expired'])),
+  state: Type.Optional(
+    Type.Enum(['pending', 'granted', 'denied', 'expired'], { description: 'Requests in exactly this state.' }),
+  ),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LONGEST_PAGE, default: 50 })),
   cursor: Type.Optional(Type.String({ pattern: ID_PATTERN, description: '`next_cursor` of the previous page.' })),
 })
@@ -73,7 +76,7 @@ export const listApprovals = defineRoute({
       description: 'One page.',
       content: {
         'application/json': Type.Object(
-          { approvals: Type.Array(Approval), next_cursor: textOrNull, correlation_id: CorrelationId },
+          { ...listMembers('approvals', Type.Array(Approval)), next_cursor: textOrNull, correlation_id: CorrelationId },
           { title: 'ApprovalList' },
         ),
       },
@@ -93,7 +96,10 @@ export const listApprovals = defineRoute({
       ...(cursor !== undefined && { before: cursor }),
     })
     return json({
-      approvals: rows.map((row) => approvalView(seenBy(caller, row), now)),
+      ...listed(
+        'approvals',
+        rows.map((row) => approvalView(seenBy(caller, row), now)),
+      ),
       next_cursor: rows.length === limit ? (rows.at(-1)?.approvalId ?? null) : null,
       correlation_id: exchange.correlationId,
     })

@@ -10,6 +10,7 @@ import { GatewayError } from '../../errors/errors.ts'
 import type { Flow } from '../../flow/flow.ts'
 import type { BaselineRow, CandidateRow } from '../../store/baselines.ts'
 import type { ApiDeps } from '../deps.ts'
+import { listMembers, listed } from '../list-answer.ts'
 import { callerOf, defineRoute, json, type RouteExchange } from '../route.ts'
 import { seesRoute } from '../visibility.ts'
 import { CorrelationId, DIGEST_PATTERN, nullable } from '../schemas/shapes.ts'
@@ -56,7 +57,10 @@ export const listBaselines = defineRoute({
       content: {
         'application/json': Type.Object(
           {
-            baselines: Type.Array(Type.Object({ baseline: Baseline, candidate: nullable(Candidate) })),
+            ...listMembers(
+              'baselines',
+              Type.Array(Type.Object({ baseline: Baseline, candidate: nullable(Candidate) })),
+            ),
             correlation_id: CorrelationId,
           },
           { title: 'BaselineList' },
@@ -68,7 +72,7 @@ export const listBaselines = defineRoute({
     const { correlationId } = exchange
     const views = (await deps.baselines.list()).filter(({ baseline }) => isSeen(baseline.route, exchange))
     const baselines = await Promise.all(views.map((view) => viewOf(view, deps)))
-    return json({ baselines, correlation_id: correlationId })
+    return json({ ...listed('baselines', baselines), correlation_id: correlationId })
   },
 })
 

@@ -2,6 +2,7 @@
 import { Type } from '../../../engine/base.ts'
 import type { BindingRow } from '../../store/bindings.ts'
 import { MARKER_PATH, openChallenge, proveBinding } from '../../scm/bindings.ts'
+import { listMembers, listed } from '../list-answer.ts'
 import { callerOf, defineRoute, json } from '../route.ts'
 import { SCM_TOKEN_HEADER, scmToken } from '../scm-token.ts'
 import { CorrelationId, ID_PATTERN } from '../schemas/shapes.ts'
@@ -107,7 +108,7 @@ export const listBindings = defineRoute({
       description: 'By platform and name.',
       content: {
         'application/json': Type.Object(
-          { bindings: Type.Array(Binding), correlation_id: CorrelationId },
+          { ...listMembers('bindings', Type.Array(Binding)), correlation_id: CorrelationId },
           { title: 'BindingList' },
         ),
       },
@@ -115,7 +116,7 @@ export const listBindings = defineRoute({
   },
   async handle(exchange, deps) {
     const rows = await deps.store.bindings.list(callerOf(exchange).tenant)
-    return json({ bindings: rows.map(bindingOf), correlation_id: exchange.correlationId })
+    return json({ ...listed('bindings', rows.map(bindingOf)), correlation_id: exchange.correlationId })
   },
 })
 

@@ -6,6 +6,7 @@ import { GatewayError } from '../../errors/errors.ts'
 import { LOCAL_TENANT } from '../../callers/api-keys.ts'
 import { isOperatorTenant } from '../../callers/rights.ts'
 import type { ApiKey } from '../../store/api-keys.ts'
+import { listMembers, listed } from '../list-answer.ts'
 import { callerOf, defineRoute, json, type RouteExchange } from '../route.ts'
 import { CorrelationId, ID_PATTERN, nullable } from '../schemas/shapes.ts'
 
@@ -57,7 +58,7 @@ export const listBreakGlass = defineRoute({
       description: `At most the newest ${LONGEST_LIST}.`,
       content: {
         'application/json': Type.Object(
-          { break_glass: Type.Array(BreakGlass), correlation_id: CorrelationId },
+          { ...listMembers('break_glass', Type.Array(BreakGlass)), correlation_id: CorrelationId },
           { title: 'BreakGlassList' },
         ),
       },
@@ -71,7 +72,13 @@ export const listBreakGlass = defineRoute({
       limit: LONGEST_LIST,
       ...(query.state === 'open' && { openAt: now }),
     })
-    return json({ break_glass: rows.map((row) => breakGlassView(row, now)), correlation_id: correlationId })
+    return json({
+      ...listed(
+        'break_glass',
+        rows.map((row) => breakGlassView(row, now)),
+      ),
+      correlation_id: correlationId,
+    })
   },
 })
 

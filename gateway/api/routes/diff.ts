@@ -6,6 +6,7 @@ import { GatewayError, type ErrorCode, type ErrorDetail } from '../../errors/err
 import { engine } from '../../loading/lazy-engine.ts'
 import { diffReport } from '../../report/diff-report.ts'
 import { renderMarkdown } from '../../report/markdown.ts'
+import { DIFF_ASSESSMENT, diffAssessment } from '../diff-assessment.ts'
 import { mistakesOfFiles } from '../change-set.ts'
 import type { ApiDeps } from '../deps.ts'
 import { defineRoute, json, type RouteAnswer, type RouteExchange, type BodyMistake } from '../route.ts'
@@ -114,6 +115,7 @@ const DiffAnswer = Type.Object(
       }),
     }),
     spec_versions: Type.Object({ base: nullable(Type.String()), head: nullable(Type.String()) }),
+    ...DIFF_ASSESSMENT,
     unresolved_references: Type.Array(
       Type.Object({ side: Type.Enum(['base', 'head']), reference: Type.String(), location: Type.String() }),
       { description: 'The first 200 references whose target was not submitted.' },
@@ -174,7 +176,8 @@ async function runDiff(exchange: RouteExchange<DiffRequestBody>, deps: ApiDeps):
   if (mediaType === MEDIA_TYPES.markdown) {
     return { kind: 'text', status: 200, mediaType, text: renderMarkdown(report) }
   }
-  return json({ ...report, correlation_id: correlationId })
+  const compared = { type, comparison: comparison.value, report, most }
+  return json({ ...report, ...diffAssessment(compared, settings, deps.now()), correlation_id: correlationId })
 }
 
 /** The files of the request, for each side whose document is in the request. Other documents bring their own files. */

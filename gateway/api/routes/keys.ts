@@ -3,6 +3,7 @@ import { Type } from '../../../engine/base.ts'
 import { apiKeyView } from '../../callers/key-view.ts'
 import { changeKey, createKey, managedKeys, revokeKey, rotateKey } from '../../callers/manage-keys.ts'
 import { ROLES } from '../../store/api-keys.ts'
+import { listMembers, listed } from '../list-answer.ts'
 import { callerOf, defineRoute, json } from '../route.ts'
 import { CorrelationId, nullable } from '../schemas/shapes.ts'
 
@@ -57,7 +58,7 @@ export const listKeys = defineRoute({
       description: 'Of the tenant; with a key of the tenant local, of all tenants.',
       content: {
         'application/json': Type.Object(
-          { keys: Type.Array(Key), correlation_id: CorrelationId },
+          { ...listMembers('keys', Type.Array(Key)), correlation_id: CorrelationId },
           { title: 'ApiKeyList' },
         ),
       },
@@ -66,7 +67,13 @@ export const listKeys = defineRoute({
   async handle(exchange, deps) {
     const now = deps.now()
     const rows = await managedKeys(callerOf(exchange), deps)
-    return json({ keys: rows.map((row) => apiKeyView(row, now)), correlation_id: exchange.correlationId })
+    return json({
+      ...listed(
+        'keys',
+        rows.map((row) => apiKeyView(row, now)),
+      ),
+      correlation_id: exchange.correlationId,
+    })
   },
 })
 

@@ -11,6 +11,7 @@ import type { StorePart } from '../../store/store.ts'
 import type { StoredDecision } from '../../store/decisions.ts'
 import { CallRecord, callEntry, Effect } from '../call-view.ts'
 import type { ApiDeps } from '../deps.ts'
+import { listMembers, listed } from '../list-answer.ts'
 import { callerOf, defineRoute, json, type RouteAnswer, type RouteExchange } from '../route.ts'
 import { ownAudience } from '../visibility.ts'
 import { CorrelationId, Decision, ExecutionAction, ID_PATTERN, nullable } from '../schemas/shapes.ts'
@@ -29,7 +30,8 @@ const LedgerQuery = Type.Object({
     }),
   ),
   repository: filter('Decisions about exactly this repository.'),
-  decision: Type.Optional(Type.Enum(DECISIONS)),
+  repo: filter('Alias of repository.'),
+  decision: Type.Optional(Type.Enum(DECISIONS, { description: 'Decisions of exactly this class.' })),
   operation: filter('Decisions about exactly this operation.'),
   environment: filter('Decisions about exactly this environment.'),
   effect: Type.Optional(Effect),
@@ -68,7 +70,7 @@ const LedgerEntry = Type.Object(
 
 const LedgerPage = Type.Object(
   {
-    entries: Type.Union([Type.Array(LedgerEntry), Type.Array(CallRecord)]),
+    ...listMembers('entries', Type.Union([Type.Array(LedgerEntry), Type.Array(CallRecord)])),
     next_cursor: nullable(
       Type.String({
         description:
@@ -98,12 +100,24 @@ export const ledger = defineRoute({
 })
 
 async function runLedger(exchange: RouteExchange<unknown, Query>, deps: ApiDeps): Promise<RouteAnswer> {
-  const { query, mediaType, correlationId } = exchange
+  const { mediaType, correlationId } = exchange
+  const query = withRepository(exchange.query)
   const page = pagesOf(query, callerOf(exchange), deps.store)
   const before = query.cursor === undefined ? undefined : Number(query.cursor)
   if (mediaType === NDJSON) return { kind: 'lines', mediaType: NDJSON, lines: exportLines(page, before) }
   const { entries, next } = await page(query.limit ?? 50, before)
-  return json({ entries, next_cursor: next === null ? null : String(next), correlation_id: correlationId })
+  return json({
+    ...listed('entries', entries),
+    next_cursor: next === null ? null : String(next),
+    correlation_id: correlationId,
+  })
+}
+
+/** @throws GatewayError INVALID_INPUT when both names are stated, and differ */
+function withRepository({ repo, ...query }: Query): Query {
+  if (repo === undefined) return query
+  if (query.repository !== undefined && query.repository !== repo) throw invalid('repo', 'differs from repository')
+  return { ...query, repository: repo }
 }
 
 interface Page {

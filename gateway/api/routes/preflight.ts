@@ -21,7 +21,7 @@ type PreflightRequestBody = Static<typeof PreflightRequest>
 
 export const preflight = defineRoute({
   method: 'POST',
-  paths: ['/api/v1/preflight'],
+  paths: ['/api/v1/preflight', '/api/v1/agent/preflight'],
   operationId: 'preflight',
   tag: 'preflight',
   summary: 'Analyze a change of contracts, or get a decision with a receipt for one operation',

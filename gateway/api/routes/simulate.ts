@@ -4,28 +4,15 @@
  */
 import type { Static } from 'typebox'
 import { DEFAULT_DOCUMENT_LIMITS, Type } from '../../../engine/base.ts'
-import {
-  compilePolicy,
-  readDocument,
-  judge,
-  type CompiledPolicy,
-  type JudgedChangeSet,
-  type PolicyEffect,
-} from '../../../engine/internal.ts'
+import { compilePolicy, readDocument, judge, type CompiledPolicy } from '../../../engine/internal.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import { declaredConsumers } from '../../consumers/known.ts'
 import { sha256Hex } from '../../runtime/hash.ts'
 import { artifactMistakes, artifactsOf, contextOf, UNREAD_ARTIFACT_MEMBERS } from '../change-set.ts'
 import type { ApiDeps } from '../deps.ts'
+import { MatchedRule, matchedRules } from '../matched-rules.ts'
 import { defineRoute, json, type RouteAnswer, type RouteExchange } from '../route.ts'
-import {
-  Artifact,
-  CorrelationId,
-  Decision,
-  DecisionContext as Context,
-  ExecutionAction,
-  nullable,
-} from '../schemas/shapes.ts'
+import { Artifact, CorrelationId, Decision, DecisionContext as Context, ExecutionAction } from '../schemas/shapes.ts'
 
 const LONGEST_POLICY = 1024 * 1024
 
@@ -43,29 +30,9 @@ const SimulateRequest = Type.Object(
 )
 type SimulateRequestBody = Static<typeof SimulateRequest>
 
-const MatchedRule = Type.Object(
-  {
-    rule: Type.String({ description: 'Id of the policy rule; `none` where no rule matches.' }),
-    decision: Decision,
-    observed: nullable(
-      Type.Object(
-        { rule: Type.String(), decision: Decision },
-        { description: 'What a rule in observe mode would have decided, when that is stricter.' },
-      ),
-    ),
-    waiver: nullable(Type.Object({ id: Type.String(), standing: Type.String() })),
-    findings: Type.Integer({
-      minimum: 0,
-      description: '0 for a rule or freeze window about the change set as a whole.',
-    }),
-    comparison_rules: Type.Array(Type.String(), { description: 'Ids of the comparison rules of those findings.' }),
-  },
-  { title: 'MatchedRule' },
-)
-
 export const simulatePolicy = defineRoute({
   method: 'POST',
-  paths: ['/api/v1/policy/simulate'],
+  paths: ['/api/v1/policy/simulate', '/api/v1/policy-simulator'],
   operationId: 'simulatePolicy',
   tag: 'preflight',
   summary: 'What a policy would decide; nothing is recorded, and it is never permission',
@@ -149,48 +116,4 @@ function policyOf(source: SimulateRequestBody['policy']): CompiledPolicy {
     .slice(0, 50)
     .map(({ pointer = '', message }) => ({ pointer: `/policy${pointer}`, message }))
   throw new GatewayError('INVALID_INPUT', 'The policy is not valid.', { details })
-}
-
-interface RuleTally {
-  readonly rule: string
-  readonly decision: string
-  readonly observed: { readonly rule: string; readonly decision: string } | null
-  readonly waiver: { readonly id: string; readonly standing: string } | null
-  findings: number
-  readonly comparisonRules: Set<string>
-}
-
-/** Which rule decided which findings, once for each effect it had; rules about the change set as a whole come first. */
-function matchedRules({ artifacts, rulings }: JudgedChangeSet): readonly object[] {
-  const tallies = new Map<string, RuleTally>()
-  for (const { effect, group, places } of artifacts.flatMap(({ judgements }) => judgements)) {
-    const ruling = rulingOf(effect)
-    const key = JSON.stringify(ruling)
-    const tally = tallies.get(key) ?? { ...ruling, findings: 0, comparisonRules: new Set<string>() }
-    tally.findings += places
-    tally.comparisonRules.add(group.rule)
-    tallies.set(key, tally)
-  }
-  const whole = rulings.map(({ ruleId: rule, decision, observed }) => ({
-    rule,
-    decision,
-    observed: observed === null ? null : { rule, decision: observed },
-    waiver: null,
-    findings: 0,
-    comparison_rules: [],
-  }))
-  const found = [...tallies.values()].map(({ comparisonRules, ...tally }) => ({
-    ...tally,
-    comparison_rules: [...comparisonRules],
-  }))
-  return [...whole, ...found]
-}
-
-function rulingOf({ ruleId, decision, observed, waiver }: PolicyEffect) {
-  return {
-    rule: ruleId,
-    decision,
-    observed: observed === null ? null : { rule: observed.ruleId, decision: observed.decision },
-    waiver: waiver === null ? null : { id: waiver.id, standing: waiver.standing },
-  }
 }

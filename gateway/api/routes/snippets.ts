@@ -1,18 +1,11 @@
 /** GET /api/v1/integration-snippets: ready-made instructions for those who build agents (docs/reference/api.md#get-apiv1integration-snippets). */
 import { Type } from '../../../engine/base.ts'
+import { FRAMEWORK_SNIPPETS, type FrameworkSnippet } from '../framework-snippets.ts'
 import { defineRoute, json } from '../route.ts'
 import { CorrelationId } from '../schemas/shapes.ts'
 
-interface Snippet {
-  readonly id: string
-  readonly title: string
-  readonly use_case: string
-  readonly prompt: string
-  readonly frameworks: readonly string[]
-}
-
 /** Ids are part of the interface; more may be added. */
-const SNIPPETS: readonly Snippet[] = [
+const SNIPPETS: readonly FrameworkSnippet[] = [
   {
     id: 'basic_safety',
     title: 'Ask before changing a contract',
@@ -93,6 +86,6 @@ export const integrationSnippets = defineRoute({
     },
   },
   async handle({ correlationId }) {
-    return json({ correlation_id: correlationId, snippets: SNIPPETS })
+    return json({ correlation_id: correlationId, snippets: [...SNIPPETS, ...FRAMEWORK_SNIPPETS] })
   },
 })
