@@ -1,6 +1,6 @@
 /**
- * Mutation testing (`npm run mutation`): changes the code of the decision and of the receipts in one small place after another and
- * runs their tests. A mutant that no test notices is a gap in the tests; the share of those noticed is the score.
+ * Mutation testing (`npm run mutation`): changes the code of decisions, policies, receipts and enforcement in one small place after another
+ * and runs their tests. A mutant that no test notices is a gap in the tests; the share of those noticed is the score.
  */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -14,7 +14,7 @@ import { LEAST_SCORE, SUITES, type Suite } from './suites.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 /** A mutant whose tests do not end has been noticed: so would be a build that hangs. */
-const TIMEOUT_MS = 60_000
+const TIMEOUT_MS = 120_000
 
 const { values } = parseArgs({
   options: {
@@ -30,8 +30,9 @@ interface Placed extends Mutant {
 }
 
 /** In an order that is always the same and follows no file: a sample is the first of them. */
-function placed({ folder, left }: Suite): readonly Placed[] {
-  const files = readdirSync(join(ROOT, folder)).filter((name) => name.endsWith('.ts') && !Object.hasOwn(left, name))
+function placed({ folder, only, left }: Suite): readonly Placed[] {
+  const names = only ?? readdirSync(join(ROOT, folder))
+  const files = names.filter((name) => name.endsWith('.ts') && !Object.hasOwn(left, name))
   const mutants = files.flatMap((name) => {
     const file = join(folder, name)
     const { code, mutants: found } = mutantsOf(readFileSync(join(ROOT, file), 'utf8'))
@@ -80,7 +81,7 @@ async function main(): Promise<number> {
     const [first] = mutants
     // Tests that fail by themselves would notice everything.
     if (first && (await survivorsOf([{ ...first, start: 0, end: 0, replacement: '' }], tests)).length === 0) {
-      process.stderr.write(`${suite.folder}: its tests fail without any mutant; mend them first\n`)
+      process.stderr.write(`${suite.folder}: its tests fail without any mutant; fix them first\n`)
       return 2
     }
     const survivors = await survivorsOf(mutants, tests)

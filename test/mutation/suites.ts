@@ -2,6 +2,8 @@
 
 export interface Suite {
   readonly folder: string
+  /** Only these files of the folder; absent: all. */
+  readonly only?: readonly string[]
   /** File names under the folder that hold no behaviour of their own, each with the reason. */
   readonly left: Readonly<Record<string, string>>
   /** Globs. */
@@ -33,5 +35,41 @@ export const SUITES: readonly Suite[] = [
     folder: 'engine/receipts',
     left: { 'claims.ts': SCHEMA },
     tests: ['test/engine/receipts/*.test.ts', 'test/engine/decide/envelope.test.ts', 'test/engine/pins.test.ts'],
+  },
+  {
+    folder: 'engine/policy',
+    left: { 'schema.ts': SCHEMA, 'pack-members.ts': SCHEMA },
+    tests: ['test/engine/policy/*.test.ts', 'test/engine/decide/*.test.ts', 'test/decisions/engine.test.ts'],
+  },
+  {
+    folder: 'gateway/enforce',
+    left: {},
+    tests: [
+      'test/gateway/enforcement/receipt-gate.test.ts',
+      'test/gateway/enforcement/receipts.test.ts',
+      'test/gateway/enforcement/observe.test.ts',
+      'test/gateway/enforcement/hold.test.ts',
+      'test/gateway/enforcement/break-glass.test.ts',
+    ],
+  },
+  {
+    folder: 'gateway/routing',
+    only: ['path-ambiguity.ts', 'path-reading.ts', 'target.ts', 'field-name.ts'],
+    left: {},
+    tests: [
+      'test/gateway/wire/path-ambiguity.test.ts',
+      'test/gateway/wire/hostile.test.ts',
+      'test/gateway/proxy-wire.test.ts',
+    ],
+  },
+  {
+    folder: 'gateway/upstream',
+    only: ['headers.ts', 'sent-request.ts', 'http2-fields.ts'],
+    left: {},
+    tests: [
+      'test/gateway/proxy-wire.test.ts',
+      'test/gateway/wire/judged-fields.test.ts',
+      'test/gateway/wire/http2.test.ts',
+    ],
   },
 ]
