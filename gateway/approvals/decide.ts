@@ -22,6 +22,14 @@ export async function decideRequest(
   { store, metrics, logger, wordGiven }: DecideDeps,
 ): Promise<ApprovalRow> {
   const row = await completeApproval(word, config, store)
+  // One of several grants: the request is still pending.
+  if (row.result === null) {
+    logger.info(
+      { event: 'approval.counted', approval_id: row.approvalId, by: word.by, correlation_id: correlationId },
+      'grant counted; further people have to grant the request',
+    )
+    return row
+  }
   wordGiven()
   metrics.count('preflight_approvals_total', { event: word.state })
   const waited = Math.max(0, word.at - row.openedAt) / 1000

@@ -29,13 +29,22 @@ export interface Word {
   readonly at: number
 }
 
-const REFUSALS: Readonly<Record<Exclude<ApprovalDecisionResult, 'settled' | 'group'>, () => GatewayError>> = {
-  missing: () => new GatewayError('NOT_FOUND'),
-  conflict: () =>
-    new GatewayError('APPROVAL_CONFLICT', 'The approval request has already been granted or denied, or has expired.'),
-  own: () =>
-    new GatewayError('FORBIDDEN', 'This key asked for the approval; another approver has to decide it (four eyes).'),
-}
+const REFUSALS: Readonly<Record<Exclude<ApprovalDecisionResult, 'settled' | 'counted' | 'group'>, () => GatewayError>> =
+  {
+    missing: () => new GatewayError('NOT_FOUND'),
+    conflict: () =>
+      new GatewayError('APPROVAL_CONFLICT', 'The approval request has already been granted or denied, or has expired.'),
+    own: () =>
+      new GatewayError(
+        'FORBIDDEN',
+        'This key, or another one of the same person, asked for the approval; another approver has to decide it (four eyes).',
+      ),
+    again: () =>
+      new GatewayError(
+        'APPROVAL_CONFLICT',
+        'This person has granted the request already; another approver has to grant it too.',
+      ),
+  }
 
 /** @throws GatewayError NOT_FOUND, APPROVAL_CONFLICT or FORBIDDEN */
 export async function completeApproval(
@@ -52,6 +61,7 @@ export async function completeApproval(
     tenant,
     approvalId,
     isFourEyes,
+    needed: await neededFor(word, approvals, store),
     state,
     by,
     groups,
@@ -61,10 +71,28 @@ export async function completeApproval(
   }
   const result = await store.approvals.decide(request)
   if (result === 'group') throw await notOfGroup(tenant, approvalId, store)
-  if (result !== 'settled') throw REFUSALS[result]()
+  if (result !== 'settled' && result !== 'counted') throw REFUSALS[result]()
   const row = await store.approvals.byId(tenant, approvalId)
   if (row === null) throw new GatewayError('NOT_FOUND')
   return row
+}
+
+async function neededFor(
+  { state, tenant, approvalId }: Word,
+  settings: ApprovalsConfig['approvals'],
+  store: StorePart<'approvals.byId'>,
+): Promise<number> {
+  const row = state === 'granted' ? await store.approvals.byId(tenant, approvalId) : null
+  return row === null ? 1 : grantsNeeded(row, settings)
+}
+
+/** Number of people who have to grant a request: the largest number that the configuration names for it. */
+export function grantsNeeded(
+  { approvers }: Pick<ApprovalRow, 'approvers'>,
+  { needed, needed_by_group: byGroup }: ApprovalsConfig['approvals'],
+): number {
+  const named = approvers.flat().flatMap((group) => (Object.hasOwn(byGroup, group) ? [byGroup[group] ?? 1] : []))
+  return Math.max(needed, ...named)
 }
 
 async function notOfGroup(

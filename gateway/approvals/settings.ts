@@ -2,7 +2,7 @@
 import type { Static } from 'typebox'
 import { Type } from '../../engine/base.ts'
 import type { AddressConfig } from '../settings/public-address.ts'
-import { seconds, strict } from '../settings/fields.ts'
+import { integer, seconds, strict } from '../settings/fields.ts'
 
 export const ApprovalSettings = strict(
   {
@@ -10,6 +10,15 @@ export const ApprovalSettings = strict(
       default: true,
       description: 'A key that asked for an approval may not grant or deny it.',
     }),
+    needed: integer(1, 'Number of people who have to grant a request'),
+    needed_by_group: Type.Record(
+      Type.String({ pattern: '^[a-z0-9][a-z0-9_.-]{0,62}$' }),
+      Type.Integer({ minimum: 1 }),
+      {
+        default: {},
+        description: 'The same for requests that the policy gives to a group, by group. The largest number counts.',
+      },
+    ),
     validity: seconds(14_400, 'Maximum and default validity of a grant'),
     pending: seconds(
       86_400,

@@ -1,6 +1,6 @@
 /** A request for approval in its wire form, for the API and the command line. */
 import type { Approvers } from '../../engine/internal.ts'
-import type { ApprovalRow, ApprovalState } from '../store/approvals.ts'
+import type { ApprovalRow, ApprovalState, ApprovalStep } from '../store/approvals.ts'
 import { approvalState, isGrantInForce } from './request.ts'
 
 /** Instants are ISO 8601 in UTC. */
@@ -70,4 +70,8 @@ function iso(milliseconds: number): string {
 
 function isoOrNull(milliseconds: number | null | undefined): string | null {
   return milliseconds === null || milliseconds === undefined ? null : iso(milliseconds)
+}
+
+export function stepView({ kind, by, groups, text, at }: ApprovalStep) {
+  return { kind, by, groups, text, at: iso(at) }
 }

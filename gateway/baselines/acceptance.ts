@@ -8,7 +8,7 @@ import { EMPTY_CONTEXT } from '../../engine/base.ts'
 import type { Approvers, Envelope, Verdict } from '../../engine/internal.ts'
 import { approvalState } from '../approvals/request.ts'
 import { approverWords, mayGrant } from '../store/approvers.ts'
-import { completeApproval } from '../approvals/resolve.ts'
+import { completeApproval, grantsNeeded } from '../approvals/resolve.ts'
 import type { Route } from '../routing/route.ts'
 import { GatewayError } from '../errors/errors.ts'
 import type { AnalyzeRequest, AuthorizeRequest, Flow } from '../flow/flow.ts'
@@ -54,7 +54,7 @@ export interface AcceptanceDeps {
     analyze(request: AnalyzeRequest): Promise<{ readonly verdict: AcceptedVerdict }>
     authorize(request: AuthorizeRequest): Promise<{ readonly envelope: Envelope; readonly approvalId: string | null }>
   }
-  readonly store: StorePart<'approvals.byId' | 'approvals.list' | 'approvals.decide'>
+  readonly store: StorePart<'approvals.byId' | 'approvals.list' | 'approvals.decide' | 'apiKeys.identities'>
   readonly now: () => number
 }
 
@@ -70,7 +70,8 @@ export async function accept(acceptance: Acceptance, acceptor: Acceptor, deps: A
   const isApproval = first.envelope.execution_action === 'REQUEST_APPROVAL'
   const groups = [...called, ...waiting.flatMap(({ approvers }) => approvers)]
   if (isApproval || waiting.length > 0 || called.length > 0) assertReason(acceptor)
-  assertMay(acceptor, groups, waiting, deps.settings())
+  const person = await deps.store.apiKeys.identities(acceptor.by)
+  assertMay(acceptor, person, groups, waiting, deps.settings())
   if (isApproval) await grant(first.approvalId, LOCAL_TENANT, acceptor, deps)
   // The exception is a decision of its own in the ledger: it names who accepted which change.
   const decided = isApproval ? await deps.flow.authorize(registration(acceptance)) : first
@@ -170,7 +171,8 @@ function assertReason({ comment }: Acceptor): void {
 }
 
 function assertMay(
-  { by, groups }: Acceptor,
+  { groups }: Acceptor,
+  person: readonly string[],
   asked: Approvers,
   waiting: readonly ApprovalRow[],
   { config }: { readonly config: BaselinesConfig },
@@ -181,9 +183,11 @@ function assertMay(
     const message = `${result?.by ?? 'An approver'} denied calls under this change (${approvalId}); the denial stands until ${new Date(denied.expiresAt).toISOString()}.`
     throw new GatewayError('APPROVAL_CONFLICT', message)
   }
-  const own = config.approvals.four_eyes ? waiting.find(({ requesters }) => requesters.includes(by)) : undefined
+  const own = config.approvals.four_eyes
+    ? waiting.find(({ requesters }) => requesters.some((requester) => person.includes(requester)))
+    : undefined
   if (own !== undefined) {
-    const message = `This key asked for the approval ${own.approvalId} of the same change; another approver has to accept it (four eyes).`
+    const message = `This key, or another one of the same person, asked for the approval ${own.approvalId} of the same change; another approver has to accept it (four eyes).`
     throw new GatewayError('FORBIDDEN', message)
   }
   if (mayGrant(asked, groups)) return
@@ -199,7 +203,10 @@ async function grant(
 ): Promise<void> {
   if (approvalId === null) throw new TypeError('a decision that needs an approval opened no request for it')
   const word = { state: 'granted', tenant, approvalId, by, groups, comment, validity: null, at: now() } as const
-  await completeApproval(word, settings().config, store)
+  const row = await completeApproval(word, settings().config, store)
+  if (row.result !== null) return
+  const message = `Your grant is recorded (${approvalId}). ${grantsNeeded(row, settings().config.approvals)} people have to grant it before the contract becomes the baseline.`
+  throw new GatewayError('APPROVAL_CONFLICT', message)
 }
 
 /** A request that another approver decided meanwhile stays as it is, unless it was denied. */

@@ -89,6 +89,7 @@ export interface BaselinesDeps {
     | 'baselines.setCandidate'
     | 'baselines.dropCandidate'
     | 'baselines.announceCandidate'
+    | 'approvals.endMoot'
   > &
     AcceptanceDeps['store']
   readonly metrics: Metrics
@@ -140,6 +141,16 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
       'baseline set',
     )
     return row
+  }
+  /**
+   * Requests about another change of the old baseline can no longer be used. Calls of a route with several baselines may be about
+   * another one, so their requests stay.
+   */
+  const endMoot = async (row: BaselineRow): Promise<void> => {
+    if (row.route !== ownerOf(row.route)) return
+    const ended = await store.approvals.endMoot(row.route, row.setBy, now())
+    if (ended.length > 0)
+      logger.info({ event: 'approval.moot', route: row.route, approvals: ended }, 'pending approvals ended')
   }
   /** The candidate is for reviewers only: a failure to store it changes no verdict. */
   const note = async (route: string, candidate: CandidateRow | null, baseline: string): Promise<void> => {
@@ -246,7 +257,11 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
       const acceptance = only.length === 0 ? whole : await partOf(whole, only, deps.flow)
       await accept(acceptance, acceptor, deps)
       const { type, content } = acceptance.after
-      return keep(rowOf(routeName, { type, content, digest: contractDigest(content) }, 'promotion', by, now()))
+      const kept = await keep(
+        rowOf(routeName, { type, content, digest: contractDigest(content) }, 'promotion', by, now()),
+      )
+      if (only.length === 0) await endMoot(kept)
+      return kept
     },
     async registered(change) {
       const route = registeredRoute(change, deps.settings().config.routes)
@@ -259,7 +274,9 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
       const { by, groups } = change
       // The caller chose the environment and target of its preflight, so the decision is made again for the route.
       await accept(acceptanceOf(route, baseline, candidate), { by, groups, comment: '' }, deps)
-      return keep(rowOf(route.name, candidate, 'promotion', `decision:${change.decisionId}`, now()))
+      const kept = await keep(rowOf(route.name, candidate, 'promotion', `decision:${change.decisionId}`, now()))
+      await endMoot(kept)
+      return kept
     },
   }
 }

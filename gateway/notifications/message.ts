@@ -45,6 +45,7 @@ const APPROVAL_TITLES: Readonly<Record<string, string>> = lookupTable({
   'approval.granted': 'Approved',
   'approval.denied': 'Denied',
   'approval.expired': 'Not decided in time',
+  'approval.moot': 'No longer needed',
 })
 
 function approvalMessage(notice: Notice, row: ApprovalRow, config: NotificationsConfig): Message {

@@ -36,6 +36,8 @@ export interface ApiKeyChange {
 export interface ApiKeys {
   byHash(hash: string): Promise<ApiKey | null>
   list(): Promise<readonly ApiKey[]>
+  /** The audiences of all keys of the person behind an audience or owner, this one included. */
+  identities(identity: string): Promise<readonly string[]>
   create(key: ApiKey): Promise<void>
   /** True when the key exists; the time of the first revocation stays. */
   revoke(hash: string, at: number): Promise<boolean>

@@ -74,13 +74,32 @@ export interface ApprovalDecisionRequest extends ApprovalDecision {
   readonly approvalId: string
   /** A requester may not grant or deny their own request. */
   readonly isFourEyes: boolean
+  /** Number of people who have to grant it. */
+  readonly needed: number
+}
+
+/** What happened to a request besides its opening and its decision. */
+export const APPROVAL_STEPS = ['grant', 'comment', 'moot'] as const
+
+/** Never changed. Times are milliseconds since the epoch. */
+export interface ApprovalStep {
+  readonly stepId: string
+  readonly approvalId: string
+  /** `grant`: one of several grants. `moot`: the change can no longer occur, so the request ended. */
+  readonly kind: (typeof APPROVAL_STEPS)[number]
+  /** Who; of `moot`, what made it so. */
+  readonly by: string
+  readonly groups: readonly string[]
+  readonly text: string
+  readonly at: number
 }
 
 /**
  * `conflict`: already granted, denied or expired. `own`: four eyes are required, and requester and approver are the same.
- * `group`: another group must grant it.
+ * `group`: another group must grant it. `counted`: granted, and further people have to grant it. `again`: this person has granted it
+ * already.
  */
-export type ApprovalDecisionResult = 'settled' | 'missing' | 'conflict' | 'own' | 'group'
+export type ApprovalDecisionResult = 'settled' | 'missing' | 'conflict' | 'own' | 'group' | 'counted' | 'again'
 
 export interface Approvals {
   /**
@@ -93,6 +112,12 @@ export interface Approvals {
   list(filter: ApprovalFilter): Promise<readonly ApprovalRow[]>
   /** Decides a pending request once: exactly one caller gets `settled`. */
   decide(request: ApprovalDecisionRequest): Promise<ApprovalDecisionResult>
+  /** Oldest first. */
+  steps(tenant: string, approvalId: string): Promise<readonly ApprovalStep[]>
+  /** False when there is no such request. */
+  comment(tenant: string, step: ApprovalStep): Promise<boolean>
+  /** Ends the pending requests of a route that were opened until then; returns their ids. */
+  endMoot(route: string, by: string, at: number): Promise<readonly string[]>
   /** Records the end of approvals and break-glass exceptions whose time has passed at this time (milliseconds since the epoch). */
   endExpired(at: number): Promise<void>
 }

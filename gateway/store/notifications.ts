@@ -6,6 +6,7 @@ export const NOTICE_KINDS = [
   'approval.granted',
   'approval.denied',
   'approval.expired',
+  'approval.moot',
   'baseline.candidate',
   'break_glass.opened',
   'break_glass.closed',

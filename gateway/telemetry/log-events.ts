@@ -9,7 +9,9 @@ export const LOG_EVENTS = {
   'api.mcp_tool_failed': 'A tool of the MCP endpoint ended in an error of the server.',
   'api.request_failed': 'An API request ended in an error of the server. `code` is the error that the caller got.',
   'api.response_aborted': 'A response of the API ended before it was complete.',
+  'approval.counted': 'One of several people granted an approval. It is still pending.',
   'approval.decided': 'A person granted or denied an approval.',
+  'approval.moot': 'Pending approvals ended, because the baseline of their route changed.',
   'approval.read_failed': 'The state of an approval could not be read. The pending call keeps waiting.',
   'baseline.candidate_not_stored': 'A changed contract could not be stored for review.',
   'baseline.candidate_seen':

@@ -58,7 +58,13 @@ const SCENES: Readonly<Record<string, FlowScene>> = {
       const [row] = await store.approvals.list({ tenant: 'local', limit: 1, now: NOW })
       assert.ok(row)
       const word = { state: 'granted', by: 'v:1', groups: [], comment: '', at: NOW, validUntil: NOW + 60_000 } as const
-      await store.approvals.decide({ tenant: 'local', approvalId: row.approvalId, isFourEyes: true, ...word })
+      await store.approvals.decide({
+        tenant: 'local',
+        approvalId: row.approvalId,
+        isFourEyes: true,
+        needed: 1,
+        ...word,
+      })
     },
   },
 }

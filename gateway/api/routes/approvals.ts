@@ -3,11 +3,13 @@
  */
 import type { Static } from 'typebox'
 import { Type } from '../../../engine/base.ts'
+import { commentOn } from '../../approvals/comment.ts'
 import { decideRequest } from '../../approvals/decide.ts'
-import { approvalView } from '../../approvals/view.ts'
+import { grantsNeeded } from '../../approvals/resolve.ts'
+import { approvalView, stepView } from '../../approvals/view.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import type { ApiKey } from '../../store/api-keys.ts'
-import type { ApprovalRow, ApprovalDecision } from '../../store/approvals.ts'
+import { APPROVAL_STEPS, type ApprovalRow, type ApprovalDecision } from '../../store/approvals.ts'
 import type { ApiDeps } from '../deps.ts'
 import { listMembers, listed } from '../list-answer.ts'
 import { callerOf, defineRoute, json, type RouteAnswer, type RouteExchange } from '../route.ts'
@@ -50,7 +52,25 @@ const Approval = Type.Object(
   { title: 'Approval', description: 'A request for a person’s approval of one change set in one context.' },
 )
 
-const ApprovalAnswer = Type.Object({ approval: Approval, correlation_id: CorrelationId }, { title: 'ApprovalAnswer' })
+const Step = Type.Object(
+  {
+    kind: Type.Enum(APPROVAL_STEPS, { description: 'grant: one of several. moot: the change can no longer occur.' }),
+    by: Type.String(),
+    groups: Type.Array(Type.String()),
+    text: Type.String(),
+    at: Type.String({ format: 'date-time' }),
+  },
+  { title: 'ApprovalStep' },
+)
+const ApprovalAnswer = Type.Object(
+  {
+    approval: Approval,
+    grants_needed: Type.Integer({ minimum: 1, description: 'Number of people who have to grant it.' }),
+    steps: Type.Array(Step, { description: 'Single grants and comments, oldest first.' }),
+    correlation_id: CorrelationId,
+  },
+  { title: 'ApprovalAnswer' },
+)
 const one = {
   200: { description: 'The request in its present state.', content: { 'application/json': ApprovalAnswer } },
 }
@@ -121,7 +141,7 @@ export const getApproval = defineRoute({
     const row = await deps.store.approvals.byId(caller.tenant, exchange.params['id'] ?? '')
     const own = ownAudience(caller)
     if (row === null || (own !== null && !row.requesters.includes(own))) throw new GatewayError('NOT_FOUND')
-    return json({ approval: approvalView(seenBy(caller, row), deps.now()), correlation_id: exchange.correlationId })
+    return answerOf(seenBy(caller, row), exchange, deps)
   },
 })
 
@@ -184,5 +204,36 @@ async function decideApproval(
   const row = await decideRequest(word, settings.config, correlationId, deps)
   deps.observer.approvals.link(row.approvalId, exchange.observation)
   deps.observer.approvals.note(row.approvalId, 'approval', exchange.observation.trace)
-  return json({ approval: approvalView(row, at), correlation_id: correlationId })
+  return answerOf(row, exchange, deps)
 }
+
+async function answerOf(
+  row: ApprovalRow,
+  { settings, correlationId }: RouteExchange,
+  { store, now }: ApiDeps,
+): Promise<RouteAnswer> {
+  const steps = await store.approvals.steps(row.tenant, row.approvalId)
+  return json({
+    approval: approvalView(row, now()),
+    grants_needed: grantsNeeded(row, settings.config.approvals),
+    steps: steps.map(stepView),
+    correlation_id: correlationId,
+  })
+}
+
+export const commentApproval = defineRoute({
+  method: 'POST',
+  paths: ['/api/v1/approvals/{id}/comments'],
+  operationId: 'commentApproval',
+  tag: 'approvals',
+  summary: 'Add a comment to a request for approval',
+  access: 'read',
+  params: { id: 'Id of the request.' },
+  body: Type.Object({ text: Type.String({ minLength: 1, maxLength: 1000 }) }, { title: 'ApprovalComment' }),
+  answers: one,
+  errors: ['NOT_FOUND'],
+  async handle(exchange, deps) {
+    const row = await commentOn(exchange.params['id'] ?? '', exchange.body.text, callerOf(exchange), deps)
+    return answerOf(row, exchange, deps)
+  },
+})

@@ -1,11 +1,13 @@
 /** One request for approval: why it is held, what changed, whom it reaches, who may decide, and the decision itself. */
+import { commentOn } from '../../approvals/comment.ts'
 import { approvalState } from '../../approvals/request.ts'
 import { decideRequest } from '../../approvals/decide.ts'
 import { hasRight } from '../../callers/rights.ts'
+import { grantsNeeded } from '../../approvals/resolve.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import { keptAssessment, type KeptAssessment } from '../../flow/kept-assessment.ts'
 import { approverWords, mayGrant } from '../../store/approvers.ts'
-import type { ApprovalRow } from '../../store/approvals.ts'
+import type { ApprovalRow, ApprovalStep } from '../../store/approvals.ts'
 import type { Result } from '../../../engine/internal.ts'
 import { findingsList } from '../findings.ts'
 import { html, type Content, type Markup } from '../markup.ts'
@@ -19,7 +21,7 @@ export const showApproval: Page = async (visit) => {
   const row = await requestOf(visit)
   const { tenant } = visitor
   const decision = await deps.store.decisions.byId(tenant, row.decisionId)
-  const [kept, names, earlier] = await Promise.all([
+  const [kept, names, earlier, steps] = await Promise.all([
     decision === null
       ? ({ ok: false, problem: 'its decision is no longer stored' } as const)
       : keptAssessment(decision, { settings: visit.settings, flow: deps.flow, store: deps.store }),
@@ -27,6 +29,7 @@ export const showApproval: Page = async (visit) => {
     decision === null
       ? []
       : deps.store.decisions.history({ tenant, supersessionKey: decision.supersessionKey, since: 0, limit: 8 }),
+    deps.store.approvals.steps(tenant, row.approvalId),
   ])
   const state = approvalState(row, now)
   const title = placeOf(row)
@@ -61,7 +64,7 @@ export const showApproval: Page = async (visit) => {
           </div>
           ${changes(kept)}
         </section>
-        ${reach(kept)}
+        ${reach(kept)} ${discussion(visit, row, steps, names)}
         <section aria-labelledby="history">
           <h2 id="history">Earlier decisions of this scope</h2>
           <div class="card pad">
@@ -85,7 +88,7 @@ export const showApproval: Page = async (visit) => {
       </div>
       <aside class="rail" id="decide" aria-label="Decide">
         ${state === 'pending' ? decideForm(visit, row, params['id'] ?? '') : outcome(row, names, now)}
-        <div class="card pad">${about(row, names, now)}</div>
+        <div class="card pad">${about(row, names, now, grantsNeeded(row, visit.settings.config.approvals))}</div>
       </aside>
     </div>`
   return { kind: 'page', title, isLive: true, body }
@@ -160,7 +163,38 @@ function consumersText(declared: readonly string[] | null, observed: readonly st
   return names.length > 20 ? `${shown} and ${names.length - 20} more` : shown
 }
 
-function about(row: ApprovalRow, names: Holders, now: number): Markup {
+const STEP_WORDS = { grant: 'granted, one of several', comment: 'commented', moot: 'ended it' } as const
+
+function discussion({ csrf, now }: Visit, row: ApprovalRow, steps: readonly ApprovalStep[], names: Holders): Markup {
+  return html`<section aria-labelledby="steps">
+    <h2 id="steps">Grants and comments</h2>
+    <div class="card pad stack">
+      ${
+        steps.length === 0
+          ? html`<p class="muted">None yet.</p>`
+          : html`<ol class="timeline">
+              ${steps.map(
+                ({ kind, by, text, at }) =>
+                  html`<li>
+                    <div>
+                      <span><strong>${personName(by, names)}</strong> ${STEP_WORDS[kind]}</span>
+                      ${text === '' ? null : html`<span>“${text}”</span>`}
+                      <small class="muted">${moment(at, now)}</small>
+                    </div>
+                  </li>`,
+              )}
+            </ol>`
+      }
+      <form method="post" action="/console/approvals/${row.approvalId}">
+        ${csrfField(csrf)}
+        <label>Add a comment<textarea name="text" required maxlength="1000"></textarea></label>
+        <div><button name="state" value="comment">Comment</button></div>
+      </form>
+    </div>
+  </section>`
+}
+
+function about(row: ApprovalRow, names: Holders, now: number, needed: number): Markup {
   return facts([
     [
       'Asked by',
@@ -171,6 +205,7 @@ function about(row: ApprovalRow, names: Holders, now: number): Markup {
     ['Opened', moment(row.openedAt, now)],
     ['Expires', row.result === null ? moment(row.expiresAt, now) : null],
     ['Who may grant', row.approvers.length === 0 ? 'every approver' : `an approver of ${approverWords(row.approvers)}`],
+    ['People needed', needed === 1 ? null : String(needed)],
     ['Route', row.route],
     ['Repository', row.repository],
     ['Branch', row.branch],
@@ -266,14 +301,21 @@ function validities(most: number): readonly (readonly [number, string])[] {
 export const decideApproval: Page = async (visit) => {
   const { params, form, visitor, settings, deps, now } = visit
   const { tenant, audience: by, groups } = visitor
+  const id = params['id'] ?? ''
+  const page = `/console/approvals/${encodeURIComponent(id)}`
+  if (form.get('state') === 'comment') {
+    const text = (form.get('text') ?? '').trim().slice(0, 1000)
+    if (text === '') throw new GatewayError('INVALID_INPUT', 'Write a comment.')
+    await commentOn(id, text, visitor, deps)
+    return { kind: 'redirect', to: `${page}#steps` }
+  }
   if (!hasRight(visitor, 'approve')) throw new GatewayError('FORBIDDEN', 'Your role may not decide requests.')
   const state = form.get('state')
   if (state !== 'granted' && state !== 'denied') throw new GatewayError('INVALID_INPUT', 'Choose Grant or Deny.')
-  const approvalId = params['id'] ?? ''
   const seconds = Number(form.get('validity') ?? Number.NaN)
   const validity = Number.isInteger(seconds) && seconds > 0 ? seconds : null
   const comment = (form.get('comment') ?? '').slice(0, 1000)
-  const word = { state, tenant, approvalId, by, groups, comment, validity, at: now } as const
-  await decideRequest(word, settings.config, `console:${approvalId}`, deps)
-  return { kind: 'redirect', to: `/console/approvals/${encodeURIComponent(approvalId)}?done=1` }
+  const word = { state, tenant, approvalId: id, by, groups, comment, validity, at: now } as const
+  await decideRequest(word, settings.config, `console:${id}`, deps)
+  return { kind: 'redirect', to: `${page}?done=1` }
 }

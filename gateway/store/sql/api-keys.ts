@@ -13,6 +13,8 @@ export const apiKeys: Operations<ApiKeys> = {
 
   list: read(async (sql) => (await sql.all(`${SELECT} ORDER BY k.created_at, k.hash`)).map(apiKey)),
 
+  identities: read((sql, identity) => identitiesOf(sql, identity)),
+
   create: write(insert),
 
   revoke: write(async (sql, hash, at) => {
@@ -66,6 +68,24 @@ async function insert(sql: Sql, key: ApiKey): Promise<void> {
   )
   await journal(sql, 'api_key', key.hash)
   if (key.expiresAt !== null || key.owner !== null) await setTerms(sql, key.hash, key)
+}
+
+/** Keys of one owner count as one person. */
+export async function identitiesOf(sql: Sql, identity: string): Promise<readonly string[]> {
+  const rows = await sql.all(
+    `SELECT k.audience FROM api_keys k JOIN api_key_terms t ON t.hash = k.hash
+     WHERE t.owner = ? OR t.owner IN
+       (SELECT o.owner FROM api_key_terms o JOIN api_keys m ON m.hash = o.hash WHERE m.audience = ? AND o.owner IS NOT NULL)`,
+    identity,
+    identity,
+  )
+  const owners = await sql.all(
+    'SELECT t.owner FROM api_key_terms t JOIN api_keys k ON k.hash = t.hash WHERE k.audience = ? AND t.owner IS NOT NULL',
+    identity,
+  )
+  return [
+    ...new Set([identity, ...rows.map((row) => text(row, 'audience')), ...owners.map((row) => text(row, 'owner'))]),
+  ]
 }
 
 async function found(sql: Sql, hash: string): Promise<ApiKey | null> {

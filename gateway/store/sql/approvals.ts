@@ -1,6 +1,16 @@
 /** Statements on requests for approval. Whether a request is still valid is checked inside one transaction. */
-import type { ApprovalDecision, ApprovalOpening, ApprovalRow, Approvals, ApprovalState } from '../approvals.ts'
+import { randomUUID } from 'node:crypto'
+import {
+  APPROVAL_STEPS,
+  type ApprovalDecision,
+  type ApprovalOpening,
+  type ApprovalRow,
+  type Approvals,
+  type ApprovalState,
+  type ApprovalStep,
+} from '../approvals.ts'
 import { mayGrant } from '../approvers.ts'
+import { identitiesOf } from './api-keys.ts'
 import { endBreakGlasses } from './break-glass.ts'
 import { integer, integerOrNull, oneOf, text, textList, textOrNull, textsOf, type SqlRow } from './columns.ts'
 import { listOf } from './dialect.ts'
@@ -81,14 +91,21 @@ export const approvals: Operations<Approvals> = {
   }),
 
   decide: write(async (sql, request) => {
-    const { approvalId, tenant, state, by, groups, comment, at, validUntil, isFourEyes } = request
+    const { approvalId, tenant, state, by, groups, comment, at, validUntil, isFourEyes, needed } = request
     await endApprovals(sql, at)
     const row = await ownRow(sql, tenant, approvalId)
     if (row === null) return 'missing'
     if (row.result !== null || row.endedAt !== null || row.expiresAt <= at) return 'conflict'
-    if (isFourEyes && row.requesters.includes(by)) return 'own'
+    const person = await identitiesOf(sql, by)
+    if (isFourEyes && row.requesters.some((requester) => person.includes(requester))) return 'own'
     // Any approver may deny.
     if (state === 'granted' && !mayGrant(row.approvers, groups)) return 'group'
+    if (state === 'granted' && needed > 1) {
+      const grants = (await stepsOf(sql, approvalId)).filter(({ kind }) => kind === 'grant')
+      if (grants.some((step) => person.includes(step.by))) return 'again'
+      await addStep(sql, { stepId: newStepId(), approvalId, kind: 'grant', by, groups, text: comment, at })
+      if (grants.length + 1 < needed) return 'counted'
+    }
     await sql.run(
       `UPDATE approvals SET settled_state = ?, settled_by = ?, settled_groups = ?, settled_comment = ?,
          settled_at = ?, valid_until = ?
@@ -106,10 +123,73 @@ export const approvals: Operations<Approvals> = {
     return 'settled'
   }),
 
+  steps: read(async (sql, tenant, approvalId) =>
+    (await ownRow(sql, tenant, approvalId)) === null ? [] : stepsOf(sql, approvalId),
+  ),
+
+  comment: write(async (sql, tenant, step) => {
+    if ((await ownRow(sql, tenant, step.approvalId)) === null) return false
+    await addStep(sql, step)
+    return true
+  }),
+
+  endMoot: write(async (sql, route, by, at) => {
+    await endApprovals(sql, at)
+    const rows = await sql.all(
+      `SELECT approval_id, tenant FROM approvals
+       WHERE route = ? AND target_id IS NOT NULL AND settled_state IS NULL AND ended_at IS NULL AND opened_at <= ?`,
+      route,
+      at,
+    )
+    const ended = rows.map((row) => text(row, 'approval_id'))
+    for (const approvalId of ended) {
+      await sql.run('UPDATE approvals SET ended_at = ? WHERE approval_id = ?', at, approvalId)
+      await journal(sql, 'approval', approvalId)
+      const reason = 'The baseline of the route changed, so this change can no longer occur.'
+      await addStep(sql, { stepId: newStepId(), approvalId, kind: 'moot', by, groups: [], text: reason, at })
+    }
+    for (const row of rows) await notice(sql, 'approval.moot', text(row, 'approval_id'), text(row, 'tenant'), at)
+    return ended
+  }),
+
   endExpired: write(async (sql, at) => {
     await endBreakGlasses(sql, at)
     await endApprovals(sql, at)
   }),
+}
+
+function newStepId(): string {
+  return `stp_${randomUUID().replaceAll('-', '')}`
+}
+
+async function addStep(
+  sql: Sql,
+  { stepId, approvalId, kind, by, groups, text: words, at }: ApprovalStep,
+): Promise<void> {
+  await sql.run(
+    `INSERT INTO approval_steps (step_id, approval_id, kind, by_whom, groups_of_step, text, at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    stepId,
+    approvalId,
+    kind,
+    by,
+    JSON.stringify(groups),
+    words,
+    at,
+  )
+  await journal(sql, 'approval_step', stepId)
+}
+
+async function stepsOf(sql: Sql, approvalId: string): Promise<readonly ApprovalStep[]> {
+  const rows = await sql.all('SELECT * FROM approval_steps WHERE approval_id = ? ORDER BY at, step_id', approvalId)
+  return rows.map((row) => ({
+    stepId: text(row, 'step_id'),
+    approvalId: text(row, 'approval_id'),
+    kind: oneOf(APPROVAL_STEPS, row, 'kind'),
+    by: text(row, 'by_whom'),
+    groups: textList(row, 'groups_of_step'),
+    text: text(row, 'text'),
+    at: integer(row, 'at'),
+  }))
 }
 
 async function ownRow(sql: Sql, tenant: string, approvalId: string): Promise<ApprovalRow | null> {

@@ -19,6 +19,7 @@ type JournalKind =
   | 'decision'
   | 'receipt_event'
   | 'approval'
+  | 'approval_step'
   | 'baseline'
   | 'api_key'
   | 'api_key_terms'
@@ -82,6 +83,13 @@ export const PROTECTED: readonly ProtectedTable[] = [
     ],
     last: (sql) =>
       `(SELECT ${sortedListOf(sql, 'audience')} FROM approval_requesters r WHERE r.approval_id = approvals.approval_id)`,
+    isFinal: false,
+  },
+  {
+    kind: 'approval_step',
+    table: 'approval_steps',
+    key: ['step_id'],
+    covered: ['approval_id', 'kind', 'by_whom', 'groups_of_step', 'text', 'at'],
     isFinal: false,
   },
   {

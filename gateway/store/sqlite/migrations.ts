@@ -390,6 +390,19 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX deliveries_waiting ON deliveries (channel, subject, created_at) WHERE delivered_at IS NULL AND failed_at IS NULL;
   CREATE INDEX deliveries_by_time ON deliveries (created_at);
   `,
+  // What happens to a request besides its opening and its decision.
+  `
+  CREATE TABLE approval_steps (
+    step_id        TEXT NOT NULL PRIMARY KEY,
+    approval_id    TEXT NOT NULL,
+    kind           TEXT NOT NULL,
+    by_whom        TEXT NOT NULL,
+    groups_of_step TEXT NOT NULL,
+    text           TEXT NOT NULL,
+    at             INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX approval_steps_by_request ON approval_steps (approval_id, at);
+  `,
 ]
 
 /** The first version whose ledger has a chain. */
