@@ -199,7 +199,7 @@ for (const kind of STORE_KINDS) {
       assert.equal(joined.approvalId, opened.approvalId)
       assert.deepEqual([...joined.requesters].sort(), ['v:1', 'v:2'])
       const word = { tenant: 'local', approvalId: 'apr_1', state: 'granted', groups: [], comment: '' } as const
-      const request = { ...word, at: 10, validUntil: 50, isFourEyes: true }
+      const request = { ...word, at: 10, validUntil: 50, isFourEyes: true, needed: 1 }
       assert.equal(await store.approvals.decide({ ...request, by: 'v:2' }), 'own')
       assert.equal(await store.approvals.decide({ ...request, by: 'v:9', tenant: 'other' }), 'missing')
       const answers = await Promise.all(
@@ -221,10 +221,30 @@ for (const kind of STORE_KINDS) {
       assert.deepEqual((await store.ledger.inspect()).faults, [])
     })
 
+    test('several grants at one moment are counted, each person once', async (t) => {
+      const store = await open(t)
+      await store.approvals.open(approvalOpening({}))
+      const word = { tenant: 'local', approvalId: 'apr_1', state: 'granted', groups: [], comment: '' } as const
+      const request = { ...word, at: 10, validUntil: 50, isFourEyes: true, needed: 3 }
+      const people = ['v:1', 'v:2', 'v:2', 'v:3', 'v:4']
+      const answers = await Promise.all(people.map((by) => store.approvals.decide({ ...request, by })))
+      assert.equal(answers.filter((answer) => answer === 'settled').length, 1)
+      const steps = await store.approvals.steps('local', 'apr_1')
+      assert.equal(new Set(steps.map(({ by }) => by)).size, 3)
+      assert.deepEqual((await store.ledger.inspect()).faults, [])
+    })
+
     test('groups of approvers are asked for, and a denial stands until its end', async (t) => {
       const store = await open(t)
       await store.approvals.open(approvalOpening({ approvers: [['payments'], ['security', 'platform']] }))
-      const request = { tenant: 'local', approvalId: 'apr_1', comment: 'no', at: 10, isFourEyes: false } as const
+      const request = {
+        tenant: 'local',
+        approvalId: 'apr_1',
+        comment: 'no',
+        at: 10,
+        isFourEyes: false,
+        needed: 1,
+      } as const
       const granted = { ...request, state: 'granted', by: 'v:1', validUntil: 20 } as const
       assert.equal(await store.approvals.decide({ ...granted, groups: ['payments'] }), 'group')
       assert.equal(

@@ -514,4 +514,19 @@ const PARTITIONS = `
 `
 
 /** Each entry is the statements of one version. */
-export const MIGRATIONS: readonly string[] = [TABLES + GUARDS + JOURNAL + HOT + PARTITIONS]
+export const MIGRATIONS: readonly string[] = [
+  TABLES + GUARDS + JOURNAL + HOT + PARTITIONS,
+  // What happens to a request besides its opening and its decision.
+  `
+  CREATE TABLE approval_steps (
+    step_id        text PRIMARY KEY,
+    approval_id    text NOT NULL,
+    kind           text NOT NULL,
+    by_whom        text NOT NULL,
+    groups_of_step text NOT NULL,
+    text           text NOT NULL,
+    at             bigint NOT NULL
+  );
+  CREATE INDEX approval_steps_by_request ON approval_steps (approval_id, at);
+  `,
+]

@@ -93,6 +93,8 @@ export const approvals: Operations<Approvals> = {
   decide: write(async (sql, request) => {
     const { approvalId, tenant, state, by, groups, comment, at, validUntil, isFourEyes, needed } = request
     await endApprovals(sql, at)
+    // Holds the row: two grants at one moment are counted one after the other.
+    await sql.run('UPDATE approvals SET ended_at = NULL WHERE approval_id = ? AND ended_at IS NULL', approvalId)
     const row = await ownRow(sql, tenant, approvalId)
     if (row === null) return 'missing'
     if (row.result !== null || row.endedAt !== null || row.expiresAt <= at) return 'conflict'

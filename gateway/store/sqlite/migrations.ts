@@ -1,6 +1,6 @@
 /**
  * The schema of the SQLite ledger, as a list that is only appended to: entry n brings a file from version n to n + 1. Triggers
- * keep `decisions` append-only; later events of a receipt are in `receipt_events`.
+ * keep `decisions` append-only; later events of a receipt are in `receipt_events`. One list: the order is the version.
  */
 /** A chain for each writer. The program makes the chain and the entries of existing rows (openChain). */
 const JOURNAL = `
