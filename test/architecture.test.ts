@@ -448,7 +448,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'config',
     'cli',
   ],
-  '.': ['bench', 'charts', 'docs', 'engine', 'examples', 'gateway', 'policies', 'test'],
+  '.': ['bench', 'charts', 'docs', 'engine', 'examples', 'gateway', 'integrations', 'policies', 'test'],
 }
 
 /** What npm and the build leave in the root. */

@@ -9,6 +9,9 @@ import {
 import { analyzeAnswer } from '../api/preflight-answer.ts'
 import { isRecord } from '../settings/defaults.ts'
 import { openSettings } from '../config/live-settings.ts'
+import type { ConfigSource } from '../config/load.ts'
+import type { CurrentSettings } from '../config/settings.ts'
+import type { Flow } from '../flow/flow.ts'
 import { createFlow } from '../flow/authorize.ts'
 import { createLogger } from '../telemetry/log.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
@@ -23,7 +26,19 @@ export interface LocalRequest {
 }
 
 export async function analyzeLocally(request: LocalRequest, args: Arguments, io: CommandIo): Promise<object> {
-  const live = openSettings(configSource(args, io))
+  const { settings, flow } = openLocalFlow(configSource(args, io))
+  try {
+    const artifacts = request.artifacts.map(artifactOf)
+    const assessment = await flow.analyze({ artifacts, context: request.context, scope: null })
+    return analyzeAnswer(assessment, { settings: settings(), correlationId: request.correlationId, now: Date.now() })
+  } finally {
+    await flow.close()
+  }
+}
+
+/** Close the flow when it is not needed any more. */
+export function openLocalFlow(source: ConfigSource): { readonly settings: CurrentSettings; readonly flow: Flow } {
+  const live = openSettings(source)
   const flow = createFlow({
     settings: live.current,
     store: {
@@ -37,17 +52,7 @@ export async function analyzeLocally(request: LocalRequest, args: Arguments, io:
     logger: createLogger('error'),
     now: Date.now,
   })
-  try {
-    const artifacts = request.artifacts.map(artifactOf)
-    const assessment = await flow.analyze({ artifacts, context: request.context, scope: null })
-    return analyzeAnswer(assessment, {
-      settings: live.current(),
-      correlationId: request.correlationId,
-      now: Date.now(),
-    })
-  } finally {
-    await flow.close()
-  }
+  return { settings: live.current, flow }
 }
 
 const NOTHING_IS_DECIDED = 'a local analysis decides nothing'

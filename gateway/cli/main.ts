@@ -30,6 +30,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CommandEntry>>> = lookupTa
   policy: async () => (await import('./policy.ts')).policyGroup,
   init: async () => (await import('./init.ts')).initGroup,
   doctor: async () => (await import('./doctor.ts')).doctorCommand,
+  ci: async () => (await import('./ci.ts')).ciCommand,
   mcp: async () => (await import('./mcp.ts')).mcpGroup,
 })
 

@@ -87,7 +87,7 @@ async function runPreflight(args: Arguments, io: CommandIo): Promise<ExitCode> {
 }
 
 /** Written as a new file of this user: a link is not followed, and wider rights of an existing file are not kept. */
-function writeReceipt(file: string, token: string): void {
+export function writeReceipt(file: string, token: string): void {
   const found = statsOf(file)
   if (found !== null && !found.isFile())
     throw new UsageError(`--receipt ${file} is not a regular file; name another one`)
@@ -148,13 +148,19 @@ function contextOf(args: Arguments): Readonly<Record<string, string>> {
 }
 
 /** Throws an Error with the gateway's message when it returns an error, which is never a decision. */
-async function ask(
+function ask(mode: string, artifacts: readonly unknown[], args: Arguments, io: CommandIo): Promise<unknown> {
+  return askGateway(mode, artifacts, contextOf(args), args.value('url'), io)
+}
+
+/** Throws an Error with the gateway's message when it returns an error. @param address else PREFLIGHT_URL */
+export async function askGateway(
   mode: string,
   artifacts: readonly unknown[],
-  args: Arguments,
+  context: Readonly<Record<string, unknown>>,
+  address: string | undefined,
   { environment }: CommandIo,
-): Promise<unknown> {
-  const base = args.value('url') ?? variable(environment, 'PREFLIGHT_URL') ?? DEFAULT_URL
+): Promise<Readonly<Record<string, unknown>>> {
+  const base = address ?? variable(environment, 'PREFLIGHT_URL') ?? DEFAULT_URL
   if (!URL.canParse('/api/v1/preflight', base)) throw new UsageError(`${base} is not a URL`)
   const key = variable(environment, 'PREFLIGHT_API_KEY')
   if (key === null)
@@ -165,13 +171,13 @@ async function ask(
     response = await fetch(url, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ preflight_mode: mode, artifacts, context: contextOf(args) }),
+      body: JSON.stringify({ preflight_mode: mode, artifacts, context }),
     })
   } catch (error) {
     throw new Error(`no gateway answers at ${url.origin}: ${causeOf(error)}`, { cause: error })
   }
   const answer = parseJson(await response.text(), url.origin)
-  if (response.ok) return answer
+  if (response.ok && isRecord(answer)) return answer
   throw new Error(`${url.origin} answered ${response.status}: ${errorText(answer)}`)
 }
 

@@ -14,13 +14,13 @@ export interface GitReference {
 }
 
 /** The tree that a ref named when it was asked: later reads are of the same state, whatever becomes of the branch. */
-interface GitTree {
+export interface GitTree {
   readonly ref: string
   readonly tree: string
 }
 
 /** Branches, tags, commits and `HEAD~2`: what git-check-ref-format admits, without `@{…}`, `:/text` and the like. */
-const REF = /^[A-Za-z0-9_][A-Za-z0-9_./+-]{0,199}(?:[~^][0-9]{0,4}){0,4}$/
+export const GIT_REF = /^[A-Za-z0-9_][A-Za-z0-9_./+-]{0,199}(?:[~^][0-9]{0,4}){0,4}$/
 const TIMEOUT_MS = 15_000
 /** `<object> SP <type> SP <size> LF` before, and LF after, the content of each object (git-cat-file(1), BATCH OUTPUT). */
 const BATCH_HEADER = /^([0-9a-f]{40,64}) ([a-z]+) ([0-9]+)$/
@@ -38,11 +38,11 @@ export function parseGitReference(text: string): GitReference | null {
 
 /** @param repository working directory or bare repository */
 export async function resolveGitTree(repository: string, ref: string): Promise<Result<GitTree>> {
-  if (!REF.test(ref) || ref.includes('..') || ref.endsWith('.lock')) {
+  if (!GIT_REF.test(ref) || ref.includes('..') || ref.endsWith('.lock')) {
     return unreadable(`"${ref}" is not the name of a branch, a tag or a commit`)
   }
   const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{tree}`]
-  const named = await git(repository, args, { maxBytes: 1024 })
+  const named = await runGit(repository, args, { maxBytes: 1024 })
   if (!named.ok) return named
   const tree = named.value.toString('latin1').trim()
   return /^[0-9a-f]{40,64}$/.test(tree) ? ok({ ref, tree }) : unreadable(`the repository knows no ref "${ref}"`)
@@ -68,7 +68,7 @@ export async function readGitFiles(
   }
   const input = paths.map((path) => `${tree}:${path}\n`).join('')
   const room = paths.length * (HEADER_BYTES + MAX_PATH)
-  const printed = await git(repository, ['cat-file', '--batch'], { maxBytes: maxBytes + room, input })
+  const printed = await runGit(repository, ['cat-file', '--batch'], { maxBytes: maxBytes + room, input })
   return printed.ok ? filesIn(printed.value, ref, paths) : printed
 }
 
@@ -95,9 +95,9 @@ export async function listGitFolder(
   folder: string,
 ): Promise<Result<readonly string[]>> {
   if (!isPlainPath(folder)) return ok([])
-  const kind = await git(repository, ['cat-file', '-t', `${tree}:${folder}`], { maxBytes: 1024 })
+  const kind = await runGit(repository, ['cat-file', '-t', `${tree}:${folder}`], { maxBytes: 1024 })
   if (!kind.ok || kind.value.toString('latin1').trim() !== 'tree') return ok([])
-  const listed = await git(repository, ['ls-tree', '-r', '-z', '--name-only', `${tree}:${folder}`], {
+  const listed = await runGit(repository, ['ls-tree', '-r', '-z', '--name-only', `${tree}:${folder}`], {
     maxBytes: MAX_LISTING,
   })
   return listed.ok ? ok(listed.value.toString('utf8').split('\0').filter(Boolean)) : listed
@@ -109,8 +109,8 @@ export async function gitFilesChangedAt(
   ref: string,
   paths: readonly string[],
 ): Promise<number | null> {
-  if (!REF.test(ref) || !paths.every(isPlainPath)) return null
-  const log = await git(repository, ['log', '-1', '--format=%ct', '--end-of-options', ref, '--', ...paths], {
+  if (!GIT_REF.test(ref) || !paths.every(isPlainPath)) return null
+  const log = await runGit(repository, ['log', '-1', '--format=%ct', '--end-of-options', ref, '--', ...paths], {
     maxBytes: 1024,
   })
   const seconds = log.ok ? log.value.toString('latin1').trim() : ''
@@ -150,7 +150,11 @@ interface GitInput {
   readonly input?: string
 }
 
-function git(repository: string, args: readonly string[], { maxBytes, input = '' }: GitInput): Promise<Result<Buffer>> {
+export function runGit(
+  repository: string,
+  args: readonly string[],
+  { maxBytes, input = '' }: GitInput,
+): Promise<Result<Buffer>> {
   const options = {
     cwd: resolve(repository),
     env: gitEnvironment(),

@@ -32,6 +32,9 @@ export interface DerivationQuestion {
   readonly trialMerge: MergeRequest['trialMerge']
 }
 
+/** What a change set is derived through. */
+export type DerivingClient = Pick<ScmClient, 'platform' | 'compare' | 'changedFiles' | 'file' | 'paths' | 'parentsOf'>
+
 export interface DerivedChangeSet {
   /** Null: the files are written by the request that is judged. */
   readonly derivation: DerivationFacts | null
@@ -46,7 +49,7 @@ export interface DerivedChangeSet {
 
 /** @throws ScmError when the platform does not list the changes at all */
 export async function deriveChangeSet(
-  client: ScmClient,
+  client: DerivingClient,
   question: DerivationQuestion,
   terms: DerivationTerms,
 ): Promise<DerivedChangeSet> {
@@ -59,7 +62,7 @@ export async function deriveChangeSet(
 
 /** Files that a request itself writes on top of a branch: null removes one. */
 export async function deriveWritten(
-  client: ScmClient,
+  client: DerivingClient,
   { base, written }: { readonly base: string; readonly written: ReadonlyMap<string, Buffer | null> },
   terms: DerivationTerms,
 ): Promise<DerivedChangeSet> {
@@ -100,7 +103,7 @@ export async function compareTrees(
 }
 
 async function judgeable(
-  client: ScmClient,
+  client: DerivingClient,
   { base, files, sides }: SidedChanges,
   terms: DerivationTerms,
 ): Promise<Omit<DerivedChangeSet, 'derivation'>> {
@@ -142,7 +145,7 @@ export function derivedCompleteness(
 }
 
 async function changesOf(
-  client: ScmClient,
+  client: DerivingClient,
   { base, head, kind }: DerivationQuestion,
 ): Promise<Pick<CommitComparison, 'files'> & { readonly mergeBase: string | null }> {
   if (kind === 'merge') return client.compare(base, head)

@@ -19,7 +19,10 @@ interface Merging {
   readonly trialMerge: MergeRequest['trialMerge']
 }
 
-export function createSides(client: ScmClient, merging: Merging): TreeSides {
+/** What both sides are read through. */
+type MergingClient = Pick<ScmClient, 'file' | 'parentsOf'>
+
+export function createSides(client: MergingClient, merging: Merging): TreeSides {
   const { base, head, mergeBase } = merging
   const changes = new Map(merging.files.map((file) => [file.path, file]))
   const read = remembering(client)
@@ -62,7 +65,7 @@ function isUpToDate({ base, mergeBase }: Merging): boolean {
 }
 
 /** The same blob read twice is one question. */
-function remembering(client: ScmClient): ScmClient['file'] {
+function remembering(client: MergingClient): ScmClient['file'] {
   const known = new Map<string, Promise<FileAtCommit>>()
   return (path, commit) => {
     const key = `${commit}:${path}`
@@ -73,7 +76,7 @@ function remembering(client: ScmClient): ScmClient['file'] {
 }
 
 /** A trial merge counts when it is one of exactly these two commits. */
-async function usableTrial(client: ScmClient, { base, head, trialMerge }: Merging): Promise<string | null> {
+async function usableTrial(client: MergingClient, { base, head, trialMerge }: Merging): Promise<string | null> {
   if (trialMerge === null) return null
   const [ours, theirs, ...others] = await client.parentsOf(trialMerge)
   return ours === base && theirs === head && others.length === 0 ? trialMerge : null
