@@ -35,7 +35,7 @@ interface RuleTally extends Ruling {
   readonly comparisonRules: Set<string>
 }
 
-interface MatchedRuleRow extends Ruling {
+export interface MatchedRuleRow extends Ruling {
   readonly findings: number
   readonly comparison_rules: readonly string[]
 }

@@ -86,7 +86,12 @@ test('every call of the command line that a page shows is understood', async () 
   assert.ok(commands.length > 30, 'the pages show calls')
   const refused: string[] = []
   for (const { path, command } of commands) {
-    const words = command.replace(/\s+(?:[>|#]|\d>).*$/, '').match(/(?:"[^"]*"|'[^']*'|\S)+/g) ?? []
+    // What follows `--` is the command of another program.
+    const words =
+      command
+        .replace(/\s--\s.*$/, '')
+        .replace(/\s+(?:[>|#]|\d>).*$/, '')
+        .match(/(?:"[^"]*"|'[^']*'|\S)+/g) ?? []
     // Help is given for a command that exists, after its options were understood.
     const value = words.at(-1)?.startsWith('--') === true ? ['VALUE'] : []
     const { code, stderr } = await run([...words, ...value, '--help'])
@@ -111,8 +116,8 @@ const SORTS: readonly {
   readonly member: string
   readonly mistakes: (value: unknown, folder: string) => readonly string[]
 }[] = [
-  // The filter of another program (Envoy).
-  { member: 'http_filters', mistakes: () => [] },
+  // Files of other programs: Envoy, GitHub, GitLab and pre-commit.
+  ...['http_filters', 'jobs', 'include', 'repos'].map((member) => ({ member, mistakes: () => [] })),
   { member: 'ignore', mistakes: (value, folder) => reported(readIgnoreFile(written(value, folder))) },
   { member: 'apiVersion', mistakes: (value, folder) => reported(loadPolicy(written(value, folder), folder)) },
   { member: 'config', mistakes: (value, folder) => mistakesOfConfig(at(value, 'config'), folder) },
