@@ -14,7 +14,8 @@ import { framed } from './layout.ts'
 import { html } from './markup.ts'
 import { PAGES } from './pages.ts'
 import { head, notice } from './parts.ts'
-import { createSessions, END_OF_SESSION, type Session, type Sessions } from './session.ts'
+import { createSessions, END_OF_ATTEMPT, END_OF_SESSION, type Session, type Sessions } from './session.ts'
+import type { Providers } from './providers.ts'
 import { nextPath, signInPage, type SignInProblem } from './sign-in.ts'
 import type { ConsoleDeps, Page, Reply, Visit, Visitor } from './visit.ts'
 
@@ -41,6 +42,8 @@ interface Inner extends ConsoleDeps {
   readonly router: ReturnType<typeof routerOf>
   readonly rate: ReturnType<typeof createMinuteRate>
   readonly changes: ReturnType<typeof createChanges>
+  /** Loaded with the first sign-in that needs it. */
+  readonly providers: { known?: Providers }
 }
 
 export function createServing(deps: ConsoleDeps): Serving {
@@ -51,6 +54,7 @@ export function createServing(deps: ConsoleDeps): Serving {
     router: routerOf(),
     rate: createMinuteRate(),
     changes,
+    providers: {},
   }
   return { serve: (request, response) => serve(request, response, inner), close: () => changes.close() }
 }
@@ -69,7 +73,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, inner: 
     await answer(request, response, url, inner)
   } catch (error) {
     const refusal = error instanceof GatewayError ? error : new GatewayError('INTERNAL', undefined, { cause: error })
-    if (refusal.status >= 500)
+    if (refusal.status >= 500 || refusal.cause !== undefined)
       inner.logger.error({ event: 'console.request_failed', err: refusal.cause ?? refusal }, 'console request failed')
     if (response.headersSent) response.destroy()
     else send(response, refusal.status, 'text/plain; charset=utf-8', `${refusal.message}\n`)
@@ -90,6 +94,9 @@ async function answer(request: IncomingMessage, response: ServerResponse, url: U
   const visitor = session === null ? null : await visitorOf(session, inner)
   const form = method === 'POST' ? await readForm(request, response, inner, session !== null) : new URLSearchParams()
   if (method === 'POST') requireOwnForm(request, inner.settings().config.public_url)
+  const provided = /^\/console\/sign-in\/([a-z0-9-]{1,32})(\/callback)?$/.exec(url.pathname)
+  if (provided !== null && method === 'GET')
+    return signInWith(provided[1] ?? '', provided[2] !== undefined, { request, response, url, now }, inner)
   if (url.pathname === '/console/sign-in') return signIn({ method, url, form, visitor, response, now }, inner)
   if (session === null || visitor === null) return toSignIn(response, url)
   if (method === 'POST' && !inner.sessions.isOwn(form.get('csrf'), session))
@@ -153,7 +160,12 @@ interface SignIn {
 
 async function signIn({ method, url, form, visitor, response, now }: SignIn, inner: Inner): Promise<void> {
   const show = (problem: SignInProblem | null, next: string, status: number) =>
-    send(response, status, 'text/html; charset=utf-8', signInPage(problem, next).toString())
+    send(
+      response,
+      status,
+      'text/html; charset=utf-8',
+      signInPage(problem, next, inner.settings().config.console.providers).toString(),
+    )
   if (method !== 'POST') {
     const next = nextPath(url.searchParams.get('next'))
     if (visitor !== null) return redirect(response, next)
@@ -166,16 +178,62 @@ async function signIn({ method, url, form, visitor, response, now }: SignIn, inn
   const key = await inner.store.apiKeys.byHash(hash)
   if (key === null || !isKeyInForce(key, now)) return show('unknown', next, 401)
   if (!hasRight(key, 'read')) return show('role', next, 403)
-  const { cookie } = await inner.sessions.open(hash, now, inner.settings().config.console.session)
+  const cookie = await inner.sessions.open({ key: hash }, now, inner.settings().config.console.session)
   inner.logger.info({ event: 'console.signed_in', by: key.audience }, 'signed in to the console')
   redirect(response, `/console/sign-in?done=1&next=${encodeURIComponent(next)}`, { 'Set-Cookie': cookie })
 }
 
+interface ProvidedSignIn {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly url: URL
+  readonly now: number
+}
+
+/** Leads a person to a provider, and takes them back. */
+async function signInWith(
+  name: string,
+  isBack: boolean,
+  { request, response, url, now }: ProvidedSignIn,
+  inner: Inner,
+): Promise<void> {
+  const { console: settings, public_url: publicUrl } = inner.settings().config
+  const provider = settings.providers.find((known) => known.name === name)
+  if (provider === undefined) throw new GatewayError('NOT_FOUND', 'There is no such provider.')
+  inner.rate.take('sign-in', SIGN_INS_PER_MINUTE, now)
+  const origin = publicUrl === undefined ? `http://${request.headers.host ?? ''}` : new URL(publicUrl).origin
+  const callback = `${origin}/console/sign-in/${name}/callback`
+  const { createProviders } = await import('./providers.ts')
+  const providers = (inner.providers.known ??= createProviders(inner.now))
+  if (!isBack) {
+    const { url: away, attempt } = await providers.begin(provider, callback, nextPath(url.searchParams.get('next')))
+    return redirect(response, away, { 'Set-Cookie': await inner.sessions.holdAttempt(attempt, now) })
+  }
+  const attempt = await inner.sessions.attempt(request.headers, now)
+  if (attempt === null || attempt.provider !== name)
+    throw new GatewayError(
+      'FORBIDDEN',
+      'This sign-in was not begun in this browser, or too long ago. Start again at /console.',
+    )
+  const person = await providers.complete(provider, new URL(url.pathname + url.search, origin), attempt)
+  const seconds = Math.min(settings.session, provider.session)
+  const cookie = await inner.sessions.open({ provider: name, person }, now, seconds)
+  inner.logger.info({ event: 'console.signed_in', by: person.identity }, 'signed in to the console')
+  const next = `/console/sign-in?done=1&next=${encodeURIComponent(nextPath(attempt.next))}`
+  redirect(response, next, { 'Set-Cookie': [cookie, END_OF_ATTEMPT] })
+}
+
 async function visitorOf(
-  { key }: Session,
-  { store, now }: Pick<ConsoleDeps, 'store' | 'now'>,
+  { holder }: Session,
+  { store, now, settings }: Pick<ConsoleDeps, 'store' | 'now' | 'settings'>,
 ): Promise<Visitor | null> {
-  const row = await store.apiKeys.byHash(key)
+  if ('person' in holder) {
+    const { identity, ...person } = holder.person
+    // A provider that is no longer configured signs nobody in.
+    const isKnown = settings().config.console.providers.some(({ name }) => name === holder.provider)
+    return isKnown && hasRight(person, 'read') ? { ...person, audience: identity } : null
+  }
+  const row = await store.apiKeys.byHash(holder.key)
   return row === null || !isKeyInForce(row, now()) || !hasRight(row, 'read') ? null : row
 }
 
@@ -184,7 +242,11 @@ function toSignIn(response: ServerResponse, url: URL): void {
   redirect(response, `/console/sign-in${next === '/console' ? '' : `?next=${encodeURIComponent(next)}`}`)
 }
 
-function redirect(response: ServerResponse, to: string, headers: Readonly<Record<string, string>> = {}): void {
+function redirect(
+  response: ServerResponse,
+  to: string,
+  headers: Readonly<Record<string, string | string[]>> = {},
+): void {
   response.writeHead(303, { ...HEADERS, ...headers, Location: to, 'Content-Length': 0 })
   response.end()
 }

@@ -4,13 +4,19 @@
  */
 import { hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
+import { Ajv, type ValidateFunction } from 'ajv'
 import { EncryptJWT, jwtDecrypt } from 'jose'
+import type { Static, TSchema } from 'typebox'
+import { Type } from '../../engine/base.ts'
+import { plainSchema } from '../settings/input-schema.ts'
+import { ROLES } from '../store/api-keys.ts'
+import type { SignedInPerson, SignInAttempt } from './providers.ts'
 import type { StorePart } from '../store/store.ts'
 
 /** What a session cookie contains. */
 export interface Session {
-  /** Hash of the key that signed in. */
-  readonly key: string
+  /** Hash of the key that signed in, or the person whom a provider signed in. */
+  readonly holder: { readonly key: string } | { readonly provider: string; readonly person: SignedInPerson }
   /** Must come back with each form. */
   readonly csrf: string
   /** Seconds since the epoch. */
@@ -18,11 +24,16 @@ export interface Session {
 }
 
 export interface Sessions {
-  open(key: string, now: number, seconds: number): Promise<{ readonly session: Session; readonly cookie: string }>
+  /** The cookie of a new session. */
+  open(holder: Session['holder'], now: number, seconds: number): Promise<string>
   /** Null: there is no session, or it has ended. */
   read(headers: IncomingHttpHeaders, now: number): Promise<Session | null>
   /** True when a form came from a page of this session. */
   isOwn(token: string | null, session: Session): boolean
+  /** The cookie that a person brings back from a provider. */
+  holdAttempt(attempt: SignInAttempt, now: number): Promise<string>
+  /** Null: it was not begun in this browser, or too long ago. */
+  attempt(headers: IncomingHttpHeaders, now: number): Promise<SignInAttempt | null>
 }
 
 /** The prefix makes browsers refuse the cookie without Secure, with a Domain, or with another path (RFC 6265bis §4.1.3.2). */
@@ -31,7 +42,39 @@ const FLAGS = 'Path=/; Secure; HttpOnly; SameSite=Lax'
 /** A cookie of our own is shorter. */
 const LONGEST_COOKIE = 4096
 
+const ATTEMPT_COOKIE = '__Host-preflight-sign-in'
+const ATTEMPT_SECONDS = 600
+
+export const END_OF_ATTEMPT = `${ATTEMPT_COOKIE}=; Max-Age=0; ${FLAGS}`
 export const END_OF_SESSION = `${COOKIE}=; Max-Age=0; ${FLAGS}`
+
+const SessionForm = Type.Object({
+  holder: Type.Union([
+    Type.Object({ key: Type.String() }),
+    Type.Object({
+      provider: Type.String(),
+      person: Type.Object({
+        identity: Type.String(),
+        name: Type.String(),
+        role: Type.Enum(ROLES),
+        groups: Type.Array(Type.String()),
+        tenant: Type.String(),
+      }),
+    }),
+  ]),
+  csrf: Type.String(),
+  until: Type.Number(),
+})
+const AttemptForm = Type.Object({
+  attempt: Type.Object({
+    provider: Type.String(),
+    verifier: Type.String(),
+    state: Type.String(),
+    nonce: Type.String(),
+    next: Type.String(),
+  }),
+  until: Type.Number(),
+})
 
 export function createSessions(store: StorePart<'uses.salt'>): Sessions {
   let known: Promise<Uint8Array> | null = null
@@ -43,20 +86,23 @@ export function createSessions(store: StorePart<'uses.salt'>): Sessions {
     return known
   }
   return {
-    async open(key, now, seconds) {
-      const session = { key, csrf: randomBytes(18).toString('base64url'), until: Math.floor(now / 1000) + seconds }
-      const token = await new EncryptJWT({ key, csrf: session.csrf, until: session.until })
-        .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
-        .encrypt(await secret())
-      return { session, cookie: `${COOKIE}=${token}; Max-Age=${seconds}; ${FLAGS}` }
+    async open(holder, now, seconds) {
+      const session = { holder, csrf: randomBytes(18).toString('base64url'), until: Math.floor(now / 1000) + seconds }
+      return `${COOKIE}=${await sealed(session, await secret())}; Max-Age=${seconds}; ${FLAGS}`
     },
     async read(headers, now) {
-      const token = cookieOf(headers, COOKIE)
-      if (token === null || token.length > LONGEST_COOKIE) return null
-      const session = await decrypted(token, await secret())
+      const session = await openedCookie(headers, COOKIE, SessionForm, await secret())
       return session === null || session.until * 1000 <= now ? null : session
     },
     isOwn: (token, { csrf }) => isSameToken(token, csrf),
+    async holdAttempt(attempt, now) {
+      const held = { attempt, until: Math.floor(now / 1000) + ATTEMPT_SECONDS }
+      return `${ATTEMPT_COOKIE}=${await sealed(held, await secret())}; Max-Age=${ATTEMPT_SECONDS}; ${FLAGS}`
+    },
+    async attempt(headers, now) {
+      const held = await openedCookie(headers, ATTEMPT_COOKIE, AttemptForm, await secret())
+      return held === null || held.until * 1000 <= now ? null : held.attempt
+    },
   }
 }
 
@@ -71,20 +117,36 @@ async function sessionKey(store: StorePart<'uses.salt'>): Promise<Uint8Array> {
   return new Uint8Array(hkdfSync('sha256', salt, '', 'preflight console session v1', 32))
 }
 
-async function decrypted(token: string, secret: Uint8Array): Promise<Session | null> {
+function sealed(value: object, secret: Uint8Array): Promise<string> {
+  return new EncryptJWT({ ...value }).setProtectedHeader({ alg: 'dir', enc: 'A256GCM' }).encrypt(secret)
+}
+
+/** Null: not a cookie of this installation, or of another form, so the person signs in again. */
+async function openedCookie<Form extends TSchema>(
+  headers: IncomingHttpHeaders,
+  name: string,
+  form: Form,
+  secret: Uint8Array,
+): Promise<Static<Form> | null> {
+  const token = cookieOf(headers, name)
+  if (token === null || token.length > LONGEST_COOKIE) return null
   try {
     const { payload } = await jwtDecrypt(token, secret, {
       keyManagementAlgorithms: ['dir'],
       contentEncryptionAlgorithms: ['A256GCM'],
     })
-    const { key, csrf, until } = payload
-    return typeof key === 'string' && typeof csrf === 'string' && typeof until === 'number'
-      ? { key, csrf, until }
-      : null
+    return isOfForm(form, payload) ? payload : null
   } catch {
-    // Not a cookie of this installation: the person signs in again.
     return null
   }
+}
+
+const validators = new WeakMap<TSchema, ValidateFunction>()
+
+function isOfForm<Form extends TSchema>(form: Form, value: unknown): value is Static<Form> {
+  const validate = validators.get(form) ?? new Ajv({ strict: false }).compile(plainSchema(form))
+  validators.set(form, validate)
+  return validate(value)
 }
 
 function cookieOf({ cookie = '' }: IncomingHttpHeaders, name: string): string | null {

@@ -2,6 +2,7 @@
 import { gate } from './layout.ts'
 import { html, type Markup } from './markup.ts'
 import { notice } from './parts.ts'
+import type { Provider } from './settings.ts'
 
 const PROBLEMS = {
   unknown: 'This key is not known here, or it was revoked.',
@@ -11,13 +12,19 @@ const PROBLEMS = {
 } as const
 export type SignInProblem = keyof typeof PROBLEMS
 
-export function signInPage(problem: SignInProblem | null, next: string): Markup {
+export function signInPage(problem: SignInProblem | null, next: string, providers: readonly Provider[]): Markup {
   return gate(
     'Sign in',
     html`<div class="stack">
         <h1>Sign in</h1>
         ${problem === null ? null : notice('bad', PROBLEMS[problem])}
       </div>
+      ${providers.map(
+        ({ name, title }) =>
+          html`<a class="button primary" href="/console/sign-in/${name}?next=${encodeURIComponent(next)}"
+            >${`Sign in with ${title ?? name}`}</a
+          >`,
+      )}
       <form method="post" action="/console/sign-in">
         <input type="hidden" name="next" value="${next}" />
         <label
@@ -33,7 +40,7 @@ export function signInPage(problem: SignInProblem | null, next: string): Markup 
           />
           <span class="hint">The key of an approver or admin. Create one with <code>preflight keys create</code>.</span>
         </label>
-        <button class="primary">Sign in</button>
+        ${providers.length === 0 ? html`<button class="primary">Sign in</button>` : html`<button>Sign in</button>`}
       </form>`,
   )
 }

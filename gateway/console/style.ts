@@ -152,8 +152,8 @@ input[type=checkbox] { width: auto; min-height: 0; accent-color: var(--accent); 
 button, .button { font: inherit; font-weight: 600; }
 button, .button { cursor: pointer; border-radius: 6px; border: 1px solid var(--line-strong); background: var(--surface); color: var(--text); padding: .4375rem .875rem; min-height: 2.25rem; text-decoration: none; display: inline-flex; align-items: center; justify-content: center; }
 button:hover, .button:hover { background: var(--raised); }
-button.primary { background: var(--accent); border-color: var(--accent); color: var(--accent-ink); }
-button.primary:hover { background: color-mix(in srgb, var(--accent) 88%, var(--text)); }
+button.primary, a.primary { background: var(--accent); border-color: var(--accent); color: var(--accent-ink); }
+button.primary:hover, a.primary:hover { background: color-mix(in srgb, var(--accent) 88%, var(--text)); }
 button.danger { color: var(--bad); border-color: color-mix(in srgb, var(--bad) 60%, transparent); }
 button.quiet { font-weight: 500; border-color: transparent; background: none; color: var(--muted); padding: .25rem 0; min-height: 1.75rem; }
 button.quiet:hover { color: var(--text); text-decoration: underline; }
