@@ -14,7 +14,7 @@ import { pathOfPointer, type Mistake } from '../errors/mistake.ts'
 import { SHIPPED_POLICIES } from './shipped-packs.generated.ts'
 import { readSourceText } from '../settings/source-text.ts'
 import { nearest } from '../settings/suggestion.ts'
-import { readRegularFile } from '../runtime/regular-file.ts'
+import { readRegularFile, statsOf } from '../runtime/regular-file.ts'
 
 /** Packs that ship with the program: policies/<name>/pack.yaml. */
 export const SHIPPED_PACKS = ['agent-tools', 'ci', 'default', 'observe', 'strict'] as const
@@ -73,6 +73,13 @@ function isPackName(name: string): boolean {
 }
 
 function missing(name: string, file: string, reason: string): Mistake {
+  if (!isPackName(name) && statsOf(file)?.isDirectory() === true)
+    return {
+      place: file,
+      path: 'policy',
+      message: 'is a folder',
+      fix: `name the pack in it, e.g. ${join(file, 'pack.yaml')}`,
+    }
   if (!isPackName(name)) return { place: file, path: 'policy', message: 'the policy cannot be read', fix: reason }
   const guess = nearest(name, SHIPPED_PACKS)
   return {

@@ -79,3 +79,13 @@ test('a policy is compiled once, and when it cannot be, whoever asks gets no ans
   })
   assert.throws(() => bad.onIncomplete, /not what ships/)
 })
+
+test('a folder in place of a pack is a mistake that names the file to give', () => {
+  const loaded = loadPolicy(join(import.meta.dirname, '../../policies/default'), '/')
+  assert.ok(!loaded.ok)
+  assert.deepEqual(
+    loaded.problem.map(({ message }) => message),
+    ['is a folder'],
+  )
+  assert.match(loaded.problem[0]?.fix ?? '', /policies\/default\/pack\.yaml$/)
+})
