@@ -7,6 +7,7 @@ import { formatAddress, parseAddress } from './network/listen-address.ts'
 import { CONFIG_LEAVES } from './config/leaves.ts'
 import type { Config } from './config/schema.ts'
 import type { Webhooks } from './kubernetes/webhooks.ts'
+import type { Hub } from './hub/listener.ts'
 import type { Proxy } from './proxy.ts'
 import { errorCode, messageOf, StartupError } from './errors/startup-error.ts'
 
@@ -16,6 +17,7 @@ export type BoundAddresses = Readonly<Record<'proxy' | 'api' | 'admin', string>>
   readonly transparent?: string
   readonly ext_authz?: string
   readonly webhooks?: string
+  readonly hub?: string
 }
 
 export interface Listeners {
@@ -26,6 +28,8 @@ export interface Listeners {
   readonly grpcAuthz: GrpcListener | null
   /** Null: no API server is answered. */
   readonly webhooks: Webhooks | null
+  /** Null: no sidecars use this gateway's state. */
+  readonly hub: Hub | null
   /** What the listeners write for agents beside the gateway. Null: nothing. */
   readonly bundle: { stop(): void } | null
 }
@@ -35,7 +39,7 @@ export interface Listeners {
  * @param ownPorts receives each port once it is bound
  */
 export async function openListeners(
-  { admin, api, proxy, grpcAuthz, webhooks }: Listeners,
+  { admin, api, proxy, grpcAuthz, webhooks, hub }: Listeners,
   config: Config,
   closers: (() => unknown)[],
   ownPorts: Set<number>,
@@ -59,9 +63,10 @@ export async function openListeners(
   closers.push(() => api.close(0))
   const proxyAddress = await bind('proxy', config.listen.proxy, proxy)
   closers.push(() => proxy.close(0))
-  const { transparent, ext_authz: asked, webhooks: reviewed } = config.listen
+  const { transparent, ext_authz: asked, webhooks: reviewed, hub: joined } = config.listen
   if (webhooks !== null) closers.push(() => webhooks.close(0))
   if (grpcAuthz !== null) closers.push(() => grpcAuthz.close(0))
+  if (hub !== null) closers.push(() => hub.close(0))
   return {
     proxy: proxyAddress,
     api: apiAddress,
@@ -69,6 +74,7 @@ export async function openListeners(
     ...(transparent !== undefined && { transparent: await bind('transparent', transparent, proxy.transparent) }),
     ...(asked !== undefined && grpcAuthz !== null && { ext_authz: await bind('ext_authz', asked, grpcAuthz) }),
     ...(reviewed !== undefined && webhooks !== null && { webhooks: await bind('webhooks', reviewed, webhooks) }),
+    ...(joined !== undefined && hub !== null && { hub: await bind('hub', joined, hub) }),
   }
 }
 

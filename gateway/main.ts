@@ -22,6 +22,7 @@ import { createLogger, type Logger } from './telemetry/log.ts'
 import { createMetrics, type Metrics } from './telemetry/metrics.ts'
 import { sampleProcess } from './telemetry/process-metrics.ts'
 import { authorityFile } from './tls/authority-file.ts'
+import { pinsWarning } from './pins-warning.ts'
 import { createWarmUp } from './warm-up.ts'
 
 export interface Gateway {
@@ -88,11 +89,23 @@ async function start(
   const ownPorts = new Set<number>()
   const entrances = await createEntrances(options, deciding, ownPorts)
   let isServing = false
-  const { store, keys, health } = state
+  const { store, keys, health, hub } = state
   const { monitoring } = deciding
+  const pins = pinsWarning(config, environment)
   const warmUp = createWarmUp({ settings: live.current, pipeline: entrances.proxy.pipeline, logger })
   const isLoading = () => warmUp.isRunning()
-  const checks = readinessChecks({ isServing: () => isServing, isLoading, live, store, health, keys, monitoring, now })
+  const checks = readinessChecks({
+    isServing: () => isServing,
+    isLoading,
+    live,
+    store,
+    health,
+    keys,
+    hub,
+    pins,
+    monitoring,
+    now,
+  })
   const headTimeoutMs = config.limits.head_timeout * 1000
   const entry = entryOf('admin', { settings: live.current, metrics, logger })
   const listeners = { ...entrances, admin: createAdmin({ checks, metrics, logger, headTimeoutMs, entry }) }
@@ -105,7 +118,7 @@ async function start(
     metrics,
     logger,
   })
-  warn(live, state, logger)
+  warn(live, state, pins, logger)
   isServing = true
   return {
     addresses,
@@ -126,7 +139,8 @@ async function start(
 }
 
 /** Logs problems that do not prevent the start. */
-function warn({ warnings }: LiveSettings, { bootstrap, dataDir }: State, logger: Logger): void {
+function warn({ warnings }: LiveSettings, { bootstrap, dataDir }: State, pins: string | null, logger: Logger): void {
+  if (pins !== null) logger.warn({ event: 'gateway.warning' }, pins)
   for (const warning of warnings) logger.warn({ event: 'settings.warning' }, formatMistake(warning))
   if (bootstrap.warning !== null) logger.warn({ event: 'gateway.warning' }, bootstrap.warning)
   for (const file of exposedFiles([keyFile(dataDir), authorityFile(dataDir)]))

@@ -14,6 +14,8 @@ import { startRetention, type Retention } from './store/retention.ts'
 import { requireContinuity, requireKnownLedger } from './store/continuity.ts'
 import { messageOf, StartupError } from './errors/startup-error.ts'
 import { openStoreToServe } from './store/open.ts'
+import type { HubConnection } from './store/hub/connection.ts'
+import { isHubUrl } from './store/hub/url.ts'
 import type { Store } from './store/store.ts'
 import type { Logger } from './telemetry/log.ts'
 import type { Metrics } from './telemetry/metrics.ts'
@@ -26,8 +28,11 @@ export interface State {
   readonly external: ExternalSigner | null
   readonly keys: KeyRing
   readonly keyId: string
-  readonly checkpoints: Checkpoints
-  readonly retention: Retention
+  /** Null: a hub has the ledger. */
+  readonly checkpoints: Checkpoints | null
+  readonly retention: Retention | null
+  /** Null: this gateway has a store of its own. */
+  readonly hub: HubConnection | null
   /** False from a failed write until one succeeds. */
   readonly health: { readonly isWritable: boolean }
   readonly bootstrap: Awaited<ReturnType<typeof bootstrapKey>>
@@ -48,6 +53,7 @@ interface StateOptions {
 export async function openState(options: StateOptions): Promise<State> {
   const { config, environment, metrics, logger, now, closers } = options
   const dataDir = makeDataDirectory(config.data_dir)
+  if (isHubUrl(config.store.url)) return openHubState(options, dataDir, config.store.url)
   requireKnownLedger(config)
   const health = { isWritable: true }
   const store = await openStoreToServe(config, storeEvents(metrics, logger, health))
@@ -66,7 +72,33 @@ export async function openState(options: StateOptions): Promise<State> {
   const settings = () => config.ledger.retention
   const retention = startRetention({ store, signer: () => keys.signer(), settings, metrics, logger, now })
   closers.push(() => retention.close())
-  return { dataDir, store, external, keys, keyId, bootstrap, checkpoints, retention, health }
+  return { dataDir, store, external, keys, keyId, bootstrap, checkpoints, retention, health, hub: null }
+}
+
+/** A sidecar has no ledger and no keys: the hub keeps both. */
+async function openHubState(
+  { config, metrics, logger, now, closers }: StateOptions,
+  dataDir: string,
+  url: string,
+): Promise<State> {
+  const [{ connectToHub }, { openHubStore }, { openHubKeys }] = await Promise.all([
+    import('./store/hub/connection.ts'),
+    import('./store/hub/store.ts'),
+    import('./store/hub/keys.ts'),
+  ])
+  const health = { isWritable: true }
+  const events = storeEvents(metrics, logger, health)
+  const hub = connectToHub(url, config.store.hub, events, now)
+  const { calls, flush } = config.ledger
+  const maxAge = config.store.hub.max_age * 1000
+  const terms = { calls, flushMilliseconds: flush * 1000, maxAge, onFault: events.onFault, now }
+  const store = openHubStore({ connection: hub, ...terms })
+  closers.push(() => store.close())
+  const hubKeys = await openHubKeys(hub, logger)
+  closers.push(() => hubKeys.close())
+  const bootstrap = { printed: null, warning: null }
+  const none = { external: null, checkpoints: null, retention: null }
+  return { dataDir, store, keys: hubKeys.keys, keyId: 'at the hub', bootstrap, health, hub, ...none }
 }
 
 /** A gateway that cannot sign cannot decide: reported at the start instead of at every call. */

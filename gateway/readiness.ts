@@ -17,6 +17,10 @@ interface ReadinessDeps {
   readonly store: Store
   readonly health: { readonly isWritable: boolean }
   readonly keys: KeyRing
+  /** Null: this gateway signs. */
+  readonly hub: object | null
+  /** What is wrong with the pins of this sidecar; null: nothing. It does not make the gateway unready. */
+  readonly pins: string | null
   readonly monitoring: Monitoring
   /** Milliseconds since the epoch. */
   readonly now: () => number
@@ -28,7 +32,7 @@ interface ReadinessDeps {
 const PROBE_INTERVAL = 1000
 
 export function readinessChecks(deps: ReadinessDeps): Checks {
-  const { isServing, isLoading, live, store, health, keys, monitoring, now } = deps
+  const { isServing, isLoading, live, store, health, keys, hub, pins, monitoring, now } = deps
   const probeSigner = atMostEvery(PROBE_INTERVAL, now, async () => {
     const problem = await signingProblem(keys, Math.floor(now() / 1000))
     if (problem !== null) throw new Error(problem)
@@ -37,10 +41,12 @@ export function readinessChecks(deps: ReadinessDeps): Checks {
     lifecycle: () => lifecycleCheck(isServing(), isLoading()),
     store: storeCheck({ store, health, now }),
     signer: async () => {
+      if (hub !== null) return { ready: keys.keySet().size > 0, detail: 'the hub signs' }
       await probeSigner()
       return { ready: true, detail: `key ${keys.signer().keyId}` }
     },
     settings: () => settingsCheck(live),
+    ...(pins !== null && { pins: () => ({ ready: true, detail: pins }) }),
     monitoring: () => ({
       ready: true,
       detail: monitoring.isWired() ? 'wired' : 'no monitoring is wired: CONTINUE_WITH_MONITORING is refused',

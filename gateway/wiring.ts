@@ -25,7 +25,8 @@ import { createMemoryBudget, type MemoryBudget } from './runtime/memory-budget.t
 import { releaseMemoryAfterBursts } from './runtime/free-memory.ts'
 import { createNotifier, type Notifier } from './notifications/notifier.ts'
 import { createProxy } from './proxy.ts'
-import { createRecorder } from './flow/recorder.ts'
+import { createRecorder, type DecisionRecorder } from './flow/recorder.ts'
+import type { Hub, HubDeps } from './hub/listener.ts'
 import { createStatusPublisher } from './status-lists/publisher.ts'
 import { createScmAccess } from './scm/access.ts'
 import type { State } from './persistence.ts'
@@ -66,6 +67,7 @@ interface Deciding {
   readonly inputs: InputKeeper
   readonly consumers: ConsumerObserver
   readonly flow: Flow
+  readonly recorder: DecisionRecorder
   readonly monitoring: Monitoring
   readonly baselines: Baselines
   readonly watcher: Watcher
@@ -82,7 +84,7 @@ type Entrances = Omit<Listeners, 'admin'>
 
 export async function startDeciding(options: PartsOptions): Promise<Deciding> {
   const { state, live, metrics, logger, now, output, closers } = options
-  const { store, keys, dataDir } = state
+  const { store, dataDir } = state
   const settings = live.current
   const memory = createMemoryBudget()
   closers.push(releaseMemoryAfterBursts(memory))
@@ -91,7 +93,7 @@ export async function startDeciding(options: PartsOptions): Promise<Deciding> {
   closers.push(() => inputs.close())
   const consumers = await createConsumerObserver({ settings, store, logger, now })
   closers.push(() => consumers.close())
-  const recorder = createRecorder({ settings, store, signer: () => keys.signer(), now })
+  const recorder = await openRecorder(options)
   const decisionLog = openDecisionLog(options)
   closers.push(() => decisionLog.close())
   const flow = createFlow({ decisionLog, settings, store, recorder, memory, inputs, metrics, logger, now })
@@ -117,6 +119,7 @@ export async function startDeciding(options: PartsOptions): Promise<Deciding> {
     memory,
     inputs,
     consumers,
+    recorder,
     flow,
     monitoring,
     baselines,
@@ -185,7 +188,12 @@ export async function createEntrances(
           sniff: sniffing(flow),
           entry: entry('webhooks'),
         })
-  return { proxy, api, grpcAuthz, webhooks, bundle }
+  const { receiptChanged } = startReport
+  const hub =
+    config.listen.hub === undefined
+      ? null
+      : await openHub({ ...shared, recorder: deciding.recorder, receiptChanged, entry: entry('hub') })
+  return { proxy, api, grpcAuthz, webhooks, hub, bundle }
 }
 
 function contractTypeOf(protocol: Protocol): ArtifactType | undefined {
@@ -231,6 +239,19 @@ async function openBundleFile(
   return startBundleFile({ file, authorities, logger })
 }
 
+/** Signs and stores here, or asks the hub to. */
+async function openRecorder({ state, live, now }: PartsOptions): Promise<DecisionRecorder> {
+  const { hub, store, keys } = state
+  if (hub === null) return createRecorder({ settings: live.current, store, signer: () => keys.signer(), now })
+  const { createRemoteRecorder } = await import('./hub/remote-recorder.ts')
+  return createRemoteRecorder(hub)
+}
+
+async function openHub(deps: HubDeps): Promise<Hub> {
+  const { createHub } = await import('./hub/listener.ts')
+  return createHub(deps)
+}
+
 async function openWebhooks(deps: WebhooksDeps): Promise<Webhooks> {
   const { createWebhooks } = await import('./kubernetes/webhooks.ts')
   return createWebhooks(deps)
@@ -243,19 +264,20 @@ async function openWebhooks(deps: WebhooksDeps): Promise<Webhooks> {
 export async function drain(
   { store, external, checkpoints, retention }: State,
   { inputs, consumers, flow, monitoring, watcher, breakGlass, notifier, otel, decisionLog }: Deciding,
-  { proxy, api, grpcAuthz, webhooks, bundle, admin }: Listeners,
+  { proxy, api, grpcAuthz, webhooks, hub, bundle, admin }: Listeners,
   budget: number,
 ): Promise<void> {
   await Promise.all([proxy.close(budget), api.close(budget), grpcAuthz?.close(budget), webhooks?.close(budget)])
+  await hub?.close(budget)
   bundle?.stop()
   await watcher.close()
   await flow.close()
   await Promise.all([inputs.close(), consumers.close()])
   await Promise.all([monitoring.close(), decisionLog.close(), otel?.close()])
   breakGlass.close()
-  await retention.close()
+  await retention?.close()
   await notifier.close()
-  await checkpoints.close()
+  await checkpoints?.close()
   await external?.close()
   await store.close()
   await admin.close()

@@ -444,6 +444,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'stdio',
     'editors',
     'api',
+    'hub',
     'console',
     'config',
     'cli',

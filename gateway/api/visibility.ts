@@ -4,6 +4,7 @@
  */
 import type { Envelope } from '../../engine/internal.ts'
 import { hasRight, isOperatorTenant } from '../callers/rights.ts'
+import { sidecarRoute } from '../routing/sidecar-route.ts'
 import type { Route } from '../routing/route.ts'
 import type { ApiKey } from '../store/api-keys.ts'
 
@@ -24,6 +25,6 @@ export function envelopeFor(envelope: Envelope, { audience }: Pick<ApiKey, 'audi
 /** Whether the caller's tenant may see a route. The operator's tenant sees all routes. */
 export function seesRoute(name: string, { tenant }: Pick<ApiKey, 'tenant'>, routes: readonly Route[]): boolean {
   // Routes with several baselines name them ROUTE/AGENT.
-  const route = routes.find((known) => known.name === name.split('/', 1)[0])
-  return isOperatorTenant({ tenant }) || (route !== undefined && route.tenants.includes(tenant))
+  const route = routes.find((known) => known.name === name.split('/', 1)[0]) ?? sidecarRoute(name)
+  return isOperatorTenant({ tenant }) || route?.tenants.includes(tenant) === true
 }

@@ -9,7 +9,7 @@ import type { Approvers, Envelope, Verdict } from '../../engine/internal.ts'
 import { approvalState } from '../approvals/request.ts'
 import { approverWords, mayGrant } from '../store/approvers.ts'
 import { completeApproval, grantsNeeded } from '../approvals/resolve.ts'
-import type { Route } from '../routing/route.ts'
+import type { AcceptedRoute } from '../routing/sidecar-route.ts'
 import { GatewayError } from '../errors/errors.ts'
 import type { AnalyzeRequest, AuthorizeRequest, Flow } from '../flow/flow.ts'
 import { LOCAL_TENANT } from '../callers/api-keys.ts'
@@ -33,7 +33,7 @@ type BaselineSide = Pick<BaselineRow, 'type' | 'content'>
 /** A contract that is to become the baseline of a route. */
 export interface Acceptance {
   /** Under the name of the baseline, which is the route's or `ROUTE/NAME`. */
-  readonly route: Route
+  readonly route: AcceptedRoute
   readonly before: BaselineSide
   /** What becomes the baseline. */
   readonly after: BaselineSide

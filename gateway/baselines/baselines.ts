@@ -6,6 +6,7 @@
 import { digestText, LEVELS } from '../../engine/base.ts'
 import type { ArtifactType, Digest } from '../../engine/internal.ts'
 import type { Route } from '../routing/route.ts'
+import type { AcceptedRoute } from '../routing/sidecar-route.ts'
 import type { ContractSource } from '../routing/route.ts'
 import type { Authorization, AuthorizeRequest, Flow } from '../flow/flow.ts'
 import { sha256Hex } from '../runtime/hash.ts'
@@ -312,7 +313,11 @@ async function partOf(whole: Acceptance, only: readonly string[], flow: Baseline
 }
 
 /** The whole offer. */
-function acceptanceOf(route: Route, before: BaselineRow, offered: Pick<BaselineRow, 'type' | 'content'>): Acceptance {
+function acceptanceOf(
+  route: AcceptedRoute,
+  before: BaselineRow,
+  offered: Pick<BaselineRow, 'type' | 'content'>,
+): Acceptance {
   return { route, before, after: offered, offered, isAccepted: () => true }
 }
 

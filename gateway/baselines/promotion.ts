@@ -2,6 +2,7 @@
 import { canonicalArtifactType, hasFiles } from '../../engine/base.ts'
 import type { Artifact, DecisionContext, Envelope } from '../../engine/internal.ts'
 import type { Route } from '../routing/route.ts'
+import { sidecarRoute, type AcceptedRoute } from '../routing/sidecar-route.ts'
 import { GatewayError } from '../errors/errors.ts'
 import { LOCAL_TENANT } from '../callers/api-keys.ts'
 import type { BaselinesConfig } from './settings.ts'
@@ -26,7 +27,7 @@ export interface RegisteredChange {
 }
 
 interface Promotable {
-  readonly route: Route
+  readonly route: AcceptedRoute
   readonly baseline: BaselineRow
   /** Null: the baseline itself is confirmed. */
   readonly candidate: CandidateRow | null
@@ -60,7 +61,7 @@ export function promotable(
 export function registeredRoute(
   { tenant, isApprover, artifacts, context, decision }: RegisteredChange,
   routes: readonly Route[],
-): Route | null {
+): AcceptedRoute | null {
   if (decision !== 'ALLOW' || !isApprover || context.operation !== REGISTER || tenant !== LOCAL_TENANT) return null
   const [artifact, ...others] = artifacts
   if (artifact === undefined || others.length > 0) return null
@@ -70,9 +71,9 @@ export function registeredRoute(
 }
 
 /** The route of this baseline, under the baseline's own name: a route can have several, `ROUTE/NAME`. Null: no route has it. */
-function routeOfBaseline(baseline: string, routes: readonly Route[]): Route | null {
+function routeOfBaseline(baseline: string, routes: readonly Route[]): AcceptedRoute | null {
   const route = routes.find(({ name }) => name === ownerOf(baseline))
-  return route === undefined ? null : { ...route, name: baseline }
+  return route === undefined ? sidecarRoute(baseline) : { ...route, name: baseline }
 }
 
 /** Name of the route that a baseline belongs to. */

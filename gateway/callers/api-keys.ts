@@ -27,6 +27,9 @@ export function isSignupTenant(tenant: string): boolean {
 /** Minimum length of a key that the operator chooses, in characters. */
 export const BOOTSTRAP_KEY_MINIMUM = 24
 
+/** Keys of sidecars outside Kubernetes; the configuration of the hub has their hashes. */
+export const HUB_KEY_PREFIX = 'pf_hub_'
+
 const PREFIXES = { live: 'pf_live_', test: 'pf_test_' } as const
 type KeyKind = keyof typeof PREFIXES
 

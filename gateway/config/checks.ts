@@ -12,6 +12,7 @@ import { checkPrograms } from '../documents/program-checks.ts'
 import { checkInjector } from '../kubernetes/settings.ts'
 import { isPostgresUrl, readPostgresUrl } from '../store/postgres/address.ts'
 import type { Config } from './schema.ts'
+import { isHubUrl } from '../store/hub/url.ts'
 import type { LocatedMistake } from '../settings/schema-mistakes.ts'
 import { checkScm } from '../scm/settings-checks.ts'
 import { checkChannels } from '../notifications/channel-checks.ts'
@@ -93,11 +94,17 @@ function checkPorts({ listen }: Config): readonly LocatedMistake[] {
 
 /** Settings of a listener that is off, and settings that keep the probes of Kubernetes out. */
 function checkListenerTls({ listen, tls, routes, injector, public_url: url }: Config): readonly LocatedMistake[] {
-  const { ext_authz: authz, webhooks, api } = tls.listeners
+  const { ext_authz: authz, webhooks, api, hub } = tls.listeners
   const isPlain = url?.startsWith('http:') === true
   return [
     ...(authz !== undefined && listen.ext_authz === undefined
       ? [at('/tls/listeners/ext_authz', 'there is no ext_authz listener', 'add listen.ext_authz')]
+      : []),
+    ...(hub !== undefined && listen.hub === undefined
+      ? [at('/tls/listeners/hub', 'there is no hub listener', 'add listen.hub')]
+      : []),
+    ...(listen.hub !== undefined && hub === undefined && !isLoopback(parseAddress(listen.hub).host)
+      ? [at('/listen/hub', 'sidecars would send their tokens in plaintext', 'add tls.listeners.hub')]
       : []),
     ...(webhooks !== undefined && listen.webhooks === undefined
       ? [at('/tls/listeners/webhooks', 'there is no webhooks listener', 'add listen.webhooks')]
@@ -128,6 +135,7 @@ function isSameSocket(a: Address, b: Address): boolean {
 }
 
 function checkStore({ store }: Config): readonly LocatedMistake[] {
+  if (isHubUrl(store.url)) return store.url.split(',').flatMap((url) => checkHubUrl(url.trim()))
   return [
     ...urlMistakes('/store/url', store.url),
     ...(store.listen_url !== undefined && !isPostgresUrl(store.url ?? '')
@@ -142,11 +150,22 @@ function checkStore({ store }: Config): readonly LocatedMistake[] {
 function urlMistakes(pointer: string, url: string | undefined): readonly LocatedMistake[] {
   if (url === undefined || /^file:./.test(url)) return []
   if (!isPostgresUrl(url)) {
-    const fix = 'leave it out (SQLite in data_dir), name a SQLite file with file:PATH, or a database with postgres://…'
+    const fix =
+      'leave it out (SQLite in data_dir), name a SQLite file with file:PATH, a database with postgres://…, or a hub with https://HOST:PORT'
     return [at(pointer, 'no store that this version can open', fix)]
   }
   const read = readPostgresUrl(url)
   return read.ok ? [] : [at(pointer, read.problem, read.fix)]
+}
+
+/** Credentials go to the hub: without TLS only on this machine. */
+function checkHubUrl(text: string): readonly LocatedMistake[] {
+  const url = URL.parse(text)
+  if (url === null) return [at('/store/url', `${text} is not a URL`, 'write https://HOST[:PORT]')]
+  if (url.pathname !== '/' || url.search !== '')
+    return [at('/store/url', `${text} has a path`, 'write https://HOST[:PORT]')]
+  if (url.protocol === 'https:' || isLoopback(url.hostname)) return []
+  return [at('/store/url', `${text} would get the token of this sidecar in plaintext`, 'write https://HOST[:PORT]')]
 }
 
 function checkUrls(config: Config): readonly LocatedMistake[] {

@@ -23,6 +23,8 @@ export function withPaths(config: Config, directory: string): Config {
       ...(tls.ca === undefined ? {} : { ca: { certificate: from(tls.ca.certificate), key: from(tls.ca.key) } }),
     },
     decision_log: { ...decisionLog, sinks: decisionLog.sinks.map((sink) => sinkWithPaths(sink, from)) },
+    hub: hubWithPaths(config.hub, from),
+    store: { ...config.store, hub: accessWithPaths(config.store.hub, from) },
     scm: { ...scm, github: githubWithPaths(scm.github, from) },
     routes: config.routes.map((route) => routeWithPaths(route, from)),
   }
@@ -41,6 +43,31 @@ function filesWithPaths(files: ListenerTls, from: (path: string) => string): Lis
     key: from(key),
     ...(clientCa === undefined ? {} : { client_ca: from(clientCa) }),
   }
+}
+
+function hubWithPaths(hub: Config['hub'], from: (path: string) => string): Config['hub'] {
+  const { tokens } = hub
+  if (tokens === undefined) return hub
+  const { keys, ca_file: ca, token_file: token } = tokens
+  return {
+    ...hub,
+    tokens: {
+      ...tokens,
+      keys: /^https?:/.test(keys) ? keys : from(keys),
+      ...(ca === undefined ? {} : { ca_file: from(ca) }),
+      ...(token === undefined ? {} : { token_file: from(token) }),
+    },
+  }
+}
+
+const ACCESS_FILES = ['token_file', 'key_file', 'ca_file', 'certificate', 'certificate_key'] as const
+
+function accessWithPaths(access: Config['store']['hub'], from: (path: string) => string): Config['store']['hub'] {
+  const files = ACCESS_FILES.flatMap((name) => {
+    const path = access[name]
+    return path === undefined ? [] : [[name, from(path)] as const]
+  })
+  return { ...access, ...Object.fromEntries(files) }
 }
 
 function githubWithPaths(github: Config['scm']['github'], from: (path: string) => string): Config['scm']['github'] {

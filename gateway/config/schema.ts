@@ -23,6 +23,7 @@ import { InjectorSection } from '../kubernetes/settings.ts'
 import { seconds, strict } from '../settings/fields.ts'
 import { Limits } from '../settings/limits.ts'
 import { LedgerSettings, StoreSettings } from '../store/settings.ts'
+import { HubSettings } from '../hub/settings.ts'
 import { StatusListSettings } from '../status-lists/settings.ts'
 import { DecisionLogSettings } from '../telemetry/decision-log/settings.ts'
 import { OtelSettings } from '../telemetry/otel/settings.ts'
@@ -70,6 +71,7 @@ export const Config = Type.Object(
     notifications: NotificationSettings,
     signer: SignerSettings,
     status_list: StatusListSettings,
+    hub: HubSettings,
     approvals: ApprovalSettings,
     console: ConsoleSettings,
     break_glass: BreakGlassSettings,

@@ -307,6 +307,8 @@ async function authorize(
     scope: subject.scope,
     idempotency: null,
     response: null,
+    // A change that a call makes is an act of its own; what a contract allows holds for every replica.
+    mayJoin: change.kind === 'contract',
   })
   return {
     expiresAt,

@@ -25,6 +25,7 @@ const PROTOCOLS: Readonly<Record<SecureListener, readonly string[]>> = {
   api: ['http/1.1'],
   admin: ['http/1.1'],
   ext_authz: ['h2'],
+  hub: ['http/1.1'],
   webhooks: ['http/1.1'],
 }
 

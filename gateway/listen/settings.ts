@@ -37,6 +37,13 @@ export const ListenSettings = strict(
           'Address of the webhooks of a Kubernetes API server (/admission/ROUTE, /injector), HOST:PORT; off by default. It needs tls.listeners.webhooks.',
       }),
     ),
+    hub: Type.Optional(
+      Type.String({
+        pattern: LISTEN,
+        description:
+          'Address of the hub listener, HOST:PORT; off by default. Sidecars with `store.url: https://…` use the state of this gateway there, within their own tenant.',
+      }),
+    ),
     transparent: Type.Optional(
       Type.String({
         pattern: LISTEN,

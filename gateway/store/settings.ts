@@ -8,7 +8,7 @@ export const StoreSettings = strict(
     url: Type.Optional(
       Type.String({
         description:
-          'Default: SQLite in data_dir. file:PATH names another SQLite file. postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE names a PostgreSQL database that several gateways share; parameters: sslmode, sslrootcert, sslcert, sslkey, options, target_session_attrs. It may hold a password: set it with PREFLIGHT_STORE_URL',
+          'Default: SQLite in data_dir. file:PATH names another SQLite file. postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE names a PostgreSQL database that several gateways share; parameters: sslmode, sslrootcert, sslcert, sslkey, options, target_session_attrs. It may hold a password: set it with PREFLIGHT_STORE_URL. https://HOST:PORT names a hub; several are separated by commas',
       }),
     ),
     listen_url: Type.Optional(
@@ -25,6 +25,25 @@ export const StoreSettings = strict(
       1,
       'Time after which a revocation, approval, promotion, exception or key change on one gateway is in force on all others that share the store. A gateway that does not hear of changes checks the store before each reuse',
       0.1,
+    ),
+    hub: strict(
+      {
+        token_file: Type.Optional(
+          Type.String({ minLength: 1, description: 'File of the service account token, read again when it changes.' }),
+        ),
+        key_file: Type.Optional(Type.String({ minLength: 1, description: 'File of a hub key, outside Kubernetes.' })),
+        ca_file: Type.Optional(
+          Type.String({
+            minLength: 1,
+            description: 'PEM file of the authorities of the hub; default: the public ones.',
+          }),
+        ),
+        certificate: Type.Optional(Type.String({ minLength: 1, description: 'PEM file of a client certificate.' })),
+        certificate_key: Type.Optional(Type.String({ minLength: 1, description: 'PEM file of its private key.' })),
+        timeout: seconds(2, 'One request to the hub', 0.1),
+        max_age: seconds(60, 'How old an answer of the hub may be that is used while the hub cannot be reached', 0),
+      },
+      'The hub, where store.url names one.',
     ),
   },
   'Where decisions are stored.',

@@ -67,6 +67,7 @@ export const LOG_EVENTS = {
   'keys.unusable': 'The receipt keys on disk cannot be used. The keys before them stay in use.',
   'kubernetes.concurrent_change':
     'An object changed while a write to it was judged. The stored object is not the judged one.',
+  'hub.keys_not_read': 'A sidecar could not read the receipt keys of its hub. It keeps those that it has.',
   'ledger.checkpoint': 'The signed head of the ledger: sequence, hash and token.',
   'ledger.checkpoint_failed': 'The head of the ledger could not be signed.',
   'ledger.prune_failed': 'Old rows of the ledger could not be removed. They are tried again at the next interval.',

@@ -435,6 +435,12 @@ export const METRICS = [
     help: 'Entry of the ledger that was signed last. It never falls: a ledger that was cut or replaced shows here.',
   },
   {
+    name: 'preflight_hub_requests_total',
+    type: 'counter',
+    labels: ['role', 'status'],
+    help: 'Requests of sidecars and verifiers at listen.hub, by role and status code; unknown: the caller could not be identified.',
+  },
+  {
     name: 'preflight_ledger_bytes',
     type: 'gauge',
     labels: [],

@@ -52,7 +52,14 @@ export const TlsSettings = strict(
     ),
     handshake: seconds(10, 'Maximum time of a TLS handshake'),
     listeners: strict(
-      { proxy: listenerTls, api: listenerTls, admin: listenerTls, ext_authz: listenerTls, webhooks: listenerTls },
+      {
+        proxy: listenerTls,
+        api: listenerTls,
+        admin: listenerTls,
+        ext_authz: listenerTls,
+        webhooks: listenerTls,
+        hub: listenerTls,
+      },
       'TLS of our own listeners. Redirected connections (listen.transparent) have the TLS of their destination.',
     ),
   },

@@ -1,0 +1,146 @@
+/**
+ * Who calls the hub, and for which tenant: by the service account token of its pod, by its client certificate, or by a hub key
+ * (docs/reference/hub.md#authentication). An identity that cannot be proven completely is none.
+ */
+import type { IncomingMessage } from 'node:http'
+import type { TLSSocket } from 'node:tls'
+import { jwtVerify } from 'jose/jwt/verify'
+import { GatewayError } from '../errors/errors.ts'
+import { hashApiKey, HUB_KEY_PREFIX } from '../callers/api-keys.ts'
+import type { IssuerKeys } from './issuer-keys.ts'
+import type { HubRole, HubSettings } from './settings.ts'
+
+export interface HubIdentity {
+  readonly tenant: string
+  readonly role: HubRole
+  /** For people and the fleet view: `NAMESPACE/POD`, the subject of a certificate, or the name of a key. */
+  readonly name: string
+  /** The same caller has the same one after a restart of its process. */
+  readonly id: string
+  /** How it was proven. */
+  readonly proof: 'token' | 'certificate' | 'key'
+}
+
+interface IdentityDeps {
+  readonly settings: () => HubSettings
+  /** Keys of the token issuer; null: tokens are not accepted. */
+  readonly issuerKeys: IssuerKeys | null
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+/** Longer credentials are none of ours: nothing is parsed or hashed for them. */
+const LONGEST_CREDENTIAL = 16_384
+/** Only asymmetric algorithms: a key set must never be taken for a shared secret. */
+const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'ES256', 'ES384', 'ES512', 'EdDSA']
+
+/** The caller of a request. Rejects with UNAUTHENTICATED, FORBIDDEN, or STORE_UNAVAILABLE. */
+export async function identifyHubCaller(request: IncomingMessage, deps: IdentityDeps): Promise<HubIdentity> {
+  const credential = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1]
+  if (credential !== undefined && credential.length <= LONGEST_CREDENTIAL)
+    return credential.startsWith(HUB_KEY_PREFIX) ? byKey(credential, deps.settings()) : byToken(credential, deps)
+  const certified = byCertificate(request.socket, deps.settings())
+  if (certified !== null) return certified
+  throw unauthenticated('send a service account token, a client certificate, or a hub key')
+}
+
+interface PodClaims {
+  readonly namespace: string
+  readonly serviceAccount: string
+  readonly pod: { readonly name: string; readonly uid: string }
+}
+
+async function byToken(token: string, { settings, issuerKeys, now }: IdentityDeps): Promise<HubIdentity> {
+  const { tokens } = settings()
+  if (tokens === undefined || issuerKeys === null) throw unauthenticated('this hub accepts no tokens (hub.tokens)')
+  let payload: unknown
+  try {
+    const verified = await jwtVerify(token, (header, jws) => issuerKeys.find(header, jws), {
+      algorithms: ALGORITHMS,
+      issuer: tokens.issuer,
+      audience: tokens.audience,
+      requiredClaims: ['exp', 'sub'],
+      currentDate: new Date(now()),
+    })
+    payload = verified.payload
+  } catch (error) {
+    if (error instanceof GatewayError) throw error
+    throw unauthenticated(`the token is not valid: ${error instanceof Error ? error.message : String(error)}`)
+  }
+  const claims = podClaims(payload)
+  if (claims === null) throw unauthenticated('the token is not bound to a pod; use a projected service account token')
+  const { namespace, serviceAccount, pod } = claims
+  const name = `${namespace}/${pod.name}`
+  return admitted({ namespace, serviceAccount, name, id: `pod:${pod.uid}`, proof: 'token' }, settings())
+}
+
+/** A token without a pod outlives it, and could be taken along: only bound ones count. */
+function podClaims(payload: unknown): PodClaims | null {
+  const kubernetes = recordIn(recordIn(payload)['kubernetes.io'])
+  const [account, pod] = [recordIn(kubernetes['serviceaccount']), recordIn(kubernetes['pod'])]
+  const { namespace } = kubernetes
+  const [serviceAccount, name, uid] = [account['name'], pod['name'], pod['uid']]
+  if (typeof namespace !== 'string' || namespace === '' || typeof serviceAccount !== 'string') return null
+  return typeof name === 'string' && typeof uid === 'string' ? { namespace, serviceAccount, pod: { name, uid } } : null
+}
+
+/** The namespace and service account of a SPIFFE URI, or the organization and common name of the subject. */
+function byCertificate(socket: unknown, settings: HubSettings): HubIdentity | null {
+  if (!settings.certificates || !isAuthorized(socket)) return null
+  const { subject, subjectaltname: names = '', fingerprint256: fingerprint } = socket.getPeerCertificate()
+  const [, namespace, serviceAccount] =
+    /(?:^|, )URI:spiffe:\/\/[^/,]+\/ns\/([^/,]+)\/sa\/([^/,]+)(?:,|$)/.exec(names) ?? []
+  const [organization, commonName] = [subject.O, subject.CN].map((value) => [value ?? ''].flat()[0] ?? '')
+  const tenant = namespace ?? organization ?? ''
+  const name = serviceAccount ?? commonName ?? ''
+  if (tenant === '' || name === '')
+    throw unauthenticated('the client certificate names no tenant: it needs a SPIFFE URI, or O and CN in its subject')
+  return admitted(
+    {
+      namespace: tenant,
+      serviceAccount: name,
+      name: `${tenant}/${name}`,
+      id: `cert:${fingerprint}`,
+      proof: 'certificate',
+    },
+    settings,
+  )
+}
+
+function isAuthorized(socket: unknown): socket is TLSSocket {
+  return typeof socket === 'object' && socket !== null && 'authorized' in socket && socket.authorized === true
+}
+
+/** Looked up by its hash, so that no comparison of secrets can be timed. */
+function byKey(key: string, { keys }: HubSettings): HubIdentity {
+  const hash = hashApiKey(key)
+  const known = keys.find(({ sha256 }) => sha256 === hash)
+  if (known === undefined) throw unauthenticated('hub.keys has no such key')
+  const { name, tenant, role } = known
+  return { tenant, role, name, id: `key:${hash.slice(0, 12)}`, proof: 'key' }
+}
+
+interface Proven extends Pick<HubIdentity, 'name' | 'id' | 'proof'> {
+  readonly namespace: string
+  readonly serviceAccount: string
+}
+
+function admitted({ namespace, serviceAccount, ...proven }: Proven, { identities }: HubSettings): HubIdentity {
+  if (identities.length === 0) return { ...proven, tenant: namespace, role: 'sidecar' }
+  const entry = identities.find(
+    (known) => known.namespace === namespace && (known.service_account ?? serviceAccount) === serviceAccount,
+  )
+  if (entry === undefined)
+    throw new GatewayError('FORBIDDEN', `hub.identities has no entry for ${namespace}/${serviceAccount}.`)
+  return { ...proven, tenant: entry.tenant ?? namespace, role: entry.role }
+}
+
+function recordIn(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
+}
+
+function unauthenticated(reason: string): GatewayError {
+  return new GatewayError('UNAUTHENTICATED', `The hub does not know this caller: ${reason}.`, {
+    headers: { 'WWW-Authenticate': 'Bearer realm="preflight-hub"' },
+  })
+}

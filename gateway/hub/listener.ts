@@ -1,0 +1,229 @@
+/**
+ * The hub listener: sidecars and verifiers use the state of this gateway within their own tenant (docs/reference/hub.md). A
+ * caller is known before anything of its request is read.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { randomUUID } from 'node:crypto'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import type { Static, TSchema, TUnsafe } from 'typebox'
+import { Type } from '../../engine/base.ts'
+import { readJsonBody } from '../api/body.ts'
+import { errorAnswer } from '../api/error-answer.ts'
+import { sendAnswer } from '../api/send.ts'
+import { json, type RouteAnswer } from '../api/route.ts'
+import { GatewayError } from '../errors/errors.ts'
+import type { Flow } from '../flow/flow.ts'
+import type { DecisionRecorder } from '../flow/recorder.ts'
+import type { KeyRing } from '../keys/key-ring.ts'
+import type { Bodies } from '../listen/bodies.ts'
+import { createHttpListener } from '../listen/http-listener.ts'
+import { discardRest } from '../network/discard-body.ts'
+import { plainEntry, type EntryOf } from '../network/listen.ts'
+import type { InterceptionRow } from '../store/calls.ts'
+import type { Store } from '../store/store.ts'
+import type { Logger } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import { recordForCaller, DECISION_REQUEST } from './decisions.ts'
+import { identifyHubCaller, type HubIdentity } from './identity.ts'
+import { openIssuerKeys, type IssuerKeys } from './issuer-keys.ts'
+import { CALL_BATCH } from './method-values.ts'
+import { HUB_METHODS } from './methods.ts'
+import type { HubConfig, HubSettings } from './settings.ts'
+import { tenantScope } from './tenant-scope.ts'
+import type { LimitsConfig } from '../settings/limits.ts'
+
+export interface HubDeps {
+  readonly settings: () => { readonly config: HubConfig & LimitsConfig }
+  readonly store: Store
+  readonly recorder: DecisionRecorder
+  readonly keys: Pick<KeyRing, 'published'>
+  readonly bodies: Bodies
+  readonly flow: Pick<Flow, 'readJson'>
+  readonly metrics: Metrics
+  readonly logger: Logger
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+  /** A receipt was revoked or consumed: cached decisions of this gateway are looked up again. */
+  readonly receiptChanged: (decisionId: string) => void
+  readonly entry?: EntryOf
+}
+
+export interface Hub {
+  /** Resolves with the bound address. Rejects with the error of `listen`. */
+  listen(host: string, port: number): Promise<AddressInfo>
+  /** Takes no new connection, lets requests in flight finish for `drainMs`, then ends them. */
+  close(drainMs: number): Promise<void>
+}
+
+/** A baseline may be as large as a contract may be. */
+const LARGEST_BODY = 64 * 1024 * 1024
+
+export function createHub(deps: HubDeps): Hub {
+  let opened: { readonly tokens: HubSettings['tokens']; readonly keys: IssuerKeys | null } | null = null
+  /** Of the tokens that are accepted now: a reload may name another issuer. */
+  const issuerKeys = (): IssuerKeys | null => {
+    const { tokens } = deps.settings().config.hub
+    if (opened !== null && opened.tokens === tokens) return opened.keys
+    void opened?.keys?.close()
+    opened = { tokens, keys: tokens === undefined ? null : openIssuerKeys(tokens, deps.now) }
+    return opened.keys
+  }
+  const identify = (request: IncomingMessage): Promise<HubIdentity> =>
+    identifyHubCaller(request, {
+      settings: () => deps.settings().config.hub,
+      issuerKeys: issuerKeys(),
+      now: deps.now,
+    })
+  const headTimeoutMs = deps.settings().config.limits.head_timeout * 1000
+  const server = createHttpListener({ headTimeoutMs }, (request, response) => {
+    void serve(request, response, identify, deps)
+  })
+  const entry = (deps.entry ?? plainEntry)(server)
+  return {
+    listen: (host, port) => entry.listen(host, port),
+    async close(drainMs) {
+      await opened?.keys?.close()
+      if (!entry.isOpen) return
+      const ended = entry.close()
+      server.closeIdleConnections()
+      const cut = setTimeout(() => server.closeAllConnections(), drainMs)
+      await ended
+      clearTimeout(cut)
+    },
+  }
+}
+
+async function serve(
+  request: IncomingMessage,
+  response: ServerResponse,
+  identify: (request: IncomingMessage) => Promise<HubIdentity>,
+  deps: HubDeps,
+): Promise<void> {
+  const id = randomUUID()
+  const gone = new AbortController()
+  response.once('close', () => gone.abort())
+  let role = 'unknown'
+  let answer: RouteAnswer
+  try {
+    const identity = await identify(request)
+    role = identity.role
+    answer = await answerOf(request, identity, gone.signal, deps)
+  } catch (error) {
+    answer = errorAnswer(error, id, deps.logger)
+  }
+  const status = answer.kind === 'json' ? String(answer.status) : '200'
+  deps.metrics.count('preflight_hub_requests_total', { role, status })
+  try {
+    await sendAnswer(response, answer, { 'X-Correlation-ID': id })
+    discardRest(request)
+  } catch {
+    // The caller is gone.
+    response.destroy()
+  }
+}
+
+const OPERATION = /^\/hub\/v1\/operations\/([A-Za-z]+\.[A-Za-z]+)$/
+
+async function answerOf(
+  request: IncomingMessage,
+  identity: HubIdentity,
+  signal: AbortSignal,
+  deps: HubDeps,
+): Promise<RouteAnswer> {
+  const path = (request.url ?? '/').split('?', 1)[0] ?? '/'
+  if (request.method === 'GET' && path === '/hub/v1/keys') return json(deps.keys.published())
+  if (request.method !== 'POST') throw new GatewayError('NOT_FOUND', 'There is nothing at this address of the hub.')
+  const body = await readJsonBody(request, {
+    limit: LARGEST_BODY,
+    isKnown: true,
+    optional: false,
+    readJson: (bytes) => deps.flow.readJson(bytes),
+    bodies: deps.bodies,
+    signal,
+  })
+  const operation = OPERATION.exec(path)?.[1]
+  if (operation !== undefined) return json({ value: (await operate(operation, body, identity, deps)) ?? null })
+  requireSidecar(identity)
+  if (path === '/hub/v1/calls') return json({ value: await recordCalls(body, identity, deps) })
+  if (path === '/hub/v1/decisions') {
+    const { hub } = deps.settings().config
+    return json({ envelope: await recordForCaller(checked(DECISION_REQUEST, body), identity, { ...deps, hub }) })
+  }
+  if (path === '/hub/v1/heartbeat') return json({ at: deps.now(), tenant: identity.tenant, role: identity.role })
+  throw new GatewayError('NOT_FOUND', 'There is nothing at this address of the hub.')
+}
+
+function requireSidecar({ role }: HubIdentity): void {
+  if (role !== 'sidecar') throw new GatewayError('FORBIDDEN', `The role ${role} may not do this.`)
+}
+
+const bodies = new WeakMap<TSchema, TUnsafe<{ readonly values: readonly unknown[] }>>()
+
+/** The form of a body that holds the values of a method. */
+function bodyOf(values: TSchema): TUnsafe<{ readonly values: readonly unknown[] }> {
+  const known = bodies.get(values)
+  if (known !== undefined) return known
+  const members = { type: 'object', required: ['values'], properties: { values }, additionalProperties: false }
+  const made = Type.Unsafe<{ readonly values: readonly unknown[] }>(members)
+  bodies.set(values, made)
+  return made
+}
+
+/** A row of the table, with its types erased: the form of the values is checked instead. */
+interface ErasedMethod {
+  readonly roles: readonly string[]
+  readonly values: TSchema
+  readonly run: (...values: never[]) => Promise<unknown>
+}
+type ErasedRow = ErasedMethod | { readonly refused: string }
+
+const METHODS: ReadonlyMap<string, ErasedRow> = new Map(Object.entries<ErasedRow>(HUB_METHODS))
+
+async function operate(name: string, body: unknown, identity: HubIdentity, deps: HubDeps): Promise<unknown> {
+  const method = METHODS.get(name)
+  if (method === undefined) throw new GatewayError('NOT_FOUND', `The hub knows no operation ${name}.`)
+  if ('refused' in method) throw new GatewayError('FORBIDDEN', method.refused)
+  if (!method.roles.includes(identity.role))
+    throw new GatewayError('FORBIDDEN', `The role ${identity.role} may not use ${name}.`)
+  const { values } = checked(bodyOf(method.values), body)
+  const scope = { ...tenantScope(identity.tenant), store: deps.store, identity }
+  // The form of the values was checked for this very method.
+  const value: unknown = await Reflect.apply(method.run, undefined, [scope, ...values])
+  const [first, second] = values
+  if (name === 'receipts.consume' || name === 'receipts.revoke')
+    deps.receiptChanged(String(name === 'receipts.consume' ? first : second))
+  return value
+}
+
+const CallBatch = Type.Unsafe<{ readonly values: readonly [readonly InterceptionRow[]] }>(bodyOf(CALL_BATCH))
+
+async function recordCalls(body: unknown, identity: HubIdentity, { store }: HubDeps): Promise<number> {
+  const [rows] = checked(CallBatch, body).values
+  const scope = tenantScope(identity.tenant)
+  const own = rows.map((row) => ({ ...row, tenant: scope.owned(row.tenant), route: scope.stored(row.route) }))
+  await Promise.all(own.map(async (row) => store.calls.record(row)))
+  return own.length
+}
+
+const ajv = new Ajv2020({ strict: false })
+const compiled = new WeakMap<TSchema, ValidateFunction>()
+
+/** @throws GatewayError INVALID_INPUT */
+function checked<Schema extends TSchema>(schema: Schema, body: unknown): Static<Schema> {
+  const validate = compiled.get(schema) ?? ajv.compile(schema)
+  compiled.set(schema, validate)
+  if (isValid(schema, validate, body)) return body
+  const [fault] = validate.errors ?? []
+  throw new GatewayError('INVALID_INPUT', 'The request of the sidecar has another form than the hub expects.', {
+    details: [{ pointer: fault?.instancePath ?? '', message: fault?.message ?? 'is not valid' }],
+  })
+}
+
+function isValid<Schema extends TSchema>(
+  _schema: Schema,
+  validate: ValidateFunction,
+  body: unknown,
+): body is Static<Schema> {
+  return validate(body)
+}

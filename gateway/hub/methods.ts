@@ -1,0 +1,381 @@
+/**
+ * What a caller of the hub may do with the store: one row for each method of each aggregate (docs/reference/hub.md#methods). A
+ * method without a row is not carried out for anybody. Every row keeps within the tenant of the caller, whatever it asks for.
+ */
+import type { TSchema } from 'typebox'
+import { GatewayError } from '../errors/errors.ts'
+import type { BaselineRow } from '../store/baselines.ts'
+import type { Aggregates, Store, StoreMethod } from '../store/store.ts'
+import { VALUES } from './method-values.ts'
+import type { HubIdentity } from './identity.ts'
+import type { HubRole } from './settings.ts'
+import { storedOrNull, withOwnRoute, type TenantScope } from './tenant-scope.ts'
+
+type MethodOf<Name extends StoreMethod> = Name extends `${infer Aggregate}.${infer Method}`
+  ? Aggregate extends keyof Aggregates
+    ? Method extends keyof Aggregates[Aggregate]
+      ? Aggregates[Aggregate][Method]
+      : never
+    : never
+  : never
+
+type ValuesOf<Name extends StoreMethod> = MethodOf<Name> extends (...values: infer Values) => unknown ? Values : never
+
+/** What a row works with. */
+export interface HubScope extends TenantScope {
+  readonly store: Store
+  readonly identity: HubIdentity
+}
+
+export interface HubMethod<Values extends readonly unknown[]> {
+  readonly roles: readonly HubRole[]
+  /** Form of the values; checked before `run`. */
+  readonly values: TSchema
+  readonly run: (scope: HubScope, ...values: Values) => Promise<unknown>
+}
+
+/** The reason why no caller of the hub may use a method. */
+interface Refused {
+  readonly refused: string
+}
+
+type HubMethods = { readonly [Name in StoreMethod]: HubMethod<ValuesOf<Name>> | Refused }
+
+const SIDECAR: readonly HubRole[] = ['sidecar']
+const ANY: readonly HubRole[] = ['sidecar', 'verifier']
+
+const refused = (reason: string): Refused => ({ refused: reason })
+const BY_PERSON = refused('A person does this at the hub, with a key of its own.')
+const HUB_ONLY = refused('Only the hub itself does this.')
+const AT_THE_HUB = refused('The hub does this for its sidecars when a decision is recorded.')
+const NOT_KEPT = refused('Inputs of decisions of sidecars are not kept.')
+
+export const HUB_METHODS: HubMethods = {
+  'apiKeys.byHash': {
+    roles: SIDECAR,
+    values: VALUES.hash,
+    run: async ({ store, tenant }, hash) => {
+      const key = await store.apiKeys.byHash(hash)
+      return key?.tenant === tenant ? key : null
+    },
+  },
+  'apiKeys.list': BY_PERSON,
+  'apiKeys.identities': BY_PERSON,
+  'apiKeys.create': BY_PERSON,
+  'apiKeys.revoke': BY_PERSON,
+  'apiKeys.signUp': BY_PERSON,
+  'apiKeys.change': BY_PERSON,
+  'apiKeys.rotate': BY_PERSON,
+  'apiKeys.touch': {
+    roles: SIDECAR,
+    values: VALUES.hashAt,
+    run: async ({ store, tenant }, hash, at) => {
+      if ((await store.apiKeys.byHash(hash))?.tenant === tenant) await store.apiKeys.touch(hash, at)
+    },
+  },
+
+  'approvals.open': {
+    roles: SIDECAR,
+    values: VALUES.approval,
+    run: async (scope, opening) => {
+      const row = await scope.store.approvals.open({
+        ...opening,
+        tenant: scope.owned(opening.tenant),
+        route: storedOrNull(scope, opening.route),
+      })
+      return withOwnRoute(scope, row)
+    },
+  },
+  'approvals.byId': {
+    roles: SIDECAR,
+    values: VALUES.ownedId,
+    run: async (scope, tenant, id) => {
+      const row = await scope.store.approvals.byId(scope.owned(tenant), id)
+      return row === null ? null : withOwnRoute(scope, row)
+    },
+  },
+  'approvals.list': {
+    roles: SIDECAR,
+    values: VALUES.approvals,
+    run: async (scope, filter) => {
+      const rows = await scope.store.approvals.list({ ...filter, tenant: scope.owned(filter.tenant) })
+      return rows.map((row) => withOwnRoute(scope, row))
+    },
+  },
+  'approvals.decide': BY_PERSON,
+  'approvals.endExpired': HUB_ONLY,
+  'approvals.steps': {
+    roles: SIDECAR,
+    values: VALUES.ownedId,
+    run: ({ store, owned }, tenant, id) => store.approvals.steps(owned(tenant), id),
+  },
+  'approvals.comment': BY_PERSON,
+  'approvals.endMoot': {
+    roles: SIDECAR,
+    values: VALUES.moot,
+    run: ({ store, stored }, route, by, at) => store.approvals.endMoot(stored(route), by, at),
+  },
+
+  'baselines.byRoute': {
+    roles: SIDECAR,
+    values: VALUES.artifact,
+    run: async (scope, route, artifact) =>
+      ownBaseline(scope, await scope.store.baselines.byRoute(scope.stored(route), scope.stored(artifact))),
+  },
+  'baselines.stamp': {
+    roles: SIDECAR,
+    values: VALUES.artifact,
+    run: ({ store, stored }, route, artifact) => store.baselines.stamp(stored(route), stored(artifact)),
+  },
+  'baselines.list': {
+    roles: SIDECAR,
+    values: VALUES.none,
+    run: async (scope) => (await scope.store.baselines.list()).flatMap((row) => ownBaseline(scope, row) ?? []),
+  },
+  'baselines.set': {
+    roles: SIDECAR,
+    values: VALUES.baseline,
+    run: async ({ store, stored }, row) => {
+      if (row.source === 'promotion' && row.setBy !== AUTO_PROMOTED)
+        throw new GatewayError('FORBIDDEN', 'A person promotes a baseline at the hub, with a key of its own.')
+      const { route, artifactId } = row
+      await store.baselines.set({ ...row, route: stored(route), artifactId: stored(artifactId) })
+    },
+  },
+  'baselines.candidate': {
+    roles: SIDECAR,
+    values: VALUES.route,
+    run: async (scope, route) => {
+      const row = await scope.store.baselines.candidate(scope.stored(route))
+      return row === null ? null : withOwnRoute(scope, row)
+    },
+  },
+  'baselines.candidates': {
+    roles: SIDECAR,
+    values: VALUES.none,
+    run: async (scope) =>
+      (await scope.store.baselines.candidates()).flatMap((row) =>
+        scope.own(row.route) === null ? [] : [withOwnRoute(scope, row)],
+      ),
+  },
+  'baselines.setCandidate': {
+    roles: SIDECAR,
+    values: VALUES.candidate,
+    run: ({ store, stored }, row) => store.baselines.setCandidate({ ...row, route: stored(row.route) }),
+  },
+  'baselines.dropCandidate': {
+    roles: SIDECAR,
+    values: VALUES.route,
+    run: ({ store, stored }, route) => store.baselines.dropCandidate(stored(route)),
+  },
+  'baselines.announceCandidate': {
+    roles: SIDECAR,
+    values: VALUES.announcement,
+    run: ({ store, stored }, route, digest, at) => store.baselines.announceCandidate(stored(route), digest, at),
+  },
+
+  'bindings.list': {
+    roles: SIDECAR,
+    values: VALUES.tenant,
+    run: ({ store, owned }, tenant) => store.bindings.list(owned(tenant)),
+  },
+  'bindings.record': BY_PERSON,
+  'bindings.openChallenge': BY_PERSON,
+  'bindings.challenge': BY_PERSON,
+
+  'breakGlass.open': BY_PERSON,
+  'breakGlass.list': {
+    roles: SIDECAR,
+    values: VALUES.breakGlass,
+    run: async (scope, filter) => {
+      const { route } = filter
+      const rows = await scope.store.breakGlass.list({
+        ...filter,
+        ...(route !== undefined && { route: scope.stored(route) }),
+      })
+      return rows.flatMap((row) => (scope.own(row.route) === null ? [] : [withOwnRoute(scope, row)]))
+    },
+  },
+  'breakGlass.close': BY_PERSON,
+  'breakGlass.use': {
+    roles: SIDECAR,
+    values: VALUES.routeAt,
+    run: async (scope, route, at) => {
+      const row = await scope.store.breakGlass.use(scope.stored(route), at)
+      return row === null ? null : withOwnRoute(scope, row)
+    },
+  },
+
+  'calls.record': refused('Calls are recorded in batches: POST /hub/v1/calls.'),
+  'calls.list': {
+    roles: SIDECAR,
+    values: VALUES.calls,
+    run: async (scope, filter) => {
+      const page = await scope.store.calls.list(storedFilter(scope, filter))
+      return { ...page, rows: page.rows.map((row) => withOwnRoute(scope, row)) }
+    },
+  },
+
+  'decisions.record': refused('Decisions are issued and recorded in one step: POST /hub/v1/decisions.'),
+  'decisions.byId': {
+    roles: SIDECAR,
+    values: VALUES.ownedIdFor,
+    run: async (scope, tenant, id, audience) => {
+      return ownRow(scope, await scope.store.decisions.byId(scope.owned(tenant), id, audience))
+    },
+  },
+  'decisions.byFingerprint': {
+    roles: SIDECAR,
+    values: VALUES.ownedIdFor,
+    run: async (scope, tenant, fingerprint, audience) => {
+      return ownRow(scope, await scope.store.decisions.byFingerprint(scope.owned(tenant), fingerprint, audience))
+    },
+  },
+  'decisions.byIdempotencyKey': {
+    roles: SIDECAR,
+    values: VALUES.ownedKeyFor,
+    run: async (scope, tenant, key, since, audience) => {
+      return ownRow(scope, await scope.store.decisions.byIdempotencyKey(scope.owned(tenant), key, since, audience))
+    },
+  },
+  'decisions.list': {
+    roles: SIDECAR,
+    values: VALUES.ledger,
+    run: async (scope, filter) => {
+      const rows = await scope.store.decisions.list(storedFilter(scope, filter))
+      return rows.map((row) => withOwnRoute(scope, row))
+    },
+  },
+  'decisions.history': {
+    roles: SIDECAR,
+    values: VALUES.history,
+    run: ({ store, owned }, filter) => store.decisions.history({ ...filter, tenant: owned(filter.tenant) }),
+  },
+
+  'inputs.keep': NOT_KEPT,
+  'inputs.keepContent': NOT_KEPT,
+  'inputs.byDecision': NOT_KEPT,
+  'inputs.content': NOT_KEPT,
+
+  'ledger.verifyChain': HUB_ONLY,
+  'ledger.inspect': HUB_ONLY,
+  'ledger.head': HUB_ONLY,
+  'ledger.entryHash': HUB_ONLY,
+  'ledger.newestCheckpoint': HUB_ONLY,
+  'ledger.recordCheckpoint': HUB_ONLY,
+  'ledger.accept': HUB_ONLY,
+  'ledger.checkpoints': HUB_ONLY,
+  'ledger.entries': HUB_ONLY,
+  'ledger.newestCut': HUB_ONLY,
+  'ledger.proposeCut': HUB_ONLY,
+  'ledger.recordCut': HUB_ONLY,
+  'ledger.removeBehindCut': HUB_ONLY,
+  'ledger.usedBytes': HUB_ONLY,
+
+  'notifications.notices': HUB_ONLY,
+  'notifications.enqueue': HUB_ONLY,
+  'notifications.claim': HUB_ONLY,
+  'notifications.complete': HUB_ONLY,
+  'notifications.log': HUB_ONLY,
+  'notifications.backlog': HUB_ONLY,
+  'notifications.forget': HUB_ONLY,
+
+  'quotas.count': {
+    roles: SIDECAR,
+    values: VALUES.quota,
+    run: ({ store, owned }, tenant, month, limit) => store.quotas.count(owned(tenant), month, limit),
+  },
+  'quotas.used': {
+    roles: SIDECAR,
+    values: VALUES.month,
+    run: ({ store, owned }, tenant, month) => store.quotas.used(owned(tenant), month),
+  },
+
+  'receipts.state': {
+    roles: ANY,
+    values: VALUES.id,
+    run: async ({ store, tenant }, id) => (await store.decisions.byId(tenant, id))?.receiptState ?? null,
+  },
+  'receipts.consume': {
+    roles: ANY,
+    values: VALUES.idAt,
+    run: async ({ store, tenant }, id, at) =>
+      (await store.decisions.byId(tenant, id)) === null ? false : store.receipts.consume(id, at),
+  },
+  'receipts.revoke': {
+    roles: SIDECAR,
+    values: VALUES.revocation,
+    run: ({ store, owned, identity }, tenant, id, reason, by, at) =>
+      store.receipts.revoke(owned(tenant), id, reason, `${by} (${identity.name})`, at),
+  },
+
+  'statusLists.open': AT_THE_HUB,
+  'statusLists.byId': HUB_ONLY,
+
+  'uses.salt': {
+    roles: SIDECAR,
+    values: VALUES.salt,
+    run: async ({ store, secret }, fresh) => secret(await store.uses.salt(fresh)),
+  },
+  'uses.record': {
+    roles: SIDECAR,
+    values: VALUES.uses,
+    run: ({ store, stored }, observed) =>
+      store.uses.record({
+        ...observed,
+        uses: observed.uses.map((use) => ({ ...use, route: stored(use.route), target: stored(use.target) })),
+      }),
+  },
+  'uses.of': {
+    roles: SIDECAR,
+    values: VALUES.usesOf,
+    run: async ({ store, stored, own }, artifacts, since) => {
+      const known = await store.uses.of(artifacts.map(stored), since)
+      return known.map((use) => ({ ...use, artifact: own(use.artifact) ?? use.artifact }))
+    },
+  },
+
+  'windows.open': {
+    roles: SIDECAR,
+    values: VALUES.window,
+    run: async (scope, row) => {
+      const route = storedOrNull(scope, row.route)
+      const tenant = scope.owned(row.tenant)
+      await scope.store.windows.open({ ...row, tenant, windowId: scope.stored(row.windowId), route })
+    },
+  },
+  'windows.close': {
+    roles: SIDECAR,
+    values: VALUES.windowEnd,
+    run: ({ store, stored }, id, outcome, at) => store.windows.close(stored(id), outcome, at),
+  },
+  'windows.listOpen': {
+    roles: SIDECAR,
+    values: VALUES.none,
+    run: async (scope) =>
+      (await scope.store.windows.listOpen()).flatMap((row) => {
+        const windowId = scope.own(row.windowId)
+        return windowId === null || row.tenant !== scope.tenant ? [] : [{ ...withOwnRoute(scope, row), windowId }]
+      }),
+  },
+}
+
+/** What a route with `auto_promote: info` writes: no person decides about a change that breaks nobody. */
+const AUTO_PROMOTED = 'auto_promote: info'
+
+function ownBaseline(scope: TenantScope, row: BaselineRow | null): BaselineRow | null {
+  const [route, artifactId] = row === null ? [null, null] : [scope.own(row.route), scope.own(row.artifactId)]
+  return row === null || route === null || artifactId === null ? null : { ...row, route, artifactId }
+}
+
+function ownRow<Row extends { readonly route: string | null }>(scope: TenantScope, row: Row | null): Row | null {
+  return row === null ? null : withOwnRoute(scope, row)
+}
+
+function storedFilter<Filter extends { readonly tenant: string; readonly route?: string }>(
+  scope: TenantScope,
+  filter: Filter,
+): Filter {
+  const { tenant, route } = filter
+  return { ...filter, tenant: scope.owned(tenant), ...(route !== undefined && { route: scope.stored(route) }) }
+}
