@@ -169,7 +169,9 @@ async function ownKeys(file: string, now: number): Promise<readonly StoredKey[]>
 /** The external key stands in the file without its private part; keys of the file's own sign no more, and lose theirs. */
 function adopt({ keyId, x }: ExternalSigner, file: string, now: number): readonly StoredKey[] {
   const before = readKeyFile(file) ?? []
-  const own = { kid: keyId, x, d: null, valid_from: now, retired_at: null, revoked_at: null }
+  // A new data directory does not know since when the key signs: other gateways of the same signer may be older.
+  const since = before.length === 0 ? 0 : now
+  const own = { kid: keyId, x, d: null, valid_from: since, retired_at: null, revoked_at: null }
   const known = before.find(({ kid }) => kid === keyId)
   const others = before.filter((key) => key !== known)
   if (known !== undefined && others.every((key) => key.d === null && keyStatus(key, now) !== 'active')) return before

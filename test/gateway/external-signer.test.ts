@@ -137,3 +137,16 @@ test('a rotation is refused where the key is elsewhere', async () => {
   assert.equal(code, 2)
   assert.match(stderr, /external signer/)
 })
+
+test('a gateway that starts later knows the key of the receipts that another one of the same signer issued', async (t) => {
+  const signer = await startSigner()
+  const config = { signer: { url: signer.url, public_key: signer.x } }
+  const earlier = await startTestGateway(t, config, { now: () => Date.now() - 600_000 })
+  t.after(() => signer.close())
+  const request = { preflight_mode: 'authorize', artifacts: [pets(PETS_WITH_POST)], context: { operation: 'merge' } }
+  const issued = await ask(`${earlier.addresses.api}/api/v1/preflight`, request)
+  const token = textAt(issued.body, 'chain_receipt')
+  const later = await startTestGateway(t, config)
+  const { body } = await ask(`${later.addresses.api}/api/v1/verify-receipt`, { token })
+  assert.equal(at(body, 'status'), 'UNDECIDABLE', 'the key is known; the decision is in the store of the other one')
+})
