@@ -255,3 +255,23 @@ test('webhooks are removed before the release, with a role for exactly that', as
   assert.equal((await runCommand(['webhooks', 'remove', 'other/a'], { environment })).code, 2)
   assert.equal((await runCommand([...args, '--service-account', '/nonexistent'], { environment })).code, 2)
 })
+
+test('a release of the injector alone has no gateway, and its notes say what to do next', async (t) => {
+  const helm = fetchedTool(t, 'helm')
+  if (helm === null) return
+  const settings = ['--set', 'modes.gateway=false,modes.injector=true']
+  const objects = await render(helm, ...settings)
+  assert.deepEqual(textsAt(ofKind(objects, 'Deployment'), 'metadata', 'name'), ['trial-preflight-gateway-injector'])
+  assert.equal(ofKind(objects, 'PersistentVolumeClaim').length, 0)
+  const { stdout } = await run(helm, [
+    'install',
+    'trial',
+    CHART,
+    '--namespace',
+    'preflight',
+    '--dry-run=client',
+    ...settings,
+  ])
+  assert.match(stdout, /needs a preflight\.yaml/)
+  assert.doesNotMatch(stdout, /agents call this/)
+})
