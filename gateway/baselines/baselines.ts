@@ -12,8 +12,7 @@ import type { Authorization, AuthorizeRequest, Flow } from '../flow/flow.ts'
 import { sha256Hex } from '../runtime/hash.ts'
 import type { BaselinesConfig } from './settings.ts'
 import type { BaselineRow, CandidateRow } from '../store/baselines.ts'
-import { STALE } from '../store/changes.ts'
-import type { Store, StorePart } from '../store/store.ts'
+import type { StorePart } from '../store/store.ts'
 import type { CandidateAnnouncement } from '../telemetry/events.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -93,8 +92,7 @@ export interface BaselinesDeps {
     | 'baselines.announceCandidate'
     | 'approvals.endMoot'
   > &
-    AcceptanceDeps['store'] &
-    Pick<Store, 'changes'>
+    AcceptanceDeps['store']
   readonly metrics: Metrics
   readonly logger: Logger
   /** Milliseconds since the epoch. */
@@ -108,12 +106,14 @@ export function contractDigest(content: string): Digest {
   return digestText(content, sha256Hex)
 }
 
-/** A pin in use, and the mark of the last look at the store (store/changes.ts). */
+/** A pin in use, and when the store was last seen to have the same baseline. */
 interface Pin {
   readonly row: BaselineRow
-  mark: number
+  checkedAt: number
 }
 
+/** Maximum delay until a change by another process is seen. */
+const RECHECK_MS = 1000
 /** Minimum time between two writes of a candidate. */
 const CANDIDATE_MS = 1000
 
@@ -126,22 +126,14 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
   const candidateSetAt = new Map<string, number>()
   let generation = 0
 
-  const { changes } = store
-  changes.subscribe(({ kind, key: [route = ''] }) => {
-    const pin = kind === 'baseline' ? pinned.get(route) : undefined
-    if (pin !== undefined) pin.mark = STALE
-  })
-
-  /** @param begin taken before the row was read or written */
-  const remember = (row: BaselineRow, begin: number): BaselineRow => {
-    pinned.set(row.route, { row, mark: changes.mark(begin, now()) })
+  const remember = (row: BaselineRow): BaselineRow => {
+    pinned.set(row.route, { row, checkedAt: now() })
     metrics.set('preflight_baseline_set_timestamp_seconds', { route: row.route }, Math.floor(row.setAt / 1000))
     return row
   }
   const keep = async (row: BaselineRow): Promise<BaselineRow> => {
-    const begin = changes.begin(now())
     await store.baselines.set(row)
-    remember(row, begin)
+    remember(row)
     // When part of an offer was accepted, the rest of it is a candidate immediately.
     candidateSetAt.delete(row.route)
     await note(row.route, null, row.digest)
@@ -182,9 +174,8 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
     // Calls that come while the first one pins wait for it: only one first contract may be pinned.
     const running = pinning.get(route.name)
     if (running !== undefined) return running
-    const begin = changes.begin(now())
     const started = pin(route, offered, deps, keep)
-      .then((row) => remember(row, begin))
+      .then(remember)
       .finally(() => pinning.delete(route.name))
     pinning.set(route.name, started)
     return started
@@ -202,8 +193,7 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
     }
     const known = pinned.get(route.name)
     if (known === undefined || isExpired(route, known.row, now())) return pinNow(route, offered)
-    if (changes.isFresh(known.mark, now())) return known.row
-    const begin = changes.begin(now())
+    if (now() - known.checkedAt < RECHECK_MS) return known.row
     const stamp = await store.baselines.stamp(route.name, route.name)
     const isSame = stamp !== null && stamp.digest === known.row.digest && stamp.setAt === known.row.setAt
     if (!isSame) {
@@ -212,7 +202,7 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
       candidateSetAt.delete(route.name)
       return pinNow(route, offered)
     }
-    known.mark = changes.mark(begin, now())
+    known.checkedAt = now()
     return known.row
   }
 
@@ -222,8 +212,8 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
   const inUse = (route: Route, whole: OfferedContract): BaselineRow | null => {
     const known = generation === deps.settings().generation ? pinned.get(route.name) : undefined
     if (known === undefined || offeredNow.get(route.name) !== null) return null
-    const { row, mark } = known
-    if (!changes.isFresh(mark, now()) || isExpired(route, row, now())) return null
+    const { row, checkedAt } = known
+    if (now() - checkedAt >= RECHECK_MS || isExpired(route, row, now())) return null
     const isWhole = row.source !== 'first_use' || (whole.completing?.(row) ?? null) === null
     return isWhole && comparedWith(row, whole).digest === row.digest ? row : null
   }
