@@ -23,9 +23,10 @@ import { openLocalRepository } from '../scm/local-repository.ts'
 import { ScmError } from '../scm/scm-error.ts'
 import { variable } from '../settings/environment.ts'
 import { MARKER, pipelinePlace, type PipelinePlace } from './ci-platform.ts'
-import { EXIT, UsageError, type Arguments, type Command, type ExitCode } from './command.ts'
+import { EXIT, QUIET, UsageError, type Arguments, type Command, type ExitCode } from './command.ts'
 import { CONFIG_OPTION, configSource } from './config-option.ts'
 import { writeLine, type CommandIo } from './io.ts'
+import { openProgress, type Progress } from './progress.ts'
 import { openLocalFlow } from './local-analysis.ts'
 import { askGateway, writeReceipt } from './preflight.ts'
 
@@ -51,6 +52,7 @@ export const ciCommand: Command = {
       help: 'Get a decision for merge from the gateway at PREFLIGHT_URL; its answer is the exit code.',
     },
     { name: 'receipt', value: 'FILE', help: 'Write the receipt of --authorize to this file.' },
+    QUIET,
     CONFIG_OPTION,
   ],
   notes: [
@@ -77,7 +79,9 @@ async function runCi(args: Arguments, io: CommandIo): Promise<ExitCode> {
     const change = await changeOf(args, place, settings(), flow)
     const context = contextOf(place, change)
     const { verdict } = await flow.analyze({ ...change, context, scope: null })
-    const contexts = await contextsOf(change.artifacts, flow, settings())
+    const progress = openProgress(io)
+    const contexts = await contextsOf(change.artifacts, flow, settings(), progress)
+    progress.end()
     writeFiles(args, contexts)
     const text = markdownOf(verdict, contexts, change)
     writeOutputs(args, io, place, contexts, text)
@@ -126,11 +130,13 @@ async function contextsOf(
   artifacts: readonly Artifact[],
   flow: Flow,
   settings: Settings,
+  progress: Progress,
 ): Promise<readonly ReportContext[]> {
   const contexts: ReportContext[] = []
   const today = new Date().toISOString().slice(0, 10)
-  for (const artifact of artifacts) {
+  for (const [index, artifact] of artifacts.entries()) {
     const { id, path = id } = artifact
+    progress.show(`comparing ${index + 1} of ${artifacts.length}: ${path}`)
     const compared = await flow.compare(artifact, { today })
     if (!compared.ok) continue
     const limit = Math.min(LISTED, settings.config.diff.findings)
@@ -186,6 +192,7 @@ function writeOutputs(
   if (file !== undefined) writeFileSync(file, markdown)
   const summary = variable(io.environment, 'GITHUB_STEP_SUMMARY')
   if (name === 'github' && summary !== null) writeFileSync(summary, markdown, { flag: 'a' })
+  if (args.flag('quiet')) return
   const form: ReportForm = name === 'github' ? 'github' : 'text'
   for (const context of contexts) {
     writeLine(io.stdout, context.documents.head.name)

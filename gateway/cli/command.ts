@@ -49,6 +49,9 @@ export interface Arguments {
   values(name: string): readonly string[]
 }
 
+/** For commands whose exit code is an answer by itself. */
+export const QUIET: OptionSpec = { name: 'quiet', help: 'Print no report; the exit code is the answer.' }
+
 /** The command line was not understood. */
 export class UsageError extends Error {
   constructor(message: string) {

@@ -17,7 +17,7 @@ import { diffReport, incompleteLine, reaches } from '../report/diff-report.ts'
 import { ignoreFindings, type IgnoreEntry } from '../report/ignore-list.ts'
 import { printable } from '../report/printable.ts'
 import { renderReport, REPORT_FORMS } from '../report/report.ts'
-import { EXIT, UsageError, type Arguments, type Command, type ExitCode } from './command.ts'
+import { EXIT, QUIET, UsageError, type Arguments, type Command, type ExitCode } from './command.ts'
 import { COMPARE_OPTIONS, compareOptionsOf } from './diff-options.ts'
 import { filesOf, readSource, type DocumentSource } from './documents.ts'
 import { withImports } from './proto-documents.ts'
@@ -50,6 +50,7 @@ export const diffCommand: Command = {
     },
     { name: 'ignore', value: 'FILE', help: 'Ignore list of accepted findings (see below).' },
     { name: 'limit', value: 'N', help: 'Maximum number of findings in json; default: 5000.' },
+    QUIET,
     ...COMPARE_OPTIONS,
   ],
   notes: [
@@ -99,7 +100,7 @@ async function runDiff(args: Arguments, io: CommandIo): Promise<ExitCode> {
   const form = REPORT_FORMS.find((known) => known === args.value('format')) ?? 'text'
   const documents = { base, head }
   const context = { report, documents, ignored, failOn, isColoured: wantsColour(io), version: packageVersion() }
-  io.stdout.write(renderReport(form, context))
+  if (!args.flag('quiet')) io.stdout.write(renderReport(form, context))
   if (failOn !== null && reaches(report, failOn)) return EXIT.no
   const incomplete = incompleteLine(report)
   if (incomplete === null) return EXIT.good
