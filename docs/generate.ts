@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { chartReadme } from './chart-readme.ts'
 import { chartSchema } from './chart-schema.ts'
+import { dashboardFiles } from './dashboards.ts'
 import { patternsPage } from './patterns-page.ts'
 import { configPage, errorsPage, logEventsPage, metricsPage } from './reference-pages.ts'
 import { readmeExample } from './readme-example.ts'
@@ -32,6 +33,7 @@ function generatedFiles(): readonly GeneratedFile[] {
     riskPage(),
     ...rulesPages(),
     readmeExample(),
+    ...dashboardFiles(),
   ]
 }
 

@@ -39,6 +39,7 @@ import type { Environment } from './settings/environment.ts'
 import { packageVersion } from './runtime/package-files.ts'
 import type { Otel } from './telemetry/otel/open.ts'
 import { otelTerms } from './telemetry/otel/terms.ts'
+import { showPendingApprovals } from './approvals/pending-gauge.ts'
 import { createObserver, type Observer } from './telemetry/observer.ts'
 import { createMonitoring, type Monitoring } from './monitoring/monitoring.ts'
 import { createAuthorities, type Authorities } from './tls/authorities.ts'
@@ -112,6 +113,7 @@ export async function startDeciding(options: PartsOptions): Promise<Deciding> {
   const otel = await openExports(options)
   if (otel !== null) closers.push(() => otel.close())
   const observer = createObserver({ metrics, spans: otel?.spans ?? null })
+  showPendingApprovals({ store, metrics, now })
   const notifier = createNotifier({ settings, store, metrics, logger, now })
   closers.push(() => notifier.close())
   notifier.start()

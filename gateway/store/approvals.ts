@@ -57,6 +57,12 @@ export interface ApprovalRow extends Omit<ApprovalOpening, 'requester'> {
   readonly endedAt: number | null
 }
 
+export interface PendingApprovals {
+  readonly count: number
+  /** When the oldest was opened, milliseconds since the epoch; null: there is none. */
+  readonly oldestAt: number | null
+}
+
 export interface ApprovalFilter {
   readonly tenant: string
   /** Only those that this audience asked for. */
@@ -110,6 +116,8 @@ export interface Approvals {
   byId(tenant: string, approvalId: string): Promise<ApprovalRow | null>
   /** Newest first. */
   list(filter: ApprovalFilter): Promise<readonly ApprovalRow[]>
+  /** The pending requests of all tenants. @param now milliseconds since the epoch */
+  waiting(now: number): Promise<PendingApprovals>
   /** Decides a pending request once: exactly one caller gets `settled`. */
   decide(request: ApprovalDecisionRequest): Promise<ApprovalDecisionResult>
   /** Oldest first. */

@@ -9,6 +9,7 @@ import type { Metrics } from './metrics.ts'
 export function startAlertedCounters(metrics: Metrics, { routes }: { readonly routes: readonly Route[] }): void {
   metrics.count('preflight_store_failures_total', { operation: 'decisions.record' }, 0)
   metrics.count('preflight_store_failures_total', { operation: 'recordInterceptions' }, 0)
+  metrics.count('preflight_decision_log_entries_total', { result: 'lost' }, 0)
   for (const entrance of ['forward', 'connect', 'redirect'])
     metrics.count('preflight_egress_denials_total', { entrance, reason: 'metadata' }, 0)
   for (const route of routes) startCountersOf(route, metrics)

@@ -504,6 +504,18 @@ export const METRICS = [
     help: 'Issued decisions other than ALLOW by the first of their reasons; "finding" where it is the code of a rule or of a policy.',
   },
   {
+    name: 'preflight_approvals_pending',
+    type: 'gauge',
+    labels: [],
+    help: 'Requests for approval that wait for a decision, of all tenants, as of the scrape before.',
+  },
+  {
+    name: 'preflight_approval_oldest_timestamp_seconds',
+    type: 'gauge',
+    labels: [],
+    help: 'When the oldest pending request for approval was opened, as seconds since the epoch; 0: none is pending.',
+  },
+  {
     name: 'preflight_approval_wait_seconds',
     type: 'histogram',
     labels: ['decision'],

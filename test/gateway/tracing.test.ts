@@ -12,6 +12,7 @@ import { startTestGateway } from '../fakes/gateway.ts'
 import { startMcpUpstream, tool } from '../fakes/mcp-upstream.ts'
 import { startOtlpReceiver, type OtlpReceiver, type ReceivedSpan } from '../fakes/otlp-receiver.ts'
 import { breakListing, startPetRoute, type PetRoute } from '../fakes/pet-route.ts'
+import { until } from '../fakes/until.ts'
 import { at, listAt, textAt } from '../json.ts'
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
@@ -132,11 +133,15 @@ function asksForApproval(): string {
 }
 
 test('a call that waits, its approval and the call that rests on it are linked', async (t) => {
-  const { call, change, api, spans } = await scene(t, {}, { policy: asksForApproval() })
+  const { call, change, api, spans, gateway } = await scene(t, {}, { policy: asksForApproval() })
   await call()
   change(breakListing)
   assert.equal((await call({ headers: { 'x-correlation-id': 'waits' } })).status, 428)
   const [approval] = listAt((await api('GET', '/api/v1/approvals?state=pending')).body, 'approvals')
+  await until(
+    async () => /^preflight_approvals_pending 1$/m.test(await gateway.metrics.text()),
+    'the request is counted as pending',
+  )
   await api('POST', `/api/v1/approvals/${textAt(approval, 'id')}/grant`, { comment: 'seen' })
   assert.equal((await call({ headers: { 'x-correlation-id': 'resumed' } })).status, 200)
   const found = serverSpans(await spans())

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { parse } from 'yaml'
+import { DASHBOARDS } from '../../docs/dashboards.ts'
 import { METRICS, type MetricSpec } from '../../gateway/telemetry/metric-table.ts'
 import { startTestGateway } from '../fakes/gateway.ts'
 import { at, listAt, textAt, textsAt } from '../json.ts'
@@ -19,10 +20,9 @@ const CASES = join(import.meta.dirname, 'alerts-cases.yaml')
 const read = (file: string): string => readFileSync(file, 'utf8')
 const rules = listAt(parse(read(RULES)), 'groups', 0, 'rules')
 const names = textsAt(rules, 'alert')
-const panels = listAt(JSON.parse(read(join(CHART, 'dashboards/preflight-gateway.json'))), 'panels')
-const shown = panels
-  .filter((panel) => at(panel, 'targets') !== undefined)
-  .flatMap((panel) => listAt(panel, 'targets').map((target) => textAt(target, 'expr')))
+const shown = DASHBOARDS.flatMap(({ rows }) => rows)
+  .flatMap(({ panels }) => panels)
+  .flatMap(({ queries }) => queries.map(({ expr }) => expr))
 
 /** Debian's package prometheus has it; .ci/run installs that. */
 async function promtool(t: TestContext, ...argv: readonly string[]): Promise<void> {
@@ -81,13 +81,28 @@ test('alerts and dashboard ask for metrics and labels that the gateway has', () 
     )
     const known = new Set([...TARGET_LABELS, 'le'])
     for (const { name, labels } of selectors) {
-      const spec = SPECS.get(name.replace(/_bucket$/, '')) ?? assert.fail(`${name} in ${expression}`)
-      assert.equal(name.endsWith('_bucket'), spec.type === 'histogram', name)
-      for (const label of labels) assert.ok([...spec.labels, ...TARGET_LABELS].includes(label), `${label} of ${name}`)
+      const spec = SPECS.get(name) ?? SPECS.get(name.replace(/_(?:bucket|sum|count)$/, '')) ?? assert.fail(name)
+      assert.equal(spec.name !== name, spec.type === 'histogram', name)
+      const bounds = spec.type === 'histogram' ? ['le'] : []
+      for (const label of labels)
+        assert.ok([...spec.labels, ...bounds, ...TARGET_LABELS].includes(label), `${label} of ${name}`)
       for (const label of spec.labels) known.add(label)
     }
     for (const label of grouped) assert.ok(known.has(label), `${label} in ${expression}`)
   }
+})
+
+test('no metric is without a panel or an alert', () => {
+  const expressions = [...rules.map((rule) => textAt(rule, 'expr')), ...shown]
+  const used = new Set(
+    expressions.flatMap((expression) =>
+      selectorsOf(expression).map(({ name }) => (SPECS.has(name) ? name : name.replace(/_(?:bucket|sum|count)$/, ''))),
+    ),
+  )
+  assert.deepEqual(
+    METRICS.map(({ name }) => name).filter((name) => !used.has(name)),
+    [],
+  )
 })
 
 test('a counter whose first event is an alarm is there before it, at 0', async (t) => {

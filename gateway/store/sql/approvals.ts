@@ -67,6 +67,17 @@ export const approvals: Operations<Approvals> = {
     return rows.map(approvalRow)
   }),
 
+  waiting: read(async (sql, now) => {
+    const row = await sql.get(
+      `SELECT count(*) AS count, min(a.opened_at) AS oldest FROM approvals a WHERE ${STATE_CONDITIONS.pending}`,
+      now,
+    )
+    return {
+      count: row === undefined ? 0 : integer(row, 'count'),
+      oldestAt: row === undefined || row['oldest'] === null ? null : integer(row, 'oldest'),
+    }
+  }),
+
   open: write(async (sql, opening) => {
     await endApprovals(sql, opening.openedAt)
     const standing = await sql.get(
