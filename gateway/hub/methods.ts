@@ -102,6 +102,7 @@ export const HUB_METHODS: HubMethods = {
       return rows.map((row) => withOwnRoute(scope, row))
     },
   },
+  'approvals.waiting': HUB_ONLY,
   'approvals.decide': BY_PERSON,
   'approvals.endExpired': HUB_ONLY,
   'approvals.steps': {
