@@ -40,7 +40,7 @@ document.addEventListener('keydown', (event) => {
   const at = rows.indexOf(document.activeElement)
   if (event.key === 'j') rows[Math.min(at + 1, rows.length - 1)]?.focus()
   else if (event.key === 'k') rows[Math.max(at - 1, 0)]?.focus()
-  else if (event.key === '/') document.querySelector('main input:not([type=hidden]), main select, main textarea')?.focus()
+  else if (event.key === '/') (document.querySelector('#decide textarea') ?? document.querySelector('main input:not([type=hidden]), main select, main textarea'))?.focus()
   else return
   event.preventDefault()
 })

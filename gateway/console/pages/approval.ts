@@ -187,8 +187,8 @@ function discussion({ csrf, now }: Visit, row: ApprovalRow, steps: readonly Appr
       }
       <form method="post" action="/console/approvals/${row.approvalId}">
         ${csrfField(csrf)}
-        <label>Add a comment<textarea name="text" required maxlength="1000"></textarea></label>
-        <div><button name="state" value="comment">Comment</button></div>
+        <label>Your note<textarea name="text" required maxlength="1000"></textarea></label>
+        <div><button name="state" value="comment">Add note</button></div>
       </form>
     </div>
   </section>`
