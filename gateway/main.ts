@@ -18,6 +18,8 @@ import { openState, type State } from './persistence.ts'
 import { createAdmin } from './listen/admin.ts'
 import { entryOf } from './listen/secure-entry.ts'
 import { createActLogger } from './telemetry/decision-log/acts.ts'
+import { startKeyExchange } from './store/key-exchange.ts'
+import { isSharedStore } from './store/open.ts'
 import { createLogger, type Logger } from './telemetry/log.ts'
 import { createMetrics, type Metrics } from './telemetry/metrics.ts'
 import { sampleProcess } from './telemetry/process-metrics.ts'
@@ -110,10 +112,17 @@ async function start(
   const entry = entryOf('admin', { settings: live.current, metrics, logger })
   const listeners = { ...entrances, admin: createAdmin({ checks, metrics, logger, headTimeoutMs, entry }) }
   const addresses = await openListeners(listeners, config, closers, ownPorts)
+  const keysChanged = () => entrances.proxy.keysChanged()
+  const exchange = isSharedStore(config) ? startKeyExchange({ store, keys, keysChanged, logger, now }) : null
+  closers.push(() => exchange?.close())
+  await exchange?.sync()
   const reloading = startReloading({
     live,
     keys,
-    keysChanged: () => entrances.proxy.keysChanged(),
+    keysChanged: () => {
+      keysChanged()
+      void exchange?.sync()
+    },
     dataDir: state.dataDir,
     metrics,
     logger,
@@ -133,6 +142,7 @@ async function start(
     close: once(async () => {
       isServing = false
       reloading.stop()
+      exchange?.close()
       await drain(state, deciding, listeners, live.current().config.shutdown.drain * 1000)
     }),
   }

@@ -4,6 +4,8 @@ import type { KeyRing } from '../keys/key-ring.ts'
 import { readGroups } from '../store/approvers.ts'
 import { apiKeyRow, mintApiKey } from '../callers/api-keys.ts'
 import { ROLES, type ApiKey } from '../store/api-keys.ts'
+import { publicRows } from '../store/key-exchange.ts'
+import { isSharedStore } from '../store/open.ts'
 import { EXIT, UsageError, type Arguments, type Command, type CommandGroup, type ExitCode } from './command.ts'
 import { configOf, PLACE_OPTIONS } from './config-option.ts'
 import { openExistingRing, withNewStore, withStore } from './data-directory.ts'
@@ -179,14 +181,23 @@ async function endReceiptKey(end: 'retire' | 'revoke', args: Arguments, io: Comm
   const [keyId = ''] = args.operands
   const ring = await openExistingRing(args, io)
   const before = signingKey(ring)
-  const done = ring[end](keyId)
+  const isOwn = ring[end](keyId)
+  const done = isOwn || (end === 'revoke' && (await revokedInStore(keyId, args, io)))
   const missing = `there is no receipt key ${keyId}${end === 'retire' ? ' in force' : ''}; see: preflight keys show`
   const next = done ? signingKey(ring) : before
   // The key that takes over was already published; a new standby key is published now.
-  if (done) await ring.replenish()
+  if (isOwn) await ring.replenish()
+  if (isOwn && isSharedStore(configOf(args, io)))
+    await withStore(args, io, (store) => store.receiptKeys.publish(publicRows(ring.own())))
   const successor =
     next === before ? '' : next === null ? '; no receipt key signs now' : `; ${next} signs now (published before)`
   return printResult(done, `${end}d ${keyId}${successor}`, missing, io)
+}
+
+/** A key of another gateway that shares the store: it stops signing with it, and none accepts its receipts. */
+async function revokedInStore(keyId: string, args: Arguments, io: CommandIo): Promise<boolean> {
+  if (!isSharedStore(configOf(args, io))) return false
+  return withStore(args, io, (store) => store.receiptKeys.revoke(keyId, Math.floor(Date.now() / 1000)))
 }
 
 /** Null: no key signs. */

@@ -292,6 +292,9 @@ export const HUB_METHODS: HubMethods = {
     run: ({ store, owned }, tenant, month) => store.quotas.used(owned(tenant), month),
   },
 
+  'receiptKeys.list': HUB_ONLY,
+  'receiptKeys.publish': HUB_ONLY,
+  'receiptKeys.revoke': BY_PERSON,
   'receipts.state': {
     roles: ANY,
     values: VALUES.id,

@@ -18,6 +18,15 @@ export type Clock = () => number
 
 export const systemClock: Clock = () => Math.floor(Date.now() / 1000)
 
+/** Public key of another gateway that shares the store. Times are seconds since the epoch. */
+export interface OtherKey {
+  readonly kid: string
+  readonly x: string
+  readonly validFrom: number
+  readonly retiredAt: number | null
+  readonly revokedAt: number | null
+}
+
 export interface KeyRing {
   /** The key that signs now; ask for it at each receipt. Throws SIGNER_UNAVAILABLE when every key is retired or revoked. */
   signer(): ReceiptSigner
@@ -32,6 +41,10 @@ export interface KeyRing {
   retire(keyId: string): boolean
   /** Nothing signed by the key is valid any more; the next one signs from then on. False when there is no such key. */
   revoke(keyId: string): boolean
+  /** The keys of this gateway. */
+  own(): readonly StoredKey[]
+  /** Verifies with keys of other gateways too; those of before are forgotten. */
+  join(others: readonly OtherKey[]): void
   /** Makes a key that is ready to take over when there is none; it is published from then on. */
   replenish(): Promise<void>
 }
@@ -47,6 +60,8 @@ export async function openKeyRing(
 ): Promise<KeyRing> {
   const file = keyFile(dataDirectory)
   let keys = external === null ? await ownKeys(file, clock()) : adopt(external, file, clock())
+  /** Without those of this gateway. */
+  let others: readonly StoredKey[] = []
   const signerAt = (now: number): Signing | null =>
     external === null ? currentSigner(keys, now) : externalSigning(external, keys, now)
   let signing = signerAt(clock())
@@ -69,8 +84,22 @@ export async function openKeyRing(
         throw new GatewayError('SIGNER_UNAVAILABLE', undefined, { cause: new Error(whyNone(keys, now)) })
       return signing.signer
     },
-    keySet: () => verificationKeys(keys, clock()),
-    published: () => publishKeys(keys, clock()),
+    keySet: () => verificationKeys([...keys, ...others], clock()),
+    published: () => publishKeys([...keys, ...others], clock()),
+    own: () => keys,
+    join: (rows) => {
+      const own = new Set(keys.map(({ kid }) => kid))
+      others = rows
+        .filter(({ kid }) => !own.has(kid))
+        .map(({ kid, x, validFrom, retiredAt, revokedAt }) => ({
+          kid,
+          x,
+          d: null,
+          valid_from: validFrom,
+          retired_at: retiredAt,
+          revoked_at: revokedAt,
+        }))
+    },
     reload: () => {
       keys = readKeyFile(file) ?? keys
       signing = signerAt(clock())

@@ -27,7 +27,7 @@ export function storePlace(config: StorePlaces): string {
 
 /** Where several gateways serve from one store. */
 export function isSharedStore(config: StorePlaces): boolean {
-  return ledgerFile(config) === null
+  return isPostgresUrl(config.store.url ?? '')
 }
 
 /**

@@ -15,6 +15,7 @@ import type { Inputs } from './inputs.ts'
 import type { Ledger } from './ledger.ts'
 import type { Notifications } from './notifications.ts'
 import type { Quotas } from './quotas.ts'
+import type { ReceiptKeys } from './receipt-keys.ts'
 import type { Receipts } from './receipts.ts'
 import type { StatusLists } from './status-lists.ts'
 import type { Uses } from './uses.ts'
@@ -32,6 +33,7 @@ export interface Aggregates {
   readonly ledger: Ledger
   readonly notifications: Notifications
   readonly quotas: Quotas
+  readonly receiptKeys: ReceiptKeys
   readonly receipts: Receipts
   readonly statusLists: StatusLists
   readonly uses: Uses

@@ -59,6 +59,8 @@ export const LOG_EVENTS = {
   'interception.bundle_failed': 'The file of `tls.bundle_file` could not be written.',
   'interception.handshake_failed':
     'A TLS handshake with an agent failed. Often the agent does not trust the certificate of the gateway.',
+  'keys.exchange_failed': 'Receipt keys of other gateways could not be read from the shared store.',
+  'keys.revoked_elsewhere': 'A receipt key of this gateway was revoked in the shared store. The next one signs.',
   'keys.api_key_changed': 'An administrator made, changed, rotated or revoked an API key.',
   'keys.readable_by_all': 'A file of private keys can be read by every user of the machine.',
   'keys.reloaded': 'The receipt keys on disk changed and are in use.',

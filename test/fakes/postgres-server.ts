@@ -121,15 +121,17 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
       await client.end()
     }
   }
+  const run = () => spawn(join(programs, 'postgres'), ['-D', files], { ...options, stdio: 'ignore' })
   const start = async (): Promise<void> => {
-    const child = spawn(join(programs, 'postgres'), ['-D', files], { ...options, stdio: 'ignore' })
-    running = child
+    running = run()
     for (let attempt = 0; ; attempt += 1) {
       try {
         await sql('SELECT 1')
         return
       } catch (error) {
-        if (attempt > 300 || child.exitCode !== null) throw error
+        if (attempt > 300) throw error
+        // Children of a server that was killed hold its memory for a moment, and a new one does not start beside them.
+        if (running.exitCode !== null) running = run()
         await new Promise((resolve) => setTimeout(resolve, 50))
       }
     }

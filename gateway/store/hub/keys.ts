@@ -49,6 +49,8 @@ export async function openHubKeys(connection: HubConnection, logger: Logger): Pr
       signer: refuse,
       keySet: () => set,
       published: () => published,
+      own: () => [],
+      join: () => {},
       reload: () => {},
       rotate: () => Promise.reject(new GatewayError('SIGNER_UNAVAILABLE', 'Keys are managed at the hub.')),
       retire: refuse,

@@ -78,6 +78,8 @@ export function openConnections(address: PostgresAddress, limits: ConnectionLimi
   })
   // An idle connection that breaks is dropped; the next use opens another one.
   pool.on('error', () => {})
+  // One that breaks in use fails its statement; without a listener the event ends the process.
+  pool.on('connect', (client) => void client.on('error', () => {}))
 
   /** Tries each host once, from the one that answered last. */
   const onEachHost = async <Result>(attempt: () => Promise<Result>): Promise<Result> => {

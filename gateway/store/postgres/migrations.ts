@@ -529,4 +529,14 @@ export const MIGRATIONS: readonly string[] = [
   );
   CREATE INDEX approval_steps_by_request ON approval_steps (approval_id, at);
   `,
+  // Each gateway verifies the receipts of the others.
+  `
+  CREATE TABLE receipt_keys (
+    kid        text PRIMARY KEY,
+    x          text NOT NULL,
+    valid_from bigint NOT NULL,
+    retired_at bigint,
+    revoked_at bigint
+  );
+  `,
 ]

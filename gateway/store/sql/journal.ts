@@ -25,6 +25,7 @@ type JournalKind =
   | 'api_key_terms'
   | 'break_glass'
   | 'binding'
+  | 'receipt_key'
 
 /** A table that the chain covers. Names are literals of this program. */
 export interface ProtectedTable {
@@ -120,6 +121,13 @@ export const PROTECTED: readonly ProtectedTable[] = [
     table: 'bindings',
     key: ['tenant', 'platform', 'repository'],
     covered: ['proven_at', 'proven_by'],
+    isFinal: false,
+  },
+  {
+    kind: 'receipt_key',
+    table: 'receipt_keys',
+    key: ['kid'],
+    covered: ['x', 'valid_from', 'retired_at', 'revoked_at'],
     isFinal: false,
   },
 ]

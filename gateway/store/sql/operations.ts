@@ -12,6 +12,7 @@ import { ledger, type LedgerTables } from './inspection.ts'
 import type { NamedOperation, Operations } from './operation.ts'
 import { notifications } from './notifications.ts'
 import { quotas } from './quotas.ts'
+import { receiptKeys } from './receipt-keys.ts'
 import { receipts } from './receipts.ts'
 import { statusLists } from './status-lists.ts'
 import { uses } from './uses.ts'
@@ -40,6 +41,7 @@ const OPERATIONS: TableOperations = {
   ledger,
   notifications,
   quotas,
+  receiptKeys,
   receipts,
   statusLists,
   uses,

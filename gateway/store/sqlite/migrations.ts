@@ -403,6 +403,16 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX approval_steps_by_request ON approval_steps (approval_id, at);
   `,
+  // Of the gateways that share a store. Here there is one, and its key file is what counts.
+  `
+  CREATE TABLE receipt_keys (
+    kid        TEXT NOT NULL PRIMARY KEY,
+    x          TEXT NOT NULL,
+    valid_from INTEGER NOT NULL,
+    retired_at INTEGER,
+    revoked_at INTEGER
+  ) STRICT, WITHOUT ROWID;
+  `,
 ]
 
 /** The first version whose ledger has a chain. */

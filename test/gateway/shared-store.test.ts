@@ -1,0 +1,101 @@
+/** Two gateways on one PostgreSQL: what is done on one is in force on the other. */
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import { openPostgresStore } from '../../gateway/store/postgres/store.ts'
+import { startTestGateway, TEST_KEY, type TestGateway } from '../fakes/gateway.ts'
+import { petContract, startHttpUpstream } from '../fakes/http-upstream.ts'
+import { postgresMissing, startPostgres, type PostgresServer } from '../fakes/postgres-server.ts'
+import { postgresOptions } from '../fakes/stores.ts'
+import { until } from '../fakes/until.ts'
+
+const KEY = { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json' }
+
+const decisionOf = async (gateway: TestGateway): Promise<string> => {
+  const answer = await fetch(`${gateway.addresses.proxy}/pets`)
+  await answer.arrayBuffer()
+  return answer.headers.get('preflight-decision-id') ?? `status ${answer.status}`
+}
+
+const keysOf = async (gateway: TestGateway) => {
+  const answer = await fetch(`${gateway.addresses.api}/.well-known/jwks.json`)
+  const body: { readonly keys: readonly { readonly kid: string; readonly status: string }[] } = JSON.parse(
+    await answer.text(),
+  )
+  return body.keys
+}
+
+const statusOf = async (gateway: TestGateway, kid: string) =>
+  (await keysOf(gateway)).find((key) => key.kid === kid)?.status
+
+suite('two gateways on one PostgreSQL', { skip: postgresMissing() }, () => {
+  let server: PostgresServer
+  before(async () => {
+    server = await startPostgres()
+  })
+  after(() => server.stop())
+
+  test('a receipt that is revoked on one is not used again on the other, which heard of it', async (t) => {
+    const url = await server.database()
+    const upstream = await startHttpUpstream((_request, response) => response.end('[]'))
+    t.after(() => upstream.close())
+    const contract = { current: { file: petContract() } }
+    const routes = [{ name: 'pets', match: { path: '/' }, upstream: upstream.origin, protocol: 'http', contract }]
+    // An hour: only an announcement brings the change in this time.
+    const config = { routes, store: { url, in_force_within: 3600 } }
+    const [one, two] = await Promise.all([startTestGateway(t, config), startTestGateway(t, config)])
+    for (const { log } of [one, two])
+      await until(() => log.some(({ event }) => event === 'store.listening'), 'it hears of changes')
+    const used = await decisionOf(two)
+    assert.match(used, /^dec_/)
+    assert.equal(await decisionOf(two), used, 'one decision serves its scope')
+    const revoked = await fetch(`${one.addresses.api}/api/v1/receipts/revoke`, {
+      method: 'POST',
+      headers: KEY,
+      body: JSON.stringify({ decision_id: used, reason: 'a test' }),
+    })
+    assert.equal(revoked.status, 200)
+    assert.equal(revoked.headers.get('preflight-in-force-within'), '3600')
+    await until(async () => (await decisionOf(two)) !== used, 'the revocation is in force on the other')
+  })
+
+  test('each has the keys of all, and a key that is revoked on one command line ends on its own gateway', async (t) => {
+    const url = await server.database()
+    const config = { store: { url, in_force_within: 3600 } }
+    const [one, two] = await Promise.all([startTestGateway(t, config), startTestGateway(t, config)])
+    await until(async () => (await keysOf(one)).length === 4, 'two keys of each gateway')
+    await until(async () => (await keysOf(two)).length === 4, 'two keys of each gateway')
+    assert.equal(await statusOf(two, one.keyId), 'active')
+    // Another machine: it has no key files, and names the store only.
+    const elsewhere = await openPostgresStore(postgresOptions(url))
+    t.after(() => elsewhere.close())
+    assert.equal(await elsewhere.receiptKeys.revoke(one.keyId, Math.floor(Date.now() / 1000)), true)
+    assert.equal(await elsewhere.receiptKeys.revoke('none', 1), false)
+    await until(async () => (await statusOf(two, one.keyId)) === 'revoked', 'the other gateway knows')
+    await until(async () => (await statusOf(one, one.keyId)) === 'revoked', 'its own gateway knows')
+    // Its next key signs now, and one that stands by for it is published everywhere.
+    await until(async () => (await keysOf(two)).length === 5, 'the new key is everywhere')
+    assert.ok(one.log.some(({ event }) => event === 'keys.revoked_elsewhere'))
+    assert.equal((await fetch(`${one.addresses.admin}/readyz`)).status, 200)
+    assert.deepEqual((await elsewhere.ledger.inspect()).faults, [])
+  })
+
+  test('a gateway that hears nothing looks at the store before each reuse, and refuses when it is away', async (t) => {
+    const own = await startPostgres()
+    t.after(() => own.stop())
+    const upstream = await startHttpUpstream((_request, response) => response.end('[]'))
+    t.after(() => upstream.close())
+    const contract = { current: { file: petContract() } }
+    const routes = [{ name: 'pets', match: { path: '/' }, upstream: upstream.origin, protocol: 'http', contract }]
+    const store = { url: await own.database(), in_force_within: 0.5, connect_timeout: 1 }
+    const gateway = await startTestGateway(t, { routes, store })
+    const used = await decisionOf(gateway)
+    assert.match(used, /^dec_/)
+    await own.kill()
+    await until(async () => !(await decisionOf(gateway)).startsWith('dec_'), 'reuse is refused without the store')
+    const forwarded = upstream.requests.length
+    await decisionOf(gateway)
+    assert.equal(upstream.requests.length, forwarded)
+    await own.start()
+    await until(async () => (await decisionOf(gateway)) === used, 'the decision is used again')
+  })
+})
