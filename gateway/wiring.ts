@@ -163,6 +163,9 @@ export async function createEntrances(
     config: () => settings().config,
     now,
   })
+  store.changes.subscribe(({ kind }) => {
+    if (kind === 'approval') proxy.wordGiven()
+  })
   const startReport = {
     receiptChanged: (decisionId: string) => {
       proxy.receiptChanged(decisionId)

@@ -119,8 +119,15 @@ async function handled(
     throttle,
     spend: () => spend(caller, headers, deps),
   }
-  return withIgnored(await route.handle(exchange, deps), route, ignored)
+  const answer = await route.handle(exchange, deps)
+  // Gateways that share the store may hold what this changed in a cache for that long.
+  if (route.method !== 'GET' && IN_FORCE_LATER.has(route.tag))
+    headers['preflight-in-force-within'] = String(deps.store.changes.bound)
+  return withIgnored(answer, route, ignored)
 }
+
+/** Tags of routes that change what calls on other gateways may do. */
+const IN_FORCE_LATER: ReadonlySet<string> = new Set(['receipts', 'approvals', 'baselines', 'break-glass', 'accounts'])
 
 /**
  * A body without a key is held in memory before the caller is known: there is room for a receipt with its envelope, not for

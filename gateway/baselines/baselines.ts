@@ -12,7 +12,8 @@ import type { Authorization, AuthorizeRequest, Flow } from '../flow/flow.ts'
 import { sha256Hex } from '../runtime/hash.ts'
 import type { BaselinesConfig } from './settings.ts'
 import type { BaselineRow, CandidateRow } from '../store/baselines.ts'
-import type { StorePart } from '../store/store.ts'
+import { STALE } from '../store/changes.ts'
+import type { Store, StorePart } from '../store/store.ts'
 import type { CandidateAnnouncement } from '../telemetry/events.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -92,7 +93,8 @@ export interface BaselinesDeps {
     | 'baselines.announceCandidate'
     | 'approvals.endMoot'
   > &
-    AcceptanceDeps['store']
+    AcceptanceDeps['store'] &
+    Pick<Store, 'changes'>
   readonly metrics: Metrics
   readonly logger: Logger
   /** Milliseconds since the epoch. */
@@ -106,14 +108,12 @@ export function contractDigest(content: string): Digest {
   return digestText(content, sha256Hex)
 }
 
-/** A pin in use, and when the store was last seen to have the same baseline. */
+/** A pin in use, and the mark of the last look at the store (store/changes.ts). */
 interface Pin {
   readonly row: BaselineRow
-  checkedAt: number
+  mark: number
 }
 
-/** Maximum delay until a change by another process is seen. */
-const RECHECK_MS = 1000
 /** Minimum time between two writes of a candidate. */
 const CANDIDATE_MS = 1000
 
@@ -126,14 +126,22 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
   const candidateSetAt = new Map<string, number>()
   let generation = 0
 
-  const remember = (row: BaselineRow): BaselineRow => {
-    pinned.set(row.route, { row, checkedAt: now() })
+  const { changes } = store
+  changes.subscribe(({ kind, key: [route = ''] }) => {
+    const pin = kind === 'baseline' ? pinned.get(route) : undefined
+    if (pin !== undefined) pin.mark = STALE
+  })
+
+  /** @param begin taken before the row was read or written */
+  const remember = (row: BaselineRow, begin: number): BaselineRow => {
+    pinned.set(row.route, { row, mark: changes.mark(begin, now()) })
     metrics.set('preflight_baseline_set_timestamp_seconds', { route: row.route }, Math.floor(row.setAt / 1000))
     return row
   }
   const keep = async (row: BaselineRow): Promise<BaselineRow> => {
+    const begin = changes.begin(now())
     await store.baselines.set(row)
-    remember(row)
+    remember(row, begin)
     // When part of an offer was accepted, the rest of it is a candidate immediately.
     candidateSetAt.delete(row.route)
     await note(row.route, null, row.digest)
@@ -174,8 +182,9 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
     // Calls that come while the first one pins wait for it: only one first contract may be pinned.
     const running = pinning.get(route.name)
     if (running !== undefined) return running
+    const begin = changes.begin(now())
     const started = pin(route, offered, deps, keep)
-      .then(remember)
+      .then((row) => remember(row, begin))
       .finally(() => pinning.delete(route.name))
     pinning.set(route.name, started)
     return started
@@ -193,7 +202,8 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
     }
     const known = pinned.get(route.name)
     if (known === undefined || isExpired(route, known.row, now())) return pinNow(route, offered)
-    if (now() - known.checkedAt < RECHECK_MS) return known.row
+    if (changes.isFresh(known.mark, now())) return known.row
+    const begin = changes.begin(now())
     const stamp = await store.baselines.stamp(route.name, route.name)
     const isSame = stamp !== null && stamp.digest === known.row.digest && stamp.setAt === known.row.setAt
     if (!isSame) {
@@ -202,7 +212,7 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
       candidateSetAt.delete(route.name)
       return pinNow(route, offered)
     }
-    known.checkedAt = now()
+    known.mark = changes.mark(begin, now())
     return known.row
   }
 
@@ -212,8 +222,8 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
   const inUse = (route: Route, whole: OfferedContract): BaselineRow | null => {
     const known = generation === deps.settings().generation ? pinned.get(route.name) : undefined
     if (known === undefined || offeredNow.get(route.name) !== null) return null
-    const { row, checkedAt } = known
-    if (now() - checkedAt >= RECHECK_MS || isExpired(route, row, now())) return null
+    const { row, mark } = known
+    if (!changes.isFresh(mark, now()) || isExpired(route, row, now())) return null
     const isWhole = row.source !== 'first_use' || (whole.completing?.(row) ?? null) === null
     return isWhole && comparedWith(row, whole).digest === row.digest ? row : null
   }

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { GatewayError } from '../errors/errors.ts'
 import type { BreakGlassRow } from '../store/break-glass.ts'
-import type { StorePart } from '../store/store.ts'
+import type { Store, StorePart } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
@@ -31,7 +31,7 @@ export interface BreakGlass {
 }
 
 interface BreakGlassDeps {
-  readonly store: StorePart<'breakGlass.use' | 'breakGlass.list' | 'approvals.endExpired'>
+  readonly store: StorePart<'breakGlass.use' | 'breakGlass.list' | 'approvals.endExpired'> & Pick<Store, 'changes'>
   readonly metrics: Metrics
   readonly logger: Logger
   /** Milliseconds since the epoch. */
@@ -85,6 +85,9 @@ export function createBreakGlass(deps: BreakGlassDeps): BreakGlass {
     },
     async start() {
       await refresh()
+      store.changes.subscribe(({ kind }) => {
+        if (kind === 'break_glass') void refresh()
+      })
       timer = setInterval(() => void refresh(), REFRESH_MS)
       timer.unref()
     },

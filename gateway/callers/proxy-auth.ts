@@ -4,7 +4,7 @@ import { hashApiKey, isKeyInForce, isSignupTenant, LOCAL_TENANT } from './api-ke
 import type { Route } from '../routing/route.ts'
 import type { Caller } from './caller.ts'
 import type { CallersConfig } from './settings.ts'
-import type { StorePart } from '../store/store.ts'
+import type { Store, StorePart } from '../store/store.ts'
 
 /** A caller that needs no key. */
 export const ANYBODY: Caller = { tenant: LOCAL_TENANT, audience: null }
@@ -22,23 +22,21 @@ export interface KeyHolder {
   checkedAt: number
 }
 
-/** A revocation takes effect on open connections within this time. */
-const RECHECK_MS = 1000
-
 /**
- * Null: the key is no longer valid, or a key is required now. Rejects with STORE_UNAVAILABLE when the key cannot be
+ * Null: the key is no longer valid, or a key is required now. A revocation takes effect on open connections within the bound of
+ * the store. Rejects with STORE_UNAVAILABLE when the key cannot be
  * looked up.
  */
 export async function stillCaller(
   holder: KeyHolder,
   { config }: { readonly config: CallersConfig },
-  store: StorePart<'apiKeys.byHash'>,
+  store: StorePart<'apiKeys.byHash'> & Pick<Store, 'changes'>,
   now: number,
 ): Promise<Caller | null> {
   const { caller, keyHash } = holder
   if (config.proxy_auth === 'off') return caller
   if (keyHash === null) return null
-  if (now - holder.checkedAt < RECHECK_MS) return caller
+  if (now - holder.checkedAt < store.changes.bound * 1000) return caller
   const row = await store.apiKeys.byHash(keyHash)
   if (row === null || !isKeyInForce(row, now)) return null
   holder.checkedAt = now

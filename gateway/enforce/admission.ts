@@ -12,7 +12,7 @@ import { expectationProblem } from '../listen/http-listener.ts'
 import type { Recogniser } from '../protocols/common/action.ts'
 import type { Caller } from '../callers/caller.ts'
 import type { ListenSettingsInForce } from '../listen/settings.ts'
-import type { StorePart } from '../store/store.ts'
+import type { Store, StorePart } from '../store/store.ts'
 import { destinationOf, type InboundConnection } from '../listen/connection.ts'
 import { recordDenial, type EgressRecordDeps } from '../upstream/egress-record.ts'
 import { forward, headOf } from './forward.ts'
@@ -37,7 +37,7 @@ import type { UpstreamRoute } from '../upstream/pools.ts'
 
 export interface AdmissionDeps extends EgressRecordDeps {
   readonly pipeline: PipelineDeps
-  readonly store: StorePart<'calls.record' | 'apiKeys.byHash'>
+  readonly store: StorePart<'calls.record' | 'apiKeys.byHash'> & Pick<Store, 'changes'>
   readonly egressOf: (settings: Pick<ListenSettingsInForce, 'config'>) => Egress
 }
 

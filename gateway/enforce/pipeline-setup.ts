@@ -8,7 +8,7 @@ import type { Flow } from '../flow/flow.ts'
 import type { RecogniserDeps, Recognisers } from '../protocols/registry.ts'
 import { recognisers } from '../protocols/lazy-registry.ts'
 import type { KeyRing } from '../keys/key-ring.ts'
-import type { StorePart } from '../store/store.ts'
+import type { Store, StorePart } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { DecisionLog } from '../telemetry/decision-log/decision-log.ts'
@@ -29,7 +29,10 @@ export interface PipelineBuildDeps {
   readonly settings: RecogniserDeps['settings']
   readonly flow: Pick<BaselinesDeps['flow'], 'authorize'> &
     Pick<Flow, 'digests' | 'sniff' | 'fileReferences' | 'bundle' | 'readJson'>
-  readonly store: StorePart<'approvals.byId' | 'bindings.list' | 'receipts.state' | 'receipts.consume' | 'calls.record'>
+  readonly store: StorePart<
+    'approvals.byId' | 'bindings.list' | 'receipts.state' | 'receipts.consume' | 'calls.record'
+  > &
+    Pick<Store, 'changes'>
   readonly keys: Pick<KeyRing, 'keySet'>
   readonly baselines: Pick<Baselines, 'baselineFor'>
   readonly consumers: Pick<ConsumerObserver, 'note'>

@@ -14,7 +14,8 @@ import type { Ground, ReceiptDemand } from '../protocols/common/action.ts'
 import type { Caller } from '../callers/caller.ts'
 import type { Subject } from '../calls/subject.ts'
 import type { BaselineRow } from '../store/baselines.ts'
-import type { StorePart } from '../store/store.ts'
+import { STALE } from '../store/changes.ts'
+import type { Store, StorePart } from '../store/store.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { StageClock } from '../telemetry/observation.ts'
 
@@ -92,7 +93,7 @@ export interface Verdicts {
   wordGiven(): void
 }
 
-type VerdictStore = StorePart<'receipts.state' | 'approvals.byId'>
+type VerdictStore = StorePart<'receipts.state' | 'approvals.byId'> & Pick<Store, 'changes'>
 
 interface VerdictsDeps {
   readonly flow: Pick<BaselinesDeps['flow'], 'authorize'>
@@ -108,7 +109,8 @@ interface CachedVerdict {
   made: DecisionVerdict | null
   /** Set once the verdict is known. */
   usableUntil: number
-  checkedAt: number
+  /** Of the last look at its state (store/changes.ts). */
+  mark: number
   /** Its approximate size in bytes. */
   weight: number
 }
@@ -119,8 +121,6 @@ const MAX_ENTRIES = 10_000
  */
 const MAX_WEIGHT = 64 * 1024 * 1024
 const MAX_ENVELOPE_HEADER = 8 * 1024
-/** A revocation or supersession takes effect in the pipeline within this time. */
-const RECHECK_MS = 1000
 /** An incomplete analysis may succeed soon: it is repeated after this time. */
 const INCOMPLETE_MS = 5000
 
@@ -131,18 +131,20 @@ export function createVerdicts(deps: VerdictsDeps): Verdicts {
     sizeCalculation: ({ weight }) => weight,
   })
 
+  const { changes } = deps.store
   const decide = (key: string, request: VerdictRequest): CachedVerdict => {
+    const begin = changes.begin(deps.now())
     const entry: CachedVerdict = {
       tenant: request.caller.tenant,
       made: null,
       usableUntil: Number.POSITIVE_INFINITY,
-      checkedAt: deps.now(),
+      mark: STALE,
       weight: 1,
       verdict: authorize(request, deps.flow).then(
         ({ verdict, expiresAt }) => {
           const now = deps.now()
           entry.usableUntil = verdict.envelope.analysis_complete ? expiresAt : Math.min(expiresAt, now + INCOMPLETE_MS)
-          entry.checkedAt = now
+          entry.mark = changes.mark(begin, now)
           entry.made = verdict
           if (entries.peek(key) === entry) {
             // Weighed now: its size is not known when it is added.
@@ -179,7 +181,7 @@ export function createVerdicts(deps: VerdictsDeps): Verdicts {
     return newer !== undefined && newer !== known ? newer.verdict : decide(key, request).verdict
   }
 
-  return {
+  const verdicts: Verdicts = {
     verdictOn(request) {
       const { change } = request
       // Each merge or publication is an act of its own: its receipt serves no other one.
@@ -187,21 +189,25 @@ export function createVerdicts(deps: VerdictsDeps): Verdicts {
       const key = keyOf(request, change)
       const now = deps.now()
       const known = entries.get(key)
-      const isInUse = known !== undefined && now < known.usableUntil && now - known.checkedAt < RECHECK_MS
+      const isInUse =
+        known !== undefined && now < known.usableUntil && (known.made === null || changes.isFresh(known.mark, now))
       if (!isInUse) return renew(key, known, now, request)
       count('hit')
       return known.made ?? known.verdict
     },
     receiptChanged(decisionId) {
-      for (const entry of entries.values())
-        if (entry.made?.decisionId === decisionId) entry.checkedAt = Number.NEGATIVE_INFINITY
+      for (const entry of entries.values()) if (entry.made?.decisionId === decisionId) entry.mark = STALE
     },
     keysChanged: () => entries.clear(),
     wordGiven() {
-      for (const entry of entries.values())
-        if (entry.made?.action === 'REQUEST_APPROVAL') entry.checkedAt = Number.NEGATIVE_INFINITY
+      for (const entry of entries.values()) if (entry.made?.action === 'REQUEST_APPROVAL') entry.mark = STALE
     },
   }
+  changes.subscribe(({ kind, key: [id = ''] }) => {
+    if (kind === 'receipt_event') verdicts.receiptChanged(id)
+    if (kind === 'approval') verdicts.wordGiven()
+  })
+  return verdicts
 }
 
 /** As objects an envelope takes about four times the bytes of its text. */
@@ -222,15 +228,16 @@ function keyOf(
 }
 
 /**
- * For decisions that were not looked up within RECHECK_MS. Rejects when the store cannot be read: a decision that may
+ * For decisions whose mark is not fresh. Rejects when the store cannot be read: a decision that may
  * be revoked is not used.
  */
 async function isStillCurrent(entry: CachedVerdict, now: number, store: VerdictStore): Promise<boolean> {
   const verdict = await entry.verdict
+  const begin = store.changes.begin(now)
   const isCurrent =
     (await store.receipts.state(verdict.decisionId)) === 'current' &&
     (await isUnanswered(verdict, entry.tenant, now, store))
-  entry.checkedAt = now
+  entry.mark = store.changes.mark(begin, now)
   return isCurrent
 }
 

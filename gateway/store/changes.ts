@@ -13,7 +13,9 @@ export interface Changes {
   /** Seconds after which a change is in force in every process that shares the store. */
   readonly bound: number
   /** Taken before a value is read. @param now milliseconds since the epoch */
-  mark(now: number): number
+  begin(now: number): number
+  /** The mark of a value that was read since `begin`; stale when a change was announced meanwhile. */
+  mark(begin: number, now: number): number
   /** False: look at the store before the value is used again. */
   isFresh(mark: number, now: number): boolean
   /** Called for each change that another process made; it may be called for own changes too. */
@@ -27,7 +29,8 @@ export const STALE = Number.NEGATIVE_INFINITY
 export function timedChanges(bound: number): Changes {
   return {
     bound,
-    mark: (now) => now,
+    begin: (now) => now,
+    mark: (_, now) => now,
     isFresh: (mark, now) => now - mark < bound * 1000,
     subscribe: () => {},
   }

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { applyFileChange, readFileChanges } from '../../engine/internal.ts'
 import { contractDigest } from '../../gateway/baselines/baselines.ts'
 import { createMetrics } from '../../gateway/telemetry/metrics.ts'
+import { timedChanges } from '../../gateway/store/changes.ts'
 import { createVerdicts, type VerdictRequest } from '../../gateway/enforce/verdict-cache.ts'
 import type { AuthorizeRequest } from '../../gateway/flow/flow.ts'
 import { loadConfig } from '../../gateway/config/load.ts'
@@ -29,6 +30,7 @@ async function decisions(count: number, length: number) {
   const store = {
     receipts: { state: () => Promise.resolve('current' as const) },
     approvals: { byId: () => Promise.resolve(null) },
+    changes: timedChanges(1),
   }
   const verdicts = createVerdicts({ flow, store, metrics: createMetrics(), now: Date.now })
   const loaded = loadConfig({

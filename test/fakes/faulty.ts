@@ -62,5 +62,5 @@ function isAggregate(value: unknown): value is object {
 
 /** Metrics and signers are synchronous; everything else here is a store. */
 function isLikelyAsync(target: object, name: string | symbol): boolean {
-  return !('registry' in target) && name !== 'sign'
+  return !('sample' in target) && name !== 'sign'
 }

@@ -30,6 +30,8 @@ export function startListener({ connections, bound, onLive }: ListenerOptions): 
   const subscribers: ((change: Change) => void)[] = []
   let client: Client | null = null
   let epoch = 0
+  /** Counts the announcements, and the times that listening began. */
+  let revision = 0
   /** When the newest heartbeat that came back was sent. */
   let provenAt = Number.NEGATIVE_INFINITY
   const life = { isClosed: false }
@@ -55,6 +57,7 @@ export function startListener({ connections, bound, onLive }: ListenerOptions): 
     broken.promise.catch(() => {})
     connection.on('notification', ({ channel, payload = '' }) => {
       if (channel === own) return echo.resolve()
+      revision += 1
       const change = changeIn(payload)
       if (change !== null) for (const subscriber of subscribers) subscriber(change)
     })
@@ -73,6 +76,7 @@ export function startListener({ connections, bound, onLive }: ListenerOptions): 
       provenAt = sentAt
       // What was read before this connection listened may have changed unheard.
       if (!isProven) epoch += 1
+      if (!isProven) revision += 1
       if (!isProven) report(true)
       isProven = true
       await Promise.race([broken.promise, pause((bound * 1000) / 3)])
@@ -100,7 +104,8 @@ export function startListener({ connections, bound, onLive }: ListenerOptions): 
   const isLive = (): boolean => performance.now() - provenAt < bound * 1000
   return {
     bound,
-    mark: () => (isLive() ? epoch : STALE),
+    begin: () => (isLive() ? revision : STALE),
+    mark: (begin) => (begin === revision && isLive() ? epoch : STALE),
     isFresh: (mark) => mark === epoch && isLive(),
     subscribe: (subscriber) => void subscribers.push(subscriber),
     close: async () => {
