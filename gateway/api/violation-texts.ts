@@ -31,6 +31,8 @@ const OF_PATTERNS: Readonly<Record<string, string>> = lookupTable({
   '^sha256:[0-9a-f]{64}$': 'must be a digest: sha256: and 64 lowercase hex digits',
   '^[0-9]{1,15}$': 'must be a cursor as an earlier answer gave it: digits only',
   '^x-': 'must begin with x-',
+  '^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$':
+    'must be a name: at most 100 of the characters A-Z a-z 0-9 _ . : -, beginning with a letter or digit',
 })
 
 const OF_FORMATS: Readonly<Record<string, string>> = lookupTable({

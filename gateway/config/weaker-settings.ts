@@ -39,6 +39,8 @@ const NAMED_IN_RECEIPTS = changed('rules of the policy and receipts may be about
 const WAITS = never('a waiting time; no call is forwarded without a decision meanwhile')
 const REFUSED_PAST_IT = never('past it a change set is incomplete, and that is never allowed')
 
+const MESSAGES = never('messages only; a request waits for its decision all the same')
+
 const RULE_OF_MAP = within('routes[].map')
 
 /** By path, as `CONFIG_LEAVES` has it. */
@@ -88,6 +90,39 @@ export const WEAKENING: Readonly<Record<string, Weakening>> = lookupTable({
   'approvals.four_eyes': TRUE_FIRST,
   'approvals.validity': HIGHER,
   'approvals.pending': LOWER,
+  'approvals.needed': LOWER,
+  'approvals.needed_by_group': changed('fewer people may have to grant a request'),
+  'console.enabled': never('people decide over the API under the same rules'),
+  'console.session': HIGHER,
+  'console.providers': changed('other people may sign in, or with other rights'),
+  'console.providers[].name': within('console.providers'),
+  'console.providers[].title': within('console.providers'),
+  'console.providers[].issuer': within('console.providers'),
+  'console.providers[].client_id': within('console.providers'),
+  'console.providers[].client_secret': within('console.providers'),
+  'console.providers[].scopes': within('console.providers'),
+  'console.providers[].groups_claim': within('console.providers'),
+  'console.providers[].roles': within('console.providers'),
+  'console.providers[].roles[].group': within('console.providers'),
+  'console.providers[].roles[].role': within('console.providers'),
+  'console.providers[].tenant': within('console.providers'),
+  'console.providers[].session': within('console.providers'),
+  'notifications.channels': MESSAGES,
+  'notifications.channels[].type': within('notifications.channels'),
+  'notifications.channels[].url': within('notifications.channels'),
+  'notifications.channels[].secret': within('notifications.channels'),
+  'notifications.channels[].name': within('notifications.channels'),
+  'notifications.channels[].events': within('notifications.channels'),
+  'notifications.channels[].groups': within('notifications.channels'),
+  'notifications.channels[].routes': within('notifications.channels'),
+  'notifications.channels[].environments': within('notifications.channels'),
+  'notifications.channels[].tenants': within('notifications.channels'),
+  'notifications.channels[].min_risk': within('notifications.channels'),
+  'notifications.channels[].smtp': within('notifications.channels'),
+  'notifications.channels[].from': within('notifications.channels'),
+  'notifications.channels[].to': within('notifications.channels'),
+  'notifications.timeout': MESSAGES,
+  'notifications.give_up': MESSAGES,
   'break_glass.roles': MORE,
   'break_glass.maximum': HIGHER,
   consumers: LESS,

@@ -21,6 +21,17 @@ const FORMS: Readonly<Record<string, string>> = lookupTable({
   '^[^\\s:{}\\[\\]"\']+:[^\\s:].*$': 'REF:PATH, e.g. main:api/openapi.yaml',
   '^[A-Za-z_]\\w*(?:\\.[A-Za-z_]\\w*)*$': 'a full name of a service or method: package.Service',
   '^[A-Za-z0-9][A-Za-z0-9._:@-]{0,99}$': 'letters, digits and any of . _ : @ -, beginning with a letter or digit',
+  '^whsec_[A-Za-z0-9+/=]{32,}$': 'whsec_ and 24 to 64 bytes in Base64',
+  '^smtps?://': 'an address of a mail server: smtp://HOST:PORT or smtps://USER:PASSWORD@HOST:PORT',
+  '^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$':
+    'lowercase letters, digits, hyphens and dots, beginning and ending with a letter or digit',
+  '^[0-9]+(\\.[0-9]+)?(m|Ki|Mi|Gi)?$': 'a quantity of Kubernetes, e.g. 100m or 128Mi',
+  '^[a-z0-9][a-z0-9_-]{0,62}$':
+    'lowercase letters, digits, hyphens and underscores, beginning with a letter or digit, at most 63 characters',
+  '^[a-z0-9][a-z0-9_.-]{0,62}$':
+    'lowercase letters, digits and any of _ . -, beginning with a letter or digit, at most 63 characters',
+  '^[a-z0-9][a-z0-9-]{0,31}$':
+    'lowercase letters, digits and hyphens, beginning with a letter or digit, at most 32 characters',
   "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$": 'the name of a header, without colon',
 })
 

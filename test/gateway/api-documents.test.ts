@@ -115,7 +115,7 @@ describe('the documents about the API', () => {
       context: { operation: 'merge' },
     })
     const schemas = Object.values(Object(at((await api.get('/.well-known/preflight.json')).body, 'schemas')))
-    assert.equal(schemas.length, 6)
+    assert.equal(schemas.length, 7)
     const values: Readonly<Record<string, unknown>> = {
       '/schemas/decision-result.v1.producer.json': at(body, 'decision_result'),
       '/schemas/decision-result.v1.consumer.json': { ...Object(at(body, 'decision_result')), of_later_versions: 1 },
