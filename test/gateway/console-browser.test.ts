@@ -79,7 +79,7 @@ test('a request is read and granted without scripts', async (t) => {
   const { page } = await signedIn(browser, scene.url, ana, { javaScriptEnabled: false })
   await page.getByRole('link', { name: /Merge acme\/orders #42/ }).click()
   assert.match((await page.getByRole('main').textContent()) ?? '', /The required query parameter region was added/)
-  await page.getByLabel('Comment').fill('agreed with the owner')
+  await page.getByRole('textbox', { name: /^Comment/ }).fill('agreed with the owner')
   await page.getByLabel('Valid for').selectOption({ label: '1 hour' })
   await page.getByRole('button', { name: 'Grant' }).click()
   assert.match((await page.getByRole('complementary').textContent()) ?? '', /Granted by Ana[^]*agreed with the owner/)
