@@ -4,6 +4,9 @@
 
 FROM node:24-trixie-slim AS build
 WORKDIR /src
+RUN apt-get update \
+ && apt-get install --yes --no-install-recommends binutils git \
+ && rm -rf /var/lib/apt/lists/*
 COPY package.json package-lock.json .npmrc ./
 COPY engine/package.json ./engine/
 COPY gateway/package.json ./gateway/
@@ -12,10 +15,16 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY engine ./engine
 COPY gateway ./gateway
 RUN npm run build
-# The Node binary leaves node_modules before the rest of the carried package (headers, manual pages) is dropped.
+# The Node binary leaves node_modules before the rest of the carried package (headers, manual pages) is dropped. Symbols for a
+# debugger are a sixth of it. Of git, the gateway calls what is in its one binary; the scripts around it need Perl.
 RUN mkdir -p /out/bin /out/data \
  && cp --dereference node_modules/.bin/node /out/bin/node \
- && npm prune --omit=dev --omit=optional --no-audit --no-fund
+ && strip /out/bin/node \
+ && cp /usr/bin/git /out/bin/git \
+ && npm prune --omit=dev --omit=optional --no-audit --no-fund \
+ && npm sbom --package-lock-only --omit=dev --omit=optional --sbom-format=spdx > /out/sbom.spdx.json \
+ && find node_modules \( -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '*.map' \) -type f -delete \
+ && find node_modules -depth -type d -empty -delete
 
 FROM debian:trixie-slim
 ARG VERSION=0.1.0
@@ -27,6 +36,7 @@ LABEL org.opencontainers.image.title="Preflight Gateway" \
       org.opencontainers.image.revision="${REVISION}"
 
 COPY --from=build /out/bin/node /usr/local/bin/node
+COPY --from=build /out/bin/git /usr/local/bin/git
 WORKDIR /app
 COPY --from=build /src/node_modules ./node_modules
 COPY --from=build /src/dist ./
@@ -34,6 +44,11 @@ COPY package.json LICENSE ./
 COPY policies ./policies
 # For `kubectl exec … preflight` and the like.
 RUN chmod 755 gateway/preflight.js && ln -s /app/gateway/preflight.js /usr/local/bin/preflight
+# The injector's init containers set packet filter rules (preflight redirect).
+RUN apt-get update \
+ && apt-get install --yes --no-install-recommends iptables \
+ && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/cache/debconf /var/log/*
+COPY --from=build /out/sbom.spdx.json ./
 # Mounted volumes take over owner and mode of this directory; everything else may be read-only.
 COPY --from=build --chown=65532:65532 /out/data /var/lib/preflight
 

@@ -84,6 +84,16 @@ test('the npm scripts that the image runs exist', () => {
   assert.ok(Object.hasOwn(packageManifest.scripts, 'build'))
 })
 
+test('the image holds git, packet filter tools and the list of its packages, and nothing else is installed', () => {
+  assert.ok(texts(final, 'COPY').includes('--from=build /out/bin/git /usr/local/bin/git'))
+  assert.ok(texts(final, 'COPY').includes('--from=build /out/sbom.spdx.json ./'))
+  const installed = texts(final, 'RUN').flatMap((text) =>
+    [...text.matchAll(/no-install-recommends ([\w -]+?) &&/g)].map(([, names]) => names),
+  )
+  assert.deepEqual(installed, ['iptables'])
+  assert.ok(texts(build, 'RUN').some((text) => text.includes('find node_modules -depth -type d -empty -delete')))
+})
+
 test('the container runs without privileges, writes to its volume only, and says how it is', () => {
   assert.deepEqual(texts(final, 'USER'), ['65532:65532'])
   assert.deepEqual(texts(final, 'VOLUME'), ['/var/lib/preflight'])
