@@ -40,6 +40,7 @@ import { packageVersion } from './runtime/package-files.ts'
 import type { Otel } from './telemetry/otel/open.ts'
 import { otelTerms } from './telemetry/otel/terms.ts'
 import { showPendingApprovals } from './approvals/pending-gauge.ts'
+import { isHubUrl } from './store/hub/url.ts'
 import { createObserver, type Observer } from './telemetry/observer.ts'
 import { createMonitoring, type Monitoring } from './monitoring/monitoring.ts'
 import { createAuthorities, type Authorities } from './tls/authorities.ts'
@@ -113,7 +114,8 @@ export async function startDeciding(options: PartsOptions): Promise<Deciding> {
   const otel = await openExports(options)
   if (otel !== null) closers.push(() => otel.close())
   const observer = createObserver({ metrics, spans: otel?.spans ?? null })
-  showPendingApprovals({ store, metrics, now })
+  // A sidecar does not see the requests of others; its hub shows them.
+  if (!isHubUrl(settings().config.store.url)) showPendingApprovals({ store, metrics, now })
   const notifier = createNotifier({ settings, store, metrics, logger, now })
   closers.push(() => notifier.close())
   notifier.start()
