@@ -41,8 +41,13 @@ function json(editor: EditorName, title: string, file: string, servers = MCP_SER
   return { editor, title, file, format: 'json', servers }
 }
 
-/** Every place, whether or not there is a file. */
+/** Every place once, whether or not there is a file. In the home directory, the files of the project are those of the user. */
 export function editorFiles(site: EditorSite): readonly EditorFile[] {
+  const all = allFiles(site)
+  return all.filter(({ file }, index) => all.findIndex((other) => other.file === file) === index)
+}
+
+function allFiles(site: EditorSite): readonly EditorFile[] {
   const { home, folder, environment } = site
   const settings = (...path: readonly string[]): string => join(applicationData(site), ...path)
   const codex = variable(environment, 'CODEX_HOME') ?? join(home, '.codex')
