@@ -14,6 +14,8 @@ interface Ids {
   readonly correlation: string
   readonly route: string
   readonly breakGlass: string
+  /** Audience of an API key. */
+  readonly key: string
 }
 type Headers = Readonly<Record<string, string>>
 type Ask = (api: ApiFake, ids: Ids, headers: Headers) => Promise<{ readonly status: number; readonly text: string }>
@@ -56,6 +58,12 @@ const ASKS: Readonly<Record<string, readonly Ask[]>> = {
   denyApproval: [
     (api, { approval }, headers) => api.post(`/api/v1/approvals/${approval}/deny`, { comment: 'c' }, headers),
   ],
+  commentApproval: [
+    (api, { approval }, headers) => api.post(`/api/v1/approvals/${approval}/comments`, { text: 't' }, headers),
+  ],
+  changeKey: [(api, { key }, headers) => api.post(`/api/v1/keys/${key}`, { groups: ['payments'] }, headers)],
+  rotateKey: [(api, { key }, headers) => api.post(`/api/v1/keys/${key}/rotate`, { overlap: 0 }, headers)],
+  revokeKey: [(api, { key }, headers) => remove(api, `/api/v1/keys/${key}`, headers)],
   reportExecution: [
     (api, { correlation }, headers) =>
       api.post(
@@ -103,10 +111,11 @@ const LISTS: Readonly<Record<string, readonly string[]>> = {
   listBaselines: ['/api/v1/baselines'],
   listBreakGlass: ['/api/v1/break-glass', '/api/v1/break-glass?state=open'],
   listBindings: ['/api/v1/bindings'],
+  listKeys: ['/api/v1/keys'],
 }
 
 /** Routes that name nothing of a tenant. */
-const OTHERS: ReadonlySet<string> = new Set(['getSchema', 'listIntegrationSnippets'])
+const OTHERS: ReadonlySet<string> = new Set(['getSchema', 'getStatusList', 'listIntegrationSnippets'])
 const ROUTE = { name: 'of-local', match: { path: '/' }, upstream: 'http://127.0.0.1:9', protocol: 'mcp' }
 const CANDIDATE = `sha256:${'c'.repeat(64)}`
 const REPOSITORY = 'acme/of-local'
@@ -130,6 +139,7 @@ describe('a key of another tenant', () => {
     correlation: 'cor_none',
     route: 'nowhere',
     breakGlass: 'bg_none',
+    key: 'v:000000000000',
   }
   before(async () => {
     api = await startApi({ config: { policy: 'strict', routes: [ROUTE] } })
@@ -193,7 +203,9 @@ describe('a key of another tenant', () => {
       provenAt: 1,
       provenBy: 'x',
     })
+    const [key] = (await api.store.apiKeys.list()).filter(({ tenant }) => tenant === 'local')
     own = {
+      key: key?.audience ?? '',
       route: ROUTE.name,
       breakGlass: 'bg_matrix',
       decision,
@@ -228,7 +240,7 @@ describe('a key of another tenant', () => {
     const texts = await Promise.all(
       Object.values(LISTS).map(async ([path]) => (await api.get(path ?? '', headers)).text),
     )
-    for (const id of [own.decision, own.approval, own.route, own.breakGlass, REPOSITORY])
+    for (const id of [own.decision, own.approval, own.route, own.breakGlass, own.key, REPOSITORY])
       assert.ok(
         texts.some((text) => text.includes(id)),
         id,

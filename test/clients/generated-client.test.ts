@@ -67,7 +67,7 @@ test('openapi-typescript makes a client that compiles under --strict', (t) => {
     '--module',
     'nodenext',
   ]
-  const { status, stdout } = spawnSync(compiler, [...options, join(folder, 'program.ts')], { encoding: 'utf8' })
+  const { status, stdout } = spawnSync(compiler, [...options, 'program.ts'], { cwd: folder, encoding: 'utf8' })
   assert.equal(status, 0, stdout)
   assert.ok(!readFileSync(join(folder, 'api.d.ts'), 'utf8').includes(': never;\n            decision_result'))
 })
