@@ -182,3 +182,13 @@ for (const [text, clean] of [
     assert.equal(redactText(text), clean)
   })
 }
+
+test('a log record holds its own fields only', () => {
+  const lines: string[] = []
+  const logger = createLogger('info', { write: (line) => void lines.push(line) })
+  logger.info({ event: 'store.writable', call: 'tools/call add' }, 'first')
+  logger.info({ event: 'gateway.stopping' }, 'second')
+  const [first, second] = lines.map((line): unknown => JSON.parse(line))
+  assert.equal(at(first, 'call'), 'tools/call add')
+  assert.deepEqual(Object.keys(Object(second)).toSorted(), ['event', 'level', 'msg', 'time'])
+})
