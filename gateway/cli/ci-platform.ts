@@ -1,7 +1,7 @@
 /** The pipeline that a command runs in, from its environment: which commits it compares, and where it may comment. */
-import { readFileSync } from 'node:fs'
 import { isRecord } from '../settings/defaults.ts'
 import { variable, type Environment } from '../settings/environment.ts'
+import { readRegularFile } from '../runtime/regular-file.ts'
 
 export type CommitState = 'success' | 'failure'
 
@@ -40,7 +40,7 @@ type Named = (name: string) => string | null
 
 function githubPlace(named: Named): PipelinePlace {
   const file = named('GITHUB_EVENT_PATH')
-  const event: unknown = file === null ? null : JSON.parse(readFileSync(file, 'utf8'))
+  const event: unknown = file === null ? null : JSON.parse(readRegularFile(file, 'utf8'))
   const pull = isRecord(event) && isRecord(event['pull_request']) ? event['pull_request'] : {}
   const [base, head] = [sideOf(pull['base']), sideOf(pull['head'])]
   const repository = named('GITHUB_REPOSITORY')

@@ -1,5 +1,5 @@
 /** `preflight doctor`: looks at an installation and says what is wrong with it, and what to do. Changes nothing. */
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { request } from '../runtime/node-http.ts'
 import { openSettings } from '../config/live-settings.ts'
@@ -15,6 +15,7 @@ import { EXIT, type Arguments, type Command, type ExitCode } from './command.ts'
 import { configSource, PLACE_OPTIONS } from './config-option.ts'
 import { wantsColour, writeLine, type CommandIo } from './io.ts'
 import { styleText } from 'node:util'
+import { readRegularFile } from '../runtime/regular-file.ts'
 
 export const doctorCommand: Command = {
   name: 'doctor',
@@ -131,13 +132,13 @@ function deskFindings({ environment }: CommandIo): readonly Finding[] {
   const home = deskHome(environment)
   if (!existsSync(home.folder)) return [note('not used yet; preflight init puts the servers of your editors behind it')]
   const isOpen = process.platform !== 'win32' && (statSync(home.folder).mode & 0o077) !== 0
-  const fault = existsSync(home.fault) ? readFileSync(home.fault, 'utf8').trim() : null
+  const fault = existsSync(home.fault) ? readRegularFile(home.fault, 'utf8').trim() : null
   return [
     isOpen
       ? problem(`other users can enter ${home.folder}: chmod 700 ${home.folder}`)
       : good(`${home.folder} is yours alone`),
     ...(fault === null ? [] : [problem(`the last daemon did not start: ${fault}`)]),
-    daemonFinding(existsSync(home.process) ? parsed(readFileSync(home.process, 'utf8')) : null),
+    daemonFinding(existsSync(home.process) ? parsed(readRegularFile(home.process, 'utf8')) : null),
   ]
 }
 

@@ -17,6 +17,7 @@ import { textFile } from './documents.ts'
 import { instant } from './format.ts'
 import { writeLine, type CommandIo } from './io.ts'
 import { momentOf } from './number-options.ts'
+import { assertNoSpecialFile } from '../runtime/regular-file.ts'
 
 export const exportLedger: Command = {
   name: 'export',
@@ -54,6 +55,7 @@ export async function verifyExportFile(file: string, args: Arguments, io: Comman
 
 function linesOf(file: string): AsyncIterable<string> {
   if (!existsSync(file)) throw new UsageError(`there is no file ${file}`)
+  assertNoSpecialFile(file)
   return createInterface({ input: createReadStream(file, 'utf8'), crlfDelay: Infinity })
 }
 

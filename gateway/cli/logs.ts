@@ -8,6 +8,7 @@ import { LIST_FORMAT } from './format.ts'
 import { requirePath } from './data-directory.ts'
 import { writeLine, type CommandIo } from './io.ts'
 import { positiveInteger } from './number-options.ts'
+import { assertNoSpecialFile } from '../runtime/regular-file.ts'
 
 /** Members that options filter by. */
 const FILTERS = ['decision', 'kind', 'route', 'effect', 'tenant'] as const
@@ -90,6 +91,7 @@ class LogReader {
     const current = await stat(this.#file).catch(() => null)
     if (current === null || current.ino === this.#inode) return entries
     await this.close()
+    assertNoSpecialFile(this.#file)
     this.#handle = await open(this.#file, 'r')
     this.#inode = current.ino
     this.#position = 0

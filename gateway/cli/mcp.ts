@@ -14,6 +14,7 @@ import { packageVersion } from '../runtime/package-files.ts'
 import type { Environment } from '../settings/environment.ts'
 import { UsageError, type Arguments, type Command, type CommandGroup } from './command.ts'
 import { writeLine, type CommandIo } from './io.ts'
+import { assertNoSpecialFile } from '../runtime/regular-file.ts'
 
 const wrap: Command = {
   name: 'mcp',
@@ -183,6 +184,7 @@ const PROGRAM = fileURLToPath(new URL('../preflight.js', import.meta.url))
 
 function startDaemonProcess(home: DeskHome, environment: Environment): void {
   makeHome(home)
+  assertNoSpecialFile(home.log)
   const log = openSync(home.log, 'a', 0o600)
   const args = ['--disable-warning=ExperimentalWarning', PROGRAM, 'mcp', 'daemon']
   const child = spawn(process.execPath, args, {

@@ -1,9 +1,10 @@
 /** Connects to the daemon of this user, and starts it when none runs. Several clients may do so together. */
-import { openSync, closeSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs'
+import { openSync, closeSync, rmSync, statSync, writeSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { errorCode } from '../errors/startup-error.ts'
 import { makeHome, type DeskHome } from './home.ts'
+import { readRegularFile } from '../runtime/regular-file.ts'
 
 interface DaemonConnectionOptions {
   readonly home: DeskHome
@@ -67,7 +68,7 @@ function mayStart({ starting }: DeskHome): boolean {
 
 function faultSince({ fault }: DeskHome, since: number): string | null {
   try {
-    return statSync(fault).mtimeMs < since ? null : readFileSync(fault, 'utf8')
+    return statSync(fault).mtimeMs < since ? null : readRegularFile(fault, 'utf8')
   } catch {
     return null
   }

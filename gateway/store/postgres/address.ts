@@ -2,8 +2,8 @@
  * `store.url` of PostgreSQL, read as libpq reads a connection URI: several hosts, percent-encoding, TLS parameters. A parameter
  * that is not known is a mistake: a TLS setting must not be ignored because of a typing error.
  */
-import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
+import { readRegularFile } from '../../runtime/regular-file.ts'
 
 export const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full'] as const
 type SslMode = (typeof SSL_MODES)[number]
@@ -131,8 +131,8 @@ interface TlsFiles {
 /** Throws the error of the file system. */
 export function tlsFilesOf({ rootCertificate, certificate, key }: PostgresAddress): TlsFiles {
   return {
-    ...(rootCertificate !== null && { ca: readFileSync(rootCertificate) }),
-    ...(certificate !== null && { cert: readFileSync(certificate) }),
-    ...(key !== null && { key: readFileSync(key) }),
+    ...(rootCertificate !== null && { ca: readRegularFile(rootCertificate) }),
+    ...(certificate !== null && { cert: readRegularFile(certificate) }),
+    ...(key !== null && { key: readRegularFile(key) }),
   }
 }

@@ -2,12 +2,12 @@
  * Sends entries to a syslog receiver: RFC 5424 messages in RFC 5425 frames over TLS. Syslog acknowledges nothing, so a batch
  * counts as delivered when the connection has taken it; what was under way when it broke is sent again.
  */
-import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import type { TLSSocket } from 'node:tls'
 import { parseAddress } from '../../network/listen-address.ts'
 import { tls } from '../../runtime/node-tls.ts'
 import type { Delivered, Receiver } from '../sinks/receiver.ts'
+import { readRegularFile } from '../../runtime/regular-file.ts'
 
 interface SyslogConfig {
   readonly address: string
@@ -59,7 +59,7 @@ function refused(error: unknown): Delivered {
 
 function connect({ address, ca, timeout }: SyslogConfig): Promise<TLSSocket> {
   const { host, port } = parseAddress(address)
-  const trusted = ca === undefined ? {} : { ca: readFileSync(ca) }
+  const trusted = ca === undefined ? {} : { ca: readRegularFile(ca) }
   return new Promise((resolve, reject) => {
     const socket = tls().connect({ host, port, servername: host, ...trusted })
     socket.setTimeout(timeout * 1000, () => socket.destroy(new Error('no connection in time')))
