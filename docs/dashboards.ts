@@ -396,6 +396,12 @@ const STORE: Dashboard = {
           queries: one('{{operation}}', rate('preflight_store_failures_total', 'operation')),
         },
         {
+          title: 'Requests at the hub',
+          description: 'From sidecars and verifiers, by role and status code.',
+          unit: 'reqps',
+          queries: one('{{role}} {{status}}', rate('preflight_hub_requests_total', 'role, status')),
+        },
+        {
           title: 'Growth of the ledger',
           description: 'Entries, rows that were pruned, and bytes.',
           unit: 'short',
