@@ -23,7 +23,7 @@ const WORDS: Readonly<Record<string, RegExp>> = {
   'a device': /a device|is not a git|cannot be (?:created|opened)|no regular file|not a (?:regular )?file/,
   'a folder': /EISDIR|is not a git|unable to open|directory|folder|not a (?:regular )?file/,
   'a loop of links':
-    /ELOOP|is not a file, a <ref>|it is not a checkpoint|too many symbolic links|is not a git|cannot be (?:made|read|opened)/,
+    /ELOOP|is not a file, a <ref>|it is not a checkpoint|too many symbolic links|is not a git|cannot be (?:made|created|read|opened)/,
 }
 
 let folder = ''
