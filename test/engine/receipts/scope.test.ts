@@ -68,7 +68,7 @@ const ROWS: readonly Row[] = [
   compared('artifact_digest', 'ad', 'fingerprint_mismatch'),
 ]
 
-const signed = ({ claim }: Row): string => String(CLAIMS[claim])
+const signed = ({ claim }: Row): string => JSON.stringify(CLAIMS[claim]).replaceAll('"', '')
 const WHOLE: IntendedContext = Object.fromEntries(ROWS.map((row) => [row.member, signed(row)]))
 
 suite('an attempt against what was signed', () => {
