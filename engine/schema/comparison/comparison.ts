@@ -22,13 +22,13 @@ export interface SchemaEdge {
   readonly isRequired: boolean | null
 }
 
-/** A schema before and after, what changed at it, and the pairs below it. Read it only after `settle`. */
+/** A schema before and after, what changed at it, and the pairs below it. Read it only after `complete`. */
 export interface SchemaPair {
   readonly before: ResolvedSchema
   readonly after: ResolvedSchema
   readonly deltas: readonly (SchemaDelta | DeltaSeries)[]
   readonly edges: readonly SchemaEdge[]
-  /** True when a change can be reached from here; set by `settle`. */
+  /** True when a change can be reached from here; set by `complete`. */
   readonly isLive: boolean
 }
 
@@ -72,7 +72,7 @@ export class SchemaComparison {
     return this.#prover
   }
 
-  /** Compares two schemas and all that they reach. The answer is complete once `settle` was called. */
+  /** Compares two schemas and all that they reach. The answer is complete once `complete` was called. */
   compare(before: Located, after: Located): SchemaPair {
     const pair = this.#sharedPair(resolveSchema(before, this.sources.before), resolveSchema(after, this.sources.after))
     for (let next = this.#queue.pop(); next !== undefined; next = this.#queue.pop()) this.#examine(next)
