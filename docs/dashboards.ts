@@ -485,6 +485,12 @@ const STORE: Dashboard = {
           unit: 'reqps',
           queries: one('{{signal}} {{result}}', rate('preflight_otlp_exports_total', 'signal, result')),
         },
+        {
+          title: 'Metrics over their limit of series',
+          description: 'Counts that went to the series "overflow".',
+          unit: 'reqps',
+          queries: one('{{metric}}', rate('preflight_metric_overflows_total', 'metric')),
+        },
       ],
     },
   ],

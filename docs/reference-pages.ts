@@ -40,7 +40,7 @@ export function metricsPage(): GeneratedFile {
   return page(
     'docs/metrics.md',
     'Metrics',
-    'The admin listener serves these at `/metrics`, in the Prometheus text format, or as OpenMetrics where `Accept` asks for it. Only OpenMetrics has exemplars: the trace id of the last call in each bucket. Names and labels are only added, never changed. Label values are bounded: routes and sinks come from the configuration, all others from closed sets. Alerts: [runbooks.md](runbooks.md).',
+    'The admin listener serves these at `/metrics`, in the Prometheus text format, or as OpenMetrics where `Accept` asks for it. Only OpenMetrics has exemplars: the trace id of the last call in each bucket. Names and labels are only added, never changed. Label values are bounded: routes and sinks come from the configuration, all others from closed sets. A metric has at most 5,000 series; further label values count in one series with the values `overflow`. Histograms have fixed buckets, since prom-client 15 has no native histograms. Alerts: [runbooks.md](runbooks.md).',
     table(['name', 'type', 'labels', 'meaning'], rows),
   )
 }

@@ -2,6 +2,7 @@
 import { envelopeFacts } from '../flow/decision-facts.ts'
 import type { Call } from '../calls/call.ts'
 import type { EntryFacts } from '../telemetry/decision-log/entry.ts'
+import { STAGES } from '../telemetry/observation.ts'
 import { effectOf, shortName } from './call-record.ts'
 import type { CallJudgement, SubjectVerdict } from './judge.ts'
 import type { CallEffect } from '../store/calls.ts'
@@ -38,7 +39,6 @@ function verdictFacts({ subject, verdict }: SubjectVerdict): Omit<EntryFacts, 'k
 }
 
 function sharedFacts({ correlationId, caller, route, method, body, observation }: Call): EntryFacts {
-  const stages = [...observation.stages()].map(([stage, seconds]) => [stage, Math.round(seconds * 1e6) / 1000] as const)
   return {
     kind: 'call',
     correlation_id: correlationId,
@@ -52,6 +52,16 @@ function sharedFacts({ correlationId, caller, route, method, body, observation }
     mode: route.mode,
     method,
     request_bytes: body?.length ?? null,
-    latency_ms: Object.fromEntries(stages),
+    latency_ms: latencyOf(observation),
   }
+}
+
+/** Milliseconds with three decimals. */
+function latencyOf(observation: Call['observation']): Record<string, number> {
+  return Object.fromEntries(
+    STAGES.flatMap((stage) => {
+      const seconds = observation.secondsIn(stage)
+      return seconds === null ? [] : [[stage, Math.round(seconds * 1e6) / 1000]]
+    }),
+  )
 }

@@ -23,9 +23,10 @@ export function createApprovalTraces(): ApprovalTraces {
       const others = (known.get(approvalId) ?? []).filter((span) => span.relation !== relation)
       known.set(approvalId, [...others, { traceId: trace.traceId, spanId: trace.spanId, relation }])
     },
-    link(approvalId, { links, trace }) {
+    link(approvalId, observation) {
+      const { trace } = observation
       for (const span of known.get(approvalId) ?? [])
-        if (span.traceId !== trace?.traceId || span.spanId !== trace.spanId) links.push(span)
+        if (span.traceId !== trace?.traceId || span.spanId !== trace.spanId) observation.link(span)
     },
   }
 }

@@ -3,8 +3,7 @@
  * bucket keeps the trace of its last observation as an exemplar.
  */
 import type { Exemplar, ReadMetric, ReadValue } from './prometheus.ts'
-
-type Labels = Readonly<Record<string, string>>
+import { SeriesTable, type Labels } from './series.ts'
 
 interface Series {
   readonly labels: Labels
@@ -20,20 +19,29 @@ interface HistogramOptions {
   readonly labels: readonly string[]
   /** Upper bounds, ascending. */
   readonly buckets: readonly number[]
+  readonly onOverflow: () => void
 }
 
 export class HistogramTally {
   readonly #options: HistogramOptions
-  readonly #series = new Map<string, Series>()
+  readonly #series: SeriesTable<Series>
 
   constructor(options: HistogramOptions) {
     this.#options = options
-    if (options.labels.length === 0) this.#seriesOf({})
+    const { labels, buckets, onOverflow } = options
+    const size = buckets.length + 1
+    const make = (of: Labels): Series => ({
+      labels: of,
+      counts: Array.from({ length: size }, () => 0),
+      exemplars: [],
+      sum: 0,
+    })
+    this.#series = new SeriesTable({ labels, make, onOverflow })
   }
 
   /** @param traceId of a sampled trace; null: none */
   observe(labels: Labels, value: number, traceId: string | null): void {
-    const series = this.#seriesOf(labels)
+    const series = this.#series.of(labels)
     const bucket = this.#bucketOf(value)
     series.counts[bucket] = (series.counts[bucket] ?? 0) + 1
     series.sum += value
@@ -43,18 +51,7 @@ export class HistogramTally {
 
   read(): ReadMetric {
     const { name, help } = this.#options
-    return { name, help, type: 'histogram', values: [...this.#series.values()].flatMap((one) => this.#valuesOf(one)) }
-  }
-
-  #seriesOf(labels: Labels): Series {
-    let key = ''
-    for (const name of this.#options.labels) key += `${labels[name]}\n`
-    const known = this.#series.get(key)
-    if (known !== undefined) return known
-    const size = this.#options.buckets.length + 1
-    const made: Series = { labels, counts: Array.from({ length: size }, () => 0), exemplars: [], sum: 0 }
-    this.#series.set(key, made)
-    return made
+    return { name, help, type: 'histogram', values: this.#series.all().flatMap((one) => this.#valuesOf(one)) }
   }
 
   #bucketOf(value: number): number {

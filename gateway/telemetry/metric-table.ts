@@ -559,6 +559,12 @@ export const METRICS = [
     help: '1 while the store takes writes; 0 from a failed write until one succeeds.',
   },
   {
+    name: 'preflight_metric_overflows_total',
+    type: 'counter',
+    labels: ['metric'],
+    help: 'Counts and observations of a metric that went to its series with the label values "overflow", because it has 5,000 series.',
+  },
+  {
     name: 'preflight_event_loop_delay_seconds',
     type: 'gauge',
     labels: ['quantile'],

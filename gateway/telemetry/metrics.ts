@@ -4,7 +4,8 @@
  */
 import { HistogramTally } from './histogram-tally.ts'
 import { METRICS, type MetricSpec } from './metric-table.ts'
-import { Counter, Gauge, Registry, type ReadMetric } from './prometheus.ts'
+import { Registry, type ReadMetric } from './prometheus.ts'
+import { SeriesTable, type Labels } from './series.ts'
 
 type MetricRow = (typeof METRICS)[number]
 type NameOf<Type extends MetricSpec['type']> = Extract<MetricRow, { readonly type: Type }>['name']
@@ -45,57 +46,49 @@ export interface Metrics {
   /** The text form. */
   text(form?: MetricsForm): Promise<string>
   /** Every metric with its values. */
-  read(): Promise<readonly ReadMetric[]>
+  read(): readonly ReadMetric[]
 }
 
 /** Separate for each gateway: two in one process (tests, the demo) do not mix. */
 export function createMetrics(): Metrics {
-  const counters = new Map<string, Tally>()
-  const gauges = new Map<string, Gauge>()
+  const values = new Map<string, ValueTally>()
   const histograms = new Map<string, HistogramTally>()
   const samples = new Map<string, () => number>()
   const readers: (() => void)[] = []
-  const all: (() => Promise<ReadMetric>)[] = []
+  const all: (() => ReadMetric)[] = []
   const rows: readonly MetricSpec[] = METRICS
   for (const { name, help, type, labels, buckets = [] } of rows) {
-    const shared = { name, help, labelNames: [...labels], registers: [] }
-    if (type === 'counter') {
-      const tally = new Tally(shared)
-      counters.set(name, tally)
-      all.push(() => tally.read())
-    } else if (type === 'gauge') {
-      const gauge = new Gauge(shared)
-      gauges.set(name, gauge)
-      all.push(async () => ({ ...(await gauge.get()), type }))
-    } else {
-      const histogram = new HistogramTally({ name, help, labels, buckets })
+    const onOverflow = (): void => values.get('preflight_metric_overflows_total')?.add({ metric: name }, 1)
+    if (type === 'histogram') {
+      const histogram = new HistogramTally({ name, help, labels, buckets, onOverflow })
       histograms.set(name, histogram)
-      all.push(() => Promise.resolve(histogram.read()))
+      all.push(() => histogram.read())
+    } else {
+      const tally = new ValueTally({ name, help, type, labels, onOverflow })
+      values.set(name, tally)
+      all.push(() => tally.read())
     }
   }
   const takeSamples = (): void => {
     for (const act of readers) act()
-    for (const [name, read] of samples) {
-      gauges.get(name)?.set(read())
-      counters.get(name)?.replace(read())
-    }
+    for (const [name, read] of samples) values.get(name)?.set({}, read())
   }
-  const read = (): Promise<readonly ReadMetric[]> => {
+  const read = (): readonly ReadMetric[] => {
     takeSamples()
-    return Promise.all(all.map((one) => one()))
+    return all.map((one) => one())
   }
   return {
-    count: (name, labels, by = 1) => counters.get(name)?.add(labels, by),
-    set: (name, labels, value) => gauges.get(name)?.set(labels, value),
-    add: (name, labels, by) => gauges.get(name)?.inc(labels, by),
+    count: (name, labels, by = 1) => values.get(name)?.add(labels, by),
+    set: (name, labels, value) => values.get(name)?.set(labels, value),
+    add: (name, labels, by) => values.get(name)?.add(labels, by),
     setOnly(name, labels) {
-      gauges.get(name)?.reset()
-      gauges.get(name)?.set(labels, 1)
+      values.get(name)?.clear()
+      values.get(name)?.set(labels, 1)
     },
     observe: (name, labels, seconds, traceId = null) => histograms.get(name)?.observe(labels, seconds, traceId),
     sample: (name, sampled) => samples.set(name, sampled),
     beforeRead: (act) => readers.push(act),
-    text: async (form = 'prometheus') => render(await read(), METRICS_TYPES[form]),
+    text: (form = 'prometheus') => render(read(), METRICS_TYPES[form]),
     read,
   }
 }
@@ -123,39 +116,40 @@ class RenderedMetric {
   }
 }
 
-type Labels = Readonly<Record<string, string>>
+interface ValueOptions {
+  readonly name: string
+  readonly help: string
+  readonly type: 'counter' | 'gauge'
+  readonly labels: readonly string[]
+  readonly onOverflow: () => void
+}
 
-/** A counter whose increments are stored by label values and added at each read: calls count far more often than that. */
-class Tally {
-  readonly #counter: Counter
-  readonly #labelNames: readonly string[]
-  readonly #pending = new Map<string, { readonly labels: Labels; value: number }>()
+/** A counter or gauge, counted in place and rendered at each scrape. */
+class ValueTally {
+  readonly #options: ValueOptions
+  readonly #series: SeriesTable<{ readonly labels: Labels; value: number }>
 
-  constructor(options: ConstructorParameters<typeof Counter>[0] & { readonly labelNames: string[] }) {
-    this.#labelNames = options.labelNames
-    this.#counter = new Counter({ ...options, collect: () => this.#handOver() })
+  constructor(options: ValueOptions) {
+    this.#options = options
+    const { labels, onOverflow } = options
+    this.#series = new SeriesTable({ labels, make: (of) => ({ labels: of, value: 0 }), onOverflow })
   }
 
   add(labels: Labels, by: number): void {
-    let key = ''
-    for (const name of this.#labelNames) key += `${labels[name]}\n`
-    const known = this.#pending.get(key)
-    if (known === undefined) this.#pending.set(key, { labels, value: by })
-    else known.value += by
+    this.#series.of(labels).value += by
   }
 
-  replace(value: number): void {
-    this.#counter.reset()
-    this.#counter.inc(value)
+  set(labels: Labels, value: number): void {
+    this.#series.of(labels).value = value
   }
 
-  async read(): Promise<ReadMetric> {
-    return { ...(await this.#counter.get()), type: 'counter' }
+  clear(): void {
+    this.#series.clear()
   }
 
-  #handOver(): void {
-    for (const { labels, value } of this.#pending.values()) this.#counter.inc(labels, value)
-    this.#pending.clear()
+  read(): ReadMetric {
+    const { name, help, type } = this.#options
+    return { name, help, type, values: this.#series.all() }
   }
 }
 

@@ -5,6 +5,17 @@
 import type { TraceContext } from './trace-context.ts'
 
 export const STAGES = ['intercept', 'gather', 'analyze', 'decide', 'record', 'enforce', 'observe'] as const
+const PLACES: Readonly<Record<Stage, number>> = {
+  intercept: 0,
+  gather: 1,
+  analyze: 2,
+  decide: 3,
+  record: 4,
+  enforce: 5,
+  observe: 6,
+}
+/** Time of a stage that was not reached. */
+const NOT_REACHED = -1
 /** The stages of docs/architecture.md. */
 export type Stage = (typeof STAGES)[number]
 
@@ -35,6 +46,9 @@ interface ExchangeFigures {
   /** Body bytes of the request. */
   readonly sentBytes: number
 }
+
+const NO_LINKS: readonly LinkedSpan[] = []
+const NO_SPANS: readonly StageSpan[] = []
 
 /** A batch of a thousand calls repeats its stages; a trace keeps this many of them. */
 const MOST_SPANS = 64
@@ -71,9 +85,10 @@ export class Observation implements StageClock {
   upstreamFrom: number | null = null
   upstreamTo: number | null = null
   /** Other traces that this request belongs to: of the pending call, of the approval. */
-  readonly links: LinkedSpan[] = []
-  readonly spans: StageSpan[] = []
-  readonly #seconds = new Map<Stage, number>()
+  links: readonly LinkedSpan[] = NO_LINKS
+  spans: readonly StageSpan[] = NO_SPANS
+  /** Milliseconds by stage. */
+  readonly #spent = [NOT_REACHED, NOT_REACHED, NOT_REACHED, NOT_REACHED, NOT_REACHED, NOT_REACHED, NOT_REACHED]
   #stage: Stage = 'intercept'
   #since: number
 
@@ -119,16 +134,21 @@ export class Observation implements StageClock {
     return now - this.startedAt
   }
 
-  /** Seconds in each stage that was reached. */
-  stages(): ReadonlyMap<Stage, number> {
-    return this.#seconds
+  /** Seconds in a stage; null: it was not reached. */
+  secondsIn(stage: Stage): number | null {
+    const spent = this.#spent[PLACES[stage]] ?? NOT_REACHED
+    return spent === NOT_REACHED ? null : spent / 1000
+  }
+
+  link(span: LinkedSpan): void {
+    this.links = [...this.links, span]
   }
 
   #endStage(now: number): void {
-    const seconds = (now - this.#since) / 1000
-    this.#seconds.set(this.#stage, (this.#seconds.get(this.#stage) ?? 0) + seconds)
+    const place = PLACES[this.#stage]
+    this.#spent[place] = Math.max(this.#spent[place] ?? 0, 0) + now - this.#since
     if (this.trace?.isRecorded === true && this.spans.length < MOST_SPANS)
-      this.spans.push({ stage: this.#stage, from: this.#since - this.startedAt, to: now - this.startedAt })
+      this.spans = [...this.spans, { stage: this.#stage, from: this.#since - this.startedAt, to: now - this.startedAt }]
     this.#since = now
   }
 }

@@ -5,7 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { correlationIdOf } from './correlation.ts'
 import type { Metrics } from './metrics.ts'
-import { Observation } from './observation.ts'
+import { Observation, STAGES } from './observation.ts'
 import { createApprovalTraces, type ApprovalTraces } from './approval-traces.ts'
 import { enterTrace, passedTrace, readTraceParent, type RemoteParent, type TraceContext } from './trace-context.ts'
 
@@ -68,8 +68,10 @@ function count(observation: Observation, seconds: number, metrics: Metrics): voi
   const { route, protocol, trace, status, upstreamSeconds, sentBytes, receivedBytes } = observation
   if (protocol === null) return
   const traceId = trace?.isSampled === true ? trace.traceId : null
-  for (const [stage, spent] of observation.stages())
-    metrics.observe('preflight_call_stage_seconds', { protocol, stage }, spent, traceId)
+  for (const stage of STAGES) {
+    const spent = observation.secondsIn(stage)
+    if (spent !== null) metrics.observe('preflight_call_stage_seconds', { protocol, stage }, spent, traceId)
+  }
   if (route === null) return
   metrics.observe('preflight_call_seconds', { route }, seconds, traceId)
   metrics.count('preflight_call_responses_total', { route, class: classOf(status) })

@@ -1,17 +1,11 @@
 /**
- * The counting modules of prom-client, imported one by one. The whole package also loads a push gateway, with HTTPS and all
- * root certificates, and default metrics, with OpenTelemetry: 80 modules that nothing here calls.
+ * The text forms of prom-client, imported alone. The whole package also loads a push gateway, with HTTPS and all root
+ * certificates, and default metrics, with OpenTelemetry: 80 modules that nothing here calls.
  */
 import { createRequire } from 'node:module'
-import type { Counter as PrometheusCounter, Gauge as PrometheusGauge } from 'prom-client'
+import type { Registry as PrometheusRegistry } from 'prom-client'
 
 const require = createRequire(import.meta.url)
-
-export type Counter = PrometheusCounter
-export const Counter: typeof PrometheusCounter = require('prom-client/lib/counter.js')
-
-export type Gauge = PrometheusGauge
-export const Gauge: typeof PrometheusGauge = require('prom-client/lib/gauge.js')
 
 /** The trace that an observation belongs to, in the form of OpenMetrics. */
 export interface Exemplar {
@@ -51,7 +45,8 @@ interface MetricRegistry {
   metrics(): Promise<string>
 }
 
-export const Registry: (new (contentType: string) => MetricRegistry) & {
-  readonly PROMETHEUS_CONTENT_TYPE: string
-  readonly OPENMETRICS_CONTENT_TYPE: string
-} = require('prom-client/lib/registry.js')
+export const Registry: (new (contentType: string) => MetricRegistry) &
+  Pick<
+    typeof PrometheusRegistry,
+    'PROMETHEUS_CONTENT_TYPE' | 'OPENMETRICS_CONTENT_TYPE'
+  > = require('prom-client/lib/registry.js')

@@ -12,6 +12,7 @@ import { LOG_EVENTS } from '../../gateway/telemetry/log-events.ts'
 import { sampleProcess } from '../../gateway/telemetry/process-metrics.ts'
 import { METRICS, type MetricSpec } from '../../gateway/telemetry/metric-table.ts'
 import { createMetrics, operationLabel } from '../../gateway/telemetry/metrics.ts'
+import { MOST_SERIES, OVERFLOW } from '../../gateway/telemetry/series.ts'
 import { at } from '../json.ts'
 
 const SPECS: readonly MetricSpec[] = METRICS
@@ -84,6 +85,36 @@ test('a counter adds up by its labels, whatever their order, across scrapes', as
   }
   metrics.count('preflight_calls_total', { route: 'a', outcome: 'forwarded' })
   assert.match(await metrics.text(), /^preflight_calls_total\{route="a",outcome="forwarded"\} 4$/m)
+})
+
+const hostile = (index: number): string => `"}\n${index}\\{{`
+
+test('ten thousand hostile label values make no more series than the limit, and totals stay right', async () => {
+  const metrics = createMetrics()
+  for (let index = 0; index < 10_000; index += 1) {
+    metrics.count('preflight_client_aborts_total', { route: hostile(index) })
+    metrics.observe('preflight_call_seconds', { route: hostile(index) }, 0.1)
+    metrics.set('preflight_baseline_candidate_pending', { route: hostile(index) }, 1)
+  }
+  metrics.count('preflight_client_aborts_total', { route: hostile(0) })
+  const [aborts, calls, pending] = [
+    'preflight_client_aborts_total',
+    'preflight_call_seconds',
+    'preflight_baseline_candidate_pending',
+  ].map((name) => metrics.read().find((metric) => metric.name === name)?.values ?? [])
+  assert.equal(aborts?.length, MOST_SERIES + 1)
+  assert.equal(
+    aborts?.reduce((sum, { value }) => sum + value, 0),
+    10_001,
+  )
+  assert.equal(calls?.filter(({ metricName }) => metricName === 'preflight_call_seconds_count').length, MOST_SERIES + 1)
+  assert.equal(pending?.length, MOST_SERIES + 1)
+  const text = await metrics.text()
+  const over = 10_000 - MOST_SERIES
+  assert.match(text, new RegExp(`^preflight_client_aborts_total\\{route="${OVERFLOW}"\\} ${over}$`, 'm'))
+  for (const metric of ['client_aborts_total', 'call_seconds', 'baseline_candidate_pending'])
+    assert.match(text, new RegExp(`^preflight_metric_overflows_total\\{metric="preflight_${metric}"\\} ${over}$`, 'm'))
+  assert.match(text, /^preflight_client_aborts_total\{route="\\"\}\\n0\\\\\{\{"\} 2$/m)
 })
 
 test('the process reports its cost and the free space, and nothing for a volume that is gone', async () => {

@@ -36,7 +36,7 @@ export function startMetricExport({
   const startTime = hrTime(performance.timeOrigin)
   let underWay: Promise<void> = Promise.resolve()
   const send = async (): Promise<void> => {
-    const read = await metrics.read()
+    const read = metrics.read()
     const endTime = hrTime(performance.timeOrigin + performance.now())
     const data = read.filter(({ values }) => values.length > 0).map((metric) => dataOf(metric, { startTime, endTime }))
     const { resource: described, scope } = shared
