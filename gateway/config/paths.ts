@@ -25,7 +25,7 @@ export function withPaths(config: Config, directory: string): Config {
     decision_log: { ...decisionLog, sinks: decisionLog.sinks.map((sink) => sinkWithPaths(sink, from)) },
     hub: hubWithPaths(config.hub, from),
     store: { ...config.store, hub: accessWithPaths(config.store.hub, from) },
-    scm: { ...scm, github: githubWithPaths(scm.github, from) },
+    scm: scmWithPaths(scm, from),
     routes: config.routes.map((route) => routeWithPaths(route, from)),
   }
 }
@@ -70,9 +70,17 @@ function accessWithPaths(access: Config['store']['hub'], from: (path: string) =>
   return { ...access, ...Object.fromEntries(files) }
 }
 
-function githubWithPaths(github: Config['scm']['github'], from: (path: string) => string): Config['scm']['github'] {
+function scmWithPaths(scm: Config['scm'], from: (path: string) => string): Config['scm'] {
+  const { github, gitlab, bitbucket } = scm
+  const withToken = <Platform extends { readonly token_file?: string }>(platform: Platform): Platform =>
+    platform.token_file === undefined ? platform : { ...platform, token_file: from(platform.token_file) }
   const { app } = github
-  return app === undefined ? github : { ...github, app: { ...app, key_file: from(app.key_file) } }
+  return {
+    ...scm,
+    github: withToken(app === undefined ? github : { ...github, app: { ...app, key_file: from(app.key_file) } }),
+    gitlab: withToken(gitlab),
+    bitbucket: withToken(bitbucket),
+  }
 }
 
 function routeWithPaths(route: RouteConfig, from: (path: string) => string): RouteConfig {

@@ -39,6 +39,7 @@ const NAMED_IN_RECEIPTS = changed('rules of the policy and receipts may be about
 const WAITS = never('a waiting time; no call is forwarded without a decision meanwhile')
 const REFUSED_PAST_IT = never('past it a change set is incomplete, and that is never allowed')
 
+const NO_CREDENTIALS = never('without these credentials a change set cannot be derived, and that is never allowed')
 const MESSAGES = never('messages only; a request waits for its decision all the same')
 
 const RULE_OF_MAP = within('routes[].map')
@@ -154,10 +155,13 @@ export const WEAKENING: Readonly<Record<string, Weakening>> = lookupTable({
   'observed_consumers.window': LOWER,
   'observed_consumers.limit': LOWER,
   'scm.github.api': changed('another server defines the change'),
-  'scm.github.app.id': never('without these credentials a change set cannot be derived, and that is never allowed'),
+  'scm.github.app.id': NO_CREDENTIALS,
   'scm.github.app.key_file': never(
     'without these credentials a change set cannot be derived, and that is never allowed',
   ),
+  'scm.github.token_file': NO_CREDENTIALS,
+  'scm.gitlab.token_file': NO_CREDENTIALS,
+  'scm.bitbucket.token_file': NO_CREDENTIALS,
   'scm.gitlab.api': changed('another server defines the change'),
   'scm.bitbucket.api': changed('another server defines the change'),
   'scm.contracts.types': LESS,

@@ -1,4 +1,4 @@
-/** Tokens of an installed GitHub App: short-lived, for one repository, to read. https://docs.github.com/apps */
+/** Tokens of an installed GitHub App: short-lived, for one repository and one purpose. https://docs.github.com/apps */
 import { createPrivateKey } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { GatewayError } from '../errors/errors.ts'
@@ -12,9 +12,20 @@ interface GithubApp {
   readonly key_file: string
 }
 
+/** Only what each purpose takes, whatever the app may do elsewhere. */
+const PERMISSIONS = {
+  read: { contents: 'read', pull_requests: 'read' },
+  report: { checks: 'write' },
+} as const
+
 export interface AppTokens {
   /** @param connect a transport with this value of Authorization. Rejects with a ScmError, or REPOSITORY_INACCESSIBLE when the key is none. */
-  tokenFor(app: GithubApp, repository: string, connect: (authorization: string) => ScmTransport): Promise<string>
+  tokenFor(
+    app: GithubApp,
+    repository: string,
+    purpose: keyof typeof PERMISSIONS,
+    connect: (authorization: string) => ScmTransport,
+  ): Promise<string>
 }
 
 const MAX_TOKENS = 1000
@@ -27,17 +38,16 @@ const CLOCK_SECONDS = 60
 export function createAppTokens(now: () => number): AppTokens {
   const known = new LRUCache<string, { readonly token: string; readonly until: number }>({ max: MAX_TOKENS })
   return {
-    async tokenFor(app, repository, connect) {
-      const key = `${app.id} ${repository.toLowerCase()}`
+    async tokenFor(app, repository, purpose, connect) {
+      const key = `${purpose} ${app.id} ${repository.toLowerCase()}`
       const held = known.get(key)
       if (held !== undefined && now() < held.until - MARGIN_MS) return held.token
       const platform = connect(`Bearer ${await appJwt(app, Math.floor(now() / 1000))}`)
       const installation = await platform.json(await platform.get(`/repos/${repository}/installation`))
-      const issued = await platform.post(
-        `/app/installations/${String(at(installation, 'id'))}/access_tokens`,
-        // Only what reading takes, whatever the app may do elsewhere.
-        { repositories: [repository.split('/')[1]], permissions: { contents: 'read', pull_requests: 'read' } },
-      )
+      const issued = await platform.send('POST', `/app/installations/${String(at(installation, 'id'))}/access_tokens`, {
+        repositories: [repository.split('/')[1]],
+        permissions: PERMISSIONS[purpose],
+      })
       const made = await platform.json(issued)
       const token = textAt(made, 'token')
       known.set(key, { token, until: Date.parse(textAt(made, 'expires_at')) })

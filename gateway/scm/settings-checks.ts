@@ -1,7 +1,7 @@
 /** What a schema cannot say of source control: files that are not there, and addresses that are none. */
 import type { ScmSettings } from './settings.ts'
 import type { LocatedMistake } from '../settings/schema-mistakes.ts'
-import { checkRsaKey } from '../tls/certificate-checks.ts'
+import { checkFile, checkRsaKey } from '../tls/certificate-checks.ts'
 import { at } from '../settings/mistake-collector.ts'
 
 export function checkScm({ scm }: { readonly scm: ScmSettings }): readonly LocatedMistake[] {
@@ -12,6 +12,12 @@ export function checkScm({ scm }: { readonly scm: ScmSettings }): readonly Locat
   return [
     ...addresses,
     ...(github.app === undefined ? [] : checkRsaKey('/scm/github/app/key_file', github.app.key_file)),
+    ...(github.app === undefined || github.token_file === undefined
+      ? []
+      : [at('/scm/github/token_file', 'the App is used, so this token never is', 'leave one of the two out')]),
+    ...Object.entries({ github, gitlab, bitbucket }).flatMap(([name, { token_file: file }]) =>
+      file === undefined ? [] : checkFile(`/scm/${name}/token_file`, file),
+    ),
     ...(contracts.globs.some((glob) => !glob.startsWith('!'))
       ? []
       : [

@@ -7,6 +7,14 @@ import type { LimitsConfig } from '../settings/limits.ts'
 const api = (address: string, what: string) =>
   Type.String({ default: address, pattern: '^https?://[^?#]+$', description: `Base address of ${what}.` })
 
+const tokenFile = (permissions: string) =>
+  Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: `File of a token with ${permissions}, read for each use; relative to the configuration file. Used where a request carries no token of its own.`,
+    }),
+  )
+
 const DEFAULT_GLOBS = [
   '**/*.{yaml,yml,json}',
   '**/*.{graphql,graphqls,gql,proto}',
@@ -33,15 +41,28 @@ export const ScmSettings = strict(
             {
               additionalProperties: false,
               description:
-                'GitHub App that reads repositories for bindings and server derivation, where it is installed.',
+                'GitHub App that reads repositories for bindings and server derivation and writes check runs, where it is installed.',
             },
           ),
         ),
+        token_file: tokenFile('read access to contents and pull requests, and write access to commit statuses'),
       },
       'GitHub (scm_a).',
     ),
-    gitlab: strict({ api: api('https://gitlab.com/api/v4', 'the REST API') }, 'GitLab (scm_b).'),
-    bitbucket: strict({ api: api('https://api.bitbucket.org/2.0', 'the REST API') }, 'Bitbucket Cloud (scm_c).'),
+    gitlab: strict(
+      {
+        api: api('https://gitlab.com/api/v4', 'the REST API'),
+        token_file: tokenFile('the scope api'),
+      },
+      'GitLab (scm_b).',
+    ),
+    bitbucket: strict(
+      {
+        api: api('https://api.bitbucket.org/2.0', 'the REST API'),
+        token_file: tokenFile('the scopes repository:write and pullrequest'),
+      },
+      'Bitbucket Cloud (scm_c).',
+    ),
     contracts: strict(
       {
         types: Type.Array(Type.Enum(ARTIFACT_TYPES), {

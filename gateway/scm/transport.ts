@@ -17,7 +17,8 @@ export interface ScmAnswer {
 export interface ScmTransport {
   /** @param path from the root of the API, with its query. Answers any status below 500 but 429; rejects with a ScmError. */
   get(path: string, accept?: string): Promise<ScmAnswer>
-  post(path: string, body: object): Promise<ScmAnswer>
+  /** Writes; the body is JSON. */
+  send(method: 'POST' | 'PUT' | 'PATCH', path: string, body: object): Promise<ScmAnswer>
   /** The JSON of a good answer. @throws ScmError refused for 401, 403 and 404, unexpected for all else */
   json(answer: ScmAnswer): Promise<unknown>
   /** What an answer that is no good one says. */
@@ -41,7 +42,7 @@ interface TransportOptions {
 }
 
 export interface ScmRequest {
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH'
   /** At the origin. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
@@ -84,7 +85,7 @@ export function createScmTransport(options: TransportOptions): ScmTransport {
   }
   return {
     get: (path, accept = JSON_ACCEPT) => ask('GET', path, accept, null),
-    post: (path, body) => ask('POST', path, JSON_ACCEPT, JSON.stringify(body)),
+    send: (method, path, body) => ask(method, path, JSON_ACCEPT, JSON.stringify(body)),
     async json(answer) {
       if (answer.status !== 200 && answer.status !== 201) throw refusalOf(answer, options.title)
       const json = await options.readJson(answer.bytes)

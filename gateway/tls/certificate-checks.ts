@@ -105,7 +105,8 @@ export function checkRsaKey(pointer: string, file: string): readonly LocatedMist
   return fault === null ? [] : [at(pointer, `${file} holds no RSA private key in PEM (${fault})`, fix)]
 }
 
-function checkFile(pointer: string, file: string): readonly LocatedMistake[] {
+/** A file that is read later must be there and readable now. */
+export function checkFile(pointer: string, file: string): readonly LocatedMistake[] {
   const code = unreadable(file)
   return code === null ? [] : [at(pointer, `${file} cannot be read (${code})`, 'paths start at this file')]
 }

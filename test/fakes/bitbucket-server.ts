@@ -1,5 +1,6 @@
 /** Bitbucket Cloud's REST API over a repository in memory: pages by `next`, short commit ids in pull requests. */
 import type { FakeRepository } from './scm-repository.ts'
+import { bitbucketReports } from './commit-reports.ts'
 import { startScmServer, type ScmReply, type ScmRoute, type ScmServer } from './scm-server.ts'
 
 const NOT_FOUND: ScmReply = { status: 404, body: { type: 'error', error: { message: 'Resource not found' } } }
@@ -59,6 +60,7 @@ function routes(server: ScmServer): readonly ScmRoute[] {
       return content === undefined ? NOT_FOUND : { body: content }
     }),
     on('GET', '/pullrequests/(\\d+)', (_request, id) => pullRequest(repository, Number(id))),
+    ...bitbucketReports(root, server.shown),
     ...(['POST', 'PUT', 'DELETE'] as const).map((method) =>
       on(method, '/(.+)', (_request, path = '') => {
         server.effects.push(`${method} ${path}`)

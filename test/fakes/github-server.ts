@@ -1,5 +1,6 @@
 /** GitHub's REST and GraphQL API over a repository in memory, in the shapes and with the limits that its documentation gives. */
 import { blobId, type FakeChange, type FakeMergeRequest, type FakeRepository } from './scm-repository.ts'
+import { githubReports } from './commit-reports.ts'
 import { startScmServer, type ScmReply, type ScmRoute, type ScmServer } from './scm-server.ts'
 
 export interface GithubOptions {
@@ -70,6 +71,7 @@ function routes(
         workflow_runs: [{ head_sha: repository.tags.get('deployed') ?? repository.tip('main') }],
       },
     })),
+    ...githubReports(root, server.shown),
     ...(['POST', 'PUT', 'PATCH', 'DELETE'] as const).map((method) =>
       on(method, '/(.+)', (_request, path = '') => {
         server.effects.push(`${method} ${path}`)

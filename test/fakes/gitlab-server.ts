@@ -1,5 +1,6 @@
 /** GitLab's REST API over a repository in memory, in the shapes and with the limits that its documentation gives. */
 import { blobId, type FakeChange, type FakeRepository } from './scm-repository.ts'
+import { gitlabReports } from './commit-reports.ts'
 import { startScmServer, type ScmReply, type ScmRoute, type ScmServer } from './scm-server.ts'
 
 export interface GitlabOptions {
@@ -62,6 +63,7 @@ function routes(server: ScmServer, { maxCompared = 3000 }: GitlabOptions): reado
       const tag = [...repository.tags.keys()].findLast((name) => name.startsWith('v'))
       return { body: tag === undefined ? [] : [{ tag_name: tag, commit: { id: repository.tags.get(tag) } }] }
     }),
+    ...gitlabReports(root, server.shown),
     ...(['POST', 'PUT', 'DELETE'] as const).map((method) =>
       on(method, '/(.+)', (_request, path = '') => {
         server.effects.push(`${method} ${path}`)

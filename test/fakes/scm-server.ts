@@ -1,5 +1,6 @@
 /** The frame of the fake platforms: routes by pattern, a token that is asked for, every request kept, faults on demand. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { ShownReport } from './commit-reports.ts'
 import type { FakeRepository } from './scm-repository.ts'
 
 export interface ScmRequest {
@@ -33,6 +34,8 @@ export interface ScmServer {
   fault: ((request: ScmRequest) => ScmReply | null) | null
   /** What changed something: merges, writes. */
   readonly effects: string[]
+  /** What was shown at commits. */
+  readonly shown: ShownReport[]
   close(): Promise<void>
 }
 
@@ -86,6 +89,7 @@ export async function startScmServer(options: ScmServerOptions): Promise<ScmServ
     requests,
     fault: null,
     effects: [],
+    shown: [],
     async close() {
       server.closeAllConnections()
       await new Promise<void>((resolve) => server.close(() => resolve()))

@@ -151,7 +151,9 @@ const NODE_QUERY = `query($id: ID!) { node(id: $id) { __typename
 
 function createNodes(transport: ScmTransport): Nodes {
   const ask = async (id: string, kind: string): Promise<unknown> => {
-    const answer = await transport.json(await transport.post('/graphql', { query: NODE_QUERY, variables: { id } }))
+    const answer = await transport.json(
+      await transport.send('POST', '/graphql', { query: NODE_QUERY, variables: { id } }),
+    )
     const node = at(answer, 'data', 'node')
     if (at(node, '__typename') === kind) return node
     throw new ScmError('refused', `${title} shows no ${kind} of this id`, { status: 404 })
