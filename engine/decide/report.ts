@@ -26,7 +26,7 @@ export function summaryLine(facts: ReportFacts): string {
 }
 
 /** What was found, without the decision: an analysis is never permission, so its report must not read like one. */
-function findingsLine({ counts, leading, degraded }: ReportFacts): string {
+function findingsLine({ counts, leading, degraded, judgements: [worst] }: ReportFacts): string {
   const { breaking, dangerous, info } = counts
   const found =
     breaking + dangerous + info === 0
@@ -39,8 +39,13 @@ function findingsLine({ counts, leading, degraded }: ReportFacts): string {
           .filter(Boolean)
           .join(', ')
   const incomplete = degraded.length > 0 ? '; the analysis is not complete' : ''
-  const first = leading ? `: ${leading.message}` : ''
-  return `${found}${incomplete}${first}`
+  return `${found}${incomplete}${leading ? `: ${withFinding(leading, worst)}` : ''}`
+}
+
+/** The reason of a rule about the whole change set names no finding: the strictest one follows it. */
+function withFinding({ message }: Reason, worst: FindingJudgement | undefined): string {
+  const words = worst === undefined || worst.group.level === 'info' ? '' : findingWords(worst)
+  return message.includes(words) ? message : `${message.replace(/\.$/, '')}; change: ${words}`
 }
 
 export function humanReport(facts: ReportFacts): HumanReport {

@@ -1,7 +1,14 @@
 /** Every route of the API, once. A route that is not in this list is not served and not in openapi.json. */
 import type { ApiRoute } from './route.ts'
 import { abortDemo } from './routes/abort-demo.ts'
-import { commentApproval, denyApproval, getApproval, grantApproval, listApprovals } from './routes/approvals.ts'
+import {
+  commentApproval,
+  denyApproval,
+  getApproval,
+  grantApproval,
+  listApprovals,
+  reviewApproval,
+} from './routes/approvals.ts'
 import { getAttestation } from './routes/attestation.ts'
 import { getBaseline, listBaselines, promoteBaseline } from './routes/baselines.ts'
 import { closeBreakGlass, listBreakGlass, openBreakGlassRoute } from './routes/break-glass.ts'
@@ -35,6 +42,7 @@ export const ROUTES: readonly ApiRoute[] = [
   revokeReceipt,
   listApprovals,
   getApproval,
+  reviewApproval,
   grantApproval,
   denyApproval,
   commentApproval,

@@ -2,9 +2,11 @@
 import type { Approvers } from '../../engine/internal.ts'
 import type { ApprovalRow, ApprovalState, ApprovalStep } from '../store/approvals.ts'
 import { approvalState, isGrantInForce } from './request.ts'
+import { grantsNeeded } from './resolve.ts'
+import type { ApprovalsConfig } from './settings.ts'
 
 /** Instants are ISO 8601 in UTC. */
-interface ApprovalView {
+export interface ApprovalView {
   readonly id: string
   readonly state: ApprovalState
   readonly in_force: boolean
@@ -21,7 +23,7 @@ interface ApprovalView {
   readonly summary: string
   readonly risk_score: number
   /** As in the envelope. */
-  readonly blocking_reasons: unknown
+  readonly blocking_reasons: readonly { readonly code: string; readonly message: string }[]
   readonly approver_groups: Approvers
   readonly requesters: readonly string[]
   readonly opened_at: string
@@ -35,7 +37,7 @@ interface ApprovalView {
 /** @param now milliseconds since the epoch */
 export function approvalView(row: ApprovalRow, now: number): ApprovalView {
   const { result } = row
-  const blockingReasons: unknown = JSON.parse(row.reasons)
+  const blockingReasons: ApprovalView['blocking_reasons'] = JSON.parse(row.reasons)
   return {
     id: row.approvalId,
     state: approvalState(row, now),
@@ -72,6 +74,20 @@ function isoOrNull(milliseconds: number | null | undefined): string | null {
   return milliseconds === null || milliseconds === undefined ? null : iso(milliseconds)
 }
 
-export function stepView({ kind, by, groups, text, at }: ApprovalStep) {
+function stepView({ kind, by, groups, text, at }: ApprovalStep) {
   return { kind, by, groups, text, at: iso(at) }
+}
+
+/** A request with its grants and comments. @param now milliseconds since the epoch */
+export function approvalWithSteps(
+  row: ApprovalRow,
+  steps: readonly ApprovalStep[],
+  { approvals }: Pick<ApprovalsConfig, 'approvals'>,
+  now: number,
+) {
+  return {
+    approval: approvalView(row, now),
+    grants_needed: grantsNeeded(row, approvals),
+    steps: steps.map(stepView),
+  }
 }

@@ -1,56 +1,58 @@
-/**
- * `preflight approvals`: lists requests for approval, and grants or denies them. Any user with write access to the data
- * directory may decide.
- */
-import { userInfo } from 'node:os'
-import { approverWords } from '../store/approvers.ts'
-import { approvalState } from '../approvals/request.ts'
-import { completeApproval } from '../approvals/resolve.ts'
-import { approvalView } from '../approvals/view.ts'
+/** `preflight approvals`: lists and shows requests for approval, grants or denies them, and waits for decisions. */
+import type { ApprovalView } from '../approvals/view.ts'
 import { GatewayError } from '../errors/errors.ts'
-import { LOCAL_TENANT } from '../callers/api-keys.ts'
-import type { ApprovalRow, ApprovalDecision, ApprovalState } from '../store/approvals.ts'
-import { EXIT, type Arguments, type Command, type CommandGroup, type ExitCode } from './command.ts'
-import { placeConfigOf, PLACE_OPTIONS } from './config-option.ts'
+import { approverWords } from '../store/approvers.ts'
+import type { ApprovalDecision, ApprovalState } from '../store/approvals.ts'
+import { reviewText } from './approval-text.ts'
+import { DEFAULT_INTERVAL, watchApprovals } from './approval-watch.ts'
+import { localApprovals, remoteApprovals, type ApprovalsSite } from './approval-sites.ts'
+import { EXIT, type Arguments, type Command, type CommandGroup, type ExitCode, type OptionSpec } from './command.ts'
 import { DEFAULT_LIMIT, LIMIT, positiveInteger } from './number-options.ts'
-import { instant, LIST_FORMAT, show, table } from './format.ts'
+import { LIST_FORMAT, secondsOf, show, table } from './format.ts'
 import { writeLine, type CommandIo } from './io.ts'
-import { withStore } from './data-directory.ts'
-import { groupsOf } from './keys.ts'
+import { AROUND_FOUR_EYES, remoteOf, SITE_OPTIONS } from './remote.ts'
 
-const TENANT = { name: 'tenant', value: 'TENANT', help: 'Tenant of the requests; default: local.' }
+const TENANT: OptionSpec = {
+  name: 'tenant',
+  value: 'TENANT',
+  help: 'Tenant of the requests in a data directory; default: local.',
+}
 const STATES = ['pending', 'granted', 'denied', 'expired'] as const satisfies readonly ApprovalState[]
-
-const NOTES =
-  'Recorded as cli:USER, with the groups given. Needs write access to the data directory. Four eyes are enforced by the API only, ' +
-  'where each approver has a key.\nExit codes: 0 done, 1 the request does not exist, is already decided or expired, or needs another group.'
+const STATE: OptionSpec = { name: 'state', value: 'STATE', allowed: STATES, help: 'Only requests in this state.' }
+const GROUPS: OptionSpec = {
+  name: 'groups',
+  value: 'NAMES',
+  help: 'Your groups, for a data directory, e.g. payments; recorded. Required where the policy names groups of approvers.',
+}
+const DECIDE_NOTES = `${AROUND_FOUR_EYES}\nExit codes: 0 done, 1 the request does not exist, is already decided or expired, or needs another person.`
 
 const list: Command = {
   name: 'list',
   summary: 'List requests for approval, newest first.',
   operands: '',
   operandCount: [0, 0],
-  options: [
-    { name: 'state', value: 'STATE', allowed: STATES, help: 'Only requests in this state.' },
-    LIMIT,
-    TENANT,
-    LIST_FORMAT,
-    ...PLACE_OPTIONS,
-  ],
+  options: [STATE, LIMIT, TENANT, LIST_FORMAT, ...SITE_OPTIONS],
   run: async (args, io) => {
-    const now = Date.now()
     const state = STATES.find((known) => known === args.value('state'))
-    const limit = positiveInteger(args, 'limit', DEFAULT_LIMIT)
-    const filter = { tenant: tenantOf(args), limit, now, ...(state === undefined ? {} : { state }) }
-    const rows = await withStore(args, io, (store) => store.approvals.list(filter))
-    show(
-      args,
-      io,
-      rows.map((row) => approvalView(row, now)),
-      () => approvalTable(rows, now),
-    )
+    const views = await siteOf(args, io).list(positiveInteger(args, 'limit', DEFAULT_LIMIT), state)
+    show(args, io, views, () => approvalTable(views))
     return EXIT.good
   },
+}
+
+const showOne: Command = {
+  name: 'show',
+  summary: 'Show one request: why it is held, what changes, whom it reaches, who may decide.',
+  operands: 'ID',
+  operandCount: [1, 1],
+  options: [TENANT, LIST_FORMAT, ...SITE_OPTIONS],
+  notes: 'The change is analysed again under the policy in force.\nExit codes: 0 shown, 1 there is no such request.',
+  run: (args, io) =>
+    answered(args, io, async () => {
+      const review = await siteOf(args, io).review(args.operands[0] ?? '')
+      show(args, io, review, (value) => reviewText(value, io))
+      return EXIT.good
+    }),
 }
 
 const COMMENT = { name: 'comment', value: 'TEXT', help: 'The reason; stored with the request.' }
@@ -67,15 +69,11 @@ const grant: Command = {
       value: 'SECONDS',
       help: 'Validity of the grant; default and maximum: approvals.validity.',
     },
-    {
-      name: 'groups',
-      value: 'NAMES',
-      help: 'Your groups, e.g. payments; recorded. Required where the policy names groups of approvers.',
-    },
+    GROUPS,
     TENANT,
-    ...PLACE_OPTIONS,
+    ...SITE_OPTIONS,
   ],
-  notes: NOTES,
+  notes: DECIDE_NOTES,
   run: (args, io) => decideApproval('granted', args, io),
 }
 
@@ -84,37 +82,62 @@ const deny: Command = {
   summary: 'Deny an approval.',
   operands: 'ID',
   operandCount: [1, 1],
-  options: [COMMENT, TENANT, ...PLACE_OPTIONS],
-  notes: NOTES,
+  options: [COMMENT, TENANT, ...SITE_OPTIONS],
+  notes: DECIDE_NOTES,
   run: (args, io) => decideApproval('denied', args, io),
+}
+
+const watch: Command = {
+  name: 'watch',
+  summary: 'Print requests as they are opened and decided; with ID, wait until that one is decided.',
+  operands: '[ID]',
+  operandCount: [0, 1],
+  options: [
+    { name: 'interval', value: 'SECONDS', help: `Time between two looks; default: ${DEFAULT_INTERVAL}.` },
+    { name: 'timeout', value: 'SECONDS', help: 'End after this time; default: never.' },
+    TENANT,
+    LIST_FORMAT,
+    ...SITE_OPTIONS,
+  ],
+  notes:
+    'json prints one request a line. An interruption of the connection is reported, and the command goes on.\n' +
+    'Exit codes with ID: 0 granted, 1 denied, expired or unknown, 3 not decided in time. Without ID: 0 at the end of the time.',
+  run: (args, io) => answered(args, io, () => watchApprovals(siteOf(args, io), args, io)),
 }
 
 export const approvalsGroup: CommandGroup = {
   name: 'approvals',
-  summary: 'Requests for approval: list, grant, deny.',
-  commands: [list, grant, deny],
+  summary: 'Requests for approval: list, show, grant, deny, watch.',
+  commands: [list, showOne, grant, deny, watch],
 }
 
-async function decideApproval(state: ApprovalDecision['state'], args: Arguments, io: CommandIo): Promise<ExitCode> {
-  const [approvalId = ''] = args.operands
-  const word = {
-    state,
-    tenant: tenantOf(args),
-    approvalId,
-    by: `cli:${userInfo().username}`,
-    groups: groupsOf(args),
-    comment: args.value('comment') ?? '',
-    validity: args.value('validity') === undefined ? null : positiveInteger(args, 'validity', 1),
-    at: Date.now(),
-  }
-  try {
-    const row = await withStore(args, io, (store) => completeApproval(word, placeConfigOf(args, io), store))
-    const until = row.result?.validUntil ?? null
-    writeLine(io.stdout, `${state} ${approvalId}${until === null ? '' : `, valid until ${instant(until)}`}`)
+function siteOf(args: Arguments, io: CommandIo): ApprovalsSite {
+  const remote = remoteOf(args, io, ['tenant', 'groups'])
+  return remote === null ? localApprovals(args, io) : remoteApprovals(remote)
+}
+
+function decideApproval(state: ApprovalDecision['state'], args: Arguments, io: CommandIo): Promise<ExitCode> {
+  const [id = ''] = args.operands
+  const validity = args.value('validity') === undefined ? null : positiveInteger(args, 'validity', 1)
+  return answered(args, io, async () => {
+    const decided = await siteOf(args, io).decide(id, { state, comment: args.value('comment') ?? '', validity })
+    const until = decided.valid_until
+    const text =
+      decided.state === 'pending'
+        ? `your grant of ${id} is counted; further people have to grant it`
+        : `${decided.state} ${id}${until === null ? '' : `, valid until ${secondsOf(until)}`}`
+    writeLine(io.stdout, text)
     return EXIT.good
+  })
+}
+
+/** A refusal of the gateway is an answer: its message and exit code 1. */
+async function answered(args: Arguments, io: CommandIo, run: () => Promise<ExitCode>): Promise<ExitCode> {
+  try {
+    return await run()
   } catch (error) {
     if (!(error instanceof GatewayError) || !REFUSED.has(error.code)) throw error
-    const missing = `there is no approval request ${approvalId}; see: preflight approvals list`
+    const missing = `there is no approval request ${args.operands[0] ?? ''}; see: preflight approvals list`
     writeLine(io.stderr, error.code === 'NOT_FOUND' ? missing : error.message)
     return EXIT.no
   }
@@ -122,23 +145,19 @@ async function decideApproval(state: ApprovalDecision['state'], args: Arguments,
 
 const REFUSED: ReadonlySet<string> = new Set(['NOT_FOUND', 'APPROVAL_CONFLICT', 'FORBIDDEN'])
 
-function tenantOf(args: Arguments): string {
-  return args.value('tenant') ?? LOCAL_TENANT
-}
-
-function approvalTable(rows: readonly ApprovalRow[], now: number): string {
+function approvalTable(views: readonly ApprovalView[]): string {
   return table(
     ['ID', 'STATE', 'OPENED', 'EXPIRES', 'OPERATION', 'WHERE', 'GROUPS', 'RISK', 'SUMMARY'],
-    rows.map((row) => [
-      row.approvalId,
-      approvalState(row, now),
-      instant(row.openedAt),
-      instant(row.result?.validUntil ?? row.expiresAt),
-      row.operation ?? '',
-      row.targetId ?? row.repository ?? '',
-      approverWords(row.approvers),
-      String(row.riskScore),
-      row.summary,
+    views.map((view) => [
+      view.id,
+      view.state,
+      secondsOf(view.opened_at),
+      secondsOf(view.valid_until ?? view.expires_at),
+      view.operation ?? '',
+      view.target_id ?? view.repository ?? view.route ?? '',
+      approverWords(view.approver_groups),
+      String(view.risk_score),
+      view.summary,
     ]),
   )
 }

@@ -3,22 +3,13 @@
  * gateway sees the change within a second.
  */
 import { userInfo } from 'node:os'
-import { createBaselines, type Baselines, type BaselinesDeps, type BaselineView } from '../baselines/baselines.ts'
-import { openSettings } from '../config/live-settings.ts'
+import { createBaselines, type Baselines, type BaselineView } from '../baselines/baselines.ts'
 import { GatewayError } from '../errors/errors.ts'
-import { createRecorder } from '../flow/recorder.ts'
-import { createFlow } from '../flow/authorize.ts'
-import { createInputKeeper } from '../flow/input-store.ts'
-import { createMemoryBudget } from '../runtime/memory-budget.ts'
-import type { Flow } from '../flow/flow.ts'
-import type { Store } from '../store/store.ts'
-import { createLogger } from '../telemetry/log.ts'
-import { createMetrics } from '../telemetry/metrics.ts'
 import { EXIT, type Arguments, type Command, type CommandGroup, type ExitCode } from './command.ts'
-import { placeSource, PLACE_OPTIONS } from './config-option.ts'
+import { PLACE_OPTIONS } from './config-option.ts'
 import { instant, LIST_FORMAT, show, table } from './format.ts'
 import { writeLine, type CommandIo } from './io.ts'
-import { openExistingRing, withStore } from './data-directory.ts'
+import { withLocalFlow } from './local-flow.ts'
 import { groupsOf } from './keys.ts'
 
 const list: Command = {
@@ -130,54 +121,7 @@ export function withBaselines<T>(
   io: CommandIo,
   work: (baselines: Baselines) => Promise<T>,
 ): Promise<T> {
-  return withStore(args, io, async (store) => {
-    const live = openSettings(placeSource(args, io))
-    const metrics = createMetrics()
-    const logger = createLogger('error')
-    const shared = { settings: live.current, store, metrics, logger, now: Date.now }
-    const flow = lazyFlow(args, io, shared)
-    try {
-      return await work(createBaselines({ ...shared, flow }))
-    } finally {
-      await flow.close()
-    }
-  })
-}
-
-type FlowParts = Pick<BaselinesDeps, 'metrics' | 'logger' | 'now'> & {
-  readonly settings: ReturnType<typeof openSettings>['current']
-  readonly store: Store
-}
-
-/** Listing baselines needs no key and no flow: the first decision opens both. */
-function lazyFlow(args: Arguments, io: CommandIo, parts: FlowParts): BaselinesDeps['flow'] & Pick<Flow, 'close'> {
-  let opened: { readonly flow: Flow; readonly close: () => Promise<void> } | null = null
-  const open = async (): Promise<Flow> => {
-    if (opened !== null) return opened.flow
-    const keys = await openExistingRing(args, io)
-    const memory = createMemoryBudget()
-    const inputs = createInputKeeper({ ...parts, memory })
-    const recorder = createRecorder({ ...parts, signer: () => keys.signer() })
-    const flow = createFlow({ ...parts, memory, recorder, inputs })
-    opened = {
-      flow,
-      close: async () => {
-        await flow.close()
-        await inputs.close()
-      },
-    }
-    return flow
-  }
-  return {
-    compare: async (artifact, options) => (await open()).compare(artifact, options),
-    fileReferences: async (text) => (await open()).fileReferences(text),
-    bundle: async (root, texts, site) => (await open()).bundle(root, texts, site),
-    compose: async (baseline, candidate, operations) => (await open()).compose(baseline, candidate, operations),
-    analyze: async (request) => (await open()).analyze(request),
-    digests: async (artifacts) => (await open()).digests(artifacts),
-    authorize: async (request) => (await open()).authorize(request),
-    close: async () => opened?.close(),
-  }
+  return withLocalFlow(args, io, (parts) => work(createBaselines(parts)))
 }
 
 function viewRow({ baseline, candidate }: BaselineView): object {

@@ -95,10 +95,8 @@ export function parseCommandLine(command: Command, argv: readonly string[]): Arg
 function optionNamed(rawName: string, name: string, options: readonly OptionSpec[]): OptionSpec {
   const spec = options.find((option) => option.name === name)
   if (spec !== undefined && rawName.startsWith('--')) return spec
-  const guess = nearest(
-    name,
-    options.map((option) => option.name),
-  )
+  const known = options.map((option) => option.name)
+  const guess = nearest(name, known) ?? known.find((option) => name !== '' && option.startsWith(name)) ?? null
   throw new UsageError(`the option ${rawName} is not known${guess === null ? '' : `; did you mean --${guess}?`}`)
 }
 

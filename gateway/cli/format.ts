@@ -32,3 +32,8 @@ export function table(heading: readonly string[], rows: readonly (readonly strin
 export function instant(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace(/\.\d+Z$/, 'Z')
 }
+
+/** An instant of an answer, in the form of `instant`. */
+export function secondsOf(text: string): string {
+  return instant(Date.parse(text))
+}

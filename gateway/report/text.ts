@@ -24,7 +24,7 @@ type TextStyle = 'red' | 'yellow' | 'green' | 'bold' | 'dim'
 type Paint = (styles: readonly TextStyle[], text: string) => string
 
 export function renderText(report: DiffReport, { isColoured, names }: TextOptions): string {
-  const paint: Paint = (styles, text) => (isColoured ? styleText([...styles], text, { validateStream: false }) : text)
+  const paint = painter(isColoured)
   const blocks = LEVELS.flatMap((level) => {
     const groups = report.groups.filter((group) => group.level === level)
     if (groups.length === 0) return []
@@ -35,6 +35,10 @@ export function renderText(report: DiffReport, { isColoured, names }: TextOption
   const incomplete = incompleteLine(report)
   const heads = incomplete === null ? [] : [paint(['bold', 'red'], printable(incomplete))]
   return `${[...heads, summaryLine(report, paint), ...blocks].join('\n\n')}\n`
+}
+
+function painter(isColoured: boolean): Paint {
+  return (styles, text) => (isColoured ? styleText([...styles], text, { validateStream: false }) : text)
 }
 
 function summaryLine({ summary, patterns, groups }: DiffReport, paint: Paint): string {
@@ -51,20 +55,61 @@ function summaryLine({ summary, patterns, groups }: DiffReport, paint: Paint): s
 function groupLines(group: ReportGroup, names: TextOptions['names'], paint: Paint): readonly string[] {
   const { mark, colour } = LEVEL_STYLES[group.level]
   const place = group.line === null ? names[group.side] : `${names[group.side]}:${group.line}:${group.column ?? 1}`
-  const advice =
-    group.level === 'info' ? [] : [`      why  ${printable(group.explanation)}`, `      fix  ${printable(group.fix)}`]
   return [
     `  ${paint([colour], mark)} ${printable(group.message)}`,
     paint(['dim'], `      ${printable(place)}  ${printable(group.location || '/')}  [${group.rule}]`),
-    ...advice,
+    ...advice(group),
     ...reached(group),
   ]
 }
 
+function advice({ level, explanation, fix }: Pick<ReportGroup, 'level' | 'explanation' | 'fix'>): readonly string[] {
+  return level === 'info' ? [] : [`      why  ${printable(explanation)}`, `      fix  ${printable(fix)}`]
+}
+
 function reached({ operations, tools }: ReportGroup): readonly string[] {
-  const names = [...operations.map(({ method, path }) => `${method} ${path}`), ...tools]
+  return reachedLine([...operations.map(({ method, path }) => `${method} ${path}`), ...tools])
+}
+
+function reachedLine(names: readonly string[]): readonly string[] {
   if (names.length === 0) return []
   const rest = names.length - REACHED_SHOWN
   const shown = names.slice(0, REACHED_SHOWN).map(printable).join(', ')
   return [`      reaches ${shown}${rest > 0 ? ` and ${rest} more` : ''}`]
+}
+
+/** One change with its values, for lists of changes that decide something. */
+interface DecidingChange extends Pick<
+  ReportGroup,
+  'rule' | 'level' | 'location' | 'side' | 'line' | 'column' | 'message' | 'explanation' | 'fix'
+> {
+  readonly artifact: string
+  readonly before: unknown
+  readonly after: unknown
+  readonly places: readonly string[]
+  readonly policy_rule: string | null
+}
+
+const LONGEST_VALUE = 300
+
+export function changeLines(change: DecidingChange, isColoured: boolean): readonly string[] {
+  const { level, artifact, location, rule, side, line, column, message, before, after, places } = change
+  const { mark, colour, title } = LEVEL_STYLES[level]
+  const paint = painter(isColoured)
+  const position = line === null ? '' : `  ${side}, line ${line}, column ${column ?? 1}`
+  const policy = change.policy_rule === null ? '' : `  policy rule ${change.policy_rule}`
+  const hasValues = before !== null || after !== null
+  return [
+    `  ${paint([colour], `${mark} ${title.toLowerCase()}`)}  ${printable(message)}`,
+    paint(['dim'], `      ${printable(`${artifact}  ${location || '/'}${position}  [${rule}]${policy}`)}`),
+    ...(hasValues ? [`      before  ${valueText(before)}`, `      after   ${valueText(after)}`] : []),
+    ...advice(change),
+    ...reachedLine(places),
+  ]
+}
+
+function valueText(value: unknown): string {
+  if (value === null || value === undefined) return '(absent)'
+  const text = JSON.stringify(value)
+  return printable(text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}…` : text)
 }

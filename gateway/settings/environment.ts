@@ -17,7 +17,7 @@ export const OTHER_VARIABLES = {
   PREFLIGHT_CONFIG: 'Configuration file, as --config.',
   PREFLIGHT_BOOTSTRAP_KEY:
     'The first admin API key of an empty store, at least 24 characters; else one is made and printed once.',
-  PREFLIGHT_URL: 'Address of a running gateway for `preflight preflight`.',
+  PREFLIGHT_URL: 'Address of the API of a running gateway, for commands.',
   PREFLIGHT_HOME: 'Folder of `preflight mcp`; else ~/.preflight.',
-  PREFLIGHT_API_KEY: 'API key for `preflight preflight`.',
+  PREFLIGHT_API_KEY: 'API key for commands that work with a running gateway.',
 } as const satisfies Readonly<Record<`PREFLIGHT_${string}`, string>>

@@ -5,22 +5,22 @@ import type { Static } from 'typebox'
 import { Type } from '../../../engine/base.ts'
 import { commentOn } from '../../approvals/comment.ts'
 import { decideRequest } from '../../approvals/decide.ts'
-import { grantsNeeded } from '../../approvals/resolve.ts'
-import { approvalView, stepView } from '../../approvals/view.ts'
+import { approvalView, approvalWithSteps } from '../../approvals/view.ts'
 import { GatewayError } from '../../errors/errors.ts'
+import { reviewedApproval } from '../../flow/approval-review.ts'
 import type { ApiKey } from '../../store/api-keys.ts'
 import { APPROVAL_STEPS, type ApprovalRow, type ApprovalDecision } from '../../store/approvals.ts'
 import type { ApiDeps } from '../deps.ts'
 import { listMembers, listed } from '../list-answer.ts'
 import { callerOf, defineRoute, json, type RouteAnswer, type RouteExchange } from '../route.ts'
 import { ownAudience } from '../visibility.ts'
-import { CorrelationId, ID_PATTERN, nullable } from '../schemas/shapes.ts'
+import { CorrelationId, ID_PATTERN, Level, nullable } from '../schemas/shapes.ts'
 
 const LONGEST_PAGE = 200
 const instant = (description: string) => Type.String({ format: 'date-time', description })
 const textOrNull = nullable(Type.String())
 
-const Approval = Type.Object(
+export const Approval = Type.Object(
   {
     id: Type.String(),
     state: Type.Enum(['pending', 'granted', 'denied', 'expired']),
@@ -62,7 +62,7 @@ const Step = Type.Object(
   },
   { title: 'ApprovalStep' },
 )
-const ApprovalAnswer = Type.Object(
+export const ApprovalAnswer = Type.Object(
   {
     approval: Approval,
     grants_needed: Type.Integer({ minimum: 1, description: 'Number of people who have to grant it.' }),
@@ -145,6 +145,78 @@ export const getApproval = defineRoute({
   },
 })
 
+const count = () => Type.Integer({ minimum: 0 })
+const ReviewFinding = Type.Object(
+  {
+    artifact: Type.String(),
+    rule: Type.String(),
+    level: Level,
+    location: Type.String({ description: 'JSON Pointer into the document that `side` names.' }),
+    side: Type.Enum(['base', 'head']),
+    line: nullable(Type.Integer({ minimum: 1 })),
+    column: nullable(Type.Integer({ minimum: 1 })),
+    message: Type.String({ description: 'Untrusted text: display only.' }),
+    explanation: Type.String(),
+    fix: Type.String(),
+    before: Type.Unknown(),
+    after: Type.Unknown(),
+    places: Type.Array(Type.String(), { description: 'As `GET /pets` or `tool search`; at most 50.' }),
+    policy_rule: nullable(Type.String({ description: 'Rule of the policy that decided on it.' })),
+  },
+  { title: 'ReviewFinding' },
+)
+const Review = Type.Object(
+  {
+    problem: nullable(Type.String({ description: 'Why the findings cannot be shown.' })),
+    findings: Type.Array(ReviewFinding, { description: 'Those that decide, strictest first; at most 200.' }),
+    findings_total: count(),
+    blast_radius: nullable(Type.Object({ endpoints: count(), fields: count(), params: count() })),
+    consumers: nullable(
+      Type.Array(Type.String(), { description: 'Consumers that the change reaches. Null: not measured.' }),
+    ),
+    risk_factors: Type.Array(
+      Type.Object({ id: Type.String(), points: Type.Number(), weight: Type.Number(), because: Type.String() }),
+    ),
+    who_may_grant: Type.String(),
+    you_may_not_grant: nullable(Type.String({ description: 'Why this key may not grant it. Null: it may.' })),
+    on_grant: Type.String({ description: 'What a grant does.' }),
+  },
+  { title: 'ApprovalReview', description: 'What a person needs to decide.' },
+)
+export const ApprovalReviewAnswer = Type.Object(
+  { ...ApprovalAnswer.properties, review: Review },
+  { title: 'ApprovalReviewAnswer' },
+)
+
+export const reviewApproval = defineRoute({
+  method: 'GET',
+  paths: ['/api/v1/approvals/{id}/review'],
+  operationId: 'reviewApproval',
+  tag: 'approvals',
+  summary: 'What a person needs to decide on a request for approval',
+  access: 'read',
+  params: { id: 'Id of the request.' },
+  answers: {
+    200: {
+      description: 'The request with its findings, analysed again under the policy in force.',
+      content: { 'application/json': ApprovalReviewAnswer },
+    },
+  },
+  errors: ['NOT_FOUND'],
+  async handle(exchange, deps) {
+    const { settings, correlationId, params } = exchange
+    const caller = callerOf(exchange)
+    const row = await deps.store.approvals.byId(caller.tenant, params['id'] ?? '')
+    if (row === null) throw new GatewayError('NOT_FOUND')
+    const now = deps.now()
+    const { flow, store } = deps
+    return json({
+      ...(await reviewedApproval(row, caller, { settings, flow, store, now })),
+      correlation_id: correlationId,
+    })
+  },
+})
+
 /** Only approvers see who else asked. */
 function seenBy(caller: ApiKey, row: ApprovalRow): ApprovalRow {
   const own = ownAudience(caller)
@@ -213,12 +285,7 @@ async function answerOf(
   { store, now }: ApiDeps,
 ): Promise<RouteAnswer> {
   const steps = await store.approvals.steps(row.tenant, row.approvalId)
-  return json({
-    approval: approvalView(row, now()),
-    grants_needed: grantsNeeded(row, settings.config.approvals),
-    steps: steps.map(stepView),
-    correlation_id: correlationId,
-  })
+  return json({ ...approvalWithSteps(row, steps, settings.config, now()), correlation_id: correlationId })
 }
 
 export const commentApproval = defineRoute({

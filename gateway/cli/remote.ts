@@ -1,0 +1,88 @@
+/**
+ * Which gateway a command works on: a running one over its API (`--url`, PREFLIGHT_URL), or the data directory of one on this
+ * machine. The key is never an argument, since arguments are visible to every user of a machine.
+ */
+import { userInfo } from 'node:os'
+import { isLoopback } from '../network/listen-address.ts'
+import { exposedFiles } from '../runtime/private-file.ts'
+import { variable } from '../settings/environment.ts'
+import { UsageError, type Arguments, type OptionSpec } from './command.ts'
+import { PLACE_OPTIONS } from './config-option.ts'
+import { textFile } from './documents.ts'
+import { gatewayClient, type GatewayClient } from './gateway-client.ts'
+import { writeLine, type CommandIo } from './io.ts'
+
+export const URL_OPTION: OptionSpec = {
+  name: 'url',
+  value: 'URL',
+  help: 'API of a running gateway; else PREFLIGHT_URL, else the data directory.',
+}
+const KEY_OPTION: OptionSpec = {
+  name: 'key-file',
+  value: 'FILE',
+  help: 'File with the API key; else PREFLIGHT_API_KEY.',
+}
+
+/** A running gateway. */
+export const GATEWAY_OPTIONS: readonly OptionSpec[] = [URL_OPTION, KEY_OPTION]
+/** A running gateway, or the data directory of one. */
+export const SITE_OPTIONS: readonly OptionSpec[] = [...GATEWAY_OPTIONS, ...PLACE_OPTIONS]
+
+/** Who is recorded when a command changes a data directory. */
+export function localUser(): string {
+  return `cli:${userInfo().username}`
+}
+
+/** For the notes of commands that decide. */
+export const AROUND_FOUR_EYES =
+  'With --url, the holder of the key decides: role, group and four eyes are checked. On the data directory, cli:USER decides: that\n' +
+  'needs write access to it, goes around four eyes, and is recorded.'
+
+/** Null: the command works on a data directory. @param localOnly options that have no meaning with a running gateway */
+export function remoteOf(args: Arguments, io: CommandIo, localOnly: readonly string[] = []): GatewayClient | null {
+  const placed = PLACE_OPTIONS.map(({ name }) => name).find((name) => args.value(name) !== undefined)
+  const named = args.value('url')
+  if (named !== undefined && placed !== undefined)
+    throw new UsageError(`--url is a running gateway, and --${placed} is a data directory; give one of them`)
+  const url = named ?? (placed === undefined ? variable(io.environment, 'PREFLIGHT_URL') : null)
+  if (url === null) {
+    if (args.value('key-file') !== undefined) throw new UsageError('--key-file needs --url, or PREFLIGHT_URL')
+    return null
+  }
+  const useless = localOnly.find((name) => args.value(name) !== undefined)
+  if (useless !== undefined) throw new UsageError(`--${useless} is for a data directory; with --url, the key states it`)
+  return connected(url, args, io)
+}
+
+/** For commands that need a running gateway. */
+export function gatewayOf(args: Arguments, io: CommandIo): GatewayClient {
+  const url = args.value('url') ?? variable(io.environment, 'PREFLIGHT_URL')
+  if (url !== null) return connected(url, args, io)
+  throw new UsageError('no gateway is named: give --url URL, or set PREFLIGHT_URL')
+}
+
+function connected(url: string, args: Arguments, io: CommandIo): GatewayClient {
+  const key = keyOf(args, io)
+  const { hostname, protocol } = URL.parse(url) ?? {}
+  if (protocol === 'http:' && hostname !== undefined && !isLoopback(hostname.replaceAll(/[[\]]/g, '')))
+    writeLine(io.stderr, `warning: the key goes to ${hostname} without encryption; use an https address`)
+  return gatewayClient({
+    url,
+    key,
+    remedy: 'It may be mistyped, expired or revoked: ask an administrator for a new one.',
+  })
+}
+
+function keyOf(args: Arguments, io: CommandIo): string {
+  const file = args.value('key-file')
+  if (file !== undefined) {
+    if (exposedFiles([file]).length > 0)
+      writeLine(io.stderr, `warning: every user of this machine can read ${file}: chmod 600 ${file}`)
+    const key = textFile(file).trim()
+    if (key === '' || /\s/.test(key)) throw new UsageError(`${file} must contain one API key and nothing else`)
+    return key
+  }
+  const key = variable(io.environment, 'PREFLIGHT_API_KEY')
+  if (key !== null) return key
+  throw new UsageError('there is no API key: name a file with --key-file, or set PREFLIGHT_API_KEY')
+}
