@@ -17,6 +17,7 @@ import type { LiveSettings } from './config/live-settings.ts'
 import { createConsumerObserver, type ConsumerObserver } from './consumers/observer.ts'
 import { createFlow } from './flow/authorize.ts'
 import type { Flow } from './flow/flow.ts'
+import { startFleetReports, type FleetReports } from './fleet/reports.ts'
 import { createInputKeeper, type InputKeeper } from './flow/input-store.ts'
 import type { Webhooks, WebhooksDeps } from './kubernetes/webhooks.ts'
 import { sniffing } from './protocols/kubernetes/sniff.ts'
@@ -41,6 +42,7 @@ import type { Otel } from './telemetry/otel/open.ts'
 import { otelTerms } from './telemetry/otel/terms.ts'
 import { showPendingApprovals } from './approvals/pending-gauge.ts'
 import { isHubUrl } from './store/hub/url.ts'
+import { isSharedStore } from './store/open.ts'
 import { createObserver, type Observer } from './telemetry/observer.ts'
 import { createMonitoring, type Monitoring } from './monitoring/monitoring.ts'
 import { createAuthorities, type Authorities } from './tls/authorities.ts'
@@ -74,6 +76,7 @@ interface Deciding {
   readonly baselines: Baselines
   readonly watcher: Watcher
   readonly breakGlass: BreakGlass
+  readonly fleet: FleetReports
   readonly notifier: Notifier
   readonly observer: Observer
   /** Null: nothing is exported to OpenTelemetry. */
@@ -119,6 +122,10 @@ export async function startDeciding(options: PartsOptions): Promise<Deciding> {
   const notifier = createNotifier({ settings, store, metrics, logger, now })
   closers.push(() => notifier.close())
   notifier.start()
+  const { config: places } = settings()
+  const place = isHubUrl(places.store.url) ? 'hub' : isSharedStore(places) ? 'shared' : 'own'
+  const fleet = startFleetReports({ settings, dataDir, store, place, now })
+  closers.push(() => fleet.close())
   return {
     memory,
     inputs,
@@ -129,6 +136,7 @@ export async function startDeciding(options: PartsOptions): Promise<Deciding> {
     baselines,
     watcher,
     breakGlass,
+    fleet,
     notifier,
     observer,
     otel,
@@ -177,7 +185,14 @@ export async function createEntrances(
   }
   const authz = { settings, pipeline: proxy.pipeline, observer, metrics, logger }
   const scm = createScmAccess({ settings, flow, now })
-  const apiDeps = { ...shared, configSchema: configInputSchema, scm, statusLists, ...startReport }
+  const apiDeps = {
+    ...shared,
+    fleet: deciding.fleet,
+    configSchema: configInputSchema,
+    scm,
+    statusLists,
+    ...startReport,
+  }
   const console = createConsole({ ...shared, ...startReport, notifier: deciding.notifier })
   const api = createApi(apiDeps, [createHttpAuthz(authz), console], entry('api'))
   const grpcAuthz =
@@ -267,7 +282,7 @@ async function openWebhooks(deps: WebhooksDeps): Promise<Webhooks> {
  */
 export async function drain(
   { store, external, checkpoints, retention }: State,
-  { inputs, consumers, flow, monitoring, watcher, breakGlass, notifier, otel, decisionLog }: Deciding,
+  { inputs, consumers, flow, monitoring, watcher, breakGlass, fleet, notifier, otel, decisionLog }: Deciding,
   { proxy, api, grpcAuthz, webhooks, hub, bundle, admin }: Listeners,
   budget: number,
 ): Promise<void> {
@@ -283,6 +298,7 @@ export async function drain(
   await notifier.close()
   await checkpoints?.close()
   await external?.close()
+  await fleet.close()
   await store.close()
   await admin.close()
 }

@@ -432,6 +432,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'scm',
     'baselines',
     'break-glass',
+    'fleet',
     'monitoring',
     'notifications',
     'upstream',

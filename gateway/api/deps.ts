@@ -2,6 +2,7 @@
 import type { Baselines } from '../baselines/baselines.ts'
 import type { Bodies } from '../listen/bodies.ts'
 import type { BreakGlass } from '../break-glass/break-glass.ts'
+import type { FleetReports } from '../fleet/reports.ts'
 import type { Flow } from '../flow/flow.ts'
 import type { KeyRing } from '../keys/key-ring.ts'
 import type { ScmAccess } from '../scm/access.ts'
@@ -23,6 +24,7 @@ export interface ApiDeps {
   readonly keys: Pick<KeyRing, 'keySet' | 'published' | 'signer'>
   readonly monitoring: Pick<Monitoring, 'open' | 'report' | 'isWired'>
   readonly breakGlass: Pick<BreakGlass, 'refresh'>
+  readonly fleet: Pick<FleetReports, 'own'>
   readonly baselines: Pick<Baselines, 'list' | 'view' | 'promote' | 'registered'>
   readonly authorities: Pick<Authorities, 'bundle'>
   readonly scm: ScmAccess

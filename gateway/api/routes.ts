@@ -17,6 +17,7 @@ import { challengeBinding, listBindings, provingBinding } from './routes/binding
 import { diff } from './routes/diff.ts'
 import { decisionContract, keySet, toolManifest } from './routes/discovery.ts'
 import { openapiDocument, schemaDocument } from './routes/documents.ts'
+import { listFleet } from './routes/fleet.ts'
 import { interceptionCa } from './routes/interception-ca.ts'
 import { endKey, listKeys, makeKey, renewKey, updateKey } from './routes/keys.ts'
 import { ledger } from './routes/ledger.ts'
@@ -67,6 +68,7 @@ export const ROUTES: readonly ApiRoute[] = [
   updateKey,
   renewKey,
   endKey,
+  listFleet,
   decisionContract,
   keySet,
   statusList,

@@ -28,6 +28,7 @@ import { recordForCaller, DECISION_REQUEST } from './decisions.ts'
 import { identifyHubCaller, type HubIdentity } from './identity.ts'
 import { openIssuerKeys, type IssuerKeys } from './issuer-keys.ts'
 import { CALL_BATCH } from './method-values.ts'
+import { createMembers, HEARTBEAT, type Members } from './members.ts'
 import { HUB_METHODS } from './methods.ts'
 import type { HubConfig, HubSettings } from './settings.ts'
 import { tenantScope } from './tenant-scope.ts'
@@ -60,6 +61,7 @@ export interface Hub {
 const LARGEST_BODY = 64 * 1024 * 1024
 
 export function createHub(deps: HubDeps): Hub {
+  const members = createMembers(deps.store, deps.now)
   let opened: { readonly tokens: HubSettings['tokens']; readonly keys: IssuerKeys | null } | null = null
   /** Of the tokens that are accepted now: a reload may name another issuer. */
   const issuerKeys = (): IssuerKeys | null => {
@@ -77,13 +79,14 @@ export function createHub(deps: HubDeps): Hub {
     })
   const headTimeoutMs = deps.settings().config.limits.head_timeout * 1000
   const server = createHttpListener({ headTimeoutMs }, (request, response) => {
-    void serve(request, response, identify, deps)
+    void serve(request, response, identify, { ...deps, members })
   })
   const entry = (deps.entry ?? plainEntry)(server)
   return {
     listen: (host, port) => entry.listen(host, port),
     async close(drainMs) {
       await opened?.keys?.close()
+      await members.close()
       if (!entry.isOpen) return
       const ended = entry.close()
       server.closeIdleConnections()
@@ -94,11 +97,15 @@ export function createHub(deps: HubDeps): Hub {
   }
 }
 
+interface ServingDeps extends HubDeps {
+  readonly members: Members
+}
+
 async function serve(
   request: IncomingMessage,
   response: ServerResponse,
   identify: (request: IncomingMessage) => Promise<HubIdentity>,
-  deps: HubDeps,
+  deps: ServingDeps,
 ): Promise<void> {
   const id = randomUUID()
   const gone = new AbortController()
@@ -129,7 +136,7 @@ async function answerOf(
   request: IncomingMessage,
   identity: HubIdentity,
   signal: AbortSignal,
-  deps: HubDeps,
+  deps: ServingDeps,
 ): Promise<RouteAnswer> {
   const path = (request.url ?? '/').split('?', 1)[0] ?? '/'
   if (request.method === 'GET' && path === '/hub/v1/keys') return json(deps.keys.published())
@@ -150,7 +157,11 @@ async function answerOf(
     const { hub } = deps.settings().config
     return json({ envelope: await recordForCaller(checked(DECISION_REQUEST, body), identity, { ...deps, hub }) })
   }
-  if (path === '/hub/v1/heartbeat') return json({ at: deps.now(), tenant: identity.tenant, role: identity.role })
+  if (path === '/hub/v1/heartbeat') {
+    const { member } = checked(HEARTBEAT, body)
+    if (member !== undefined) deps.members.seen(identity, member)
+    return json({ at: deps.now(), tenant: identity.tenant, role: identity.role })
+  }
   throw new GatewayError('NOT_FOUND', 'There is nothing at this address of the hub.')
 }
 

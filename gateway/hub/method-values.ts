@@ -164,6 +164,7 @@ export const VALUES = {
   announcement: values([ROUTE, DIGEST, time()]),
   tenant: values([ID]),
   breakGlass: values([object({ openAt: optional(time()), route: optional(ROUTE), limit: LIMIT })]),
+  fleet: values([object({ tenant: optional(ID), limit: Type.Integer({ minimum: 1, maximum: 10_000 }) })]),
   calls: values([CALL_FILTER]),
   ledger: values([LEDGER_FILTER]),
   history: values([object({ tenant: ID, supersessionKey: text(8000), since: time(), limit: LIMIT })]),

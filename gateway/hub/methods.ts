@@ -253,6 +253,13 @@ export const HUB_METHODS: HubMethods = {
     run: ({ store, owned }, filter) => store.decisions.history({ ...filter, tenant: owned(filter.tenant) }),
   },
 
+  'fleet.list': {
+    roles: SIDECAR,
+    values: VALUES.fleet,
+    run: ({ store, tenant }, { limit }) => store.fleet.list({ tenant, limit }),
+  },
+  'fleet.report': refused('A sidecar reports itself with its heartbeat: POST /hub/v1/heartbeat.'),
+
   'inputs.keep': NOT_KEPT,
   'inputs.keepContent': NOT_KEPT,
   'inputs.byDecision': NOT_KEPT,

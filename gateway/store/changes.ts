@@ -18,6 +18,8 @@ export interface Changes {
   mark(begin: number, now: number): number
   /** False: look at the store before the value is used again. */
   isFresh(mark: number, now: number): boolean
+  /** Milliseconds since the newest proof that every change was announced here; null: announcements do not arrive. */
+  lag(): number | null
   /** Called for each change that another process made; it may be called for own changes too. */
   subscribe(listener: (change: Change) => void): void
 }
@@ -32,6 +34,7 @@ export function timedChanges(bound: number): Changes {
     begin: (now) => now,
     mark: (_, now) => now,
     isFresh: (mark, now) => now - mark < bound * 1000,
+    lag: () => 0,
     subscribe: () => {},
   }
 }

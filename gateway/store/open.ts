@@ -1,11 +1,11 @@
 /** Opens the store that the configuration names (docs/architecture.md, State). */
 import { join, resolve } from 'node:path'
 import { StartupError } from '../errors/startup-error.ts'
-import { makePrivateDirectory, readPrivateFile, writePrivateFile } from '../runtime/private-file.ts'
+import { keptId } from '../runtime/kept-id.ts'
 import { addressWords, isPostgresUrl, readPostgresUrl } from './postgres/address.ts'
 import type { StoreEvents } from './events.ts'
 import type { StoreConfig, StorePlaces } from './settings.ts'
-import { newChain } from './sql/journal.ts'
+import { CHAIN_PREFIX } from './sql/journal.ts'
 import { openSqliteStore } from './sqlite/store.ts'
 import type { Store } from './store.ts'
 
@@ -81,14 +81,10 @@ async function openShared(config: StoreConfig, events: StoreEvents, isServing: b
 
 /** The chain that this data directory writes to in a shared store. A directory that is lost begins another one. */
 function ownChain(dataDirectory: string): string {
-  const file = join(resolve(dataDirectory), 'ledger-chain.txt')
-  const known = readPrivateFile(file, {
+  return keptId(dataDirectory, {
+    file: 'ledger-chain.txt',
+    prefix: CHAIN_PREFIX,
     subject: 'The id of the ledger chain',
     remedy: 'Restore it from a backup, or remove it: then this gateway begins a new chain.',
-  })?.trim()
-  if (known !== undefined && /^chn_[0-9a-f]{32}$/.test(known)) return known
-  const made = newChain()
-  makePrivateDirectory(resolve(dataDirectory))
-  writePrivateFile(file, `${made}\n`)
-  return made
+  })
 }

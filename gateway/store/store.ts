@@ -11,6 +11,7 @@ import type { BreakGlassExceptions } from './break-glass.ts'
 import type { Calls } from './calls.ts'
 import type { Changes } from './changes.ts'
 import type { Decisions } from './decisions.ts'
+import type { Fleet } from './fleet.ts'
 import type { Inputs } from './inputs.ts'
 import type { Ledger } from './ledger.ts'
 import type { Notifications } from './notifications.ts'
@@ -29,6 +30,7 @@ export interface Aggregates {
   readonly breakGlass: BreakGlassExceptions
   readonly calls: Calls
   readonly decisions: Decisions
+  readonly fleet: Fleet
   readonly inputs: Inputs
   readonly ledger: Ledger
   readonly notifications: Notifications

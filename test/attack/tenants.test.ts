@@ -112,6 +112,7 @@ const LISTS: Readonly<Record<string, readonly string[]>> = {
   listBreakGlass: ['/api/v1/break-glass', '/api/v1/break-glass?state=open'],
   listBindings: ['/api/v1/bindings'],
   listKeys: ['/api/v1/keys'],
+  listFleet: ['/api/v1/fleet'],
 }
 
 /** Routes that name nothing of a tenant. */

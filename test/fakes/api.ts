@@ -123,6 +123,7 @@ export async function startApi(options: ApiOptions = {}): Promise<ApiFake> {
     keys,
     monitoring,
     baselines,
+    fleet: { own: () => null },
     scm: createScmAccess({ settings, flow, now }),
     statusLists,
     bodies: createBodies(memory, () => bodyPace(config.limits)),

@@ -3,188 +3,39 @@
  * test needs the same cluster.
  */
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, suite, test, type TestContext } from 'node:test'
-import {
-  createLocalJWKSet,
-  exportJWK,
-  generateKeyPair,
-  jwtVerify,
-  SignJWT,
-  type CryptoKey,
-  type JSONWebKeySet,
-} from 'jose'
+import { createLocalJWKSet, generateKeyPair, jwtVerify, type CryptoKey, type JSONWebKeySet } from 'jose'
 import { hashApiKey } from '../../gateway/callers/api-keys.ts'
-import { startGateway, type Gateway } from '../../gateway/main.ts'
-import { createLogger } from '../../gateway/telemetry/log.ts'
-import { run } from '../fakes/command-io.ts'
-import { devNull, FREE_PORTS, TEST_KEY } from '../fakes/gateway.ts'
-import { petContract, startHttpUpstream, type HttpUpstream } from '../fakes/http-upstream.ts'
+import { TEST_KEY } from '../fakes/gateway.ts'
+import { petContract } from '../fakes/http-upstream.ts'
+import {
+  api,
+  ask,
+  changedContract,
+  keyOf,
+  operate,
+  startHubCluster,
+  startSilently,
+  type HubCluster,
+} from '../fakes/hub-scene.ts'
 import { until } from '../fakes/until.ts'
 import { at, listAt, textAt } from '../json.ts'
 
-const ISSUER = 'https://kubernetes.test'
 const HUB_KEY = 'pf_hub_0123456789abcdefghijklmnopqrstuvwxyz'
 
-const root = mkdtempSync(join(tmpdir(), 'preflight-hub-'))
-let clusterKey: CryptoKey
+let cluster: HubCluster
 let foreignKey: CryptoKey
-let upstream: HttpUpstream
 before(async () => {
-  const pair = await generateKeyPair('ES256')
-  clusterKey = pair.privateKey
+  cluster = await startHubCluster()
   foreignKey = (await generateKeyPair('ES256')).privateKey
-  const jwk = { ...(await exportJWK(pair.publicKey)), kid: 'cluster', alg: 'ES256', use: 'sig' }
-  writeFileSync(join(root, 'cluster.json'), JSON.stringify({ keys: [jwk] }))
-  upstream = await startHttpUpstream((_request, response) => response.end('good'))
 })
-after(async () => {
-  await upstream.close()
-  rmSync(root, { recursive: true, force: true })
-})
+after(() => cluster.close())
 
-interface TokenChanges {
-  readonly key?: CryptoKey
-  readonly audience?: string
-  readonly issuer?: string
-  readonly life?: string
-  readonly claims?: object
-}
-
-let pods = 0
-function token(namespace: string, changes: TokenChanges = {}): Promise<string> {
-  pods += 1
-  const kubernetes = {
-    namespace,
-    serviceaccount: { name: 'agent', uid: 'u' },
-    pod: { name: `pod-${pods}`, uid: `uid-${pods}` },
-  }
-  return new SignJWT({ 'kubernetes.io': kubernetes, ...changes.claims })
-    .setProtectedHeader({ alg: 'ES256', kid: 'cluster' })
-    .setIssuer(changes.issuer ?? ISSUER)
-    .setSubject(`system:serviceaccount:${namespace}:agent`)
-    .setAudience(changes.audience ?? 'preflight-hub')
-    .setExpirationTime(changes.life ?? '10m')
-    .sign(changes.key ?? clusterKey)
-}
-
-let folders = 0
-const folder = (): string => join(root, `data-${(folders += 1)}`)
-
-async function start(value: object): Promise<Gateway> {
-  const options = { output: devNull(), logger: createLogger('silent') }
-  return startGateway({ value, environment: { PREFLIGHT_BOOTSTRAP_KEY: TEST_KEY } }, options)
-}
-
-interface HubScene {
-  gateway: Gateway
-  readonly data: string
-  readonly url: string
-}
-
-function hubConfig(address: string, data: string, hub: object = {}): object {
-  const tokens = { issuer: ISSUER, keys: join(root, 'cluster.json') }
-  return { listen: { ...FREE_PORTS, hub: address }, data_dir: data, hub: { tokens, ...hub } }
-}
-
-async function startHub(t: TestContext, hub: object = {}): Promise<HubScene> {
-  const data = folder()
-  const gateway = await start(hubConfig('127.0.0.1:0', data, hub))
-  const url = gateway.addresses.hub ?? assert.fail('the hub listens')
-  const scene = { gateway, data, url }
-  t.after(() => scene.gateway.close())
-  return scene
-}
-
-interface SidecarScene {
-  readonly gateway: Gateway
-  call(path?: string): Promise<number>
-}
-
-interface SidecarOptions {
-  readonly contract?: string
-  readonly namespace?: string
-  readonly access?: object
-  readonly route?: object
-}
-
-async function startSidecar(t: TestContext, url: string, options: SidecarOptions = {}): Promise<SidecarScene> {
-  const { contract = petContract(), namespace = 'team-a', access = {}, route = {} } = options
-  const file = join(root, `token-${(pods += 1)}`)
-  writeFileSync(file, await token(namespace))
-  const gateway = await start({
-    listen: FREE_PORTS,
-    data_dir: folder(),
-    store: { url, hub: { token_file: file, ...access } },
-    routes: [
-      {
-        name: 'pets',
-        match: { path: '/' },
-        upstream: `${upstream.origin}/v1`,
-        protocol: 'http',
-        contract: { current: { file: contract }, refresh: 0 },
-        ...route,
-      },
-    ],
-  })
-  t.after(() => gateway.close())
-  return { gateway, call: async (path = '/pets') => (await fetch(gateway.addresses.proxy + path)).status }
-}
-
-function changedContract(): string {
-  const file = petContract()
-  const contract: { paths: Record<string, Record<string, { parameters?: unknown[] }>> } = JSON.parse(
-    readFileSync(file, 'utf8'),
-  )
-  for (const item of Object.values(contract.paths))
-    for (const operation of Object.values(item))
-      operation.parameters = [{ name: 'needed', in: 'query', required: true, schema: { type: 'string' } }]
-  writeFileSync(file, JSON.stringify(contract))
-  return file
-}
-
-async function keyOf({ data }: HubScene, role: string, tenant: string): Promise<string> {
-  const { stdout, stderr } = await run([
-    'keys',
-    'create',
-    '--name',
-    role,
-    '--role',
-    role,
-    '--tenant',
-    tenant,
-    '--data-dir',
-    data,
-  ])
-  return /pf_live_\S+/.exec(stdout + stderr)?.[0] ?? assert.fail(stderr)
-}
-
-async function api({ gateway }: HubScene, path: string, key: string, body?: object): Promise<unknown> {
-  const answer = await fetch(gateway.addresses.api + path, {
-    method: body === undefined ? 'GET' : 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  })
-  return answer.json()
-}
-
-async function ask(url: string, path: string, credential: string | null, body?: object) {
-  const answer = await fetch(url + path, {
-    method: body === undefined ? 'GET' : 'POST',
-    headers: {
-      ...(credential !== null && { authorization: `Bearer ${credential}` }),
-      'content-type': 'application/json',
-    },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  })
-  const parsed: unknown = await answer.json()
-  return { status: answer.status, body: parsed }
-}
-
-const operate = (url: string, name: string, credential: string, ...values: unknown[]) =>
-  ask(url, `/hub/v1/operations/${name}`, credential, { values })
+const startHub = (t: TestContext, hub?: object) => cluster.startHub(t, hub)
+const startSidecar = (...given: Parameters<HubCluster['startSidecar']>) => cluster.startSidecar(...given)
+const token = (...given: Parameters<HubCluster['token']>) => cluster.token(...given)
 
 suite('a sidecar with a hub', () => {
   test('has its decisions signed and recorded there, under its tenant', async (t) => {
@@ -194,7 +45,7 @@ suite('a sidecar with a hub', () => {
     const viewer = await keyOf(hub, 'approver', 'team-a')
     const entries = listAt(await api(hub, '/api/v1/ledger', viewer), 'entries')
     assert.deepEqual([entries.length, at(entries[0], 'route')], [1, 'team-a:pets'])
-    const sent = String(upstream.requests.at(-1)?.headers['preflight-receipt'])
+    const sent = String(cluster.upstream.requests.at(-1)?.headers['preflight-receipt'])
     const keys: JSONWebKeySet = JSON.parse(
       await (await fetch(`${hub.gateway.addresses.api}/.well-known/jwks.json`)).text(),
     )
@@ -273,7 +124,7 @@ suite('a sidecar with a hub', () => {
     assert.equal(await sidecar.call('/pets/7'), 503, 'what was not decided before is refused')
     const ready = await fetch(`${sidecar.gateway.addresses.admin}/readyz`)
     assert.equal(ready.status, 503)
-    hub.gateway = await start(hubConfig(new URL(hub.url).host, hub.data))
+    hub.gateway = await startSilently(cluster.hubConfig(new URL(hub.url).host, hub.data))
     await until(async () => (await sidecar.call('/pets/7')) === 200, 'decisions are made again')
   })
 
@@ -295,7 +146,7 @@ suite('a sidecar with a hub', () => {
   test('outside Kubernetes connects with a hub key', async (t) => {
     const keys = [{ name: 'laptop', tenant: 'team-c', sha256: hashApiKey(HUB_KEY) }]
     const hub = await startHub(t, { keys })
-    const file = join(root, 'hub-key')
+    const file = join(cluster.root, 'hub-key')
     writeFileSync(file, `${HUB_KEY}\n`)
     const sidecar = await startSidecar(t, hub.url, { access: { token_file: undefined, key_file: file } })
     assert.equal(await sidecar.call(), 200)

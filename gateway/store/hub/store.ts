@@ -7,6 +7,7 @@ import { GatewayError } from '../../errors/errors.ts'
 import { timedChanges } from '../changes.ts'
 import { OPERATION_BY_NAME, tablesOver } from '../sql/operations.ts'
 import { storeOf } from '../sql/store.ts'
+import type { FleetRow } from '../fleet.ts'
 import type { Store } from '../store.ts'
 import type { HubConnection } from './connection.ts'
 
@@ -60,6 +61,7 @@ export function openHubStore(options: HubStoreOptions): Store {
   const carry = async (operation: string, values: readonly unknown[]): Promise<unknown> => {
     if (LOCAL.has(operation)) return LOCAL.get(operation)
     if (operation === 'health.probe') return probe(connection)
+    if (operation === 'fleet.report') return reportTo(connection, values[0])
     if (operation === 'calls.write') return ask(connection, '/hub/v1/calls', [JSON.parse(String(values[0]))], false)
     const isRead = OPERATION_BY_NAME.get(operation)?.kind !== 'write'
     const key = KEPT.has(operation) ? JSON.stringify([operation, values]) : null
@@ -92,6 +94,15 @@ async function ask(
 ): Promise<unknown> {
   const answer = await connection.ask('POST', path, { values }, isRepeatable)
   return typeof answer === 'object' && answer !== null && 'value' in answer ? answer.value : null
+}
+
+/** The hub knows the name and the tenant of the sidecar, and the time. */
+async function reportTo(connection: HubConnection, rows: unknown): Promise<void> {
+  const [row]: readonly FleetRow[] = Array.isArray(rows) ? rows : []
+  if (row === undefined) return
+  const { memberId, host, version, tier, mode, configHash, policyName, policyHash, startedAt, stoppedAt, lag } = row
+  const member = { memberId, host, version, tier, mode, configHash, policyName, policyHash, startedAt, stoppedAt, lag }
+  await connection.ask('POST', '/hub/v1/heartbeat', { member }, true)
 }
 
 async function probe(connection: HubConnection): Promise<void> {

@@ -107,6 +107,7 @@ export function startListener({ connections, bound, onLive }: ListenerOptions): 
     begin: () => (isLive() ? revision : STALE),
     mark: (begin) => (begin === revision && isLive() ? epoch : STALE),
     isFresh: (mark) => mark === epoch && isLive(),
+    lag: () => (isLive() ? performance.now() - provenAt : null),
     subscribe: (subscriber) => void subscribers.push(subscriber),
     close: async () => {
       life.isClosed = true

@@ -539,4 +539,26 @@ export const MIGRATIONS: readonly string[] = [
     revoked_at bigint
   );
   `,
+  // Who uses this store. Not protected: nothing rests on it.
+  `
+  CREATE TABLE fleet_members (
+    member_id   text PRIMARY KEY,
+    kind        text NOT NULL,
+    name        text NOT NULL,
+    proof       text,
+    tenant      text NOT NULL,
+    host        text NOT NULL,
+    hub         text,
+    version     text NOT NULL,
+    tier        text NOT NULL,
+    mode        text,
+    config_hash text NOT NULL,
+    policy_name text NOT NULL,
+    policy_hash text NOT NULL,
+    started_at  bigint NOT NULL,
+    seen_at     bigint NOT NULL,
+    stopped_at  bigint,
+    lag         bigint
+  );
+  `,
 ]

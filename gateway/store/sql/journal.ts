@@ -171,9 +171,12 @@ export async function journalCut(sql: Sql, cut: LedgerCut): Promise<void> {
   await append(sql, 'pruned', key, digest)
 }
 
+/** Beginning of the id of a chain. */
+export const CHAIN_PREFIX = 'chn_'
+
 /** A chain id that no other writer has. */
 export function newChain(): string {
-  return `chn_${randomUUID().replaceAll('-', '')}`
+  return `${CHAIN_PREFIX}${randomUUID().replaceAll('-', '')}`
 }
 
 /** Opens the chain of this gateway in a store that many write to. */

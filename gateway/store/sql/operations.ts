@@ -6,6 +6,7 @@ import { bindings } from './bindings.ts'
 import { breakGlass } from './break-glass.ts'
 import { calls, type CallTable } from './calls.ts'
 import { decisions } from './decisions.ts'
+import { fleet } from './fleet.ts'
 import { health, type Health } from './health.ts'
 import { inputs } from './inputs.ts'
 import { ledger, type LedgerTables } from './inspection.ts'
@@ -36,6 +37,7 @@ const OPERATIONS: TableOperations = {
   breakGlass,
   calls,
   decisions,
+  fleet,
   health,
   inputs,
   ledger,

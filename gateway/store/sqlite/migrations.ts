@@ -413,6 +413,28 @@ export const MIGRATIONS: readonly string[] = [
     revoked_at INTEGER
   ) STRICT, WITHOUT ROWID;
   `,
+  // Who uses this store. Not protected: nothing rests on it.
+  `
+  CREATE TABLE fleet_members (
+    member_id   TEXT NOT NULL PRIMARY KEY,
+    kind        TEXT NOT NULL,
+    name        TEXT NOT NULL,
+    proof       TEXT,
+    tenant      TEXT NOT NULL,
+    host        TEXT NOT NULL,
+    hub         TEXT,
+    version     TEXT NOT NULL,
+    tier        TEXT NOT NULL,
+    mode        TEXT,
+    config_hash TEXT NOT NULL,
+    policy_name TEXT NOT NULL,
+    policy_hash TEXT NOT NULL,
+    started_at  INTEGER NOT NULL,
+    seen_at     INTEGER NOT NULL,
+    stopped_at  INTEGER,
+    lag         INTEGER
+  ) STRICT, WITHOUT ROWID;
+  `,
 ]
 
 /** The first version whose ledger has a chain. */
