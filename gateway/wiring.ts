@@ -41,6 +41,7 @@ import { packageVersion } from './runtime/package-files.ts'
 import type { Otel } from './telemetry/otel/open.ts'
 import { otelTerms } from './telemetry/otel/terms.ts'
 import { showPendingApprovals } from './approvals/pending-gauge.ts'
+import { startActRelay, type ActRelay } from './store/act-relay.ts'
 import { isHubUrl } from './store/hub/url.ts'
 import { isSharedStore } from './store/open.ts'
 import { createObserver, type Observer } from './telemetry/observer.ts'
@@ -82,6 +83,8 @@ interface Deciding {
   /** Null: nothing is exported to OpenTelemetry. */
   readonly otel: Otel | null
   readonly decisionLog: DecisionLog
+  /** Null: acts are not written to the decision log. */
+  readonly actRelay: ActRelay | null
 }
 
 /** The listeners of calls and checks. The admin listener, which reports on all of them, is made separately. */
@@ -101,6 +104,8 @@ export async function startDeciding(options: PartsOptions): Promise<Deciding> {
   const recorder = await openRecorder(options)
   const decisionLog = openDecisionLog(options)
   closers.push(() => decisionLog.close())
+  const actRelay = options.acts === undefined ? null : startActRelay({ store, acts: options.acts, logger, now })
+  closers.push(() => actRelay?.close())
   const flow = createFlow({ decisionLog, settings, store, recorder, memory, inputs, metrics, logger, now })
   closers.push(() => flow.close())
   const config = settings().config.monitoring
@@ -141,6 +146,7 @@ export async function startDeciding(options: PartsOptions): Promise<Deciding> {
     observer,
     otel,
     decisionLog,
+    actRelay,
   }
 }
 
@@ -282,7 +288,7 @@ async function openWebhooks(deps: WebhooksDeps): Promise<Webhooks> {
  */
 export async function drain(
   { store, external, checkpoints, retention }: State,
-  { inputs, consumers, flow, monitoring, watcher, breakGlass, fleet, notifier, otel, decisionLog }: Deciding,
+  { inputs, consumers, flow, monitoring, watcher, breakGlass, fleet, notifier, otel, decisionLog, actRelay }: Deciding,
   { proxy, api, grpcAuthz, webhooks, hub, bundle, admin }: Listeners,
   budget: number,
 ): Promise<void> {
@@ -292,6 +298,7 @@ export async function drain(
   await watcher.close()
   await flow.close()
   await Promise.all([inputs.close(), consumers.close()])
+  await actRelay?.close()
   await Promise.all([monitoring.close(), decisionLog.close(), otel?.close()])
   breakGlass.close()
   await retention?.close()

@@ -9,6 +9,7 @@ import type { ScmAccess } from '../scm/access.ts'
 import type { CurrentApiSettings } from './settings.ts'
 import type { StatusPublisher } from '../status-lists/publisher.ts'
 import type { Store } from '../store/store.ts'
+import type { DecisionLog } from '../telemetry/decision-log/decision-log.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Observer } from '../telemetry/observer.ts'
@@ -30,6 +31,7 @@ export interface ApiDeps {
   readonly scm: ScmAccess
   readonly statusLists: Pick<StatusPublisher, 'list'>
   readonly bodies: Bodies
+  readonly decisionLog: Pick<DecisionLog, 'isOn' | 'write'>
   readonly observer: Observer
   readonly metrics: Metrics
   readonly logger: Logger

@@ -2,10 +2,12 @@
  * Answers a repeated authorize request from the store, one request at a time for each key, with the receipt's present state
  * (docs/reference/api.md#post-apiv1preflight).
  */
-import { checkProducerForm } from '../../engine/internal.ts'
+import { checkProducerForm, type Envelope } from '../../engine/internal.ts'
 import { GatewayError } from '../errors/errors.ts'
+import { envelopeFacts } from '../flow/decision-facts.ts'
 import { isJsonObject } from '../json/strict-json.ts'
 import type { StoredDecision } from '../store/decisions.ts'
+import { currentTraceId } from '../telemetry/trace-context.ts'
 import type { ApiDeps } from './deps.ts'
 import { controlFor } from './preflight-answer.ts'
 import { callerOf, json, type RouteAnswer, type RouteExchange } from './route.ts'
@@ -49,11 +51,32 @@ export async function replayed(
   }
   // The stored answer holds a token of another caller: a request under another key gets its own decision.
   if (own === null) return null
-  return json(currentAnswer(row, exchange, deps), 200, { 'Idempotency-Replayed': 'true' })
+  const { answer, envelope } = currentAnswer(row, exchange, deps)
+  await logReplay(envelope, exchange, deps)
+  return json(answer, 200, { 'Idempotency-Replayed': 'true' })
+}
+
+/**
+ * A replay is an entry of its own: the first answer may never have left the gateway, because the decision log took no entry of
+ * it. With `on_full: block`, no replay leaves without one either.
+ */
+async function logReplay(envelope: Envelope, exchange: RouteExchange, { decisionLog }: ApiDeps): Promise<void> {
+  if (!decisionLog.isOn) return
+  const { tenant, audience } = callerOf(exchange)
+  const entry = {
+    kind: 'decision',
+    correlation_id: exchange.correlationId,
+    trace_id: currentTraceId(),
+    ...envelopeFacts(envelope),
+    tenant,
+    audience,
+    details: { replayed: true },
+  } as const
+  if (!(await decisionLog.write([entry]))) throw new GatewayError('DECISION_LOG_UNWRITABLE')
 }
 
 /** The stored answer with a new control envelope: a receipt that was revoked or has expired must not look valid. */
-function currentAnswer(row: StoredDecision, { settings }: RouteExchange, deps: ApiDeps): object {
+function currentAnswer(row: StoredDecision, { settings }: RouteExchange, deps: ApiDeps) {
   const stored: unknown = row.response === null ? null : JSON.parse(row.response)
   const checked = isJsonObject(stored) ? checkProducerForm(stored['decision_result']) : null
   if (!isJsonObject(stored) || !checked?.ok) {
@@ -61,8 +84,6 @@ function currentAnswer(row: StoredDecision, { settings }: RouteExchange, deps: A
       cause: new Error(`the stored answer of ${row.decisionId} is not complete`),
     })
   }
-  return {
-    ...stored,
-    control_envelope: controlFor(checked.value, row.receiptState, { settings, now: deps.now(), keys: deps.keys }),
-  }
+  const control = controlFor(checked.value, row.receiptState, { settings, now: deps.now(), keys: deps.keys })
+  return { envelope: checked.value, answer: { ...stored, control_envelope: control } }
 }

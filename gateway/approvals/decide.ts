@@ -1,7 +1,7 @@
 /** An approver's decision from its request to its effect, the same for the API and the console: stored, counted, logged, and seen by pending calls. */
 import type { ApprovalRow } from '../store/approvals.ts'
 import type { StorePart } from '../store/store.ts'
-import type { Logger } from '../telemetry/log.ts'
+import type { LogFields, Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { completeApproval, type Word } from './resolve.ts'
 import type { ApprovalsConfig } from './settings.ts'
@@ -25,7 +25,7 @@ export async function decideRequest(
   // One of several grants: the request is still pending.
   if (row.result === null) {
     logger.info(
-      { event: 'approval.counted', approval_id: row.approvalId, by: word.by, correlation_id: correlationId },
+      { event: 'approval.counted', ...named(row, word), correlation_id: correlationId },
       'grant counted; further people have to grant the request',
     )
     return row
@@ -35,8 +35,18 @@ export async function decideRequest(
   const waited = Math.max(0, word.at - row.openedAt) / 1000
   metrics.observe('preflight_approval_wait_seconds', { decision: word.state }, waited)
   logger.info(
-    { event: 'approval.decided', approval_id: row.approvalId, by: word.by, correlation_id: correlationId },
+    { event: 'approval.decided', ...named(row, word), correlation_id: correlationId },
     `approval ${word.state}`,
   )
   return row
+}
+
+/** Members of a log record about a decision of a person. */
+function named({ approvalId, tenant, route }: ApprovalRow, { by, state, groups }: Word) {
+  return { approval_id: approvalId, state, by, groups, tenant, route }
+}
+
+/** The log record of a decision that was made elsewhere. */
+export function approvalAct(row: ApprovalRow, word: Word): LogFields {
+  return { event: row.result === null ? 'approval.counted' : 'approval.decided', ...named(row, word) }
 }

@@ -133,10 +133,14 @@ export async function openBreakGlass(
   return row
 }
 
-function announce({ id, route, reason, openedBy, expiresAt }: BreakGlassRow, logger: Logger): void {
-  const until = new Date(expiresAt).toISOString()
+/** Members of a log record about the opening of an exception. */
+export function openingFields({ id, route, reason, openedBy, expiresAt }: BreakGlassRow) {
+  return { break_glass_id: id, route, reason, opened_by: openedBy, until: new Date(expiresAt).toISOString() }
+}
+
+function announce(row: BreakGlassRow, logger: Logger): void {
   logger.error(
-    { event: 'break_glass.opened', break_glass_id: id, route, reason, opened_by: openedBy, until },
+    { event: 'break_glass.opened', ...openingFields(row) },
     'BREAK_GLASS: enforcement of a route is suspended',
   )
 }

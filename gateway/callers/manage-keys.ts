@@ -3,7 +3,7 @@ import { GatewayError } from '../errors/errors.ts'
 import { readGroups } from '../store/approvers.ts'
 import type { ApiKey, Role } from '../store/api-keys.ts'
 import type { StorePart } from '../store/store.ts'
-import type { Logger } from '../telemetry/log.ts'
+import type { LogFields, Logger } from '../telemetry/log.ts'
 import { apiKeyRow, mintApiKey } from './api-keys.ts'
 import { hasRight, managesTenant, rolesWith } from './rights.ts'
 
@@ -149,11 +149,11 @@ function invalid(pointer: string, message: string): GatewayError {
   return new GatewayError('INVALID_INPUT', `${pointer.slice(1)} ${message}`, { details: [{ pointer, message }] })
 }
 
-function note(
-  what: string,
-  { audience, role, tenant }: ApiKey,
-  { audience: by }: Administrator,
-  { logger }: ManageKeysDeps,
-): void {
-  logger.info({ event: 'keys.api_key_changed', change: what, key: audience, role, tenant, by }, 'API key changed')
+function note(what: string, key: ApiKey, { audience: by }: Administrator, { logger }: ManageKeysDeps): void {
+  logger.info({ ...apiKeyAct(what, key), by }, 'API key changed')
+}
+
+/** The log record of a change of a key. */
+export function apiKeyAct(change: string, { audience, role, tenant }: ApiKey): LogFields {
+  return { event: 'keys.api_key_changed', change, key: audience, role, tenant }
 }

@@ -10,6 +10,7 @@ import {
   reviewApproval,
 } from '../api/routes/approvals.ts'
 import { nullable } from '../api/schemas/shapes.ts'
+import { approvalAct } from '../approvals/decide.ts'
 import { completeApproval } from '../approvals/resolve.ts'
 import { approvalView, type ApprovalView } from '../approvals/view.ts'
 import { LOCAL_TENANT } from '../callers/api-keys.ts'
@@ -18,7 +19,7 @@ import { reviewedApproval, type ReviewedApproval } from '../flow/approval-review
 import type { ApprovalDecision, ApprovalState } from '../store/approvals.ts'
 import type { Arguments } from './command.ts'
 import { placeConfigOf } from './config-option.ts'
-import { withStore } from './data-directory.ts'
+import { noteAct, withStore } from './data-directory.ts'
 import type { GatewayClient } from './gateway-client.ts'
 import { writeLine, type CommandIo } from './io.ts'
 import { groupsOf } from './keys.ts'
@@ -90,7 +91,11 @@ export function localApprovals(args: Arguments, io: CommandIo): ApprovalsSite {
       const at = Date.now()
       writeLine(io.stderr, `decided on the data directory as ${by}: four eyes are not checked`)
       const word = { state, tenant, approvalId: id, by, groups: groupsOf(args), comment, validity, at }
-      const row = await withStore(args, io, (store) => completeApproval(word, placeConfigOf(args, io), store))
+      const row = await withStore(args, io, async (store) => {
+        const decided = await completeApproval(word, placeConfigOf(args, io), store)
+        await noteAct(store, io, approvalAct(decided, word))
+        return decided
+      })
       return approvalView(row, at)
     },
   }

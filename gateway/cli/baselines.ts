@@ -2,14 +2,16 @@
  * `preflight baselines`: lists the baselines of routes and their candidates, and promotes a reviewed candidate. A running
  * gateway sees the change within a second.
  */
-import { userInfo } from 'node:os'
 import { createBaselines, type Baselines, type BaselineView } from '../baselines/baselines.ts'
 import { GatewayError } from '../errors/errors.ts'
+import type { Store } from '../store/store.ts'
 import { EXIT, type Arguments, type Command, type CommandGroup, type ExitCode } from './command.ts'
 import { PLACE_OPTIONS } from './config-option.ts'
 import { instant, LIST_FORMAT, show, table } from './format.ts'
 import { writeLine, type CommandIo } from './io.ts'
+import { noteAct } from './data-directory.ts'
 import { withLocalFlow } from './local-flow.ts'
+import { localUser } from './remote.ts'
 import { groupsOf } from './keys.ts'
 
 const list: Command = {
@@ -99,11 +101,15 @@ export async function promoteDigest(route: string, digest: string, args: Argumen
   try {
     const only = (args.value('only') ?? '').split(',').filter((part) => part !== '')
     const acceptor = {
-      by: `cli:${userInfo().username}`,
+      by: localUser(),
       groups: groupsOf(args),
       comment: args.value('comment') ?? '',
     }
-    const row = await withBaselines(args, io, (baselines) => baselines.promote(route, digest, acceptor, only))
+    const row = await withBaselines(args, io, async (baselines, store) => {
+      const promoted = await baselines.promote(route, digest, acceptor, only)
+      await noteAct(store, io, { event: 'baseline.promoted', route, digest: promoted.digest, only })
+      return promoted
+    })
     writeLine(io.stdout, `the baseline of ${route} is ${row.digest}`)
     return EXIT.good
   } catch (error) {
@@ -119,9 +125,9 @@ const REFUSED: ReadonlySet<string> = new Set(['NOT_FOUND', 'APPROVAL_CONFLICT', 
 export function withBaselines<T>(
   args: Arguments,
   io: CommandIo,
-  work: (baselines: Baselines) => Promise<T>,
+  work: (baselines: Baselines, store: Store) => Promise<T>,
 ): Promise<T> {
-  return withLocalFlow(args, io, (parts) => work(createBaselines(parts)))
+  return withLocalFlow(args, io, (parts) => work(createBaselines(parts), parts.store))
 }
 
 function viewRow({ baseline, candidate }: BaselineView): object {

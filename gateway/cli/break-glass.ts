@@ -2,8 +2,7 @@
  * `preflight break-glass`: an exception to enforcement on a route. Any user with write access to the data directory may open
  * one; a running gateway sees it immediately.
  */
-import { userInfo } from 'node:os'
-import { openBreakGlass } from '../break-glass/break-glass.ts'
+import { openBreakGlass, openingFields } from '../break-glass/break-glass.ts'
 import { breakGlassView } from '../break-glass/view.ts'
 import { GatewayError } from '../errors/errors.ts'
 import type { BreakGlassRow } from '../store/break-glass.ts'
@@ -12,7 +11,8 @@ import { configOf, PLACE_OPTIONS } from './config-option.ts'
 import { positiveInteger } from './number-options.ts'
 import { instant, LIST_FORMAT, show, table } from './format.ts'
 import { writeLine, type CommandIo } from './io.ts'
-import { withStore } from './data-directory.ts'
+import { localUser } from './remote.ts'
+import { noteAct, withStore } from './data-directory.ts'
 
 const LONGEST_LIST = 500
 const SHORTEST_REASON = 10
@@ -66,7 +66,17 @@ const close: Command = {
   options: [...PLACE_OPTIONS],
   run: async (args, io) => {
     const [id = ''] = args.operands
-    const row = await withStore(args, io, (store) => store.breakGlass.close(id, byUser(), Date.now()))
+    const row = await withStore(args, io, async (store) => {
+      const closed = await store.breakGlass.close(id, localUser(), Date.now())
+      if (closed !== null)
+        await noteAct(store, io, {
+          event: 'break_glass.closed',
+          break_glass_id: id,
+          route: closed.route,
+          calls: closed.calls,
+        })
+      return closed
+    })
     writeLine(
       row === null ? io.stderr : io.stdout,
       row === null
@@ -90,11 +100,13 @@ async function openException(args: Arguments, io: CommandIo) {
   const config = configOf(args, io)
   if (!config.routes.some(({ name }) => name === route))
     throw new UsageError(`there is no route "${route}" in the configuration; name it with --config`)
-  const opening = { route, reason, duration: positiveInteger(args, 'duration', 1), by: byUser() }
+  const opening = { route, reason, duration: positiveInteger(args, 'duration', 1), by: localUser() }
   try {
-    const row = await withStore(args, io, (store) =>
-      openBreakGlass(opening, config.break_glass.maximum, store, Date.now()),
-    )
+    const row = await withStore(args, io, async (store) => {
+      const opened = await openBreakGlass(opening, config.break_glass.maximum, store, Date.now())
+      await noteAct(store, io, { event: 'break_glass.opened', ...openingFields(opened) })
+      return opened
+    })
     writeLine(io.stdout, `open ${row.id} on ${route} until ${instant(row.expiresAt)}`)
     return EXIT.good
   } catch (error) {
@@ -102,10 +114,6 @@ async function openException(args: Arguments, io: CommandIo) {
     writeLine(io.stderr, error.message)
     return EXIT.no
   }
-}
-
-function byUser(): string {
-  return `cli:${userInfo().username}`
 }
 
 function exceptionTable(rows: readonly BreakGlassRow[], now: number): string {

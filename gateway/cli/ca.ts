@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { createAuthorities, type Authorities, type PublishedAuthority } from '../tls/authorities.ts'
 import { EXIT, type Arguments, type Command, type CommandGroup } from './command.ts'
 import { configOf, PLACE_OPTIONS } from './config-option.ts'
-import { requirePath } from './data-directory.ts'
+import { recordAct, requirePath } from './data-directory.ts'
 import { instant, table } from './format.ts'
 import { wholeSeconds } from './number-options.ts'
 import { writeLine, type CommandIo } from './io.ts'
@@ -56,6 +56,7 @@ const rotate: Command = {
     const authorities = authoritiesOf(args, io)
     await authorities.rotate(wholeSeconds(args, 'overlap', DEFAULT_OVERLAP))
     writeLine(io.stdout, listing(await authorities.published()))
+    await recordAct(args, io, { event: 'interception.authority_rotated' })
     return EXIT.good
   },
 }

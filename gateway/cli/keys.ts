@@ -3,12 +3,13 @@ import { GatewayError } from '../errors/errors.ts'
 import type { KeyRing } from '../keys/key-ring.ts'
 import { readGroups } from '../store/approvers.ts'
 import { apiKeyRow, mintApiKey } from '../callers/api-keys.ts'
+import { apiKeyAct } from '../callers/manage-keys.ts'
 import { ROLES, type ApiKey } from '../store/api-keys.ts'
 import { publicRows } from '../store/key-exchange.ts'
 import { isSharedStore } from '../store/open.ts'
 import { EXIT, UsageError, type Arguments, type Command, type CommandGroup, type ExitCode } from './command.ts'
 import { configOf, PLACE_OPTIONS } from './config-option.ts'
-import { openExistingRing, withNewStore, withStore } from './data-directory.ts'
+import { noteAct, openExistingRing, recordAct, withNewStore, withStore } from './data-directory.ts'
 import { instant, LIST_FORMAT, show, table } from './format.ts'
 import { positiveInteger, wholeSeconds } from './number-options.ts'
 import { writeLine, type CommandIo } from './io.ts'
@@ -59,7 +60,10 @@ const create: Command = {
       expiresAt: args.value('lifetime') === undefined ? null : now + positiveInteger(args, 'lifetime', 1) * 1000,
       ...(tenant === undefined ? {} : { tenant }),
     })
-    await withNewStore(args, io, (store) => store.apiKeys.create(row))
+    await withNewStore(args, io, async (store) => {
+      await store.apiKeys.create(row)
+      await noteAct(store, io, apiKeyAct('created', row))
+    })
     writeLine(io.stderr, `${role} key ${row.audience} for ${name}, shown once:`)
     writeLine(io.stdout, key)
     return EXIT.good
@@ -148,7 +152,9 @@ const rotate: Command = {
         'receipts are signed by an external signer; make the new key there, then put its public key into signer.public_key',
       )
     const ring = await openExistingRing(args, io)
-    writeLine(io.stdout, await ring.rotate(wholeSeconds(args, 'overlap', DEFAULT_OVERLAP)))
+    const keyId = await ring.rotate(wholeSeconds(args, 'overlap', DEFAULT_OVERLAP))
+    writeLine(io.stdout, keyId)
+    await recordAct(args, io, { event: 'keys.receipt_key_changed', change: 'rotated', key_id: keyId })
     return EXIT.good
   },
 }
@@ -171,7 +177,10 @@ export const keysGroup: CommandGroup = {
 async function revokeApiKey(audience: string, args: Arguments, io: CommandIo): Promise<ExitCode> {
   const found = await withStore(args, io, async (store) => {
     const matching = (await store.apiKeys.list()).filter((key) => key.audience === audience)
-    for (const { hash } of matching) await store.apiKeys.revoke(hash, Date.now())
+    for (const key of matching) {
+      await store.apiKeys.revoke(key.hash, Date.now())
+      await noteAct(store, io, apiKeyAct('revoked', key))
+    }
     return matching.length > 0
   })
   return printResult(found, `revoked ${audience}`, `there is no API key ${audience}; see: preflight keys list`, io)
@@ -189,6 +198,7 @@ async function endReceiptKey(end: 'retire' | 'revoke', args: Arguments, io: Comm
   if (isOwn) await ring.replenish()
   if (isOwn && isSharedStore(configOf(args, io)))
     await withStore(args, io, (store) => store.receiptKeys.publish(publicRows(ring.own())))
+  if (done) await recordAct(args, io, { event: 'keys.receipt_key_changed', change: `${end}d`, key_id: keyId })
   const successor =
     next === before ? '' : next === null ? '; no receipt key signs now' : `; ${next} signs now (published before)`
   return printResult(done, `${end}d ${keyId}${successor}`, missing, io)

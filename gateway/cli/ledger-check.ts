@@ -3,7 +3,6 @@
  * place.
  */
 import { existsSync, rmSync } from 'node:fs'
-import { userInfo } from 'node:os'
 import type { KeySet } from '../../engine/internal.ts'
 import { keyFile, readKeyFile } from '../keys/key-file.ts'
 import { systemClock } from '../keys/key-ring.ts'
@@ -18,10 +17,11 @@ import type { StorePart } from '../store/store.ts'
 import { verifyExportFile } from './ledger-keep.ts'
 import { EXIT, UsageError, type Arguments, type Command } from './command.ts'
 import { configOf, PLACE_OPTIONS } from './config-option.ts'
-import { requirePath, withAnyStore, withStore } from './data-directory.ts'
+import { noteAct, requirePath, withAnyStore, withStore } from './data-directory.ts'
 import { textFile } from './documents.ts'
 import { LIST_FORMAT } from './format.ts'
 import { writeLine, type CommandIo } from './io.ts'
+import { localUser } from './remote.ts'
 
 interface LedgerCheck {
   readonly whole: boolean
@@ -83,7 +83,10 @@ export const acceptLedger: Command = {
   run: async (args, io) => {
     const reason = args.value('reason') ?? ''
     if (reason.trim() === '') throw new UsageError('--reason is empty; give the reason')
-    await withAnyStore(args, io, (store) => store.ledger.accept(`cli:${userInfo().username}`, reason))
+    await withAnyStore(args, io, async (store) => {
+      await store.ledger.accept(localUser(), reason)
+      await noteAct(store, io, { event: 'ledger.accepted', reason })
+    })
     rmSync(checkpointFile(configOf(args, io).data_dir), { force: true })
     writeLine(io.stdout, `accepted ${storePlace(configOf(args, io))}`)
     return EXIT.good

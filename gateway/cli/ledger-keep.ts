@@ -12,7 +12,7 @@ import { pruneLedger } from '../store/retention.ts'
 import { signCheckpoint } from '../store/checkpoint-token.ts'
 import { EXIT, UsageError, type Arguments, type Command, type ExitCode } from './command.ts'
 import { PLACE_OPTIONS } from './config-option.ts'
-import { openExistingRing, withStore } from './data-directory.ts'
+import { noteAct, openExistingRing, withStore } from './data-directory.ts'
 import { textFile } from './documents.ts'
 import { instant } from './format.ts'
 import { writeLine, type CommandIo } from './io.ts'
@@ -123,6 +123,7 @@ export const checkpointLedger: Command = {
       const at = Date.now()
       const signed = await signCheckpoint({ ...head, issuedAt: Math.floor(at / 1000) }, keys.signer())
       await store.ledger.recordCheckpoint({ ...head, at, token: signed })
+      await noteAct(store, io, { event: 'ledger.checkpoint', ...head, checkpoint: signed })
       return signed
     })
     writeLine(io.stdout, token)
@@ -152,9 +153,11 @@ export const pruneCommand: Command = {
   run: async (args, io) => {
     const before = momentOf(args, 'before') ?? 0
     const keys = await openExistingRing(args, io)
-    const { cut, rows } = await withStore(args, io, (store) =>
-      pruneLedger(before, { store, signer: () => keys.signer(), now: Date.now }),
-    )
+    const { cut, rows } = await withStore(args, io, async (store) => {
+      const pruned = await pruneLedger(before, { store, signer: () => keys.signer(), now: Date.now })
+      await noteAct(store, io, { event: 'ledger.pruned', before: instant(before), rows: pruned.rows })
+      return pruned
+    })
     writeLine(
       io.stdout,
       cut === null && rows === 0

@@ -7,11 +7,12 @@ import { createInputKeeper } from '../flow/input-store.ts'
 import { createRecorder } from '../flow/recorder.ts'
 import { createMemoryBudget } from '../runtime/memory-budget.ts'
 import type { Store } from '../store/store.ts'
+import type { EntryFacts } from '../telemetry/decision-log/entry.ts'
 import { createLogger } from '../telemetry/log.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import type { Arguments } from './command.ts'
 import { placeSource } from './config-option.ts'
-import { openExistingRing, withStore } from './data-directory.ts'
+import { leave, openExistingRing, withStore } from './data-directory.ts'
 import type { CommandIo } from './io.ts'
 
 /** What the parts of a gateway share, opened for one piece of work. */
@@ -50,7 +51,15 @@ function lazyFlow(args: Arguments, io: CommandIo, parts: FlowParts): Pick<Flow, 
     const memory = createMemoryBudget()
     const inputs = createInputKeeper({ ...parts, memory })
     const recorder = createRecorder({ ...parts, signer: () => keys.signer() })
-    const flow = createFlow({ ...parts, memory, recorder, inputs })
+    // A decision of a command is one like any other: the gateway takes its entry to the decision log.
+    const decisionLog = {
+      isOn: true,
+      write: async (facts: readonly EntryFacts[]) => {
+        for (const one of facts) await leave(parts.store, one)
+        return true
+      },
+    }
+    const flow = createFlow({ ...parts, decisionLog, memory, recorder, inputs })
     opened = {
       flow,
       close: async () => {

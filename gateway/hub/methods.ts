@@ -51,6 +51,9 @@ const AT_THE_HUB = refused('The hub does this for its sidecars when a decision i
 const NOT_KEPT = refused('Inputs of decisions of sidecars are not kept.')
 
 export const HUB_METHODS: HubMethods = {
+  'acts.add': HUB_ONLY,
+  'acts.claim': HUB_ONLY,
+  'acts.remove': HUB_ONLY,
   'apiKeys.byHash': {
     roles: SIDECAR,
     values: VALUES.hash,

@@ -3,6 +3,7 @@
  * durable. It rejects with STORE_UNAVAILABLE when the row could not be made durable, and then nothing of it is stored. Arguments
  * and results are plain values (JSON, and bytes for kept contents), so that every method can be carried to another thread or host.
  */
+import type { Acts } from './acts.ts'
 import type { ApiKeys } from './api-keys.ts'
 import type { Approvals } from './approvals.ts'
 import type { Baselines } from './baselines.ts'
@@ -23,6 +24,7 @@ import type { Uses } from './uses.ts'
 import type { Windows } from './windows.ts'
 
 export interface Aggregates {
+  readonly acts: Acts
   readonly apiKeys: ApiKeys
   readonly approvals: Approvals
   readonly baselines: Baselines

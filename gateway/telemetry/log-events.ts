@@ -1,6 +1,8 @@
 /** The events that log records carry, each with what it means. Alerts and searches match on them, so they are pinned and only appended to. */
 
 export const LOG_EVENTS = {
+  'act.relay_failed':
+    'An act that waits for its entry in the decision log could not be read or stored. It is tried again where it is stored.',
   'admin.request_failed': 'The admin listener could not answer a request.',
   'admission.review_failed': 'A review of a Kubernetes API server could not be answered.',
   'analysis.failed': 'The engine failed on a task. This is an error of the gateway; the decision does not allow.',
@@ -54,6 +56,7 @@ export const LOG_EVENTS = {
   'input.not_stored': 'The input of a decision is not stored for later simulation, since no memory is free for it.',
   'input.store_failed': 'The input of a decision could not be stored for later simulation.',
   'interception.authority_expires': 'The certificate authority of TLS interception expires soon.',
+  'interception.authority_rotated': 'A new authority of TLS interception was made on the command line.',
   'interception.authority_unusable':
     'The changed files of tls.ca cannot be used. The authority before them stays in force.',
   'interception.bundle_failed': 'The file of `tls.bundle_file` could not be written.',
@@ -62,6 +65,7 @@ export const LOG_EVENTS = {
   'keys.exchange_failed': 'Receipt keys of other gateways could not be read from the shared store.',
   'keys.revoked_elsewhere': 'A receipt key of this gateway was revoked in the shared store. The next one signs.',
   'keys.api_key_changed': 'An administrator made, changed, rotated or revoked an API key.',
+  'keys.receipt_key_changed': 'A receipt key was rotated, retired or revoked on the command line. `change` says which.',
   'keys.readable_by_all': 'A file of private keys can be read by every user of the machine.',
   'keys.reloaded': 'The receipt keys on disk changed and are in use.',
   'keys.self_test_failed':
@@ -70,10 +74,11 @@ export const LOG_EVENTS = {
   'kubernetes.concurrent_change':
     'An object changed while a write to it was judged. The stored object is not the judged one.',
   'hub.keys_not_read': 'A sidecar could not read the receipt keys of its hub. It keeps those that it has.',
+  'ledger.accepted': 'A ledger that is new, or is not the one that was signed last, was accepted.',
   'ledger.checkpoint': 'The signed head of the ledger: sequence, hash and token.',
   'ledger.checkpoint_failed': 'The head of the ledger could not be signed.',
   'ledger.prune_failed': 'Old rows of the ledger could not be removed. They are tried again at the next interval.',
-  'ledger.pruned': 'Old rows of the ledger were removed, by `ledger.retention`.',
+  'ledger.pruned': 'Old rows of the ledger were removed, by `ledger.retention` or by a command.',
   'listener.bad_request': 'The bytes on a connection are not an HTTP request.',
   'listener.certificate_reloaded': 'The certificate of a listener changed on disk and is in force.',
   'listener.certificate_unusable':

@@ -27,6 +27,7 @@ import { withFaults, type StoreFaults } from './store-faults.ts'
 import { createStatusPublisher } from '../../gateway/status-lists/publisher.ts'
 import { createLogger } from '../../gateway/telemetry/log.ts'
 import { createObserver } from '../../gateway/telemetry/observer.ts'
+import { NO_DECISION_LOG } from '../../gateway/telemetry/decision-log/decision-log.ts'
 import { createMetrics, type Metrics } from '../../gateway/telemetry/metrics.ts'
 import { createMonitoring, type Monitoring } from '../../gateway/monitoring/monitoring.ts'
 import { createAuthorities } from '../../gateway/tls/authorities.ts'
@@ -128,6 +129,7 @@ export async function startApi(options: ApiOptions = {}): Promise<ApiFake> {
     statusLists,
     bodies: createBodies(memory, () => bodyPace(config.limits)),
     observer: createObserver({ metrics, spans: null }),
+    decisionLog: NO_DECISION_LOG,
     breakGlass,
     authorities: createAuthorities({ dataDir: directory, ca: config.tls.ca, now }),
     metrics,

@@ -17,6 +17,7 @@ import { createLogger } from '../../gateway/telemetry/log.ts'
 import { createMetrics } from '../../gateway/telemetry/metrics.ts'
 import { run } from '../fakes/command-io.ts'
 import { testAuthority } from '../fakes/certificates.ts'
+import { TEST_KEY } from '../fakes/gateway.ts'
 import { breakListing, startPetRoute, type PetRoute } from '../fakes/pet-route.ts'
 import { until } from '../fakes/until.ts'
 import { at, textAt } from '../json.ts'
@@ -129,6 +130,56 @@ test('nothing is forwarded or decided without a durable entry where on_full is b
   rmSync(file, { recursive: true })
   assert.equal((await call()).status, 200)
   assert.equal(read(file).filter(({ kind }) => kind === 'call').length, 1)
+})
+
+test('a decision whose entry was not durable is replayed only with a durable entry', async (t) => {
+  const file = join(mkdtempSync(join(tmpdir(), 'preflight-log-')), 'decisions.ndjson')
+  mkdirSync(file)
+  const { gateway } = await scene(t, { sinks: [{ type: 'file', path: file }], on_full: 'block' })
+  const ask = async () => {
+    const answer = await fetch(`${gateway.addresses.api}/api/v1/preflight`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${TEST_KEY}`,
+        'content-type': 'application/json',
+        'idempotency-key': 'the-same-request',
+      },
+      body: JSON.stringify({
+        preflight_mode: 'authorize',
+        idempotency_key: 'the-same-request',
+        artifacts: [{ id: 'a', type: 'json_schema', before: '{}', after: '{}' }],
+        context: { operation: 'deploy' },
+      }),
+    })
+    return { replayed: answer.headers.get('idempotency-replayed'), body: await answer.json() }
+  }
+  for (const _ of ['decided', 'replayed']) assert.equal(at((await ask()).body, 'error'), 'DECISION_LOG_UNWRITABLE')
+  rmSync(file, { recursive: true })
+  const { replayed, body } = await ask()
+  assert.equal(replayed, 'true')
+  const [entry, ...others] = read(file)
+  assert.ok(isEntry(entry), JSON.stringify(isEntry.errors))
+  assert.deepEqual(others, [])
+  assert.equal(entry.decision_id, at(body, 'decision_result', 'decision_id'))
+  assert.deepEqual(entry.details, { replayed: true })
+})
+
+test('an act that no sink took waits in the store, and is written when one does', async (t) => {
+  const file = join(mkdtempSync(join(tmpdir(), 'preflight-log-')), 'decisions.ndjson')
+  mkdirSync(file)
+  const { api, gateway } = await scene(t, { sinks: [{ type: 'file', path: file }], on_full: 'block' })
+  const made = await api('POST', '/api/v1/keys', { name: 'someone', role: 'viewer' })
+  assert.equal(made.status, 201, JSON.stringify(made.body))
+  await until(
+    async () => /^preflight_decision_log_entries_total\{result="lost"\} [1-9]/m.test(await gateway.metrics.text()),
+    'the sink did not take it',
+  )
+  rmSync(file, { recursive: true })
+  await until(() => read(file).length > 0, 'it is written later')
+  const [entry] = read(file)
+  assert.ok(isEntry(entry), JSON.stringify(isEntry.errors))
+  assert.deepEqual([entry.act, at(entry.details, 'change')], ['keys.api_key_changed', 'created'])
+  assert.equal(gateway.log.filter(({ event }) => event === 'keys.api_key_changed').length, 1)
 })
 
 test('a lost entry is counted and costs no call where on_full is drop_and_count', async (t) => {

@@ -277,7 +277,8 @@ test('a ledger of a version without a chain is taken over with all that is in it
     DROP INDEX decisions_by_audience; ALTER TABLE decisions DROP COLUMN audience; DROP TABLE status_lists;
     DROP TRIGGER IF EXISTS decisions_stay; DROP TABLE ledger_cuts;
     DROP TABLE IF EXISTS api_key_terms; DROP TABLE IF EXISTS api_key_uses;
-    DROP TABLE notices; DROP TABLE deliveries; DROP TABLE approval_steps; DROP TABLE receipt_keys;
+    DROP TABLE notices; DROP TABLE deliveries; DROP TABLE approval_steps; DROP TABLE receipt_keys; DROP TABLE IF EXISTS fleet_members;
+    DROP TABLE acts;
     DROP INDEX decisions_by_status; ALTER TABLE decisions DROP COLUMN status_list;
     ALTER TABLE decisions DROP COLUMN status_index;
     PRAGMA user_version = ${version}`)

@@ -38,6 +38,9 @@ const IN_FORCE_WITHIN = 1
 
 /** What a sidecar leaves to the hub, or does not do. The value is what its parts get. */
 const LOCAL: ReadonlyMap<string, unknown> = new Map<string, unknown>([
+  ['acts.add', undefined],
+  ['acts.claim', []],
+  ['acts.remove', undefined],
   ['approvals.endExpired', undefined],
   ['inputs.keep', []],
   ['inputs.keepContent', undefined],

@@ -561,4 +561,15 @@ export const MIGRATIONS: readonly string[] = [
     lag         bigint
   );
   `,
+  // Acts that wait for their entry in the decision log.
+  `
+  CREATE TABLE acts (
+    id            text PRIMARY KEY,
+    at            bigint NOT NULL,
+    is_logged     bigint NOT NULL,
+    facts         text NOT NULL,
+    claimed_until bigint NOT NULL
+  );
+  CREATE INDEX acts_by_time ON acts (at, id);
+  `,
 ]

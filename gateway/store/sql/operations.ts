@@ -1,4 +1,5 @@
 /** All operations of a store that speaks SQL, and how a call of one is carried to the connection. */
+import { acts } from './acts.ts'
 import { apiKeys } from './api-keys.ts'
 import { approvals } from './approvals.ts'
 import { baselines } from './baselines.ts'
@@ -30,6 +31,7 @@ export interface Tables extends Omit<Aggregates, 'calls' | 'ledger'> {
 type TableOperations = { readonly [Name in keyof Tables]: Operations<Tables[Name]> }
 
 const OPERATIONS: TableOperations = {
+  acts,
   apiKeys,
   approvals,
   baselines,

@@ -435,6 +435,17 @@ export const MIGRATIONS: readonly string[] = [
     lag         INTEGER
   ) STRICT, WITHOUT ROWID;
   `,
+  // Acts that wait for their entry in the decision log.
+  `
+  CREATE TABLE acts (
+    id            TEXT NOT NULL PRIMARY KEY,
+    at            INTEGER NOT NULL,
+    is_logged     INTEGER NOT NULL,
+    facts         TEXT NOT NULL,
+    claimed_until INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX acts_by_time ON acts (at, id);
+  `,
 ]
 
 /** The first version whose ledger has a chain. */

@@ -1,12 +1,17 @@
-/** Acts of people and of the operator, as entries of the decision log: made of the log records that report them, so that none is reported in one place only. */
+/**
+ * Acts of people and of the operator, as entries of the decision log: made of the log records that report them, so that none is
+ * reported in one place only.
+ */
+import { randomUUID } from 'node:crypto'
 import type { Logger, LogFields } from '../log.ts'
-import type { LogEvent } from '../log-events.ts'
+import { LOG_EVENTS, type LogEvent } from '../log-events.ts'
 import { currentTraceId } from '../trace-context.ts'
 import type { DecisionLog } from './decision-log.ts'
 import type { EntryFacts } from './entry.ts'
 
 /** The events that are acts. */
 export const ACTS: ReadonlySet<LogEvent> = new Set<LogEvent>([
+  'approval.counted',
   'approval.decided',
   'baseline.promoted',
   'baseline.set',
@@ -14,32 +19,60 @@ export const ACTS: ReadonlySet<LogEvent> = new Set<LogEvent>([
   'break_glass.opened',
   'break_glass.closed',
   'break_glass.used',
+  'console.signed_in',
+  'interception.authority_rotated',
+  'keys.api_key_changed',
+  'keys.receipt_key_changed',
   'keys.reloaded',
+  'ledger.accepted',
+  'ledger.pruned',
   'receipt.revoked',
   'settings.rejected',
   'settings.reloaded',
   'settings.weaker',
 ])
 
+/** An act that waits for its entry, as the store keeps it. */
+interface WaitingAct {
+  readonly id: string
+  readonly at: number
+  readonly isLogged: boolean
+  readonly facts: EntryFacts
+}
+
 export interface ActLogger {
   readonly logger: Logger
   /** From now on, acts are written to it too. */
   attach(log: Pick<DecisionLog, 'isOn' | 'write'>): void
+  /** Where acts wait that the decision log did not take. */
+  keep(add: (row: WaitingAct) => Promise<void>): void
+  /** Logs an act that waited. False: the decision log did not take it. */
+  relay(row: WaitingAct): Promise<boolean>
 }
 
 export function createActLogger(inner: Logger): ActLogger {
   let log: Pick<DecisionLog, 'isOn' | 'write'> | null = null
-  const noted = (write: Logger['info']): Logger['info'] => {
+  let add: ((row: WaitingAct) => Promise<void>) | null = null
+  const write = async (facts: EntryFacts, id: string, at: number): Promise<boolean> =>
+    log?.isOn !== true || (await log.write([{ ...facts, id, time: new Date(at).toISOString() }]))
+  const report = async (facts: EntryFacts): Promise<void> => {
+    const [id, at] = [actId(facts), Date.now()]
+    if (await write(facts, id, at)) return
+    await add?.({ id, at, isLogged: true, facts }).catch((error: unknown) =>
+      inner.error({ event: 'act.relay_failed', err: error, act: facts.act }, 'an act is not in the decision log'),
+    )
+  }
+  const noted = (level: 'error' | 'warn' | 'info'): Logger['info'] => {
     return (fields, message) => {
-      write(fields, message)
-      if (log?.isOn === true && ACTS.has(fields.event)) void log.write([actOf(fields)])
+      inner[level](fields, message)
+      if (log?.isOn === true && ACTS.has(fields.event)) void report(actOf(fields))
     }
   }
   return {
     logger: {
-      error: noted((fields, message) => inner.error(fields, message)),
-      warn: noted((fields, message) => inner.warn(fields, message)),
-      info: noted((fields, message) => inner.info(fields, message)),
+      error: noted('error'),
+      warn: noted('warn'),
+      info: noted('info'),
       debug: (fields, message) => inner.debug(fields, message),
       get level() {
         return inner.level
@@ -51,16 +84,32 @@ export function createActLogger(inner: Logger): ActLogger {
     attach(attached) {
       log = attached
     },
+    keep(given) {
+      add = given
+    },
+    relay({ id, at, isLogged, facts }) {
+      const event = Object.keys(LOG_EVENTS).find((known): known is LogEvent => known === facts.act)
+      if (!isLogged && event !== undefined)
+        inner.info({ event, ...facts.details }, 'an act on the data directory, by the command line')
+      return write(facts, id, at)
+    },
   }
 }
 
-function actOf({ event, ...details }: LogFields): EntryFacts {
+/** Each gateway of a store, and the command that opened it, report an exception: their entries have one id. */
+export function actId({ act, details }: EntryFacts): string {
+  const exception = act === 'break_glass.opened' ? textOf(details?.['break_glass_id']) : null
+  return exception === null ? randomUUID() : `${exception}.opened`
+}
+
+export function actOf({ event, ...details }: LogFields): EntryFacts {
   return {
     kind: 'act',
     act: event,
     actor: textOf(details['by']) ?? textOf(details['opened_by']) ?? textOf(details['closed_by']),
     correlation_id: textOf(details['correlation_id']),
     trace_id: currentTraceId(),
+    tenant: textOf(details['tenant']),
     route: textOf(details['route']),
     decision_id: textOf(details['decision_id']),
     approval_id: textOf(details['approval_id']),

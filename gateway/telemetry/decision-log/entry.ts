@@ -55,7 +55,8 @@ export const DecisionLogEntry = Type.Object(
     }),
     request_bytes: Numeric,
     details: Type.Record(Type.String(), Type.Unknown(), {
-      description: 'Further members of the log record of an act; empty for calls and decisions.',
+      description:
+        'Further members of the log record of an act. replayed: true for a decision that is sent again by its idempotency key. Else empty.',
     }),
   },
   { additionalProperties: false, title: 'Entry of the decision log' },
@@ -99,8 +100,7 @@ export const ENTRY_FIELDS: readonly (keyof DecisionLogEntry)[] = [
 ]
 
 /** What is known of an entry; the rest is null or empty. */
-export type EntryFacts = Partial<Omit<DecisionLogEntry, 'schema' | 'id' | 'time' | 'kind'>> &
-  Pick<DecisionLogEntry, 'kind'>
+export type EntryFacts = Partial<Omit<DecisionLogEntry, 'schema' | 'kind'>> & Pick<DecisionLogEntry, 'kind'>
 
 const EMPTY = {
   act: null,
