@@ -47,7 +47,8 @@ interface SubjectWatch {
 /** The call is forwarded. */
 export interface ForwardResult extends Permit {
   readonly kind: 'go'
-  readonly effect: 'forwarded' | 'observed' | 'failed_open' | 'break_glass'
+  /** `passed`: there was nothing to judge. */
+  readonly effect: JudgedEffect | 'passed'
   /** The verdicts whose receipts are sent with the call. */
   readonly verdicts: readonly (DecisionVerdict | ReceiptVerdict)[]
   /** Added to the answer: name, value, name, value … */
@@ -55,6 +56,11 @@ export interface ForwardResult extends Permit {
   /** One for each resource that is monitored. */
   readonly watches: readonly SubjectWatch[]
 }
+
+type JudgedEffect = 'forwarded' | 'observed' | 'failed_open' | 'break_glass'
+
+/** How a call ends that was judged, or could not be. */
+type Concluded = (ForwardResult & { readonly effect: JudgedEffect }) | RefuseResult
 
 /** The call is not forwarded; this is its answer. */
 interface RefuseResult extends Halt {
@@ -95,12 +101,14 @@ export async function enforceCall(
   const { name: route } = call.route
   deps.metrics.observe('preflight_call_decision_seconds', { route }, (performance.now() - startedAt) / 1000)
   call.observation.enter('enforce')
-  const heard = heldVerdict(judgement) === null ? judgement : await afterApproval(judgement, waiting, pending)
-  if (heard === null) {
+  const isHeld = judgement !== null && heldVerdict(judgement) !== null
+  const heard = isHeld ? await afterApproval(judgement, waiting, pending) : judgement
+  if (heard === 'gone') {
     call.observation.outcome = 'gone'
     deps.metrics.count('preflight_client_aborts_total', { route })
     return { kind: 'gone' }
   }
+  if (heard === null) return unjudgedPass(call, deps)
   call.observation.enter('record')
   const concluded = await conclude(heard, pending)
   const result = deps.decisionLog.isOn ? await logged(concluded, heard, pending) : concluded
@@ -111,12 +119,16 @@ export async function enforceCall(
   return result
 }
 
+/** Nothing was decided, so no row is written, as for a request that the route does not judge. */
+function unjudgedPass(call: Call, { metrics }: EnforcementDeps): ForwardResult {
+  call.observation.outcome = 'passed'
+  metrics.count('preflight_calls_total', { route: call.route.name, outcome: 'passed' })
+  const headers = plainHeaders(call)
+  return { kind: 'go', effect: 'passed', verdicts: [], headers, watches: UNWATCHED, isMonitored: false, subjects: [] }
+}
+
 /** With `on_full: block`, a call is not forwarded without a durable entry of the decision log. */
-async function logged(
-  result: ForwardResult | RefuseResult,
-  judgement: CallJudgement,
-  pending: PendingEnforcement,
-): Promise<ForwardResult | RefuseResult> {
+async function logged(result: Concluded, judgement: CallJudgement, pending: PendingEnforcement): Promise<Concluded> {
   const { call, action, deps } = pending
   const written = deps.decisionLog.write(entriesOf(call, judgement, result.effect, action.name))
   const isKept = written instanceof Promise ? await written : written
@@ -126,14 +138,14 @@ async function logged(
 }
 
 /**
- * Keeps the call pending while it may still be approved in time, and judges again after an approval. Null: the client
- * disconnected.
+ * Keeps the call pending while it may still be approved in time, and judges again after an approval. `gone`: the client
+ * disconnected. Null: there is nothing to judge any more.
  */
 async function afterApproval(
   first: CallJudgement,
   waiting: PendingWait,
   pending: PendingEnforcement,
-): Promise<CallJudgement | null> {
+): Promise<CallJudgement | 'gone' | null> {
   const { call, action, settings, deps } = pending
   const { route, caller } = call
   const deadline = deps.now() + route.hold * 1000
@@ -154,10 +166,12 @@ async function afterApproval(
       deadline,
       waiting,
     })
-    if (end === 'gone') return null
+    if (end === 'gone') return 'gone'
     if (end !== 'granted') return judgement
     deps.verdicts.receiptChanged(held.decisionId)
-    judgement = await judge(call, action, settings, deps)
+    const again = await judge(call, action, settings, deps)
+    if (again === null) return null
+    judgement = again
     // Approved by somebody who may not approve it now: waiting longer changes nothing.
     if (heldVerdict(judgement)?.approvalId === held.approvalId) return judgement
   }
@@ -169,7 +183,7 @@ function heldVerdict(judgement: CallJudgement): DecisionVerdict | null {
   return verdict.basis === 'decision' && directiveOf(verdict.action).isHeld ? verdict : null
 }
 
-async function conclude(judgement: CallJudgement, pending: PendingEnforcement): Promise<ForwardResult | RefuseResult> {
+async function conclude(judgement: CallJudgement, pending: PendingEnforcement): Promise<Concluded> {
   if (judgement.kind === 'undecided') return concludeUndecided(judgement, pending)
   const spending = directiveOf(judgement.governing.verdict.action).proceeds ? judgement.receipts.consume() : null
   const used = spending === null ? judgement : withoutSpent(judgement, await spending)
@@ -194,7 +208,7 @@ function withoutSpent(judgement: Decided, spent: SpentReceipt | null): Decided {
   return { ...judgement, verdicts, governing }
 }
 
-async function concludeStopped(judgement: Decided, pending: PendingEnforcement): Promise<ForwardResult | RefuseResult> {
+async function concludeStopped(judgement: Decided, pending: PendingEnforcement): Promise<Concluded> {
   const { call, action, settings } = pending
   const { governing } = judgement
   if (call.route.mode === 'observe') {
@@ -215,10 +229,7 @@ async function concludeStopped(judgement: Decided, pending: PendingEnforcement):
 }
 
 /** The call may only be forwarded while it is monitored, and no monitoring is wired. */
-async function concludeUnmonitored(
-  judgement: Decided,
-  pending: PendingEnforcement,
-): Promise<ForwardResult | RefuseResult> {
+async function concludeUnmonitored(judgement: Decided, pending: PendingEnforcement): Promise<Concluded> {
   const { call, action, deps } = pending
   if (call.route.mode === 'observe') {
     countObserved('stopped', pending)
@@ -239,7 +250,7 @@ async function concludeUnmonitored(
 async function concludeUndecided(
   judgement: Extract<CallJudgement, { readonly kind: 'undecided' }>,
   pending: PendingEnforcement,
-): Promise<ForwardResult | RefuseResult> {
+): Promise<Concluded> {
   const { call, action, deps } = pending
   const { route, correlationId } = call
   const open = route.mode === 'observe' ? 'observed' : route.failure === 'open' ? 'failed_open' : null
@@ -274,7 +285,7 @@ function countObserved(would: 'stopped' | 'held' | 'undecided', { call, deps }: 
  * Forwards the call under an open break-glass exception of the route, counted and logged. Null: there is no exception,
  * or its use could not be made durable.
  */
-async function breakGlass(judgement: CallJudgement, pending: PendingEnforcement): Promise<ForwardResult | null> {
+async function breakGlass(judgement: CallJudgement, pending: PendingEnforcement): Promise<Concluded | null> {
   const { call, deps } = pending
   const { correlationId, route } = call
   const opened = await deps.breakGlass.use(route.name)
@@ -295,22 +306,18 @@ async function breakGlass(judgement: CallJudgement, pending: PendingEnforcement)
   return { ...passed, headers: [...passed.headers, 'Preflight-Break-Glass', opened.id] }
 }
 
-async function recorded(
-  effect: 'observed',
-  judgement: Decided,
-  pending: PendingEnforcement,
-): Promise<ForwardResult | RefuseResult> {
+async function recorded(effect: 'observed', judgement: Decided, pending: PendingEnforcement): Promise<Concluded> {
   const failure = await recordCall(judgement, effect, null, pending)
   return failure === null ? passing(effect, judgement, UNWATCHED, pending) : concludeUndecided(failure, pending)
 }
 
 /** The execution action reported is the one decided, whatever happens to the call. */
 function passing(
-  effect: ForwardResult['effect'],
+  effect: JudgedEffect,
   judgement: CallJudgement,
   watches: readonly SubjectWatch[],
   { call }: PendingEnforcement,
-): ForwardResult {
+): ForwardResult & { readonly effect: JudgedEffect } {
   const isMonitored = watches.length > 0
   if (judgement.kind === 'undecided') {
     const headers = effect === 'break_glass' ? decisionHeaders(call, 'STOP', null) : plainHeaders(call)

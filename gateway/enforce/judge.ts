@@ -41,19 +41,21 @@ export interface JudgeDeps {
   readonly receipts: ReceiptGateDeps
 }
 
-/** Never rejects: any failure here means "could not decide". */
+/** Never rejects: any failure here means "could not decide". Null: there is nothing to judge. */
 export async function judge(
   call: Call,
   action: JudgedAction,
   settings: Pick<ListenSettingsInForce, 'generation'>,
   deps: JudgeDeps,
-): Promise<CallJudgement> {
+): Promise<CallJudgement | null> {
   try {
     call.observation.enter('gather')
     const receipts = createReceiptGate(call, deps.receipts)
     const verdicts: SubjectVerdict[] = []
-    const gathered = action.gather()
-    for (const question of gathered instanceof Promise ? await gathered : gathered) {
+    const gathering = action.gather()
+    const gathered = gathering instanceof Promise ? await gathering : gathering
+    if (gathered === 'nothing') return null
+    for (const question of gathered) {
       const { subject } = question
       deps.consumers.note({ headers: call.headers, audience: call.caller.audience }, call.route.name, subject)
       verdicts.push({ subject, verdict: await verdictOn(call, question, receipts, settings.generation, deps) })

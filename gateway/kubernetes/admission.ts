@@ -16,8 +16,8 @@ import {
 } from '../enforce/enforcement.ts'
 import { isJsonObject } from '../json/strict-json.ts'
 import type { ListenSettingsInForce } from '../listen/settings.ts'
-import type { JudgedAction, Question } from '../protocols/common/action.ts'
-import { authoredText, contentDigest, contractChange, type Sniff } from '../protocols/kubernetes/change.ts'
+import type { Gathered, JudgedAction, Question } from '../protocols/common/action.ts'
+import { authoredText, contentDigest, contractQuestions, type Sniff } from '../protocols/kubernetes/change.ts'
 import { isReview } from '../protocols/kubernetes/kinds.ts'
 import { resourceText } from '../protocols/kubernetes/path.ts'
 import { receiptsIn } from '../protocols/kubernetes/receipt-annotations.ts'
@@ -53,7 +53,6 @@ export async function answerReview(
   if (request.operation === 'CONNECT') return connection(request, route) ?? passed
   const ground = groundOf(request.path, route.kubernetes)
   if (ground === null || isUnchanged(request)) return passed
-  if (await holdsNothing(request, ground, deps.sniff)) return passed
   const observation = deps.observer.begin({ method: 'POST', headers: {}, correlationId: uid })
   try {
     return await withTrace(observation.trace, () =>
@@ -78,17 +77,6 @@ async function judged(
   const seconds = (performance.now() - startedAt) / 1000
   deps.pipeline.metrics.observe('preflight_admission_seconds', { route: route.name }, seconds)
   return responseOf(request, result)
-}
-
-/** An object whose kind may hold contracts, and that holds none that changes: without a receipt to ask for, it passes. */
-async function holdsNothing(
-  { path, object, oldObject }: ReviewRequest,
-  ground: WriteGround,
-  sniff: Sniff,
-): Promise<boolean> {
-  if (ground.kind !== 'contracts' || ground.needsReceipt) return false
-  const { artifacts } = await contractChange(path.name ?? '*', oldObject, object, sniff)
-  return artifacts.length === 0
 }
 
 /** Applied again, or written by the API server alone: the author's part is the same. */
@@ -151,7 +139,7 @@ async function questionsOf(
   ground: WriteGround,
   subject: Subject,
   sniff: Sniff,
-): Promise<readonly Question[]> {
+): Promise<Gathered> {
   const metadata = (object ?? oldObject)?.['metadata']
   const receipts = isJsonObject(metadata) ? receiptsIn(metadata) : []
   const byReceipt: Question = { subject, ground: { kind: 'receipt' }, receipts }
@@ -163,10 +151,8 @@ async function questionsOf(
     const artifact = { id: subject.target, type: 'k8s_crd', ...sides } as const
     return [{ subject, ground: { kind: 'change_set', artifacts: [artifact], unreadable: [] }, receipts }]
   }
-  const { artifacts, hasOther } = await contractChange(subject.target, before, after, sniff)
-  const judged: Question = { subject, ground: { kind: 'change_set', artifacts, unreadable: [] }, receipts }
-  if (!hasOther || !ground.needsReceipt) return [judged]
-  return artifacts.length > 0 ? [judged, byReceipt] : [byReceipt]
+  const otherChange = ground.needsReceipt ? () => byReceipt : null
+  return contractQuestions(subject, { before, after, receipts, otherChange, sniff })
 }
 
 function responseOf({ uid, path }: ReviewRequest, result: EnforcementResult): ReviewResponse {

@@ -15,10 +15,10 @@ interface Scene {
   readonly kubectl: Kubectl
 }
 
-async function scene(t: TestContext): Promise<Scene | null> {
+async function scene(t: TestContext, kubernetes: object = {}): Promise<Scene | null> {
   const cluster = await startFakeCluster()
   t.after(() => cluster.close())
-  const route = { name: 'cluster', match: { path: '/' }, upstream: cluster.origin, protocol: 'kubernetes' }
+  const route = { name: 'cluster', match: { path: '/' }, upstream: cluster.origin, protocol: 'kubernetes', kubernetes }
   const gateway = await startTestGateway(t, { routes: [route] })
   const kubectl = kubectlOrSkip(t, gateway.addresses.proxy)
   return kubectl === null ? null : { cluster, gateway, kubectl }
@@ -217,6 +217,18 @@ test('a contract in a ConfigMap that breaks its callers is stopped', async (t) =
   const grown = pets.replace('get:', 'post: { responses: { "200": { description: ok } } }, get:')
   const good = await it.kubectl.run('replace -f FILE', configMap({ 'openapi.yaml': offered(grown) }))
   assert.equal(good.code, 0, good.stderr)
+})
+
+test('a ConfigMap without contracts is written where the route asks for no receipt', async (t) => {
+  const it = await scene(t, { receipts: ['workloads'] })
+  if (it === null) return
+  for (const text of ['hello', 'goodbye']) {
+    const { code, stderr } = await it.kubectl.run('apply -f FILE', configMap({ motd: text }))
+    assert.equal(code, 0, stderr)
+  }
+  assert.equal(at(it.cluster.object('configmaps/shop/api'), 'data', 'motd'), 'goodbye')
+  const removed = await it.kubectl.run('delete configmap api')
+  assert.equal(removed.code, 0, removed.stderr)
 })
 
 test('an API server that is away: kubectl prints that, and the id by which the log is searched', async (t) => {

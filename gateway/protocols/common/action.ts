@@ -65,6 +65,12 @@ export interface Question {
   readonly receipts?: readonly PresentedReceipt[]
 }
 
+/**
+ * At least one question, or `nothing`: the request was read completely, and changes nothing that the route judges. An
+ * empty list is a fault, and the call undecided.
+ */
+export type Gathered = readonly Question[] | 'nothing'
+
 /** Why a call is refused; each protocol renders it (docs/reference/wire-headers.md#refusals). */
 export interface Refusal {
   readonly code: ErrorCode
@@ -126,10 +132,10 @@ export interface PassingAction extends ActionBase {
 export interface JudgedAction extends ActionBase {
   readonly kind: 'judge'
   /**
-   * At least one; synchronous where all is known. Called again, to read anew, for a pending call that may be forwarded
-   * now. Throws or rejects with a GatewayError or an UpstreamRefusal when it cannot be known.
+   * Synchronous where all is known. Called again, to read anew, for a pending call that may be forwarded now. Throws or
+   * rejects with a GatewayError or an UpstreamRefusal when it cannot be known.
    */
-  gather(): readonly Question[] | Promise<readonly Question[]>
+  gather(): Gathered | Promise<Gathered>
   /**
    * Called last, after the verdicts: rejects when the call would now do something else than what was judged. Absent:
    * that cannot change.

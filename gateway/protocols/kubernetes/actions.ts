@@ -1,11 +1,11 @@
 /** The actions for requests to the Kubernetes API: what passes, and what each write is judged by. */
-import type { JudgedAction, PassingAction, PresentedReceipt, Question, Refusal } from '../common/action.ts'
+import type { Gathered, JudgedAction, PassingAction, PresentedReceipt, Question, Refusal } from '../common/action.ts'
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
 import type { Subject } from '../../calls/subject.ts'
 import type { Call } from '../../calls/call.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
-import { authoredText, contentDigest, contractChange, type KubernetesObject, type Sniff } from './change.ts'
+import { authoredText, contentDigest, contractQuestions, type KubernetesObject, type Sniff } from './change.ts'
 import type { Cluster } from './cluster.ts'
 import { objectPath, resourceText, type ResourcePath } from './path.ts'
 import { ClusterRefusal, discoveredKind, standingReceipts, statesOf } from './object-states.ts'
@@ -73,7 +73,7 @@ abstract class JudgedRequest implements JudgedAction {
     this.#base = base
   }
 
-  async gather(): Promise<readonly Question[]> {
+  async gather(): Promise<Gathered> {
     try {
       this.#kind ??= await discoveredKind(this.call, this.#named.path, this.#base, this.deps.cluster)
       return await this.questions(this.#subject(this.#kind))
@@ -99,7 +99,7 @@ abstract class JudgedRequest implements JudgedAction {
     return { subject, ground: { kind: 'receipt' }, receipts }
   }
 
-  protected abstract questions(subject: Subject): Promise<readonly Question[]>
+  protected abstract questions(subject: Subject): Promise<Gathered>
 
   watch(): AnswerWatcher | null {
     return null
@@ -164,7 +164,7 @@ export class WriteRequest extends JudgedRequest {
     this.#bindsContent = bindsContent
   }
 
-  protected async questions(subject: Subject): Promise<readonly Question[]> {
+  protected async questions(subject: Subject): Promise<Gathered> {
     const { receipts, verb, path } = this.#write
     const isWhole = path.subresource === null && (verb === 'create' || verb === 'update')
     if (this.#ground.kind === 'receipt' && !this.#bindsContent)
@@ -179,12 +179,8 @@ export class WriteRequest extends JudgedRequest {
       const artifact = { id: subject.target, type: 'k8s_crd', ...sides } as const
       return [{ subject, ground: { kind: 'change_set', artifacts: [artifact], unreadable: [] }, receipts }]
     }
-    const { artifacts, hasOther } = await contractChange(subject.target, before, after, this.deps.sniff)
-    const isReceiptDue = hasOther && this.#ground.needsReceipt
-    const judged: Question = { subject, ground: { kind: 'change_set', artifacts, unreadable: [] }, receipts }
-    if (!isReceiptDue) return [judged]
-    const due = await this.receiptQuestion(subject, receipts, isWhole)
-    return artifacts.length > 0 ? [judged, due] : [due]
+    const otherChange = this.#ground.needsReceipt ? () => this.receiptQuestion(subject, receipts, isWhole) : null
+    return contractQuestions(subject, { before, after, receipts, otherChange, sniff: this.deps.sniff })
   }
 
   /** The API server must read the same object from the request as the one judged here. */

@@ -4,8 +4,10 @@
  */
 import { canonicalJson } from '../../../engine/base.ts'
 import type { Artifact, ArtifactType } from '../../../engine/internal.ts'
+import type { Subject } from '../../calls/subject.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 import { sha256Hex } from '../../runtime/hash.ts'
+import type { Gathered, PresentedReceipt, Question } from '../common/action.ts'
 import { ENVELOPE_ANNOTATION, RECEIPT_ANNOTATION } from './receipt-annotations.ts'
 
 export type KubernetesObject = Readonly<Record<string, unknown>>
@@ -67,7 +69,7 @@ interface ContractChange {
  * The texts of an object that are contracts and change, each an artifact of its own: `TARGET#/data/openapi.yaml`. A text is a
  * contract when either state of it is one, so it cannot be made to look like something else.
  */
-export async function contractChange(
+async function contractChange(
   target: string,
   before: KubernetesObject | null,
   after: KubernetesObject | null,
@@ -86,6 +88,26 @@ export async function contractChange(
     artifacts.push({ id: `${target}#${pointer}`, type, before: was, after: is, path: pointer })
   }
   return { artifacts, hasOther: restText(before, judged) !== restText(after, judged) }
+}
+
+/** Both states of an object, and what a question about its contracts needs beside them. */
+interface ContractTerms {
+  readonly before: KubernetesObject | null
+  readonly after: KubernetesObject | null
+  readonly receipts: readonly PresentedReceipt[]
+  /** Asks for a receipt for all else that changes; null: the route requires none. */
+  readonly otherChange: (() => Question | Promise<Question>) | null
+  readonly sniff: Sniff
+}
+
+/** The questions about a write to an object that may hold contracts: about those that change, and about the rest. */
+export async function contractQuestions(subject: Subject, terms: ContractTerms): Promise<Gathered> {
+  const { before, after, receipts, otherChange, sniff } = terms
+  const { artifacts, hasOther } = await contractChange(subject.target, before, after, sniff)
+  const ground = { kind: 'change_set', artifacts, unreadable: [] } as const
+  const judged = artifacts.length === 0 ? [] : [{ subject, ground, receipts }]
+  if (hasOther && otherChange !== null) return [...judged, await otherChange()]
+  return judged.length === 0 ? 'nothing' : judged
 }
 
 /** Names that say what is in them, for texts that cannot be read: those must end as unreadable contracts, not as no contracts. */
