@@ -9,7 +9,6 @@ import type { Call, CallHead } from '../calls/call.ts'
 import type { Recognisers } from '../protocols/registry.ts'
 import type { ExecutionResult } from '../telemetry/events.ts'
 import { SHORT_BODY, type BodyFault } from '../listen/bodies.ts'
-import type { ExchangeEnd } from '../upstream/exchange.ts'
 import { forward, headOf, type ForwardDeps, type Forwarding } from './forward.ts'
 import { metaTraceParent } from '../protocols/mcp/meta-trace.ts'
 import { callerOn } from '../callers/proxy-auth.ts'
@@ -212,11 +211,11 @@ async function enforce(
 }
 
 /** A batch answer may report each item. Items that it does not mention get the outcome of the connection. */
-function resultFor(subject: Subject, end: ExchangeEnd, watcher: AnswerWatcher | null): ExecutionResult {
+export function resultFor(subject: Subject, end: ExecutionResult, watcher: AnswerWatcher | null): ExecutionResult {
   if (watcher?.outcomeOf === undefined) return end
   const outcome = watcher.outcomeOf(subject)
   if (outcome !== null) return { ...end, outcome: outcome }
-  const isBroken = end.fault !== null || (end.status ?? 0) >= 400
+  const isBroken = (end.fault ?? null) !== null || (end.status ?? 0) >= 400
   return isBroken ? end : { ...end, outcome: 'UNKNOWN' }
 }
 

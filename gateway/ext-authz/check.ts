@@ -3,15 +3,17 @@
  * the gateway's own listeners. The other proxy forwards the request, so the gateway cannot see the outcome.
  */
 import type { IncomingHttpHeaders } from 'node:http'
+import { performance } from 'node:perf_hooks'
 import type { Route } from '../routing/route.ts'
 import { readAuthority, type Scheme, DEFAULT_PORTS } from '../network/authority.ts'
 import { ERRORS, GatewayError, type ErrorCode } from '../errors/errors.ts'
-import type { JudgedAction, Refusal } from '../protocols/common/action.ts'
+import type { JudgedAction, PassingAction, Refusal } from '../protocols/common/action.ts'
 import type { Answer } from '../calls/answer.ts'
 import type { Call, CallHead } from '../calls/call.ts'
 import { httpRefusal, jsonAnswer } from '../protocols/common/refusal.ts'
 import { askedHead, attachedTokens, namedAway } from '../upstream/headers.ts'
 import { ANYBODY, callerOn } from '../callers/proxy-auth.ts'
+import { resultFor } from '../enforce/pipeline.ts'
 import type { Pipeline } from '../enforce/pipeline-setup.ts'
 import { coversUpgrade, letOn, unjudgedUpgrade } from '../enforce/refusals.ts'
 import { enforceCall, type ForwardResult } from '../enforce/enforcement.ts'
@@ -82,10 +84,22 @@ export type CheckVerdict =
       readonly remove: readonly string[]
       /** For the answer: name, value, name, value … */
       readonly headers: readonly string[]
+      readonly readAnswer: ReadAnswer
     }
   | { readonly kind: 'deny'; readonly answer: Answer; readonly headers: readonly string[] }
   /** The calling proxy has disconnected. */
   | { readonly kind: 'gone' }
+
+/** The answer to a forwarded request, where the calling proxy shows it. */
+interface ShownAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  /** Null: it is not shown. */
+  readonly body: Buffer | null
+}
+
+/** Reads the answer as the proxy would, and reports the outcome of the call. Called once at most. */
+export type ReadAnswer = (answer: ShownAnswer) => Promise<void>
 
 export interface AuthzDeps {
   readonly settings: () => ListenSettingsInForce
@@ -104,6 +118,27 @@ export async function answerQuestion(
   const observation = deps.observer.begin(question)
   try {
     return await withTrace(observation.trace, () => checked(question, observation, waiting, deps))
+  } finally {
+    deps.observer.end(observation)
+  }
+}
+
+/** As `answerQuestion`, for a calling proxy that names the route. */
+export async function answerOnRoute(
+  question: CheckedRequest,
+  match: RouteMatch,
+  waiting: PendingWait,
+  deps: AuthzDeps,
+): Promise<CheckVerdict> {
+  const observation = deps.observer.begin(question)
+  const { pipeline } = deps
+  const problem = headProblem(question.rawHeaders, question.headers)
+  try {
+    if (problem !== null) return denied('INVALID_INPUT', problem, question.correlationId)
+    const settings = deps.settings()
+    return await withTrace(observation.trace, () =>
+      answerCall(question, match, waiting, { pipeline, settings, observation }),
+    )
   } finally {
     deps.observer.end(observation)
   }
@@ -210,12 +245,13 @@ async function answerCall(
   if (action.kind === 'pass') {
     observation.outcome = 'passed'
     pipeline.metrics.count('preflight_calls_total', { route, outcome: 'passed' })
-    return allowed(call, { verdicts: [], headers: ['X-Correlation-ID', correlationId] })
+    const headers = ['X-Correlation-ID', correlationId]
+    return allowed(call, { verdicts: [], headers }, answerReader(action, null))
   }
   const checkedAction = question.needsStatus ? withStatus(action) : action
   const result = await enforceCall(call, checkedAction, settings, waiting, pipeline)
   if (result.kind === 'gone') return { kind: 'gone' }
-  if (result.kind === 'go') return allowed(call, result)
+  if (result.kind === 'go') return allowed(call, result, answerReader(action, result))
   const { answer, headers: own } = result
   return { kind: 'deny', answer, headers: own }
 }
@@ -257,6 +293,7 @@ function withStatus(action: JudgedAction): JudgedAction {
 function allowed(
   { route, correlationId, received: { rawHeaders } }: Call,
   { verdicts, headers }: Pick<ForwardResult, 'verdicts' | 'headers'>,
+  readAnswer: ReadAnswer,
 ): CheckVerdict {
   const attached = route.receipts.attach ? verdicts : []
   const [only, ...others] = attached
@@ -269,7 +306,21 @@ function allowed(
   const set = new Set(upstream.map(([name]) => name.toLowerCase()))
   const forged = rawHeaders.flatMap((name, index) => (index % 2 === 0 && isForged(name) ? [name.toLowerCase()] : []))
   const remove = [...new Set([...OWN_FIELDS, ...forged])].filter((name) => !set.has(name))
-  return { kind: 'allow', upstream, remove, headers }
+  return { kind: 'allow', upstream, remove, headers, readAnswer }
+}
+
+function answerReader(action: PassingAction | JudgedAction, result: ForwardResult | null): ReadAnswer {
+  const startedAt = performance.now()
+  return async ({ status, headers, body }) => {
+    const watcher = action.watch(result)
+    watcher?.head(status, headers)
+    if (body !== null) watcher?.chunk(body)
+    watcher?.end()
+    const hasFailed = status >= 400 || watcher?.hasFailed === true
+    const outcome = hasFailed ? 'FAILED' : body === null || watcher?.isUntold === true ? 'UNKNOWN' : 'SUCCEEDED'
+    const end = { outcome, status, durationMs: performance.now() - startedAt, bytes: body?.length ?? 0 } as const
+    for (const { subject, watch } of result?.watches ?? []) await watch.finish(resultFor(subject, end, watcher))
+  }
 }
 
 /**

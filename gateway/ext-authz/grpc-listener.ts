@@ -29,8 +29,8 @@ interface GrpcListenerOptions {
   readonly entry?: EntryOf
 }
 
-/** @param response closes when the client disconnects */
-export type UnaryMethod = (message: Buffer, response: ServerResponse) => Promise<Buffer>
+/** Null: the client has disconnected. @param response closes when it does */
+export type UnaryMethod = (message: Buffer, response: ServerResponse) => Promise<Buffer | null>
 
 /** The part of google.rpc.Code that is used here. */
 const STATUS = { ok: 0, deadline: 4, exhausted: 8, unimplemented: 12, internal: 13, unavailable: 14 } as const

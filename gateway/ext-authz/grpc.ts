@@ -1,5 +1,6 @@
 /**
- * ext_authz over gRPC, on its own listener, which is off by default; the protobuf decoder is loaded only when it is on.
+ * Checks of other proxies over gRPC, on one listener: Envoy's ext_authz and agentgateway's ExtMcp. It is off by default;
+ * the protobuf decoder is loaded only when it is on.
  */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type { EntryOf } from '../network/listen.ts'
@@ -17,6 +18,9 @@ import {
   type CheckResponse,
   type HeaderOption,
 } from './protocol.ts'
+import { createExtMcp } from './ext-mcp.ts'
+import { EXT_MCP, EXT_MCP_SERVICE, type McpRequest, type McpResponse } from './ext-mcp-protocol.ts'
+import { mergedFields, type HeaderField } from './fields.ts'
 import { createGrpcListener, type GrpcListener, type UnaryMethod } from './grpc-listener.ts'
 import {
   answerQuestion,
@@ -38,22 +42,26 @@ const ENVELOPE_BYTES = 1024 * 1024
 
 export async function openGrpcAuthz(deps: GrpcAuthzDeps): Promise<GrpcListener> {
   const { fromJSON } = await import('@grpc/proto-loader')
-  const definition = fromJSON(EXT_AUTHZ, { keepCase: true, defaults: true, longs: String, bytes: Buffer })
-  const service = definition[AUTHORIZATION_SERVICE]
-  if (service === undefined || 'format' in service || service['Check'] === undefined)
-    throw new Error('the authorization service is not defined')
-  const { requestDeserialize, responseSerialize, path } = service['Check']
-  const check: UnaryMethod = async (message, response) => {
-    const asked = requestDeserialize(message)
-    if (!isCheckRequest(asked)) throw new Error('the message is not a CheckRequest')
-    return responseSerialize(await answer(asked, response, deps))
-  }
+  const definitionOf = (schema: Parameters<typeof fromJSON>[0]) =>
+    fromJSON(schema, { keepCase: true, defaults: true, longs: String, bytes: Buffer })
+  const authorization = methodsOf(definitionOf(EXT_AUTHZ), AUTHORIZATION_SERVICE)
+  const guardrails = methodsOf(definitionOf(EXT_MCP), EXT_MCP_SERVICE)
+  const mcp = createExtMcp(deps)
   const limits = (): Limits => deps.settings().config.limits
   return createGrpcListener({
     headTimeoutMs: limits().head_timeout * 1000,
     bodies: deps.pipeline.bodies,
     maxBytes: () => limits().proxied_body + ENVELOPE_BYTES,
-    methods: new Map([[path, check]]),
+    methods: new Map([
+      authorization('Check', isCheckRequest, (asked, response) => answer(asked, response, deps)),
+      guardrails('CheckRequest', isMcpRequest, async (asked, response) => {
+        const result = await mcp.checkRequest(asked, waitingOf(response))
+        const answered = result === null ? 'gone' : 'error' in result ? 'deny' : 'allow'
+        deps.metrics.count('preflight_authz_checks_total', { transport: 'grpc', result: answered })
+        return result
+      }),
+      guardrails('CheckResponse', isMcpResponse, (answered) => mcp.checkResponse(answered)),
+    ]),
     ...(deps.entry !== undefined && { entry: deps.entry }),
     onFailure(error) {
       deps.metrics.count('preflight_authz_checks_total', { transport: 'grpc', result: 'deny' })
@@ -62,9 +70,38 @@ export async function openGrpcAuthz(deps: GrpcAuthzDeps): Promise<GrpcListener> 
   })
 }
 
+/** Builds the table of a service: its path, and what answers one message with one. Null: there is nobody to answer. */
+function methodsOf(definition: ReturnType<typeof import('@grpc/proto-loader').fromJSON>, name: string) {
+  const service = definition[name]
+  if (service === undefined || 'format' in service) throw new Error(`${name} is not defined`)
+  return <Asked>(
+    method: string,
+    isAsked: (message: object) => message is Asked & object,
+    answered: (asked: Asked, response: ServerResponse) => Promise<object | null>,
+  ): readonly [string, UnaryMethod] => {
+    const found = service[method]
+    if (found === undefined) throw new Error(`${name} has no method ${method}`)
+    const serve: UnaryMethod = async (message, response) => {
+      const asked = found.requestDeserialize(message)
+      if (!isAsked(asked)) throw new Error(`the message is no request of ${method}`)
+      const result = await answered(asked, response)
+      return result === null ? null : found.responseSerialize(result)
+    }
+    return [found.path, serve]
+  }
+}
+
 /** Defaults are filled in, so that the member is in every message. */
 function isCheckRequest(message: object): message is CheckRequest {
   return 'attributes' in message
+}
+
+function isMcpRequest(message: object): message is McpRequest {
+  return 'mcp_request' in message
+}
+
+function isMcpResponse(message: object): message is McpResponse {
+  return 'mcp_response' in message
 }
 
 async function answer(asked: CheckRequest, response: ServerResponse, deps: GrpcAuthzDeps): Promise<CheckResponse> {
@@ -97,8 +134,6 @@ function questionOf(http: AskedHttpRequest): CheckedRequest {
   }
 }
 
-type HeaderField = readonly [name: string, value: string]
-
 /**
  * HTTP/2 names the host in a pseudo-header. The pseudo-headers of the check are left out, and its host becomes the only
  * Host field.
@@ -110,17 +145,6 @@ function fieldsOf({ host, headers, header_map: map }: AskedHttpRequest): readonl
       : Object.entries(headers)
   const plain = fields.filter(([name]) => !name.startsWith(':') && name.toLowerCase() !== 'host')
   return [['host', host], ...plain]
-}
-
-/** As node:http gives them: lower case, several values of one name joined. */
-function mergedFields(fields: readonly HeaderField[]): IncomingHttpHeaders {
-  const merged = new Map<string, string>()
-  for (const [field, value] of fields) {
-    const name = field.toLowerCase()
-    const before = merged.get(name)
-    merged.set(name, before === undefined ? value : `${before}, ${value}`)
-  }
-  return Object.fromEntries(merged)
 }
 
 function bodyOf(http: AskedHttpRequest, headers: IncomingHttpHeaders): AskedBody {

@@ -170,6 +170,17 @@ export function matchRoute(routes: readonly Route[], host: string, target: strin
   return { entrance: 'reverse', route, origin: url.origin, upstreamPath: upstreamPath(route, url, target) }
 }
 
+/** The destination of a route that is named and not matched: its endpoint. Null: no route has this name and protocol. */
+export function matchByName(routes: readonly Route[], name: string, protocol: Route['protocol']): RouteMatch | null {
+  const route = routes.find((one) => one.name === name && one.protocol === protocol)
+  if (route === undefined) return null
+  const url = upstreamUrl(route)
+  const { host = '', path } = route.match
+  return url === null
+    ? { entrance: 'ext_authz', route, origin: `https://${host}`, upstreamPath: path }
+    : { entrance: 'ext_authz', route, origin: url.origin, upstreamPath: `${url.pathname}${url.search}` }
+}
+
 /** Routes that such a request may match. */
 export function reverseRoutes(routes: readonly Route[], host: string): readonly Route[] {
   const name = hostName(host)

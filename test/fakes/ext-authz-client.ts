@@ -1,7 +1,5 @@
-/** A proxy that asks over gRPC as Envoy does, with a client that knows nothing of the gateway's own description of the protocol. */
-import { join } from 'node:path'
-import { credentials, loadPackageDefinition } from '@grpc/grpc-js'
-import { loadSync } from '@grpc/proto-loader'
+/** A proxy that asks over gRPC as Envoy does. */
+import { grpcClient } from './grpc-client.ts'
 
 export interface GrpcAsker {
   /** @param http members of AttributeContext.HttpRequest */
@@ -11,25 +9,9 @@ export interface GrpcAsker {
 
 /** @param address HOST:PORT */
 export function grpcAsker(address: string): GrpcAsker {
-  const definition = loadSync(join(import.meta.dirname, 'ext-authz.proto'), { keepCase: true, enums: String })
-  const service = Object.values(loadPackageDefinition(definition)).map((root) =>
-    ['service', 'auth', 'v3', 'Authorization'].reduce<unknown>((inner, name) => Reflect.get(Object(inner), name), root),
-  )[0]
-  if (typeof service !== 'function') throw new Error('the service is not in the package')
-  const client: unknown = Reflect.construct(service, [address, credentials.createInsecure()])
-  const method = (name: string): ((...values: readonly unknown[]) => unknown) => {
-    const found: unknown = Reflect.get(Object(client), name)
-    if (typeof found !== 'function') throw new Error(`the client has no ${name}`)
-    return (...values) => Reflect.apply(found, client, values)
-  }
+  const client = grpcClient('ext-authz.proto', 'envoy.service.auth.v3.Authorization', address)
   return {
-    check: (http) =>
-      new Promise((resolve, reject) => {
-        method('Check')({ attributes: { request: { http } } }, (error: Error | null, answer: unknown) => {
-          if (error === null) resolve(answer)
-          else reject(error)
-        })
-      }),
-    close: () => void method('close')(),
+    check: (http) => client.call('Check', { attributes: { request: { http } } }),
+    close: () => client.close(),
   }
 }

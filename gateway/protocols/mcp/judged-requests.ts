@@ -62,6 +62,11 @@ function isJudged(method: string): method is JudgedMethodName {
   return Object.hasOwn(METHODS, method)
 }
 
+/** Also for a spelling that some servers read as a judged method. */
+export function isJudgedMethod(method: string): boolean {
+  return isJudged(fold(trimmed(method)))
+}
+
 /** One thing that a message asks for. */
 export interface McpSubject extends Subject {
   /** Null: a notification, which is not answered. */
