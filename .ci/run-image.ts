@@ -34,10 +34,8 @@ exec chroot --userspec=65532:65532 --groups= "$root" /usr/bin/env -i PATH=/usr/l
   PREFLIGHT_API_LISTEN=0.0.0.0:15081 PREFLIGHT_ADMIN_LISTEN=0.0.0.0:15090 sh -c 'cd /app && exec "$@"' sh "$@"
 `,
 )
-const inside = (...argv: readonly string[]): readonly string[] => [
-  ...['--mount', '--net', '--pid', '--fork', '--kill-child', 'sh', script, root],
-  ...argv,
-]
+const CONTAINER = ['--mount', '--net', '--pid', '--fork', '--kill-child', 'sh', script, root] as const
+const inside = (...argv: readonly string[]): readonly string[] => [...CONTAINER, ...argv]
 
 function output(...argv: readonly string[]): string {
   const { status, stdout, stderr } = spawnSync('unshare', inside(...argv), { encoding: 'utf8', timeout: 60_000 })

@@ -6,6 +6,7 @@ import type { fromJSON } from '@grpc/proto-loader'
 
 const field = (id: number, type: string) => ({ id, type })
 const list = (id: number, type: string) => ({ id, type, rule: 'repeated' })
+const map = (id: number, type: string) => ({ id, keyType: 'string', type })
 const method = (requestType: string, responseType: string) => ({ requestType, responseType, comment: '' })
 
 export const EXT_MCP_SERVICE = 'agentgateway.dev.ext_mcp.ExtMcp'
@@ -38,6 +39,7 @@ const messages: NonNullable<Parameters<typeof fromJSON>[0]['nested']> = {
     fields: {
       service_names: list(1, 'string'),
       method: field(2, 'string'),
+      metadata_context: field(3, 'google.protobuf.Struct'),
       mcp_response: field(4, 'bytes'),
       invocation_id: field(5, 'string'),
     },
@@ -51,7 +53,19 @@ const messages: NonNullable<Parameters<typeof fromJSON>[0]['nested']> = {
 }
 
 export const EXT_MCP: Parameters<typeof fromJSON>[0] = {
-  nested: { agentgateway: { nested: { dev: { nested: { ext_mcp: { nested: messages } } } } } },
+  nested: {
+    agentgateway: { nested: { dev: { nested: { ext_mcp: { nested: messages } } } } },
+    google: {
+      nested: {
+        protobuf: {
+          nested: {
+            Struct: { fields: { fields: map(1, 'Value') } },
+            Value: { fields: { string_value: field(3, 'string') } },
+          },
+        },
+      },
+    },
+  },
 }
 
 interface McpHeader {
@@ -73,6 +87,10 @@ export interface McpRequest {
 export interface McpResponse {
   readonly service_names: readonly string[]
   readonly method: string
+  /** What the calling proxy is configured to add. */
+  readonly metadata_context: {
+    readonly fields: Readonly<Record<string, { readonly string_value: string }>>
+  } | null
   /** JSON-RPC `result`. */
   readonly mcp_response: Buffer
   readonly invocation_id: string

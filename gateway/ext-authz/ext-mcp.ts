@@ -57,16 +57,20 @@ export function createExtMcp(deps: AuthzDeps): ExtMcp {
       const verdict = await answerOnRoute(question, match, waiting, deps)
       if (verdict.kind === 'gone') return null
       if (verdict.kind === 'deny') return { error: denialOf(verdict) }
-      const { invocation_id: invocation } = asked
-      const bytes = asked.mcp_request.length
-      if (invocation !== '') forwarded.set(invocation, { id: question.correlationId, read: verdict.readAnswer, bytes })
+      const { correlationId: id } = question
+      const key = asked.invocation_id === '' ? id : asked.invocation_id
+      // Clients choose correlation ids: of two calls with one, neither result can be told apart.
+      if (forwarded.has(key)) forwarded.delete(key)
+      else forwarded.set(key, { id, read: verdict.readAnswer, bytes: asked.mcp_request.length })
       return { pass: {}, header_mutation: mutationOf(verdict) }
     },
-    async checkResponse({ mcp_response: result, invocation_id: invocation }) {
+    async checkResponse(answered) {
+      const { mcp_response: result, invocation_id: invocation, metadata_context: context } = answered
       const json = readStrictJson(result)
       if (!json.ok) return { error: errorOf(AUTHORIZATION_CODE.invalid, `The result cannot be read: ${json.message}`) }
-      const call = forwarded.get(invocation)
-      forwarded.delete(invocation)
+      const key = invocation === '' ? (context?.fields['correlation_id']?.string_value ?? '') : invocation
+      const call = forwarded.get(key)
+      forwarded.delete(key)
       if (call !== undefined) {
         const body = Buffer.concat([
           Buffer.from(`{"jsonrpc":"2.0","id":${JSON.stringify(call.id)},"result":`),

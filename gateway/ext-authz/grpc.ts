@@ -3,6 +3,7 @@
  * the protobuf decoder is loaded only when it is on.
  */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
+import type { fromJSON, PackageDefinition } from '@grpc/proto-loader'
 import type { EntryOf } from '../network/listen.ts'
 import type { Limits } from '../settings/limits.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -41,9 +42,9 @@ export interface GrpcAuthzDeps extends AuthzDeps {
 const ENVELOPE_BYTES = 1024 * 1024
 
 export async function openGrpcAuthz(deps: GrpcAuthzDeps): Promise<GrpcListener> {
-  const { fromJSON } = await import('@grpc/proto-loader')
+  const loader = await import('@grpc/proto-loader')
   const definitionOf = (schema: Parameters<typeof fromJSON>[0]) =>
-    fromJSON(schema, { keepCase: true, defaults: true, longs: String, bytes: Buffer })
+    loader.fromJSON(schema, { keepCase: true, defaults: true, longs: String, bytes: Buffer })
   const authorization = methodsOf(definitionOf(EXT_AUTHZ), AUTHORIZATION_SERVICE)
   const guardrails = methodsOf(definitionOf(EXT_MCP), EXT_MCP_SERVICE)
   const mcp = createExtMcp(deps)
@@ -71,7 +72,7 @@ export async function openGrpcAuthz(deps: GrpcAuthzDeps): Promise<GrpcListener> 
 }
 
 /** Builds the table of a service: its path, and what answers one message with one. Null: there is nobody to answer. */
-function methodsOf(definition: ReturnType<typeof import('@grpc/proto-loader').fromJSON>, name: string) {
+function methodsOf(definition: PackageDefinition, name: string) {
   const service = definition[name]
   if (service === undefined || 'format' in service) throw new Error(`${name} is not defined`)
   return <Asked>(

@@ -145,6 +145,18 @@ test('the list in a result is what later calls of the same caller are judged by'
   assert.equal(mcp.calls.length, 0)
 })
 
+test('without an invocation id, the correlation id in the metadata names the call, unless two calls have it', async (t) => {
+  for (const times of [1, 2]) {
+    const { client } = await scene(t, {}, 'sessions')
+    for (let sent = 0; sent < times; sent++) await client.call('CheckRequest', request('tools/list', null))
+    const metadata = { fields: { correlation_id: { stringValue: 'cor-mcp', string_value: 'cor-mcp' } } }
+    const listed = { ...response('tools/list', { tools: [ECHO, ADD] }, ''), metadata_context: metadata }
+    assert.equal(at(await client.call('CheckResponse', listed), 'result'), 'pass')
+    const later = await client.call('CheckRequest', ECHO_CALL)
+    assert.equal(at(later, 'result'), times === 1 ? 'pass' : 'error', JSON.stringify(later))
+  }
+})
+
 test('the result of a monitored call closes its window with its outcome', async (t) => {
   const { client, gateway, mcp } = await scene(t, {}, 'stateless', { policy: 'test/fakes/warn-pack.yaml' })
   await client.call('CheckRequest', ECHO_CALL)
