@@ -59,7 +59,7 @@ export function createExtMcp(deps: AuthzDeps): ExtMcp {
       if (verdict.kind === 'deny') return { error: denialOf(verdict) }
       const { correlationId: id } = question
       const key = asked.invocation_id === '' ? id : asked.invocation_id
-      // Clients choose correlation ids: of two calls with one, neither result can be told apart.
+      // Clients choose correlation ids. The results of two calls with the same one cannot be distinguished.
       if (forwarded.has(key)) forwarded.delete(key)
       else forwarded.set(key, { id, read: verdict.readAnswer, bytes: asked.mcp_request.length })
       return { pass: {}, header_mutation: mutationOf(verdict) }
