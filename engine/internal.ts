@@ -107,6 +107,7 @@ export type {
   PolicyMode,
   PolicyOccasion,
   Release,
+  RequiredApproval,
   RuleAnswer,
 } from './policy/policy.ts'
 export { PolicyDocument } from './policy/schema.ts'

@@ -6,7 +6,14 @@ import type { ArtifactAnalysis } from '../compare.ts'
 import type { ChangeSetDigests } from '../change-set.ts'
 import { countFindings, type FindingGroup } from '../finding.ts'
 import { digestJson, type Digest, type Sha256 } from '../hash.ts'
-import type { Approvers, ChangeSetRuling, CompiledPolicy, PolicyOccasion, Release } from '../policy/policy.ts'
+import type {
+  Approvers,
+  ChangeSetRuling,
+  CompiledPolicy,
+  PolicyOccasion,
+  Release,
+  RequiredApproval,
+} from '../policy/policy.ts'
 import type { EarlierDecision } from '../policy/history.ts'
 import { acceptedBreak, approvalRow, approvedException, type ApprovalFacts, type ApprovalGranted } from './approval.ts'
 import type { CompletenessFacts } from './completeness.ts'
@@ -144,15 +151,22 @@ export function decide(input: DecideInput): Verdict {
     scorer_version: SCORER_VERSION,
     policy_pin_status: pin,
     fingerprint_binding_expected: policy.expectsFingerprint(context.operation) ? true : null,
-    approver_groups: approvers,
+    approver_groups: approvers.flatMap(({ groups }) => (groups.length === 0 ? [] : [groups])),
+    required_approvals: approvers,
     ttl_seconds: validity(policy, occasion, grant),
   }
 }
 
-/** The approver groups of every ruling that requires an approval, each set once. */
+/** The approvals that the rulings require: of each set of groups the largest number. */
 function approversOf(judgements: readonly FindingJudgement[], rulings: readonly ChangeSetRuling[]): Approvers {
   const asked = [...rulings, ...judgements.map(({ effect }) => effect)].flatMap(({ approvers }) => approvers)
-  return [...new Map(asked.map((groups) => [groups.toSorted().join(' '), groups])).values()]
+  const largest = new Map<string, RequiredApproval>()
+  for (const required of asked) {
+    const groups = required.groups.toSorted().join(' ')
+    const known = largest.get(groups)
+    if (known === undefined || known.count < required.count) largest.set(groups, required)
+  }
+  return [...largest.values()]
 }
 
 interface DecidingFacts {

@@ -4,6 +4,7 @@
  */
 import type { Decision } from '../decision.ts'
 import type { NextAction, NextAgentStep, Reason, RequiredActionCore } from './envelope-members.ts'
+import { approverWords } from '../policy/required-approval.ts'
 import type { Approvers } from '../policy/policy.ts'
 import { ENVELOPE_BOUNDS } from './envelope-vocabulary.ts'
 import { clip } from './text.ts'
@@ -176,11 +177,6 @@ function action(
   target: string | null = null,
 ): NextAction {
   return { type, instruction, target: target && clip(target, ENVELOPE_BOUNDS.target), required, precondition }
-}
-
-function approverWords(approvers: Approvers): string {
-  if (approvers.length === 0) return 'a person who may approve'
-  return `an approver of the group ${approvers.map((groups) => groups.join(' or ')).join(', and of ')}`
 }
 
 function core(

@@ -95,7 +95,9 @@ export interface Verdict {
   /**
    * Who may approve: an approver must be in one group of each. Empty for any approver, and if no approval is required.
    */
-  readonly approver_groups: Approvers
+  readonly approver_groups: readonly (readonly string[])[]
+  /** The same with the number of people. */
+  readonly required_approvals: Approvers
   /** Validity by the policy (docs/reference/envelope.md#validity). */
   readonly ttl_seconds: number
 }

@@ -8,7 +8,8 @@ import { appliesTo, type CompiledRule } from './compiled-rule.ts'
 import type { Demand } from './demands.ts'
 import type { OccasionFacts } from './condition.ts'
 import { occasionFacts } from './occasion.ts'
-import type { Approvers, ChangeSetRuling, PolicyOccasion } from './policy.ts'
+import type { Approvers, ChangeSetRuling, PolicyOccasion, RequiredApproval } from './policy.ts'
+import { requiredApproval } from './required-approval.ts'
 import type { PolicyDocument } from './schema.ts'
 
 /** A rule with its message, because there is no finding to report. */
@@ -26,7 +27,7 @@ interface CompiledFreeze {
   readonly decision: Decision
   readonly reason: string
   readonly untilText: string
-  readonly approvers: readonly string[] | null
+  readonly approvers: RequiredApproval | null
 }
 
 type FreezeEntry = NonNullable<PolicyDocument['freezes']>[number]
@@ -37,7 +38,7 @@ export function compileFreezes(
 ): { readonly freezes: readonly CompiledFreeze[]; readonly problems: readonly Problem[] } {
   const problems: Problem[] = []
   const freezes = entries.map((entry, index) => {
-    const { id, environments = null, operations, then = 'BLOCK', reason, approvers = null } = entry
+    const { id, environments = null, operations, then = 'BLOCK', reason } = entry
     const [from, until] = [instantOf(entry.from), instantOf(entry.until)]
     const report = (member: string, message: string) =>
       problems.push({ code, message: `freeze ${id}: ${message}`, pointer: `/freezes/${index}/${member}` })
@@ -53,7 +54,7 @@ export function compileFreezes(
       decision: then,
       reason,
       untilText: entry.until,
-      approvers,
+      approvers: requiredApproval(entry),
     }
   })
   return { freezes, problems }
@@ -110,8 +111,8 @@ function frozen({ id, decision, reason, untilText, approvers }: CompiledFreeze):
   }
 }
 
-function approversOf(decision: Decision, groups: readonly string[] | null): Approvers {
-  return decision === 'REQUIRE_APPROVAL' && groups !== null ? [groups] : []
+function approversOf(decision: Decision, required: RequiredApproval | null): Approvers {
+  return decision === 'REQUIRE_APPROVAL' && required !== null ? [required] : []
 }
 
 /** Null if the rule does not apply. */

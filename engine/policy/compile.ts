@@ -17,6 +17,7 @@ import { policyEvaluator, policyTrace } from './evaluate.ts'
 import { DEFAULT_HISTORY_SECONDS } from './history.ts'
 import { checkPolicy } from './policy-check.generated.js'
 import type { CompiledPolicy, EffectivePolicy, PolicyMode } from './policy.ts'
+import { namesGroupsTwice, requiredApproval } from './required-approval.ts'
 import { readableParts, type MeaningfulParts } from './pack-members.ts'
 import type { PolicyDocument } from './schema.ts'
 import { compileWaivers, type CompiledWaiver } from './waiver.ts'
@@ -40,10 +41,11 @@ export function compilePolicy(source: unknown, sha256: Sha256): Result<CompiledP
     return { ok: false, problem: [...problemsOf(checked.problem, CODE), ...faults] }
   }
   const effective = withDefaults(checked.value)
-  const { rules, wholeRules, waivers, freezes, levels, faults } = compileParts(
+  const { rules, wholeRules, waivers, freezes, levels, ...found } = compileParts(
     { ...effective, freezes: effective.freezes ?? [] },
     effective.mode,
   )
+  const faults = [...found.faults, ...groupsNamedTwice(effective)]
   if (faults.length > 0) return { ok: false, problem: faults }
   const timeReads = timeReadsOf([...rules, ...wholeRules], waivers, effective)
   const historyReads = historyReadsOf([...rules, ...wholeRules])
@@ -167,7 +169,7 @@ function compileRules(entries: MeaningfulParts['rules'], packMode: PolicyMode): 
   const seen = new Set<string>()
   entries.forEach((entry, index) => {
     const { id, when, then, mode = packMode, reason = null, runbook = null } = entry
-    const { environments = null, operations = null, approvers = null } = entry
+    const { environments = null, operations = null } = entry
     const pointer = `/rules/${index}`
     if (seen.has(id)) problems.push({ code: CODE, message: `rule id ${id} is used twice`, pointer: `${pointer}/id` })
     if (RESERVED.has(id))
@@ -182,7 +184,7 @@ function compileRules(entries: MeaningfulParts['rules'], packMode: PolicyMode): 
       problems.push({ code: CODE, message: `rule ${id}: when ${condition.problem}`, pointer: `${pointer}/when` })
       return
     }
-    const scope = { environments, operations, approvers }
+    const scope = { environments, operations, approvers: requiredApproval(entry) }
     const rule = { id, condition: condition.value, decision: then, mode, reason, runbook, ...scope }
     if (entry.for !== 'change_set') rules.push(rule)
     else if (!isAboutFinding(condition.value)) wholeRules.push({ ...rule, description: entry.description ?? null })
@@ -203,6 +205,21 @@ function repeatedFreezes({ rules, freezes }: MeaningfulParts): readonly Problem[
     const message = `freeze id ${id} is used twice`
     return isRepeated ? [{ code: CODE, message, pointer: `/freezes/${index}/id` }] : []
   })
+}
+
+/** Groups are named in `approvers` or in `approvals`. */
+function groupsNamedTwice(document: EffectivePolicy): readonly Problem[] {
+  const { rules, freezes = [], minimum_bump: bump, protected_consumers: consumers } = document
+  const entries = [
+    ...rules.map((rule, index) => [`/rules/${index}`, rule] as const),
+    ...freezes.map((freeze, index) => [`/freezes/${index}`, freeze] as const),
+    ...(bump ? [['/minimum_bump', bump] as const] : []),
+    ...(consumers ? [['/protected_consumers', consumers] as const] : []),
+  ]
+  const message = 'approvals names groups, and approvers too; name them in one place'
+  return entries.flatMap(([pointer, entry]) =>
+    namesGroupsTwice(entry) ? [{ code: CODE, message, pointer: `${pointer}/approvals` }] : [],
+  )
 }
 
 function ttlOf(ttl: EffectivePolicy['ttl'], operation: string | null): number {

@@ -1,7 +1,7 @@
 /** A compiled rule, and whether it counts for a change set. */
 import type { Decision } from '../decision.ts'
 import type { Condition } from './condition.ts'
-import type { PolicyMode, PolicyOccasion } from './policy.ts'
+import type { PolicyMode, PolicyOccasion, RequiredApproval } from './policy.ts'
 
 export interface CompiledRule {
   readonly id: string
@@ -14,7 +14,7 @@ export interface CompiledRule {
   readonly environments: readonly string[] | null
   readonly operations: readonly string[] | null
   /** Who may lift what it asks an approval for; null: any approver. */
-  readonly approvers: readonly string[] | null
+  readonly approvers: RequiredApproval | null
 }
 
 /** Rules may be limited to environments and operations. Such a rule does not apply if none is stated. */

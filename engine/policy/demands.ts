@@ -6,6 +6,7 @@ import type { Decision } from '../decision.ts'
 import type { FindingGroup } from '../finding.ts'
 import { appliesTo } from './compiled-rule.ts'
 import type { ChangeSetRuling, PolicyMode, PolicyOccasion } from './policy.ts'
+import { requiredApproval } from './required-approval.ts'
 import type { PolicyDocument } from './schema.ts'
 import { bumpFault, releaseFault } from './version-bump.ts'
 
@@ -36,6 +37,7 @@ interface Terms {
   readonly environments?: readonly string[]
   readonly operations?: readonly string[]
   readonly approvers?: readonly string[]
+  readonly approvals?: number | string
   readonly runbook?: string
 }
 
@@ -45,7 +47,8 @@ function demand(
   terms: Terms,
   faultsOf: (occasion: PolicyOccasion) => readonly string[],
 ): Demand {
-  const { then, mode, approvers } = terms
+  const { then, mode } = terms
+  const approvers = requiredApproval(terms)
   const where = { environments: terms.environments ?? null, operations: terms.operations ?? null }
   const isHeld = mode === 'enforce' || then === 'WARN'
   return (occasion) => {
@@ -58,7 +61,7 @@ function demand(
       observed: isHeld ? null : then,
       reason: { code, message: others.length === 0 ? first : `${first} (and ${others.length} more)` },
       runbook: terms.runbook ?? null,
-      approvers: isHeld && then === 'REQUIRE_APPROVAL' && approvers ? [approvers] : [],
+      approvers: isHeld && then === 'REQUIRE_APPROVAL' && approvers !== null ? [approvers] : [],
       failure: null,
     }
   }

@@ -7,7 +7,14 @@ import type { FindingGroup, Occurrence } from '../finding.ts'
 import { appliesTo, type CompiledRule } from './compiled-rule.ts'
 import { conditionFacts, conditionKey, type ConditionFacts } from './condition.ts'
 import { occasionFacts } from './occasion.ts'
-import type { PolicyEffect, PolicyEvaluator, PolicyOccasion, PolicyRuling, RuleAnswer } from './policy.ts'
+import type {
+  PolicyEffect,
+  PolicyEvaluator,
+  PolicyOccasion,
+  PolicyRuling,
+  RequiredApproval,
+  RuleAnswer,
+} from './policy.ts'
 import { waiverFor, waiverStanding, type CompiledWaiver } from './waiver.ts'
 
 /** The result of the rules before waivers: one ruling of the enforced ones, one of the observing ones. */
@@ -80,7 +87,7 @@ function rule(rules: readonly CompiledRule[], facts: ConditionFacts, onIncomplet
   let enforced = NO_RULE
   let observed = NO_RULE
   let failure: string | null = null
-  const approvers: (readonly string[])[] = []
+  const approvers: RequiredApproval[] = []
   for (const { id, condition, decision, mode, reason, runbook, approvers: groups } of rules) {
     const answer = condition.test(facts)
     if (answer.ok && !answer.value) continue

@@ -13,14 +13,14 @@ const withPart = (errors, check, data, instancePath) => {
 const countOf = (errors) => (errors === null ? 0 : errors.length);
 
 const checkPolicyRaw = validate0;
-const schema0 = {"type":"object","required":["apiVersion","kind","metadata","rules"],"properties":{"apiVersion":{"type":"string","const":"preflight.dev/v1"},"kind":{"type":"string","const":"Policy"},"metadata":{"type":"object","required":["name"],"properties":{"name":{"type":"string","pattern":"^[a-z0-9][a-z0-9_.-]{0,62}$","description":"Name of the pack."},"description":{"type":"string","minLength":1,"maxLength":500,"description":"What the pack is for."}},"additionalProperties":false},"mode":{"enum":["enforce","observe"],"default":"enforce","description":"observe: every rule of the pack is computed and reported and holds nothing back."},"on_incomplete":{"enum":["WARN","REQUIRE_APPROVAL","BLOCK"],"default":"BLOCK","description":"Decision when an artifact or a condition could not be judged. Never ALLOW."},"rules":{"type":"array","items":{"type":"object","required":["id","when","then"],"properties":{"id":{"type":"string","pattern":"^[a-z0-9][a-z0-9_.-]{0,62}$","description":"Name of the rule in evidence, metrics and traces; unique in the pack."},"description":{"type":"string","minLength":1,"maxLength":500,"description":"What the rule is for."},"when":{"type":"string","minLength":1,"maxLength":2048,"description":"CEL, true or false. Variables: `finding {rule, code, level, side, location, message, fingerprint, format, area, kind, action, effect, direction}`, `context {operation, environment, repository, branch, pull_request, base, head, target_id, target_uri}`, `operation {method, path, operation_id}` or null, `tool` (name) or null, `findings` (list of `{artifact, rule, code, level, side, location, places, format, area, kind, action, effect, direction}`), `change_set {artifacts, ids, types, failed, breaking, dangerous, info, consumers}`, `route` (name) or null. `time {date, weekday, hour, minute, unix}` is in UTC, weekday 1 is Monday. `history {window, decisions, allow, warn, require_approval, block, flips, same_input, last, last_age}` counts earlier decisions of the same scope."},"for":{"enum":["finding","change_set"],"default":"finding","description":"What the condition is asked about: each finding, or once the change set as a whole, found or not. Then it may not read finding, operation or tool."},"environments":{"type":"array","items":{"$ref":"part-0"},"minItems":1,"maxItems":100,"description":"Environments in which the rule counts; all when absent."},"operations":{"type":"array","items":{"$ref":"part-0"},"minItems":1,"maxItems":100,"description":"Operations for which the rule counts; all when absent."},"then":{"enum":["ALLOW","WARN","REQUIRE_APPROVAL","BLOCK"],"description":"Decision that the finding calls for. The strictest of all rules and findings wins."},"reason":{"type":"object","required":["code","message"],"properties":{"code":{"type":"string","pattern":"^[A-Z][A-Z0-9_]{2,63}$","description":"Reason code of the envelope."},"message":{"type":"string","minLength":1,"maxLength":200,"description":"Said before the message of the finding."}},"additionalProperties":false,"description":"Reason to give; without it the finding gives its own code and message."},"mode":{"enum":["enforce","observe"],"description":"observe: the rule is computed and reported and holds nothing back. Default: the mode of the pack."},"owner":{"type":"string","minLength":1,"maxLength":200,"description":"Who answers for the rule."},"approvers":{"$ref":"part-1"},"runbook":{"$ref":"part-2"}},"additionalProperties":false},"minItems":1,"maxItems":200,"description":"What no rule matches is ALLOW."},"levels":{"type":"object","patternProperties":{"^[A-Za-z0-9*: _,-]{1,300}$":{"enum":["breaking","dangerous","info","off"]}},"description":"Level of comparison rules instead of their own; off drops their findings. A selector: a rule id, a pattern such as mcp-tool-*, coordinates such as format:openapi,kind:lifecycle, or several of these with commas, all of which must hold. A rule that is named by its id has that level; of several patterns the strictest holds."},"waivers":{"type":"array","items":{"type":"object","required":["id","reason","owner","expires"],"properties":{"id":{"type":"string","pattern":"^[a-z0-9][a-z0-9_.-]{0,62}$","description":"Name of the waiver; unique in the pack."},"rule":{"type":"string","minLength":1,"maxLength":300,"description":"Rules of the findings that are waived. A selector: a rule id, a pattern such as mcp-tool-*, coordinates such as format:openapi,kind:lifecycle, or several of these with commas, all of which must hold."},"location":{"type":"string","minLength":1,"maxLength":2000,"description":"JSON Pointer of the findings that are waived, or a prefix of it that ends at a segment."},"fingerprint":{"type":"string","minLength":1,"maxLength":200,"description":"Fingerprint of the one finding that is waived."},"reason":{"type":"string","minLength":1,"maxLength":500,"description":"Why the finding is acceptable."},"owner":{"type":"string","minLength":1,"maxLength":200,"description":"Who answers for the waiver."},"expires":{"type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}:[0-9]{2}Z)?$","description":"UTC day (to its end) or instant after which the waiver is void."}},"additionalProperties":false,"anyOf":[{"required":["fingerprint"]},{"required":["rule"]}],"description":"Lowers fitting findings to WARN with the warning WAIVED_FINDING. Needs a fingerprint or a rule."},"maxItems":1000},"freezes":{"type":"array","items":{"type":"object","required":["id","from","until","operations","reason"],"properties":{"id":{"type":"string","pattern":"^[a-z0-9][a-z0-9_.-]{0,62}$","description":"Name of the window; unique in the pack, among its rules too."},"from":{"type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$","description":"UTC instant at which the window begins."},"until":{"type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$","description":"UTC instant at which the window ends."},"environments":{"type":"array","items":{"$ref":"part-0"},"minItems":1,"maxItems":100,"description":"Environments in which nothing is to change; all when absent."},"operations":{"type":"array","items":{"$ref":"part-0"},"minItems":1,"maxItems":100,"description":"Operations that are frozen, e.g. merge, deploy, publish."},"then":{"enum":["REQUIRE_APPROVAL","BLOCK"],"default":"BLOCK","description":"Decision while the window is open."},"reason":{"type":"string","minLength":1,"maxLength":200,"description":"Why nothing is to change; stands in the decision."},"owner":{"type":"string","minLength":1,"maxLength":200,"description":"Who answers for the window."},"approvers":{"$ref":"part-1"}},"additionalProperties":false,"description":"A time in which operations are held up, whatever is found."},"maxItems":200},"minimum_bump":{"type":"object","required":["then"],"properties":{"then":{"$ref":"part-3"},"environments":{"type":"array","items":{"$ref":"part-0"},"minItems":1,"maxItems":100,"description":"Environments in which it is asked; all when absent."},"operations":{"type":"array","items":{"$ref":"part-0"},"minItems":1,"maxItems":100,"description":"Operations for which it is asked; all when absent."},"approvers":{"$ref":"part-1"},"runbook":{"$ref":"part-2"}},"additionalProperties":false,"description":"Requires a version to be raised as far as the changes require: major for breaking ones, minor for others; one step less before 1.0.0. It applies to the version that a contract states (info.version of OpenAPI and AsyncAPI). It also applies to a package or server that is published with contracts in it."},"protected_consumers":{"type":"object","required":["names","then"],"properties":{"names":{"type":"array","items":{"type":"string","minLength":1,"maxLength":200,"description":"Name of a declared consumer."},"minItems":1,"maxItems":1000},"then":{"$ref":"part-3"},"environments":{"type":"array","items":{"$ref":"part-0"},"minItems":1,"maxItems":100,"description":"Environments in which they are protected; all when absent."},"operations":{"type":"array","items":{"$ref":"part-0"},"minItems":1,"maxItems":100,"description":"Operations for which they are protected; all when absent."},"approvers":{"$ref":"part-1"},"runbook":{"$ref":"part-2"}},"additionalProperties":false,"description":"Declared consumers that no breaking or dangerous change is to reach."},"fingerprint_binding":{"type":"array","items":{"$ref":"part-0"},"minItems":1,"maxItems":100,"description":"Operations whose receipts hold only for an attempt that states the fingerprint or input fingerprint of its target: fingerprint_binding_expected."},"history":{"type":"object","properties":{"window":{"type":"integer","minimum":60,"maximum":2678400,"default":86400,"description":"Seconds of the past that `history` in conditions counts over."}},"additionalProperties":false,"description":"How far back conditions look."},"deprecation":{"type":"object","properties":{"stable_days":{"type":"integer","minimum":0,"maximum":3650,"description":"Between the announcement and the removal of something stable."},"beta_days":{"type":"integer","minimum":0,"maximum":3650,"description":"Between the announcement and the removal of something in beta."}},"additionalProperties":false,"description":"Minimum days of a deprecation; 0 requires none."},"ttl":{"type":"object","properties":{"default":{"type":"integer","minimum":1,"maximum":86400,"description":"Operations without a value of their own."},"operations":{"type":"object","patternProperties":{"^[A-Za-z0-9_.:/-]{1,100}$":{"type":"integer","minimum":1,"maximum":86400}}}},"additionalProperties":false,"description":"Seconds that a decision is valid, by operation."}},"additionalProperties":false,"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"policy.json","title":"Preflight Gateway policy pack"};
+const schema0 = {"type":"object","required":["apiVersion","kind","metadata","rules"],"properties":{"apiVersion":{"type":"string","const":"preflight.dev/v1"},"kind":{"type":"string","const":"Policy"},"metadata":{"type":"object","required":["name"],"properties":{"name":{"type":"string","pattern":"^[a-z0-9][a-z0-9_.-]{0,62}$","description":"Name of the pack."},"description":{"type":"string","minLength":1,"maxLength":500,"description":"What the pack is for."}},"additionalProperties":false},"mode":{"enum":["enforce","observe"],"default":"enforce","description":"observe: every rule of the pack is computed and reported and holds nothing back."},"on_incomplete":{"enum":["WARN","REQUIRE_APPROVAL","BLOCK"],"default":"BLOCK","description":"Decision when an artifact or a condition could not be judged. Never ALLOW."},"rules":{"type":"array","items":{"type":"object","required":["id","when","then"],"properties":{"id":{"type":"string","pattern":"^[a-z0-9][a-z0-9_.-]{0,62}$","description":"Name of the rule in evidence, metrics and traces; unique in the pack."},"description":{"type":"string","minLength":1,"maxLength":500,"description":"What the rule is for."},"when":{"type":"string","minLength":1,"maxLength":2048,"description":"CEL, true or false. Variables: `finding {rule, code, level, side, location, message, fingerprint, format, area, kind, action, effect, direction}`, `context {operation, environment, repository, branch, pull_request, base, head, target_id, target_uri}`, `operation {method, path, operation_id}` or null, `tool` (name) or null, `findings` (list of `{artifact, rule, code, level, side, location, places, format, area, kind, action, effect, direction}`), `change_set {artifacts, ids, types, failed, breaking, dangerous, info, consumers}`, `route` (name) or null. `time {date, weekday, hour, minute, unix}` is in UTC, weekday 1 is Monday. `history {window, decisions, allow, warn, require_approval, block, flips, same_input, last, last_age}` counts earlier decisions of the same scope."},"for":{"enum":["finding","change_set"],"default":"finding","description":"What the condition is asked about: each finding, or once the change set as a whole, found or not. Then it may not read finding, operation or tool."},"environments":{"type":"array","items":{"$ref":"part-0"},"minItems":1,"maxItems":100,"description":"Environments in which the rule counts; all when absent."},"operations":{"type":"array","items":{"$ref":"part-0"},"minItems":1,"maxItems":100,"description":"Operations for which the rule counts; all when absent."},"then":{"enum":["ALLOW","WARN","REQUIRE_APPROVAL","BLOCK"],"description":"Decision that the finding calls for. The strictest of all rules and findings wins."},"reason":{"type":"object","required":["code","message"],"properties":{"code":{"type":"string","pattern":"^[A-Z][A-Z0-9_]{2,63}$","description":"Reason code of the envelope."},"message":{"type":"string","minLength":1,"maxLength":200,"description":"Said before the message of the finding."}},"additionalProperties":false,"description":"Reason to give; without it the finding gives its own code and message."},"mode":{"enum":["enforce","observe"],"description":"observe: the rule is computed and reported and holds nothing back. Default: the mode of the pack."},"owner":{"type":"string","minLength":1,"maxLength":200,"description":"Who answers for the rule."},"approvers":{"$ref":"part-1"},"approvals":{"$ref":"part-2"},"runbook":{"$ref":"part-3"}},"additionalProperties":false},"minItems":1,"maxItems":200,"description":"What no rule matches is ALLOW."},"levels":{"type":"object","patternProperties":{"^[A-Za-z0-9*: _,-]{1,300}$":{"enum":["breaking","dangerous","info","off"]}},"description":"Level of comparison rules instead of their own; off drops their findings. A selector: a rule id, a pattern such as mcp-tool-*, coordinates such as format:openapi,kind:lifecycle, or several of these with commas, all of which must hold. A rule that is named by its id has that level; of several patterns the strictest holds."},"waivers":{"type":"array","items":{"type":"object","required":["id","reason","owner","expires"],"properties":{"id":{"type":"string","pattern":"^[a-z0-9][a-z0-9_.-]{0,62}$","description":"Name of the waiver; unique in the pack."},"rule":{"type":"string","minLength":1,"maxLength":300,"description":"Rules of the findings that are waived. A selector: a rule id, a pattern such as mcp-tool-*, coordinates such as format:openapi,kind:lifecycle, or several of these with commas, all of which must hold."},"location":{"type":"string","minLength":1,"maxLength":2000,"description":"JSON Pointer of the findings that are waived, or a prefix of it that ends at a segment."},"fingerprint":{"type":"string","minLength":1,"maxLength":200,"description":"Fingerprint of the one finding that is waived."},"reason":{"type":"string","minLength":1,"maxLength":500,"description":"Why the finding is acceptable."},"owner":{"type":"string","minLength":1,"maxLength":200,"description":"Who answers for the waiver."},"expires":{"type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}:[0-9]{2}Z)?$","description":"UTC day (to its end) or instant after which the waiver is void."}},"additionalProperties":false,"anyOf":[{"required":["fingerprint"]},{"required":["rule"]}],"description":"Lowers fitting findings to WARN with the warning WAIVED_FINDING. Needs a fingerprint or a rule."},"maxItems":1000},"freezes":{"type":"array","items":{"type":"object","required":["id","from","until","operations","reason"],"properties":{"id":{"type":"string","pattern":"^[a-z0-9][a-z0-9_.-]{0,62}$","description":"Name of the window; unique in the pack, among its rules too."},"from":{"type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$","description":"UTC instant at which the window begins."},"until":{"type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$","description":"UTC instant at which the window ends."},"environments":{"type":"array","items":{"$ref":"part-0"},"minItems":1,"maxItems":100,"description":"Environments in which nothing is to change; all when absent."},"operations":{"type":"array","items":{"$ref":"part-0"},"minItems":1,"maxItems":100,"description":"Operations that are frozen, e.g. merge, deploy, publish."},"then":{"enum":["REQUIRE_APPROVAL","BLOCK"],"default":"BLOCK","description":"Decision while the window is open."},"reason":{"type":"string","minLength":1,"maxLength":200,"description":"Why nothing is to change; stands in the decision."},"owner":{"type":"string","minLength":1,"maxLength":200,"description":"Who answers for the window."},"approvers":{"$ref":"part-1"},"approvals":{"$ref":"part-2"}},"additionalProperties":false,"description":"A time in which operations are held up, whatever is found."},"maxItems":200},"minimum_bump":{"type":"object","required":["then"],"properties":{"then":{"$ref":"part-4"},"environments":{"type":"array","items":{"$ref":"part-0"},"minItems":1,"maxItems":100,"description":"Environments in which it is asked; all when absent."},"operations":{"type":"array","items":{"$ref":"part-0"},"minItems":1,"maxItems":100,"description":"Operations for which it is asked; all when absent."},"approvers":{"$ref":"part-1"},"approvals":{"$ref":"part-2"},"runbook":{"$ref":"part-3"}},"additionalProperties":false,"description":"Requires a version to be raised as far as the changes require: major for breaking ones, minor for others; one step less before 1.0.0. It applies to the version that a contract states (info.version of OpenAPI and AsyncAPI). It also applies to a package or server that is published with contracts in it."},"protected_consumers":{"type":"object","required":["names","then"],"properties":{"names":{"type":"array","items":{"type":"string","minLength":1,"maxLength":200,"description":"Name of a declared consumer."},"minItems":1,"maxItems":1000},"then":{"$ref":"part-4"},"environments":{"type":"array","items":{"$ref":"part-0"},"minItems":1,"maxItems":100,"description":"Environments in which they are protected; all when absent."},"operations":{"type":"array","items":{"$ref":"part-0"},"minItems":1,"maxItems":100,"description":"Operations for which they are protected; all when absent."},"approvers":{"$ref":"part-1"},"approvals":{"$ref":"part-2"},"runbook":{"$ref":"part-3"}},"additionalProperties":false,"description":"Declared consumers that no breaking or dangerous change is to reach."},"fingerprint_binding":{"type":"array","items":{"$ref":"part-0"},"minItems":1,"maxItems":100,"description":"Operations whose receipts hold only for an attempt that states the fingerprint or input fingerprint of its target: fingerprint_binding_expected."},"history":{"type":"object","properties":{"window":{"type":"integer","minimum":60,"maximum":2678400,"default":86400,"description":"Seconds of the past that `history` in conditions counts over."}},"additionalProperties":false,"description":"How far back conditions look."},"deprecation":{"type":"object","properties":{"stable_days":{"type":"integer","minimum":0,"maximum":3650,"description":"Between the announcement and the removal of something stable."},"beta_days":{"type":"integer","minimum":0,"maximum":3650,"description":"Between the announcement and the removal of something in beta."}},"additionalProperties":false,"description":"Minimum days of a deprecation; 0 requires none."},"ttl":{"type":"object","properties":{"default":{"type":"integer","minimum":1,"maximum":86400,"description":"Operations without a value of their own."},"operations":{"type":"object","patternProperties":{"^[A-Za-z0-9_.:/-]{1,100}$":{"type":"integer","minimum":1,"maximum":86400}}}},"additionalProperties":false,"description":"Seconds that a decision is valid, by operation."}},"additionalProperties":false,"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"policy.json","title":"Preflight Gateway policy pack"};
 const func0 = Object.prototype.hasOwnProperty;
 const pattern0 = new RegExp("^[a-z0-9][a-z0-9_.-]{0,62}$", "u");
 const pattern2 = new RegExp("^[A-Z][A-Z0-9_]{2,63}$", "u");
-const pattern5 = new RegExp("^[A-Za-z0-9*: _,-]{1,300}$", "u");
-const pattern7 = new RegExp("^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}:[0-9]{2}Z)?$", "u");
-const pattern9 = new RegExp("^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$", "u");
-const pattern11 = new RegExp("^[A-Za-z0-9_.:/-]{1,100}$", "u");
+const pattern6 = new RegExp("^[A-Za-z0-9*: _,-]{1,300}$", "u");
+const pattern8 = new RegExp("^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}:[0-9]{2}Z)?$", "u");
+const pattern10 = new RegExp("^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$", "u");
+const pattern12 = new RegExp("^[A-Za-z0-9_.:/-]{1,100}$", "u");
 const schema1 = {"type":"string","minLength":1,"maxLength":100};
 
 function validate1(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -81,10 +81,69 @@ validate4.errors = vErrors;
 return errors === 0;
 }
 
-const schema3 = {"type":"string","pattern":"^https?://","maxLength":500,"description":"Address of what to do when it fires: the target of the first action that the decision requires."};
-const pattern4 = new RegExp("^https?://", "u");
+const schema3 = {"anyOf":[{"type":"integer","minimum":1,"maximum":20},{"type":"string","pattern":"^(?:[1-9]|1[0-9]|20) of [a-z0-9][a-z0-9_.-]{0,62}(?: or [a-z0-9][a-z0-9_.-]{0,62}){0,19}$"}],"description":"Number of people who have to grant the request, where this calls for REQUIRE_APPROVAL: 2, or with their groups 2 of payments or security. 1 when absent."};
+const pattern4 = new RegExp("^(?:[1-9]|1[0-9]|20) of [a-z0-9][a-z0-9_.-]{0,62}(?: or [a-z0-9][a-z0-9_.-]{0,62}){0,19}$", "u");
 
 function validate6(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))){
+vErrors = withError(vErrors, instancePath, "#/anyOf/0/type", "type", {type: "integer"}, "must be integer");
+errors++;
+}
+if((typeof data == "number") && (isFinite(data))){
+if(data > 20 || isNaN(data)){
+vErrors = withError(vErrors, instancePath, "#/anyOf/0/maximum", "maximum", {comparison: "<=", limit: 20}, "must be <= 20");
+errors++;
+}
+if(data < 1 || isNaN(data)){
+vErrors = withError(vErrors, instancePath, "#/anyOf/0/minimum", "minimum", {comparison: ">=", limit: 1}, "must be >= 1");
+errors++;
+}
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(!valid0){
+const _errs3 = errors;
+if(typeof data === "string"){
+if(!pattern4.test(data)){
+vErrors = withError(vErrors, instancePath, "#/anyOf/1/pattern", "pattern", {pattern: "^(?:[1-9]|1[0-9]|20) of [a-z0-9][a-z0-9_.-]{0,62}(?: or [a-z0-9][a-z0-9_.-]{0,62}){0,19}$"}, "must match pattern \""+"^(?:[1-9]|1[0-9]|20) of [a-z0-9][a-z0-9_.-]{0,62}(?: or [a-z0-9][a-z0-9_.-]{0,62}){0,19}$"+"\"");
+errors++;
+}
+}
+else {
+vErrors = withError(vErrors, instancePath, "#/anyOf/1/type", "type", {type: "string"}, "must be string");
+errors++;
+}
+var _valid0 = _errs3 === errors;
+valid0 = valid0 || _valid0;
+}
+if(!valid0){
+vErrors = withError(vErrors, instancePath, "#/anyOf", "anyOf", {}, "must match a schema in anyOf");
+errors++;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate6.errors = vErrors;
+return errors === 0;
+}
+
+const schema4 = {"type":"string","pattern":"^https?://","maxLength":500,"description":"Address of what to do when it fires: the target of the first action that the decision requires."};
+const pattern5 = new RegExp("^https?://", "u");
+
+function validate8(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(typeof data === "string"){
@@ -92,7 +151,7 @@ if(data.length > 500){
 vErrors = withError(vErrors, instancePath, "#/maxLength", "maxLength", {limit: 500}, "must NOT have more than 500 characters");
 errors++;
 }
-if(!pattern4.test(data)){
+if(!pattern5.test(data)){
 vErrors = withError(vErrors, instancePath, "#/pattern", "pattern", {pattern: "^https?://"}, "must match pattern \""+"^https?://"+"\"");
 errors++;
 }
@@ -101,20 +160,20 @@ else {
 vErrors = withError(vErrors, instancePath, "#/type", "type", {type: "string"}, "must be string");
 errors++;
 }
-validate6.errors = vErrors;
+validate8.errors = vErrors;
 return errors === 0;
 }
 
-const schema4 = {"enum":["WARN","REQUIRE_APPROVAL","BLOCK"],"description":"Decision that it calls for."};
+const schema5 = {"enum":["WARN","REQUIRE_APPROVAL","BLOCK"],"description":"Decision that it calls for."};
 
-function validate11(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate14(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(!(((data === "WARN") || (data === "REQUIRE_APPROVAL")) || (data === "BLOCK"))){
-vErrors = withError(vErrors, instancePath, "#/enum", "enum", {allowedValues: schema4.enum}, "must be equal to one of the allowed values");
+vErrors = withError(vErrors, instancePath, "#/enum", "enum", {allowedValues: schema5.enum}, "must be equal to one of the allowed values");
 errors++;
 }
-validate11.errors = vErrors;
+validate14.errors = vErrors;
 return errors === 0;
 }
 
@@ -450,8 +509,12 @@ if(data8.approvers !== undefined){
 vErrors = withPart(vErrors, validate4, data8.approvers, instancePath+"/rules/" + i0+"/approvers");
 errors = countOf(vErrors);
 }
+if(data8.approvals !== undefined){
+vErrors = withPart(vErrors, validate6, data8.approvals, instancePath+"/rules/" + i0+"/approvals");
+errors = countOf(vErrors);
+}
 if(data8.runbook !== undefined){
-vErrors = withPart(vErrors, validate6, data8.runbook, instancePath+"/rules/" + i0+"/runbook");
+vErrors = withPart(vErrors, validate8, data8.runbook, instancePath+"/rules/" + i0+"/runbook");
 errors = countOf(vErrors);
 }
 }
@@ -467,12 +530,12 @@ errors++;
 }
 }
 if(data.levels !== undefined){
-let data25 = data.levels;
-if(data25 && typeof data25 == "object" && !Array.isArray(data25)){
-for(const key4 in data25){
-if(pattern5.test(key4)){
-let data26 = data25[key4];
-if(!((((data26 === "breaking") || (data26 === "dangerous")) || (data26 === "info")) || (data26 === "off"))){
+let data26 = data.levels;
+if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
+for(const key4 in data26){
+if(pattern6.test(key4)){
+let data27 = data26[key4];
+if(!((((data27 === "breaking") || (data27 === "dangerous")) || (data27 === "info")) || (data27 === "off"))){
 vErrors = withError(vErrors, instancePath+"/levels/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"), "#/properties/levels/patternProperties/%5E%5BA-Za-z0-9*%3A%20_%2C-%5D%7B1%2C300%7D%24/enum", "enum", {allowedValues: schema0.properties.levels.patternProperties["^[A-Za-z0-9*: _,-]{1,300}$"].enum}, "must be equal to one of the allowed values");
 errors++;
 }
@@ -485,35 +548,35 @@ errors++;
 }
 }
 if(data.waivers !== undefined){
-let data27 = data.waivers;
-if(Array.isArray(data27)){
-if(data27.length > 1000){
+let data28 = data.waivers;
+if(Array.isArray(data28)){
+if(data28.length > 1000){
 vErrors = withError(vErrors, instancePath+"/waivers", "#/properties/waivers/maxItems", "maxItems", {limit: 1000}, "must NOT have more than 1000 items");
 errors++;
 }
-const len3 = data27.length;
+const len3 = data28.length;
 for(let i3=0; i3<len3; i3++){
-let data28 = data27[i3];
-const _errs53 = errors;
-let valid13 = false;
+let data29 = data28[i3];
 const _errs54 = errors;
-if(data28 && typeof data28 == "object" && !Array.isArray(data28)){
-if(data28.fingerprint === undefined){
+let valid13 = false;
+const _errs55 = errors;
+if(data29 && typeof data29 == "object" && !Array.isArray(data29)){
+if(data29.fingerprint === undefined){
 vErrors = withError(vErrors, instancePath+"/waivers/" + i3, "#/properties/waivers/items/anyOf/0/required", "required", {missingProperty: "fingerprint"}, "must have required property '"+"fingerprint"+"'");
 errors++;
 }
 }
-var _valid0 = _errs54 === errors;
+var _valid0 = _errs55 === errors;
 valid13 = valid13 || _valid0;
 if(!valid13){
-const _errs55 = errors;
-if(data28 && typeof data28 == "object" && !Array.isArray(data28)){
-if(data28.rule === undefined){
+const _errs56 = errors;
+if(data29 && typeof data29 == "object" && !Array.isArray(data29)){
+if(data29.rule === undefined){
 vErrors = withError(vErrors, instancePath+"/waivers/" + i3, "#/properties/waivers/items/anyOf/1/required", "required", {missingProperty: "rule"}, "must have required property '"+"rule"+"'");
 errors++;
 }
 }
-var _valid0 = _errs55 === errors;
+var _valid0 = _errs56 === errors;
 valid13 = valid13 || _valid0;
 }
 if(!valid13){
@@ -521,43 +584,43 @@ vErrors = withError(vErrors, instancePath+"/waivers/" + i3, "#/properties/waiver
 errors++;
 }
 else {
-errors = _errs53;
+errors = _errs54;
 if(vErrors !== null){
-if(_errs53){
-vErrors.length = _errs53;
+if(_errs54){
+vErrors.length = _errs54;
 }
 else {
 vErrors = null;
 }
 }
 }
-if(data28 && typeof data28 == "object" && !Array.isArray(data28)){
-if(data28.id === undefined){
+if(data29 && typeof data29 == "object" && !Array.isArray(data29)){
+if(data29.id === undefined){
 vErrors = withError(vErrors, instancePath+"/waivers/" + i3, "#/properties/waivers/items/required", "required", {missingProperty: "id"}, "must have required property '"+"id"+"'");
 errors++;
 }
-if(data28.reason === undefined){
+if(data29.reason === undefined){
 vErrors = withError(vErrors, instancePath+"/waivers/" + i3, "#/properties/waivers/items/required", "required", {missingProperty: "reason"}, "must have required property '"+"reason"+"'");
 errors++;
 }
-if(data28.owner === undefined){
+if(data29.owner === undefined){
 vErrors = withError(vErrors, instancePath+"/waivers/" + i3, "#/properties/waivers/items/required", "required", {missingProperty: "owner"}, "must have required property '"+"owner"+"'");
 errors++;
 }
-if(data28.expires === undefined){
+if(data29.expires === undefined){
 vErrors = withError(vErrors, instancePath+"/waivers/" + i3, "#/properties/waivers/items/required", "required", {missingProperty: "expires"}, "must have required property '"+"expires"+"'");
 errors++;
 }
-for(const key5 in data28){
+for(const key5 in data29){
 if(!(((((((key5 === "id") || (key5 === "rule")) || (key5 === "location")) || (key5 === "fingerprint")) || (key5 === "reason")) || (key5 === "owner")) || (key5 === "expires"))){
 vErrors = withError(vErrors, instancePath+"/waivers/" + i3, "#/properties/waivers/items/additionalProperties", "additionalProperties", {additionalProperty: key5}, "must NOT have additional properties");
 errors++;
 }
 }
-if(data28.id !== undefined){
-let data29 = data28.id;
-if(typeof data29 === "string"){
-if(!pattern0.test(data29)){
+if(data29.id !== undefined){
+let data30 = data29.id;
+if(typeof data30 === "string"){
+if(!pattern0.test(data30)){
 vErrors = withError(vErrors, instancePath+"/waivers/" + i3+"/id", "#/properties/waivers/items/properties/id/pattern", "pattern", {pattern: "^[a-z0-9][a-z0-9_.-]{0,62}$"}, "must match pattern \""+"^[a-z0-9][a-z0-9_.-]{0,62}$"+"\"");
 errors++;
 }
@@ -567,14 +630,14 @@ vErrors = withError(vErrors, instancePath+"/waivers/" + i3+"/id", "#/properties/
 errors++;
 }
 }
-if(data28.rule !== undefined){
-let data30 = data28.rule;
-if(typeof data30 === "string"){
-if(data30.length > 300){
+if(data29.rule !== undefined){
+let data31 = data29.rule;
+if(typeof data31 === "string"){
+if(data31.length > 300){
 vErrors = withError(vErrors, instancePath+"/waivers/" + i3+"/rule", "#/properties/waivers/items/properties/rule/maxLength", "maxLength", {limit: 300}, "must NOT have more than 300 characters");
 errors++;
 }
-if(data30.length < 1){
+if(data31.length < 1){
 vErrors = withError(vErrors, instancePath+"/waivers/" + i3+"/rule", "#/properties/waivers/items/properties/rule/minLength", "minLength", {limit: 1}, "must NOT have fewer than 1 characters");
 errors++;
 }
@@ -584,14 +647,14 @@ vErrors = withError(vErrors, instancePath+"/waivers/" + i3+"/rule", "#/propertie
 errors++;
 }
 }
-if(data28.location !== undefined){
-let data31 = data28.location;
-if(typeof data31 === "string"){
-if(data31.length > 2000){
+if(data29.location !== undefined){
+let data32 = data29.location;
+if(typeof data32 === "string"){
+if(data32.length > 2000){
 vErrors = withError(vErrors, instancePath+"/waivers/" + i3+"/location", "#/properties/waivers/items/properties/location/maxLength", "maxLength", {limit: 2000}, "must NOT have more than 2000 characters");
 errors++;
 }
-if(data31.length < 1){
+if(data32.length < 1){
 vErrors = withError(vErrors, instancePath+"/waivers/" + i3+"/location", "#/properties/waivers/items/properties/location/minLength", "minLength", {limit: 1}, "must NOT have fewer than 1 characters");
 errors++;
 }
@@ -601,14 +664,14 @@ vErrors = withError(vErrors, instancePath+"/waivers/" + i3+"/location", "#/prope
 errors++;
 }
 }
-if(data28.fingerprint !== undefined){
-let data32 = data28.fingerprint;
-if(typeof data32 === "string"){
-if(data32.length > 200){
+if(data29.fingerprint !== undefined){
+let data33 = data29.fingerprint;
+if(typeof data33 === "string"){
+if(data33.length > 200){
 vErrors = withError(vErrors, instancePath+"/waivers/" + i3+"/fingerprint", "#/properties/waivers/items/properties/fingerprint/maxLength", "maxLength", {limit: 200}, "must NOT have more than 200 characters");
 errors++;
 }
-if(data32.length < 1){
+if(data33.length < 1){
 vErrors = withError(vErrors, instancePath+"/waivers/" + i3+"/fingerprint", "#/properties/waivers/items/properties/fingerprint/minLength", "minLength", {limit: 1}, "must NOT have fewer than 1 characters");
 errors++;
 }
@@ -618,14 +681,14 @@ vErrors = withError(vErrors, instancePath+"/waivers/" + i3+"/fingerprint", "#/pr
 errors++;
 }
 }
-if(data28.reason !== undefined){
-let data33 = data28.reason;
-if(typeof data33 === "string"){
-if(data33.length > 500){
+if(data29.reason !== undefined){
+let data34 = data29.reason;
+if(typeof data34 === "string"){
+if(data34.length > 500){
 vErrors = withError(vErrors, instancePath+"/waivers/" + i3+"/reason", "#/properties/waivers/items/properties/reason/maxLength", "maxLength", {limit: 500}, "must NOT have more than 500 characters");
 errors++;
 }
-if(data33.length < 1){
+if(data34.length < 1){
 vErrors = withError(vErrors, instancePath+"/waivers/" + i3+"/reason", "#/properties/waivers/items/properties/reason/minLength", "minLength", {limit: 1}, "must NOT have fewer than 1 characters");
 errors++;
 }
@@ -635,14 +698,14 @@ vErrors = withError(vErrors, instancePath+"/waivers/" + i3+"/reason", "#/propert
 errors++;
 }
 }
-if(data28.owner !== undefined){
-let data34 = data28.owner;
-if(typeof data34 === "string"){
-if(data34.length > 200){
+if(data29.owner !== undefined){
+let data35 = data29.owner;
+if(typeof data35 === "string"){
+if(data35.length > 200){
 vErrors = withError(vErrors, instancePath+"/waivers/" + i3+"/owner", "#/properties/waivers/items/properties/owner/maxLength", "maxLength", {limit: 200}, "must NOT have more than 200 characters");
 errors++;
 }
-if(data34.length < 1){
+if(data35.length < 1){
 vErrors = withError(vErrors, instancePath+"/waivers/" + i3+"/owner", "#/properties/waivers/items/properties/owner/minLength", "minLength", {limit: 1}, "must NOT have fewer than 1 characters");
 errors++;
 }
@@ -652,10 +715,10 @@ vErrors = withError(vErrors, instancePath+"/waivers/" + i3+"/owner", "#/properti
 errors++;
 }
 }
-if(data28.expires !== undefined){
-let data35 = data28.expires;
-if(typeof data35 === "string"){
-if(!pattern7.test(data35)){
+if(data29.expires !== undefined){
+let data36 = data29.expires;
+if(typeof data36 === "string"){
+if(!pattern8.test(data36)){
 vErrors = withError(vErrors, instancePath+"/waivers/" + i3+"/expires", "#/properties/waivers/items/properties/expires/pattern", "pattern", {pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}:[0-9]{2}Z)?$"}, "must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}:[0-9]{2}Z)?$"+"\"");
 errors++;
 }
@@ -678,46 +741,46 @@ errors++;
 }
 }
 if(data.freezes !== undefined){
-let data36 = data.freezes;
-if(Array.isArray(data36)){
-if(data36.length > 200){
+let data37 = data.freezes;
+if(Array.isArray(data37)){
+if(data37.length > 200){
 vErrors = withError(vErrors, instancePath+"/freezes", "#/properties/freezes/maxItems", "maxItems", {limit: 200}, "must NOT have more than 200 items");
 errors++;
 }
-const len4 = data36.length;
+const len4 = data37.length;
 for(let i4=0; i4<len4; i4++){
-let data37 = data36[i4];
-if(data37 && typeof data37 == "object" && !Array.isArray(data37)){
-if(data37.id === undefined){
+let data38 = data37[i4];
+if(data38 && typeof data38 == "object" && !Array.isArray(data38)){
+if(data38.id === undefined){
 vErrors = withError(vErrors, instancePath+"/freezes/" + i4, "#/properties/freezes/items/required", "required", {missingProperty: "id"}, "must have required property '"+"id"+"'");
 errors++;
 }
-if(data37.from === undefined){
+if(data38.from === undefined){
 vErrors = withError(vErrors, instancePath+"/freezes/" + i4, "#/properties/freezes/items/required", "required", {missingProperty: "from"}, "must have required property '"+"from"+"'");
 errors++;
 }
-if(data37.until === undefined){
+if(data38.until === undefined){
 vErrors = withError(vErrors, instancePath+"/freezes/" + i4, "#/properties/freezes/items/required", "required", {missingProperty: "until"}, "must have required property '"+"until"+"'");
 errors++;
 }
-if(data37.operations === undefined){
+if(data38.operations === undefined){
 vErrors = withError(vErrors, instancePath+"/freezes/" + i4, "#/properties/freezes/items/required", "required", {missingProperty: "operations"}, "must have required property '"+"operations"+"'");
 errors++;
 }
-if(data37.reason === undefined){
+if(data38.reason === undefined){
 vErrors = withError(vErrors, instancePath+"/freezes/" + i4, "#/properties/freezes/items/required", "required", {missingProperty: "reason"}, "must have required property '"+"reason"+"'");
 errors++;
 }
-for(const key6 in data37){
+for(const key6 in data38){
 if(!(func0.call(schema0.properties.freezes.items.properties, key6))){
 vErrors = withError(vErrors, instancePath+"/freezes/" + i4, "#/properties/freezes/items/additionalProperties", "additionalProperties", {additionalProperty: key6}, "must NOT have additional properties");
 errors++;
 }
 }
-if(data37.id !== undefined){
-let data38 = data37.id;
-if(typeof data38 === "string"){
-if(!pattern0.test(data38)){
+if(data38.id !== undefined){
+let data39 = data38.id;
+if(typeof data39 === "string"){
+if(!pattern0.test(data39)){
 vErrors = withError(vErrors, instancePath+"/freezes/" + i4+"/id", "#/properties/freezes/items/properties/id/pattern", "pattern", {pattern: "^[a-z0-9][a-z0-9_.-]{0,62}$"}, "must match pattern \""+"^[a-z0-9][a-z0-9_.-]{0,62}$"+"\"");
 errors++;
 }
@@ -727,10 +790,10 @@ vErrors = withError(vErrors, instancePath+"/freezes/" + i4+"/id", "#/properties/
 errors++;
 }
 }
-if(data37.from !== undefined){
-let data39 = data37.from;
-if(typeof data39 === "string"){
-if(!pattern9.test(data39)){
+if(data38.from !== undefined){
+let data40 = data38.from;
+if(typeof data40 === "string"){
+if(!pattern10.test(data40)){
 vErrors = withError(vErrors, instancePath+"/freezes/" + i4+"/from", "#/properties/freezes/items/properties/from/pattern", "pattern", {pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$"}, "must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$"+"\"");
 errors++;
 }
@@ -740,10 +803,10 @@ vErrors = withError(vErrors, instancePath+"/freezes/" + i4+"/from", "#/propertie
 errors++;
 }
 }
-if(data37.until !== undefined){
-let data40 = data37.until;
-if(typeof data40 === "string"){
-if(!pattern9.test(data40)){
+if(data38.until !== undefined){
+let data41 = data38.until;
+if(typeof data41 === "string"){
+if(!pattern10.test(data41)){
 vErrors = withError(vErrors, instancePath+"/freezes/" + i4+"/until", "#/properties/freezes/items/properties/until/pattern", "pattern", {pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$"}, "must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$"+"\"");
 errors++;
 }
@@ -753,20 +816,20 @@ vErrors = withError(vErrors, instancePath+"/freezes/" + i4+"/until", "#/properti
 errors++;
 }
 }
-if(data37.environments !== undefined){
-let data41 = data37.environments;
-if(Array.isArray(data41)){
-if(data41.length > 100){
+if(data38.environments !== undefined){
+let data42 = data38.environments;
+if(Array.isArray(data42)){
+if(data42.length > 100){
 vErrors = withError(vErrors, instancePath+"/freezes/" + i4+"/environments", "#/properties/freezes/items/properties/environments/maxItems", "maxItems", {limit: 100}, "must NOT have more than 100 items");
 errors++;
 }
-if(data41.length < 1){
+if(data42.length < 1){
 vErrors = withError(vErrors, instancePath+"/freezes/" + i4+"/environments", "#/properties/freezes/items/properties/environments/minItems", "minItems", {limit: 1}, "must NOT have fewer than 1 items");
 errors++;
 }
-const len5 = data41.length;
+const len5 = data42.length;
 for(let i5=0; i5<len5; i5++){
-vErrors = withPart(vErrors, validate1, data41[i5], instancePath+"/freezes/" + i4+"/environments/" + i5);
+vErrors = withPart(vErrors, validate1, data42[i5], instancePath+"/freezes/" + i4+"/environments/" + i5);
 errors = countOf(vErrors);
 }
 }
@@ -775,20 +838,20 @@ vErrors = withError(vErrors, instancePath+"/freezes/" + i4+"/environments", "#/p
 errors++;
 }
 }
-if(data37.operations !== undefined){
-let data43 = data37.operations;
-if(Array.isArray(data43)){
-if(data43.length > 100){
+if(data38.operations !== undefined){
+let data44 = data38.operations;
+if(Array.isArray(data44)){
+if(data44.length > 100){
 vErrors = withError(vErrors, instancePath+"/freezes/" + i4+"/operations", "#/properties/freezes/items/properties/operations/maxItems", "maxItems", {limit: 100}, "must NOT have more than 100 items");
 errors++;
 }
-if(data43.length < 1){
+if(data44.length < 1){
 vErrors = withError(vErrors, instancePath+"/freezes/" + i4+"/operations", "#/properties/freezes/items/properties/operations/minItems", "minItems", {limit: 1}, "must NOT have fewer than 1 items");
 errors++;
 }
-const len6 = data43.length;
+const len6 = data44.length;
 for(let i6=0; i6<len6; i6++){
-vErrors = withPart(vErrors, validate1, data43[i6], instancePath+"/freezes/" + i4+"/operations/" + i6);
+vErrors = withPart(vErrors, validate1, data44[i6], instancePath+"/freezes/" + i4+"/operations/" + i6);
 errors = countOf(vErrors);
 }
 }
@@ -797,21 +860,21 @@ vErrors = withError(vErrors, instancePath+"/freezes/" + i4+"/operations", "#/pro
 errors++;
 }
 }
-if(data37.then !== undefined){
-let data45 = data37.then;
-if(!((data45 === "REQUIRE_APPROVAL") || (data45 === "BLOCK"))){
+if(data38.then !== undefined){
+let data46 = data38.then;
+if(!((data46 === "REQUIRE_APPROVAL") || (data46 === "BLOCK"))){
 vErrors = withError(vErrors, instancePath+"/freezes/" + i4+"/then", "#/properties/freezes/items/properties/then/enum", "enum", {allowedValues: schema0.properties.freezes.items.properties.then.enum}, "must be equal to one of the allowed values");
 errors++;
 }
 }
-if(data37.reason !== undefined){
-let data46 = data37.reason;
-if(typeof data46 === "string"){
-if(data46.length > 200){
+if(data38.reason !== undefined){
+let data47 = data38.reason;
+if(typeof data47 === "string"){
+if(data47.length > 200){
 vErrors = withError(vErrors, instancePath+"/freezes/" + i4+"/reason", "#/properties/freezes/items/properties/reason/maxLength", "maxLength", {limit: 200}, "must NOT have more than 200 characters");
 errors++;
 }
-if(data46.length < 1){
+if(data47.length < 1){
 vErrors = withError(vErrors, instancePath+"/freezes/" + i4+"/reason", "#/properties/freezes/items/properties/reason/minLength", "minLength", {limit: 1}, "must NOT have fewer than 1 characters");
 errors++;
 }
@@ -821,14 +884,14 @@ vErrors = withError(vErrors, instancePath+"/freezes/" + i4+"/reason", "#/propert
 errors++;
 }
 }
-if(data37.owner !== undefined){
-let data47 = data37.owner;
-if(typeof data47 === "string"){
-if(data47.length > 200){
+if(data38.owner !== undefined){
+let data48 = data38.owner;
+if(typeof data48 === "string"){
+if(data48.length > 200){
 vErrors = withError(vErrors, instancePath+"/freezes/" + i4+"/owner", "#/properties/freezes/items/properties/owner/maxLength", "maxLength", {limit: 200}, "must NOT have more than 200 characters");
 errors++;
 }
-if(data47.length < 1){
+if(data48.length < 1){
 vErrors = withError(vErrors, instancePath+"/freezes/" + i4+"/owner", "#/properties/freezes/items/properties/owner/minLength", "minLength", {limit: 1}, "must NOT have fewer than 1 characters");
 errors++;
 }
@@ -838,8 +901,12 @@ vErrors = withError(vErrors, instancePath+"/freezes/" + i4+"/owner", "#/properti
 errors++;
 }
 }
-if(data37.approvers !== undefined){
-vErrors = withPart(vErrors, validate4, data37.approvers, instancePath+"/freezes/" + i4+"/approvers");
+if(data38.approvers !== undefined){
+vErrors = withPart(vErrors, validate4, data38.approvers, instancePath+"/freezes/" + i4+"/approvers");
+errors = countOf(vErrors);
+}
+if(data38.approvals !== undefined){
+vErrors = withPart(vErrors, validate6, data38.approvals, instancePath+"/freezes/" + i4+"/approvals");
 errors = countOf(vErrors);
 }
 }
@@ -855,36 +922,36 @@ errors++;
 }
 }
 if(data.minimum_bump !== undefined){
-let data49 = data.minimum_bump;
-if(data49 && typeof data49 == "object" && !Array.isArray(data49)){
-if(data49.then === undefined){
+let data51 = data.minimum_bump;
+if(data51 && typeof data51 == "object" && !Array.isArray(data51)){
+if(data51.then === undefined){
 vErrors = withError(vErrors, instancePath+"/minimum_bump", "#/properties/minimum_bump/required", "required", {missingProperty: "then"}, "must have required property '"+"then"+"'");
 errors++;
 }
-for(const key7 in data49){
-if(!(((((key7 === "then") || (key7 === "environments")) || (key7 === "operations")) || (key7 === "approvers")) || (key7 === "runbook"))){
+for(const key7 in data51){
+if(!((((((key7 === "then") || (key7 === "environments")) || (key7 === "operations")) || (key7 === "approvers")) || (key7 === "approvals")) || (key7 === "runbook"))){
 vErrors = withError(vErrors, instancePath+"/minimum_bump", "#/properties/minimum_bump/additionalProperties", "additionalProperties", {additionalProperty: key7}, "must NOT have additional properties");
 errors++;
 }
 }
-if(data49.then !== undefined){
-vErrors = withPart(vErrors, validate11, data49.then, instancePath+"/minimum_bump/then");
+if(data51.then !== undefined){
+vErrors = withPart(vErrors, validate14, data51.then, instancePath+"/minimum_bump/then");
 errors = countOf(vErrors);
 }
-if(data49.environments !== undefined){
-let data51 = data49.environments;
-if(Array.isArray(data51)){
-if(data51.length > 100){
+if(data51.environments !== undefined){
+let data53 = data51.environments;
+if(Array.isArray(data53)){
+if(data53.length > 100){
 vErrors = withError(vErrors, instancePath+"/minimum_bump/environments", "#/properties/minimum_bump/properties/environments/maxItems", "maxItems", {limit: 100}, "must NOT have more than 100 items");
 errors++;
 }
-if(data51.length < 1){
+if(data53.length < 1){
 vErrors = withError(vErrors, instancePath+"/minimum_bump/environments", "#/properties/minimum_bump/properties/environments/minItems", "minItems", {limit: 1}, "must NOT have fewer than 1 items");
 errors++;
 }
-const len7 = data51.length;
+const len7 = data53.length;
 for(let i7=0; i7<len7; i7++){
-vErrors = withPart(vErrors, validate1, data51[i7], instancePath+"/minimum_bump/environments/" + i7);
+vErrors = withPart(vErrors, validate1, data53[i7], instancePath+"/minimum_bump/environments/" + i7);
 errors = countOf(vErrors);
 }
 }
@@ -893,20 +960,20 @@ vErrors = withError(vErrors, instancePath+"/minimum_bump/environments", "#/prope
 errors++;
 }
 }
-if(data49.operations !== undefined){
-let data53 = data49.operations;
-if(Array.isArray(data53)){
-if(data53.length > 100){
+if(data51.operations !== undefined){
+let data55 = data51.operations;
+if(Array.isArray(data55)){
+if(data55.length > 100){
 vErrors = withError(vErrors, instancePath+"/minimum_bump/operations", "#/properties/minimum_bump/properties/operations/maxItems", "maxItems", {limit: 100}, "must NOT have more than 100 items");
 errors++;
 }
-if(data53.length < 1){
+if(data55.length < 1){
 vErrors = withError(vErrors, instancePath+"/minimum_bump/operations", "#/properties/minimum_bump/properties/operations/minItems", "minItems", {limit: 1}, "must NOT have fewer than 1 items");
 errors++;
 }
-const len8 = data53.length;
+const len8 = data55.length;
 for(let i8=0; i8<len8; i8++){
-vErrors = withPart(vErrors, validate1, data53[i8], instancePath+"/minimum_bump/operations/" + i8);
+vErrors = withPart(vErrors, validate1, data55[i8], instancePath+"/minimum_bump/operations/" + i8);
 errors = countOf(vErrors);
 }
 }
@@ -915,12 +982,16 @@ vErrors = withError(vErrors, instancePath+"/minimum_bump/operations", "#/propert
 errors++;
 }
 }
-if(data49.approvers !== undefined){
-vErrors = withPart(vErrors, validate4, data49.approvers, instancePath+"/minimum_bump/approvers");
+if(data51.approvers !== undefined){
+vErrors = withPart(vErrors, validate4, data51.approvers, instancePath+"/minimum_bump/approvers");
 errors = countOf(vErrors);
 }
-if(data49.runbook !== undefined){
-vErrors = withPart(vErrors, validate6, data49.runbook, instancePath+"/minimum_bump/runbook");
+if(data51.approvals !== undefined){
+vErrors = withPart(vErrors, validate6, data51.approvals, instancePath+"/minimum_bump/approvals");
+errors = countOf(vErrors);
+}
+if(data51.runbook !== undefined){
+vErrors = withPart(vErrors, validate8, data51.runbook, instancePath+"/minimum_bump/runbook");
 errors = countOf(vErrors);
 }
 }
@@ -930,42 +1001,42 @@ errors++;
 }
 }
 if(data.protected_consumers !== undefined){
-let data57 = data.protected_consumers;
-if(data57 && typeof data57 == "object" && !Array.isArray(data57)){
-if(data57.names === undefined){
+let data60 = data.protected_consumers;
+if(data60 && typeof data60 == "object" && !Array.isArray(data60)){
+if(data60.names === undefined){
 vErrors = withError(vErrors, instancePath+"/protected_consumers", "#/properties/protected_consumers/required", "required", {missingProperty: "names"}, "must have required property '"+"names"+"'");
 errors++;
 }
-if(data57.then === undefined){
+if(data60.then === undefined){
 vErrors = withError(vErrors, instancePath+"/protected_consumers", "#/properties/protected_consumers/required", "required", {missingProperty: "then"}, "must have required property '"+"then"+"'");
 errors++;
 }
-for(const key8 in data57){
-if(!((((((key8 === "names") || (key8 === "then")) || (key8 === "environments")) || (key8 === "operations")) || (key8 === "approvers")) || (key8 === "runbook"))){
+for(const key8 in data60){
+if(!(((((((key8 === "names") || (key8 === "then")) || (key8 === "environments")) || (key8 === "operations")) || (key8 === "approvers")) || (key8 === "approvals")) || (key8 === "runbook"))){
 vErrors = withError(vErrors, instancePath+"/protected_consumers", "#/properties/protected_consumers/additionalProperties", "additionalProperties", {additionalProperty: key8}, "must NOT have additional properties");
 errors++;
 }
 }
-if(data57.names !== undefined){
-let data58 = data57.names;
-if(Array.isArray(data58)){
-if(data58.length > 1000){
+if(data60.names !== undefined){
+let data61 = data60.names;
+if(Array.isArray(data61)){
+if(data61.length > 1000){
 vErrors = withError(vErrors, instancePath+"/protected_consumers/names", "#/properties/protected_consumers/properties/names/maxItems", "maxItems", {limit: 1000}, "must NOT have more than 1000 items");
 errors++;
 }
-if(data58.length < 1){
+if(data61.length < 1){
 vErrors = withError(vErrors, instancePath+"/protected_consumers/names", "#/properties/protected_consumers/properties/names/minItems", "minItems", {limit: 1}, "must NOT have fewer than 1 items");
 errors++;
 }
-const len9 = data58.length;
+const len9 = data61.length;
 for(let i9=0; i9<len9; i9++){
-let data59 = data58[i9];
-if(typeof data59 === "string"){
-if(data59.length > 200){
+let data62 = data61[i9];
+if(typeof data62 === "string"){
+if(data62.length > 200){
 vErrors = withError(vErrors, instancePath+"/protected_consumers/names/" + i9, "#/properties/protected_consumers/properties/names/items/maxLength", "maxLength", {limit: 200}, "must NOT have more than 200 characters");
 errors++;
 }
-if(data59.length < 1){
+if(data62.length < 1){
 vErrors = withError(vErrors, instancePath+"/protected_consumers/names/" + i9, "#/properties/protected_consumers/properties/names/items/minLength", "minLength", {limit: 1}, "must NOT have fewer than 1 characters");
 errors++;
 }
@@ -981,24 +1052,24 @@ vErrors = withError(vErrors, instancePath+"/protected_consumers/names", "#/prope
 errors++;
 }
 }
-if(data57.then !== undefined){
-vErrors = withPart(vErrors, validate11, data57.then, instancePath+"/protected_consumers/then");
+if(data60.then !== undefined){
+vErrors = withPart(vErrors, validate14, data60.then, instancePath+"/protected_consumers/then");
 errors = countOf(vErrors);
 }
-if(data57.environments !== undefined){
-let data61 = data57.environments;
-if(Array.isArray(data61)){
-if(data61.length > 100){
+if(data60.environments !== undefined){
+let data64 = data60.environments;
+if(Array.isArray(data64)){
+if(data64.length > 100){
 vErrors = withError(vErrors, instancePath+"/protected_consumers/environments", "#/properties/protected_consumers/properties/environments/maxItems", "maxItems", {limit: 100}, "must NOT have more than 100 items");
 errors++;
 }
-if(data61.length < 1){
+if(data64.length < 1){
 vErrors = withError(vErrors, instancePath+"/protected_consumers/environments", "#/properties/protected_consumers/properties/environments/minItems", "minItems", {limit: 1}, "must NOT have fewer than 1 items");
 errors++;
 }
-const len10 = data61.length;
+const len10 = data64.length;
 for(let i10=0; i10<len10; i10++){
-vErrors = withPart(vErrors, validate1, data61[i10], instancePath+"/protected_consumers/environments/" + i10);
+vErrors = withPart(vErrors, validate1, data64[i10], instancePath+"/protected_consumers/environments/" + i10);
 errors = countOf(vErrors);
 }
 }
@@ -1007,20 +1078,20 @@ vErrors = withError(vErrors, instancePath+"/protected_consumers/environments", "
 errors++;
 }
 }
-if(data57.operations !== undefined){
-let data63 = data57.operations;
-if(Array.isArray(data63)){
-if(data63.length > 100){
+if(data60.operations !== undefined){
+let data66 = data60.operations;
+if(Array.isArray(data66)){
+if(data66.length > 100){
 vErrors = withError(vErrors, instancePath+"/protected_consumers/operations", "#/properties/protected_consumers/properties/operations/maxItems", "maxItems", {limit: 100}, "must NOT have more than 100 items");
 errors++;
 }
-if(data63.length < 1){
+if(data66.length < 1){
 vErrors = withError(vErrors, instancePath+"/protected_consumers/operations", "#/properties/protected_consumers/properties/operations/minItems", "minItems", {limit: 1}, "must NOT have fewer than 1 items");
 errors++;
 }
-const len11 = data63.length;
+const len11 = data66.length;
 for(let i11=0; i11<len11; i11++){
-vErrors = withPart(vErrors, validate1, data63[i11], instancePath+"/protected_consumers/operations/" + i11);
+vErrors = withPart(vErrors, validate1, data66[i11], instancePath+"/protected_consumers/operations/" + i11);
 errors = countOf(vErrors);
 }
 }
@@ -1029,12 +1100,16 @@ vErrors = withError(vErrors, instancePath+"/protected_consumers/operations", "#/
 errors++;
 }
 }
-if(data57.approvers !== undefined){
-vErrors = withPart(vErrors, validate4, data57.approvers, instancePath+"/protected_consumers/approvers");
+if(data60.approvers !== undefined){
+vErrors = withPart(vErrors, validate4, data60.approvers, instancePath+"/protected_consumers/approvers");
 errors = countOf(vErrors);
 }
-if(data57.runbook !== undefined){
-vErrors = withPart(vErrors, validate6, data57.runbook, instancePath+"/protected_consumers/runbook");
+if(data60.approvals !== undefined){
+vErrors = withPart(vErrors, validate6, data60.approvals, instancePath+"/protected_consumers/approvals");
+errors = countOf(vErrors);
+}
+if(data60.runbook !== undefined){
+vErrors = withPart(vErrors, validate8, data60.runbook, instancePath+"/protected_consumers/runbook");
 errors = countOf(vErrors);
 }
 }
@@ -1044,19 +1119,19 @@ errors++;
 }
 }
 if(data.fingerprint_binding !== undefined){
-let data67 = data.fingerprint_binding;
-if(Array.isArray(data67)){
-if(data67.length > 100){
+let data71 = data.fingerprint_binding;
+if(Array.isArray(data71)){
+if(data71.length > 100){
 vErrors = withError(vErrors, instancePath+"/fingerprint_binding", "#/properties/fingerprint_binding/maxItems", "maxItems", {limit: 100}, "must NOT have more than 100 items");
 errors++;
 }
-if(data67.length < 1){
+if(data71.length < 1){
 vErrors = withError(vErrors, instancePath+"/fingerprint_binding", "#/properties/fingerprint_binding/minItems", "minItems", {limit: 1}, "must NOT have fewer than 1 items");
 errors++;
 }
-const len12 = data67.length;
+const len12 = data71.length;
 for(let i12=0; i12<len12; i12++){
-vErrors = withPart(vErrors, validate1, data67[i12], instancePath+"/fingerprint_binding/" + i12);
+vErrors = withPart(vErrors, validate1, data71[i12], instancePath+"/fingerprint_binding/" + i12);
 errors = countOf(vErrors);
 }
 }
@@ -1066,26 +1141,26 @@ errors++;
 }
 }
 if(data.history !== undefined){
-let data69 = data.history;
-if(data69 && typeof data69 == "object" && !Array.isArray(data69)){
-for(const key9 in data69){
+let data73 = data.history;
+if(data73 && typeof data73 == "object" && !Array.isArray(data73)){
+for(const key9 in data73){
 if(!(key9 === "window")){
 vErrors = withError(vErrors, instancePath+"/history", "#/properties/history/additionalProperties", "additionalProperties", {additionalProperty: key9}, "must NOT have additional properties");
 errors++;
 }
 }
-if(data69.window !== undefined){
-let data70 = data69.window;
-if(!(((typeof data70 == "number") && (!(data70 % 1) && !isNaN(data70))) && (isFinite(data70)))){
+if(data73.window !== undefined){
+let data74 = data73.window;
+if(!(((typeof data74 == "number") && (!(data74 % 1) && !isNaN(data74))) && (isFinite(data74)))){
 vErrors = withError(vErrors, instancePath+"/history/window", "#/properties/history/properties/window/type", "type", {type: "integer"}, "must be integer");
 errors++;
 }
-if((typeof data70 == "number") && (isFinite(data70))){
-if(data70 > 2678400 || isNaN(data70)){
+if((typeof data74 == "number") && (isFinite(data74))){
+if(data74 > 2678400 || isNaN(data74)){
 vErrors = withError(vErrors, instancePath+"/history/window", "#/properties/history/properties/window/maximum", "maximum", {comparison: "<=", limit: 2678400}, "must be <= 2678400");
 errors++;
 }
-if(data70 < 60 || isNaN(data70)){
+if(data74 < 60 || isNaN(data74)){
 vErrors = withError(vErrors, instancePath+"/history/window", "#/properties/history/properties/window/minimum", "minimum", {comparison: ">=", limit: 60}, "must be >= 60");
 errors++;
 }
@@ -1098,43 +1173,43 @@ errors++;
 }
 }
 if(data.deprecation !== undefined){
-let data71 = data.deprecation;
-if(data71 && typeof data71 == "object" && !Array.isArray(data71)){
-for(const key10 in data71){
+let data75 = data.deprecation;
+if(data75 && typeof data75 == "object" && !Array.isArray(data75)){
+for(const key10 in data75){
 if(!((key10 === "stable_days") || (key10 === "beta_days"))){
 vErrors = withError(vErrors, instancePath+"/deprecation", "#/properties/deprecation/additionalProperties", "additionalProperties", {additionalProperty: key10}, "must NOT have additional properties");
 errors++;
 }
 }
-if(data71.stable_days !== undefined){
-let data72 = data71.stable_days;
-if(!(((typeof data72 == "number") && (!(data72 % 1) && !isNaN(data72))) && (isFinite(data72)))){
+if(data75.stable_days !== undefined){
+let data76 = data75.stable_days;
+if(!(((typeof data76 == "number") && (!(data76 % 1) && !isNaN(data76))) && (isFinite(data76)))){
 vErrors = withError(vErrors, instancePath+"/deprecation/stable_days", "#/properties/deprecation/properties/stable_days/type", "type", {type: "integer"}, "must be integer");
 errors++;
 }
-if((typeof data72 == "number") && (isFinite(data72))){
-if(data72 > 3650 || isNaN(data72)){
+if((typeof data76 == "number") && (isFinite(data76))){
+if(data76 > 3650 || isNaN(data76)){
 vErrors = withError(vErrors, instancePath+"/deprecation/stable_days", "#/properties/deprecation/properties/stable_days/maximum", "maximum", {comparison: "<=", limit: 3650}, "must be <= 3650");
 errors++;
 }
-if(data72 < 0 || isNaN(data72)){
+if(data76 < 0 || isNaN(data76)){
 vErrors = withError(vErrors, instancePath+"/deprecation/stable_days", "#/properties/deprecation/properties/stable_days/minimum", "minimum", {comparison: ">=", limit: 0}, "must be >= 0");
 errors++;
 }
 }
 }
-if(data71.beta_days !== undefined){
-let data73 = data71.beta_days;
-if(!(((typeof data73 == "number") && (!(data73 % 1) && !isNaN(data73))) && (isFinite(data73)))){
+if(data75.beta_days !== undefined){
+let data77 = data75.beta_days;
+if(!(((typeof data77 == "number") && (!(data77 % 1) && !isNaN(data77))) && (isFinite(data77)))){
 vErrors = withError(vErrors, instancePath+"/deprecation/beta_days", "#/properties/deprecation/properties/beta_days/type", "type", {type: "integer"}, "must be integer");
 errors++;
 }
-if((typeof data73 == "number") && (isFinite(data73))){
-if(data73 > 3650 || isNaN(data73)){
+if((typeof data77 == "number") && (isFinite(data77))){
+if(data77 > 3650 || isNaN(data77)){
 vErrors = withError(vErrors, instancePath+"/deprecation/beta_days", "#/properties/deprecation/properties/beta_days/maximum", "maximum", {comparison: "<=", limit: 3650}, "must be <= 3650");
 errors++;
 }
-if(data73 < 0 || isNaN(data73)){
+if(data77 < 0 || isNaN(data77)){
 vErrors = withError(vErrors, instancePath+"/deprecation/beta_days", "#/properties/deprecation/properties/beta_days/minimum", "minimum", {comparison: ">=", limit: 0}, "must be >= 0");
 errors++;
 }
@@ -1147,47 +1222,47 @@ errors++;
 }
 }
 if(data.ttl !== undefined){
-let data74 = data.ttl;
-if(data74 && typeof data74 == "object" && !Array.isArray(data74)){
-for(const key11 in data74){
+let data78 = data.ttl;
+if(data78 && typeof data78 == "object" && !Array.isArray(data78)){
+for(const key11 in data78){
 if(!((key11 === "default") || (key11 === "operations"))){
 vErrors = withError(vErrors, instancePath+"/ttl", "#/properties/ttl/additionalProperties", "additionalProperties", {additionalProperty: key11}, "must NOT have additional properties");
 errors++;
 }
 }
-if(data74.default !== undefined){
-let data75 = data74.default;
-if(!(((typeof data75 == "number") && (!(data75 % 1) && !isNaN(data75))) && (isFinite(data75)))){
+if(data78.default !== undefined){
+let data79 = data78.default;
+if(!(((typeof data79 == "number") && (!(data79 % 1) && !isNaN(data79))) && (isFinite(data79)))){
 vErrors = withError(vErrors, instancePath+"/ttl/default", "#/properties/ttl/properties/default/type", "type", {type: "integer"}, "must be integer");
 errors++;
 }
-if((typeof data75 == "number") && (isFinite(data75))){
-if(data75 > 86400 || isNaN(data75)){
+if((typeof data79 == "number") && (isFinite(data79))){
+if(data79 > 86400 || isNaN(data79)){
 vErrors = withError(vErrors, instancePath+"/ttl/default", "#/properties/ttl/properties/default/maximum", "maximum", {comparison: "<=", limit: 86400}, "must be <= 86400");
 errors++;
 }
-if(data75 < 1 || isNaN(data75)){
+if(data79 < 1 || isNaN(data79)){
 vErrors = withError(vErrors, instancePath+"/ttl/default", "#/properties/ttl/properties/default/minimum", "minimum", {comparison: ">=", limit: 1}, "must be >= 1");
 errors++;
 }
 }
 }
-if(data74.operations !== undefined){
-let data76 = data74.operations;
-if(data76 && typeof data76 == "object" && !Array.isArray(data76)){
-for(const key12 in data76){
-if(pattern11.test(key12)){
-let data77 = data76[key12];
-if(!(((typeof data77 == "number") && (!(data77 % 1) && !isNaN(data77))) && (isFinite(data77)))){
+if(data78.operations !== undefined){
+let data80 = data78.operations;
+if(data80 && typeof data80 == "object" && !Array.isArray(data80)){
+for(const key12 in data80){
+if(pattern12.test(key12)){
+let data81 = data80[key12];
+if(!(((typeof data81 == "number") && (!(data81 % 1) && !isNaN(data81))) && (isFinite(data81)))){
 vErrors = withError(vErrors, instancePath+"/ttl/operations/" + key12.replace(/~/g, "~0").replace(/\//g, "~1"), "#/properties/ttl/properties/operations/patternProperties/%5E%5BA-Za-z0-9_.%3A~1-%5D%7B1%2C100%7D%24/type", "type", {type: "integer"}, "must be integer");
 errors++;
 }
-if((typeof data77 == "number") && (isFinite(data77))){
-if(data77 > 86400 || isNaN(data77)){
+if((typeof data81 == "number") && (isFinite(data81))){
+if(data81 > 86400 || isNaN(data81)){
 vErrors = withError(vErrors, instancePath+"/ttl/operations/" + key12.replace(/~/g, "~0").replace(/\//g, "~1"), "#/properties/ttl/properties/operations/patternProperties/%5E%5BA-Za-z0-9_.%3A~1-%5D%7B1%2C100%7D%24/maximum", "maximum", {comparison: "<=", limit: 86400}, "must be <= 86400");
 errors++;
 }
-if(data77 < 1 || isNaN(data77)){
+if(data81 < 1 || isNaN(data81)){
 vErrors = withError(vErrors, instancePath+"/ttl/operations/" + key12.replace(/~/g, "~0").replace(/\//g, "~1"), "#/properties/ttl/properties/operations/patternProperties/%5E%5BA-Za-z0-9_.%3A~1-%5D%7B1%2C100%7D%24/minimum", "minimum", {comparison: ">=", limit: 1}, "must be >= 1");
 errors++;
 }

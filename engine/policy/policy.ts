@@ -6,8 +6,14 @@ import type { RuleLevels } from '../rules/catalog/levels.ts'
 import type { Past } from './history.ts'
 import type { PolicyDocument } from './schema.ts'
 
-/** Groups of which an approver has to be in one, for each rule that asks for an approval and names some; empty: any approver. */
-export type Approvers = readonly (readonly string[])[]
+/** People who have to approve: so many, each in one of the groups. Without groups: any approvers. */
+export interface RequiredApproval {
+  readonly count: number
+  readonly groups: readonly string[]
+}
+
+/** One for each rule that asks for an approval and names groups or a number; empty: any one approver. */
+export type Approvers = readonly RequiredApproval[]
 
 export type PolicyMode = 'enforce' | 'observe'
 

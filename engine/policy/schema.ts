@@ -12,6 +12,8 @@ const identifier = (description: string) => Type.String({ pattern: IDENTIFIER, d
 const closed = { additionalProperties: false }
 const SELECTOR =
   'A selector: a rule id, a pattern such as mcp-tool-*, coordinates such as format:openapi,kind:lifecycle, or several of these with commas, all of which must hold.'
+/** More people than this are a mistake. */
+const MOST_APPROVALS = 20
 const Mode = Type.Enum(['enforce', 'observe'])
 
 const names = (description: string) =>
@@ -23,6 +25,20 @@ const approvers = Type.Optional(
     description:
       'Groups of which an approver has to be in one, where this calls for REQUIRE_APPROVAL; any approver when absent.',
   }),
+)
+const approvals = Type.Optional(
+  Type.Union(
+    [
+      Type.Integer({ minimum: 1, maximum: MOST_APPROVALS }),
+      Type.String({
+        pattern: '^(?:[1-9]|1[0-9]|20) of [a-z0-9][a-z0-9_.-]{0,62}(?: or [a-z0-9][a-z0-9_.-]{0,62}){0,19}$',
+      }),
+    ],
+    {
+      description:
+        'Number of people who have to grant the request, where this calls for REQUIRE_APPROVAL: 2, or with their groups 2 of payments or security. 1 when absent.',
+    },
+  ),
 )
 const environments = (what: string) => Type.Optional(names(`Environments in which ${what}; all when absent.`))
 const operations = (what: string) => Type.Optional(names(`Operations for which ${what}; all when absent.`))
@@ -75,6 +91,7 @@ const PolicyRule = Type.Object(
     }),
     owner: Type.Optional(words(200, 'Who answers for the rule.')),
     approvers,
+    approvals,
     runbook,
   },
   closed,
@@ -115,6 +132,7 @@ const FreezeEntry = Type.Object(
     reason: words(200, 'Why nothing is to change; stands in the decision.'),
     owner: Type.Optional(words(200, 'Who answers for the window.')),
     approvers,
+    approvals,
   },
   { ...closed, description: 'A time in which operations are held up, whatever is found.' },
 )
@@ -125,6 +143,7 @@ const MinimumBump = Type.Object(
     environments: environments('it is asked'),
     operations: operations('it is asked'),
     approvers,
+    approvals,
     runbook,
   },
   {
@@ -141,6 +160,7 @@ const ProtectedConsumers = Type.Object(
     environments: environments('they are protected'),
     operations: operations('they are protected'),
     approvers,
+    approvals,
     runbook,
   },
   { ...closed, description: 'Declared consumers that no breaking or dangerous change is to reach.' },

@@ -2,7 +2,7 @@
 import type { TSchema } from 'typebox'
 import { Type } from '../../engine/base.ts'
 
-type ListName = 'approvals' | 'baselines' | 'bindings' | 'break_glass' | 'entries' | 'fleet' | 'keys'
+type ListName = 'approvals' | 'baselines' | 'bindings' | 'break_glass' | 'delegations' | 'entries' | 'fleet' | 'keys'
 
 export function listMembers(name: ListName, rows: TSchema): Readonly<Record<string, TSchema>> {
   return { items: rows, [name]: Type.Unsafe<readonly unknown[]>({ ...rows, description: 'Equal to items.' }) }

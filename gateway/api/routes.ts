@@ -9,6 +9,7 @@ import {
   listApprovals,
   reviewApproval,
 } from './routes/approvals.ts'
+import { addDelegation, endDelegation, listDelegations } from './routes/delegations.ts'
 import { getAttestation } from './routes/attestation.ts'
 import { getBaseline, listBaselines, promoteBaseline } from './routes/baselines.ts'
 import { closeBreakGlass, listBreakGlass, openBreakGlassRoute } from './routes/break-glass.ts'
@@ -47,6 +48,9 @@ export const ROUTES: readonly ApiRoute[] = [
   grantApproval,
   denyApproval,
   commentApproval,
+  listDelegations,
+  addDelegation,
+  endDelegation,
   telemetry,
   listBaselines,
   getBaseline,

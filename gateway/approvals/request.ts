@@ -8,7 +8,7 @@ import type { ApprovalsConfig } from './settings.ts'
 import type { Caller } from '../callers/caller.ts'
 import { sha256Hex } from '../runtime/hash.ts'
 import { pageAddress, publicAddress, type AddressConfig } from '../settings/public-address.ts'
-import { mayGrant } from '../store/approvers.ts'
+import { isGrantedBy } from '../store/approvers.ts'
 import type { ApprovalOpening, ApprovalRow, ApprovalState } from '../store/approvals.ts'
 
 interface ApprovalOccasion {
@@ -71,7 +71,7 @@ export function approvalOpening(
     reasons: JSON.stringify(verdict.blocking_reasons),
     openedAt: now,
     expiresAt: now + approvals.pending * 1000,
-    approvers: verdict.approver_groups,
+    approvers: verdict.required_approvals,
   }
 }
 
@@ -86,12 +86,17 @@ export function isGrantInForce({ result, endedAt }: ApprovalRow, now: number): b
 }
 
 /**
- * The approval facts for the decision. A grant counts only when its approver may grant what the decision requires now. A policy
+ * The approval facts for the decision. A grant counts only when its approvers are all that the decision requires now. A policy
  * that uses time or history may require other approvers than it did when the request was opened.
  */
-export function approvalFacts(row: ApprovalRow, asked: Approvers, config: AddressConfig, now: number): ApprovalFacts {
+export function approvalFacts(
+  row: ApprovalRow,
+  required: Approvers,
+  config: AddressConfig,
+  now: number,
+): ApprovalFacts {
   const { approvalId: id, result } = row
-  if (result?.validUntil && isGrantInForce(row, now) && mayGrant(asked, result.groups))
+  if (result?.validUntil && isGrantInForce(row, now) && isGrantedBy(required, row.grants))
     return {
       state: 'granted',
       id,

@@ -4,7 +4,9 @@
  */
 import type { ApprovalsConfig } from './settings.ts'
 import { GatewayError } from '../errors/errors.ts'
-import { approverWords } from '../store/approvers.ts'
+import { approverWords } from '../../engine/base.ts'
+import type { Approvers, RequiredApproval } from '../../engine/internal.ts'
+import type { Grant } from '../store/approvers.ts'
 import type {
   ApprovalRow,
   ApprovalDecision,
@@ -29,6 +31,12 @@ export interface Word {
   readonly at: number
 }
 
+/** What counts besides the request itself: its change is also another one that was granted, or that more people have to grant. */
+export interface FurtherGrants {
+  readonly required?: Approvers
+  readonly earlier?: readonly Grant[]
+}
+
 const REFUSALS: Readonly<Record<Exclude<ApprovalDecisionResult, 'settled' | 'counted' | 'group'>, () => GatewayError>> =
   {
     missing: () => new GatewayError('NOT_FOUND'),
@@ -51,17 +59,20 @@ export async function completeApproval(
   word: Word,
   { approvals }: Pick<ApprovalsConfig, 'approvals'>,
   store: StorePart<'approvals.byId' | 'approvals.decide'>,
+  further: FurtherGrants = {},
 ): Promise<ApprovalRow> {
   const { state, tenant, approvalId, by, groups, comment, at, validity } = word
   const seconds = Math.min(validity ?? approvals.validity, approvals.validity)
   // Whole seconds, as in decisions: a grant ends at the same moment for everybody.
   const validUntil = state === 'granted' ? (Math.floor(at / 1000) + seconds) * 1000 : null
   const isFourEyes = approvals.four_eyes
+  const known = await store.approvals.byId(tenant, approvalId)
   const request: ApprovalDecisionRequest = {
     tenant,
     approvalId,
     isFourEyes,
-    needed: await neededFor(word, approvals, store),
+    required: requiredFor([...(known?.approvers ?? []), ...(further.required ?? [])], approvals),
+    earlier: further.earlier ?? [],
     state,
     by,
     groups,
@@ -77,22 +88,24 @@ export async function completeApproval(
   return row
 }
 
-async function neededFor(
-  { state, tenant, approvalId }: Word,
-  settings: ApprovalsConfig['approvals'],
-  store: StorePart<'approvals.byId'>,
-): Promise<number> {
-  const row = state === 'granted' ? await store.approvals.byId(tenant, approvalId) : null
-  return row === null ? 1 : grantsNeeded(row, settings)
+/** Number of people who have to grant a request, at least. */
+export function grantsNeeded(required: Approvers): number {
+  return Math.max(1, ...required.map(({ count }) => count))
 }
 
-/** Number of people who have to grant a request: the largest number that the configuration names for it. */
-export function grantsNeeded(
-  { approvers }: Pick<ApprovalRow, 'approvers'>,
+/** Who has to grant a request: what the policy requires, and no fewer people than the configuration names. */
+export function requiredFor(
+  approvers: Approvers,
   { needed, needed_by_group: byGroup }: ApprovalsConfig['approvals'],
-): number {
-  const named = approvers.flat().flatMap((group) => (Object.hasOwn(byGroup, group) ? [byGroup[group] ?? 1] : []))
-  return Math.max(needed, ...named)
+): Approvers {
+  if (approvers.length === 0) return needed === 1 ? [] : [{ count: needed, groups: [] }]
+  const largest = new Map<string, RequiredApproval>()
+  for (const { count, groups } of approvers) {
+    const named = groups.flatMap((group) => (Object.hasOwn(byGroup, group) ? [byGroup[group] ?? 1] : []))
+    const name = groups.toSorted().join(' ')
+    largest.set(name, { count: Math.max(count, needed, ...named, largest.get(name)?.count ?? 1), groups })
+  }
+  return [...largest.values()]
 }
 
 async function notOfGroup(
@@ -101,6 +114,9 @@ async function notOfGroup(
   store: StorePart<'approvals.byId'>,
 ): Promise<GatewayError> {
   const row = await store.approvals.byId(tenant, approvalId)
-  const asked = approverWords(row?.approvers ?? [])
-  return new GatewayError('FORBIDDEN', `The policy requires an approver of the group ${asked}; this one is not.`)
+  return notOfGroupError(row?.approvers ?? [])
+}
+
+export function notOfGroupError(required: Approvers): GatewayError {
+  return new GatewayError('FORBIDDEN', `The policy requires ${approverWords(required)}; this one is not.`)
 }

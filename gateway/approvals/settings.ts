@@ -20,6 +20,11 @@ export const ApprovalSettings = strict(
       },
     ),
     validity: seconds(14_400, 'Maximum and default validity of a grant'),
+    remind: seconds(
+      3600,
+      'Time before the end of a pending request at which channels of notifications get a reminder, once; 0: none',
+      0,
+    ),
     pending: seconds(
       86_400,
       'A request that nobody grants or denies within this time expires; a denial is valid as long',

@@ -2,7 +2,7 @@
 import type { Approvers } from '../../engine/internal.ts'
 import type { ApprovalRow, ApprovalState, ApprovalStep } from '../store/approvals.ts'
 import { approvalState, isGrantInForce } from './request.ts'
-import { grantsNeeded } from './resolve.ts'
+import { grantsNeeded, requiredFor } from './resolve.ts'
 import type { ApprovalsConfig } from './settings.ts'
 
 /** Instants are ISO 8601 in UTC. */
@@ -24,7 +24,8 @@ export interface ApprovalView {
   readonly risk_score: number
   /** As in the envelope. */
   readonly blocking_reasons: readonly { readonly code: string; readonly message: string }[]
-  readonly approver_groups: Approvers
+  readonly approver_groups: readonly (readonly string[])[]
+  readonly required_approvals: Approvers
   readonly requesters: readonly string[]
   readonly opened_at: string
   readonly expires_at: string
@@ -55,7 +56,8 @@ export function approvalView(row: ApprovalRow, now: number): ApprovalView {
     summary: row.summary,
     risk_score: row.riskScore,
     blocking_reasons: blockingReasons,
-    approver_groups: row.approvers,
+    approver_groups: row.approvers.flatMap(({ groups }) => (groups.length === 0 ? [] : [groups])),
+    required_approvals: row.approvers,
     requesters: row.requesters,
     opened_at: iso(row.openedAt),
     expires_at: iso(row.expiresAt),
@@ -87,7 +89,7 @@ export function approvalWithSteps(
 ) {
   return {
     approval: approvalView(row, now),
-    grants_needed: grantsNeeded(row, approvals),
+    grants_needed: grantsNeeded(requiredFor(row.approvers, approvals)),
     steps: steps.map(stepView),
   }
 }

@@ -4,11 +4,17 @@
  * calls, the acceptance counts as one. It needs the same role, group, four eyes and reason, and it grants the pending requests
  * about the same change.
  */
-import { EMPTY_CONTEXT } from '../../engine/base.ts'
+import { approverWords, EMPTY_CONTEXT } from '../../engine/base.ts'
 import type { Approvers, Envelope, Verdict } from '../../engine/internal.ts'
 import { approvalState } from '../approvals/request.ts'
-import { approverWords, mayGrant } from '../store/approvers.ts'
-import { completeApproval, grantsNeeded } from '../approvals/resolve.ts'
+import {
+  completeApproval,
+  grantsNeeded,
+  notOfGroupError,
+  requiredFor,
+  type FurtherGrants,
+} from '../approvals/resolve.ts'
+import { isGrantedBy, stillRequired, type Grant } from '../store/approvers.ts'
 import type { AcceptedRoute } from '../routing/sidecar-route.ts'
 import { GatewayError } from '../errors/errors.ts'
 import type { AnalyzeRequest, AuthorizeRequest, Flow } from '../flow/flow.ts'
@@ -46,7 +52,7 @@ export interface Acceptance {
 }
 
 /** The members of a decision about the calls that acceptance depends on. */
-type AcceptedVerdict = Pick<Verdict, 'decision' | 'safe_for_agent' | 'approver_groups'>
+type AcceptedVerdict = Pick<Verdict, 'decision' | 'safe_for_agent' | 'required_approvals'>
 
 export interface AcceptanceDeps {
   readonly settings: () => { readonly config: BaselinesConfig }
@@ -59,24 +65,62 @@ export interface AcceptanceDeps {
 }
 
 /**
- * Decides, and grants the pending requests. Resolves when the contract may become the baseline. @throws GatewayError FORBIDDEN,
- * INVALID_INPUT or APPROVAL_CONFLICT
+ * Decides, and grants the pending requests. Where several people have to grant, their grants are gathered in one request: that to
+ * register the difference, else that of a call. Resolves when the contract may become the baseline.
+ * @throws GatewayError FORBIDDEN, INVALID_INPUT or APPROVAL_CONFLICT
  */
 export async function accept(acceptance: Acceptance, acceptor: Acceptor, deps: AcceptanceDeps): Promise<void> {
   const waiting = await requestsAbout(acceptance, deps)
   const called = await callVerdict(acceptance, deps)
   const first = await deps.flow.authorize(registration(acceptance))
   if (first.envelope.execution_action === 'STOP') throw blocked(first.envelope)
+  const registered = first.approvalId === null ? null : await deps.store.approvals.byId(LOCAL_TENANT, first.approvalId)
   const isApproval = first.envelope.execution_action === 'REQUEST_APPROVAL'
-  const groups = [...called, ...waiting.flatMap(({ approvers }) => approvers)]
-  if (isApproval || waiting.length > 0 || called.length > 0) assertReason(acceptor)
-  const person = await deps.store.apiKeys.identities(acceptor.by)
-  assertMay(acceptor, person, groups, waiting, deps.settings())
-  if (isApproval) await grant(first.approvalId, LOCAL_TENANT, acceptor, deps)
+  if (isApproval || waiting.length > 0 || called !== null) assertReason(acceptor)
+  await assertNotRefused(acceptor, waiting, deps)
+  const required = [...(called ?? []), ...waiting.flatMap(({ approvers }) => approvers)]
+  const gathering: Gathering = { required, earlier: isApproval ? [] : (registered?.grants ?? []), acceptor, deps }
+  const requests = [...(isApproval && registered !== null ? [registered] : []), ...waiting]
+  if (requests.length === 0 && called !== null) requests.push(...(await requestToCall(acceptance, gathering)))
+  await grantAll(requests, gathering)
   // The exception is a decision of its own in the ledger: it names who accepted which change.
   const decided = isApproval ? await deps.flow.authorize(registration(acceptance)) : first
   if (!decided.envelope.safe_for_agent) throw blocked(decided.envelope)
-  for (const { approvalId, tenant } of waiting) await grantOthers(approvalId, tenant, acceptor, deps)
+}
+
+/** An acceptance while its grants are gathered. */
+interface Gathering {
+  /** What calls under the difference require, besides the requests themselves. */
+  readonly required: Approvers
+  /** Grants of the same difference that count. */
+  readonly earlier: readonly Grant[]
+  readonly acceptor: Acceptor
+  readonly deps: AcceptanceDeps
+}
+
+/**
+ * Nobody has called yet, so nobody asked: a request is opened when this person alone may not grant what calls would require.
+ */
+async function requestToCall(
+  acceptance: Acceptance,
+  { required, earlier, acceptor, deps }: Gathering,
+): Promise<readonly ApprovalRow[]> {
+  const asked = requiredFor(required, deps.settings().config.approvals)
+  const alone = { by: acceptor.by, groups: acceptor.groups }
+  if (isGrantedBy(asked, [...earlier.filter(({ by }) => by !== alone.by), alone])) return []
+  if (grantsNeeded(asked) === 1 && asked.length === 1) throw notOfGroupError(asked)
+  const { approvalId } = await deps.flow.authorize(calling(acceptance))
+  const row = approvalId === null ? null : await deps.store.approvals.byId(LOCAL_TENANT, approvalId)
+  return row === null ? [] : [row]
+}
+
+/** The first request gathers; its grants are those of the others. */
+async function grantAll(requests: readonly ApprovalRow[], gathering: Gathering): Promise<void> {
+  const [first, ...others] = requests
+  if (first === undefined) return
+  const { required, earlier, acceptor, deps } = gathering
+  const row = await grant(first, { required, earlier }, acceptor, deps)
+  for (const other of others) await grantOther(other, { earlier: row.grants }, acceptor, deps)
 }
 
 /** True when nobody has to approve: neither to register the difference nor to make calls under it. */
@@ -88,10 +132,10 @@ export async function mayPromoteItself(acceptance: Acceptance, deps: AcceptanceD
   return (await deps.flow.authorize(registration(acceptance))).envelope.safe_for_agent
 }
 
-/** The groups that calls under the difference require, even when no call was made yet. */
-async function callVerdict(acceptance: Acceptance, { flow }: AcceptanceDeps): Promise<Approvers> {
+/** The approvers that calls under the difference require, even when no call was made yet; null: calls need no approval. */
+async function callVerdict(acceptance: Acceptance, { flow }: AcceptanceDeps): Promise<Approvers | null> {
   const { verdict } = await flow.analyze(calling(acceptance))
-  return verdict.decision === 'REQUIRE_APPROVAL' ? verdict.approver_groups : []
+  return verdict.decision === 'REQUIRE_APPROVAL' ? verdict.required_approvals : null
 }
 
 function calling(acceptance: Acceptance): AuthorizeRequest {
@@ -170,58 +214,55 @@ function assertReason({ comment }: Acceptor): void {
   throw new GatewayError('INVALID_INPUT', message, { details: [{ pointer: '/comment', message: 'is required' }] })
 }
 
-function assertMay(
-  { groups }: Acceptor,
-  person: readonly string[],
-  asked: Approvers,
+/** A denial stands, and nobody accepts what they asked for. */
+async function assertNotRefused(
+  { by }: Acceptor,
   waiting: readonly ApprovalRow[],
-  { config }: { readonly config: BaselinesConfig },
-): void {
+  { settings, store }: AcceptanceDeps,
+): Promise<void> {
   const denied = waiting.find((row) => row.result?.state === 'denied')
   if (denied !== undefined) {
     const { approvalId, result } = denied
     const message = `${result?.by ?? 'An approver'} denied calls under this change (${approvalId}); the denial stands until ${new Date(denied.expiresAt).toISOString()}.`
     throw new GatewayError('APPROVAL_CONFLICT', message)
   }
-  const own = config.approvals.four_eyes
-    ? waiting.find(({ requesters }) => requesters.some((requester) => person.includes(requester)))
-    : undefined
-  if (own !== undefined) {
-    const message = `This key, or another one of the same person, asked for the approval ${own.approvalId} of the same change; another approver has to accept it (four eyes).`
-    throw new GatewayError('FORBIDDEN', message)
-  }
-  if (mayGrant(asked, groups)) return
-  const message = `The policy requires an approver of the group ${approverWords(asked)}; this one is not.`
+  if (!settings().config.approvals.four_eyes) return
+  const person = await store.apiKeys.identities(by)
+  const own = waiting.find(({ requesters }) => requesters.some((requester) => person.includes(requester)))
+  if (own === undefined) return
+  const message = `This key, or another one of the same person, asked for the approval ${own.approvalId} of the same change; another approver has to accept it (four eyes).`
   throw new GatewayError('FORBIDDEN', message)
 }
 
 async function grant(
-  approvalId: string | null,
-  tenant: string,
+  { approvalId, tenant }: ApprovalRow,
+  further: FurtherGrants,
   { by, groups, comment }: Acceptor,
   { settings, store, now }: AcceptanceDeps,
-): Promise<void> {
-  if (approvalId === null) throw new TypeError('a decision that needs an approval opened no request for it')
+): Promise<ApprovalRow> {
   const word = { state: 'granted', tenant, approvalId, by, groups, comment, validity: null, at: now() } as const
-  const row = await completeApproval(word, settings().config, store)
-  if (row.result !== null) return
-  const message = `Your grant is recorded (${approvalId}). ${grantsNeeded(row, settings().config.approvals)} people have to grant it before the contract becomes the baseline.`
+  const { approvals } = settings().config
+  const row = await completeApproval(word, { approvals }, store, further)
+  if (row.result !== null) return row
+  const required = requiredFor([...row.approvers, ...(further.required ?? [])], approvals)
+  const left = approverWords(stillRequired(required, [...row.grants, ...(further.earlier ?? [])]))
+  const message = `Your grant is recorded in ${approvalId}. ${grantsNeeded(required)} people have to grant it before the contract becomes the baseline; still required: ${left}.`
   throw new GatewayError('APPROVAL_CONFLICT', message)
 }
 
 /** A request that another approver decided meanwhile stays as it is, unless it was denied. */
-async function grantOthers(
-  approvalId: string,
-  tenant: string,
+async function grantOther(
+  other: ApprovalRow,
+  further: FurtherGrants,
   acceptor: Acceptor,
   deps: AcceptanceDeps,
 ): Promise<void> {
   try {
-    await grant(approvalId, tenant, acceptor, deps)
+    await grant(other, further, acceptor, deps)
   } catch (error) {
     if (!(error instanceof GatewayError) || error.code !== 'APPROVAL_CONFLICT') throw error
-    const row = await deps.store.approvals.byId(tenant, approvalId)
-    if (row !== null && approvalState(row, deps.now()) === 'denied') throw error
+    const row = await deps.store.approvals.byId(other.tenant, other.approvalId)
+    if (row === null || approvalState(row, deps.now()) !== 'granted') throw error
   }
 }
 

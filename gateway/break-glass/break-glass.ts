@@ -55,7 +55,8 @@ export function createBreakGlass(deps: BreakGlassDeps): BreakGlass {
   const refresh = async (): Promise<void> => {
     try {
       const before = new Set(open.map(({ id }) => id))
-      await store.approvals.endExpired(latest())
+      for (const id of await store.approvals.endExpired(latest()))
+        logger.info({ event: 'approval.expired', approval_id: id }, 'nobody decided a request for approval in time')
       open = await store.breakGlass.list({ openAt: latest(), limit: LONGEST_LIST })
       for (const row of open) if (!before.has(row.id)) announce(row, logger)
     } catch (error) {

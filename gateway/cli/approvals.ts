@@ -1,7 +1,6 @@
 /** `preflight approvals`: lists and shows requests for approval, grants or denies them, and waits for decisions. */
 import type { ApprovalView } from '../approvals/view.ts'
 import { GatewayError } from '../errors/errors.ts'
-import { approverWords } from '../store/approvers.ts'
 import type { ApprovalDecision, ApprovalState } from '../store/approvals.ts'
 import { reviewText } from './approval-text.ts'
 import { DEFAULT_INTERVAL, watchApprovals } from './approval-watch.ts'
@@ -155,7 +154,7 @@ function approvalTable(views: readonly ApprovalView[]): string {
       secondsOf(view.valid_until ?? view.expires_at),
       view.operation ?? '',
       view.target_id ?? view.repository ?? view.route ?? '',
-      approverWords(view.approver_groups),
+      view.approver_groups.flat().join(', '),
       String(view.risk_score),
       view.summary,
     ]),

@@ -4,6 +4,7 @@
  * counts as weaker.
  */
 import { isDeepStrictEqual } from 'node:util'
+import { requiredApproval } from '../../engine/base.ts'
 import type { CompiledPolicy } from '../../engine/internal.ts'
 import type { Enforced, Weaker } from './enforced.ts'
 
@@ -88,7 +89,17 @@ function weakerRule(rule: PackRule, next: readonly PackRule[]): readonly Weaker[
     ...narrowed(`${path}.environments`, rule.environments, found.environments),
     ...narrowed(`${path}.operations`, rule.operations, found.operations),
     // Any member of one of the groups may approve: fewer groups are stricter, and none means anybody.
-    ...narrowed(`${path}.approvers`, found.approvers, rule.approvers),
+    ...weakerApproval(path, rule, found),
+  ]
+}
+
+function weakerApproval(path: string, rule: PackRule, found: PackRule): readonly Weaker[] {
+  const [before, after] = [requiredApproval(rule), requiredApproval(found)]
+  const groupsOf = (required: typeof before) => (required?.groups.length ? required.groups : undefined)
+  const [was, is] = [before?.count ?? 1, after?.count ?? 1]
+  return [
+    ...narrowed(`${path}.approvers`, groupsOf(after), groupsOf(before)),
+    ...(is < was ? [weaker(`${path}.approvals`, String(was), String(is))] : []),
   ]
 }
 

@@ -92,6 +92,7 @@ export const WEAKENING: Readonly<Record<string, Weakening>> = lookupTable({
   'approvals.validity': HIGHER,
   'approvals.pending': LOWER,
   'approvals.needed': LOWER,
+  'approvals.remind': never('it tells people and decides nothing'),
   'approvals.needed_by_group': changed('fewer people may have to grant a request'),
   'console.enabled': never('people decide over the API under the same rules'),
   'console.session': HIGHER,

@@ -1,8 +1,10 @@
 /** Every page of the console by method and path. */
 import { listApprovals } from './pages/approvals.ts'
-import { decideApproval, showApproval } from './pages/approval.ts'
+import { showApproval } from './pages/approval.ts'
+import { decideApproval } from './pages/approval-decide.ts'
 import { breakGlass, closeException, openException } from './pages/break-glass.ts'
 import { showDecision } from './pages/decision.ts'
+import { addDelegation, delegations, endDelegation } from './pages/delegations.ts'
 import { addKey, endKey, listKeys } from './pages/keys.ts'
 import { ledger } from './pages/ledger.ts'
 import { monitoring } from './pages/monitoring.ts'
@@ -23,6 +25,9 @@ export const PAGES: readonly PageRow[] = [
   { method: 'GET', path: '/console/approvals', page: listApprovals },
   { method: 'GET', path: '/console/approvals/:id', page: showApproval },
   { method: 'POST', path: '/console/approvals/:id', page: decideApproval },
+  { method: 'GET', path: '/console/delegations', page: delegations },
+  { method: 'POST', path: '/console/delegations', page: addDelegation },
+  { method: 'POST', path: '/console/delegations/:id', page: endDelegation },
   { method: 'GET', path: '/console/decisions/:id', page: showDecision },
   { method: 'GET', path: '/console/ledger', page: ledger },
   { method: 'GET', path: '/console/routes', page: listRoutes },

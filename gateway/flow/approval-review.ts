@@ -1,13 +1,14 @@
 /** What a person needs to decide on a request for approval: the findings, whom they reach, who may decide, and what a grant does. */
+import { approverWords } from '../../engine/base.ts'
 import type { Approvers, FindingGroup, JudgedChangeSet, Level } from '../../engine/internal.ts'
 import { hasRight } from '../callers/rights.ts'
 import { approvalState } from '../approvals/request.ts'
-import { grantsNeeded } from '../approvals/resolve.ts'
+import { requiredFor } from '../approvals/resolve.ts'
 import { approvalWithSteps } from '../approvals/view.ts'
 import type { ApprovalsConfig } from '../approvals/settings.ts'
-import { approverWords, mayGrant } from '../store/approvers.ts'
+import { mayGrant, stillRequired } from '../store/approvers.ts'
 import type { ApiKey } from '../store/api-keys.ts'
-import type { ApprovalRow, ApprovalStep } from '../store/approvals.ts'
+import type { ApprovalRow } from '../store/approvals.ts'
 import type { StorePart } from '../store/store.ts'
 import type { Flow } from './flow.ts'
 import { keptAssessment, type KeptAssessment } from './kept-assessment.ts'
@@ -78,24 +79,19 @@ export async function reviewedApproval(
 ): Promise<ReviewedApproval> {
   const steps = await deps.store.approvals.steps(row.tenant, row.approvalId)
   const { config } = deps.settings
-  const review = await approvalReview(row, steps, reviewer, deps)
+  const review = await approvalReview(row, reviewer, deps)
   return { ...approvalWithSteps(row, steps, config, deps.now), review }
 }
 
-async function approvalReview(
-  row: ApprovalRow,
-  steps: readonly ApprovalStep[],
-  reviewer: Reviewer,
-  deps: ReviewDeps,
-): Promise<ApprovalReview> {
+async function approvalReview(row: ApprovalRow, reviewer: Reviewer, deps: ReviewDeps): Promise<ApprovalReview> {
   const { approvals } = deps.settings.config
-  const needed = grantsNeeded(row, approvals)
-  const granted = steps.filter(({ kind }) => kind === 'grant').length
+  const required = requiredFor(row.approvers, approvals)
+  const left = stillRequired(required, row.grants)
   return {
     ...(await assessed(row, deps)),
-    who_may_grant: whoMayGrant(row.approvers, needed, granted, approvals.four_eyes),
+    who_may_grant: whoMayGrant(required, row.grants.length, left, approvals.four_eyes),
     you_may_not_grant: await hindrance(row, reviewer, deps),
-    on_grant: onGrant(row, needed - granted, approvals.validity),
+    on_grant: onGrant(row, Math.max(0, ...left.map(({ count }) => count)), approvals.validity),
   }
 }
 
@@ -145,9 +141,10 @@ function consumersOf({ reach: { declared, observed } }: JudgedChangeSet): readon
   return [...new Set([...(declared ?? []), ...(observed ?? [])])].toSorted()
 }
 
-function whoMayGrant(approvers: Approvers, needed: number, granted: number, isFourEyes: boolean): string {
-  const who = approvers.length === 0 ? 'an approver' : `an approver of the group ${approverWords(approvers)}`
-  const several = needed === 1 ? '' : `; ${needed} people are needed, ${granted} of them granted`
+function whoMayGrant(required: Approvers, granted: number, left: Approvers, isFourEyes: boolean): string {
+  const who = required.length === 0 ? 'an approver' : approverWords(required)
+  const isBegun = granted > 0 && left.length > 0
+  const several = isBegun ? `; ${granted} granted, still required: ${approverWords(left)}` : ''
   return `${who}${isFourEyes ? ', not the one who asked' : ''}${several}`
 }
 
@@ -160,7 +157,7 @@ async function hindrance(row: ApprovalRow, reviewer: Reviewer, { settings, store
   if (settings.config.approvals.four_eyes && row.requesters.some((asked) => own.includes(asked)))
     return 'you asked for it (four eyes)'
   if (mayGrant(row.approvers, reviewer.groups)) return null
-  return `you are not in the group ${approverWords(row.approvers)}`
+  return `it needs ${approverWords(row.approvers)}, and you are in none of these groups`
 }
 
 function onGrant({ route }: ApprovalRow, people: number, validity: number): string {

@@ -125,7 +125,7 @@ async function approved(
   const ownId = `apr_${randomUUID().replaceAll('-', '')}`
   const opening = approvalOpening(request, verdict, settings.config, { approvalId: ownId, decisionId, now })
   const row = await store.approvals.open(opening)
-  const approval = approvalFacts(row, verdict.approver_groups, settings.config, now)
+  const approval = approvalFacts(row, verdict.required_approvals, settings.config, now)
   const event = approval.state === 'granted' ? 'used' : row.approvalId === ownId ? 'opened' : 'joined'
   metrics.count('preflight_approvals_total', { event })
   const decidedOn = { ...input, approval }

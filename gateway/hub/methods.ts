@@ -108,6 +108,10 @@ export const HUB_METHODS: HubMethods = {
   'approvals.waiting': HUB_ONLY,
   'approvals.decide': BY_PERSON,
   'approvals.endExpired': HUB_ONLY,
+  'approvals.remind': HUB_ONLY,
+  'approvals.delegate': BY_PERSON,
+  'approvals.delegations': BY_PERSON,
+  'approvals.endDelegation': BY_PERSON,
   'approvals.steps': {
     roles: SIDECAR,
     values: VALUES.ownedId,

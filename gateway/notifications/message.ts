@@ -1,9 +1,10 @@
 /** The message about a notice: what happened, where, and the page that shows it. Made from the row when the notice is taken. */
-import { lookupTable } from '../../engine/base.ts'
+import { approverWords, lookupTable } from '../../engine/base.ts'
 import type { ApprovalRow } from '../store/approvals.ts'
 import type { Notice, NoticeKind } from '../store/notifications.ts'
 import type { StorePart } from '../store/store.ts'
 import { approvalAddress } from '../approvals/request.ts'
+import { groupsIn } from '../store/approvers.ts'
 import { pageAddress } from '../settings/public-address.ts'
 import type { Channel, NotificationsConfig } from './settings.ts'
 
@@ -46,6 +47,8 @@ const APPROVAL_TITLES: Readonly<Record<string, string>> = lookupTable({
   'approval.denied': 'Denied',
   'approval.expired': 'Not decided in time',
   'approval.moot': 'No longer needed',
+  'approval.reminder': 'Still waiting for approval',
+  'approval.delegated': 'Approval handed over',
 })
 
 function approvalMessage(notice: Notice, row: ApprovalRow, config: NotificationsConfig): Message {
@@ -55,7 +58,7 @@ function approvalMessage(notice: Notice, row: ApprovalRow, config: Notifications
   const facts: (readonly [string, string | null])[] = [
     ['Environment', environment],
     ['Risk', `${riskScore} of 100`],
-    ['For', approvers.length === 0 ? null : approvers.flat().join(', ')],
+    ['For', approvers.length === 0 ? null : approverWords(approvers)],
     ['Expires', result === null ? new Date(row.expiresAt).toISOString() : null],
     ['By', result?.by ?? null],
     ['Comment', result === null || result.comment === '' ? null : result.comment],
@@ -69,7 +72,7 @@ function approvalMessage(notice: Notice, row: ApprovalRow, config: Notifications
     risk: riskScore,
     route,
     environment,
-    groups: approvers.flat(),
+    groups: groupsIn(approvers),
   }
 }
 

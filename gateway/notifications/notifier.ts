@@ -17,6 +17,7 @@ export interface NotifierDeps {
   readonly settings: () => { readonly config: NotificationsConfig }
   readonly store: MessageStore &
     StorePart<
+      | 'approvals.remind'
       | 'notifications.notices'
       | 'notifications.enqueue'
       | 'notifications.claim'
@@ -38,6 +39,8 @@ export interface Notifier {
 }
 
 const LOOK_MS = 1000
+/** A reminder may be as late as this. */
+const REMIND_MS = 5000
 const NOTICES = 100
 const CLAIMED = 20
 /** A gateway that stops in the middle of a delivery leaves it for the others after this. */
@@ -53,6 +56,7 @@ export function createNotifier(deps: NotifierDeps): Notifier {
   let timer: NodeJS.Timeout | null = null
   let running: Promise<void> = Promise.resolve()
   let forgotAt = Number.NEGATIVE_INFINITY
+  let remindedAt = Number.NEGATIVE_INFINITY
   let backlog: Awaited<ReturnType<typeof store.notifications.backlog>> = []
   metrics.sample('preflight_notifications_waiting', () => backlog.reduce((sum, { waiting }) => sum + waiting, 0))
   metrics.sample('preflight_notifications_oldest_seconds', () =>
@@ -91,6 +95,12 @@ export function createNotifier(deps: NotifierDeps): Notifier {
   const look = async (): Promise<void> => {
     const { channels, timeout } = settings().config.notifications
     if (channels.length === 0) return
+    if (now() - remindedAt >= REMIND_MS) {
+      remindedAt = now()
+      const { remind } = settings().config.approvals
+      for (const id of remind > 0 ? await store.approvals.remind(remindedAt, remindedAt + remind * 1000) : [])
+        logger.info({ event: 'approval.reminded', approval_id: id }, 'a request for approval is about to expire')
+    }
     await fanOut(channels)
     const due = await store.notifications.claim(now(), now() + LEASE_MS, CLAIMED)
     if (due.length > 0) {

@@ -3,7 +3,7 @@ import type { Static } from 'typebox'
 import { Type } from '../../engine/base.ts'
 import { NOTICE_KINDS } from '../store/notifications.ts'
 import { integer, seconds, strict } from '../settings/fields.ts'
-import type { AddressConfig } from '../settings/public-address.ts'
+import type { ApprovalsConfig } from '../approvals/settings.ts'
 
 const listed = (description: string) =>
   Type.Optional(Type.Array(Type.String({ minLength: 1 }), { minItems: 1, description }))
@@ -71,6 +71,6 @@ export const NotificationSettings = strict(
 export type NotificationSettings = Static<typeof NotificationSettings>
 
 /** The part of the configuration that notifications read. */
-export interface NotificationsConfig extends AddressConfig {
+export interface NotificationsConfig extends ApprovalsConfig {
   readonly notifications: NotificationSettings
 }

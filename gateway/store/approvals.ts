@@ -1,5 +1,6 @@
 /** Requests for a person's approval. */
 import type { Approvers } from '../../engine/internal.ts'
+import type { Grant } from './approvers.ts'
 
 /** `granted` stays after its validity; `validUntil` counts then. */
 export type ApprovalState = 'pending' | 'granted' | 'denied' | 'expired'
@@ -33,7 +34,7 @@ export interface ApprovalOpening {
   readonly openedAt: number
   /** Expires then if nobody has granted or denied it. */
   readonly expiresAt: number
-  /** Groups that may grant it, as the policy required when it was opened. */
+  /** Who has to grant it, as the policy required when it was opened. */
   readonly approvers: Approvers
 }
 
@@ -53,6 +54,8 @@ export interface ApprovalRow extends Omit<ApprovalOpening, 'requester'> {
   /** All requesters, in no order; callers without a key are not included. */
   readonly requesters: readonly string[]
   readonly result: ApprovalDecision | null
+  /** The grants so far, each of another person. */
+  readonly grants: readonly Grant[]
   /** Set once the gateway has seen that its time, or that of its grant, passed; from then on no clock makes it valid again. */
   readonly endedAt: number | null
 }
@@ -80,18 +83,42 @@ export interface ApprovalDecisionRequest extends ApprovalDecision {
   readonly approvalId: string
   /** A requester may not grant or deny their own request. */
   readonly isFourEyes: boolean
-  /** Number of people who have to grant it. */
-  readonly needed: number
+  /** Who has to grant it besides those whom the request itself requires: the configuration and the occasion add them. */
+  readonly required: Approvers
+  /** Grants of other people that count here too: of another request about the same change. */
+  readonly earlier?: readonly Grant[]
+}
+
+/** A right to grant that an approver hands to another one for a time. Times are milliseconds since the epoch. */
+export interface Delegation {
+  readonly delegationId: string
+  readonly tenant: string
+  readonly by: string
+  /** The groups that are handed over. */
+  readonly groups: readonly string[]
+  readonly to: string
+  /** Only this request; null: every request. */
+  readonly approvalId: string | null
+  readonly reason: string
+  readonly at: number
+  readonly until: number
+}
+
+export interface DelegationRow extends Delegation {
+  readonly ended: { readonly at: number; readonly by: string } | null
 }
 
 /** What happened to a request besides its opening and its decision. */
-export const APPROVAL_STEPS = ['grant', 'comment', 'moot'] as const
+export const APPROVAL_STEPS = ['grant', 'comment', 'moot', 'acting', 'delegated', 'reminder'] as const
 
 /** Never changed. Times are milliseconds since the epoch. */
 export interface ApprovalStep {
   readonly stepId: string
   readonly approvalId: string
-  /** `grant`: one of several grants. `moot`: the change can no longer occur, so the request ended. */
+  /**
+   * `grant`: one of several grants. `moot`: the change can no longer occur, so the request ended. `acting`: granted in place of the
+   * approver in the text, who delegated it. `delegated`: handed to the approver in the text. `reminder`: it is about to expire.
+   */
   readonly kind: (typeof APPROVAL_STEPS)[number]
   /** Who; of `moot`, what made it so. */
   readonly by: string
@@ -126,6 +153,15 @@ export interface Approvals {
   comment(tenant: string, step: ApprovalStep): Promise<boolean>
   /** Ends the pending requests of a route that were opened until then; returns their ids. */
   endMoot(route: string, by: string, at: number): Promise<readonly string[]>
-  /** Records the end of approvals and break-glass exceptions whose time has passed at this time (milliseconds since the epoch). */
-  endExpired(at: number): Promise<void>
+  /** Records a reminder, once a request, for pending requests that expire until then; returns their ids. */
+  remind(at: number, expireUntil: number): Promise<readonly string[]>
+  /** False when the request that it is about does not exist or is no longer pending. */
+  delegate(delegation: Delegation): Promise<boolean>
+  /** Those in force and the newest others, newest first. */
+  delegations(tenant: string, limit: number): Promise<readonly DelegationRow[]>
+  /** Ends one in force. False when there is none. */
+  endDelegation(tenant: string, delegationId: string, by: string, at: number): Promise<boolean>
+  /** Records the end of approvals and break-glass exceptions whose time has passed at this time (milliseconds since the epoch); returns the ids of the
+   * requests that nobody decided. */
+  endExpired(at: number): Promise<readonly string[]>
 }

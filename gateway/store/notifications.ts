@@ -7,6 +7,8 @@ export const NOTICE_KINDS = [
   'approval.denied',
   'approval.expired',
   'approval.moot',
+  'approval.reminder',
+  'approval.delegated',
   'baseline.candidate',
   'break_glass.opened',
   'break_glass.closed',

@@ -13,8 +13,12 @@ export const LOG_EVENTS = {
   'api.response_aborted': 'A response of the API ended before it was complete.',
   'approval.counted': 'One of several people granted an approval. It is still pending.',
   'approval.decided': 'A person granted or denied an approval.',
+  'approval.delegated': 'An approver handed the right to grant to another one, for a request or for a time.',
+  'approval.delegation_ended': 'A delegation of the right to grant was ended before its time.',
+  'approval.expired': 'Nobody decided a request for approval in time.',
   'approval.moot': 'Pending approvals ended, because the baseline of their route changed.',
   'approval.read_failed': 'The state of an approval could not be read. The pending call keeps waiting.',
+  'approval.reminded': 'A pending request is about to expire. A reminder is sent, once.',
   'baseline.candidate_not_stored': 'A changed contract could not be stored for review.',
   'baseline.candidate_seen':
     'The upstream offers a contract that differs from the baseline. It waits for review. Logged once for each candidate.',

@@ -178,7 +178,7 @@ suite('the recipes of callers and scopes', () => {
     const context = { ...EMPTY_CONTEXT, operation: 'merge', repository: 'acme/pets' }
     const verdict = decideOn([{ rule: 'r', level: 'dangerous' }], { context })
     const caller = { tenant: 'acme', audience: null, groups: [] }
-    const approvals = { pending: 1, validity: 1, four_eyes: true, needed: 1, needed_by_group: {} }
+    const approvals = { pending: 1, validity: 1, four_eyes: true, needed: 1, needed_by_group: {}, remind: 0 }
     const { key } = approvalOpening(
       { caller, context, route: null },
       verdict,

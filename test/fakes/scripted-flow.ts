@@ -65,7 +65,7 @@ export function scriptedFlow(script: Script): ScriptedFlow {
         route: request.route ?? null,
       })
       const { safeForAgent } = DECISION_CLASSES[decision]
-      return Promise.resolve({ verdict: { decision, safe_for_agent: safeForAgent, approver_groups: [] } })
+      return Promise.resolve({ verdict: { decision, safe_for_agent: safeForAgent, required_approvals: [] } })
     },
     async authorize(request) {
       asked.push(request)

@@ -62,7 +62,7 @@ const SCENES: Readonly<Record<string, FlowScene>> = {
         tenant: 'local',
         approvalId: row.approvalId,
         isFourEyes: true,
-        needed: 1,
+        required: [],
         ...word,
       })
     },

@@ -1,6 +1,10 @@
 /** Who counts as one person, how many people have to grant, and which requests end because their change can no longer occur. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { createHash } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
 import { fillScene, ORDERS_BROKEN, startConsoleScene } from '../fakes/console-scene.ts'
 import { until } from '../fakes/until.ts'
 import { at, listAt, textAt } from '../json.ts'
@@ -50,22 +54,125 @@ test('two people of the group have to grant, each once, and every grant is in th
   assert.equal(at(again, 'decision'), 'WARN')
 })
 
-test('one person alone does not promote what two have to grant', async (t) => {
+test('a promotion gathers the grants of two people in one request, and settles the others with it', async (t) => {
   const scene = await startConsoleScene(t, { approvals: { needed: 2 } })
   await scene.change(ORDERS_BROKEN)
-  const { body } = await scene.api('GET', '/api/v1/baselines')
-  const digest = textAt(body, 'baselines', 0, 'candidate', 'digest')
+  const pending = async () => listAt((await scene.api('GET', '/api/v1/approvals?state=pending')).body, 'approvals')
+  assert.deepEqual(
+    (await pending()).map((row) => at(row, 'route')),
+    ['orders'],
+  )
+  const digest = textAt((await scene.api('GET', '/api/v1/baselines')).body, 'baselines', 0, 'candidate', 'digest')
   const promote = (key: string) =>
     scene.api('POST', '/api/v1/baselines/orders/promote', { digest, comment: 'adapted' }, key)
-  const ana = await promote(await scene.newKey('Ana', 'approver', 'payments'))
-  assert.equal(ana.status, 409)
-  assert.match(textAt(ana.body, 'message'), /2 people have to grant/)
-  // The decision to register and the pending call each need their two people.
-  const bo = await scene.newKey('Bo', 'approver', 'payments')
-  const second = await promote(bo)
-  assert.ok([200, 409].includes(second.status))
-  const still = await scene.api('GET', '/api/v1/baselines')
-  if (second.status === 409) assert.notEqual(at(still.body, 'baselines', 0, 'baseline', 'digest'), digest)
+  const ana = await scene.newKey('Ana', 'approver', 'payments')
+  const first = await promote(ana)
+  assert.equal(first.status, 409)
+  assert.match(
+    textAt(first.body, 'message'),
+    /2 people have to grant.* still required: an approver of the group payments/,
+  )
+  const again = await promote(ana)
+  assert.equal(again.status, 409)
+  assert.match(textAt(again.body, 'message'), /has granted the request already/)
+  assert.equal((await promote(await scene.newKey('Cy', 'approver', 'support'))).status, 403)
+  const second = await promote(await scene.newKey('Bo', 'approver', 'payments'))
+  assert.equal(second.status, 200, JSON.stringify(second.body))
+  assert.deepEqual(await pending(), [])
+  const granted = listAt((await scene.api('GET', '/api/v1/approvals?state=granted')).body, 'approvals')
+  for (const row of granted) {
+    const { body } = await scene.api('GET', `/api/v1/approvals/${textAt(row, 'id')}`)
+    assert.equal(listAt(body, 'steps').filter((step) => at(step, 'kind') === 'grant').length, 2)
+  }
+})
+
+/** A pack whose rule names the number of people. */
+function packOf(t: TestContext, approvals: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'preflight-pack-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const path = join(folder, 'pack.yaml')
+  const rule = `{ id: two, when: "finding.level == 'breaking'", then: REQUIRE_APPROVAL, approvals: ${approvals} }`
+  writeFileSync(path, `apiVersion: preflight.dev/v1\nkind: Policy\nmetadata: { name: two }\nrules: [${rule}]\n`)
+  return path
+}
+
+test('a rule of the policy asks for two people of a group', async (t) => {
+  const scene = await startConsoleScene(t, { policy: packOf(t, '2 of payments') })
+  const made = await scene.ask(MERGE, undefined, await scene.newKey('bot', 'agent'))
+  assert.match(textAt(made, 'decision_result', 'required_action'), /from 2 approvers of the group payments/)
+  const id = scene.requestIn(made)
+  const grant = async (name: string, groups: string) =>
+    scene.api('POST', `/api/v1/approvals/${id}/grant`, {}, await scene.newKey(name, 'approver', groups))
+  assert.equal((await grant('Cy', 'support')).status, 403)
+  const first = await grant('Ana', 'payments')
+  assert.equal(at(first.body, 'approval', 'state'), 'pending')
+  assert.deepEqual(at(first.body, 'approval', 'required_approvals'), [{ count: 2, groups: ['payments'] }])
+  assert.equal(at((await grant('Bo', 'payments,security')).body, 'approval', 'state'), 'granted')
+  assert.equal(at(await scene.ask(MERGE), 'decision'), 'WARN')
+})
+
+test('an approver hands the right over for a time: recorded, never twice, and not by the one who asked', async (t) => {
+  const scene = await startConsoleScene(t, { policy: packOf(t, '2 of payments') })
+  const approver = async (name: string, groups?: string) => {
+    const key = await scene.newKey(name, 'approver', groups)
+    return { key, id: `v:${createHash('sha256').update(key).digest('hex').slice(0, 12)}` }
+  }
+  const [ana, bo, cy] = [await approver('Ana', 'payments'), await approver('Bo'), await approver('Cy', 'payments')]
+  const hand = (to: string, by: string, more: object = {}) =>
+    scene.api('POST', '/api/v1/delegations', { to, seconds: 3600, reason: 'holiday', ...more }, by)
+  const id = scene.requestIn(await scene.ask(MERGE, undefined, await scene.newKey('bot', 'agent')))
+  const grant = (key: string) => scene.api('POST', `/api/v1/approvals/${id}/grant`, { comment: 'seen' }, key)
+  assert.equal((await grant(bo.key)).status, 403)
+  assert.equal((await hand('v:000000000000', ana.key)).status, 400)
+  assert.equal((await hand(ana.id, ana.key)).status, 400)
+  assert.equal((await hand(ana.id, bo.key)).status, 400, 'who is in no group has nothing to hand over')
+  const made = await hand(bo.id, ana.key)
+  assert.deepEqual(at(made.body, 'delegation', 'groups'), ['payments'])
+  const counted = await grant(bo.key)
+  assert.equal(at(counted.body, 'approval', 'state'), 'pending', JSON.stringify(counted.body))
+  assert.equal((await grant(ana.key)).status, 409, 'the right of Ana was used')
+  const granted = await grant(cy.key)
+  assert.equal(at(granted.body, 'approval', 'state'), 'granted')
+  assert.deepEqual(
+    listAt(granted.body, 'steps').map((step) => [at(step, 'kind'), at(step, 'by')]),
+    [
+      ['acting', bo.id],
+      ['grant', bo.id],
+      ['grant', cy.id],
+    ],
+  )
+  // Ana asks: nobody may use her right on it.
+  const own = scene.requestIn(await scene.ask({ ...MERGE, pull_request: 7 }, undefined, ana.key))
+  assert.equal((await scene.api('POST', `/api/v1/approvals/${own}/grant`, {}, bo.key)).status, 403)
+  const delegation = textAt(made.body, 'delegation', 'id')
+  assert.equal((await scene.api('DELETE', `/api/v1/delegations/${delegation}`, undefined, cy.key)).status, 403)
+  assert.equal((await scene.api('DELETE', `/api/v1/delegations/${delegation}`, undefined, bo.key)).status, 200)
+  const later = scene.requestIn(
+    await scene.ask({ ...MERGE, pull_request: 8 }, undefined, await scene.newKey('b2', 'agent')),
+  )
+  assert.equal((await scene.api('POST', `/api/v1/approvals/${later}/grant`, {}, bo.key)).status, 403)
+})
+
+test('a request that is handed over is for this approver and this request only', async (t) => {
+  const scene = await startConsoleScene(t)
+  const bot = await scene.newKey('bot', 'agent')
+  const [one, other] = [
+    scene.requestIn(await scene.ask({ ...MERGE, pull_request: 1 }, undefined, bot)),
+    scene.requestIn(await scene.ask({ ...MERGE, pull_request: 2 }, undefined, bot)),
+  ]
+  const bo = await scene.newKey('Bo', 'approver')
+  const to = `v:${createHash('sha256').update(bo).digest('hex').slice(0, 12)}`
+  const ana = await scene.newKey('Ana', 'approver', 'payments')
+  const handed = await scene.api('POST', '/api/v1/delegations', { to, seconds: 600, approval_id: one }, ana)
+  assert.equal(handed.status, 200)
+  assert.equal((await scene.api('POST', `/api/v1/approvals/${other}/grant`, {}, bo)).status, 403)
+  const granted = await scene.api('POST', `/api/v1/approvals/${one}/grant`, {}, bo)
+  assert.equal(at(granted.body, 'approval', 'state'), 'granted')
+  assert.deepEqual(
+    listAt(granted.body, 'steps').map((step) => at(step, 'kind')),
+    ['delegated', 'acting'],
+  )
+  assert.equal(at(await scene.ask({ ...MERGE, pull_request: 1 }), 'decision'), 'WARN')
 })
 
 test('a comment stays with the request, and a viewer may write one', async (t) => {

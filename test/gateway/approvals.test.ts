@@ -337,7 +337,7 @@ test('the command line lists, grants and denies where the data lies', async (t) 
     ...OPENING,
     approvalId: 'apr_3',
     key: 'sha256:m',
-    approvers: [['payments', 'security']],
+    approvers: [{ count: 1, groups: ['payments', 'security'] }],
   })
   await store.close()
   const cli = (...words: readonly string[]) => run(['approvals', ...words, '--data-dir', dataDir])

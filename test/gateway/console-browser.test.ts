@@ -18,6 +18,7 @@ async function pathsOf(scene: ConsoleScene): Promise<readonly string[]> {
     '/console/approvals?state=expired',
     ...ids.slice(0, 2).map((id) => `/console/approvals/${id}`),
     `/console/decisions/${String(at(requests[0], 'decision_id'))}`,
+    '/console/delegations',
     '/console/ledger',
     '/console/ledger?records=calls',
     '/console/routes',

@@ -129,7 +129,7 @@ test('the console holds the group and four eyes as the API does, and a decided r
   const id = await heldRequest(scene)
   const path = `/console/approvals/${id}`
   const other = await visitorWith(scene.url, await scene.newKey('Bo', 'approver', 'support'))
-  assert.match(await (await other.get(path)).text(), /Only an approver of payments may grant it/)
+  assert.match(await (await other.get(path)).text(), /Only an approver of the group payments may grant it/)
   const refused = await other.post(path, { state: 'granted' })
   assert.equal(refused.status, 403)
   assert.match(await refused.text(), /requires an approver of the group payments/)

@@ -101,7 +101,7 @@ async function fill(store: Store): Promise<void> {
     tenant: 'local',
     approvalId: 'apr',
     isFourEyes: true,
-    needed: 1,
+    required: [],
     state: 'granted',
     by: 'v:3',
     groups: [],
@@ -279,6 +279,7 @@ test('a ledger of a version without a chain is taken over with all that is in it
     DROP TABLE IF EXISTS api_key_terms; DROP TABLE IF EXISTS api_key_uses;
     DROP TABLE notices; DROP TABLE deliveries; DROP TABLE approval_steps; DROP TABLE receipt_keys; DROP TABLE IF EXISTS fleet_members;
     DROP TABLE acts;
+    DROP TABLE approval_delegations;
     DROP INDEX decisions_by_status; ALTER TABLE decisions DROP COLUMN status_list;
     ALTER TABLE decisions DROP COLUMN status_index;
     PRAGMA user_version = ${version}`)

@@ -10,6 +10,8 @@ import { decisionRow } from '../fakes/decision-row.ts'
 import { interception } from '../fakes/interception.ts'
 import { STORE_KINDS } from '../fakes/stores.ts'
 
+const memberOf = (...groups: readonly string[]) => ({ count: 1, groups })
+
 for (const kind of STORE_KINDS) {
   suite(`a store in ${kind.name}`, { skip: kind.missing() }, () => {
     const stores = kind.start()
@@ -199,7 +201,7 @@ for (const kind of STORE_KINDS) {
       assert.equal(joined.approvalId, opened.approvalId)
       assert.deepEqual([...joined.requesters].sort(), ['v:1', 'v:2'])
       const word = { tenant: 'local', approvalId: 'apr_1', state: 'granted', groups: [], comment: '' } as const
-      const request = { ...word, at: 10, validUntil: 50, isFourEyes: true, needed: 1 }
+      const request = { ...word, at: 10, validUntil: 50, isFourEyes: true, required: [] }
       assert.equal(await store.approvals.decide({ ...request, by: 'v:2' }), 'own')
       assert.equal(await store.approvals.decide({ ...request, by: 'v:9', tenant: 'other' }), 'missing')
       const answers = await Promise.all(
@@ -225,7 +227,7 @@ for (const kind of STORE_KINDS) {
       const store = await open(t)
       await store.approvals.open(approvalOpening({}))
       const word = { tenant: 'local', approvalId: 'apr_1', state: 'granted', groups: [], comment: '' } as const
-      const request = { ...word, at: 10, validUntil: 50, isFourEyes: true, needed: 3 }
+      const request = { ...word, at: 10, validUntil: 50, isFourEyes: true, required: [{ count: 3, groups: [] }] }
       const people = ['v:1', 'v:2', 'v:2', 'v:3', 'v:4']
       const answers = await Promise.all(people.map((by) => store.approvals.decide({ ...request, by })))
       assert.equal(answers.filter((answer) => answer === 'settled').length, 1)
@@ -236,17 +238,20 @@ for (const kind of STORE_KINDS) {
 
     test('groups of approvers are asked for, and a denial stands until its end', async (t) => {
       const store = await open(t)
-      await store.approvals.open(approvalOpening({ approvers: [['payments'], ['security', 'platform']] }))
+      await store.approvals.open(
+        approvalOpening({ approvers: [memberOf('payments'), memberOf('security', 'platform')] }),
+      )
       const request = {
         tenant: 'local',
         approvalId: 'apr_1',
         comment: 'no',
         at: 10,
         isFourEyes: false,
-        needed: 1,
+        required: [],
       } as const
       const granted = { ...request, state: 'granted', by: 'v:1', validUntil: 20 } as const
-      assert.equal(await store.approvals.decide({ ...granted, groups: ['payments'] }), 'group')
+      assert.equal(await store.approvals.decide({ ...granted, groups: ['support'] }), 'group')
+      assert.equal(await store.approvals.decide({ ...granted, groups: ['payments'] }), 'counted')
       assert.equal(
         await store.approvals.decide({ ...request, state: 'denied', by: 'v:1', groups: [], validUntil: null }),
         'settled',

@@ -39,8 +39,15 @@ export const Approval = Type.Object(
     risk_score: Type.Integer({ minimum: 0, maximum: 100 }),
     blocking_reasons: Type.Array(Type.Object({ code: Type.String(), message: Type.String() })),
     approver_groups: Type.Array(Type.Array(Type.String()), {
-      description: 'Who may grant it: keys that are in one group of each list. Empty: every approver.',
+      description: 'The groups of required_approvals. Empty: every approver may grant it.',
     }),
+    required_approvals: Type.Array(
+      Type.Object({ count: Type.Integer({ minimum: 1 }), groups: Type.Array(Type.String()) }),
+      {
+        description:
+          'The people who have to grant it: so many, each in one of the groups. Without groups: any approvers.',
+      },
+    ),
     requesters: Type.Array(Type.String(), { description: 'Audiences of the keys that asked for it.' }),
     opened_at: instant('When it was first asked for.'),
     expires_at: instant('Expires then if nobody has granted or denied it.'),
@@ -54,7 +61,10 @@ export const Approval = Type.Object(
 
 const Step = Type.Object(
   {
-    kind: Type.Enum(APPROVAL_STEPS, { description: 'grant: one of several. moot: the change can no longer occur.' }),
+    kind: Type.Enum(APPROVAL_STEPS, {
+      description:
+        'grant: one of several. moot: the change can no longer occur. acting: granted in place of the approver in the text. delegated: handed to the approver in the text. reminder: about to expire.',
+    }),
     by: Type.String(),
     groups: Type.Array(Type.String()),
     text: Type.String(),

@@ -1,23 +1,19 @@
 /** One request for approval: why it is held, what changed, whom it reaches, who may decide, and the decision itself. */
-import { commentOn } from '../../approvals/comment.ts'
 import { approvalState } from '../../approvals/request.ts'
-import { decideRequest } from '../../approvals/decide.ts'
-import { hasRight } from '../../callers/rights.ts'
-import { grantsNeeded } from '../../approvals/resolve.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import { keptAssessment, type KeptAssessment } from '../../flow/kept-assessment.ts'
-import { approverWords, mayGrant } from '../../store/approvers.ts'
 import type { ApprovalRow, ApprovalStep } from '../../store/approvals.ts'
 import type { Result } from '../../../engine/internal.ts'
+import { about, decideForm, handOverForm, outcome, progress } from './approval-decide.ts'
 import { findingsList } from '../findings.ts'
 import { html, type Content, type Markup } from '../markup.ts'
 import { holders, personName, type Holders } from '../people.ts'
-import { counted, csrfField, decisionBadge, facts, head, moment, notice, shortDigest, stateBadge } from '../parts.ts'
+import { counted, csrfField, decisionBadge, facts, head, moment, notice, stateBadge } from '../parts.ts'
 import { message, meter, placeOf, summaryText } from '../subject.ts'
 import type { Page, Visit } from '../visit.ts'
 
 export const showApproval: Page = async (visit) => {
-  const { params, visitor, now, deps, query } = visit
+  const { visitor, now, deps, query } = visit
   const row = await requestOf(visit)
   const { tenant } = visitor
   const decision = await deps.store.decisions.byId(tenant, row.decisionId)
@@ -47,15 +43,7 @@ export const showApproval: Page = async (visit) => {
       <div class="stack">
         <section aria-labelledby="why">
           <h2 id="why">Why it is held</h2>
-          <ul class="card list">
-            ${reasonsOf(row).map(
-              (reason) =>
-                html`<li class="entry">
-                  <span>${message(reason.message)}</span><span></span
-                  ><span class="meta"><code>${reason.code}</code></span>
-                </li>`,
-            )}
-          </ul>
+          ${why(visit, row, kept)}
         </section>
         <section aria-labelledby="changes">
           <div class="title">
@@ -87,8 +75,9 @@ export const showApproval: Page = async (visit) => {
         </section>
       </div>
       <aside class="rail" id="decide" aria-label="Decide">
-        ${state === 'pending' ? decideForm(visit, row, params['id'] ?? '') : outcome(row, names, now)}
-        <div class="card pad">${about(row, names, now, grantsNeeded(row, visit.settings.config.approvals))}</div>
+        ${state === 'pending' ? decideForm(visit, row) : outcome(row, names, now)} ${progress(visit, row, names)}
+        ${state === 'pending' ? await handOverForm(visit, row) : null}
+        <div class="card pad">${about(row, names, now)}</div>
       </aside>
     </div>`
   return { kind: 'page', title, isLive: true, body }
@@ -108,6 +97,45 @@ function reasonsOf({ reasons }: ApprovalRow): readonly { readonly code: string; 
       ? [{ code: String(row.code), message: String(row.message) }]
       : [],
   )
+}
+
+/** The rules that ask, once each; what they found follows below. */
+function why({ settings }: Visit, row: ApprovalRow, kept: Result<KeptAssessment, string>): Markup {
+  const asked = kept.ok ? askedBy(kept.value) : []
+  if (asked.length === 0)
+    return html`<ul class="card list">
+      ${reasonsOf(row).map(
+        (reason) =>
+          html`<li class="entry">
+            <span>${message(reason.message)}</span><span></span><span class="meta"><code>${reason.code}</code></span>
+          </li>`,
+      )}
+    </ul>`
+  const { document } = settings.policy
+  return html`<ul class="card list">
+    ${asked.map(({ rule, text }) => {
+      const described = document.rules.find(({ id }) => id === rule)?.description ?? null
+      return html`<li class="entry">
+        <span><a href="/console/policies#rule-${rule}">${rule}</a> asks for an approval: ${message(text)}</span
+        ><span></span>${described === null ? null : html`<span class="meta"><span>${described}</span></span>`}
+      </li>`
+    })}
+  </ul>`
+}
+
+/** Rule of the policy → what it asks about. */
+function askedBy({ judged }: KeptAssessment): readonly { readonly rule: string; readonly text: string }[] {
+  const found = judged.artifacts
+    .flatMap(({ judgements }) => judgements)
+    .filter(({ effect }) => effect.decision === 'REQUIRE_APPROVAL')
+  const rulings = judged.rulings.filter(({ decision }) => decision === 'REQUIRE_APPROVAL')
+  return [
+    ...rulings.map(({ ruleId, reason }) => ({ rule: ruleId, text: reason.message })),
+    ...[...Map.groupBy(found, ({ effect }) => effect.ruleId)].map(([rule, rows]) => ({
+      rule,
+      text: rows.length === 1 ? (rows[0]?.group.message ?? '') : counted(rows.length, 'change'),
+    })),
+  ]
 }
 
 function changes(kept: Result<KeptAssessment, string>): Markup {
@@ -163,7 +191,16 @@ function consumersText(declared: readonly string[] | null, observed: readonly st
   return names.length > 20 ? `${shown} and ${names.length - 20} more` : shown
 }
 
-const STEP_WORDS = { grant: 'granted, one of several', comment: 'commented', moot: 'ended it' } as const
+const STEP_WORDS: Readonly<Record<ApprovalStep['kind'], string>> = {
+  grant: 'granted',
+  comment: 'commented',
+  moot: 'ended it',
+  acting: 'acted in place of',
+  delegated: 'handed it to',
+  reminder: 'reminded the channels before the end',
+}
+/** The text of these steps is an identity. */
+const NAMING_STEPS: ReadonlySet<ApprovalStep['kind']> = new Set(['acting', 'delegated'])
 
 function discussion({ csrf, now }: Visit, row: ApprovalRow, steps: readonly ApprovalStep[], names: Holders): Markup {
   return html`<section aria-labelledby="steps">
@@ -177,8 +214,11 @@ function discussion({ csrf, now }: Visit, row: ApprovalRow, steps: readonly Appr
                 ({ kind, by, text, at }) =>
                   html`<li>
                     <div>
-                      <span><strong>${personName(by, names)}</strong> ${STEP_WORDS[kind]}</span>
-                      ${text === '' ? null : html`<span>“${text}”</span>`}
+                      <span
+                        ><strong>${kind === 'reminder' ? 'The gateway' : personName(by, names)}</strong>
+                        ${STEP_WORDS[kind]}${NAMING_STEPS.has(kind) ? html` <strong>${personName(text, names)}</strong>` : null}</span
+                      >
+                      ${text === '' || NAMING_STEPS.has(kind) ? null : html`<span>“${text}”</span>`}
                       <small class="muted">${moment(at, now)}</small>
                     </div>
                   </li>`,
@@ -192,130 +232,4 @@ function discussion({ csrf, now }: Visit, row: ApprovalRow, steps: readonly Appr
       </form>
     </div>
   </section>`
-}
-
-function about(row: ApprovalRow, names: Holders, now: number, needed: number): Markup {
-  return facts([
-    [
-      'Asked by',
-      row.requesters.length === 0
-        ? 'a call without a key'
-        : row.requesters.map((id) => personName(id, names)).join(', '),
-    ],
-    ['Opened', moment(row.openedAt, now)],
-    ['Expires', row.result === null ? moment(row.expiresAt, now) : null],
-    ['Who may grant', row.approvers.length === 0 ? 'every approver' : `an approver of ${approverWords(row.approvers)}`],
-    ['People needed', needed === 1 ? null : String(needed)],
-    ['Route', row.route],
-    ['Repository', row.repository],
-    ['Branch', row.branch],
-    ['Pull request', row.pullRequest],
-    ['Environment', row.environment],
-    ['Target', row.targetId],
-    ['Change', shortDigest(row.inputFingerprint)],
-    ['Policy', shortDigest(row.policyHash)],
-    ['Request', html`<code>${row.approvalId}</code>`],
-  ])
-}
-
-function outcome({ result, endedAt }: ApprovalRow, names: Holders, now: number): Markup {
-  if (result === null)
-    return notice(
-      'warn',
-      html`<strong>Expired</strong>
-        <p>
-          Nobody decided before the end${endedAt === null ? '' : html` (${moment(endedAt, now)})`}. The next attempt
-          opens a new request.
-        </p>`,
-    )
-  const { state, by, at, comment, validUntil } = result
-  const isOver = validUntil !== null && validUntil <= now
-  return notice(
-    state === 'granted' ? 'good' : 'bad',
-    html`<strong>${state === 'granted' ? 'Granted' : 'Denied'} by ${personName(by, names)}</strong>
-      <p>
-        ${moment(at, now)}${validUntil === null ? null : html`, ${isOver ? 'ended' : 'ends'} ${moment(validUntil, now)}`}
-      </p>
-      ${comment === '' ? null : html`<p>“${comment}”</p>`}`,
-  )
-}
-
-function decideForm({ visitor, csrf, settings }: Visit, row: ApprovalRow, id: string): Markup {
-  const { four_eyes: isFourEyes, validity } = settings.config.approvals
-  if (!hasRight(visitor, 'approve')) return notice('info', 'Your role may read this request. An approver decides it.')
-  if (isFourEyes && row.requesters.includes(visitor.audience))
-    return notice(
-      'warn',
-      html`<strong>Somebody else has to decide</strong>
-        <p>You asked for this approval (four eyes).</p>`,
-    )
-  const isOfGroup = mayGrant(row.approvers, visitor.groups)
-  return html`<form class="card pad" method="post" action="/console/approvals/${id}">
-    ${csrfField(csrf)}
-    <h2>Decide</h2>
-    ${
-      isOfGroup
-        ? html`<p class="hint">
-            A grant lets this change continue under monitoring. It covers exactly this change and this place, until it
-            ends.
-          </p>`
-        : notice('warn', `Only an approver of ${approverWords(row.approvers)} may grant it. You may deny it.`)
-    }
-    <label
-      >Comment
-      <textarea name="comment" maxlength="1000"></textarea>
-      <span class="hint">The reason. It stays with the request.</span>
-    </label>
-    ${
-      isOfGroup
-        ? html`<label
-            >Valid for
-            <select name="validity">
-              ${validities(validity).map(([seconds, text]) => html`<option value="${seconds}">${text}</option>`)}
-            </select></label
-          >`
-        : null
-    }
-    <div class="actions">
-      ${isOfGroup ? html`<button class="primary" name="state" value="granted">Grant</button>` : null}
-      <button class="danger" name="state" value="denied">Deny</button>
-    </div>
-  </form>`
-}
-
-const DURATIONS = [
-  [900, '15 minutes'],
-  [3600, '1 hour'],
-  [14_400, '4 hours'],
-  [86_400, '1 day'],
-  [604_800, '1 week'],
-] as const
-
-/** The longest first: it is the default. */
-function validities(most: number): readonly (readonly [number, string])[] {
-  const below = DURATIONS.filter(([seconds]) => seconds < most).toReversed()
-  const named = DURATIONS.find(([seconds]) => seconds === most)?.[1] ?? counted(Math.round(most / 60), 'minute')
-  return [[most, named], ...below]
-}
-
-export const decideApproval: Page = async (visit) => {
-  const { params, form, visitor, settings, deps, now } = visit
-  const { tenant, audience: by, groups } = visitor
-  const id = params['id'] ?? ''
-  const page = `/console/approvals/${encodeURIComponent(id)}`
-  if (form.get('state') === 'comment') {
-    const text = (form.get('text') ?? '').trim().slice(0, 1000)
-    if (text === '') throw new GatewayError('INVALID_INPUT', 'Write a comment.')
-    await commentOn(id, text, visitor, deps)
-    return { kind: 'redirect', to: `${page}#steps` }
-  }
-  if (!hasRight(visitor, 'approve')) throw new GatewayError('FORBIDDEN', 'Your role may not decide requests.')
-  const state = form.get('state')
-  if (state !== 'granted' && state !== 'denied') throw new GatewayError('INVALID_INPUT', 'Choose Grant or Deny.')
-  const seconds = Number(form.get('validity') ?? Number.NaN)
-  const validity = Number.isInteger(seconds) && seconds > 0 ? seconds : null
-  const comment = (form.get('comment') ?? '').slice(0, 1000)
-  const word = { state, tenant, approvalId: id, by, groups, comment, validity, at: now } as const
-  await decideRequest(word, settings.config, `console:${id}`, deps)
-  return { kind: 'redirect', to: `${page}?done=1` }
 }

@@ -1,6 +1,7 @@
 /** The inbox: requests for approval of the tenant, by state, the oldest waiting ones first. */
 import { approvalState } from '../../approvals/request.ts'
 import type { ApprovalRow, ApprovalState } from '../../store/approvals.ts'
+import { groupsIn } from '../../store/approvers.ts'
 import { html, type Markup } from '../markup.ts'
 import { counted, empty, head, moment, stateBadge, tabs } from '../parts.ts'
 import { message, placeOf, riskBadge, summaryText } from '../subject.ts'
@@ -18,12 +19,14 @@ export const listApprovals: Page = async ({ query, visitor, now, deps, path }) =
   const shown = state === 'pending' ? rows.toSorted((a, b) => a.expiresAt - b.expiresAt) : rows
   const body = html`${head({ title: 'Approvals', lede: 'Changes that the policy lets a person decide.' })}
     <section aria-label="Requests">
-      ${tabs('State', path, 'state', state === 'pending' ? '' : state, [
-        ['', 'Waiting'],
-        ['granted', 'Granted'],
-        ['denied', 'Denied'],
-        ['expired', 'Expired'],
-      ])}
+      <div class="title">
+        ${tabs('State', path, 'state', state === 'pending' ? '' : state, [
+          ['', 'Waiting'],
+          ['granted', 'Granted'],
+          ['denied', 'Denied'],
+          ['expired', 'Expired'],
+        ])}<a href="/console/delegations">Delegations</a>
+      </div>
       ${
         rows.length === 0
           ? empty(...EMPTY_STATES[state])
@@ -66,7 +69,7 @@ export function entry(row: ApprovalRow, now: number): Markup {
             : html`<span>decided ${moment(result.at, now)} by ${result.by}</span>`
       }
       ${requesters.length > 0 ? html`<span>${counted(requesters.length, 'requester')}</span>` : null}
-      ${approvers.length > 0 ? html`<span>for ${approvers.flat().join(', ')}</span>` : null}
+      ${groupsIn(approvers).length > 0 ? html`<span>for ${groupsIn(approvers).join(', ')}</span>` : null}
     </span>
   </a>`
 }

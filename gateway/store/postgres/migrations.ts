@@ -572,4 +572,21 @@ export const MIGRATIONS: readonly string[] = [
   );
   CREATE INDEX acts_by_time ON acts (at, id);
   `,
+  // Rights to grant that approvers hand to others for a time.
+  `
+  CREATE TABLE approval_delegations (
+    delegation_id        text PRIMARY KEY,
+    tenant               text NOT NULL,
+    by_whom              text NOT NULL,
+    groups_of_delegation text NOT NULL,
+    to_whom              text NOT NULL,
+    approval_id          text,
+    reason               text NOT NULL,
+    at                   bigint NOT NULL,
+    until                bigint NOT NULL,
+    ended_at             bigint,
+    ended_by             text
+  );
+  CREATE INDEX approval_delegations_by_person ON approval_delegations (tenant, to_whom, until);
+  `,
 ]

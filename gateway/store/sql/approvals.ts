@@ -2,28 +2,22 @@
 import { randomUUID } from 'node:crypto'
 import {
   APPROVAL_STEPS,
-  type ApprovalDecision,
+  type ApprovalDecisionRequest,
   type ApprovalOpening,
   type ApprovalRow,
   type Approvals,
   type ApprovalState,
   type ApprovalStep,
 } from '../approvals.ts'
-import { mayGrant } from '../approvers.ts'
+import { isGrantedBy } from '../approvers.ts'
 import { identitiesOf } from './api-keys.ts'
 import { endBreakGlasses } from './break-glass.ts'
-import { integer, integerOrNull, oneOf, text, textList, textOrNull, textsOf, type SqlRow } from './columns.ts'
-import { listOf } from './dialect.ts'
+import { integer, oneOf, text, textList, textOrNull } from './columns.ts'
+import { approvalRow, selectApprovals } from './approval-rows.ts'
+import { endDelegation, insertDelegation, listDelegations, rightOf } from './delegations.ts'
 import { journal } from './journal.ts'
 import { notice } from './notifications.ts'
 import { read, write, type Operations, type Sql } from './operation.ts'
-
-const DECIDED = ['granted', 'denied'] as const satisfies readonly ApprovalDecision['state'][]
-
-/** Audiences contain no comma. */
-const select = (sql: Sql): string => `
-  SELECT a.*, (SELECT ${listOf(sql, 'r.audience')} FROM approval_requesters r WHERE r.approval_id = a.approval_id) AS requesters
-  FROM approvals a`
 
 /** State → condition on the row and the time; a literal of this program, never a caller's text. */
 const STATE_CONDITIONS: Readonly<Record<ApprovalState, string>> = {
@@ -63,7 +57,11 @@ export const approvals: Operations<Approvals> = {
       values.push(before, tenant)
     }
     const where = conditions.join(' AND ')
-    const rows = await sql.all(`${select(sql)} WHERE ${where} ORDER BY a.sequence DESC LIMIT ?`, ...values, limit)
+    const rows = await sql.all(
+      `${selectApprovals(sql)} WHERE ${where} ORDER BY a.sequence DESC LIMIT ?`,
+      ...values,
+      limit,
+    )
     return rows.map(approvalRow)
   }),
 
@@ -102,7 +100,7 @@ export const approvals: Operations<Approvals> = {
   }),
 
   decide: write(async (sql, request) => {
-    const { approvalId, tenant, state, by, groups, comment, at, validUntil, isFourEyes, needed } = request
+    const { approvalId, tenant, state, by, groups, comment, at, validUntil } = request
     await endApprovals(sql, at)
     // Holds the row: two grants at one moment are counted one after the other.
     await sql.run('UPDATE approvals SET ended_at = NULL WHERE approval_id = ? AND ended_at IS NULL', approvalId)
@@ -110,22 +108,18 @@ export const approvals: Operations<Approvals> = {
     if (row === null) return 'missing'
     if (row.result !== null || row.endedAt !== null || row.expiresAt <= at) return 'conflict'
     const person = await identitiesOf(sql, by)
-    if (isFourEyes && row.requesters.some((requester) => person.includes(requester))) return 'own'
+    if (request.isFourEyes && row.requesters.some((requester) => person.includes(requester))) return 'own'
     // Any approver may deny.
-    if (state === 'granted' && !mayGrant(row.approvers, groups)) return 'group'
-    if (state === 'granted' && needed > 1) {
-      const grants = (await stepsOf(sql, approvalId)).filter(({ kind }) => kind === 'grant')
-      if (grants.some((step) => person.includes(step.by))) return 'again'
-      await addStep(sql, { stepId: newStepId(), approvalId, kind: 'grant', by, groups, text: comment, at })
-      if (grants.length + 1 < needed) return 'counted'
-    }
+    const counted =
+      state === 'granted' ? await count(sql, row, request, person) : ({ result: 'settled', groups } as const)
+    if (counted.result !== 'settled') return counted.result
     await sql.run(
       `UPDATE approvals SET settled_state = ?, settled_by = ?, settled_groups = ?, settled_comment = ?,
          settled_at = ?, valid_until = ?
        WHERE approval_id = ?`,
       state,
       by,
-      JSON.stringify(groups),
+      JSON.stringify(counted.groups),
       comment,
       at,
       validUntil,
@@ -165,10 +159,81 @@ export const approvals: Operations<Approvals> = {
     return ended
   }),
 
+  remind: write(async (sql, at, expireUntil) => {
+    const rows = await sql.all(
+      `SELECT a.approval_id, a.tenant FROM approvals a WHERE ${STATE_CONDITIONS.pending} AND a.expires_at <= ?
+         AND NOT EXISTS (SELECT 1 FROM approval_steps s WHERE s.approval_id = a.approval_id AND s.kind = 'reminder')`,
+      at,
+      expireUntil,
+    )
+    const reminded: string[] = []
+    for (const row of rows) {
+      const approvalId = text(row, 'approval_id')
+      // The id is the same at every gateway, so one of them reminds.
+      const stepId = `stp_reminder_${approvalId}`
+      const step = { stepId, approvalId, kind: 'reminder', by: 'gateway', groups: [], text: '', at } as const
+      if (!(await addStep(sql, step))) continue
+      await notice(sql, 'approval.reminder', approvalId, text(row, 'tenant'), at)
+      reminded.push(approvalId)
+    }
+    return reminded
+  }),
+
+  delegate: write(async (sql, delegation) => {
+    const { approvalId, tenant, by, groups, to, at } = delegation
+    if (approvalId !== null) {
+      const row = await ownRow(sql, tenant, approvalId)
+      if (row === null || row.result !== null || row.endedAt !== null || row.expiresAt <= at) return false
+      await addStep(sql, { stepId: newStepId(), approvalId, kind: 'delegated', by, groups, text: to, at })
+      await notice(sql, 'approval.delegated', approvalId, tenant, at)
+    }
+    await insertDelegation(sql, delegation)
+    return true
+  }),
+
+  delegations: read(listDelegations),
+
+  endDelegation: write(endDelegation),
+
   endExpired: write(async (sql, at) => {
     await endBreakGlasses(sql, at)
-    await endApprovals(sql, at)
+    return endApprovals(sql, at)
   }),
+}
+
+/** Adds one person's grant, and tells whether the request is granted with it. */
+async function count(
+  sql: Sql,
+  row: ApprovalRow,
+  { by, groups: own, comment, at, earlier = [], isFourEyes, ...request }: ApprovalDecisionRequest,
+  person: readonly string[],
+): Promise<{ readonly result: 'settled' | 'counted' | 'group' | 'again'; readonly groups: readonly string[] }> {
+  const { approvalId, tenant } = row
+  const required = [...row.approvers, ...request.required]
+  const acting = (await stepsOf(sql, approvalId)).filter(({ kind }) => kind === 'acting')
+  const taken = [...row.grants.map((grant) => grant.by), ...acting.map((step) => step.text)]
+  const others = earlier.filter((grant) => !person.includes(grant.by) && !taken.includes(grant.by))
+  const before = [...row.grants, ...others]
+  const joined = others.map(
+    (grant) => ({ approvalId, kind: 'grant', text: 'granted with the same change', at, ...grant }) as const,
+  )
+  if (taken.some((identity) => person.includes(identity))) {
+    if (others.length === 0 || !isGrantedBy(required, before)) return { result: 'again', groups: own }
+    for (const step of joined) await addStep(sql, { ...step, stepId: newStepId() })
+    return { result: 'settled', groups: own }
+  }
+  const excluded = isFourEyes ? [...row.requesters, ...taken] : taken
+  const right = await rightOf(sql, { tenant, approvalId, person, own, required, before, excluded, at })
+  if (right === null) return { result: 'group', groups: own }
+  const { groups, principal } = right
+  const step = { approvalId, by, groups, at }
+  if (principal !== null) await addStep(sql, { ...step, stepId: newStepId(), kind: 'acting', text: principal })
+  const isGranted = isGrantedBy(required, [...before, { by, groups }])
+  // A single grant is the decision itself.
+  const isSingle = isGranted && before.length === 0
+  for (const other of joined) await addStep(sql, { ...other, stepId: newStepId() })
+  if (!isSingle) await addStep(sql, { ...step, stepId: newStepId(), kind: 'grant', text: comment })
+  return { result: isGranted ? 'settled' : 'counted', groups }
 }
 
 function newStepId(): string {
@@ -178,9 +243,10 @@ function newStepId(): string {
 async function addStep(
   sql: Sql,
   { stepId, approvalId, kind, by, groups, text: words, at }: ApprovalStep,
-): Promise<void> {
-  await sql.run(
-    `INSERT INTO approval_steps (step_id, approval_id, kind, by_whom, groups_of_step, text, at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+): Promise<boolean> {
+  const added = await sql.run(
+    `INSERT INTO approval_steps (step_id, approval_id, kind, by_whom, groups_of_step, text, at) VALUES (?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO NOTHING`,
     stepId,
     approvalId,
     kind,
@@ -189,11 +255,15 @@ async function addStep(
     words,
     at,
   )
-  await journal(sql, 'approval_step', stepId)
+  if (added === 1) await journal(sql, 'approval_step', stepId)
+  return added === 1
 }
 
 async function stepsOf(sql: Sql, approvalId: string): Promise<readonly ApprovalStep[]> {
-  const rows = await sql.all('SELECT * FROM approval_steps WHERE approval_id = ? ORDER BY at, step_id', approvalId)
+  const rows = await sql.all(
+    'SELECT * FROM approval_steps WHERE approval_id = ? ORDER BY at, kind, step_id',
+    approvalId,
+  )
   return rows.map((row) => ({
     stepId: text(row, 'step_id'),
     approvalId: text(row, 'approval_id'),
@@ -206,21 +276,24 @@ async function stepsOf(sql: Sql, approvalId: string): Promise<readonly ApprovalS
 }
 
 async function ownRow(sql: Sql, tenant: string, approvalId: string): Promise<ApprovalRow | null> {
-  const row = await sql.get(`${select(sql)} WHERE a.approval_id = ? AND a.tenant = ?`, approvalId, tenant)
+  const row = await sql.get(`${selectApprovals(sql)} WHERE a.approval_id = ? AND a.tenant = ?`, approvalId, tenant)
   return row === undefined ? null : approvalRow(row)
 }
 
 /** Records the end of requests and grants whose time has passed: setting the clock back does not make them valid again. */
-async function endApprovals(sql: Sql, at: number): Promise<void> {
+async function endApprovals(sql: Sql, at: number): Promise<readonly string[]> {
+  const expired: string[] = []
   for (const row of await sql.all(
     `SELECT a.approval_id, a.tenant, a.settled_state FROM approvals a WHERE a.ended_at IS NULL AND ${OVER}`,
     at,
   )) {
     await sql.run('UPDATE approvals SET ended_at = ? WHERE approval_id = ?', at, text(row, 'approval_id'))
     await journal(sql, 'approval', text(row, 'approval_id'))
-    if (textOrNull(row, 'settled_state') === null)
-      await notice(sql, 'approval.expired', text(row, 'approval_id'), text(row, 'tenant'), at)
+    if (textOrNull(row, 'settled_state') !== null) continue
+    await notice(sql, 'approval.expired', text(row, 'approval_id'), text(row, 'tenant'), at)
+    expired.push(text(row, 'approval_id'))
   }
+  return expired
 }
 
 async function insert(sql: Sql, opening: ApprovalOpening): Promise<string> {
@@ -243,7 +316,7 @@ async function insert(sql: Sql, opening: ApprovalOpening): Promise<string> {
     reasons: opening.reasons,
     opened_at: opening.openedAt,
     expires_at: opening.expiresAt,
-    approvers: JSON.stringify(opening.approvers),
+    approvers: JSON.stringify(opening.approvers.map(approversText)),
   }
   const columns = Object.keys(values)
   await sql.run(
@@ -253,49 +326,7 @@ async function insert(sql: Sql, opening: ApprovalOpening): Promise<string> {
   return opening.approvalId
 }
 
-function approvalRow(row: SqlRow): ApprovalRow {
-  const requesters = textOrNull(row, 'requesters')
-  return {
-    approvalId: text(row, 'approval_id'),
-    key: text(row, 'key'),
-    tenant: text(row, 'tenant'),
-    decisionId: text(row, 'decision_id'),
-    route: textOrNull(row, 'route'),
-    operation: textOrNull(row, 'operation'),
-    environment: textOrNull(row, 'environment'),
-    repository: textOrNull(row, 'repository'),
-    branch: textOrNull(row, 'branch'),
-    pullRequest: textOrNull(row, 'pull_request'),
-    targetId: textOrNull(row, 'target_id'),
-    inputFingerprint: text(row, 'input_fingerprint'),
-    policyHash: text(row, 'policy_hash'),
-    summary: text(row, 'summary'),
-    riskScore: integer(row, 'risk_score'),
-    reasons: text(row, 'reasons'),
-    openedAt: integer(row, 'opened_at'),
-    expiresAt: integer(row, 'expires_at'),
-    approvers: approversOf(row),
-    requesters: requesters === null ? [] : requesters.split(','),
-    result: completionOf(row),
-    endedAt: integerOrNull(row, 'ended_at'),
-  }
-}
-
-function approversOf(row: SqlRow): ApprovalRow['approvers'] {
-  const lists: unknown = JSON.parse(text(row, 'approvers'))
-  // An unreadable list must not let everybody grant.
-  if (!Array.isArray(lists)) throw new TypeError('the approvers of an approval are not a list')
-  return lists.map(textsOf)
-}
-
-function completionOf(row: SqlRow): ApprovalDecision | null {
-  if (textOrNull(row, 'settled_state') === null) return null
-  return {
-    state: oneOf(DECIDED, row, 'settled_state'),
-    by: text(row, 'settled_by'),
-    groups: textList(row, 'settled_groups'),
-    comment: text(row, 'settled_comment'),
-    at: integer(row, 'settled_at'),
-    validUntil: integerOrNull(row, 'valid_until'),
-  }
+/** One person of a group is stored as the list of groups, as versions without numbers of people do. */
+function approversText({ count, groups }: ApprovalRow['approvers'][number]): object {
+  return count === 1 && groups.length > 0 ? groups : { count, groups }
 }

@@ -13,6 +13,13 @@ export function sortedListOf({ dialect }: Pick<Sql, 'dialect'>, column: string):
     : `string_agg(${column}, ',' ORDER BY ${column} COLLATE "C")`
 }
 
+/** JSON text of a list of pairs of a text and a JSON text. */
+export function pairsOf({ dialect }: Pick<Sql, 'dialect'>, first: string, second: string, order: string): string {
+  return dialect === 'sqlite'
+    ? `json_group_array(json_array(${first}, json(${second})) ORDER BY ${order})`
+    : `json_agg(json_build_array(${first}, ${second}::json) ORDER BY ${order})::text`
+}
+
 /** The bytes that rows use, as `bytes`: pages that deleted rows left free do not count. */
 export function usedBytes({ dialect }: Pick<Sql, 'dialect'>): string {
   return dialect === 'sqlite'

@@ -20,6 +20,7 @@ type JournalKind =
   | 'receipt_event'
   | 'approval'
   | 'approval_step'
+  | 'approval_delegation'
   | 'baseline'
   | 'api_key'
   | 'api_key_terms'
@@ -91,6 +92,24 @@ export const PROTECTED: readonly ProtectedTable[] = [
     table: 'approval_steps',
     key: ['step_id'],
     covered: ['approval_id', 'kind', 'by_whom', 'groups_of_step', 'text', 'at'],
+    isFinal: false,
+  },
+  {
+    kind: 'approval_delegation',
+    table: 'approval_delegations',
+    key: ['delegation_id'],
+    covered: [
+      'tenant',
+      'by_whom',
+      'groups_of_delegation',
+      'to_whom',
+      'approval_id',
+      'reason',
+      'at',
+      'until',
+      'ended_at',
+      'ended_by',
+    ],
     isFinal: false,
   },
   {

@@ -446,6 +446,23 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX acts_by_time ON acts (at, id);
   `,
+  // Rights to grant that approvers hand to others for a time.
+  `
+  CREATE TABLE approval_delegations (
+    delegation_id        TEXT NOT NULL PRIMARY KEY,
+    tenant               TEXT NOT NULL,
+    by_whom              TEXT NOT NULL,
+    groups_of_delegation TEXT NOT NULL,
+    to_whom              TEXT NOT NULL,
+    approval_id          TEXT,
+    reason               TEXT NOT NULL,
+    at                   INTEGER NOT NULL,
+    until                INTEGER NOT NULL,
+    ended_at             INTEGER,
+    ended_by             TEXT
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX approval_delegations_by_person ON approval_delegations (tenant, to_whom, until);
+  `,
 ]
 
 /** The first version whose ledger has a chain. */

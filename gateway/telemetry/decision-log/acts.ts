@@ -13,6 +13,11 @@ import type { EntryFacts } from './entry.ts'
 export const ACTS: ReadonlySet<LogEvent> = new Set<LogEvent>([
   'approval.counted',
   'approval.decided',
+  'approval.delegated',
+  'approval.delegation_ended',
+  'approval.expired',
+  'approval.moot',
+  'approval.reminded',
   'baseline.promoted',
   'baseline.set',
   'binding.proven',

@@ -1,0 +1,84 @@
+/** A request for approval as its row is read: with its requesters, its decision and its grants. */
+import type { ApprovalDecision, ApprovalRow } from '../approvals.ts'
+import type { Grant } from '../approvers.ts'
+import { integer, integerOrNull, oneOf, text, textList, textOrNull, textsOf, type SqlRow } from './columns.ts'
+import { listOf, pairsOf } from './dialect.ts'
+import type { Sql } from './operation.ts'
+
+const DECIDED = ['granted', 'denied'] as const satisfies readonly ApprovalDecision['state'][]
+
+/** Audiences contain no comma. */
+export const selectApprovals = (sql: Sql): string => `
+  SELECT a.*, (SELECT ${listOf(sql, 'r.audience')} FROM approval_requesters r WHERE r.approval_id = a.approval_id) AS requesters,
+    (SELECT ${pairsOf(sql, 's.by_whom', 's.groups_of_step', 's.at, s.step_id')} FROM approval_steps s
+     WHERE s.approval_id = a.approval_id AND s.kind = 'grant') AS grants
+  FROM approvals a`
+
+export function approvalRow(row: SqlRow): ApprovalRow {
+  const result = completionOf(row)
+  const grants = grantsOf(row)
+  const requesters = textOrNull(row, 'requesters')
+  return {
+    approvalId: text(row, 'approval_id'),
+    key: text(row, 'key'),
+    tenant: text(row, 'tenant'),
+    decisionId: text(row, 'decision_id'),
+    route: textOrNull(row, 'route'),
+    operation: textOrNull(row, 'operation'),
+    environment: textOrNull(row, 'environment'),
+    repository: textOrNull(row, 'repository'),
+    branch: textOrNull(row, 'branch'),
+    pullRequest: textOrNull(row, 'pull_request'),
+    targetId: textOrNull(row, 'target_id'),
+    inputFingerprint: text(row, 'input_fingerprint'),
+    policyHash: text(row, 'policy_hash'),
+    summary: text(row, 'summary'),
+    riskScore: integer(row, 'risk_score'),
+    reasons: text(row, 'reasons'),
+    openedAt: integer(row, 'opened_at'),
+    expiresAt: integer(row, 'expires_at'),
+    approvers: approversOf(row),
+    requesters: requesters === null ? [] : requesters.split(','),
+    result,
+    grants: grants.length === 0 && result?.state === 'granted' ? [{ by: result.by, groups: result.groups }] : grants,
+    endedAt: integerOrNull(row, 'ended_at'),
+  }
+}
+
+function approversOf(row: SqlRow): ApprovalRow['approvers'] {
+  const lists: unknown = JSON.parse(text(row, 'approvers'))
+  // An unreadable list must not let everybody grant.
+  if (!Array.isArray(lists)) throw new TypeError('the approvers of an approval are not a list')
+  return lists.map((list: unknown) => {
+    if (Array.isArray(list)) return { count: 1, groups: textsOf(list) }
+    if (typeof list !== 'object' || list === null || !('count' in list) || !('groups' in list) || !isCount(list.count))
+      throw new TypeError('an approver of an approval has another form')
+    return { count: list.count, groups: textsOf(list.groups) }
+  })
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) > 0
+}
+
+function grantsOf(row: SqlRow): readonly Grant[] {
+  const pairs: unknown = JSON.parse(textOrNull(row, 'grants') ?? '[]')
+  if (!Array.isArray(pairs)) throw new TypeError('the grants of an approval are not a list')
+  return pairs.map((pair: unknown) => {
+    const [by, groups]: readonly unknown[] = Array.isArray(pair) ? pair : []
+    if (typeof by !== 'string') throw new TypeError('a grant of an approval names no person')
+    return { by, groups: textsOf(groups) }
+  })
+}
+
+function completionOf(row: SqlRow): ApprovalDecision | null {
+  if (textOrNull(row, 'settled_state') === null) return null
+  return {
+    state: oneOf(DECIDED, row, 'settled_state'),
+    by: text(row, 'settled_by'),
+    groups: textList(row, 'settled_groups'),
+    comment: text(row, 'settled_comment'),
+    at: integer(row, 'settled_at'),
+    validUntil: integerOrNull(row, 'valid_until'),
+  }
+}
