@@ -6,7 +6,7 @@ import { approvalState } from '../approvals/request.ts'
 import { requiredFor } from '../approvals/resolve.ts'
 import { approvalWithSteps } from '../approvals/view.ts'
 import type { ApprovalsConfig } from '../approvals/settings.ts'
-import { mayGrant, stillRequired } from '../store/approvers.ts'
+import { groupsIn, mayGrant, stillRequired } from '../store/approvers.ts'
 import type { ApiKey } from '../store/api-keys.ts'
 import type { ApprovalRow } from '../store/approvals.ts'
 import type { StorePart } from '../store/store.ts'
@@ -157,7 +157,7 @@ async function hindrance(row: ApprovalRow, reviewer: Reviewer, { settings, store
   if (settings.config.approvals.four_eyes && row.requesters.some((asked) => own.includes(asked)))
     return 'you asked for it (four eyes)'
   if (mayGrant(row.approvers, reviewer.groups)) return null
-  return `it needs ${approverWords(row.approvers)}, and you are in none of these groups`
+  return `you are not in the group ${groupsIn(row.approvers).join(' or ')}`
 }
 
 function onGrant({ route }: ApprovalRow, people: number, validity: number): string {
