@@ -54,7 +54,7 @@ test('two people of the group have to grant, each once, and every grant is in th
   assert.equal(at(again, 'decision'), 'WARN')
 })
 
-test('a promotion gathers the grants of two people in one request, and settles the others with it', async (t) => {
+test('a promotion gathers the grants of two people in one request, and decides the others with it', async (t) => {
   const scene = await startConsoleScene(t, { approvals: { needed: 2 } })
   await scene.change(ORDERS_BROKEN)
   const pending = async () => listAt((await scene.api('GET', '/api/v1/approvals?state=pending')).body, 'approvals')

@@ -63,7 +63,7 @@ const Step = Type.Object(
   {
     kind: Type.Enum(APPROVAL_STEPS, {
       description:
-        'grant: one of several. moot: the change can no longer occur. acting: granted in place of the approver in the text. delegated: handed to the approver in the text. reminder: about to expire.',
+        'grant: one of several. moot: the change cannot occur any more. acting: with the right of the person in the text. delegated: handed to that person. reminder: about to expire.',
     }),
     by: Type.String(),
     groups: Type.Array(Type.String()),
