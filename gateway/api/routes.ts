@@ -25,6 +25,7 @@ import { ledger } from './routes/ledger.ts'
 import { mcp } from './routes/mcp.ts'
 import { preflight } from './routes/preflight.ts'
 import { readinessScore } from './routes/readiness.ts'
+import { replayPolicy } from './routes/replay.ts'
 import { revokeReceipt } from './routes/revoke.ts'
 import { describeSignup, signup } from './routes/signup.ts'
 import { simulatePolicy } from './routes/simulate.ts'
@@ -62,6 +63,7 @@ export const ROUTES: readonly ApiRoute[] = [
   provingBinding,
   listBindings,
   simulatePolicy,
+  replayPolicy,
   readinessScore,
   abortDemo,
   integrationSnippets,

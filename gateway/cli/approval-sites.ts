@@ -23,7 +23,7 @@ import { noteAct, withStore } from './data-directory.ts'
 import type { GatewayClient } from './gateway-client.ts'
 import { writeLine, type CommandIo } from './io.ts'
 import { groupsOf } from './keys.ts'
-import { localUser } from './remote.ts'
+import { aroundFourEyes, localUser } from './remote.ts'
 import { withLocalFlow } from './local-flow.ts'
 
 interface DecisionText {
@@ -89,7 +89,7 @@ export function localApprovals(args: Arguments, io: CommandIo): ApprovalsSite {
     async decide(id, { state, comment, validity }) {
       const by = localUser()
       const at = Date.now()
-      writeLine(io.stderr, `decided on the data directory as ${by}: four eyes are not checked`)
+      writeLine(io.stderr, aroundFourEyes('decided'))
       const word = { state, tenant, approvalId: id, by, groups: groupsOf(args), comment, validity, at }
       const row = await withStore(args, io, async (store) => {
         const decided = await completeApproval(word, placeConfigOf(args, io), store)

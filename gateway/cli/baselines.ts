@@ -1,28 +1,33 @@
 /**
- * `preflight baselines`: lists the baselines of routes and their candidates, and promotes a reviewed candidate. A running
- * gateway sees the change within a second.
+ * `preflight baselines`: lists the baselines of routes and their candidates, shows how they differ, and promotes a reviewed
+ * candidate. A running gateway sees the change within a second.
  */
-import { createBaselines, type Baselines, type BaselineView } from '../baselines/baselines.ts'
 import { GatewayError } from '../errors/errors.ts'
-import type { Store } from '../store/store.ts'
+import { diffReport } from '../report/diff-report.ts'
+import { renderText } from '../report/text.ts'
+import {
+  differenceOf,
+  localBaselines,
+  remoteBaselines,
+  type BaselineListRow,
+  type BaselinesSite,
+  type CandidateListRow,
+  type PromotionText,
+} from './baseline-sites.ts'
 import { EXIT, type Arguments, type Command, type CommandGroup, type ExitCode } from './command.ts'
-import { PLACE_OPTIONS } from './config-option.ts'
-import { instant, LIST_FORMAT, show, table } from './format.ts'
-import { writeLine, type CommandIo } from './io.ts'
-import { noteAct } from './data-directory.ts'
-import { withLocalFlow } from './local-flow.ts'
-import { localUser } from './remote.ts'
-import { groupsOf } from './keys.ts'
+import { LIST_FORMAT, show, table } from './format.ts'
+import { wantsColour, writeLine, type CommandIo } from './io.ts'
+import { AROUND_FOUR_EYES, aroundFourEyes, remoteOf, SITE_OPTIONS } from './remote.ts'
 
 const list: Command = {
   name: 'list',
   summary: 'List the baselines of the routes and their candidates.',
   operands: '',
   operandCount: [0, 0],
-  options: [LIST_FORMAT, ...PLACE_OPTIONS],
+  options: [LIST_FORMAT, ...SITE_OPTIONS],
   run: async (args, io) => {
-    const views = await withBaselines(args, io, (baselines) => baselines.list())
-    show(args, io, views.map(viewRow), () => baselineTable(views))
+    const rows = await siteOf(args, io).list()
+    show(args, io, rows, baselineTable)
     return EXIT.good
   },
 }
@@ -34,23 +39,27 @@ const showOne: Command = {
   operandCount: [1, 1],
   options: [
     { name: 'candidate', help: 'Print the contract that the upstream offers now, when it is not the baseline.' },
-    ...PLACE_OPTIONS,
+    ...SITE_OPTIONS,
   ],
-  notes:
-    'To review a change: preflight baselines show ROUTE > before; preflight baselines show ROUTE --candidate > after;\n' +
-    'preflight diff before after.\nExit codes: 0 printed, 1 it does not exist.',
+  notes: 'To review a change: preflight baselines candidates ROUTE.\nExit codes: 0 printed, 1 it does not exist.',
   run: async (args, io) => {
     const [route = ''] = args.operands
-    const view = await withBaselines(args, io, (baselines) => baselines.view(route))
-    const wanted = args.flag('candidate') ? view?.candidate : view?.baseline
-    if (wanted != null) {
-      writeLine(io.stdout, wanted.content)
-      return EXIT.good
-    }
-    const what = view === null ? 'baseline' : 'candidate: its upstream offers the baseline'
-    writeLine(io.stderr, `route "${route}" has no ${what}; see: preflight baselines list`)
-    return EXIT.no
+    const texts = await siteOf(args, io).texts(route)
+    const wanted = args.flag('candidate') ? texts?.candidate : texts?.baseline
+    if (wanted == null) return missing(route, texts === null, io)
+    writeLine(io.stdout, wanted.content)
+    return EXIT.good
   },
+}
+
+const candidates: Command = {
+  name: 'candidates',
+  summary: 'List the candidates; with ROUTE, show how the candidate differs from the baseline.',
+  operands: '[ROUTE]',
+  operandCount: [0, 1],
+  options: [LIST_FORMAT, ...SITE_OPTIONS],
+  notes: 'Exit codes: 0 there are none, or they differ without breaks, 1 there are breaks, or no such route.',
+  run: (args, io) => showCandidates(siteOf(args, io), args, io),
 }
 
 const promote: Command = {
@@ -72,45 +81,49 @@ const promote: Command = {
     {
       name: 'groups',
       value: 'NAMES',
-      help: 'Your groups, e.g. payments; recorded. Required where the policy names groups of approvers.',
+      help: 'Your groups, for a data directory, e.g. payments; recorded. Required where the policy names groups of approvers.',
     },
-    ...PLACE_OPTIONS,
+    ...SITE_OPTIONS,
   ],
   notes:
-    'ROUTE is a route of the configuration (--config, or PREFLIGHT_CONFIG).\n' +
+    'ROUTE is a route of the gateway; for a data directory, of its configuration (--config, or PREFLIGHT_CONFIG).\n' +
     'DIGEST is the digest of the reviewed contract (preflight baselines list). If another one is offered meanwhile, it is refused.\n' +
     'The digest of the baseline itself confirms it (contract.max_age). The difference is decided as operation register:\n' +
     'a blocked difference is not promoted. Where the policy requires an approval, this command is the approval; the same groups\n' +
-    'are required, and pending requests about the same change are granted. Recorded as cli:USER.\nExit codes: 0 done, 1 refused.',
+    'are required, and pending requests about the same change are granted.\n' +
+    `${AROUND_FOUR_EYES}\nExit codes: 0 done, 1 refused.`,
   run: (args, io) => promoteCandidate(args, io),
 }
 
 export const baselinesGroup: CommandGroup = {
   name: 'baselines',
-  summary: 'Contracts that calls are compared with: list, show, promote.',
-  commands: [list, showOne, promote],
+  summary: 'Contracts that calls are compared with: list, show, candidates, promote.',
+  commands: [list, showOne, candidates, promote],
 }
 
 function promoteCandidate(args: Arguments, io: CommandIo): Promise<ExitCode> {
   const [route = '', digest = ''] = args.operands
+  const remote = remoteOf(args, io, ['groups'])
+  if (remote !== null)
+    return promoted(route, () => remoteBaselines(remote).promote(route, digest, promotionOf(args)), io)
+  writeLine(io.stderr, aroundFourEyes('promoted'))
   return promoteDigest(route, digest, args, io)
 }
 
-/** @param args also: `only`, `groups`, `comment` */
-export async function promoteDigest(route: string, digest: string, args: Arguments, io: CommandIo): Promise<ExitCode> {
+/** On a data directory. @param args also: `only`, `groups`, `comment` */
+export function promoteDigest(route: string, digest: string, args: Arguments, io: CommandIo): Promise<ExitCode> {
+  return promoted(route, () => localBaselines(args, io).promote(route, digest, promotionOf(args)), io)
+}
+
+function promotionOf(args: Arguments): PromotionText {
+  const only = (args.value('only') ?? '').split(',').filter((part) => part !== '')
+  return { only, comment: args.value('comment') ?? '' }
+}
+
+/** @param promote the digest of the baseline afterwards */
+async function promoted(route: string, promote: () => Promise<string>, io: CommandIo): Promise<ExitCode> {
   try {
-    const only = (args.value('only') ?? '').split(',').filter((part) => part !== '')
-    const acceptor = {
-      by: localUser(),
-      groups: groupsOf(args),
-      comment: args.value('comment') ?? '',
-    }
-    const row = await withBaselines(args, io, async (baselines, store) => {
-      const promoted = await baselines.promote(route, digest, acceptor, only)
-      await noteAct(store, io, { event: 'baseline.promoted', route, digest: promoted.digest, only })
-      return promoted
-    })
-    writeLine(io.stdout, `the baseline of ${route} is ${row.digest}`)
+    writeLine(io.stdout, `the baseline of ${route} is ${await promote()}`)
     return EXIT.good
   } catch (error) {
     if (!(error instanceof GatewayError) || !REFUSED.has(error.code)) throw error
@@ -121,39 +134,64 @@ export async function promoteDigest(route: string, digest: string, args: Argumen
 
 const REFUSED: ReadonlySet<string> = new Set(['NOT_FOUND', 'APPROVAL_CONFLICT', 'FORBIDDEN', 'INVALID_INPUT'])
 
-/** With the policy and the receipt key of the configuration: a promotion is a decision like any other. */
-export function withBaselines<T>(
-  args: Arguments,
-  io: CommandIo,
-  work: (baselines: Baselines, store: Store) => Promise<T>,
-): Promise<T> {
-  return withLocalFlow(args, io, (parts) => work(createBaselines(parts), parts.store))
+function siteOf(args: Arguments, io: CommandIo): BaselinesSite {
+  const remote = remoteOf(args, io)
+  return remote === null ? localBaselines(args, io) : remoteBaselines(remote)
 }
 
-function viewRow({ baseline, candidate }: BaselineView): object {
-  return {
-    route: baseline.route,
-    type: baseline.type,
-    digest: baseline.digest,
-    source: baseline.source,
-    set_by: baseline.setBy,
-    set_at: instant(baseline.setAt),
-    candidate: candidate === null ? null : { digest: candidate.digest, seen_at: instant(candidate.seenAt) },
-  }
+function missing(route: string, isUnknown: boolean, io: CommandIo): ExitCode {
+  const what = isUnknown ? 'baseline' : 'candidate: its upstream offers the baseline'
+  writeLine(io.stderr, `route "${route}" has no ${what}; see: preflight baselines list`)
+  return EXIT.no
 }
 
-function baselineTable(views: readonly BaselineView[]): string {
+async function showCandidates(site: BaselinesSite, args: Arguments, io: CommandIo): Promise<ExitCode> {
+  const [route] = args.operands
+  if (route !== undefined) return showDifference(route, site, args, io)
+  const rows = await site.candidates()
+  show(args, io, rows, candidateTable)
+  return rows.every(({ difference }) => difference?.breaking === 0) ? EXIT.good : EXIT.no
+}
+
+async function showDifference(route: string, site: BaselinesSite, args: Arguments, io: CommandIo): Promise<ExitCode> {
+  const texts = await site.texts(route)
+  const compared = texts === null ? null : differenceOf(texts)
+  if (texts === null || compared === null) return missing(route, texts === null, io)
+  if (!compared.ok) throw new Error(`the two contracts cannot be compared: ${compared.problem.message}`)
+  const report = diffReport(compared.value, MOST_FINDINGS)
+  const names = { base: 'baseline', head: 'candidate' }
+  show(args, io, report, () => renderText(report, { isColoured: wantsColour(io), names }))
+  if (args.value('format') !== 'json' && texts.candidate !== null)
+    writeLine(io.stdout, `\nTo accept it: preflight baselines promote ${route} ${texts.candidate.digest}`)
+  return report.summary.breaking === 0 ? EXIT.good : EXIT.no
+}
+
+const MOST_FINDINGS = 5000
+
+function baselineTable(rows: readonly BaselineListRow[]): string {
   return table(
     ['ROUTE', 'TYPE', 'BASELINE', 'SOURCE', 'SET BY', 'SET', 'CANDIDATE', 'SEEN'],
-    views.map(({ baseline, candidate }) => [
-      baseline.route,
-      baseline.type,
-      baseline.digest,
-      baseline.source,
-      baseline.setBy,
-      instant(baseline.setAt),
+    rows.map(({ route, type, digest, source, set_by, set_at, candidate }) => [
+      route,
+      type,
+      digest,
+      source,
+      set_by,
+      set_at,
       candidate?.digest ?? '',
-      candidate === null ? '' : instant(candidate.seenAt),
+      candidate?.seen_at ?? '',
+    ]),
+  )
+}
+
+function candidateTable(rows: readonly CandidateListRow[]): string {
+  return table(
+    ['ROUTE', 'CANDIDATE', 'SEEN', 'BREAKING', 'DANGEROUS', 'INFO'],
+    rows.map(({ route, digest, seen_at, difference }) => [
+      route,
+      digest,
+      seen_at,
+      ...(['breaking', 'dangerous', 'info'] as const).map((level) => String(difference?.[level] ?? '?')),
     ]),
   )
 }

@@ -1,18 +1,23 @@
-/**
- * `preflight break-glass`: an exception to enforcement on a route. Any user with write access to the data directory may open
- * one; a running gateway sees it immediately.
- */
+/** `preflight break-glass`: an exception to enforcement on a route. A running gateway sees it immediately. */
+import { Type } from '../../engine/base.ts'
+import {
+  BreakGlass,
+  BreakGlassAnswer,
+  closeBreakGlass,
+  listBreakGlass,
+  openBreakGlassRoute,
+} from '../api/routes/break-glass.ts'
 import { openBreakGlass, openingFields } from '../break-glass/break-glass.ts'
 import { breakGlassView } from '../break-glass/view.ts'
 import { GatewayError } from '../errors/errors.ts'
 import type { BreakGlassRow } from '../store/break-glass.ts'
-import { EXIT, UsageError, type Arguments, type Command, type CommandGroup } from './command.ts'
-import { configOf, PLACE_OPTIONS } from './config-option.ts'
+import { EXIT, UsageError, type Arguments, type Command, type CommandGroup, type ExitCode } from './command.ts'
+import { configOf } from './config-option.ts'
 import { positiveInteger } from './number-options.ts'
-import { instant, LIST_FORMAT, show, table } from './format.ts'
+import { LIST_FORMAT, secondsOf, show, table } from './format.ts'
 import { writeLine, type CommandIo } from './io.ts'
-import { localUser } from './remote.ts'
 import { noteAct, withStore } from './data-directory.ts'
+import { localUser, remoteOf, SITE_OPTIONS } from './remote.ts'
 
 const LONGEST_LIST = 500
 const SHORTEST_REASON = 10
@@ -22,17 +27,10 @@ const list: Command = {
   summary: 'List exceptions, newest first.',
   operands: '',
   operandCount: [0, 0],
-  options: [{ name: 'open', help: 'Only exceptions in force.' }, LIST_FORMAT, ...PLACE_OPTIONS],
+  options: [{ name: 'open', help: 'Only exceptions in force.' }, LIST_FORMAT, ...SITE_OPTIONS],
   run: async (args, io) => {
-    const now = Date.now()
-    const filter = { limit: LONGEST_LIST, ...(args.flag('open') && { openAt: now }) }
-    const rows = await withStore(args, io, (store) => store.breakGlass.list(filter))
-    show(
-      args,
-      io,
-      rows.map((row) => breakGlassView(row, now)),
-      () => exceptionTable(rows, now),
-    )
+    const views = await exceptions(args, io)
+    show(args, io, views, exceptionTable)
     return EXIT.good
   },
 }
@@ -50,11 +48,11 @@ const open: Command = {
       help: `The reason, for the record; at least ${SHORTEST_REASON} characters.`,
     },
     { name: 'duration', value: 'SECONDS', isRequired: true, help: 'Duration; maximum: break_glass.maximum.' },
-    ...PLACE_OPTIONS,
+    ...SITE_OPTIONS,
   ],
   notes:
-    'Recorded as cli:USER. Each call that continues because of it is counted, marked in its record and logged as an error; ' +
-    'decisions do not change.\nExit codes: 0 open, 1 refused.',
+    'Recorded with the key, or as cli:USER. Each call that continues because of it is counted, marked in its record and logged as\n' +
+    'an error; decisions do not change.\nExit codes: 0 open, 1 refused.',
   run: (args, io) => openException(args, io),
 }
 
@@ -63,27 +61,17 @@ const close: Command = {
   summary: 'Close an exception before its time.',
   operands: 'ID',
   operandCount: [1, 1],
-  options: [...PLACE_OPTIONS],
+  options: [...SITE_OPTIONS],
   run: async (args, io) => {
     const [id = ''] = args.operands
-    const row = await withStore(args, io, async (store) => {
-      const closed = await store.breakGlass.close(id, localUser(), Date.now())
-      if (closed !== null)
-        await noteAct(store, io, {
-          event: 'break_glass.closed',
-          break_glass_id: id,
-          route: closed.route,
-          calls: closed.calls,
-        })
-      return closed
-    })
+    const closed = await closedException(id, args, io)
     writeLine(
-      row === null ? io.stderr : io.stdout,
-      row === null
+      closed === null ? io.stderr : io.stdout,
+      closed === null
         ? `there is no exception ${id}; see: preflight break-glass list`
-        : `closed ${id}: ${row.calls} calls`,
+        : `closed ${id}: ${closed.calls} calls`,
     )
-    return row === null ? EXIT.no : EXIT.good
+    return closed === null ? EXIT.no : EXIT.good
   },
 }
 
@@ -93,41 +81,95 @@ export const breakGlassGroup: CommandGroup = {
   commands: [open, list, close],
 }
 
-async function openException(args: Arguments, io: CommandIo) {
+type Exception = ReturnType<typeof breakGlassView>
+const Rows = Type.Object({ items: Type.Array(BreakGlass) })
+
+async function exceptions(args: Arguments, io: CommandIo): Promise<readonly Exception[]> {
+  const remote = remoteOf(args, io)
+  if (remote !== null)
+    return (await remote.ask(listBreakGlass, Rows, { query: args.flag('open') ? { state: 'open' } : {} })).items
+  const now = Date.now()
+  const filter = { limit: LONGEST_LIST, ...(args.flag('open') && { openAt: now }) }
+  const rows = await withStore(args, io, (store) => store.breakGlass.list(filter))
+  return rows.map((row) => breakGlassView(row, now))
+}
+
+/** Null: there is none of this id. */
+async function closedException(id: string, args: Arguments, io: CommandIo): Promise<Exception | null> {
+  const remote = remoteOf(args, io)
+  if (remote === null) {
+    const now = Date.now()
+    const row = await withStore(args, io, async (store) => {
+      const closed = await store.breakGlass.close(id, localUser(), now)
+      if (closed !== null) await noteAct(store, io, closingOf(closed))
+      return closed
+    })
+    return row === null ? null : breakGlassView(row, now)
+  }
+  try {
+    return (await remote.ask(closeBreakGlass, BreakGlassAnswer, { params: { id } })).break_glass
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === 'NOT_FOUND') return null
+    throw error
+  }
+}
+
+function closingOf({ id, route, calls }: BreakGlassRow) {
+  return { event: 'break_glass.closed', break_glass_id: id, route, calls } as const
+}
+
+async function openException(args: Arguments, io: CommandIo): Promise<ExitCode> {
   const [route = ''] = args.operands
   const reason = args.value('reason') ?? ''
   if (reason.length < SHORTEST_REASON) throw new UsageError(`--reason needs at least ${SHORTEST_REASON} characters`)
-  const config = configOf(args, io)
-  if (!config.routes.some(({ name }) => name === route))
-    throw new UsageError(`there is no route "${route}" in the configuration; name it with --config`)
-  const opening = { route, reason, duration: positiveInteger(args, 'duration', 1), by: localUser() }
+  const opening = { route, reason, duration: positiveInteger(args, 'duration', 1) }
+  const remote = remoteOf(args, io)
   try {
-    const row = await withStore(args, io, async (store) => {
-      const opened = await openBreakGlass(opening, config.break_glass.maximum, store, Date.now())
-      await noteAct(store, io, { event: 'break_glass.opened', ...openingFields(opened) })
-      return opened
-    })
-    writeLine(io.stdout, `open ${row.id} on ${route} until ${instant(row.expiresAt)}`)
+    const opened =
+      remote === null
+        ? await openHere(opening, args, io)
+        : (await remote.ask(openBreakGlassRoute, BreakGlassAnswer, { body: opening })).break_glass
+    writeLine(io.stdout, `open ${opened.id} on ${route} until ${secondsOf(opened.expires_at)}`)
     return EXIT.good
   } catch (error) {
-    if (!(error instanceof GatewayError) || error.code !== 'INVALID_INPUT') throw error
-    writeLine(io.stderr, error.message)
+    if (!(error instanceof GatewayError) || !REFUSED.has(error.code)) throw error
+    writeLine(io.stderr, [error.message, ...error.details.map(({ message }) => message)].join('\n'))
     return EXIT.no
   }
 }
 
-function exceptionTable(rows: readonly BreakGlassRow[], now: number): string {
+const REFUSED: ReadonlySet<string> = new Set(['INVALID_INPUT', 'NOT_FOUND', 'FORBIDDEN'])
+
+async function openHere(
+  opening: { readonly route: string; readonly reason: string; readonly duration: number },
+  args: Arguments,
+  io: CommandIo,
+): Promise<Exception> {
+  const config = configOf(args, io)
+  if (!config.routes.some(({ name }) => name === opening.route))
+    throw new UsageError(`there is no route "${opening.route}" in the configuration; name it with --config`)
+  writeLine(io.stderr, `opened on the data directory as ${localUser()}: no role is checked`)
+  const now = Date.now()
+  const row = await withStore(args, io, async (store) => {
+    const opened = await openBreakGlass({ ...opening, by: localUser() }, config.break_glass.maximum, store, now)
+    await noteAct(store, io, { event: 'break_glass.opened', ...openingFields(opened) })
+    return opened
+  })
+  return breakGlassView(row, now)
+}
+
+function exceptionTable(views: readonly Exception[]): string {
   return table(
     ['ID', 'ROUTE', 'STATE', 'OPENED', 'UNTIL', 'BY', 'CALLS', 'REASON'],
-    rows.map((row) => [
-      row.id,
-      row.route,
-      breakGlassView(row, now).state,
-      instant(row.openedAt),
-      instant(row.closedAt ?? row.expiresAt),
-      row.openedBy,
-      String(row.calls),
-      row.reason,
+    views.map((view) => [
+      view.id,
+      view.route,
+      view.state,
+      secondsOf(view.opened_at),
+      secondsOf(view.closed_at ?? view.expires_at),
+      view.opened_by,
+      String(view.calls),
+      view.reason,
     ]),
   )
 }

@@ -25,8 +25,6 @@ export interface GatewayClient {
     answer: Answer,
     given?: RouteInput,
   ): Promise<Static<Answer>>
-  /** The answer as lines of JSON, for answers of any length. */
-  lines(route: Pick<ApiRoute, 'method' | 'paths'>, given?: RouteInput): AsyncIterable<string>
 }
 
 interface RouteInput {
@@ -46,7 +44,6 @@ export interface GatewayClientOptions {
 }
 
 const DEFAULT_TIMEOUT = 60_000
-const NDJSON = 'application/x-ndjson'
 const ajv = new Ajv({ strict: false, validateFormats: false })
 
 export function gatewayClient(options: GatewayClientOptions): GatewayClient {
@@ -55,7 +52,7 @@ export function gatewayClient(options: GatewayClientOptions): GatewayClient {
     origin: base.origin,
     async ask(route, answer, given = {}) {
       const request = requestOf(route, given, base)
-      const response = await send(request, options, 'application/json')
+      const response = await send(request, options)
       const parsed = await jsonOf(response, request)
       if (!response.ok) throw refusal(response.status, parsed, request, options)
       const check = ajv.compile<Static<typeof answer>>(plainSchema(answer))
@@ -63,12 +60,6 @@ export function gatewayClient(options: GatewayClientOptions): GatewayClient {
       const where = check.errors?.[0]
       const fault = where === undefined ? '' : `: ${where.instancePath || 'the answer'} ${where.message ?? ''}`
       throw new Error(`${otherVersion(request)}${fault}`)
-    },
-    async *lines(route, given = {}) {
-      const request = requestOf(route, given, base)
-      const response = await send(request, { ...options, timeout: Infinity }, NDJSON)
-      if (!response.ok) throw refusal(response.status, await jsonOf(response, request), request, options)
-      yield* linesOf(response)
     },
   }
 }
@@ -104,18 +95,17 @@ function requestOf(
 async function send(
   { url, method, body }: GatewayRequest,
   { key, timeout = DEFAULT_TIMEOUT }: GatewayClientOptions,
-  accept: string,
 ): Promise<Response> {
   try {
     return await fetch(url, {
       method,
       headers: {
-        accept,
+        accept: 'application/json',
         ...(key !== null && { authorization: `Bearer ${key}` }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      ...(Number.isFinite(timeout) && { signal: AbortSignal.timeout(timeout) }),
+      signal: AbortSignal.timeout(timeout),
       // A key is for the named gateway only.
       redirect: 'error',
     })
@@ -165,21 +155,10 @@ function detailsOf(value: unknown): readonly ErrorDetail[] {
   const rows: readonly unknown[] = Array.isArray(value) ? value : []
   return rows.filter(isRecord).map(({ pointer, message }) => ({
     pointer: printable(String(pointer)),
-    message: printable(String(message)),
+    message: printable(`${String(pointer)}: ${String(message)}`),
   }))
 }
 
 function otherVersion({ url, name }: GatewayRequest): string {
   return `the gateway at ${url.origin} does not answer ${name} as preflight ${packageVersion()} expects; use the preflight of the gateway's version`
-}
-
-async function* linesOf({ body }: Response): AsyncGenerator<string> {
-  if (body === null) return
-  let rest = ''
-  for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
-    const lines = (rest + chunk).split('\n')
-    rest = lines.pop() ?? ''
-    yield* lines
-  }
-  if (rest !== '') yield rest
 }

@@ -1,18 +1,23 @@
 /** `preflight keys`: API keys in the store and receipt keys in the data directory, whether or not the gateway runs. */
+import { Type } from '../../engine/base.ts'
+import { KeySetAnswer, keySet } from '../api/routes/discovery.ts'
+import { endKey, Key, KeyAnswer, listKeys, MadeKey, makeKey } from '../api/routes/keys.ts'
 import { GatewayError } from '../errors/errors.ts'
 import type { KeyRing } from '../keys/key-ring.ts'
 import { readGroups } from '../store/approvers.ts'
 import { apiKeyRow, mintApiKey } from '../callers/api-keys.ts'
 import { apiKeyAct } from '../callers/manage-keys.ts'
-import { ROLES, type ApiKey } from '../store/api-keys.ts'
+import { ROLES, type ApiKey, type Role } from '../store/api-keys.ts'
 import { publicRows } from '../store/key-exchange.ts'
 import { isSharedStore } from '../store/open.ts'
 import { EXIT, UsageError, type Arguments, type Command, type CommandGroup, type ExitCode } from './command.ts'
 import { configOf, PLACE_OPTIONS } from './config-option.ts'
 import { noteAct, openExistingRing, recordAct, withNewStore, withStore } from './data-directory.ts'
-import { instant, LIST_FORMAT, show, table } from './format.ts'
+import type { GatewayClient } from './gateway-client.ts'
+import { instant, LIST_FORMAT, secondsOf, show, table } from './format.ts'
 import { positiveInteger, wholeSeconds } from './number-options.ts'
 import { writeLine, type CommandIo } from './io.ts'
+import { remoteOf, SITE_OPTIONS } from './remote.ts'
 
 /** Seconds in which caches of the key set get a new key before it signs. */
 const DEFAULT_OVERLAP = 300
@@ -35,39 +40,63 @@ const create: Command = {
     { name: 'owner', value: 'NAME', help: 'The person behind the key; keys of one owner count as one person.' },
     { name: 'lifetime', value: 'SECONDS', help: 'The key ends then; default: when it is revoked.' },
     { name: 'test', help: 'Make a pf_test_ key instead of a pf_live_ key.' },
-    ...PLACE_OPTIONS,
+    ...SITE_OPTIONS,
   ],
-  notes: 'The key is printed on stdout once; only its SHA-256 is stored.',
+  notes: 'The key is printed on stdout once; only its SHA-256 is stored. With --url, this needs the role admin.',
   run: async (args, io) => {
-    const { plans } = configOf(args, io)
-    const plan = args.value('plan') ?? 'enterprise'
-    if (!Object.hasOwn(plans, plan))
-      throw new UsageError(`there is no plan "${plan}"; plans: ${Object.keys(plans).join(', ')}`)
-    const key = mintApiKey(args.flag('test') ? 'test' : 'live')
-    const role = ROLES.find((known) => known === args.value('role')) ?? 'agent'
-    const tenant = args.value('tenant')
-    const name = args.value('name') ?? ''
-    const groups = groupsOf(args)
-    const now = Date.now()
-    const row = apiKeyRow({
-      key,
-      name,
-      role,
-      plan,
-      groups,
-      at: now,
-      owner: args.value('owner') ?? null,
-      expiresAt: args.value('lifetime') === undefined ? null : now + positiveInteger(args, 'lifetime', 1) * 1000,
-      ...(tenant === undefined ? {} : { tenant }),
-    })
-    await withNewStore(args, io, async (store) => {
-      await store.apiKeys.create(row)
-      await noteAct(store, io, apiKeyAct('created', row))
-    })
-    writeLine(io.stderr, `${role} key ${row.audience} for ${name}, shown once:`)
+    const { key, audience, name, role } = await madeKey(args, io)
+    writeLine(io.stderr, `${role} key ${audience} for ${name}, shown once:`)
     writeLine(io.stdout, key)
     return EXIT.good
   },
+}
+
+interface MadeApiKey {
+  readonly key: string
+  readonly audience: string
+  readonly name: string
+  readonly role: Role
+}
+
+function madeKey(args: Arguments, io: CommandIo): Promise<MadeApiKey> {
+  const tenant = args.value('tenant')
+  const stated = {
+    name: args.value('name') ?? '',
+    role: ROLES.find((known) => known === args.value('role')) ?? ('agent' as const),
+    plan: args.value('plan') ?? 'enterprise',
+    groups: groupsOf(args),
+    owner: args.value('owner') ?? null,
+    lifetime: args.value('lifetime') === undefined ? null : positiveInteger(args, 'lifetime', 1),
+    ...(tenant !== undefined && { tenant }),
+  }
+  const remote = remoteOf(args, io)
+  return remote === null ? makeKeyHere(stated, args, io) : makeKeyThere(stated, args, remote)
+}
+
+type StatedKey = Omit<Parameters<typeof apiKeyRow>[0], 'key' | 'at' | 'expiresAt'> & {
+  readonly plan: string
+  readonly role: Role
+  readonly lifetime: number | null
+}
+
+async function makeKeyThere(stated: StatedKey, args: Arguments, gateway: GatewayClient): Promise<MadeApiKey> {
+  if (args.flag('test')) throw new UsageError('--test is for a data directory')
+  const { api_key: key, key: made } = await gateway.ask(makeKey, MadeKey, { body: stated })
+  return { key, audience: made.id, name: made.name, role: stated.role }
+}
+
+async function makeKeyHere({ lifetime, ...stated }: StatedKey, args: Arguments, io: CommandIo): Promise<MadeApiKey> {
+  const { plans } = configOf(args, io)
+  if (!Object.hasOwn(plans, stated.plan))
+    throw new UsageError(`there is no plan "${stated.plan}"; plans: ${Object.keys(plans).join(', ')}`)
+  const key = mintApiKey(args.flag('test') ? 'test' : 'live')
+  const at = Date.now()
+  const row = apiKeyRow({ ...stated, key, at, expiresAt: lifetime === null ? null : at + lifetime * 1000 })
+  await withNewStore(args, io, async (store) => {
+    await store.apiKeys.create(row)
+    await noteAct(store, io, apiKeyAct('created', row))
+  })
+  return { key, audience: row.audience, name: row.name, role: stated.role }
 }
 
 const list: Command = {
@@ -75,10 +104,9 @@ const list: Command = {
   summary: 'List API keys (never the keys themselves).',
   operands: '',
   operandCount: [0, 0],
-  options: [LIST_FORMAT, ...PLACE_OPTIONS],
+  options: [LIST_FORMAT, ...SITE_OPTIONS],
   run: async (args, io) => {
-    const rows = await withStore(args, io, (store) => store.apiKeys.list())
-    show(args, io, rows.map(apiKeyView), (views) =>
+    show(args, io, await keyViews(args, io), (views) =>
       table(
         ['ID', 'NAME', 'ROLE', 'GROUPS', 'OWNER', 'TENANT', 'PLAN', 'CREATED', 'USED', 'EXPIRES', 'REVOKED'],
         views.map((view) => [
@@ -105,11 +133,14 @@ const revoke: Command = {
   summary: 'Revoke an API key (v:…) or a receipt key (its key id), immediately and permanently.',
   operands: 'ID',
   operandCount: [1, 1],
-  options: PLACE_OPTIONS,
+  options: SITE_OPTIONS,
   notes:
-    'A revoked receipt key makes every receipt that it signed invalid; to keep them valid, retire the key instead.',
+    'A revoked receipt key makes every receipt that it signed invalid; to keep them valid, retire the key instead.\n' +
+    'With --url: API keys only, and this needs the role admin.',
   run: async (args, io) => {
     const [id = ''] = args.operands
+    const remote = remoteOf(args, io)
+    if (remote !== null) return revokeThere(id, remote, io)
     return id.startsWith('v:') ? await revokeApiKey(id, args, io) : await endReceiptKey('revoke', args, io)
   },
 }
@@ -119,10 +150,12 @@ const showKeys: Command = {
   summary: 'Show the published receipt keys.',
   operands: '',
   operandCount: [0, 0],
-  options: [{ ...LIST_FORMAT, help: 'json is the JWK Set for preflight verify; default: text.' }, ...PLACE_OPTIONS],
+  options: [{ ...LIST_FORMAT, help: 'json is the JWK Set for preflight verify; default: text.' }, ...SITE_OPTIONS],
   run: async (args, io) => {
-    const ring = await openExistingRing(args, io)
-    show(args, io, ring.published(), ({ keys }) =>
+    const remote = remoteOf(args, io)
+    const published =
+      remote === null ? (await openExistingRing(args, io)).published() : await remote.ask(keySet, KeySetAnswer)
+    show(args, io, published, ({ keys }) =>
       table(
         ['KEY ID', 'STATUS', 'VALID FROM', 'RETIRED', 'REVOKED'],
         keys.map((key) => [key.kid, key.status, key.valid_from, key.retired_at ?? '', key.revoked_at ?? '']),
@@ -172,6 +205,41 @@ export const keysGroup: CommandGroup = {
   name: 'keys',
   summary: 'API keys (create, list, revoke) and receipt keys (show, rotate, retire, revoke).',
   commands: [create, list, revoke, showKeys, rotate, retire],
+}
+
+/** As `apiKeyView` shows a row of the store. */
+type KeyView = ReturnType<typeof apiKeyView>
+const Rows = Type.Object({ items: Type.Array(Key) })
+
+async function keyViews(args: Arguments, io: CommandIo): Promise<readonly KeyView[]> {
+  const remote = remoteOf(args, io)
+  if (remote === null) return (await withStore(args, io, (store) => store.apiKeys.list())).map(apiKeyView)
+  const { items } = await remote.ask(listKeys, Rows)
+  return items.map(({ id: audience, name, role, groups, owner, tenant, plan, ...times }) => ({
+    audience,
+    name,
+    role,
+    groups,
+    owner,
+    tenant,
+    plan,
+    created_at: secondsOf(times.created_at),
+    used_at: times.used_at === null ? null : secondsOf(times.used_at),
+    expires_at: times.expires_at === null ? null : secondsOf(times.expires_at),
+    revoked_at: times.revoked_at === null ? null : secondsOf(times.revoked_at),
+  }))
+}
+
+async function revokeThere(id: string, gateway: GatewayClient, io: CommandIo): Promise<ExitCode> {
+  if (!id.startsWith('v:'))
+    throw new UsageError('a receipt key is revoked on the data directory of its gateway; API keys begin with v:')
+  try {
+    await gateway.ask(endKey, KeyAnswer, { params: { id } })
+  } catch (error) {
+    if (!(error instanceof GatewayError) || error.code !== 'NOT_FOUND') throw error
+    return printResult(false, '', `there is no API key ${id}; see: preflight keys list`, io)
+  }
+  return printResult(true, `revoked ${id}`, '', io)
 }
 
 async function revokeApiKey(audience: string, args: Arguments, io: CommandIo): Promise<ExitCode> {

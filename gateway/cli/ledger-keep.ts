@@ -16,7 +16,9 @@ import { noteAct, openExistingRing, withStore } from './data-directory.ts'
 import { textFile } from './documents.ts'
 import { instant } from './format.ts'
 import { writeLine, type CommandIo } from './io.ts'
+import { remoteDecision } from './ledger-remote.ts'
 import { momentOf } from './number-options.ts'
+import { remoteOf, SITE_OPTIONS } from './remote.ts'
 import { assertNoSpecialFile } from '../runtime/regular-file.ts'
 
 export const exportLedger: Command = {
@@ -85,14 +87,14 @@ export const showDecision: Command = {
   summary: 'Show one decision: its row, its receipt and its envelope.',
   operands: 'DECISION_ID',
   operandCount: [1, 1],
-  options: [{ name: 'tenant', value: 'TENANT', help: 'Tenant of the decision; default: local.' }, ...PLACE_OPTIONS],
+  options: [{ name: 'tenant', value: 'TENANT', help: 'Tenant of the decision; default: local.' }, ...SITE_OPTIONS],
+  notes: 'With --url: the answer of GET /api/v1/decisions/{id}.\nExit codes: 0 shown, 1 there is no such decision.',
   run: async (args, io) => {
     const [id = ''] = args.operands
+    const remote = remoteOf(args, io, ['tenant'])
+    if (remote !== null) return printDecision(await remoteDecision(id, remote), id, io)
     const row = await withStore(args, io, (store) => store.decisions.byId(args.value('tenant') ?? 'local', id))
-    if (row === null) {
-      writeLine(io.stderr, `The ledger has no decision ${id} of this tenant.`)
-      return EXIT.no
-    }
+    if (row === null) return printDecision(null, id, io)
     const { envelope, response, statusPlace, evaluatedAt, expiresAt, ...rest } = row
     const shown: unknown = {
       ...rest,
@@ -102,9 +104,14 @@ export const showDecision: Command = {
       hasResponse: response !== null,
       decision_result: JSON.parse(envelope),
     }
-    writeLine(io.stdout, JSON.stringify(shown, null, 2))
-    return EXIT.good
+    return printDecision(shown, id, io)
   },
+}
+
+function printDecision(shown: unknown, id: string, io: CommandIo): ExitCode {
+  if (shown === null) writeLine(io.stderr, `The ledger has no decision ${id} of this tenant.`)
+  else writeLine(io.stdout, JSON.stringify(shown, null, 2))
+  return shown === null ? EXIT.no : EXIT.good
 }
 
 export const checkpointLedger: Command = {

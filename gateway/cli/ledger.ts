@@ -10,8 +10,10 @@ import { backupLedger, checkpointLedger, exportLedger, pruneCommand, showDecisio
 import { EXIT, type Arguments, type Command, type CommandGroup, type OptionSpec } from './command.ts'
 import { PLACE_OPTIONS } from './config-option.ts'
 import { DEFAULT_LIMIT, LIMIT, momentOf, positiveInteger } from './number-options.ts'
-import { instant, LIST_FORMAT, show, table } from './format.ts'
-import { writeLine } from './io.ts'
+import { instant, LIST_FORMAT, secondsOf, show, table } from './format.ts'
+import { writeLine, type CommandIo } from './io.ts'
+import { remoteCalls, remoteDecisions, type CallEntry, type DecisionEntry } from './ledger-remote.ts'
+import { remoteOf, SITE_OPTIONS } from './remote.ts'
 import { withStore } from './data-directory.ts'
 
 const TENANT: OptionSpec = { name: 'tenant', value: 'TENANT', help: 'Tenant of the records; default: local.' }
@@ -40,13 +42,19 @@ const list: Command = {
   options: [
     ...LEDGER_FILTERS,
     LIMIT,
-    { name: 'format', value: 'FORMAT', allowed: ['text', 'json'], help: 'json contains the envelopes; default: text.' },
-    ...PLACE_OPTIONS,
+    {
+      name: 'format',
+      value: 'FORMAT',
+      allowed: ['text', 'json'],
+      help: 'json contains the envelopes, on a data directory; default: text.',
+    },
+    ...SITE_OPTIONS,
   ],
   run: async (args, io) => {
     const filter = filterOf(args, DEFAULT_LIMIT)
-    const rows = await withStore(args, io, (store) => store.decisions.list(filter))
-    show(args, io, rows.map(decisionView), () => decisionTable(rows))
+    const remote = remoteOf(args, io, ['tenant'])
+    const rows = remote === null ? await decisionsHere(filter, args, io) : await remoteDecisions(filter, remote)
+    show(args, io, rows, decisionTable)
     return EXIT.good
   },
 }
@@ -63,13 +71,17 @@ const calls: Command = {
     ...WHERE_AND_WHEN,
     LIMIT,
     LIST_FORMAT,
-    ...PLACE_OPTIONS,
+    ...SITE_OPTIONS,
   ],
   notes: 'drifted: the answer does not match the pinned contract. refused: the arguments do not match it.',
   run: async (args, io) => {
     const filter = callFilterOf(args)
-    const rows = await withStore(args, io, (store) => newestCalls(store, filter))
-    show(args, io, rows.map(callEntry), () => callTable(rows))
+    const remote = remoteOf(args, io, ['tenant'])
+    const rows =
+      remote === null
+        ? (await withStore(args, io, (store) => newestCalls(store, filter))).map(callEntry)
+        : await remoteCalls(filter, remote)
+    show(args, io, rows, callTable)
     return EXIT.good
   },
 }
@@ -152,6 +164,10 @@ async function newestCalls(store: StorePart<'calls.list'>, filter: CallFilter): 
   return found
 }
 
+async function decisionsHere(filter: LedgerFilter, args: Arguments, io: CommandIo) {
+  return (await withStore(args, io, (store) => store.decisions.list(filter))).map(decisionView)
+}
+
 /** A row in its wire form. */
 function decisionView(row: StoredDecision) {
   const decisionResult: unknown = JSON.parse(row.envelope)
@@ -174,32 +190,32 @@ function decisionView(row: StoredDecision) {
   }
 }
 
-function decisionTable(rows: readonly StoredDecision[]): string {
+function decisionTable(rows: readonly DecisionEntry[]): string {
   return table(
     ['#', 'TIME', 'DECISION', 'OPERATION', 'ROUTE', 'REPOSITORY', 'RECEIPT', 'ID'],
     rows.map((row) => [
       String(row.sequence),
-      instant(row.evaluatedAt),
+      secondsOf(row.evaluated_at),
       row.decision,
       row.operation ?? '',
       row.route ?? '',
       row.repository ?? '',
-      row.receiptState,
-      row.decisionId,
+      row.receipt_state,
+      row.decision_id,
     ]),
   )
 }
 
-function callTable(rows: readonly StoredCall[]): string {
+function callTable(rows: readonly CallEntry[]): string {
   return table(
     ['#', 'TIME', 'EFFECT', 'ROUTE', 'CALL', 'DECISION', 'VIOLATIONS'],
     rows.map((row) => [
       String(row.sequence),
-      instant(row.at),
+      secondsOf(row.at),
       row.effect ?? '',
       row.route,
-      row.action,
-      row.decisionId ?? '',
+      row.call,
+      row.decision_id ?? '',
       (row.violations ?? []).map(({ where, message }) => `${where} ${message}`).join('; '),
     ]),
   )

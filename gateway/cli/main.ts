@@ -1,10 +1,20 @@
 /** Entry of the command line: finds the command, runs it, turns errors into a message and an exit code. */
 import { lookupTable } from '../../engine/base.ts'
+import { GatewayError } from '../errors/errors.ts'
 import { ConfigError } from '../errors/mistake.ts'
 import { nearest } from '../settings/suggestion.ts'
 import { packageVersion } from '../runtime/package-files.ts'
 import { messageOf, StartupError } from '../errors/startup-error.ts'
-import { columns, EXIT, helpOf, parseCommandLine, UsageError, type Command, type CommandGroup } from './command.ts'
+import {
+  columns,
+  EXIT,
+  helpOf,
+  parseCommandLine,
+  UsageError,
+  type Command,
+  type CommandGroup,
+  type ExitCode,
+} from './command.ts'
 import { processIo, writeLine, type CommandIo } from './io.ts'
 
 type CommandEntry = Command | CommandGroup
@@ -54,9 +64,18 @@ export async function main(argv: readonly string[], io: CommandIo = processIo())
   } catch (error) {
     const isUsage = error instanceof UsageError
     writeLine(io.stderr, `${path.join(' ')}: ${messageOf(error)}`)
+    if (error instanceof GatewayError) for (const { message } of error.details) writeLine(io.stderr, `  ${message}`)
     if (isUsage) writeLine(io.stderr, `Run ${path.join(' ')} --help to see how it is used.`)
-    return isUsage || error instanceof ConfigError || error instanceof StartupError ? EXIT.usage : EXIT.undecided
+    return exitOf(error)
   }
+}
+
+/** A refusal of a running gateway is a negative result; input that it does not take is a usage error. */
+function exitOf(error: unknown): ExitCode {
+  if (error instanceof UsageError || error instanceof ConfigError || error instanceof StartupError) return EXIT.usage
+  if (!(error instanceof GatewayError)) return EXIT.undecided
+  if (error.status === 400) return EXIT.usage
+  return [403, 404, 409].includes(error.status) ? EXIT.no : EXIT.undecided
 }
 
 async function dispatch(

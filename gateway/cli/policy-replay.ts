@@ -1,154 +1,89 @@
 /** `preflight policy replay`: the decisions of the ledger made again under a pack, and the differences. Never permission. */
-import {
-  DECISION_CLASSES,
-  rulesetHash,
-  type CompiledPolicy,
-  type Decision,
-  type Verdict,
-} from '../../engine/internal.ts'
+import { compare, type Artifact, type CompareOptions, type CompiledPolicy } from '../../engine/internal.ts'
+import type { Static } from 'typebox'
+import { MOST_REPLAYS, replayPolicy, ReplayAnswer } from '../api/routes/replay.ts'
 import { documentLimits } from '../flow/analyst.ts'
-import { replay, type Replaying } from '../flow/replay.ts'
+import { countsOf, replayed, type ReplayCounts, type ReplayedDecision } from '../flow/replayed-decisions.ts'
 import { sha256Hex } from '../runtime/hash.ts'
 import type { CaseResult } from '../report/policy-junit.ts'
-import type { LedgerFilter, StoredDecision } from '../store/decisions.ts'
-import type { StorePart } from '../store/store.ts'
 import { EXIT, type Arguments, type ExitCode, type OptionSpec } from './command.ts'
-import { configOf, PLACE_OPTIONS } from './config-option.ts'
-import { instant, LIST_FORMAT, show, table } from './format.ts'
+import { configOf } from './config-option.ts'
+import { LIST_FORMAT, show, table } from './format.ts'
+import type { GatewayClient } from './gateway-client.ts'
 import { writeLine, type CommandIo } from './io.ts'
 import { withStore } from './data-directory.ts'
 import { filterOf, LEDGER_FILTERS } from './ledger.ts'
+import { SITE_OPTIONS } from './remote.ts'
 
 export const REPLAY_OPTIONS: readonly OptionSpec[] = [
   {
     name: 'ledger',
-    help: 'Read the ledger of the data directory. This is the only source, so the option may be left out.',
+    help: 'Read the ledger. This is the only source, so the option may be left out.',
   },
   ...LEDGER_FILTERS,
   { name: 'limit', value: 'N', help: 'Maximum number of decisions, newest first; default: 1000.' },
   { ...LIST_FORMAT, allowed: ['text', 'json', 'junit'] },
-  ...PLACE_OPTIONS,
+  ...SITE_OPTIONS,
 ]
 
 export const REPLAY_NOTES = [
-  'PACK: the path of a pack.yaml, or the name of a shipped pack; default: the policy of the configuration.',
+  'PACK: the path of a pack.yaml, or the name of a shipped pack; default: the policy in force.',
   'A decision is made again from its stored contracts, history and consumers (ledger.inputs), at its own time. If',
   'the input is missing, it is listed with the reason. Grants and pins count only under the same policy.',
   'Exit codes: 0 no decision changes, 1 some change, 2 usage, 3 none changes, but some could not be replayed.',
 ].join('\n')
 
-const PAGE = 200
-
-/** One row of the answer. */
-interface ReplayedDecision {
-  readonly decision_id: string
-  readonly evaluated_at: string
-  readonly operation: string | null
-  readonly environment: string | null
-  readonly repository: string | null
-  readonly route: string | null
-  readonly was: Decision
-  /** Null when it could not be replayed. */
-  readonly would: Decision | null
-  readonly would_observed: Decision | null
-  readonly change: 'same' | 'stricter' | 'laxer' | 'unknown'
-  /** Decided by another version of the comparison rules, which may cause the difference. */
-  readonly ruleset_changed: boolean
-  readonly reasons: readonly { readonly code: string; readonly message: string }[]
-  readonly not_replayed: string | null
+interface Replay {
+  readonly policy: { readonly name: string; readonly hash: string }
+  readonly rows: readonly ReplayedDecision[]
 }
 
-export async function runReplay(policy: CompiledPolicy, args: Arguments, io: CommandIo): Promise<ExitCode> {
-  const config = configOf(args, io)
-  const filter = filterOf(args, 1000)
-  const rows = await withStore(args, io, (store) =>
-    replayed(filter, { policy, limits: documentLimits(config), store }, store),
+/** On a data directory. */
+export async function replayHere(policy: CompiledPolicy, args: Arguments, io: CommandIo): Promise<Replay> {
+  const limits = documentLimits(configOf(args, io))
+  const flow = {
+    compare: async (artifact: Artifact, options: CompareOptions) =>
+      compare(artifact, { ...options, limits }, sha256Hex),
+  }
+  const { rows } = await withStore(args, io, (store) =>
+    replayed(filterOf(args, DEFAULT_REPLAYS), { policy, flow, store }, store),
   )
+  return { policy, rows }
+}
+
+/** @param pack text of a pack; null: the policy in force there */
+export async function replayThere(pack: string | null, args: Arguments, gateway: GatewayClient): Promise<Replay> {
+  const { limit, decision, operation, environment, repository, route, from, to } = filterOf(args, DEFAULT_REPLAYS)
+  const filters = { decision, operation, environment, repository, route, from: isoOf(from), to: isoOf(to) }
+  const rows: ReplayedDecision[] = []
+  for (let cursor: string | null = null; ;) {
+    const size = Math.min(limit - rows.length, MOST_REPLAYS)
+    const body = { ...(pack !== null && { policy: pack }), ...filters, limit: size, ...(cursor !== null && { cursor }) }
+    const answer: Static<typeof ReplayAnswer> = await gateway.ask(replayPolicy, ReplayAnswer, { body })
+    rows.push(...answer.decisions)
+    cursor = answer.next_cursor
+    if (cursor === null || rows.length >= limit) return { policy: answer.policy, rows }
+  }
+}
+
+const DEFAULT_REPLAYS = 1000
+
+function isoOf(at: number | undefined): string | undefined {
+  return at === undefined ? undefined : new Date(at).toISOString()
+}
+
+export async function showReplay({ policy, rows }: Replay, args: Arguments, io: CommandIo): Promise<ExitCode> {
   const counts = countsOf(rows)
+  const { name, hash } = policy
   if (args.value('format') === 'junit') {
     const { renderCases } = await import('../report/policy-junit.ts')
-    writeLine(io.stdout, renderCases('preflight policy replay', policy.name, rows.map(caseOf)))
+    writeLine(io.stdout, renderCases('preflight policy replay', name, rows.map(caseOf)))
   } else {
-    const { name, hash } = policy
     const view = { replayed: true, authorization_effect: 'NONE', policy: { name, hash }, counts, decisions: rows }
-    show(args, io, view, () => textOf(policy, rows, counts))
+    show(args, io, view, () => textOf(name, rows, counts))
   }
   if (counts.stricter + counts.laxer > 0) return EXIT.no
   return counts.unknown > 0 ? EXIT.undecided : EXIT.good
-}
-
-/** Page by page, so that a long ledger is never in memory as a whole. */
-async function replayed(
-  filter: LedgerFilter,
-  replaying: Replaying,
-  store: StorePart<'decisions.list'>,
-): Promise<readonly ReplayedDecision[]> {
-  const rows: ReplayedDecision[] = []
-  const rules = rulesetHash(sha256Hex)
-  let before = filter.before
-  while (rows.length < filter.limit) {
-    const limit = Math.min(PAGE, filter.limit - rows.length)
-    const page = await store.decisions.list({ ...filter, limit, ...(before !== undefined && { before }) })
-    for (const row of page) rows.push(await replayedRow(row, rules, replaying))
-    before = page.at(-1)?.sequence
-    if (page.length < limit) break
-  }
-  return rows
-}
-
-async function replayedRow(row: StoredDecision, rules: string, replaying: Replaying): Promise<ReplayedDecision> {
-  const envelope: unknown = JSON.parse(row.envelope)
-  const outcome = await replay({ ...row, policyHash: textOrNull(envelope, 'policy_hash') }, replaying)
-  const shared = {
-    decision_id: row.decisionId,
-    evaluated_at: instant(row.evaluatedAt),
-    operation: row.operation,
-    environment: row.environment,
-    repository: row.repository,
-    route: row.route,
-    was: row.decision,
-    ruleset_changed: textOrNull(envelope, 'ruleset_hash') !== rules,
-  }
-  if (!outcome.ok)
-    return {
-      ...shared,
-      would: null,
-      would_observed: null,
-      change: 'unknown',
-      reasons: [],
-      not_replayed: outcome.problem,
-    }
-  const { decision, observed_decision: observed } = outcome.value
-  const change = changeOf(row.decision, decision)
-  const reasons = change === 'same' ? [] : reasonsOf(outcome.value)
-  return { ...shared, would: decision, would_observed: observed, change, reasons, not_replayed: null }
-}
-
-function changeOf(was: Decision, would: Decision): 'same' | 'stricter' | 'laxer' {
-  const step = DECISION_CLASSES[would].strictness - DECISION_CLASSES[was].strictness
-  return step === 0 ? 'same' : step > 0 ? 'stricter' : 'laxer'
-}
-
-function reasonsOf({ blocking_reasons: blocking, warnings, degraded_reasons: degraded }: Verdict) {
-  return [...blocking, ...warnings, ...degraded].slice(0, 5)
-}
-
-function textOrNull(envelope: unknown, member: string): string | null {
-  const value: unknown = typeof envelope === 'object' && envelope !== null ? Reflect.get(envelope, member) : null
-  return typeof value === 'string' ? value : null
-}
-
-type ReplayCounts = Readonly<Record<ReplayedDecision['change'], number>> & { readonly decisions: number }
-
-function countsOf(rows: readonly ReplayedDecision[]): ReplayCounts {
-  const of = (wanted: ReplayedDecision['change']) => rows.filter(({ change }) => change === wanted).length
-  return {
-    decisions: rows.length,
-    same: of('same'),
-    stricter: of('stricter'),
-    laxer: of('laxer'),
-    unknown: of('unknown'),
-  }
 }
 
 function caseOf(row: ReplayedDecision): CaseResult {
@@ -163,7 +98,7 @@ function caseOf(row: ReplayedDecision): CaseResult {
   }
 }
 
-function textOf({ name }: CompiledPolicy, rows: readonly ReplayedDecision[], counts: ReplayCounts): string {
+function textOf(name: string, rows: readonly ReplayedDecision[], counts: ReplayCounts): string {
   const changed = rows.filter(({ change }) => change !== 'same')
   return [
     ...(changed.length === 0

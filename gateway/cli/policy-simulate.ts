@@ -21,6 +21,9 @@ import {
   type RuleAnswer,
   type Verdict,
 } from '../../engine/internal.ts'
+import type { Static } from 'typebox'
+import { SimulateAnswer, simulatePolicy } from '../api/routes/simulate.ts'
+import { printable } from '../report/printable.ts'
 import { sha256Hex } from '../runtime/hash.ts'
 import { EXIT, UsageError, type Arguments, type ExitCode, type OptionSpec } from './command.ts'
 import { CONTEXT_OPTIONS } from './context-options.ts'
@@ -28,7 +31,9 @@ import { TYPE_NAMES } from './diff.ts'
 import { filesOf, readSource } from './documents.ts'
 import { withImports } from './proto-documents.ts'
 import { LIST_FORMAT, show } from './format.ts'
+import type { GatewayClient } from './gateway-client.ts'
 import type { CommandIo } from './io.ts'
+import { bothSides } from './preflight.ts'
 
 export const SIMULATE_OPTIONS: readonly OptionSpec[] = [
   { name: 'type', value: 'TYPE', allowed: TYPE_NAMES, help: 'Kind of contract; default: detected from the content.' },
@@ -38,10 +43,17 @@ export const SIMULATE_OPTIONS: readonly OptionSpec[] = [
   LIST_FORMAT,
 ]
 
-export const SIMULATE_NOTES = [
+const OPERANDS = [
   'PACK: the path of a pack.yaml, or the name of a shipped pack.',
   'BEFORE and AFTER: a file, - for standard input, or <ref>:<path> in the current git repository.',
-  'Exit codes: 0 it would be allowed, 1 it would need an approval or be blocked, 2 usage, 3 the contracts could not be analysed.',
+]
+const EXITS =
+  'Exit codes: 0 it would be allowed, 1 it would need an approval or be blocked, 2 usage, 3 the contracts could not be analysed.'
+export const EXPLAIN_NOTES = [...OPERANDS, EXITS].join('\n')
+export const SIMULATE_NOTES = [
+  ...OPERANDS,
+  'With --url, the gateway decides, with the consumers that it knows and the time of its clock.',
+  EXITS,
 ].join('\n')
 
 interface Simulation {
@@ -64,10 +76,41 @@ export async function simulate(
   return simulation.verdict.safe_for_agent ? EXIT.good : EXIT.no
 }
 
-async function inputOf(policy: CompiledPolicy, args: Arguments, io: CommandIo): Promise<DecideInput> {
+/** @param pack its text */
+export async function simulateThere(
+  pack: string,
+  args: Arguments,
+  io: CommandIo,
+  gateway: GatewayClient,
+): Promise<ExitCode> {
+  const { artifact, base, head } = await sourcesOf(args, io)
+  const files = bothSides(await filesOf(base), await filesOf(head))
+  const sent = { ...artifact, ...(Object.keys(files).length > 0 && { files }) }
+  const body = { policy: pack, artifacts: [sent], context: Object.fromEntries(statedContext(args)) }
+  const answer = await gateway.ask(simulatePolicy, SimulateAnswer, { body })
+  show(args, io, answer, answerText)
+  if (answer.degraded_reasons.length > 0) return EXIT.undecided
+  return answer.execution_action.startsWith('CONTINUE') ? EXIT.good : EXIT.no
+}
+
+function answerText(answer: Static<typeof SimulateAnswer>): string {
+  const reasons = [...answer.blocking_reasons, ...answer.warnings, ...answer.degraded_reasons]
+  return [
+    `${answer.policy.name}: ${answer.decision}${answer.observed_decision === answer.decision ? '' : ` (observed: ${answer.observed_decision})`}`,
+    answer.summary,
+    ...reasons.map(({ code, message }) => `! ${code}: ${message}`),
+    ...answer.matched_rules.map(({ rule, decision, findings, comparison_rules: found }) =>
+      `${decision}  ${rule === 'none' ? 'no rule' : `rule ${rule}`}: ${findings} findings  ${found.join(', ')}`.trimEnd(),
+    ),
+    'Simulated: this is no permission.',
+  ]
+    .map(printable)
+    .join('\n')
+}
+
+async function sourcesOf(args: Arguments, io: CommandIo) {
   const [, before = '', after = ''] = args.operands
   if (before === '-' && after === '-') throw new UsageError('only one side can come from standard input')
-  const now = momentOf(args)
   const sources = [await readSource(before, io), await readSource(after, io)] as const
   const named = canonicalArtifactType(args.value('type') ?? '')
   const type =
@@ -75,6 +118,12 @@ async function inputOf(policy: CompiledPolicy, args: Arguments, io: CommandIo): 
   if (!type.ok) throw new UsageError(`${type.problem.message} Name the kind with --type`)
   const [base, head] = type.value === 'protobuf' ? await withImports(...sources) : sources
   const artifact: Artifact = { id: head.name, type: type.value, before: base.text, after: head.text }
+  return { artifact, base, head }
+}
+
+async function inputOf(policy: CompiledPolicy, args: Arguments, io: CommandIo): Promise<DecideInput> {
+  const now = momentOf(args)
+  const { artifact, base, head } = await sourcesOf(args, io)
   const { stableDays, betaDays } = policy.deprecation
   const options = {
     limits: DEFAULT_DOCUMENT_LIMITS,
@@ -84,17 +133,13 @@ async function inputOf(policy: CompiledPolicy, args: Arguments, io: CommandIo): 
     ...(betaDays > 0 && { deprecation_days_beta: betaDays }),
   }
   const result = compare(artifact, options, sha256Hex)
-  const { id } = artifact
+  const { id, type } = artifact
   const analysis: ArtifactAnalysis = result.ok
-    ? { id, type: type.value, ok: true, comparison: result.value }
-    : { id, type: type.value, ok: false, problem: result.problem }
-  const stated = CONTEXT_OPTIONS.flatMap(({ name, member }) => {
-    const value = args.value(name)
-    return value === undefined ? [] : [[member, value] as const]
-  })
+    ? { id, type, ok: true, comparison: result.value }
+    : { id, type, ok: false, problem: result.problem }
   return {
     analyses: [analysis],
-    context: { ...EMPTY_CONTEXT, ...Object.fromEntries(stated) },
+    context: { ...EMPTY_CONTEXT, ...Object.fromEntries(statedContext(args)) },
     policy,
     scope: null,
     route: args.value('route') ?? null,
@@ -104,6 +149,13 @@ async function inputOf(policy: CompiledPolicy, args: Arguments, io: CommandIo): 
     now,
     sha256: sha256Hex,
   }
+}
+
+function statedContext(args: Arguments): readonly (readonly [string, string])[] {
+  return CONTEXT_OPTIONS.flatMap(({ name, member }) => {
+    const value = args.value(name)
+    return value === undefined ? [] : [[member, value] as const]
+  })
 }
 
 function momentOf(args: Arguments): number {

@@ -9,8 +9,10 @@ import { EXIT, type Arguments, type Command, type CommandGroup, type ExitCode } 
 import { LIST_FORMAT, show } from './format.ts'
 import { writeLine, type CommandIo } from './io.ts'
 import type { CaseOutcome } from './policy-case-run.ts'
-import { REPLAY_NOTES, REPLAY_OPTIONS, runReplay } from './policy-replay.ts'
-import { simulate, SIMULATE_NOTES, SIMULATE_OPTIONS } from './policy-simulate.ts'
+import { REPLAY_NOTES, REPLAY_OPTIONS, replayHere, replayThere, showReplay } from './policy-replay.ts'
+import { EXPLAIN_NOTES, simulate, SIMULATE_NOTES, SIMULATE_OPTIONS, simulateThere } from './policy-simulate.ts'
+import { GATEWAY_OPTIONS, remoteOf } from './remote.ts'
+import { readRegularFile } from '../runtime/regular-file.ts'
 
 const lint: Command = {
   name: 'lint',
@@ -41,9 +43,14 @@ const simulateCommand: Command = {
   summary: 'Show what a policy pack would decide on a change.',
   operands: 'PACK BEFORE AFTER',
   operandCount: [3, 3],
-  options: SIMULATE_OPTIONS,
+  options: [...SIMULATE_OPTIONS, ...GATEWAY_OPTIONS],
   notes: SIMULATE_NOTES,
-  run: (args, io) => runSimulate(false, args, io),
+  run: async (args, io) => {
+    const remote = remoteOf(args, io, ['route', 'at'])
+    if (remote === null) return runSimulate(false, args, io)
+    const pack = packText(packOf(args), args, io)
+    return pack === null ? EXIT.usage : simulateThere(pack, args, io, remote)
+  },
 }
 
 const explain: Command = {
@@ -52,7 +59,7 @@ const explain: Command = {
   operands: 'PACK BEFORE AFTER',
   operandCount: [3, 3],
   options: SIMULATE_OPTIONS,
-  notes: SIMULATE_NOTES,
+  notes: EXPLAIN_NOTES,
   run: (args, io) => runSimulate(true, args, io),
 }
 
@@ -89,12 +96,26 @@ async function runSimulate(isExplained: boolean, args: Arguments, io: CommandIo)
 }
 
 async function runReplayCommand(args: Arguments, io: CommandIo): Promise<ExitCode> {
-  const [pack] = args.operands
-  if (pack === undefined) return runReplay(openSettings(configSource(args, io)).current().policy, args, io)
-  const loaded = loadPolicy(pack, '.')
-  if (loaded.ok) return runReplay(loaded.value.policy, args, io)
+  const [name] = args.operands
+  const remote = remoteOf(args, io, ['tenant'])
+  if (remote !== null) {
+    const pack = name === undefined ? undefined : packText(name, args, io)
+    return pack === null ? EXIT.usage : showReplay(await replayThere(pack ?? null, args, remote), args, io)
+  }
+  if (name === undefined)
+    return showReplay(await replayHere(openSettings(configSource(args, io)).current().policy, args, io), args, io)
+  const loaded = loadPolicy(name, '.')
+  if (loaded.ok) return showReplay(await replayHere(loaded.value.policy, args, io), args, io)
   showMistakes(loaded.problem, args, io)
   return EXIT.usage
+}
+
+/** Null, with its mistakes shown: they have their places here only. */
+function packText(name: string, args: Arguments, io: CommandIo): string | null {
+  const loaded = loadPolicy(name, '.')
+  if (loaded.ok) return readRegularFile(loaded.value.file, 'utf8')
+  showMistakes(loaded.problem, args, io)
+  return null
 }
 
 async function runTest(args: Arguments, io: CommandIo): Promise<ExitCode> {

@@ -128,7 +128,10 @@ function textAt(files: Readonly<Record<string, string>>, path: string): string |
 }
 
 /** By path from the document: a file that only one side refers to is absent on the other. */
-function bothSides(base: Readonly<Record<string, string>>, head: Readonly<Record<string, string>>): ArtifactFiles {
+export function bothSides(
+  base: Readonly<Record<string, string>>,
+  head: Readonly<Record<string, string>>,
+): ArtifactFiles {
   const paths = [...new Set([...Object.keys(base), ...Object.keys(head)])].toSorted()
   return Object.fromEntries(
     paths.map((path) => {

@@ -33,6 +33,11 @@ export function localUser(): string {
   return `cli:${userInfo().username}`
 }
 
+/** What a command says before it decides on a data directory. @param act e.g. `promoted` */
+export function aroundFourEyes(act: string): string {
+  return `${act} on the data directory as ${localUser()}: four eyes are not checked`
+}
+
 /** For the notes of commands that decide. */
 export const AROUND_FOUR_EYES =
   'With --url, the holder of the key decides: role, group and four eyes are checked. On the data directory, cli:USER decides: that\n' +

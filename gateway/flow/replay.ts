@@ -7,7 +7,6 @@ import { gunzip } from 'node:zlib'
 import type { Static, Type } from 'typebox'
 import {
   changeSetDigests,
-  compare,
   decide,
   ok,
   rulesetHash,
@@ -17,7 +16,6 @@ import {
   type CompletenessFacts,
   type DecideInput,
   type DeclaredConsumer,
-  type DocumentLimits,
   type Problem,
   type Result,
   type Verdict,
@@ -26,12 +24,13 @@ import { digestInThread, sha256Hex } from '../runtime/hash.ts'
 import type { StorePart } from '../store/store.ts'
 import type { StoredDecision } from '../store/decisions.ts'
 import { compareOptions } from './compare-options.ts'
+import type { Flow } from './flow.ts'
 import { eachFile } from './input-store.ts'
 import { KeptConsumers, KeptDecision } from './stored-input.ts'
 
 export interface Replaying {
   readonly policy: CompiledPolicy
-  readonly limits: DocumentLimits
+  readonly flow: Pick<Flow, 'compare'>
   readonly store: StorePart<'inputs.byDecision' | 'inputs.content'>
 }
 
@@ -65,7 +64,7 @@ export async function keptChangeSet(
 /** The verdict of `policy` on the input of a logged decision, or the reason why there is none. */
 export async function replay(
   row: Pick<StoredDecision, 'decisionId' | 'inputFingerprint'> & { readonly policyHash: string | null },
-  { policy, limits, store }: Replaying,
+  { policy, flow, store }: Replaying,
 ): Promise<Result<Verdict, string>> {
   const found = await keptChangeSet(row.decisionId, store)
   if (!found.ok) return found
@@ -77,7 +76,7 @@ export async function replay(
   if (!consumers.ok) return consumers
   const isSamePolicy = row.policyHash === policy.hash
   const input: DecideInput = {
-    analyses: analysesOf(kept, artifacts, policy, limits),
+    analyses: await analysesOf(kept, artifacts, policy, flow),
     context: kept.context,
     policy,
     scope: kept.scope,
@@ -97,24 +96,24 @@ export async function replay(
   return ok(decide(grant === null ? input : { ...input, approval: { state: 'granted', ...grant } }))
 }
 
-function analysesOf(
+async function analysesOf(
   { artifacts: kept, failed, now }: KeptDecision,
   artifacts: readonly Artifact[],
   policy: CompiledPolicy,
-  limits: DocumentLimits,
-): readonly ArtifactAnalysis[] {
-  const options = { ...compareOptions(policy, now * 1000), limits }
+  flow: Replaying['flow'],
+): Promise<readonly ArtifactAnalysis[]> {
+  const options = compareOptions(policy, now * 1000)
   const isFailed = (id: string) => failed.some((row) => row.id === id)
   const analysed = artifacts
     .filter(({ id }) => !isFailed(id) && kept.some((row) => row.id === id))
-    .map((artifact): ArtifactAnalysis => {
+    .map(async (artifact): Promise<ArtifactAnalysis> => {
       const { id, type } = artifact
-      const result = compare(artifact, options, sha256Hex)
+      const result = await flow.compare(artifact, options)
       return result.ok
         ? { id, type, ok: true, comparison: result.value }
         : { id, type, ok: false, problem: result.problem }
     })
-  return [...analysed, ...failed.map((row) => ({ ...row, ok: false }) as const)]
+  return [...(await Promise.all(analysed)), ...failed.map((row) => ({ ...row, ok: false }) as const)]
 }
 
 async function artifactsOf(

@@ -70,7 +70,7 @@ suite('api.md', () => {
     test(`says who may ask ${headingOf(route)}, and whether it counts`, () => {
       const section = read()
       assert.match(section, new RegExp(`^(?:.* )?Access: ${route.access}\\b`, 'm'))
-      assert.equal(/Access: (?:key|ask), counted/.test(section), route.counted === true)
+      assert.equal(/Access: (?:key|ask|read), counted/.test(section), route.counted === true)
       assert.equal(/body may be absent/.test(section), route.bodyOptional === true)
       const [status = ''] = Object.keys(route.answers)
       if (status !== '200') assert.match(section, new RegExp(`Answer ${status}`))

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { changeSetDigests, compilePolicy, DEFAULT_DOCUMENT_LIMITS, type Artifact } from '../../engine/internal.ts'
+import { changeSetDigests, compilePolicy, type Artifact } from '../../engine/internal.ts'
 import { replay } from '../../gateway/flow/replay.ts'
 import { sha256Hex } from '../../gateway/runtime/hash.ts'
 import { startApi, type ApiFake } from '../fakes/api.ts'
@@ -90,10 +90,7 @@ test('a decision about files can be made again from what was kept', async (t) =>
     sha256Hex,
   )
   assert.ok(policy.ok)
-  const again = await replay(
-    { ...row, policyHash: null },
-    { policy: policy.value, limits: DEFAULT_DOCUMENT_LIMITS, store: api.store },
-  )
+  const again = await replay({ ...row, policyHash: null }, { policy: policy.value, flow: api.flow, store: api.store })
   assert.ok(again.ok, again.ok ? '' : again.problem)
   assert.equal(again.value.decision, 'BLOCK')
   assert.equal(again.value.breaking_changes, numberAt(body, 'breaking_changes'))

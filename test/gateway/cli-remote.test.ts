@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { run, type Ran } from '../fakes/command-io.ts'
-import { startConsoleScene, type ConsoleScene } from '../fakes/console-scene.ts'
+import { ORDERS, ORDERS_BROKEN, startConsoleScene, type ConsoleScene } from '../fakes/console-scene.ts'
 import { listening } from '../fakes/listening.ts'
 import { at, listAt, textAt } from '../json.ts'
 
@@ -181,4 +181,105 @@ test('the key comes from a file, which must not be open to every user', async (t
   assert.match((await run(argv)).stderr, /every user of this machine can read .*: chmod 600/)
   writeFileSync(file, 'two keys')
   assert.equal((await run(argv)).code, 2)
+})
+
+test('baselines are listed, reviewed and promoted over the API, with the rights of the key', async (t) => {
+  const { scene, over, here } = await startRemote(t)
+  const approver = await scene.newKey('Ana', 'approver', 'payments')
+  assert.equal((await over(approver, 'baselines', 'candidates')).code, 0)
+  await scene.change(ORDERS_BROKEN)
+  const lists = [await over(approver, 'baselines', 'list'), await here('baselines', 'list')]
+  assert.equal(lists[0]?.stdout, lists[1]?.stdout)
+  const candidates = await over(approver, 'baselines', 'candidates', '--format', 'json')
+  assert.equal(candidates.code, 1)
+  assert.equal(candidates.stdout, (await here('baselines', 'candidates', '--format', 'json')).stdout)
+  const digest = textAt(JSON.parse(candidates.stdout), 0, 'digest')
+  const difference = await over(approver, 'baselines', 'candidates', 'orders')
+  assert.equal(difference.code, 1)
+  assert.match(
+    difference.stdout,
+    /BREAKING \(\d+\)[^]*region[^]*To accept it: preflight baselines promote orders sha256:/,
+  )
+  assert.equal((await over(approver, 'baselines', 'show', 'orders', '--candidate')).stdout, ORDERS_BROKEN)
+  assert.equal((await over(approver, 'baselines', 'show', 'orders')).stdout, ORDERS)
+  const viewer = await over(await scene.newKey('Vi', 'viewer'), 'baselines', 'promote', 'orders', digest)
+  assert.deepEqual([viewer.code, /needs the role approver or admin/.test(viewer.stderr)], [1, true])
+  const other = await over(scene.admin, 'baselines', 'promote', 'orders', digest, '--comment', 'seen')
+  assert.deepEqual([other.code, /payments/.test(other.stderr)], [1, true], other.stderr)
+  const done = await over(approver, 'baselines', 'promote', 'orders', digest, '--comment', 'agreed')
+  assert.equal(done.stdout, `the baseline of orders is ${digest}\n`, done.stderr)
+  assert.equal((await over(approver, 'baselines', 'candidates', 'orders')).code, 1)
+  assert.equal((await over(approver, 'baselines', 'show', 'none')).code, 1)
+})
+
+test('break-glass is opened, listed and closed over the API', async (t) => {
+  const { scene, over, here } = await startRemote(t)
+  const operator = await scene.newKey('Oz', 'operator')
+  const opening = ['break-glass', 'open', 'orders', '--reason', 'incident 42 in production', '--duration', '600']
+  const refused = await over(await scene.newKey('Ana', 'approver'), ...opening)
+  assert.deepEqual([refused.code, /role operator or admin/.test(refused.stderr)], [1, true])
+  const opened = await over(operator, ...opening)
+  const id = /open (\S+) on orders until/.exec(opened.stdout)?.[1] ?? ''
+  assert.equal(opened.code, 0, opened.stderr)
+  assert.equal((await over(operator, 'break-glass', 'list')).stdout, (await here('break-glass', 'list')).stdout)
+  assert.match((await over(operator, 'break-glass', 'close', id)).stdout, /^closed \S+: 0 calls/)
+  assert.equal((await over(operator, 'break-glass', 'close', 'none')).code, 1)
+})
+
+test('the ledger is read over the API with the same filters and tables', async (t) => {
+  const { scene, over, here } = await startRemote(t)
+  await scene.ask(PLACE)
+  await scene.ask({ ...PLACE, environment: 'staging' })
+  await fetch(`${scene.gateway.addresses.proxy}/orders`)
+  for (const argv of [
+    ['ledger', 'list'],
+    ['ledger', 'list', '--environment', 'staging', '--limit', '1'],
+    ['ledger', 'calls', '--route', 'orders'],
+    ['ledger', 'calls', '--format', 'json'],
+  ]) {
+    const remote = await over(scene.admin, ...argv)
+    assert.equal(remote.code, 0, remote.stderr)
+    assert.equal(remote.stdout, (await here(...argv)).stdout, argv.join(' '))
+  }
+  const rows: unknown = JSON.parse((await over(scene.admin, 'ledger', 'list', '--format', 'json')).stdout)
+  const id = textAt(rows, 0, 'decision_id')
+  const shown = await over(scene.admin, 'ledger', 'show', id)
+  assert.equal(textAt(JSON.parse(shown.stdout), 'decision_result', 'decision_id'), id)
+  assert.equal((await over(scene.admin, 'ledger', 'show', 'none')).code, 1)
+})
+
+test('keys are made, listed and revoked over the API by an administrator', async (t) => {
+  const { scene, over, here } = await startRemote(t)
+  const made = await over(scene.admin, 'keys', 'create', '--name', 'bot', '--groups', 'payments', '--lifetime', '60')
+  assert.equal(made.code, 0, made.stderr)
+  const id = /key (v:\S+) for bot/.exec(made.stderr)?.[1] ?? ''
+  const agent = await over(made.stdout.trim(), 'keys', 'list')
+  assert.deepEqual([agent.code, /needs the role admin; the key has the role "agent"/.test(agent.stderr)], [1, true])
+  const listed = await over(scene.admin, 'keys', 'list', '--format', 'json')
+  const rows: unknown = JSON.parse(listed.stdout)
+  assert.ok(Array.isArray(rows) && rows.some((row) => at(row, 'audience') === id))
+  assert.equal((await over(scene.admin, 'keys', 'revoke', id)).stdout, `revoked ${id}\n`)
+  assert.equal((await over(scene.admin, 'keys', 'revoke', 'v:000000000000')).code, 1)
+  assert.equal((await over(made.stdout.trim(), 'approvals', 'list')).code, 2)
+  const keys = ['keys', 'show', '--format', 'json']
+  assert.deepEqual(JSON.parse((await over(scene.admin, ...keys)).stdout), JSON.parse((await here(...keys)).stdout))
+})
+
+test('a policy is simulated and replayed by the running gateway', async (t) => {
+  const { scene, over, here } = await startRemote(t)
+  await scene.ask(PLACE)
+  const folder = mkdtempSync(join(tmpdir(), 'preflight-pack-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const [before, after] = [join(folder, 'before.json'), join(folder, 'after.json')]
+  writeFileSync(before, ORDERS)
+  writeFileSync(after, ORDERS_BROKEN)
+  const simulated = await over(scene.admin, 'policy', 'simulate', 'strict', before, after, '--operation', 'merge')
+  assert.equal(simulated.code, 1, simulated.stderr)
+  assert.match(simulated.stdout, /^strict: BLOCK\n[^]*BLOCK {2}rule [^]*Simulated: this is no permission\./)
+  const replay = ['policy', 'replay', 'strict', '--format', 'json']
+  const remote = await over(scene.admin, ...replay)
+  assert.equal(remote.code, 1, remote.stderr)
+  assert.deepEqual(JSON.parse(remote.stdout), JSON.parse((await here(...replay)).stdout))
+  const own = await over(scene.admin, 'policy', 'replay')
+  assert.deepEqual([own.code, own.stdout.startsWith('shop on 1 logged decisions: 1 unchanged')], [0, true], own.stderr)
 })

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
-import { compilePolicy, DEFAULT_DOCUMENT_LIMITS, type CompiledPolicy } from '../../engine/internal.ts'
+import { compilePolicy, type CompiledPolicy } from '../../engine/internal.ts'
 import { replay } from '../../gateway/flow/replay.ts'
 import { sha256Hex } from '../../gateway/runtime/hash.ts'
 import { startApi, type ApiFake } from '../fakes/api.ts'
@@ -73,10 +73,7 @@ test('under its own policy every decision comes out with the fingerprint that it
   for (const id of ids) {
     const row = await api.store.decisions.byId('local', id)
     assert.ok(row)
-    const again = await replay(
-      { ...row, policyHash: policy.hash },
-      { policy, limits: DEFAULT_DOCUMENT_LIMITS, store: api.store },
-    )
+    const again = await replay({ ...row, policyHash: policy.hash }, { policy, flow: api.flow, store: api.store })
     assert.ok(again.ok, again.ok ? '' : again.problem)
     assert.equal(again.value.fingerprint, row.fingerprint)
     assert.equal(again.value.decision, row.decision)

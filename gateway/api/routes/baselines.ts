@@ -17,7 +17,7 @@ import { CorrelationId, DIGEST_PATTERN, nullable } from '../schemas/shapes.ts'
 
 const count = () => Type.Integer({ minimum: 0 })
 
-const Baseline = Type.Object(
+export const Baseline = Type.Object(
   {
     route: Type.String(),
     artifact_id: Type.String(),
@@ -35,7 +35,7 @@ const Counts = Type.Object(
   { title: 'BaselineDifference', description: 'Findings between the baseline and the candidate, by level.' },
 )
 
-const Candidate = Type.Object(
+export const Candidate = Type.Object(
   {
     digest: Type.String(),
     seen_at: Type.String({ format: 'date-time', description: 'When it was first seen.' }),
@@ -78,6 +78,15 @@ export const listBaselines = defineRoute({
 
 const Text = Type.String({ description: 'The whole contract.' })
 
+export const BaselineAnswer = Type.Object(
+  {
+    baseline: Type.Object({ ...Baseline.properties, content: Text }, { title: 'BaselineText' }),
+    candidate: nullable(Type.Object({ ...Candidate.properties, content: Text }, { title: 'BaselineCandidateText' })),
+    correlation_id: CorrelationId,
+  },
+  { title: 'BaselineAnswer' },
+)
+
 export const getBaseline = defineRoute({
   method: 'GET',
   paths: ['/api/v1/baselines/{route}'],
@@ -90,16 +99,7 @@ export const getBaseline = defineRoute({
     200: {
       description: 'Both sides, in the form that an authorize preflight takes.',
       content: {
-        'application/json': Type.Object(
-          {
-            baseline: Type.Object({ ...Baseline.properties, content: Text }, { title: 'BaselineText' }),
-            candidate: nullable(
-              Type.Object({ ...Candidate.properties, content: Text }, { title: 'BaselineCandidateText' }),
-            ),
-            correlation_id: CorrelationId,
-          },
-          { title: 'BaselineAnswer' },
-        ),
+        'application/json': BaselineAnswer,
       },
     },
   },
@@ -117,6 +117,8 @@ export const getBaseline = defineRoute({
     })
   },
 })
+
+export const Promotion = Type.Object({ baseline: Baseline, correlation_id: CorrelationId }, { title: 'Promotion' })
 
 export const promoteBaseline = defineRoute({
   method: 'POST',
@@ -154,7 +156,7 @@ export const promoteBaseline = defineRoute({
     200: {
       description: 'The new baseline.',
       content: {
-        'application/json': Type.Object({ baseline: Baseline, correlation_id: CorrelationId }, { title: 'Promotion' }),
+        'application/json': Promotion,
       },
     },
   },

@@ -14,7 +14,7 @@ const PATH = '/api/v1/break-glass'
 const LONGEST_LIST = 500
 const instant = () => Type.String({ format: 'date-time' })
 
-const BreakGlass = Type.Object(
+export const BreakGlass = Type.Object(
   {
     id: Type.String(),
     route: Type.String(),
@@ -29,8 +29,13 @@ const BreakGlass = Type.Object(
   },
   { title: 'BreakGlass', description: 'An exception to enforcement on one route.' },
 )
-const One = Type.Object({ break_glass: BreakGlass, correlation_id: CorrelationId }, { title: 'BreakGlassAnswer' })
-const one = { 200: { description: 'The exception in its present state.', content: { 'application/json': One } } }
+export const BreakGlassAnswer = Type.Object(
+  { break_glass: BreakGlass, correlation_id: CorrelationId },
+  { title: 'BreakGlassAnswer' },
+)
+const one = {
+  200: { description: 'The exception in its present state.', content: { 'application/json': BreakGlassAnswer } },
+}
 
 const Opening = Type.Object(
   {

@@ -26,7 +26,7 @@ const LookupRequest = Type.Object(
 )
 type LookupRequestBody = Static<typeof LookupRequest>
 
-const StoredDecisionAnswer = Type.Object(
+export const StoredDecisionAnswer = Type.Object(
   {
     decision: Decision,
     execution_action: ExecutionAction,

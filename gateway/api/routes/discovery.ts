@@ -79,6 +79,26 @@ const RECOMMENDED_USAGE = {
   free_text_is_untrusted: true,
 } as const
 
+export const KeySetAnswer = Type.Object(
+  {
+    keys: Type.Array(
+      Type.Object({
+        kty: Type.String(),
+        crv: Type.String(),
+        x: Type.String(),
+        kid: Type.String(),
+        alg: Type.String(),
+        use: Type.String(),
+        status: Type.Enum(['active', 'retired', 'revoked']),
+        valid_from: Type.String(),
+        retired_at: nullable(Type.String()),
+        revoked_at: nullable(Type.String()),
+      }),
+    ),
+  },
+  { title: 'KeySet' },
+)
+
 export const keySet = defineRoute({
   method: 'GET',
   paths: ['/.well-known/jwks.json'],
@@ -90,25 +110,7 @@ export const keySet = defineRoute({
     200: {
       description: 'A JWK Set (RFC 7517); each key with its state and validity.',
       content: {
-        'application/json': Type.Object(
-          {
-            keys: Type.Array(
-              Type.Object({
-                kty: Type.String(),
-                crv: Type.String(),
-                x: Type.String(),
-                kid: Type.String(),
-                alg: Type.String(),
-                use: Type.String(),
-                status: Type.Enum(['active', 'retired', 'revoked']),
-                valid_from: Type.String(),
-                retired_at: nullable(Type.String()),
-                revoked_at: nullable(Type.String()),
-              }),
-            ),
-          },
-          { title: 'KeySet' },
-        ),
+        'application/json': KeySetAnswer,
       },
     },
   },

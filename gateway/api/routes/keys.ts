@@ -11,7 +11,7 @@ const PATH = '/api/v1/keys'
 const instant = () => Type.String({ format: 'date-time' })
 const DAY = 86_400
 
-const Key = Type.Object(
+export const Key = Type.Object(
   {
     id: Type.String({ description: 'The audience of the key in decisions.' }),
     name: Type.String(),
@@ -28,8 +28,8 @@ const Key = Type.Object(
   },
   { title: 'ApiKey' },
 )
-const One = Type.Object({ key: Key, correlation_id: CorrelationId }, { title: 'ApiKeyAnswer' })
-const Made = Type.Object(
+export const KeyAnswer = Type.Object({ key: Key, correlation_id: CorrelationId }, { title: 'ApiKeyAnswer' })
+export const MadeKey = Type.Object(
   { api_key: Type.String({ description: 'Shown this once.' }), key: Key, correlation_id: CorrelationId },
   { title: 'MadeApiKey' },
 )
@@ -42,8 +42,8 @@ const lifetime = Type.Optional(
     Type.Integer({ minimum: 1, maximum: 3650 * DAY, description: 'Seconds from now; null: until it is revoked.' }),
   ),
 )
-const one = (description: string) => ({ 200: { description, content: { 'application/json': One } } })
-const made = (description: string) => ({ 201: { description, content: { 'application/json': Made } } })
+const one = (description: string) => ({ 200: { description, content: { 'application/json': KeyAnswer } } })
+const made = (description: string) => ({ 201: { description, content: { 'application/json': MadeKey } } })
 const shared = { tag: 'accounts', access: 'administer' } as const
 const params = { id: 'Id of the key, v:…' }
 

@@ -44,7 +44,7 @@ const LedgerQuery = Type.Object({
 })
 type Query = Static<typeof LedgerQuery>
 
-const LedgerEntry = Type.Object(
+export const LedgerEntry = Type.Object(
   {
     sequence: Type.Integer({ minimum: 1, description: 'Position in the ledger.' }),
     decision_id: Type.String(),

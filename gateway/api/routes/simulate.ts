@@ -3,32 +3,47 @@
  * (docs/reference/api.md#post-apiv1policysimulate). Never permission.
  */
 import type { Static } from 'typebox'
-import { DEFAULT_DOCUMENT_LIMITS, Type } from '../../../engine/base.ts'
-import { compilePolicy, readDocument, judge, type CompiledPolicy } from '../../../engine/internal.ts'
-import { GatewayError } from '../../errors/errors.ts'
+import { Type } from '../../../engine/base.ts'
+import { judge } from '../../../engine/internal.ts'
 import { declaredConsumers } from '../../consumers/known.ts'
-import { sha256Hex } from '../../runtime/hash.ts'
 import { artifactMistakes, artifactsOf, contextOf, UNREAD_ARTIFACT_MEMBERS } from '../change-set.ts'
 import type { ApiDeps } from '../deps.ts'
 import { MatchedRule, matchedRules } from '../matched-rules.ts'
+import { policyOf, PolicySource } from '../policy-source.ts'
 import { defineRoute, json, type RouteAnswer, type RouteExchange } from '../route.ts'
 import { Artifact, CorrelationId, Decision, DecisionContext as Context, ExecutionAction } from '../schemas/shapes.ts'
-
-const LONGEST_POLICY = 1024 * 1024
 
 const Reasons = Type.Array(Type.Object({ code: Type.String(), message: Type.String() }))
 
 const SimulateRequest = Type.Object(
   {
-    policy: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.String({ maxLength: LONGEST_POLICY })], {
-      description: 'A policy pack (see /schemas/policy.json), or its YAML text.',
-    }),
+    policy: PolicySource,
     artifacts: Type.Array(Artifact, { minItems: 1 }),
     context: Type.Optional(Context),
   },
   { title: 'SimulateRequest' },
 )
 type SimulateRequestBody = Static<typeof SimulateRequest>
+
+export const SimulateAnswer = Type.Object(
+  {
+    simulated: Type.Literal(true),
+    authorization_effect: Type.Literal('NONE'),
+    may_execute: Type.Literal(false),
+    policy: Type.Object({ name: Type.String(), hash: Type.String(), mode: Type.String() }),
+    decision: Decision,
+    execution_action: ExecutionAction,
+    observed_decision: Decision,
+    summary: Type.String(),
+    risk_score: Type.Integer(),
+    blocking_reasons: Reasons,
+    warnings: Reasons,
+    degraded_reasons: Reasons,
+    matched_rules: Type.Array(MatchedRule),
+    correlation_id: CorrelationId,
+  },
+  { title: 'SimulateAnswer' },
+)
 
 export const simulatePolicy = defineRoute({
   method: 'POST',
@@ -47,25 +62,7 @@ export const simulatePolicy = defineRoute({
     200: {
       description: 'The decision that this policy would make.',
       content: {
-        'application/json': Type.Object(
-          {
-            simulated: Type.Literal(true),
-            authorization_effect: Type.Literal('NONE'),
-            may_execute: Type.Literal(false),
-            policy: Type.Object({ name: Type.String(), hash: Type.String(), mode: Type.String() }),
-            decision: Decision,
-            execution_action: ExecutionAction,
-            observed_decision: Decision,
-            summary: Type.String(),
-            risk_score: Type.Integer(),
-            blocking_reasons: Reasons,
-            warnings: Reasons,
-            degraded_reasons: Reasons,
-            matched_rules: Type.Array(MatchedRule),
-            correlation_id: CorrelationId,
-          },
-          { title: 'SimulateAnswer' },
-        ),
+        'application/json': SimulateAnswer,
       },
     },
   },
@@ -99,21 +96,4 @@ async function runSimulate(
     matched_rules: matchedRules(judge(analyses, { policy, context, scope: null, now, consumers })),
     correlation_id: correlationId,
   })
-}
-
-/** @throws GatewayError INVALID_INPUT with every mistake of the policy. */
-function policyOf(source: SimulateRequestBody['policy']): CompiledPolicy {
-  const read =
-    typeof source === 'string' ? readDocument(source, { ...DEFAULT_DOCUMENT_LIMITS, maxLength: LONGEST_POLICY }) : null
-  if (read?.ok === false) {
-    const { message, line, column } = read.problem
-    const place = line === undefined ? '' : ` (line ${line}, column ${column ?? 1})`
-    throw new GatewayError('INVALID_INPUT', undefined, { details: [{ pointer: '/policy', message: message + place }] })
-  }
-  const compiled = compilePolicy(read === null ? source : read.value.root, sha256Hex)
-  if (compiled.ok) return compiled.value
-  const details = compiled.problem
-    .slice(0, 50)
-    .map(({ pointer = '', message }) => ({ pointer: `/policy${pointer}`, message }))
-  throw new GatewayError('INVALID_INPUT', 'The policy is not valid.', { details })
 }

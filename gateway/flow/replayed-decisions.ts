@@ -1,0 +1,107 @@
+/** Decisions of the ledger made again under a policy, and how they differ. Never permission. */
+import { DECISION_CLASSES, rulesetHash, type Decision, type Verdict } from '../../engine/internal.ts'
+import { sha256Hex } from '../runtime/hash.ts'
+import type { LedgerFilter, StoredDecision } from '../store/decisions.ts'
+import type { StorePart } from '../store/store.ts'
+import { replay, type Replaying } from './replay.ts'
+
+const PAGE = 200
+
+/** A decision and what became of it. */
+export interface ReplayedDecision {
+  readonly decision_id: string
+  readonly evaluated_at: string
+  readonly operation: string | null
+  readonly environment: string | null
+  readonly repository: string | null
+  readonly route: string | null
+  readonly was: Decision
+  /** Null when it could not be replayed. */
+  readonly would: Decision | null
+  readonly would_observed: Decision | null
+  readonly change: 'same' | 'stricter' | 'laxer' | 'unknown'
+  /** Decided by another version of the comparison rules, which may cause the difference. */
+  readonly ruleset_changed: boolean
+  readonly reasons: readonly { readonly code: string; readonly message: string }[]
+  readonly not_replayed: string | null
+}
+
+interface ReplayedPage {
+  readonly rows: readonly ReplayedDecision[]
+  /** `before` of the next page; null: this is the last one. */
+  readonly next: number | null
+}
+
+/** Page by page, so that a long ledger is never in memory as a whole. */
+export async function replayed(
+  filter: LedgerFilter,
+  replaying: Replaying,
+  store: StorePart<'decisions.list'>,
+): Promise<ReplayedPage> {
+  const rows: ReplayedDecision[] = []
+  const rules = rulesetHash(sha256Hex)
+  let before = filter.before
+  while (rows.length < filter.limit) {
+    const limit = Math.min(PAGE, filter.limit - rows.length)
+    const page = await store.decisions.list({ ...filter, limit, ...(before !== undefined && { before }) })
+    for (const row of page) rows.push(await replayedRow(row, rules, replaying))
+    if (page.length < limit) return { rows, next: null }
+    before = page.at(-1)?.sequence
+  }
+  return { rows, next: before ?? null }
+}
+
+async function replayedRow(row: StoredDecision, rules: string, replaying: Replaying): Promise<ReplayedDecision> {
+  const envelope: unknown = JSON.parse(row.envelope)
+  const outcome = await replay({ ...row, policyHash: textOrNull(envelope, 'policy_hash') }, replaying)
+  const shared = {
+    decision_id: row.decisionId,
+    evaluated_at: new Date(row.evaluatedAt).toISOString().replace(/\.\d+Z$/, 'Z'),
+    operation: row.operation,
+    environment: row.environment,
+    repository: row.repository,
+    route: row.route,
+    was: row.decision,
+    ruleset_changed: textOrNull(envelope, 'ruleset_hash') !== rules,
+  }
+  if (!outcome.ok)
+    return {
+      ...shared,
+      would: null,
+      would_observed: null,
+      change: 'unknown',
+      reasons: [],
+      not_replayed: outcome.problem,
+    }
+  const { decision, observed_decision: observed } = outcome.value
+  const change = changeOf(row.decision, decision)
+  const reasons = change === 'same' ? [] : reasonsOf(outcome.value)
+  return { ...shared, would: decision, would_observed: observed, change, reasons, not_replayed: null }
+}
+
+function changeOf(was: Decision, would: Decision): 'same' | 'stricter' | 'laxer' {
+  const step = DECISION_CLASSES[would].strictness - DECISION_CLASSES[was].strictness
+  return step === 0 ? 'same' : step > 0 ? 'stricter' : 'laxer'
+}
+
+function reasonsOf({ blocking_reasons: blocking, warnings, degraded_reasons: degraded }: Verdict) {
+  return [...blocking, ...warnings, ...degraded].slice(0, 5)
+}
+
+function textOrNull(envelope: unknown, member: string): string | null {
+  const value: unknown = typeof envelope === 'object' && envelope !== null ? Reflect.get(envelope, member) : null
+  return typeof value === 'string' ? value : null
+}
+
+export type ReplayCounts = Readonly<Record<ReplayedDecision['change'], number>> & { readonly decisions: number }
+
+export function countsOf(rows: readonly ReplayedDecision[]): ReplayCounts {
+  const of = (wanted: ReplayedDecision['change']) => rows.filter(({ change }) => change === wanted).length
+  return {
+    decisions: rows.length,
+    same: of('same'),
+    stricter: of('stricter'),
+    laxer: of('laxer'),
+    unknown: of('unknown'),
+  }
+}
