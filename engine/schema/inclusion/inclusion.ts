@@ -10,7 +10,7 @@ import { Coverage } from './coverage.ts'
 import { admits } from './evaluate.ts'
 import { Likeness } from './likeness.ts'
 import { met, unmet } from './literals.ts'
-import { decidingMembers } from './members.ts'
+import { decidingMembers, pairedAlternatives } from './members.ts'
 import type { Convention } from './mentions.ts'
 import type { SchemaNode } from './model.ts'
 import { SchemaNodes, type Numbering, type Overlap, type Usage } from './nodes.ts'
@@ -82,8 +82,8 @@ export class InclusionProver {
   }
 
   /**
-   * Whether the answer is `included`. An object or a list that only holds members is not included when one member is not.
-   * Then no value of the whole is searched.
+   * Whether the answer is `included`. An object or a list that only holds members is not included when one member is not;
+   * a choice is not when a value that refutes one alternative refutes it too. Then no value of the whole is searched.
    */
   isIncluded(before: Located, after: Located, question: InclusionQuestion): boolean {
     const proof = this.#proofOf(question)
@@ -99,9 +99,12 @@ export class InclusionProver {
       const isMissed = decidingMembers(sub, other).some(([one, two]) =>
         this.#isMissed(one, two, proof, open, depth + 1),
       )
-      open.set(sub, other, false)
       // Of a schema that admits nothing every value is admitted, whatever its members are.
-      if (isMissed && proof.search.ask([met(sub)], STEPS).kind === 'sat') {
+      const isRefuted =
+        (isMissed && proof.search.ask([met(sub)], STEPS).kind === 'sat') ||
+        (!isMissed && this.#isRefutedByAlternative(sub, other, proof, open))
+      open.set(sub, other, false)
+      if (isRefuted) {
         proof.missed.set(sub, other, true)
         return false
       }
@@ -113,6 +116,18 @@ export class InclusionProver {
   #isMissed(sub: SchemaNode, other: SchemaNode, proof: Proof, open: PairMap<boolean>, depth: number): boolean {
     if (other.constraints.length === 0 || proof.isWithin(sub, other)) return false
     return open.get(sub, other) !== true && !this.#isIncluded(sub, other, proof, open, depth)
+  }
+
+  /**
+   * Whether a value that refutes one pair of alternatives refutes the two choices. The pair is asked about in any case
+   * where the choices are not included, and its search is the smaller one.
+   */
+  #isRefutedByAlternative(sub: SchemaNode, other: SchemaNode, proof: Proof, open: PairMap<boolean>): boolean {
+    return pairedAlternatives(sub, other).some(([one, two]) => {
+      if (proof.isWithin(one, two) || open.get(one, two) === true) return false
+      const answer = this.#answer(one, two, proof, false)
+      return answer.kind === 'refuted' && proof.search.separates(sub, other, answer.value, STEPS)
+    })
   }
 
   #answer(sub: SchemaNode, other: SchemaNode, proof: Proof, isText: boolean): Inclusion {

@@ -4,7 +4,7 @@
  */
 import type { Constraint, JsonType, SchemaNode, Shape } from './model.ts'
 
-/** The same member of both sides. */
+/** The same part of both sides. */
 type MemberPair = readonly [sub: SchemaNode, other: SchemaNode]
 
 /** Members for which any value of `sub` may be exchanged, and which `other` looks at in any case. */
@@ -13,6 +13,24 @@ export function decidingMembers(sub: SchemaNode, other: SchemaNode): readonly Me
   if (!own.every(isPlain)) return []
   const asked = inPlace(other)
   return [...namedMembers(own, asked), ...itemsOfBoth(own, asked)]
+}
+
+/** The alternatives of two choices of equal length, one of the other side for each. */
+export function pairedAlternatives(sub: SchemaNode, other: SchemaNode): readonly MemberPair[] {
+  const asked = inPlace(other).flatMap(alternativesOf)
+  return inPlace(sub)
+    .flatMap(alternativesOf)
+    .flatMap((nodes) => {
+      const opposite = asked.find(({ length }) => length === nodes.length) ?? []
+      return nodes.flatMap((one, index): readonly MemberPair[] => {
+        const two = opposite[index]
+        return two === undefined ? [] : [[one, two]]
+      })
+    })
+}
+
+function alternativesOf(constraint: Constraint): readonly (readonly SchemaNode[])[] {
+  return constraint.kind === 'any' || constraint.kind === 'one' ? [constraint.nodes] : []
 }
 
 /** The constraints of a schema and of all that it combines by `allOf`. */

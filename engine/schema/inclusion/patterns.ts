@@ -35,8 +35,7 @@ export function languageOf(pattern: string): Language | null {
 export function lengthsBetween(min: number, max: number | null): Language | null {
   const [most, least] = [max ?? min, min]
   if (most > MAX_LENGTH || least > MAX_LENGTH) return null
-  const quantifier = `{${least},${max ?? ''}}`
-  return languageOf(`^[^]${quantifier}$`)
+  return bounded(() => minimal(automatonOf([repeated(TEXT, least, max ?? Infinity)])))
 }
 
 const MAX_LENGTH = 300
@@ -132,21 +131,51 @@ function read(pattern: string): Language {
     combineTransformers([Transformers.removeUnnecessaryAssertions(), Transformers.inline()]),
     expression,
   )
+  const elements = unmarkedElements(simple)
+  return minimal(elements === null ? markedAutomaton(simple) : automatonOf(elements))
+}
+
+/**
+ * The elements that match the whole text, of a pattern of one alternative with `^` at its start only and `$` at its end
+ * only, or without them: most patterns are such, and need no marks. Null for all others.
+ */
+function unmarkedElements({ alternatives }: NoParent<Expression>): readonly NoParent<Element>[] | null {
+  const [only, more] = alternatives
+  if (only === undefined || more !== undefined) return null
+  const elements = [...only.elements]
+  const [first, last] = [elements[0], elements.at(-1)]
+  const isStart = first !== undefined && edgeOf(first) === 'start'
+  const isEnd = last !== undefined && edgeOf(last) === 'end'
+  const inner = elements.slice(isStart ? 1 : 0, isEnd ? -1 : undefined)
+  if (inner.some(holdsAssertion)) return null
+  return [...(isStart ? [] : [many(TEXT)]), ...inner.map(markedElement), ...(isEnd ? [] : [many(TEXT)])]
+}
+
+function holdsAssertion(element: NoParent<Element>): boolean {
+  if (element.type === 'Assertion') return true
+  return 'alternatives' in element && element.alternatives.some(({ elements }) => elements.some(holdsAssertion))
+}
+
+/** Reads `^` and `$` as characters of their own, in texts that have them at their edges only, and takes them away. */
+function markedAutomaton(simple: NoParent<Expression>): NFA {
   if (isEndBeforeStart(simple)) throw new Error('an end of the text before its start')
   const core = withMarks(simple)
-  const around: NoParent<Concatenation> = {
-    type: 'Concatenation',
-    elements: [many(TEXT.union(START)), { type: 'Alternation', alternatives: core }, many(TEXT.union(END))],
-  }
-  const marked: NoParent<Concatenation> = {
-    type: 'Concatenation',
-    elements: [many(START), many(TEXT), many(END)],
-  }
-  const options = { maxCharacter: MAX_CHARACTER }
-  const found = NFA.fromRegex(around, options, { assertions: 'throw' }, factory())
-  const plain = NFA.fromRegex(marked, options, { assertions: 'throw' }, factory())
-  const unmarked = withoutMarks(NFA.fromIntersection(found, plain, factory()))
-  const language = DFA.fromFA(unmarked, new DFA.LimitedNodeFactory(MAX_DFA))
+  const found = automatonOf([
+    many(TEXT.union(START)),
+    { type: 'Alternation', alternatives: core },
+    many(TEXT.union(END)),
+  ])
+  const plain = automatonOf([many(START), many(TEXT), many(END)])
+  return withoutMarks(NFA.fromIntersection(found, plain, factory()))
+}
+
+function automatonOf(elements: readonly NoParent<Element>[]): NFA {
+  const concatenation: NoParent<Concatenation> = { type: 'Concatenation', elements: [...elements] }
+  return NFA.fromRegex(concatenation, { maxCharacter: MAX_CHARACTER }, { assertions: 'throw' }, factory())
+}
+
+function minimal(automaton: NFA): Language {
+  const language = DFA.fromFA(automaton, new DFA.LimitedNodeFactory(MAX_DFA))
   language.minimize()
   return language
 }
@@ -156,10 +185,14 @@ function factory(): NFA.LimitedNodeFactory {
 }
 
 function many(characters: CharSet): NoParent<Element> {
+  return repeated(characters, 0, Infinity)
+}
+
+function repeated(characters: CharSet, min: number, max: number): NoParent<Element> {
   const alternatives: NoParent<Concatenation>[] = [
     { type: 'Concatenation', elements: [{ type: 'CharacterClass', characters }] },
   ]
-  return { type: 'Quantifier', min: 0, max: Infinity, lazy: false, alternatives }
+  return { type: 'Quantifier', min, max, lazy: false, alternatives }
 }
 
 /** `^` and `$` as the two code points; no other character is one of them. */

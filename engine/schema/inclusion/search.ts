@@ -75,6 +75,12 @@ export class Search {
     return this.#solve(literals, this.#placeOf(literals))
   }
 
+  /** Whether a value is seen to be admitted by the first schema and refused by the second. */
+  separates(sub: SchemaNode, other: SchemaNode, value: unknown, steps: number): boolean {
+    this.#options.steps.own = steps
+    return admits(sub, value, this.evaluation) === true && admits(other, value, this.evaluation) === false
+  }
+
   describes(node: SchemaNode, name: string): boolean {
     return this.#mentions.describes(node, name)
   }
