@@ -82,8 +82,9 @@ export class InclusionProver {
   }
 
   /**
-   * Whether the answer is `included`. An object or a list that only holds members is not included when one member is not;
-   * a choice is not when a value that refutes one alternative refutes it too. Then no value of the whole is searched.
+   * Whether the answer is `included`. An object or a list that only holds members is not included when one member is
+   * not. A choice is not when a value that refutes one alternative refutes it too. Then no value of the whole is
+   * searched.
    */
   isIncluded(before: Located, after: Located, question: InclusionQuestion): boolean {
     const proof = this.#proofOf(question)

@@ -136,8 +136,8 @@ function read(pattern: string): Language {
 }
 
 /**
- * The elements that match the whole text, of a pattern of one alternative with `^` at its start only and `$` at its end
- * only, or without them: most patterns are such, and need no marks. Null for all others.
+ * The elements that match the whole text. Only for a pattern of one alternative whose `^` is at its start and whose `$`
+ * is at its end, if it has them. Most patterns are such and need no marks. Null for all others.
  */
 function unmarkedElements({ alternatives }: NoParent<Expression>): readonly NoParent<Element>[] | null {
   const [only, more] = alternatives
