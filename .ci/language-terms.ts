@@ -49,6 +49,8 @@ export const banned: readonly BannedPhrase[] = [
 /** Words that no declared name contains, each with the term that replaces it. */
 export const bannedNameWords: ReadonlyMap<string, string> = new Map([
   ['road', 'trafficPath, listener'],
+  ['entrance', 'trafficPath, listener'],
+  ['entrances', 'listeners'],
   ['roads', 'trafficPaths, listeners'],
   ['trip', 'request, context'],
   ['trips', 'requests'],

@@ -597,13 +597,13 @@ const FLEET: Dashboard = {
           title: 'Connections',
           description: 'CONNECT requests and redirected connections.',
           unit: 'reqps',
-          queries: one('{{entrance}} {{outcome}}', rate('preflight_connections_total', 'entrance, outcome')),
+          queries: one('{{traffic_path}} {{outcome}}', rate('preflight_connections_total', 'traffic_path, outcome')),
         },
         {
           title: 'Refused destinations',
           description: 'By the egress policy.',
           unit: 'reqps',
-          queries: one('{{entrance}} {{reason}}', rate('preflight_egress_denials_total', 'entrance, reason')),
+          queries: one('{{traffic_path}} {{reason}}', rate('preflight_egress_denials_total', 'traffic_path, reason')),
         },
         {
           title: 'TLS handshakes',

@@ -11,7 +11,7 @@ import type { KubernetesRoute } from './protocols/kubernetes/settings.ts'
 import { sniffing } from './protocols/kubernetes/sniff.ts'
 import { createLogger } from './telemetry/log.ts'
 import { createMetrics } from './telemetry/metrics.ts'
-import { createEntrances, startDeciding } from './wiring.ts'
+import { createTrafficListeners, startDeciding } from './wiring.ts'
 
 export type TriedReview =
   | { readonly ok: true; readonly response: ReviewResponse; readonly review: object }
@@ -34,7 +34,7 @@ export async function tryReview(source: ConfigSource, value: unknown, routeName?
     const output = new Writable({ write: (_chunk, _encoding, done) => done() })
     const options = { state, live, environment: {}, metrics, logger, now, output, closers }
     const deciding = await startDeciding(options)
-    const { proxy } = await createEntrances(options, deciding, new Set())
+    const { proxy } = await createTrafficListeners(options, deciding, new Set())
     closers.push(() => proxy.close(0))
     const deps = {
       settings: live.current,

@@ -8,7 +8,7 @@ import type { ConfigSource } from './config/load.ts'
 import { formatMistake } from './errors/mistake.ts'
 import { keyFile } from './keys/key-file.ts'
 import { openListeners, type BoundAddresses } from './listeners.ts'
-import { createEntrances, drain, startDeciding } from './wiring.ts'
+import { createTrafficListeners, drain, startDeciding } from './wiring.ts'
 import { exposedFiles } from './runtime/private-file.ts'
 import { readinessChecks } from './readiness.ts'
 import { steadyClock } from './runtime/steady-clock.ts'
@@ -89,12 +89,12 @@ async function start(
   const options = { state, live, environment, metrics, logger, acts, now, output, closers }
   const deciding = await startDeciding(options)
   const ownPorts = new Set<number>()
-  const entrances = await createEntrances(options, deciding, ownPorts)
+  const trafficListeners = await createTrafficListeners(options, deciding, ownPorts)
   let isServing = false
   const { store, keys, health, hub } = state
   const { monitoring } = deciding
   const pins = pinsWarning(config, environment)
-  const warmUp = createWarmUp({ settings: live.current, pipeline: entrances.proxy.pipeline, logger })
+  const warmUp = createWarmUp({ settings: live.current, pipeline: trafficListeners.proxy.pipeline, logger })
   const isLoading = () => warmUp.isRunning()
   const checks = readinessChecks({
     isServing: () => isServing,
@@ -110,9 +110,9 @@ async function start(
   })
   const headTimeoutMs = config.limits.head_timeout * 1000
   const entry = entryOf('admin', { settings: live.current, metrics, logger })
-  const listeners = { ...entrances, admin: createAdmin({ checks, metrics, logger, headTimeoutMs, entry }) }
+  const listeners = { ...trafficListeners, admin: createAdmin({ checks, metrics, logger, headTimeoutMs, entry }) }
   const addresses = await openListeners(listeners, config, closers, ownPorts)
-  const keysChanged = () => entrances.proxy.keysChanged()
+  const keysChanged = () => trafficListeners.proxy.keysChanged()
   const exchange = isSharedStore(config) ? startKeyExchange({ store, keys, keysChanged, logger, now }) : null
   closers.push(() => exchange?.close())
   await exchange?.sync()

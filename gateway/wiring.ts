@@ -88,7 +88,7 @@ interface Deciding {
 }
 
 /** The listeners of calls and checks. The admin listener, which reports on all of them, is made separately. */
-type Entrances = Omit<Listeners, 'admin'>
+type TrafficListeners = Omit<Listeners, 'admin'>
 
 export async function startDeciding(options: PartsOptions): Promise<Deciding> {
   const { state, live, metrics, logger, now, output, closers } = options
@@ -151,11 +151,11 @@ export async function startDeciding(options: PartsOptions): Promise<Deciding> {
 }
 
 /** @param ownPorts ports of this gateway's own listeners, which are never a destination */
-export async function createEntrances(
+export async function createTrafficListeners(
   { state, live, metrics, logger, now, closers }: PartsOptions,
   deciding: Deciding,
   ownPorts: ReadonlySet<number>,
-): Promise<Entrances> {
+): Promise<TrafficListeners> {
   const { store, keys, dataDir } = state
   const settings = live.current
   const { config } = settings()

@@ -29,7 +29,7 @@ server.on('upgrade', (request, client, head) => {
   if (!(client instanceof Socket)) throw new TypeError('the client is no socket')
   const upgrade = takeUpgrade(request, client, head)
   const { rawHeaders, headers } = sentHead(request, {
-    entrance: 'reverse',
+    trafficPath: 'reverse',
     origin,
     correlationId: 'bench',
     trace: null,

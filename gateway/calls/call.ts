@@ -5,7 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Caller } from '../callers/caller.ts'
 import type { Route } from '../routing/route.ts'
-import type { Entrance } from '../routing/entrance.ts'
+import type { TrafficPath } from '../routing/traffic-path.ts'
 import type { Observation } from '../telemetry/observation.ts'
 
 /** The head of a request as its client sent it. */
@@ -24,7 +24,7 @@ export interface CallHead<Own extends Route = Route> {
   /** What is measured of it. */
   readonly observation: Observation
   readonly caller: Caller
-  readonly entrance: Entrance
+  readonly trafficPath: TrafficPath
   readonly route: Own
   /** The destination, e.g. `https://api.example`: the route's upstream, else the one that the request names. */
   readonly origin: string

@@ -125,9 +125,9 @@ async function admitToDestination(
   const isElsewhere = match?.route.upstream !== undefined
   const denial = isElsewhere ? null : deps.egressOf(context.settings).denialOf(destination.authority, match !== null)
   if (denial !== null) {
-    const { entrance, authority } = destination
+    const { trafficPath, authority } = destination
     const { request, caller, correlationId } = context
-    await recordDenial({ entrance, authority, caller, correlationId, method: request.method ?? 'GET' }, denial, deps)
+    await recordDenial({ trafficPath, authority, caller, correlationId, method: request.method ?? 'GET' }, denial, deps)
     const fault = { code: 'EGRESS_DENIED', message: denial.message } as const
     return sendFault(context, fault, recogniserOf(route, deps), { headers: request.headers, body: null })
   }
@@ -140,7 +140,7 @@ async function passUnjudged(
   destination: NamedDestination,
   deps: AdmissionDeps,
 ): Promise<void> {
-  const { entrance, scheme, authority, target } = destination
+  const { trafficPath, scheme, authority, target } = destination
   const sibling = context.settings.config.routes.find((route) => namesHost(route, authority.host))
   const origin = originOf(scheme, authority)
   const { method = 'GET' } = context.request
@@ -150,10 +150,10 @@ async function passUnjudged(
   observation.protocol = route.protocol
   observation.origin = origin
   observation.outcome = 'passed'
-  const { headers, rawHeaders } = headOf(context, { entrance, origin, route })
+  const { headers, rawHeaders } = headOf(context, { trafficPath, origin, route })
   deps.metrics.count('preflight_calls_total', { route: EGRESS_ROUTE, outcome: 'passed' })
   const call = {
-    entrance,
+    trafficPath,
     route,
     origin,
     upstreamPath: target,
@@ -174,7 +174,7 @@ async function passUnjudged(
     {
       event: 'proxy.unrouted_forwarded',
       correlation_id: correlationId,
-      entrance,
+      trafficPath,
       origin,
       status: end.status,
       ms: performance.now() - startedAt,

@@ -367,9 +367,9 @@ async function openWindows(
 
 /** Null when no sink takes the telemetry, or the window cannot be made durable: the call is then not forwarded. */
 async function openWindow(decisionId: string, { call, deps }: PendingEnforcement): Promise<Watch | null> {
-  const { correlationId, route, caller, entrance } = call
+  const { correlationId, route, caller, trafficPath } = call
   // The gateway does not see the answer to a call that another proxy or the API server makes.
-  const observer = entrance === 'ext_authz' || entrance === 'admission' ? 'caller' : 'gateway'
+  const observer = trafficPath === 'ext_authz' || trafficPath === 'admission' ? 'caller' : 'gateway'
   try {
     return await deps.monitoring.open({ correlationId, decisionId, route: route.name, tenant: caller.tenant, observer })
   } catch (error) {

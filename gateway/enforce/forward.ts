@@ -100,13 +100,13 @@ export function headOf(
     observation,
     upgrade,
   }: Pick<RequestContext, 'request' | 'correlationId' | 'observation' | 'upgrade'>,
-  { entrance, origin, route }: Pick<OutgoingCall, 'entrance' | 'origin' | 'route'>,
+  { trafficPath, origin, route }: Pick<OutgoingCall, 'trafficPath' | 'origin' | 'route'>,
 ): SentHead {
   const { headers } = request
   // gRPC servers require `TE: trailers`, to detect proxies that lose trailers.
   const carriesTrailers = isGrpc(headers) || (takesTrailers(headers) && goesByHttp2({ headers, route }))
   return sentHead(request, {
-    entrance,
+    trafficPath,
     origin,
     correlationId,
     trace: observation.trace,

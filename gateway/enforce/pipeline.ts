@@ -58,7 +58,7 @@ function intercept(
 ): Call | Promise<Call | null> {
   const { request, correlationId, observation } = context
   const { method = 'GET' } = request
-  const { entrance, route, origin, upstreamPath } = match
+  const { trafficPath, route, origin, upstreamPath } = match
   const { upgrade } = context
   const caller = callerOn(route, context.caller)
   const { headers, rawHeaders } = headOf(context, match)
@@ -68,7 +68,7 @@ function intercept(
     correlationId,
     observation,
     caller,
-    entrance,
+    trafficPath,
     route,
     origin,
     method,

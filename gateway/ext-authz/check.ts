@@ -197,10 +197,10 @@ function matchOf(
   if (!read.ok) return { match: null, candidates: () => [] }
   const { authority } = read
   const candidates = () => [...namedRoutes(routes, authority), ...reverseRoutes(routes, host)]
-  const named = matchNamed(routes, { entrance: 'ext_authz', scheme, authority, target })
+  const named = matchNamed(routes, { trafficPath: 'ext_authz', scheme, authority, target })
   if (named !== null) return { match: named, candidates }
   const match = matchRoute(routes, host, target)
-  return { match: match === null ? null : { ...match, entrance: 'ext_authz' }, candidates }
+  return { match: match === null ? null : { ...match, trafficPath: 'ext_authz' }, candidates }
 }
 
 async function answerCall(

@@ -104,7 +104,7 @@ function callOf({ uid }: ReviewRequest, route: KubernetesRoute, observation: Obs
     correlationId: uid,
     observation,
     caller: callerOn(route, ANYBODY),
-    entrance: 'admission',
+    trafficPath: 'admission',
     // An API server waits for seconds, not for an approval.
     route: { ...route, hold: 0 },
     origin: route.upstream ?? '',

@@ -54,7 +54,7 @@ export async function takeConnect(
     refuse(context, socket, { outcome: 'refused', code: 'INTERNAL' })
     outcome = 'refused'
   }
-  deps.metrics.count('preflight_connections_total', { entrance: 'connect', outcome })
+  deps.metrics.count('preflight_connections_total', { traffic_path: 'connect', outcome })
 }
 
 async function admitConnect(
@@ -78,7 +78,7 @@ async function admitConnect(
     return refuse(context, socket, { outcome: 'refused', code: 'PROXY_AUTHENTICATION_REQUIRED' }, PROXY_CHALLENGE)
   const { authority } = read
   const connectionRequest: ConnectionRequest = {
-    entrance: 'connect',
+    trafficPath: 'connect',
     method: 'CONNECT',
     authority,
     caller,

@@ -67,7 +67,7 @@ function absoluteDestination(absolute: string, host: string): Destination {
   const named = readAuthority(host, DEFAULT_PORTS.http)
   if (!named.ok || !isSame(named.authority, read.authority))
     return refused('INVALID_INPUT', 'The Host header and the address in the request differ.')
-  return { kind: 'named', entrance: 'forward', scheme: 'http', authority: read.authority, target }
+  return { kind: 'named', trafficPath: 'forward', scheme: 'http', authority: read.authority, target }
 }
 
 /**
@@ -84,7 +84,7 @@ function connectDestination(
       'MISDIRECTED',
       `The request is for ${host}, but its connection was opened to ${authorityText(authority)}.`,
     )
-  return { kind: 'named', entrance: 'connect', scheme, authority, target }
+  return { kind: 'named', trafficPath: 'connect', scheme, authority, target }
 }
 
 function redirectDestination(
@@ -96,7 +96,7 @@ function redirectDestination(
   if (!named.ok) return refused('INVALID_INPUT', `The Host header is not usable: ${named.problem}.`)
   if (serverName !== null && named.authority.host !== serverName)
     return refused('MISDIRECTED', `The request is for ${host}, but its connection was opened to ${serverName}.`)
-  return { kind: 'named', entrance: 'redirect', scheme, authority: named.authority, target }
+  return { kind: 'named', trafficPath: 'redirect', scheme, authority: named.authority, target }
 }
 
 export function isSame(a: Authority, b: Authority): boolean {

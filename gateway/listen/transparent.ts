@@ -60,7 +60,7 @@ async function counted(socket: Socket, deps: TransparentDeps): Promise<void> {
     deps.logger.error({ event: 'transparent.connection_failed', err: error }, 'redirected connection failed')
     socket.destroy()
   }
-  deps.metrics.count('preflight_connections_total', { entrance: 'redirect', outcome })
+  deps.metrics.count('preflight_connections_total', { traffic_path: 'redirect', outcome })
 }
 
 async function take(socket: Socket, deps: TransparentDeps): Promise<ConnectionOutcome> {
@@ -98,7 +98,7 @@ async function goOn(
 ): Promise<ConnectionOutcome> {
   const correlationId = randomUUID()
   const connectionRequest: ConnectionRequest = {
-    entrance: 'redirect',
+    trafficPath: 'redirect',
     method: 'TLS',
     authority,
     caller: ANYBODY,

@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Route } from './route.ts'
 import { originOf, type Authority, type Scheme } from '../network/authority.ts'
 import type { ErrorCode } from '../errors/errors.ts'
-import type { Entrance } from './entrance.ts'
+import type { TrafficPath } from './traffic-path.ts'
 import { isOddField, meantField } from './field-name.ts'
 
 /** Null when the target has exactly one reading, else the problem. */
@@ -149,7 +149,7 @@ const DIGITS = /^[0-9]+$/
 const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[\w.~-]+)(?::[0-9]{0,5})?$/
 
 export interface RouteMatch {
-  readonly entrance: Entrance
+  readonly trafficPath: TrafficPath
   readonly route: Route
   /** Scheme, host and port of the destination. */
   readonly origin: string
@@ -167,7 +167,7 @@ export function matchRoute(routes: readonly Route[], host: string, target: strin
   const route = closest(routes, target, (one) => takesReverse(one, name))
   const url = route === null ? null : upstreamUrl(route)
   if (route === null || url === null) return null
-  return { entrance: 'reverse', route, origin: url.origin, upstreamPath: upstreamPath(route, url, target) }
+  return { trafficPath: 'reverse', route, origin: url.origin, upstreamPath: upstreamPath(route, url, target) }
 }
 
 /** The destination of a route that is named and not matched: its endpoint. Null: no route has this name and protocol. */
@@ -193,7 +193,7 @@ function takesReverse(route: Route, host: string): boolean {
 
 /** The destination of a request that names it. */
 export interface NamedDestination {
-  readonly entrance: Exclude<Entrance, 'reverse'>
+  readonly trafficPath: Exclude<TrafficPath, 'reverse'>
   readonly scheme: Scheme
   readonly authority: Authority
   /** Path and query. */
@@ -203,14 +203,14 @@ export interface NamedDestination {
 /** Only routes that name the host take such a request: it is for that host, not for the gateway. */
 export function matchNamed(
   routes: readonly Route[],
-  { entrance, scheme, authority, target }: NamedDestination,
+  { trafficPath, scheme, authority, target }: NamedDestination,
 ): RouteMatch | null {
   const route = closest(routes, target, (one) => namesHost(one, authority.host))
   if (route === null) return null
   const url = upstreamUrl(route)
   return url === null
-    ? { entrance, route, origin: originOf(scheme, authority), upstreamPath: target }
-    : { entrance, route, origin: url.origin, upstreamPath: upstreamPath(route, url, target) }
+    ? { trafficPath, route, origin: originOf(scheme, authority), upstreamPath: target }
+    : { trafficPath, route, origin: url.origin, upstreamPath: upstreamPath(route, url, target) }
 }
 
 /** Routes that such a request may match. */

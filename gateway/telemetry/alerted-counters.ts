@@ -11,8 +11,8 @@ export function startAlertedCounters(metrics: Metrics, { routes }: { readonly ro
   metrics.count('preflight_store_failures_total', { operation: 'recordInterceptions' }, 0)
   metrics.count('preflight_decision_log_entries_total', { result: 'lost' }, 0)
   metrics.count('preflight_metric_overflows_total', { metric: 'preflight_calls_total' }, 0)
-  for (const entrance of ['forward', 'connect', 'redirect'])
-    metrics.count('preflight_egress_denials_total', { entrance, reason: 'metadata' }, 0)
+  for (const trafficPath of ['forward', 'connect', 'redirect'])
+    metrics.count('preflight_egress_denials_total', { traffic_path: trafficPath, reason: 'metadata' }, 0)
   for (const route of routes) startCountersOf(route, metrics)
 }
 

@@ -165,13 +165,13 @@ export const METRICS = [
   {
     name: 'preflight_connections_total',
     type: 'counter',
-    labels: ['entrance', 'outcome'],
+    labels: ['traffic_path', 'outcome'],
     help: 'CONNECT requests and redirected connections by outcome: `intercepted`, `tunnelled`, `denied` (egress policy), `refused` (unreadable, wrong name, no key or too many), `unreachable`, `abandoned` (the client disconnected or sent nothing).',
   },
   {
     name: 'preflight_egress_denials_total',
     type: 'counter',
-    labels: ['entrance', 'reason'],
+    labels: ['traffic_path', 'reason'],
     help: 'Destinations that the egress policy refused: not_allowed, denied, metadata, special_address, own_listener.',
   },
   {

@@ -4,7 +4,7 @@
  */
 import { authorityText, DEFAULT_PORTS, readAuthority, type Authority } from '../network/authority.ts'
 import type { EgressDenial } from './egress-policy.ts'
-import type { Entrance } from '../routing/entrance.ts'
+import type { TrafficPath } from '../routing/traffic-path.ts'
 import type { Caller } from '../callers/caller.ts'
 import type { Call } from '../calls/call.ts'
 import type { StorePart } from '../store/store.ts'
@@ -24,7 +24,7 @@ export interface EgressRecordDeps {
 
 /** A request for a destination; without its path, since nobody judged what is in it. */
 export interface EgressRequest {
-  readonly entrance: Entrance
+  readonly trafficPath: TrafficPath
   /** `CONNECT`, or the method of the request. */
   readonly method: string
   readonly authority: Authority
@@ -38,13 +38,13 @@ export async function recordDenial(
   denial: EgressDenial,
   deps: EgressRecordDeps,
 ): Promise<void> {
-  const { entrance, correlationId, caller, authority } = request
-  deps.metrics.count('preflight_egress_denials_total', { entrance, reason: denial.reason })
+  const { trafficPath, correlationId, caller, authority } = request
+  deps.metrics.count('preflight_egress_denials_total', { traffic_path: trafficPath, reason: denial.reason })
   deps.logger.warn(
     {
       event: 'egress.denied',
       correlation_id: correlationId,
-      entrance,
+      trafficPath,
       destination: authorityText(authority),
       reason: denial.reason,
       audience: caller.audience,
@@ -64,19 +64,19 @@ export async function recordDenial(
 /** The same for a call to an allowed host name that resolves to a denied address. */
 export function recordCallDenial(
   {
-    entrance,
+    trafficPath,
     method,
     origin,
     caller,
     correlationId,
-  }: Pick<Call, 'entrance' | 'method' | 'origin' | 'caller' | 'correlationId'>,
+  }: Pick<Call, 'trafficPath' | 'method' | 'origin' | 'caller' | 'correlationId'>,
   denial: EgressDenial,
   deps: EgressRecordDeps,
 ): Promise<void> {
   const { protocol, host } = new URL(origin)
   const read = readAuthority(host, protocol === 'https:' ? DEFAULT_PORTS.https : DEFAULT_PORTS.http)
   if (!read.ok) throw new Error(`${origin} is not an origin: ${read.problem}`)
-  return recordDenial({ entrance, method, authority: read.authority, caller, correlationId }, denial, deps)
+  return recordDenial({ trafficPath, method, authority: read.authority, caller, correlationId }, denial, deps)
 }
 
 /** Writes the row before the first byte is sent. Rejects with STORE_UNAVAILABLE: the tunnel is then not opened. */
@@ -86,7 +86,7 @@ export async function recordTunnel(request: EgressRequest, deps: EgressRecordDep
     {
       event: 'tunnel.opened',
       correlation_id: request.correlationId,
-      entrance: request.entrance,
+      trafficPath: request.trafficPath,
       destination: authorityText(request.authority),
       audience: request.caller.audience,
     },

@@ -3,7 +3,7 @@
  * forged ones are dropped.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Entrance } from '../routing/entrance.ts'
+import type { TrafficPath } from '../routing/traffic-path.ts'
 import type { Call, CallHead, ReceivedHead } from '../calls/call.ts'
 import { traceParentOf, type TraceContext } from '../telemetry/trace-context.ts'
 
@@ -93,7 +93,7 @@ function endsHere(name: string): boolean {
 
 /** Determines how the fields of a request change. */
 export interface Sending extends ForwardedFor {
-  readonly entrance: Entrance
+  readonly trafficPath: TrafficPath
   readonly correlationId: string
   /** Null: the request belongs to no trace. */
   readonly trace: TraceContext | null
@@ -114,7 +114,7 @@ export type SentHead = Pick<CallHead, 'headers' | 'rawHeaders'>
  * and recognisers see what the upstream will see. Only the operator's own upstreams learn who called.
  */
 export function sentHead({ headers: received, rawHeaders }: ReceivedHead, sending: Sending): SentHead {
-  const { entrance, origin } = sending
+  const { trafficPath, origin } = sending
   const named = connectionTokens(received.connection)
   const sent: string[] = []
   const fields: IncomingHttpHeaders = Object.create(null)
@@ -122,7 +122,7 @@ export function sentHead({ headers: received, rawHeaders }: ReceivedHead, sendin
     const field = rawHeaders[index] ?? ''
     const name = field.toLowerCase()
     if (endsHere(name)) continue
-    if (REPLACED_IN_REQUESTS.has(name) && (entrance === 'reverse' || !KEPT_ON_NAMED_LISTENERS.has(name))) continue
+    if (REPLACED_IN_REQUESTS.has(name) && (trafficPath === 'reverse' || !KEPT_ON_NAMED_LISTENERS.has(name))) continue
     if (isReplacedTrace(name, sending.trace)) continue
     if (named?.has(name) === true || (sending.readsAnswer && name === 'accept-encoding')) continue
     const value = rawHeaders[index + 1] ?? ''
@@ -151,7 +151,7 @@ function addOwnFields(
   sent: string[],
   fields: IncomingHttpHeaders,
   received: IncomingHttpHeaders,
-  { entrance, correlationId, trace, peer, proto, readsAnswer, carriesTrailers }: Sending,
+  { trafficPath, correlationId, trace, peer, proto, readsAnswer, carriesTrailers }: Sending,
 ): void {
   sent.push('X-Correlation-ID', correlationId)
   fields['x-correlation-id'] = correlationId
@@ -159,7 +159,7 @@ function addOwnFields(
     fields['traceparent'] = traceParentOf(trace)
     sent.push('traceparent', fields['traceparent'])
   }
-  if (entrance === 'reverse') {
+  if (trafficPath === 'reverse') {
     const before = received['x-forwarded-for']
     const peers = before === undefined ? peer : `${String(before)}, ${peer}`
     sent.push('X-Forwarded-For', peers, 'X-Forwarded-Proto', proto)

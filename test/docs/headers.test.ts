@@ -10,7 +10,7 @@ import { namesIn, namesOf, pageText, rowsIn, sectionOf } from './page.ts'
 const GATEWAY = join(import.meta.dirname, '../../gateway')
 
 const SENDING: Sending = {
-  entrance: 'reverse',
+  trafficPath: 'reverse',
   correlationId: 'c',
   trace: null,
   origin: 'http://x.test',
@@ -72,7 +72,7 @@ suite('wire-headers.md', () => {
       [],
     )
     const forwarded = ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host']
-    assert.deepEqual([...sent(forwarded, { entrance: 'forward', readsAnswer: false })].slice(0, 3), forwarded)
+    assert.deepEqual([...sent(forwarded, { trafficPath: 'forward', readsAnswer: false })].slice(0, 3), forwarded)
   })
   test('lists what is removed of an answer', () => {
     const section = sectionOf('wire-headers.md', 'answer')

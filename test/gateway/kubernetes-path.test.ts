@@ -104,7 +104,7 @@ function callOf(method: string, upstreamPath: string, body: string | null, type:
     correlationId: 'c',
     observation: new Observation({ correlationId: 'c', method: 'POST', trace: null }),
     caller: { tenant: 'local', audience: null },
-    entrance: 'reverse',
+    trafficPath: 'reverse',
     route,
     origin: 'http://127.0.0.1:1',
     method,

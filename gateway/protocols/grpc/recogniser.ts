@@ -115,7 +115,7 @@ class RpcAction implements JudgedAction {
   }
 
   refuse(refusal: Refusal): Answer {
-    return rpcRefusal(this.#call.headers, this.#call.entrance, refusal)
+    return rpcRefusal(this.#call.headers, this.#call.trafficPath, refusal)
   }
 }
 
@@ -125,6 +125,6 @@ function nameOf({ method, upstreamPath }: Call<GrpcRoute>): string {
 
 /** Health watches and reflection use streams without an end. */
 function passing(call: Call<GrpcRoute>): Action {
-  const refuse = (refusal: Refusal): Answer => rpcRefusal(call.headers, call.entrance, refusal)
+  const refuse = (refusal: Refusal): Answer => rpcRefusal(call.headers, call.trafficPath, refusal)
   return { kind: 'pass', name: nameOf(call), isStanding: true, watch: () => null, refuse }
 }

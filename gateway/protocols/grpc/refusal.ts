@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { ERRORS } from '../../errors/errors.ts'
 import { grpcCode, grpcRefusal } from './request.ts'
 import type { Refusal } from '../common/action.ts'
-import type { Entrance } from '../../routing/entrance.ts'
+import type { TrafficPath } from '../../routing/traffic-path.ts'
 import type { Answer } from '../../calls/answer.ts'
 import { httpRefusal, jsonAnswer, refusalMembers } from '../common/refusal.ts'
 
@@ -24,10 +24,10 @@ const FORMS: readonly RefusalForm[] = [
   { type: /^application\/connect\+[\w.-]+$/, render: connectStreamRefusal },
 ]
 
-/** @param entrance another proxy needs the HTTP status, and converts it to its client's form itself */
-export function rpcRefusal(headers: IncomingHttpHeaders, entrance: Entrance, refusal: Refusal): Answer {
+/** @param trafficPath another proxy needs the HTTP status, and converts it to its client's form itself */
+export function rpcRefusal(headers: IncomingHttpHeaders, trafficPath: TrafficPath, refusal: Refusal): Answer {
   const type = mediaType(headers)
-  const form = entrance === 'ext_authz' ? undefined : FORMS.find((one) => one.type.test(type))
+  const form = trafficPath === 'ext_authz' ? undefined : FORMS.find((one) => one.type.test(type))
   return (form?.render ?? connectRefusal)(refusal, type)
 }
 

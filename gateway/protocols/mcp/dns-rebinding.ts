@@ -11,8 +11,8 @@ import type { CallHead } from '../../calls/call.ts'
  * The message for the page; null: no page, a page of this machine, or a host that the route names. Programs send no
  * Origin.
  */
-export function foreignPage({ route, origin, entrance, received: { headers } }: CallHead): string | null {
-  if (headers.origin === undefined || entrance !== 'reverse' || route.match.host !== undefined) return null
+export function foreignPage({ route, origin, trafficPath, received: { headers } }: CallHead): string | null {
+  if (headers.origin === undefined || trafficPath !== 'reverse' || route.match.host !== undefined) return null
   if (!isLoopback(hostnameOf(origin) ?? '')) return null
   const host = hostnameOf(`http://${headers.host ?? ''}`)
   return host !== null && isLocalName(host)

@@ -104,7 +104,7 @@ function gate(given: Case, receipts: object, question = QUESTION, tenants?: read
     observation: new Observation({ correlationId: 'c', method: 'POST', trace: null }),
     caller: { tenant: given.tenant ?? 'local', audience: given.audience ?? null },
     route: config,
-    entrance: 'reverse',
+    trafficPath: 'reverse',
     origin: 'http://127.0.0.1:9',
     method: 'POST',
     headers: {},

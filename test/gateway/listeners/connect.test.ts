@@ -65,7 +65,10 @@ test('a host that a route names is intercepted: judged, receipted, and forwarded
   assert.equal(seen?.headers['host'], destination)
   assert.equal(seen?.headers['preflight-receipt'], 'header.dec_1.signature')
   assert.equal(seen?.headers['x-forwarded-for'], '10.0.0.9')
-  assert.match(await proxy.metrics.text(), /preflight_connections_total\{entrance="connect",outcome="intercepted"\} 1/)
+  assert.match(
+    await proxy.metrics.text(),
+    /preflight_connections_total\{traffic_path="connect",outcome="intercepted"\} 1/,
+  )
 })
 
 test('many requests go over one intercepted connection, each judged', async (t) => {

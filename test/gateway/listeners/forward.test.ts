@@ -86,7 +86,7 @@ test('a host that nothing names is denied, with what to add, in the log, the met
   assert.deepEqual([row?.route, row?.action, row?.executionAction], ['egress', 'GET other.example:80', 'STOP'])
   assert.match(
     await proxy.metrics.text(),
-    /preflight_egress_denials_total\{entrance="forward",reason="not_allowed"\} 1/,
+    /preflight_egress_denials_total\{traffic_path="forward",reason="not_allowed"\} 1/,
   )
   assert.doesNotMatch(proxy.log.join(''), /secret/)
 })

@@ -47,7 +47,10 @@ test('TLS to a host that a route names is intercepted, judged and forwarded to i
   assert.equal(statusOf(answer), 200)
   assert.match(answer, /Preflight-Action: CONTINUE/)
   assert.equal(upstream.requests[0]?.headers['host'], `localhost:${upstream.port}`)
-  assert.match(await proxy.metrics.text(), /preflight_connections_total\{entrance="redirect",outcome="intercepted"\} 1/)
+  assert.match(
+    await proxy.metrics.text(),
+    /preflight_connections_total\{traffic_path="redirect",outcome="intercepted"\} 1/,
+  )
 })
 
 test('TLS to another host passes unread when egress allows it, whole', async (t) => {

@@ -4,4 +4,4 @@
  * (by the network). `ext_authz`: another proxy checks the request, and forwards it itself. `admission`: the API server of a
  * cluster asks about a write, and does it itself.
  */
-export type Entrance = 'reverse' | 'forward' | 'connect' | 'redirect' | 'ext_authz' | 'admission'
+export type TrafficPath = 'reverse' | 'forward' | 'connect' | 'redirect' | 'ext_authz' | 'admission'
