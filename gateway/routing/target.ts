@@ -177,8 +177,8 @@ export function matchByName(routes: readonly Route[], name: string, protocol: Ro
   const url = upstreamUrl(route)
   const { host = '', path } = route.match
   return url === null
-    ? { entrance: 'ext_authz', route, origin: `https://${host}`, upstreamPath: path }
-    : { entrance: 'ext_authz', route, origin: url.origin, upstreamPath: `${url.pathname}${url.search}` }
+    ? { trafficPath: 'ext_authz', route, origin: `https://${host}`, upstreamPath: path }
+    : { trafficPath: 'ext_authz', route, origin: url.origin, upstreamPath: `${url.pathname}${url.search}` }
 }
 
 /** Routes that such a request may match. */
