@@ -266,7 +266,7 @@ function unread(call: Call, kind: 'absent' | 'partial'): JudgedAction {
   const what = kind === 'partial' ? 'cut off (X-Envoy-Auth-Partial-Body)' : 'left out'
   const message =
     `Calls of "${call.route.name}" are judged by their body, but the calling proxy has ${what} this one. ` +
-    `Configure it to send complete bodies (with_request_body), up to the size of the calls.`
+    `Configure it to send complete bodies (with_request_body; request_body_mode: BUFFERED of ext_proc), up to the size of the calls.`
   return {
     kind: 'judge',
     name: `${call.method} ${call.upstreamPath.split('?', 1)[0] ?? '/'}`,
@@ -317,7 +317,8 @@ function answerReader(action: PassingAction | JudgedAction, result: ForwardResul
     if (body !== null) watcher?.chunk(body)
     watcher?.end()
     const hasFailed = status >= 400 || watcher?.hasFailed === true
-    const outcome = hasFailed ? 'FAILED' : body === null || watcher?.isUntold === true ? 'UNKNOWN' : 'SUCCEEDED'
+    const isUntold = watcher !== null && (body === null || watcher.isUntold === true)
+    const outcome = hasFailed ? 'FAILED' : isUntold ? 'UNKNOWN' : 'SUCCEEDED'
     const end = { outcome, status, durationMs: performance.now() - startedAt, bytes: body?.length ?? 0 } as const
     for (const { subject, watch } of result?.watches ?? []) await watch.finish(resultFor(subject, end, watcher))
   }

@@ -1,5 +1,6 @@
 /** Header fields of a request that a gRPC message describes, in the form of node:http. */
 import type { IncomingHttpHeaders } from 'node:http'
+import { APPEND_ACTION, type HeaderOption } from './protocol.ts'
 
 export type HeaderField = readonly [name: string, value: string]
 
@@ -12,4 +13,21 @@ export function mergedFields(fields: readonly HeaderField[]): IncomingHttpHeader
     merged.set(name, before === undefined ? value : `${before}, ${value}`)
   }
   return Object.fromEntries(merged)
+}
+
+/** The first value of a name replaces the existing one, further values are appended. */
+export function options(fields: readonly HeaderField[]): readonly HeaderOption[] {
+  const seen = new Set<string>()
+  return fields.map(([key, value]) => {
+    const isFurther = seen.has(key)
+    seen.add(key)
+    const action = isFurther ? APPEND_ACTION.append : APPEND_ACTION.overwrite
+    // Envoy before 1.25 reads `append`.
+    return { header: { key, value }, append: { value: isFurther }, append_action: action }
+  })
+}
+
+/** Name, value, name, value … as pairs. */
+export function pairs(flat: readonly string[]): readonly HeaderField[] {
+  return flat.flatMap((name, index) => (index % 2 === 0 ? [[name, flat[index + 1] ?? ''] as const] : []))
 }

@@ -1,10 +1,11 @@
 /**
- * Unary gRPC over HTTP/2, without a gRPC library: each stream becomes one HTTP/1.1 exchange in memory, as on the
- * proxy's listener. So heads, bodies, idle sessions and memory have the same bounds here. One message in, one message
- * out.
+ * gRPC over HTTP/2, without a gRPC library: each stream becomes one HTTP/1.1 exchange in memory, as on the proxy's
+ * listener. So heads, messages, idle sessions and memory have the same bounds here. Methods answer one message with one,
+ * once in a call or again and again.
  */
 import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { PassThrough } from 'node:stream'
 import { SHORT_BODY, type Bodies, type BodyFault } from '../listen/bodies.ts'
 import { createHttpListener } from '../listen/http-listener.ts'
 import { plainEntry, type EntryOf } from '../network/listen.ts'
@@ -25,12 +26,24 @@ interface GrpcListenerOptions {
   readonly maxBytes: () => number
   /** By path: `/package.Service/Method`. Each answers one message with one; the client gets no details of an error. */
   readonly methods: ReadonlyMap<string, UnaryMethod>
+  /** By path, too. Called at the start of each call. */
+  readonly conversations?: ReadonlyMap<string, () => Conversation>
   readonly onFailure: (error: unknown) => void
   readonly entry?: EntryOf
 }
 
 /** Null: the client has disconnected. @param response closes when it does */
 export type UnaryMethod = (message: Buffer, response: ServerResponse) => Promise<Buffer | null>
+
+/** A call in which each message is answered by one, in turn. A failure ends it with an error. */
+export interface Conversation {
+  /** Null: the client has disconnected. @param response closes when it does */
+  readonly next: UnaryMethod
+  /** The last answer ends the call. */
+  readonly isOver: () => boolean
+  /** The client sends no more, or has disconnected. */
+  readonly end: () => Promise<void>
+}
 
 /** The part of google.rpc.Code that is used here. */
 const STATUS = { ok: 0, deadline: 4, exhausted: 8, unimplemented: 12, internal: 13, unavailable: 14 } as const
@@ -76,6 +89,8 @@ export function createGrpcListener(options: GrpcListenerOptions): GrpcListener {
 
 async function serve(request: IncomingMessage, response: ServerResponse, options: GrpcListenerOptions): Promise<void> {
   try {
+    const conversation = options.conversations?.get(request.url ?? '')
+    if (conversation !== undefined && isGrpc(request)) return await converse(request, response, conversation(), options)
     const found = await call(request, response, options)
     if (found === null) response.destroy()
     else if (Buffer.isBuffer(found)) sendMessage(found, response)
@@ -94,8 +109,7 @@ async function call(
   { bodies, maxBytes, methods }: GrpcListenerOptions,
 ): Promise<Buffer | CheckResponse | null> {
   const method = methods.get(request.url ?? '')
-  if (request.method !== 'POST' || !GRPC.test(request.headers['content-type'] ?? ''))
-    return { status: STATUS.internal, message: 'This listener accepts unary gRPC calls only.' }
+  if (!isGrpc(request)) return { status: STATUS.internal, message: 'This listener accepts gRPC calls only.' }
   if (method === undefined) return { status: STATUS.unimplemented, message: 'There is no such method.' }
   const read = await bodies.read(request, maxBytes() + PREFIX_BYTES)
   if (!read.ok) return read.why === 'aborted' ? null : FAULTS[read.why]
@@ -105,22 +119,139 @@ async function call(
   return Buffer.isBuffer(message) ? method(message, response) : message
 }
 
+function isGrpc({ method, headers }: IncomingMessage): boolean {
+  return method === 'POST' && GRPC.test(headers['content-type'] ?? '')
+}
+
+/** Answers each message before the next is read. Ends with status 0 only when the client has ended its side. */
+async function converse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  conversation: Conversation,
+  options: GrpcListenerOptions,
+): Promise<void> {
+  try {
+    for await (const message of messagesOf(request, options)) {
+      const answer = await conversation.next(message, response)
+      options.bodies.release(message)
+      if (answer === null || response.destroyed) return void response.destroy()
+      if (!response.headersSent) response.writeHead(200, { ...HEAD, trailer: 'grpc-status' })
+      response.write(framed(answer))
+      if (conversation.isOver()) break
+    }
+    if (!response.headersSent) response.writeHead(200, { ...HEAD, trailer: 'grpc-status' })
+    endWith(response, STATUS.ok)
+  } catch (error) {
+    if (!(error instanceof MessageFault)) options.onFailure(error)
+    if (!response.headersSent) response.writeHead(200, { ...HEAD, trailer: 'grpc-status' })
+    endWith(response, error instanceof MessageFault ? error.status : STATUS.internal)
+  } finally {
+    await conversation.end()
+  }
+}
+
+/** A message that cannot be taken; its reason is the status of the call. */
+class MessageFault extends Error {
+  readonly status: number
+
+  constructor({ status, message }: CheckResponse) {
+    super(message)
+    this.status = status
+  }
+}
+
+/** Each message is read as a body: with the same bounds of length, time and memory. */
+async function* messagesOf(
+  request: IncomingMessage,
+  { bodies, maxBytes }: GrpcListenerOptions,
+): AsyncGenerator<Buffer, void> {
+  const pieces = new PieceReader(request)
+  for (let prefix = await pieces.exactly(PREFIX_BYTES); prefix !== null; prefix = await pieces.exactly(PREFIX_BYTES)) {
+    const length = prefix.readUInt32BE(1)
+    if (prefix[0] !== 0) throw new MessageFault(COMPRESSED)
+    if (length > maxBytes()) throw new MessageFault(FAULTS.too_large)
+    const message = new PassThrough()
+    const reading = bodies.read(message, maxBytes())
+    const isOver = reading.then((read) => !read.ok)
+    let left = length
+    while (left > 0) {
+      const piece = await Promise.race([pieces.upTo(left), isOver.then(() => null)])
+      if (piece === null) break
+      left -= piece.length
+      message.write(piece)
+    }
+    if (left === 0) message.end()
+    else message.destroy()
+    const read = await reading
+    if (!read.ok) throw new MessageFault(read.why === 'aborted' ? CUT : FAULTS[read.why])
+    yield read.body
+  }
+}
+
+const CUT: CheckResponse = { status: STATUS.internal, message: 'The call ends inside a message.' }
+
+/** Takes bytes off a stream as they are needed. */
+class PieceReader {
+  readonly #source: AsyncIterator<unknown>
+  #rest: Buffer = Buffer.alloc(0)
+
+  constructor(request: IncomingMessage) {
+    this.#source = request[Symbol.asyncIterator]()
+  }
+
+  /** Null: the stream has ended. */
+  async upTo(length: number): Promise<Buffer | null> {
+    while (this.#rest.length === 0) {
+      const { value, done } = await this.#source.next()
+      if (done === true) return null
+      if (Buffer.isBuffer(value)) this.#rest = value
+    }
+    const piece = this.#rest.subarray(0, length)
+    this.#rest = this.#rest.subarray(piece.length)
+    return piece
+  }
+
+  /** Null: the stream has ended before. */
+  async exactly(length: number): Promise<Buffer | null> {
+    const pieces: Buffer[] = []
+    for (let left = length; left > 0; left -= pieces.at(-1)?.length ?? 0) {
+      const piece = await this.upTo(left)
+      if (piece === null && pieces.length > 0) throw new MessageFault(CUT)
+      if (piece === null) return null
+      pieces.push(piece)
+    }
+    return Buffer.concat(pieces)
+  }
+}
+
 function messageIn(body: Buffer): Buffer | CheckResponse {
   if (body.length < PREFIX_BYTES || body.readUInt32BE(1) !== body.length - PREFIX_BYTES)
     return { status: STATUS.internal, message: 'The call does not contain exactly one message.' }
-  return body[0] === 0
-    ? body.subarray(PREFIX_BYTES)
-    : { status: STATUS.unimplemented, message: 'Compressed messages are not supported.' }
+  return body[0] === 0 ? body.subarray(PREFIX_BYTES) : COMPRESSED
+}
+
+const COMPRESSED: CheckResponse = {
+  status: STATUS.unimplemented,
+  message: 'Compressed messages are not supported.',
 }
 
 const HEAD = { 'content-type': 'application/grpc', 'grpc-accept-encoding': 'identity' }
 
 function sendMessage(message: Buffer, response: ServerResponse): void {
+  response.writeHead(200, { ...HEAD, trailer: 'grpc-status' })
+  response.write(framed(message))
+  endWith(response, STATUS.ok)
+}
+
+function endWith(response: ServerResponse, status: number): void {
+  response.addTrailers({ 'grpc-status': String(status) })
+  response.end()
+}
+
+function framed(message: Buffer): Buffer {
   const prefix = Buffer.alloc(PREFIX_BYTES)
   prefix.writeUInt32BE(message.length, 1)
-  response.writeHead(200, { ...HEAD, trailer: 'grpc-status' })
-  response.addTrailers({ 'grpc-status': String(STATUS.ok) })
-  response.end(Buffer.concat([prefix, message]))
+  return Buffer.concat([prefix, message])
 }
 
 /** An answer of a head alone (Trailers-Only). */

@@ -1,6 +1,6 @@
 /**
- * Checks of other proxies over gRPC, on one listener: Envoy's ext_authz and agentgateway's ExtMcp. It is off by default;
- * the protobuf decoder is loaded only when it is on.
+ * Checks of other proxies over gRPC, on one listener: Envoy's ext_authz and ext_proc, and agentgateway's ExtMcp. It is off
+ * by default; the protobuf decoder is loaded only when it is on.
  */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type { fromJSON, PackageDefinition } from '@grpc/proto-loader'
@@ -10,18 +10,20 @@ import type { Logger } from '../telemetry/log.ts'
 import { correlationIdOf } from '../telemetry/correlation.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import {
-  APPEND_ACTION,
   AUTHORIZATION_SERVICE,
+  CORE_MESSAGES,
   EXT_AUTHZ,
   RPC_CODE,
+  TYPE_MESSAGES,
   type AskedHttpRequest,
   type CheckRequest,
   type CheckResponse,
-  type HeaderOption,
 } from './protocol.ts'
+import { createProcessing } from './ext-proc.ts'
+import { extProc, PROCESSOR_SERVICE, type ProcessingRequest } from './ext-proc-protocol.ts'
 import { createExtMcp } from './ext-mcp.ts'
 import { EXT_MCP, EXT_MCP_SERVICE, type McpRequest, type McpResponse } from './ext-mcp-protocol.ts'
-import { mergedFields, type HeaderField } from './fields.ts'
+import { mergedFields, options, pairs, type HeaderField } from './fields.ts'
 import { createGrpcListener, type GrpcListener, type UnaryMethod } from './grpc-listener.ts'
 import {
   answerQuestion,
@@ -43,10 +45,13 @@ const ENVELOPE_BYTES = 1024 * 1024
 
 export async function openGrpcAuthz(deps: GrpcAuthzDeps): Promise<GrpcListener> {
   const loader = await import('@grpc/proto-loader')
-  const definitionOf = (schema: Parameters<typeof fromJSON>[0]) =>
-    loader.fromJSON(schema, { keepCase: true, defaults: true, longs: String, bytes: Buffer })
+  const definitionOf = (schema: Parameters<typeof fromJSON>[0]) => loader.fromJSON(schema, DECODED)
   const authorization = methodsOf(definitionOf(EXT_AUTHZ), AUTHORIZATION_SERVICE)
   const guardrails = methodsOf(definitionOf(EXT_MCP), EXT_MCP_SERVICE)
+  const processor = methodsOf(
+    loader.fromJSON(extProc(CORE_MESSAGES, TYPE_MESSAGES), { ...DECODED, oneofs: true }),
+    PROCESSOR_SERVICE,
+  )
   const mcp = createExtMcp(deps)
   const limits = (): Limits => deps.settings().config.limits
   return createGrpcListener({
@@ -63,6 +68,18 @@ export async function openGrpcAuthz(deps: GrpcAuthzDeps): Promise<GrpcListener> 
       }),
       guardrails('CheckResponse', isMcpResponse, (answered) => mcp.checkResponse(answered)),
     ]),
+    conversations: new Map([
+      [
+        `/${PROCESSOR_SERVICE}/Process`,
+        () => {
+          const processing = createProcessing(deps)
+          const [, next] = processor('Process', isProcessingRequest, (message, response) =>
+            processing.next(message, waitingOf(response)),
+          )
+          return { next, isOver: () => processing.isOver, end: () => processing.end() }
+        },
+      ],
+    ]),
     ...(deps.entry !== undefined && { entry: deps.entry }),
     onFailure(error) {
       deps.metrics.count('preflight_authz_checks_total', { transport: 'grpc', result: 'deny' })
@@ -70,6 +87,8 @@ export async function openGrpcAuthz(deps: GrpcAuthzDeps): Promise<GrpcListener> 
     },
   })
 }
+
+const DECODED = { keepCase: true, defaults: true, longs: String, bytes: Buffer } as const
 
 /** Builds the table of a service: its path, and what answers one message with one. Null: there is nobody to answer. */
 function methodsOf(definition: PackageDefinition, name: string) {
@@ -99,6 +118,10 @@ function isCheckRequest(message: object): message is CheckRequest {
 
 function isMcpRequest(message: object): message is McpRequest {
   return 'mcp_request' in message
+}
+
+function isProcessingRequest(message: object): message is ProcessingRequest {
+  return 'observability_mode' in message
 }
 
 function isMcpResponse(message: object): message is McpResponse {
@@ -190,22 +213,6 @@ function responseOf(verdict: CheckVerdict): CheckResponse {
       body: String(fields.body),
     },
   }
-}
-
-/** The first value of a name replaces the existing one, further values are appended. */
-function options(fields: readonly HeaderField[]): readonly HeaderOption[] {
-  const seen = new Set<string>()
-  return fields.map(([key, value]) => {
-    const isFurther = seen.has(key)
-    seen.add(key)
-    const action = isFurther ? APPEND_ACTION.append : APPEND_ACTION.overwrite
-    // Envoy before 1.25 reads `append`.
-    return { header: { key, value }, append: { value: isFurther }, append_action: action }
-  })
-}
-
-function pairs(flat: readonly string[]): readonly HeaderField[] {
-  return flat.flatMap((name, index) => (index % 2 === 0 ? [[name, flat[index + 1] ?? ''] as const] : []))
 }
 
 function waitingOf(response: ServerResponse) {

@@ -65,7 +65,7 @@ const auth: NonNullable<Namespace['nested']> = {
   },
 }
 
-const core: NonNullable<Namespace['nested']> = {
+export const CORE_MESSAGES: NonNullable<Namespace['nested']> = {
   HeaderValue: { fields: { key: field(1, 'string'), value: field(2, 'string'), raw_value: field(3, 'bytes') } },
   HeaderMap: { fields: { headers: list(1, 'HeaderValue') } },
   HeaderValueOption: {
@@ -77,13 +77,17 @@ const core: NonNullable<Namespace['nested']> = {
   },
 }
 
+export const TYPE_MESSAGES: NonNullable<Namespace['nested']> = {
+  HttpStatus: { fields: { code: field(1, 'int32') } },
+}
+
 export const EXT_AUTHZ: Namespace = {
   nested: {
     envoy: {
       nested: {
         service: { nested: { auth: { nested: { v3: { nested: auth } } } } },
-        config: { nested: { core: { nested: { v3: { nested: core } } } } },
-        type: { nested: { v3: { nested: { HttpStatus: { fields: { code: field(1, 'int32') } } } } } },
+        config: { nested: { core: { nested: { v3: { nested: CORE_MESSAGES } } } } },
+        type: { nested: { v3: { nested: TYPE_MESSAGES } } },
       },
     },
     google: {
@@ -117,7 +121,7 @@ export interface AskedHttpRequest {
   readonly header_map: { readonly headers: readonly AskedHeader[] } | null
 }
 
-interface AskedHeader {
+export interface AskedHeader {
   readonly key: string
   readonly value: string
   readonly raw_value: Buffer

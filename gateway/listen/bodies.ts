@@ -4,6 +4,7 @@
  * clients and floods of bodies cannot fill the memory.
  */
 import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
 import { BytePieces } from '../runtime/byte-pieces.ts'
 import type { MemoryBudget, MemoryLease } from '../runtime/memory-budget.ts'
 
@@ -27,6 +28,9 @@ export interface BodyPace {
   readonly silenceMs: number
 }
 
+/** A request, or one message of a call. */
+export type BodySource = Readable & Partial<Pick<IncomingMessage, 'headers'>>
+
 export interface Bodies {
   /**
    * Never rejects.
@@ -34,7 +38,7 @@ export interface Bodies {
    * large bodies are completed instead of none. Only for authenticated callers: anybody else could reserve memory and
    * send nothing.
    */
-  read(request: IncomingMessage, maxBytes: number, admission?: 'as_it_comes' | 'whole'): Promise<BodyResult>
+  read(request: BodySource, maxBytes: number, admission?: 'as_it_comes' | 'whole'): Promise<BodyResult>
   /** A body that was read is no longer needed; its memory is free again. */
   release(body: Buffer): void
   /** Bytes of long bodies in memory now. */
@@ -91,14 +95,14 @@ export function createBodies(memory: BodyMemory, pace: () => BodyPace): Bodies {
   }
   const open = (granted: MemoryLease | null): LongBody => new LongBody(memory, granted, (bytes) => (held += bytes))
   const bounds: BodyRoom = { leave, open: () => open(null), keep: (body, room) => void leases.set(body, room) }
-  const start = (request: IncomingMessage, maxBytes: number, room: LongBody | null): Promise<BodyResult> => {
+  const start = (request: BodySource, maxBytes: number, room: LongBody | null): Promise<BodyResult> => {
     const wanted = pace()
     const reading = new BodyReader(request, { maxBytes, pace: wanted, bounds, room }, readings.length)
     readings.push(reading)
     timer ??= setInterval(look, Math.max(1, Math.min(LOOK_MS, wanted.silenceMs / 4, wanted.totalMs / 4))).unref()
     return reading.done
   }
-  const admit = async (request: IncomingMessage, maxBytes: number, length: number): Promise<BodyResult> => {
+  const admit = async (request: BodySource, maxBytes: number, length: number): Promise<BodyResult> => {
     const gone = new AbortController()
     const leave = (): void => gone.abort()
     request.once('close', leave)
@@ -109,7 +113,7 @@ export function createBodies(memory: BodyMemory, pace: () => BodyPace): Bodies {
   }
   return {
     read(request, maxBytes, admission = 'as_it_comes') {
-      const length = Number(request.headers['content-length'] ?? 0)
+      const length = Number(request.headers?.['content-length'] ?? 0)
       if (length > maxBytes) return Promise.resolve(TOO_LARGE)
       if (admission === 'as_it_comes' || length <= SHORT_BODY) return start(request, maxBytes, null)
       if (length > memory.limitOf('body')) return Promise.resolve(TOO_LARGE)
@@ -187,7 +191,7 @@ class BodyReader {
   readonly done: Promise<BodyResult>
   /** Its index among the bodies in progress. */
   at: number
-  readonly #request: IncomingMessage
+  readonly #request: BodySource
   readonly #maxBytes: number
   readonly #pace: BodyPace
   readonly #room: BodyRoom
@@ -200,7 +204,7 @@ class BodyReader {
   #isOver = false
   #resolve: (result: BodyResult) => void = () => {}
 
-  constructor(request: IncomingMessage, { maxBytes, pace, bounds, room }: ReadingOptions, at: number) {
+  constructor(request: BodySource, { maxBytes, pace, bounds, room }: ReadingOptions, at: number) {
     this.at = at
     this.#request = request
     this.#maxBytes = maxBytes

@@ -27,7 +27,7 @@ export const ListenSettings = strict(
       Type.String({
         pattern: LISTEN,
         description:
-          'Address of the ext_authz listener for checks over gRPC (envoy.service.auth.v3.Authorization), HOST:PORT; off by default. Checks over HTTP go to the API listener, under /authz/.',
+          'Address of the listener for checks of other proxies over gRPC (ext_authz and ext_proc of Envoy, MCP guardrails of agentgateway), HOST:PORT; off by default. Checks over HTTP go to the API listener, under /authz/.',
       }),
     ),
     webhooks: Type.Optional(
