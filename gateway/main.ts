@@ -14,8 +14,10 @@ import { readinessChecks } from './readiness.ts'
 import { steadyClock } from './runtime/steady-clock.ts'
 import { startReloading } from './config/reloading.ts'
 import type { CurrentSettings } from './config/settings.ts'
+import { createInspection } from './inspection.ts'
 import { openState, type State } from './persistence.ts'
 import { createAdmin } from './listen/admin.ts'
+import { openLocalAccess } from './listen/local-access.ts'
 import { entryOf } from './listen/secure-entry.ts'
 import { createActLogger } from './telemetry/decision-log/acts.ts'
 import { startKeyExchange } from './store/key-exchange.ts'
@@ -40,6 +42,8 @@ export interface Gateway {
   warmUp(): Promise<void>
   /** Reads configuration and policy again (SIGHUP). */
   reload(): void
+  /** The level `debug`, or back to that of the configuration (SIGUSR2). */
+  toggleDebug(): void
   /** Ends readiness first, lets calls in flight finish within `shutdown.drain`, then closes everything. */
   close(): Promise<void>
 }
@@ -89,7 +93,15 @@ async function start(
   const options = { state, live, environment, metrics, logger, acts, now, output, closers }
   const deciding = await startDeciding(options)
   const ownPorts = new Set<number>()
-  const trafficListeners = await createTrafficListeners(options, deciding, ownPorts)
+  let bound: BoundAddresses | null = null
+  const inspection = createInspection({
+    ...options,
+    deciding,
+    proxy: () => trafficListeners.proxy,
+    checks: () => checks,
+    addresses: () => bound,
+  })
+  const trafficListeners = await createTrafficListeners({ ...options, inspection }, deciding, ownPorts)
   let isServing = false
   const { store, keys, health, hub } = state
   const { monitoring } = deciding
@@ -110,8 +122,13 @@ async function start(
   })
   const headTimeoutMs = config.limits.head_timeout * 1000
   const entry = entryOf('admin', { settings: live.current, metrics, logger })
-  const listeners = { ...trafficListeners, admin: createAdmin({ checks, metrics, logger, headTimeoutMs, entry }) }
+  const local = openLocalAccess(state.dataDir, { store, now })
+  const admin = createAdmin({ checks, metrics, logger, headTimeoutMs, entry, operator: { inspection, ...local } })
+  const listeners = { ...trafficListeners, admin }
   const addresses = await openListeners(listeners, config, closers, ownPorts)
+  bound = addresses
+  local.announce(addresses)
+  closers.push(() => local.close())
   const keysChanged = () => trafficListeners.proxy.keysChanged()
   const exchange = isSharedStore(config) ? startKeyExchange({ store, keys, keysChanged, logger, now }) : null
   closers.push(() => exchange?.close())
@@ -139,9 +156,14 @@ async function start(
     logger,
     warmUp: () => warmUp.run(),
     reload: () => reloading.now(),
+    toggleDebug() {
+      const level = config.log.level
+      inspection.setLogLevel(logger.level === 'debug' && level !== 'debug' ? level : 'debug', 'signal')
+    },
     close: once(async () => {
       isServing = false
       reloading.stop()
+      local.close()
       exchange?.close()
       await drain(state, deciding, listeners, live.current().config.shutdown.drain * 1000)
     }),

@@ -32,6 +32,7 @@ import { createStatusPublisher } from './status-lists/publisher.ts'
 import { createScmAccess } from './scm/access.ts'
 import type { State } from './persistence.ts'
 import type { CandidateAnnouncement } from './telemetry/events.ts'
+import type { Inspection } from './telemetry/inspection.ts'
 import type { Logger } from './telemetry/log.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 import type { ActLogger } from './telemetry/decision-log/acts.ts'
@@ -58,6 +59,8 @@ interface PartsOptions {
   readonly logger: Logger
   /** Absent: acts are not written to the decision log. */
   readonly acts?: ActLogger
+  /** Absent: nobody looks at this gateway. */
+  readonly inspection?: Inspection
   /** Milliseconds since the epoch. */
   readonly now: () => number
   /** Where the log sink of telemetry writes. */
@@ -67,7 +70,7 @@ interface PartsOptions {
 }
 
 /** The decision and monitoring modules, shared by every listener. */
-interface Deciding {
+export interface Deciding {
   readonly memory: MemoryBudget
   readonly inputs: InputKeeper
   readonly consumers: ConsumerObserver
@@ -152,7 +155,7 @@ export async function startDeciding(options: PartsOptions): Promise<Deciding> {
 
 /** @param ownPorts ports of this gateway's own listeners, which are never a destination */
 export async function createTrafficListeners(
-  { state, live, metrics, logger, now, closers }: PartsOptions,
+  { state, live, metrics, logger, now, closers, inspection }: PartsOptions,
   deciding: Deciding,
   ownPorts: ReadonlySet<number>,
 ): Promise<TrafficListeners> {
@@ -194,6 +197,7 @@ export async function createTrafficListeners(
   const apiDeps = {
     ...shared,
     fleet: deciding.fleet,
+    inspection: inspection ?? null,
     configSchema: configInputSchema,
     scm,
     statusLists,

@@ -10,6 +10,7 @@ import type { CurrentApiSettings } from './settings.ts'
 import type { StatusPublisher } from '../status-lists/publisher.ts'
 import type { Store } from '../store/store.ts'
 import type { DecisionLog } from '../telemetry/decision-log/decision-log.ts'
+import type { Inspection } from '../telemetry/inspection.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Observer } from '../telemetry/observer.ts'
@@ -32,6 +33,8 @@ export interface ApiDeps {
   readonly statusLists: Pick<StatusPublisher, 'list'>
   readonly bodies: Bodies
   readonly decisionLog: Pick<DecisionLog, 'isOn' | 'write'>
+  /** Null: nobody looks at this gateway. */
+  readonly inspection: Pick<Inspection, 'status' | 'logLevel' | 'setLogLevel'> | null
   readonly observer: Observer
   readonly metrics: Metrics
   readonly logger: Logger

@@ -23,6 +23,7 @@ import { interceptionCa } from './routes/interception-ca.ts'
 import { endKey, listKeys, makeKey, renewKey, updateKey } from './routes/keys.ts'
 import { ledger } from './routes/ledger.ts'
 import { mcp } from './routes/mcp.ts'
+import { changeLogLevel, gatewayStatus } from './routes/operation.ts'
 import { preflight } from './routes/preflight.ts'
 import { readinessScore } from './routes/readiness.ts'
 import { replayPolicy } from './routes/replay.ts'
@@ -75,6 +76,8 @@ export const ROUTES: readonly ApiRoute[] = [
   renewKey,
   endKey,
   listFleet,
+  gatewayStatus,
+  changeLogLevel,
   decisionContract,
   keySet,
   statusList,

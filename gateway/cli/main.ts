@@ -39,6 +39,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<CommandEntry>>> = lookupTa
   logs: async () => (await import('./logs.ts')).logsGroup,
   policy: async () => (await import('./policy.ts')).policyGroup,
   init: async () => (await import('./init.ts')).initGroup,
+  status: async () => (await import('./status.ts')).statusCommand,
+  'log-level': async () => (await import('./log-level.ts')).logLevelCommand,
   doctor: async () => (await import('./doctor.ts')).doctorCommand,
   ci: async () => (await import('./ci.ts')).ciCommand,
   mcp: async () => (await import('./mcp.ts')).mcpGroup,

@@ -14,7 +14,7 @@ export const serveCommand: Command = {
   options: PLACE_OPTIONS,
   notes: [
     'Environment variables override the file: PREFLIGHT_ and the path of a setting, e.g. PREFLIGHT_LOG_LEVEL.',
-    'SIGHUP reloads configuration and policy. SIGTERM and SIGINT drain and stop; a second one stops immediately.',
+    'SIGHUP reloads configuration and policy. SIGUSR2 turns the log level debug on and off. SIGTERM and SIGINT drain and stop; a second one stops immediately.',
   ].join('\n'),
   run: async (args, io) => {
     // The whole gateway is loaded only by this command, so that the others start in a fraction of the time.
@@ -58,12 +58,15 @@ async function untilStopped(gateway: Gateway): Promise<ExitCode> {
     stoppingSince ??= performance.now()
     stop(signal)
   }
+  const toggleDebug = gateway.toggleDebug.bind(gateway)
   process.on('SIGHUP', reload)
+  process.on('SIGUSR2', toggleDebug)
   for (const name of SIGNALS) process.on(name, onSignal)
   const signal = await stopped
   gateway.logger.info({ event: 'gateway.stopping', signal }, 'stopping; calls in flight may finish')
   await gateway.close()
   for (const name of SIGNALS) process.off(name, onSignal)
   process.off('SIGHUP', reload)
+  process.off('SIGUSR2', toggleDebug)
   return EXIT.good
 }

@@ -91,6 +91,12 @@ export interface Verdicts {
    * again.
    */
   wordGiven(): void
+  /** The decisions in the cache, the most recently used first. @param most rows */
+  inspect(most: number): {
+    readonly entries: number
+    readonly bytes: number
+    readonly verdicts: readonly object[]
+  }
 }
 
 type VerdictStore = StorePart<'receipts.state' | 'approvals.byId'> & Pick<Store, 'changes'>
@@ -195,6 +201,17 @@ export function createVerdicts(deps: VerdictsDeps): Verdicts {
       count('hit')
       return known.made ?? known.verdict
     },
+    inspect: (most) => ({
+      entries: entries.size,
+      bytes: entries.calculatedSize,
+      verdicts: [...entries.values()].slice(0, most).map(({ tenant, made, usableUntil }) => ({
+        tenant,
+        decision_id: made?.decisionId ?? null,
+        decision: made?.envelope.decision ?? null,
+        target: made?.envelope.target_id ?? null,
+        usable_until: Number.isFinite(usableUntil) ? new Date(usableUntil).toISOString() : null,
+      })),
+    }),
     receiptChanged(decisionId) {
       for (const entry of entries.values()) if (entry.made?.decisionId === decisionId) entry.mark = STALE
     },

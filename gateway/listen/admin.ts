@@ -1,6 +1,6 @@
 /**
- * The admin listener: /livez, /readyz (each check by name), /metrics. It answers without a key, so its answers hold
- * nothing that a caller could misuse.
+ * The admin listener: /livez, /readyz (each check by name), /metrics. These answer without a key, so they hold nothing that a
+ * caller could misuse. /config_dump, /status, /debug/… and /log_level are for operators.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -9,6 +9,8 @@ import { gzip } from 'node:zlib'
 import { discardRest } from '../network/discard-body.ts'
 import { createHttpListener } from './http-listener.ts'
 import { plainEntry, type Entry, type EntryOf } from '../network/listen.ts'
+import { rolesWith } from '../callers/rights.ts'
+import { DEBUG_PAGES, LOG_LEVELS, type Inspection } from '../telemetry/inspection.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { METRICS_TYPES, type Metrics } from '../telemetry/metrics.ts'
 
@@ -31,6 +33,20 @@ interface AdminAnswer {
 
 type Page = (request: IncomingMessage) => Promise<AdminAnswer>
 
+/** What operators may see and do here. */
+export interface OperatorPages {
+  readonly inspection: Inspection
+  /** Null: not identified. */
+  identify(request: IncomingMessage): Promise<Operator | null>
+}
+
+/** @property by as the log names who acts */
+export interface Operator {
+  readonly by: string
+  readonly mayRead: boolean
+  readonly mayOperate: boolean
+}
+
 /** @param checks run on every /readyz; a check that throws counts as not ready */
 export function createAdmin(deps: {
   readonly checks: Checks
@@ -39,11 +55,14 @@ export function createAdmin(deps: {
   /** Longest time for the head of a request, milliseconds. */
   readonly headTimeoutMs: number
   readonly entry?: EntryOf
+  /** Absent: no pages for operators. */
+  readonly operator?: OperatorPages
 }): Admin {
   const pages: Readonly<Record<string, Page>> = {
     '/livez': () => Promise.resolve(json(200, { status: 'live' })),
     '/readyz': () => readiness(deps.checks, deps.logger),
     '/metrics': (request) => metricsPage(deps.metrics, request),
+    ...(deps.operator !== undefined && operatorPages(deps.operator)),
   }
   const server = createHttpListener({ headTimeoutMs: deps.headTimeoutMs }, (request, response) => {
     void answer(pages, request, response, deps.logger)
@@ -67,8 +86,8 @@ async function answer(
   try {
     const { status, type, body, headers } =
       page === undefined
-        ? json(404, { error: 'NOT_FOUND', message: 'This listener serves /livez, /readyz and /metrics.' })
-        : isRead
+        ? json(404, { error: 'NOT_FOUND', message: `This listener serves ${Object.keys(pages).join(', ')}.` })
+        : isRead || (request.method === 'PUT' && path === LOG_LEVEL)
           ? await page(request)
           : json(405, { error: 'METHOD_NOT_ALLOWED', message: 'Use GET.' })
     response.writeHead(status, {
@@ -83,6 +102,59 @@ async function answer(
     logger.error({ event: 'admin.request_failed', err: error, path }, 'admin request failed')
     if (!response.headersSent) response.writeHead(500)
     response.end()
+  }
+}
+
+const LOG_LEVEL = '/log_level'
+
+function operatorPages(operator: OperatorPages): Readonly<Record<string, Page>> {
+  const { inspection } = operator
+  const page = (show: () => Promise<object> | object): Page =>
+    guarded(operator, 'mayRead', async () => json(200, await show()))
+  return {
+    '/config_dump': page(() => inspection.config()),
+    '/status': page(() => inspection.status()),
+    '/debug': page(() => ({ pages: DEBUG_PAGES.map((name) => `/debug/${name}`) })),
+    ...Object.fromEntries(DEBUG_PAGES.map((name) => [`/debug/${name}`, page(() => inspection.debug(name))])),
+    [LOG_LEVEL]: logLevelPage(operator),
+  }
+}
+
+/** GET shows the level. PUT with `?level=` changes it. */
+function logLevelPage(operator: OperatorPages): Page {
+  const { inspection } = operator
+  const shown = guarded(operator, 'mayRead', () => Promise.resolve(json(200, { level: inspection.logLevel() })))
+  const changed = guarded(operator, 'mayOperate', (request, { by }) => {
+    const wanted = new URLSearchParams((request.url ?? '').split('?')[1]).get('level')
+    const level = LOG_LEVELS.find((known) => known === wanted)
+    if (level === undefined)
+      return Promise.resolve(
+        json(400, { error: 'INVALID_INPUT', message: `level is one of ${LOG_LEVELS.join(', ')}.` }),
+      )
+    inspection.setLogLevel(level, by)
+    return Promise.resolve(json(200, { level }))
+  })
+  return (request) => (request.method === 'PUT' ? changed(request) : shown(request))
+}
+
+function guarded(
+  pages: OperatorPages,
+  needed: 'mayRead' | 'mayOperate',
+  show: (request: IncomingMessage, operator: Operator) => Promise<AdminAnswer>,
+): Page {
+  return async (request) => {
+    const operator = await pages.identify(request)
+    if (operator === null)
+      return {
+        ...json(401, { error: 'UNAUTHENTICATED', message: 'Send an API key as Authorization: Bearer KEY.' }),
+        headers: { 'www-authenticate': 'Bearer realm="preflight"' },
+      }
+    if (!operator[needed])
+      return json(403, {
+        error: 'FORBIDDEN',
+        message: `This needs a key of the tenant local with the role ${rolesWith(needed === 'mayRead' ? 'read' : 'operate')}.`,
+      })
+    return show(request, operator)
   }
 }
 

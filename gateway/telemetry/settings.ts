@@ -2,11 +2,12 @@
 import type { Static } from 'typebox'
 import { Type } from '../../engine/base.ts'
 import { strict } from '../settings/fields.ts'
+import { LOG_LEVELS } from './inspection.ts'
 
 export const LogSettings = strict(
   {
     level: Type.Union(
-      (['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const).map((level) => Type.Literal(level)),
+      LOG_LEVELS.map((level) => Type.Literal(level)),
       { default: 'info', description: 'Least severe level that is written.' },
     ),
   },

@@ -39,6 +39,8 @@ export interface Upstreams {
   askerOf(call: Pick<ReachedBy, 'origin' | 'route'>): Asker
   /** Sends the call itself. @param isUpgrade HTTP/2 has no such switch, so HTTP/1.1 is used */
   dispatcherOf(call: ReachedBy, isUpgrade: boolean): RequestDispatcher
+  /** Connections and requests of each pool, by origin. */
+  inspect(): readonly object[]
   /** Ends what is in flight and closes every socket. */
   close(): Promise<void>
 }
@@ -85,6 +87,17 @@ export function createUpstreams(egress: () => Egress): Upstreams {
       call.route.upstream_protocol === 'http2' ? askerBy(http2Origin(call.route, call.origin)) : poolOf(call),
     dispatcherOf: (call, isUpgrade) =>
       goesByHttp2(call) && !isUpgrade ? http2Origin(call.route, call.origin) : poolOf(call),
+    inspect: () => [
+      ...[...ofRoutes, ...named].map(([key, { stats }]) => ({
+        origin: originOf(key),
+        protocol: 'http1',
+        connected: stats.connected,
+        free: stats.free,
+        running: stats.running,
+        queued: stats.queued,
+      })),
+      ...[...http2.keys()].map((key) => ({ origin: originOf(key), protocol: 'http2' })),
+    ],
     async close() {
       const pools = [...ofRoutes.values(), ...named.values()]
       ofRoutes.clear()
@@ -121,6 +134,12 @@ function askerBy(origin: Http2Origin): Asker {
 
 function keyOf({ timeout, tls }: UpstreamRoute, origin: string): string {
   return `${origin} ${timeout.connect} ${timeout.headers} ${timeout.idle} ${tls.upstream_ca ?? ''}`
+}
+
+/** Without a user and password. */
+function originOf(key: string): string {
+  const [origin = ''] = key.split(' ', 1)
+  return URL.parse(origin)?.host ?? origin
 }
 
 type AddressGuard = { readonly lookup?: ReturnType<Egress['lookupFor']> }

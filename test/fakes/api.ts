@@ -130,6 +130,7 @@ export async function startApi(options: ApiOptions = {}): Promise<ApiFake> {
     bodies: createBodies(memory, () => bodyPace(config.limits)),
     observer: createObserver({ metrics, spans: null }),
     decisionLog: NO_DECISION_LOG,
+    inspection: null,
     breakGlass,
     authorities: createAuthorities({ dataDir: directory, ca: config.tls.ca, now }),
     metrics,

@@ -63,6 +63,7 @@ const READERS = new Set([
   'init api',
   'init cluster',
   'doctor',
+  'status',
   'ci',
   'mcp list',
   'mcp changes',
@@ -140,6 +141,12 @@ const ACTS: readonly Act[] = [
       const own = Array.isArray(keys) ? keys.find((key) => at(key, 'name') === 'bot') : null
       return desk.preflight('keys', 'revoke', textAt(own, 'audience'))
     },
+  },
+  {
+    command: 'log-level',
+    act: 'log.level_changed',
+    details: { before: 'info', after: 'debug' },
+    perform: (desk) => desk.preflight('log-level', 'debug'),
   },
   {
     command: 'keys rotate',
@@ -274,7 +281,7 @@ for (const { command, act, details, perform } of ACTS)
     await until(() => found() !== undefined, 'the gateway takes the act from the store')
     const entry = found()
     assert.ok(isEntry(entry), JSON.stringify(isEntry.errors))
-    assert.equal(entry.actor, `cli:${userInfo().username}`)
+    assert.equal(entry.actor, command === 'log-level' ? 'cli:data-dir' : `cli:${userInfo().username}`)
     assert.deepEqual(new Set(acts().map((one) => at(one, 'id'))).size, acts().filter(isFirst).length)
     await until(() => gateway.log.some(({ event }) => event === act), 'the log reports it too')
   })

@@ -31,6 +31,7 @@ export const ACTS: ReadonlySet<LogEvent> = new Set<LogEvent>([
   'keys.reloaded',
   'ledger.accepted',
   'ledger.pruned',
+  'log.level_changed',
   'receipt.revoked',
   'settings.rejected',
   'settings.reloaded',
