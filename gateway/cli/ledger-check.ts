@@ -12,7 +12,7 @@ import { readCheckpoint } from '../store/checkpoint-token.ts'
 import { checkpointFile } from '../store/checkpoints.ts'
 import { continuityProblem, isFreshLedger } from '../store/continuity.ts'
 import { ledgerFile, storePlace } from '../store/open.ts'
-import type { CheckpointRow, LedgerHead } from '../store/ledger.ts'
+import type { CheckpointRow, LedgerHead, SignedCut } from '../store/ledger.ts'
 import type { StorePart } from '../store/store.ts'
 import { verifyExportFile } from './ledger-keep.ts'
 import { EXIT, UsageError, type Arguments, type Command } from './command.ts'
@@ -25,11 +25,17 @@ import { localUser } from './remote.ts'
 
 interface LedgerCheck {
   readonly whole: boolean
-  readonly chains: readonly { readonly chain: string; readonly entries: number; readonly hash: string }[]
+  readonly chains: readonly CheckedChain[]
   readonly checkpoints: number
+  readonly faults: readonly string[]
+}
+
+interface CheckedChain {
+  readonly chain: string
+  readonly entries: number
+  readonly hash: string
   /** The first entry, decision and call that were not removed; null: nothing was. */
   readonly begins: { readonly entry: number; readonly decision: number; readonly call: number } | null
-  readonly faults: readonly string[]
 }
 
 export const verifyLedger: Command = {
@@ -103,13 +109,12 @@ async function checkLedger(args: Arguments, io: CommandIo): Promise<LedgerCheck>
       whole: false,
       chains: [],
       checkpoints: 0,
-      begins: null,
       faults: [`The ledger ${file} is empty (0 bytes).`],
     }
   const own = readKeyFile(keyFile(config.data_dir))
   const keys = verificationKeys(own ?? [], systemClock())
   return withStore(args, io, async (store) => {
-    const { heads, faults, checkpoints, cut } = await store.ledger.inspect()
+    const { heads, faults, checkpoints, cuts } = await store.ledger.inspect()
     const broken = await store.ledger.verifyChain()
     // Checks that would stop a start; a copy without its keys has no checkpoint file either.
     const continuity = own === null ? null : await continuityProblem(config, store, { keySet: () => keys })
@@ -119,17 +124,25 @@ async function checkLedger(args: Arguments, io: CommandIo): Promise<LedgerCheck>
         ? []
         : [`The decision at row ${broken}, or the one before it, was changed, removed or moved.`]),
       ...faults,
-      ...[...checkpoints, ...(cut === null ? [] : [cut])].flatMap((row) => signatureFaults(row, keys)),
-      ...(await Promise.all(tokens.map((token) => tokenFault(token, keys, cut, store)))).flat(),
+      ...[...checkpoints, ...cuts].flatMap((row) => signatureFaults(row, keys)),
+      ...(await Promise.all(tokens.map((token) => tokenFault(token, keys, cuts, store)))).flat(),
     ]
     return {
       whole: all.length === 0,
-      begins: cut === null ? null : { entry: cut.sequence + 1, decision: cut.decision + 1, call: cut.call + 1 },
-      chains: heads.map(({ chain, sequence, hash }) => ({ chain, entries: sequence, hash })),
+      chains: heads.map(({ chain, sequence, hash }) => ({
+        chain,
+        entries: sequence,
+        hash,
+        begins: beginningOf(cuts.find((cut) => cut.chain === chain)),
+      })),
       checkpoints: checkpoints.length,
       faults: all,
     }
   })
+}
+
+function beginningOf(cut: SignedCut | undefined): CheckedChain['begins'] {
+  return cut === undefined ? null : { entry: cut.sequence + 1, decision: cut.decision + 1, call: cut.call + 1 }
 }
 
 /** Whether the row equals the signed checkpoint. Keys of another directory prove nothing about it. */
@@ -146,15 +159,15 @@ function signatureFaults({ token, chain, sequence, hash }: CheckpointRow, keys: 
 async function tokenFault(
   token: string,
   keys: KeySet,
-  cut: LedgerHead | null,
+  cuts: readonly LedgerHead[],
   store: StorePart<'ledger.entryHash'>,
 ): Promise<readonly string[]> {
   const read = readCheckpoint(token, keys)
   if (!read.ok) return [`A stored checkpoint cannot be checked: ${read.problem}.`]
   const { chain, sequence, hash, issuedAt } = read.checkpoint
   // What was signed before the cut went with it.
-  if (cut?.chain === chain && sequence < cut.sequence) return []
-  const found = cut?.sequence === sequence ? cut.hash : await store.ledger.entryHash(chain, sequence)
+  if (cuts.some((cut) => cut.chain === chain && sequence < cut.sequence)) return []
+  const found = await store.ledger.entryHash(chain, sequence)
   if (found === hash) return []
   const at = new Date(issuedAt * 1000).toISOString()
   return [
@@ -177,15 +190,18 @@ function tokensOf(text: string): readonly string[] {
   return text.match(/[\w-]+\.[\w-]+\.[\w-]{86}/g) ?? []
 }
 
-function report({ whole, chains, checkpoints, begins, faults }: LedgerCheck, io: CommandIo): void {
+function report({ whole, chains, checkpoints, faults }: LedgerCheck, io: CommandIo): void {
   for (const { chain, entries, hash } of chains)
     writeLine(io.stdout, `chain ${chain}: ${entries} entries, head ${hash}`)
   writeLine(io.stdout, `${checkpoints} checkpoints`)
-  if (begins !== null)
+  for (const { chain, begins } of chains) {
+    if (begins === null) continue
+    const what = chains.length === 1 ? 'the ledger' : `the chain ${chain}`
     writeLine(
       io.stdout,
-      `pruned: the ledger begins at entry ${begins.entry}, decision ${begins.decision}, call ${begins.call}`,
+      `pruned: ${what} begins at entry ${begins.entry}, decision ${begins.decision}, call ${begins.call}`,
     )
+  }
   for (const fault of faults) writeLine(io.stderr, fault)
   if (whole) writeLine(io.stdout, 'The ledger is intact.')
   else writeLine(io.stderr, 'The ledger is not intact.')

@@ -9,6 +9,7 @@ import { parseKeySet } from '../keys/jwks.ts'
 import { messageOf } from '../errors/startup-error.ts'
 import { exportLines, verifyExport, type ExportReport } from '../store/ledger-export.ts'
 import { pruneLedger } from '../store/retention.ts'
+import type { SignedCut } from '../store/ledger.ts'
 import { signCheckpoint } from '../store/checkpoint-token.ts'
 import { EXIT, UsageError, type Arguments, type Command, type ExitCode } from './command.ts'
 import { PLACE_OPTIONS } from './config-option.ts'
@@ -160,19 +161,27 @@ export const pruneCommand: Command = {
   run: async (args, io) => {
     const before = momentOf(args, 'before') ?? 0
     const keys = await openExistingRing(args, io)
-    const { cut, rows } = await withStore(args, io, async (store) => {
+    const { cuts, rows } = await withStore(args, io, async (store) => {
       const pruned = await pruneLedger(before, { store, signer: () => keys.signer(), now: Date.now })
       await noteAct(store, io, { event: 'ledger.pruned', before: instant(before), rows: pruned.rows })
       return pruned
     })
     writeLine(
       io.stdout,
-      cut === null && rows === 0
+      cuts.length === 0 && rows === 0
         ? 'Nothing is old enough to be removed.'
-        : `removed ${rows} rows${cut === null ? '' : `; the ledger begins at entry ${cut.sequence + 1}`}`,
+        : `removed ${rows} rows${beginnings(cuts)}`,
     )
     return EXIT.good
   },
+}
+
+/** One chain in a file; one of each gateway in a shared store. */
+function beginnings(cuts: readonly SignedCut[]): string {
+  const [first, ...others] = cuts
+  if (first === undefined) return ''
+  if (others.length === 0) return `; the ledger begins at entry ${first.sequence + 1}`
+  return cuts.map(({ chain, sequence }) => `\nchain ${chain} begins at entry ${sequence + 1}`).join('')
 }
 
 export const backupLedger: Command = {

@@ -282,9 +282,9 @@ export const HUB_METHODS: HubMethods = {
   'ledger.checkpoints': HUB_ONLY,
   'ledger.entries': HUB_ONLY,
   'ledger.newestCut': HUB_ONLY,
-  'ledger.proposeCut': HUB_ONLY,
-  'ledger.recordCut': HUB_ONLY,
-  'ledger.removeBehindCut': HUB_ONLY,
+  'ledger.proposeCuts': HUB_ONLY,
+  'ledger.recordCuts': HUB_ONLY,
+  'ledger.removeBehindCuts': HUB_ONLY,
   'ledger.usedBytes': HUB_ONLY,
 
   'notifications.notices': HUB_ONLY,

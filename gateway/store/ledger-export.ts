@@ -17,7 +17,7 @@ const PAGE = 500
 export async function* exportLines({ ledger }: ExportStore, at: number): AsyncGenerator<string> {
   const head = await ledger.head()
   if (head === null) throw new Error('the ledger has no chain: run `preflight ledger verify`')
-  const cut = await ledger.newestCut()
+  const cut = await ledger.newestCut(head.chain)
   yield line({ line: 'export', format: EXPORT_FORMAT, at: new Date(at).toISOString(), chain: head.chain, begins: cut })
   let from = cut?.sequence ?? 0
   for (;;) {

@@ -22,7 +22,7 @@ export interface HeldCheckpoint extends CheckpointRow {
   readonly isAcceptedSince: boolean
 }
 
-/** Where the ledger begins after its beginning was removed: everything up to here is gone. */
+/** Where a chain begins after its beginning was removed: everything of it up to here is gone. */
 export interface LedgerCut extends LedgerHead {
   /** Sequence of the last removed decision, and its hash; 0 and null: none was removed. */
   readonly decision: number
@@ -34,6 +34,11 @@ export interface LedgerCut extends LedgerHead {
 /** `token`: the checkpoint of the last removed entry, signed before the removal. */
 export interface SignedCut extends LedgerCut, CheckpointRow {}
 
+export interface ProposedCut extends LedgerCut {
+  /** Number of entries that it removes. */
+  readonly entries: number
+}
+
 /** One entry of the journal, with what its digest covers. */
 export interface ExportedEntry {
   readonly sequence: number
@@ -42,6 +47,8 @@ export interface ExportedEntry {
   readonly key: string
   readonly digest: string
   readonly hash: string
+  /** Order among the entries of all chains; absent where there is one chain. */
+  readonly ordinal?: number
   /**
    * Columns of each covered row, in the order of docs/reference/ledger.md; a decision with all of its columns. Null: the kind has
    * no rows, a newer entry has the row, or it is no longer there.
@@ -55,7 +62,7 @@ export interface PruneLimits {
   readonly before: number
   /** Receipts that are valid then stay. */
   readonly now: number
-  /** Number of entries that one cut removes at most. */
+  /** Number of entries that one proposal removes at most. */
   readonly entries: number
 }
 
@@ -64,8 +71,8 @@ export interface LedgerReport {
   /** Sentences for people, each about one row, entry or checkpoint; empty when the ledger is intact. */
   readonly faults: readonly string[]
   readonly checkpoints: readonly CheckpointRow[]
-  /** Where the ledger begins; null: nothing was removed. */
-  readonly cut: SignedCut | null
+  /** Where chains begin whose beginning was removed. */
+  readonly cuts: readonly SignedCut[]
 }
 
 /** A check stops after this many faults: the first ones show where to look. */
@@ -87,13 +94,14 @@ export interface Ledger {
   entries(chain: string, behind: number, limit: number): Promise<readonly ExportedEntry[]>
   /** The signed heads of a chain, oldest first. */
   checkpoints(chain: string): Promise<readonly CheckpointRow[]>
-  newestCut(): Promise<SignedCut | null>
-  /** How far the ledger may be cut; null: nothing can go. The caller signs it. Everything behind it is still there. */
-  proposeCut(limits: PruneLimits): Promise<LedgerCut | null>
-  /** From now on the ledger begins behind the cut. */
-  recordCut(cut: SignedCut): Promise<void>
-  /** Removes a portion of the rows before the cut; 0: nothing is left. */
-  removeBehindCut(limit: number): Promise<number>
+  /** Where a chain begins; null: nothing of it was removed. */
+  newestCut(chain: string): Promise<SignedCut | null>
+  /** How far chains may be cut; empty: nothing can go. The caller signs each. Everything behind them is still there. */
+  proposeCuts(limits: PruneLimits): Promise<readonly ProposedCut[]>
+  /** From now on the chains begin behind their cuts. */
+  recordCuts(cuts: readonly SignedCut[]): Promise<void>
+  /** Removes a portion of the rows before the cuts; 0: nothing is left. */
+  removeBehindCuts(limit: number): Promise<number>
   /** Bytes that the rows of the store use. */
   usedBytes(): Promise<number>
   /** A person accepts this ledger in place of the one that the last checkpoint is about. */

@@ -11,7 +11,7 @@ import type { LedgerSettings } from './settings.ts'
 import type { StorePart } from './store.ts'
 
 type PrunedStore = StorePart<
-  'ledger.proposeCut' | 'ledger.recordCut' | 'ledger.removeBehindCut' | 'ledger.usedBytes' | 'ledger.newestCut'
+  'ledger.proposeCuts' | 'ledger.recordCuts' | 'ledger.removeBehindCuts' | 'ledger.usedBytes'
 >
 
 interface PruneDeps {
@@ -22,8 +22,8 @@ interface PruneDeps {
 }
 
 export interface Pruned {
-  /** The last cut that was made; null: nothing could go. */
-  readonly cut: SignedCut | null
+  /** The last cut of each chain that was cut; empty: nothing could go. */
+  readonly cuts: readonly SignedCut[]
   /** Rows of all tables. */
   readonly rows: number
 }
@@ -41,24 +41,27 @@ export async function pruneLedger(before: number, deps: PruneDeps, most = Number
   const { store, signer, now } = deps
   // What an earlier run has cut and not removed.
   let rows = await removeAll(store)
-  let cut: SignedCut | null = null
+  const made = new Map<string, SignedCut>()
   for (let left = most; left > 0;) {
     const at = now()
-    const proposed = await store.ledger.proposeCut({ before, now: at, entries: Math.min(left, CUT_ENTRIES) })
-    if (proposed === null) break
-    left -= proposed.sequence - (cut?.sequence ?? (await store.ledger.newestCut())?.sequence ?? 0)
-    const token = await signCheckpoint({ ...proposed, issuedAt: Math.floor(at / 1000) }, signer())
-    cut = { ...proposed, at, token }
-    await store.ledger.recordCut(cut)
+    const proposed = await store.ledger.proposeCuts({ before, now: at, entries: Math.min(left, CUT_ENTRIES) })
+    if (proposed.length === 0) break
+    const signed: SignedCut[] = []
+    for (const { entries, ...cut } of proposed) {
+      left -= entries
+      signed.push({ ...cut, at, token: await signCheckpoint({ ...cut, issuedAt: Math.floor(at / 1000) }, signer()) })
+    }
+    await store.ledger.recordCuts(signed)
+    for (const cut of signed) made.set(cut.chain, cut)
     rows += await removeAll(store)
   }
-  return { cut, rows }
+  return { cuts: [...made.values()], rows }
 }
 
 async function removeAll({ ledger }: PrunedStore): Promise<number> {
   let rows = 0
   for (;;) {
-    const removed = await ledger.removeBehindCut(PORTION)
+    const removed = await ledger.removeBehindCuts(PORTION)
     if (removed === 0) return rows
     rows += removed
   }
@@ -71,7 +74,7 @@ async function pruneTo(size: number, deps: PruneDeps): Promise<number> {
     if ((await deps.store.ledger.usedBytes()) <= size) return rows
     const pruned = await pruneLedger(deps.now(), deps, SIZE_STEP)
     rows += pruned.rows
-    if (pruned.cut === null) return rows
+    if (pruned.cuts.length === 0) return rows
   }
 }
 
@@ -88,8 +91,8 @@ interface RetentionDeps extends PruneDeps {
 }
 
 const DAY = 86_400_000
-/** Entries that are removed in one step while the store is too large. */
-const SIZE_STEP = 20_000
+/** Entries that are removed in one step while the store is too large: not many more rows go than have to. */
+const SIZE_STEP = 500
 
 export function startRetention(deps: RetentionDeps): Retention {
   const { settings, store, metrics, logger, now } = deps

@@ -228,7 +228,7 @@ suite('a caller of the hub', () => {
       ['breakGlass.open', {}],
       ['bindings.record', {}],
       ['ledger.inspect'],
-      ['ledger.recordCut', {}],
+      ['ledger.recordCuts', []],
       ['ledger.accept', 'x', 'y'],
       ['decisions.record', {}],
       ['statusLists.open', {}],

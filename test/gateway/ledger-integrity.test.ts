@@ -145,7 +145,7 @@ function tamper(data: string, statements: string): void {
 const DECISION_COLUMNS =
   'sequence, decision_id, tenant, route, decision, execution_action, operation, environment, repository, fingerprint, ' +
   'input_fingerprint, evaluated_at, expires_at, supersession_key, envelope, response, idempotency_key, body_digest, ' +
-  'previous_hash, hash, status_list, status_index'
+  'previous_hash, hash, status_list, status_index, chain'
 
 /** Table → a copy of one of its rows under another key. */
 const COPIES: Readonly<Record<string, string>> = {
@@ -281,7 +281,8 @@ test('a ledger of a version without a chain is taken over with all that is in it
     DROP TABLE acts;
     DROP TABLE approval_delegations;
     DROP INDEX decisions_by_status; ALTER TABLE decisions DROP COLUMN status_list;
-    ALTER TABLE decisions DROP COLUMN status_index;
+    ALTER TABLE decisions DROP COLUMN status_index; DROP INDEX decisions_by_chain;
+    ALTER TABLE decisions DROP COLUMN chain; ALTER TABLE interceptions DROP COLUMN chain;
     PRAGMA user_version = ${version}`)
   old.close()
   rmSync(checkpointFile(data))

@@ -107,8 +107,8 @@ suite('a pruned ledger', () => {
   test('has what is young enough, and still verifies', async () => {
     const ledger = await openLedger()
     await tenDays(ledger)
-    const { cut, rows } = await prune(ledger, day(5))
-    assert.ok(cut !== null && rows > 0)
+    const { cuts, rows } = await prune(ledger, day(5))
+    assert.ok(cuts.length === 1 && rows > 0)
     assert.deepEqual(await ids(ledger.store), ['dec_5', 'dec_6', 'dec_7', 'dec_8', 'dec_9'])
     assert.equal((await ledger.store.calls.list({ tenant: 'local', limit: 100 })).rows.length, 5)
     assert.equal(await ledger.store.ledger.verifyChain(), null)
@@ -158,7 +158,7 @@ suite('a pruned ledger', () => {
     let left = 2
     const interrupted = {
       ...store.ledger,
-      removeBehindCut: async () => ((left -= 1) > 0 ? store.ledger.removeBehindCut(1) : 0),
+      removeBehindCuts: async () => ((left -= 1) > 0 ? store.ledger.removeBehindCuts(1) : 0),
     }
     await pruneLedger(day(5), { store: { ledger: interrupted }, signer: () => keys.signer(), now: () => day(20) })
     const during = await verify(ledger.data)
@@ -248,7 +248,7 @@ suite('ledger.retention', () => {
       ledger.store.decisions.record(
         decisionRow({ decisionId: `dec_${n}`, supersessionKey: `${n}`, envelope, evaluatedAt: n, expiresAt: n }),
       )
-    await Promise.all(Array.from({ length: 1500 }, (_, n) => record(n)))
+    await Promise.all(Array.from({ length: 3000 }, (_, n) => record(n)))
     await ledger.sign()
     const size = 16 * 1024 * 1024
     const used = await ledger.store.ledger.usedBytes()
@@ -259,7 +259,8 @@ suite('ledger.retention', () => {
     const retention = startRetention({ store: ledger.store, signer, settings, metrics, logger, now: Date.now })
     await retention.run()
     await retention.close()
-    assert.ok((await ledger.store.ledger.usedBytes()) < size)
+    const left = await ledger.store.ledger.usedBytes()
+    assert.ok(left < size && left > size / 2, `${left} bytes are used`)
     assert.match(await metrics.text(), /preflight_ledger_bytes [1-9]/)
     await ledger.store.close()
     assert.equal((await verify(ledger.data)).code, 0)

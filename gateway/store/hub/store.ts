@@ -55,8 +55,8 @@ const LOCAL: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['notifications.backlog', []],
   ['notifications.forget', undefined],
   ['ledger.newestCut', null],
-  ['ledger.removeBehindCut', 0],
-  ['ledger.proposeCut', null],
+  ['ledger.removeBehindCuts', 0],
+  ['ledger.proposeCuts', []],
 ])
 
 export function openHubStore(options: HubStoreOptions): Store {

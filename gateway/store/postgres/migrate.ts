@@ -2,11 +2,15 @@
  * Brings the schema of a database to the version of this program. Many gateways may start together: one of them migrates, the
  * others wait for it. A newer schema is refused: an older program would not write what the newer one relies on.
  */
+import { errorCode } from '../../errors/startup-error.ts'
 import type { Connection } from './connections.ts'
 import { MIGRATIONS } from './migrations.ts'
 
 /** Any number that no other program takes an advisory lock on: `preflight` in ASCII, cut to 63 bits. */
 const LOCK = '8102655286468409449'
+
+/** SQLSTATE of a lock that was not given in time. */
+const LOCK_TIMEOUT = '55P03'
 
 /** Months that have a partition in advance. */
 const MONTHS_AHEAD = 2
@@ -23,7 +27,22 @@ export async function migrate(connection: Connection, now: number, migrations = 
   const version = await versionOf(connection)
   if (version > migrations.length) throw new NewerSchemaError(version)
   if (version < migrations.length) await inLock(connection, () => migrateFrom(connection, migrations))
-  await inLock(connection, () => connection.query('SELECT preflight_make_partitions($1, $2)', [now, MONTHS_AHEAD]))
+  await makePartitions(connection, now)
+}
+
+/**
+ * Makes the partitions of calls of this month and the next ones. While a long query reads the calls none can be made: it is left
+ * to the next time, and a call without a partition of its month is in the default partition.
+ *
+ * @param now milliseconds since the epoch
+ */
+export async function makePartitions(connection: Connection, now: number): Promise<void> {
+  await inLock(connection, async () => {
+    await connection.query(`SET LOCAL lock_timeout = '1s'`)
+    await connection.query('SELECT preflight_make_partitions($1, $2)', [now, MONTHS_AHEAD])
+  }).catch((error: unknown) => {
+    if (errorCode(error) !== LOCK_TIMEOUT) throw error
+  })
 }
 
 async function migrateFrom(connection: Connection, migrations: readonly string[]): Promise<void> {

@@ -589,4 +589,87 @@ export const MIGRATIONS: readonly string[] = [
   );
   CREATE INDEX approval_delegations_by_person ON approval_delegations (tenant, to_whom, until);
   `,
+  // Where each chain begins after its beginning was removed. The triggers let only rows before that go.
+  `
+  CREATE TABLE ledger_cuts (
+    chain         text NOT NULL,
+    sequence      bigint NOT NULL,
+    hash          text NOT NULL,
+    decision      bigint NOT NULL,
+    decision_hash text,
+    call          bigint NOT NULL,
+    at            bigint NOT NULL,
+    token         text NOT NULL,
+    -- Null: rows before the cut are still being removed.
+    removed_at    bigint,
+    PRIMARY KEY (chain, sequence)
+  );
+  CREATE FUNCTION preflight_decision_stays() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    IF OLD.sequence > coalesce((SELECT max(decision) FROM ledger_cuts WHERE chain = OLD.chain), 0) THEN
+      RAISE EXCEPTION 'the ledger is append-only' USING ERRCODE = '23001';
+    END IF;
+    RETURN OLD;
+  END $$;
+  CREATE FUNCTION preflight_entry_stays() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    IF OLD.sequence > coalesce((SELECT max(sequence) FROM ledger_cuts WHERE chain = OLD.chain), 0) THEN
+      RAISE EXCEPTION 'the ledger is append-only' USING ERRCODE = '23001';
+    END IF;
+    RETURN OLD;
+  END $$;
+  DROP TRIGGER decisions_are_final ON decisions;
+  CREATE TRIGGER decisions_are_final BEFORE UPDATE ON decisions FOR EACH ROW EXECUTE FUNCTION preflight_final();
+  CREATE TRIGGER decisions_stay BEFORE DELETE ON decisions FOR EACH ROW EXECUTE FUNCTION preflight_decision_stays();
+  DROP TRIGGER ledger_journal_is_final ON ledger_journal;
+  CREATE TRIGGER ledger_journal_is_final BEFORE UPDATE ON ledger_journal FOR EACH ROW EXECUTE FUNCTION preflight_final();
+  CREATE TRIGGER ledger_journal_stays BEFORE DELETE ON ledger_journal FOR EACH ROW EXECUTE FUNCTION preflight_entry_stays();
+
+  -- Whether a call in this partition is not removed. Kept calls begin with the first one that an entry has, so the index finds them.
+  CREATE FUNCTION preflight_is_kept(part regclass) RETURNS boolean LANGUAGE plpgsql AS $$
+  DECLARE
+    first_kept bigint;
+    found_one boolean;
+  BEGIN
+    SELECT min(e.first_call) INTO first_kept FROM ledger_chains c, LATERAL (
+      SELECT (j.key::json ->> 0)::bigint AS first_call FROM ledger_journal j
+        WHERE j.chain = c.chain AND j.kind = 'calls'
+          AND j.sequence > coalesce((SELECT max(k.sequence) FROM ledger_cuts k WHERE k.chain = c.chain), 0)
+        ORDER BY j.sequence LIMIT 1) e;
+    EXECUTE format('SELECT EXISTS (SELECT 1 FROM %s i WHERE i.sequence >= $1
+        AND i.sequence > coalesce((SELECT max(k.call) FROM ledger_cuts k WHERE k.chain = i.chain), 0))', part)
+      INTO found_one USING first_kept;
+    RETURN found_one;
+  END $$;
+
+  -- Drops one partition of a past month whose calls are all removed. Answers about how many calls went with it.
+  CREATE FUNCTION preflight_drop_partitions() RETURNS bigint LANGUAGE plpgsql AS $$
+  DECLARE
+    part record;
+  BEGIN
+    FOR part IN
+      SELECT c.oid::regclass AS name, greatest(c.reltuples, 1)::bigint AS calls,
+          (to_date(right(c.relname, 7), 'YYYY_MM') + interval '1 month') AT TIME ZONE 'UTC' AS month_end
+        FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+        WHERE i.inhparent = 'interceptions'::regclass AND c.relname ~ '^interceptions_[0-9]{4}_[0-9]{2}$'
+        ORDER BY c.relname
+    LOOP
+      CONTINUE WHEN part.month_end + interval '1 day' > now();
+      CONTINUE WHEN preflight_is_kept(part.name);
+      BEGIN
+        -- In the order in which writers lock. Whoever waits for this lock waits a second at most.
+        PERFORM set_config('lock_timeout', '1s', true);
+        LOCK TABLE ONLY interceptions IN ACCESS EXCLUSIVE MODE;
+        EXECUTE format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE', part.name);
+        CONTINUE WHEN preflight_is_kept(part.name);
+        EXECUTE format('DROP TABLE %s', part.name);
+        RETURN part.calls;
+      EXCEPTION WHEN lock_not_available THEN
+        -- A long query reads it. Its rows are removed one by one, and the partition another time.
+        NULL;
+      END;
+    END LOOP;
+    RETURN 0;
+  END $$;
+  `,
 ]

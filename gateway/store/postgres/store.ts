@@ -28,7 +28,7 @@ import {
 } from './connections.ts'
 import { groupCommit } from './group-commit.ts'
 import { startListener } from './listener.ts'
-import { migrate } from './migrate.ts'
+import { makePartitions, migrate } from './migrate.ts'
 import { openingFault } from './opening-fault.ts'
 import { statementsOn, storableJson } from './statements.ts'
 
@@ -77,6 +77,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     throw new StartupError(openingFault(description, error), { cause: error })
   }
   const { bound, onLive = () => {} } = options
+  const partitions = options.listens ? keepPartitions(directly, options) : null
   const listener = options.listens ? startListener({ connections: directly, bound, onLive }) : null
   const run = runnerOf(connections, options, isPooled)
   const carry = async (name: string, values: readonly unknown[]): Promise<unknown> => {
@@ -100,10 +101,24 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     changes: listener ?? timedChanges(0),
     onFault: options.onFault,
     close: async () => {
+      clearInterval(partitions ?? undefined)
       await listener?.close()
       await close()
     },
   })
+}
+
+/** A gateway may run for longer than the partitions reach that it made at its start. */
+const PARTITIONS_INTERVAL = 21_600_000
+
+function keepPartitions(connections: Connections, { onFault }: StoreEvents): NodeJS.Timeout {
+  const make = () =>
+    connections
+      .use((connection) => makePartitions(connection, Date.now()))
+      .catch((error: unknown) => {
+        onFault?.(new Error('partitions of the next months could not be made', { cause: error }))
+      })
+  return setInterval(() => void make(), PARTITIONS_INTERVAL).unref()
 }
 
 function addressOf(url: string, setting: string): PostgresAddress {

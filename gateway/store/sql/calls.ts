@@ -47,12 +47,12 @@ export const calls: Operations<CallTable> = {
     const rows: readonly InterceptionRow[] = JSON.parse(json)
     const first = (await newestCall(sql)) + 1
     const values = rows.map((row, index) => columnsOf(row, first + index))
-    for (const call of values) await sql.run(INSERT_CALL, ...call)
+    for (const call of values) await sql.run(INSERT_CALL, ...call, sql.writer)
     if (values.length > 0) await journalInsertedCalls(sql, first, values)
   }),
 }
 
-const INSERT_CALL = `INSERT INTO interceptions (${CALL_COLUMNS.join(', ')}) VALUES (${CALL_COLUMNS.map(() => '?').join(', ')})`
+const INSERT_CALL = `INSERT INTO interceptions (${CALL_COLUMNS.join(', ')}, chain) VALUES (${CALL_COLUMNS.map(() => '?').join(', ')}, ?)`
 
 /** The values of a call record in the order of `CALL_COLUMNS`. */
 function columnsOf(row: InterceptionRow, sequence: number): readonly SqlValue[] {

@@ -26,10 +26,11 @@ const OWNED = '(CAST(? AS text) IS NULL OR d.audience = ?)'
 export const decisions: Operations<Decisions> = {
   record: write(async (sql, row) => {
     const tip = await sql.get('SELECT sequence, hash FROM decisions ORDER BY sequence DESC LIMIT 1')
-    const previousHash = tip === undefined ? GENESIS_HASH : text(tip, 'hash')
+    const own = sql.writer === null ? tip : await sql.get(NEWEST_OF_CHAIN, sql.writer)
+    const previousHash = own === undefined ? GENESIS_HASH : text(own, 'hash')
     const sequence = (tip === undefined ? 0 : integer(tip, 'sequence')) + 1
     const hash = chainHash(previousHash, sequence, row)
-    await sql.run(INSERT, sequence, ...valuesOf(row), previousHash, hash)
+    await sql.run(INSERT, sequence, ...valuesOf(row), previousHash, hash, sql.writer)
     await journal(sql, 'decision', row.decisionId)
     await supersede(sql, row)
   }),
@@ -145,8 +146,10 @@ const HASHED = `
     .join(', ')} FROM decisions WHERE decision_id = ?`
 
 const INSERT = `
-  INSERT INTO decisions (sequence, ${COLUMNS.map(([column]) => column).join(', ')}, previous_hash, hash)
-  VALUES (?, ${COLUMNS.map(() => '?').join(', ')}, ?, ?)`
+  INSERT INTO decisions (sequence, ${COLUMNS.map(([column]) => column).join(', ')}, previous_hash, hash, chain)
+  VALUES (?, ${COLUMNS.map(() => '?').join(', ')}, ?, ?, ?)`
+
+const NEWEST_OF_CHAIN = 'SELECT hash FROM decisions WHERE chain = ? ORDER BY sequence DESC LIMIT 1'
 
 /** A decision as its hash covers it: the sequence, and every column that its caller gave and the hash has. */
 export async function hashedColumns(sql: Sql, decisionId: string): Promise<readonly unknown[] | null> {

@@ -20,11 +20,12 @@ export function pairsOf({ dialect }: Pick<Sql, 'dialect'>, first: string, second
     : `json_agg(json_build_array(${first}, ${second}::json) ORDER BY ${order})::text`
 }
 
-/** The bytes that rows use, as `bytes`: pages that deleted rows left free do not count. */
-export function usedBytes({ dialect }: Pick<Sql, 'dialect'>): string {
-  return dialect === 'sqlite'
-    ? `SELECT (SELECT page_count FROM pragma_page_count) * (SELECT page_size FROM pragma_page_size)
-         - (SELECT freelist_count FROM pragma_freelist_count) * (SELECT page_size FROM pragma_page_size) AS bytes`
-    : `SELECT sum(pg_total_relation_size(c.oid))::bigint AS bytes FROM pg_class c
-       WHERE c.relkind IN ('r', 'm') AND c.relnamespace = current_schema()::regnamespace`
+/** An item of a column with a JSON list of texts. */
+export function itemOf({ dialect }: Pick<Sql, 'dialect'>, column: string, index: number): string {
+  return dialect === 'sqlite' ? `${column} ->> ${index}` : `CAST(${column} AS json) ->> ${index}`
+}
+
+/** At the end of a query: nobody changes the row before this transaction ends. In SQLite nobody can. */
+export function locked({ dialect }: Pick<Sql, 'dialect'>): string {
+  return dialect === 'sqlite' ? '' : ' FOR UPDATE'
 }

@@ -25,6 +25,7 @@ export async function exportedEntries(
       key: text(row, 'key'),
       digest: text(row, 'digest'),
       hash: text(row, 'hash'),
+      ...(typeof row['ordinal'] === 'number' && { ordinal: row['ordinal'] }),
       rows: await rowsOf(sql, row),
     })
   return entries

@@ -13,7 +13,6 @@ import {
   type SignedCut,
 } from '../ledger.ts'
 import { integer, text, textsOf, type SqlRow } from './columns.ts'
-import { usedBytes } from './dialect.ts'
 import { stored } from './decisions.ts'
 import {
   callsBetween,
@@ -30,7 +29,8 @@ import {
 } from './journal.ts'
 import { read, snapshot, write, type Operations, type Sql } from './operation.ts'
 import { exportedEntries } from './export.ts'
-import { newestCut, proposeCut, recordCut, removeBehindCut } from './pruning.ts'
+import { bytesInUse } from './size.ts'
+import { allCuts, newestCut, proposeCuts, recordCuts, removeBehindCuts, removedUpTo } from './pruning.ts'
 
 const PAGE = 1000
 
@@ -39,7 +39,7 @@ const KEPT_CHECKPOINTS = 10_000
 
 /** The ledger as the statements have it: a long check of the decisions goes page by page. */
 export interface LedgerTables extends Omit<Ledger, 'verifyChain'> {
-  /** Chains that decisions may be in; empty text: the only one. */
+  /** Chains that decisions may be in. */
   decisionChains(): Promise<readonly string[]>
   chainPage(chain: string, from: ChainPosition, limit: number): Promise<ChainPage>
 }
@@ -76,9 +76,7 @@ export const ledger: Operations<LedgerTables> = {
   inspect: snapshot((sql) => new Inspection(sql).report()),
 
   decisionChains: read(async (sql) =>
-    sql.writer === null
-      ? ['']
-      : (await sql.all('SELECT chain FROM ledger_chains ORDER BY opened_at, chain')).map((row) => text(row, 'chain')),
+    (await sql.all('SELECT chain FROM ledger_chains ORDER BY opened_at, chain')).map((row) => text(row, 'chain')),
   ),
 
   /** One page of the chain check, so that a long ledger does not delay the writes between pages. */
@@ -129,15 +127,18 @@ export const ledger: Operations<LedgerTables> = {
   checkpoints: read(async (sql, chain) =>
     (await sql.all('SELECT * FROM ledger_checkpoints WHERE chain = ? ORDER BY sequence', chain)).map(checkpointOf),
   ),
-  newestCut: read((sql) => newestCut(sql)),
-  proposeCut: snapshot((sql, limits) => proposeCut(sql, limits)),
-  recordCut: write((sql, cut) => recordCut(sql, cut)),
-  removeBehindCut: write((sql, limit) => removeBehindCut(sql, limit)),
-  usedBytes: read(async (sql) => integer((await sql.get(usedBytes(sql))) ?? {}, 'bytes')),
+  newestCut: read((sql, chain) => newestCut(sql, chain)),
+  proposeCuts: snapshot((sql, limits) => proposeCuts(sql, limits)),
+  recordCuts: write((sql, cuts) => recordCuts(sql, cuts)),
+  removeBehindCuts: write((sql, limit) => removeBehindCuts(sql, limit)),
+  usedBytes: read((sql) => bytesInUse(sql)),
 }
 
 async function entryHashAt(sql: Sql, chain: string, sequence: number): Promise<string | null> {
-  const row = await sql.get('SELECT hash FROM ledger_journal WHERE chain = ? AND sequence = ?', chain, sequence)
+  const row =
+    (await sql.get('SELECT hash FROM ledger_journal WHERE chain = ? AND sequence = ?', chain, sequence)) ??
+    // The last entry that was removed is known too.
+    (await sql.get('SELECT hash FROM ledger_cuts WHERE chain = ? AND sequence = ?', chain, sequence))
   return row === undefined ? null : text(row, 'hash')
 }
 
@@ -158,8 +159,9 @@ class Inspection {
   #calls = 0
   /** Events of decisions that were removed. */
   #removedEvents = 0
-  #cut: SignedCut | null = null
-  #isCutInChain = false
+  #cuts: ReadonlyMap<string, SignedCut> = new Map()
+  /** Chains whose cut has its entry. */
+  readonly #journalledCuts = new Set<string>()
 
   constructor(sql: Sql) {
     this.#sql = sql
@@ -168,20 +170,21 @@ class Inspection {
   async report(): Promise<LedgerReport> {
     const chains = await this.#sql.all('SELECT chain FROM ledger_chains ORDER BY opened_at, chain')
     if (chains.length === 0) this.#fault('The ledger has no chain: it was removed.')
-    this.#cut = await newestCut(this.#sql)
+    this.#cuts = new Map((await allCuts(this.#sql)).map((cut) => [cut.chain, cut]))
     const heads: LedgerHead[] = []
     for (const row of chains) heads.push(await this.#walk(text(row, 'chain')))
     const stray = await this.#sql.get(
       'SELECT chain FROM ledger_journal WHERE chain NOT IN (SELECT chain FROM ledger_chains) LIMIT 1',
     )
     if (stray !== undefined) this.#fault(`The chain ${text(stray, 'chain')} has entries and is not registered.`)
-    if (this.#cut !== null && !this.#isCutInChain)
-      this.#fault('The place where the ledger begins has no entry in its chain: it was changed.')
+    for (const chain of this.#cuts.keys())
+      if (!this.#journalledCuts.has(chain))
+        this.#fault(`The place where the chain ${chain} begins has no entry: it was changed.`)
     for (const walked of this.#walked.values()) await this.#compare(walked)
     await this.#compareCalls()
     await this.#compareHeads()
     const checkpoints = await this.#checkpoints()
-    return { heads, faults: this.#faults, checkpoints, cut: this.#cut }
+    return { heads, faults: this.#faults, checkpoints, cuts: [...this.#cuts.values()] }
   }
 
   #fault(message: string): void {
@@ -189,7 +192,7 @@ class Inspection {
   }
 
   async #walk(chain: string): Promise<LedgerHead> {
-    const cut = this.#cut?.chain === chain ? this.#cut : null
+    const cut = this.#cuts.get(chain)
     let hash = cut?.hash ?? genesisOf(chain)
     let sequence = cut?.sequence ?? 0
     for (;;) {
@@ -226,9 +229,10 @@ class Inspection {
   }
 
   #takeCut(names: readonly string[], digest: string): void {
-    if (this.#cut === null) return
-    const entry = cutEntry(this.#cut)
-    if (entry.digest === digest && entry.key.join(' ') === names.join(' ')) this.#isCutInChain = true
+    for (const [chain, cut] of this.#cuts) {
+      const entry = cutEntry(this.#sql, cut)
+      if (entry.digest === digest && entry.key.join(' ') === names.join(' ')) this.#journalledCuts.add(chain)
+    }
   }
 
   /** Chains are read one after the other; a row may have entries in several. */
@@ -256,16 +260,18 @@ class Inspection {
   }
 
   async #isOfRemoved(decisionId: string): Promise<boolean> {
-    const bound = this.#cut?.decision ?? 0
-    if (bound === 0) return false
-    const row = await this.#sql.get('SELECT sequence FROM decisions WHERE decision_id = ?', decisionId)
-    return row === undefined || integer(row, 'sequence') <= bound
+    if (this.#cuts.size === 0) return false
+    const row = await this.#sql.get(
+      `SELECT d.sequence, ${removedUpTo(this.#sql, 'decision', 'd')} AS bound FROM decisions d WHERE d.decision_id = ?`,
+      decisionId,
+    )
+    return row === undefined || integer(row, 'sequence') <= integer(row, 'bound')
   }
 
   /** Every entry has its row, and every row its entry. */
   async #compare({ table, entries, newest }: Walked): Promise<void> {
     for (const [key, { digest }] of newest) await this.#compareRow(table, textsOf(JSON.parse(key)), digest)
-    const rows = integer((await this.#sql.get(this.#countOf(table), ...this.#boundOf(table))) ?? {}, 'n')
+    const rows = integer((await this.#sql.get(this.#countOf(table))) ?? {}, 'n')
     const removed = table.kind === 'receipt_event' ? this.#removedEvents : 0
     const known = table.isFinal ? entries - removed : newest.size
     if (rows > known) this.#fault(`${rows - known} rows of ${table.table} have no entry: another program added them.`)
@@ -274,20 +280,18 @@ class Inspection {
 
   /** Rows behind the cut are on their way out, and count no more. */
   #countOf({ kind, table }: ProtectedTable): string {
-    if (kind === 'decision') return 'SELECT count(*) AS n FROM decisions WHERE sequence > ?'
+    const isKept = `d.sequence > ${removedUpTo(this.#sql, 'decision', 'd')}`
+    if (kind === 'decision') return `SELECT count(*) AS n FROM decisions d WHERE ${isKept}`
     if (kind === 'receipt_event')
       return `SELECT count(*) AS n FROM receipt_events e JOIN decisions d ON d.decision_id = e.decision_id
-              WHERE d.sequence > ?`
+              WHERE ${isKept}`
     return `SELECT count(*) AS n FROM ${table}`
   }
 
-  #boundOf({ isFinal }: ProtectedTable): readonly number[] {
-    return isFinal ? [this.#cut?.decision ?? 0] : []
-  }
-
   async #compareCalls(): Promise<void> {
-    const bound = this.#cut?.call ?? 0
-    const counted = await this.#sql.get('SELECT count(*) AS n FROM interceptions WHERE sequence > ?', bound)
+    const counted = await this.#sql.get(
+      `SELECT count(*) AS n FROM interceptions i WHERE i.sequence > ${removedUpTo(this.#sql, 'call', 'i')}`,
+    )
     const rows = integer(counted ?? {}, 'n')
     if (rows === this.#calls) return
     const difference =
@@ -302,8 +306,8 @@ class Inspection {
          (SELECT max(sequence) AS newest FROM decisions GROUP BY tenant, supersession_key) m
          JOIN decisions d ON d.sequence = m.newest
          LEFT JOIN supersession_heads h ON h.tenant = d.tenant AND h.supersession_key = d.supersession_key
-       WHERE d.sequence > ? AND h.decision_id IS DISTINCT FROM d.decision_id LIMIT ?`,
-      this.#cut?.decision ?? 0,
+       WHERE d.sequence > ${removedUpTo(this.#sql, 'decision', 'd')}
+         AND h.decision_id IS DISTINCT FROM d.decision_id LIMIT ?`,
       MOST_FAULTS,
     )
     for (const row of rows)
@@ -313,7 +317,7 @@ class Inspection {
   async #checkpoints(): Promise<readonly CheckpointRow[]> {
     const rows = (await this.#sql.all('SELECT * FROM ledger_checkpoints ORDER BY chain, sequence')).map(checkpointOf)
     for (const { chain, sequence, hash } of rows) {
-      if (this.#cut?.chain === chain && sequence <= this.#cut.sequence) continue
+      if (sequence <= (this.#cuts.get(chain)?.sequence ?? 0)) continue
       const found = await entryHashAt(this.#sql, chain, sequence)
       if (found === null)
         this.#fault(`The checkpoint at entry ${sequence} is past the end of the chain ${chain}: the end was cut off.`)

@@ -184,9 +184,9 @@ export async function journalAcceptance(sql: Sql, by: string, reason: string): P
   await append(sql, 'accepted', [by], sha256Hex(reason))
 }
 
-/** The beginning of the ledger is removed up to a signed entry. */
+/** The beginning of a chain is removed up to a signed entry. */
 export async function journalCut(sql: Sql, cut: LedgerCut): Promise<void> {
-  const { key, digest } = cutEntry(cut)
+  const { key, digest } = cutEntry(sql, cut)
   await append(sql, 'pruned', key, digest)
 }
 
@@ -243,10 +243,13 @@ export async function headOf(sql: Sql): Promise<LedgerHead | null> {
 }
 
 export async function headOfChain(sql: Sql, chain: string): Promise<LedgerHead> {
-  const row = await sql.get(
-    'SELECT sequence, hash FROM ledger_journal WHERE chain = ? ORDER BY sequence DESC LIMIT 1',
-    chain,
-  )
+  const row =
+    (await sql.get(
+      'SELECT sequence, hash FROM ledger_journal WHERE chain = ? ORDER BY sequence DESC LIMIT 1',
+      chain,
+    )) ??
+    // All of its entries are old enough to be gone.
+    (await sql.get('SELECT sequence, hash FROM ledger_cuts WHERE chain = ?', chain))
   return row === undefined
     ? { chain, sequence: 0, hash: genesisOf(chain) }
     : { chain, sequence: integer(row, 'sequence'), hash: text(row, 'hash') }
@@ -276,10 +279,14 @@ export function entryHash(previousHash: string, entry: JournalEntry): string {
 }
 
 /** What the entry of a cut covers: an entry of the chain, so that the place of the cut cannot be changed later. */
-export function cutEntry(cut: LedgerCut): { readonly key: readonly string[]; readonly digest: string } {
-  const { sequence, hash, decision, decisionHash, call } = cut
+export function cutEntry(
+  { writer }: Pick<Sql, 'writer'>,
+  cut: LedgerCut,
+): { readonly key: readonly string[]; readonly digest: string } {
+  const { chain, sequence, hash, decision, decisionHash, call } = cut
   return {
-    key: [String(sequence), String(decision), String(call)],
+    // Among many chains the entry may be in another one than is cut.
+    key: [String(sequence), String(decision), String(call), ...(writer === null ? [] : [chain])],
     digest: sha256Hex(JSON.stringify([hash, decisionHash])),
   }
 }
@@ -370,21 +377,31 @@ function digestOfRows(rows: readonly (readonly unknown[])[]): string {
 }
 
 async function append(sql: Sql, kind: JournalKind, key: readonly string[], digest: string): Promise<void> {
-  if (sql.writer !== null) {
+  if (sql.dialect === 'postgres') {
     // The database knows the head of the chain, and orders entries of different chains.
     await sql.get('SELECT preflight_append(?, ?, ?, ?)', sql.writer, kind, JSON.stringify(key), digest)
     return
   }
   const head = await headOf(sql)
   if (head === null) throw new TypeError('the chain of the ledger is gone: run `preflight ledger verify`')
-  const entry = { chain: head.chain, sequence: head.sequence + 1, kind, key: JSON.stringify(key), digest }
+  const ordinal = sql.writer === null ? null : await nextOrdinal(sql, head)
+  const entry = { chain: head.chain, sequence: head.sequence + 1, kind, key: JSON.stringify(key), digest, ordinal }
   await sql.run(
-    'INSERT INTO ledger_journal (chain, sequence, kind, key, digest, hash) VALUES (?, ?, ?, ?, ?, ?)',
+    'INSERT INTO ledger_journal (chain, sequence, kind, key, digest, hash, ordinal) VALUES (?, ?, ?, ?, ?, ?, ?)',
     entry.chain,
     entry.sequence,
     kind,
     entry.key,
     digest,
-    entryHash(head.hash, { ...entry, ordinal: null }),
+    entryHash(head.hash, entry),
+    ordinal,
   )
+}
+
+/** In a file only one chain grows, and its first entry came after those of all others. */
+async function nextOrdinal(sql: Sql, { chain, sequence }: LedgerHead): Promise<number> {
+  const row = await sql.get('SELECT ordinal FROM ledger_journal WHERE chain = ? AND sequence = ?', chain, sequence)
+  if (row !== undefined) return integer(row, 'ordinal') + 1
+  const newest = await sql.get('SELECT coalesce(max(ordinal), 0) AS newest FROM ledger_journal')
+  return integer(newest ?? {}, 'newest') + 1
 }

@@ -1,10 +1,12 @@
 /**
- * Removes the beginning of the ledger. What is left verifies: a cut names the last removed entry, decision and call, and is
- * signed before anything is removed. Rows without an end of their own (baselines, keys, approvals) stay, and get a new entry.
+ * Removes the beginning of the ledger. What is left verifies: the cut of a chain names its last removed entry, decision and call,
+ * and is signed before anything is removed. Rows without an end of their own (baselines, keys, approvals) stay, and get a new
+ * entry. Chains of several gateways are cut at the same place in the order of their entries.
  */
-import type { LedgerCut, PruneLimits, SignedCut } from '../ledger.ts'
-import { integer, text, textsOf, type SqlRow } from './columns.ts'
-import { headOf, journal, journalCut, PROTECTED } from './journal.ts'
+import type { ProposedCut, PruneLimits, SignedCut } from '../ledger.ts'
+import { integer, text, textsOf, type SqlRow, type SqlValue } from './columns.ts'
+import { itemOf, locked } from './dialect.ts'
+import { journal, journalCut, PROTECTED } from './journal.ts'
 import type { Sql } from './operation.ts'
 
 const PAGE = 1000
@@ -13,60 +15,108 @@ const LASTING: ReadonlyMap<string, (typeof PROTECTED)[number]> = new Map(
   PROTECTED.filter(({ isFinal }) => !isFinal).map((table) => [table.kind, table]),
 )
 
-/** Null: nothing was removed from this ledger. */
-export async function newestCut(sql: Sql): Promise<SignedCut | null> {
-  // A ledger of many chains is not cut.
-  if (sql.dialect !== 'sqlite') return null
-  const row = await sql.get('SELECT * FROM ledger_cuts ORDER BY at DESC, sequence DESC LIMIT 1')
+/** Null: nothing was removed from this chain. */
+export async function newestCut(sql: Sql, chain: string): Promise<SignedCut | null> {
+  const row = await sql.get('SELECT * FROM ledger_cuts WHERE chain = ? ORDER BY at DESC, sequence DESC LIMIT 1', chain)
   return row === undefined ? null : cutOf(row)
 }
 
-/** How far the ledger may be cut now; null: no entry can go. */
-export async function proposeCut(sql: Sql, limits: PruneLimits): Promise<LedgerCut | null> {
-  if (sql.dialect !== 'sqlite') return null
-  const head = await headOf(sql)
-  if (head === null) return null
-  const before = await newestCut(sql)
-  const signed = await sql.get('SELECT max(sequence) AS newest FROM ledger_checkpoints WHERE chain = ?', head.chain)
-  // The newest checkpoint keeps its entry, or the next start could not find it.
-  const end = signed === undefined || signed['newest'] === null ? 0 : integer(signed, 'newest')
-  const reach = new Reach(sql, limits, before)
-  let sequence = before?.sequence ?? 0
-  let taken = 0
-  while (taken < limits.entries) {
-    const rows = await sql.all(
-      'SELECT * FROM ledger_journal WHERE chain = ? AND sequence > ? AND sequence < ? ORDER BY sequence LIMIT ?',
-      head.chain,
-      sequence,
-      end,
-      Math.min(PAGE, limits.entries - taken),
-    )
-    for (const row of rows) {
-      if (!(await reach.includes(row))) return reach.cut(head.chain)
-      sequence = integer(row, 'sequence')
-      taken += 1
-    }
-    if (rows.length === 0) break
-  }
-  return reach.cut(head.chain)
+export async function allCuts(sql: Sql): Promise<readonly SignedCut[]> {
+  return (await sql.all('SELECT * FROM ledger_cuts ORDER BY chain')).map(cutOf)
 }
 
-/** The entries that may go, from the oldest on. */
+/**
+ * An expression: the sequence up to which decisions or calls of the row's chain are removed. Where there is one chain, its rows do
+ * not name it.
+ */
+export function removedUpTo({ writer }: Pick<Sql, 'writer'>, column: 'decision' | 'call', row: string): string {
+  const own = writer === null ? '' : ` WHERE k.chain = ${row}.chain`
+  return `coalesce((SELECT max(k.${column}) FROM ledger_cuts k${own}), 0)`
+}
+
+/** How far the chains may be cut now; empty: no entry can go. */
+export async function proposeCuts(sql: Sql, limits: PruneLimits): Promise<readonly ProposedCut[]> {
+  const proposed: ProposedCut[] = []
+  // Entries of other chains up to the same place go along: so the events of a removed decision go with it.
+  let place = Number.POSITIVE_INFINITY
+  for (const { chain, ordinal } of await chainsFromTheOldest(sql)) {
+    if (ordinal > place) break
+    const until = Math.min(place, ordinal + limits.entries)
+    const cut = await new Reach(sql, chain, limits).cut(until)
+    if (cut === null) continue
+    place = until
+    proposed.push(cut)
+  }
+  return proposed
+}
+
+/** Chains that have entries, with the place of the first one among the entries of all chains. */
+async function chainsFromTheOldest(sql: Sql): Promise<readonly { readonly chain: string; readonly ordinal: number }[]> {
+  const rows = await sql.all(
+    `SELECT c.chain, (SELECT coalesce(j.ordinal, 0) FROM ledger_journal j
+       WHERE j.chain = c.chain AND j.sequence > coalesce((SELECT max(k.sequence) FROM ledger_cuts k WHERE k.chain = c.chain), 0)
+       ORDER BY j.sequence LIMIT 1) AS ordinal
+     FROM ledger_chains c`,
+  )
+  return rows
+    .filter((row) => row['ordinal'] !== null)
+    .map((row) => ({ chain: text(row, 'chain'), ordinal: integer(row, 'ordinal') }))
+    .toSorted((a, b) => a.ordinal - b.ordinal)
+}
+
+/** The entries of one chain that may go, from the oldest on. */
 class Reach {
   readonly #sql: Sql
+  readonly #chain: string
   readonly #limits: PruneLimits
-  readonly #before: SignedCut | null
+  /** In a file the next decision and call continue from the newest rows of the chain that is written. */
+  readonly #keepsNewest: boolean
   #last: SqlRow | null = null
   #decision: { readonly sequence: number; readonly hash: string } | null = null
   #call: number | null = null
 
-  constructor(sql: Sql, limits: PruneLimits, before: SignedCut | null) {
+  constructor(sql: Sql, chain: string, limits: PruneLimits) {
     this.#sql = sql
+    this.#chain = chain
     this.#limits = limits
-    this.#before = before
+    this.#keepsNewest = sql.dialect === 'sqlite' && (sql.writer === null || sql.writer === chain)
   }
 
-  async includes(row: SqlRow): Promise<boolean> {
+  /** @param place entries after it stay, in the order of all chains */
+  async cut(place: number): Promise<ProposedCut | null> {
+    const before = await newestCut(this.#sql, this.#chain)
+    const end = await this.#end()
+    let sequence = before?.sequence ?? 0
+    let taken = 0
+    walking: while (taken < this.#limits.entries) {
+      const rows = await this.#sql.all(
+        'SELECT * FROM ledger_journal WHERE chain = ? AND sequence > ? AND sequence <= ? ORDER BY sequence LIMIT ?',
+        this.#chain,
+        sequence,
+        end,
+        Math.min(PAGE, this.#limits.entries - taken),
+      )
+      for (const row of rows) {
+        if (Number(row['ordinal']) > place || !(await this.#includes(row))) break walking
+        sequence = integer(row, 'sequence')
+        taken += 1
+      }
+      if (rows.length === 0) break
+    }
+    return this.#proposal(before, taken)
+  }
+
+  /** The newest entry that was signed; a file keeps it. What was not signed yet stays. */
+  async #end(): Promise<number> {
+    const signed = await this.#sql.get(
+      'SELECT max(sequence) AS newest FROM ledger_checkpoints WHERE chain = ?',
+      this.#chain,
+    )
+    if (signed === undefined || signed['newest'] === null) return 0
+    return integer(signed, 'newest') - (this.#keepsNewest ? 1 : 0)
+  }
+
+  async #includes(row: SqlRow): Promise<boolean> {
     const key = textsOf(JSON.parse(text(row, 'key')))
     const kind = text(row, 'kind')
     if (kind === 'decision' && !(await this.#isOldDecision(key[0] ?? ''))) return false
@@ -75,55 +125,86 @@ class Reach {
     return true
   }
 
-  cut(chain: string): LedgerCut | null {
+  #proposal(before: SignedCut | null, entries: number): ProposedCut | null {
     // Entries of rows that stay are worth no cut.
     if (this.#last === null || (this.#decision === null && this.#call === null)) return null
-    const before = this.#before
     return {
-      chain,
+      chain: this.#chain,
       sequence: integer(this.#last, 'sequence'),
       hash: text(this.#last, 'hash'),
       decision: this.#decision?.sequence ?? before?.decision ?? 0,
       decisionHash: this.#decision?.hash ?? before?.decisionHash ?? null,
       call: this.#call ?? before?.call ?? 0,
+      entries,
     }
   }
 
-  /** The newest decision stays: the next one continues its chain. */
   async #isOldDecision(id: string): Promise<boolean> {
     const row = await this.#sql.get(
-      `SELECT sequence, hash, evaluated_at, expires_at, (SELECT max(sequence) FROM decisions) AS newest
-       FROM decisions WHERE decision_id = ?`,
+      'SELECT sequence, hash, evaluated_at, expires_at FROM decisions WHERE decision_id = ?',
       id,
     )
     // A row that is missing is for `ledger verify` to report, and nothing is removed past it.
-    if (row === undefined || integer(row, 'sequence') === integer(row, 'newest')) return false
+    if (row === undefined || (await this.#isNewest('decisions', integer(row, 'sequence')))) return false
     const isOver = integer(row, 'expires_at') < this.#limits.now && integer(row, 'evaluated_at') < this.#limits.before
     if (isOver) this.#decision = { sequence: integer(row, 'sequence'), hash: text(row, 'hash') }
     return isOver
   }
 
   async #areOldCalls(from: number, to: number): Promise<boolean> {
+    const { text: own, values } = ofChain(this.#sql, this.#chain)
     const row = await this.#sql.get(
-      `SELECT max(at) AS at, (SELECT max(sequence) FROM interceptions) AS newest
-       FROM interceptions WHERE sequence BETWEEN ? AND ?`,
+      `SELECT max(at) AS at FROM interceptions WHERE ${own}sequence BETWEEN ? AND ?`,
+      ...values,
       from,
       to,
     )
-    if (row === undefined || row['at'] === null || to >= integer(row, 'newest')) return false
+    if (row === undefined || row['at'] === null || (await this.#isNewest('interceptions', to))) return false
     const isOver = integer(row, 'at') < this.#limits.before
     if (isOver) this.#call = to
     return isOver
   }
+
+  async #isNewest(table: 'decisions' | 'interceptions', sequence: number): Promise<boolean> {
+    if (!this.#keepsNewest) return false
+    const { text: own, values } = ofChain(this.#sql, this.#chain)
+    const later = await this.#sql.get(
+      `SELECT 1 AS n FROM ${table} WHERE ${own}sequence > ? LIMIT 1`,
+      ...values,
+      sequence,
+    )
+    return later === undefined
+  }
 }
 
-/** From now on the ledger begins behind the cut. The rows before it are removed later, in portions. */
-export async function recordCut(sql: Sql, cut: SignedCut): Promise<void> {
-  const before = await newestCut(sql)
-  for (const [kind, key] of await lastingRows(sql, cut.chain, before?.sequence ?? 0, cut.sequence))
-    await journal(sql, kind, ...key)
-  await journalCut(sql, cut)
-  await sql.run('DELETE FROM ledger_cuts')
+/** Rows of a chain; where there is one chain, they do not name it. */
+function ofChain({ writer }: Pick<Sql, 'writer'>, chain: string): { text: string; values: readonly SqlValue[] } {
+  return writer === null ? { text: '', values: [] } : { text: 'chain = ? AND ', values: [chain] }
+}
+
+/** From now on the chains begin behind their cuts. The rows before them are removed later, in portions. */
+export async function recordCuts(sql: Sql, cuts: readonly SignedCut[]): Promise<void> {
+  if (sql.dialect === 'postgres') await sql.get(`SELECT pg_advisory_xact_lock(${PRUNING_LOCK})`)
+  const news: { readonly cut: SignedCut; readonly from: number }[] = []
+  for (const cut of cuts) {
+    const before = await newestCut(sql, cut.chain)
+    // Another gateway may have cut it meanwhile.
+    if (before === null || before.sequence < cut.sequence) news.push({ cut, from: before?.sequence ?? 0 })
+  }
+  const lasting: LastingRow[] = []
+  for (const { cut, from } of news) lasting.push(...(await lastingRows(sql, cut.chain, from, cut.sequence)))
+  for (const { cut } of news) await replaceCut(sql, cut)
+  for (const [kind, key] of [...lasting, ...(await keptEvents(sql, news))]) await journal(sql, kind, ...key)
+  // The entry of a cut may be in another chain, which is cut now.
+  const moved = sql.writer === null ? [] : await cutsBehind(sql, news)
+  for (const cut of [...news.map((change) => change.cut), ...moved]) await journalCut(sql, cut)
+}
+
+/** Any number: one gateway cuts at a time. */
+const PRUNING_LOCK = '8102655286468409450'
+
+async function replaceCut(sql: Sql, cut: SignedCut): Promise<void> {
+  await sql.run('DELETE FROM ledger_cuts WHERE chain = ?', cut.chain)
   await sql.run(
     `INSERT INTO ledger_cuts (chain, sequence, hash, decision, decision_hash, call, at, token)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -136,70 +217,121 @@ export async function recordCut(sql: Sql, cut: SignedCut): Promise<void> {
     cut.at,
     cut.token,
   )
+  const { text: own, values } = ofChain(sql, cut.chain)
   await sql.run(
-    'DELETE FROM supersession_heads WHERE decision_id IN (SELECT decision_id FROM decisions WHERE sequence <= ?)',
+    `DELETE FROM supersession_heads WHERE decision_id IN (SELECT decision_id FROM decisions WHERE ${own}sequence <= ?)`,
+    ...values,
     cut.decision,
   )
   await sql.run('DELETE FROM ledger_checkpoints WHERE chain = ? AND sequence <= ?', cut.chain, cut.sequence)
 }
 
+type LastingRow = readonly [kind: (typeof PROTECTED)[number]['kind'], key: readonly string[]]
+type NewCuts = readonly { readonly cut: SignedCut; readonly from: number }[]
+
 /** Rows whose entry is before the cut, and that are still there. */
-async function lastingRows(
-  sql: Sql,
-  chain: string,
-  from: number,
-  to: number,
-): Promise<readonly (readonly [kind: (typeof PROTECTED)[number]['kind'], key: readonly string[]])[]> {
+async function lastingRows(sql: Sql, chain: string, from: number, to: number): Promise<readonly LastingRow[]> {
   const entries = await sql.all(
     `SELECT DISTINCT kind, key FROM ledger_journal
-     WHERE chain = ? AND sequence > ? AND sequence <= ? AND kind NOT IN ('decision', 'receipt_event', 'calls')`,
+     WHERE chain = ? AND sequence > ? AND sequence <= ? AND kind NOT IN ('decision', 'receipt_event', 'calls', 'pruned')`,
     chain,
     from,
     to,
   )
-  const found: (readonly [(typeof PROTECTED)[number]['kind'], readonly string[]])[] = []
+  const found: LastingRow[] = []
   for (const entry of entries) {
     const table = LASTING.get(text(entry, 'kind'))
     if (table === undefined) continue
     const key = textsOf(JSON.parse(text(entry, 'key')))
     const condition = table.key.map((column) => `${column} = ?`).join(' AND ')
-    const row = await sql.get(`SELECT 1 AS n FROM ${table.table} WHERE ${condition}`, ...key)
+    // Whoever changes it now adds an entry after this one.
+    const row = await sql.get(`SELECT 1 AS n FROM ${table.table} WHERE ${condition}${locked(sql)}`, ...key)
     if (row !== undefined) found.push([table.kind, key])
   }
   return found
 }
 
-/** Statements that remove a portion of the rows before the cut, in an order that no reference prevents. */
-const REMOVALS: readonly ((sql: Sql, cut: SignedCut, limit: number) => Promise<number>)[] = [
-  (sql, { decision }, limit) =>
-    sql.run(
+/** Events behind a cut whose decision is in a chain that could not be cut as far. */
+async function keptEvents(sql: Sql, cuts: NewCuts): Promise<readonly LastingRow[]> {
+  if (sql.writer === null) return []
+  const found: LastingRow[] = []
+  for (const { cut, from } of cuts) {
+    const rows = await sql.all(
+      `SELECT e.decision_id, e.state FROM ledger_journal j
+         JOIN receipt_events e ON e.decision_id = ${itemOf(sql, 'j.key', 0)} AND e.state = ${itemOf(sql, 'j.key', 1)}
+         JOIN decisions d ON d.decision_id = e.decision_id
+       WHERE j.chain = ? AND j.sequence > ? AND j.sequence <= ? AND j.kind = 'receipt_event'
+         AND d.sequence > ${removedUpTo(sql, 'decision', 'd')}`,
+      cut.chain,
+      from,
+      cut.sequence,
+    )
+    for (const row of rows) found.push(['receipt_event', [text(row, 'decision_id'), text(row, 'state')]])
+  }
+  return found
+}
+
+/** Cuts of other chains whose entry goes now. */
+async function cutsBehind(sql: Sql, cuts: NewCuts): Promise<readonly SignedCut[]> {
+  const chains = new Set<string>()
+  for (const { cut, from } of cuts)
+    for (const row of await sql.all(
+      "SELECT key FROM ledger_journal WHERE chain = ? AND sequence > ? AND sequence <= ? AND kind = 'pruned'",
+      cut.chain,
+      from,
+      cut.sequence,
+    ))
+      chains.add(textsOf(JSON.parse(text(row, 'key')))[3] ?? '')
+  const renewed = new Set(cuts.map(({ cut }) => cut.chain))
+  return (await allCuts(sql)).filter(({ chain }) => chains.has(chain) && !renewed.has(chain))
+}
+
+type Removal = (sql: Sql, cut: SignedCut, limit: number) => Promise<number>
+
+/** Statements that remove a portion of the rows before a cut, in an order that no reference prevents. */
+const REMOVALS: readonly Removal[] = [
+  (sql, { chain, decision }, limit) => {
+    const { text: own, values } = ofChain(sql, chain)
+    return sql.run(
       `DELETE FROM receipt_events WHERE decision_id IN
-         (SELECT e.decision_id FROM receipt_events e JOIN decisions d ON d.decision_id = e.decision_id
-          WHERE d.sequence <= ? LIMIT ?)`,
+         (SELECT e.decision_id FROM decisions d JOIN receipt_events e ON e.decision_id = d.decision_id
+          WHERE ${own}d.sequence <= ? ORDER BY d.sequence LIMIT ?)`,
+      ...values,
       decision,
       limit,
-    ),
-  (sql, { decision }, limit) =>
-    sql.run(
+    )
+  },
+  (sql, { chain, decision }, limit) => {
+    const { text: own, values } = ofChain(sql, chain)
+    return sql.run(
       `DELETE FROM decision_inputs WHERE decision_id IN
-         (SELECT i.decision_id FROM decision_inputs i JOIN decisions d ON d.decision_id = i.decision_id
-          WHERE d.sequence <= ? LIMIT ?)`,
+         (SELECT i.decision_id FROM decisions d JOIN decision_inputs i ON i.decision_id = d.decision_id
+          WHERE ${own}d.sequence <= ? ORDER BY d.sequence LIMIT ?)`,
+      ...values,
       decision,
       limit,
-    ),
-  (sql, { decision }, limit) =>
-    sql.run(
-      'DELETE FROM decisions WHERE sequence IN (SELECT sequence FROM decisions WHERE sequence <= ? ORDER BY sequence LIMIT ?)',
+    )
+  },
+  (sql, { chain, decision }, limit) => {
+    const { text: own, values } = ofChain(sql, chain)
+    return sql.run(
+      `DELETE FROM decisions WHERE sequence IN
+         (SELECT sequence FROM decisions WHERE ${own}sequence <= ? ORDER BY sequence LIMIT ?)`,
+      ...values,
       decision,
       limit,
-    ),
-  (sql, { call }, limit) =>
-    sql.run(
+    )
+  },
+  (sql, { chain, call }, limit) => {
+    const { text: own, values } = ofChain(sql, chain)
+    return sql.run(
       `DELETE FROM interceptions WHERE sequence IN
-         (SELECT sequence FROM interceptions WHERE sequence <= ? ORDER BY sequence LIMIT ?)`,
+         (SELECT sequence FROM interceptions WHERE ${own}sequence <= ? ORDER BY sequence LIMIT ?)`,
+      ...values,
       call,
       limit,
-    ),
+    )
+  },
   (sql, { chain, sequence }, limit) =>
     sql.run(
       `DELETE FROM ledger_journal WHERE chain = ? AND sequence IN
@@ -222,13 +354,25 @@ const REMOVALS: readonly ((sql: Sql, cut: SignedCut, limit: number) => Promise<n
 /** A list without decisions may still be filled by its gateway for a day. */
 const STATUS_LIST_LIFE = 2 * 86_400_000
 
-/** Removes at most `limit` rows of one table; 0: nothing is left to remove. */
-export async function removeBehindCut(sql: Sql, limit: number): Promise<number> {
-  const cut = await newestCut(sql)
-  if (cut === null) return 0
-  for (const remove of REMOVALS) {
-    const removed = await remove(sql, cut, limit)
-    if (removed > 0) return removed
+/** Removes at most `limit` rows of one table, or the calls of a whole month; 0: nothing is left to remove. */
+export async function removeBehindCuts(sql: Sql, limit: number): Promise<number> {
+  const cuts = (await sql.all('SELECT * FROM ledger_cuts WHERE removed_at IS NULL ORDER BY chain')).map(cutOf)
+  if (cuts.length === 0) return 0
+  if (sql.dialect === 'postgres') {
+    const dropped = integer((await sql.get('SELECT preflight_drop_partitions() AS rows')) ?? {}, 'rows')
+    if (dropped > 0) return dropped
+  }
+  for (const cut of cuts) {
+    for (const remove of REMOVALS) {
+      const removed = await remove(sql, cut, limit)
+      if (removed > 0) return removed
+    }
+    await sql.run(
+      'UPDATE ledger_cuts SET removed_at = ? WHERE chain = ? AND sequence = ?',
+      cut.at,
+      cut.chain,
+      cut.sequence,
+    )
   }
   return 0
 }

@@ -42,9 +42,8 @@ export function storeOf(tables: Tables, setup: StoreSetup): Store {
 
 /** Each writer has a chain of its own; the first row that does not fit, in any of them. */
 async function verifyChain({ ledger }: Pick<Tables, 'ledger'>): Promise<number | null> {
-  // Only a ledger of one chain is cut.
-  const cut = await ledger.newestCut()
   for (const chain of await ledger.decisionChains()) {
+    const cut = await ledger.newestCut(chain)
     let from = { sequence: cut?.decision ?? 0, hash: cut?.decisionHash ?? GENESIS_HASH }
     for (;;) {
       const page = await ledger.chainPage(chain, from, CHAIN_PAGE)

@@ -3,6 +3,7 @@ import { chmodSync, existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { assertNoSpecialFile } from '../../runtime/regular-file.ts'
+import { text } from '../sql/columns.ts'
 import { openChain } from '../sql/journal.ts'
 import { CHAINED_VERSION, MIGRATIONS } from './migrations.ts'
 import { createStatements } from './statements.ts'
@@ -34,6 +35,12 @@ export async function openConnection(file: string): Promise<DatabaseSync> {
     database.close()
     throw error
   }
+}
+
+/** The newest chain of a ledger that was copied from many gateways; null: there is one chain. */
+export function ownChain(database: DatabaseSync): string | null {
+  const rows = database.prepare('SELECT chain FROM ledger_chains ORDER BY opened_at DESC, chain DESC LIMIT 2').all()
+  return rows.length < 2 || rows[0] === undefined ? null : text(rows[0], 'chain')
 }
 
 async function migrate(database: DatabaseSync, file: string): Promise<void> {

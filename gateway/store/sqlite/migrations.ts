@@ -463,6 +463,18 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX approval_delegations_by_person ON approval_delegations (tenant, to_whom, until);
   `,
+  // A ledger that was copied from PostgreSQL has a chain for each gateway that wrote there. Elsewhere these columns are null.
+  `
+  ALTER TABLE ledger_journal ADD COLUMN ordinal INTEGER;
+  ALTER TABLE decisions ADD COLUMN chain TEXT;
+  ALTER TABLE interceptions ADD COLUMN chain TEXT;
+  CREATE INDEX decisions_by_chain ON decisions (chain, sequence) WHERE chain IS NOT NULL;
+  ALTER TABLE ledger_cuts ADD COLUMN removed_at INTEGER;
+  DROP TRIGGER decisions_stay;
+  CREATE TRIGGER decisions_stay BEFORE DELETE ON decisions
+    WHEN OLD.sequence > coalesce((SELECT max(decision) FROM ledger_cuts WHERE OLD.chain IS NULL OR chain = OLD.chain), 0)
+    BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
+  `,
 ]
 
 /** The first version whose ledger has a chain. */

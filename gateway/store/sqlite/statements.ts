@@ -8,7 +8,8 @@ export interface Statements extends Sql {
   readonly changed: number
 }
 
-export function createStatements(database: DatabaseSync): Statements {
+/** @param writer the chain that is written, where the ledger has several; null: there is one */
+export function createStatements(database: DatabaseSync, writer: string | null = null): Statements {
   const prepared = new Map<string, StatementSync>()
   let changed = 0
   const prepare = (text: string): StatementSync => {
@@ -21,7 +22,7 @@ export function createStatements(database: DatabaseSync): Statements {
   // Resolved immediately: an operation runs to its end before the thread sees another message.
   return {
     dialect: 'sqlite',
-    writer: null,
+    writer,
     get: async (text, ...values) => prepare(text).get(...values),
     all: async (text, ...values) => prepare(text).all(...values),
     run: async (text, ...values) => {

@@ -6,7 +6,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads'
 import type { StoreFiles } from './client.ts'
 import { releaseFreeMemory } from '../../runtime/free-memory.ts'
-import { openConnection } from './connection.ts'
+import { openConnection, ownChain } from './connection.ts'
 import type { Failure, Order, Reply, WriterCall } from './messages.ts'
 import { OPERATION_BY_NAME } from '../sql/operations.ts'
 import type { NamedOperation } from '../sql/operation.ts'
@@ -74,7 +74,7 @@ async function serve(port: MessagePort, file: string, locks: readonly string[]):
 
 async function connect(file: string): Promise<Connection> {
   const database = await openConnection(file)
-  return { database, statements: createStatements(database) }
+  return { database, statements: createStatements(database, ownChain(database)) }
 }
 
 function waiting(port: MessagePort): readonly Order<never>[] {
