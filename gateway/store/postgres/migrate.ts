@@ -31,8 +31,8 @@ export async function migrate(connection: Connection, now: number, migrations = 
 }
 
 /**
- * Makes the partitions of calls of this month and the next ones. While a long query reads the calls none can be made: it is left
- * to the next time, and a call without a partition of its month is in the default partition.
+ * Makes the partitions of calls of this month and the next ones. While a long query reads the calls, none can be made. The next
+ * time makes them; until then calls are in the default partition.
  *
  * @param now milliseconds since the epoch
  */
