@@ -625,7 +625,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TRIGGER ledger_journal_is_final BEFORE UPDATE ON ledger_journal FOR EACH ROW EXECUTE FUNCTION preflight_final();
   CREATE TRIGGER ledger_journal_stays BEFORE DELETE ON ledger_journal FOR EACH ROW EXECUTE FUNCTION preflight_entry_stays();
 
-  -- Whether a call in this partition is not removed. Kept calls begin with the first one that an entry has, so the index finds them.
+  -- Whether this partition has a call that is not removed. Kept calls begin with the first one of an entry: the index finds them.
   CREATE FUNCTION preflight_is_kept(part regclass) RETURNS boolean LANGUAGE plpgsql AS $$
   DECLARE
     first_kept bigint;
@@ -657,7 +657,7 @@ export const MIGRATIONS: readonly string[] = [
       CONTINUE WHEN part.month_end + interval '1 day' > now();
       CONTINUE WHEN preflight_is_kept(part.name);
       BEGIN
-        -- In the order in which writers lock. Whoever waits for this lock waits a second at most.
+        -- The order of locks is that of writers. Whoever waits for this lock waits a second at most.
         PERFORM set_config('lock_timeout', '1s', true);
         LOCK TABLE ONLY interceptions IN ACCESS EXCLUSIVE MODE;
         EXECUTE format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE', part.name);

@@ -14,17 +14,14 @@ import {
 } from '../ledger.ts'
 import { integer, text, textsOf, type SqlRow } from './columns.ts'
 import { stored } from './decisions.ts'
+import { cutEntry, entryHash, genesisOf, type JournalEntry } from './entry.ts'
 import {
   callsBetween,
-  cutEntry,
-  entryHash,
-  genesisOf,
   headOf,
   headOfChain,
   journalAcceptance,
   PROTECTED,
   protectedRow,
-  type JournalEntry,
   type ProtectedTable,
 } from './journal.ts'
 import { read, snapshot, write, type Operations, type Sql } from './operation.ts'
