@@ -28,6 +28,7 @@ import { preflight } from './routes/preflight.ts'
 import { readinessScore } from './routes/readiness.ts'
 import { replayPolicy } from './routes/replay.ts'
 import { revokeReceipt } from './routes/revoke.ts'
+import { beginSignIn, completeSignIn, listProviders, signOut, whoAmI } from './routes/sign-in.ts'
 import { describeSignup, signup } from './routes/signup.ts'
 import { simulatePolicy } from './routes/simulate.ts'
 import { integrationSnippets } from './routes/snippets.ts'
@@ -70,6 +71,11 @@ export const ROUTES: readonly ApiRoute[] = [
   integrationSnippets,
   describeSignup,
   signup,
+  listProviders,
+  beginSignIn,
+  completeSignIn,
+  signOut,
+  whoAmI,
   listKeys,
   makeKey,
   updateKey,

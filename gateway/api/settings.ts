@@ -4,6 +4,7 @@ import { Type } from '../../engine/base.ts'
 import { integer, strict } from '../settings/fields.ts'
 import type { BaselinesConfig } from '../baselines/settings.ts'
 import type { BreakGlassConfig } from '../break-glass/settings.ts'
+import type { ProvidersConfig } from '../callers/provider-settings.ts'
 import type { FlowConfig } from '../flow/settings.ts'
 import type { ListenSettings } from '../listen/settings.ts'
 import type { Route } from '../routing/route.ts'
@@ -39,7 +40,8 @@ export const Tier = Type.Union([Type.Literal('sidecar'), Type.Literal('gateway')
 export type Tier = Static<typeof Tier>
 
 /** The part of the configuration that the API reads. */
-export interface ApiConfig extends BaselinesConfig, BreakGlassConfig, FlowConfig, ScmConfig {
+export interface ApiConfig extends BaselinesConfig, BreakGlassConfig, FlowConfig, ProvidersConfig, ScmConfig {
+  readonly console: BaselinesConfig['console'] & ProvidersConfig['console']
   readonly listen: ListenSettings
   readonly plans: Plans
   readonly rate: RateSettings

@@ -11,6 +11,7 @@ import { PLACE_OPTIONS } from './config-option.ts'
 import { textFile } from './documents.ts'
 import { gatewayClient, type GatewayClient } from './gateway-client.ts'
 import { writeLine, type CommandIo } from './io.ts'
+import { sessionAt } from './session-file.ts'
 
 export const URL_OPTION: OptionSpec = {
   name: 'url',
@@ -20,7 +21,7 @@ export const URL_OPTION: OptionSpec = {
 const KEY_OPTION: OptionSpec = {
   name: 'key-file',
   value: 'FILE',
-  help: 'File with the API key; else PREFLIGHT_API_KEY.',
+  help: 'File with the API key; else PREFLIGHT_API_KEY, else the session of preflight login.',
 }
 
 /** A running gateway. */
@@ -61,24 +62,35 @@ export function remoteOf(args: Arguments, io: CommandIo, localOnly: readonly str
 
 /** For commands that need a running gateway. */
 export function gatewayOf(args: Arguments, io: CommandIo): GatewayClient {
+  return connected(gatewayAddress(args, io), args, io)
+}
+
+export function gatewayAddress(args: Arguments, io: CommandIo): string {
   const url = args.value('url') ?? variable(io.environment, 'PREFLIGHT_URL')
-  if (url !== null) return connected(url, args, io)
+  if (url !== null) return url
   throw new UsageError('no gateway is named: give --url URL, or set PREFLIGHT_URL')
 }
 
 function connected(url: string, args: Arguments, io: CommandIo): GatewayClient {
-  const key = keyOf(args, io)
-  const { hostname, protocol } = URL.parse(url) ?? {}
-  if (protocol === 'http:' && hostname !== undefined && !isLoopback(hostname.replaceAll(/[[\]]/g, '')))
+  // The address is checked before the session of its origin is looked up.
+  const { origin } = gatewayClient({ url, key: null })
+  const { hostname, protocol } = new URL(origin)
+  if (protocol === 'http:' && !isLoopback(hostname.replaceAll(/[[\]]/g, '')))
     writeLine(io.stderr, `warning: the key goes to ${hostname} without encryption; use an https address`)
-  return gatewayClient({
-    url,
-    key,
-    remedy: 'It may be mistyped, expired or revoked: ask an administrator for a new one.',
-  })
+  const own = statedKey(args, io)
+  const key = own ?? sessionAt(io.environment, origin)?.key
+  if (key === undefined)
+    throw new UsageError(
+      'there is no API key: name a file with --key-file, set PREFLIGHT_API_KEY, or sign in with preflight login',
+    )
+  return gatewayClient({ url, key, remedy: own === null ? SIGN_IN_AGAIN : ASK_FOR_KEY })
 }
 
-function keyOf(args: Arguments, io: CommandIo): string {
+const SIGN_IN_AGAIN = 'The session has ended: sign in with preflight login.'
+const ASK_FOR_KEY = 'It may be mistyped, expired or revoked: ask an administrator for a new one.'
+
+/** Null: none is stated. */
+function statedKey(args: Arguments, io: CommandIo): string | null {
   const file = args.value('key-file')
   if (file !== undefined) {
     if (exposedFiles([file]).length > 0)
@@ -87,7 +99,5 @@ function keyOf(args: Arguments, io: CommandIo): string {
     if (key === '' || /\s/.test(key)) throw new UsageError(`${file} must contain one API key and nothing else`)
     return key
   }
-  const key = variable(io.environment, 'PREFLIGHT_API_KEY')
-  if (key !== null) return key
-  throw new UsageError('there is no API key: name a file with --key-file, or set PREFLIGHT_API_KEY')
+  return variable(io.environment, 'PREFLIGHT_API_KEY')
 }

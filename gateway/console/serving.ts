@@ -15,7 +15,7 @@ import { html } from './markup.ts'
 import { PAGES } from './pages.ts'
 import { head, notice } from './parts.ts'
 import { createSessions, END_OF_ATTEMPT, END_OF_SESSION, type Session, type Sessions } from './session.ts'
-import type { Providers } from './providers.ts'
+import type { Providers } from '../callers/providers.ts'
 import { nextPath, signInPage, type SignInProblem } from './sign-in.ts'
 import type { ConsoleDeps, Page, Reply, Visit, Visitor } from './visit.ts'
 
@@ -203,7 +203,7 @@ async function signInWith(
   inner.rate.take('sign-in', SIGN_INS_PER_MINUTE, now)
   const origin = publicUrl === undefined ? `http://${request.headers.host ?? ''}` : new URL(publicUrl).origin
   const callback = `${origin}/console/sign-in/${name}/callback`
-  const { createProviders } = await import('./providers.ts')
+  const { createProviders } = await import('../callers/providers.ts')
   const providers = (inner.providers.known ??= createProviders(inner.now))
   if (!isBack) {
     const { url: away, attempt } = await providers.begin(provider, callback, nextPath(url.searchParams.get('next')))

@@ -10,7 +10,7 @@ import type { Static, TSchema } from 'typebox'
 import { Type } from '../../engine/base.ts'
 import { plainSchema } from '../settings/input-schema.ts'
 import { ROLES } from '../store/api-keys.ts'
-import type { SignedInPerson, SignInAttempt } from './providers.ts'
+import type { SignedInPerson, SignInAttempt } from '../callers/providers.ts'
 import type { StorePart } from '../store/store.ts'
 
 /** What a session cookie contains. */

@@ -1,44 +1,8 @@
 /** Settings of the web console. Part of the schema of the configuration. */
 import type { Static } from 'typebox'
 import { Type } from '../../engine/base.ts'
+import { Provider } from '../callers/provider-settings.ts'
 import { seconds, strict } from '../settings/fields.ts'
-
-export const Provider = Type.Object(
-  {
-    name: Type.String({
-      pattern: '^[a-z0-9][a-z0-9-]{0,31}$',
-      description: 'Part of the callback address and of the identity of people.',
-    }),
-    title: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 60, description: 'Text of the button; default: the name.' }),
-    ),
-    issuer: Type.String({
-      pattern: '^https?://',
-      description: 'Issuer of the OpenID provider. http only on loopback.',
-    }),
-    client_id: Type.String({ minLength: 1, description: 'Client at the provider.' }),
-    client_secret: Type.Optional(Type.String({ minLength: 1, description: 'Its secret; absent: a public client.' })),
-    scopes: Type.Array(Type.String({ minLength: 1 }), {
-      default: ['openid', 'profile', 'email'],
-      description: 'Requested scopes.',
-    }),
-    groups_claim: Type.String({ default: 'groups', description: 'Claim that lists the groups of the person.' }),
-    roles: Type.Array(
-      Type.Object(
-        {
-          group: Type.String({ minLength: 1, description: 'Group in the claim.' }),
-          role: Type.Enum(['viewer', 'approver', 'operator', 'admin'], { description: 'Role that it gives.' }),
-        },
-        { additionalProperties: false },
-      ),
-      { minItems: 1, description: 'Roles by group; the one with most rights counts. A person without one is refused.' },
-    ),
-    tenant: Type.String({ default: 'local', description: 'Tenant of the people of this provider.' }),
-    session: seconds(3600, 'Time until the provider is asked again', 60),
-  },
-  { additionalProperties: false },
-)
-export type Provider = Static<typeof Provider>
 
 export const ConsoleSettings = strict(
   {

@@ -10,6 +10,8 @@ export interface OidcServer {
   readonly allow: (callback: string) => void
 }
 
+const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code'
+
 /** @param people name → groups */
 export async function startOidcServer(
   t: TestContext,
@@ -27,8 +29,10 @@ export async function startOidcServer(
           client_secret: 'a-secret-of-the-console',
           redirect_uris: callbacks,
           token_endpoint_auth_method: 'client_secret_post',
+          grant_types: ['authorization_code', DEVICE_GRANT],
         },
       ],
+      features: { deviceFlow: { enabled: true } },
       claims: { openid: ['sub'], profile: ['name', 'groups'] },
       findAccount: (_context, id) => ({
         accountId: id,

@@ -1,13 +1,13 @@
 /**
- * Sign-in with OpenID Connect: authorization code with PKCE. What must come back with the person is in an encrypted cookie for
- * some minutes, so nothing is stored here.
+ * Sign-in with OpenID Connect: authorization code with PKCE in a browser, or the device grant (RFC 8628) for a command line.
+ * What must come back with the person is with them for some minutes, so nothing is stored here.
  */
 import * as oidc from 'openid-client'
 import { GatewayError } from '../errors/errors.ts'
 import { isLoopback } from '../network/listen-address.ts'
 import { readGroups } from '../store/approvers.ts'
 import { ROLES, type Role } from '../store/api-keys.ts'
-import type { Provider } from './settings.ts'
+import type { Provider } from './provider-settings.ts'
 
 /** A person, as the provider and the configuration describe them. */
 export interface SignedInPerson {
@@ -40,6 +40,23 @@ export interface Providers {
    * @throws GatewayError FORBIDDEN when the answer does not fit, or no group of the person has a role
    */
   complete(provider: Provider, answer: URL, attempt: SignInAttempt): Promise<SignedInPerson>
+  /** @throws GatewayError NOT_FOUND when the provider has no device grant */
+  beginDevice(provider: Provider): Promise<DeviceSignIn>
+  /**
+   * The person, once they confirmed the code; the reason to ask again later, otherwise.
+   * @throws GatewayError FORBIDDEN when they declined, the code ended, or no group of the person has a role
+   */
+  completeDevice(provider: Provider, deviceCode: string): Promise<SignedInPerson | 'pending' | 'slow_down'>
+}
+
+/** What a person and their command line need for the device grant. Times are seconds. */
+export interface DeviceSignIn {
+  readonly deviceCode: string
+  readonly userCode: string
+  readonly verificationUri: string
+  readonly verificationUriComplete: string | null
+  readonly interval: number
+  readonly expiresIn: number
 }
 
 /** Metadata and keys of a provider change rarely, and are asked for again after this. */
@@ -85,19 +102,59 @@ export function createProviders(now: () => number): Providers {
           expectedNonce: attempt.nonce,
           idTokenExpected: true,
         })
-        const claims = tokens.claims()
-        if (claims === undefined) throw new TypeError('the answer has no ID token')
-        const hasGroups = claims[provider.groups_claim] !== undefined
-        const hasMore = configuration.serverMetadata().userinfo_endpoint !== undefined
-        const further =
-          hasGroups || !hasMore ? {} : await oidc.fetchUserInfo(configuration, tokens.access_token, claims.sub)
-        return personOf(provider, { ...further, ...claims })
+        return await personIn(tokens, provider, configuration)
       } catch (error) {
         if (error instanceof GatewayError) throw error
         throw new GatewayError('FORBIDDEN', 'The sign-in was not completed. Start again.', { cause: error })
       }
     },
+    async beginDevice(provider) {
+      const configuration = await configurationOf(provider)
+      if (configuration.serverMetadata().device_authorization_endpoint === undefined)
+        throw new GatewayError('NOT_FOUND', `The provider ${provider.name} has no device grant; use an API key.`)
+      const begun = await oidc.initiateDeviceAuthorization(configuration, { scope: provider.scopes.join(' ') })
+      return {
+        deviceCode: begun.device_code,
+        userCode: begun.user_code,
+        verificationUri: begun.verification_uri,
+        verificationUriComplete: begun.verification_uri_complete ?? null,
+        interval: begun.interval ?? DEVICE_INTERVAL,
+        expiresIn: begun.expires_in,
+      }
+    },
+    async completeDevice(provider, deviceCode) {
+      const configuration = await configurationOf(provider)
+      try {
+        const tokens = await oidc.genericGrantRequest(configuration, DEVICE_GRANT, { device_code: deviceCode })
+        return await personIn(tokens, provider, configuration)
+      } catch (error) {
+        if (error instanceof GatewayError) throw error
+        if (error instanceof oidc.ResponseBodyError && error.error === 'authorization_pending') return 'pending'
+        if (error instanceof oidc.ResponseBodyError && error.error === 'slow_down') return 'slow_down'
+        throw new GatewayError('FORBIDDEN', 'The sign-in was declined, or its code has ended. Start again.', {
+          cause: error,
+        })
+      }
+    },
   }
+}
+
+const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code'
+/** RFC 8628 §3.2: the default of `interval`, seconds. */
+const DEVICE_INTERVAL = 5
+
+/** The provider is asked for what its ID token does not contain. */
+async function personIn(
+  tokens: Awaited<ReturnType<typeof oidc.genericGrantRequest>>,
+  provider: Provider,
+  configuration: oidc.Configuration,
+): Promise<SignedInPerson> {
+  const claims = tokens.claims()
+  if (claims === undefined) throw new TypeError('the answer has no ID token')
+  const hasGroups = claims[provider.groups_claim] !== undefined
+  const hasMore = configuration.serverMetadata().userinfo_endpoint !== undefined
+  const further = hasGroups || !hasMore ? {} : await oidc.fetchUserInfo(configuration, tokens.access_token, claims.sub)
+  return personOf(provider, { ...further, ...claims })
 }
 
 function discover({ issuer, client_id: id, client_secret: secret }: Provider): Promise<oidc.Configuration> {
