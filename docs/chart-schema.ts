@@ -78,7 +78,8 @@ function injectorSettings(): Schema {
 
 const CHART_VALUES: Readonly<Record<string, Schema>> = {
   global: open,
-  modes: strict({ gateway: flag, injector: flag, admission: flag }),
+  modes: strict({ gateway: flag, injector: flag, admission: flag, hub: flag }),
+  hub: strict({ port, audience: { ...text, minLength: 1 }, issuer: { ...text, minLength: 1 }, from: openList }),
   nameOverride: text,
   fullnameOverride: text,
   commonLabels: textMap,

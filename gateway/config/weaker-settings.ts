@@ -153,6 +153,8 @@ export const WEAKENING: Readonly<Record<string, Weakening>> = lookupTable({
   'injector.cpu': never('resources of the sidecar'),
   'injector.memory': never('resources of the sidecar'),
   'injector.memory_limit': never('resources of the sidecar'),
+  'injector.hub.url': changed('sidecars of new pods trust another state'),
+  'injector.hub.audience': never('a hub accepts its own audience only'),
   'observed_consumers.window': LOWER,
   'observed_consumers.limit': LOWER,
   'scm.github.api': changed('another server defines the change'),

@@ -27,10 +27,14 @@ const VOLUMES = {
   data: 'preflight-data',
   ca: 'preflight-ca',
   tmp: 'preflight-tmp',
+  hub: 'preflight-hub-token',
 } as const
 const OWN_VOLUMES: ReadonlySet<unknown> = new Set(Object.values(VOLUMES))
 const PORTS = { proxy: 15_080, api: 15_081, transparent: 15_001, admin: 15_090 } as const
 const CONFIG_FOLDER = '/etc/preflight/config'
+const HUB_FOLDER = '/var/run/secrets/preflight'
+/** The kubelet renews the token after 80 % of it. */
+const TOKEN_SECONDS = 600
 const CA_FOLDER = '/etc/preflight/ca'
 const BUNDLE = `${CA_FOLDER}/bundle.pem`
 /** Each client reads its own variable (docs/tls-interception.md). */
@@ -63,6 +67,7 @@ export function injectedPod(pod: KubernetesObject, injection: Injection, setting
   const reached = (list: unknown): readonly unknown[] =>
     objectsIn(list)
       .filter(({ name }) => !OWN_CONTAINERS.has(name))
+      .map(withoutHubToken)
       .map((container) =>
         injection.includes(String(container['name'])) ? withTrust(container, injection, warnings) : container,
       )
@@ -70,7 +75,10 @@ export function injectedPod(pod: KubernetesObject, injection: Injection, setting
     annotations: { ...Object.fromEntries(annotationsOf(pod)), [STATUS_ANNOTATION]: statusOf(injection) },
     initContainers: [...own, ...reached(spec['initContainers'])],
     containers: reached(spec['containers']),
-    volumes: [...objectsIn(spec['volumes']).filter(({ name }) => !OWN_VOLUMES.has(name)), ...volumesFor(injection)],
+    volumes: [
+      ...objectsIn(spec['volumes']).filter(({ name }) => !OWN_VOLUMES.has(name)),
+      ...volumesFor(injection, settings),
+    ],
     warnings,
   }
 }
@@ -98,6 +106,10 @@ function sidecar({ mode, resources }: Injection, settings: InjectorSettings): Me
       PREFLIGHT_ADMIN_LISTEN: `0.0.0.0:${PORTS.admin}`,
       ...(mode === 'transparent' && { PREFLIGHT_LISTEN_TRANSPARENT: transparent }),
       PREFLIGHT_TLS_BUNDLE_FILE: BUNDLE,
+      ...(settings.hub !== undefined && {
+        PREFLIGHT_STORE_URL: settings.hub.url,
+        PREFLIGHT_STORE_HUB_TOKEN_FILE: `${HUB_FOLDER}/token`,
+      }),
     }),
     ports: [{ name: 'preflight-admin', containerPort: PORTS.admin, protocol: 'TCP' }],
     startupProbe: { ...probe('/readyz'), periodSeconds: 1, failureThreshold: 60 },
@@ -113,8 +125,17 @@ function sidecar({ mode, resources }: Injection, settings: InjectorSettings): Me
       { name: VOLUMES.data, mountPath: '/var/lib/preflight' },
       { name: VOLUMES.ca, mountPath: CA_FOLDER },
       { name: VOLUMES.tmp, mountPath: '/tmp' },
+      // Whoever has the token can act as the sidecar: no other container gets it.
+      ...(settings.hub === undefined ? [] : [{ name: VOLUMES.hub, mountPath: HUB_FOLDER, readOnly: true }]),
     ],
   }
+}
+
+/** A pod cannot mount what the injector adds for the sidecar alone. */
+function withoutHubToken(container: Members): Members {
+  const mounts = container['volumeMounts']
+  if (!Array.isArray(mounts)) return container
+  return { ...container, volumeMounts: mounts.filter((mount) => !isJsonObject(mount) || mount['name'] !== VOLUMES.hub) }
 }
 
 function userOf({ run_as: user }: InjectorSettings): Members {
@@ -197,12 +218,14 @@ function withTrust(container: Members, { mode, baseUrls, noProxy }: Injection, w
   }
 }
 
-function volumesFor({ configMap }: Injection): readonly Members[] {
+function volumesFor({ configMap }: Injection, { hub }: InjectorSettings): readonly Members[] {
+  const token = { path: 'token', audience: hub?.audience, expirationSeconds: TOKEN_SECONDS }
   return [
     { name: VOLUMES.config, configMap: { name: configMap } },
     { name: VOLUMES.data, emptyDir: {} },
     { name: VOLUMES.ca, emptyDir: { medium: 'Memory', sizeLimit: '4Mi' } },
     { name: VOLUMES.tmp, emptyDir: { sizeLimit: '64Mi' } },
+    ...(hub === undefined ? [] : [{ name: VOLUMES.hub, projected: { sources: [{ serviceAccountToken: token }] } }]),
   ]
 }
 

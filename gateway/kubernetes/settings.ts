@@ -53,6 +53,23 @@ const InjectorSettings = Type.Object(
       description:
         'Namespaces that are never injected, in addition to kube-system, kube-public and kube-node-lease: the one of the gateway.',
     }),
+    hub: Type.Optional(
+      Type.Object(
+        {
+          url: Type.String({ pattern: '^https://', description: 'Address of the hub, as in store.url.' }),
+          audience: Type.String({
+            default: 'preflight-hub',
+            minLength: 1,
+            description: 'Audience of the service account token that the sidecar gets.',
+          }),
+        },
+        {
+          additionalProperties: false,
+          description:
+            'Injected sidecars keep their state at this hub. Default: in the pod. Write store.hub.ca_file in the ConfigMap if the hub has a private authority.',
+        },
+      ),
+    ),
     cpu: quantity('CPU request of the sidecar', '50m'),
     memory: quantity('Memory request of the sidecar', '160Mi'),
     memory_limit: quantity('Memory limit of the sidecar', '512Mi'),

@@ -189,6 +189,29 @@ test('explicit mode names the proxy and the base addresses, and needs no capabil
   assert.equal(at(containerNamed(injected, 'preflight-gateway'), 'resources', 'requests', 'memory'), '200Mi')
 })
 
+test('with a hub, the sidecar alone gets its address and a token for it', async (t) => {
+  const settings = await settingsOf(t, { hub: { url: 'https://preflight-hub.preflight.svc:15444' } })
+  const thief = { ...AGENT, volumeMounts: [{ name: 'preflight-hub-token', mountPath: '/stolen' }] }
+  const injected = patched(pod({ spec: { containers: [thief] } }), settings)
+  const sidecar = containerNamed(injected, 'preflight-gateway')
+  assert.equal(variable(sidecar, 'PREFLIGHT_STORE_URL'), 'https://preflight-hub.preflight.svc:15444')
+  assert.equal(variable(sidecar, 'PREFLIGHT_STORE_HUB_TOKEN_FILE'), '/var/run/secrets/preflight/token')
+  const volume = listAt(injected, 'spec', 'volumes').find((one) => at(one, 'name') === 'preflight-hub-token')
+  assert.deepEqual(at(volume, 'projected', 'sources', 0, 'serviceAccountToken'), {
+    path: 'token',
+    audience: 'preflight-hub',
+    expirationSeconds: 600,
+  })
+  const mounting = [...listAt(injected, 'spec', 'initContainers'), ...listAt(injected, 'spec', 'containers')].filter(
+    (container) => JSON.stringify(at(container, 'volumeMounts') ?? []).includes('preflight-hub-token'),
+  )
+  assert.deepEqual(
+    mounting.map((container) => at(container, 'name')),
+    ['preflight-gateway'],
+  )
+  assert.deepEqual(patched(injected, settings), injected, 'injecting again changes nothing')
+})
+
 test('a pod that was injected is left as it is, and one that others changed meanwhile is completed', async (t) => {
   const settings = await settingsOf(t)
   const injected = patched(pod(), settings)

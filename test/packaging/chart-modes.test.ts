@@ -148,7 +148,9 @@ test('the configurations in the ConfigMaps are ones that the gateway starts with
       const text = textAt(map, 'data', 'preflight.yaml').replaceAll('/etc/preflight/webhooks', directory)
       const [value] = parseAllDocuments(text).map((document): unknown => document.toJS())
       const environment: Record<string, string> = {}
-      if (text.includes(directory)) environment['PREFLIGHT_LISTEN_WEBHOOKS'] = '127.0.0.1:0'
+      for (const listener of ['webhooks', 'hub'])
+        if (at(value, 'tls', 'listeners', listener) !== undefined)
+          environment[`PREFLIGHT_LISTEN_${listener.toUpperCase()}`] = '127.0.0.1:0'
       assert.doesNotThrow(() => openSettings({ value, environment }), textAt(map, 'metadata', 'name'))
     }
 })
@@ -173,6 +175,39 @@ test('several gateways roll without a gap, spread over nodes, and share nothing 
     metrics.map((one) => at(one, 'type')),
     ['Resource', 'Pods'],
   )
+})
+
+test('a hub is reached by sidecars with tokens of their namespaces, over TLS, and by nobody else', async (t) => {
+  const helm = fetchedTool(t, 'helm')
+  if (helm === null) return
+  const objects = await render(helm, ...overlay('hub'))
+  const service = named(objects, 'Service', '-hub')
+  assert.equal(at(service, 'spec', 'ports', 0, 'targetPort'), 'hub')
+  const pod = at(ofKind(objects, 'Deployment')[0], 'spec', 'template', 'spec')
+  const container = at(pod, 'containers', 0)
+  const listens = listAt(container, 'env').find((one) => at(one, 'name') === 'PREFLIGHT_LISTEN_HUB')
+  const port = listAt(container, 'ports').find((one) => at(one, 'name') === 'hub')
+  assert.equal(textAt(listens, 'value'), `0.0.0.0:${String(at(port, 'containerPort'))}`)
+  assert.equal(at(pod, 'automountServiceAccountToken'), false, 'only the token for the keys of the cluster')
+  const map = ofKind(objects, 'ConfigMap').find((one) => !textAt(one, 'metadata', 'name').endsWith('-config-check'))
+  const config: unknown = parseAllDocuments(textAt(map, 'data', 'preflight.yaml'))[0]?.toJS()
+  assert.equal(at(config, 'hub', 'tokens', 'audience'), 'preflight-hub')
+  assert.equal(listAt(config, 'hub', 'identities').length, 2, 'what the values state stays')
+  for (const file of ['ca_file', 'token_file'].map((name) => textAt(config, 'hub', 'tokens', name)))
+    assert.ok(
+      listAt(container, 'volumeMounts').some((mount) => file.startsWith(`${textAt(mount, 'mountPath')}/`)),
+      file,
+    )
+  const certificate = new X509Certificate(
+    Buffer.from(textAt(named(objects, 'Secret', '-webhooks'), 'data', 'tls.crt'), 'base64'),
+  )
+  const host = `${textAt(service, 'metadata', 'name')}.preflight.svc`
+  assert.equal(certificate.checkHost(host), host)
+  const rules = listAt(ofKind(objects, 'NetworkPolicy')[0], 'spec', 'ingress')
+  const rule = rules.find((one) => listAt(one, 'ports').some((named) => at(named, 'port') === 'hub'))
+  assert.deepEqual(at(rule, 'from', 0, 'namespaceSelector', 'matchLabels'), { 'preflight.dev/inject': 'enabled' })
+  const other = await render(helm, ...overlay('hub'), '--set', 'hub.audience=other')
+  assert.match(JSON.stringify(ofKind(other, 'ConfigMap')), /audience: other/)
 })
 
 test('combinations that cannot work end the rendering with the value to change', async (t) => {

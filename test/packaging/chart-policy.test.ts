@@ -1,4 +1,4 @@
-/** The ValidatingAdmissionPolicy of the injector: its expressions, evaluated over pods as an API server would. */
+/** Expressions of the chart's policy and webhooks, evaluated over pods and users as an API server would. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
@@ -12,14 +12,17 @@ import { at, listAt, textAt } from '../json.ts'
 
 const CHART = join(import.meta.dirname, '../../charts/preflight-gateway')
 
-async function policy(t: TestContext, ...settings: readonly string[]): Promise<unknown> {
+async function objectOf(t: TestContext, kind: string, ...settings: readonly string[]): Promise<unknown> {
   const helm = fetchedTool(t, 'helm')
   if (helm === null) return null
   const values = ['--values', join(CHART, 'ci/injector-values.yaml'), ...settings]
   const { stdout } = await promisify(execFile)(helm, ['template', 'trial', CHART, ...values])
   const objects = parseAllDocuments(stdout).map((document): unknown => document.toJS())
-  return objects.find((object) => at(object, 'kind') === 'ValidatingAdmissionPolicy')
+  return objects.find((object) => at(object, 'kind') === kind)
 }
+
+const policy = (t: TestContext, ...settings: readonly string[]): Promise<unknown> =>
+  objectOf(t, 'ValidatingAdmissionPolicy', ...settings)
 
 /** The CEL type of a number in a Kubernetes object is int. */
 function typed(value: unknown): unknown {
@@ -114,3 +117,18 @@ for (const [what, run_as] of [
     assert.deepEqual(attach({}, { securityContext: { runAsUser: 1000 } }), [])
     assert.deepEqual(attach({}, { securityContext: { runAsUser: user } }), [EXEMPT_USER])
   })
+
+test('the verifier is asked about people and agents, and not about the control plane and the nodes', async (t) => {
+  const found = await objectOf(t, 'ValidatingWebhookConfiguration')
+  if (found === null) return
+  const conditions = listAt(found, 'webhooks', 0, 'matchConditions').map((one) => textAt(one, 'expression'))
+  assert.ok(conditions.length > 0)
+  const isAsked = (userInfo: object): boolean =>
+    conditions.every((expression) => valueOf(expression, { request: { userInfo } }) === true)
+  assert.ok(isAsked({ username: 'alice' }))
+  assert.ok(isAsked({ username: 'alice', groups: ['system:authenticated'] }))
+  assert.ok(isAsked({ username: 'system:serviceaccount:shop:agent', groups: ['system:serviceaccounts:shop'] }))
+  assert.ok(!isAsked({ username: 'system:kube-controller-manager' }))
+  assert.ok(!isAsked({ username: 'system:node:n1', groups: ['system:nodes'] }))
+  assert.ok(!isAsked({ username: 'x', groups: ['system:serviceaccounts:kube-system'] }))
+})

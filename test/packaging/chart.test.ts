@@ -163,7 +163,7 @@ test('the values that the guide shows are values of the chart', async (t) => {
   if (helm === null) return
   const guide = readFileSync(join(CHART, '../../docs/kubernetes.md'), 'utf8')
   const blocks = [...guide.matchAll(/^```yaml\n(# values\.yaml\n[^]*?)^```/gm)].map(([, block = '']) => block)
-  assert.equal(blocks.length, 3)
+  assert.equal(blocks.length, 4)
   const folder = mkdtempSync(join(tmpdir(), 'preflight-values-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const file = join(folder, 'values.yaml')
@@ -175,6 +175,24 @@ test('the values that the guide shows are values of the chart', async (t) => {
       textsAt(listAt(pod, 'containers', 0, 'volumeMounts'), 'name'),
       textsAt(listAt(pod, 'volumes'), 'name'),
     )
+  }
+})
+
+test('the helm commands that the guide shows are ones that helm takes, with the values beside them', async (t) => {
+  const helm = fetchedTool(t, 'helm')
+  if (helm === null) return
+  const guide = readFileSync(join(CHART, '../../docs/kubernetes.md'), 'utf8').replaceAll(/\\\n\s*/g, '')
+  const commands = [
+    ...guide.matchAll(/^helm (?:upgrade|install)(?: --install)? (\S+) charts\/preflight-gateway (.+)$/gm),
+  ]
+  assert.equal(commands.length, 4)
+  for (const [line, release = '', options = ''] of commands) {
+    const words = options
+      .split(' ')
+      .filter((word) => word !== '--create-namespace')
+      .map((word) => (word === 'values.yaml' ? join(CHART, 'ci/injector-values.yaml') : word))
+    const { stdout } = await run(helm, ['template', release, CHART, ...words])
+    assert.match(stdout, /kind: Deployment/, line)
   }
 })
 

@@ -51,9 +51,14 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | quote }}
 {{- end -}}
 {{- end -}}
 
-{{/* The gateway's pod is there for its own mode, and for the verifier, which needs its keys and its ledger. */}}
+{{/* The gateway's pod is there for its own mode, and for the verifier and the hub, which need its keys and its ledger. */}}
 {{- define "preflight.hasGateway" -}}
-{{- if or .Values.modes.gateway .Values.modes.admission -}}yes{{- end -}}
+{{- if or .Values.modes.gateway .Values.modes.admission .Values.modes.hub -}}yes{{- end -}}
+{{- end -}}
+
+{{/* The gateway's pod has the certificate of the webhooks' listener and the hub's. */}}
+{{- define "preflight.hasCertificate" -}}
+{{- if or .Values.modes.admission .Values.modes.hub -}}yes{{- end -}}
 {{- end -}}
 
 {{/* Pods of the injector: they share no state, so they are a Deployment of their own. */}}
@@ -89,8 +94,8 @@ matchExpressions:
 
 {{/* Combinations that cannot work. */}}
 {{- define "preflight.validate" -}}
-{{- if not (or .Values.modes.gateway .Values.modes.injector .Values.modes.admission) -}}
-{{- fail "no mode is on: set modes.gateway, modes.injector or modes.admission" -}}
+{{- if not (or .Values.modes.gateway .Values.modes.injector .Values.modes.admission .Values.modes.hub) -}}
+{{- fail "no mode is on: set modes.gateway, modes.hub, modes.injector or modes.admission" -}}
 {{- end -}}
 {{- $several := or (gt (int .Values.replicas) 1) .Values.autoscaling.enabled -}}
 {{- if and $several (not .Values.store.existingSecret) -}}
@@ -128,9 +133,15 @@ matchExpressions:
 {{/* preflight.yaml of the gateway: the listener for the verifier needs its certificate. */}}
 {{- define "preflight.config" -}}
 {{- $config := deepCopy .Values.config -}}
-{{- if .Values.modes.admission -}}
 {{- $files := dict "certificate" "/etc/preflight/webhooks/tls.crt" "key" "/etc/preflight/webhooks/tls.key" -}}
+{{- if .Values.modes.admission -}}
 {{- $config = mergeOverwrite $config (dict "tls" (dict "listeners" (dict "webhooks" $files))) -}}
+{{- end -}}
+{{- if .Values.modes.hub -}}
+{{- $api := "/var/run/secrets/preflight-api" -}}
+{{- $tokens := dict "issuer" .Values.hub.issuer "audience" .Values.hub.audience "keys" "https://kubernetes.default.svc/openid/v1/jwks" "ca_file" (printf "%s/ca.crt" $api) "token_file" (printf "%s/token" $api) -}}
+{{- $own := dict "tls" (dict "listeners" (dict "hub" $files)) "hub" (dict "tokens" $tokens) -}}
+{{- $config = mergeOverwrite $own $config -}}
 {{- end -}}
 {{- toYaml $config -}}
 {{- end -}}
@@ -143,7 +154,7 @@ matchExpressions:
 {{- $_ := set .Values.webhooks "made" (dict "ca" (index $secret.data "ca.crt") "crt" (index $secret.data "tls.crt") "key" (index $secret.data "tls.key")) -}}
 {{- else -}}
 {{- $names := list -}}
-{{- range list "webhooks" "injector" -}}
+{{- range list "webhooks" "injector" "hub" -}}
 {{- $names = append $names (printf "%s-%s.%s.svc" (include "preflight.name" $) . $.Release.Namespace) -}}
 {{- end -}}
 {{- $ca := genCA "preflight-webhooks" 3650 -}}
