@@ -65,14 +65,17 @@ export function startListener({ connections, bound, onLive }: ListenerOptions): 
     await connection.query(`SET synchronous_commit = off; LISTEN ${CHANNEL}; LISTEN ${own}`)
     let isProven = false
     while (!life.isClosed) {
-      echo = Promise.withResolvers()
+      const heartbeat = Promise.withResolvers<void>()
+      echo = heartbeat
       const sentAt = performance.now()
       await connection.query(`SELECT pg_notify('${own}', '')`)
-      await Promise.race([
-        echo.promise,
-        broken.promise,
-        pause(bound * 1000).then(() => echo.reject(new Error('no echo'))),
+      // The timer goes on after an echo, so it may only end its own heartbeat, and must not reject what nobody awaits.
+      const isEchoed = await Promise.race([
+        heartbeat.promise.then(() => true),
+        broken.promise.then(() => false),
+        pause(bound * 1000).then(() => false),
       ])
+      if (!isEchoed) throw new Error('no echo')
       provenAt = sentAt
       // What was read before this connection listened may have changed unheard.
       if (!isProven) epoch += 1
