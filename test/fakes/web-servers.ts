@@ -1,4 +1,4 @@
-/** nginx and HAProxy, as Debian packages them, in front of one server: for what two readers of the same bytes make of them. */
+/** nginx and HAProxy, as Debian packages them: in front of one server, for two readers of the same bytes, or of several. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -77,10 +77,67 @@ backend behind
 }
 
 /** Null, with the test skipped, where it is not installed; in CI that is a failure. */
-export async function startWebServer(
+export function startWebServer(t: TestContext, kind: WebServer, target: string): Promise<StartedWebServer | null> {
+  return startConfigured(t, kind, (places) => SERVERS[kind].config({ ...places, target: new URL(target).host }))
+}
+
+/** HAProxy before servers that come and go, as a Service before its pods. It tries no request twice. */
+export interface Balancer {
+  readonly url: string
+  /** The endpoint gets requests from now on. */
+  add(name: BalancedServer, url: string): Promise<void>
+  /** The endpoint gets no new requests; those in flight go on. */
+  remove(name: BalancedServer): Promise<void>
+}
+
+export const BALANCED_SERVERS = ['s1', 's2', 's3', 's4'] as const
+export type BalancedServer = (typeof BALANCED_SERVERS)[number]
+
+export async function startBalancer(t: TestContext): Promise<Balancer | null> {
+  let socket = ''
+  const started = await startConfigured(t, 'haproxy', ({ directory, port }) => {
+    socket = join(directory, 'control')
+    return `global
+  maxconn 500
+  stats socket ${socket} level admin
+defaults
+  mode http
+  timeout connect 2s
+  timeout client 30s
+  timeout server 30s
+  retries 0
+frontend front
+  bind 127.0.0.1:${port}
+  default_backend behind
+backend behind
+  balance roundrobin
+${BALANCED_SERVERS.map((name) => `  server ${name} 127.0.0.1:1 disabled\n`).join('')}`
+  })
+  if (started === null) return null
+  const control = (command: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const connection = connect(socket, () => connection.write(`${command}\n`))
+      let text = ''
+      connection.on('data', (bytes: Buffer) => (text += bytes.toString()))
+      connection.on('close', () => resolve(text)).on('error', reject)
+    })
+  return {
+    url: started.url,
+    async add(name, url) {
+      const { hostname, port } = new URL(url)
+      await control(`set server behind/${name} addr ${hostname} port ${port}`)
+      await control(`set server behind/${name} state ready`)
+    },
+    async remove(name) {
+      await control(`set server behind/${name} state drain`)
+    },
+  }
+}
+
+async function startConfigured(
   t: TestContext,
   kind: WebServer,
-  target: string,
+  config: (places: Omit<Places, 'target'>) => string,
 ): Promise<StartedWebServer | null> {
   const binary = ['/usr/sbin', '/usr/local/sbin', '/usr/bin'].map((place) => join(place, kind)).find(existsSync)
   if (binary === undefined) {
@@ -88,11 +145,11 @@ export async function startWebServer(
     t.skip(`${kind} is not installed`)
     return null
   }
-  const { config, command } = SERVERS[kind]
+  const { command } = SERVERS[kind]
   const directory = mkdtempSync(join(tmpdir(), `preflight-${kind}-`))
   const [port, http2Port] = [await freePort(), await freePort()]
   const file = join(directory, 'server.conf')
-  writeFileSync(file, config({ directory, port, http2Port, target: new URL(target).host }))
+  writeFileSync(file, config({ directory, port, http2Port }))
   const child = spawn(binary, command(file, directory), { stdio: ['ignore', 'pipe', 'pipe'] })
   let text = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes: Buffer) => (text += bytes.toString()))
