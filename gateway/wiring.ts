@@ -203,7 +203,7 @@ export async function createTrafficListeners(
     statusLists,
     ...startReport,
   }
-  const console = createConsole({ ...shared, ...startReport, notifier: deciding.notifier })
+  const console = createConsole({ ...shared, ...startReport, fleet: deciding.fleet, notifier: deciding.notifier })
   const api = createApi(apiDeps, [createHttpAuthz(authz), console], entry('api'))
   const grpcAuthz =
     config.listen.ext_authz === undefined ? null : await openGrpc({ ...authz, entry: entry('ext_authz') })

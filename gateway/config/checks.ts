@@ -16,6 +16,7 @@ import { isHubUrl } from '../store/hub/url.ts'
 import type { LocatedMistake } from '../settings/schema-mistakes.ts'
 import { checkScm } from '../scm/settings-checks.ts'
 import { checkChannels } from '../notifications/channel-checks.ts'
+import { checkSignIn } from '../console/provider-checks.ts'
 import { checkSinks } from '../monitoring/sink-checks.ts'
 import { checkDecisionLog } from '../telemetry/decision-log/checks.ts'
 import { statsOf } from '../runtime/regular-file.ts'
@@ -40,6 +41,7 @@ const CHECKS: readonly ConfigCheck[] = [
   checkOwnUpstreams,
   checkSinks,
   checkChannels,
+  checkSignIn,
   checkDecisionLog,
   checkRepository,
   checkEgressLists,

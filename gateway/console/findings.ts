@@ -9,6 +9,8 @@ import { message as messageMarkup } from './subject.ts'
 const SHOWN = 40
 const SHOWN_PLACES = 4
 const LONGEST_VALUE = 1500
+/** Values up to this length stand in one line. */
+const SHORT = 60
 const LONGEST_LINE = 200
 /** Lines around a position. */
 const AROUND = 2
@@ -80,7 +82,7 @@ function finding({ artifact, group, policyRule }: FindingRow, artifacts: readonl
     <p class="what">${messageMarkup(message)}</p>
     <p class="where">
       ${artifact === null ? null : html`<span>${artifact}</span>`}
-      <code>${location === '' ? '/' : clipped(location, 300)}</code>
+      <code title="${location}">${clipped(placeIn(location), 300)}</code>
       ${position === null ? null : html`<span>${position}</span>`}
       <span>rule <code>${rule}</code></span>
       ${policyRule === null || policyRule === 'none' ? null : html`<span>policy rule <code>${policyRule}</code></span>`}
@@ -102,23 +104,49 @@ function finding({ artifact, group, policyRule }: FindingRow, artifacts: readonl
   </article>`
 }
 
+/** Short values stand in one line; longer ones side by side. */
 function sides({ before, after }: FindingGroup): Content {
   if (before === null && after === null) return null
+  if (JSON.stringify(before) === JSON.stringify(after)) return null
+  const [short, further] = [before, after].map((value) => (value === null ? '' : lineOf(value)))
+  const isShort = `${short}${further}`.length <= SHORT * 2
+  if (isShort)
+    return html`<p class="change">
+      <span class="hidden">before </span
+      >${before === null ? html`<span class="none">absent</span>` : html`<del>${short ?? ''}</del>`}
+      <span aria-hidden="true">→</span><span class="hidden"> after </span>
+      ${after === null ? html`<span class="none">absent</span>` : html`<ins>${further ?? ''}</ins>`}
+    </p>`
   return html`<div class="pair">
     <div>
       <p class="side-label">Before</p>
-      <pre class="before wrap">${valueOf(before)}</pre>
+      <pre class="${before === null ? '' : 'before '}wrap">${valueOf(before)}</pre>
     </div>
     <div>
       <p class="side-label">After</p>
-      <pre class="after wrap">${valueOf(after)}</pre>
+      <pre class="${after === null ? '' : 'after '}wrap">${valueOf(after)}</pre>
     </div>
   </div>`
 }
 
+function lineOf(value: NonNullable<FindingGroup['before']>): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+function textOf(value: NonNullable<FindingGroup['before']>): string {
+  return typeof value === 'string' ? value : JSON.stringify(value, null, 2)
+}
+
 function valueOf(value: FindingGroup['before']): Content {
   if (value === null) return html`<span class="none">absent</span>`
-  return clipped(typeof value === 'string' ? value : JSON.stringify(value, null, 2), LONGEST_VALUE)
+  return clipped(textOf(value), LONGEST_VALUE)
+}
+
+/** `paths › /orders/{id} › get` instead of `/paths/~1orders~1{id}/get`, which is the title. */
+function placeIn(pointer: string): string {
+  const segments = pointer.split('/').slice(1)
+  if (segments.length === 0) return 'the document'
+  return segments.map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~')).join(' › ')
 }
 
 function placeItems(texts: readonly string[]): readonly Markup[] {

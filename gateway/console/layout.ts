@@ -23,13 +23,18 @@ const NAVIGATION: readonly { readonly title: string; readonly links: readonly Li
   },
   {
     title: 'Contracts',
-    links: [{ path: '/console/routes', name: 'Routes' }],
+    links: [
+      { path: '/console/routes', name: 'Routes' },
+      { path: '/console/contracts', name: 'Contracts' },
+      { path: '/console/policies', name: 'Policies' },
+    ],
   },
   {
     title: 'Operation',
     links: [
       { path: '/console/monitoring', name: 'Monitoring' },
       { path: '/console/break-glass', name: 'Break-glass' },
+      { path: '/console/fleet', name: 'Fleet' },
     ],
   },
   {
@@ -56,7 +61,8 @@ export function framed(visit: Visit, title: string, body: Content, waiting: numb
       <div class="frame">
         <header class="side">
           <a class="brand" href="/console">${MARK}<span>Preflight</span></a>
-          <nav class="nav" aria-label="Console">
+          <button class="menu" popovertarget="nav">Menu</button>
+          <nav class="nav" id="nav" popover aria-label="Console">
             ${shownNavigation(visit).map((group) => section(group, visit.path, waiting))}
           </nav>
           <div class="who">

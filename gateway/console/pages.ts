@@ -6,10 +6,13 @@ import { breakGlass, closeException, openException } from './pages/break-glass.t
 import { showDecision } from './pages/decision.ts'
 import { addDelegation, delegations, endDelegation } from './pages/delegations.ts'
 import { addKey, endKey, listKeys } from './pages/keys.ts'
-import { ledger } from './pages/ledger.ts'
+import { exportLedger, ledger } from './pages/ledger.ts'
 import { monitoring } from './pages/monitoring.ts'
 import { notifications, sendTest } from './pages/notifications.ts'
 import { overview } from './pages/overview.ts'
+import { listContracts, showContract } from './pages/contracts.ts'
+import { fleet } from './pages/fleet.ts'
+import { policies, replayDecisions, simulateChange } from './pages/policies.ts'
 import { listRoutes, promote, showRoute } from './pages/routes.ts'
 import type { Page } from './visit.ts'
 
@@ -30,9 +33,16 @@ export const PAGES: readonly PageRow[] = [
   { method: 'POST', path: '/console/delegations/:id', page: endDelegation },
   { method: 'GET', path: '/console/decisions/:id', page: showDecision },
   { method: 'GET', path: '/console/ledger', page: ledger },
+  { method: 'GET', path: '/console/ledger/export', page: exportLedger },
   { method: 'GET', path: '/console/routes', page: listRoutes },
   { method: 'GET', path: '/console/routes/:name', page: showRoute },
   { method: 'POST', path: '/console/routes/:name', page: promote },
+  { method: 'GET', path: '/console/contracts', page: listContracts },
+  { method: 'GET', path: '/console/contracts/:name', page: showContract },
+  { method: 'GET', path: '/console/policies', page: policies },
+  { method: 'POST', path: '/console/policies/simulate', page: simulateChange },
+  { method: 'POST', path: '/console/policies/replay', page: replayDecisions },
+  { method: 'GET', path: '/console/fleet', page: fleet },
   { method: 'GET', path: '/console/monitoring', page: monitoring },
   { method: 'GET', path: '/console/break-glass', page: breakGlass },
   { method: 'POST', path: '/console/break-glass', page: openException },

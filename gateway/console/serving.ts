@@ -1,5 +1,7 @@
 /** Serves the console: who is signed in, which page it is, whether a form may be taken, and the headers of every answer. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import findMyWay from 'find-my-way'
 import { refuseForeignPages } from '../api/origin.ts'
 import { createMinuteRate } from '../api/quota.ts'
@@ -143,6 +145,11 @@ async function reply(visit: Visit, page: Page, response: ServerResponse): Promis
     made = { kind: 'page', status: error.status, title: 'Not done', body }
   }
   if (made.kind === 'redirect') return redirect(response, made.to)
+  if (made.kind === 'lines') {
+    const disposition = `attachment; filename="${made.name}"`
+    response.writeHead(200, { ...HEADERS, 'Content-Type': 'application/x-ndjson', 'Content-Disposition': disposition })
+    return pipeline(Readable.from(made.lines), response)
+  }
   const { tenant } = visit.visitor
   const waiting = await visit.deps.store.approvals.list({ tenant, state: 'pending', limit: 100, now: visit.now })
   const text = framed(visit, made.title, made.body, waiting.length, made.isLive ?? false).toString()
@@ -201,7 +208,9 @@ async function signInWith(
   const provider = settings.providers.find((known) => known.name === name)
   if (provider === undefined) throw new GatewayError('NOT_FOUND', 'There is no such provider.')
   inner.rate.take('sign-in', SIGN_INS_PER_MINUTE, now)
-  const origin = publicUrl === undefined ? `http://${request.headers.host ?? ''}` : new URL(publicUrl).origin
+  // The configuration check requires it: an address of the Host header would be the caller's choice.
+  if (publicUrl === undefined) throw new GatewayError('NOT_FOUND', 'Sign-in with a provider needs public_url.')
+  const { origin } = new URL(publicUrl)
   const callback = `${origin}/console/sign-in/${name}/callback`
   const { createProviders } = await import('../callers/providers.ts')
   const providers = (inner.providers.known ??= createProviders(inner.now))

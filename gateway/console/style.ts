@@ -49,7 +49,8 @@ code { overflow-wrap: anywhere; }
 .side { background: var(--surface); border-right: 1px solid var(--line); padding: var(--s5) var(--s3); display: flex; flex-direction: column; gap: var(--s5); position: sticky; top: 0; height: 100vh; overflow-y: auto; }
 .brand { display: flex; align-items: center; gap: var(--s2); padding: 0 var(--s3); color: inherit; text-decoration: none; font-weight: 650; letter-spacing: -.01em; }
 .brand svg { width: 20px; height: 20px; color: var(--accent); flex: none; }
-.nav { display: flex; flex-direction: column; gap: var(--s4); }
+.nav { display: flex; flex-direction: column; gap: var(--s4); position: static; inset: auto; margin: 0; padding: 0; border: 0; width: auto; height: auto; background: none; color: inherit; overflow: visible; }
+.menu { display: none; }
 .nav h2 { font-size: .75rem; font-weight: 600; color: var(--muted); padding: 0 var(--s3); margin-bottom: var(--s1); letter-spacing: .01em; }
 .nav a { display: flex; align-items: center; justify-content: space-between; gap: var(--s2); padding: .375rem var(--s3); border-radius: 6px; color: var(--text); text-decoration: none; }
 .nav a:hover { background: var(--raised); }
@@ -59,7 +60,7 @@ code { overflow-wrap: anywhere; }
 .who strong { font-weight: 600; overflow-wrap: anywhere; }
 .who button { justify-self: start; margin-top: var(--s2); }
 
-main { padding: var(--s6) var(--s6) var(--s7); max-width: 76rem; width: 100%; display: grid; gap: var(--s6); align-content: start; grid-template-columns: minmax(0, 1fr); }
+main { padding: var(--s6) var(--s6) var(--s7); max-width: 84rem; width: 100%; display: grid; gap: var(--s6); align-content: start; grid-template-columns: minmax(0, 1fr); }
 .head { display: grid; gap: var(--s2); }
 .head .row { display: flex; flex-wrap: wrap; gap: var(--s2) var(--s3); align-items: center; }
 .crumbs { font-size: .8125rem; color: var(--muted); }
@@ -94,6 +95,9 @@ th { text-align: left; font-size: .75rem; font-weight: 600; color: var(--muted);
 td { padding: .625rem var(--s4); border-bottom: 1px solid var(--line); vertical-align: top; }
 tr:last-child > td { border-bottom: 0; }
 tbody tr:hover { background: var(--raised); }
+td button, td .button { min-height: 1.875rem; padding: .1875rem .625rem; font-size: .8125rem; }
+td form + form { margin-top: var(--s1); }
+td form { display: inline-grid; }
 td.tight, th.tight { width: 1%; white-space: nowrap; }
 th.number { text-align: right; }
 
@@ -134,12 +138,27 @@ pre.wrap { white-space: pre-wrap; overflow-wrap: anywhere; }
 .diff tr:hover { background: none; }
 .diff tr.gap td { color: var(--muted); background: var(--raised); padding: var(--s1) var(--s3); font-family: var(--sans); }
 
+.change { font-family: var(--mono); font-size: .8125rem; display: flex; flex-wrap: wrap; gap: var(--s1) var(--s2); align-items: baseline; overflow-wrap: anywhere; }
+del, ins { text-decoration: none; padding: 0 .375rem; border-radius: 4px; white-space: pre-wrap; }
+del { background: var(--bad-soft); color: var(--bad); }
+ins { background: var(--good-soft); color: var(--good); }
+.search { display: flex; gap: var(--s2); }
+.search label { flex: 1; }
+.search button { flex: none; }
+.part { padding: var(--s3) var(--s5); border-bottom: 1px solid var(--line); }
+.part:last-child { border-bottom: 0; }
+.part > summary { width: auto; color: inherit; overflow-wrap: anywhere; }
+.part h3 { margin: var(--s3) 0 var(--s2); }
+.fields { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 2fr); gap: var(--s1) var(--s4); }
+.fields dt, .fields dd { overflow-wrap: anywhere; }
+.required { color: var(--bad); font-size: .75rem; font-weight: 600; }
+code.whole { grid-column: 1 / -1; background: var(--raised); padding: var(--s2) var(--s3); border-radius: 6px; white-space: pre-wrap; }
+textarea.pack { font-family: var(--mono); font-size: .8125rem; min-height: 8rem; }
 details > summary { cursor: pointer; color: var(--accent); width: fit-content; }
 details[open] > summary { margin-bottom: var(--s2); }
 .plain { display: flex; flex-wrap: wrap; gap: var(--s1) var(--s2); }
 .plain > li { overflow-wrap: anywhere; padding: 0 .4375rem; border: 1px solid var(--line); border-radius: 5px; }
 .none { color: var(--muted); font-family: var(--sans); }
-.jump { display: none; }
 
 form { display: grid; gap: var(--s4); }
 label, .label-text { display: grid; gap: var(--s1); font-weight: 600; font-size: .8125rem; }
@@ -151,6 +170,7 @@ input[type=checkbox] { width: auto; min-height: 0; accent-color: var(--accent); 
 .check { display: flex; align-items: center; gap: var(--s2); font-weight: 400; }
 button, .button { font: inherit; font-weight: 600; }
 button, .button { cursor: pointer; border-radius: 6px; border: 1px solid var(--line-strong); background: var(--surface); color: var(--text); padding: .4375rem .875rem; min-height: 2.25rem; text-decoration: none; display: inline-flex; align-items: center; justify-content: center; }
+a.jump { display: none; }
 button:hover, .button:hover { background: var(--raised); }
 button.primary, a.primary { background: var(--accent); border-color: var(--accent); color: var(--accent-ink); }
 button.primary:hover, a.primary:hover { background: color-mix(in srgb, var(--accent) 88%, var(--text)); }
@@ -176,7 +196,7 @@ button.quiet:hover { color: var(--text); text-decoration: underline; }
 .meter { display: block; width: 100%; height: 6px; }
 .meter rect.track { fill: var(--raised); }
 .bar-good { fill: var(--good); } .bar-warn { fill: var(--warn); } .bar-ask { fill: var(--accent); } .bar-bad { fill: var(--bad); }
-.chart { display: block; width: 100%; height: 7rem; }
+.chart { display: block; width: 100%; height: 7rem; border-bottom: 1px solid var(--line-strong); }
 .axis { display: flex; justify-content: space-between; color: var(--muted); font-size: .75rem; }
 .legend { display: flex; flex-wrap: wrap; gap: var(--s1) var(--s4); font-size: .8125rem; color: var(--muted); }
 .legend span { display: inline-flex; align-items: center; gap: .375rem; }
@@ -192,21 +212,21 @@ button.quiet:hover { color: var(--text); text-decoration: underline; }
 .gate .brand { padding: 0; }
 
 @media (max-width: 60rem) {
-  .jump { display: inline-flex; }
+  a.jump { display: inline-flex; }
   .split { grid-template-columns: minmax(0, 1fr); }
   .rail { position: static; }
 }
 @media (max-width: 48rem) {
   .frame { grid-template-columns: minmax(0, 1fr); grid-template-rows: auto 1fr; }
-  .side { position: static; height: auto; padding: var(--s3) var(--s4); gap: var(--s2); border-right: 0; border-bottom: 1px solid var(--line); display: grid; grid-template-columns: minmax(0, 1fr) auto; align-items: center; }
+  .side { position: static; height: auto; padding: var(--s2) var(--s4); gap: var(--s3); border-right: 0; border-bottom: 1px solid var(--line); display: grid; grid-template-columns: minmax(0, 1fr) auto auto; align-items: center; }
   .side .brand { padding: 0; }
-  .nav { grid-column: 1 / -1; flex-direction: row; gap: var(--s1); overflow-x: auto; padding-bottom: var(--s1); }
-  .nav h2 { display: none; }
-  .nav ul { display: flex; gap: var(--s1); }
-  .nav a { white-space: nowrap; }
+  .menu { display: inline-flex; }
+  .nav[popover]:not(:popover-open) { display: none; }
+  .nav:popover-open { display: flex; position: fixed; inset: 0 0 0 auto; width: min(18rem, 85vw); height: 100vh; overflow-y: auto; padding: var(--s5) var(--s3); background: var(--surface); border-left: 1px solid var(--line); }
+  .nav::backdrop { background: rgb(0 0 0 / .4); }
   .who { margin: 0; padding: 0; border: 0; justify-items: end; grid-row: 1; grid-column: 2; display: flex; align-items: center; gap: var(--s3); }
   .who span { display: none; }
-  .who strong { max-width: 8rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+  .who strong { display: none; }
   .who button { margin: 0; white-space: nowrap; }
   main { padding: var(--s5) var(--s4) var(--s6); gap: var(--s5); }
   .pair { grid-template-columns: minmax(0, 1fr); }
@@ -216,7 +236,9 @@ button.quiet:hover { color: var(--text); text-decoration: underline; }
   .tiles { grid-template-columns: 1fr 1fr; }
   .tile { padding: var(--s3) var(--s4); }
   button, .button, input, select { min-height: 2.75rem; }
-  .nav a { min-height: 2.75rem; }
+  .nav a, td button { min-height: 2.75rem; }
+  .fields { grid-template-columns: minmax(0, 1fr); gap: 0; }
+  .fields dd { margin-bottom: var(--s2); }
 }
 @media (prefers-reduced-motion: no-preference) { a, button { transition: background-color .12s, color .12s; } }
 @media print { .side, form { display: none; } .frame { display: block; } }

@@ -1,6 +1,7 @@
 /** One request to the console after sign-in, and what a page answers. */
 import type { Baselines } from '../baselines/baselines.ts'
 import type { BreakGlass } from '../break-glass/break-glass.ts'
+import type { FleetReports } from '../fleet/reports.ts'
 import type { Bodies } from '../listen/bodies.ts'
 import type { Flow } from '../flow/flow.ts'
 import type { ApiConfig } from '../api/settings.ts'
@@ -23,6 +24,7 @@ export interface ConsoleDeps {
   readonly flow: Pick<Flow, 'analyze' | 'compare'>
   readonly baselines: Pick<Baselines, 'list' | 'view' | 'promote'>
   readonly breakGlass: Pick<BreakGlass, 'refresh'>
+  readonly fleet: Pick<FleetReports, 'own'>
   readonly notifier: Pick<Notifier, 'test'>
   readonly bodies: Bodies
   readonly metrics: Metrics
@@ -61,5 +63,7 @@ export type Reply =
       readonly body: Markup
     }
   | { readonly kind: 'redirect'; readonly to: string }
+  /** A file to keep, line by line. */
+  | { readonly kind: 'lines'; readonly name: string; readonly lines: AsyncIterable<string> }
 
 export type Page = (visit: Visit) => Promise<Reply>

@@ -7,7 +7,7 @@ import { listening } from './listening.ts'
 export interface OidcServer {
   readonly issuer: string
   /** Lets a client come back to this address. */
-  readonly allow: (callback: string) => void
+  readonly allow: (...addresses: readonly string[]) => void
 }
 
 const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code'
@@ -43,8 +43,8 @@ export async function startOidcServer(
   }
   return {
     issuer,
-    allow(callback) {
-      callbacks.push(callback)
+    allow(...addresses) {
+      callbacks.push(...addresses)
       open()
     },
   }

@@ -33,7 +33,8 @@ async function startDesk(t: TestContext, browser: Browser, session = 3600): Prom
     roles: [{ group: 'preflight-approvers', role: 'approver' }],
     session,
   }
-  const scene = await startConsoleScene(t, { console: { providers: [provider] } })
+  const publicUrl = 'https://preflight.example.org'
+  const scene = await startConsoleScene(t, { public_url: publicUrl, console: { providers: [provider] } })
   server.allow(`${scene.url}/console/sign-in/corp/callback`)
   const folder = mkdtempSync(join(tmpdir(), 'preflight-login-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))

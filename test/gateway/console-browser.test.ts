@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { openBrowser, signedIn } from '../fakes/browser.ts'
-import { fillScene, startConsoleScene, type ConsoleScene } from '../fakes/console-scene.ts'
+import { fillScene, ORDERS, ORDERS_BROKEN, startConsoleScene, type ConsoleScene } from '../fakes/console-scene.ts'
 import { at, listAt } from '../json.ts'
 
 /** Every page, with an address each. */
@@ -23,6 +23,11 @@ async function pathsOf(scene: ConsoleScene): Promise<readonly string[]> {
     '/console/ledger?records=calls',
     '/console/routes',
     '/console/routes/orders',
+    '/console/contracts',
+    '/console/contracts?q=order',
+    '/console/contracts/orders',
+    '/console/policies',
+    '/console/fleet',
     '/console/monitoring',
     '/console/break-glass',
     '/console/keys',
@@ -137,4 +142,60 @@ test('a changed contract is reviewed side by side and promoted by its digest', a
   await page.getByRole('button', { name: /^Promote/ }).click()
   await page.waitForURL(/done=1/)
   assert.equal(await page.getByText('Unchanged').count(), 1)
+})
+
+test('a change is tried out under the policy, and past decisions are made again under another pack', async (t) => {
+  const browser = await openBrowser(t)
+  if (browser === null) return
+  const scene = await startConsoleScene(t)
+  await fillScene(scene)
+  const { page } = await signedIn(browser, scene.url, await scene.newKey('Vi', 'viewer'))
+  await page.goto(`${scene.url}/console/policies`)
+  await page.getByText('Try a change').click()
+  await page.getByLabel('Contract before').fill(ORDERS)
+  await page.getByLabel('Contract after').fill(ORDERS_BROKEN)
+  await page.getByLabel('Operation', { exact: true }).fill('publish')
+  await page.getByRole('button', { name: 'Try it' }).click()
+  const result = page.getByRole('region', { name: 'What shop would decide' })
+  assert.match((await result.textContent()) ?? '', /Blocked[^]*breaking-publish-blocks[^]*region/)
+  await page.getByText('Decide past changes again').click()
+  const pack = [
+    'apiVersion: preflight.dev/v1',
+    'kind: Policy',
+    'metadata: { name: all-stop }',
+    'rules: [{ id: stop, when: "true", then: BLOCK }]',
+  ]
+  await page.locator('form[action$=replay] textarea').fill(pack.join('\n'))
+  await page.getByRole('button', { name: 'Decide again' }).click()
+  const replayed = page.getByRole('region', { name: /decisions under all-stop/ })
+  assert.match((await replayed.textContent()) ?? '', /would be decided differently/)
+  await page.locator('form[action$=replay] textarea').fill('kind: Policy')
+  await page.getByRole('button', { name: 'Decide again' }).click()
+  assert.match((await page.getByRole('alert').textContent()) ?? '', /policy is not valid/)
+})
+
+test('a contract is found by an operation, and read with its fields', async (t) => {
+  const browser = await openBrowser(t)
+  if (browser === null) return
+  const scene = await startConsoleScene(t)
+  await fillScene(scene)
+  const { page } = await signedIn(browser, scene.url, scene.admin)
+  await page.goto(`${scene.url}/console/contracts`)
+  await page.getByRole('searchbox').fill('createorder')
+  await page.keyboard.press('Enter')
+  await page.getByRole('link', { name: 'POST /orders' }).click()
+  const part = page.locator('details.part[open]')
+  assert.match((await part.textContent()) ?? '', /Request body[^]*total\.currency[^]*"EUR" \| "USD" \| "GBP"/)
+})
+
+test('a small screen opens the menu by a button, without scripts', async (t) => {
+  const browser = await openBrowser(t)
+  if (browser === null) return
+  const scene = await startConsoleScene(t)
+  const look = { viewport: { width: 360, height: 740 }, javaScriptEnabled: false }
+  const { page } = await signedIn(browser, scene.url, scene.admin, look)
+  assert.equal(await page.getByRole('link', { name: 'Policies' }).isVisible(), false)
+  await page.getByRole('button', { name: 'Menu' }).click()
+  await page.getByRole('link', { name: 'Policies' }).click()
+  await page.waitForURL(/policies/)
 })

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { openBrowser } from '../fakes/browser.ts'
+import { FREE_PORTS, startTestGateway } from '../fakes/gateway.ts'
+import { freePort } from '../fakes/listening.ts'
 import { startConsoleScene, type ConsoleScene } from '../fakes/console-scene.ts'
 import { startOidcServer } from '../fakes/oidc-server.ts'
 import { at } from '../json.ts'
@@ -22,16 +24,21 @@ async function startWithProvider(t: TestContext): Promise<ConsoleScene> {
       { group: 'preflight-approvers', role: 'approver' },
     ],
   }
-  const scene = await startConsoleScene(t, { console: { providers: [provider] } })
-  server.allow(`${scene.url}/console/sign-in/corp/callback`)
-  return scene
+  const partner = { ...provider, name: 'partner', title: 'Partner', tenant: 'acme' }
+  const api = `127.0.0.1:${await freePort()}`
+  server.allow(`http://${api}/console/sign-in/corp/callback`, `http://${api}/console/sign-in/partner/callback`)
+  return startConsoleScene(t, {
+    listen: { ...FREE_PORTS, api },
+    public_url: `http://${api}`,
+    console: { providers: [provider, partner] },
+  })
 }
 
-async function signIn(browser: Browser, url: string, name: string): Promise<Page> {
+async function signIn(browser: Browser, url: string, name: string, provider = 'Corp'): Promise<Page> {
   const context = await browser.newContext()
   const page = await context.newPage()
   await page.goto(`${url}/console/approvals`)
-  await page.getByRole('link', { name: 'Sign in with Corp' }).click()
+  await page.getByRole('link', { name: `Sign in with ${provider}` }).click()
   await page.locator('input[name=login]').fill(name)
   await page.locator('input[name=password]').fill('any')
   await page.getByRole('button').first().click()
@@ -70,6 +77,33 @@ test('a person asks with an own key and grants with the provider: that is one pe
   await page.goto(`${scene.url}/console/approvals/${id}`)
   await page.getByRole('button', { name: 'Deny' }).click()
   assert.match((await page.getByRole('alert').textContent()) ?? '', /of the same person/)
+})
+
+test('each of several providers signs its people in to its tenant', async (t) => {
+  const browser = await openBrowser(t)
+  if (browser === null) return
+  const scene = await startWithProvider(t)
+  const id = scene.requestIn(
+    await scene.ask({ operation: 'merge', repository: 'acme/orders', environment: 'production' }),
+  )
+  const page = await signIn(browser, scene.url, 'ana', 'Partner')
+  assert.match((await page.locator('.who').textContent()) ?? '', /approver · acme/)
+  assert.equal((await page.goto(`${scene.url}/console/approvals/${id}`))?.status(), 404)
+})
+
+test('providers need the address that people come back to', async (t) => {
+  const roles = [{ group: 'preflight-viewers', role: 'viewer' }]
+  const provider = { name: 'corp', issuer: 'https://login.example.org', client_id: 'console', roles }
+  const start = (config: object) => startTestGateway(t, { console: { providers: [provider] }, ...config })
+  await assert.rejects(start({}), /console\.providers.*sends people back.*set public_url to the origin/s)
+  await assert.rejects(start({ public_url: 'https://example.org/preflight' }), /public_url/)
+  const twice = { console: { providers: [provider, provider] }, public_url: 'https://example.org' }
+  await assert.rejects(start(twice), /is the name of providers\[0\] too/)
+  const plain = {
+    console: { providers: [{ ...provider, issuer: 'http://login.example.org' }] },
+    public_url: 'https://a.b',
+  }
+  await assert.rejects(start(plain), /must be an https address/)
 })
 
 test('a viewer reads and decides nothing, and a person without a role stays outside', async (t) => {

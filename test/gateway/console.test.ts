@@ -3,7 +3,9 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { PAGES } from '../../gateway/console/pages.ts'
 import { fillScene, ORDERS, ORDERS_BROKEN, startConsoleScene, type ConsoleScene } from '../fakes/console-scene.ts'
+import { until } from '../fakes/until.ts'
 import { at, textAt } from '../json.ts'
 
 interface Visitor {
@@ -251,4 +253,67 @@ test('a pending call and its decision name their pages when clients know the add
   const asked = await scene.ask({ operation: 'merge', repository: 'acme/orders', environment: 'production' })
   const id = textAt(asked, 'decision_result', 'decision_id')
   assert.equal(at(asked, 'decision_result', 'report_url'), `https://preflight.test/console/decisions/${id}`)
+})
+
+test('the ledger page states its chain, and exports what its filters match', async (t) => {
+  const scene = await startConsoleScene(t)
+  await fillScene(scene)
+  const visitor = await visitorWith(scene.url, scene.admin)
+  const page = await (await visitor.get('/console/ledger?decision=BLOCK')).text()
+  assert.match(page, /Chain <code[^>]*>chn_[0-9a-f]+<\/code>: \d+ entries/)
+  const [, address = ''] = /href="(\/console\/ledger\/export[^"]*)"/.exec(page) ?? []
+  const answer = await visitor.get(address.replaceAll('&amp;', '&'))
+  assert.equal(answer.headers.get('content-type'), 'application/x-ndjson')
+  assert.match(answer.headers.get('content-disposition') ?? '', /decisions\.ndjson/)
+  const rows = (await answer.text()).trim().split('\n')
+  assert.deepEqual(
+    rows.map((row) => textAt(JSON.parse(row), 'decision')),
+    ['BLOCK'],
+  )
+  // Records of calls are written in batches.
+  await until(async () => {
+    const calls = await visitor.get('/console/ledger/export?records=calls&route=orders')
+    return (await calls.text()).includes('"route":"orders"')
+  }, 'the calls are exported')
+})
+
+/** Who gets a page; absent: everybody who signs in. Forms are tried with nothing in them. */
+const RESTRICTED: Readonly<Record<string, readonly string[]>> = {
+  'GET /console/keys': ['admin'],
+  'GET /console/notifications': ['operator', 'admin'],
+  'POST /console/notifications': ['operator', 'admin'],
+  'POST /console/keys': ['admin'],
+  'POST /console/keys/:id': ['admin'],
+  'POST /console/delegations': ['approver', 'admin'],
+  'POST /console/delegations/:id': ['approver', 'admin'],
+  'POST /console/approvals/:id': ['approver', 'admin'],
+  'POST /console/routes/:name': ['approver', 'admin'],
+  'POST /console/break-glass': ['operator', 'admin'],
+  'POST /console/break-glass/:id': ['operator', 'admin'],
+}
+
+test('each role reaches exactly its pages and forms, and of another tenant nothing', async (t) => {
+  const scene = await startConsoleScene(t)
+  await fillScene(scene)
+  const { body } = await scene.api('GET', '/api/v1/approvals?state=pending')
+  const [id, decision] = [textAt(body, 'approvals', 0, 'id'), textAt(body, 'approvals', 0, 'decision_id')]
+  for (const role of ['viewer', 'approver', 'operator', 'admin']) {
+    const own = await visitorWith(scene.url, await scene.newKey(`own ${role}`, role))
+    const made = await scene.api('POST', '/api/v1/keys', { name: `other ${role}`, role, tenant: 'acme' })
+    const other = await visitorWith(scene.url, textAt(made.body, 'api_key'))
+    for (const { method, path } of PAGES) {
+      const name = `${role} ${method} ${path}`
+      const address = path.replace('approvals/:id', `approvals/${id}`).replace('decisions/:id', `decisions/${decision}`)
+      const filled = address.replace(':name', 'orders').replace(':id', 'none')
+      const reach = (visitor: Visitor) => (method === 'GET' ? visitor.get(filled) : visitor.post(filled, {}))
+      const { status } = await reach(own)
+      const allowed = RESTRICTED[`${method} ${path}`]
+      assert.equal(status === 403, allowed !== undefined && !allowed.includes(role), `${name}: ${status}`)
+      const foreign = await reach(other)
+      const text = await foreign.text()
+      assert.ok(foreign.status < 500, `${name} of another tenant: ${foreign.status}`)
+      assert.ok(!text.includes('acme/orders') && !text.includes('release bot'), `${name} shows another tenant`)
+      if (/(?:approvals|decisions)\/:id/.test(path)) assert.ok([400, 403, 404].includes(foreign.status), name)
+    }
+  }
 })

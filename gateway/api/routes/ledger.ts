@@ -42,7 +42,8 @@ const LedgerQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LONGEST_PAGE, default: 50 })),
   cursor: Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$', description: '`next_cursor` of the previous page.' })),
 })
-type Query = Static<typeof LedgerQuery>
+export type LedgerExport = Static<typeof LedgerQuery>
+type Query = LedgerExport
 
 export const LedgerEntry = Type.Object(
   {
@@ -144,7 +145,18 @@ const FILTERS = {
   calls: ['effect', 'correlation_id'],
 } as const
 
-function pagesOf(query: Query, caller: ApiKey, store: StorePart<'decisions.list' | 'calls.list'>): Pages {
+/** Every matching entry, as lines of JSON. @throws GatewayError INVALID_INPUT */
+export function ledgerLines(
+  query: LedgerExport,
+  caller: Caller,
+  store: StorePart<'decisions.list' | 'calls.list'>,
+): AsyncIterable<string> {
+  return exportLines(pagesOf(query, caller, store), undefined)
+}
+
+type Caller = Pick<ApiKey, 'tenant' | 'role' | 'audience'>
+
+function pagesOf(query: Query, caller: Caller, store: StorePart<'decisions.list' | 'calls.list'>): Pages {
   const audience = ownAudience(caller)
   const { records = 'decisions', from, to } = query
   const foreign = FILTERS[records === 'calls' ? 'decisions' : 'calls'].find((name) => query[name] !== undefined)

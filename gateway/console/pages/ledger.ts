@@ -1,8 +1,20 @@
 /** Search in the ledger: decisions, or calls, by every filter that the API has, page by page. */
 import { DECISIONS } from '../../../engine/base.ts'
+import { ledgerLines, type LedgerExport } from '../../api/routes/ledger.ts'
 import { EFFECTS } from '../../store/calls.ts'
 import { html, type Content, type Markup } from '../markup.ts'
-import { decisionBadge, DECISION_WORDS, empty, head, moment, notice, stateBadge, table, tabs } from '../parts.ts'
+import {
+  decisionBadge,
+  DECISION_WORDS,
+  empty,
+  head,
+  moment,
+  notice,
+  shortDigest,
+  stateBadge,
+  table,
+  tabs,
+} from '../parts.ts'
 import { placeOf } from '../subject.ts'
 import type { Page, Visit } from '../visit.ts'
 
@@ -10,18 +22,81 @@ const SHOWN = 50
 
 export const ledger: Page = async (visit) => {
   const isCalls = visit.query.get('records') === 'calls'
-  const { rows, older, problem } = isCalls ? await callRows(visit) : await decisionRows(visit)
+  const [{ rows, older, problem }, chain] = await Promise.all([
+    isCalls ? callRows(visit) : decisionRows(visit),
+    chainState(visit),
+  ])
   const body = html`${head({ title: 'Ledger', lede: 'Every decision and every call, newest first. Nothing here is ever changed.' })}
     <section aria-label="Search">
       ${tabs('Records', visit.path, 'records', isCalls ? 'calls' : '', [
         ['', 'Decisions'],
         ['calls', 'Calls'],
       ])}
-      ${filters(visit, isCalls)} ${problem === null ? null : notice('bad', problem)}
+      ${filters(visit, isCalls)}
+      <p class="title small">
+        <span class="muted">${chain}</span><a href="${exportAddress(visit)}" download>Export what matches</a>
+      </p>
+      ${problem === null ? null : notice('bad', problem)}
       ${rows ?? empty('Nothing matches', 'Remove a filter, or widen the time.')}
       ${older === null ? null : html`<p><a href="${older}">Older entries</a></p>`}
     </section>`
   return { kind: 'page', title: 'Ledger', body }
+}
+
+/** The newest entry of the chain of this gateway, and whether it is signed. */
+async function chainState({ deps, now }: Visit): Promise<Content> {
+  const head = await deps.store.ledger.head()
+  if (head === null) return 'The chain of the ledger is missing: run preflight ledger verify.'
+  const signed = await deps.store.ledger.newestCheckpoint(head.chain)
+  const state =
+    signed === null
+      ? 'not signed yet'
+      : signed.sequence === head.sequence
+        ? html`all of it signed ${moment(signed.at, now)}`
+        : html`signed up to entry ${signed.sequence.toLocaleString('en')} ${moment(signed.at, now)}`
+  return html`Chain ${shortDigest(head.chain)}: ${head.sequence.toLocaleString('en')} entries, head
+    ${shortDigest(head.hash)}, ${state}. Verify with <code>preflight ledger verify</code>.`
+}
+
+function exportAddress({ query }: Visit): string {
+  const kept = new URLSearchParams(query)
+  kept.delete('before')
+  return `/console/ledger/export?${kept.toString()}`
+}
+
+/** Every matching entry as lines of JSON, as the API exports them. */
+export const exportLedger: Page = ({ query, visitor, deps }) => {
+  const records = query.get('records') === 'calls' ? 'calls' : 'decisions'
+  const texts = filterOf(query, ['route']).filter
+  const common = {
+    records,
+    ...(texts.route !== undefined && { route: texts.route }),
+    ...(texts.from !== undefined && { from: new Date(texts.from).toISOString() }),
+    ...(texts.to !== undefined && { to: new Date(texts.to).toISOString() }),
+  } as const
+  const own = records === 'calls' ? ofCalls(query) : ofDecisions(query)
+  const lines = ledgerLines({ ...common, ...own }, visitor, deps.store)
+  return Promise.resolve({ kind: 'lines', name: `${records}.ndjson`, lines })
+}
+
+function ofDecisions(query: URLSearchParams): LedgerExport {
+  const { repository, operation, environment } = filterOf(query, ['repository', 'operation', 'environment']).filter
+  const decision = DECISIONS.find((known) => known === query.get('decision'))
+  return {
+    ...(repository !== undefined && { repository }),
+    ...(operation !== undefined && { operation }),
+    ...(environment !== undefined && { environment }),
+    ...(decision !== undefined && { decision }),
+  }
+}
+
+function ofCalls(query: URLSearchParams): LedgerExport {
+  const { correlationId } = filterOf(query, ['correlationId']).filter
+  const effect = EFFECTS.find((known) => known === query.get('effect'))
+  return {
+    ...(correlationId !== undefined && { correlation_id: correlationId }),
+    ...(effect !== undefined && { effect }),
+  }
 }
 
 interface Found {

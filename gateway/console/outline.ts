@@ -1,0 +1,228 @@
+/** A contract as people read it: its operations or tools, each with what it takes and gives. Other formats stay text. */
+import { LRUCache } from 'lru-cache'
+import { DEFAULT_DOCUMENT_LIMITS } from '../../engine/base.ts'
+import { readDocument } from '../../engine/internal.ts'
+import { isJsonObject } from '../json/strict-json.ts'
+
+/** Longer contracts are shown as text: reading them would delay everybody. */
+export const LONGEST_OUTLINED = 1024 * 1024
+const MOST_PARTS = 5000
+const MOST_FIELDS = 80
+const DEEPEST = 4
+
+interface Field {
+  /** As `items[].price`. */
+  readonly name: string
+  readonly type: string
+  readonly isRequired: boolean
+  readonly note: string
+}
+
+interface FieldList {
+  readonly title: string
+  readonly fields: readonly Field[]
+}
+
+export interface Part {
+  /** `GET /orders`, or the name of a tool. */
+  readonly name: string
+  readonly id: string | null
+  readonly summary: string
+  readonly isDeprecated: boolean
+  /** Built when the part is shown. */
+  readonly lists: () => readonly FieldList[]
+}
+
+interface Outline {
+  readonly title: string | null
+  readonly version: string | null
+  readonly parts: readonly Part[]
+}
+
+type Json = Readonly<Record<string, unknown>>
+
+/** Reading a contract takes longer than writing its page. */
+const known = new LRUCache<string, { readonly outline: Outline | null }>({ max: 64 })
+
+/** Null: the contract has no outline here. */
+export function outlineOf({ type, content, digest }: Contract): Outline | null {
+  const key = `${type} ${digest}`
+  const cached = known.get(key)
+  if (cached !== undefined) return cached.outline
+  const outline = readOutline(type, content)
+  known.set(key, { outline })
+  return outline
+}
+
+interface Contract {
+  readonly type: string
+  readonly content: string
+  readonly digest: string
+}
+
+function readOutline(type: string, content: string): Outline | null {
+  if (content.length > LONGEST_OUTLINED || !/^(?:openapi|mcp_manifest|agent_tools)$/.test(type)) return null
+  const read = readDocument(content, DEFAULT_DOCUMENT_LIMITS)
+  const root: unknown = read.ok ? read.value.root : null
+  if (type === 'openapi') return isJsonObject(root) ? openapi(root) : null
+  const tools = Array.isArray(root) ? root : isJsonObject(root) ? root['tools'] : null
+  return Array.isArray(tools)
+    ? { title: null, version: null, parts: tools.slice(0, MOST_PARTS).flatMap(toolPart) }
+    : null
+}
+
+/** True when a part contains each word of the search. */
+export function matches({ name, id, summary }: Part, words: readonly string[]): boolean {
+  const text = `${name} ${id ?? ''} ${summary}`.toLowerCase()
+  return words.every((word) => text.includes(word))
+}
+
+export function searchWords(text: string | null): readonly string[] {
+  return (text ?? '')
+    .slice(0, 200)
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '')
+}
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options', 'trace'] as const
+
+function openapi(root: Json): Outline {
+  const info = objectIn(root, 'info')
+  const parts = Object.entries(objectIn(root, 'paths')).flatMap(([path, item]) =>
+    isJsonObject(item)
+      ? METHODS.filter((method) => isJsonObject(item[method])).map((method) =>
+          operation(root, `${method.toUpperCase()} ${path}`, item, objectIn(item, method)),
+        )
+      : [],
+  )
+  return { title: textIn(info, 'title'), version: textIn(info, 'version'), parts: parts.slice(0, MOST_PARTS) }
+}
+
+function operation(root: Json, name: string, item: Json, found: Json): Part {
+  return {
+    name,
+    id: textIn(found, 'operationId'),
+    summary: textIn(found, 'summary') ?? textIn(found, 'description') ?? '',
+    isDeprecated: found['deprecated'] === true,
+    lists: () => [
+      {
+        title: 'Parameters',
+        fields: parameters(root, [...listIn(item, 'parameters'), ...listIn(found, 'parameters')]),
+      },
+      { title: 'Request body', fields: bodyFields(root, resolved(root, found['requestBody'])) },
+      ...Object.entries(objectIn(found, 'responses')).map(([status, answer]) => ({
+        title: `Answer ${status}`,
+        fields: bodyFields(root, resolved(root, answer)),
+      })),
+    ],
+  }
+}
+
+function toolPart(tool: unknown): readonly Part[] {
+  if (!isJsonObject(tool)) return []
+  const inner = isJsonObject(tool['function']) ? tool['function'] : tool
+  const name = textIn(inner, 'name')
+  const schema = ['inputSchema', 'input_schema', 'parameters'].map((member) => inner[member]).find(isJsonObject)
+  if (name === null) return []
+  return [
+    {
+      name,
+      id: textIn(inner, 'title'),
+      summary: textIn(inner, 'description') ?? '',
+      isDeprecated: false,
+      lists: () => [
+        { title: 'Input', fields: fieldsOf(schema ?? {}, schema, '', DEEPEST) },
+        { title: 'Output', fields: fieldsOf(objectIn(inner, 'outputSchema'), inner['outputSchema'], '', DEEPEST) },
+      ],
+    },
+  ]
+}
+
+function parameters(root: Json, list: readonly unknown[]): readonly Field[] {
+  return list.flatMap((entry) => {
+    const found = resolved(root, entry)
+    if (!isJsonObject(found)) return []
+    const schema = resolved(root, found['schema'] ?? found)
+    return [
+      {
+        name: textIn(found, 'name') ?? '',
+        type: typeOf(root, schema),
+        isRequired: found['required'] === true,
+        note: [textIn(found, 'in'), textIn(found, 'description')].filter((text) => text !== null).join(', '),
+      },
+    ]
+  })
+}
+
+function bodyFields(root: Json, body: unknown): readonly Field[] {
+  if (!isJsonObject(body)) return []
+  const medium = Object.values(objectIn(body, 'content')).find(isJsonObject)
+  const schema = resolved(root, medium === undefined ? body['schema'] : medium['schema'])
+  return isJsonObject(schema) ? fieldsOf(root, schema, '', DEEPEST) : []
+}
+
+/** The members of a schema, those of nested ones behind them. */
+function fieldsOf(root: Json, given: unknown, prefix: string, depth: number): readonly Field[] {
+  const schema = resolved(root, given)
+  if (!isJsonObject(schema) || depth === 0) return []
+  if (isJsonObject(schema['items'])) return fieldsOf(root, schema['items'], `${prefix}[]`, depth)
+  const required = listIn(schema, 'required')
+  const found: Field[] = []
+  for (const member of ['allOf', 'anyOf', 'oneOf'])
+    for (const part of listIn(schema, member)) found.push(...fieldsOf(root, part, prefix, depth - 1))
+  for (const [key, value] of Object.entries(objectIn(schema, 'properties'))) {
+    if (found.length >= MOST_FIELDS) break
+    const name = prefix === '' ? key : `${prefix}.${key}`
+    const inner = resolved(root, value)
+    const note = isJsonObject(inner) ? (textIn(inner, 'description') ?? '') : ''
+    found.push({ name, type: typeOf(root, inner), isRequired: required.includes(key), note })
+    found.push(...fieldsOf(root, inner, name, depth - 1))
+  }
+  return found.slice(0, MOST_FIELDS)
+}
+
+function typeOf(root: Json, given: unknown): string {
+  const schema = resolved(root, given)
+  if (!isJsonObject(schema)) return 'any'
+  const { type, format, items } = schema
+  const values = listIn(schema, 'enum')
+  if (values.length > 0)
+    return values
+      .slice(0, 12)
+      .map((value) => JSON.stringify(value))
+      .join(' | ')
+  if (type === 'array')
+    return `list of ${typeOf(root, isJsonObject(items) && '$ref' in items ? { type: 'object' } : items)}`
+  const name = Array.isArray(type) ? type.join(' or ') : typeof type === 'string' ? type : 'any'
+  return typeof format === 'string' ? `${name} (${format})` : name
+}
+
+/** Follows references within the document, a few steps. */
+function resolved(root: Json, given: unknown): unknown {
+  let value = given
+  for (let steps = 0; steps < 8 && isJsonObject(value) && typeof value['$ref'] === 'string'; steps += 1) {
+    let target: unknown = root
+    for (const segment of value['$ref'].replace(/^#\/?/, '').split('/')) {
+      const key = segment.replaceAll('~1', '/').replaceAll('~0', '~')
+      target = isJsonObject(target) && Object.hasOwn(target, key) ? target[key] : undefined
+    }
+    value = target
+  }
+  return value
+}
+
+function objectIn(value: Json, member: string): Json {
+  const found = value[member]
+  return isJsonObject(found) ? found : {}
+}
+
+function listIn(value: Json, member: string): readonly unknown[] {
+  const found = value[member]
+  return Array.isArray(found) ? found : []
+}
+
+function textIn(value: Json, member: string): string | null {
+  const found = value[member]
+  return typeof found === 'string' && found !== '' ? found : null
+}
