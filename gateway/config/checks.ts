@@ -163,7 +163,7 @@ function urlMistakes(pointer: string, url: string | undefined): readonly Located
 /** Credentials go to the hub: without TLS only on this machine. */
 function checkHubUrl(text: string): readonly LocatedMistake[] {
   const url = URL.parse(text)
-  if (url === null) return [at('/store/url', `${text} is not a URL`, 'write https://HOST[:PORT]')]
+  if (url === null) return [at('/store/url', 'it is not a URL', 'write https://HOST[:PORT]')]
   if (url.pathname !== '/' || url.search !== '')
     return [at('/store/url', `${text} has a path`, 'write https://HOST[:PORT]')]
   if (url.protocol === 'https:' || isLoopback(url.hostname)) return []
@@ -178,7 +178,7 @@ function checkUrls(config: Config): readonly LocatedMistake[] {
   return urls.flatMap(([pointer, url]) =>
     url === undefined || URL.canParse(url)
       ? []
-      : [at(pointer, `${url} is not a URL`, 'write http(s)://HOST[:PORT][/PATH]')],
+      : [at(pointer, 'it is not a URL', 'write http(s)://HOST[:PORT][/PATH]')],
   )
 }
 

@@ -36,7 +36,7 @@ function addressMistakes(sink: SinkConfig, pointer: string): readonly LocatedMis
   const [member, address] = sink.type === 'http' ? ['url', sink.url] : ['endpoint', sink.endpoint]
   return URL.canParse(address)
     ? []
-    : [at(`${pointer}/${member}`, `${address} is not a URL`, 'write http(s)://HOST[:PORT][/PATH]')]
+    : [at(`${pointer}/${member}`, 'it is not a URL', 'write http(s)://HOST[:PORT][/PATH]')]
 }
 
 function headerMistakes(sink: SinkConfig, pointer: string): readonly LocatedMistake[] {

@@ -30,6 +30,8 @@ function explain(error: ErrorObject, all: readonly ErrorObject[]): readonly Loca
   return error.keyword === 'anyOf' ? explainUnion(error, all) : [explainOne(error)]
 }
 
+type Value = Pick<ErrorObject, 'data' | 'instancePath'>
+
 type MistakeText = (error: ErrorObject) => LocatedMistake
 
 const WORDINGS: Readonly<Record<string, MistakeText>> = lookupTable({
@@ -53,14 +55,14 @@ const WORDINGS: Readonly<Record<string, MistakeText>> = lookupTable({
       fix: member?.description ?? 'add it',
     }
   },
-  type: (error) => value(error, `must be ${article(error.params['type'])}, not ${kindOf(error.data)}`),
+  type: (error) => value(error, `must be ${article(error.params['type'])}, not ${kindOf(error)}`),
   enum: (error) => allowed(error, asList(error.params['allowedValues'])),
   const: (error) => allowed(error, [error.params['allowedValue']]),
   pattern: (error) => {
     const form = formOf(String(error.params['pattern']))
-    return value(error, `${shown(error.data)} ${form === null ? 'does not have the right form' : `must be ${form}`}`)
+    return value(error, `${shown(error)} ${form === null ? 'does not have the right form' : `must be ${form}`}`)
   },
-  minimum: (error) => value(error, `must be at least ${String(error.params['limit'])}, not ${shown(error.data)}`),
+  minimum: (error) => value(error, `must be at least ${String(error.params['limit'])}, not ${shown(error)}`),
   minLength: (error) => value(error, 'must not be empty'),
 })
 
@@ -80,7 +82,7 @@ function explainUnion(union: ErrorObject, all: readonly ErrorObject[]): readonly
       ),
     ]
   if (!isRecord(union.data) || variants.some(({ properties }) => properties === undefined))
-    return [value(union, `must be ${variants.map(describe).join(' or ')}, not ${kindOf(union.data)}`)]
+    return [value(union, `must be ${variants.map(describe).join(' or ')}, not ${kindOf(union)}`)]
 
   const inside = variants.map((_, index) => all.filter((error) => isPartOf(error, union, index)))
   const meant = inside.filter((errors) => !errors.some(({ keyword }) => keyword === 'const'))
@@ -124,7 +126,7 @@ function allowed(error: ErrorObject, values: readonly unknown[]): LocatedMistake
   return {
     pointer: error.instancePath,
     at: 'value',
-    message: `${shown(error.data)} is not allowed`,
+    message: `${shown(error)} is not allowed`,
     fix:
       guess === null
         ? `use ${values.length === 1 ? '' : 'one of '}${list}`
@@ -151,15 +153,30 @@ function article(type: unknown): string {
   return name === 'null' ? name : /^[aeiou]/.test(name) ? `an ${name}` : `a ${name}`
 }
 
-function kindOf(data: unknown): string {
+function kindOf(error: Value): string {
+  const { data } = error
   if (data === null) return 'nothing (null)'
   if (Array.isArray(data)) return 'a list'
-  return typeof data === 'object' ? 'a map' : `${article(typeof data)} (${shown(data)})`
+  return typeof data === 'object' ? 'a map' : `${article(typeof data)} (${shown(error)})`
 }
 
 const SHOWN_LENGTH = 60
 
-function shown(data: unknown): string {
+/** Members whose value is a credential or may hold one: a mistake in it names its place, and does not repeat it. */
+const UNQUOTED: ReadonlySet<string> = new Set([
+  'client_secret',
+  'endpoint',
+  'header',
+  'headers',
+  'listen_url',
+  'secret',
+  'smtp',
+  'upstream',
+  'url',
+])
+
+function shown({ data, instancePath }: Value): string {
+  if (typeof data === 'string' && instancePath.split('/').some((name) => UNQUOTED.has(name))) return 'the value'
   const text = JSON.stringify(data) ?? String(data)
   return text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH)}…` : text
 }

@@ -8,7 +8,6 @@ const SECRET_MEMBERS: ReadonlySet<string> = new Set([
   'client_secret',
   'header',
   'headers',
-  'listing_headers',
   'password',
   'secret',
   'sha256',

@@ -32,7 +32,7 @@ function sinkMistakes(sink: DecisionSink, index: number, sinks: readonly Decisio
   const [member, address] = sink.type === 'http' ? ['url', sink.url] : ['endpoint', sink.endpoint]
   return URL.canParse(address)
     ? repeated
-    : [...repeated, at(`${pointer}/${member}`, `${address} is not a URL`, 'write http(s)://HOST[:PORT][/PATH]')]
+    : [...repeated, at(`${pointer}/${member}`, 'it is not a URL', 'write http(s)://HOST[:PORT][/PATH]')]
 }
 
 /** One file and one stdout at most: a sink has its name by its kind and its address. */
