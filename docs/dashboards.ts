@@ -384,6 +384,12 @@ const STORE: Dashboard = {
           ],
         },
         {
+          title: 'Lag of the store listener',
+          description: 'Time since announcements of other gateways were last proven to arrive.',
+          unit: 's',
+          queries: [{ expr: `max by (pod) (preflight_store_listener_lag_seconds{${POD}})`, legend: '{{pod}}' }],
+        },
+        {
           title: 'Store operations (p99)',
           description: 'Time until the store answered.',
           unit: 's',

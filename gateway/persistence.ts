@@ -58,6 +58,7 @@ export async function openState(options: StateOptions): Promise<State> {
   const health = { isWritable: true }
   const store = await openStoreToServe(config, storeEvents(metrics, logger, health))
   closers.push(() => store.close())
+  metrics.sample('preflight_store_listener_lag_seconds', () => (store.changes.lag() ?? Number.NaN) / 1000)
   const external = await openExternalSigner(config.signer)
   if (external !== null) closers.push(() => external.close())
   const keys = await openKeyRing(dataDir, systemClock, external)

@@ -36,11 +36,10 @@ import type { Inspection } from './telemetry/inspection.ts'
 import type { Logger } from './telemetry/log.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 import type { ActLogger } from './telemetry/decision-log/acts.ts'
-import { createDecisionLog, type DecisionLog } from './telemetry/decision-log/decision-log.ts'
+import { NO_DECISION_LOG, type DecisionLog } from './telemetry/decision-log/decision-log.ts'
 import type { Environment } from './settings/environment.ts'
 import { packageVersion } from './runtime/package-files.ts'
 import type { Otel } from './telemetry/otel/open.ts'
-import { otelTerms } from './telemetry/otel/terms.ts'
 import { showPendingApprovals } from './approvals/pending-gauge.ts'
 import { startActRelay, type ActRelay } from './store/act-relay.ts'
 import { isHubUrl } from './store/hub/url.ts'
@@ -105,7 +104,7 @@ export async function startDeciding(options: PartsOptions): Promise<Deciding> {
   const consumers = await createConsumerObserver({ settings, store, logger, now })
   closers.push(() => consumers.close())
   const recorder = await openRecorder(options)
-  const decisionLog = openDecisionLog(options)
+  const decisionLog = await openDecisionLog(options)
   closers.push(() => decisionLog.close())
   const actRelay = options.acts === undefined ? null : startActRelay({ store, acts: options.acts, logger, now })
   closers.push(() => actRelay?.close())
@@ -236,16 +235,30 @@ function sampleMemory(metrics: Metrics, memory: MemoryBudget): void {
 }
 
 /** Acts are written to it from here on. */
-function openDecisionLog({ live, state: { dataDir }, metrics, logger, now, output, acts }: PartsOptions): DecisionLog {
+async function openDecisionLog({
+  live,
+  state,
+  metrics,
+  logger,
+  now,
+  output,
+  acts,
+}: PartsOptions): Promise<DecisionLog> {
   const settings = live.current().config.decision_log
-  const log = createDecisionLog({ settings, dataDir, metrics, logger, now, output })
+  if (settings.sinks.length === 0) return NO_DECISION_LOG
+  const { createDecisionLog } = await import('./telemetry/decision-log/open.ts')
+  const log = createDecisionLog({ settings, dataDir: state.dataDir, metrics, logger, now, output })
   acts?.attach(log)
   return log
 }
 
 /** Null, and nothing of it is loaded, where no receiver is configured. */
 async function openExports({ live, environment, state, metrics, logger }: PartsOptions): Promise<Otel | null> {
-  const terms = otelTerms(live.current().config.otel, environment)
+  const { otel } = live.current().config
+  const isNamed = otel.endpoint !== undefined || Object.keys(environment).some((name) => name.startsWith('OTEL_'))
+  if (!isNamed) return null
+  const { otelTerms } = await import('./telemetry/otel/terms.ts')
+  const terms = otelTerms(otel, environment)
   if (terms.traces === null && terms.metrics === null) return null
   const { openOtel } = await import('./telemetry/otel/open.ts')
   const [database = 'other_sql'] = state.store.description.split(' ', 1)

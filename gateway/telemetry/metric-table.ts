@@ -271,6 +271,12 @@ export const METRICS = [
     help: '1 while changes of other gateways in a shared store are announced to this one.',
   },
   {
+    name: 'preflight_store_listener_lag_seconds',
+    type: 'gauge',
+    labels: [],
+    help: 'Time since the announcements of a shared store were last proven to arrive; NaN: they do not arrive. 0 without a shared store.',
+  },
+  {
     name: 'preflight_store_seconds',
     type: 'histogram',
     labels: ['operation'],

@@ -2,22 +2,8 @@
  * The decision log: an entry for each call, decision and act, to every configured sink. With `block`, nothing takes effect
  * without a durable entry; with `drop_and_count`, a lost entry is counted.
  */
-import { randomUUID } from 'node:crypto'
-import type { Writable } from 'node:stream'
-import { packageVersion } from '../../runtime/package-files.ts'
-import type { Logger } from '../log.ts'
-import type { Metrics } from '../metrics.ts'
-import { jsonBatches } from '../sinks/http.ts'
-import { createLogSink } from '../sinks/log.ts'
-import { otlpEntries } from '../sinks/otlp.ts'
-import { createReceiver } from '../sinks/receiver.ts'
-import type { Sink, SinkState } from '../sinks/sink.ts'
-import { createSpooledSink, sinkName } from '../sinks/spooled.ts'
-import { createFileSink } from './file-sink.ts'
-import { createEntryFilter } from './filters.ts'
-import { decisionLogEntry, type DecisionLogEntry, type EntryFacts } from './entry.ts'
-import type { DecisionLogSettings, DecisionSink } from './settings.ts'
-import { createSyslogReceiver } from './syslog.ts'
+import type { SinkState } from '../sinks/sink.ts'
+import type { EntryFacts } from './entry.ts'
 
 export interface DecisionLog {
   /** False: nobody takes entries, so none has to be made. */
@@ -31,65 +17,10 @@ export interface DecisionLog {
   close(): Promise<void>
 }
 
-interface DecisionLogDeps {
-  readonly settings: DecisionLogSettings
-  readonly dataDir: string
-  readonly metrics: Metrics
-  readonly logger: Logger
-  /** Milliseconds since the epoch. */
-  readonly now: () => number
-  /** Where the stdout sink writes. */
-  readonly output: Writable
-}
-
 /** For a gateway without sinks, and for tests. */
 export const NO_DECISION_LOG: DecisionLog = {
   isOn: false,
   write: () => true,
   sinks: () => [],
   close: () => Promise.resolve(),
-}
-
-export function createDecisionLog(deps: DecisionLogDeps): DecisionLog {
-  const { settings, metrics, now } = deps
-  if (settings.sinks.length === 0) return NO_DECISION_LOG
-  const sinks = settings.sinks.map((sink) => createSink(sink, deps))
-  const filter = createEntryFilter(settings)
-  const count = (result: 'written' | 'lost' | 'dropped', by: number): void =>
-    metrics.count('preflight_decision_log_entries_total', { result }, by)
-  for (const result of ['written', 'lost', 'dropped'] as const) count(result, 0)
-  const accept = async (entries: readonly DecisionLogEntry[]): Promise<boolean> => {
-    const taken = await Promise.all(sinks.map((sink) => sink.accept(entries, false)))
-    const isWhole = taken.every(Boolean)
-    count(isWhole ? 'written' : 'lost', entries.length)
-    return isWhole
-  }
-  return {
-    isOn: true,
-    write(facts) {
-      const at = now()
-      const entries = facts.flatMap((one) => filter(decisionLogEntry(one, randomUUID(), at)) ?? [])
-      if (entries.length < facts.length) count('dropped', facts.length - entries.length)
-      if (entries.length === 0) return true
-      const accepted = accept(entries)
-      return settings.on_full === 'block' ? accepted : true
-    },
-    sinks: () => sinks.map((sink) => sink.state()),
-    async close() {
-      await Promise.all(sinks.map((sink) => sink.close()))
-    },
-  }
-}
-
-/** Sinks of the decision log have names of their own: a receiver may serve both logs, from two spools. */
-function createSink(sink: DecisionSink, { settings, dataDir, metrics, logger, output }: DecisionLogDeps): Sink {
-  if (sink.type === 'file') return createFileSink(sink, metrics)
-  if (sink.type === 'stdout') return createLogSink(metrics, output, 'decisions-stdout')
-  const shared = { dataDir, bound: settings.spool, metrics, logger }
-  const timeout = sink.timeout * 1000
-  if (sink.type === 'syslog')
-    return createSpooledSink(`decisions-${sinkName('syslog', sink.address)}`, createSyslogReceiver(sink), sink, shared)
-  const protocol = sink.type === 'http' ? jsonBatches(sink) : otlpEntries(sink, packageVersion())
-  const name = `decisions-${sinkName(sink.type, protocol.url)}`
-  return createSpooledSink(name, createReceiver(protocol, timeout), sink, shared)
 }
