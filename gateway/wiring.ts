@@ -123,7 +123,11 @@ export async function startDeciding(options: PartsOptions): Promise<Deciding> {
   await breakGlass.start()
   const otel = await openExports(options)
   if (otel !== null) closers.push(() => otel.close())
-  const observer = createObserver({ metrics, spans: otel?.spans ?? null })
+  const observer = createObserver({
+    metrics,
+    spans: otel?.spans ?? null,
+    requests: { logger, share: () => settings().config.log.requests },
+  })
   // A sidecar does not see the requests of others; its hub shows them.
   if (!isHubUrl(settings().config.store.url)) showPendingApprovals({ store, metrics, now })
   const notifier = createNotifier({ settings, store, metrics, logger, now })

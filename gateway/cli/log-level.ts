@@ -14,7 +14,7 @@ export const logLevelCommand: Command = {
   operandCount: [0, 1],
   options: SITE_OPTIONS,
   notes: [
-    `LEVEL is one of ${LOG_LEVELS.join(', ')}. It holds until a restart; log.level of the configuration does not change.`,
+    `LEVEL is one of ${LOG_LEVELS.join(', ')}. It holds until a reload or a restart; log.level of the configuration does not change.`,
     'With --url, the key needs the role operator or admin. SIGUSR2 turns the level debug on and off.',
   ].join('\n'),
   run: async (args, io) => {

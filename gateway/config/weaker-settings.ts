@@ -50,6 +50,7 @@ export const WEAKENING: Readonly<Record<string, Weakening>> = lookupTable({
   tier: ranked('verifier', 'gateway', 'sidecar'),
   policy: within('policy'),
   policy_pin: { kind: 'changed', because: 'drift from the previous pin is no longer reported', isSet: true },
+  'log.requests': never('more or fewer records of requests; what is decided and enforced stays'),
   'log.level': ranked(['trace', 'debug', 'info', 'warn'], 'error', 'fatal', 'silent'),
   'limits.artifacts': HIGHER,
   'limits.request_body': HIGHER,

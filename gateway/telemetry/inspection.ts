@@ -75,6 +75,6 @@ export interface Inspection {
   config(): object
   debug(page: DebugPage): Promise<object>
   logLevel(): string
-  /** Until a restart. @param by who asked, for the log */
+  /** Until a reload or a restart. @param by who asked, for the log */
   setLogLevel(level: LogLevel, by: string): void
 }

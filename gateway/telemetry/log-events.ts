@@ -83,7 +83,7 @@ export const LOG_EVENTS = {
   'ledger.checkpoint_failed': 'The head of the ledger could not be signed.',
   'ledger.prune_failed': 'Old rows of the ledger could not be removed. They are tried again at the next interval.',
   'ledger.pruned': 'Old rows of the ledger were removed, by `ledger.retention` or by a command.',
-  'log.level_changed': 'The level of the log was changed while the gateway runs. It holds until a restart.',
+  'log.level_changed': 'The level of the log was changed while the gateway runs. It holds until a reload or a restart.',
   'listener.bad_request': 'The bytes on a connection are not an HTTP request.',
   'listener.certificate_reloaded': 'The certificate of a listener changed on disk and is in force.',
   'listener.certificate_unusable':
@@ -107,6 +107,7 @@ export const LOG_EVENTS = {
   'receipt.consume_failed': 'A receipt could not be marked as used. The call is refused.',
   'receipt.read_failed': 'The state of a receipt could not be read. The call is refused.',
   'receipt.revoked': 'A receipt was revoked.',
+  'request.ended': 'A request ended. Logged for the share `log.requests` of them.',
   'settings.rejected': 'A reload was rejected. The settings before it stay in force.',
   'settings.reloaded': 'A reload is in force.',
   'settings.restart_needed': 'Some changed settings take effect at the next start.',

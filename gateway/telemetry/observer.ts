@@ -4,6 +4,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { correlationIdOf } from './correlation.ts'
+import type { Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import { Observation, STAGES } from './observation.ts'
 import { createApprovalTraces, type ApprovalTraces } from './approval-traces.ts'
@@ -37,9 +38,15 @@ export interface SpanExport {
 interface ObserverDeps {
   readonly metrics: Metrics
   readonly spans: SpanExport | null
+  /** Absent: no request is logged. */
+  readonly requests?: {
+    readonly logger: Logger
+    /** Share of the requests to log; read for each. */
+    readonly share: () => number
+  }
 }
 
-export function createObserver({ metrics, spans }: ObserverDeps): Observer {
+export function createObserver({ metrics, spans, requests }: ObserverDeps): Observer {
   const traceOf = (parent: RemoteParent | null): TraceContext | null => {
     if (spans !== null) return spans.join(parent)
     return parent === null ? null : passedTrace(parent)
@@ -60,8 +67,41 @@ export function createObserver({ metrics, spans }: ObserverDeps): Observer {
       const milliseconds = observation.end()
       count(observation, milliseconds / 1000, metrics)
       if (observation.trace?.isRecorded === true) spans?.export(observation, milliseconds)
+      if (requests !== undefined && Math.random() < requests.share())
+        logRequest(observation, milliseconds, requests.logger)
     },
   }
+}
+
+/** Callers choose the names of what they call, at any length. */
+const LONGEST_NAME = 500
+
+/** Neither query nor headers nor body: they hold credentials. */
+function logRequest(observation: Observation, milliseconds: number, logger: Logger): void {
+  const { correlationId, method, route, protocol, action, outcome, decision, decisionId, trace } = observation
+  const { status, upstreamStatus, upstreamSeconds, sentBytes, receivedBytes, fault } = observation
+  logger.info(
+    {
+      event: 'request.ended',
+      correlation_id: correlationId,
+      ...(trace !== null && { trace_id: trace.traceId }),
+      method,
+      route,
+      protocol,
+      action: action?.slice(0, LONGEST_NAME) ?? null,
+      outcome,
+      decision,
+      decision_id: decisionId,
+      status,
+      duration_ms: Math.round(milliseconds * 1000) / 1000,
+      upstream_status: upstreamStatus,
+      upstream_ms: upstreamSeconds === null ? null : Math.round(upstreamSeconds * 1e6) / 1000,
+      sent_bytes: sentBytes,
+      received_bytes: receivedBytes,
+      fault,
+    },
+    'request ended',
+  )
 }
 
 function count(observation: Observation, seconds: number, metrics: Metrics): void {

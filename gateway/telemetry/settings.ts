@@ -10,6 +10,12 @@ export const LogSettings = strict(
       LOG_LEVELS.map((level) => Type.Literal(level)),
       { default: 'info', description: 'Least severe level that is written.' },
     ),
+    requests: Type.Number({
+      default: 0,
+      minimum: 0,
+      maximum: 1,
+      description: 'Share of the requests that are logged when they end, one line each (event request.ended); 0: none.',
+    }),
   },
   'Logs, JSON lines on stderr.',
 )

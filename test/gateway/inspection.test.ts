@@ -8,6 +8,7 @@ import { DEBUG_PAGES } from '../../gateway/telemetry/inspection.ts'
 import { run } from '../fakes/command-io.ts'
 import { TEST_KEY } from '../fakes/gateway.ts'
 import { breakListing, startPetRoute, type PetRoute } from '../fakes/pet-route.ts'
+import { until } from '../fakes/until.ts'
 import { at, listAt, textAt } from '../json.ts'
 
 interface Operated extends PetRoute {
@@ -97,6 +98,33 @@ test('preflight status says where it looked when no gateway serves', async () =>
   const gone = await run(['status', '--data-dir', directory])
   assert.equal(gone.code, 3)
   assert.match(gone.stderr, /does not answer at http:\/\/127.0.0.1:9/)
+})
+
+test('a share of the requests is logged, one line each, without what may be secret', async (t) => {
+  const { gateway, upstream } = await operated(t, { log: { requests: 1 } })
+  const answer = await fetch(`${gateway.addresses.proxy}/pets?token=hidden`, {
+    headers: { 'x-correlation-id': 'mine' },
+  })
+  await answer.text()
+  assert.equal(upstream.requests.length, 1)
+  const ended = () => gateway.log.filter(({ event, correlation_id: id }) => event === 'request.ended' && id === 'mine')
+  await until(() => ended().length === 1, 'the request is logged')
+  const [line] = ended()
+  assert.deepEqual(
+    [line?.['route'], line?.['outcome'], line?.['decision'], line?.['status'], line?.['upstream_status']],
+    ['pets', 'forwarded', 'ALLOW', 200, 200],
+  )
+  assert.ok(typeof line?.['duration_ms'] === 'number' && typeof line['upstream_ms'] === 'number')
+  assert.doesNotMatch(JSON.stringify(line), /hidden/)
+})
+
+test('no request is logged by default', async (t) => {
+  const { call, gateway } = await operated(t)
+  await (await call()).text()
+  assert.deepEqual(
+    gateway.log.filter(({ event }) => event === 'request.ended'),
+    [],
+  )
 })
 
 test('only the user of the gateway can read how it is reached', async (t) => {

@@ -27,7 +27,7 @@ export const gatewayStatus = defineRoute({
   },
 })
 
-const Level = Type.Enum(LOG_LEVELS, { description: 'Least severe level that is written, until a restart.' })
+const Level = Type.Enum(LOG_LEVELS, { description: 'Least severe level that is written, until a reload or a restart.' })
 export const LogLevelAnswer = Type.Object(
   { level: Type.String(), before: Type.String(), correlation_id: CorrelationId },
   { title: 'LogLevelAnswer' },
