@@ -89,6 +89,8 @@ const PACK = {
   rules: [{ id: 'breaking-asks', when: "finding.level == 'breaking'", then: 'REQUIRE_APPROVAL' }],
 }
 
+const route = (name: string, match: string, rest: object) => ({ name, match: { path: match }, ...rest })
+
 async function planted(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'preflight-secrets-'))
   const upstream = await startHttpUpstream((_request, response) => {
@@ -103,7 +105,6 @@ async function planted(t: TestContext) {
   writeFileSync(pack, JSON.stringify(PACK))
   const decisions = join(folder, 'decisions.ndjson')
   const contract = petContract()
-  const route = (name: string, match: string, rest: object) => ({ name, match: { path: match }, ...rest })
   const config = {
     listen: FREE_PORTS,
     data_dir: join(folder, 'data'),
