@@ -29,6 +29,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CommandEntry>>> = lookupTa
   keys: async () => (await import('./keys.ts')).keysGroup,
   ca: async () => (await import('./ca.ts')).caGroup,
   ledger: async () => (await import('./ledger.ts')).ledgerGroup,
+  store: async () => (await import('./store.ts')).storeGroup,
   approvals: async () => (await import('./approvals.ts')).approvalsGroup,
   baselines: async () => (await import('./baselines.ts')).baselinesGroup,
   'break-glass': async () => (await import('./break-glass.ts')).breakGlassGroup,

@@ -5,7 +5,6 @@ import { DatabaseSync } from 'node:sqlite'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, suite, test } from 'node:test'
-import { apiKeyRow, mintApiKey } from '../../gateway/callers/api-keys.ts'
 import { openKeyRing } from '../../gateway/keys/key-ring.ts'
 import { checkpointFile, startCheckpoints } from '../../gateway/store/checkpoints.ts'
 import { startGateway } from '../../gateway/main.ts'
@@ -17,6 +16,7 @@ import { createMetrics } from '../../gateway/telemetry/metrics.ts'
 import { run } from '../fakes/command-io.ts'
 import { decisionRow } from '../fakes/decision-row.ts'
 import { devNull, FREE_PORTS, TEST_KEY } from '../fakes/gateway.ts'
+import { fillStore } from '../fakes/filled-store.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'preflight-integrity-'))
 after(() => rmSync(root, { recursive: true, force: true }))
@@ -29,85 +29,6 @@ function place(): string {
 
 const open = (data: string): Promise<Store> =>
   openSqliteStore({ file: join(data, 'ledger.db'), calls: 'durable', flushMilliseconds: 5 })
-
-/** A row of every kind that is under the chain, some of them changed since. */
-async function fill(store: Store): Promise<void> {
-  for (const id of ['a', 'b', 'c', 'd'])
-    await store.decisions.record(decisionRow({ decisionId: `dec_${id}`, supersessionKey: id < 'c' ? 'one' : id }))
-  await store.receipts.consume('dec_b', 1)
-  await store.receipts.revoke('local', 'dec_c', 'leaked', 'v:1', 2)
-  const call = {
-    tenant: 'local',
-    route: 'shop',
-    protocol: 'http',
-    action: 'GET /',
-    executionAction: 'CONTINUE',
-  } as const
-  const rest = {
-    decisionId: 'dec_a',
-    enforced: true,
-    effect: 'forwarded',
-    breakGlassId: null,
-    violations: null,
-  } as const
-  for (let n = 0; n < 3; n += 1) await store.calls.record({ ...call, ...rest, correlationId: `c${n}`, at: n })
-  const baseline = { route: 'shop', artifactId: 'shop', type: 'openapi', content: '{}', digest: 'd' } as const
-  await store.baselines.set({ ...baseline, source: 'file', setBy: 'x', setAt: 1 })
-  await store.baselines.set({ ...baseline, source: 'promotion', setBy: 'y', setAt: 2 })
-  const key = apiKeyRow({ key: mintApiKey(), name: 'k', role: 'agent', at: 1 })
-  await store.apiKeys.create(key)
-  await store.apiKeys.revoke(key.hash, 2)
-  const exception = { route: 'shop', reason: 'r', openedBy: 'cli:x', openedAt: 1, expiresAt: 10 }
-  await store.breakGlass.open({ id: 'bg', ...exception, closedBy: null, closedAt: null, endedAt: null, calls: 0 })
-  await store.breakGlass.use('shop', 2)
-  await store.breakGlass.close('bg', 'cli:y', 3)
-  await store.bindings.record({
-    tenant: 'local',
-    platform: 'scm_a',
-    repository: 'Acme/Pets',
-    provenAt: 1,
-    provenBy: 'v:1',
-  })
-  await store.bindings.record({
-    tenant: 'local',
-    platform: 'scm_a',
-    repository: 'acme/pets',
-    provenAt: 2,
-    provenBy: 'v:1',
-  })
-  await store.approvals.open({
-    approvalId: 'apr',
-    key: 'k',
-    tenant: 'local',
-    requester: 'v:2',
-    decisionId: 'dec_d',
-    route: null,
-    operation: 'merge',
-    environment: null,
-    repository: null,
-    branch: null,
-    pullRequest: null,
-    targetId: null,
-    inputFingerprint: 'i',
-    policyHash: 'p',
-    summary: 's',
-    riskScore: 1,
-    reasons: '[]',
-    openedAt: 1,
-    expiresAt: 9,
-    approvers: [],
-  })
-  const settling = {
-    tenant: 'local',
-    approvalId: 'apr',
-    isFourEyes: true,
-    required: [],
-    state: 'granted',
-    by: 'v:3',
-    groups: [],
-  } as const
-  await store.approvals.decide({ ...settling, comment: 'fine', at: 2, validUntil: 99 })
-}
 
 /** A filled ledger with its keys and one checkpoint, closed. */
 async function written(): Promise<string> {
@@ -122,7 +43,7 @@ let template: Promise<string> | null = null
 async function fillNew(): Promise<string> {
   const data = place()
   const store = await open(data)
-  await fill(store)
+  await fillStore(store)
   const keys = await openKeyRing(data)
   const deps = { store, keys, metrics: createMetrics(), logger: createLogger('silent'), now: Date.now }
   await startCheckpoints({ ...deps, file: checkpointFile(data), interval: 3_600_000 }).close()

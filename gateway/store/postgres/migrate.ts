@@ -7,7 +7,7 @@ import type { Connection } from './connections.ts'
 import { MIGRATIONS } from './migrations.ts'
 
 /** Any number that no other program takes an advisory lock on: `preflight` in ASCII, cut to 63 bits. */
-const LOCK = '8102655286468409449'
+export const MIGRATION_LOCK = '8102655286468409449'
 
 /** SQLSTATE of a lock that was not given in time. */
 const LOCK_TIMEOUT = '55P03'
@@ -61,7 +61,7 @@ async function inLock(connection: Connection, work: () => Promise<unknown>): Pro
   try {
     // Waiting for another gateway's migration is no fault.
     await connection.query('SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0')
-    await connection.query(`SELECT pg_advisory_xact_lock(${LOCK})`)
+    await connection.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`)
     await work()
     await connection.query('COMMIT')
   } catch (error) {

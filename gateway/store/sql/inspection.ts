@@ -217,7 +217,7 @@ class Inspection {
   async #take({ chain, kind, key, digest, ordinal }: JournalEntry): Promise<void> {
     const names = textsOf(JSON.parse(key))
     if (kind === 'calls') return this.#takeCalls(chain, Number(names[0]), Number(names[1]), digest)
-    if (kind === 'pruned') return this.#takeCut(names, digest)
+    if (kind === 'pruned') return this.#takeCut(chain, names, digest)
     const walked = this.#walked.get(kind)
     if (walked === undefined) return
     walked.entries += 1
@@ -225,11 +225,13 @@ class Inspection {
     else await this.#compareRow(walked.table, names, digest)
   }
 
-  #takeCut(names: readonly string[], digest: string): void {
-    for (const [chain, cut] of this.#cuts) {
-      const entry = cutEntry(this.#sql, cut)
-      if (entry.digest === digest && entry.key.join(' ') === names.join(' ')) this.#journalledCuts.add(chain)
-    }
+  #takeCut(chain: string, names: readonly string[], digest: string): void {
+    const [sequence, decision, call, named = chain] = names
+    const cut = this.#cuts.get(named)
+    if (cut === undefined) return
+    const entry = cutEntry(this.#sql, cut)
+    const isSame = entry.digest === digest && entry.key.slice(0, 3).join(' ') === [sequence, decision, call].join(' ')
+    if (isSame) this.#journalledCuts.add(named)
   }
 
   /** Chains are read one after the other; a row may have entries in several. */

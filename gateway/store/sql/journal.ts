@@ -199,16 +199,19 @@ export function newChain(): string {
   return `${CHAIN_PREFIX}${randomUUID().replaceAll('-', '')}`
 }
 
-/** Opens the chain of this gateway in a store that many write to. */
+/** Opens the chain of this gateway in a store that many write to, or wrote to. */
 export async function joinLedger(sql: Sql, chain: string, now: number): Promise<void> {
-  const added = await sql.run(
-    `INSERT INTO ledger_chains (chain, opened_at, sequence, hash, decision_hash) VALUES (?, ?, 0, ?, ?)
-     ON CONFLICT DO NOTHING`,
-    chain,
-    now,
-    genesisOf(chain),
-    GENESIS_HASH,
-  )
+  const added =
+    sql.dialect === 'sqlite'
+      ? await sql.run('INSERT INTO ledger_chains (chain, opened_at) VALUES (?, ?)', chain, now)
+      : await sql.run(
+          `INSERT INTO ledger_chains (chain, opened_at, sequence, hash, decision_hash) VALUES (?, ?, 0, ?, ?)
+           ON CONFLICT DO NOTHING`,
+          chain,
+          now,
+          genesisOf(chain),
+          GENESIS_HASH,
+        )
   if (added === 1) await append(sql, 'opened', [chain], sha256Hex(String(now)))
 }
 

@@ -281,7 +281,7 @@ async function cutsBehind(sql: Sql, cuts: NewCuts): Promise<readonly SignedCut[]
       from,
       cut.sequence,
     ))
-      chains.add(textsOf(JSON.parse(text(row, 'key')))[3] ?? '')
+      chains.add(textsOf(JSON.parse(text(row, 'key')))[3] ?? cut.chain)
   const renewed = new Set(cuts.map(({ cut }) => cut.chain))
   return (await allCuts(sql)).filter(({ chain }) => chains.has(chain) && !renewed.has(chain))
 }

@@ -41,7 +41,7 @@ export function storeOf(tables: Tables, setup: StoreSetup): Store {
 }
 
 /** Each writer has a chain of its own; the first row that does not fit, in any of them. */
-async function verifyChain({ ledger }: Pick<Tables, 'ledger'>): Promise<number | null> {
+export async function verifyChain({ ledger }: Pick<Tables, 'ledger'>): Promise<number | null> {
   for (const chain of await ledger.decisionChains()) {
     const cut = await ledger.newestCut(chain)
     let from = { sequence: cut?.decision ?? 0, hash: cut?.decisionHash ?? GENESIS_HASH }

@@ -19,8 +19,12 @@ const PRAGMAS = `
   PRAGMA trusted_schema = OFF;
 `
 
-/** Throws an Error that names the fault of the file or its directory. */
-export async function openConnection(file: string): Promise<DatabaseSync> {
+/**
+ * Throws an Error that names the fault of the file or its directory.
+ *
+ * @param opensChain false: a new ledger gets no chain, since it is to be a copy
+ */
+export async function openConnection(file: string, opensChain = true): Promise<DatabaseSync> {
   const isNew = !existsSync(file)
   makePrivateDirectory(dirname(file))
   for (const end of ['', '-wal', '-shm', '-journal']) assertNoSpecialFile(`${file}${end}`)
@@ -29,7 +33,7 @@ export async function openConnection(file: string): Promise<DatabaseSync> {
     // Other users of the machine must not read envelopes and key hashes.
     if (isNew) chmodSync(file, 0o600)
     database.exec(PRAGMAS)
-    await migrate(database, file)
+    await migrate(database, file, opensChain)
     return database
   } catch (error) {
     database.close()
@@ -43,7 +47,7 @@ export function ownChain(database: DatabaseSync): string | null {
   return rows.length < 2 || rows[0] === undefined ? null : text(rows[0], 'chain')
 }
 
-async function migrate(database: DatabaseSync, file: string): Promise<void> {
+async function migrate(database: DatabaseSync, file: string, opensChain: boolean): Promise<void> {
   database.exec('BEGIN IMMEDIATE')
   try {
     const row = database.prepare('PRAGMA user_version').get()
@@ -54,7 +58,7 @@ async function migrate(database: DatabaseSync, file: string): Promise<void> {
           'run that version, or name another data_dir',
       )
     for (const migration of MIGRATIONS.slice(version)) database.exec(migration)
-    if (version < CHAINED_VERSION) await openChain(createStatements(database), Date.now())
+    if (version < CHAINED_VERSION && opensChain) await openChain(createStatements(database), Date.now())
     database.exec(`PRAGMA user_version = ${MIGRATIONS.length}`)
     database.exec('COMMIT')
   } catch (error) {
