@@ -51,9 +51,9 @@ async function copyTable(
   progress: (copied: number) => void,
 ): Promise<number> {
   const given = new Set(await source.columns(table.name))
-  const complete = COMPLETED[table.name] ?? ((row: SqlRow) => row)
+  const complete = COMPLETED.get(table.name) ?? ((row: SqlRow) => row)
   const columns = (await target.columns(table.name)).filter(
-    (column) => given.has(column) || (ADDED[table.name] ?? []).includes(column),
+    (column) => given.has(column) || ADDED.get(table.name)?.includes(column) === true,
   )
   let count = 0
   for await (const page of source.rows(table)) {
@@ -67,17 +67,17 @@ async function copyTable(
 }
 
 /** Columns that only PostgreSQL has, or that are computed in a file. */
-const ADDED: Readonly<Partial<Record<string, readonly string[]>>> = {
-  ledger_chains: ['sequence', 'hash', 'decision_hash'],
-  decisions: ['audience'],
-}
+const ADDED: ReadonlyMap<string, readonly string[]> = new Map([
+  ['ledger_chains', ['sequence', 'hash', 'decision_hash']],
+  ['decisions', ['audience']],
+])
 
 /** What the rows of a file leave to be known from the file. */
-const COMPLETED: Readonly<Partial<Record<string, (row: SqlRow, sql: Sql) => SqlRow | Promise<SqlRow>>>> = {
-  ledger_chains: async (row, sql) => ({ ...row, ...(await endOf(sql, text(row, 'chain'))) }),
-  decisions: withChain,
-  interceptions: withChain,
-}
+const COMPLETED: ReadonlyMap<string, (row: SqlRow, sql: Sql) => SqlRow | Promise<SqlRow>> = new Map([
+  ['ledger_chains', async (row, sql) => ({ ...row, ...(await endOf(sql, text(row, 'chain'))) })],
+  ['decisions', withChain],
+  ['interceptions', withChain],
+])
 
 async function endOf(sql: Sql, chain: string): Promise<SqlRow> {
   const { sequence, hash } = await headOfChain(sql, chain)
