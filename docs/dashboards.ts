@@ -152,6 +152,19 @@ const OVERVIEW: Dashboard = {
           queries: one('{{route}}', rate('preflight_client_aborts_total', 'route', ROUTE)),
         },
         {
+          title: 'Pull requests',
+          description:
+            'Deliveries of webhooks, the checks that they lead to, and attested change sets held against the platform.',
+          unit: 'short',
+          queries: [
+            { expr: rate('preflight_webhook_deliveries_total', 'platform, result'), legend: '{{platform}} {{result}}' },
+            { expr: rate('preflight_merge_checks_total', 'platform, result'), legend: 'check {{platform}} {{result}}' },
+            { expr: rate('preflight_reconciliations_total', 'result'), legend: '{{result}}' },
+            { expr: total('preflight_webhook_waiting'), legend: 'waiting' },
+            { expr: `max(preflight_webhook_oldest_seconds{${POD}})`, legend: 'oldest, seconds' },
+          ],
+        },
+        {
           title: 'Notifications',
           description: 'Messages to people, and those that wait.',
           unit: 'short',

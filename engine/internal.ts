@@ -29,7 +29,13 @@ export { readRpcs } from './contracts/protobuf/rpcs.ts'
 export type { Rpc, RpcTable } from './contracts/protobuf/rpcs.ts'
 export { sniffArtifactType } from './sniff.ts'
 export type { ApprovalFacts, ApprovalGranted, ApprovalRequested } from './decide/approval.ts'
-export type { ChangeSetOrigin, Commitment, CompletenessFacts, DerivationFacts } from './decide/completeness.ts'
+export type {
+  ChangeSetOrigin,
+  Commitment,
+  CompletenessFacts,
+  DerivationFacts,
+  Reconciliation,
+} from './decide/completeness.ts'
 export type { ConsumerUse, DeclaredConsumer } from './decide/consumers.ts'
 export { DECISION_CLASSES, DECISIONS, directiveOf, EMPTY_CONTEXT, EXECUTION_ACTIONS, stricter } from './decision.ts'
 export type { Decision, DecisionContext, ExecutionAction } from './decision.ts'

@@ -8,6 +8,7 @@ import { CONFIG_LEAVES } from './config/leaves.ts'
 import type { Config } from './config/schema.ts'
 import type { Webhooks } from './kubernetes/webhooks.ts'
 import type { Hub } from './hub/listener.ts'
+import type { MergeChecks } from './merge-checks/merge-checks.ts'
 import type { Proxy } from './proxy.ts'
 import { errorCode, messageOf, StartupError } from './errors/startup-error.ts'
 
@@ -30,6 +31,8 @@ export interface Listeners {
   readonly webhooks: Webhooks | null
   /** Null: no sidecars use this gateway's state. */
   readonly hub: Hub | null
+  /** Carries out what webhooks of source-control platforms ask for. */
+  readonly mergeChecks: Pick<MergeChecks, 'stop'>
   /** What the listeners write for agents beside the gateway. Null: nothing. */
   readonly bundle: { stop(): void } | null
 }

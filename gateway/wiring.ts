@@ -22,6 +22,7 @@ import { createInputKeeper, type InputKeeper } from './flow/input-store.ts'
 import type { Webhooks, WebhooksDeps } from './kubernetes/webhooks.ts'
 import { sniffing } from './protocols/kubernetes/sniff.ts'
 import type { Listeners } from './listeners.ts'
+import { createMergeChecks } from './merge-checks/merge-checks.ts'
 import { createMemoryBudget, type MemoryBudget } from './runtime/memory-budget.ts'
 import { releaseMemoryAfterBursts } from './runtime/free-memory.ts'
 import { createNotifier, type Notifier } from './notifications/notifier.ts'
@@ -207,7 +208,10 @@ export async function createTrafficListeners(
     ...startReport,
   }
   const console = createConsole({ ...shared, ...startReport, fleet: deciding.fleet, notifier: deciding.notifier })
-  const api = createApi(apiDeps, [createHttpAuthz(authz), console], entry('api'))
+  const mergeChecks = createMergeChecks({ ...shared, scm, receiptChanged: startReport.receiptChanged })
+  closers.push(() => mergeChecks.stop())
+  mergeChecks.start()
+  const api = createApi(apiDeps, [createHttpAuthz(authz), console, mergeChecks], entry('api'))
   const grpcAuthz =
     config.listen.ext_authz === undefined ? null : await openGrpc({ ...authz, entry: entry('ext_authz') })
   const webhooks =
@@ -225,7 +229,7 @@ export async function createTrafficListeners(
     config.listen.hub === undefined
       ? null
       : await openHub({ ...shared, recorder: deciding.recorder, receiptChanged, entry: entry('hub') })
-  return { proxy, api, grpcAuthz, webhooks, hub, bundle }
+  return { proxy, api, grpcAuthz, webhooks, hub, mergeChecks, bundle }
 }
 
 function contractTypeOf(protocol: Protocol): ArtifactType | undefined {
@@ -310,11 +314,12 @@ async function openWebhooks(deps: WebhooksDeps): Promise<Webhooks> {
 export async function drain(
   { store, external, checkpoints, retention }: State,
   { inputs, consumers, flow, monitoring, watcher, breakGlass, fleet, notifier, otel, decisionLog, actRelay }: Deciding,
-  { proxy, api, grpcAuthz, webhooks, hub, bundle, admin }: Listeners,
+  { proxy, api, grpcAuthz, webhooks, hub, mergeChecks, bundle, admin }: Listeners,
   budget: number,
 ): Promise<void> {
   await Promise.all([proxy.close(budget), api.close(budget), grpcAuthz?.close(budget), webhooks?.close(budget)])
   await hub?.close(budget)
+  await mergeChecks.stop()
   bundle?.stop()
   await watcher.close()
   await flow.close()

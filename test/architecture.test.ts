@@ -444,6 +444,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'report',
     'stdio',
     'editors',
+    'merge-checks',
     'api',
     'hub',
     'console',

@@ -39,12 +39,20 @@ export type ChangeSetOrigin =
       readonly problem: Problem | null
     }
 
+/** What callers attested for the same commits, held against the list that the gateway made. */
+export type Reconciliation =
+  | { readonly result: 'CROSS_VERIFIED' }
+  /** `difference`: one sentence that names what differs. */
+  | { readonly result: 'DIVERGED'; readonly difference: string }
+
 export interface CompletenessFacts {
   readonly origin: ChangeSetOrigin
   /** When the tenant's control over the declared repository was proven, ISO 8601 UTC, or null. */
   readonly bindingProvenAt: string | null
   /** Hash of the contract discovery profile in force, or null. */
   readonly selectorHash: Digest | null
+  /** Absent: nobody attested a change set for these commits. */
+  readonly reconciliation?: Reconciliation
 }
 
 const COMMITMENT_ALG = 'changeset.sorted-leaf.v1'
@@ -66,10 +74,16 @@ function completenessMode(facts: CompletenessFacts | undefined, context: Decisio
   const { origin, bindingProvenAt } = facts
   if (origin.kind === 'derived') {
     if (origin.problem !== null) return 'UNESTABLISHABLE'
-    return bindingProvenAt === null || origin.derivation === null ? 'UNBOUND' : 'SERVER_DERIVED'
+    if (bindingProvenAt === null || origin.derivation === null) return 'UNBOUND'
+    return facts.reconciliation?.result ?? 'SERVER_DERIVED'
   }
   if (context.repository === null) return 'UNBOUND'
   return bindingProvenAt === null ? 'ATTESTED_UNVERIFIED' : 'BOUND_ATTESTED'
+}
+
+/** What differs between the derived change set and an attested one; null: nothing does, or nothing was compared. */
+export function divergence(facts: CompletenessFacts | undefined): string | null {
+  return facts?.reconciliation?.result === 'DIVERGED' ? facts.reconciliation.difference : null
 }
 
 export function completenessMembers(

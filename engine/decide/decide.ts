@@ -16,7 +16,7 @@ import type {
 } from '../policy/policy.ts'
 import type { EarlierDecision } from '../policy/history.ts'
 import { acceptedBreak, approvalRow, approvedException, type ApprovalFacts, type ApprovalGranted } from './approval.ts'
-import type { CompletenessFacts } from './completeness.ts'
+import { divergence, type CompletenessFacts } from './completeness.ts'
 import type { DeclaredConsumer } from './consumers.ts'
 import { DECISION_CLASSES, stricter, type Decision, type DecisionContext } from '../decision.ts'
 import type { PolicyPinStatus, Reason } from './envelope-members.ts'
@@ -86,12 +86,22 @@ export function decide(input: DecideInput): Verdict {
   const judgements = strictestFirst(artifacts)
   const pin = pinStatus(policy, input.policyPin)
   const degraded = degradedReasons(artifacts, rulings, input.completeness?.origin ?? null)
-  const called = decisionOf({ judgements, rulings, degraded, pin, policy })
+  const diverged = divergence(input.completeness)
+  const called = decisionOf({ judgements, rulings, degraded, pin, diverged, policy })
   const approval = called === 'REQUIRE_APPROVAL' ? (input.approval ?? null) : null
   const grant = approval?.state === 'granted' ? approval : null
   const approvers = called === 'REQUIRE_APPROVAL' ? approversOf(judgements, rulings) : []
   const decision = grant ? 'WARN' : called
-  const reasons = reasonsOf({ decision, judgements, rulings, degraded, pin, grant, operation: context.operation })
+  const reasons = reasonsOf({
+    decision,
+    judgements,
+    rulings,
+    degraded,
+    pin,
+    diverged,
+    grant,
+    operation: context.operation,
+  })
   const groups = artifacts.flatMap((artifact) => artifact.groups)
   const counts = severitySummary(groups)
   const quality = evidenceQuality(artifacts, degraded)
@@ -174,6 +184,8 @@ interface DecidingFacts {
   readonly rulings: readonly ChangeSetRuling[]
   readonly degraded: readonly Reason[]
   readonly pin: PolicyPinStatus
+  /** What differs from the change set that a caller attested; null: nothing. */
+  readonly diverged: string | null
 }
 
 function decisionOf({
@@ -181,13 +193,14 @@ function decisionOf({
   rulings,
   degraded,
   pin,
+  diverged,
   policy,
 }: DecidingFacts & { policy: CompiledPolicy }): Decision {
   const floor = degraded.length > 0 ? policy.onIncomplete : 'ALLOW'
   const whole = rulings.reduce<Decision>((strictest, { decision }) => stricter(strictest, decision), floor)
   const found = strictestOf(judgements, whole)
-  // Drift does not block, but an ALLOW has no warnings. It becomes a WARN so that the drift is reported.
-  return pin.match === false ? stricter(found, 'WARN') : found
+  // Neither drift nor divergence blocks, but an ALLOW has no warnings. It becomes a WARN so that they are reported.
+  return pin.match === false || diverged !== null ? stricter(found, 'WARN') : found
 }
 
 /** A decision ends with its approval, and at the next moment at which the policy result may change. */
@@ -220,7 +233,7 @@ interface Reasons {
   readonly warnings: readonly Reason[]
 }
 
-function reasonsOf({ decision, judgements, rulings, degraded, pin, grant, operation }: ReasonFacts): Reasons {
+function reasonsOf({ decision, judgements, rulings, degraded, pin, diverged, grant, operation }: ReasonFacts): Reasons {
   const incomplete =
     degraded.length > 0
       ? [reason('ANALYSIS_INCOMPLETE', `Not everything could be judged: ${degraded[0]?.message}`)]
@@ -235,6 +248,7 @@ function reasonsOf({ decision, judgements, rulings, degraded, pin, grant, operat
       ...(grant ? [approvedException(grant)] : []),
       ...(grant && breaks > 0 ? [acceptedBreak(grant, breaks)] : []),
       ...drift,
+      ...(diverged === null ? [] : [reason('CHANGE_SET_DIVERGED', diverged)]),
       ...(isHeldUp ? [] : incomplete),
       ...(grant ? [...blockingRulings(rulings), ...blockingReasons(judgements)] : []),
       ...rulingWarnings(rulings),

@@ -12,6 +12,13 @@ interface EnvelopeRule {
 
 const SOURCE_SLOTS = ['repository', 'branch', 'pull_request', 'base', 'head'] as const
 
+/** The gateway listed the change set itself, from a proven binding. */
+const DERIVED_MODES: ReadonlySet<EnvelopeDraft['completeness_mode']> = new Set([
+  'SERVER_DERIVED',
+  'CROSS_VERIFIED',
+  'DIVERGED',
+])
+
 const RULES: readonly EnvelopeRule[] = [
   {
     statement: 'execution_action and safe_for_agent are those of the decision class',
@@ -88,12 +95,16 @@ const RULES: readonly EnvelopeRule[] = [
     statement:
       'a change set that the gateway listed itself from a proven binding says from which commits, and commits to the list',
     holds: ({ completeness_mode: mode, derivation, binding, change_set_commitment: commitment }) =>
-      mode !== 'SERVER_DERIVED' || (Boolean(derivation) && Boolean(binding?.proven) && Boolean(commitment)),
+      !DERIVED_MODES.has(mode ?? null) || (Boolean(derivation) && Boolean(binding?.proven) && Boolean(commitment)),
   },
   {
     statement: 'binding and authority agree, and an unbound change set commits to nothing',
     holds: ({ completeness_mode: mode, binding, authority, change_set_commitment: commitment }) =>
       (authority?.tenant_scope === 'bound') === Boolean(binding?.proven) && (mode !== 'UNBOUND' || !commitment),
+  },
+  {
+    statement: 'a commit reported by webhook belongs to a decision without an audience',
+    holds: ({ commit_sha: commit, audience }) => !commit || (audience ?? null) === null,
   },
   {
     statement: 'authority names the audience of the envelope',

@@ -21,6 +21,8 @@ export interface Issuance {
   readonly evaluatedAt: number
   /** `v:` and 12 hex digits; null if the envelope has no key. */
   readonly audience: string | null
+  /** Commit that a platform reported by webhook; absent: none did. */
+  readonly commitSha?: string
   readonly decisionSpecVersion: '1.0' | '2.0'
   /** `https://` address of a page about the decision; null when there is none. */
   readonly reportUrl: string | null
@@ -70,7 +72,6 @@ export function assertProducerForm(envelope: Envelope): void {
 const WITHOUT_PRODUCER = {
   confidence: null,
   calibration_version: null,
-  commit_sha: null,
   authorization_scope_hash: null,
   engine_build_id: null,
   deployment_id: null,
@@ -85,6 +86,7 @@ function identityMembers(issuance: Issuance, verdict: Verdict) {
     evaluated_at: instantText(evaluatedAt),
     expires_at: instantText(evaluatedAt + verdict.ttl_seconds),
     audience,
+    commit_sha: issuance.commitSha ?? null,
     decision_spec_version: decisionSpecVersion,
     report_url: reportUrl,
     receipt_type: 'bundle_preflight',

@@ -54,6 +54,7 @@ export const REASON_CODES = {
   MISSING_PRIOR_CONTENT: 'A call changes a file whose content before it could not be had from the same server.',
   REFERENCE_UNRESOLVED: 'A contract refers to something that was not handed in, so that it was not compared.',
   BREAK_ACCEPTED: 'A person accepted a breaking change of a contract that becomes a baseline (operation register).',
+  CHANGE_SET_DIVERGED: 'A caller attested another change set for the same commits than the platform has.',
 } as const satisfies Readonly<Record<string, string>>
 
 export type ReasonCode = keyof typeof REASON_CODES

@@ -70,16 +70,24 @@ function accessWithPaths(access: Config['store']['hub'], from: (path: string) =>
   return { ...access, ...Object.fromEntries(files) }
 }
 
+interface PlatformFiles {
+  readonly token_file?: string
+  readonly webhook?: { readonly secret_file: string }
+}
+
 function scmWithPaths(scm: Config['scm'], from: (path: string) => string): Config['scm'] {
   const { github, gitlab, bitbucket } = scm
-  const withToken = <Platform extends { readonly token_file?: string }>(platform: Platform): Platform =>
-    platform.token_file === undefined ? platform : { ...platform, token_file: from(platform.token_file) }
+  const withFiles = <Platform extends PlatformFiles>({ token_file: token, webhook, ...rest }: Platform) => ({
+    ...rest,
+    ...(token !== undefined && { token_file: from(token) }),
+    ...(webhook !== undefined && { webhook: { secret_file: from(webhook.secret_file) } }),
+  })
   const { app } = github
   return {
     ...scm,
-    github: withToken(app === undefined ? github : { ...github, app: { ...app, key_file: from(app.key_file) } }),
-    gitlab: withToken(gitlab),
-    bitbucket: withToken(bitbucket),
+    github: withFiles(app === undefined ? github : { ...github, app: { ...app, key_file: from(app.key_file) } }),
+    gitlab: withFiles(gitlab),
+    bitbucket: withFiles(bitbucket),
   }
 }
 

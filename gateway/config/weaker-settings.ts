@@ -40,6 +40,7 @@ const WAITS = never('a waiting time; no call is forwarded without a decision mea
 const REFUSED_PAST_IT = never('past it a change set is incomplete, and that is never allowed')
 
 const NO_CREDENTIALS = never('without these credentials a change set cannot be derived, and that is never allowed')
+const ACCEPTS = changed('deliveries that another secret signed are accepted')
 const MESSAGES = never('messages only; a request waits for its decision all the same')
 
 const RULE_OF_MAP = within('routes[].map')
@@ -166,6 +167,13 @@ export const WEAKENING: Readonly<Record<string, Weakening>> = lookupTable({
   'scm.github.token_file': NO_CREDENTIALS,
   'scm.gitlab.token_file': NO_CREDENTIALS,
   'scm.bitbucket.token_file': NO_CREDENTIALS,
+  'scm.github.webhook.secret_file': ACCEPTS,
+  'scm.gitlab.webhook.secret_file': ACCEPTS,
+  'scm.bitbucket.webhook.secret_file': ACCEPTS,
+  'scm.checks.name': changed('the check that a branch requires may have the name before'),
+  'scm.checks.tenant': changed('bindings of another tenant count'),
+  'scm.checks.environment': changed('the policy may have rules for the environment before'),
+  'scm.checks.give_up': never('a check that is given up is no success'),
   'scm.gitlab.api': changed('another server defines the change'),
   'scm.bitbucket.api': changed('another server defines the change'),
   'scm.contracts.types': LESS,

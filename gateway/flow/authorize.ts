@@ -201,6 +201,7 @@ async function record(
     audience: caller.audience,
     decisionSpecVersion: request.decisionSpecVersion,
     reportUrl: reportAddress(decisionId, settings.config),
+    ...(request.commitSha !== undefined && { commitSha: request.commitSha }),
     ...(request.completeness !== undefined && { completeness: request.completeness }),
   })
   const withReceipt = (issued: IssuedReceipt): Authorization => ({

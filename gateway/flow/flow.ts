@@ -42,6 +42,8 @@ export interface AnalyzeRequest {
   readonly scope: DecisionScope | null
   /** How the change set was made; absent: a caller submitted it. */
   readonly completeness?: CompletenessFacts
+  /** Commit that a platform reported by webhook; absent: none did. Such a decision supersedes only its own kind. */
+  readonly commitSha?: string
   /** The publication that contains the artifacts; absent: none does. */
   readonly release?: Release
   /** Name of the route for the policy; absent: none. */

@@ -10,10 +10,23 @@ import type { AnalyzeRequest } from './flow.ts'
  * supersede it. For intercepted calls the route and the tool are members too: a decision for one tool does not supersede one
  * for another.
  */
-export function scopeKey({ context, artifacts, route = null, scope }: AnalyzeRequest): SupersessionKey {
+export function scopeKey({ context, artifacts, route = null, scope, commitSha }: AnalyzeRequest): SupersessionKey {
   const { operation, environment, repository, branch, pull_request, target_id } = context
+  // The caller of an earlier decision holds its receipt; nobody holds that of a webhook.
+  const webhook = commitSha === undefined ? [] : ['webhook']
   const ids = artifacts.map(({ id }) => id).sort(byCodeUnit)
-  return JSON.stringify([operation, environment, repository, branch, pull_request, target_id, route, scope, ids])
+  return JSON.stringify([
+    operation,
+    environment,
+    repository,
+    branch,
+    pull_request,
+    target_id,
+    route,
+    scope,
+    ids,
+    ...webhook,
+  ])
 }
 
 /**

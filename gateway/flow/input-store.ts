@@ -5,7 +5,7 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { lengthOf } from '../../engine/base.ts'
-import type { ArtifactFiles, DecideInput } from '../../engine/internal.ts'
+import type { ArtifactFiles, CompletenessFacts, DecideInput, Problem } from '../../engine/internal.ts'
 import { digestInThread } from '../runtime/hash.ts'
 import type { MemoryBudget } from '../runtime/memory-budget.ts'
 import type { CurrentFlowSettings } from './settings.ts'
@@ -117,10 +117,17 @@ async function keptDecision(request: AuthorizeRequest, input: DecideInput): Prom
     grant:
       approval?.state === 'granted' ? { id: approval.id, approver: approval.approver, until: approval.until } : null,
     policy_pin: input.policyPin,
-    ...(completeness?.origin.kind === 'derived' && { derived: { problem: completeness.origin.problem } }),
+    ...(completeness?.origin.kind === 'derived' && { derived: derivedRow(completeness, completeness.origin.problem) }),
     now: input.now,
   }
   return { decision, texts }
+}
+
+function derivedRow(
+  { reconciliation }: CompletenessFacts,
+  problem: Problem | null,
+): NonNullable<KeptDecision['derived']> {
+  return { problem, ...(reconciliation?.result === 'DIVERGED' && { diverged: reconciliation.difference }) }
 }
 
 /** The same files, each text mapped by `change`. */

@@ -16,7 +16,6 @@ import {
   type CompletenessFacts,
   type DecideInput,
   type DeclaredConsumer,
-  type Problem,
   type Result,
   type Verdict,
 } from '../../engine/internal.ts'
@@ -55,7 +54,7 @@ export async function keptChangeSet(
   const text = await store.inputs.byDecision(decisionId)
   if (text === null)
     return missing('its input was not kept (ledger.inputs was 0, or it was decided by an older version)')
-  const kept = await readKept(KeptDecision, text)
+  const kept = await readKeptDecision(text)
   if (kept === null) return missing('its input was kept in a form that this version does not know')
   const artifacts = await artifactsOf(kept, store)
   return artifacts.ok ? ok({ kept, artifacts: artifacts.value }) : artifacts
@@ -88,7 +87,7 @@ export async function replay(
     rulesetHash: rulesetHash(sha256Hex),
     // A pin and a grant belong to one policy: under another they do not apply.
     policyPin: isSamePolicy ? kept.policy_pin : null,
-    ...(kept.derived !== undefined && { completeness: derivedWith(kept.derived.problem) }),
+    ...(kept.derived !== undefined && { completeness: derivedWith(kept.derived) }),
     now: kept.now,
     sha256: sha256Hex,
   }
@@ -156,7 +155,11 @@ async function contentOf(digest: string, store: Replaying['store']): Promise<str
   return (await digestInThread(text)) === digest ? text : null
 }
 
-/** Null when the text has no form that this version knows. */
+/** A stored input; null when the text has no form that this version knows. */
+export function readKeptDecision(text: string): Promise<KeptDecision | null> {
+  return readKept(KeptDecision, text)
+}
+
 async function readKept<Schema extends Type.TSchema>(schema: Schema, text: string): Promise<Static<Schema> | null> {
   // Loaded here, because each command first loads the modules of every command.
   const { Check } = await import('typebox/value')
@@ -165,10 +168,11 @@ async function readKept<Schema extends Type.TSchema>(schema: Schema, text: strin
 }
 
 /** The parts of the change set's origin that a verdict depends on. */
-function derivedWith(problem: Problem | null): CompletenessFacts {
+function derivedWith({ problem, diverged }: NonNullable<KeptDecision['derived']>): CompletenessFacts {
   return {
     origin: { kind: 'derived', derivation: null, commitment: null, problem },
     bindingProvenAt: null,
     selectorHash: null,
+    ...(diverged !== undefined && { reconciliation: { result: 'DIVERGED', difference: diverged } }),
   }
 }

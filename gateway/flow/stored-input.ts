@@ -75,8 +75,11 @@ export const KeptDecision = Type.Object({
   /** The grant that the decision used; it applies under the same policy only. */
   grant: orNull(Type.Object({ id: Type.String(), approver: Type.String(), until: Type.Number() })),
   policy_pin: textOrNull,
-  /** Present when the gateway listed the change set itself, with the reasons why the list is incomplete. */
-  derived: Type.Optional(Type.Object({ problem: orNull(Problem) })),
+  /**
+   * Present when the gateway listed the change set itself: why the list is incomplete, and what differs from the one that a
+   * caller attested.
+   */
+  derived: Type.Optional(Type.Object({ problem: orNull(Problem), diverged: Type.Optional(Type.String()) })),
   now: Type.Integer(),
 })
 export type KeptDecision = Static<typeof KeptDecision>

@@ -1,6 +1,6 @@
 /**
  * What a caller of the hub may do with the store: one row for each method of each aggregate (docs/reference/hub.md#methods). A
- * method without a row is not carried out for anybody. Every row keeps within the tenant of the caller, whatever it asks for.
+ * method without a row is not carried out for anybody, so this is one table. Every row keeps within the tenant of the caller, whatever it asks for.
  */
 import type { TSchema } from 'typebox'
 import { GatewayError } from '../errors/errors.ts'
@@ -327,6 +327,8 @@ export const HUB_METHODS: HubMethods = {
       store.receipts.revoke(owned(tenant), id, reason, `${by} (${identity.name})`, at),
   },
 
+  'receipts.supersede': HUB_ONLY,
+
   'statusLists.open': AT_THE_HUB,
   'statusLists.byId': HUB_ONLY,
 
@@ -352,6 +354,16 @@ export const HUB_METHODS: HubMethods = {
       return known.map((use) => ({ ...use, artifact: own(use.artifact) ?? use.artifact }))
     },
   },
+
+  'webhooks.accept': HUB_ONLY,
+  'webhooks.claim': HUB_ONLY,
+  'webhooks.complete': HUB_ONLY,
+  'webhooks.saveCheck': HUB_ONLY,
+  'webhooks.checksAt': HUB_ONLY,
+  'webhooks.removeChecks': HUB_ONLY,
+  'webhooks.queueDecided': HUB_ONLY,
+  'webhooks.backlog': HUB_ONLY,
+  'webhooks.forget': HUB_ONLY,
 
   'windows.open': {
     roles: SIDECAR,

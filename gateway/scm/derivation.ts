@@ -15,7 +15,7 @@ import type { UnreadableArtifact } from '../flow/flow.ts'
 import { sha256Hex } from '../runtime/hash.ts'
 import type { DerivationTerms } from './derivation-terms.ts'
 import { classify, type ContractFile } from './contract-file.ts'
-import { changeSetCommitment } from './commitment.ts'
+import { changeSetCommitment, type CommittedFile } from './commitment.ts'
 import { affectedRoots } from './contract-roots.ts'
 import { inTurn } from './in-turn.ts'
 import { createSides, type TreeSides } from './merge-view.ts'
@@ -40,7 +40,9 @@ export interface DerivedChangeSet {
   readonly derivation: DerivationFacts | null
   readonly artifacts: readonly Artifact[]
   readonly unreadable: readonly UnreadableArtifact[]
-  /** To all changed files, contracts or not. */
+  /** All changed files, contracts or not, with the digests of those that were looked at. */
+  readonly files: readonly CommittedFile[]
+  /** To these files. */
   readonly commitment: Commitment
   readonly selectorHash: Digest
   /** Why the list is not whole; null: it is. */
@@ -108,9 +110,11 @@ async function judgeable(
   terms: DerivationTerms,
 ): Promise<Omit<DerivedChangeSet, 'derivation'>> {
   const { whole, read, problem } = await contractsIn(client, { base, files, sides }, terms)
+  const listed = await withDigests(files.items, read, sides)
   return {
     ...whole,
-    commitment: { root: await commitmentTo(files.items, read, sides), count: files.items.length },
+    files: listed,
+    commitment: { root: changeSetCommitment(listed), count: listed.length },
     selectorHash: terms.selector.hash,
     problem,
   }
@@ -180,19 +184,18 @@ function protoSets(contracts: readonly ContractFile[]): readonly Artifact[] {
   return [{ id: '*.proto', type: 'protobuf', before: side('before'), after: side('after') }]
 }
 
-async function commitmentTo(
+function withDigests(
   files: readonly ChangedFile[],
   read: readonly ChangedFile[],
   sides: TreeSides,
-): Promise<Digest> {
+): Promise<readonly CommittedFile[]> {
   const looked = new Set(read.map(({ path }) => path))
-  const digests = await inTurn(files, async ({ path, change }) => ({
+  return inTurn(files, async ({ path, change }) => ({
     path,
     change,
     before: looked.has(path) ? textDigest(await sides.before(path)) : '',
     after: looked.has(path) ? textDigest(await sides.after(path)) : '',
   }))
-  return changeSetCommitment(digests)
 }
 
 function textDigest(file: Awaited<ReturnType<TreeSides['before']>>): string {

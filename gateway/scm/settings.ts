@@ -15,6 +15,23 @@ const tokenFile = (permissions: string) =>
     }),
   )
 
+const webhook = (secrets: string) =>
+  Type.Optional(
+    Type.Object(
+      {
+        secret_file: Type.String({
+          minLength: 1,
+          description: `File with ${secrets}, one a line, at least 16 characters each; relative to the configuration file. Any line counts, so that a secret can be changed without a gap.`,
+        }),
+      },
+      {
+        additionalProperties: false,
+        description:
+          'Deliveries of its webhooks are accepted: pull requests are judged when they change (docs/webhooks.md).',
+      },
+    ),
+  )
+
 const DEFAULT_GLOBS = [
   '**/*.{yaml,yml,json}',
   '**/*.{graphql,graphqls,gql,proto}',
@@ -46,6 +63,7 @@ export const ScmSettings = strict(
           ),
         ),
         token_file: tokenFile('read access to contents and pull requests, and write access to commit statuses'),
+        webhook: webhook('the secret of the webhook or of the App'),
       },
       'GitHub (scm_a).',
     ),
@@ -53,6 +71,7 @@ export const ScmSettings = strict(
       {
         api: api('https://gitlab.com/api/v4', 'the REST API'),
         token_file: tokenFile('the scope api'),
+        webhook: webhook('the signing token (whsec_…) or the secret token of the webhook'),
       },
       'GitLab (scm_b).',
     ),
@@ -60,8 +79,28 @@ export const ScmSettings = strict(
       {
         api: api('https://api.bitbucket.org/2.0', 'the REST API'),
         token_file: tokenFile('the scopes repository:write and pullrequest'),
+        webhook: webhook('the secret of the webhook'),
       },
       'Bitbucket Cloud (scm_c).',
+    ),
+    checks: strict(
+      {
+        name: Type.String({
+          default: 'preflight/merge',
+          pattern: '^[A-Za-z0-9][A-Za-z0-9 ./_-]{0,39}$',
+          description: 'Name of the check run or commit status. Require it in the protection of the branch.',
+        }),
+        tenant: Type.String({
+          default: 'local',
+          pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$',
+          description: 'Tenant whose bindings count, and whose ledger has the decisions.',
+        }),
+        environment: Type.Optional(
+          Type.String({ minLength: 1, maxLength: 200, description: 'Environment of the decisions, for the policy.' }),
+        ),
+        give_up: seconds(21_600, 'A check that cannot be made or published by then is given up, and counted', 1),
+      },
+      'Checks of pull requests that webhooks ask for.',
     ),
     contracts: strict(
       {

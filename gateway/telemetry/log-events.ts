@@ -130,6 +130,18 @@ export const LOG_EVENTS = {
   'tunnel.server_name_refused': 'A tunnel was closed. The TLS on it names another server than the tunnel, or none.',
   'tunnel.unknown_protocol': 'A tunnel to a host of a route was closed. It carries neither TLS nor HTTP.',
   'upstream.failed': 'The upstream did not answer a forwarded call. `code` is the error that the caller got.',
+  'webhook.diverged':
+    'A caller attested another change set for the same commits than the platform has. Its receipt is superseded. `reason` names what differs.',
+  'webhook.failed':
+    'A delivery of a platform could not be accepted, because of an error here. The platform can send it again.',
+  'webhook.given_up': 'A check of a pull request could not be made or shown in time, and is given up.',
+  'webhook.look_failed': 'Deliveries of webhooks could not be read or stored. They are tried again.',
+  'webhook.refused':
+    'A delivery of a platform was refused: not signed with a configured secret, or not in the form that the platform documents.',
+  'webhook.report_failed': 'The reason why a check is not made could not be shown at its commit.',
+  'webhook.retried': 'A check of a pull request could not be made or shown. It is tried again.',
+  'webhook.unbound':
+    'A delivery is about a repository without a proven binding of the tenant. Nothing was judged and nothing is shown.',
   'worker.failed': 'A worker thread failed while it had no task. Another one takes its place.',
   'worker.task_failed': 'A worker thread could not finish a task.',
 } as const satisfies Readonly<Record<string, string>>

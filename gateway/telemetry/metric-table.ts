@@ -46,6 +46,36 @@ export const METRICS = [
     help: 'Requests for approval: opened, joined (asked again while one stands), granted, denied (both by the API of this process), used (a decision rests on a grant).',
   },
   {
+    name: 'preflight_webhook_deliveries_total',
+    type: 'counter',
+    labels: ['platform', 'result'],
+    help: 'Deliveries of the webhooks of source-control platforms: accepted, duplicate (known, or a replay), ignored (the event asks for nothing), refused (not signed, or unreadable).',
+  },
+  {
+    name: 'preflight_webhook_waiting',
+    type: 'gauge',
+    labels: [],
+    help: 'Deliveries that are accepted and not carried out yet.',
+  },
+  {
+    name: 'preflight_webhook_oldest_seconds',
+    type: 'gauge',
+    labels: [],
+    help: 'Age of the oldest delivery that waits to be carried out; 0: none waits.',
+  },
+  {
+    name: 'preflight_merge_checks_total',
+    type: 'counter',
+    labels: ['platform', 'result'],
+    help: 'Checks of pull requests and merge queue groups: success, failure, held (an approval is required), unbound (no proven binding, nothing is shown), retried, given_up.',
+  },
+  {
+    name: 'preflight_reconciliations_total',
+    type: 'counter',
+    labels: ['result'],
+    help: 'Change sets that callers attested, held against the platform: cross_verified, diverged.',
+  },
+  {
     name: 'preflight_notifications_total',
     type: 'counter',
     labels: ['channel', 'result'],

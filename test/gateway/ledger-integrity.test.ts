@@ -200,7 +200,7 @@ test('a ledger of a version without a chain is taken over with all that is in it
     DROP TABLE IF EXISTS api_key_terms; DROP TABLE IF EXISTS api_key_uses;
     DROP TABLE notices; DROP TABLE deliveries; DROP TABLE approval_steps; DROP TABLE receipt_keys; DROP TABLE IF EXISTS fleet_members;
     DROP TABLE acts;
-    DROP TABLE approval_delegations;
+    DROP TABLE approval_delegations; DROP TABLE webhook_deliveries; DROP TABLE merge_checks;
     DROP INDEX decisions_by_status; ALTER TABLE decisions DROP COLUMN status_list;
     ALTER TABLE decisions DROP COLUMN status_index; DROP INDEX decisions_by_chain;
     ALTER TABLE decisions DROP COLUMN chain; ALTER TABLE interceptions DROP COLUMN chain;

@@ -1,9 +1,10 @@
-/** What every store does alike: the same tests over SQLite and PostgreSQL. */
+/** What every store does alike: the same tests over SQLite and PostgreSQL, in one file because each suite starts a database. */
 import assert from 'node:assert/strict'
 import { after, suite, test, type TestContext } from 'node:test'
 import { apiKeyRow, mintApiKey } from '../../gateway/callers/api-keys.ts'
 import type { ObservedUse } from '../../gateway/store/uses.ts'
 import type { Store } from '../../gateway/store/store.ts'
+import type { MergeCheck, WebhookDelivery } from '../../gateway/store/webhooks.ts'
 import type { MonitoringWindowRow } from '../../gateway/store/windows.ts'
 import { approvalOpening, breakGlassRow } from '../fakes/aggregate-rows.ts'
 import { decisionRow } from '../fakes/decision-row.ts'
@@ -331,6 +332,97 @@ for (const kind of STORE_KINDS) {
       assert.deepEqual(known.map(({ consumer }) => consumer).sort(), ['b', 'others'])
     })
 
+    test('a delivery is accepted once by id and by body, and a newer one of its subject replaces it', async (t) => {
+      const store = await open(t)
+      assert.equal(await store.webhooks.accept(delivery('a', 1)), true)
+      assert.equal(await store.webhooks.accept(delivery('a', 1)), false)
+      assert.equal(await store.webhooks.accept({ ...delivery('a', 1), deliveryId: 'other' }), false)
+      assert.equal(await store.webhooks.accept(delivery('b', 2)), true)
+      assert.deepEqual(await store.webhooks.backlog(), { waiting: 1, oldestAt: 2 })
+      const claimed = await store.webhooks.claim(5, 100, 10)
+      assert.deepEqual(
+        claimed.map(({ deliveryId }) => deliveryId),
+        ['b'],
+      )
+      assert.deepEqual(await store.webhooks.claim(99, 200, 10), [], 'it is claimed')
+      assert.equal(await store.webhooks.accept(delivery('c', 6)), true)
+      assert.deepEqual(await store.webhooks.claim(99, 200, 10), [], 'one task of a subject at a time')
+      await store.webhooks.complete('scm_a', 'b', { at: 7, problem: 'no answer', nextAt: 50 })
+      assert.deepEqual((await store.webhooks.claim(50, 200, 10))[0]?.attempts, 1)
+      await store.webhooks.complete('scm_a', 'b', { at: 51, problem: null, nextAt: null })
+      assert.deepEqual((await store.webhooks.claim(60, 200, 10))[0]?.deliveryId, 'c')
+    })
+
+    test('one of many claims a delivery, and what has ended is forgotten', async (t) => {
+      const store = await open(t)
+      await store.webhooks.accept(delivery('a', 1))
+      const claims = await Promise.all(Array.from({ length: 8 }, () => store.webhooks.claim(5, 100, 10)))
+      assert.equal(claims.flat().length, 1)
+      await store.webhooks.complete('scm_a', 'a', { at: 6, problem: null, nextAt: null })
+      await store.webhooks.forget(7)
+      assert.equal(await store.webhooks.accept(delivery('a', 8)), true)
+    })
+
+    test('a check whose approval has ended is queued once, with its task or as expired', async (t) => {
+      const store = await open(t)
+      const granted = await store.approvals.open(approvalOpening({ approvalId: 'apr_1', key: 'k1' }))
+      const unanswered = await store.approvals.open(approvalOpening({ approvalId: 'apr_2', key: 'k2' }))
+      await store.webhooks.saveCheck(mergeCheck('#1', granted.approvalId))
+      await store.webhooks.saveCheck(mergeCheck('#2', unanswered.approvalId))
+      assert.equal(await store.webhooks.queueDecided(granted.openedAt, 10), 0)
+      await store.approvals.decide({
+        tenant: 'local',
+        approvalId: 'apr_1',
+        isFourEyes: true,
+        required: [],
+        state: 'granted',
+        by: 'v:someone',
+        groups: [],
+        comment: 'good',
+        at: granted.openedAt + 1,
+        validUntil: granted.expiresAt,
+      })
+      const queued = await Promise.all([1, 2].map(() => store.webhooks.queueDecided(granted.openedAt + 2, 10)))
+      assert.deepEqual(
+        queued.toSorted((a, b) => a - b),
+        [0, 1],
+      )
+      assert.equal(await store.webhooks.queueDecided(unanswered.expiresAt, 10), 1)
+      const tasks = (await store.webhooks.claim(unanswered.expiresAt, unanswered.expiresAt + 100, 10)).map(
+        ({ task }) => task,
+      )
+      assert.equal(tasks[0], '{"n":1}')
+      assert.match(tasks[1] ?? '', /"kind":"approval_expired".*"subject":"#2"/)
+    })
+
+    test('checks of one commit are found together, and go with their subject', async (t) => {
+      const store = await open(t)
+      await store.webhooks.saveCheck(mergeCheck('#1', null))
+      await store.webhooks.saveCheck(mergeCheck('#2', null))
+      await store.webhooks.saveCheck({ ...mergeCheck('#1', null), shown: '7', at: 3 })
+      const checks = await store.webhooks.checksAt('scm_a', 'acme/pets', 'c0')
+      assert.deepEqual(
+        checks.map(({ subject, shown }) => [subject, shown]),
+        [
+          ['#1', '7'],
+          ['#2', null],
+        ],
+      )
+      assert.deepEqual(await store.webhooks.removeChecks('scm_a', '#1'), ['c0'])
+      assert.equal((await store.webhooks.checksAt('scm_a', 'acme/pets', 'c0')).length, 1)
+    })
+
+    test('a receipt is superseded by another decision than a newer one of its scope', async (t) => {
+      const store = await open(t)
+      await store.decisions.record(decisionRow({ decisionId: 'attested' }))
+      await store.receipts.supersede('other', 'attested', 'dec_2', 'not yours', 5)
+      assert.equal(await store.receipts.state('attested'), 'current')
+      await store.receipts.supersede('local', 'attested', 'dec_2', 'it diverged', 5)
+      await store.receipts.supersede('local', 'attested', 'dec_2', 'it diverged', 6)
+      assert.equal(await store.receipts.state('attested'), 'superseded')
+      assert.equal(await store.receipts.consume('attested', 7), false)
+    })
+
     test('texts that a database cannot hold as they are do not stop a write', async (t) => {
       const store = await open(t)
       await store.calls.record(interception('c\0', { action: 'half \ud800 pair' }))
@@ -339,6 +431,23 @@ for (const kind of STORE_KINDS) {
       assert.equal((await store.calls.list({ tenant: 'local', limit: 5 })).rows.length, 1)
     })
   })
+}
+
+function delivery(deliveryId: string, receivedAt: number): WebhookDelivery {
+  return {
+    platform: 'scm_a',
+    deliveryId,
+    digest: `sha256:${deliveryId}`,
+    subject: 'acme/pets#7',
+    task: '{}',
+    receivedAt,
+  }
+}
+
+function mergeCheck(subject: string, approvalId: string | null): MergeCheck {
+  const place = { platform: 'scm_a', repository: 'acme/pets', commit: 'c0', subject, tenant: 'local' } as const
+  const task = `{"n":${subject.slice(1)}}`
+  return { ...place, task, decisionId: 'dec_1', approvalId, report: '{}', shown: null, at: 1 }
 }
 
 function use(consumer: string, at: number): ObservedUse {

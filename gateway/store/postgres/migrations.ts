@@ -672,4 +672,40 @@ export const MIGRATIONS: readonly string[] = [
     RETURN 0;
   END $$;
   `,
+  // Tasks of the webhooks of platforms, and what is shown at commits.
+  `
+  CREATE TABLE webhook_deliveries (
+    platform    text NOT NULL,
+    delivery_id text NOT NULL,
+    digest      text NOT NULL,
+    subject     text NOT NULL,
+    task        text NOT NULL,
+    received_at bigint NOT NULL,
+    attempts    bigint NOT NULL,
+    next_at     bigint NOT NULL,
+    done_at     bigint,
+    problem     text,
+    PRIMARY KEY (platform, delivery_id)
+  );
+  CREATE UNIQUE INDEX webhook_deliveries_by_digest ON webhook_deliveries (platform, digest);
+  CREATE INDEX webhook_deliveries_waiting ON webhook_deliveries (platform, subject, received_at) WHERE done_at IS NULL;
+  CREATE INDEX webhook_deliveries_done ON webhook_deliveries (done_at);
+  CREATE TABLE merge_checks (
+    platform    text NOT NULL,
+    repository  text NOT NULL,
+    commit_sha  text NOT NULL,
+    subject     text NOT NULL,
+    tenant      text NOT NULL,
+    task        text NOT NULL,
+    decision_id text,
+    approval_id text,
+    report      text NOT NULL,
+    shown       text,
+    at          bigint NOT NULL,
+    PRIMARY KEY (platform, repository, commit_sha, subject)
+  );
+  CREATE INDEX merge_checks_by_subject ON merge_checks (platform, subject);
+  CREATE INDEX merge_checks_waiting ON merge_checks (approval_id) WHERE approval_id IS NOT NULL;
+  CREATE INDEX merge_checks_by_time ON merge_checks (at);
+  `,
 ]

@@ -18,6 +18,7 @@ import { receiptKeys } from './receipt-keys.ts'
 import { receipts } from './receipts.ts'
 import { statusLists } from './status-lists.ts'
 import { uses } from './uses.ts'
+import { webhooks } from './webhooks.ts'
 import { windows } from './windows.ts'
 import type { Aggregates } from '../store.ts'
 
@@ -49,6 +50,7 @@ const OPERATIONS: TableOperations = {
   receipts,
   statusLists,
   uses,
+  webhooks,
   windows,
 }
 

@@ -35,6 +35,11 @@ export const receipts: Operations<Receipts> = {
     return consumed === 1
   }),
 
+  supersede: write(async (sql, tenant, decisionId, by, reason, at) => {
+    const row = await sql.get('SELECT 1 AS n FROM decisions WHERE decision_id = ? AND tenant = ?', decisionId, tenant)
+    if (row !== undefined) await addEvent(sql, decisionId, 'superseded', at, by, reason)
+  }),
+
   revoke: write(async (sql, tenant, decisionId, reason, by, at) => {
     const row = await sql.get('SELECT 1 AS n FROM decisions WHERE decision_id = ? AND tenant = ?', decisionId, tenant)
     if (row === undefined) return false

@@ -475,6 +475,42 @@ export const MIGRATIONS: readonly string[] = [
     WHEN OLD.sequence > coalesce((SELECT max(decision) FROM ledger_cuts WHERE OLD.chain IS NULL OR chain = OLD.chain), 0)
     BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
   `,
+  // Tasks of the webhooks of platforms, and what is shown at commits.
+  `
+  CREATE TABLE webhook_deliveries (
+    platform    TEXT NOT NULL,
+    delivery_id TEXT NOT NULL,
+    digest      TEXT NOT NULL,
+    subject     TEXT NOT NULL,
+    task        TEXT NOT NULL,
+    received_at INTEGER NOT NULL,
+    attempts    INTEGER NOT NULL,
+    next_at     INTEGER NOT NULL,
+    done_at     INTEGER,
+    problem     TEXT,
+    PRIMARY KEY (platform, delivery_id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE UNIQUE INDEX webhook_deliveries_by_digest ON webhook_deliveries (platform, digest);
+  CREATE INDEX webhook_deliveries_waiting ON webhook_deliveries (platform, subject, received_at) WHERE done_at IS NULL;
+  CREATE INDEX webhook_deliveries_done ON webhook_deliveries (done_at);
+  CREATE TABLE merge_checks (
+    platform    TEXT NOT NULL,
+    repository  TEXT NOT NULL,
+    commit_sha  TEXT NOT NULL,
+    subject     TEXT NOT NULL,
+    tenant      TEXT NOT NULL,
+    task        TEXT NOT NULL,
+    decision_id TEXT,
+    approval_id TEXT,
+    report      TEXT NOT NULL,
+    shown       TEXT,
+    at          INTEGER NOT NULL,
+    PRIMARY KEY (platform, repository, commit_sha, subject)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX merge_checks_by_subject ON merge_checks (platform, subject);
+  CREATE INDEX merge_checks_waiting ON merge_checks (approval_id) WHERE approval_id IS NOT NULL;
+  CREATE INDEX merge_checks_by_time ON merge_checks (at);
+  `,
 ]
 
 /** The first version whose ledger has a chain. */

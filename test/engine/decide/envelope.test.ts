@@ -9,6 +9,7 @@ import {
   EnvelopeInvariantError,
   type Envelope,
   type EnvelopeDraft,
+  type Reconciliation,
   type Verdict,
 } from '../../../engine/internal.ts'
 import { checkConsumerForm, checkProducerForm } from '../../../engine/decide/envelope-check.generated.js'
@@ -247,6 +248,37 @@ suite('what the issuing path knows', () => {
         srcmode: 'declared',
       },
     )
+  })
+
+  test('a commit that a webhook reported is in it, and only without an audience', () => {
+    const reported = { ...issuance, commitSha: 'c0ffee' }
+    assert.equal(buildEnvelope(decideOn([], { context }), reported).commit_sha, 'c0ffee')
+    assert.throws(
+      () => buildEnvelope(decideOn([], { context }), { ...reported, audience: 'v:0123456789ab' }),
+      /a commit reported by webhook belongs to a decision without an audience/,
+    )
+  })
+
+  test('what callers attested is verified or diverges, and divergence is a warning with a name', () => {
+    const derived = {
+      origin: {
+        kind: 'derived',
+        derivation: { platform: 'scm_a', baseSha: 'b', headSha: 'h' },
+        commitment: { root: `sha256:${'0'.repeat(64)}`, count: 1 },
+        problem: null,
+      },
+      bindingProvenAt: '2026-11-21T04:00:00Z',
+      selectorHash: null,
+    } as const
+    const issuedWith = (reconciliation: Reconciliation) => {
+      const completeness = { ...derived, reconciliation }
+      return buildEnvelope(decideOn([], { context, completeness }), { ...issuance, completeness })
+    }
+    const verified = issuedWith({ result: 'CROSS_VERIFIED' })
+    assert.deepEqual([verified.completeness_mode, verified.decision], ['CROSS_VERIFIED', 'ALLOW'])
+    const diverged = issuedWith({ result: 'DIVERGED', difference: 'b.yaml is not in it.' })
+    assert.deepEqual([diverged.completeness_mode, diverged.decision], ['DIVERGED', 'WARN'])
+    assert.deepEqual(diverged.warnings, [{ code: 'CHANGE_SET_DIVERGED', message: 'b.yaml is not in it.' }])
   })
 
   test('and nothing is invented where nobody produces a value', () => {

@@ -1,0 +1,118 @@
+/** Events of the platforms → tasks. Only what names the pull request is read; everything else is asked from the platform. */
+import { isJsonObject } from '../json/strict-json.ts'
+import { at, optionalTextAt } from '../scm/members.ts'
+import type { PlatformId } from '../scm/platform.ts'
+import { isTask, type Task } from './task.ts'
+
+export type EventReading =
+  | { readonly kind: 'task'; readonly task: Task }
+  /** The event asks for nothing. */
+  | { readonly kind: 'ignored'; readonly reason: string }
+  | { readonly kind: 'unreadable'; readonly reason: string }
+
+export interface PlatformEvent {
+  /** X-GitHub-Event, X-Event-Key; GitLab names it in the body. */
+  readonly name: string
+  readonly body: unknown
+  /** Name of the checks that this gateway writes. */
+  readonly checkName: string
+}
+
+export function readEvent(platform: PlatformId, event: PlatformEvent): EventReading {
+  const found = READERS[platform](event)
+  if (typeof found === 'string') return { kind: 'ignored', reason: found }
+  if (isTask(platform, found)) return { kind: 'task', task: found }
+  return { kind: 'unreadable', reason: 'the event has not the members that the platform documents' }
+}
+
+/** The members of a task, or why there is none. */
+type Reader = (event: PlatformEvent) => Readonly<Record<string, unknown>> | string
+
+const GITHUB_PULLS: ReadonlySet<string> = new Set(['opened', 'reopened', 'synchronize', 'ready_for_review'])
+
+/** https://docs.github.com/webhooks/webhook-events-and-payloads */
+function github({ name, body, checkName }: PlatformEvent): ReturnType<Reader> {
+  const action = optionalTextAt(body, 'action') ?? ''
+  const repository = at(body, 'repository', 'full_name')
+  const pull = {
+    kind: 'pull_request',
+    repository,
+    pullRequest: numberAt(body, 'pull_request', 'number'),
+    page: at(body, 'pull_request', 'html_url'),
+  }
+  const home = at(body, 'repository', 'html_url')
+  const ignored = `${name}${action === '' ? '' : `.${action}`} asks for nothing`
+  if (name === 'pull_request') {
+    if (action === 'closed') return { kind: 'closed', repository, pullRequest: pull.pullRequest }
+    const isRetargeted = action === 'edited' && isJsonObject(at(body, 'changes', 'base'))
+    return GITHUB_PULLS.has(action) || isRetargeted ? pull : ignored
+  }
+  if (name === 'pull_request_review')
+    return action === 'submitted' && at(body, 'review', 'state') === 'approved' ? pull : ignored
+  if (name === 'merge_group' && action === 'checks_requested')
+    return {
+      kind: 'merge_group',
+      repository,
+      branch: (optionalTextAt(body, 'merge_group', 'base_ref') ?? '').replace(/^refs\/heads\//, ''),
+      base: at(body, 'merge_group', 'base_sha'),
+      head: at(body, 'merge_group', 'head_sha'),
+      page: home,
+    }
+  if ((name === 'check_run' || name === 'check_suite') && action === 'rerequested') {
+    if (name === 'check_run' && at(body, 'check_run', 'name') !== checkName)
+      return 'the check belongs to another program'
+    const pulls = at(body, name, 'pull_requests')
+    return {
+      kind: 'rerun',
+      repository,
+      commit: at(body, name, 'head_sha'),
+      pullRequests: (Array.isArray(pulls) ? pulls : []).map((one) => numberAt(one, 'number')),
+      page: home,
+    }
+  }
+  return ignored
+}
+
+const GITLAB_JUDGED: ReadonlySet<string> = new Set(['open', 'reopen', 'approved', 'approval'])
+const GITLAB_CLOSED: ReadonlySet<string> = new Set(['close', 'merge'])
+
+/** https://docs.gitlab.com/user/project/integrations/webhook_events/#merge-request-events */
+function gitlab({ body }: PlatformEvent): ReturnType<Reader> {
+  const kind = optionalTextAt(body, 'object_kind') ?? ''
+  if (kind !== 'merge_request') return `${kind || 'this event'} asks for nothing`
+  const action = optionalTextAt(body, 'object_attributes', 'action') ?? ''
+  const repository = at(body, 'project', 'path_with_namespace')
+  const pullRequest = numberAt(body, 'object_attributes', 'iid')
+  if (GITLAB_CLOSED.has(action)) return { kind: 'closed', repository, pullRequest }
+  // `oldrev` is there when commits were pushed.
+  const isChanged =
+    action === 'update' &&
+    (at(body, 'object_attributes', 'oldrev') !== undefined || isJsonObject(at(body, 'changes', 'target_branch')))
+  if (!GITLAB_JUDGED.has(action) && !isChanged) return `merge_request.${action} asks for nothing`
+  return { kind: 'pull_request', repository, pullRequest, page: at(body, 'object_attributes', 'url') }
+}
+
+const BITBUCKET_JUDGED: ReadonlySet<string> = new Set([
+  'pullrequest:created',
+  'pullrequest:updated',
+  'pullrequest:approved',
+])
+const BITBUCKET_CLOSED: ReadonlySet<string> = new Set(['pullrequest:fulfilled', 'pullrequest:rejected'])
+
+/** https://support.atlassian.com/bitbucket-cloud/docs/event-payloads/ */
+function bitbucket({ name, body }: PlatformEvent): ReturnType<Reader> {
+  const repository = at(body, 'repository', 'full_name')
+  const pullRequest = numberAt(body, 'pullrequest', 'id')
+  // The signature covers the body and not the name of the event.
+  if (BITBUCKET_CLOSED.has(name) && at(body, 'pullrequest', 'state') !== 'OPEN')
+    return { kind: 'closed', repository, pullRequest }
+  if (!BITBUCKET_JUDGED.has(name)) return `${name || 'this event'} asks for nothing`
+  return { kind: 'pull_request', repository, pullRequest, page: at(body, 'pullrequest', 'links', 'html', 'href') }
+}
+
+const READERS: Readonly<Record<PlatformId, Reader>> = { scm_a: github, scm_b: gitlab, scm_c: bitbucket }
+
+function numberAt(body: unknown, ...path: readonly string[]): string | undefined {
+  const value = at(body, ...path)
+  return typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : undefined
+}
