@@ -54,6 +54,9 @@ const INDEX = /^(?:0|[1-9]\d*)$/
  */
 export type Locate = (pointer: string) => Position | null
 
+/** Where a text has an element whose location is not a pointer into it: an offset, or a pointer of another kind. */
+export type Mark = number | string
+
 /** Makes the `locate` of a document. `root` and the line table are computed on first use. */
 export function locator(text: string, root: () => PlacedNode | null): Locate {
   let top: PlacedNode | null | undefined

@@ -3,9 +3,10 @@
  * the rules about schemas.
  */
 import type { Direction, Level } from '../finding.ts'
-import type { Advice } from './advice.ts'
+import { adviceOf, type Advice } from './advice.ts'
 import { generalSentence } from './general-sentence.ts'
-import type { Effect, Rule } from './rule.ts'
+import type { Effect, Rule, Variance } from './rule.ts'
+import { nameValue } from '../schema/values.ts'
 
 export interface RuleRow {
   readonly level: Level
@@ -52,19 +53,40 @@ function contractRule(id: string, row: RuleRow): ContractRule {
   return { rule, advice: { explanation: why, fix }, sentence }
 }
 
-/** The rule of an id. An unknown id throws, because its change would not be judged. */
-export function ruleNamed(rules: ReadonlyMap<string, ContractRule>, id: string): ContractRule {
-  const rule = rules.get(id)
-  if (rule === undefined) throw new Error(`no row for the rule ${id}`)
-  return rule
+/** The values that a sentence may name. */
+export type Words = Readonly<Record<string, unknown>>
+
+/** The rules of a format. `Named` is the part of a change that names its row. */
+export interface Judge<Named> {
+  /** @throws if no row covers the change: an unjudged change must not pass */
+  readonly rowOf: (change: Named, words: Words) => ContractRule | NoRule
+  /** The advice about a change of a schema. */
+  readonly adviceOf: (rule: Rule, variance: Variance) => Advice
 }
 
-/** The sentence of a finding with its values. A missing value is a fault of the walker. */
-export function filledIn(sentence: string, words: Readonly<Record<string, string>>): string {
+/** The decision that no rule applies to a change, because it has no effect. */
+export interface NoRule {
+  readonly noRule: string
+}
+
+/** The judge of changes that name their rule. An unknown id throws, because its change would not be judged. */
+export function judgeById<Id extends string>(
+  rules: Pick<ReadonlyMap<Id, ContractRule>, 'get'>,
+): Judge<{ readonly rule: Id }> {
+  const rowOf = ({ rule: id }: { readonly rule: Id }): ContractRule => {
+    const row = rules.get(id)
+    if (row === undefined) throw new Error(`no row for the rule ${id}`)
+    return row
+  }
+  return { rowOf, adviceOf }
+}
+
+/** The sentence of a finding with its values. A missing value is a fault of the walker, so it throws. */
+export function filledIn(sentence: string, words: Words): string {
   return sentence.replaceAll(/\{(\w+)\}/g, (_, word: string) => {
-    const text = Object.hasOwn(words, word) ? words[word] : undefined
-    if (text === undefined) throw new Error(`nothing was given for {${word}} of “${sentence}”`)
-    return text
+    const value = Object.hasOwn(words, word) ? words[word] : undefined
+    if (value === undefined) throw new Error(`nothing was given for {${word}} of “${sentence}”`)
+    return nameValue(value)
   })
 }
 

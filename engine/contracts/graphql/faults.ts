@@ -2,7 +2,7 @@
 import type { Problem } from '../../result.ts'
 import { firstAt, unreadable } from '../unreadable.ts'
 import type { Position } from '../positions.ts'
-import type { Mark } from './schema.ts'
+import type { Mark } from '../positions.ts'
 
 export class Faults {
   #first: Problem | null = null

@@ -2,10 +2,7 @@
  * The content of a GraphQL schema, in one form for SDL and introspection results: maps by name, because order has no
  * meaning. Types are strings (`[User!]!`) and values are canonical literals. Changes are not judged here.
  */
-import type { Position } from '../positions.ts'
-
-/** The place of an element: an offset in an SDL text, or a JSON Pointer into an introspection result. */
-export type Mark = number | string
+import type { Mark, Position } from '../positions.ts'
 
 /** An applied directive. Arguments are canonical literals by name. */
 export interface DirectiveUsage {

@@ -14,14 +14,14 @@ import { inOneOrder, type UnresolvedReference } from '../../contracts/unresolved
 import type { Sha256 } from '../../hash.ts'
 import { fail, ok, type Result } from '../../result.ts'
 import { AGENT_TOOL_RULES, type AgentToolRuleId } from '../../rules/agent-tools/rows.ts'
-import { filledIn, ruleNamed } from '../../rules/row.ts'
-import { Grouping } from '../../rules/findings/grouping.ts'
+import { Report } from '../../rules/judging/report.ts'
+import { MCP_RULES } from '../../rules/mcp/rows.ts'
+import { judgeById } from '../../rules/row.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { pointerOf, type Located } from '../../schema/located.ts'
-import { nameValue } from '../../schema/values.ts'
-import { McpReport } from '../mcp/report.ts'
 import { unresolvedOfTools } from '../mcp/schemas.ts'
 import { compareTools } from '../mcp/tools.ts'
+import { mcpWalk, type McpReport, type McpWalk } from '../mcp/walk.ts'
 
 const NOTHING: AgentTools = {
   items: new Map(),
@@ -43,17 +43,23 @@ export function compareAgentTools(
   const head = read(after, 'head', options)
   if (!head.ok) return head
   const [old, now] = [base.value, head.value]
-  const grouping = new Grouping({ levels: options.levels, sha256, locate: { base: old.locate, head: now.locate } })
-  const report = new McpReport(grouping, new Set(now.items.keys()), { base: old.sourceOf, head: now.sourceOf })
-  const examined = compareTools(old.items, now.items, report, (baseNode, headNode) =>
-    compareToolSettings(baseNode, headNode, old, now, report),
+  const report: McpReport = new Report({
+    ...judgeById(new Map([...MCP_RULES, ...AGENT_TOOL_RULES])),
+    levels: options.levels,
+    sha256,
+    locate: { base: old.locate, head: now.locate },
+    sourceOf: { base: old.sourceOf, head: now.sourceOf },
+  })
+  const walk = mcpWalk(report, new Set(now.items.keys()))
+  const examined = compareTools(old.items, now.items, walk, (baseNode, headNode) =>
+    compareToolSettings(baseNode, headNode, old, now, walk),
   )
   return ok({
-    groups: grouping.finish(),
+    groups: report.finish(),
     stats: {
       operations: { base: old.items.size, head: now.items.size },
       schemas_compared: examined,
-      touched: report.touched(),
+      touched: report.touched,
     },
     spec_versions: { base: old.form, head: now.form },
     unresolved: inOneOrder([
@@ -94,37 +100,25 @@ function compareToolSettings(
   headNode: McpItem,
   before: AgentTools,
   after: AgentTools,
-  report: McpReport,
+  walk: McpWalk,
 ): void {
   const [base, head] = [before.settings.get(headNode.name), after.settings.get(headNode.name)]
   if (base === undefined || head === undefined) return
-  const add: AddToolChange = (change) => reportChange(headNode.name, change, { baseNode, headNode }, report)
+  const add: AddToolChange = (change) => reportChange(headNode.name, change, { baseNode, headNode }, walk)
   compareKind(base, head, add)
   if (base.kind === head.kind) compareMembers(base, head, add)
 }
 
 function reportChange(
   tool: string,
-  { rule: id, subject, name = '', before, after, ...places }: ToolChange,
+  { baseNode, headNode, ...change }: ToolChange,
   owners: { readonly baseNode: Located | null; readonly headNode: Located | null },
-  report: McpReport,
+  walk: McpWalk,
 ): void {
-  const row = ruleNamed(AGENT_TOOL_RULES, id)
-  const isGone = places.headNode === null && places.baseNode !== null
-  const located = isGone ? places.baseNode : (places.headNode ?? owners.headNode)
-  if (located === null) throw new Error(`no place for the rule ${id}`)
-  const words: Readonly<Record<string, string>> = { name, before: nameValue(before), after: nameValue(after) }
-  report.addSchema({
-    rule: row.rule,
-    advice: row.advice,
-    tool,
-    subject,
-    side: isGone ? 'base' : 'head',
-    location: pointerOf(located.at),
-    message: filledIn(row.sentence, words),
-    before,
-    after,
-  })
+  const isGone = headNode === null && baseNode !== null
+  const located = isGone ? baseNode : (headNode ?? owners.headNode)
+  if (located === null) throw new Error(`no place for the rule ${change.rule}`)
+  walk.add({ ...change, tool, side: isGone ? 'base' : 'head', location: pointerOf(located.at) })
 }
 
 function compareKind(base: ToolSettings, head: ToolSettings, add: AddToolChange): void {

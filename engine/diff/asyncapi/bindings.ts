@@ -151,7 +151,7 @@ class BindingComparison {
     const pair = this.#walk.schemas.compare(was, is)
     const use = { sites: sitesOf(steps, action), mediaType: 'application/json' }
     const where = `${of}, ${this.#protocol} ${steps.join('.')}`
-    this.#walk.uses.push({ pair, use, where, lead: [], endpoint, identity: { by: 'place' } })
+    this.#walk.uses.push({ pair, use, where, endpoint })
   }
 }
 

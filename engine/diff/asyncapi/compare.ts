@@ -16,13 +16,14 @@ import { OpenApiDocuments } from '../../contracts/documents.ts'
 import { danglingReferences, inOneOrder, unresolvedIn } from '../../contracts/unresolved.ts'
 import type { Sha256 } from '../../hash.ts'
 import { ok, type Result } from '../../result.ts'
-import { ASYNCAPI_RULES } from '../../rules/asyncapi/rows.ts'
-import { Grouping } from '../../rules/findings/grouping.ts'
+import { ASYNCAPI_RULES, type AsyncApiRuleId } from '../../rules/asyncapi/rows.ts'
+import { Report } from '../../rules/judging/report.ts'
 import { SchemaProofs } from '../../rules/judging/schema-use.ts'
+import { judgeById } from '../../rules/row.ts'
 import { SchemaComparison } from '../../schema/comparison/comparison.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { isRecord, memberOf, ROOT, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
-import { ContractReport } from '../contract-report.ts'
+import { contractWalk } from '../contract-walk.ts'
 import { matchByKey } from '../match.ts'
 import { walkOptionsOf } from '../options.ts'
 import { parameterNames, withBaseAddresses } from './addresses.ts'
@@ -48,19 +49,20 @@ export function compareAsyncApis(
   if (!head.ok) return head
   const old = base.value ?? nothing()
   const now = withBaseAddresses(old, head.value ?? nothing())
-  const grouping = new Grouping({ levels: options.levels, sha256, locate: { base: old.locate, head: now.locate } })
-  const report = new ContractReport(ASYNCAPI_RULES, grouping, lifecycle.value)
+  const locate = { base: old.locate, head: now.locate }
+  const judge = judgeById<AsyncApiRuleId>(ASYNCAPI_RULES)
+  const report = new Report({ ...judge, levels: options.levels, sha256, locate })
   const walk: AsyncWalk = {
+    ...contractWalk(report, lifecycle.value),
     base: old,
     head: now,
-    report,
     schemas: new SchemaComparison({ before: old.documents, after: now.documents }),
     uses: [],
   }
   compareDocuments(walk)
   walk.schemas.complete()
   const proofs = new SchemaProofs(walk.schemas)
-  for (const use of walk.uses) report.reportSchema(use, proofs)
+  for (const use of walk.uses) walk.addSchemas(use, proofs)
   reportNewDangling(walk)
   return ok({
     groups: report.finish(),
@@ -89,8 +91,7 @@ function nothing(): AsyncApi {
 }
 
 function compareDocuments(walk: AsyncWalk): void {
-  const { base, head, report } = walk
-  const add: AddAsyncChange = (change) => report.add(change)
+  const { base, head, add } = walk
   if (base.version !== '' && head.version !== '' && base.version !== head.version) {
     const located = { value: head.version, at: stepInto(ROOT, 'asyncapi'), document: '' }
     const change = { subject: 'asyncapi', before: base.version, after: head.version }
@@ -295,11 +296,11 @@ function compareReplyPlace(before: AsyncReply, after: AsyncReply, where: string,
   }
 }
 
-function reportNewDangling({ base, head, report }: AsyncWalk): void {
+function reportNewDangling({ base, head, add }: AsyncWalk): void {
   const known = new Set(danglingReferences(base.documents).map(({ reference }) => reference))
   for (const { reference, holder } of danglingReferences(head.documents)) {
     if (known.has(reference)) continue
     const change = { subject: reference, side: 'head', located: holder, after: reference } as const
-    report.add({ ...change, rule: 'asyncapi-reference-unresolved' })
+    add({ ...change, rule: 'asyncapi-reference-unresolved' })
   }
 }

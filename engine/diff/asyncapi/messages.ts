@@ -85,7 +85,7 @@ function use(
 ): void {
   const pair = walk.schemas.compare(partOrAny(before, part), partOrAny(after, part))
   const mediaType = part === 'headers' || !/^text\//i.test(after.contentType) ? 'application/json' : after.contentType
-  walk.uses.push({ pair, use: { sites, mediaType }, where, lead: [], endpoint, identity: { by: 'place' } })
+  walk.uses.push({ pair, use: { sites, mediaType }, where, endpoint })
 }
 
 /** A message without a payload or headers schema admits anything. */

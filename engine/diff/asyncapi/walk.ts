@@ -2,14 +2,15 @@
 import type { AsyncApi } from '../../contracts/asyncapi/contract.ts'
 import type { AsyncApiRuleId } from '../../rules/asyncapi/rows.ts'
 import type { SchemaComparison } from '../../schema/comparison/comparison.ts'
-import type { ContractReport, RowChange, SchemaInUse } from '../contract-report.ts'
+import type { ContractWalk, SchemaInUse } from '../contract-walk.ts'
 
-export type AddAsyncChange = (change: RowChange & { readonly rule: AsyncApiRuleId }) => void
+type AsyncApiChanges = ContractWalk<AsyncApiRuleId>
 
-export interface AsyncWalk {
+export type AddAsyncChange = AsyncApiChanges['add']
+
+export interface AsyncWalk extends AsyncApiChanges {
   readonly base: AsyncApi
   readonly head: AsyncApi
-  readonly report: ContractReport
   readonly schemas: SchemaComparison
   /** Schemas in use, reported after all of them are compared. */
   readonly uses: SchemaInUse[]

@@ -8,9 +8,13 @@ import { inOneOrder, type UnresolvedReference } from '../../contracts/unresolved
 import { composePointer } from '../../contracts/pointer.ts'
 import type { Sha256 } from '../../hash.ts'
 import { fail, ok, type Result } from '../../result.ts'
+import { GRAPHQL_RULES, type GraphqlRuleId } from '../../rules/graphql/rows.ts'
+import type { GroupingOptions } from '../../rules/findings/grouping.ts'
+import { Report } from '../../rules/judging/report.ts'
+import { judgeById } from '../../rules/row.ts'
 import { compareDirectives } from './directives.ts'
 import { compareDescription, compareUsages } from './elements.ts'
-import { GraphqlReport, type Site } from './report.ts'
+import { graphqlWalk, type GraphqlWalk, type Site } from './walk.ts'
 import { compareTypes } from './types.ts'
 
 /** Compares two schemas, each as SDL or as the JSON of an introspection query. */
@@ -24,28 +28,32 @@ export function compareGraphql(
   if (!base.ok) return base
   const head = read(after, 'head', options)
   if (!head.ok) return head
-  const report = new GraphqlReport({ base: base.value, head: head.value }, { levels: options.levels, sha256 })
-  compareSchema(report)
-  compareRoots(report)
-  const examined = compareTypes(report)
-  compareDirectives(report)
-  reportUnresolved(report)
-  reportUnusedScalars(report)
+  const sides = { base: base.value, head: head.value }
+  const locate = { base: locatorOf(base.value), head: locatorOf(head.value) }
+  const judge = judgeById<GraphqlRuleId>(GRAPHQL_RULES)
+  const report = new Report({ ...judge, levels: options.levels, sha256, locate })
+  const walk = graphqlWalk(sides, report)
+  compareSchema(walk)
+  compareRoots(walk)
+  const examined = compareTypes(walk)
+  compareDirectives(walk)
+  reportUnresolved(walk)
+  reportUnusedScalars(walk)
   return ok({
-    groups: report.grouping.finish(),
+    groups: report.finish(),
     stats: {
-      operations: { base: report.references.base.operations.size, head: report.references.head.operations.size },
+      operations: { base: walk.references.base.operations.size, head: walk.references.head.operations.size },
       schemas_compared: examined,
-      touched: report.touched(),
+      touched: report.touched,
     },
     // SDL does not state its edition of the language.
     spec_versions: { base: null, head: null },
-    unresolved: inOneOrder([...unresolvedOf('base', report), ...unresolvedOf('head', report)]),
+    unresolved: inOneOrder([...unresolvedOf('base', walk), ...unresolvedOf('head', walk)]),
   })
 }
 
 /** Types that are referred to but not defined. Their content was not compared. */
-function unresolvedOf(side: 'base' | 'head', { references }: GraphqlReport): readonly UnresolvedReference[] {
+function unresolvedOf(side: 'base' | 'head', { references }: GraphqlWalk): readonly UnresolvedReference[] {
   return [...references[side].dangling].map(([reference, { coordinate }]) => ({
     side,
     reference,
@@ -59,17 +67,22 @@ function read(text: string, side: 'base' | 'head', { limits }: CompareOptions): 
   return schema.ok ? schema : fail(ofSide(schema.problem, side))
 }
 
-const SCHEMA_SITE: Site = { coordinate: 'the schema', path: ['schema'], type: null }
-
-function compareSchema(report: GraphqlReport): void {
-  const { base, head } = report.sides
-  if (base === NO_SCHEMA || head === NO_SCHEMA) return
-  compareDescription('graphql-schema-description-changed', base.schema, head.schema, SCHEMA_SITE, report)
-  compareUsages(base.schema, head.schema, '', SCHEMA_SITE, report)
+/** A mark gives the position. Each change of a schema has one. */
+function locatorOf(schema: GraphqlSchema): GroupingOptions['locate']['base'] {
+  return (_, mark) => (mark === undefined ? null : schema.positionOf(mark))
 }
 
-function compareRoots(report: GraphqlReport): void {
-  const { base, head } = report.sides
+const SCHEMA_SITE: Site = { coordinate: 'the schema', path: ['schema'], type: null }
+
+function compareSchema(walk: GraphqlWalk): void {
+  const { base, head } = walk.sides
+  if (base === NO_SCHEMA || head === NO_SCHEMA) return
+  compareDescription('graphql-schema-description-changed', base.schema, head.schema, SCHEMA_SITE, walk)
+  compareUsages(base.schema, head.schema, '', SCHEMA_SITE, walk)
+}
+
+function compareRoots(walk: GraphqlWalk): void {
+  const { base, head } = walk.sides
   for (const kind of ROOT_KINDS) {
     const [before, after] = [base.roots.get(kind), head.roots.get(kind)]
     if (before?.name === after?.name) continue
@@ -77,21 +90,21 @@ function compareRoots(report: GraphqlReport): void {
     const names = { before: before?.name ?? null, after: after?.name ?? null }
     if (after !== undefined) {
       const rule = before === undefined ? 'graphql-root-operation-added' : 'graphql-root-operation-changed'
-      report.add(site, { rule, side: 'head', mark: after.mark, ...names })
+      walk.add(site, { rule, side: 'head', mark: after.mark, ...names })
     } else if (before !== undefined) {
-      report.add(site, { rule: 'graphql-root-operation-removed', side: 'base', mark: before.mark, ...names })
+      walk.add(site, { rule: 'graphql-root-operation-removed', side: 'base', mark: before.mark, ...names })
     }
   }
 }
 
 /** References that are unresolved in the head and were not in the base. */
-function reportUnresolved(report: GraphqlReport): void {
-  const { base, head } = report.references
+function reportUnresolved(walk: GraphqlWalk): void {
+  const { base, head } = walk.references
   for (const [name, { coordinate, reference }] of head.dangling) {
     if (base.dangling.has(name)) continue
     const site: Site = { coordinate, path: pathOf(coordinate), type: null }
     const rule = 'graphql-type-reference-unresolved'
-    report.add(site, { rule, side: 'head', mark: reference.mark, after: name })
+    walk.add(site, { rule, side: 'head', mark: reference.mark, after: name })
   }
 }
 
@@ -103,15 +116,15 @@ function pathOf(coordinate: string): readonly string[] {
 }
 
 /** A standard scalar is part of a schema only where something has its type. */
-function reportUnusedScalars(report: GraphqlReport): void {
-  const { base, head } = report.references
-  if (report.sides.head === NO_SCHEMA) return
+function reportUnusedScalars(walk: GraphqlWalk): void {
+  const { base, head } = walk.references
+  if (walk.sides.head === NO_SCHEMA) return
   for (const name of STANDARD_SCALARS) {
     // Introspection always contains these two.
     if (name === 'String' || name === 'Boolean') continue
     const isUsed = ({ inputs, outputs }: typeof base): boolean => inputs.has(name) || outputs.has(name)
     if (!isUsed(base) || isUsed(head)) continue
     const site: Site = { coordinate: name, path: ['types', name], type: null }
-    report.add(site, { rule: 'graphql-standard-scalar-unused', side: 'base', mark: 0, before: name })
+    walk.add(site, { rule: 'graphql-standard-scalar-unused', side: 'base', mark: 0, before: name })
   }
 }

@@ -5,17 +5,17 @@ import type { Deprecable, Element, DirectiveUsage } from '../../contracts/graphq
 import { federationRule } from '../../rules/graphql/federation-rows.ts'
 import type { DeprecableSite } from '../../rules/graphql/lifecycle-rows.ts'
 import type { GraphqlRuleId } from '../../rules/graphql/rows.ts'
-import { below, type GraphqlReport, type Site } from './report.ts'
+import { below, type GraphqlWalk, type Site } from './walk.ts'
 
 export function compareDescription(
   rule: GraphqlRuleId,
   before: Element,
   after: Element,
   site: Site,
-  report: GraphqlReport,
+  walk: GraphqlWalk,
 ): void {
   if (before.description === after.description) return
-  report.add(site, { rule, side: 'head', mark: after.mark, before: before.description, after: after.description })
+  walk.add(site, { rule, side: 'head', mark: after.mark, before: before.description, after: after.description })
 }
 
 export function compareLifecycle(
@@ -23,7 +23,7 @@ export function compareLifecycle(
   was: Deprecable,
   is: Deprecable,
   site: Site,
-  report: GraphqlReport,
+  walk: GraphqlWalk,
 ): void {
   const [before, after] = [was.deprecation, is.deprecation]
   if (before === after) return
@@ -33,17 +33,17 @@ export function compareLifecycle(
       : after === null
         ? (`graphql-${noun}-reactivated` as const)
         : (`graphql-${noun}-deprecation-reason-changed` as const)
-  report.add(site, { rule, side: 'head', mark: is.mark, before, after })
+  walk.add(site, { rule, side: 'head', mark: is.mark, before, after })
 }
 
 /**
  * Compares the directives of an element; `noun` names the element. Repeated directives are matched by their arguments;
  * unmatched ones of one name are reported as changed.
  */
-export function compareUsages(before: Element, after: Element, noun: string, site: Site, report: GraphqlReport): void {
+export function compareUsages(before: Element, after: Element, noun: string, site: Site, walk: GraphqlWalk): void {
   if (before.usages.length + after.usages.length === 0) return
-  if (!report.sides.base.hasUsages || !report.sides.head.hasUsages) return
-  const place = { noun: noun === '' ? site.coordinate : `${noun} \`${site.coordinate}\``, site, report }
+  if (!walk.sides.base.hasUsages || !walk.sides.head.hasUsages) return
+  const place = { noun: noun === '' ? site.coordinate : `${noun} \`${site.coordinate}\``, site, walk }
   const { added, removed } = matchByKey(before.usages, after.usages, usageText)
   for (const name of [...new Set([...removed, ...added].map((usage) => usage.name))].sort(byCodeUnit)) {
     const gone = ofName(removed, name)
@@ -61,7 +61,7 @@ export function compareUsages(before: Element, after: Element, noun: string, sit
 interface UsagePlace {
   readonly noun: string
   readonly site: Site
-  readonly report: GraphqlReport
+  readonly walk: GraphqlWalk
 }
 
 function ofName(usages: readonly DirectiveUsage[], name: string): readonly DirectiveUsage[] {
@@ -83,7 +83,7 @@ function reportUsage(place: UsagePlace, action: 'added' | 'removed', usage: Dire
   const side = action === 'added' ? 'head' : 'base'
   const text = usageText(usage)
   const change = action === 'added' ? { after: text } : { before: text }
-  place.report.add(usageSite(place, usage), { rule, side, mark: usage.mark, name: place.noun, ...change })
+  place.walk.add(usageSite(place, usage), { rule, side, mark: usage.mark, name: place.noun, ...change })
 }
 
 function reportChanged(place: UsagePlace, before: DirectiveUsage, after: DirectiveUsage): void {
@@ -94,11 +94,11 @@ function reportChanged(place: UsagePlace, before: DirectiveUsage, after: Directi
     return
   }
   const texts = { before: usageText(before), after: usageText(after) }
-  place.report.add(site, { rule, side: 'head', mark: after.mark, name: place.noun, ...texts })
+  place.walk.add(site, { rule, side: 'head', mark: after.mark, name: place.noun, ...texts })
 }
 
 function reportArguments(place: UsagePlace, before: DirectiveUsage, after: DirectiveUsage): void {
-  const { site: owner, noun, report } = place
+  const { site: owner, noun, walk } = place
   const { added, removed } = changedTexts([...before.arguments.keys()], [...after.arguments.keys()])
   const add = (rule: GraphqlRuleId, name: string, usage: DirectiveUsage, side: 'base' | 'head'): void => {
     const site = below(
@@ -110,7 +110,7 @@ function reportArguments(place: UsagePlace, before: DirectiveUsage, after: Direc
       name,
     )
     const texts = { before: argumentText(before, name), after: argumentText(after, name) }
-    report.add(site, { rule, side, mark: usage.mark, name: noun, detail: `@${after.name}`, ...texts })
+    walk.add(site, { rule, side, mark: usage.mark, name: noun, detail: `@${after.name}`, ...texts })
   }
   for (const name of removed) add('graphql-directive-usage-argument-removed', name, before, 'base')
   for (const name of added) add('graphql-directive-usage-argument-added', name, after, 'head')

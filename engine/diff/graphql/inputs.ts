@@ -3,7 +3,7 @@ import type { InputValue } from '../../contracts/graphql/schema.ts'
 import type { InputChange, InputRuleId, InputSite } from '../../rules/graphql/input-rows.ts'
 import { relateTypes, type TypeRelation } from '../../rules/graphql/variance.ts'
 import { compareDescription, compareLifecycle, compareUsages } from './elements.ts'
-import type { GraphqlReport, Site } from './report.ts'
+import type { GraphqlWalk, Site } from './walk.ts'
 
 /** One kind of input: its name in rules and messages, and its place below its owner. */
 interface InputKind {
@@ -25,16 +25,16 @@ export function compareInputs(
   before: ReadonlyMap<string, InputValue>,
   after: ReadonlyMap<string, InputValue>,
   kind: InputKind,
-  report: GraphqlReport,
+  walk: GraphqlWalk,
 ): void {
   for (const [name, was] of before) {
     const is = after.get(name)
     const site = kind.siteOf(name)
-    if (is === undefined) report.add(site, { ...gone(was), rule: `graphql-${kind.id}-removed` })
-    else compareInput(was, is, kind, site, report)
+    if (is === undefined) walk.add(site, { ...gone(was), rule: `graphql-${kind.id}-removed` })
+    else compareInput(was, is, kind, site, walk)
   }
   for (const [name, is] of after) {
-    if (!before.has(name)) report.add(kind.siteOf(name), { ...come(is), rule: addedRule(is, kind) })
+    if (!before.has(name)) walk.add(kind.siteOf(name), { ...come(is), rule: addedRule(is, kind) })
   }
 }
 
@@ -52,23 +52,23 @@ function come(after: InputValue): { side: 'head'; mark: InputValue['mark']; afte
   return { side: 'head', mark: after.mark, after: `${after.type}${given}` }
 }
 
-function compareInput(before: InputValue, after: InputValue, kind: InputKind, site: Site, report: GraphqlReport): void {
+function compareInput(before: InputValue, after: InputValue, kind: InputKind, site: Site, walk: GraphqlWalk): void {
   const { id, noun } = kind
   const relation = relateTypes(before.type, after.type)
   if (relation !== 'same') {
     const rule: InputRuleId = `graphql-${id}-${TYPE_CHANGES[relation]}`
-    report.add(site, { rule, side: 'head', mark: after.mark, before: before.type, after: after.type })
+    walk.add(site, { rule, side: 'head', mark: after.mark, before: before.type, after: after.type })
   }
-  compareDefault(before, after, kind, site, report)
-  compareDescription(`graphql-${id}-description-changed`, before, after, site, report)
-  compareLifecycle(id, before, after, site, report)
-  compareUsages(before, after, `the ${noun}`, site, report)
+  compareDefault(before, after, kind, site, walk)
+  compareDescription(`graphql-${id}-description-changed`, before, after, site, walk)
+  compareLifecycle(id, before, after, site, walk)
+  compareUsages(before, after, `the ${noun}`, site, walk)
 }
 
-function compareDefault(was: InputValue, is: InputValue, { id }: InputKind, site: Site, report: GraphqlReport): void {
+function compareDefault(was: InputValue, is: InputValue, { id }: InputKind, site: Site, walk: GraphqlWalk): void {
   const [before, after] = [was.defaultValue, is.defaultValue]
   if (before === after) return
   const action = before === null ? 'added' : after === null ? 'removed' : 'changed'
   const rule: InputRuleId = `graphql-${id}-default-value-${action}`
-  report.add(site, { rule, side: 'head', mark: is.mark, before, after })
+  walk.add(site, { rule, side: 'head', mark: is.mark, before, after })
 }

@@ -14,7 +14,7 @@ import type { GraphqlRuleId } from '../../rules/graphql/rows.ts'
 import { relateTypes, type TypeRelation } from '../../rules/graphql/variance.ts'
 import { compareDescription, compareLifecycle, compareUsages } from './elements.ts'
 import { compareInputs } from './inputs.ts'
-import { below, type GraphqlReport, type Site } from './report.ts'
+import { below, type GraphqlChange, type GraphqlWalk, type Site } from './walk.ts'
 
 const NOUNS: Readonly<Record<TypeKind, string>> = {
   scalar: 'scalar',
@@ -26,23 +26,23 @@ const NOUNS: Readonly<Record<TypeKind, string>> = {
 }
 
 /** Compares the types of both sides. Returns the number of types that both sides have. */
-export function compareTypes(report: GraphqlReport): number {
-  const { base, head } = report.sides
+export function compareTypes(walk: GraphqlWalk): number {
+  const { base, head } = walk.sides
   let examined = 0
   for (const before of base.types.values()) {
     const after = head.types.get(before.name)
     if (after === undefined) {
       const change = { rule: 'graphql-type-removed', side: 'base', before: NOUNS[before.kind] } as const
-      report.add(siteOf(before), { ...change, mark: before.mark, detail: NOUNS[before.kind] })
+      walk.add(siteOf(before), { ...change, mark: before.mark, detail: NOUNS[before.kind] })
     } else {
-      compareType(before, after, report)
+      compareType(before, after, walk)
       examined++
     }
   }
   for (const after of head.types.values()) {
     if (base.types.has(after.name)) continue
     const change = { rule: 'graphql-type-added', side: 'head', after: NOUNS[after.kind] } as const
-    report.add(siteOf(after), { ...change, mark: after.mark, detail: NOUNS[after.kind] })
+    walk.add(siteOf(after), { ...change, mark: after.mark, detail: NOUNS[after.kind] })
   }
   return examined
 }
@@ -51,38 +51,38 @@ function siteOf({ name }: NamedType): Site {
   return { coordinate: name, path: ['types', name], type: name }
 }
 
-function compareType(before: NamedType, after: NamedType, report: GraphqlReport): void {
+function compareType(before: NamedType, after: NamedType, walk: GraphqlWalk): void {
   const site = siteOf(after)
-  compareDescription('graphql-type-description-changed', before, after, site, report)
-  if (before.kind === 'scalar' && after.kind === 'scalar') compareScalars(before, after, site, report)
-  else if (before.kind === 'union' && after.kind === 'union') compareUnions(before, after, site, report)
-  else if (before.kind === 'enum' && after.kind === 'enum') compareEnums(before, after, site, report)
-  else if (before.kind === 'input' && after.kind === 'input') compareInputTypes(before, after, site, report)
+  compareDescription('graphql-type-description-changed', before, after, site, walk)
+  if (before.kind === 'scalar' && after.kind === 'scalar') compareScalars(before, after, site, walk)
+  else if (before.kind === 'union' && after.kind === 'union') compareUnions(before, after, site, walk)
+  else if (before.kind === 'enum' && after.kind === 'enum') compareEnums(before, after, site, walk)
+  else if (before.kind === 'input' && after.kind === 'input') compareInputTypes(before, after, site, walk)
   else if ('interfaces' in before && 'interfaces' in after && before.kind === after.kind)
-    compareComposites(before, after, site, report)
+    compareComposites(before, after, site, walk)
   else {
     const kinds = { before: withArticle(NOUNS[before.kind]), after: withArticle(NOUNS[after.kind]) }
-    report.add(site, { rule: 'graphql-type-kind-changed', side: 'head', mark: after.mark, ...kinds })
+    walk.add(site, { rule: 'graphql-type-kind-changed', side: 'head', mark: after.mark, ...kinds })
     return
   }
-  compareUsages(before, after, `the ${NOUNS[after.kind]}`, site, report)
+  compareUsages(before, after, `the ${NOUNS[after.kind]}`, site, walk)
 }
 
 function withArticle(noun: string): string {
   return /^[aeiou]/.test(noun) && !noun.startsWith('uni') ? `an ${noun}` : `a ${noun}`
 }
 
-function compareScalars(was: ScalarType, is: ScalarType, site: Site, report: GraphqlReport): void {
+function compareScalars(was: ScalarType, is: ScalarType, site: Site, walk: GraphqlWalk): void {
   const [before, after] = [was.specifiedBy, is.specifiedBy]
   if (before === after) return
   const action = before === null ? 'added' : after === null ? 'removed' : 'changed'
   const rule = `graphql-scalar-specification-${action}` as const
-  report.add(site, { rule, side: 'head', mark: is.mark, before, after })
+  walk.add(site, { rule, side: 'head', mark: is.mark, before, after })
 }
 
-function compareUnions(before: UnionType, after: UnionType, site: Site, report: GraphqlReport): void {
+function compareUnions(before: UnionType, after: UnionType, site: Site, walk: GraphqlWalk): void {
   const rules = { removed: 'graphql-union-member-removed', added: 'graphql-union-member-added' } as const
-  compareReferences(before.members, after.members, 'members', rules, site, report)
+  compareReferences(before.members, after.members, 'members', rules, site, walk)
 }
 
 /** Names that were added or removed. */
@@ -92,29 +92,28 @@ function compareReferences(
   member: string,
   rules: Readonly<Record<'removed' | 'added', GraphqlRuleId>>,
   site: Site,
-  report: GraphqlReport,
+  walk: GraphqlWalk,
 ): void {
   for (const { name, mark } of before.values()) {
     const place = { ...below(site, `${site.coordinate}/${name}`, member, name) }
     if (after.has(name)) continue
-    report.add(place, { rule: rules.removed, side: 'base', mark, before: name, name: site.coordinate })
+    walk.add(place, { rule: rules.removed, side: 'base', mark, before: name, name: site.coordinate })
   }
   for (const { name, mark } of after.values()) {
     if (before.has(name)) continue
     const place = below(site, `${site.coordinate}/${name}`, member, name)
-    report.add(place, { rule: rules.added, side: 'head', mark, after: name, name: site.coordinate })
+    walk.add(place, { rule: rules.added, side: 'head', mark, after: name, name: site.coordinate })
   }
 }
 
-function compareEnums(before: EnumType, after: EnumType, site: Site, report: GraphqlReport): void {
-  const { base, head } = report.references
+function compareEnums(before: EnumType, after: EnumType, site: Site, walk: GraphqlWalk): void {
+  const { base, head } = walk.references
   // A sent value is refused without the old member; a received value may contain the new one. The worse side is
   // reported.
   const isSent = base.inputs.has(before.name)
   const isReceived = head.outputs.has(after.name) || !head.inputs.has(after.name)
   const valueSite = (name: string): Site => below(site, `${after.name}.${name}`, 'values', name)
-  const add = (name: string, change: Parameters<GraphqlReport['add']>[1]): void =>
-    report.add(valueSite(name), { name: after.name, ...change })
+  const add = (name: string, change: GraphqlChange): void => walk.add(valueSite(name), { name: after.name, ...change })
   for (const { name, mark } of before.values.values()) {
     const rule = `graphql-${isSent ? 'request' : 'response'}-enum-value-removed` as const
     if (!after.values.has(name)) add(name, { rule, side: 'base', mark, before: name })
@@ -127,43 +126,43 @@ function compareEnums(before: EnumType, after: EnumType, site: Site, report: Gra
       add(name, { rule, side: 'head', mark, after: name })
       continue
     }
-    compareDescription('graphql-enum-value-description-changed', base, value, valueSite(name), report)
-    compareLifecycle('enum-value', base, value, valueSite(name), report)
-    compareUsages(base, value, 'the enum value', valueSite(name), report)
+    compareDescription('graphql-enum-value-description-changed', base, value, valueSite(name), walk)
+    compareLifecycle('enum-value', base, value, valueSite(name), walk)
+    compareUsages(base, value, 'the enum value', valueSite(name), walk)
   }
 }
 
-function compareInputTypes(before: InputType, after: InputType, site: Site, report: GraphqlReport): void {
+function compareInputTypes(before: InputType, after: InputType, site: Site, walk: GraphqlWalk): void {
   if (before.isOneOf !== after.isOneOf) {
     const rule = after.isOneOf ? 'graphql-input-one-of-added' : 'graphql-input-one-of-removed'
-    report.add(site, { rule, side: 'head', mark: after.mark, before: before.isOneOf, after: after.isOneOf })
+    walk.add(site, { rule, side: 'head', mark: after.mark, before: before.isOneOf, after: after.isOneOf })
   }
   const siteOf = (name: string): Site => below(site, `${after.name}.${name}`, 'fields', name)
-  compareInputs(before.fields, after.fields, { id: 'input-field', noun: 'input field', siteOf }, report)
+  compareInputs(before.fields, after.fields, { id: 'input-field', noun: 'input field', siteOf }, walk)
 }
 
-function compareComposites(before: CompositeType, after: CompositeType, site: Site, report: GraphqlReport): void {
+function compareComposites(before: CompositeType, after: CompositeType, site: Site, walk: GraphqlWalk): void {
   const rules = {
     removed: 'graphql-interface-implementation-removed',
     added: 'graphql-interface-implementation-added',
   } as const
-  compareReferences(before.interfaces, after.interfaces, 'interfaces', rules, site, report)
+  compareReferences(before.interfaces, after.interfaces, 'interfaces', rules, site, walk)
   const fieldSite = (name: string): Site => below(site, `${after.name}.${name}`, 'fields', name)
   for (const field of before.fields.values()) {
     const head = after.fields.get(field.name)
-    if (head !== undefined) compareField(field, head, fieldSite(field.name), report)
-    else reportField('removed', field, fieldSite(field.name), report)
+    if (head !== undefined) compareField(field, head, fieldSite(field.name), walk)
+    else reportField('removed', field, fieldSite(field.name), walk)
   }
   for (const field of after.fields.values()) {
-    if (!before.fields.has(field.name)) reportField('added', field, fieldSite(field.name), report)
+    if (!before.fields.has(field.name)) reportField('added', field, fieldSite(field.name), walk)
   }
 }
 
-function reportField(action: 'removed' | 'added', { mark, type }: Field, site: Site, report: GraphqlReport): void {
+function reportField(action: 'removed' | 'added', { mark, type }: Field, site: Site, walk: GraphqlWalk): void {
   const side = action === 'removed' ? 'base' : 'head'
-  const isOperation = report.references[side].operations.has(site.coordinate)
+  const isOperation = walk.references[side].operations.has(site.coordinate)
   const rule = `graphql-${isOperation ? 'root-field' : 'field'}-${action}` as const
-  report.add(site, { rule, side, mark, ...(action === 'removed' ? { before: type } : { after: type }) })
+  walk.add(site, { rule, side, mark, ...(action === 'removed' ? { before: type } : { after: type }) })
 }
 
 /** The meaning of a type relation for the reader of the field. */
@@ -175,15 +174,15 @@ const FIELD_TYPE_RULES = {
   changed: 'graphql-field-type-changed',
 } as const satisfies Readonly<Record<Exclude<TypeRelation, 'same'>, GraphqlRuleId>>
 
-function compareField(before: Field, after: Field, site: Site, report: GraphqlReport): void {
+function compareField(before: Field, after: Field, site: Site, walk: GraphqlWalk): void {
   const relation = relateTypes(before.type, after.type)
   if (relation !== 'same') {
     const types = { before: before.type, after: after.type }
-    report.add(site, { rule: FIELD_TYPE_RULES[relation], side: 'head', mark: after.mark, ...types })
+    walk.add(site, { rule: FIELD_TYPE_RULES[relation], side: 'head', mark: after.mark, ...types })
   }
   const siteOf = (name: string): Site => below(site, `${site.coordinate}(${name}:)`, 'arguments', name)
-  compareInputs(before.arguments, after.arguments, { id: 'argument', noun: 'argument', siteOf }, report)
-  compareDescription('graphql-field-description-changed', before, after, site, report)
-  compareLifecycle('field', before, after, site, report)
-  compareUsages(before, after, 'the field', site, report)
+  compareInputs(before.arguments, after.arguments, { id: 'argument', noun: 'argument', siteOf }, walk)
+  compareDescription('graphql-field-description-changed', before, after, site, walk)
+  compareLifecycle('field', before, after, site, walk)
+  compareUsages(before, after, 'the field', site, walk)
 }

@@ -8,16 +8,18 @@ import { definitionsOf, readJsonSchema, type JsonSchemaContract } from '../../co
 import { danglingReferences, inOneOrder, unresolvedIn, type UnresolvedReference } from '../../contracts/unresolved.ts'
 import type { Sha256 } from '../../hash.ts'
 import { ok, type Result } from '../../result.ts'
-import { Grouping } from '../../rules/findings/grouping.ts'
 import { JSON_SCHEMA_RULES, type JsonSchemaRuleId } from '../../rules/json-schema/rows.ts'
+import { judgeById } from '../../rules/row.ts'
 import { SCHEMA_DOCUMENT } from '../../rules/sites.ts'
+import { Report } from '../../rules/judging/report.ts'
 import { SchemaProofs } from '../../rules/judging/schema-use.ts'
 import { SchemaComparison, type SchemaPair } from '../../schema/comparison/comparison.ts'
 import { isRecord, ROOT, stepInto, type Located } from '../../schema/located.ts'
-import { ContractReport, type RowChange } from '../contract-report.ts'
+import { contractWalk, type ContractWalk } from '../contract-walk.ts'
 import { walkOptionsOf } from '../options.ts'
 
-type AddSchemaChange = (change: RowChange & { readonly rule: JsonSchemaRuleId }) => void
+type SchemaWalk = ContractWalk<JsonSchemaRuleId>
+type AddSchemaChange = SchemaWalk['add']
 
 /** Compares two schemas of any draft; an empty side is a schema that does not exist. */
 export function compareJsonSchemas(
@@ -33,14 +35,11 @@ export function compareJsonSchemas(
   const head = readJsonSchema(after, 'head', options)
   if (!head.ok) return head
   const [old, now] = [base.value, head.value]
-  const grouping = new Grouping({
-    levels: options.levels,
-    sha256,
-    locate: { base: old?.locate ?? (() => null), head: now?.locate ?? (() => null) },
-  })
-  const report = new ContractReport(JSON_SCHEMA_RULES, grouping, lifecycle.value)
-  const add: AddSchemaChange = (change) => report.add(change)
-  const examined = old === null || now === null ? reportPresence(old, now, add) : compareBoth(old, now, report, add)
+  const locate = { base: old?.locate ?? (() => null), head: now?.locate ?? (() => null) }
+  const judge = judgeById<JsonSchemaRuleId>(JSON_SCHEMA_RULES)
+  const report = new Report({ ...judge, levels: options.levels, sha256, locate })
+  const walk = contractWalk(report, lifecycle.value)
+  const examined = old === null || now === null ? reportPresence(old, now, walk.add) : compareBoth(old, now, walk)
   return ok({
     groups: report.finish(),
     stats: {
@@ -72,12 +71,8 @@ function reportPresence(
   return 0
 }
 
-function compareBoth(
-  base: JsonSchemaContract,
-  head: JsonSchemaContract,
-  report: ContractReport,
-  add: AddSchemaChange,
-): number {
+function compareBoth(base: JsonSchemaContract, head: JsonSchemaContract, walk: SchemaWalk): number {
+  const { add } = walk
   compareIdentity(base, head, add)
   const comparison = new SchemaComparison({ before: base.source, after: head.source })
   const root = comparison.compare(base.root, head.root)
@@ -92,29 +87,28 @@ function compareBoth(
   comparison.complete()
   const reported = new Set<SchemaPair>()
   const proofs = new SchemaProofs(comparison)
-  reportPair(report, root, [], reported, proofs)
-  for (const [name, pair] of definitions) reportPair(report, pair, ['$defs', name], reported, proofs)
+  reportPair(walk, root, [], reported, proofs)
+  for (const [name, pair] of definitions) reportPair(walk, pair, ['$defs', name], reported, proofs)
   reportNewDangling(base, head, add)
   return comparison.examined
 }
 
 /** The root reports what it reaches. A definition reports only what was not reported before. */
 function reportPair(
-  report: ContractReport,
+  walk: SchemaWalk,
   pair: SchemaPair,
   lead: readonly string[],
   reported: Set<SchemaPair>,
   proofs: SchemaProofs,
 ): void {
   const reached: SchemaPair[] = []
-  report.reportSchema(
+  walk.addSchemas(
     {
       pair,
       use: { sites: SCHEMA_DOCUMENT, mediaType: null },
       where: '',
       lead,
       endpoint: '',
-      identity: { by: 'place' },
       skips: (one) => {
         reached.push(one)
         return reported.has(one)

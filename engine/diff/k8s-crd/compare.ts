@@ -12,17 +12,20 @@ import { ofSide } from '../../contracts/unreadable.ts'
 import { danglingReferences, inOneOrder, unresolvedIn, type UnresolvedReference } from '../../contracts/unresolved.ts'
 import type { Sha256 } from '../../hash.ts'
 import { fail, ok, type Result } from '../../result.ts'
-import { Grouping } from '../../rules/findings/grouping.ts'
-import { CRD_RULES } from '../../rules/k8s-crd/rows.ts'
+import { Report } from '../../rules/judging/report.ts'
+import { CRD_RULES, type CrdRuleId } from '../../rules/k8s-crd/rows.ts'
+import { judgeById } from '../../rules/row.ts'
 import { CRD_OBJECT } from '../../rules/sites.ts'
 import { SchemaProofs } from '../../rules/judging/schema-use.ts'
 import { SchemaComparison } from '../../schema/comparison/comparison.ts'
 import type { Located } from '../../schema/located.ts'
 import type { SchemaSource } from '../../schema/source.ts'
-import { ContractReport } from '../contract-report.ts'
+import { contractWalk, type ContractWalk } from '../contract-walk.ts'
 import { walkOptionsOf } from '../options.ts'
 import { compareExtensions } from './extensions.ts'
 import { compareResource, compareVersionParts, conversionOf, storedIn, type AddCrdChange } from './resource.ts'
+
+type CrdWalk = ContractWalk<CrdRuleId>
 
 const NOTHING: CrdBundle = { crds: new Map(), apiVersion: null, locate: () => null }
 
@@ -40,11 +43,12 @@ export function compareCrds(
   const head = read(after, 'head', options)
   if (!head.ok) return head
   const [old, now] = [base.value, head.value]
-  const grouping = new Grouping({ levels: options.levels, sha256, locate: { base: old.locate, head: now.locate } })
-  const report = new ContractReport(CRD_RULES, grouping, lifecycle.value)
+  const locate = { base: old.locate, head: now.locate }
+  const report = new Report({ ...judgeById<CrdRuleId>(CRD_RULES), levels: options.levels, sha256, locate })
+  const walk = contractWalk(report, lifecycle.value)
   let examined = 0
   for (const name of [...new Set([...old.crds.keys(), ...now.crds.keys()])].sort(byCodeUnit)) {
-    examined += compareNamed(name, old.crds.get(name), now.crds.get(name), report)
+    examined += compareNamed(name, old.crds.get(name), now.crds.get(name), walk)
   }
   return ok({
     groups: report.finish(),
@@ -77,29 +81,29 @@ function countVersions({ crds }: CrdBundle): number {
   return [...crds.values()].reduce((sum, { versions }) => sum + versions.size, 0)
 }
 
-function compareNamed(name: string, base: Crd | undefined, head: Crd | undefined, report: ContractReport): number {
+function compareNamed(name: string, base: Crd | undefined, head: Crd | undefined, walk: CrdWalk): number {
   if (base === undefined || head === undefined) {
     const there = head ?? base
     if (there === undefined) return 0
     const rule = base === undefined ? 'crd-added' : 'crd-removed'
     const side = base === undefined ? 'head' : 'base'
-    report.add({ rule, subject: name, name, side, located: there.located, endpoint: name })
+    walk.add({ rule, subject: name, name, side, located: there.located, endpoint: name })
     return 0
   }
-  compareResource(base, head, reportWithin(report, name))
+  compareResource(base, head, reportWithin(walk, name))
   let examined = 0
   for (const [version, after] of [...head.versions].sort(([a], [b]) => byCodeUnit(a, b))) {
     const before = base.versions.get(version)
-    if (before !== undefined) examined += compareVersion(name, before, after, report)
+    if (before !== undefined) examined += compareVersion(name, before, after, walk)
   }
-  return examined + compareStorage(name, base, head, report)
+  return examined + compareStorage(name, base, head, walk)
 }
 
 /**
  * Stored objects of the old storage version are read as the new one. Without a webhook nothing converts them, and
  * unknown fields are pruned.
  */
-function compareStorage(name: string, base: Crd, head: Crd, report: ContractReport): number {
+function compareStorage(name: string, base: Crd, head: Crd, walk: CrdWalk): number {
   const [before, after] = [storedIn(base), storedIn(head)]
   if (before === null || after === null || before.name === after.name || conversionOf(head) !== 'None') return 0
   return compareVersionSchemas(
@@ -107,20 +111,20 @@ function compareStorage(name: string, base: Crd, head: Crd, report: ContractRepo
     before,
     after,
     `${name}, objects stored as ${before.name} read as ${after.name}`,
-    report,
+    walk,
   )
 }
 
 /** `of` comes before the subject and before the touched element of a finding. */
-function reportWithin(report: ContractReport, of: string, where = ''): AddCrdChange {
+function reportWithin(walk: CrdWalk, of: string, where = ''): AddCrdChange {
   return (change) =>
-    report.add({ ...change, subject: `${of} ${change.subject}`, where, endpoint: where === '' ? of : where })
+    walk.add({ ...change, subject: `${of} ${change.subject}`, where, endpoint: where === '' ? of : where })
 }
 
-function compareVersion(name: string, before: CrdVersion, after: CrdVersion, report: ContractReport): number {
+function compareVersion(name: string, before: CrdVersion, after: CrdVersion, walk: CrdWalk): number {
   const where = `${name}, version ${after.name}`
-  compareVersionParts(before, after, reportWithin(report, name, where))
-  return compareVersionSchemas(name, before, after, where, report)
+  compareVersionParts(before, after, reportWithin(walk, name, where))
+  return compareVersionSchemas(name, before, after, where, walk)
 }
 
 function compareVersionSchemas(
@@ -128,9 +132,9 @@ function compareVersionSchemas(
   before: CrdVersion,
   after: CrdVersion,
   where: string,
-  report: ContractReport,
+  walk: CrdWalk,
 ): number {
-  const add = reportWithin(report, name, where)
+  const add = reportWithin(walk, name, where)
   if (before.schema === null || after.schema === null) {
     if (before.schema !== null)
       add({ rule: 'crd-schema-removed', subject: 'schema', side: 'base', located: before.schema })
@@ -142,27 +146,26 @@ function compareVersionSchemas(
     const path = steps.join('/')
     add({ ...change, subject: `${path} ${change.name ?? ''}`, detail: path === '' ? 'the object' : `property ${path}` })
   })
-  return compareSchemas(before.schema, after.schema, name, where, report)
+  return compareSchemas(before.schema, after.schema, name, where, walk)
 }
 
 /** Structural schemas contain no references. */
 const NO_REFERENCES: SchemaSource = { dialect: 'openapi-3.0', resolve: () => null }
 
-function compareSchemas(before: Located, after: Located, name: string, where: string, report: ContractReport): number {
+function compareSchemas(before: Located, after: Located, name: string, where: string, walk: CrdWalk): number {
   const comparison = new SchemaComparison({ before: NO_REFERENCES, after: NO_REFERENCES })
   const pair = comparison.compare(
     { ...before, value: plainCrdSchema(before.value) },
     { ...after, value: plainCrdSchema(after.value) },
   )
   comparison.complete()
-  report.reportSchema(
+  walk.addSchemas(
     {
       pair,
       use: { sites: CRD_OBJECT, mediaType: null },
       where,
-      lead: [],
       endpoint: where,
-      identity: { by: 'way', of: name },
+      owner: name,
     },
     new SchemaProofs(comparison),
   )

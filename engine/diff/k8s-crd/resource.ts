@@ -8,10 +8,10 @@ import { itemsOf, type Crd, type CrdVersion } from '../../contracts/k8s-crd/cont
 import type { CrdRuleId } from '../../rules/k8s-crd/rows.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { isRecord, memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
-import type { RowChange } from '../contract-report.ts'
+import type { ContractChange } from '../contract-walk.ts'
 
 /** Reports a change of the resource. The resource name comes before the subject. */
-export type AddCrdChange = (change: Omit<RowChange, 'endpoint'> & { readonly rule: CrdRuleId }) => void
+export type AddCrdChange = (change: Omit<ContractChange<CrdRuleId>, 'endpoint'>) => void
 
 export function compareResource(base: Crd, head: Crd, add: AddCrdChange): void {
   compareIdentity(base, head, add)

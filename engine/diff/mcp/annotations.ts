@@ -8,7 +8,7 @@ import { composePointer } from '../../contracts/pointer.ts'
 import type { McpRuleId } from '../../rules/mcp/rows.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { isRecord, pointerOf, type JsonRecord } from '../../schema/located.ts'
-import type { McpReport } from './report.ts'
+import type { McpWalk } from './walk.ts'
 
 interface Hint {
   readonly name: string
@@ -39,17 +39,17 @@ const OF_WRITERS: ReadonlySet<string> = new Set(['destructiveHint', 'idempotentH
 
 const NO_MEMBERS: JsonRecord = {}
 
-export function compareAnnotations(before: McpItem, after: McpItem, report: McpReport): void {
+export function compareAnnotations(before: McpItem, after: McpItem, walk: McpWalk): void {
   const base = membersOf(before, 'annotations')
   const head = membersOf(after, 'annotations')
   for (const hint of HINTS) {
     if (base[hint.name] === head[hint.name]) continue
     const rule = judgeHint(hint, base, head)
-    if (rule !== null) reportMember(rule, 'annotations', hint.name, before, after, report)
+    if (rule !== null) reportMember(rule, 'annotations', hint.name, before, after, walk)
   }
   for (const name of new Set([...Object.keys(base), ...Object.keys(head)])) {
     if (name === 'title' || HINTS.some((hint) => hint.name === name) || isEqual(base[name], head[name])) continue
-    reportMember('mcp-tool-annotation-changed', 'annotations', name, before, after, report)
+    reportMember('mcp-tool-annotation-changed', 'annotations', name, before, after, walk)
   }
 }
 
@@ -82,17 +82,17 @@ const TASK_RULES: Readonly<Record<string, McpRuleId>> = lookupTable({
 })
 
 /** Whether a tool is called as a task. Without the member it is not (MCP 2025-11-25). */
-export function compareExecution(before: McpItem, after: McpItem, report: McpReport): void {
+export function compareExecution(before: McpItem, after: McpItem, walk: McpWalk): void {
   const [base, head] = [membersOf(before, 'execution'), membersOf(after, 'execution')]
   for (const name of new Set([...Object.keys(base), ...Object.keys(head)])) {
     if (name === 'taskSupport' || isEqual(base[name], head[name])) continue
-    reportMember('mcp-tool-execution-changed', 'execution', name, before, after, report)
+    reportMember('mcp-tool-execution-changed', 'execution', name, before, after, walk)
   }
   const was = base['taskSupport'] ?? 'forbidden'
   const is = head['taskSupport'] ?? 'forbidden'
   if (was === is) return
   const rule = typeof is === 'string' && Object.hasOwn(TASK_RULES, is) ? TASK_RULES[is] : undefined
-  reportMember(rule ?? 'mcp-tool-task-required', 'execution', 'taskSupport', before, after, report)
+  reportMember(rule ?? 'mcp-tool-task-required', 'execution', 'taskSupport', before, after, walk)
 }
 
 function membersOf(item: McpItem, member: string): JsonRecord {
@@ -106,11 +106,11 @@ function reportMember(
   name: string,
   before: McpItem,
   after: McpItem,
-  report: McpReport,
+  walk: McpWalk,
 ): void {
   const head = membersOf(after, owner)[name]
   const isGone = head === undefined
-  report.add({
+  walk.add({
     rule,
     tool: after.name,
     subject: `${owner}/${name}`,

@@ -6,13 +6,15 @@ import { readMcpManifest, type McpItem, type McpItems, type McpManifest } from '
 import { inOneOrder } from '../../contracts/unresolved.ts'
 import type { Sha256 } from '../../hash.ts'
 import { fail, ok, type Result } from '../../result.ts'
-import { Grouping } from '../../rules/findings/grouping.ts'
+import { Report } from '../../rules/judging/report.ts'
+import { MCP_RULES } from '../../rules/mcp/rows.ts'
+import { judgeById } from '../../rules/row.ts'
 import { ROOT } from '../../schema/located.ts'
 import { withPlainReferences } from '../../contracts/plain-references.ts'
 import { ofSide } from '../../contracts/unreadable.ts'
 import { compareToolMembers } from './members.ts'
 import { compareOffers, OFFER_KINDS } from './offers.ts'
-import { McpReport } from './report.ts'
+import { mcpWalk, type McpReport, type McpWalk } from './walk.ts'
 import { unresolvedOfTools } from './schemas.ts'
 import { compareSession } from './session.ts'
 import { compareTools } from './tools.ts'
@@ -39,20 +41,17 @@ export function compareMcpManifests(
   if (!base.ok) return base
   const head = read(after, 'head', options)
   if (!head.ok) return head
-  const grouping = new Grouping({
-    levels: options.levels,
-    sha256,
-    locate: { base: base.value.locate, head: head.value.locate },
-  })
-  const report = new McpReport(grouping, new Set(head.value.lists.tools?.keys()))
-  const examined = compareLists(base.value, head.value, report)
-  compareSession(base.value, head.value, report)
+  const locate = { base: base.value.locate, head: head.value.locate }
+  const report: McpReport = new Report({ ...judgeById(MCP_RULES), levels: options.levels, sha256, locate })
+  const walk = mcpWalk(report, new Set(head.value.lists.tools?.keys()))
+  const examined = compareLists(base.value, head.value, walk)
+  compareSession(base.value, head.value, walk)
   return ok({
-    groups: grouping.finish(),
+    groups: report.finish(),
     stats: {
       operations: { base: base.value.lists.tools?.size ?? 0, head: head.value.lists.tools?.size ?? 0 },
       schemas_compared: examined,
-      touched: report.touched(),
+      touched: report.touched,
     },
     spec_versions: { base: base.value.protocolVersion, head: head.value.protocolVersion },
     unresolved: inOneOrder([
@@ -71,13 +70,13 @@ function read(text: string, side: 'base' | 'head', options: CompareOptions): Res
   return manifest.ok ? manifest : fail(ofSide(manifest.problem, side))
 }
 
-function compareLists(base: McpManifest, head: McpManifest, report: McpReport): number {
+function compareLists(base: McpManifest, head: McpManifest, walk: McpWalk): number {
   const tools = comparable('tools', base, head)
-  const compareRest = (before: McpItem, after: McpItem): void => compareToolMembers(before, after, report)
-  const examined = tools === null ? 0 : compareTools(tools.before, tools.after, report, compareRest)
+  const compareRest = (before: McpItem, after: McpItem): void => compareToolMembers(before, after, walk)
+  const examined = tools === null ? 0 : compareTools(tools.before, tools.after, walk, compareRest)
   for (const kind of OFFER_KINDS) {
     const lists = comparable(kind.list, base, head)
-    if (lists !== null) compareOffers(kind, lists.before, lists.after, report)
+    if (lists !== null) compareOffers(kind, lists.before, lists.after, walk)
   }
   return examined
 }

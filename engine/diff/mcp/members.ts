@@ -8,7 +8,7 @@ import { composePointer } from '../../contracts/pointer.ts'
 import type { McpRuleId } from '../../rules/mcp/rows.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { isRecord, pointerOf, type JsonRecord, type Located } from '../../schema/located.ts'
-import type { McpReport } from './report.ts'
+import type { McpWalk } from './walk.ts'
 import { compareToolSecurity, SECURITY_SCHEMES } from './security.ts'
 
 /** The owner of the compared members. */
@@ -18,7 +18,7 @@ interface Holder {
   readonly tool: string | null
   /** The prefix of the member in the subject of a change. Empty for a tool, whose name is not part of the subject. */
   readonly subject: string
-  readonly report: McpReport
+  readonly walk: McpWalk
 }
 
 /** Members that other walkers compare, or that clients cannot rely on: the size and date of content. */
@@ -33,17 +33,17 @@ const OF_TOOLS: ReadonlySet<string> = new Set([
 const OF_OFFERS: ReadonlySet<string> = new Set(['arguments', 'mimeType', 'annotations', 'size'])
 
 /** Compares the members of a tool other than texts, schemas and hints. */
-export function compareToolMembers(before: McpItem, after: McpItem, report: McpReport): void {
-  const holder: Holder = { before, after, tool: after.name, subject: '', report }
-  compareToolSecurity(before, after, report)
+export function compareToolMembers(before: McpItem, after: McpItem, walk: McpWalk): void {
+  const holder: Holder = { before, after, tool: after.name, subject: '', walk }
+  compareToolSecurity(before, after, walk)
   compareIcons(holder)
   compareOthers(holder, ['_meta'], 'mcp-meta-changed', (name) => name === SECURITY_SCHEMES)
   compareOthers(holder, [], 'mcp-member-changed', (name) => ELSEWHERE.has(name) || OF_TOOLS.has(name))
 }
 
 /** Compares the members of a prompt, resource or template other than its texts. `subject` names it. */
-export function compareOfferMembers(before: McpItem, after: McpItem, subject: string, report: McpReport): void {
-  const holder: Holder = { before, after, tool: null, subject: `${subject}/`, report }
+export function compareOfferMembers(before: McpItem, after: McpItem, subject: string, walk: McpWalk): void {
+  const holder: Holder = { before, after, tool: null, subject: `${subject}/`, walk }
   compareShared(holder)
   // Clients request prompts by name, so prompts are matched by name.
   if (before.value['name'] !== after.value['name']) reportMember(holder, 'mcp-resource-name-changed', ['name'])
@@ -104,14 +104,14 @@ export function compareOthers(
 }
 
 function reportMember(
-  { before, after, tool, subject, report }: Holder,
+  { before, after, tool, subject, walk }: Holder,
   rule: McpRuleId,
   path: readonly string[],
   detail = '',
 ): void {
   const [was, is] = [valueAt(before.value, path), valueAt(after.value, path)]
   const isGone = is === null
-  report.add({
+  walk.add({
     rule,
     tool,
     subject: `${subject}${path.join('/')}`,

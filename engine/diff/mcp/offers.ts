@@ -4,7 +4,7 @@ import type { McpItem, McpItems, McpList } from '../../contracts/mcp-manifest.ts
 import type { McpRuleId } from '../../rules/mcp/rows.ts'
 import { isRecord, memberOf, pointerOf, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
 import { compareOfferMembers, compareOthers } from './members.ts'
-import type { McpReport } from './report.ts'
+import type { McpWalk } from './walk.ts'
 import { compareTexts, findNewSigns } from './texts.ts'
 
 interface OfferKind {
@@ -13,7 +13,7 @@ interface OfferKind {
   readonly removed: McpRuleId
   readonly added: McpRuleId
   /** The comparison of the remaining members. */
-  readonly compare: (before: McpItem, after: McpItem, report: McpReport) => void
+  readonly compare: (before: McpItem, after: McpItem, walk: McpWalk) => void
 }
 
 export const OFFER_KINDS: readonly OfferKind[] = [
@@ -40,23 +40,23 @@ export const OFFER_KINDS: readonly OfferKind[] = [
   },
 ]
 
-export function compareOffers(kind: OfferKind, before: McpItems, after: McpItems, whole: McpReport): void {
+export function compareOffers(kind: OfferKind, before: McpItems, after: McpItems, whole: McpWalk): void {
   for (const name of [...new Set([...before.keys(), ...after.keys()])].sort(byCodeUnit)) {
     const base = before.get(name)
     const head = after.get(name)
     const subject = `${kind.list}/${name}`
-    const report = whole.of({ list: kind.list, name })
+    const walk = whole.of({ list: kind.list, name })
     if (base !== undefined && head !== undefined) {
-      kind.compare(base, head, report)
-      compareOfferMembers(base, head, subject, report)
-      compareTexts(base, head, null, `${kind.noun} ${name}`, report)
+      kind.compare(base, head, walk)
+      compareOfferMembers(base, head, subject, walk)
+      compareTexts(base, head, null, `${kind.noun} ${name}`, walk)
     } else if (base !== undefined) {
       const place = { tool: null, subject, side: 'base', location: pointerOf(base.at) } as const
-      report.add({ ...place, rule: kind.removed, name, before: name })
+      walk.add({ ...place, rule: kind.removed, name, before: name })
     } else if (head !== undefined) {
       const place = { tool: null, subject, side: 'head', location: pointerOf(head.at) } as const
-      report.add({ ...place, rule: kind.added, name, after: name })
-      findNewSigns(null, head, null, `${kind.noun} ${name}`, report)
+      walk.add({ ...place, rule: kind.added, name, after: name })
+      findNewSigns(null, head, null, `${kind.noun} ${name}`, walk)
     }
   }
 }
@@ -66,18 +66,18 @@ interface PromptArgument extends Located {
   readonly isRequired: boolean
 }
 
-function comparePromptArguments(before: McpItem, after: McpItem, report: McpReport): void {
+function comparePromptArguments(before: McpItem, after: McpItem, walk: McpWalk): void {
   const base = argumentsOf(before)
   const head = argumentsOf(after)
   for (const name of [...new Set([...base.keys(), ...head.keys()])].sort(byCodeUnit)) {
     const before = base.get(name)
     const is = head.get(name)
     if (before !== undefined && is !== undefined)
-      compareArgumentMembers(before, is, `prompts/${after.name}/${name}/`, report)
+      compareArgumentMembers(before, is, `prompts/${after.name}/${name}/`, walk)
     const rule = judgeArgument(before, is)
     const there = is ?? before
     if (rule === null || there === undefined) continue
-    report.add({
+    walk.add({
       rule,
       tool: null,
       subject: `prompts/${after.name}/${name}`,
@@ -92,13 +92,8 @@ function comparePromptArguments(before: McpItem, after: McpItem, report: McpRepo
 
 const OF_ARGUMENTS: ReadonlySet<string> = new Set(['name', 'title', 'description', 'required'])
 
-function compareArgumentMembers(
-  before: PromptArgument,
-  after: PromptArgument,
-  subject: string,
-  report: McpReport,
-): void {
-  const holder = { before, after, tool: null, subject, report }
+function compareArgumentMembers(before: PromptArgument, after: PromptArgument, subject: string, walk: McpWalk): void {
+  const holder = { before, after, tool: null, subject, walk }
   compareOthers(holder, [], 'mcp-member-changed', (name) => OF_ARGUMENTS.has(name))
 }
 
@@ -120,12 +115,12 @@ function argumentsOf(prompt: McpItem): ReadonlyMap<string, PromptArgument> {
   return found
 }
 
-function compareMediaType(before: McpItem, after: McpItem, report: McpReport): void {
+function compareMediaType(before: McpItem, after: McpItem, walk: McpWalk): void {
   const was = before.value['mimeType'] ?? null
   const is = after.value['mimeType'] ?? null
   // Adding it takes nothing from clients.
   if (was === null || was === is) return
-  report.add({
+  walk.add({
     rule: 'mcp-resource-media-type-changed',
     tool: null,
     subject: `resources/${after.name}/mimeType`,

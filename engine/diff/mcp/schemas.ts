@@ -9,32 +9,31 @@ import {
   type DanglingReference,
   type UnresolvedReference,
 } from '../../contracts/unresolved.ts'
-import { adviceOf } from '../../rules/advice.ts'
 import type { LifecycleOptions } from '../../rules/lifecycle.ts'
-import type { SchemaUse } from '../../rules/judging/schema-judge.ts'
-import { judgeUse, SchemaProofs } from '../../rules/judging/schema-use.ts'
+import { SchemaProofs } from '../../rules/judging/schema-use.ts'
 import { TOOL_INPUT, TOOL_OUTPUT, type SitePair } from '../../rules/sites.ts'
 import { SchemaComparison } from '../../schema/comparison/comparison.ts'
+import type { Reached } from '../../schema/comparison/reachable-changes.ts'
 import type { SchemaDelta } from '../../schema/delta.ts'
 import { isRecord, memberOf, pointerOf, stepInto, type Located } from '../../schema/located.ts'
 import type { SchemaSource } from '../../schema/source.ts'
-import type { McpReport } from './report.ts'
+import type { McpWalk } from './walk.ts'
 
 type SchemaMember = 'inputSchema' | 'outputSchema'
 
 /** Compares both schemas of a tool. Returns the number of compared schemas. */
-export function compareToolSchemas(before: McpItem, after: McpItem, report: McpReport): number {
+export function compareToolSchemas(before: McpItem, after: McpItem, walk: McpWalk): number {
   const input = compareSchema(
     memberOrAny(before, 'inputSchema'),
     memberOrAny(after, 'inputSchema'),
     TOOL_INPUT,
     after.name,
-    report,
+    walk,
   )
   const was = memberOf(before, 'outputSchema')
   const is = memberOf(after, 'outputSchema')
-  if (was !== null && is !== null) return input + compareSchema(was, is, TOOL_OUTPUT, after.name, report)
-  if (was !== null || is !== null) reportOutputSchema(was, is, after.name, report)
+  if (was !== null && is !== null) return input + compareSchema(was, is, TOOL_OUTPUT, after.name, walk)
+  if (was !== null || is !== null) reportOutputSchema(was, is, after.name, walk)
   return input
 }
 
@@ -43,10 +42,10 @@ function memberOrAny(tool: McpItem, member: SchemaMember): Located {
   return memberOf(tool, member) ?? { value: {}, at: stepInto(tool.at, member), document: '' }
 }
 
-function reportOutputSchema(before: Located | null, after: Located | null, tool: string, report: McpReport): void {
+function reportOutputSchema(before: Located | null, after: Located | null, tool: string, walk: McpWalk): void {
   const there = after ?? before
   if (there === null) return
-  report.add({
+  walk.add({
     rule: after === null ? 'mcp-tool-output-schema-removed' : 'mcp-tool-output-schema-added',
     tool,
     subject: 'outputSchema',
@@ -65,31 +64,16 @@ const LIFECYCLE: LifecycleOptions = {
   minimumStability: 'draft',
 }
 
-function compareSchema(before: Located, after: Located, sites: SitePair, tool: string, report: McpReport): number {
+function compareSchema(before: Located, after: Located, sites: SitePair, tool: string, walk: McpWalk): number {
   const sources = { before: sourceOf(before), after: sourceOf(after) }
   const comparison = new SchemaComparison(sources)
   const pair = comparison.compare(before, after)
   comparison.complete()
-  const use: SchemaUse = { sites, mediaType: null, parameter: null, lifecycle: LIFECYCLE }
-  judgeUse({ pair, use, proofs: new SchemaProofs(comparison) }, ({ reached, ruleRow: rule, message, level }) => {
-    const { delta, path } = reached
-    const side = isGone(delta) ? 'base' : 'head'
-    const schema = side === 'base' ? reached.pair.before : reached.pair.after
-    const at = delta.steps.reduce(stepInto, schema.at)
-    report.addSchema({
-      rule,
-      advice: adviceOf(rule),
-      tool,
-      subject: [sites.root.prefix, ...path, delta.keyword, delta.name ?? ''].join('/'),
-      side,
-      location: pointerOf(at),
-      message,
-      before: delta.before,
-      after: delta.after,
-      ...(level && { level }),
-    })
-  })
-  reportNewDangling(before, after, sites.root.prefix, tool, report)
+  const subjectOf = ({ path, delta }: Reached): string =>
+    [sites.root.prefix, ...path, delta.keyword, delta.name ?? ''].join('/')
+  const use = { sites, mediaType: null, parameter: null, lifecycle: LIFECYCLE }
+  walk.addSchemas({ tool, pair, use, subjectOf, isGone }, new SchemaProofs(comparison))
+  reportNewDangling(before, after, sites.root.prefix, tool, walk)
   return comparison.examined
 }
 
@@ -124,12 +108,12 @@ function childOf(owner: Located | null, token: string): Located | null {
  * References that are unresolved in the head and were not in the base. Their targets were not compared, so they are
  * reported.
  */
-function reportNewDangling(before: Located, after: Located, subject: string, tool: string, report: McpReport): void {
+function reportNewDangling(before: Located, after: Located, subject: string, tool: string, walk: McpWalk): void {
   const base = new Set(danglingIn(before).map(({ reference }) => reference))
   for (const { reference, holder } of danglingIn(after)) {
     if (base.has(reference)) continue
     const location = pointerOf(stepInto(holder.at, '$ref'))
-    report.add({ rule: 'mcp-tool-reference-unresolved', tool, subject, side: 'head', location, after: reference })
+    walk.add({ rule: 'mcp-tool-reference-unresolved', tool, subject, side: 'head', location, after: reference })
   }
 }
 

@@ -8,7 +8,7 @@ import { composePointer } from '../../contracts/pointer.ts'
 import type { McpRuleId } from '../../rules/mcp/rows.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { isRecord, pointerOf, type JsonRecord } from '../../schema/located.ts'
-import type { McpReport } from './report.ts'
+import type { McpWalk } from './walk.ts'
 
 export const SECURITY_SCHEMES = 'securitySchemes'
 
@@ -30,7 +30,7 @@ interface WayIn {
 
 const ANYBODY: WayIn = { scheme: { type: 'noauth' }, scopes: [] }
 
-export function compareToolSecurity(before: McpItem, after: McpItem, report: McpReport): void {
+export function compareToolSecurity(before: McpItem, after: McpItem, walk: McpWalk): void {
   const [base, head] = [waysInto(before), waysInto(after)]
   const isRefused = base.some((way) => !head.some((other) => admits(other, way)))
   const isOpened = head.some((way) => !base.some((other) => admits(other, way)))
@@ -38,7 +38,7 @@ export function compareToolSecurity(before: McpItem, after: McpItem, report: Mcp
   const rule: McpRuleId = isRefused ? 'mcp-tool-security-tightened' : 'mcp-tool-security-loosened'
   const path = pathOf(after) ?? pathOf(before) ?? [SECURITY_SCHEMES]
   const side = pathOf(after) === null ? 'base' : 'head'
-  report.add({
+  walk.add({
     rule,
     tool: after.name,
     subject: path.join('/'),

@@ -7,12 +7,12 @@ import { compareWording } from '../../rules/mcp/wording.ts'
 import { isEqual, ValueSet } from '../../schema/equality.ts'
 import { isRecord, memberOf, pointerOf, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
 import { compareIcons, compareOthers } from './members.ts'
-import type { McpReport } from './report.ts'
+import type { McpWalk } from './walk.ts'
 import { AUTHORIZATION_MEMBERS, authorizationRule } from './security.ts'
 import { findNewSigns } from './texts.ts'
 
-export function compareSession(before: McpManifest, after: McpManifest, report: McpReport): void {
-  const sides: SessionSides = { before: before.session, after: after.session, report }
+export function compareSession(before: McpManifest, after: McpManifest, walk: McpWalk): void {
+  const sides: SessionSides = { before: before.session, after: after.session, walk }
   compareInstructions(sides, after.isWhole)
   compareCaching(sides)
   // A tool list contains no session, so only two session starts are compared further.
@@ -52,18 +52,18 @@ function compareFurtherMembers(sides: SessionSides): void {
 interface SessionSides {
   readonly before: McpSession
   readonly after: McpSession
-  readonly report: McpReport
+  readonly walk: McpWalk
 }
 
 function add(
-  { before, after, report }: SessionSides,
+  { before, after, walk }: SessionSides,
   rule: McpRuleId,
   path: readonly string[],
   change: { readonly before: unknown; readonly after: unknown; readonly detail?: string; readonly name?: string },
 ): void {
   const side = change.after === null ? 'base' : 'head'
   const location = `${pointerOf((side === 'base' ? before : after).at)}${composePointer(path)}`
-  report.add({ rule, tool: null, subject: path.join('/'), side, location, name: path.slice(1).join('.'), ...change })
+  walk.add({ rule, tool: null, subject: path.join('/'), side, location, name: path.slice(1).join('.'), ...change })
 }
 
 function compareInstructions(sides: SessionSides, isStated: boolean): void {
@@ -75,7 +75,7 @@ function compareInstructions(sides: SessionSides, isStated: boolean): void {
   const rule = wording.kind === 'changed' || before === '' ? 'mcp-instructions-changed' : 'mcp-instructions-reworded'
   add(sides, rule, ['instructions'], { before: before || null, after: after || null, detail: wording.difference })
   const texts = [membersOf(sides.before, 'instructions'), membersOf(sides.after, 'instructions')] as const
-  findNewSigns(...texts, null, 'server', sides.report)
+  findNewSigns(...texts, null, 'server', sides.walk)
 }
 
 /** One member of a session at its place. */
@@ -171,20 +171,20 @@ const NAMED_MEMBERS = [
 
 function compareIdentity(sides: SessionSides): void {
   const [before, after] = [identityOf(sides.before), identityOf(sides.after)]
-  const { report } = sides
+  const { walk } = sides
   for (const [member, rule] of NAMED_MEMBERS) {
     const [was, is] = [textOf(before.value, member), textOf(after.value, member)]
     if (was === '' || was === is) continue
     const side = is === '' ? 'base' : 'head'
     const location = `${pointerOf((side === 'base' ? before : after).at)}/${member}`
     const subject = `serverInfo/${member}`
-    report.add({ rule, tool: null, subject, side, location, name: member, before: was, after: is || null })
+    walk.add({ rule, tool: null, subject, side, location, name: member, before: was, after: is || null })
   }
-  const holder = { before, after, tool: null, subject: 'serverInfo/', report }
+  const holder = { before, after, tool: null, subject: 'serverInfo/', walk }
   compareIcons(holder)
   compareOthers(holder, [], 'mcp-server-info-changed', (name) => REPORTED_ELSEWHERE.has(name))
   for (const [member] of IDENTITIES)
-    findNewSigns(membersOf(sides.before, member), membersOf(sides.after, member), null, 'server', report)
+    findNewSigns(membersOf(sides.before, member), membersOf(sides.after, member), null, 'server', walk)
 }
 
 const REPORTED_ELSEWHERE: ReadonlySet<string> = new Set(['name', 'version', 'icons'])

@@ -6,7 +6,7 @@ import type { McpItem } from '../../contracts/mcp-manifest.ts'
 import { findSuspicions } from '../../rules/mcp/suspicion.ts'
 import { compareWording } from '../../rules/mcp/wording.ts'
 import { isRecord, pointerOf, ROOT, stepInto, type JsonRecord, type Located, type Place } from '../../schema/located.ts'
-import type { McpReport } from './report.ts'
+import type { McpWalk } from './walk.ts'
 
 /** Members whose text describes the object that holds them. */
 const DESCRIBING = ['description', 'title'] as const
@@ -32,13 +32,7 @@ const MAP_MEMBERS: ReadonlySet<string> = new Set([
 ])
 
 /** Compares the descriptions within an item that both sides have, and searches new texts. */
-export function compareTexts(
-  before: McpItem,
-  after: McpItem,
-  tool: string | null,
-  kind: string,
-  report: McpReport,
-): void {
+export function compareTexts(before: McpItem, after: McpItem, tool: string | null, kind: string, walk: McpWalk): void {
   eachDescribed(before.value, after.value, ROOT, false, ({ base, head, at }) => {
     for (const member of DESCRIBING) {
       const [was, is] = [text(base, member), text(head, member)]
@@ -46,7 +40,7 @@ export function compareTexts(
       if (wording.kind === 'same') continue
       const isGone = is === ''
       const path = pointerOf(at)
-      report.add({
+      walk.add({
         rule: wording.kind === 'changed' ? 'mcp-description-changed' : 'mcp-description-reworded',
         tool,
         subject: `${kind}${path}/${member}`,
@@ -59,7 +53,7 @@ export function compareTexts(
       })
     }
   })
-  findNewSigns(before, after, tool, kind, report)
+  findNewSigns(before, after, tool, kind, walk)
 }
 
 /** A describable object on both sides, and its place below the item. */
@@ -134,11 +128,11 @@ export function findNewSigns(
   after: Located,
   tool: string | null,
   kind: string,
-  report: McpReport,
+  walk: McpWalk,
 ): void {
   const known = new Set<string>()
   eachText(before?.value, ROOT, ({ string }) => void known.add(string))
-  const owner = { tools: report.tools, own: tool }
+  const owner = { tools: walk.tools, own: tool }
   eachText(after.value, ROOT, ({ string, at, isName }) => {
     if (known.has(string)) return
     const suspicions = findSuspicions(string, owner)
@@ -150,7 +144,7 @@ export function findNewSigns(
     const path = `${pointerOf(at)}${isName ? '#' : ''}`
     for (const suspicion of suspicions) {
       if (had.has(signKey(suspicion))) continue
-      report.add({
+      walk.add({
         rule: suspicion.rule,
         tool,
         subject: `${kind}${path}`,

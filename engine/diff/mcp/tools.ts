@@ -4,7 +4,7 @@ import type { McpItem, McpItems } from '../../contracts/mcp-manifest.ts'
 import { pointerOf } from '../../schema/located.ts'
 import { compareAnnotations, compareExecution } from './annotations.ts'
 import { findRenames } from './renames.ts'
-import type { McpReport } from './report.ts'
+import type { McpWalk } from './walk.ts'
 import { compareToolSchemas } from './schemas.ts'
 import { compareTexts, findNewSigns } from './texts.ts'
 
@@ -15,19 +15,19 @@ import { compareTexts, findNewSigns } from './texts.ts'
 export function compareTools(
   before: McpItems,
   after: McpItems,
-  report: McpReport,
+  walk: McpWalk,
   compareRest: (before: McpItem, after: McpItem) => void,
 ): number {
   const removed = inOrder(before).filter(({ name }) => !after.has(name))
   const added = inOrder(after).filter(({ name }) => !before.has(name))
   const renames = findRenames(removed, added)
-  for (const tool of removed) reportRemoved(tool, renames.get(tool.name), report)
-  for (const tool of added) reportAdded(tool, report)
+  for (const tool of removed) reportRemoved(tool, renames.get(tool.name), walk)
+  for (const tool of added) reportAdded(tool, walk)
   let examined = 0
   for (const tool of inOrder(after)) {
     const base = before.get(tool.name)
     if (base === undefined) continue
-    examined += compareTool(base, tool, report)
+    examined += compareTool(base, tool, walk)
     compareRest(base, tool)
   }
   return examined
@@ -38,8 +38,8 @@ function inOrder(items: McpItems): readonly McpItem[] {
   return [...items.values()].sort((a, b) => byCodeUnit(a.name, b.name))
 }
 
-function reportRemoved(tool: McpItem, successor: McpItem | undefined, report: McpReport): void {
-  report.add({
+function reportRemoved(tool: McpItem, successor: McpItem | undefined, walk: McpWalk): void {
+  walk.add({
     rule: successor === undefined ? 'mcp-tool-removed' : 'mcp-tool-renamed',
     tool: tool.name,
     subject: tool.name,
@@ -51,9 +51,9 @@ function reportRemoved(tool: McpItem, successor: McpItem | undefined, report: Mc
   })
 }
 
-function reportAdded(tool: McpItem, report: McpReport): void {
+function reportAdded(tool: McpItem, walk: McpWalk): void {
   const { name, at } = tool
-  report.add({
+  walk.add({
     rule: 'mcp-tool-added',
     tool: name,
     subject: name,
@@ -62,12 +62,12 @@ function reportAdded(tool: McpItem, report: McpReport): void {
     name,
     after: name,
   })
-  findNewSigns(null, tool, name, 'tool', report)
+  findNewSigns(null, tool, name, 'tool', walk)
 }
 
-function compareTool(before: McpItem, after: McpItem, report: McpReport): number {
-  compareAnnotations(before, after, report)
-  compareExecution(before, after, report)
-  compareTexts(before, after, after.name, 'tool', report)
-  return compareToolSchemas(before, after, report)
+function compareTool(before: McpItem, after: McpItem, walk: McpWalk): number {
+  compareAnnotations(before, after, walk)
+  compareExecution(before, after, walk)
+  compareTexts(before, after, after.name, 'tool', walk)
+  return compareToolSchemas(before, after, walk)
 }

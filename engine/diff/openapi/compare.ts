@@ -1,5 +1,4 @@
 /** Compares two texts of an OpenAPI contract. It is the only entry to the comparison of OpenAPI. */
-import { byCodeUnit } from '../../change-set.ts'
 import type { CompareOptions, FormatOptions, ComparisonStats } from '../../format.ts'
 import { readDocument } from '../../contracts/document.ts'
 import { filesHandedIn } from '../../contracts/further-files.ts'
@@ -21,15 +20,16 @@ import {
 import type { FindingGroup } from '../../finding.ts'
 import type { Sha256 } from '../../hash.ts'
 import { fail, ok, type Result } from '../../result.ts'
-import { Grouping } from '../../rules/findings/grouping.ts'
+import { Report } from '../../rules/judging/report.ts'
 import { SchemaProofs } from '../../rules/judging/schema-use.ts'
+import { OPENAPI_JUDGE } from '../../rules/openapi/rules.ts'
 import { SchemaComparison } from '../../schema/comparison/comparison.ts'
 import { isRecord, type Located } from '../../schema/located.ts'
 import { OperationAttributes } from './attributes.ts'
 import { contractConsumers, type ContractConsumer } from './consumers.ts'
-import { Findings } from './findings.ts'
 import { compareInterface, versionStepOf } from './interface.ts'
 import { walkOptionsOf } from '../options.ts'
+import { reportDelta, reportUses } from './reported.ts'
 import { readSecuritySchemes } from './security-inclusion.ts'
 import type { SchemaUseSite, Walk } from './walk.ts'
 
@@ -64,7 +64,7 @@ export function compareOpenApi(
   const uses: SchemaUseSite[] = []
   const attributes = new OperationAttributes(walkOptions.value.attributes)
   const locate = { base: base.value.locate, head: head.value.locate }
-  const findings = new Findings(new Grouping({ levels: options.levels, sha256, locate }), walkOptions.value)
+  const report = new Report({ ...OPENAPI_JUDGE, levels: options.levels, sha256, locate })
   const walk: Walk = {
     base: base.value.contract,
     head: head.value.contract,
@@ -72,40 +72,31 @@ export function compareOpenApi(
     schemas,
     attributes,
     security: readSecuritySchemes(base.value.contract, head.value.contract),
-    add: (delta) => findings.addDelta(delta),
+    add: (delta) => reportDelta(delta, report),
     use: (site, base, head) => void uses.push({ ...site, pair: schemas.compare(base, head) }),
   }
   compareInterface(walk)
   schemas.complete()
   const proofs = new SchemaProofs(schemas)
-  for (const use of uses.sort(byPlace)) findings.addUse(use, proofs)
+  reportUses(uses, walkOptions.value, proofs, report)
   const dangling = {
     base: danglingReferences(walk.base.documents),
     head: danglingReferences(walk.head.documents),
   }
-  reportDangling(dangling, findings)
-  reportVersion(walk, findings)
+  reportDangling(dangling, walk)
+  if (report.hasBreaking) reportVersion(walk)
   return ok({
-    groups: attributes.addTo(findings.finish()),
+    groups: attributes.addTo(report.finish()),
     stats: {
       operations: { base: countOperations(walk.base), head: countOperations(walk.head) },
       schemas_compared: schemas.examined,
-      touched: findings.touched,
+      touched: report.touched,
     },
     spec_versions: { base: base.value.contract.version || null, head: head.value.contract.version || null },
     contract_consumers: contractConsumers(walk.base, walk.head),
     contract_versions: { base: statedVersion(walk.base), head: statedVersion(walk.head) },
     unresolved: inOneOrder([...unresolvedIn('base', dangling.base), ...unresolvedIn('head', dangling.head)]),
   })
-}
-
-/** The order of paths in a document has no meaning, so findings have an order of their own. */
-function byPlace(a: SchemaUseSite, b: SchemaUseSite): number {
-  return (
-    byCodeUnit(a.operation?.path ?? '', b.operation?.path ?? '') ||
-    byCodeUnit(a.operation?.method ?? '', b.operation?.method ?? '') ||
-    byCodeUnit(a.where, b.where)
-  )
 }
 
 interface OpenApiSide {
@@ -154,13 +145,13 @@ function versionOf(root: unknown): string | null {
  */
 function reportDangling(
   { base, head }: Readonly<Record<'base' | 'head', readonly DanglingReference[]>>,
-  findings: Findings,
+  walk: Walk,
 ): void {
   const known = new Set(base.map(({ reference, holder }) => danglingKey(reference, holder.document)))
   for (const { reference, holder, isPart } of head) {
     if (!isPart) continue
     if (known.has(danglingKey(reference, holder.document)) && !leadsOutside(reference)) continue
-    findings.addDelta({
+    walk.add({
       change: 'dangling-reference',
       facts: { reference, name: reference },
       operation: null,
@@ -173,13 +164,13 @@ function reportDangling(
 }
 
 /** SemVer: a breaking change raises the major number. */
-function reportVersion({ base, head }: Walk, findings: Findings): void {
-  if (!findings.hasBreaking) return
+function reportVersion(walk: Walk): void {
+  const { base, head } = walk
   const [before, after] = [statedVersion(base), statedVersion(head)]
   const step = versionStepOf(before, after)
   if (step === null) return
   const located: Located = { ...head.root, at: { parent: { parent: head.root.at, step: 'info' }, step: 'version' } }
-  findings.addDelta({
+  walk.add({
     change: 'version',
     facts: { step, before, after },
     operation: null,

@@ -7,13 +7,15 @@ import { ofSide } from '../../contracts/unreadable.ts'
 import { inOneOrder } from '../../contracts/unresolved.ts'
 import type { Sha256 } from '../../hash.ts'
 import { fail, ok, type Result } from '../../result.ts'
-import { Grouping } from '../../rules/findings/grouping.ts'
+import { Report } from '../../rules/judging/report.ts'
+import { PROTO_RULES, type ProtoRuleId } from '../../rules/protobuf/rows.ts'
+import { judgeById } from '../../rules/row.ts'
 import { compareEnum } from './enums.ts'
 import { compareExistence } from './existence.ts'
 import { compareField } from './fields.ts'
 import { compareFiles, unresolvedOf } from './files.ts'
 import { compareMessage } from './messages.ts'
-import { ProtoReport } from './report.ts'
+import { protoWalk } from './walk.ts'
 import { compareService } from './services.ts'
 
 /** Compares two contracts, each one file’s text or a JSON object of path → text. */
@@ -27,24 +29,21 @@ export function compareProtobuf(
   if (!base.ok) return base
   const head = read(after, 'head', options)
   if (!head.ok) return head
-  const grouping = new Grouping({
-    levels: options.levels,
-    sha256,
-    locate: { base: base.value.locate, head: head.value.locate },
-  })
-  const report = new ProtoReport(base.value, head.value, grouping)
-  compareFiles(report)
-  compareExistence(report)
-  comparePairs(base.value.messages, head.value.messages, (base, head) => compareMessage(base, head, report))
-  comparePairs(base.value.enums, head.value.enums, (base, head) => compareEnum(base, head, report))
-  comparePairs(base.value.services, head.value.services, (base, head) => compareService(base, head, report))
-  comparePairs(base.value.extensions, head.value.extensions, (base, head) => compareField(base, head, report))
+  const locate = { base: base.value.locate, head: head.value.locate }
+  const report = new Report({ ...judgeById<ProtoRuleId>(PROTO_RULES), levels: options.levels, sha256, locate })
+  const walk = protoWalk(base.value, head.value, report)
+  compareFiles(walk)
+  compareExistence(walk)
+  comparePairs(base.value.messages, head.value.messages, (base, head) => compareMessage(base, head, walk))
+  comparePairs(base.value.enums, head.value.enums, (base, head) => compareEnum(base, head, walk))
+  comparePairs(base.value.services, head.value.services, (base, head) => compareService(base, head, walk))
+  comparePairs(base.value.extensions, head.value.extensions, (base, head) => compareField(base, head, walk))
   return ok({
-    groups: grouping.finish(),
+    groups: report.finish(),
     stats: {
       operations: { base: countMethods(base.value), head: countMethods(head.value) },
       schemas_compared: countKept(base.value, head.value),
-      touched: report.touched(),
+      touched: report.touched,
     },
     spec_versions: { base: syntaxesOf(base.value), head: syntaxesOf(head.value) },
     unresolved: inOneOrder([...unresolvedOf('base', base.value), ...unresolvedOf('head', head.value)]),

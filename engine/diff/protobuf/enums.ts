@@ -2,22 +2,23 @@
 import type { ProtoEnum, ProtoEnumValue } from '../../contracts/protobuf/model.ts'
 import type { ProtoRuleId } from '../../rules/protobuf/rows.ts'
 import { compareRanges, compareReservedNames, RangeSet } from './ranges.ts'
-import { compareCommonOptions, type ProtoReport } from './report.ts'
+import { compareCommonOptions } from './options.ts'
+import type { ProtoWalk } from './walk.ts'
 
 /** The option that allows two names for a number concerns only the compiler. */
 const JUDGED: ReadonlySet<string> = new Set(['allow_alias'])
 const NONE: ReadonlySet<string> = new Set()
 
-export function compareEnum(base: ProtoEnum, head: ProtoEnum, report: ProtoReport): void {
-  compareEnumValues(base, head, report)
-  compareRanges('proto-enum-reserved-range-removed', base.reserved.ranges, head.reserved.ranges, head, report)
-  compareReservedNames('proto-enum-reserved-name-removed', base.reserved, head.reserved, head, report)
+export function compareEnum(base: ProtoEnum, head: ProtoEnum, walk: ProtoWalk): void {
+  compareEnumValues(base, head, walk)
+  compareRanges('proto-enum-reserved-range-removed', base.reserved.ranges, head.reserved.ranges, head, walk)
+  compareReservedNames('proto-enum-reserved-name-removed', base.reserved, head.reserved, head, walk)
   const before = base.features.resolved
   const after = head.features.resolved
   const place = { side: 'head', location: head.at, name: head.fullName, reaches: head.fullName } as const
   if (before.enum_type !== after.enum_type) {
     const change = { ...place, subject: `${head.fullName} enum_type`, before: before.enum_type, after: after.enum_type }
-    report.add({ ...change, rule: 'proto-enum-type-changed' })
+    walk.add({ ...change, rule: 'proto-enum-type-changed' })
   }
   if (before.json_format === 'ALLOW' && after.json_format !== 'ALLOW') {
     const change = {
@@ -26,25 +27,25 @@ export function compareEnum(base: ProtoEnum, head: ProtoEnum, report: ProtoRepor
       before: before.json_format,
       after: after.json_format,
     }
-    report.add({ ...change, rule: 'proto-enum-json-format-changed' })
+    walk.add({ ...change, rule: 'proto-enum-json-format-changed' })
   }
-  compareCommonOptions(base, head, report, JUDGED, head.fullName)
+  compareCommonOptions(base, head, walk, JUDGED, head.fullName)
 }
 
-function compareEnumValues(base: ProtoEnum, head: ProtoEnum, report: ProtoReport): void {
+function compareEnumValues(base: ProtoEnum, head: ProtoEnum, walk: ProtoWalk): void {
   const before = byNumber(base)
   const after = byNumber(head)
   const reserved = new RangeSet(head.reserved.ranges)
   for (const [number, values] of before) {
     const kept = after.get(number)
-    if (kept === undefined) reportRemoved({ values, number, reserved }, head, report)
-    else compareAliases(values, kept, head, report)
+    if (kept === undefined) reportRemoved({ values, number, reserved }, head, walk)
+    else compareAliases(values, kept, head, walk)
   }
   for (const [number, values] of after) {
     if (before.has(number)) continue
     for (const { name, at, fullName } of values) {
       const place = { side: 'head', location: at, subject: fullName, reaches: head.fullName } as const
-      report.add({ ...place, rule: 'proto-enum-value-added', name, after: number })
+      walk.add({ ...place, rule: 'proto-enum-value-added', name, after: number })
     }
   }
 }
@@ -60,7 +61,7 @@ interface RemovedNumber {
   readonly reserved: RangeSet
 }
 
-function reportRemoved({ values, number, reserved }: RemovedNumber, head: ProtoEnum, report: ProtoReport): void {
+function reportRemoved({ values, number, reserved }: RemovedNumber, head: ProtoEnum, walk: ProtoWalk): void {
   const [first] = values
   if (first === undefined) return
   const hasNumber = reserved.holds([number, number])
@@ -72,7 +73,7 @@ function reportRemoved({ values, number, reserved }: RemovedNumber, head: ProtoE
     reaches: head.fullName,
   } as const
   const name = values.map((value) => value.name).join('`, `')
-  report.add({ ...place, rule: removalRule(hasNumber, hasName), name, before: number })
+  walk.add({ ...place, rule: removalRule(hasNumber, hasName), name, before: number })
 }
 
 function removalRule(hasNumber: boolean, hasName: boolean): ProtoRuleId {
@@ -85,7 +86,7 @@ function compareAliases(
   before: readonly ProtoEnumValue[],
   after: readonly ProtoEnumValue[],
   owner: ProtoEnum,
-  report: ProtoReport,
+  walk: ProtoWalk,
 ): void {
   const names = new Set(after.map(({ name }) => name))
   const gone = before.filter(({ name }) => !names.has(name))
@@ -95,7 +96,7 @@ function compareAliases(
     const subject = `${owner.fullName}#${first.number}`
     const place = { side: 'head', location: first.at, subject, reaches: owner.fullName } as const
     const was = before.map(({ name }) => name).join(', ')
-    report.add({
+    walk.add({
       ...place,
       rule: 'proto-enum-value-renamed',
       name: owner.fullName,
@@ -105,6 +106,6 @@ function compareAliases(
   }
   for (const base of before) {
     const head = after.find(({ name }) => name === base.name)
-    if (head !== undefined) compareCommonOptions(base, head, report, NONE, owner.fullName)
+    if (head !== undefined) compareCommonOptions(base, head, walk, NONE, owner.fullName)
   }
 }

@@ -4,7 +4,7 @@ import type { Declared, ProtoField, ProtoFile, ProtoService } from '../../contra
 import type { Operation } from '../../finding.ts'
 import type { ProtoRuleId } from '../../rules/protobuf/rows.ts'
 import { operationOf } from './affected-rpcs.ts'
-import type { ProtoReport } from './report.ts'
+import { headFileOf, type ProtoWalk } from './walk.ts'
 
 interface DeclarationKind {
   readonly listOf: (contract: ProtoContract) => Iterable<Declared>
@@ -51,14 +51,14 @@ const KINDS: readonly DeclarationKind[] = [
   },
 ]
 
-export function compareExistence(report: ProtoReport): void {
-  const { base, head } = report
+export function compareExistence(walk: ProtoWalk): void {
+  const { base, head } = walk
   const reported = new Set<string>()
   for (const { package: name, at } of base.files.values()) {
     if (head.files.size === 0 || head.packages.has(name) || reported.has(name)) continue
     reported.add(name)
     const location = `${at}/package`
-    report.add({
+    walk.add({
       rule: 'proto-package-removed',
       subject: `package ${name}`,
       side: 'base',
@@ -67,18 +67,18 @@ export function compareExistence(report: ProtoReport): void {
       before: name,
     })
   }
-  for (const kind of KINDS) compareKind(kind, report)
+  for (const kind of KINDS) compareKind(kind, walk)
 }
 
-function compareKind(kind: DeclarationKind, report: ProtoReport): void {
-  const { base, head } = report
+function compareKind(kind: DeclarationKind, walk: ProtoWalk): void {
+  const { base, head } = walk
   const before = indexOf(kind.listOf(base), base)
   const after = indexOf(kind.listOf(head), head)
   for (const { declared, file } of before.all) {
-    const rule = judgeAbsence(kind, declared, file, after, report)
+    const rule = judgeAbsence(kind, declared, file, after, walk)
     if (rule === null) continue
     const place = { side: 'base', location: declared.at, subject: declared.fullName } as const
-    report.add({
+    walk.add({
       ...place,
       rule,
       name: declared.fullName,
@@ -87,9 +87,9 @@ function compareKind(kind: DeclarationKind, report: ProtoReport): void {
     })
   }
   for (const { declared } of after.all) {
-    if (before.names.has(declared.fullName) || isWithinNew(declared, report)) continue
+    if (before.names.has(declared.fullName) || isWithinNew(declared, walk)) continue
     const place = { side: 'head', location: declared.at, subject: declared.fullName } as const
-    report.add({ ...place, rule: kind.added, name: declared.fullName, after: declared.fullName })
+    walk.add({ ...place, rule: kind.added, name: declared.fullName, after: declared.fullName })
   }
 }
 
@@ -131,12 +131,12 @@ function judgeAbsence(
   declared: Declared,
   file: ProtoFile,
   after: Index,
-  report: ProtoReport,
+  walk: ProtoWalk,
 ): ProtoRuleId | null {
-  const { head } = report
+  const { head } = walk
   const isGone = !after.names.has(declared.fullName)
   if (head.files.size === 0) return kind.removed
-  const fileNow = report.headFileOf(file)
+  const fileNow = headFileOf(file, walk)
   const leftFile = fileNow !== undefined && !after.inFiles.has(inFile(fileNow, nestedName(declared, file)))
   const leftPackage = isGone && head.packages.has(file.package)
   if (leftFile && leftPackage) return kind.removed
@@ -146,7 +146,7 @@ function judgeAbsence(
 }
 
 /** Declarations within a new message were added with it. */
-function isWithinNew({ fullName }: Declared, { base, head }: ProtoReport): boolean {
+function isWithinNew({ fullName }: Declared, { base, head }: ProtoWalk): boolean {
   const outer = outerOf(fullName)
   return head.messages.has(outer) && !base.messages.has(outer)
 }

@@ -4,7 +4,7 @@
  */
 import type { ProtoContract, ProtoType } from '../../contracts/protobuf/contract.ts'
 import type { ProtoEnum, ProtoField } from '../../contracts/protobuf/model.ts'
-import type { ProtoReport } from './report.ts'
+import type { ProtoWalk } from './walk.ts'
 
 /** The first thing that differs. */
 export type TypeLikeness = 'same' | 'source' | 'json' | 'wire'
@@ -32,7 +32,7 @@ export function isDelimited(field: ProtoField, contract: ProtoContract): boolean
   return typeOfField(field, contract).kind === 'message' && contract.messages.get(field.scope)?.isMapEntry !== true
 }
 
-export function likenessOf(old: ProtoField, now: ProtoField, { base, head }: ProtoReport): TypeLikeness {
+export function likenessOf(old: ProtoField, now: ProtoField, { base, head }: ProtoWalk): TypeLikeness {
   const before = typeOfField(old, base)
   const after = typeOfField(now, head)
   if (before.kind === 'opaque' || after.kind === 'opaque') return isSameName(before, after) ? 'same' : 'wire'

@@ -7,36 +7,37 @@ import type { ProtoField } from '../../contracts/protobuf/model.ts'
 import type { ProtoRuleId } from '../../rules/protobuf/rows.ts'
 import { defaultOf } from './field-defaults.ts'
 import { isDelimited, likenessOf, typeOfField, type TypeLikeness } from './field-types.ts'
-import { compareCommonOptions, type ProtoChange, type ProtoReport } from './report.ts'
+import { compareCommonOptions } from './options.ts'
+import type { ProtoChange, ProtoWalk } from './walk.ts'
 
 const JUDGED: ReadonlySet<string> = new Set(['json_name', 'default', 'jstype', 'ctype', 'packed'])
 
-export function compareField(base: ProtoField, head: ProtoField, report: ProtoReport): void {
-  const outer = head.extendee === null ? outerOf(head.fullName) : report.head.typeOf(head.extendee, head.scope).name
-  const add = sayerOf(head, outer, report)
+export function compareField(base: ProtoField, head: ProtoField, walk: ProtoWalk): void {
+  const outer = head.extendee === null ? outerOf(head.fullName) : walk.head.typeOf(head.extendee, head.scope).name
+  const add = sayerOf(head, outer, walk)
   compareNames(base, head, add)
-  const likeness = likenessOf(base, head, report)
-  if (likeness !== 'same') add(TYPE_RULES[likeness], typeName(base, report.base), typeName(head, report.head))
-  compareCardinality(base, head, add, report)
-  compareDefault(base, head, add, report)
+  const likeness = likenessOf(base, head, walk)
+  if (likeness !== 'same') add(TYPE_RULES[likeness], typeName(base, walk.base), typeName(head, walk.head))
+  compareCardinality(base, head, add, walk)
+  compareDefault(base, head, add, walk)
   if (base.oneof !== head.oneof) add('proto-field-oneof-changed', oneofName(base), oneofName(head))
   for (const { rule, valueOf } of TRAITS) {
-    const before = valueOf(base, report.base)
-    const after = valueOf(head, report.head)
+    const before = valueOf(base, walk.base)
+    const after = valueOf(head, walk.head)
     // The compiler treats STRING_PIECE as a plain string.
     if (before === 'STRING_PIECE' && after === 'STRING') continue
     if (before !== null && after !== null && before !== after) add(rule, before, after)
   }
-  compareCommonOptions(base, head, report, JUDGED, outer)
+  compareCommonOptions(base, head, walk, JUDGED, outer)
 }
 
 type AddFieldChange = (rule: ProtoRuleId, before: unknown, after: unknown) => void
 
-function sayerOf(head: ProtoField, reaches: string, report: ProtoReport): AddFieldChange {
+function sayerOf(head: ProtoField, reaches: string, walk: ProtoWalk): AddFieldChange {
   return (rule, before, after) => {
     // By number: a renamed field is the same field.
     const change: ProtoChange = { rule, subject: `${reaches}#${head.number}`, side: 'head', location: head.at, reaches }
-    report.add({ ...change, name: head.name, before, after })
+    walk.add({ ...change, name: head.name, before, after })
   }
 }
 
@@ -85,7 +86,7 @@ function cardinalityOf(field: ProtoField, contract: ProtoContract): Cardinality 
   return typeOfField(field, contract).kind === 'message' ? 'explicit' : 'implicit'
 }
 
-function compareCardinality(old: ProtoField, now: ProtoField, add: AddFieldChange, { base, head }: ProtoReport): void {
+function compareCardinality(old: ProtoField, now: ProtoField, add: AddFieldChange, { base, head }: ProtoWalk): void {
   // If a map became a list of messages or the reverse, the field reports it. The entries have the same encoding.
   if (base.messages.get(old.scope)?.isMapEntry !== head.messages.get(now.scope)?.isMapEntry) return
   const before = cardinalityOf(old, base)
@@ -101,7 +102,7 @@ function cardinalityRule(before: Cardinality, after: Cardinality): ProtoRuleId {
   return isList(before) ? 'proto-field-cardinality-changed-in-json' : 'proto-field-presence-changed'
 }
 
-function compareDefault(old: ProtoField, now: ProtoField, add: AddFieldChange, { base, head }: ProtoReport): void {
+function compareDefault(old: ProtoField, now: ProtoField, add: AddFieldChange, { base, head }: ProtoWalk): void {
   const before = defaultOf(old, base)
   const after = defaultOf(now, head)
   if (before === null || after === null || before.value === after.value) return

@@ -5,27 +5,28 @@ import { declaresOptionsOnly } from '../../contracts/protobuf/well-known.ts'
 import type { UnresolvedReference } from '../../contracts/unresolved.ts'
 import { FILE_OPTIONS, fileOptionRule } from '../../rules/protobuf/file-option-rows.ts'
 import { operationOf } from './affected-rpcs.ts'
-import { compareCommonOptions, type ProtoChange, type ProtoReport } from './report.ts'
+import { compareCommonOptions } from './options.ts'
+import { headFileOf, type ProtoChange, type ProtoWalk } from './walk.ts'
 
-export function compareFiles(report: ProtoReport): void {
-  const { base, head } = report
+export function compareFiles(walk: ProtoWalk): void {
+  const { base, head } = walk
   if (base.files.size > 0 && head.files.size > 0) {
     const kept = new Set<ProtoFile>()
     for (const old of base.files.values()) {
-      const head = report.headFileOf(old)
+      const head = headFileOf(old, walk)
       if (head === undefined) {
-        report.add({ ...fileChange(old), rule: 'proto-file-removed', side: 'base', before: old.path })
+        walk.add({ ...fileChange(old), rule: 'proto-file-removed', side: 'base', before: old.path })
       } else {
         kept.add(head)
-        compareFile(old, head, report)
+        compareFile(old, head, walk)
       }
     }
     for (const now of head.files.values()) {
-      if (!kept.has(now)) report.add({ ...fileChange(now), rule: 'proto-file-added', side: 'head', after: now.path })
+      if (!kept.has(now)) walk.add({ ...fileChange(now), rule: 'proto-file-added', side: 'head', after: now.path })
     }
   }
-  reportImports(report)
-  reportUnresolved(report)
+  reportImports(walk)
+  reportUnresolved(walk)
 }
 
 function fileChange(file: ProtoFile): { readonly subject: string; readonly location: string; readonly name: string } {
@@ -34,27 +35,27 @@ function fileChange(file: ProtoFile): { readonly subject: string; readonly locat
 
 const JUDGED: ReadonlySet<string> = new Set(FILE_OPTIONS.map(({ name }) => name))
 
-function compareFile(base: ProtoFile, head: ProtoFile, report: ProtoReport): void {
+function compareFile(base: ProtoFile, head: ProtoFile, walk: ProtoWalk): void {
   const place = { side: 'head', location: head.at, name: head.path } as const
   const subject = `file ${head.path}`
   if (base.package !== head.package) {
     const change = { ...place, location: `${head.at}/package`, subject: `${subject} package` }
-    report.add({ ...change, rule: 'proto-file-package-changed', before: base.package, after: head.package })
+    walk.add({ ...change, rule: 'proto-file-package-changed', before: base.package, after: head.package })
   }
   if (base.syntax !== head.syntax) {
     const change = { ...place, location: `${head.at}/syntax`, subject: `${subject} syntax` }
     const rule = isEdition(base) && isEdition(head) ? 'proto-file-edition-changed' : 'proto-file-syntax-changed'
-    report.add({ ...change, rule, before: base.syntax, after: head.syntax })
+    walk.add({ ...change, rule, before: base.syntax, after: head.syntax })
   }
   for (const { name, fallback } of FILE_OPTIONS) {
     const before = base.options.get(name) ?? fallback
     const after = head.options.get(name) ?? fallback
     if (before === after) continue
     const change = { ...place, location: `${head.at}/option/${name}`, subject: `${subject} ${name}` }
-    report.add({ ...change, rule: fileOptionRule(name), before: before, after: after })
+    walk.add({ ...change, rule: fileOptionRule(name), before: before, after: after })
   }
   const shared = { name: head.path === '' ? 'the file' : head.path, fullName: subject, at: head.at }
-  compareCommonOptions({ ...shared, options: base.options }, { ...shared, options: head.options }, report, JUDGED, [])
+  compareCommonOptions({ ...shared, options: base.options }, { ...shared, options: head.options }, walk, JUDGED, [])
 }
 
 function isEdition({ syntax }: ProtoFile): boolean {
@@ -62,12 +63,12 @@ function isEdition({ syntax }: ProtoFile): boolean {
 }
 
 /** What was missing before is compared by name as before. Only a new gap is reported. */
-function reportImports(report: ProtoReport): void {
-  const known = new Set(missingImports(report.base).map(({ path }) => path))
-  for (const { file, path } of missingImports(report.head)) {
+function reportImports(walk: ProtoWalk): void {
+  const known = new Set(missingImports(walk.base).map(({ path }) => path))
+  for (const { file, path } of missingImports(walk.head)) {
     if (known.has(path)) continue
     const subject = `import ${path}`
-    report.add({ rule: 'proto-import-unresolved', subject, side: 'head', location: file.at, name: path, after: path })
+    walk.add({ rule: 'proto-import-unresolved', subject, side: 'head', location: file.at, name: path, after: path })
   }
 }
 
@@ -86,12 +87,12 @@ interface Gap {
   readonly reaches: NonNullable<ProtoChange['reaches']>
 }
 
-function reportUnresolved(report: ProtoReport): void {
-  const known = new Set(gapsOf(report.base).map(({ type }) => type))
-  for (const { type, location, reaches } of gapsOf(report.head)) {
+function reportUnresolved(walk: ProtoWalk): void {
+  const known = new Set(gapsOf(walk.base).map(({ type }) => type))
+  for (const { type, location, reaches } of gapsOf(walk.head)) {
     if (known.has(type)) continue
     const subject = `type ${type}`
-    report.add({ rule: 'proto-type-unresolved', subject, side: 'head', location, name: type, after: type, reaches })
+    walk.add({ rule: 'proto-type-unresolved', subject, side: 'head', location, name: type, after: type, reaches })
   }
 }
 

@@ -7,7 +7,8 @@ import type { Options } from '../../contracts/protobuf/features.ts'
 import type { ProtoMethod } from '../../contracts/protobuf/model.ts'
 import type { Operation } from '../../finding.ts'
 import { isRecord, type JsonRecord } from '../../schema/located.ts'
-import { HTTP_OPTION as OPTION, type ProtoReport } from './report.ts'
+import { HTTP_OPTION as OPTION } from './options.ts'
+import type { ProtoWalk } from './walk.ts'
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch']
 
@@ -34,15 +35,10 @@ interface TemplateVariable {
   readonly to: number
 }
 
-export function compareHttpBindings(
-  base: ProtoMethod,
-  head: ProtoMethod,
-  operation: Operation,
-  report: ProtoReport,
-): void {
+export function compareHttpBindings(base: ProtoMethod, head: ProtoMethod, operation: Operation, walk: ProtoWalk): void {
   const [before, after] = [bindingsOf(base.options), bindingsOf(head.options)]
   const place = { side: 'head', location: head.at, name: head.name, reaches: [operation] } as const
-  const hasField = fieldsOf(head, report.head)
+  const hasField = fieldsOf(head, walk.head)
   const lost = before.filter((one) => !after.some((other) => takes(other, one, hasField)))
   const won = after.filter((one) => !before.some((other) => takes(other, one, hasField)))
   const successors = [...won]
@@ -50,11 +46,11 @@ export function compareHttpBindings(
     const successor = successors.shift()
     const subject = `${head.fullName} ${OPTION} ${binding.text}`
     const values = { before: binding.text, after: successor?.text ?? 'none' }
-    report.add({ ...place, rule: 'proto-rpc-http-changed', subject, ...values })
+    walk.add({ ...place, rule: 'proto-rpc-http-changed', subject, ...values })
   }
   for (const { text } of successors) {
     const subject = `${head.fullName} ${OPTION} ${text}`
-    report.add({ ...place, rule: 'proto-rpc-http-binding-added', subject, after: text })
+    walk.add({ ...place, rule: 'proto-rpc-http-binding-added', subject, after: text })
   }
 }
 

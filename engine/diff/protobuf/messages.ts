@@ -4,66 +4,67 @@ import type { ProtoRuleId } from '../../rules/protobuf/rows.ts'
 import { typeOfField } from './field-types.ts'
 import { compareField, isRequired } from './fields.ts'
 import { compareRanges, compareReservedNames, RangeSet } from './ranges.ts'
-import { compareCommonOptions, type ProtoReport } from './report.ts'
+import { compareCommonOptions } from './options.ts'
+import type { ProtoWalk } from './walk.ts'
 
 const NO_ACCESSOR = 'no_standard_descriptor_accessor'
 const JUDGED: ReadonlySet<string> = new Set([NO_ACCESSOR])
 
-export function compareMessage(base: ProtoMessage, head: ProtoMessage, report: ProtoReport): void {
-  compareFields(base, head, report)
-  compareOneofs(base, head, report)
-  compareRanges('proto-message-reserved-range-removed', base.reserved.ranges, head.reserved.ranges, head, report)
-  compareReservedNames('proto-message-reserved-name-removed', base.reserved, head.reserved, head, report)
-  compareRanges('proto-message-extension-range-removed', base.extensionRanges, head.extensionRanges, head, report)
+export function compareMessage(base: ProtoMessage, head: ProtoMessage, walk: ProtoWalk): void {
+  compareFields(base, head, walk)
+  compareOneofs(base, head, walk)
+  compareRanges('proto-message-reserved-range-removed', base.reserved.ranges, head.reserved.ranges, head, walk)
+  compareReservedNames('proto-message-reserved-name-removed', base.reserved, head.reserved, head, walk)
+  compareRanges('proto-message-extension-range-removed', base.extensionRanges, head.extensionRanges, head, walk)
   const place = { side: 'head', location: head.at, name: head.fullName, reaches: head.fullName } as const
   const before = base.features.resolved.json_format
   const after = head.features.resolved.json_format
   // More JSON support breaks no client. Map entries have the format of their message.
   if (before === 'ALLOW' && after !== before && !head.isMapEntry) {
     const subject = `${head.fullName} json_format`
-    report.add({ ...place, rule: 'proto-message-json-format-changed', subject, before: before, after: after })
+    walk.add({ ...place, rule: 'proto-message-json-format-changed', subject, before: before, after: after })
   }
   if (base.options.get(NO_ACCESSOR) !== true && head.options.get(NO_ACCESSOR) === true) {
     const subject = `${head.fullName} accessor`
-    report.add({ ...place, rule: 'proto-message-descriptor-accessor-removed', subject, after: true })
+    walk.add({ ...place, rule: 'proto-message-descriptor-accessor-removed', subject, after: true })
   }
-  compareCommonOptions(base, head, report, JUDGED, head.fullName)
+  compareCommonOptions(base, head, walk, JUDGED, head.fullName)
 }
 
-function compareFields(base: ProtoMessage, head: ProtoMessage, report: ProtoReport): void {
+function compareFields(base: ProtoMessage, head: ProtoMessage, walk: ProtoWalk): void {
   const before = new Map(base.fields.map((field) => [field.number, field]))
   const after = new Map(head.fields.map((field) => [field.number, field]))
   const reserved = new RangeSet(head.reserved.ranges)
   for (const [number, field] of before) {
     const kept = after.get(number)
     if (kept !== undefined) {
-      compareField(field, kept, report)
-      compareEntries(field, kept, report)
-    } else reportRemoved(field, head, reserved, report)
+      compareField(field, kept, walk)
+      compareEntries(field, kept, walk)
+    } else reportRemoved(field, head, reserved, walk)
   }
   for (const [number, field] of after) {
     if (before.has(number)) continue
     const place = { side: 'head', location: field.at, subject: field.fullName, reaches: head.fullName } as const
     const rule = isRequired(field) ? 'proto-required-field-added' : 'proto-field-added'
-    report.add({ ...place, rule, name: field.name, after: number })
+    walk.add({ ...place, rule, name: field.name, after: number })
   }
 }
 
 /** Entries of maps are named after their field. Those of a renamed field are matched by it. */
-function compareEntries(base: ProtoField, head: ProtoField, report: ProtoReport): void {
+function compareEntries(base: ProtoField, head: ProtoField, walk: ProtoWalk): void {
   if (base.label !== 'map' || head.label !== 'map' || base.type === head.type) return
-  const before = report.base.messages.get(typeOfField(base, report.base).name)
-  const after = report.head.messages.get(typeOfField(head, report.head).name)
-  if (before !== undefined && after !== undefined) compareMessage(before, after, report)
+  const before = walk.base.messages.get(typeOfField(base, walk.base).name)
+  const after = walk.head.messages.get(typeOfField(head, walk.head).name)
+  if (before !== undefined && after !== undefined) compareMessage(before, after, walk)
 }
 
-function reportRemoved(field: ProtoField, head: ProtoMessage, reserved: RangeSet, report: ProtoReport): void {
+function reportRemoved(field: ProtoField, head: ProtoMessage, reserved: RangeSet, walk: ProtoWalk): void {
   const place = { side: 'base', location: field.at, subject: field.fullName } as const
   const change = { ...place, name: field.name, before: field.number, reaches: outerOf(field.fullName) }
   const hasNumber = reserved.holds([field.number, field.number])
   const hasName = head.reserved.names.has(field.name)
-  report.add({ ...change, rule: removalRule(hasNumber, hasName) })
-  if (isRequired(field)) report.add({ ...change, rule: 'proto-required-field-removed' })
+  walk.add({ ...change, rule: removalRule(hasNumber, hasName) })
+  if (isRequired(field)) walk.add({ ...change, rule: 'proto-required-field-removed' })
 }
 
 function removalRule(hasNumber: boolean, hasName: boolean): ProtoRuleId {
@@ -71,18 +72,18 @@ function removalRule(hasNumber: boolean, hasName: boolean): ProtoRuleId {
   return hasName ? 'proto-field-removed-number-not-reserved' : 'proto-field-removed'
 }
 
-function compareOneofs(base: ProtoMessage, head: ProtoMessage, report: ProtoReport): void {
+function compareOneofs(base: ProtoMessage, head: ProtoMessage, walk: ProtoWalk): void {
   const before = new Set(base.oneofs.map(({ name }) => name))
   const after = new Set(head.oneofs.map(({ name }) => name))
   for (const { name, fullName, at } of base.oneofs) {
     if (after.has(name)) continue
     const place = { side: 'base', location: at, subject: fullName, reaches: base.fullName } as const
-    report.add({ ...place, rule: 'proto-oneof-removed', name, before: name })
+    walk.add({ ...place, rule: 'proto-oneof-removed', name, before: name })
   }
   for (const { name, fullName, at } of head.oneofs) {
     if (before.has(name)) continue
     const place = { side: 'head', location: at, subject: fullName, reaches: head.fullName } as const
-    report.add({ ...place, rule: 'proto-oneof-added', name, after: name })
+    walk.add({ ...place, rule: 'proto-oneof-added', name, after: name })
   }
 }
 

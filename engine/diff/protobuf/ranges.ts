@@ -1,7 +1,7 @@
 /** Number ranges and names that a message or enum reserves or leaves open to extensions. */
 import type { Declared, NumberRange, Reserved } from '../../contracts/protobuf/model.ts'
 import type { ProtoRuleId } from '../../rules/protobuf/rows.ts'
-import type { ProtoReport } from './report.ts'
+import type { ProtoWalk } from './walk.ts'
 
 /** Ranges in order, with adjacent ones joined, so that one lookup finds the only range that can contain a number. */
 export class RangeSet {
@@ -31,13 +31,13 @@ export function compareRanges(
   before: readonly NumberRange[],
   after: readonly NumberRange[],
   owner: Declared,
-  report: ProtoReport,
+  walk: ProtoWalk,
 ): void {
   const kept = new RangeSet(after)
   for (const [first, last] of before) {
     if (kept.holds([first, last])) continue
     const text = first === last ? String(first) : `${first} to ${last}`
-    reportOwner(rule, `${owner.fullName} ${text}`, text, owner, report)
+    reportOwner(rule, `${owner.fullName} ${text}`, text, owner, walk)
   }
 }
 
@@ -46,16 +46,16 @@ export function compareReservedNames(
   before: Reserved,
   after: Reserved,
   owner: Declared,
-  report: ProtoReport,
+  walk: ProtoWalk,
 ): void {
   for (const name of before.names) {
-    if (!after.names.has(name)) reportOwner(rule, `${owner.fullName} ${name}`, name, owner, report)
+    if (!after.names.has(name)) reportOwner(rule, `${owner.fullName} ${name}`, name, owner, walk)
   }
 }
 
-function reportOwner(rule: ProtoRuleId, subject: string, before: string, owner: Declared, report: ProtoReport): void {
+function reportOwner(rule: ProtoRuleId, subject: string, before: string, owner: Declared, walk: ProtoWalk): void {
   const place = { side: 'head', location: owner.at, reaches: owner.fullName } as const
-  report.add({ ...place, rule, subject, name: owner.fullName, before })
+  walk.add({ ...place, rule, subject, name: owner.fullName, before })
 }
 
 function mergeRanges(ranges: readonly NumberRange[]): readonly NumberRange[] {

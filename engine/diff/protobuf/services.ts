@@ -4,24 +4,25 @@ import type { Operation } from '../../finding.ts'
 import type { ProtoRuleId } from '../../rules/protobuf/rows.ts'
 import { compareHttpBindings } from './http-bindings.ts'
 import { operationOf } from './affected-rpcs.ts'
-import { compareCommonOptions, type ProtoReport } from './report.ts'
+import { compareCommonOptions } from './options.ts'
+import type { ProtoWalk } from './walk.ts'
 
 const JUDGED: ReadonlySet<string> = new Set(['idempotency_level'])
 const NONE: ReadonlySet<string> = new Set()
 
-export function compareService(base: ProtoService, head: ProtoService, report: ProtoReport): void {
+export function compareService(base: ProtoService, head: ProtoService, walk: ProtoWalk): void {
   const before = new Map(base.methods.map((method) => [method.name, method]))
   const after = new Map(head.methods.map((method) => [method.name, method]))
   for (const [name, method] of before) {
     const kept = after.get(name)
-    if (kept !== undefined) compareMethod(method, kept, operationOf(head, kept), report)
-    else reportMethod('proto-rpc-removed', 'base', method, operationOf(base, method), report)
+    if (kept !== undefined) compareMethod(method, kept, operationOf(head, kept), walk)
+    else reportMethod('proto-rpc-removed', 'base', method, operationOf(base, method), walk)
   }
   for (const [name, method] of after) {
-    if (!before.has(name)) reportMethod('proto-rpc-added', 'head', method, operationOf(head, method), report)
+    if (!before.has(name)) reportMethod('proto-rpc-added', 'head', method, operationOf(head, method), walk)
   }
   const operations = head.methods.map((method) => operationOf(head, method))
-  compareCommonOptions(base, head, report, NONE, operations)
+  compareCommonOptions(base, head, walk, NONE, operations)
 }
 
 function reportMethod(
@@ -29,10 +30,10 @@ function reportMethod(
   side: 'base' | 'head',
   { name, fullName, at }: ProtoMethod,
   operation: Operation,
-  report: ProtoReport,
+  walk: ProtoWalk,
 ): void {
   const value = side === 'base' ? { before: name } : { after: name }
-  report.add({ rule, subject: fullName, side, location: at, name, reaches: [operation], ...value })
+  walk.add({ rule, subject: fullName, side, location: at, name, reaches: [operation], ...value })
 }
 
 interface MethodTrait {
@@ -58,11 +59,11 @@ const TRAITS: readonly MethodTrait[] = [
   },
 ]
 
-function compareMethod(old: ProtoMethod, now: ProtoMethod, operation: Operation, report: ProtoReport): void {
-  const { base, head } = report
+function compareMethod(old: ProtoMethod, now: ProtoMethod, operation: Operation, walk: ProtoWalk): void {
+  const { base, head } = walk
   const add = (rule: ProtoRuleId, before: string, after: string): void => {
     const place = { side: 'head', location: now.at, subject: now.fullName, reaches: [operation] } as const
-    report.add({ ...place, rule, name: now.name, before, after })
+    walk.add({ ...place, rule, name: now.name, before, after })
   }
   const request = [base.typeOf(old.input, old.scope).name, head.typeOf(now.input, now.scope).name] as const
   if (request[0] !== request[1]) add('proto-rpc-request-type-changed', ...request)
@@ -71,6 +72,6 @@ function compareMethod(old: ProtoMethod, now: ProtoMethod, operation: Operation,
   for (const { rule, valueOf } of TRAITS) {
     if (valueOf(old) !== valueOf(now)) add(rule, valueOf(old), valueOf(now))
   }
-  compareHttpBindings(old, now, operation, report)
-  compareCommonOptions(old, now, report, JUDGED, [operation])
+  compareHttpBindings(old, now, operation, walk)
+  compareCommonOptions(old, now, walk, JUDGED, [operation])
 }

@@ -9,7 +9,7 @@ import { JSON_SCHEMA_RULES } from '../json-schema/rows.ts'
 import { ASYNCAPI_RULES } from '../asyncapi/rows.ts'
 import { CRD_RULES } from '../k8s-crd/rows.ts'
 import { MCP_RULES } from '../mcp/rows.ts'
-import { openApiRules } from '../openapi/rules.ts'
+import { OPENAPI_RULES } from '../openapi/rules.ts'
 import { PROTO_RULES } from '../protobuf/rows.ts'
 import { rulesIn } from '../row.ts'
 import type { Rule } from '../rule.ts'
@@ -50,7 +50,7 @@ const MESSAGE_SITES = [SENT_PAYLOAD, SENT_HEADERS, RECEIVED_PAYLOAD, RECEIVED_HE
 
 /** The rules of each format. Agent tools have those of MCP tools, and some of their own. */
 const BY_FORMAT: readonly (readonly [format: ArtifactType, rules: readonly Rule[]])[] = [
-  ['openapi', [...openApiRules(), ...OPENAPI_SITES.flatMap(schemaRules)]],
+  ['openapi', [...OPENAPI_RULES, ...OPENAPI_SITES.flatMap(schemaRules)]],
   ['graphql', rulesIn(GRAPHQL_RULES)],
   ['protobuf', rulesIn(PROTO_RULES)],
   ['asyncapi', [...rulesIn(ASYNCAPI_RULES), ...MESSAGE_SITES.flatMap(schemaRules)]],

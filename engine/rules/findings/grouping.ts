@@ -3,7 +3,7 @@
  * reaches. Only this file overrides levels, makes identities, shortens values and sorts groups.
  */
 import { byCodeUnit } from '../../change-set.ts'
-import type { Locate } from '../../contracts/positions.ts'
+import type { Mark, Position } from '../../contracts/positions.ts'
 import { LEVELS, type FindingGroup, type Level, type Occurrence } from '../../finding.ts'
 import type { Json, Sha256 } from '../../hash.ts'
 import {
@@ -18,13 +18,12 @@ import {
 } from './judged-change.ts'
 import { OWN_LEVELS, readLevels, type LevelOverride, type RuleLevels } from '../catalog/levels.ts'
 import { MAX_CHANGES, MAX_PLACES, Unlisted } from './listing.ts'
-import { NameCount } from './name-count.ts'
 
 export interface GroupingOptions {
   /** By rule selectors that were validated. */
   readonly levels?: Readonly<Record<string, LevelOverride>> | undefined
   readonly sha256: Sha256
-  readonly locate: Readonly<Record<'base' | 'head', Locate>>
+  readonly locate: Readonly<Record<'base' | 'head', (location: string, mark?: Mark) => Position | null>>
 }
 
 /** Collects changes in any order. `finish` returns the groups sorted. */
@@ -42,11 +41,6 @@ export class Grouping {
     this.#options = options
     this.#levels = levelsOf(options)
     this.#unlisted = new Unlisted(options.sha256)
-  }
-
-  /** Counts names as exactly as places are counted. */
-  countNames(): NameCount {
-    return new NameCount(this.#options.sha256)
   }
 
   /** Whether findings of a rule are turned off. Walkers can then skip its message. */
@@ -128,7 +122,7 @@ export class Grouping {
 
   #close({ key, change, level, places, unlisted }: OpenGroup): FindingGroup {
     const { sha256, locate } = this.#options
-    const position = change.position === undefined ? locate[change.side](change.location) : change.position
+    const position = locate[change.side](change.location, change.mark)
     const occurrences = [...byKey(places)]
       .sort(([a], [b]) => byCodeUnit(a, b))
       .map(([place, { operation, tool, offer, message }]): Occurrence => {

@@ -1,7 +1,7 @@
 /** A change with its verdict, the places that it reaches, and the identity of both. */
 import { byCodeUnit } from '../../change-set.ts'
 import type { Level, Offer, Operation } from '../../finding.ts'
-import type { Position } from '../../contracts/positions.ts'
+import type { Mark } from '../../contracts/positions.ts'
 import { canonicalJson, type Json } from '../../hash.ts'
 import type { Advice } from '../advice.ts'
 import type { Rule } from '../rule.ts'
@@ -24,11 +24,8 @@ export interface JudgedChange {
   readonly advice: Advice
   readonly before: unknown
   readonly after: unknown
-  /**
-   * The position in the text, for contracts whose locations are not pointers into it. If absent, the location gives
-   * it.
-   */
-  readonly position?: Position | null
+  /** Its mark in the text, for contracts whose locations are not pointers into it. */
+  readonly mark?: Mark | undefined
 }
 
 /** A place that the change reaches. `message` describes the change for that place. */
@@ -48,21 +45,21 @@ export interface ReachedPlace {
  */
 export class ReportedChange implements JudgedChange {
   readonly rule: Rule
-  readonly level?: Level
   readonly subject: string
   readonly side: 'base' | 'head'
   readonly location: string
+  readonly mark: Mark | undefined
   readonly message: string
   readonly advice: Advice
   readonly before: unknown
   readonly after: unknown
 
-  constructor({ rule, level, subject, side, location, message, advice, before, after }: JudgedChange) {
+  constructor({ rule, subject, side, location, mark, message, advice, before, after }: JudgedChange) {
     this.rule = rule
-    if (level !== undefined) this.level = level
     this.subject = subject
     this.side = side
     this.location = location
+    this.mark = mark
     this.message = message
     this.advice = advice
     this.before = before

@@ -5,13 +5,15 @@
 import type { Rule } from '../rule.ts'
 import { lookupTable } from '../../lookup-table.ts'
 import { generalSentence } from '../general-sentence.ts'
+import type { ContractRule, Judge, NoRule, Words } from '../row.ts'
 import { makeRule } from '../schema-rules.ts'
 import { CALLBACK_RULES } from './callbacks.ts'
 import { INTERFACE_RULES } from './interface.ts'
 import { OPERATION_RULES } from './operations.ts'
 import { PARAMETER_RULES } from './parameters.ts'
 import { PAYLOAD_RULES } from './payloads.ts'
-import type { OpenApiChange } from './changes.ts'
+import { openApiAdvice } from './advice.ts'
+import type { OpenApiChange, OpenApiFacts } from './changes.ts'
 import type { OpenApiRow, Section } from './row.ts'
 import { SECURITY_RULES } from './security.ts'
 
@@ -26,35 +28,6 @@ const SECTIONS: readonly Section[] = [
 
 export const OPENAPI_ROWS: readonly OpenApiRow[] = SECTIONS.flatMap(({ rows }) => rows)
 
-type Facts = Readonly<Record<string, unknown>>
-
-/** Reported changes without a rule, because they have no effect. */
-const WITHOUT_RULE: readonly { readonly change: OpenApiChange; readonly when: Facts; readonly because: string }[] = [
-  {
-    change: 'operation-removed',
-    when: { removal: 'after-sunset' },
-    because: 'It was announced with a sunset day, which is past: callers had the time that was promised.',
-  },
-]
-
-/**
- * The row of a change. Null if the change has no effect.
- * @throws if no row covers it: an unjudged change must not pass
- */
-export function openApiRowOf(
-  change: OpenApiChange,
-  facts: Facts,
-): { readonly id: string; readonly sentence: string } | null {
-  const row = OPENAPI_ROWS.find((candidate) => candidate.change === change && holds(candidate.when, facts))
-  if (row !== undefined) return row
-  if (WITHOUT_RULE.some((known) => known.change === change && holds(known.when, facts))) return null
-  throw new Error(`no row for the change ${change} with ${JSON.stringify(facts)}`)
-}
-
-function holds(when: object, facts: Facts): boolean {
-  return Object.entries(when).every(([name, value]) => facts[name] === value)
-}
-
 /** The actions of lifecycle changes. Other rows about the lifecycle are changes of an announcement. */
 const LIFECYCLE_ACTIONS: Readonly<Record<string, string>> = lookupTable({
   deprecated: 'deprecated',
@@ -65,19 +38,79 @@ const LIFECYCLE_ACTIONS: Readonly<Record<string, string>> = lookupTable({
   reactivated: 'reactivated',
 })
 
-function actionOf(change: OpenApiChange, { action, kind, step }: Facts): string {
+function actionOf(change: OpenApiChange, { action, kind, step }: Words): string {
   if (typeof action === 'string') return action
   if (typeof kind === 'string') return LIFECYCLE_ACTIONS[kind] ?? 'changed'
   if (step === 'increased' || step === 'decreased') return step
   return /-(added|removed)$/.exec(change)?.[1] ?? 'changed'
 }
 
-/** Every rule of these rows, each id once. */
-export function openApiRules(): readonly Rule[] {
-  const rules = SECTIONS.flatMap(({ direction, area, kind, rows }) =>
-    rows.map(({ id, effect, sentence, when, change, kind: own = kind }) =>
+const BY_ID: ReadonlyMap<string, Rule> = new Map(
+  SECTIONS.flatMap(({ direction, area, kind, rows }) =>
+    rows.map(({ id, effect, sentence, when, change, kind: own = kind }) => [
+      id,
       makeRule(id, direction, area, own, actionOf(change, when), effect, generalSentence(sentence)),
-    ),
-  )
-  return [...new Map(rules.map((rule) => [rule.id, rule])).values()]
+    ]),
+  ),
+)
+
+/** Every rule of these rows, each id once. */
+export const OPENAPI_RULES: readonly Rule[] = [...BY_ID.values()]
+
+/** A row that applies where its facts hold, and its decision. */
+interface Applied {
+  readonly when: Words
+  readonly decision: ContractRule | NoRule
 }
+
+/** A change that is reported and has no effect under these facts. */
+function withoutRule<Change extends OpenApiChange>(
+  change: Change,
+  when: Partial<OpenApiFacts[Change]>,
+  noRule: string,
+): Applied & { readonly change: OpenApiChange } {
+  return { change, when: { ...when }, decision: { noRule } }
+}
+
+const WITHOUT_RULE = [
+  withoutRule(
+    'operation-removed',
+    { removal: 'after-sunset' },
+    'It was announced with a sunset day, which is past: callers had the time that was promised.',
+  ),
+]
+
+/** The rows of each change, in order. The first one that applies counts. */
+const BY_CHANGE: ReadonlyMap<string, readonly Applied[]> = Map.groupBy(
+  [
+    ...OPENAPI_ROWS.map(({ change, when, id, sentence }) => ({
+      change,
+      when: { ...when },
+      decision: ruled(id, sentence),
+    })),
+    ...WITHOUT_RULE,
+  ],
+  ({ change }) => change,
+)
+
+function ruled(id: string, sentence: string): ContractRule {
+  const rule = BY_ID.get(id)
+  if (rule === undefined) throw new Error(`no rule ${id}`)
+  return { rule, advice: openApiAdvice(rule), sentence }
+}
+
+/**
+ * The row of a change, or the decision that none applies.
+ * @throws if no row covers it: an unjudged change must not pass
+ */
+function rowOf({ change }: { readonly change: OpenApiChange }, words: Words): ContractRule | NoRule {
+  const row = BY_CHANGE.get(change)?.find(({ when }) => holds(when, words))
+  if (row === undefined) throw new Error(`no row for the change ${change} with ${JSON.stringify(words)}`)
+  return row.decision
+}
+
+function holds(when: Words, words: Words): boolean {
+  return Object.entries(when).every(([name, value]) => words[name] === value)
+}
+
+export const OPENAPI_JUDGE: Judge<{ readonly change: OpenApiChange }> = { rowOf, adviceOf: openApiAdvice }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { OpenApiChange, OpenApiFacts } from '../../../engine/rules/openapi/changes.ts'
-import { OPENAPI_ROWS, openApiRowOf } from '../../../engine/rules/openapi/rules.ts'
+import { OPENAPI_JUDGE, OPENAPI_ROWS } from '../../../engine/rules/openapi/rules.ts'
 
 const CAME_OR_WENT = ['added', 'removed'] as const
 const BEGAN = ['became', 'ceased'] as const
@@ -112,8 +112,12 @@ suite('a change of an OpenAPI contract outside its schemas', () => {
     test(`${change} is judged with any facts`, () => {
       const values: Values = { ...FACTS[change] }
       for (const facts of combinations(values)) {
-        const row = openApiRowOf(change, facts)
-        assert.ok(row !== null || facts['removal'] === 'after-sunset', JSON.stringify(facts))
+        const isJudged = 'rule' in OPENAPI_JUDGE.rowOf({ change }, facts)
+        assert.equal(
+          isJudged,
+          facts['removal'] !== 'after-sunset' || change !== 'operation-removed',
+          JSON.stringify(facts),
+        )
       }
     })
   }
@@ -125,14 +129,14 @@ suite('a change of an OpenAPI contract outside its schemas', () => {
   test('a media type of an answer is judged however its name moved', () => {
     for (const payload of ['response', 'callback-request'] as const)
       for (const action of ['generalized', 'specialized', 'changed', 'exchanged'] as const)
-        assert.notEqual(openApiRowOf('media-type', { of: payload, action }), null)
+        assert.ok('rule' in OPENAPI_JUDGE.rowOf({ change: 'media-type' }, { of: payload, action }))
   })
 
   test('that no row is about is a fault, and never no change', () => {
     assert.throws(
-      () => openApiRowOf('media-type', { of: 'elsewhere', action: 'added' }),
+      () => OPENAPI_JUDGE.rowOf({ change: 'media-type' }, { of: 'elsewhere', action: 'added' }),
       /no row for the change media-type/,
     )
-    assert.throws(() => openApiRowOf('operation-removed', { removal: 'misspelt' }), /no row/)
+    assert.throws(() => OPENAPI_JUDGE.rowOf({ change: 'operation-removed' }, { removal: 'misspelt' }), /no row/)
   })
 })

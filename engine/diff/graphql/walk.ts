@@ -1,0 +1,90 @@
+/**
+ * The context of a comparison of two GraphQL schemas: how its walkers report changes, and the operations that a change
+ * reaches.
+ *
+ * The location of a finding is a JSON Pointer made from the schema coordinate. It is the same for SDL and
+ * introspection results: `/types/User/fields/name/arguments/first`, `/types/Role/values/ADMIN`,
+ * `/types/Pet/members/Cat`, `/types/Cat/interfaces/Animal`, `/types/User/directives/key`,
+ * `/directives/auth/arguments/role`, `/directives/auth/locations/FIELD`, `/schema/query`.
+ */
+import type { GraphqlSchema } from '../../contracts/graphql/schema.ts'
+import { composePointer } from '../../contracts/pointer.ts'
+import type { Mark } from '../../contracts/positions.ts'
+import type { Operation } from '../../finding.ts'
+import type { ReachedPlace } from '../../rules/findings/judged-change.ts'
+import type { GraphqlRuleId } from '../../rules/graphql/rows.ts'
+import type { Report } from '../../rules/judging/report.ts'
+import { References } from './references.ts'
+
+/** The schema element of a change. */
+export interface Site {
+  /** Schema coordinate: `User.name`, `Query.user(id:)`, `@key(fields:)`. */
+  readonly coordinate: string
+  readonly path: readonly string[]
+  /** The type whose operations the change reaches. Null for directives and the schema. */
+  readonly type: string | null
+}
+
+/** A site below another, e.g. an argument of a field. */
+export function below(site: Site, coordinate: string, ...path: readonly string[]): Site {
+  return { coordinate, path: [...site.path, ...path], type: site.type }
+}
+
+export interface GraphqlChange {
+  readonly rule: GraphqlRuleId
+  readonly side: 'base' | 'head'
+  readonly mark: Mark
+  readonly before?: unknown
+  readonly after?: unknown
+  /** Replaces the coordinate in the message. */
+  readonly name?: string
+  readonly detail?: string
+}
+
+interface Sides<T> {
+  readonly base: T
+  readonly head: T
+}
+
+export interface GraphqlWalk {
+  readonly sides: Sides<GraphqlSchema>
+  readonly references: Sides<References>
+  readonly add: (site: Site, change: GraphqlChange) => void
+}
+
+export function graphqlWalk(
+  sides: GraphqlWalk['sides'],
+  report: Report<{ readonly rule: GraphqlRuleId }>,
+): GraphqlWalk {
+  const references = { base: new References(sides.base), head: new References(sides.head) }
+  const add: GraphqlWalk['add'] = (site, { name = site.coordinate, detail, ...change }) => {
+    const { coordinate } = site
+    report.add({
+      ...change,
+      subject: coordinate,
+      location: composePointer(site.path),
+      facts: { name, detail },
+      places: (message, { level }) => placesOf(site, references[change.side], level === 'info', message),
+      touches: ({ direction }, { operation }) => ({
+        endpoint: operation && `${operation.method} ${operation.path}`,
+        param: direction === 'request' ? coordinate : null,
+        field: direction === 'response' ? coordinate : null,
+      }),
+    })
+  }
+  return { sides, references, add }
+}
+
+/** The field of an operation is its own place. Deeper elements are placed at the operations that use them. */
+function placesOf(site: Site, references: References, isInfo: boolean, message: string): readonly ReachedPlace[] {
+  const [root, type, member, field] = site.path
+  const isField = root === 'types' && member === 'fields'
+  const own = isField ? references.operations.get(`${type}.${field}`) : undefined
+  const place = { operation: own ?? null, tool: null, message, detail: '' }
+  const reached = own !== undefined || site.type === null || isInfo ? null : references.operationsOf(site.type)
+  return reached?.map((operation) => ({ ...place, operation, message: `${message} (${nameOf(operation)})` })) ?? [place]
+}
+
+function nameOf({ method, path }: Operation): string {
+  return `${method.toLowerCase()} ${path}`
+}

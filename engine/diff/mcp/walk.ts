@@ -1,0 +1,86 @@
+/** How the walkers of an MCP manifest report changes: each at its tool, prompt or resource. */
+import type { Offer } from '../../finding.ts'
+import type { AgentToolRuleId } from '../../rules/agent-tools/rows.ts'
+import { brief } from '../../rules/findings/grouping.ts'
+import type { ReachedPlace } from '../../rules/findings/judged-change.ts'
+import type { Report, ReportedUse, Touched } from '../../rules/judging/report.ts'
+import type { SchemaProofs } from '../../rules/judging/schema-use.ts'
+import type { McpRuleId } from '../../rules/mcp/rows.ts'
+import type { Rule } from '../../rules/rule.ts'
+
+interface McpChange {
+  readonly rule: McpRuleId | AgentToolRuleId
+  /** The tool of the change. Null for a change of the whole server. */
+  readonly tool: string | null
+  /**
+   * The changed element by names without positions and without the tool: the same change of many tools is one group.
+   */
+  readonly subject: string
+  readonly side: 'base' | 'head'
+  /** JSON Pointer into the document of `side`. */
+  readonly location: string
+  readonly name?: string
+  readonly before?: unknown
+  readonly after?: unknown
+  /** The detail of a text row: the difference, the evidence. */
+  readonly detail?: string
+}
+
+/** A pair of schemas of a tool. */
+export interface ToolSchemas extends Pick<ReportedUse, 'pair' | 'use' | 'isGone'> {
+  readonly tool: string
+  readonly subjectOf: NonNullable<ReportedUse['subjectOf']>
+}
+
+export interface McpWalk {
+  /** Names of the tools in the head. References to them in texts are weighed. */
+  readonly tools: ReadonlySet<string>
+  readonly add: (change: McpChange) => void
+  readonly addSchemas: (schemas: ToolSchemas, proofs: SchemaProofs) => void
+  /** The same walk for one prompt, resource or template. */
+  readonly of: (offer: Offer) => McpWalk
+}
+
+export type McpReport = Report<{ readonly rule: McpRuleId | AgentToolRuleId }>
+
+export function mcpWalk(report: McpReport, tools: ReadonlySet<string>, offer?: Offer): McpWalk {
+  return {
+    tools,
+    add: ({ name, detail, before = null, after = null, tool, ...change }) =>
+      report.add({
+        ...change,
+        before,
+        after,
+        facts: { name, detail, before: brief(before), after: brief(after) },
+        places: (message, rule) => [placeAt(tool, rule, message, change.subject, offer)],
+        touches: (rule) => touchedBy(tool, rule, change.subject),
+      }),
+    addSchemas: ({ tool, ...schemas }, proofs) =>
+      report.addUse(
+        {
+          ...schemas,
+          placeOf: ({ reached, ruleRow, message }) => placeAt(tool, ruleRow, message, schemas.subjectOf(reached)),
+          touches: ({ reached, ruleRow }) => touchedBy(tool, ruleRow, schemas.subjectOf(reached)),
+        },
+        proofs,
+      ),
+    of: (other) => mcpWalk(report, tools, other),
+  }
+}
+
+/** Rules whose messages already name the tool. */
+const NAMING_RULES: ReadonlySet<string> = new Set<McpRuleId>(['mcp-tool-added', 'mcp-tool-removed', 'mcp-tool-renamed'])
+
+function placeAt(tool: string | null, { id }: Rule, message: string, detail: string, offer?: Offer): ReachedPlace {
+  const inPlace = tool === null || NAMING_RULES.has(id) ? message : `tool \`${tool}\`: ${message}`
+  return { operation: null, tool, ...(offer && { offer }), message: inPlace, detail }
+}
+
+function touchedBy(tool: string | null, { direction }: Rule, subject: string): Touched {
+  const name = `${tool ?? ''} ${subject}`
+  return {
+    endpoint: tool,
+    field: direction === 'response' ? name : null,
+    param: direction === 'request' ? name : null,
+  }
+}

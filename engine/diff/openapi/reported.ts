@@ -1,0 +1,97 @@
+/** The operation, place and part of a change of an OpenAPI contract, for the report. */
+import { byCodeUnit } from '../../change-set.ts'
+import type { Operation } from '../../finding.ts'
+import type { Report } from '../../rules/judging/report.ts'
+import type { SchemaProofs } from '../../rules/judging/schema-use.ts'
+import type { LifecycleOptions } from '../../rules/lifecycle.ts'
+import type { OpenApiChange } from '../../rules/openapi/changes.ts'
+import { pointerOf } from '../../schema/located.ts'
+import { nameValue } from '../../schema/values.ts'
+import type { ContractDelta, SchemaUseSite } from './walk.ts'
+
+type OpenApiReport = Report<{ readonly change: OpenApiChange }>
+
+/** Reports a change outside of schemas. */
+export function reportDelta(delta: ContractDelta, report: OpenApiReport): void {
+  const { change, operation, side, located, before, after } = delta
+  // The names of facts are checked by the compiler. One without a value is absent in its contract.
+  const facts = Object.fromEntries(
+    Object.entries<unknown>({ ...delta.facts }).map(([name, fact]) => [name, fact ?? null]),
+  )
+  const endpoint = endpointOf(operation)
+  report.add({
+    change,
+    facts,
+    side,
+    before,
+    after,
+    subject: delta.subject ?? subjectOf(delta, facts),
+    location: pointerOf(located.at, located.document),
+    places: (message) => [{ operation, tool: null, message, detail: message }],
+    touches: () => ({
+      endpoint,
+      param: change.startsWith('parameter')
+        ? `${endpoint ?? ''} ${nameValue(facts['place'])} ${nameValue(facts['name'])}`
+        : null,
+    }),
+  })
+}
+
+/** Reports the schemas in use, place by place: uses at one place follow each other. */
+export function reportUses(
+  uses: readonly SchemaUseSite[],
+  lifecycle: LifecycleOptions,
+  proofs: SchemaProofs,
+  report: OpenApiReport,
+): void {
+  let last = ''
+  for (const use of [...uses].sort(byPlace)) {
+    const { operation, where } = use
+    const place = `${endpointOf(operation) ?? ''} ${where}`
+    if (place !== last) report.leavePlace()
+    last = place
+    reportUse(use, lifecycle, proofs, report)
+  }
+}
+
+function reportUse(use: SchemaUseSite, lifecycle: LifecycleOptions, proofs: SchemaProofs, report: OpenApiReport): void {
+  const { pair, sites, mediaType, parameter, operation, where, stability } = use
+  const endpoint = endpointOf(operation)
+  const param = parameter === null ? null : `${endpoint ?? ''} ${where}`
+  report.addUse(
+    {
+      pair,
+      use: { sites, mediaType, parameter, lifecycle: { ...lifecycle, impliedStability: stability } },
+      placeOf: ({ reached: { path, delta }, message }) => ({
+        operation,
+        tool: null,
+        message: `${message} (${where})`,
+        detail: `${where} ${path.join('/')} ${delta.name ?? ''}`,
+      }),
+      touches: ({ reached: { path, delta } }) =>
+        param === null
+          ? { endpoint, field: `${where} ${[...path, delta.property ? (delta.name ?? '') : ''].join('/')}` }
+          : { endpoint, param },
+    },
+    proofs,
+  )
+}
+
+/** The order of paths in a document has no meaning, so findings have an order of their own. */
+function byPlace(a: SchemaUseSite, b: SchemaUseSite): number {
+  return (
+    byCodeUnit(a.operation?.path ?? '', b.operation?.path ?? '') ||
+    byCodeUnit(a.operation?.method ?? '', b.operation?.method ?? '') ||
+    byCodeUnit(a.where, b.where)
+  )
+}
+
+function endpointOf(operation: Operation | null): string | null {
+  return operation && `${operation.method} ${operation.path}`
+}
+
+/** One part of one operation, by names that do not depend on order. */
+function subjectOf({ change, operation }: ContractDelta, facts: Readonly<Record<string, unknown>>): string {
+  const names = [facts['status'], facts['place'], facts['name'], facts['scope']]
+  return [operation?.method, operation?.path, change, ...names].map((name) => nameValue(name ?? '')).join(' ')
+}

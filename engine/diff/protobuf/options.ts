@@ -1,0 +1,43 @@
+/** Options of any declaration: `deprecated` and custom ones. HTTP bindings are compared elsewhere. */
+import type { Declared } from '../../contracts/protobuf/model.ts'
+import type { Operation } from '../../finding.ts'
+import { isEqual } from '../../schema/equality.ts'
+import type { ProtoWalk } from './walk.ts'
+
+export const HTTP_OPTION = '(google.api.http)'
+
+/** `(google.api.http)`, set as a whole or member by member. */
+function isHttpOption(option: string): boolean {
+  return option === HTTP_OPTION || option.startsWith(`${HTTP_OPTION}.`)
+}
+
+export function compareCommonOptions(
+  before: Declared,
+  after: Declared,
+  walk: ProtoWalk,
+  judged: ReadonlySet<string>,
+  reaches: string | readonly Operation[],
+): void {
+  const place = { side: 'head', location: after.at, name: after.name, reaches } as const
+  if (before.options.get('deprecated') !== true && after.options.get('deprecated') === true) {
+    walk.add({ ...place, rule: 'proto-deprecated', subject: `${after.fullName} deprecated`, after: true })
+  }
+  for (const option of new Set([...before.options.keys(), ...after.options.keys()])) {
+    const isJudged = judged.has(option) || isHttpOption(option)
+    if (option === 'deprecated' || option.startsWith('features') || isJudged) continue
+    const was = statedOption(before, option)
+    const is = statedOption(after, option)
+    if (isEqual(was, is)) continue
+    const values = { before: { [option]: was }, after: { [option]: is } }
+    walk.add({ ...place, rule: 'proto-option-changed', subject: `${after.fullName} ${option}`, ...values })
+  }
+}
+
+/**
+ * Flags of descriptor.proto for messages, fields and rpcs are false by default. The defaults of other options are
+ * unknown.
+ */
+function statedOption({ options }: Declared, option: string): unknown {
+  const value = options.get(option) ?? null
+  return value === false && !option.startsWith('(') ? null : value
+}
