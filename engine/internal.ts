@@ -102,6 +102,8 @@ export type { Inflate, StatusListInput, StatusReference, ReceiptState } from './
 export { verifyReceipt } from './receipts/verify.ts'
 export type { VerifyInput } from './receipts/verify.ts'
 export { compilePolicy } from './policy/compile.ts'
+export { compileCondition } from './policy/condition.ts'
+export type { Condition } from './policy/condition.ts'
 export { MAX_EARLIER_DECISIONS } from './policy/history.ts'
 export type { EarlierDecision } from './policy/history.ts'
 export type {

@@ -4,8 +4,11 @@
  */
 import { lookupTable } from '../lookup-table.ts'
 import { CelScalar, celEnv, listType, mapType, plan } from '@bufbuild/cel'
-import { readExpression, tested, type Expression } from './expression.ts'
-import type { DecisionContext } from '../decision.ts'
+import { readExpression, tested, type Expression, type TextRelation } from './expression.ts'
+import { conditionTypeFault, type ExpressionType } from './expression-type.ts'
+import { ARTIFACT_TYPES } from '../change-set.ts'
+import { DECISIONS, type DecisionContext } from '../decision.ts'
+import { nearest } from '../suggestion.ts'
 import type { FindingGroup, Occurrence } from '../finding.ts'
 import { HISTORY_FIELDS, type HistoryFacts } from './history.ts'
 import { ok, type Result } from '../result.ts'
@@ -93,6 +96,8 @@ export interface Condition {
   readonly pasts: ReadonlySet<string | null>
   /** Seconds that `history.last_age` is compared with; no other use of it is left out of `pasts`. */
   readonly ages: ReadonlySet<number>
+  /** Why every evaluation fails, where its types say so; null: they do not. */
+  readonly typeFault: string | null
   /** Never throws; a value that is not true or false is a failure like any other. */
   test(facts: ConditionFacts | OccasionFacts): Result<boolean, string>
 }
@@ -133,16 +138,56 @@ export function compileCondition(source: string): Result<Condition, string> {
       return true
     },
     textFault: (name, field, text, relation) =>
-      name === 'finding' || name === 'findings' ? findingTextFault(field, text, relation) : null,
+      name === 'finding' || name === 'findings'
+        ? findingTextFault(field, text, relation)
+        : closedTextFault(`${name}.${field}`, text, relation),
     itemFault: (list, field) =>
       list === 'findings' && !LISTED_FIELDS.includes(field)
         ? `reads ${field} of a finding, which does not exist; there are ${LISTED_FIELDS.join(', ')}`
         : null,
   })
   if (!expression.ok) return expression
+  const typeFault = conditionTypeFault(expression.value, typeOf)
   const run = planned(expression.value)
   const test = (facts: ConditionFacts | OccasionFacts) => tested(() => run({ ...NO_FINDING, ...facts }))
-  return ok({ reads, variables, times, moments, pasts, ages, test })
+  return ok({ reads, variables, times, moments, pasts, ages, typeFault, test })
+}
+
+/**
+ * Types that a value always has. Members of `context` and `operation`, a tool and a route may be null, so they have none; `finding`
+ * has texts only.
+ */
+function typeOf(name: string, field: string | null): ExpressionType | null {
+  if (field === null) return VARIABLE_TYPES[name] ?? null
+  if (name === 'finding') return 'text'
+  if (name === 'time') return field === 'date' ? 'text' : 'number'
+  if (name === 'change_set') return LISTS.has(field) ? 'list' : 'number'
+  return name === 'history' && !['last', 'last_age'].includes(field) ? 'number' : null
+}
+
+const VARIABLE_TYPES: Readonly<Record<string, ExpressionType>> = lookupTable({
+  finding: 'map',
+  context: 'map',
+  findings: 'list',
+  change_set: 'map',
+  time: 'map',
+  history: 'map',
+})
+
+const LISTS: ReadonlySet<string> = new Set(['ids', 'types', 'consumers'])
+
+/** Members besides those of findings whose texts are all known. */
+const CLOSED_TEXTS: Readonly<Record<string, readonly string[]>> = lookupTable({
+  'history.last': DECISIONS,
+  'change_set.types': ARTIFACT_TYPES,
+})
+
+function closedTextFault(member: string, text: string, relation: TextRelation): string | null {
+  const known = Object.hasOwn(CLOSED_TEXTS, member) ? (CLOSED_TEXTS[member] ?? []) : null
+  if (known === null || relation !== 'equals' || known.includes(text)) return null
+  const guess = nearest(text, known)
+  const fix = guess === null ? `there are ${known.join(', ')}` : `did you mean "${guess}"?`
+  return `compares ${member} with ${JSON.stringify(text)}, which it never has; ${fix}`
 }
 
 /** What is collected of a variable whose values change as time goes on. */

@@ -48,6 +48,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CommandEntry>>> = lookupTa
   doctor: async () => (await import('./doctor.ts')).doctorCommand,
   ci: async () => (await import('./ci.ts')).ciCommand,
   mcp: async () => (await import('./mcp.ts')).mcpGroup,
+  completion: async () => (await import('./completion.ts')).completionCommand(allCommands),
 })
 
 /** Every command, loaded. */

@@ -6,11 +6,13 @@ import { lookupTable } from '../../engine/base.ts'
 import {
   compare,
   decide,
+  judge,
   digestJson,
   EMPTY_CONTEXT,
   rulesetHash,
   type ArtifactAnalysis,
   type CompiledPolicy,
+  type DecideInput,
   type FindingGroup,
   type Release,
   type Verdict,
@@ -24,13 +26,15 @@ export interface CaseOutcome {
   readonly description: string
   /** The results that differ from the expected ones; empty when the case passes. */
   readonly differences: readonly { readonly member: string; readonly want: Fact; readonly got: Fact }[]
+  /** Ids of the rules of the policy whose condition holds. */
+  readonly fired: readonly string[]
 }
 
 /** @param now seconds since the epoch, for cases without a time */
 export function runCase(policy: CompiledPolicy, policyCase: PolicyCase, now: number): CaseOutcome {
   const input = { description: policyCase.description }
   const at = policyCase.at === undefined ? now : Math.floor(Date.parse(policyCase.at) / 1000)
-  const verdict = decide({
+  const decideInput: DecideInput = {
     analyses: [analysisOf(policyCase)],
     context: { ...EMPTY_CONTEXT, ...policyCase.context },
     policy,
@@ -51,12 +55,23 @@ export function runCase(policy: CompiledPolicy, policyCase: PolicyCase, now: num
       .toSorted((a, b) => b.at - a.at),
     now: at,
     sha256: sha256Hex,
-  })
+  }
+  const verdict = decide(decideInput)
   const differences = Object.entries(policyCase.want).flatMap(([member, want]) => {
     const got = OUTCOMES[member]?.(verdict)
     return got === want ? [] : [{ member, want, got }]
   })
-  return { description: policyCase.description, differences }
+  return { description: policyCase.description, differences, fired: firedIn(policy, decideInput) }
+}
+
+function firedIn(policy: CompiledPolicy, input: DecideInput): readonly string[] {
+  const { artifacts, occasion, rulings } = judge(input.analyses, input)
+  const trace = policy.trace(occasion)
+  const matching = artifacts
+    .flatMap(({ judgements }) => judgements)
+    .flatMap(({ group, occurrence }) => trace(group, occurrence))
+    .filter(({ answer }) => answer === 'matches')
+  return [...new Set([...rulings.map(({ ruleId }) => ruleId), ...matching.map(({ ruleId }) => ruleId)])]
 }
 
 /** Member of `want` → the same member of the verdict. */

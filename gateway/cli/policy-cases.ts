@@ -98,7 +98,7 @@ const PolicyCase = Type.Object(
 )
 export type PolicyCase = Static<typeof PolicyCase>
 
-const CaseFile = Type.Object({ cases: Type.Array(PolicyCase, { minItems: 1 }) }, closed)
+export const CaseFile = Type.Object({ cases: Type.Array(PolicyCase, { minItems: 1 }) }, closed)
 
 const checkCases = new Ajv({ allErrors: true, verbose: true, strict: false }).compile<Static<typeof CaseFile>>(
   plainSchema(CaseFile),

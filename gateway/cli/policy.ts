@@ -1,27 +1,36 @@
 /** `preflight policy`: checks policy packs and runs their test cases before they are in force. */
 import { dirname, join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { CompiledPolicy } from '../../engine/internal.ts'
 import { openSettings } from '../config/live-settings.ts'
 import { formatMistake, type Mistake } from '../errors/mistake.ts'
 import { loadPolicy, policyFile } from '../config/policy.ts'
 import { systemClock } from '../keys/key-ring.ts'
 import { configSource } from './config-option.ts'
-import { EXIT, type Arguments, type Command, type CommandGroup, type ExitCode } from './command.ts'
+import { plainSchema } from '../settings/input-schema.ts'
+import { EXIT, UsageError, type Arguments, type Command, type CommandGroup, type ExitCode } from './command.ts'
+import { positiveInteger } from './number-options.ts'
 import { LIST_FORMAT, show } from './format.ts'
 import { writeLine, type CommandIo } from './io.ts'
 import type { CaseOutcome } from './policy-case-run.ts'
 import { REPLAY_NOTES, REPLAY_OPTIONS, replayHere, replayThere, showReplay } from './policy-replay.ts'
 import { EXPLAIN_NOTES, simulate, SIMULATE_NOTES, SIMULATE_OPTIONS, simulateThere } from './policy-simulate.ts'
 import { GATEWAY_OPTIONS, remoteOf } from './remote.ts'
-import { readRegularFile } from '../runtime/regular-file.ts'
+import { readRegularFile, statsOf } from '../runtime/regular-file.ts'
 
 const lint: Command = {
   name: 'lint',
   summary: 'Check a policy pack and list every mistake with its line and column.',
   operands: 'PACK',
   operandCount: [1, 1],
-  options: [LIST_FORMAT],
-  notes: 'PACK: the path of a pack.yaml, or the name of a shipped pack.\nExit codes: 0 valid, 1 it has mistakes.',
-  run: (args, io) => Promise.resolve(runLint(args, io)),
+  options: [{ name: 'strict', help: 'Warnings are mistakes, too.' }, LIST_FORMAT],
+  notes: [
+    'PACK: the path of a pack.yaml, or the name of a shipped pack.',
+    'Mistakes: the pack does not load, a condition is not true or false, or no finding can match it. Warnings: a rule never',
+    'decides, an operation looks mistyped, a waiver has ended or ends within 30 days.',
+    'Exit codes: 0 valid, 1 it has mistakes, or with --strict warnings.',
+  ].join('\n'),
+  run: (args, io) => runLint(args, io),
 }
 
 const test: Command = {
@@ -31,11 +40,38 @@ const test: Command = {
   operandCount: [1, 1],
   options: [
     { name: 'cases', value: 'FILE', help: 'The cases; default: cases.yaml next to the pack.' },
+    { name: 'coverage', help: 'Show which rules no case fires.' },
+    { name: 'min', value: 'PERCENT', help: 'With --coverage: minimum share of rules that a case fires.' },
+    { name: 'watch', help: 'Run again when the pack or its cases change, until the command is stopped.' },
     { ...LIST_FORMAT, allowed: ['text', 'json', 'junit'] },
   ],
   notes:
-    'PACK: the path of a pack.yaml, or the name of a shipped pack.\nExit codes: 0 all pass, 1 some fail, or the pack has mistakes.',
-  run: runTest,
+    'PACK: the path of a pack.yaml, or the name of a shipped pack.\n' +
+    'Exit codes: 0 all pass, 1 some fail, the pack has mistakes, or fewer rules are fired than --min.',
+  run: async (args, io) => {
+    if (args.value('min') !== undefined && !args.flag('coverage')) throw new UsageError('--min needs --coverage')
+    const pack = policyFile(packOf(args), '.')
+    const files = [pack, casesFile(args)]
+    for (;;) {
+      const stamps = stampsOf(files)
+      const code = await runTest(args, io)
+      if (!args.flag('watch')) return code
+      while (stampsOf(files) === stamps) await pause(WATCH_MS)
+      writeLine(io.stdout, '')
+    }
+  },
+}
+
+/** A change is found within this time. */
+const WATCH_MS = 250
+
+function casesFile(args: Arguments): string {
+  return args.value('cases') ?? join(dirname(policyFile(packOf(args), '.')), 'cases.yaml')
+}
+
+/** Equal as long as nothing was written. */
+function stampsOf(files: readonly string[]): string {
+  return files.map((file) => `${statsOf(file)?.mtimeMs ?? 0} ${statsOf(file)?.size ?? 0}`).join()
 }
 
 const simulateCommand: Command = {
@@ -63,6 +99,27 @@ const explain: Command = {
   run: (args, io) => runSimulate(true, args, io),
 }
 
+const schema: Command = {
+  name: 'schema',
+  summary: 'Print the JSON Schema of a pack or of its test cases, for editors.',
+  operands: '[pack|cases]',
+  operandCount: [0, 1],
+  options: [],
+  notes:
+    'Write it to a file, and name the file in the first line of the pack:\n  # yaml-language-server: $schema=./policy.schema.json',
+  run: async ({ operands: [what = 'pack'] }, io) => {
+    if (what !== 'pack' && what !== 'cases') throw new UsageError(`there is no schema of ${what}; name pack or cases`)
+    const [{ CaseFile }, { PolicyDocument }] = await Promise.all([
+      import('./policy-cases.ts'),
+      import('../../engine/internal.ts'),
+    ])
+    const plain = plainSchema(what === 'pack' ? PolicyDocument : CaseFile)
+    const dialect = 'https://json-schema.org/draft/2020-12/schema'
+    writeLine(io.stdout, JSON.stringify({ $schema: dialect, ...plain }, null, 2))
+    return EXIT.good
+  },
+}
+
 const replayCommand: Command = {
   name: 'replay',
   summary: 'Replay the decisions of the ledger under a policy pack.',
@@ -76,16 +133,26 @@ const replayCommand: Command = {
 export const policyGroup: CommandGroup = {
   name: 'policy',
   summary: 'Check policy packs, run their test cases, try them on a change or on the ledger.',
-  commands: [lint, test, simulateCommand, explain, replayCommand],
+  commands: [lint, test, simulateCommand, explain, replayCommand, schema],
 }
 
-function runLint(args: Arguments, io: CommandIo): ExitCode {
+async function runLint(args: Arguments, io: CommandIo): Promise<ExitCode> {
   const loaded = loadPolicy(packOf(args), '.')
   if (!loaded.ok) return showMistakes(loaded.problem, args, io)
   const { policy, file } = loaded.value
+  const { lintPolicy } = await import('./policy-lint.ts')
+  const { mistakes, warnings } = lintPolicy(policy, file, readRegularFile(file, 'utf8'), Date.now())
+  const isGood = mistakes.length === 0 && !(args.flag('strict') && warnings.length > 0)
   const view = { name: policy.name, mode: policy.mode, hash: policy.hash, on_incomplete: policy.onIncomplete, file }
-  show(args, io, { ok: true, ...view, mistakes: [] }, () => `${file}: valid; policy ${policy.name}, ${policy.hash}`)
-  return EXIT.good
+  const valid = `${file}: valid; policy ${policy.name}, ${policy.hash}`
+  show(args, io, { ok: isGood, ...view, mistakes, warnings }, () =>
+    [
+      ...mistakes.map(formatMistake),
+      ...warnings.map((warning) => `warning: ${formatMistake(warning)}`),
+      ...(mistakes.length === 0 ? [valid] : []),
+    ].join('\n'),
+  )
+  return isGood ? EXIT.good : EXIT.no
 }
 
 async function runSimulate(isExplained: boolean, args: Arguments, io: CommandIo): Promise<ExitCode> {
@@ -122,7 +189,7 @@ async function runTest(args: Arguments, io: CommandIo): Promise<ExitCode> {
   const loaded = loadPolicy(packOf(args), '.')
   if (!loaded.ok) return showMistakes(loaded.problem, args, io)
   const [{ readCases }, { runCase }] = await Promise.all([import('./policy-cases.ts'), import('./policy-case-run.ts')])
-  const cases = readCases(args.value('cases') ?? join(dirname(policyFile(packOf(args), '.')), 'cases.yaml'))
+  const cases = readCases(casesFile(args))
   if (!cases.ok) return showMistakes(cases.problem, args, io)
   const now = systemClock()
   const outcomes = cases.value.map((policyCase) => runCase(loaded.value.policy, policyCase, now))
@@ -133,10 +200,44 @@ async function runTest(args: Arguments, io: CommandIo): Promise<ExitCode> {
     writeLine(io.stdout, renderCases('preflight policy test', loaded.value.policy.name, outcomes))
     return failed === 0 ? EXIT.good : EXIT.no
   }
-  show(args, io, { ok: failed === 0, passed, failed, cases: outcomes }, () =>
-    [...outcomes.flatMap(outcomeLines), `${passed} passed, ${failed} failed`].join('\n'),
+  const coverage = args.flag('coverage') ? coverageOf(loaded.value.policy, outcomes) : null
+  const isCovered = coverage === null || coverage.percent >= minimumOf(args)
+  const isGood = failed === 0 && isCovered
+  show(args, io, { ok: isGood, passed, failed, cases: outcomes, ...(coverage !== null && { coverage }) }, () =>
+    [
+      ...outcomes.flatMap(outcomeLines),
+      `${passed} passed, ${failed} failed`,
+      ...(coverage === null ? [] : coverageLines(coverage)),
+    ].join('\n'),
   )
-  return failed === 0 ? EXIT.good : EXIT.no
+  return isGood ? EXIT.good : EXIT.no
+}
+
+interface Coverage {
+  readonly rules: number
+  readonly fired: number
+  /** Rounded down. */
+  readonly percent: number
+  /** Ids of the rules that no case fires, in the order of the pack. */
+  readonly never: readonly string[]
+}
+
+function coverageOf({ document }: CompiledPolicy, outcomes: readonly CaseOutcome[]): Coverage {
+  const fired = new Set(outcomes.flatMap((outcome) => outcome.fired))
+  const never = document.rules.map(({ id }) => id).filter((id) => !fired.has(id))
+  const rules = document.rules.length
+  const percent = rules === 0 ? 100 : Math.floor(((rules - never.length) * 100) / rules)
+  return { rules, fired: rules - never.length, percent, never }
+}
+
+function coverageLines({ rules, fired, percent, never }: Coverage): readonly string[] {
+  return [`${fired} of ${rules} rules are fired by a case (${percent} %)`, ...never.map((id) => `  never: ${id}`)]
+}
+
+function minimumOf(args: Arguments): number {
+  const percent = args.value('min') === undefined ? 0 : positiveInteger(args, 'min', 1)
+  if (percent <= 100) return percent
+  throw new UsageError('--min takes a share from 1 to 100')
 }
 
 function outcomeLines({ description, differences }: CaseOutcome): readonly string[] {

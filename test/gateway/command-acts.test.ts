@@ -60,6 +60,7 @@ const READERS = new Set([
   'policy simulate',
   'policy explain',
   'policy replay',
+  'policy schema',
   'init editors',
   'init api',
   'init cluster',
@@ -72,6 +73,10 @@ const READERS = new Set([
   'mcp list',
   'mcp changes',
   'mcp daemon',
+  'login',
+  'logout',
+  'whoami',
+  'completion',
 ])
 
 interface Desk {
