@@ -421,6 +421,12 @@ const STORE: Dashboard = {
           queries: one('{{role}} {{status}}', rate('preflight_hub_requests_total', 'role, status')),
         },
         {
+          title: 'Sidecars that hear of changes',
+          description: 'Streams of changes from the hub. Fewer than sidecars: the others check each reuse.',
+          unit: 'short',
+          queries: [{ expr: `sum(preflight_hub_streams{${POD}})`, legend: 'streams' }],
+        },
+        {
           title: 'Growth of the ledger',
           description: 'Entries, rows that were pruned, and bytes.',
           unit: 'short',

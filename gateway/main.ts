@@ -129,7 +129,12 @@ async function start(
   bound = addresses
   local.announce(addresses)
   closers.push(() => local.close())
-  const keysChanged = () => trafficListeners.proxy.keysChanged()
+  const keysChanged = (): void => {
+    trafficListeners.proxy.keysChanged()
+    trafficListeners.hub?.keysChanged()
+  }
+  hub?.onKeys(keysChanged)
+  hub?.listen()
   const exchange = isSharedStore(config) ? startKeyExchange({ store, keys, keysChanged, logger, now }) : null
   closers.push(() => exchange?.close())
   await exchange?.sync()

@@ -15,6 +15,7 @@ import { requireContinuity, requireKnownLedger } from './store/continuity.ts'
 import { messageOf, StartupError } from './errors/startup-error.ts'
 import { openStoreToServe } from './store/open.ts'
 import type { HubConnection } from './store/hub/connection.ts'
+import type { HubStore } from './store/hub/store.ts'
 import { isHubUrl } from './store/hub/url.ts'
 import type { Store } from './store/store.ts'
 import type { Logger } from './telemetry/log.ts'
@@ -32,10 +33,19 @@ export interface State {
   readonly checkpoints: Checkpoints | null
   readonly retention: Retention | null
   /** Null: this gateway has a store of its own. */
-  readonly hub: HubConnection | null
+  readonly hub: HubLink | null
   /** False from a failed write until one succeeds. */
   readonly health: { readonly isWritable: boolean }
   readonly bootstrap: Awaited<ReturnType<typeof bootstrapKey>>
+}
+
+/** What a sidecar uses of its hub besides the store. */
+export interface HubLink extends Pick<HubStore, 'recording'> {
+  readonly connection: HubConnection
+  /** Called when the hub published other receipt keys. */
+  readonly onKeys: (listener: () => void) => void
+  /** Begins to listen to changes: every cache in front of the store has subscribed. */
+  readonly listen: () => void
 }
 
 interface StateOptions {
@@ -82,21 +92,24 @@ async function openHubState(
   dataDir: string,
   url: string,
 ): Promise<State> {
-  const [{ connectToHub }, { openHubStore }, { openHubKeys }] = await Promise.all([
+  const [{ connectToHub }, { hubChanges }, { openHubStore }, { openHubKeys }] = await Promise.all([
     import('./store/hub/connection.ts'),
+    import('./store/hub/stream.ts'),
     import('./store/hub/store.ts'),
     import('./store/hub/keys.ts'),
   ])
   const health = { isWritable: true }
   const events = storeEvents(metrics, logger, health)
-  const hub = connectToHub(url, config.store.hub, events, now)
+  const connection = connectToHub(url, config.store.hub, events, now)
+  const changes = hubChanges({ connection, bound: config.store.in_force_within, onLive: events.onLive })
   const { calls, flush } = config.ledger
   const maxAge = config.store.hub.max_age * 1000
   const terms = { calls, flushMilliseconds: flush * 1000, maxAge, onFault: events.onFault, now }
-  const store = openHubStore({ connection: hub, ...terms })
+  const { store, recording } = openHubStore({ connection, changes, ...terms })
   closers.push(() => store.close())
-  const hubKeys = await openHubKeys(hub, logger)
+  const hubKeys = await openHubKeys({ connection, changes, logger, now })
   closers.push(() => hubKeys.close())
+  const hub = { connection, recording, onKeys: hubKeys.onChange, listen: () => changes.start() }
   const bootstrap = { printed: null, warning: null }
   const none = { external: null, checkpoints: null, retention: null }
   return { dataDir, store, keys: hubKeys.keys, keyId: 'at the hub', bootstrap, health, hub, ...none }

@@ -5,6 +5,7 @@
 import type { LiveSettings } from './config/live-settings.ts'
 import type { KeyRing } from './keys/key-ring.ts'
 import { signingProblem } from './keys/self-test.ts'
+import { atMostEvery } from './runtime/at-most-every.ts'
 import type { Store } from './store/store.ts'
 import type { ReadinessCheck, Checks } from './listen/admin.ts'
 import type { Monitoring } from './monitoring/monitoring.ts'
@@ -89,12 +90,4 @@ function settingsCheck(live: LiveSettings): ReadinessCheck {
     ...(restart.length === 0 ? [] : [`changes of ${restart.join(', ')} wait for a restart`]),
   ]
   return { ready: true, detail: facts.join('; ') }
-}
-
-function atMostEvery(interval: number, now: () => number, act: () => Promise<void>): () => Promise<void> {
-  let last: { readonly at: number; readonly outcome: Promise<void> } | null = null
-  return () => {
-    if (last === null || now() - last.at >= interval) last = { at: now(), outcome: act() }
-    return last.outcome
-  }
 }

@@ -1,5 +1,5 @@
 /**
- * Loads what judges calls right after a start with routes, so that no call waits for it: the engine, the policy, the
+ * Loads what judges calls right after a start with routes or sidecars, so that no call waits for it: the engine, the policy, the
  * recognisers, the outbound connections. Runs in steps; between them the event loop handles pending requests.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -26,10 +26,13 @@ interface WarmUp {
 
 export function createWarmUp({ settings, pipeline, logger }: WarmUpDeps): WarmUp {
   let running = false
-  const steps: readonly (() => unknown)[] = [
+  const deciding: readonly (() => unknown)[] = [
     engine,
     // A shipped pack is compiled when it is first used.
     () => settings().policy.onIncomplete,
+  ]
+  const steps: readonly (() => unknown)[] = [
+    ...deciding,
     recognisers,
     () => pipeline.recognisers,
     loadDispatchers,
@@ -39,10 +42,12 @@ export function createWarmUp({ settings, pipeline, logger }: WarmUpDeps): WarmUp
   return {
     isRunning: () => running,
     async run() {
-      if (settings().config.routes.length === 0) return
+      const { routes, listen } = settings().config
+      // A hub issues decisions of sidecars.
+      if (routes.length === 0 && listen.hub === undefined) return
       running = true
       try {
-        for (const step of steps) {
+        for (const step of routes.length === 0 ? deciding : steps) {
           await nextTurn()
           step()
         }

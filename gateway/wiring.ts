@@ -112,7 +112,10 @@ export async function startDeciding(options: PartsOptions): Promise<Deciding> {
   const flow = createFlow({ decisionLog, settings, store, recorder, memory, inputs, metrics, logger, now })
   closers.push(() => flow.close())
   const config = settings().config.monitoring
-  const monitoring = createMonitoring({ config, dataDir, store, metrics, logger, now, output })
+  const { config: places } = settings()
+  const place = isHubUrl(places.store.url) ? 'hub' : isSharedStore(places) ? 'shared' : 'own'
+  const isShared = place !== 'own' || places.listen.hub !== undefined
+  const monitoring = createMonitoring({ config, dataDir, store, metrics, logger, now, output, isShared })
   closers.push(() => monitoring.close())
   await monitoring.start()
   const announce = (candidate: CandidateAnnouncement) => monitoring.announce(candidate)
@@ -134,8 +137,6 @@ export async function startDeciding(options: PartsOptions): Promise<Deciding> {
   const notifier = createNotifier({ settings, store, metrics, logger, now })
   closers.push(() => notifier.close())
   notifier.start()
-  const { config: places } = settings()
-  const place = isHubUrl(places.store.url) ? 'hub' : isSharedStore(places) ? 'shared' : 'own'
   const fleet = startFleetReports({ settings, dataDir, store, place, now })
   closers.push(() => fleet.close())
   return {
@@ -294,7 +295,7 @@ async function openRecorder({ state, live, now }: PartsOptions): Promise<Decisio
   const { hub, store, keys } = state
   if (hub === null) return createRecorder({ settings: live.current, store, signer: () => keys.signer(), now })
   const { createRemoteRecorder } = await import('./hub/remote-recorder.ts')
-  return createRemoteRecorder(hub)
+  return createRemoteRecorder(hub.connection, hub)
 }
 
 async function openHub(deps: HubDeps): Promise<Hub> {

@@ -26,6 +26,8 @@ interface ConsumerObserverDeps {
   readonly now: () => number
 }
 
+type Identity = ReturnType<typeof createIdentity>
+
 /** A use that is still counted. */
 type Counted = Omit<ObservedUse, 'calls' | 'at'> & { calls: number; at: number }
 
@@ -35,10 +37,20 @@ const MAX_PENDING = 10_000
 
 export async function createConsumerObserver(deps: ConsumerObserverDeps): Promise<ConsumerObserver> {
   const { settings, store, logger, now } = deps
-  const identity = createIdentity(await store.uses.salt(randomBytes(32).toString('hex')))
+  let identity: Identity | null = null
+  /** What is seen before the salt is known cannot be named, and is forgotten. */
+  const learnSalt = async (): Promise<void> => {
+    try {
+      identity = createIdentity(await store.uses.salt(randomBytes(32).toString('hex')))
+    } catch (error) {
+      logger.warn({ event: 'consumers.write_failed', err: error, uses: 0 }, 'the salt of consumer names cannot be read')
+    }
+  }
+  await learnSalt()
   let pending = new Map<string, Counted>()
 
   const flush = async (): Promise<void> => {
+    if (identity === null) await learnSalt()
     if (pending.size === 0) return
     const uses = [...pending.values()]
     pending = new Map()
@@ -57,7 +69,7 @@ export async function createConsumerObserver(deps: ConsumerObserverDeps): Promis
   return {
     note(caller, route, { target, scope }) {
       const isUse = scope === null ? target === route : 'tool' in scope || 'method' in scope || 'touches' in scope
-      if (settings().config.observed_consumers.window === 0 || !isUse) return
+      if (settings().config.observed_consumers.window === 0 || !isUse || identity === null) return
       const consumer = identity(caller)
       const key = `${consumer}\n${target}`
       const known = pending.get(key)

@@ -8,6 +8,7 @@ import type { Digest, Envelope, EnvelopeDraft } from '../../engine/internal.ts'
 import { GatewayError } from '../errors/errors.ts'
 import type { DecisionRecorder } from '../flow/recorder.ts'
 import { engine } from '../loading/lazy-engine.ts'
+import type { KeyRing } from '../keys/key-ring.ts'
 import type { StorePart } from '../store/store.ts'
 import type { HubIdentity } from './identity.ts'
 import type { HubSettings } from './settings.ts'
@@ -42,6 +43,7 @@ interface RecordDeps {
   readonly hub: HubSettings
   readonly store: StorePart<'decisions.byId' | 'decisions.byFingerprint'>
   readonly recorder: DecisionRecorder
+  readonly keys: Pick<KeyRing, 'published'>
   readonly now: () => number
 }
 
@@ -106,12 +108,14 @@ function repeated(draft: EnvelopeDraft, envelope: Envelope): Envelope {
 async function inForce(
   { draft, supersessionKey }: DecisionRequest,
   tenant: string,
-  { store, now }: RecordDeps,
+  { store, keys, now }: RecordDeps,
 ): Promise<Envelope | null> {
   const row = await store.decisions.byFingerprint(tenant, draft.fingerprint, draft.audience ?? null)
   if (row?.receiptState !== 'current' || row.supersessionKey !== supersessionKey) return null
   if (row.expiresAt < now() + JOINED_FOR) return null
   const envelope: Envelope = JSON.parse(row.envelope)
+  const key = keys.published().keys.find(({ kid }) => kid === envelope.receipt.key_id)
+  if (key === undefined || key.status === 'revoked') return null
   const isSame = (envelope.audience ?? null) === (draft.audience ?? null)
   return isSame && envelope.execution_action === draft.execution_action ? envelope : null
 }

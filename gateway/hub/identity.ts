@@ -117,6 +117,7 @@ function byKey(key: string, { keys }: HubSettings): HubIdentity {
   const known = keys.find(({ sha256 }) => sha256 === hash)
   if (known === undefined) throw unauthenticated('hub.keys has no such key')
   const { name, tenant, role } = known
+  requireTenantName(tenant)
   return { tenant, role, name, id: `key:${hash.slice(0, 12)}`, proof: 'key' }
 }
 
@@ -126,13 +127,19 @@ interface Proven extends Pick<HubIdentity, 'name' | 'id' | 'proof'> {
 }
 
 function admitted({ namespace, serviceAccount, ...proven }: Proven, { identities }: HubSettings): HubIdentity {
-  if (identities.length === 0) return { ...proven, tenant: namespace, role: 'sidecar' }
+  if (identities.length === 0) return { ...proven, tenant: requireTenantName(namespace), role: 'sidecar' }
   const entry = identities.find(
     (known) => known.namespace === namespace && (known.service_account ?? serviceAccount) === serviceAccount,
   )
   if (entry === undefined)
     throw new GatewayError('FORBIDDEN', `hub.identities has no entry for ${namespace}/${serviceAccount}.`)
-  return { ...proven, tenant: entry.tenant ?? namespace, role: entry.role }
+  return { ...proven, tenant: requireTenantName(entry.tenant ?? namespace), role: entry.role }
+}
+
+/** Rows are stored as `TENANT:NAME`: with a colon, one tenant could write the rows of another. */
+function requireTenantName(tenant: string): string {
+  if (tenant.includes(':')) throw new GatewayError('FORBIDDEN', 'The tenant of a hub caller has no colon in its name.')
+  return tenant
 }
 
 function recordIn(value: unknown): Readonly<Record<string, unknown>> {

@@ -18,8 +18,10 @@ import type { DecisionRecorder } from '../flow/recorder.ts'
 import type { KeyRing } from '../keys/key-ring.ts'
 import type { Bodies } from '../listen/bodies.ts'
 import { createHttpListener } from '../listen/http-listener.ts'
+import { watchUnusedConnections } from '../listen/unused-connections.ts'
 import { discardRest } from '../network/discard-body.ts'
 import { plainEntry, type EntryOf } from '../network/listen.ts'
+import { atMostEvery } from '../runtime/at-most-every.ts'
 import type { InterceptionRow } from '../store/calls.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -28,6 +30,8 @@ import { recordForCaller, DECISION_REQUEST } from './decisions.ts'
 import { identifyHubCaller, type HubIdentity } from './identity.ts'
 import { openIssuerKeys, type IssuerKeys } from './issuer-keys.ts'
 import { CALL_BATCH } from './method-values.ts'
+import { createFeed, type Feed } from './feed.ts'
+import { followJournal } from './journal-changes.ts'
 import { createMembers, HEARTBEAT, type Members } from './members.ts'
 import { HUB_METHODS } from './methods.ts'
 import type { HubConfig, HubSettings } from './settings.ts'
@@ -51,17 +55,27 @@ export interface HubDeps {
 }
 
 export interface Hub {
+  /** Sidecars read the receipt keys again. */
+  keysChanged(): void
   /** Resolves with the bound address. Rejects with the error of `listen`. */
   listen(host: string, port: number): Promise<AddressInfo>
   /** Takes no new connection, lets requests in flight finish for `drainMs`, then ends them. */
   close(drainMs: number): Promise<void>
 }
 
+/** The store is probed for all sidecars together, milliseconds. */
+const PROBE_INTERVAL = 1000
 /** A baseline may be as large as a contract may be. */
 const LARGEST_BODY = 64 * 1024 * 1024
 
 export function createHub(deps: HubDeps): Hub {
   const members = createMembers(deps.store, deps.now)
+  const { changes } = deps.store
+  const journal = changes.announces ? null : followJournal(deps.store, changes.bound)
+  const callers = () => deps.settings().config.hub
+  const feed = createFeed({ changes: journal ?? changes, store: deps.store, bound: changes.bound, callers })
+  deps.metrics.sample('preflight_hub_streams', () => feed.count())
+  const probe = atMostEvery(PROBE_INTERVAL, deps.now, () => deps.store.probe())
   let opened: { readonly tokens: HubSettings['tokens']; readonly keys: IssuerKeys | null } | null = null
   /** Of the tokens that are accepted now: a reload may name another issuer. */
   const issuerKeys = (): IssuerKeys | null => {
@@ -79,17 +93,22 @@ export function createHub(deps: HubDeps): Hub {
     })
   const headTimeoutMs = deps.settings().config.limits.head_timeout * 1000
   const server = createHttpListener({ headTimeoutMs }, (request, response) => {
-    void serve(request, response, identify, { ...deps, members })
+    void serve(request, response, identify, { ...deps, members, feed, probe, isClosing: () => !entry.isOpen })
   })
   const entry = (deps.entry ?? plainEntry)(server)
+  const unused = watchUnusedConnections(server)
   return {
+    keysChanged: () => feed.announce({ kind: 'receipt_key', key: [] }),
     listen: (host, port) => entry.listen(host, port),
     async close(drainMs) {
       await opened?.keys?.close()
       await members.close()
+      journal?.close()
+      feed.close()
       if (!entry.isOpen) return
       const ended = entry.close()
       server.closeIdleConnections()
+      unused.close()
       const cut = setTimeout(() => server.closeAllConnections(), drainMs)
       await ended
       clearTimeout(cut)
@@ -99,6 +118,11 @@ export function createHub(deps: HubDeps): Hub {
 
 interface ServingDeps extends HubDeps {
   readonly members: Members
+  readonly feed: Feed
+  /** A caller shall come back over another connection, which leads to another hub. */
+  readonly isClosing: () => boolean
+  /** The store of the hub can be written now. */
+  readonly probe: () => Promise<void>
 }
 
 async function serve(
@@ -108,6 +132,7 @@ async function serve(
   deps: ServingDeps,
 ): Promise<void> {
   const id = randomUUID()
+  const receivedAt = performance.now()
   const gone = new AbortController()
   response.once('close', () => gone.abort())
   let role = 'unknown'
@@ -115,6 +140,11 @@ async function serve(
   try {
     const identity = await identify(request)
     role = identity.role
+    if (request.method === 'GET' && request.url === '/hub/v1/changes') {
+      requireSidecar(identity)
+      deps.metrics.count('preflight_hub_requests_total', { role, status: '200' })
+      return deps.feed.stream(identity, response, lastEventId(request), receivedAt)
+    }
     answer = await answerOf(request, identity, gone.signal, deps)
   } catch (error) {
     answer = errorAnswer(error, id, deps.logger)
@@ -122,7 +152,8 @@ async function serve(
   const status = answer.kind === 'json' ? String(answer.status) : '200'
   deps.metrics.count('preflight_hub_requests_total', { role, status })
   try {
-    await sendAnswer(response, answer, { 'X-Correlation-ID': id })
+    const headers = { 'X-Correlation-ID': id, ...(deps.isClosing() && { Connection: 'close' }) }
+    await sendAnswer(response, answer, headers)
     discardRest(request)
   } catch {
     // The caller is gone.
@@ -140,6 +171,7 @@ async function answerOf(
 ): Promise<RouteAnswer> {
   const path = (request.url ?? '/').split('?', 1)[0] ?? '/'
   if (request.method === 'GET' && path === '/hub/v1/keys') return json(deps.keys.published())
+  if (request.method === 'GET' && path === '/hub/v1/clock') return json(deps.feed.clock())
   if (request.method !== 'POST') throw new GatewayError('NOT_FOUND', 'There is nothing at this address of the hub.')
   const body = await readJsonBody(request, {
     limit: LARGEST_BODY,
@@ -160,9 +192,15 @@ async function answerOf(
   if (path === '/hub/v1/heartbeat') {
     const { member } = checked(HEARTBEAT, body)
     if (member !== undefined) deps.members.seen(identity, member)
+    await deps.probe()
     return json({ at: deps.now(), tenant: identity.tenant, role: identity.role })
   }
   throw new GatewayError('NOT_FOUND', 'There is nothing at this address of the hub.')
+}
+
+function lastEventId({ headers }: IncomingMessage): string | null {
+  const id = headers['last-event-id']
+  return typeof id === 'string' ? id : null
 }
 
 function requireSidecar({ role }: HubIdentity): void {

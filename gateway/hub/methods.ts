@@ -105,6 +105,7 @@ export const HUB_METHODS: HubMethods = {
       return rows.map((row) => withOwnRoute(scope, row))
     },
   },
+  'approvals.tenants': HUB_ONLY,
   'approvals.waiting': HUB_ONLY,
   'approvals.decide': BY_PERSON,
   'approvals.endExpired': HUB_ONLY,
@@ -272,6 +273,7 @@ export const HUB_METHODS: HubMethods = {
   'inputs.byDecision': NOT_KEPT,
   'inputs.content': NOT_KEPT,
 
+  'ledger.changesBehind': HUB_ONLY,
   'ledger.verifyChain': HUB_ONLY,
   'ledger.inspect': HUB_ONLY,
   'ledger.head': HUB_ONLY,
@@ -314,6 +316,7 @@ export const HUB_METHODS: HubMethods = {
     values: VALUES.id,
     run: async ({ store, tenant }, id) => (await store.decisions.byId(tenant, id))?.receiptState ?? null,
   },
+  'receipts.tenants': HUB_ONLY,
   'receipts.consume': {
     roles: ANY,
     values: VALUES.idAt,

@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Writable } from 'node:stream'
+import { GatewayError } from '../errors/errors.ts'
 import type { MonitoringSettings } from './settings.ts'
 import { packageVersion } from '../runtime/package-files.ts'
 import type { StorePart } from '../store/store.ts'
@@ -74,6 +75,8 @@ interface MonitoringDeps {
   readonly logger: Logger
   /** Milliseconds since the epoch. */
   readonly now: () => number
+  /** Other processes have windows in this store too. Default: false. */
+  readonly isShared?: boolean
   /** Where the log sink writes: stdout. */
   readonly output: Writable
 }
@@ -89,6 +92,7 @@ class WindowMonitoring implements Monitoring {
   readonly #sinks: readonly Sink[]
   readonly #windows: OpenWindows = createOpenWindows()
   #sweeper: NodeJS.Timeout | null = null
+  #isTakenOver = true
 
   constructor(deps: MonitoringDeps) {
     this.#deps = deps
@@ -96,9 +100,27 @@ class WindowMonitoring implements Monitoring {
   }
 
   async start(): Promise<void> {
-    const { store, config } = this.#deps
+    const { config, logger } = this.#deps
+    try {
+      await this.#takeOver()
+    } catch (error) {
+      // The store of a sidecar may be away at its start: its windows are read when it is back.
+      if (!(error instanceof GatewayError)) throw error
+      logger.warn({ event: 'monitoring.windows_unread', err: error }, 'open windows could not be read')
+      this.#isTakenOver = false
+    }
+    const look = () => (this.#isTakenOver ? this.#sweep() : void this.#takeOver().catch(() => {}))
+    this.#sweeper = setInterval(look, Math.min(config.window * 250, LONGEST_SWEEP_MS))
+    this.#sweeper.unref()
+  }
+
+  /** Goes on with the windows that were open before. */
+  async #takeOver(): Promise<void> {
+    const { store, isShared = false } = this.#deps
     const orphans: OpenWindow[] = []
     for (const row of await store.windows.listOpen()) {
+      // Another process may see that call end; a window that is due has nobody.
+      if (isShared && row.observer === 'gateway' && row.openedAt > this.#due()) continue
       const window = { ...row, sinks: new Set(this.#sinks) }
       this.#windows.add(window)
       // Only the process that ended saw these calls, so their outcome is unknown.
@@ -106,9 +128,8 @@ class WindowMonitoring implements Monitoring {
     }
     this.#showOpen()
     await Promise.all(orphans.map((window) => this.#close(window, 'UNKNOWN', [])))
+    this.#isTakenOver = true
     this.#sweep()
-    this.#sweeper = setInterval(() => this.#sweep(), Math.min(config.window * 250, LONGEST_SWEEP_MS))
-    this.#sweeper.unref()
   }
 
   isWired(): boolean {
@@ -216,9 +237,12 @@ class WindowMonitoring implements Monitoring {
     return new Set(taken.flat())
   }
 
+  #due(): number {
+    return this.#deps.now() - this.#deps.config.window * 1000
+  }
+
   #sweep(): void {
-    const due = this.#deps.now() - this.#deps.config.window * 1000
-    for (const window of this.#windows.openedBefore(due)) void this.#close(window, 'UNKNOWN', [])
+    for (const window of this.#windows.openedBefore(this.#due())) void this.#close(window, 'UNKNOWN', [])
   }
 
   #showOpen(): void {

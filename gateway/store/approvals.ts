@@ -135,6 +135,8 @@ export interface ApprovalStep {
 export type ApprovalDecisionResult = 'settled' | 'missing' | 'conflict' | 'own' | 'group' | 'counted' | 'again'
 
 export interface Approvals {
+  /** The owners of requests, by approval id; unknown ones are left out. */
+  tenants(approvalIds: readonly string[]): Promise<Readonly<Record<string, string>>>
   /**
    * Joins the request of the same key that is in force (pending, granted and valid, or denied until its end), else opens this
    * one. Returns the one in force.

@@ -35,6 +35,7 @@ export function batchedCallRecords(write: WriteRows, flushMilliseconds: number):
   let timer: NodeJS.Timeout | null = null
   let writing: Promise<void> | null = null
   let isFailing = false
+  let isClosed = false
 
   const writeBatches = async (): Promise<void> => {
     do {
@@ -59,7 +60,8 @@ export function batchedCallRecords(write: WriteRows, flushMilliseconds: number):
     })
   }
   const schedule = (): void => {
-    timer ??= setTimeout(flush, flushMilliseconds)
+    // What cannot be written at the end is lost, and does not keep the process alive.
+    if (!isClosed) timer ??= setTimeout(flush, flushMilliseconds)
   }
 
   return {
@@ -70,9 +72,10 @@ export function batchedCallRecords(write: WriteRows, flushMilliseconds: number):
       else schedule()
     },
     close: async () => {
+      isClosed = true
+      if (timer !== null) clearTimeout(timer)
       await writing
       if (waiting.length > 0) await writeBatches()
-      if (timer !== null) clearTimeout(timer)
       return waiting.length
     },
   }

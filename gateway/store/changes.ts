@@ -3,15 +3,19 @@
  * was read; the mark tells whether the value may be used without another look at the store.
  */
 
+export const CHANGE_KINDS = ['receipt_event', 'approval', 'baseline', 'api_key', 'break_glass', 'receipt_key'] as const
+
 /** `receipt_event`: decision id, state. The others: the key of the row. */
 export interface Change {
-  readonly kind: 'receipt_event' | 'approval' | 'baseline' | 'api_key' | 'break_glass' | 'receipt_key'
+  readonly kind: (typeof CHANGE_KINDS)[number]
   readonly key: readonly string[]
 }
 
 export interface Changes {
   /** Seconds after which a change is in force in every process that shares the store. */
   readonly bound: number
+  /** False: changes are not announced; a value is looked up again after the bound. */
+  readonly announces: boolean
   /** Taken before a value is read. @param now milliseconds since the epoch */
   begin(now: number): number
   /** The mark of a value that was read since `begin`; stale when a change was announced meanwhile. */
@@ -31,6 +35,7 @@ export const STALE = Number.NEGATIVE_INFINITY
 export function timedChanges(bound: number): Changes {
   return {
     bound,
+    announces: false,
     begin: (now) => now,
     mark: (_, now) => now,
     isFresh: (mark, now) => now - mark < bound * 1000,

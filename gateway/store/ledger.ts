@@ -1,6 +1,7 @@
 /**
  * The ledger's view of itself: its chains, the heads that are signed as checkpoints, and the faults that a full check finds.
  */
+import type { Change } from './changes.ts'
 
 /** The newest entry of a chain. Each writer has a chain of its own; an embedded store has one. */
 export interface LedgerHead {
@@ -79,6 +80,11 @@ export interface LedgerReport {
 export const MOST_FAULTS = 50
 
 export interface Ledger {
+  /**
+   * Changes of protected rows behind an entry of the one chain of this store, oldest first, and the last entry that was looked at.
+   * Null: from now on.
+   */
+  changesBehind(sequence: number | null): Promise<{ readonly sequence: number; readonly changes: readonly Change[] }>
   /** Recomputes the hash chain of the decisions; the first sequence that does not fit, or null. */
   verifyChain(): Promise<number | null>
   /** Checks everything under the chain. It takes long and delays this store's writes: for the command line. */

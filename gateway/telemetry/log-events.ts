@@ -95,6 +95,8 @@ export const LOG_EVENTS = {
   'monitoring.close_failed': 'A monitoring window could not be closed.',
   'monitoring.open_failed': 'A monitoring window could not be opened.',
   'monitoring.unwired': 'A call that must be monitored was refused, since no receiver of telemetry is configured.',
+  'monitoring.windows_unread':
+    'Open monitoring windows could not be read at the start. They are read when the store is back.',
   'otlp.failed': 'An OTLP receiver does not take exports. Spans and metrics are lost until it does.',
   'otlp.recovered': 'An OTLP receiver takes exports again.',
   'notification.given_up': 'A message to people was not delivered in time and is given up.',

@@ -471,6 +471,12 @@ export const METRICS = [
     help: 'Entry of the ledger that was signed last. It never falls: a ledger that was cut or replaced shows here.',
   },
   {
+    name: 'preflight_hub_streams',
+    type: 'gauge',
+    labels: [],
+    help: 'Sidecars that changes are pushed to from listen.hub.',
+  },
+  {
     name: 'preflight_hub_requests_total',
     type: 'counter',
     labels: ['role', 'status'],

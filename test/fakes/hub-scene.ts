@@ -109,7 +109,8 @@ export async function startHubCluster(): Promise<HubCluster> {
       const gateway = await startSilently({
         listen: FREE_PORTS,
         data_dir: folder(),
-        store: { url, hub: { token_file: file, ...access } },
+        // A machine that does much else answers late.
+        store: { url, hub: { token_file: file, timeout: 20, ...access } },
         routes: [
           {
             name: 'pets',

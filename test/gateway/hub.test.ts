@@ -136,6 +136,24 @@ suite('a sidecar with a hub', () => {
     await until(async () => (await sidecar.call()) === 503, 'the decision in use is too old')
   })
 
+  test('starts while the hub is away: refuses calls, is not ready, and serves once the hub is there', async (t) => {
+    const hub = await startHub(t)
+    await hub.gateway.close()
+    const sidecar = await startSidecar(t, hub.url, { access: { timeout: 2 } })
+    assert.equal(await sidecar.call(), 503)
+    const ready = async () => (await fetch(`${sidecar.gateway.addresses.admin}/readyz`)).status
+    assert.equal(await ready(), 503)
+    hub.gateway = await startSilently(cluster.hubConfig(new URL(hub.url).host, hub.data))
+    await until(async () => (await sidecar.call()) === 200, 'decisions are made')
+    await until(async () => (await ready()) === 200, 'it is ready')
+    assert.ok(cluster.upstream.requests.length > 0)
+  })
+
+  test('of a tenant with a colon in its name is refused: it could write the rows of another one', async (t) => {
+    const hub = await startHub(t, { identities: [{ namespace: 'team-a', tenant: 'team-b:x' }] })
+    await assert.rejects(startSidecar(t, hub.url), /no colon in its name/)
+  })
+
   test('does not start with a hub that refuses it, and says where to look', async (t) => {
     const hub = await startHub(t, { identities: [{ namespace: 'team-b' }] })
     await assert.rejects(startSidecar(t, hub.url), /hub\.identities has no entry for team-a\/agent/)

@@ -15,6 +15,12 @@ export interface HubConnection {
    * @param isRepeatable may be sent again when it is unknown whether the hub got it
    */
   ask(method: 'GET' | 'POST', path: string, body: object | null, isRepeatable: boolean): Promise<unknown>
+  /** A long answer of the first hub that gives one; it ends with the signal. Rejects like `ask`. */
+  stream(
+    path: string,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<Uint8Array>>
   /** Milliseconds since the epoch of the last answer; null: there was none. */
   lastAnswerAt(): number | null
   close(): Promise<void>
@@ -23,6 +29,10 @@ export interface HubConnection {
 type HubAccess = StoreSettings['hub']
 
 const CONNECTIONS = 16
+/** A hub sends something on a stream several times a second, milliseconds. */
+const LONGEST_QUIET = 5000
+/** Milliseconds without questions after none of the hubs answered in time: each call would wait for the time limit. */
+const SILENCE = 500
 const LONGEST_ANSWER = 64 * 1024 * 1024
 /** Milliseconds that a credential is used before its file is read again. */
 const CREDENTIAL_FOR = 30_000
@@ -34,6 +44,8 @@ export function connectToHub(urls: string, access: HubAccess, events: StoreEvent
   const credential = credentialReader(access, now)
   let preferred = 0
   let answeredAt: number | null = null
+  /** No hub is asked before this moment of `performance.now`: none of them answered in time. */
+  let silentUntil = Number.NEGATIVE_INFINITY
   const askOne = async (pool: UndiciPoolType, method: 'GET' | 'POST', path: string, body: object | null) => {
     const answer = await pool.request({
       method,
@@ -47,42 +59,63 @@ export function connectToHub(urls: string, access: HubAccess, events: StoreEvent
       signal: AbortSignal.timeout(access.timeout * 1000),
     })
     const text = await answer.body.text()
-    return { status: answer.statusCode, text }
+    const value = valueIn(answer.statusCode, text)
+    answeredAt = now()
+    return value
+  }
+  const askAny = async <Answer>(
+    askPool: (pool: UndiciPoolType) => Promise<Answer>,
+    isRepeatable: boolean,
+  ): Promise<Answer> => {
+    if (performance.now() < silentUntil) throw new Error('no hub answered in time a moment ago')
+    let failure: unknown = new Error('store.url names no hub')
+    // One address may lead to several hubs, so the first one is asked once more.
+    for (let tried = 0; tried <= pools.length; tried += 1) {
+      const index = (preferred + tried) % pools.length
+      const pool = pools[index]
+      if (pool === undefined || (tried === pools.length && isTimeout(failure))) break
+      try {
+        const answer = await askPool(pool)
+        preferred = index
+        return answer
+      } catch (error) {
+        failure = error
+        if (isAnswer(error) || !(isRepeatable || isNeverSent(error))) break
+      }
+    }
+    if (isTimeout(failure)) silentUntil = performance.now() + SILENCE
+    throw failure
   }
   return {
     description: `hub ${origins.join(', ')}`,
     lastAnswerAt: () => answeredAt,
     async ask(method, path, body, isRepeatable) {
       const started = performance.now()
-      let failure: unknown = new Error('store.url names no hub')
-      for (let tried = 0; tried < pools.length; tried += 1) {
-        const index = (preferred + tried) % pools.length
-        const pool = pools[index]
-        if (pool === undefined) break
-        try {
-          const { status, text } = await askOne(pool, method, path, body)
-          preferred = index
-          answeredAt = now()
-          const value = valueIn(status, text)
-          events.onCall?.(operationOf(path), (performance.now() - started) / 1000, true)
-          events.onWritable?.(true)
-          return value
-        } catch (error) {
-          failure = error
-          const isNamed = error instanceof GatewayError
-          if (isNamed && error.code !== 'STORE_UNAVAILABLE') {
-            events.onCall?.(operationOf(path), (performance.now() - started) / 1000, true)
-            throw error
-          }
-          if (!isRepeatable && !isNeverSent(error)) break
-        }
+      const report = (isGood: boolean): void => {
+        events.onCall?.(operationOf(path), (performance.now() - started) / 1000, isGood)
+        events.onWritable?.(isGood)
       }
-      events.onCall?.(operationOf(path), (performance.now() - started) / 1000, false)
-      events.onWritable?.(false)
-      throw failure instanceof GatewayError
-        ? failure
-        : new GatewayError('STORE_UNAVAILABLE', undefined, { cause: failure })
+      try {
+        const value = await askAny((pool) => askOne(pool, method, path, body), isRepeatable)
+        report(true)
+        return value
+      } catch (error) {
+        report(error instanceof GatewayError && error.code !== 'STORE_UNAVAILABLE')
+        throw error instanceof GatewayError ? error : new GatewayError('STORE_UNAVAILABLE', undefined, { cause: error })
+      }
     },
+    stream: (path, headers, signal) =>
+      askAny(async (pool) => {
+        const answer = await pool.request({
+          method: 'GET',
+          path,
+          headers: { accept: 'text/event-stream', ...headers, ...credential() },
+          bodyTimeout: LONGEST_QUIET,
+          signal,
+        })
+        if (answer.statusCode !== 200) valueIn(answer.statusCode, await answer.body.text())
+        return answer.body
+      }, true),
     close: async () => {
       await Promise.all(pools.map((pool) => pool.close()))
     },
@@ -119,17 +152,35 @@ function credentialReader(
   }
 }
 
+/** The hub answered, and did not do what it was asked for. */
+class HubRefusal extends Error {
+  override readonly name = 'HubRefusal'
+}
+
 function valueIn(status: number, text: string): unknown {
-  const body: unknown = JSON.parse(text)
-  if (status === 200) return body
+  const body = jsonIn(text)
+  if (status === 200 && body !== undefined) return body
   const { error, message } =
     typeof body === 'object' && body !== null ? { error: null, message: '', ...body } : NO_ERROR
+  const named = typeof error === 'string' && isErrorCode(error) ? error : null
   // Who may not use the hub at all has no store; what one caller may not do is an answer.
-  if (typeof error !== 'string' || !isErrorCode(error) || error === 'UNAUTHENTICATED')
-    throw new GatewayError('STORE_UNAVAILABLE', undefined, {
-      cause: new Error(`the hub answered ${status}: ${message}`),
-    })
-  throw new GatewayError(error, typeof message === 'string' ? message : undefined)
+  if (named === 'UNAUTHENTICATED') throw unavailable(new HubRefusal(`the hub answered ${status}: ${message}`))
+  if (named === null || named === 'STORE_UNAVAILABLE')
+    throw unavailable(new Error(`the address of the hub answered ${status}${message === '' ? '' : `: ${message}`}`))
+  throw new GatewayError(named, typeof message === 'string' ? message : undefined)
+}
+
+function unavailable(cause: Error): GatewayError {
+  return new GatewayError('STORE_UNAVAILABLE', undefined, { cause })
+}
+
+/** Undefined: it is no JSON, as the answer of a proxy in front of hubs that are away. */
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 const NO_ERROR = { error: null, message: '' }
@@ -138,10 +189,35 @@ function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(ERRORS, code)
 }
 
+/** The hub decided about the request; another hub would decide the same. */
+function isAnswer(error: unknown): boolean {
+  return error instanceof GatewayError && (error.code !== 'STORE_UNAVAILABLE' || error.cause instanceof HubRefusal)
+}
+
+/**
+ * A mistake in the settings of the sidecar or the hub, which no time repairs: the hub knows no such caller, or its certificate cannot be
+ * verified.
+ */
+export function isRefusal(error: unknown): boolean {
+  if (isAnswer(error)) return true
+  const code = codeOf(error instanceof GatewayError ? error.cause : error)
+  return /^(?:CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|EPROTO|ENOENT|EACCES)/.test(code)
+}
+
 /** The connection was never made, so the hub cannot have got the request. */
 function isNeverSent(error: unknown): boolean {
-  const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''
-  return ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'UND_ERR_CONNECT_TIMEOUT'].includes(code)
+  return ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'UND_ERR_CONNECT_TIMEOUT'].includes(codeOf(error))
+}
+
+function isTimeout(error: unknown): boolean {
+  return (
+    ['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'].includes(codeOf(error)) ||
+    (error instanceof Error && error.name === 'TimeoutError')
+  )
+}
+
+function codeOf(error: unknown): string {
+  return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''
 }
 
 function operationOf(path: string): string {

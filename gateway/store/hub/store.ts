@@ -4,15 +4,17 @@
  */
 import { LRUCache } from 'lru-cache'
 import { GatewayError } from '../../errors/errors.ts'
-import { timedChanges } from '../changes.ts'
+import { STALE, type Change } from '../changes.ts'
 import { OPERATION_BY_NAME, tablesOver } from '../sql/operations.ts'
 import { storeOf } from '../sql/store.ts'
 import type { FleetRow } from '../fleet.ts'
 import type { Store } from '../store.ts'
 import type { HubConnection } from './connection.ts'
+import type { HubChanges } from './stream.ts'
 
 interface HubStoreOptions {
   readonly connection: HubConnection
+  readonly changes: HubChanges
   readonly calls: 'batched' | 'durable'
   readonly flushMilliseconds: number
   /** Milliseconds that an answer may be used while the hub cannot be reached. */
@@ -33,8 +35,37 @@ const KEPT: ReadonlySet<string> = new Set([
   'uses.of',
 ])
 const KEPT_ANSWERS = 5000
-/** Seconds after which a change at the hub is in force here: each use of an older answer asks the hub. */
-const IN_FORCE_WITHIN = 1
+/** Of the methods in `KEPT`, those that a change is about, and the place of its key among the values. */
+const ABOUT: Readonly<Record<Change['kind'], readonly (readonly [string, number])[]>> = {
+  receipt_event: [['receipts.state', 0]],
+  approval: [['approvals.byId', 1]],
+  baseline: [
+    ['baselines.byRoute', 0],
+    ['baselines.stamp', 0],
+  ],
+  api_key: [['apiKeys.byHash', 0]],
+  break_glass: [],
+  receipt_key: [],
+}
+/** Writes that change nothing when they come twice, so they may be sent again. */
+const REPEATABLE: ReadonlySet<string> = new Set([
+  'apiKeys.touch',
+  'approvals.open',
+  'baselines.dropCandidate',
+  'baselines.set',
+  'baselines.setCandidate',
+])
+
+/** An answer, and when it was true. */
+interface KeptAnswer {
+  readonly operation: string
+  readonly values: readonly unknown[]
+  readonly answer: unknown
+  /** `performance.now()` when it was asked for. */
+  readonly at: number
+  /** Of the changes then (store/changes.ts). */
+  readonly mark: number
+}
 
 /** What a sidecar leaves to the hub, or does not do. The value is what its parts get. */
 const LOCAL: ReadonlyMap<string, unknown> = new Map<string, unknown>([
@@ -59,35 +90,75 @@ const LOCAL: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['ledger.proposeCuts', []],
 ])
 
-export function openHubStore(options: HubStoreOptions): Store {
-  const { connection, maxAge, now } = options
-  const kept = new LRUCache<string, { readonly value: unknown; readonly at: number }>({ max: KEPT_ANSWERS })
-  const carry = async (operation: string, values: readonly unknown[]): Promise<unknown> => {
-    if (LOCAL.has(operation)) return LOCAL.get(operation)
+export interface HubStore {
+  readonly store: Store
+  /** Called before a decision is asked for; what it returns, when the hub has issued it: the decision is in force. */
+  readonly recording: () => (decisionId: string) => void
+}
+
+export function openHubStore(options: HubStoreOptions): HubStore {
+  const { connection, changes, maxAge, now } = options
+  const kept = new LRUCache<string, KeptAnswer>({ max: KEPT_ANSWERS })
+  const keep = (operation: string, values: readonly unknown[], answer: unknown, at: number, mark: number): void =>
+    void kept.set(JSON.stringify([operation, values]), { operation, values, answer, at, mark })
+  changes.subscribe(({ kind, key: [id] }) => {
+    for (const [name, { operation, values }] of kept.entries())
+      if (ABOUT[kind].some(([about, place]) => about === operation && values[place] === id)) kept.delete(name)
+  })
+  /** While every change is heard, an answer stays true. */
+  const ageOf = ({ at, mark }: KeptAnswer): number => {
+    const proven = changes.proven()
+    const isHeard = mark !== STALE && proven !== null && at >= proven.from
+    return performance.now() - (isHeard ? Math.max(at, proven.to) : at)
+  }
+  const read = async (operation: string, values: readonly unknown[]): Promise<unknown> => {
+    const [at, begin] = [performance.now(), changes.begin(now())]
+    try {
+      const answer = await ask(connection, `/hub/v1/operations/${operation}`, values, true)
+      const mark = changes.mark(begin, now())
+      keep(operation, values, answer, at, mark)
+      if (operation === 'baselines.byRoute') keep('baselines.stamp', values, stampOf(answer), at, mark)
+      return answer
+    } catch (error) {
+      const known = kept.get(JSON.stringify([operation, values]))
+      const isAway = error instanceof GatewayError && error.code === 'STORE_UNAVAILABLE'
+      if (!isAway || known === undefined || ageOf(known) > maxAge) throw error
+      return known.answer
+    }
+  }
+  const carry = (operation: string, values: readonly unknown[]): Promise<unknown> => {
+    if (LOCAL.has(operation)) return Promise.resolve(LOCAL.get(operation))
     if (operation === 'health.probe') return probe(connection)
     if (operation === 'fleet.report') return reportTo(connection, values[0])
     if (operation === 'calls.write') return ask(connection, '/hub/v1/calls', [JSON.parse(String(values[0]))], false)
-    const isRead = OPERATION_BY_NAME.get(operation)?.kind !== 'write'
-    const key = KEPT.has(operation) ? JSON.stringify([operation, values]) : null
-    try {
-      const value = await ask(connection, `/hub/v1/operations/${operation}`, values, isRead)
-      if (key !== null) kept.set(key, { value, at: now() })
-      return value
-    } catch (error) {
-      const known = key === null ? undefined : kept.get(key)
-      const isAway = error instanceof GatewayError && error.code === 'STORE_UNAVAILABLE'
-      if (!isAway || known === undefined || now() - known.at > maxAge) throw error
-      return known.value
-    }
+    if (KEPT.has(operation)) return read(operation, values)
+    const isRepeatable = OPERATION_BY_NAME.get(operation)?.kind === 'read' || REPEATABLE.has(operation)
+    return ask(connection, `/hub/v1/operations/${operation}`, values, isRepeatable)
   }
-  return storeOf(tablesOver(carry), {
+  const store = storeOf(tablesOver(carry), {
     description: connection.description,
     calls: options.calls,
     flushMilliseconds: options.flushMilliseconds,
     onFault: options.onFault,
-    changes: timedChanges(IN_FORCE_WITHIN),
-    close: () => connection.close(),
+    changes,
+    close: async () => {
+      await changes.close()
+      await connection.close()
+    },
   })
+  return {
+    store,
+    recording: () => {
+      const [at, begin] = [performance.now(), changes.begin(now())]
+      return (decisionId) => keep('receipts.state', [decisionId], 'current', at, changes.mark(begin, now()))
+    },
+  }
+}
+
+function stampOf(row: unknown): unknown {
+  if (typeof row !== 'object' || row === null) return null
+  const { digest, setAt } = { digest: null, setAt: null, ...row }
+  return { digest, setAt }
 }
 
 async function ask(

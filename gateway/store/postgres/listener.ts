@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Client } from 'pg'
-import { STALE, type Change, type Changes } from '../changes.ts'
+import { CHANGE_KINDS, STALE, type Change, type Changes } from '../changes.ts'
 import type { Connections } from './connections.ts'
 
 export interface Listener extends Changes {
@@ -19,7 +19,6 @@ interface ListenerOptions {
   readonly onLive: (isLive: boolean, error?: unknown) => void
 }
 
-const KINDS = ['receipt_event', 'approval', 'baseline', 'api_key', 'break_glass', 'receipt_key'] as const
 const CHANNEL = 'preflight'
 /** Pauses between attempts to connect, milliseconds. */
 const FIRST_PAUSE = 50
@@ -107,6 +106,7 @@ export function startListener({ connections, bound, onLive }: ListenerOptions): 
   const isLive = (): boolean => performance.now() - provenAt < bound * 1000
   return {
     bound,
+    announces: true,
     begin: () => (isLive() ? revision : STALE),
     mark: (begin) => (begin === revision && isLive() ? epoch : STALE),
     isFresh: (mark) => mark === epoch && isLive(),
@@ -125,7 +125,7 @@ function changeIn(payload: string): Change | null {
   try {
     const value: unknown = JSON.parse(payload)
     if (!Array.isArray(value)) return null
-    const kind = KINDS.find((known) => known === value[0])
+    const kind = CHANGE_KINDS.find((known) => known === value[0])
     const key: unknown = value[1]
     if (kind === undefined || !Array.isArray(key)) return null
     return { kind, key: key.map(String) }

@@ -12,9 +12,10 @@ import {
 import { isGrantedBy } from '../approvers.ts'
 import { identitiesOf } from './api-keys.ts'
 import { endBreakGlasses } from './break-glass.ts'
-import { integer, oneOf, text, textList, textOrNull } from './columns.ts'
+import { integer, oneOf, ownersOf, text, textList, textOrNull } from './columns.ts'
 import { approvalRow, selectApprovals } from './approval-rows.ts'
 import { endDelegation, insertDelegation, listDelegations, rightOf } from './delegations.ts'
+import { isIn } from './dialect.ts'
 import { journal } from './journal.ts'
 import { notice } from './notifications.ts'
 import { read, write, type Operations, type Sql } from './operation.ts'
@@ -37,6 +38,15 @@ const OVER = `(CASE a.settled_state WHEN 'granted' THEN a.valid_until ELSE a.exp
 const STANDING = `a.ended_at IS NULL AND NOT ${OVER}`
 
 export const approvals: Operations<Approvals> = {
+  tenants: read(async (sql, ids) =>
+    ownersOf(
+      await sql.all(
+        `SELECT approval_id AS id, tenant FROM approvals WHERE ${isIn(sql, 'approval_id')}`,
+        JSON.stringify(ids),
+      ),
+    ),
+  ),
+
   byId: read((sql, tenant, approvalId) => ownRow(sql, tenant, approvalId)),
 
   list: read(async (sql, { tenant, requester, state, limit, before, now }) => {

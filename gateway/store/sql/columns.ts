@@ -44,3 +44,8 @@ export function textsOf(list: unknown): readonly string[] {
     return item
   })
 }
+
+/** Rows with `id` and `tenant`, by id. */
+export function ownersOf(rows: readonly SqlRow[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(rows.map((row) => [text(row, 'id'), text(row, 'tenant')]))
+}

@@ -13,6 +13,13 @@ export function sortedListOf({ dialect }: Pick<Sql, 'dialect'>, column: string):
     : `string_agg(${column}, ',' ORDER BY ${column} COLLATE "C")`
 }
 
+/** Whether a column is in a list of texts, which is one value: the list as JSON. */
+export function isIn({ dialect }: Pick<Sql, 'dialect'>, column: string): string {
+  return dialect === 'sqlite'
+    ? `${column} IN (SELECT value FROM json_each(?))`
+    : `${column} IN (SELECT json_array_elements_text(CAST(? AS json)))`
+}
+
 /** JSON text of a list of pairs of a text and a JSON text. */
 export function pairsOf({ dialect }: Pick<Sql, 'dialect'>, first: string, second: string, order: string): string {
   return dialect === 'sqlite'

@@ -2,6 +2,7 @@
  * The check of a whole ledger: every chain is recomputed, every protected row is compared with its entry, and every entry with
  * its row. Writes nothing.
  */
+import { CHANGE_KINDS, type Change } from '../changes.ts'
 import { chainHash } from '../chain.ts'
 import { isPlaceOfToken } from '../status-lists.ts'
 import {
@@ -12,7 +13,7 @@ import {
   type LedgerReport,
   type SignedCut,
 } from '../ledger.ts'
-import { integer, text, textsOf, type SqlRow } from './columns.ts'
+import { integer, text, textList, textsOf, type SqlRow } from './columns.ts'
 import { stored } from './decisions.ts'
 import { cutEntry, entryHash, genesisOf, type JournalEntry } from './entry.ts'
 import {
@@ -54,6 +55,7 @@ interface ChainPage extends ChainPosition {
 
 export const ledger: Operations<LedgerTables> = {
   head: read((sql) => headOf(sql)),
+  changesBehind: read((sql, sequence) => changesBehind(sql, sequence)),
 
   entryHash: read((sql, chain, sequence) => entryHashAt(sql, chain, sequence)),
 
@@ -129,6 +131,28 @@ export const ledger: Operations<LedgerTables> = {
   recordCuts: write((sql, cuts) => recordCuts(sql, cuts)),
   removeBehindCuts: write((sql, limit) => removeBehindCuts(sql, limit)),
   usedBytes: read((sql) => bytesInUse(sql)),
+}
+
+/** Entries that one look reads. */
+const CHANGES_PAGE = 2000
+
+async function changesBehind(
+  sql: Sql,
+  sequence: number | null,
+): Promise<{ readonly sequence: number; readonly changes: readonly Change[] }> {
+  const head = await headOf(sql)
+  if (sequence === null || head === null) return { sequence: head?.sequence ?? 0, changes: [] }
+  const rows = await sql.all(
+    'SELECT sequence, kind, key FROM ledger_journal WHERE chain = ? AND sequence > ? ORDER BY sequence LIMIT ?',
+    head.chain,
+    sequence,
+    CHANGES_PAGE,
+  )
+  const changes = rows.flatMap((row) => {
+    const kind = CHANGE_KINDS.find((known) => known === text(row, 'kind'))
+    return kind === undefined ? [] : [{ kind, key: textList(row, 'key') }]
+  })
+  return { sequence: rows.length === 0 ? sequence : integer(rows.at(-1) ?? {}, 'sequence'), changes }
 }
 
 async function entryHashAt(sql: Sql, chain: string, sequence: number): Promise<string | null> {

@@ -1,7 +1,7 @@
 /** Statements on the events that end a receipt. */
 import type { Receipts, ReceiptState } from '../receipts.ts'
-import { textOrNull } from './columns.ts'
-import { listOf } from './dialect.ts'
+import { ownersOf, textOrNull } from './columns.ts'
+import { isIn, listOf } from './dialect.ts'
 import { journal } from './journal.ts'
 import { read, write, type Operations, type Sql } from './operation.ts'
 
@@ -12,6 +12,15 @@ import { read, write, type Operations, type Sql } from './operation.ts'
 const STATES = ['revoked', 'superseded', 'consumed'] as const satisfies readonly ReceiptState[]
 
 export const receipts: Operations<Receipts> = {
+  tenants: read(async (sql, ids) =>
+    ownersOf(
+      await sql.all(
+        `SELECT decision_id AS id, tenant FROM decisions WHERE ${isIn(sql, 'decision_id')}`,
+        JSON.stringify(ids),
+      ),
+    ),
+  ),
+
   state: read(async (sql, decisionId) => {
     const row = await sql.get(
       `SELECT (SELECT ${listOf(sql, 'state')} FROM receipt_events e WHERE e.decision_id = d.decision_id) AS states
