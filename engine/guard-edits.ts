@@ -12,7 +12,7 @@ import { fail, ok, type Result } from './result.ts'
 import { readJson } from './contracts/json-text.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from './limits.ts'
 import { isSameFile } from './file-path.ts'
-import { isRecord } from './schema/located.ts'
+import { isRecord, type JsonRecord } from './schema/located.ts'
 
 /** One replacement, in both sides. */
 interface Replacement {
@@ -39,7 +39,7 @@ export const FILE_ARGUMENTS = [
   ...(['relative_path', 'relativePath', 'absolute_path', 'absolutePath', 'target_file', 'targetFile', 'uri'] as const),
   ...(['paths', 'file_paths', 'filePaths'] as const),
 ] as const
-/** Members around the arguments, which some frameworks remove. */
+/** JsonRecord around the arguments, which some frameworks remove. */
 const WRAPPERS = ['args', 'arguments', 'input', 'parameters', 'params', 'kwargs'] as const
 const CONTENTS = ['content', 'contents', 'new_content', 'newContent', 'text', 'file_text'] as const
 const PATCHES = ['patch', 'diff'] as const
@@ -52,9 +52,9 @@ const SIDES = [
   ['oldText', 'newText'],
 ] as const
 
-/** Members that say where. */
+/** JsonRecord that say where. */
 const PLACES: ReadonlySet<string> = new Set([...FILE_ARGUMENTS, ...PATCHES, 'files'])
-/** Members that say what. */
+/** JsonRecord that say what. */
 const CHANGING: ReadonlySet<string> = new Set<string>([
   ...CONTENTS,
   ...PATCHES,
@@ -64,8 +64,6 @@ const CHANGING: ReadonlySet<string> = new Set<string>([
   'insert_line',
   'insert_text',
 ])
-
-type Members = Readonly<Record<string, unknown>>
 
 /**
  * Null if the arguments describe no change of one file. Two kinds of change together are ambiguous, so they count as
@@ -95,15 +93,15 @@ export function readFileChanges(given: unknown, declared: ReadonlySet<string> | 
   return changes === null ? { kind: 'unclear', paths: concerned.flatMap(mentionedPaths) } : { kind: 'changes', changes }
 }
 
-function namesGiven(args: Members): readonly string[] {
+function namesGiven(args: JsonRecord): readonly string[] {
   return Object.keys(args).filter((name) => (PLACES.has(name) || CHANGING.has(name)) && isGiven(args[name]))
 }
 
 const MAX_LAYERS = 256
 
 /** The arguments, and what is wrapped in them, also as JSON text. */
-function layersOf(given: unknown): readonly Members[] {
-  const layers: Members[] = []
+function layersOf(given: unknown): readonly JsonRecord[] {
+  const layers: JsonRecord[] = []
   const open: unknown[] = [given]
   while (open.length > 0 && layers.length < MAX_LAYERS) {
     const next = open.pop()
@@ -125,7 +123,7 @@ function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null
 }
 
-function readChanges(args: Members): readonly FileChange[] | null {
+function readChanges(args: JsonRecord): readonly FileChange[] | null {
   const path = readPath(args)
   const patch = firstText(args, PATCHES)
   const ways = [Array.isArray(args['files']), patch !== null, isGiven(args['insert_line'])].filter(Boolean)
@@ -138,7 +136,7 @@ function readChanges(args: Members): readonly FileChange[] | null {
 }
 
 /** Every text that may be the path of a changed file. */
-function mentionedPaths(args: Members): readonly string[] {
+function mentionedPaths(args: JsonRecord): readonly string[] {
   const files: readonly unknown[] = Array.isArray(args['files']) ? args['files'] : []
   const places = [args, ...files.filter(isRecord)].flatMap((place) =>
     FILE_ARGUMENTS.flatMap((name) => textsWithin(place[name])),
@@ -167,7 +165,7 @@ function suffixesOf(path: string): readonly string[] {
 }
 
 /** The path that arguments name, by however many members; null when there is none, or they differ. */
-function readPath(args: Members): string | null {
+function readPath(args: JsonRecord): string | null {
   const given = FILE_ARGUMENTS.map((name) => args[name]).filter(isGiven)
   const [path, ...others] = given
   if (typeof path !== 'string' || path === '') return null
@@ -228,7 +226,7 @@ function readAll(values: readonly unknown[]): readonly FileChange[] | null {
   return changes.length === 0 ? null : changes
 }
 
-function readChange(args: Members, path: string): FileChange | null {
+function readChange(args: JsonRecord, path: string): FileChange | null {
   const content = firstText(args, CONTENTS)
   const replacements = readReplacements(args)
   if (content !== null && replacements !== null) return null
@@ -237,7 +235,7 @@ function readChange(args: Members, path: string): FileChange | null {
 }
 
 /** Editors whose `insert` names a line. With another change in the same call it is unclear which one the tool makes. */
-function readInsertion(args: Members, path: string): FileChange | null {
+function readInsertion(args: JsonRecord, path: string): FileChange | null {
   const line = args['insert_line']
   if (typeof line !== 'number' || !Number.isSafeInteger(line) || line < 0) return null
   const isAlone = [...CHANGING].every(
@@ -298,7 +296,7 @@ function patchedPath({ oldFileName, newFileName }: StructuredPatch): string | nu
   return isGit || !path.replace(/^\/+/, '').includes('/') ? path : null
 }
 
-function readReplacements(args: Members): readonly Replacement[] | null {
+function readReplacements(args: JsonRecord): readonly Replacement[] | null {
   const own = readReplacement(args)
   if (!isGiven(args['edits'])) return own === null ? null : [own]
   if (own !== null || !Array.isArray(args['edits']) || args['edits'].length === 0) return null
@@ -307,7 +305,7 @@ function readReplacements(args: Members): readonly Replacement[] | null {
   return edits.every((edit) => edit !== null) ? edits : null
 }
 
-function readReplacement(value: Members): Replacement | null {
+function readReplacement(value: JsonRecord): Replacement | null {
   for (const [oldName, newName] of SIDES) {
     const before = value[oldName]
     const after = value[newName]
@@ -317,7 +315,7 @@ function readReplacement(value: Members): Replacement | null {
   return null
 }
 
-function firstText(value: Members, names: readonly string[]): string | null {
+function firstText(value: JsonRecord, names: readonly string[]): string | null {
   const found = names.map((name) => value[name]).filter((text) => typeof text === 'string')
   // Two possible members are ambiguous: the tool might take the other one.
   return found.length === 1 ? (found[0] ?? null) : null

@@ -7,7 +7,7 @@ import { createApi } from './api/listener.ts'
 import type { GrpcAuthzDeps } from './ext-authz/grpc.ts'
 import type { GrpcListener } from './ext-authz/grpc-listener.ts'
 import { createHttpAuthz } from './ext-authz/http.ts'
-import { createBaselines, type Baselines } from './baselines/baselines.ts'
+import { createBaselines, type BaselineService } from './baselines/baselines.ts'
 import { startWatcher, type Watcher } from './baselines/watcher.ts'
 import { bodyPace, createBodies } from './listen/bodies.ts'
 import { createBreakGlass, type BreakGlass } from './break-glass/break-glass.ts'
@@ -77,7 +77,7 @@ export interface Deciding {
   readonly flow: Flow
   readonly recorder: DecisionRecorder
   readonly monitoring: Monitoring
-  readonly baselines: Baselines
+  readonly baselines: BaselineService
   readonly watcher: Watcher
   readonly breakGlass: BreakGlass
   readonly fleet: FleetReports

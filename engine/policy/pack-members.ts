@@ -2,6 +2,7 @@
 import { LEVELS } from '../finding.ts'
 import type { SchemaViolation } from '../violation.ts'
 import type { PolicyDocument } from './schema.ts'
+import type { JsonRecord } from '../schema/located.ts'
 
 /** The lists whose entries have a meaning of their own. */
 export type MeaningfulParts = Pick<PolicyDocument, 'rules'> &
@@ -11,7 +12,6 @@ export type MeaningfulParts = Pick<PolicyDocument, 'rules'> &
   }
 
 type Levels = NonNullable<PolicyDocument['levels']>
-type Members = Readonly<Record<string, unknown>>
 type List = 'rules' | 'waivers' | 'freezes'
 
 /**
@@ -23,7 +23,7 @@ export function readableParts(source: unknown, violations: readonly SchemaViolat
   const isFaulty = (pointer: string): boolean => violations.some(({ instancePath }) => instancePath === pointer)
   const isFaultyBelow = (pointer: string): boolean =>
     violations.some(({ instancePath }) => instancePath === pointer || instancePath.startsWith(`${pointer}/`))
-  const entries = <Entry>(list: List, neutral: (given: Members, index: number) => Entry): Entry[] => {
+  const entries = <Entry>(list: List, neutral: (given: JsonRecord, index: number) => Entry): Entry[] => {
     const given = document[list]
     if (!Array.isArray(given) || isFaulty(`/${list}`)) return []
     return given.map((entry: Entry, index) =>
@@ -45,7 +45,7 @@ export function readableParts(source: unknown, violations: readonly SchemaViolat
   }
 }
 
-function levelsIn(given: Members): Levels {
+function levelsIn(given: JsonRecord): Levels {
   const levels: Levels = {}
   for (const [selector, stated] of Object.entries(given)) {
     const level = stated === 'off' ? stated : LEVELS.find((known) => known === stated)
@@ -66,6 +66,6 @@ function neutralFreeze(index: number) {
   return { id: unnamed(index), from, until, operations: ['none'], reason: 'none' }
 }
 
-function members(value: unknown): Members {
+function members(value: unknown): JsonRecord {
   return typeof value === 'object' && value !== null ? { ...value } : {}
 }

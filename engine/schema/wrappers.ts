@@ -13,7 +13,7 @@ import { compareDefault } from './values.ts'
 const USAGE: readonly string[] = [...USAGE_KEYWORDS, 'default']
 
 /** A schema that only passes on what another one says, perhaps adding null. */
-interface Wrapper {
+interface SchemaWrapper {
   readonly keyword: Composition
   readonly inner: Located
   readonly admitsNull: boolean
@@ -22,7 +22,7 @@ interface Wrapper {
 /** Keywords that a wrapper may have of its own. */
 const WRAPPER_KEYWORDS: ReadonlySet<string> = new Set(['nullable', 'x-nullable', ...USAGE])
 
-function wrapperOf(schema: JsonRecord, owner: ResolvedSchema, source: SchemaSource): Wrapper | null {
+function wrapperOf(schema: JsonRecord, owner: ResolvedSchema, source: SchemaSource): SchemaWrapper | null {
   const keyword = COMPOSITIONS.find((name) => schema[name] !== undefined)
   if (keyword === undefined) return null
   for (const name in schema) {

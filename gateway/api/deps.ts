@@ -1,5 +1,5 @@
 /** What the API listener is built from. Everything with a life of its own is passed in, so that tests can pass in fakes. */
-import type { Baselines } from '../baselines/baselines.ts'
+import type { BaselineService } from '../baselines/baselines.ts'
 import type { Bodies } from '../listen/bodies.ts'
 import type { BreakGlass } from '../break-glass/break-glass.ts'
 import type { FleetReports } from '../fleet/reports.ts'
@@ -27,7 +27,7 @@ export interface ApiDeps {
   readonly monitoring: Pick<Monitoring, 'open' | 'report' | 'isWired'>
   readonly breakGlass: Pick<BreakGlass, 'refresh'>
   readonly fleet: Pick<FleetReports, 'own'>
-  readonly baselines: Pick<Baselines, 'list' | 'view' | 'promote' | 'registered'>
+  readonly baselines: Pick<BaselineService, 'list' | 'view' | 'promote' | 'registered'>
   readonly authorities: Pick<Authorities, 'bundle'>
   readonly scm: ScmAccess
   readonly statusLists: Pick<StatusPublisher, 'list'>

@@ -12,7 +12,7 @@ import type { ApiSettings } from './settings.ts'
 
 const RISK_LEVELS = ['none', 'low', 'medium', 'high', 'critical'] as const
 
-const Change = Type.Object(
+const AssessedChange = Type.Object(
   {
     rule: Type.String(),
     code: Type.String(),
@@ -26,9 +26,9 @@ const Change = Type.Object(
   },
   { title: 'Change', description: 'One change, with the places that it reaches.' },
 )
-type Change = Static<typeof Change>
+type AssessedChange = Static<typeof AssessedChange>
 
-const changes = (description: string) => Type.Array(Change, { description })
+const changes = (description: string) => Type.Array(AssessedChange, { description })
 
 /** Members of the answer of a comparison. */
 export const DIFF_ASSESSMENT = {
@@ -86,7 +86,7 @@ export function diffAssessment(
     sha256: sha256Hex,
   })
   const { groups } = report
-  const rows = (wanted: (group: ReportGroup) => boolean): readonly Change[] =>
+  const rows = (wanted: (group: ReportGroup) => boolean): readonly AssessedChange[] =>
     groups.filter(wanted).slice(0, most).map(changeOf)
   return {
     risk_score: verdict.risk_score,
@@ -114,7 +114,17 @@ function isAboutSecurity(rule: { readonly area: string; readonly kind: string } 
   return rule !== undefined && (SECURITY.has(rule.area) || SECURITY.has(rule.kind))
 }
 
-function changeOf({ rule, code, level, message, location, operations, tools, fix, count }: ReportGroup): Change {
+function changeOf({
+  rule,
+  code,
+  level,
+  message,
+  location,
+  operations,
+  tools,
+  fix,
+  count,
+}: ReportGroup): AssessedChange {
   const named = operations.map(({ method, path }) => `${method} ${path}`)
   return { rule, code, level, message, location, operations: named, tools: [...tools], suggestion: fix, count }
 }

@@ -86,14 +86,14 @@ async function run(match: ApiRouteMatch, inbound: Inbound, deps: DispatchDeps): 
   }
 }
 
-interface Admitted extends Inbound {
+interface AdmittedRequest extends Inbound {
   readonly caller: ApiKey | null
   readonly mediaType: string
 }
 
 async function handled(
   { route, params, url }: ApiRouteMatch,
-  inbound: Admitted,
+  inbound: AdmittedRequest,
   deps: DispatchDeps,
 ): Promise<RouteAnswer> {
   const { request, observation, headers, correlationId, signal, caller, mediaType } = inbound

@@ -11,13 +11,13 @@ export interface FrameworkSnippet {
   readonly frameworks: readonly string[]
 }
 
-type Language = 'ts' | 'python'
+type SnippetLanguage = 'ts' | 'python'
 
 interface FrameworkCode {
   /** Of the frameworks in the answer; the id of the snippet is `NAME_node`. */
   readonly name: string
   readonly title: string
-  readonly language: Language
+  readonly language: SnippetLanguage
   /** How the code is used, in one or two sentences. */
   readonly use: string
   readonly code: string

@@ -50,7 +50,7 @@ export interface BaselineView {
   readonly candidate: CandidateRow | null
 }
 
-export interface Baselines {
+export interface BaselineService {
   /**
    * The baseline to compare a call with. The first contract seen is pinned (`first_use`) unless the route names a source. An
    * info-only change is promoted where the route allows it. Synchronous when the pin is in use and the offer is the same, else
@@ -117,7 +117,7 @@ interface Pin {
 /** Minimum time between two writes of a candidate. */
 const CANDIDATE_MS = 1000
 
-export function createBaselines(deps: BaselinesDeps): Baselines {
+export function createBaselines(deps: BaselinesDeps): BaselineService {
   const { store, metrics, logger, now } = deps
   const pinned = new Map<string, Pin>()
   const pinning = new Map<string, Promise<BaselineRow>>()

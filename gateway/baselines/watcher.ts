@@ -4,7 +4,7 @@ import type { Protocol, Route } from '../routing/route.ts'
 import type { BaselinesConfig } from './settings.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import { contractDigest, type Baselines } from './baselines.ts'
+import { contractDigest, type BaselineService } from './baselines.ts'
 import { readContractSource, type SourceTerms } from '../documents/contract-source.ts'
 
 export interface Watcher {
@@ -18,7 +18,7 @@ interface WatcherDeps {
    * Reads the contract that calls of a protocol are compared with; undefined: the protocol has no single place that offers one.
    */
   readonly contractTypeOf: (protocol: Protocol) => ArtifactType | undefined
-  readonly baselines: Pick<Baselines, 'baselineFor'>
+  readonly baselines: Pick<BaselineService, 'baselineFor'>
   readonly flow: SourceTerms['texts']
   readonly metrics: Metrics
   readonly logger: Logger

@@ -17,9 +17,9 @@ const ROLE_RIGHTS: Readonly<Record<Role, readonly Right[]>> = {
   admin: RIGHTS,
 }
 
-type Holder = Pick<ApiKey, 'role' | 'tenant'>
+type RightHolder = Pick<ApiKey, 'role' | 'tenant'>
 
-export function hasRight({ role }: Pick<Holder, 'role'>, right: Right): boolean {
+export function hasRight({ role }: Pick<RightHolder, 'role'>, right: Right): boolean {
   return ROLE_RIGHTS[role].includes(right)
 }
 
@@ -30,11 +30,11 @@ export function rolesWith(right: Right): string {
 }
 
 /** The operator's own tenant: it sees what all tenants share, such as routes and exceptions on them. */
-export function isOperatorTenant({ tenant }: Pick<Holder, 'tenant'>): boolean {
+export function isOperatorTenant({ tenant }: Pick<RightHolder, 'tenant'>): boolean {
   return tenant === LOCAL_TENANT
 }
 
 /** Whether a caller reaches the keys of a tenant: its own, and the operator's tenant reaches all. */
-export function managesTenant(holder: Holder, tenant: string): boolean {
+export function managesTenant(holder: RightHolder, tenant: string): boolean {
   return hasRight(holder, 'administer') && (isOperatorTenant(holder) || holder.tenant === tenant)
 }

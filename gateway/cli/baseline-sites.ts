@@ -11,7 +11,7 @@ import {
   Promotion,
 } from '../api/routes/baselines.ts'
 import { nullable } from '../api/schemas/shapes.ts'
-import { createBaselines, type Baselines, type BaselineText, type BaselineView } from '../baselines/baselines.ts'
+import { createBaselines, type BaselineService, type BaselineText, type BaselineView } from '../baselines/baselines.ts'
 import { changeOf } from '../baselines/promotion.ts'
 import { GatewayError } from '../errors/errors.ts'
 import { sha256Hex } from '../runtime/hash.ts'
@@ -131,7 +131,7 @@ export function localBaselines(args: Arguments, io: CommandIo): BaselinesSite {
 export function withBaselines<T>(
   args: Arguments,
   io: CommandIo,
-  work: (baselines: Baselines, store: Store) => Promise<T>,
+  work: (baselines: BaselineService, store: Store) => Promise<T>,
 ): Promise<T> {
   return withLocalFlow(args, io, (parts) => work(createBaselines(parts), parts.store))
 }

@@ -36,9 +36,9 @@ export function pipelinePlace(environment: Environment): PipelinePlace {
   return { name: 'none', repository: null, branch: null, pullRequest: null, base: null, head: 'HEAD', forum: null }
 }
 
-type Named = (name: string) => string | null
+type VariableReader = (name: string) => string | null
 
-function githubPlace(named: Named): PipelinePlace {
+function githubPlace(named: VariableReader): PipelinePlace {
   const file = named('GITHUB_EVENT_PATH')
   const event: unknown = file === null ? null : JSON.parse(readRegularFile(file, 'utf8'))
   const pull = isRecord(event) && isRecord(event['pull_request']) ? event['pull_request'] : {}
@@ -78,7 +78,7 @@ function sideOf(value: unknown): { readonly sha: string | null; readonly ref: st
   return { sha: typeof sha === 'string' ? sha : null, ref: typeof ref === 'string' ? ref : null }
 }
 
-function gitlabPlace(named: Named): PipelinePlace {
+function gitlabPlace(named: VariableReader): PipelinePlace {
   const iid = named('CI_MERGE_REQUEST_IID')
   const token = named('GITLAB_TOKEN')
   const project = `${named('CI_API_V4_URL') ?? 'https://gitlab.com/api/v4'}/projects/${named('CI_PROJECT_ID') ?? ''}`
@@ -110,7 +110,7 @@ function gitlabPlace(named: Named): PipelinePlace {
   }
 }
 
-function bitbucketPlace(named: Named): PipelinePlace {
+function bitbucketPlace(named: VariableReader): PipelinePlace {
   const repository = named('BITBUCKET_REPO_FULL_NAME')
   const id = named('BITBUCKET_PR_ID')
   const token = named('BITBUCKET_TOKEN')

@@ -5,7 +5,7 @@ import { request } from '../runtime/node-http.ts'
 import { openSettings } from '../config/live-settings.ts'
 import { formatMistake, ConfigError } from '../errors/mistake.ts'
 import { messageOf } from '../errors/startup-error.ts'
-import { planWrapping, type FileChange } from '../editors/editor-changes.ts'
+import { planWrapping, type EditorFileChange } from '../editors/editor-changes.ts'
 import { editorFiles } from '../editors/places.ts'
 import { isJsonObject } from '../json/strict-json.ts'
 import { packageVersion } from '../runtime/package-files.ts'
@@ -29,17 +29,17 @@ export const doctorCommand: Command = {
 }
 
 /** One line of the report. */
-interface Finding {
+interface DoctorFinding {
   readonly kind: 'good' | 'note' | 'problem'
   readonly text: string
 }
 
-const good = (text: string): Finding => ({ kind: 'good', text })
-const note = (text: string): Finding => ({ kind: 'note', text })
-const problem = (text: string): Finding => ({ kind: 'problem', text })
+const good = (text: string): DoctorFinding => ({ kind: 'good', text })
+const note = (text: string): DoctorFinding => ({ kind: 'note', text })
+const problem = (text: string): DoctorFinding => ({ kind: 'problem', text })
 
 async function runDoctor(args: Arguments, io: CommandIo): Promise<ExitCode> {
-  const sections: readonly (readonly [string, readonly Finding[]])[] = [
+  const sections: readonly (readonly [string, readonly DoctorFinding[]])[] = [
     [
       'Program',
       [good(`preflight ${packageVersion()}, Node.js ${process.version}, ${process.platform} ${process.arch}`)],
@@ -59,12 +59,12 @@ async function runDoctor(args: Arguments, io: CommandIo): Promise<ExitCode> {
 
 const MARKS = { good: ['ok  ', 'green'], note: ['note', 'yellow'], problem: ['FAIL', 'red'] } as const
 
-function markOf({ kind }: Finding, io: CommandIo): string {
+function markOf({ kind }: DoctorFinding, io: CommandIo): string {
   const [text, colour] = MARKS[kind]
   return wantsColour(io) ? styleText(colour, text, { validateStream: false }) : text
 }
 
-async function gatewayFindings(args: Arguments, io: CommandIo): Promise<readonly Finding[]> {
+async function gatewayFindings(args: Arguments, io: CommandIo): Promise<readonly DoctorFinding[]> {
   const isNamed = args.value('config') !== undefined || variable(io.environment, 'PREFLIGHT_CONFIG') !== null
   const isHere = !isNamed && existsSync(USUAL_FILE)
   const source = isHere ? { file: USUAL_FILE, environment: io.environment } : configSource(args, io)
@@ -89,7 +89,7 @@ async function gatewayFindings(args: Arguments, io: CommandIo): Promise<readonly
 
 const USUAL_FILE = 'preflight.yaml'
 
-async function runningFindings(address: string): Promise<readonly Finding[]> {
+async function runningFindings(address: string): Promise<readonly DoctorFinding[]> {
   const answer = await readiness(`http://${address}/readyz`)
   if (answer === null) return [note(`no gateway answers at ${address}; start it: preflight serve`)]
   const checks = isJsonObject(answer.body) && isJsonObject(answer.body['checks']) ? answer.body['checks'] : {}
@@ -128,7 +128,7 @@ function parsed(text: string): unknown {
   }
 }
 
-function deskFindings({ environment }: CommandIo): readonly Finding[] {
+function deskFindings({ environment }: CommandIo): readonly DoctorFinding[] {
   const home = deskHome(environment)
   if (!existsSync(home.folder)) return [note('not used yet; preflight init puts the servers of your editors behind it')]
   const isOpen = process.platform !== 'win32' && (statSync(home.folder).mode & 0o077) !== 0
@@ -142,7 +142,7 @@ function deskFindings({ environment }: CommandIo): readonly Finding[] {
   ]
 }
 
-function daemonFinding(value: unknown): Finding {
+function daemonFinding(value: unknown): DoctorFinding {
   const { pid, version } = isJsonObject(value) ? value : {}
   if (typeof pid !== 'number' || !isRunning(pid)) return note('no daemon runs; it starts with the first server')
   if (version === packageVersion()) return good(`the daemon runs (process ${pid})`)
@@ -159,7 +159,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-function editorFindings({ environment }: CommandIo): readonly Finding[] {
+function editorFindings({ environment }: CommandIo): readonly DoctorFinding[] {
   const site = {
     home: environment['HOME'] ?? homedir(),
     folder: process.cwd(),
@@ -171,7 +171,7 @@ function editorFindings({ environment }: CommandIo): readonly Finding[] {
   return findings.length === 0 ? [note('no configuration of an editor with MCP servers was found')] : findings
 }
 
-function fileFindings({ place, servers, fault }: FileChange): readonly Finding[] {
+function fileFindings({ place, servers, fault }: EditorFileChange): readonly DoctorFinding[] {
   if (fault !== null) return [problem(`${place.file} cannot be read: ${fault}`)]
   const outside = servers.filter(({ wrapping }) => wrapping.kind === 'change').map(({ name }) => name)
   const inside = servers.filter(({ wrapping }) => wrapping.kind === 'done').map(({ name }) => name)

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { stringify } from 'yaml'
 import { loadConfig } from '../config/load.ts'
 import { ConfigError } from '../errors/mistake.ts'
-import { applyChanges, planUndo, planWrapping, type FileChange } from '../editors/editor-changes.ts'
+import { applyChanges, planUndo, planWrapping, type EditorFileChange } from '../editors/editor-changes.ts'
 import { editorFiles, EDITORS } from '../editors/places.ts'
 import type { Invocation } from '../editors/wrapping.ts'
 import { deskHome } from '../stdio/home.ts'
@@ -109,7 +109,7 @@ function conclusion(count: number, isWritten: boolean, isUndo: boolean): string 
 }
 
 /** One line for the file, one for each server. */
-function shown({ place, servers, fault }: FileChange, isUndo: boolean): readonly string[] {
+function shown({ place, servers, fault }: EditorFileChange, isUndo: boolean): readonly string[] {
   const head = `${place.title}: ${place.file}`
   if (fault !== null) return [head, `  not changed: ${fault}`]
   if (servers.length === 0) return []

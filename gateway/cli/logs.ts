@@ -13,7 +13,7 @@ import { assertNoSpecialFile } from '../runtime/regular-file.ts'
 /** Members that options filter by. */
 const FILTERS = ['decision', 'kind', 'route', 'effect', 'tenant'] as const
 
-type Entry = Readonly<Record<string, unknown>>
+type LogEntry = Readonly<Record<string, unknown>>
 
 const DEFAULT_LINES = 20
 /** New entries are found within this time. */
@@ -46,7 +46,7 @@ const tail: Command = {
     const file = fileOf(args, io)
     requirePath(file, `there is no decision log at ${file}`)
     const limit = positiveInteger(args, 'lines', DEFAULT_LINES)
-    const show = (entry: Entry): void =>
+    const show = (entry: LogEntry): void =>
       writeLine(io.stdout, args.value('format') === 'json' ? JSON.stringify(entry) : lineOf(entry))
     const reader = new LogReader(file)
     for (const entry of (await reader.next()).filter((one) => isWanted(one, args)).slice(-limit)) show(entry)
@@ -86,7 +86,7 @@ class LogReader {
     this.#file = file
   }
 
-  async next(): Promise<readonly Entry[]> {
+  async next(): Promise<readonly LogEntry[]> {
     const entries = this.#handle === null ? [] : await this.#read()
     const current = await stat(this.#file).catch(() => null)
     if (current === null || current.ino === this.#inode) return entries
@@ -104,7 +104,7 @@ class LogReader {
     this.#handle = null
   }
 
-  async #read(): Promise<readonly Entry[]> {
+  async #read(): Promise<readonly LogEntry[]> {
     const chunks: Buffer[] = []
     for (;;) {
       const buffer = Buffer.alloc(1 << 20)
@@ -120,7 +120,7 @@ class LogReader {
 }
 
 /** A torn line (a crash in the middle of a write) is left out. */
-function entryOf(line: string): readonly Entry[] {
+function entryOf(line: string): readonly LogEntry[] {
   try {
     const entry: unknown = JSON.parse(line)
     return typeof entry === 'object' && entry !== null ? [{ ...entry }] : []
@@ -129,11 +129,11 @@ function entryOf(line: string): readonly Entry[] {
   }
 }
 
-function isWanted(entry: Entry, args: Arguments): boolean {
+function isWanted(entry: LogEntry, args: Arguments): boolean {
   return FILTERS.every((name) => args.value(name) === undefined || entry[name] === args.value(name))
 }
 
-function lineOf(entry: Entry): string {
+function lineOf(entry: LogEntry): string {
   const words = [
     entry['time'],
     entry['kind'] === 'act' ? entry['act'] : entry['decision'],
@@ -146,6 +146,6 @@ function lineOf(entry: Entry): string {
   return printable(words.filter((word) => typeof word === 'string' && word !== '').join('  '))
 }
 
-function reasonsOf({ reasons }: Entry): string {
+function reasonsOf({ reasons }: LogEntry): string {
   return Array.isArray(reasons) ? reasons.join(',') : ''
 }

@@ -8,11 +8,12 @@ import { existsSync } from 'node:fs'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { errorCode, messageOf, StartupError } from '../errors/startup-error.ts'
-import { CHAINS, redirectRules, resolversIn, type Family, type Redirect } from '../kubernetes/redirect-rules.ts'
+import { CHAINS, redirectRules, resolversIn, type Redirect } from '../kubernetes/redirect-rules.ts'
 import { readCidrs, readPorts, type ReadTerms } from '../kubernetes/traffic-terms.ts'
 import { readRegularFile } from '../runtime/regular-file.ts'
 import { EXIT, UsageError, type Arguments, type Command, type CommandGroup, type OptionSpec } from './command.ts'
 import { writeLine } from './io.ts'
+import type { AddressFamily } from '../network/address.ts'
 
 const IPV6 = ['reject', 'redirect'] as const
 const TRAFFIC: readonly OptionSpec[] = [
@@ -54,7 +55,7 @@ const apply: Command = {
   notes: [...NOTES, 'It can run again: the rules are replaced.'].join('\n'),
   run: async (args, io) => {
     const redirect = redirectOf(args)
-    const families: readonly Family[] = existsSync('/proc/net/if_inet6') ? ['ipv4', 'ipv6'] : ['ipv4']
+    const families: readonly AddressFamily[] = existsSync('/proc/net/if_inet6') ? ['ipv4', 'ipv6'] : ['ipv4']
     for (const family of families) set(redirect, family)
     writeLine(io.stdout, `connections of all users but ${redirect.user} go to port ${redirect.port}`)
     return EXIT.good
@@ -122,7 +123,7 @@ function resolvers(): readonly string[] {
   }
 }
 
-function set(redirect: Redirect, family: Family): void {
+function set(redirect: Redirect, family: AddressFamily): void {
   const tool = family === 'ipv4' ? 'iptables' : 'ip6tables'
   // Our own chains are made anew; everything else stays.
   runTool(`${tool}-restore`, ['--noflush', '--wait', '5'], redirectRules(redirect, family, resolvers()))

@@ -17,7 +17,7 @@ const FORMS = ['text', 'json', 'markdown'] as const
 /** The columns of a rule, which policies and reports use. */
 const COLUMNS = ['rule', 'level', ...COORDINATES, 'description'] as const
 
-type RuleRow = Readonly<Record<(typeof COLUMNS)[number], string>>
+type RuleColumns = Readonly<Record<(typeof COLUMNS)[number], string>>
 
 export const rulesCommand: Command = {
   name: 'rules',
@@ -50,7 +50,7 @@ function runRules(args: Arguments, io: CommandIo): Promise<ExitCode> {
   return Promise.resolve(EXIT.good)
 }
 
-function selectedRows(args: Arguments): readonly RuleRow[] {
+function selectedRows(args: Arguments): readonly RuleColumns[] {
   const selector = selectorOf(args.operands[0] ?? '')
   const [type, level] = [args.value('type'), args.value('level')]
   return ruleTable()
@@ -70,13 +70,13 @@ function selectorOf(pattern: string): Pick<RuleSelector, 'has'> {
   throw new UsageError(`${selector.problem.message}; ${selector.problem.fix}`)
 }
 
-const RENDERERS: Readonly<Record<(typeof FORMS)[number], (rows: readonly RuleRow[]) => string>> = {
+const RENDERERS: Readonly<Record<(typeof FORMS)[number], (rows: readonly RuleColumns[]) => string>> = {
   text: textOf,
   json: (rows) => `${JSON.stringify({ rules: rows }, null, 2)}\n`,
   markdown: markdownOf,
 }
 
-function textOf(rows: readonly RuleRow[]): string {
+function textOf(rows: readonly RuleColumns[]): string {
   const names = COLUMNS.filter((name) => name !== 'description')
   const widths = names.map((name) => Math.max(name.length, ...rows.map((row) => row[name].length)))
   const line = (cells: readonly string[]): string =>
@@ -87,7 +87,7 @@ function textOf(rows: readonly RuleRow[]): string {
   return `${[line(names), ...rows.map((row) => line(names.map((name) => printable(row[name]))))].join('\n')}\n`
 }
 
-function markdownOf(rows: readonly RuleRow[]): string {
+function markdownOf(rows: readonly RuleColumns[]): string {
   const heading = [tableLine(COLUMNS), tableLine(COLUMNS.map(() => '---'))]
   return `${[...heading, ...rows.map((row) => tableLine(COLUMNS.map((name) => markdownText(row[name]))))].join('\n')}\n`
 }

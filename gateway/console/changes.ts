@@ -13,13 +13,13 @@ interface Stream {
   stamp: string | null
 }
 
-export interface Changes {
+export interface LiveChanges {
   /** Answers with an event stream that stays open. */
   stream(response: ServerResponse, headers: Readonly<Record<string, string>>, tenant: string): void
   close(): void
 }
 
-export function createChanges(deps: Pick<ConsoleDeps, 'store' | 'logger' | 'now'>): Changes {
+export function createChanges(deps: Pick<ConsoleDeps, 'store' | 'logger' | 'now'>): LiveChanges {
   const streams = new Set<Stream>()
   let timer: NodeJS.Timeout | null = null
   let beatAt = 0

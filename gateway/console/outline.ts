@@ -10,7 +10,7 @@ const MOST_PARTS = 5000
 const MOST_FIELDS = 80
 const DEEPEST = 4
 
-interface Field {
+interface OutlineField {
   /** As `items[].price`. */
   readonly name: string
   readonly type: string
@@ -20,7 +20,7 @@ interface Field {
 
 interface FieldList {
   readonly title: string
-  readonly fields: readonly Field[]
+  readonly fields: readonly OutlineField[]
 }
 
 export interface Part {
@@ -39,7 +39,7 @@ interface Outline {
   readonly parts: readonly Part[]
 }
 
-type Json = Readonly<Record<string, unknown>>
+type OutlineValue = Readonly<Record<string, unknown>>
 
 /** Reading a contract takes longer than writing its page. */
 const known = new LRUCache<string, { readonly outline: Outline | null }>({ max: 64 })
@@ -87,7 +87,7 @@ export function searchWords(text: string | null): readonly string[] {
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options', 'trace'] as const
 
-function openapi(root: Json): Outline {
+function openapi(root: OutlineValue): Outline {
   const info = objectIn(root, 'info')
   const parts = Object.entries(objectIn(root, 'paths')).flatMap(([path, item]) =>
     isJsonObject(item)
@@ -99,7 +99,7 @@ function openapi(root: Json): Outline {
   return { title: textIn(info, 'title'), version: textIn(info, 'version'), parts: parts.slice(0, MOST_PARTS) }
 }
 
-function operation(root: Json, name: string, item: Json, found: Json): Part {
+function operation(root: OutlineValue, name: string, item: OutlineValue, found: OutlineValue): Part {
   return {
     name,
     id: textIn(found, 'operationId'),
@@ -139,7 +139,7 @@ function toolPart(tool: unknown): readonly Part[] {
   ]
 }
 
-function parameters(root: Json, list: readonly unknown[]): readonly Field[] {
+function parameters(root: OutlineValue, list: readonly unknown[]): readonly OutlineField[] {
   return list.flatMap((entry) => {
     const found = resolved(root, entry)
     if (!isJsonObject(found)) return []
@@ -155,7 +155,7 @@ function parameters(root: Json, list: readonly unknown[]): readonly Field[] {
   })
 }
 
-function bodyFields(root: Json, body: unknown): readonly Field[] {
+function bodyFields(root: OutlineValue, body: unknown): readonly OutlineField[] {
   if (!isJsonObject(body)) return []
   const medium = Object.values(objectIn(body, 'content')).find(isJsonObject)
   const schema = resolved(root, medium === undefined ? body['schema'] : medium['schema'])
@@ -163,12 +163,12 @@ function bodyFields(root: Json, body: unknown): readonly Field[] {
 }
 
 /** The members of a schema, those of nested ones behind them. */
-function fieldsOf(root: Json, given: unknown, prefix: string, depth: number): readonly Field[] {
+function fieldsOf(root: OutlineValue, given: unknown, prefix: string, depth: number): readonly OutlineField[] {
   const schema = resolved(root, given)
   if (!isJsonObject(schema) || depth === 0) return []
   if (isJsonObject(schema['items'])) return fieldsOf(root, schema['items'], `${prefix}[]`, depth)
   const required = listIn(schema, 'required')
-  const found: Field[] = []
+  const found: OutlineField[] = []
   for (const member of ['allOf', 'anyOf', 'oneOf'])
     for (const part of listIn(schema, member)) found.push(...fieldsOf(root, part, prefix, depth - 1))
   for (const [key, value] of Object.entries(objectIn(schema, 'properties'))) {
@@ -182,7 +182,7 @@ function fieldsOf(root: Json, given: unknown, prefix: string, depth: number): re
   return found.slice(0, MOST_FIELDS)
 }
 
-function typeOf(root: Json, given: unknown): string {
+function typeOf(root: OutlineValue, given: unknown): string {
   const schema = resolved(root, given)
   if (!isJsonObject(schema)) return 'any'
   const { type, format, items } = schema
@@ -199,7 +199,7 @@ function typeOf(root: Json, given: unknown): string {
 }
 
 /** Follows references within the document, a few steps. */
-function resolved(root: Json, given: unknown): unknown {
+function resolved(root: OutlineValue, given: unknown): unknown {
   let value = given
   for (let steps = 0; steps < 8 && isJsonObject(value) && typeof value['$ref'] === 'string'; steps += 1) {
     let target: unknown = root
@@ -212,17 +212,17 @@ function resolved(root: Json, given: unknown): unknown {
   return value
 }
 
-function objectIn(value: Json, member: string): Json {
+function objectIn(value: OutlineValue, member: string): OutlineValue {
   const found = value[member]
   return isJsonObject(found) ? found : {}
 }
 
-function listIn(value: Json, member: string): readonly unknown[] {
+function listIn(value: OutlineValue, member: string): readonly unknown[] {
   const found = value[member]
   return Array.isArray(found) ? found : []
 }
 
-function textIn(value: Json, member: string): string | null {
+function textIn(value: OutlineValue, member: string): string | null {
   const found = value[member]
   return typeof found === 'string' && found !== '' ? found : null
 }

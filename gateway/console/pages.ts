@@ -14,13 +14,13 @@ import { listContracts, showContract } from './pages/contracts.ts'
 import { fleet } from './pages/fleet.ts'
 import { policies, replayDecisions, simulateChange } from './pages/policies.ts'
 import { listRoutes, promote, showRoute } from './pages/routes.ts'
-import type { Page } from './visit.ts'
+import type { ConsolePage } from './visit.ts'
 
 interface PageRow {
   readonly method: 'GET' | 'POST'
   /** In the router's notation. */
   readonly path: string
-  readonly page: Page
+  readonly page: ConsolePage
 }
 
 export const PAGES: readonly PageRow[] = [

@@ -34,7 +34,7 @@ export function stateBadge(state: string): Markup {
   return badge(state.charAt(0).toUpperCase() + state.slice(1), STATE_TONES[state] ?? 'none')
 }
 
-interface Head {
+interface PageHead {
   readonly title: Content
   /** Where the page belongs: path and name. */
   readonly parent?: readonly [path: string, name: string]
@@ -42,7 +42,7 @@ interface Head {
   readonly lede?: Content
 }
 
-export function head({ title, parent, badges = [], lede }: Head): Markup {
+export function head({ title, parent, badges = [], lede }: PageHead): Markup {
   return html`<header class="head">
     ${parent === undefined ? null : html`<p class="crumbs"><a href="${parent[0]}">${parent[1]}</a></p>`}
     <div class="row">

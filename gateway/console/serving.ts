@@ -19,7 +19,7 @@ import { head, notice } from './parts.ts'
 import { createSessions, END_OF_ATTEMPT, END_OF_SESSION, type Session, type Sessions } from './session.ts'
 import type { Providers } from '../callers/providers.ts'
 import { nextPath, signInPage, type SignInProblem } from './sign-in.ts'
-import type { ConsoleDeps, Page, Reply, Visit, Visitor } from './visit.ts'
+import type { ConsoleDeps, ConsolePage, PageReply, Visit, Visitor } from './visit.ts'
 
 export interface Serving {
   serve(request: IncomingMessage, response: ServerResponse): Promise<void>
@@ -122,18 +122,18 @@ async function answer(request: IncomingMessage, response: ServerResponse, url: U
   await reply(visit, pageIn(stored) ?? notFound, response)
 }
 
-function pageIn(stored: unknown): Page | null {
+function pageIn(stored: unknown): ConsolePage | null {
   return (
     PAGES.find(({ page }) => typeof stored === 'object' && stored !== null && 'page' in stored && stored.page === page)
       ?.page ?? null
   )
 }
 
-const notFound: Page = () => Promise.reject(new GatewayError('NOT_FOUND', 'There is no such page.'))
+const notFound: ConsolePage = () => Promise.reject(new GatewayError('NOT_FOUND', 'There is no such page.'))
 
 /** A refusal is shown inside the frame, so that the person can go on. */
-async function reply(visit: Visit, page: Page, response: ServerResponse): Promise<void> {
-  let made: Reply
+async function reply(visit: Visit, page: ConsolePage, response: ServerResponse): Promise<void> {
+  let made: PageReply
   try {
     made = await page(visit)
   } catch (error) {

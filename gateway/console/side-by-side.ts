@@ -69,7 +69,7 @@ function spread(text: string): string {
   }
 }
 
-interface Line {
+interface DiffLine {
   readonly number: number
   readonly text: string
 }
@@ -77,8 +77,8 @@ interface Line {
 function hunkRows(oldStart: number, newStart: number, lines: readonly string[]): readonly Markup[] {
   const rows: Markup[] = []
   let [oldLine, newLine] = [oldStart, newStart]
-  let gone: Line[] = []
-  let added: Line[] = []
+  let gone: DiffLine[] = []
+  let added: DiffLine[] = []
   const flush = (): void => {
     for (let index = 0; index < Math.max(gone.length, added.length); index += 1)
       rows.push(row(gone[index] ?? null, added[index] ?? null, true))
@@ -98,7 +98,7 @@ function hunkRows(oldStart: number, newStart: number, lines: readonly string[]):
   return rows
 }
 
-function row(before: Line | null, after: Line | null, isChange: boolean): Markup {
+function row(before: DiffLine | null, after: DiffLine | null, isChange: boolean): Markup {
   return html`<tr>
     <td class="line">${before?.number ?? null}</td>
     <td class="${isChange && before !== null ? 'gone' : ''}">${before?.text ?? null}</td>

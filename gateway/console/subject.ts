@@ -3,7 +3,7 @@ import { lookupTable } from '../../engine/base.ts'
 import { html, type Content, type Markup } from './markup.ts'
 import { badge } from './parts.ts'
 
-interface Place {
+interface SubjectLocation {
   readonly operation: string | null
   readonly environment: string | null
   readonly repository: string | null
@@ -32,7 +32,7 @@ export function message(text: string): Content {
 }
 
 /** `Merge acme/shop #7`, `Call GET /orders → production`. */
-export function placeOf({ operation, environment, repository, targetId, pullRequest, route }: Place): string {
+export function placeOf({ operation, environment, repository, targetId, pullRequest, route }: SubjectLocation): string {
   const target = targetId?.replace(`${route ?? ''}/`, '') ?? null
   const what = repository ?? target ?? route ?? 'a change'
   const request = pullRequest === null || pullRequest === undefined ? '' : ` #${pullRequest}`

@@ -1,5 +1,5 @@
 /** One request to the console after sign-in, and what a page answers. */
-import type { Baselines } from '../baselines/baselines.ts'
+import type { BaselineService } from '../baselines/baselines.ts'
 import type { BreakGlass } from '../break-glass/break-glass.ts'
 import type { FleetReports } from '../fleet/reports.ts'
 import type { Bodies } from '../listen/bodies.ts'
@@ -22,7 +22,7 @@ export interface ConsoleDeps {
   readonly settings: CurrentSettingsOf<ConsoleSettingsInForce>
   readonly store: Store
   readonly flow: Pick<Flow, 'analyze' | 'compare'>
-  readonly baselines: Pick<Baselines, 'list' | 'view' | 'promote'>
+  readonly baselines: Pick<BaselineService, 'list' | 'view' | 'promote'>
   readonly breakGlass: Pick<BreakGlass, 'refresh'>
   readonly fleet: Pick<FleetReports, 'own'>
   readonly notifier: Pick<Notifier, 'test'>
@@ -53,7 +53,7 @@ export interface Visit {
   readonly deps: ConsoleDeps
 }
 
-export type Reply =
+export type PageReply =
   | {
       readonly kind: 'page'
       readonly status?: number
@@ -66,4 +66,4 @@ export type Reply =
   /** A file to keep, line by line. */
   | { readonly kind: 'lines'; readonly name: string; readonly lines: AsyncIterable<string> }
 
-export type Page = (visit: Visit) => Promise<Reply>
+export type ConsolePage = (visit: Visit) => Promise<PageReply>

@@ -19,7 +19,7 @@ export interface ServerChange {
   readonly wrapping: Wrapping
 }
 
-export interface FileChange {
+export interface EditorFileChange {
   readonly place: EditorFile
   readonly before: string
   /** Equal to `before`: nothing changes. */
@@ -30,12 +30,12 @@ export interface FileChange {
 }
 
 /** Those of the files that exist. */
-export function planWrapping(places: readonly EditorFile[], preflight: Invocation): readonly FileChange[] {
+export function planWrapping(places: readonly EditorFile[], preflight: Invocation): readonly EditorFileChange[] {
   return existing(places).map((place) => changed(place, ({ name, entry }) => wrapped(name, entry, preflight)))
 }
 
 /** @param kept folder of the texts before the change */
-export function planUndo(places: readonly EditorFile[], kept: string): readonly FileChange[] {
+export function planUndo(places: readonly EditorFile[], kept: string): readonly EditorFileChange[] {
   return existing(places).map((place) => {
     const change = changed(place, ({ entry }) => unwrapped(entry))
     const original = keptText(place.file, change.before, kept)
@@ -44,7 +44,7 @@ export function planUndo(places: readonly EditorFile[], kept: string): readonly 
 }
 
 /** Writes the files that change. */
-export function applyChanges(changes: readonly FileChange[], kept: string, isUndo: boolean): void {
+export function applyChanges(changes: readonly EditorFileChange[], kept: string, isUndo: boolean): void {
   for (const { place, before, after } of changes) {
     if (before === after) continue
     if (isUndo) rmSync(keptFile(place.file, kept), { force: true })
@@ -57,7 +57,7 @@ function existing(places: readonly EditorFile[]): readonly EditorFile[] {
   return places.filter(({ file }) => existsSync(file))
 }
 
-function changed(place: EditorFile, wrappingOf: (server: ConfiguredServer) => Wrapping): FileChange {
+function changed(place: EditorFile, wrappingOf: (server: ConfiguredServer) => Wrapping): EditorFileChange {
   let before = ''
   try {
     before = readRegularFile(place.file, 'utf8')

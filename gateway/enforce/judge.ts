@@ -3,7 +3,7 @@
  * names.
  */
 import { directiveOf } from '../../engine/base.ts'
-import { comparedWith, type Baselines } from '../baselines/baselines.ts'
+import { comparedWith, type BaselineService } from '../baselines/baselines.ts'
 import type { ConsumerObserver } from '../consumers/observer.ts'
 import { GatewayError } from '../errors/errors.ts'
 import { UpstreamRefusal, type Ground, type JudgedAction, type Question } from '../protocols/common/action.ts'
@@ -35,7 +35,7 @@ export type CallJudgement =
 export type Decided = Extract<CallJudgement, { readonly kind: 'decided' }>
 
 export interface JudgeDeps {
-  readonly baselines: Pick<Baselines, 'baselineFor'>
+  readonly baselines: Pick<BaselineService, 'baselineFor'>
   readonly verdicts: Verdicts
   readonly consumers: Pick<ConsumerObserver, 'note'>
   readonly receipts: ReceiptGateDeps

@@ -1,6 +1,6 @@
 /** Builds the parts of the pipeline once: they are shared by all listeners of the proxy and of ext_authz. */
 import { LRUCache } from 'lru-cache'
-import type { Baselines, BaselinesDeps } from '../baselines/baselines.ts'
+import type { BaselineService, BaselinesDeps } from '../baselines/baselines.ts'
 import type { Bodies } from '../listen/bodies.ts'
 import type { BreakGlass } from '../break-glass/break-glass.ts'
 import type { ConsumerObserver } from '../consumers/observer.ts'
@@ -34,7 +34,7 @@ export interface PipelineBuildDeps {
   > &
     Pick<Store, 'changes'>
   readonly keys: Pick<KeyRing, 'keySet'>
-  readonly baselines: Pick<Baselines, 'baselineFor'>
+  readonly baselines: Pick<BaselineService, 'baselineFor'>
   readonly consumers: Pick<ConsumerObserver, 'note'>
   readonly breakGlass: Pick<BreakGlass, 'use' | 'isOpen'>
   readonly monitoring: Pick<Monitoring, 'open' | 'reportViolation'>

@@ -104,7 +104,7 @@ async function logDecision(
   if (!(await decisionLog.write([entry]))) throw new GatewayError('DECISION_LOG_UNWRITABLE')
 }
 
-interface Occasion {
+interface DecisionOccasion {
   readonly request: AuthorizeRequest
   readonly decisionId: string
   readonly settings: FlowSettings
@@ -116,7 +116,7 @@ interface Occasion {
  */
 async function approved(
   input: DecideInput,
-  { request, decisionId, settings }: Occasion,
+  { request, decisionId, settings }: DecisionOccasion,
   { store, metrics }: FlowDeps,
 ): Promise<{ readonly decidedOn: DecideInput; readonly verdict: Verdict; readonly approvalId: string | null }> {
   const verdict = engine().decide(input)

@@ -84,13 +84,13 @@ export function createInputKeeper({ settings, store, memory, logger, now }: Inpu
   }
 }
 
-interface Kept {
+interface HeldInput {
   readonly decision: KeptDecision
   /** By digest. */
   readonly texts: ReadonlyMap<string, string>
 }
 
-async function keptDecision(request: AuthorizeRequest, input: DecideInput): Promise<Kept> {
+async function keptDecision(request: AuthorizeRequest, input: DecideInput): Promise<HeldInput> {
   const texts = new Map<string, string>()
   const named = async (text: string): Promise<string> => {
     const digest = await digestInThread(text)

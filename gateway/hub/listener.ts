@@ -32,7 +32,7 @@ import { openIssuerKeys, type IssuerKeys } from './issuer-keys.ts'
 import { CALL_BATCH } from './method-values.ts'
 import { createFeed, type Feed } from './feed.ts'
 import { followJournal } from './journal-changes.ts'
-import { createMembers, HEARTBEAT, type Members } from './members.ts'
+import { createMembers, HEARTBEAT, type SidecarMembers } from './members.ts'
 import { HUB_METHODS } from './methods.ts'
 import type { HubConfig, HubSettings } from './settings.ts'
 import { tenantScope } from './tenant-scope.ts'
@@ -117,7 +117,7 @@ export function createHub(deps: HubDeps): Hub {
 }
 
 interface ServingDeps extends HubDeps {
-  readonly members: Members
+  readonly members: SidecarMembers
   readonly feed: Feed
   /** A caller shall come back over another connection, which leads to another hub. */
   readonly isClosing: () => boolean

@@ -36,7 +36,7 @@ const Member = Type.Object(
 
 export const HEARTBEAT = Type.Object({ member: Type.Optional(Member) }, { additionalProperties: false })
 
-export interface Members {
+export interface SidecarMembers {
   seen(identity: HubIdentity, member: Static<typeof Member>): void
   /** Stores what waits. Never rejects. */
   close(): Promise<void>
@@ -47,7 +47,7 @@ const PER_IDENTITY = 200
 const KNOWN_IDENTITIES = 100_000
 const FLUSH_MS = 1000
 
-export function createMembers(store: StorePart<'fleet.report'>, now: () => number): Members {
+export function createMembers(store: StorePart<'fleet.report'>, now: () => number): SidecarMembers {
   const host = hostname()
   const known = new LRUCache<string, Set<string>>({ max: KNOWN_IDENTITIES })
   let waiting = new Map<string, FleetRow>()

@@ -35,16 +35,16 @@ export interface HubMethod<Values extends readonly unknown[]> {
 }
 
 /** The reason why no caller of the hub may use a method. */
-interface Refused {
+interface RefusedCall {
   readonly refused: string
 }
 
-type HubMethods = { readonly [Name in StoreMethod]: HubMethod<ValuesOf<Name>> | Refused }
+type HubMethods = { readonly [Name in StoreMethod]: HubMethod<ValuesOf<Name>> | RefusedCall }
 
 const SIDECAR: readonly HubRole[] = ['sidecar']
 const ANY: readonly HubRole[] = ['sidecar', 'verifier']
 
-const refused = (reason: string): Refused => ({ refused: reason })
+const refused = (reason: string): RefusedCall => ({ refused: reason })
 const BY_PERSON = refused('A person does this at the hub, with a key of its own.')
 const HUB_ONLY = refused('Only the hub itself does this.')
 const AT_THE_HUB = refused('The hub does this for its sidecars when a decision is recorded.')

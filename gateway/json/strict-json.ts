@@ -24,7 +24,9 @@ export function readStrictJsonText(text: string): StrictJson {
   return reading.ok ? { ok: true, value: reading.value } : { ok: false, message: reading.problem.message }
 }
 
+export type JsonObject = Readonly<Record<string, unknown>>
+
 /** A JSON object, as opposed to null, an array or a scalar. */
-export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -29,7 +29,7 @@ import type { Observer } from '../telemetry/observer.ts'
 import { withTrace } from '../telemetry/trace-context.ts'
 import type { ReviewRequest, ReviewResponse, ReviewStatus } from './review.ts'
 
-export interface AdmissionDeps {
+export interface WebhookAdmissionDeps {
   readonly settings: () => ListenSettingsInForce
   readonly pipeline: EnforcementDeps
   readonly sniff: Sniff
@@ -44,7 +44,7 @@ export async function answerReview(
   request: ReviewRequest,
   route: KubernetesRoute,
   waiting: PendingWait,
-  deps: AdmissionDeps,
+  deps: WebhookAdmissionDeps,
 ): Promise<ReviewResponse> {
   const { uid } = request
   const passed: ReviewResponse = { uid, allowed: true }
@@ -68,7 +68,7 @@ async function judged(
   ground: WriteGround,
   call: Call<KubernetesRoute>,
   waiting: PendingWait,
-  deps: AdmissionDeps,
+  deps: WebhookAdmissionDeps,
 ): Promise<ReviewResponse> {
   const { route } = call
   const startedAt = performance.now()

@@ -2,15 +2,13 @@
  * A pod with the gateway as its sidecar. Whatever has our names is made anew, so injecting twice, or after another webhook
  * changed the pod, gives the same pod.
  */
-import { isJsonObject } from '../json/strict-json.ts'
+import { isJsonObject, type JsonObject } from '../json/strict-json.ts'
 import type { KubernetesObject } from '../protocols/kubernetes/change.ts'
 import { annotationsOf, STATUS_ANNOTATION, type Injection } from './injection.ts'
 import type { InjectorSettings } from './settings.ts'
 
-type Members = Readonly<Record<string, unknown>>
-
 export interface InjectedPod {
-  readonly annotations: Members
+  readonly annotations: JsonObject
   readonly initContainers: readonly unknown[]
   readonly containers: readonly unknown[]
   readonly volumes: readonly unknown[]
@@ -89,7 +87,7 @@ function statusOf({ mode, configMap }: Injection): string {
 }
 
 /** A native sidecar: Kubernetes starts the next container after the startup probe has passed, and Jobs complete. */
-function sidecar({ mode, resources }: Injection, settings: InjectorSettings): Members {
+function sidecar({ mode, resources }: Injection, settings: InjectorSettings): JsonObject {
   const transparent = settings.ipv6 === 'redirect' ? `[::]:${PORTS.transparent}` : `127.0.0.1:${PORTS.transparent}`
   return {
     name: SIDECAR,
@@ -132,13 +130,13 @@ function sidecar({ mode, resources }: Injection, settings: InjectorSettings): Me
 }
 
 /** A pod cannot mount what the injector adds for the sidecar alone. */
-function withoutHubToken(container: Members): Members {
+function withoutHubToken(container: JsonObject): JsonObject {
   const mounts = container['volumeMounts']
   if (!Array.isArray(mounts)) return container
   return { ...container, volumeMounts: mounts.filter((mount) => !isJsonObject(mount) || mount['name'] !== VOLUMES.hub) }
 }
 
-function userOf({ run_as: user }: InjectorSettings): Members {
+function userOf({ run_as: user }: InjectorSettings): JsonObject {
   return user === 'namespace' ? {} : { runAsUser: user, runAsGroup: user }
 }
 
@@ -151,7 +149,7 @@ function optionOf(option: string, values: readonly string[]): readonly string[] 
 function redirection(
   { ports, excludePorts, includeCidrs, excludeCidrs }: Injection,
   { image, image_pull_policy: imagePullPolicy, run_as: user, ipv6 }: InjectorSettings,
-): readonly Members[] {
+): readonly JsonObject[] {
   const rules = [
     '--user',
     String(user),
@@ -188,7 +186,7 @@ function redirection(
 }
 
 /** The variables and certificates with which a container reaches the gateway. What its author set stays. */
-function withTrust(container: Members, { mode, baseUrls, noProxy }: Injection, warnings: string[]): Members {
+function withTrust(container: JsonObject, { mode, baseUrls, noProxy }: Injection, warnings: string[]): JsonObject {
   const proxy = `http://127.0.0.1:${PORTS.proxy}`
   const direct = ['localhost', '127.0.0.1', '::1', ...noProxy].join(',')
   const wanted: Readonly<Record<string, string>> = {
@@ -218,7 +216,7 @@ function withTrust(container: Members, { mode, baseUrls, noProxy }: Injection, w
   }
 }
 
-function volumesFor({ configMap }: Injection, { hub }: InjectorSettings): readonly Members[] {
+function volumesFor({ configMap }: Injection, { hub }: InjectorSettings): readonly JsonObject[] {
   const token = { path: 'token', audience: hub?.audience, expirationSeconds: TOKEN_SECONDS }
   return [
     { name: VOLUMES.config, configMap: { name: configMap } },
@@ -229,14 +227,14 @@ function volumesFor({ configMap }: Injection, { hub }: InjectorSettings): readon
   ]
 }
 
-function variables(values: Readonly<Record<string, string>>): readonly Members[] {
+function variables(values: Readonly<Record<string, string>>): readonly JsonObject[] {
   return Object.entries(values).map(([name, value]) => ({ name, value }))
 }
 
-function probe(path: string): Members {
+function probe(path: string): JsonObject {
   return { httpGet: { path, port: 'preflight-admin', scheme: 'HTTP' } }
 }
 
-function objectsIn(value: unknown): readonly Members[] {
+function objectsIn(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : []
 }

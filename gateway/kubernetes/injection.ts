@@ -48,7 +48,7 @@ const NAMES = [
   'sidecar-memory',
   'sidecar-memory-limit',
 ] as const
-type Name = (typeof NAMES)[number]
+type AnnotationName = (typeof NAMES)[number]
 /** Annotations of ours that are not for the injector. */
 const OTHERS: ReadonlySet<string> = new Set([STATUS_ANNOTATION, RECEIPT_ANNOTATION, ENVELOPE_ANNOTATION])
 
@@ -60,19 +60,19 @@ const HOST_LIST_ITEM = /^[\w.*:/-]+$/
 export function readInjection(pod: KubernetesObject, settings: InjectorSettings): ReadInjection {
   const annotations = annotationsOf(pod)
   const problems = [...annotations.keys()].flatMap(unknownName)
-  const textOf = (name: Name): string | undefined => annotations.get(`${PREFIX}${name}`)
+  const textOf = (name: AnnotationName): string | undefined => annotations.get(`${PREFIX}${name}`)
   const inject = textOf('inject') ?? 'true'
   if (inject === 'false' && settings.opt_out && problems.length === 0) return { kind: 'leave' }
   if (inject === 'false') problems.push('this cluster does not let pods opt out (injector.opt_out)')
   else if (inject !== 'true') problems.push(`${PREFIX}inject is ${JSON.stringify(inject)}; write "true" or "false"`)
 
-  const terms = (name: Name, read: (text: string) => ReadTerms, otherwise = ''): readonly string[] => {
+  const terms = (name: AnnotationName, read: (text: string) => ReadTerms, otherwise = ''): readonly string[] => {
     const found = read(textOf(name) ?? otherwise)
     if (found.ok) return found.values
     problems.push(`${PREFIX}${name}: ${found.problem} is not understood`)
     return []
   }
-  const matching = (name: Name, pattern: RegExp, otherwise: string): string => {
+  const matching = (name: AnnotationName, pattern: RegExp, otherwise: string): string => {
     const text = textOf(name) ?? otherwise
     if (!pattern.test(text)) problems.push(`${PREFIX}${name}: ${JSON.stringify(text)} is not understood`)
     return text

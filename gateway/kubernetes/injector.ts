@@ -94,7 +94,7 @@ function specOf(pod: KubernetesObject): Readonly<Record<string, unknown>> {
   return isJsonObject(pod['spec']) ? pod['spec'] : {}
 }
 
-interface Operation {
+interface PatchOperation {
   readonly op: 'add'
   readonly path: string
   readonly value: unknown
@@ -104,7 +104,7 @@ interface Operation {
 function patchOf(
   pod: KubernetesObject,
   { annotations, initContainers, containers, volumes }: InjectedPod,
-): readonly Operation[] {
+): readonly PatchOperation[] {
   const spec = specOf(pod)
   const metadata = isJsonObject(pod['metadata']) ? pod['metadata'] : {}
   const members: readonly (readonly [path: string, before: unknown, after: unknown])[] = [

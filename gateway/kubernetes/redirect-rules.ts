@@ -3,8 +3,7 @@
  * neither redirected nor allowed is rejected. Writes texts; runs nothing.
  */
 import { lookupTable } from '../../engine/base.ts'
-
-export type Family = 'ipv4' | 'ipv6'
+import type { AddressFamily } from '../network/address.ts'
 
 export interface Redirect {
   /** The user of the gateway, whose connections are left alone. */
@@ -31,10 +30,10 @@ export const CHAINS = [
 /** iptables matches at most 15 ports in one rule, and a range counts as two. */
 const PORTS_IN_A_RULE = 7
 
-const LOOPBACK: Readonly<Record<Family, string>> = lookupTable({ ipv4: '127.0.0.0/8', ipv6: '::1/128' })
+const LOOPBACK: Readonly<Record<AddressFamily, string>> = lookupTable({ ipv4: '127.0.0.0/8', ipv6: '::1/128' })
 
 /** @param resolvers addresses that names are looked up at: DNS is left alone */
-export function redirectRules(redirect: Redirect, family: Family, resolvers: readonly string[]): string {
+export function redirectRules(redirect: Redirect, family: AddressFamily, resolvers: readonly string[]): string {
   const isRedirected = family === 'ipv4' || redirect.ipv6 === 'redirect'
   const nat = isRedirected ? redirectChain(redirect, family) : []
   return [
@@ -47,7 +46,7 @@ export function redirectRules(redirect: Redirect, family: Family, resolvers: rea
   ].join('\n')
 }
 
-function redirectChain(redirect: Redirect, family: Family): readonly string[] {
+function redirectChain(redirect: Redirect, family: AddressFamily): readonly string[] {
   const to = `-j REDIRECT --to-ports ${redirect.port}`
   const included = ofFamily(redirect.includeCidrs, family)
   const destinations = redirect.includeCidrs.length === 0 ? [''] : included.map((cidr) => `-d ${cidr} `)
@@ -59,7 +58,7 @@ function redirectChain(redirect: Redirect, family: Family): readonly string[] {
   ].map((rule) => `-A PREFLIGHT_REDIRECT ${rule}`)
 }
 
-function filterTable(redirect: Redirect, family: Family, resolvers: readonly string[]): readonly string[] {
+function filterTable(redirect: Redirect, family: AddressFamily, resolvers: readonly string[]): readonly string[] {
   const rules = [
     ...exceptions(redirect, family),
     '-m conntrack --ctstate ESTABLISHED,RELATED -j RETURN',
@@ -80,7 +79,7 @@ function filterTable(redirect: Redirect, family: Family, resolvers: readonly str
 }
 
 /** What neither table touches. A redirected packet has the loopback address, and still its first interface. */
-function exceptions({ user, excludeCidrs, excludePorts }: Redirect, family: Family): readonly string[] {
+function exceptions({ user, excludeCidrs, excludePorts }: Redirect, family: AddressFamily): readonly string[] {
   return [
     `-m owner --uid-owner ${user} -j RETURN`,
     '-o lo -j RETURN',
@@ -99,7 +98,7 @@ function portMatches(ports: readonly string[]): readonly string[] {
   return groups.map((group) => `-p tcp -m multiport --dports ${group.join(',')}`)
 }
 
-function ofFamily(addresses: readonly string[], family: Family): readonly string[] {
+function ofFamily(addresses: readonly string[], family: AddressFamily): readonly string[] {
   return addresses.filter((address) => address.includes(':') === (family === 'ipv6'))
 }
 

@@ -12,7 +12,7 @@ import type { Entry, EntryOf } from '../network/listen.ts'
 import type { KubernetesRoute } from '../protocols/kubernetes/settings.ts'
 import type { Route } from '../routing/route.ts'
 import { discardRest } from '../network/discard-body.ts'
-import { answerReview, type AdmissionDeps } from './admission.ts'
+import { answerReview, type WebhookAdmissionDeps } from './admission.ts'
 import { injectionResponse } from './injector.ts'
 import type { InjectorSettings } from './settings.ts'
 import { readReview, reviewAnswer, type ReviewRequest, type ReviewResponse } from './review.ts'
@@ -24,7 +24,7 @@ export interface Webhooks {
   close(drainMs: number): Promise<void>
 }
 
-export interface WebhooksDeps extends AdmissionDeps {
+export interface WebhooksDeps extends WebhookAdmissionDeps {
   readonly injector: () => InjectorSettings | undefined
   readonly bodies: Bodies
   readonly entry: EntryOf

@@ -31,7 +31,7 @@ interface AdminAnswer {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-type Page = (request: IncomingMessage) => Promise<AdminAnswer>
+type AdminPage = (request: IncomingMessage) => Promise<AdminAnswer>
 
 /** What operators may see and do here. */
 export interface OperatorPages {
@@ -58,7 +58,7 @@ export function createAdmin(deps: {
   /** Absent: no pages for operators. */
   readonly operator?: OperatorPages
 }): Admin {
-  const pages: Readonly<Record<string, Page>> = {
+  const pages: Readonly<Record<string, AdminPage>> = {
     '/livez': () => Promise.resolve(json(200, { status: 'live' })),
     '/readyz': () => readiness(deps.checks, deps.logger),
     '/metrics': (request) => metricsPage(deps.metrics, request),
@@ -75,7 +75,7 @@ export function createAdmin(deps: {
 }
 
 async function answer(
-  pages: Readonly<Record<string, Page>>,
+  pages: Readonly<Record<string, AdminPage>>,
   request: IncomingMessage,
   response: ServerResponse,
   logger: Logger,
@@ -107,9 +107,9 @@ async function answer(
 
 const LOG_LEVEL = '/log_level'
 
-function operatorPages(operator: OperatorPages): Readonly<Record<string, Page>> {
+function operatorPages(operator: OperatorPages): Readonly<Record<string, AdminPage>> {
   const { inspection } = operator
-  const page = (show: () => Promise<object> | object): Page =>
+  const page = (show: () => Promise<object> | object): AdminPage =>
     guarded(operator, 'mayRead', async () => json(200, await show()))
   return {
     '/config_dump': page(() => inspection.config()),
@@ -121,7 +121,7 @@ function operatorPages(operator: OperatorPages): Readonly<Record<string, Page>> 
 }
 
 /** GET shows the level. PUT with `?level=` changes it. */
-function logLevelPage(operator: OperatorPages): Page {
+function logLevelPage(operator: OperatorPages): AdminPage {
   const { inspection } = operator
   const shown = guarded(operator, 'mayRead', () => Promise.resolve(json(200, { level: inspection.logLevel() })))
   const changed = guarded(operator, 'mayOperate', (request, { by }) => {
@@ -141,7 +141,7 @@ function guarded(
   pages: OperatorPages,
   needed: 'mayRead' | 'mayOperate',
   show: (request: IncomingMessage, operator: Operator) => Promise<AdminAnswer>,
-): Page {
+): AdminPage {
   return async (request) => {
     const operator = await pages.identify(request)
     if (operator === null)

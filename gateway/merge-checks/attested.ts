@@ -124,14 +124,14 @@ function listedPairs({ files, artifacts }: DerivedChangeSet): ReadonlySet<string
   ])
 }
 
-interface Coverage {
+interface AttestedCoverage {
   readonly pairs: ReadonlySet<string>
   readonly kept: KeptDecision
   readonly change: DerivedChangeSet
 }
 
 /** A contract that the gateway put together from several files counts when each of them that changed was attested. */
-function isCovered(artifact: Artifact, { pairs, kept, change }: Coverage): boolean {
+function isCovered(artifact: Artifact, { pairs, kept, change }: AttestedCoverage): boolean {
   if (pairs.has(textPair(artifact))) return true
   const own = change.files.filter(({ path }) => path === artifact.id)
   const parts = own.length > 0 ? own : partsOf(artifact, change)

@@ -24,7 +24,7 @@ import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { attestedDecisions, reconciliationOf, type AttestedDecision, type JudgedCommits } from './attested.ts'
 import { decisionReport, expiredReport, pendingReport, strictestReport, undecidedReport } from './report.ts'
-import { isTask, subjectOf, type Task } from './task.ts'
+import { isTask, subjectOf, type MergeTask } from './task.ts'
 
 export interface CheckDeps {
   readonly settings: () => { readonly config: ScmConfig & AddressConfig }
@@ -50,7 +50,7 @@ export interface CheckDeps {
 }
 
 /** @throws ScmError or GatewayError; the task can be carried out again */
-export async function carryOut(platform: PlatformId, task: Task, deps: CheckDeps): Promise<void> {
+export async function carryOut(platform: PlatformId, task: MergeTask, deps: CheckDeps): Promise<void> {
   switch (task.kind) {
     case 'pull_request':
     case 'merge_group':
@@ -64,7 +64,7 @@ export async function carryOut(platform: PlatformId, task: Task, deps: CheckDeps
   }
 }
 
-type JudgedTask = Extract<Task, { readonly kind: 'pull_request' | 'merge_group' }>
+type JudgedTask = Extract<MergeTask, { readonly kind: 'pull_request' | 'merge_group' }>
 
 /** @param isRerun what is shown is not updated but shown anew */
 async function judge(platform: PlatformId, task: JudgedTask, isRerun: boolean, deps: CheckDeps): Promise<void> {
@@ -176,7 +176,7 @@ async function decide(place: CheckPlace, binding: BindingRow, deps: CheckDeps): 
   return { decisionId: envelope.decision_id, approvalId: report.state === 'held' ? id : null, report }
 }
 
-interface Judged {
+interface JudgedMerge {
   readonly binding: BindingRow
   readonly change: DerivedChangeSet
   readonly attested: readonly AttestedDecision[]
@@ -187,7 +187,7 @@ class Unwired extends Error {}
 /** Null: the decision would require monitoring, and nothing takes telemetry (docs/reference/telemetry.md#monitoring-windows). */
 async function authorized(
   { commits }: CheckPlace,
-  { binding, change, attested }: Judged,
+  { binding, change, attested }: JudgedMerge,
   deps: CheckDeps,
 ): Promise<Authorization | null> {
   const { artifacts, unreadable } = change
@@ -283,7 +283,7 @@ async function show(place: CheckPlace, result: CheckResult, deps: CheckDeps): Pr
   if (shown !== known) await deps.store.webhooks.saveCheck({ ...check, shown })
 }
 
-interface Publication {
+interface CheckPublication {
   readonly repository: string
   readonly page: string
   readonly known: string | null
@@ -292,7 +292,7 @@ interface Publication {
 /** Shows the strictest of the checks that are stored for the commit. */
 async function publish(
   { platform, repository, commit }: Pick<MergeCheck, 'platform' | 'repository' | 'commit'>,
-  { repository: name, page, known }: Publication,
+  { repository: name, page, known }: CheckPublication,
   { store, scm }: CheckDeps,
 ): Promise<string | null> {
   const checks = await store.webhooks.checksAt(platform, repository, commit)
@@ -309,7 +309,7 @@ function storedReport(text: string): CommitReport {
 
 async function rerun(
   platform: PlatformId,
-  { repository, commit, pullRequests, page }: Extract<Task, { readonly kind: 'rerun' }>,
+  { repository, commit, pullRequests, page }: Extract<MergeTask, { readonly kind: 'rerun' }>,
   deps: CheckDeps,
 ): Promise<void> {
   const known = (await deps.store.webhooks.checksAt(platform, repository.toLowerCase(), commit)).flatMap(({ task }) => {
@@ -326,7 +326,7 @@ async function rerun(
 /** What a closed pull request may do does not count any more for others with the same head. */
 async function close(
   platform: PlatformId,
-  task: Extract<Task, { readonly kind: 'closed' }>,
+  task: Extract<MergeTask, { readonly kind: 'closed' }>,
   deps: CheckDeps,
 ): Promise<void> {
   const { store, settings } = deps
@@ -348,7 +348,7 @@ async function republish({ platform, repository }: ScmAddress, check: MergeCheck
 
 async function expire(
   platform: PlatformId,
-  { repository, commit, subject }: Extract<Task, { readonly kind: 'approval_expired' }>,
+  { repository, commit, subject }: Extract<MergeTask, { readonly kind: 'approval_expired' }>,
   deps: CheckDeps,
 ): Promise<void> {
   const { store, settings } = deps

@@ -2,10 +2,10 @@
 import { isJsonObject } from '../json/strict-json.ts'
 import { at, optionalTextAt } from '../scm/members.ts'
 import type { PlatformId } from '../scm/platform.ts'
-import { isTask, type Task } from './task.ts'
+import { isTask, type MergeTask } from './task.ts'
 
 export type EventReading =
-  | { readonly kind: 'task'; readonly task: Task }
+  | { readonly kind: 'task'; readonly task: MergeTask }
   /** The event asks for nothing. */
   | { readonly kind: 'ignored'; readonly reason: string }
   | { readonly kind: 'unreadable'; readonly reason: string }
@@ -26,12 +26,12 @@ export function readEvent(platform: PlatformId, event: PlatformEvent): EventRead
 }
 
 /** The members of a task, or why there is none. */
-type Reader = (event: PlatformEvent) => Readonly<Record<string, unknown>> | string
+type EventReader = (event: PlatformEvent) => Readonly<Record<string, unknown>> | string
 
 const GITHUB_PULLS: ReadonlySet<string> = new Set(['opened', 'reopened', 'synchronize', 'ready_for_review'])
 
 /** https://docs.github.com/webhooks/webhook-events-and-payloads */
-function github({ name, body, checkName }: PlatformEvent): ReturnType<Reader> {
+function github({ name, body, checkName }: PlatformEvent): ReturnType<EventReader> {
   const action = optionalTextAt(body, 'action') ?? ''
   const repository = at(body, 'repository', 'full_name')
   const pull = {
@@ -77,7 +77,7 @@ const GITLAB_JUDGED: ReadonlySet<string> = new Set(['open', 'reopen', 'approved'
 const GITLAB_CLOSED: ReadonlySet<string> = new Set(['close', 'merge'])
 
 /** https://docs.gitlab.com/user/project/integrations/webhook_events/#merge-request-events */
-function gitlab({ body }: PlatformEvent): ReturnType<Reader> {
+function gitlab({ body }: PlatformEvent): ReturnType<EventReader> {
   const kind = optionalTextAt(body, 'object_kind') ?? ''
   if (kind !== 'merge_request') return `${kind || 'this event'} asks for nothing`
   const action = optionalTextAt(body, 'object_attributes', 'action') ?? ''
@@ -100,7 +100,7 @@ const BITBUCKET_JUDGED: ReadonlySet<string> = new Set([
 const BITBUCKET_CLOSED: ReadonlySet<string> = new Set(['pullrequest:fulfilled', 'pullrequest:rejected'])
 
 /** https://support.atlassian.com/bitbucket-cloud/docs/event-payloads/ */
-function bitbucket({ name, body }: PlatformEvent): ReturnType<Reader> {
+function bitbucket({ name, body }: PlatformEvent): ReturnType<EventReader> {
   const repository = at(body, 'repository', 'full_name')
   const pullRequest = numberAt(body, 'pullrequest', 'id')
   // The signature covers the body and not the name of the event.
@@ -110,7 +110,7 @@ function bitbucket({ name, body }: PlatformEvent): ReturnType<Reader> {
   return { kind: 'pull_request', repository, pullRequest, page: at(body, 'pullrequest', 'links', 'html', 'href') }
 }
 
-const READERS: Readonly<Record<PlatformId, Reader>> = { scm_a: github, scm_b: gitlab, scm_c: bitbucket }
+const READERS: Readonly<Record<PlatformId, EventReader>> = { scm_a: github, scm_b: gitlab, scm_c: bitbucket }
 
 function numberAt(body: unknown, ...path: readonly string[]): string | undefined {
   const value = at(body, ...path)

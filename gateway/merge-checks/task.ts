@@ -5,7 +5,7 @@ import { isCommitId } from '../scm/members.ts'
 import type { PlatformId } from '../scm/platform.ts'
 
 /** The state of the platform is read when a task is carried out: a delivery only names what to look at. */
-export type Task =
+export type MergeTask =
   /** Judge what merging the pull request would do now. */
   | { readonly kind: 'pull_request'; readonly repository: string; readonly pullRequest: string; readonly page: string }
   /** Judge what a merge queue is about to put on `branch`. */
@@ -36,7 +36,7 @@ export type Task =
     }
 
 /** The pull request or commit that a task is about; the store carries out one task about it at a time. */
-export function subjectOf(task: Task): string {
+export function subjectOf(task: MergeTask): string {
   if (task.kind === 'approval_expired') return task.subject
   const repository = task.repository.toLowerCase()
   if (task.kind === 'merge_group') return `${repository}@${task.head}`
@@ -44,7 +44,7 @@ export function subjectOf(task: Task): string {
 }
 
 /** Members from a platform, or from the store: true for a task that can be carried out at that platform. */
-export function isTask(platform: PlatformId, value: unknown): value is Task {
+export function isTask(platform: PlatformId, value: unknown): value is MergeTask {
   if (!isJsonObject(value)) return false
   const { kind, repository, pullRequest, pullRequests, page = '', base, head, commit, branch, subject } = value
   if (typeof repository !== 'string' || !isRepositoryName({ platform, repository })) return false

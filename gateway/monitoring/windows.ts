@@ -3,11 +3,11 @@ import type { ExecutionSubject } from '../telemetry/events.ts'
 import type { Sink } from '../telemetry/sinks/sink.ts'
 
 /** Who will tell the outcome: the gateway itself, which sees the answer, or whoever was given the decision. */
-type Observer = 'gateway' | 'caller'
+type WindowObserver = 'gateway' | 'caller'
 
 export interface WindowRequest extends ExecutionSubject {
   readonly tenant: string
-  readonly observer: Observer
+  readonly observer: WindowObserver
 }
 
 /** One monitored execution. The caller chooses the correlation id, so many may share it: each has its own window. */

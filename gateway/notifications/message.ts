@@ -8,7 +8,7 @@ import { groupsIn } from '../store/approvers.ts'
 import { pageAddress } from '../settings/public-address.ts'
 import type { Channel, NotificationsConfig } from './settings.ts'
 
-export interface Message {
+export interface NotificationMessage {
   readonly kind: NoticeKind | 'test'
   readonly subject: string
   /** ISO 8601, UTC. */
@@ -33,7 +33,7 @@ export async function messageOf(
   notice: Notice,
   store: MessageStore,
   config: NotificationsConfig,
-): Promise<Message | null> {
+): Promise<NotificationMessage | null> {
   if (notice.kind === 'baseline.candidate') return candidateMessage(notice, store, config)
   if (notice.kind === 'break_glass.opened' || notice.kind === 'break_glass.closed')
     return exceptionMessage(notice, store, config)
@@ -51,7 +51,7 @@ const APPROVAL_TITLES: Readonly<Record<string, string>> = lookupTable({
   'approval.delegated': 'Approval handed over',
 })
 
-function approvalMessage(notice: Notice, row: ApprovalRow, config: NotificationsConfig): Message {
+function approvalMessage(notice: Notice, row: ApprovalRow, config: NotificationsConfig): NotificationMessage {
   const { operation, environment, repository, pullRequest, targetId, route, summary, riskScore, approvers, result } =
     row
   const what = `${operation ?? 'change'} ${repository ?? targetId ?? route ?? ''}${pullRequest === null ? '' : ` #${pullRequest}`}`
@@ -80,7 +80,7 @@ async function candidateMessage(
   notice: Notice,
   store: MessageStore,
   config: NotificationsConfig,
-): Promise<Message | null> {
+): Promise<NotificationMessage | null> {
   const row = await store.baselines.candidate(notice.subject)
   return {
     ...basis(notice),
@@ -96,7 +96,7 @@ async function exceptionMessage(
   notice: Notice,
   store: MessageStore,
   config: NotificationsConfig,
-): Promise<Message | null> {
+): Promise<NotificationMessage | null> {
   const row = (await store.breakGlass.list({ limit: 500 })).find(({ id }) => id === notice.subject)
   if (row === undefined) return null
   const isOpened = notice.kind === 'break_glass.opened'
@@ -118,12 +118,12 @@ function basis({ kind, subject, at, tenant }: Notice) {
   return { ...about, risk: null, route: null, environment: null, groups: [] as readonly string[] }
 }
 
-function stated(facts: readonly (readonly [string, string | null])[]): Message['facts'] {
+function stated(facts: readonly (readonly [string, string | null])[]): NotificationMessage['facts'] {
   return facts.flatMap(([name, value]) => (value === null || value === '' ? [] : [[name, value] as const]))
 }
 
 /** Whether a channel gets a message. A request for any approver concerns every group. */
-export function concerns(message: Message, channel: Channel): boolean {
+export function concerns(message: NotificationMessage, channel: Channel): boolean {
   const { events, groups, routes, environments, tenants, min_risk: least } = channel
   return (
     tenants.includes(message.tenant) &&

@@ -4,12 +4,12 @@
  */
 import { randomUUID } from 'node:crypto'
 import { GatewayError } from '../errors/errors.ts'
-import type { Delivery, DeliveryRow } from '../store/notifications.ts'
+import type { NotificationDelivery, DeliveryRow } from '../store/notifications.ts'
 import type { StorePart } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Deliver } from './deliver.ts'
-import { concerns, messageOf, type Message, type MessageStore } from './message.ts'
+import { concerns, messageOf, type NotificationMessage, type MessageStore } from './message.ts'
 import { payloadOf } from './payload.ts'
 import type { Channel, NotificationsConfig } from './settings.ts'
 
@@ -66,7 +66,7 @@ export function createNotifier(deps: NotifierDeps): Notifier {
   const fanOut = async (channels: readonly Channel[]): Promise<void> => {
     const notices = await store.notifications.notices(NOTICES)
     if (notices.length === 0) return
-    const deliveries: Delivery[] = []
+    const deliveries: NotificationDelivery[] = []
     for (const notice of notices) {
       const message = await messageOf(notice, store, settings().config)
       if (message === null) continue
@@ -157,7 +157,7 @@ async function loadDeliver(): Promise<Deliver> {
   return (await import('./deliver.ts')).deliver
 }
 
-function deliveryOf(message: Message, channel: Channel, createdAt: number): Delivery {
+function deliveryOf(message: NotificationMessage, channel: Channel, createdAt: number): NotificationDelivery {
   const { kind, subject } = message
   const id = `msg_${randomUUID().replaceAll('-', '')}`
   return { id, channel: channel.name, kind, subject, payload: payloadOf(message, channel.type), createdAt }
@@ -169,7 +169,7 @@ function nextTry({ attempts, createdAt }: DeliveryRow, at: number, giveUpMs: num
   return next - createdAt > giveUpMs ? null : next
 }
 
-function testMessage(at: number): Message {
+function testMessage(at: number): NotificationMessage {
   return {
     kind: 'test',
     subject: `test:${at}`,

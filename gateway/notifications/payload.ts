@@ -1,11 +1,11 @@
 /** The form of a message for each type of channel, as JSON text. */
-import type { Message } from './message.ts'
+import type { NotificationMessage } from './message.ts'
 import type { Channel } from './settings.ts'
 
 /** Servers cut or refuse longer texts. */
 const LONGEST = 1500
 
-type Encode = (message: Message) => object
+type Encode = (message: NotificationMessage) => object
 
 const ENCODERS: Readonly<Record<Channel['type'], Encode>> = {
   webhook: ({ kind, at, ...data }) => ({ type: kind, timestamp: at, data }),
@@ -68,7 +68,7 @@ const ENCODERS: Readonly<Record<Channel['type'], Encode>> = {
   }),
 }
 
-export function payloadOf(message: Message, type: Channel['type']): string {
+export function payloadOf(message: NotificationMessage, type: Channel['type']): string {
   return JSON.stringify(ENCODERS[type](message))
 }
 

@@ -1,5 +1,5 @@
 /** The recognisers, one for each protocol that a route can name, with what they need of the gateway. */
-import type { Baselines, OfferedContract } from '../baselines/baselines.ts'
+import type { BaselineService, OfferedContract } from '../baselines/baselines.ts'
 import type { BaselinesConfig } from '../baselines/settings.ts'
 import type { AnalysisSettings } from '../flow/settings.ts'
 import type { MonitoringSettings } from '../monitoring/settings.ts'
@@ -54,7 +54,7 @@ type RecognisersByProtocol = { readonly [Name in Protocol]: Recogniser<RouteOf<N
 export interface RecogniserDeps {
   readonly settings: () => { readonly config: RecognisersConfig; readonly generation: number }
   readonly flow: ContractTexts & Pick<Flow, 'readJson'>
-  readonly baselines: Pick<Baselines, 'baselineFor'>
+  readonly baselines: Pick<BaselineService, 'baselineFor'>
   readonly upstreams: Upstreams
   readonly validator: Validator
   readonly store: StorePart<'bindings.list' | 'calls.record'>

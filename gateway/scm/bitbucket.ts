@@ -1,10 +1,11 @@
 /** Bitbucket Cloud's REST API, version 2.0. https://developer.atlassian.com/cloud/bitbucket/rest/ */
 import { encodePath, inOrder, renamed } from './files.ts'
-import { at, commitAt, isCommitId, listAt, optionalTextAt, textAt, type JsonObject } from './members.ts'
+import { at, commitAt, isCommitId, listAt, optionalTextAt, textAt } from './members.ts'
 import { PLATFORMS, type ChangedFile, type Listing, type ScmClient } from './platform.ts'
 import { rawFile } from './raw-file.ts'
 import { orAbsent, ScmError } from './scm-error.ts'
 import type { ScmTransport } from './transport.ts'
+import type { JsonObject } from '../json/strict-json.ts'
 
 const { title } = PLATFORMS.scm_c
 const MAX_PAGES = 100

@@ -15,7 +15,7 @@ import { isReferable, namedType } from './selector.ts'
 /** A folder with more files of the kind holds data, not a contract and its parts. */
 const CROWDED = 40
 
-export interface Changes {
+export interface ChangedFiles {
   readonly base: string
   readonly files: readonly ChangedFile[]
   /** Of the changed files themselves. */
@@ -30,7 +30,7 @@ interface AffectedRoots {
 
 export async function affectedRoots(
   client: Pick<ScmClient, 'paths'>,
-  changes: Changes,
+  changes: ChangedFiles,
   terms: DerivationTerms,
 ): Promise<AffectedRoots> {
   const { base, files, contracts, sides } = changes

@@ -1,7 +1,7 @@
 /** GitHub's REST API, version 2022-11-28, github.com or GitHub Enterprise Server. https://docs.github.com/rest */
 import { lookupTable } from '../../engine/base.ts'
 import { encodePath, inOrder, renamed, treeChanges } from './files.ts'
-import { at, commitAt, isCommitId, listAt, optionalTextAt, textAt, type JsonObject } from './members.ts'
+import { at, commitAt, isCommitId, listAt, optionalTextAt, textAt } from './members.ts'
 import {
   PLATFORMS,
   type ChangedFile,
@@ -15,6 +15,7 @@ import {
 import { rawFile } from './raw-file.ts'
 import { orAbsent, ScmError } from './scm-error.ts'
 import type { ScmTransport } from './transport.ts'
+import type { JsonObject } from '../json/strict-json.ts'
 
 const { title } = PLATFORMS.scm_a
 const JSON_TYPE = 'application/vnd.github+json'

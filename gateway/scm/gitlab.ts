@@ -1,10 +1,11 @@
 /** GitLab's REST API, version 4. https://docs.gitlab.com/api/rest/ */
 import { inOrder, renamed, treeChanges } from './files.ts'
-import { at, commitAt, isCommitId, listAt, textAt, type JsonObject } from './members.ts'
+import { at, commitAt, isCommitId, listAt, textAt } from './members.ts'
 import { PLATFORMS, type ChangedFile, type Listing, type ScmClient } from './platform.ts'
 import { rawFile } from './raw-file.ts'
 import { ScmError } from './scm-error.ts'
 import type { ScmTransport } from './transport.ts'
+import type { JsonObject } from '../json/strict-json.ts'
 
 const { title } = PLATFORMS.scm_b
 /** The least of the instance limits that cut a comparison off without a word (`diff_max_files`). */

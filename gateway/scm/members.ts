@@ -1,8 +1,6 @@
 /** Members of a platform's JSON answers, read strictly: what is not of the shape that the platform documents ends the derivation. */
-import { isJsonObject } from '../json/strict-json.ts'
+import { isJsonObject, type JsonObject } from '../json/strict-json.ts'
 import { ScmError } from './scm-error.ts'
-
-export type JsonObject = Readonly<Record<string, unknown>>
 
 /** The value at a path of members; undefined where one is missing. */
 export function at(value: unknown, ...path: readonly string[]): unknown {

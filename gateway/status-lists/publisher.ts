@@ -39,7 +39,7 @@ const KEPT = 200
 /** Milliseconds after which a list is read again: changes by other gateways show within this time. */
 const FRESH_FOR = 1000
 
-interface Kept {
+interface KeptList {
   readonly published: PublishedStatusList | null
   readonly compressed: string
   readonly keyId: string
@@ -52,11 +52,11 @@ interface Kept {
 const compress = promisify(deflate)
 
 export function createStatusPublisher(deps: PublisherDeps): StatusPublisher {
-  const kept = new LRUCache<string, Kept>({ max: KEPT })
-  const running = new Map<string, Promise<Kept>>()
+  const kept = new LRUCache<string, KeptList>({ max: KEPT })
+  const running = new Map<string, Promise<KeptList>>()
   let version = 0
   let last: Promise<unknown> = Promise.resolve()
-  const refresh = (id: string): Promise<Kept> => {
+  const refresh = (id: string): Promise<KeptList> => {
     const started = running.get(id)
     if (started !== undefined) return started
     // One after the other: many unknown ids must not keep the store from decisions.
@@ -80,7 +80,7 @@ export function createStatusPublisher(deps: PublisherDeps): StatusPublisher {
   }
 }
 
-async function readList(id: string, before: Kept | null, version: number, deps: PublisherDeps): Promise<Kept> {
+async function readList(id: string, before: KeptList | null, version: number, deps: PublisherDeps): Promise<KeptList> {
   const readAt = deps.now()
   const row = await deps.store.statusLists.byId(id)
   if (row === null) return { published: null, compressed: '', keyId: '', signedAt: 0, readAt, version }

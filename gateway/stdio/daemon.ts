@@ -129,7 +129,7 @@ class RunningDaemon implements Daemon {
   }
 
   /** What a connection works with, or why it is refused. */
-  #admit(hello: Hello): Admitted | string {
+  #admit(hello: Hello): AdmittedWrapper | string {
     const problem = nameProblem(hello.name)
     if (problem !== null) return problem
     const { home, now } = this.#options
@@ -147,7 +147,7 @@ class RunningDaemon implements Daemon {
   }
 }
 
-interface Admitted {
+interface AdmittedWrapper {
   readonly pool: UndiciPoolType
   readonly bridge: ServerBridge
   readonly path: string
@@ -156,11 +156,11 @@ interface Admitted {
 /** One `preflight mcp`: the client's lines and the server's lines, in both directions. */
 class WrapperConnection {
   readonly #socket: Socket
-  readonly #admit: (hello: Hello) => Admitted | string
+  readonly #admit: (hello: Hello) => AdmittedWrapper | string
   #session: ClientSession | null = null
   #server: AttachedServer | null = null
 
-  constructor(socket: Socket, admit: (hello: Hello) => Admitted | string) {
+  constructor(socket: Socket, admit: (hello: Hello) => AdmittedWrapper | string) {
     this.#socket = socket
     this.#admit = admit
     const reader = new FrameReader((kind, payload) => this.#take(kind, payload))

@@ -40,12 +40,12 @@ export function requireKnownLedger(config: StorePlaces): void {
   )
 }
 
-type Ledger = StorePart<'ledger.head' | 'ledger.entryHash' | 'ledger.newestCheckpoint'>
+type LedgerReads = StorePart<'ledger.head' | 'ledger.entryHash' | 'ledger.newestCheckpoint'>
 
 /** Called once the store is open: it must contain the entry that was signed last. Throws a StartupError. */
 export async function requireContinuity(
   config: StorePlaces,
-  store: Ledger,
+  store: LedgerReads,
   keys: Pick<KeyRing, 'keySet'>,
 ): Promise<void> {
   const problem = await continuityProblem(config, store, keys)
@@ -55,7 +55,7 @@ export async function requireContinuity(
 /** A sentence on why the ledger is not the signed one; null: it is, or nothing was signed. */
 export async function continuityProblem(
   config: StorePlaces,
-  store: Ledger,
+  store: LedgerReads,
   keys: Pick<KeyRing, 'keySet'>,
 ): Promise<string | null> {
   const ledger = storePlace(config)

@@ -54,7 +54,7 @@ export async function verifyExport(lines: AsyncIterable<string>, keys: KeySet | 
   return check.report()
 }
 
-type Line = Readonly<Partial<Record<string, unknown>>>
+type ExportLine = Readonly<Partial<Record<string, unknown>>>
 
 class ExportCheck {
   readonly #keys: KeySet | null
@@ -111,7 +111,7 @@ class ExportCheck {
     this.#faults.push(message)
   }
 
-  #begin({ line: kind, format, chain, begins }: Line): void {
+  #begin({ line: kind, format, chain, begins }: ExportLine): void {
     if (kind !== 'export' || format !== EXPORT_FORMAT || typeof chain !== 'string')
       return this.#fault(`The first line is not that of an export of the form ${EXPORT_FORMAT}.`)
     this.#chain = chain
@@ -129,7 +129,7 @@ class ExportCheck {
     this.#checkpoint({ sequence, hash, token })
   }
 
-  #entry({ sequence, kind, key, digest, hash, rows }: Line): void {
+  #entry({ sequence, kind, key, digest, hash, rows }: ExportLine): void {
     const expected = this.#sequence + 1
     const covered = JSON.stringify([this.#hash, this.#chain, expected, kind, key, digest])
     if (sequence !== expected || hash !== `sha256:${sha256Hex(covered)}`)
@@ -175,7 +175,7 @@ class ExportCheck {
     this.#decisions += 1
   }
 
-  #checkpoint({ sequence, hash, token }: Line): void {
+  #checkpoint({ sequence, hash, token }: ExportLine): void {
     if (typeof sequence !== 'number' || typeof token !== 'string') return this.#fault('A checkpoint is malformed.')
     if (this.#hashes.get(sequence) !== hash) return this.#fault(`Entry ${sequence} is not the one that was signed.`)
     if (this.#keys === null) return
@@ -190,7 +190,7 @@ class ExportCheck {
     else this.#fault(`The checkpoint of entry ${sequence} was signed for another entry.`)
   }
 
-  #end({ entries }: Line): void {
+  #end({ entries }: ExportLine): void {
     this.#isEnded = true
     if (entries !== this.#sequence)
       this.#fault(`The export ends at entry ${this.#sequence}, and says ${String(entries)}.`)
@@ -211,6 +211,6 @@ function textsIn(list: string): readonly string[] {
   return Array.isArray(value) ? value.map(String) : []
 }
 
-function recordIn(value: unknown): Line {
+function recordIn(value: unknown): ExportLine {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
 }

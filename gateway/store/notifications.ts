@@ -27,7 +27,7 @@ export interface Notice {
 }
 
 /** A message to one channel. Messages about one subject are delivered in their order. */
-export interface Delivery {
+export interface NotificationDelivery {
   readonly id: string
   readonly channel: string
   readonly kind: NoticeKind | 'test'
@@ -37,7 +37,7 @@ export interface Delivery {
   readonly createdAt: number
 }
 
-export interface DeliveryRow extends Delivery {
+export interface DeliveryRow extends NotificationDelivery {
   readonly attempts: number
   readonly nextAt: number
   readonly deliveredAt: number | null
@@ -65,7 +65,7 @@ export interface Notifications {
   /** Oldest first. */
   notices(limit: number): Promise<readonly Notice[]>
   /** Puts the messages in the queue and removes the notices that they are about, or does neither. */
-  enqueue(noticeIds: readonly string[], deliveries: readonly Delivery[]): Promise<void>
+  enqueue(noticeIds: readonly string[], deliveries: readonly NotificationDelivery[]): Promise<void>
   /** Claims due messages until `until`: no other gateway delivers them before. */
   claim(now: number, until: number, limit: number): Promise<readonly DeliveryRow[]>
   complete(id: string, result: DeliveryResult): Promise<void>

@@ -21,7 +21,7 @@ import type { ReceiptKeys } from './receipt-keys.ts'
 import type { Receipts } from './receipts.ts'
 import type { StatusLists } from './status-lists.ts'
 import type { Uses } from './uses.ts'
-import type { Webhooks } from './webhooks.ts'
+import type { WebhookQueue } from './webhooks.ts'
 import type { Windows } from './windows.ts'
 
 export interface Aggregates {
@@ -42,7 +42,7 @@ export interface Aggregates {
   readonly receipts: Receipts
   readonly statusLists: StatusLists
   readonly uses: Uses
-  readonly webhooks: Webhooks
+  readonly webhooks: WebhookQueue
   readonly windows: Windows
 }
 

@@ -51,7 +51,7 @@ export interface MergeCheck {
   readonly at: number
 }
 
-export interface Webhooks {
+export interface WebhookQueue {
   /** False: the delivery, or its body, is known. Tasks about the same subject that nobody has begun are replaced by it. */
   accept(delivery: WebhookDelivery): Promise<boolean>
   /** Claims due tasks until `until`, oldest first, one of each subject: no other gateway takes them before. */

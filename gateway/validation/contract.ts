@@ -4,14 +4,13 @@ import addFormats from 'ajv-formats'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../engine/base.ts'
 import { compileLinearPattern, readDocument, type LinearPattern } from '../../engine/internal.ts'
 import { createOperationMatcher, readOperations, type OperationMatcher } from './api-operations.ts'
-import { isJsonObject } from '../json/strict-json.ts'
+import { isJsonObject, type JsonObject } from '../json/strict-json.ts'
 
-type Members = Readonly<Record<string, unknown>>
 export type MessageSide = 'request' | 'answer'
 
 /** A part of the document and where it is. */
 export interface ContractPart {
-  readonly value: Members
+  readonly value: JsonObject
   /** JSON Pointer. */
   readonly at: string
 }
@@ -146,7 +145,7 @@ function plain(value: unknown, side: MessageSide): unknown {
   return copy(value)
 }
 
-function plainMembers(held: Members, side: MessageSide, copy: (value: unknown) => unknown): Members {
+function plainMembers(held: JsonObject, side: MessageSide, copy: (value: unknown) => unknown): JsonObject {
   const members: Record<string, unknown> = {}
   const isSchema = typeof held['type'] === 'string' || Array.isArray(held['required'])
   for (const [name, value] of Object.entries(held)) {

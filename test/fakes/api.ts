@@ -7,7 +7,7 @@ import type { CompiledPolicy } from '../../engine/internal.ts'
 import { configInputSchema } from '../../gateway/config/input-schema.ts'
 import { createApi } from '../../gateway/api/listener.ts'
 import { bodyPace, createBodies } from '../../gateway/listen/bodies.ts'
-import { createBaselines, type Baselines } from '../../gateway/baselines/baselines.ts'
+import { createBaselines, type BaselineService } from '../../gateway/baselines/baselines.ts'
 import { createBreakGlass } from '../../gateway/break-glass/break-glass.ts'
 import { loadConfig } from '../../gateway/config/load.ts'
 import { createRecorder } from '../../gateway/flow/recorder.ts'
@@ -48,7 +48,7 @@ export interface ApiFake {
   readonly flow: Flow
   readonly inputs: InputKeeper
   readonly keys: KeyRing
-  readonly baselines: Baselines
+  readonly baselines: BaselineService
   readonly monitoring: Monitoring
   readonly metrics: Metrics
   readonly settings: CurrentSettings

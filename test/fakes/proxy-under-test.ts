@@ -6,7 +6,7 @@ import { Writable } from 'node:stream'
 import type { Decision } from '../../engine/internal.ts'
 import { bodyPace, createBodies, type BodyMemory } from '../../gateway/listen/bodies.ts'
 import { createMemoryBudget } from '../../gateway/runtime/memory-budget.ts'
-import { createBaselines, type Baselines } from '../../gateway/baselines/baselines.ts'
+import { createBaselines, type BaselineService } from '../../gateway/baselines/baselines.ts'
 import { createBreakGlass } from '../../gateway/break-glass/break-glass.ts'
 import { loadConfig } from '../../gateway/config/load.ts'
 import type { Config } from '../../gateway/config/schema.ts'
@@ -35,7 +35,7 @@ export interface ProxyUnderTest {
   readonly listener: Proxy
   readonly store: Store
   readonly flow: ScriptedFlow
-  readonly baselines: Baselines
+  readonly baselines: BaselineService
   readonly consumers: ConsumerObserver
   readonly monitoring: Monitoring
   readonly metrics: Metrics

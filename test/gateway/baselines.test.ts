@@ -9,7 +9,7 @@ import { ok, type Decision, type FindingGroup, type Level } from '../../engine/i
 import {
   contractDigest,
   createBaselines,
-  type Baselines,
+  type BaselineService,
   type OfferedContract,
 } from '../../gateway/baselines/baselines.ts'
 import { loadConfig } from '../../gateway/config/load.ts'
@@ -23,12 +23,12 @@ import { startHttpUpstream } from '../fakes/http-upstream.ts'
 import { scriptedFlow, type ScriptedFlow } from '../fakes/scripted-flow.ts'
 
 interface Bench {
-  readonly baselines: Baselines
+  readonly baselines: BaselineService
   readonly route: RouteConfig
   readonly flow: ScriptedFlow
   readonly store: Store
   /** As after a restart: the same store, nothing remembered. */
-  readonly again: () => Baselines
+  readonly again: () => BaselineService
 }
 
 interface BenchOptions {
@@ -63,7 +63,7 @@ async function start(t: TestContext, options: BenchOptions = {}): Promise<Bench>
     decide: options.decide ?? (() => 'ALLOW'),
     compare: () => Promise.resolve(ok({ ...EMPTY, groups: (options.changes ?? []).map(groupOf) })),
   })
-  const make = (): Baselines =>
+  const make = (): BaselineService =>
     createBaselines({
       settings: () => ({ config, generation: 1 }),
       flow,

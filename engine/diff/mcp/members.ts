@@ -12,7 +12,7 @@ import type { McpWalk } from './walk.ts'
 import { compareToolSecurity, SECURITY_SCHEMES } from './security.ts'
 
 /** The owner of the compared members. */
-interface Holder {
+interface MemberHolder {
   readonly before: Located & { readonly value: JsonRecord }
   readonly after: Located & { readonly value: JsonRecord }
   readonly tool: string | null
@@ -34,7 +34,7 @@ const OF_OFFERS: ReadonlySet<string> = new Set(['arguments', 'mimeType', 'annota
 
 /** Compares the members of a tool other than texts, schemas and hints. */
 export function compareToolMembers(before: McpItem, after: McpItem, walk: McpWalk): void {
-  const holder: Holder = { before, after, tool: after.name, subject: '', walk }
+  const holder: MemberHolder = { before, after, tool: after.name, subject: '', walk }
   compareToolSecurity(before, after, walk)
   compareIcons(holder)
   compareOthers(holder, ['_meta'], 'mcp-meta-changed', (name) => name === SECURITY_SCHEMES)
@@ -43,7 +43,7 @@ export function compareToolMembers(before: McpItem, after: McpItem, walk: McpWal
 
 /** Compares the members of a prompt, resource or template other than its texts. `subject` names it. */
 export function compareOfferMembers(before: McpItem, after: McpItem, subject: string, walk: McpWalk): void {
-  const holder: Holder = { before, after, tool: null, subject: `${subject}/`, walk }
+  const holder: MemberHolder = { before, after, tool: null, subject: `${subject}/`, walk }
   compareShared(holder)
   // Clients request prompts by name, so prompts are matched by name.
   if (before.value['name'] !== after.value['name']) reportMember(holder, 'mcp-resource-name-changed', ['name'])
@@ -58,13 +58,13 @@ function isReportedOrContent(annotation: string): boolean {
   return annotation === 'audience' || annotation === 'lastModified'
 }
 
-function compareShared(holder: Holder): void {
+function compareShared(holder: MemberHolder): void {
   compareIcons(holder)
   compareOthers(holder, ['_meta'], 'mcp-meta-changed', () => false)
 }
 
 /** Clients load icons from the stated address. Another host learns who loads them, and may show other images. */
-export function compareIcons(holder: Holder): void {
+export function compareIcons(holder: MemberHolder): void {
   const [before, after] = [holder.before.value['icons'] ?? null, holder.after.value['icons'] ?? null]
   if (isEqual(before, after) || (isNoIcon(before) && isNoIcon(after))) return
   const known = new Set(originsOf(before))
@@ -89,7 +89,7 @@ function originsOf(icons: unknown): readonly string[] {
 
 /** Reports each changed member of the object at `path`, except the excluded ones. */
 export function compareOthers(
-  holder: Holder,
+  holder: MemberHolder,
   path: readonly string[],
   rule: McpRuleId,
   isLeftOut: (name: string) => boolean,
@@ -104,7 +104,7 @@ export function compareOthers(
 }
 
 function reportMember(
-  { before, after, tool, subject, walk }: Holder,
+  { before, after, tool, subject, walk }: MemberHolder,
   rule: McpRuleId,
   path: readonly string[],
   detail = '',

@@ -53,7 +53,7 @@ function graphOf(contract: ProtoContract): Graph {
 }
 
 /** A type in progress: its visit number, the lowest number it leads back to, and the holders still to be visited. */
-interface Visit {
+interface TypeVisit {
   readonly type: string
   readonly order: number
   oldest: number
@@ -66,11 +66,11 @@ interface Visit {
  * because nesting has no bound.
  */
 function answerFrom(type: string, graph: Graph, answers: Map<string, readonly Operation[]>): void {
-  const met = new Map<string, Visit>()
-  const open: Visit[] = []
-  const path: Visit[] = []
+  const met = new Map<string, TypeVisit>()
+  const open: TypeVisit[] = []
+  const path: TypeVisit[] = []
   const enter = (name: string): void => {
-    const visit: Visit = { type: name, order: met.size, oldest: met.size, rest: holding(name, graph).values() }
+    const visit: TypeVisit = { type: name, order: met.size, oldest: met.size, rest: holding(name, graph).values() }
     met.set(name, visit)
     open.push(visit)
     path.push(visit)
@@ -92,7 +92,12 @@ function answerFrom(type: string, graph: Graph, answers: Map<string, readonly Op
 }
 
 /** All types visited since `first` contain each other: they reach the same rpcs. */
-function closeCycle(first: Visit, open: Visit[], graph: Graph, answers: Map<string, readonly Operation[]>): void {
+function closeCycle(
+  first: TypeVisit,
+  open: TypeVisit[],
+  graph: Graph,
+  answers: Map<string, readonly Operation[]>,
+): void {
   const members = open.splice(open.lastIndexOf(first)).map(({ type }) => type)
   const own = members.flatMap((member) => graph.rpcs.get(member) ?? [])
   const inherited = new Set<readonly Operation[]>()

@@ -11,23 +11,23 @@ interface Words {
   readonly after?: unknown
 }
 
-interface Named extends Words {
+interface NamedElement extends Words {
   readonly name: string
 }
 
 type CameOrWent = 'added' | 'removed'
 type Began = 'became' | 'ceased'
 
-interface Acted<Action extends string> extends Named {
+interface Acted<Action extends string> extends NamedElement {
   readonly action: Action
 }
 
 /** A header field, link or status of a response. */
-interface OfAnswer extends Named {
+interface OfAnswer extends NamedElement {
   readonly status: string
 }
 
-interface OfParameter extends Named {
+interface OfParameter extends NamedElement {
   readonly place: string
 }
 
@@ -37,7 +37,7 @@ interface OfPayload {
 }
 
 /** Dates of a life cycle, if the verdict has them. */
-interface Lifecycle extends Words {
+interface LifecycleWords extends Words {
   readonly kind: LifecycleVerdict['kind']
   readonly sunset?: string
   readonly before?: string
@@ -49,7 +49,7 @@ interface Removal extends Words {
   readonly sunset: unknown
 }
 
-interface Body extends Words {
+interface BodyWords extends Words {
   readonly action: CameOrWent | Began
   readonly isRequired: boolean
 }
@@ -91,9 +91,9 @@ export interface OpenApiFacts {
     readonly scheme?: string
     readonly scope?: string
   }
-  readonly 'callback-added': Named
-  readonly 'callback-address': Named
-  readonly 'callback-body': Body
+  readonly 'callback-added': NamedElement
+  readonly 'callback-address': NamedElement
+  readonly 'callback-body': BodyWords
   readonly 'callback-header-added': HeaderExistence
   readonly 'callback-header-removed': HeaderExistence
   readonly 'callback-header-requiredness': HeaderRequiredness
@@ -105,12 +105,12 @@ export interface OpenApiFacts {
   readonly 'callback-parameter-removed': ParameterRemoval
   readonly 'callback-parameter-requiredness': ParameterAction
   readonly 'callback-parameter-style': OfParameter
-  readonly 'callback-removed': Named
+  readonly 'callback-removed': NamedElement
   readonly 'callback-response-status': StatusChange
   readonly 'callback-security': Words
-  readonly 'component-schema-removed': Named
-  readonly 'component-scheme-added': Named
-  readonly 'component-scheme-changed': Named & {
+  readonly 'component-schema-removed': NamedElement
+  readonly 'component-scheme-added': NamedElement
+  readonly 'component-scheme-changed': NamedElement & {
     readonly part:
       | 'type'
       | 'url'
@@ -121,9 +121,9 @@ export interface OpenApiFacts {
       | 'openIdConnectUrl'
   }
   readonly 'component-scheme-flow': Acted<CameOrWent> & { readonly flow: string }
-  readonly 'component-scheme-removed': Named
+  readonly 'component-scheme-removed': NamedElement
   readonly 'component-scope': ScopeAction<CameOrWent | 'changed'>
-  readonly 'dangling-reference': Named & { readonly reference: string }
+  readonly 'dangling-reference': NamedElement & { readonly reference: string }
   readonly 'global-scope': ScopeAction<CameOrWent>
   readonly 'global-security': Acted<CameOrWent>
   readonly 'header-added': HeaderExistence
@@ -136,11 +136,11 @@ export interface OpenApiFacts {
       readonly action: CameOrWent | 'generalized' | 'specialized' | 'changed' | 'exchanged'
       readonly name?: string
     }
-  readonly 'media-type-encoding': OfPayload & Named & { readonly field: string }
+  readonly 'media-type-encoding': OfPayload & NamedElement & { readonly field: string }
   readonly 'media-type-schema': OfPayload & Acted<CameOrWent>
   readonly 'operation-added': Words
   readonly 'operation-id': Words & { readonly action: CameOrWent }
-  readonly 'operation-lifecycle': Lifecycle
+  readonly 'operation-lifecycle': LifecycleWords
   readonly 'operation-removed': Removal & { readonly isWholePath: boolean }
   readonly 'operation-scope': ScopeAction<CameOrWent>
   readonly 'operation-security': Acted<CameOrWent>
@@ -150,18 +150,18 @@ export interface OpenApiFacts {
   readonly 'parameter-added': ParameterAddition
   readonly 'parameter-content': OfParameter
   readonly 'parameter-empty': ParameterAction
-  readonly 'parameter-lifecycle': OfParameter & Lifecycle
+  readonly 'parameter-lifecycle': OfParameter & LifecycleWords
   readonly 'parameter-moved': OfParameter
   readonly 'parameter-removed': ParameterRemoval
   readonly 'parameter-requiredness': ParameterAction
   readonly 'parameter-style': OfParameter
-  readonly 'request-body': Body
+  readonly 'request-body': BodyWords
   readonly 'response-status': StatusChange
   readonly server: Acted<CameOrWent>
-  readonly 'server-variable': Named & { readonly part: 'default' | 'narrowed' | 'widened' }
+  readonly 'server-variable': NamedElement & { readonly part: 'default' | 'narrowed' | 'widened' }
   readonly version: Words & { readonly step: 'same' | 'decreased' | 'minor' }
-  readonly 'webhook-added': Named
-  readonly 'webhook-removed': Named
+  readonly 'webhook-added': NamedElement
+  readonly 'webhook-removed': NamedElement
 }
 
 export type OpenApiChange = keyof OpenApiFacts

@@ -1,6 +1,6 @@
 /** The parts of a contract that an agent calls, in one form: tools of a manifest, operations of an API. */
 import type { ArtifactType } from '../../../engine/internal.ts'
-import { isJsonObject } from '../../json/strict-json.ts'
+import { isJsonObject, type JsonObject } from '../../json/strict-json.ts'
 
 /** One tool or operation. */
 export interface CallableUnit {
@@ -21,8 +21,6 @@ interface UnitParameter {
   readonly isTyped: boolean
 }
 
-type JsonMap = Readonly<Record<string, unknown>>
-
 /** Types of contracts with such parts. */
 export const SCORED_TYPES = ['mcp_manifest', 'agent_tools', 'openapi'] as const satisfies readonly ArtifactType[]
 export type ScoredType = (typeof SCORED_TYPES)[number]
@@ -32,7 +30,7 @@ export function unitsOf(type: ScoredType, root: unknown): readonly CallableUnit[
 }
 
 /** The tools of every form that docs/mcp.md lists. */
-function toolsOf(root: unknown): readonly (readonly [string | null, JsonMap])[] {
+function toolsOf(root: unknown): readonly (readonly [string | null, JsonObject])[] {
   const list = toolList(root)
   if (Array.isArray(list)) return list.flatMap((item) => declarationsIn(item)).map((tool) => [null, tool])
   return isJsonObject(list)
@@ -51,7 +49,7 @@ function toolList(root: unknown): unknown {
 const NESTED = ['function', 'toolSpec', 'custom'] as const
 const LISTS = ['functionDeclarations', 'function_declarations', 'tools'] as const
 
-function declarationsIn(item: unknown): readonly JsonMap[] {
+function declarationsIn(item: unknown): readonly JsonObject[] {
   if (!isJsonObject(item)) return []
   const list = LISTS.map((name) => item[name]).find((value) => Array.isArray(value))
   if (Array.isArray(list)) return list.flatMap((one) => declarationsIn(one))
@@ -62,7 +60,7 @@ function declarationsIn(item: unknown): readonly JsonMap[] {
 const SCHEMAS = ['inputSchema', 'input_schema', 'parameters', 'schema', 'parameter_definitions'] as const
 const CALLABLE_NAME = /^[A-Za-z0-9_.-]{1,64}$/
 
-function toolUnit([key, tool]: readonly [string | null, JsonMap]): CallableUnit {
+function toolUnit([key, tool]: readonly [string | null, JsonObject]): CallableUnit {
   const name = key ?? text(tool['name'])
   const stated = SCHEMAS.map((member) => tool[member]).find(isJsonObject) ?? {}
   const schema = isJsonObject(stated['json']) ? stated['json'] : stated
@@ -77,7 +75,7 @@ function toolUnit([key, tool]: readonly [string | null, JsonMap]): CallableUnit 
   }
 }
 
-function parametersOf(schema: JsonMap): readonly UnitParameter[] {
+function parametersOf(schema: JsonObject): readonly UnitParameter[] {
   const properties = isJsonObject(schema['properties']) ? schema['properties'] : {}
   return Object.entries(properties).map(([name, value]) => parameter(name, value))
 }
@@ -109,7 +107,7 @@ function operationsOf(root: unknown): readonly CallableUnit[] {
   })
 }
 
-function operationUnit(document: JsonMap, name: string, item: JsonMap, operation: JsonMap): CallableUnit {
+function operationUnit(document: JsonObject, name: string, item: JsonObject, operation: JsonObject): CallableUnit {
   const id = text(operation['operationId'])
   const declared = [...list(item['parameters']), ...list(operation['parameters'])].map((one) => resolved(document, one))
   const body = resolved(document, operation['requestBody'])
@@ -128,7 +126,7 @@ function operationUnit(document: JsonMap, name: string, item: JsonMap, operation
   }
 }
 
-function operationParameter(declared: JsonMap): UnitParameter {
+function operationParameter(declared: JsonObject): UnitParameter {
   const name = text(declared['name'])
   const { isTyped } = parameter(name, declared['schema'] ?? declared)
   return {
@@ -138,7 +136,7 @@ function operationParameter(declared: JsonMap): UnitParameter {
   }
 }
 
-function hasResult(document: JsonMap, responses: unknown): boolean {
+function hasResult(document: JsonObject, responses: unknown): boolean {
   const good = Object.entries(isJsonObject(responses) ? responses : {}).filter(([status]) =>
     /^2(?:\d\d|XX)$/i.test(status),
   )
@@ -148,7 +146,7 @@ function hasResult(document: JsonMap, responses: unknown): boolean {
   })
 }
 
-function firstSchema(document: JsonMap, holder: JsonMap): unknown {
+function firstSchema(document: JsonObject, holder: JsonObject): unknown {
   const content = isJsonObject(holder['content']) ? Object.values(holder['content']) : []
   return content.map((media) => resolved(document, media)['schema']).find((schema) => schema !== undefined) ?? null
 }
@@ -156,7 +154,7 @@ function firstSchema(document: JsonMap, holder: JsonMap): unknown {
 const DEEPEST = 20
 
 /** The object itself, or what its local reference names. */
-function resolved(document: JsonMap, value: unknown): JsonMap {
+function resolved(document: JsonObject, value: unknown): JsonObject {
   let at: unknown = value
   for (let step = 0; step < DEEPEST && isJsonObject(at) && typeof at['$ref'] === 'string'; step += 1) {
     const tokens = at['$ref'].startsWith('#/') ? at['$ref'].slice(2).split('/') : []

@@ -121,12 +121,12 @@ function withRepository({ repo, ...query }: Query): Query {
   return { ...query, repository: repo }
 }
 
-interface Page {
+interface EntryPage {
   readonly entries: readonly object[]
   /** `before` of the next page; null: this is the last page. */
   readonly next: number | null
 }
-type Pages = (limit: number, before: number | undefined) => Promise<Page>
+type Pages = (limit: number, before: number | undefined) => Promise<EntryPage>
 
 /** Reads the next page only when the client has taken the last one: an export of any length holds one page in memory. */
 async function* exportLines(page: Pages, from: number | undefined): AsyncGenerator<string> {
@@ -148,15 +148,15 @@ const FILTERS = {
 /** Every matching entry, as lines of JSON. @throws GatewayError INVALID_INPUT */
 export function ledgerLines(
   query: LedgerExport,
-  caller: Caller,
+  caller: LedgerReader,
   store: StorePart<'decisions.list' | 'calls.list'>,
 ): AsyncIterable<string> {
   return exportLines(pagesOf(query, caller, store), undefined)
 }
 
-type Caller = Pick<ApiKey, 'tenant' | 'role' | 'audience'>
+type LedgerReader = Pick<ApiKey, 'tenant' | 'role' | 'audience'>
 
-function pagesOf(query: Query, caller: Caller, store: StorePart<'decisions.list' | 'calls.list'>): Pages {
+function pagesOf(query: Query, caller: LedgerReader, store: StorePart<'decisions.list' | 'calls.list'>): Pages {
   const audience = ownAudience(caller)
   const { records = 'decisions', from, to } = query
   const foreign = FILTERS[records === 'calls' ? 'decisions' : 'calls'].find((name) => query[name] !== undefined)

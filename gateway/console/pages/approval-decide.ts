@@ -12,7 +12,7 @@ import type { ApprovalRow } from '../../store/approvals.ts'
 import { html, type Content, type Markup } from '../markup.ts'
 import { personName, type Holders } from '../people.ts'
 import { badge, counted, csrfField, facts, moment, notice, shortDigest } from '../parts.ts'
-import type { Page, Reply, Visit } from '../visit.ts'
+import type { ConsolePage, PageReply, Visit } from '../visit.ts'
 
 /** Who has to grant, and who has. One person who may be anybody is not worth a box. */
 export function progress({ settings }: Visit, row: ApprovalRow, names: Holders): Content {
@@ -166,7 +166,7 @@ function validities(most: number): readonly (readonly [number, string])[] {
   return [[most, named], ...below]
 }
 
-export const decideApproval: Page = async (visit) => {
+export const decideApproval: ConsolePage = async (visit) => {
   const { params, form, visitor, settings, deps, now } = visit
   const { tenant, audience: by, groups } = visitor
   const id = params['id'] ?? ''
@@ -189,7 +189,7 @@ export const decideApproval: Page = async (visit) => {
   return { kind: 'redirect', to: `${page}?done=1` }
 }
 
-async function giveAway({ visitor, form, deps, now }: Visit, id: string): Promise<Reply> {
+async function giveAway({ visitor, form, deps, now }: Visit, id: string): Promise<PageReply> {
   if (!hasRight(visitor, 'approve')) throw new GatewayError('FORBIDDEN', 'Your role may not hand over requests.')
   const row = await deps.store.approvals.byId(visitor.tenant, id)
   if (row === null) throw new GatewayError('NOT_FOUND', 'There is no such request for approval.')

@@ -10,9 +10,9 @@ import { html, type Content, type Markup } from '../markup.ts'
 import { holders, personName, type Holders } from '../people.ts'
 import { counted, csrfField, decisionBadge, facts, head, moment, notice, stateBadge } from '../parts.ts'
 import { message, meter, placeOf, summaryText } from '../subject.ts'
-import type { Page, Visit } from '../visit.ts'
+import type { ConsolePage, Visit } from '../visit.ts'
 
-export const showApproval: Page = async (visit) => {
+export const showApproval: ConsolePage = async (visit) => {
   const { visitor, now, deps, query } = visit
   const row = await requestOf(visit)
   const { tenant } = visitor

@@ -5,12 +5,12 @@ import { groupsIn } from '../../store/approvers.ts'
 import { html, type Markup } from '../markup.ts'
 import { counted, empty, head, moment, stateBadge, tabs } from '../parts.ts'
 import { message, placeOf, riskBadge, summaryText } from '../subject.ts'
-import type { Page } from '../visit.ts'
+import type { ConsolePage } from '../visit.ts'
 
 const STATES = ['pending', 'granted', 'denied', 'expired'] as const satisfies readonly ApprovalState[]
 const SHOWN = 100
 
-export const listApprovals: Page = async ({ query, visitor, now, deps, path }) => {
+export const listApprovals: ConsolePage = async ({ query, visitor, now, deps, path }) => {
   const state = STATES.find((known) => known === query.get('state')) ?? 'pending'
   const { tenant } = visitor
   const before = query.get('before')

@@ -6,12 +6,12 @@ import { GatewayError } from '../../errors/errors.ts'
 import { html, type Content, type Markup } from '../markup.ts'
 import { holders, personName } from '../people.ts'
 import { csrfField, empty, head, moment, notice, stateBadge, table } from '../parts.ts'
-import type { Page, Visit } from '../visit.ts'
+import type { ConsolePage, Visit } from '../visit.ts'
 
 const SHOWN = 100
 const LEAST_REASON = 10
 
-export const breakGlass: Page = async (visit) => {
+export const breakGlass: ConsolePage = async (visit) => {
   const { deps, now, visitor, csrf } = visit
   requireOwnTenant(visit)
   const [rows, names] = await Promise.all([
@@ -88,7 +88,7 @@ function openForm(visit: Visit): Content {
   </form>`
 }
 
-export const openException: Page = async (visit) => {
+export const openException: ConsolePage = async (visit) => {
   const { form, visitor, settings, deps, now } = visit
   requireRole(visit)
   const route = form.get('route') ?? ''
@@ -107,7 +107,7 @@ export const openException: Page = async (visit) => {
   return { kind: 'redirect', to: '/console/break-glass' }
 }
 
-export const closeException: Page = async (visit) => {
+export const closeException: ConsolePage = async (visit) => {
   const { params, visitor, deps, now } = visit
   requireRole(visit)
   const id = params['id'] ?? ''

@@ -7,13 +7,13 @@ import { matches, outlineOf, searchWords, type Part } from '../outline.ts'
 import { badge, clipped, counted, empty, head, moment, shortDigest, table } from '../parts.ts'
 import { seenRoutes } from '../seen.ts'
 import { contractText } from '../side-by-side.ts'
-import type { Page } from '../visit.ts'
+import type { ConsolePage } from '../visit.ts'
 
 const SHOWN_PARTS = 60
 const SHOWN_HITS = 100
 const AROUND_LINES = 200
 
-export const listContracts: Page = async (visit) => {
+export const listContracts: ConsolePage = async (visit) => {
   const { deps, now, query } = visit
   const views = seenRoutes(await deps.baselines.list(), visit)
   const words = searchWords(query.get('q'))
@@ -83,7 +83,7 @@ function hits(views: readonly BaselineView[], words: readonly string[]): Markup 
   })
 }
 
-export const showContract: Page = async ({ deps, visitor, settings, params, query, now }) => {
+export const showContract: ConsolePage = async ({ deps, visitor, settings, params, query, now }) => {
   const name = params['name'] ?? ''
   const view = seesRoute(name, visitor, settings.config.routes) ? await deps.baselines.view(name) : null
   if (view === null) throw new GatewayError('NOT_FOUND', 'This route has no contract yet.')

@@ -7,9 +7,9 @@ import { findingsList } from '../findings.ts'
 import { html, type Content, type Markup } from '../markup.ts'
 import { decisionBadge, facts, head, moment, notice, shortDigest, stateBadge, table } from '../parts.ts'
 import { message, placeOf, riskBadge, summaryText } from '../subject.ts'
-import type { Page } from '../visit.ts'
+import type { ConsolePage } from '../visit.ts'
 
-export const showDecision: Page = async (visit) => {
+export const showDecision: ConsolePage = async (visit) => {
   const { params, visitor, now, deps, settings } = visit
   const { tenant } = visitor
   const row = await deps.store.decisions.byId(tenant, params['id'] ?? '')

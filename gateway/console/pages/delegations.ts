@@ -13,13 +13,13 @@ import type { DelegationRow } from '../../store/approvals.ts'
 import { html, type Content, type Markup } from '../markup.ts'
 import { holders, personName } from '../people.ts'
 import { badge, csrfField, empty, head, moment, notice, table } from '../parts.ts'
-import type { Page, Visit } from '../visit.ts'
+import type { ConsolePage, Visit } from '../visit.ts'
 import { approverField } from './approval-decide.ts'
 
 const PAGE = '/console/delegations'
 const DAY = 86_400
 
-export const delegations: Page = async (visit) => {
+export const delegations: ConsolePage = async (visit) => {
   const { visitor, deps, now } = visit
   const [rows, names] = await Promise.all([listDelegations(visitor.tenant, deps), holders(visitor.tenant, deps.store)])
   const body = html`${head({
@@ -95,7 +95,7 @@ async function form({ visitor, csrf, deps }: Visit): Promise<Markup> {
   </form>`
 }
 
-export const addDelegation: Page = async ({ visitor, form: sent, deps }) => {
+export const addDelegation: ConsolePage = async ({ visitor, form: sent, deps }) => {
   if (!hasRight(visitor, 'approve')) throw new GatewayError('FORBIDDEN', 'Your role may not hand over.')
   const days = Number(sent.get('days'))
   if (!Number.isInteger(days) || days < 1) throw new GatewayError('INVALID_INPUT', 'Give a number of days.')
@@ -105,7 +105,7 @@ export const addDelegation: Page = async ({ visitor, form: sent, deps }) => {
   return { kind: 'redirect', to: PAGE }
 }
 
-export const endDelegation: Page = async ({ visitor, params, deps }) => {
+export const endDelegation: ConsolePage = async ({ visitor, params, deps }) => {
   if (!hasRight(visitor, 'approve')) throw new GatewayError('FORBIDDEN', 'Your role may not end delegations.')
   await takeBack(params['id'] ?? '', visitor, deps)
   return { kind: 'redirect', to: PAGE }

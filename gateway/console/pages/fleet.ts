@@ -3,11 +3,11 @@ import { isOperatorTenant } from '../../callers/rights.ts'
 import { fleetView, type FleetMember } from '../../fleet/view.ts'
 import { html, type Content } from '../markup.ts'
 import { badge, head, moment, notice, shortDigest, table } from '../parts.ts'
-import type { Page } from '../visit.ts'
+import type { ConsolePage } from '../visit.ts'
 
 const SHOWN = 500
 
-export const fleet: Page = async ({ visitor, deps, now }) => {
+export const fleet: ConsolePage = async ({ visitor, deps, now }) => {
   const tenant = isOperatorTenant(visitor) ? null : visitor.tenant
   const members = await fleetView({ tenant, limit: SHOWN }, deps)
   const running = members.filter(({ state }) => state === 'running')

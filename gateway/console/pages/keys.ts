@@ -6,13 +6,13 @@ import { GatewayError } from '../../errors/errors.ts'
 import { ROLES, type ApiKey } from '../../store/api-keys.ts'
 import { html, type Content, type Markup } from '../markup.ts'
 import { badge, csrfField, head, moment, notice, table } from '../parts.ts'
-import type { Page, Reply, Visit } from '../visit.ts'
+import type { ConsolePage, PageReply, Visit } from '../visit.ts'
 
 const DAY = 86_400
 
-export const listKeys: Page = (visit) => keysPage(visit, null)
+export const listKeys: ConsolePage = (visit) => keysPage(visit, null)
 
-async function keysPage(visit: Visit, made: MadeKey | null): Promise<Reply> {
+async function keysPage(visit: Visit, made: MadeKey | null): Promise<PageReply> {
   const { visitor, deps, now, csrf } = visit
   const rows = await managedKeys(visitor, deps)
   const body = html`${head({ title: 'Keys and roles', lede: 'Who may do what. A key is shown once, when it is made.' })}
@@ -119,7 +119,7 @@ function newKeyForm(csrf: string): Markup {
 }
 
 /** Answers with the page itself: the key must be in no address and no cookie. */
-export const addKey: Page = async (visit) => {
+export const addKey: ConsolePage = async (visit) => {
   const { form, visitor, settings, deps } = visit
   requireAdministrator(visit)
   const role = ROLES.find((known) => known === form.get('role'))
@@ -139,7 +139,7 @@ export const addKey: Page = async (visit) => {
   return keysPage(visit, await createKey(visitor, asked, settings.config.plans, deps))
 }
 
-export const endKey: Page = async (visit) => {
+export const endKey: ConsolePage = async (visit) => {
   const { params, form, visitor, deps } = visit
   requireAdministrator(visit)
   const id = params['id'] ?? ''

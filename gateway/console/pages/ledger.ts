@@ -16,11 +16,11 @@ import {
   tabs,
 } from '../parts.ts'
 import { placeOf } from '../subject.ts'
-import type { Page, Visit } from '../visit.ts'
+import type { ConsolePage, Visit } from '../visit.ts'
 
 const SHOWN = 50
 
-export const ledger: Page = async (visit) => {
+export const ledger: ConsolePage = async (visit) => {
   const isCalls = visit.query.get('records') === 'calls'
   const [{ rows, older, problem }, chain] = await Promise.all([
     isCalls ? callRows(visit) : decisionRows(visit),
@@ -65,7 +65,7 @@ function exportAddress({ query }: Visit): string {
 }
 
 /** Every matching entry as lines of JSON, as the API exports them. */
-export const exportLedger: Page = ({ query, visitor, deps }) => {
+export const exportLedger: ConsolePage = ({ query, visitor, deps }) => {
   const records = query.get('records') === 'calls' ? 'calls' : 'decisions'
   const texts = filterOf(query, ['route']).filter
   const common = {
@@ -99,14 +99,14 @@ function ofCalls(query: URLSearchParams): LedgerExport {
   }
 }
 
-interface Found {
+interface FoundEntries {
   readonly rows: Markup | null
   /** Address of the next page. */
   readonly older: string | null
   readonly problem: string | null
 }
 
-async function decisionRows(visit: Visit): Promise<Found> {
+async function decisionRows(visit: Visit): Promise<FoundEntries> {
   const { query, visitor, deps, now } = visit
   const decision = DECISIONS.find((known) => known === query.get('decision'))
   const { filter, problem } = filterOf(query, ['repository', 'operation', 'environment', 'route'])
@@ -143,7 +143,7 @@ async function decisionRows(visit: Visit): Promise<Found> {
   }
 }
 
-async function callRows(visit: Visit): Promise<Found> {
+async function callRows(visit: Visit): Promise<FoundEntries> {
   const { query, visitor, deps, now } = visit
   const effect = EFFECTS.find((known) => known === query.get('effect'))
   const { filter, problem } = filterOf(query, ['route', 'correlationId'])

@@ -1,11 +1,11 @@
 /** Calls that are monitored now: each window waits for the outcome of one call. */
 import { html } from '../markup.ts'
 import { counted, empty, head, moment, table } from '../parts.ts'
-import type { Page } from '../visit.ts'
+import type { ConsolePage } from '../visit.ts'
 
 const SHOWN = 200
 
-export const monitoring: Page = async ({ deps, visitor, now }) => {
+export const monitoring: ConsolePage = async ({ deps, visitor, now }) => {
   const windows = (await deps.store.windows.listOpen()).filter(({ tenant }) => tenant === visitor.tenant)
   const body = html`${head({ title: 'Monitoring', lede: 'Calls that went on under monitoring. A window is open until the outcome is reported, or its time ends.' })}
   ${

@@ -5,11 +5,11 @@ import type { Channel } from '../../notifications/settings.ts'
 import type { DeliveryRow } from '../../store/notifications.ts'
 import { html, type Markup } from '../markup.ts'
 import { badge, clipped, csrfField, empty, head, moment, notice, table } from '../parts.ts'
-import type { Page, Visit } from '../visit.ts'
+import type { ConsolePage, Visit } from '../visit.ts'
 
 const SHOWN = 100
 
-export const notifications: Page = async (visit) => {
+export const notifications: ConsolePage = async (visit) => {
   requireOperator(visit)
   const { deps, now, settings, query } = visit
   const { channels } = settings.config.notifications
@@ -96,7 +96,7 @@ function testForm(name: string, csrf: string): Markup {
   </form>`
 }
 
-export const sendTest: Page = async (visit) => {
+export const sendTest: ConsolePage = async (visit) => {
   requireOperator(visit)
   await visit.deps.notifier.test(visit.form.get('channel') ?? '')
   return { kind: 'redirect', to: '/console/notifications?done=1' }

@@ -7,7 +7,7 @@ import { html, type Content, type Markup } from '../markup.ts'
 import { decisionBadge, DECISION_WORDS, empty, head, moment, table } from '../parts.ts'
 import { seenRoutes } from '../seen.ts'
 import { placeOf } from '../subject.ts'
-import type { Page, Visit } from '../visit.ts'
+import type { ConsolePage, Visit } from '../visit.ts'
 import { entry } from './approvals.ts'
 
 const DAY_MS = 86_400_000
@@ -16,7 +16,7 @@ const PAGE = 500
 /** More decisions than this are not counted one by one for a page. */
 const MOST_COUNTED = 5000
 
-export const overview: Page = async (visit) => {
+export const overview: ConsolePage = async (visit) => {
   const { visitor, now, deps } = visit
   const { tenant } = visitor
   const [waiting, recent, exceptions, drifted, views] = await Promise.all([

@@ -33,17 +33,17 @@ import {
   table,
 } from '../parts.ts'
 import { message, placeOf, riskBadge, summaryText } from '../subject.ts'
-import type { Page, Reply, Visit } from '../visit.ts'
+import type { ConsolePage, PageReply, Visit } from '../visit.ts'
 
 /** The newest decisions in which rules are counted. */
 const COUNTED = 200
 const MOST_REPLAYED = 50
 
-export const policies: Page = (visit) => policyPage(visit, null)
+export const policies: ConsolePage = (visit) => policyPage(visit, null)
 
-type Rule = CompiledPolicy['document']['rules'][number]
+type ShownRule = CompiledPolicy['document']['rules'][number]
 
-async function policyPage(visit: Visit, result: Markup | null): Promise<Reply> {
+async function policyPage(visit: Visit, result: Markup | null): Promise<PageReply> {
   const { settings, deps, visitor, now, form } = visit
   const { policy } = settings
   const { document } = policy
@@ -100,7 +100,7 @@ function rulesIn(envelope: unknown): readonly string[] {
   })
 }
 
-function ruleEntry(rule: Rule, fired: Fired | undefined, now: number): Markup {
+function ruleEntry(rule: ShownRule, fired: Fired | undefined, now: number): Markup {
   const required = requiredApproval(rule)
   const where = [
     ...(rule.environments ?? []).map((name) => `in ${name}`),
@@ -240,7 +240,7 @@ function packOf({ form, settings }: Visit): CompiledPolicy {
   return text === '' ? settings.policy : policyOf(text)
 }
 
-export const simulateChange: Page = async (visit) => {
+export const simulateChange: ConsolePage = async (visit) => {
   const { form, deps, settings, now } = visit
   const type = canonicalArtifactType(form.get('type') ?? '')
   if (type === null) throw new GatewayError('INVALID_INPUT', 'Choose the kind of the contract.')
@@ -287,7 +287,7 @@ export const simulateChange: Page = async (visit) => {
 
 const CHANGES = lookupTable({ same: 'the same', stricter: 'stricter', laxer: 'less strict' })
 
-export const replayDecisions: Page = async (visit) => {
+export const replayDecisions: ConsolePage = async (visit) => {
   const { form, deps, visitor, now } = visit
   const count = Math.min(MOST_REPLAYED, Math.max(1, Number(form.get('count')) || 1))
   const until = Date.parse(`${form.get('until') ?? ''}Z`)

@@ -11,7 +11,7 @@ import { html, type Content, type Markup } from '../markup.ts'
 import { holders, personName } from '../people.ts'
 import { badge, csrfField, empty, facts, head, moment, notice, shortDigest, table } from '../parts.ts'
 import { seenRoutes } from '../seen.ts'
-import type { Page, Visit } from '../visit.ts'
+import type { ConsolePage, Visit } from '../visit.ts'
 
 const SOURCES: Readonly<Record<string, string>> = lookupTable({
   file: 'a file of the configuration',
@@ -21,7 +21,7 @@ const SOURCES: Readonly<Record<string, string>> = lookupTable({
   promotion: 'a promotion',
 })
 
-export const listRoutes: Page = async (visit) => {
+export const listRoutes: ConsolePage = async (visit) => {
   const { deps, now, settings, visitor } = visit
   const views = seenRoutes(await deps.baselines.list(), visit)
   const unseen = settings.config.routes.filter(
@@ -57,7 +57,7 @@ export const listRoutes: Page = async (visit) => {
   return { kind: 'page', title: 'Routes', isLive: true, body }
 }
 
-export const showRoute: Page = async (visit) => {
+export const showRoute: ConsolePage = async (visit) => {
   const { deps, now, visitor, query } = visit
   const name = visit.params['name'] ?? ''
   const view = await viewOf(visit, name)
@@ -149,7 +149,7 @@ function promoteForm({ csrf, visitor }: Visit, name: string, digest: string): Ma
   </form>`
 }
 
-export const promote: Page = async (visit) => {
+export const promote: ConsolePage = async (visit) => {
   const { params, form, visitor, deps } = visit
   if (!hasRight(visitor, 'approve')) throw new GatewayError('FORBIDDEN', 'Your role may not promote contracts.')
   const name = params['name'] ?? ''

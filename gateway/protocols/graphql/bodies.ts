@@ -8,6 +8,7 @@ import type { Flow } from '../../flow/flow.ts'
 import type { Call } from '../../calls/call.ts'
 import { unpacked } from '../../network/content-coding.ts'
 import { readUpload } from './uploads.ts'
+import type { JsonObject } from '../../json/strict-json.ts'
 
 export interface BodyDeps {
   readonly flow: Pick<Flow, 'readJson'>
@@ -20,9 +21,8 @@ export interface Unreadable {
   readonly why: string
 }
 
-export type Members = Readonly<Record<string, unknown>>
 export type ReadMembers =
-  | { readonly ok: true; readonly members: Members }
+  | { readonly ok: true; readonly members: JsonObject }
   | { readonly ok: false; readonly why: string }
 
 /** Servers differ in which of two values counts. */

@@ -5,16 +5,8 @@
 import type { Call } from '../../calls/call.ts'
 import { basePath } from '../common/base-path.ts'
 import { countingNames, otherSpelling } from '../../json/folded-names.ts'
-import { isJsonObject, readStrictJsonText } from '../../json/strict-json.ts'
-import {
-  bodyOf,
-  formMembers,
-  unreadable,
-  type BodyDeps,
-  type Members,
-  type ReadMembers,
-  type Unreadable,
-} from './bodies.ts'
+import { isJsonObject, readStrictJsonText, type JsonObject } from '../../json/strict-json.ts'
+import { bodyOf, formMembers, unreadable, type BodyDeps, type ReadMembers, type Unreadable } from './bodies.ts'
 
 /** One requested operation (GraphQL over HTTP, "Request Parameters"). */
 export interface GraphqlParameters {
@@ -64,12 +56,12 @@ function addressMembers({ upstreamPath }: Call): ReadMembers {
 }
 
 /** Names that determine what is executed. */
-function namesIn(members: Members): readonly string[] {
+function namesIn(members: JsonObject): readonly string[] {
   return Object.keys(members).filter((name) => NAMES.exact.has(name))
 }
 
 /** A page, or a stream that is opened or reserved: requests to the endpoint itself that request no operation. */
-function ofAddress({ upstreamPath, route }: Call, members: Members): GraphqlReading {
+function ofAddress({ upstreamPath, route }: Call, members: JsonObject): GraphqlReading {
   if (namesIn(members).length > 0) return asked([members], false)
   const [path = ''] = upstreamPath.split('?', 1)
   const isEndpoint = path === basePath(route) || path === `${basePath(route)}/`
@@ -93,7 +85,7 @@ function asked(values: readonly unknown[], isBatch: boolean): GraphqlReading {
 }
 
 /** The problem as text, where it has no single reading. */
-function parametersIn(members: Members): GraphqlParameters | string {
+function parametersIn(members: JsonObject): GraphqlParameters | string {
   const other = otherSpelling(members, NAMES)
   if (other !== null) return `"${other}" is a parameter to some servers and is ignored by others`
   const query = textIn(members, 'query')
@@ -114,14 +106,14 @@ function parametersIn(members: Members): GraphqlParameters | string {
 }
 
 /** Null: absent; undefined: another type. To servers an empty text is the same as none. */
-function textIn(members: Members, name: string): string | null | undefined {
+function textIn(members: JsonObject, name: string): string | null | undefined {
   const value = Object.hasOwn(members, name) ? members[name] : null
   if (value === null || value === undefined || value === '') return null
   return typeof value === 'string' ? value : undefined
 }
 
 /** Some clients write JSON into a text where an object is expected; an address or a form allows no other way. */
-function objectIn(members: Members, name: string): Members | undefined {
+function objectIn(members: JsonObject, name: string): JsonObject | undefined {
   const value = Object.hasOwn(members, name) ? members[name] : null
   if (value === null || value === undefined || value === '') return {}
   if (typeof value !== 'string') return isJsonObject(value) ? value : undefined
@@ -132,7 +124,7 @@ function objectIn(members: Members, name: string): Members | undefined {
 }
 
 /** Null: there is none; undefined: it has an unknown form (Apollo's "Automatic persisted queries"). */
-function hashIn(extensions: Members): string | null | undefined {
+function hashIn(extensions: JsonObject): string | null | undefined {
   const persisted = Object.hasOwn(extensions, 'persistedQuery') ? extensions['persistedQuery'] : null
   if (persisted === null || persisted === undefined) return null
   if (!isJsonObject(persisted) || persisted['version'] !== 1) return undefined

@@ -5,7 +5,7 @@
  */
 import type { GraphqlRoute } from './settings.ts'
 import type { GraphqlShape } from '../../../engine/internal.ts'
-import type { Baselines } from '../../baselines/baselines.ts'
+import type { BaselineService } from '../../baselines/baselines.ts'
 import type { LimitsConfig } from '../../settings/limits.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import type { Flow } from '../../flow/flow.ts'
@@ -32,7 +32,7 @@ import { graphqlFault, graphqlRefusal, persistedQueryNotFound } from './refusal.
 import { watchResults } from './results.ts'
 
 interface GraphqlDeps extends CurrentContractDeps, OperationChecks {
-  readonly baselines: Pick<Baselines, 'baselineFor'>
+  readonly baselines: Pick<BaselineService, 'baselineFor'>
   readonly upstreams: Upstreams
   readonly flow: Pick<Flow, 'readJson'>
   readonly config: () => LimitsConfig

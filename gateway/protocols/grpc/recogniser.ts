@@ -5,7 +5,7 @@
  */
 import type { GrpcRoute } from './settings.ts'
 import type { RpcTable } from '../../../engine/internal.ts'
-import type { Baselines } from '../../baselines/baselines.ts'
+import type { BaselineService } from '../../baselines/baselines.ts'
 import type { Logger } from '../../telemetry/log.ts'
 import type { Action, JudgedAction, Question, Recogniser, Refusal } from '../common/action.ts'
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
@@ -17,7 +17,7 @@ import { createCurrentContracts, type CurrentContractDeps, type CurrentContracts
 import { rpcRefusal } from './refusal.ts'
 
 interface GrpcDeps extends CurrentContractDeps {
-  readonly baselines: Pick<Baselines, 'baselineFor'>
+  readonly baselines: Pick<BaselineService, 'baselineFor'>
   readonly logger: Logger
   /** Contracts shorter than this are read on the main thread. */
   readonly inlineBelow: () => number

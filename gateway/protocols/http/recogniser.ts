@@ -3,7 +3,7 @@
  * changes that touch it, or the contract as a whole, decide. If a path may mean several operations, each of them is
  * judged. A call that the contract does not describe as written is judged by the whole contract too.
  */
-import type { Baselines } from '../../baselines/baselines.ts'
+import type { BaselineService } from '../../baselines/baselines.ts'
 import type { Route } from '../../routing/route.ts'
 import { ERRORS, GatewayError } from '../../errors/errors.ts'
 import type { Logger } from '../../telemetry/log.ts'
@@ -26,7 +26,7 @@ import { createOperationMatcher, type OperationMatcher } from '../../validation/
 import { httpRefusal, jsonAnswer } from '../common/refusal.ts'
 
 interface HttpApiDeps extends CurrentContractDeps {
-  readonly baselines: Pick<Baselines, 'baselineFor'>
+  readonly baselines: Pick<BaselineService, 'baselineFor'>
   readonly conformance: ApiConformance
   readonly checks: Pick<ContractChecks, 'refused' | 'observed'>
   readonly logger: Logger

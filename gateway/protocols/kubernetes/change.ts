@@ -59,7 +59,7 @@ export function versionOf(object: KubernetesObject | null): string | null {
   return typeof metadata['resourceVersion'] === 'string' ? metadata['resourceVersion'] : null
 }
 
-interface ContractChange {
+interface HeldContractChange {
   readonly artifacts: readonly Artifact[]
   /** Something else of the object changes too. */
   readonly hasOther: boolean
@@ -74,7 +74,7 @@ async function contractChange(
   before: KubernetesObject | null,
   after: KubernetesObject | null,
   sniff: Sniff,
-): Promise<ContractChange> {
+): Promise<HeldContractChange> {
   const old = textsOf(before)
   const now = textsOf(after)
   const artifacts: Artifact[] = []

@@ -1,22 +1,20 @@
 /** Receipts that an object carries in its annotations (docs/reference/receipts.md#transport), in whole objects and in the patches that add them. */
 import type { PresentedReceipt } from '../common/action.ts'
 import { presentedReceipts } from '../common/presented-receipt.ts'
-import { isJsonObject } from '../../json/strict-json.ts'
+import { isJsonObject, type JsonObject } from '../../json/strict-json.ts'
 
 export const RECEIPT_ANNOTATION = 'preflight.dev/receipt'
 export const ENVELOPE_ANNOTATION = 'preflight.dev/envelope'
 
-type Members = Readonly<Record<string, unknown>>
-
 /** @param metadata of an object, or of a merge patch for one */
-export function receiptsIn(metadata: Members): readonly PresentedReceipt[] {
+export function receiptsIn(metadata: JsonObject): readonly PresentedReceipt[] {
   const annotations = isJsonObject(metadata['annotations']) ? metadata['annotations'] : {}
   return presented(annotations[RECEIPT_ANNOTATION], annotations[ENVELOPE_ANNOTATION])
 }
 
 /** @param operations of a JSON patch (RFC 6902); `~1` is the slash of an annotation's name (RFC 6901) */
 export function receiptsInPatch(operations: readonly unknown[]): readonly PresentedReceipt[] {
-  let annotations: Members = {}
+  let annotations: JsonObject = {}
   for (const operation of operations) {
     if (!isJsonObject(operation) || (operation['op'] !== 'add' && operation['op'] !== 'replace')) continue
     const { path, value } = operation

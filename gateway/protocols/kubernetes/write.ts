@@ -8,7 +8,7 @@ import { readDocument, yamlObjectProblem } from '../../../engine/internal.ts'
 import type { PresentedReceipt } from '../common/action.ts'
 import type { Call } from '../../calls/call.ts'
 import { countingNames, otherSpelling } from '../../json/folded-names.ts'
-import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
+import { isJsonObject, readStrictJson, type JsonObject } from '../../json/strict-json.ts'
 import { knownKind } from './kinds.ts'
 import type { ResourcePath } from './path.ts'
 import { readProtobufObject } from './protobuf-object.ts'
@@ -147,12 +147,12 @@ function readObject(call: Call, path: ResourcePath, verb: WriteVerb, body: Write
   return { ok: true, write: { path, verb, name, isDryRun, receipts: receiptsIn(metadata) } }
 }
 
-/** Members on which the judgement rests: some API servers (older ones, aggregated ones) take them in letters of any case. */
+/** JsonObject on which the judgement rests: some API servers (older ones, aggregated ones) take them in letters of any case. */
 const TOP = countingNames(['kind', 'apiVersion', 'metadata', 'spec', 'data', 'binaryData', 'deleteOptions'])
 const METADATA = countingNames(['name', 'generateName', 'namespace', 'annotations', 'resourceVersion', 'uid'])
 const OPTIONS = countingNames(['kind', 'apiVersion', 'dryRun', 'preconditions', 'propagationPolicy'])
 
-function spellingFault(object: Members, metadata: Members): string | null {
+function spellingFault(object: JsonObject, metadata: JsonObject): string | null {
   const { deleteOptions } = object
   const other =
     otherSpelling(object, TOP) ??
@@ -164,8 +164,6 @@ function spellingFault(object: Members, metadata: Members): string | null {
 function otherSpellingMessage(other: string): string {
   return `The member ${JSON.stringify(other)} is another one to some readers: write it in the letters that the API names.`
 }
-
-type Members = Readonly<Record<string, unknown>>
 
 /** A subresource has a kind of its own (Scale, Eviction), and a patch need not say any. */
 function kindFault(path: ResourcePath, object: Readonly<Record<string, unknown>>): string | null {

@@ -10,7 +10,7 @@ import { briefMembers, httpRefusal, jsonAnswer, refusalMembers, refusalText } fr
 import { isStoringPlace } from './stored-tools.ts'
 import { readPath, withoutFormats } from '../../routing/path-reading.ts'
 
-export interface Provider {
+export interface ModelProvider {
   readonly name: string
   /** On the decoded path in lower case. */
   readonly path: RegExp
@@ -18,7 +18,7 @@ export interface Provider {
 }
 
 /** The forms are those of the providers; whoever is compatible with one has its paths too. */
-const PROVIDERS: readonly Provider[] = [
+const PROVIDERS: readonly ModelProvider[] = [
   {
     name: 'openai',
     path: /\/(?:chat\/completions|responses(?:\/compact)?|assistants(?:\/[^/]+)?|threads\/runs|threads\/[^/]+\/runs|(?:realtime|live)\/(?:sessions|client_secrets|calls)(?:\/[^/]+\/(?:accept|fork))?|conversations(?:\/[^/]+\/items)?|agents(?:\/[^/]+)?|agents\/sessions(?:\/[^/]+)?|invocations)$/,
@@ -43,11 +43,11 @@ const PROVIDERS: readonly Provider[] = [
 ]
 
 /** For requests with an unknown path that carry tools. */
-export const OTHER: Provider = { name: 'other', path: /$^/, refuse: httpRefusal }
+export const OTHER: ModelProvider = { name: 'other', path: /$^/, refuse: httpRefusal }
 
 /** Of a call's path, by any reading that servers have of it. Null when it has none. */
 export interface CalledPath {
-  readonly provider: Provider
+  readonly provider: ModelProvider
   /** In lower case, with and without formats behind the last name. */
   readonly paths: readonly string[]
 }

@@ -15,7 +15,7 @@ import { overridesMethod } from '../common/method-override.ts'
 import { isRead } from '../common/request-line.ts'
 import { agentOf } from './agent.ts'
 import { bodyParts } from './body-parts.ts'
-import { calledPath, OTHER, takesTools, type CalledPath, type Provider } from './provider.ts'
+import { calledPath, OTHER, takesTools, type CalledPath, type ModelProvider } from './provider.ts'
 import { REFERENCE_MEMBERS, storedToolsOf, type StoredTools } from './stored-tools.ts'
 import { toolTableOf, type LlmTools } from './tool-table.ts'
 
@@ -121,7 +121,7 @@ function undecided(message: string): GatewayError {
 }
 
 interface CalledTools {
-  readonly provider: Provider
+  readonly provider: ModelProvider
   readonly table: LlmTools
   readonly stored: readonly StoredTools[]
   /** Null: the route itself. */
@@ -172,12 +172,12 @@ function nameOf({ method, upstreamPath }: Call<LlmRoute>): string {
   return `${method} ${upstreamPath.split('?', 1)[0] ?? ''}`
 }
 
-function passing(call: Call<LlmRoute>, provider: Provider | null): Action {
+function passing(call: Call<LlmRoute>, provider: ModelProvider | null): Action {
   const refuse = (refusal: Refusal): Answer => (provider ?? OTHER).refuse(refusal)
   return { kind: 'pass', name: nameOf(call), isStanding: false, watch: () => null, refuse }
 }
 
-function refused(call: Call<LlmRoute>, provider: Provider | null, why: string): Action {
+function refused(call: Call<LlmRoute>, provider: ModelProvider | null, why: string): Action {
   const refusal: Refusal = {
     code: 'PREFLIGHT_STOP',
     message: `Preflight stopped this call: ${why}.`,

@@ -4,10 +4,8 @@
  * configuration fails.
  */
 import { lookupTable } from '../../../engine/base.ts'
-import { isJsonObject } from '../../json/strict-json.ts'
+import { isJsonObject, type JsonObject } from '../../json/strict-json.ts'
 import { packageIdentity } from './package-identity.ts'
-
-type Members = Readonly<Record<string, unknown>>
 
 /** In each of the places where a package or an address asks for values. Older registries write snake case. */
 const INPUTS: readonly (readonly [property: string, members: readonly string[]])[] = [
@@ -21,7 +19,7 @@ const INPUTS: readonly (readonly [property: string, members: readonly string[]])
 const TYPES: Readonly<Record<string, string>> = lookupTable({ number: 'number', boolean: 'boolean' })
 
 /** JSON Schema (2020-12) of the configuration. Texts of the publisher stay in it as descriptions. */
-export function configurationSchema(server: Members): string {
+export function configurationSchema(server: JsonObject): string {
   const version = textOf(server['version'])
   const packages = listOf(server['packages']).map((held) => packageWay(held, version))
   const ways = numbered([...packages, ...listOf(server['remotes']).map(remoteWay)])
@@ -35,7 +33,7 @@ export function configurationSchema(server: Members): string {
   })
 }
 
-type NamedSchema = readonly [name: string, schema: Members]
+type NamedSchema = readonly [name: string, schema: JsonObject]
 
 /** Several of one name are all kept: two tags of one image, two versions of one package. */
 function numbered(ways: readonly NamedSchema[]): readonly NamedSchema[] {
@@ -48,7 +46,7 @@ function numbered(ways: readonly NamedSchema[]): readonly NamedSchema[] {
 }
 
 /** Its version is no part of the name: that one changes is what a publication is for. */
-function packageWay(held: Members, serverVersion: string): NamedSchema {
+function packageWay(held: JsonObject, serverVersion: string): NamedSchema {
   const registry = textOf(held['registryType'] ?? held['registry_type'] ?? held['registry_name'])
   const base = textOf(held['registryBaseUrl'] ?? held['registry_base_url'])
   const transport = isJsonObject(held['transport']) ? held['transport'] : {}
@@ -59,12 +57,12 @@ function packageWay(held: Members, serverVersion: string): NamedSchema {
   return [`package ${place.filter((part) => part !== '').join(' ')}`, wayOf([held, transport])]
 }
 
-function remoteWay(held: Members): NamedSchema {
+function remoteWay(held: JsonObject): NamedSchema {
   const type = textOf(held['type'] ?? held['transport_type'])
   return [`remote ${type} ${textOf(held['url'])}`, wayOf([held])]
 }
 
-function wayOf(holders: readonly Members[]): Members {
+function wayOf(holders: readonly JsonObject[]): JsonObject {
   const groups = INPUTS.flatMap(([property, members]) => {
     const inputs = holders.flatMap((holder) => members.flatMap((member) => inputsOf(holder[member])))
     return inputs.length === 0 ? [] : [[property, groupOf(inputs)] as const]
@@ -74,13 +72,13 @@ function wayOf(holders: readonly Members[]): Members {
 }
 
 /** Lists of named values, or a record of them by name (variables of an address). */
-function inputsOf(held: unknown): readonly Members[] {
+function inputsOf(held: unknown): readonly JsonObject[] {
   if (Array.isArray(held)) return listOf(held)
   if (!isJsonObject(held)) return []
   return Object.entries(held).map(([name, input]) => ({ name, ...(isJsonObject(input) ? input : {}) }))
 }
 
-function groupOf(inputs: readonly Members[]) {
+function groupOf(inputs: readonly JsonObject[]) {
   const named = inputs.flatMap((input, index) => withVariables(nameOf(input, index), input))
   return {
     type: 'object',
@@ -90,24 +88,24 @@ function groupOf(inputs: readonly Members[]) {
 }
 
 /** A value can be put together from others, which are what is asked for. */
-function withVariables(name: string, input: Members): readonly (readonly [name: string, input: Members])[] {
+function withVariables(name: string, input: JsonObject): readonly (readonly [name: string, input: JsonObject])[] {
   const variables = inputsOf(input['variables']).map(
     (held, index) => [`${name} {${nameOf(held, index)}}`, held] as const,
   )
   return [[name, input], ...variables]
 }
 
-function nameOf(input: Members, index: number): string {
+function nameOf(input: JsonObject, index: number): string {
   return textOf(input['name'] ?? input['valueHint'] ?? input['value_hint']) || `#${index + 1}`
 }
 
 /** What has a value or a default is asked of nobody. */
-function isRequired(input: Members): boolean {
+function isRequired(input: JsonObject): boolean {
   const isAsked = (input['isRequired'] ?? input['is_required']) === true
   return isAsked && input['value'] === undefined && input['default'] === undefined
 }
 
-function inputSchema(input: Members): Members {
+function inputSchema(input: JsonObject): JsonObject {
   const { value, choices, format, description, default: fallback } = input
   return {
     type: TYPES[textOf(format)] ?? 'string',
@@ -120,7 +118,7 @@ function inputSchema(input: Members): Members {
 }
 
 /** The tools that a publisher lists beside the server, as an MCP manifest; null: none. */
-export function listedTools(server: Members): string | null {
+export function listedTools(server: JsonObject): string | null {
   const meta = isJsonObject(server['_meta']) ? Object.values(server['_meta']) : []
   const lists = [server, ...meta].flatMap((holder) =>
     isJsonObject(holder) && Array.isArray(holder['tools']) ? [holder['tools']] : [],
@@ -129,7 +127,7 @@ export function listedTools(server: Members): string | null {
   return tools.length === 0 ? null : JSON.stringify({ tools })
 }
 
-function listOf(value: unknown): readonly Members[] {
+function listOf(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : []
 }
 

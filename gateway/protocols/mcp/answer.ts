@@ -9,14 +9,15 @@ import type { Subject } from '../../calls/subject.ts'
 import { isMessageId, type Message, type MessageId } from './json-rpc.ts'
 import { isEventStream, type McpAsker } from './gateway-requests.ts'
 import { readPage, readSession } from './listing.ts'
-import { LIST_NAMES, LISTS, type ListName } from './manifest-text.ts'
+import { LIST_NAMES, LISTS, type ManifestListName } from './manifest-text.ts'
 import type { McpManifests } from './manifests.ts'
 import { isJsonObject, readStrictJsonText } from '../../json/strict-json.ts'
 
 /** What is read from the answer to one request. */
 export type Wanted =
   /** @property cursor that was asked for; null: the first page */
-  { readonly kind: 'page'; readonly list: ListName; readonly cursor: string | null } | { readonly kind: 'session' }
+  | { readonly kind: 'page'; readonly list: ManifestListName; readonly cursor: string | null }
+  | { readonly kind: 'session' }
 
 interface AnswerWatcherOptions {
   /** Whose request is answered. */
@@ -35,7 +36,7 @@ const NO_BYTES = Buffer.alloc(0)
 /** Part of `notifications/…/list_changed` that no JSON writer escapes. */
 const CHANGE_NOTICE = Buffer.from('list_changed')
 /** What each notice puts out of date. */
-const NOTICES: ReadonlyMap<unknown, readonly ListName[]> = new Map(
+const NOTICES: ReadonlyMap<unknown, readonly ManifestListName[]> = new Map(
   LIST_NAMES.map((list) => {
     const { capability } = LISTS[list]
     return [
@@ -59,7 +60,9 @@ export function wantedOf(messages: readonly Message[]): ReadonlyMap<MessageId, W
 }
 
 const NOTHING: ReadonlyMap<MessageId, Wanted> = new Map()
-const LIST_ASKED_BY: ReadonlyMap<string, ListName> = new Map(LIST_NAMES.map((list) => [LISTS[list].method, list]))
+const LIST_ASKED_BY: ReadonlyMap<string, ManifestListName> = new Map(
+  LIST_NAMES.map((list) => [LISTS[list].method, list]),
+)
 
 function wantedBy({ method, params: { cursor } }: Extract<Message, { readonly kind: 'request' }>): Wanted | null {
   const list = LIST_ASKED_BY.get(method)

@@ -6,7 +6,7 @@ import type { Subject } from '../../calls/subject.ts'
 import { fold, trimmed } from '../../routing/path-reading.ts'
 import { countingNames, otherSpelling } from '../../json/folded-names.ts'
 import type { Message, MessageId, Params } from './json-rpc.ts'
-import type { ListName } from './manifest-text.ts'
+import type { ManifestListName } from './manifest-text.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 
 /** The reserved member of `params._meta` by which a 2026-07-28 request names its protocol version. */
@@ -16,7 +16,7 @@ interface JudgedMethod {
   /** Member of `params` that names what is asked for; the Mcp-Name header repeats it. */
   readonly member: 'name' | 'uri'
   /** Lists that say what it is; the first one holds its name, where it must be listed. */
-  readonly lists: readonly ListName[]
+  readonly lists: readonly ManifestListName[]
   /** What neither side lists cannot be judged. Addresses of resources may come from elsewhere: the server as a whole is judged then. */
   readonly mustBeListed: boolean
   readonly scope: (name: string) => DecisionScope

@@ -3,13 +3,13 @@ import { GatewayError } from '../../errors/errors.ts'
 import type { Upstreams } from '../../upstream/pools.ts'
 import { UpstreamRefusal } from '../common/action.ts'
 import { askServer, reasonOf, RpcFailure, type McpAsker } from './gateway-requests.ts'
-import { LISTS, type ListName, type SessionFacts } from './manifest-text.ts'
+import { LISTS, type ManifestListName, type SessionFacts } from './manifest-text.ts'
 import { RPC_ERROR } from './json-rpc.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 
 /** One answer to a list request. */
 export interface Page {
-  readonly list: ListName
+  readonly list: ManifestListName
   /** What was asked for; null: the first page. */
   readonly cursor: string | null
   readonly items: readonly unknown[]
@@ -20,7 +20,11 @@ export interface Page {
 const MAX_PAGES = 200
 
 /** All pages. Rejects with PREFLIGHT_UNDECIDED, or with an UpstreamRefusal for the caller. */
-export async function listAll(asker: McpAsker, list: ListName, upstreams: Upstreams): Promise<readonly unknown[]> {
+export async function listAll(
+  asker: McpAsker,
+  list: ManifestListName,
+  upstreams: Upstreams,
+): Promise<readonly unknown[]> {
   const signal = deadlineOf(asker)
   const items: unknown[] = []
   const seen = new Set<string>()
@@ -72,7 +76,7 @@ function deadlineOf({ call }: McpAsker): AbortSignal {
 
 async function askForPage(
   asker: McpAsker,
-  list: ListName,
+  list: ManifestListName,
   cursor: string | null,
   upstreams: Upstreams,
   signal: AbortSignal,
@@ -84,7 +88,7 @@ async function askForPage(
 }
 
 /** A list result; null when it is none. */
-export function readPage(list: ListName, cursor: string | null, result: unknown): Page | null {
+export function readPage(list: ManifestListName, cursor: string | null, result: unknown): Page | null {
   const items = isJsonObject(result) ? result[list] : null
   if (!isJsonObject(result) || !Array.isArray(items)) return null
   const { nextCursor } = result

@@ -15,8 +15,13 @@ export const LISTS = {
   resourceTemplates: { method: 'resources/templates/list', capability: 'resources', key: 'uriTemplate' },
 } as const
 
-export type ListName = keyof typeof LISTS
-export const LIST_NAMES = ['tools', 'prompts', 'resources', 'resourceTemplates'] as const satisfies readonly ListName[]
+export type ManifestListName = keyof typeof LISTS
+export const LIST_NAMES = [
+  'tools',
+  'prompts',
+  'resources',
+  'resourceTemplates',
+] as const satisfies readonly ManifestListName[]
 
 /** What a server says of itself, in the answer to `initialize` or `server/discover`. */
 export interface SessionFacts {
@@ -28,11 +33,11 @@ export interface SessionFacts {
 /** What is known of a server. A list that is absent is not known, which is not to say that it is empty. */
 interface ServerFacts {
   readonly session: SessionFacts | null
-  readonly lists: Readonly<Partial<Record<ListName, readonly unknown[]>>>
+  readonly lists: Readonly<Partial<Record<ManifestListName, readonly unknown[]>>>
 }
 
 /** The lists that a server with these capabilities has. */
-export function promisedLists({ capabilities }: SessionFacts): readonly ListName[] {
+export function promisedLists({ capabilities }: SessionFacts): readonly ManifestListName[] {
   return LIST_NAMES.filter((list) => isJsonObject(capabilities[LISTS[list].capability]))
 }
 
@@ -83,7 +88,7 @@ function sortedLists(lists: ManifestMembers): ManifestMembers {
   )
 }
 
-function nameIn(list: ListName, item: unknown): string {
+function nameIn(list: ManifestListName, item: unknown): string {
   const name = isJsonObject(item) ? item[LISTS[list].key] : null
   return typeof name === 'string' ? name : ''
 }
@@ -160,10 +165,10 @@ function readParts(content: string): ManifestMembers | null {
   return isJsonObject(result) && !Object.hasOwn(value, 'tools') ? result : value
 }
 
-const namesByDigest = new LRUCache<string, Partial<Record<ListName, ReadonlySet<string>>>>({ max: 256 })
+const namesByDigest = new LRUCache<string, Partial<Record<ManifestListName, ReadonlySet<string>>>>({ max: 256 })
 
 /** Names in a list of a manifest; a text that is none has none, so that nothing is taken as covered. */
-export function namesIn(list: ListName, contract: BaselineText): ReadonlySet<string> {
+export function namesIn(list: ManifestListName, contract: BaselineText): ReadonlySet<string> {
   const known = namesByDigest.get(contract.digest) ?? {}
   if (known[list] !== undefined) return known[list]
   const items = partsOf(contract)?.[list]
@@ -173,7 +178,11 @@ export function namesIn(list: ListName, contract: BaselineText): ReadonlySet<str
 }
 
 /** The item of a list by its name; null when there is none. */
-export function itemIn(list: ListName, name: string, contract: BaselineText): Readonly<Record<string, unknown>> | null {
+export function itemIn(
+  list: ManifestListName,
+  name: string,
+  contract: BaselineText,
+): Readonly<Record<string, unknown>> | null {
   const items: unknown = partsOf(contract)?.[list]
   const values: readonly unknown[] = Array.isArray(items) ? items : []
   const item = values.find((value) => nameIn(list, value) === name)

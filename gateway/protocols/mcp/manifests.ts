@@ -19,13 +19,13 @@ import {
   manifestContract,
   namesIn,
   promisedLists,
-  type ListName,
+  type ManifestListName,
   type SessionFacts,
 } from './manifest-text.ts'
 
 /** What a call must know of the manifest, beside what the server promises. */
 export interface ManifestNeed {
-  readonly lists: readonly ListName[]
+  readonly lists: readonly ManifestListName[]
   /** What one of the lists should hold; null: it may stand in none. */
   readonly name: string | null
 }
@@ -38,14 +38,14 @@ export interface McpManifests {
   /** What the server says of itself went by. @param session that begins with it; null: that of the call, or none */
   observeSession(asker: McpAsker, facts: SessionFacts, session: string | null): void
   /** The server said that its lists changed, or an answer could not be read: what was seen of this route is out of date. */
-  invalidate(route: string, lists?: readonly ListName[]): void
+  invalidate(route: string, lists?: readonly ManifestListName[]): void
   /** The caller's session ends. */
   forget(call: Call<McpRoute>): void
 }
 
 interface McpManifestsDeps {
   /** Asks the upstream for all pages of a list. */
-  readonly list: (asker: McpAsker, list: ListName) => Promise<readonly unknown[]>
+  readonly list: (asker: McpAsker, list: ManifestListName) => Promise<readonly unknown[]>
   /** Asks the upstream what it says of itself; null when it cannot be asked. */
   readonly discover: (asker: McpAsker) => Promise<SessionFacts | null>
   /** More of a manifest was seen: the first of a route is pinned as its baseline immediately. */
@@ -73,12 +73,12 @@ interface CallerListings {
 /** What one caller is known to be offered for requests with the same fields. */
 interface ListingView {
   session: Seen<SessionFacts> | null
-  readonly lists: Partial<Record<ListName, Seen<readonly unknown[]>>>
+  readonly lists: Partial<Record<ManifestListName, Seen<readonly unknown[]>>>
   manifest: OfferedContract | null
   /** Questions under way, by list. */
-  readonly connectionRequest: Map<ListName | 'session', Promise<void>>
+  readonly connectionRequest: Map<ManifestListName | 'session', Promise<void>>
   /** Pages seen so far of listings that go by, and the cursor that continues each. */
-  readonly pages: Partial<Record<ListName, { readonly items: readonly unknown[]; readonly nextCursor: string }>>
+  readonly pages: Partial<Record<ManifestListName, { readonly items: readonly unknown[]; readonly nextCursor: string }>>
 }
 
 const DEFAULT_REFRESH_SECONDS = 60
@@ -91,11 +91,11 @@ const UNKNOWN_NAME_RELIST_MS = 1000
 export function createMcpManifests(deps: McpManifestsDeps): McpManifests {
   const callers = new LRUCache<string, CallerListings>({ max: MAX_CALLERS })
   /** How often each list of a route was said to have changed. */
-  const epochs = new Map<string, Partial<Record<ListName, number>>>()
+  const epochs = new Map<string, Partial<Record<ManifestListName, number>>>()
   /** One copy of a manifest for all sessions that see it. */
   const shared = new LRUCache<string, OfferedContract>({ max: 256 })
 
-  const epochOf = (route: string, list: ListName): number => epochs.get(route)?.[list] ?? 0
+  const epochOf = (route: string, list: ManifestListName): number => epochs.get(route)?.[list] ?? 0
   const callerOf = (key: string): CallerListings => {
     const known = callers.get(key)
     if (known !== undefined) return known
@@ -115,7 +115,7 @@ export function createMcpManifests(deps: McpManifestsDeps): McpManifests {
   }
   const isFresh = (seen: Seen<unknown>, { contract }: Route): boolean =>
     deps.now() - seen.at < (contract?.refresh ?? DEFAULT_REFRESH_SECONDS) * 1000
-  const isListFresh = (view: ListingView, list: ListName, route: Route): boolean => {
+  const isListFresh = (view: ListingView, list: ManifestListName, route: Route): boolean => {
     const seen = view.lists[list]
     return seen !== undefined && seen.epoch === epochOf(route.name, list) && isFresh(seen, route)
   }
@@ -132,7 +132,7 @@ export function createMcpManifests(deps: McpManifestsDeps): McpManifests {
   }
   const once = (
     view: ListingView,
-    what: ListName | 'session',
+    what: ManifestListName | 'session',
     { call }: McpAsker,
     ask: () => Promise<void>,
   ): Promise<void> => {
@@ -147,7 +147,7 @@ export function createMcpManifests(deps: McpManifestsDeps): McpManifests {
     view.connectionRequest.set(what, started)
     return started
   }
-  const relist = (asker: McpAsker, view: ListingView, list: ListName): Promise<void> =>
+  const relist = (asker: McpAsker, view: ListingView, list: ManifestListName): Promise<void> =>
     once(view, list, asker, async () => {
       // Taken before asking: a change announced while the answer is on its way makes that answer out of date.
       const epoch = epochOf(asker.call.route.name, list)
@@ -162,7 +162,7 @@ export function createMcpManifests(deps: McpManifestsDeps): McpManifests {
       view.session = facts === null ? null : { thing: facts, at: deps.now(), epoch: 0 }
     })
   /** The lists to request before the manifest is known for a call. */
-  const staleLists = (view: ListingView, needs: readonly ManifestNeed[], route: Route): readonly ListName[] => {
+  const staleLists = (view: ListingView, needs: readonly ManifestNeed[], route: Route): readonly ManifestListName[] => {
     const promised = view.session === null ? [] : promisedLists(view.session.thing)
     return LIST_NAMES.filter(
       (list) =>
@@ -233,14 +233,14 @@ function viewIn(views: Map<string, ListingView>, key: string): ListingView {
   return view
 }
 
-function thingsOf(lists: ListingView['lists']): Readonly<Partial<Record<ListName, readonly unknown[]>>> {
+function thingsOf(lists: ListingView['lists']): Readonly<Partial<Record<ManifestListName, readonly unknown[]>>> {
   return Object.fromEntries(Object.entries(lists).map(([list, { thing }]) => [list, thing]))
 }
 
 /** Whether a list lacks a name that is asked for, and was not asked for a moment ago. */
 function lacksName(
   { manifest, lists }: ListingView,
-  list: ListName,
+  list: ManifestListName,
   needs: readonly ManifestNeed[],
   now: number,
 ): boolean {

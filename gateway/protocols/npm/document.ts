@@ -2,10 +2,8 @@
  * The document in a write to a package: a publication with its tarball, or a packument that changes existing versions.
  */
 import { GatewayError } from '../../errors/errors.ts'
-import { isJsonObject } from '../../json/strict-json.ts'
+import { isJsonObject, type JsonObject } from '../../json/strict-json.ts'
 import { isIntact } from './tarball.ts'
-
-type Members = Readonly<Record<string, unknown>>
 
 export interface Publication {
   readonly kind: 'publication'
@@ -20,7 +18,7 @@ export interface Publication {
 export interface Revision {
   readonly kind: 'revision'
   readonly name: string
-  readonly packument: Members
+  readonly packument: JsonObject
 }
 
 /** @throws GatewayError PREFLIGHT_UNDECIDED when the document has no single reading */
@@ -34,7 +32,7 @@ export function readDocument(name: string, document: unknown): Publication | Rev
     : publication(name, document, attachments)
 }
 
-function publication(name: string, document: Members, attachments: Members): Publication {
+function publication(name: string, document: JsonObject, attachments: JsonObject): Publication {
   const [version, ...further] = Object.keys(membersOf(document['versions'], 'versions'))
   if (version === undefined || further.length > 0) throw unread('a publication states exactly one version')
   const stated = membersOf(membersOf(document['versions'], 'versions')[version], `versions.${version}`)
@@ -49,14 +47,14 @@ function publication(name: string, document: Members, attachments: Members): Pub
 }
 
 /** Registries hand out the checksum that a publication states: one of another tarball would have clients look for that one. */
-function requireChecksum({ integrity, shasum }: Members, tarball: Buffer): void {
+function requireChecksum({ integrity, shasum }: JsonObject, tarball: Buffer): void {
   if (integrity === undefined && shasum === undefined) return
   if (!isIntact(tarball, textOrNull(integrity), textOrNull(shasum)))
     throw unread('the checksum that it states is not that of its tarball')
 }
 
 /** One tarball, and beside it at most the statement of where it was built. */
-function tarballOf(attachments: Members): Buffer {
+function tarballOf(attachments: JsonObject): Buffer {
   const tarballs = Object.keys(attachments).filter((file) => !file.endsWith('.sigstore'))
   const [file, ...further] = tarballs
   if (file === undefined || further.length > 0) throw unread('a publication carries exactly one tarball')
@@ -73,7 +71,7 @@ function textOrNull(value: unknown): string | null {
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
 
-function membersOf(value: unknown, where: string): Members {
+function membersOf(value: unknown, where: string): JsonObject {
   if (value === undefined || value === null) return {}
   if (isJsonObject(value)) return value
   throw unread(`${where} is no object`)

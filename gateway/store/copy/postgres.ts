@@ -1,7 +1,7 @@
 /** A PostgreSQL database as one end of a copy. */
 import { errorCode, StartupError } from '../../errors/startup-error.ts'
 import { addressWords, readPostgresUrl } from '../postgres/address.ts'
-import { openConnections, type Connection } from '../postgres/connections.ts'
+import { openConnections, type PostgresConnection } from '../postgres/connections.ts'
 import { migrate, MIGRATION_LOCK } from '../postgres/migrate.ts'
 import { openingFault } from '../postgres/opening-fault.ts'
 import { statementsOn } from '../postgres/statements.ts'
@@ -93,7 +93,7 @@ const SEQUENCES = [
 ]
 
 interface OpenSide extends Omit<Side, 'close'> {
-  readonly connection: Connection
+  readonly connection: PostgresConnection
   end(statement: 'COMMIT' | 'ROLLBACK'): Promise<void>
 }
 
@@ -101,10 +101,10 @@ async function openSide(url: string, begin: string): Promise<OpenSide> {
   const read = readPostgresUrl(url)
   if (!read.ok) throw new StartupError(`The URL of the database cannot be used: ${read.problem}; ${read.fix}.`)
   const description = addressWords(read.address)
-  const ready = Promise.withResolvers<Connection>()
+  const ready = Promise.withResolvers<PostgresConnection>()
   const ended = Promise.withResolvers<'COMMIT' | 'ROLLBACK'>()
   const connections = openConnections(read.address, LIMITS)
-  const work = async (connection: Connection): Promise<void> => {
+  const work = async (connection: PostgresConnection): Promise<void> => {
     await migrate(connection, Date.now())
     await requireUnused(connection, description)
     await connection.query(begin)
@@ -120,7 +120,7 @@ async function openSide(url: string, begin: string): Promise<OpenSide> {
   }
   const finished = lifetime()
   finished.catch(ready.reject)
-  let connection: Connection
+  let connection: PostgresConnection
   try {
     connection = await ready.promise
   } catch (error) {
@@ -147,7 +147,7 @@ async function openSide(url: string, begin: string): Promise<OpenSide> {
 }
 
 /** What a gateway writes meanwhile would not be in the copy. */
-async function requireUnused(connection: Connection, description: string): Promise<void> {
+async function requireUnused(connection: PostgresConnection, description: string): Promise<void> {
   const { rows } = await connection.query<SqlRow>(
     `SELECT count(*) AS n FROM pg_stat_activity
      WHERE datname = current_database() AND application_name = 'preflight' AND pid <> pg_backend_pid()`,

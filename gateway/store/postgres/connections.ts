@@ -21,11 +21,11 @@ export interface ConnectionLimits {
   readonly isPooled: boolean
 }
 
-export type Connection = ClientBase
+export type PostgresConnection = ClientBase
 
 export interface Connections {
   /** Runs on one connection. Rejects with the error of the work, or with that of the connection. */
-  use<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result>
+  use<Result>(work: (connection: PostgresConnection) => Promise<Result>): Promise<Result>
   /** A connection of its own, outside the pool; the caller ends it. */
   dedicated(): Promise<Client>
   close(): Promise<void>
@@ -96,7 +96,7 @@ export function openConnections(address: PostgresAddress, limits: ConnectionLimi
     }
     throw first
   }
-  const verified = new WeakSet<Connection>()
+  const verified = new WeakSet<PostgresConnection>()
   const connectToPrimary = async (): Promise<PoolClient> => {
     const connection = await pool.connect()
     if (verified.has(connection)) return connection
@@ -143,7 +143,7 @@ export function openConnections(address: PostgresAddress, limits: ConnectionLimi
   }
 }
 
-async function requirePrimary(client: Connection): Promise<void> {
+async function requirePrimary(client: PostgresConnection): Promise<void> {
   const { rows } = await client.query<{ readonly transaction_read_only: string }>('SHOW transaction_read_only')
   if (rows[0]?.transaction_read_only !== 'off')
     throw Object.assign(new Error('the host is read-only'), { code: READ_ONLY })

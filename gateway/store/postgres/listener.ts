@@ -11,7 +11,7 @@ export interface Listener extends Changes {
   close(): Promise<void>
 }
 
-interface ListenerOptions {
+interface NotificationOptions {
   readonly connections: Pick<Connections, 'dedicated'>
   /** Seconds. */
   readonly bound: number
@@ -24,7 +24,7 @@ const CHANNEL = 'preflight'
 const FIRST_PAUSE = 50
 const LONGEST_PAUSE = 2000
 
-export function startListener({ connections, bound, onLive }: ListenerOptions): Listener {
+export function startListener({ connections, bound, onLive }: NotificationOptions): Listener {
   const own = `preflight_${randomUUID().replaceAll('-', '')}`
   const subscribers: ((change: Change) => void)[] = []
   let client: Client | null = null

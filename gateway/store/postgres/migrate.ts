@@ -3,7 +3,7 @@
  * others wait for it. A newer schema is refused: an older program would not write what the newer one relies on.
  */
 import { errorCode } from '../../errors/startup-error.ts'
-import type { Connection } from './connections.ts'
+import type { PostgresConnection } from './connections.ts'
 import { MIGRATIONS } from './migrations.ts'
 
 /** Any number that no other program takes an advisory lock on: `preflight` in ASCII, cut to 63 bits. */
@@ -23,7 +23,7 @@ export class NewerSchemaError extends Error {
 }
 
 /** @param now milliseconds since the epoch */
-export async function migrate(connection: Connection, now: number, migrations = MIGRATIONS): Promise<void> {
+export async function migrate(connection: PostgresConnection, now: number, migrations = MIGRATIONS): Promise<void> {
   const version = await versionOf(connection)
   if (version > migrations.length) throw new NewerSchemaError(version)
   if (version < migrations.length) await inLock(connection, () => migrateFrom(connection, migrations))
@@ -36,7 +36,7 @@ export async function migrate(connection: Connection, now: number, migrations = 
  *
  * @param now milliseconds since the epoch
  */
-export async function makePartitions(connection: Connection, now: number): Promise<void> {
+export async function makePartitions(connection: PostgresConnection, now: number): Promise<void> {
   await inLock(connection, async () => {
     await connection.query(`SET LOCAL lock_timeout = '1s'`)
     await connection.query('SELECT preflight_make_partitions($1, $2)', [now, MONTHS_AHEAD])
@@ -45,7 +45,7 @@ export async function makePartitions(connection: Connection, now: number): Promi
   })
 }
 
-async function migrateFrom(connection: Connection, migrations: readonly string[]): Promise<void> {
+async function migrateFrom(connection: PostgresConnection, migrations: readonly string[]): Promise<void> {
   // Another gateway may have done it while this one waited for the lock.
   const version = await versionOf(connection)
   if (version > migrations.length) throw new NewerSchemaError(version)
@@ -56,7 +56,7 @@ async function migrateFrom(connection: Connection, migrations: readonly string[]
 }
 
 /** The lock ends with the transaction, whatever happens to the connection. */
-async function inLock(connection: Connection, work: () => Promise<unknown>): Promise<void> {
+async function inLock(connection: PostgresConnection, work: () => Promise<unknown>): Promise<void> {
   await connection.query('BEGIN')
   try {
     // Waiting for another gateway's migration is no fault.
@@ -71,7 +71,7 @@ async function inLock(connection: Connection, work: () => Promise<unknown>): Pro
 }
 
 /** 0: the store was never opened in this database. */
-async function versionOf(connection: Connection): Promise<number> {
+async function versionOf(connection: PostgresConnection): Promise<number> {
   // Not to_regclass: inside a transaction it may answer from before the lock was given.
   const { rows: tables } = await connection.query(
     "SELECT 1 FROM pg_catalog.pg_class c WHERE c.relname = 'preflight_schema' AND pg_catalog.pg_table_is_visible(c.oid)",

@@ -1,7 +1,7 @@
 /** The executor of operations on one connection. */
 import type { SqlRow, SqlValue } from '../sql/columns.ts'
 import type { Sql } from '../sql/operation.ts'
-import type { Connection } from './connections.ts'
+import type { PostgresConnection } from './connections.ts'
 
 const numbered = new Map<string, string>()
 
@@ -28,7 +28,7 @@ export function storableJson(rows: unknown): string {
 }
 
 /** @param writer the chain of this gateway */
-export function statementsOn(connection: Connection, writer: string): Sql {
+export function statementsOn(connection: PostgresConnection, writer: string): Sql {
   const query = (text: string, values: readonly SqlValue[]) =>
     connection.query<SqlRow>(
       withNumbers(text),

@@ -22,7 +22,7 @@ import {
   isTransient,
   openConnections,
   unavailable,
-  type Connection,
+  type PostgresConnection,
   type ConnectionLimits,
   type Connections,
 } from './connections.ts'
@@ -128,16 +128,16 @@ function addressOf(url: string, setting: string): PostgresAddress {
 }
 
 /** Opens the chain of this gateway, unless it is there. */
-async function openOwnChain(connection: Connection, writer: string): Promise<void> {
+async function openOwnChain(connection: PostgresConnection, writer: string): Promise<void> {
   const sql = statementsOn(connection, writer)
   if ((await sql.get('SELECT 1 AS n FROM ledger_chains WHERE chain = ?', writer)) !== undefined) return
   await transaction(connection, 'BEGIN', () => joinLedger(sql, writer, Date.now()))
 }
 
-type Run = (name: string, values: readonly unknown[]) => Promise<unknown>
+type RunOperation = (name: string, values: readonly unknown[]) => Promise<unknown>
 type HotOperation = (...values: never[]) => Promise<unknown>
 
-function runnerOf(connections: Connections, options: PostgresStoreOptions, isPooled: boolean): Run {
+function runnerOf(connections: Connections, options: PostgresStoreOptions, isPooled: boolean): RunOperation {
   const { writer, statementTimeout, lockTimeout } = options
   // A pooler would carry the settings of a session to other users, so each transaction has its own.
   const begin = isPooled
@@ -147,7 +147,7 @@ function runnerOf(connections: Connections, options: PostgresStoreOptions, isPoo
   const runOne = (
     { kind, run }: NamedOperation,
     values: readonly never[],
-    connection: Connection,
+    connection: PostgresConnection,
   ): Promise<unknown> => {
     const work = () => run(statementsOn(connection, writer), ...values)
     if (kind === 'write') return transaction(connection, begin, work)
@@ -228,7 +228,7 @@ function audienceOf({ envelope }: DecisionRow): string | null {
 }
 
 async function transaction<Result>(
-  connection: Connection,
+  connection: PostgresConnection,
   begin: string,
   work: () => Promise<Result>,
 ): Promise<Result> {

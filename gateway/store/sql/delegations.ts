@@ -21,14 +21,14 @@ interface Occasion {
   readonly at: number
 }
 
-export interface Right {
+export interface ApproverRight {
   readonly groups: readonly string[]
   /** Whose right it is; null: the person's own. */
   readonly principal: string | null
 }
 
 /** The right with which a person grants: the own one, else a delegated one that is still required. Null: there is none. */
-export async function rightOf(sql: Sql, occasion: Occasion): Promise<Right | null> {
+export async function rightOf(sql: Sql, occasion: Occasion): Promise<ApproverRight | null> {
   const { person, own, required, before, excluded } = occasion
   const left = stillRequired(required, before)
   if (mayGrant(left, own)) return { groups: own, principal: null }

@@ -72,7 +72,7 @@ export const ledger: Operations<LedgerTables> = {
   }),
 
   /** At one moment, so that simultaneous writes of a gateway are no fault. It takes long: for the command line. */
-  inspect: snapshot((sql) => new Inspection(sql).report()),
+  inspect: snapshot((sql) => new LedgerInspection(sql).report()),
 
   decisionChains: read(async (sql) =>
     (await sql.all('SELECT chain FROM ledger_chains ORDER BY opened_at, chain')).map((row) => text(row, 'chain')),
@@ -171,7 +171,7 @@ interface Walked {
   readonly newest: Map<string, { readonly digest: string; readonly ordinal: number }>
 }
 
-class Inspection {
+class LedgerInspection {
   readonly #sql: Sql
   readonly #faults: string[] = []
   readonly #walked = new Map<string, Walked>(

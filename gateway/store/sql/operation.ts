@@ -23,44 +23,44 @@ export interface Sql {
  * again after the database rolled it back. `statement`: a write of one statement, which needs no transaction around it.
  * `snapshot`: all of its reads see one moment.
  */
-export interface Operation<Values extends readonly unknown[], Result> {
+export interface StoreOperation<Values extends readonly unknown[], Result> {
   readonly kind: 'read' | 'snapshot' | 'statement' | 'write'
   readonly run: (sql: Sql, ...values: Values) => Promise<Result>
 }
 
 /** An operation that is found by its name: what called it knows the types of its values. */
 export interface NamedOperation {
-  readonly kind: Operation<[], unknown>['kind']
+  readonly kind: StoreOperation<[], unknown>['kind']
   readonly run: (sql: Sql, ...values: never[]) => Promise<unknown>
 }
 
 export function read<Values extends readonly unknown[], Result>(
   run: (sql: Sql, ...values: Values) => Promise<Result>,
-): Operation<Values, Result> {
+): StoreOperation<Values, Result> {
   return { kind: 'read', run }
 }
 
 export function statement<Values extends readonly unknown[], Result>(
   run: (sql: Sql, ...values: Values) => Promise<Result>,
-): Operation<Values, Result> {
+): StoreOperation<Values, Result> {
   return { kind: 'statement', run }
 }
 
 export function snapshot<Values extends readonly unknown[], Result>(
   run: (sql: Sql, ...values: Values) => Promise<Result>,
-): Operation<Values, Result> {
+): StoreOperation<Values, Result> {
   return { kind: 'snapshot', run }
 }
 
 export function write<Values extends readonly unknown[], Result>(
   run: (sql: Sql, ...values: Values) => Promise<Result>,
-): Operation<Values, Result> {
+): StoreOperation<Values, Result> {
   return { kind: 'write', run }
 }
 
 /** One operation for each method of an aggregate. */
 export type Operations<Aggregate> = {
   readonly [Name in keyof Aggregate]: Aggregate[Name] extends (...values: infer Values) => Promise<infer Result>
-    ? Operation<Values, Result>
+    ? StoreOperation<Values, Result>
     : never
 }

@@ -42,7 +42,7 @@ export async function proposeCuts(sql: Sql, limits: PruneLimits): Promise<readon
   for (const { chain, ordinal } of await chainsFromTheOldest(sql)) {
     if (ordinal > place) break
     const until = Math.min(place, ordinal + limits.entries)
-    const cut = await new Reach(sql, chain, limits).cut(until)
+    const cut = await new PrunedRange(sql, chain, limits).cut(until)
     if (cut === null) continue
     place = until
     proposed.push(cut)
@@ -65,7 +65,7 @@ async function chainsFromTheOldest(sql: Sql): Promise<readonly { readonly chain:
 }
 
 /** The entries of one chain that may go, from the oldest on. */
-class Reach {
+class PrunedRange {
   readonly #sql: Sql
   readonly #chain: string
   readonly #limits: PruneLimits
@@ -286,10 +286,10 @@ async function cutsBehind(sql: Sql, cuts: NewCuts): Promise<readonly SignedCut[]
   return (await allCuts(sql)).filter(({ chain }) => chains.has(chain) && !renewed.has(chain))
 }
 
-type Removal = (sql: Sql, cut: SignedCut, limit: number) => Promise<number>
+type RemovedRows = (sql: Sql, cut: SignedCut, limit: number) => Promise<number>
 
 /** Statements that remove a portion of the rows before a cut, in an order that no reference prevents. */
-const REMOVALS: readonly Removal[] = [
+const REMOVALS: readonly RemovedRows[] = [
   (sql, { chain, decision }, limit) => {
     const { text: own, values } = ofChain(sql, chain)
     return sql.run(

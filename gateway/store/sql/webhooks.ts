@@ -1,5 +1,5 @@
 /** Statements on deliveries of webhooks, and on the checks at commits. */
-import type { MergeCheck, WebhookDeliveryRow, Webhooks } from '../webhooks.ts'
+import type { MergeCheck, WebhookDeliveryRow, WebhookQueue } from '../webhooks.ts'
 import { integer, oneOf, text, textOrNull, type SqlRow } from './columns.ts'
 import { read, statement, write, type Operations } from './operation.ts'
 
@@ -7,7 +7,7 @@ const PLATFORMS = ['scm_a', 'scm_b', 'scm_c'] as const satisfies readonly MergeC
 
 const WAITING = 'd.done_at IS NULL'
 
-export const webhooks: Operations<Webhooks> = {
+export const webhooks: Operations<WebhookQueue> = {
   accept: write(async (sql, { platform, deliveryId, digest, subject, task, receivedAt }) => {
     const added = await sql.run(
       `INSERT INTO webhook_deliveries (platform, delivery_id, digest, subject, task, received_at, attempts, next_at)

@@ -33,14 +33,14 @@ function compiled(source: string): EntryExpression {
   return expression.value
 }
 
-type Facts = Parameters<EntryExpression['test']>[0]
+type FilterFacts = Parameters<EntryExpression['test']>[0]
 
-function factsOf(entry: DecisionLogEntry): Facts {
-  const facts: Facts = JSON.parse(JSON.stringify(entry))
+function factsOf(entry: DecisionLogEntry): FilterFacts {
+  const facts: FilterFacts = JSON.parse(JSON.stringify(entry))
   return facts
 }
 
-function isTrue(expression: EntryExpression, facts: Facts, onFailure: boolean): boolean {
+function isTrue(expression: EntryExpression, facts: FilterFacts, onFailure: boolean): boolean {
   const tested = expression.test(facts)
   return tested.ok ? tested.value : onFailure
 }
