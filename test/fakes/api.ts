@@ -24,6 +24,7 @@ import type { Role } from '../../gateway/store/api-keys.ts'
 import type { Store } from '../../gateway/store/store.ts'
 import { assertDescribed } from './described-answers.ts'
 import { withFaults, type StoreFaults } from './store-faults.ts'
+import { fakeInspection } from './inspection.ts'
 import { createStatusPublisher } from '../../gateway/status-lists/publisher.ts'
 import { createLogger } from '../../gateway/telemetry/log.ts'
 import { createObserver } from '../../gateway/telemetry/observer.ts'
@@ -130,7 +131,7 @@ export async function startApi(options: ApiOptions = {}): Promise<ApiFake> {
     bodies: createBodies(memory, () => bodyPace(config.limits)),
     observer: createObserver({ metrics, spans: null }),
     decisionLog: NO_DECISION_LOG,
-    inspection: null,
+    inspection: fakeInspection(),
     breakGlass,
     authorities: createAuthorities({ dataDir: directory, ca: config.tls.ca, now }),
     metrics,
