@@ -167,6 +167,7 @@ export const VALUES = {
   fleet: values([object({ tenant: optional(ID), limit: Type.Integer({ minimum: 1, maximum: 10_000 }) })]),
   calls: values([CALL_FILTER]),
   ledger: values([LEDGER_FILTER]),
+  counts: values([object({ tenant: ID, from: time(), period: Type.Integer({ minimum: 60_000 }) })]),
   history: values([object({ tenant: ID, supersessionKey: text(8000), since: time(), limit: LIMIT })]),
   quota: values([ID, text(10), Type.Integer({ minimum: 0 })]),
   month: values([ID, text(10)]),

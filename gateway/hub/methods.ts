@@ -255,6 +255,14 @@ export const HUB_METHODS: HubMethods = {
       return rows.map((row) => withOwnRoute(scope, row))
     },
   },
+  'decisions.counts': {
+    roles: SIDECAR,
+    values: VALUES.counts,
+    run: async (scope, filter) => {
+      const counts = await scope.store.decisions.counts({ ...filter, tenant: scope.owned(filter.tenant) })
+      return counts.map((row) => withOwnRoute(scope, row))
+    },
+  },
   'decisions.history': {
     roles: SIDECAR,
     values: VALUES.history,

@@ -62,6 +62,19 @@ export interface HistoryFilter {
   readonly limit: number
 }
 
+/** Which decisions are counted, in periods of equal length from `from` on. Times are milliseconds. */
+export interface CountFilter {
+  readonly tenant: string
+  readonly from: number
+  readonly period: number
+}
+
+/** Decisions of one kind by one route in one period, counted from 0. */
+export interface DecisionCount extends Pick<DecisionRow, 'route' | 'decision'> {
+  readonly period: number
+  readonly count: number
+}
+
 export type HistoryRow = Pick<DecisionRow, 'decision' | 'inputFingerprint' | 'evaluatedAt'>
 
 export interface Decisions {
@@ -74,6 +87,7 @@ export interface Decisions {
   byIdempotencyKey(tenant: string, key: string, since: number, audience?: string | null): Promise<StoredDecision | null>
   /** Newest first. */
   list(filter: LedgerFilter): Promise<readonly StoredDecision[]>
+  counts(filter: CountFilter): Promise<readonly DecisionCount[]>
   /** Newest first. */
   history(filter: HistoryFilter): Promise<readonly HistoryRow[]>
 }

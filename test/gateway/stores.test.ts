@@ -86,6 +86,25 @@ for (const kind of STORE_KINDS) {
       assert.deepEqual(await ids({ tenant: 'other' }), [])
     })
 
+    test('decisions are counted by period, route and kind, of one tenant and from a moment on', async (t) => {
+      const store = await open(t)
+      for (const [decisionId, evaluatedAt, more] of [
+        ['before', 999, {}],
+        ['first', 1000, { route: 'a' }],
+        ['second', 1099, { route: 'a' }],
+        ['blocked', 1099, { route: 'a', decision: 'BLOCK' }],
+        ['later', 1250, {}],
+        ['foreign', 1000, { tenant: 'other' }],
+      ] as const)
+        await store.decisions.record(decisionRow({ decisionId, evaluatedAt, route: null, ...more }))
+      const counts = await store.decisions.counts({ tenant: 'local', from: 1000, period: 100 })
+      assert.deepEqual(counts.map(({ period, route, decision, count }) => [period, route, decision, count]).sort(), [
+        [0, 'a', 'ALLOW', 2],
+        [0, 'a', 'BLOCK', 1],
+        [2, null, 'ALLOW', 1],
+      ])
+    })
+
     test('one row that breaks a constraint fails alone, in whatever transaction it was put', async (t) => {
       const store = await open(t)
       const results = await Promise.allSettled([

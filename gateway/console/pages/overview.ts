@@ -1,38 +1,38 @@
 /** The first page: what waits, what was stopped and what drifted in the last day, by hour and by route. */
 import { DECISIONS } from '../../../engine/base.ts'
 import type { Decision } from '../../../engine/internal.ts'
-import type { StoredDecision } from '../../store/decisions.ts'
+import type { DecisionCount } from '../../store/decisions.ts'
 import { isOperatorTenant } from '../../callers/rights.ts'
 import { html, type Content, type Markup } from '../markup.ts'
 import { decisionBadge, DECISION_WORDS, empty, head, moment, table } from '../parts.ts'
 import { seenRoutes } from '../seen.ts'
 import { placeOf } from '../subject.ts'
-import type { ConsolePage, Visit } from '../visit.ts'
+import type { ConsolePage } from '../visit.ts'
 import { entry } from './approvals.ts'
 
-const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
-const PAGE = 500
-/** More decisions than this are not counted one by one for a page. */
-const MOST_COUNTED = 5000
+const HOURS = 24
+const SHOWN_STOPPED = 6
 
 export const overview: ConsolePage = async (visit) => {
   const { visitor, now, deps } = visit
   const { tenant } = visitor
-  const [waiting, recent, exceptions, drifted, views] = await Promise.all([
+  const from = now - HOURS * HOUR_MS
+  const [waiting, counts, stopped, exceptions, drifted, views] = await Promise.all([
     deps.store.approvals.list({ tenant, state: 'pending', limit: 100, now }),
-    decisionsSince(visit, now - DAY_MS),
+    deps.store.decisions.counts({ tenant, from, period: HOUR_MS }),
+    deps.store.decisions.list({ tenant, decision: 'BLOCK', from, limit: SHOWN_STOPPED }),
     deps.store.breakGlass.list({ openAt: now, limit: 100 }),
-    deps.store.calls.list({ tenant, effect: 'drifted', from: now - DAY_MS, limit: 100 }),
+    deps.store.calls.list({ tenant, effect: 'drifted', from, limit: 100 }),
     deps.baselines.list(),
   ])
   const candidates = seenRoutes(views, visit).filter(({ candidate }) => candidate !== null)
-  const stopped = recent.rows.filter(({ decision }) => decision === 'BLOCK')
+  const blocked = sumOf(counts, 'BLOCK')
   const open = isOperatorTenant(visitor) ? exceptions.length : 0
   const body = html`${head({ title: 'Overview' })}
     <div class="tiles">
       ${tile('Waiting for approval', String(waiting.length), '/console/approvals', waiting.length > 0 ? 'ask' : '')}
-      ${tile('Stopped, last day', String(stopped.length), '/console/ledger?decision=BLOCK', stopped.length > 0 ? 'alert' : '')}
+      ${tile('Stopped, last day', String(blocked), '/console/ledger?decision=BLOCK', blocked > 0 ? 'alert' : '')}
       ${tile('Answers that drifted', `${drifted.rows.length}${drifted.next === null ? '' : '+'}`, '/console/ledger?records=calls&effect=drifted', '')}
       ${tile('Changed contracts', String(candidates.length), '/console/routes', candidates.length > 0 ? 'ask' : '')}
       ${tile('Break-glass open', String(open), '/console/break-glass', open > 0 ? 'alert' : '')}
@@ -54,18 +54,15 @@ export const overview: ConsolePage = async (visit) => {
       }
     </section>
     <section aria-labelledby="day">
-      <h2 id="day">
-        Decisions of the last
-        day${recent.isWhole ? null : html` <span class="muted small">(the newest ${MOST_COUNTED.toLocaleString('en')})</span>`}
-      </h2>
+      <h2 id="day">Decisions of the last day</h2>
       ${
-        recent.rows.length === 0
+        counts.length === 0
           ? empty(
               'No decisions yet',
               html`Send a call through a route, or ask with <code>POST /api/v1/preflight</code>.`,
             )
-          : html`<div class="card pad stack">${legend(recent.rows)} ${chart(recent.rows, now)}</div>
-              ${byRoute(recent.rows)}`
+          : html`<div class="card pad stack">${legend(counts)} ${chart(counts)}</div>
+              ${byRoute(counts)}`
       }
     </section>
     ${
@@ -81,37 +78,16 @@ export const overview: ConsolePage = async (visit) => {
                 ['Route', ''],
                 ['When', 'tight'],
               ],
-              rows: stopped
-                .slice(0, 6)
-                .map((row) => [
-                  decisionBadge(row.decision),
-                  html`<a href="/console/decisions/${row.decisionId}">${placeOf(row)}</a>`,
-                  row.route ?? 'API',
-                  moment(row.evaluatedAt, now),
-                ]),
+              rows: stopped.map((row) => [
+                decisionBadge(row.decision),
+                html`<a href="/console/decisions/${row.decisionId}">${placeOf(row)}</a>`,
+                row.route ?? 'API',
+                moment(row.evaluatedAt, now),
+              ]),
             })}
           </section>`
     }`
   return { kind: 'page', title: 'Overview', isLive: true, body }
-}
-
-async function decisionsSince(
-  { visitor, deps }: Visit,
-  from: number,
-): Promise<{ readonly rows: readonly StoredDecision[]; readonly isWhole: boolean }> {
-  const rows: StoredDecision[] = []
-  for (;;) {
-    const before = rows.at(-1)?.sequence
-    const page = await deps.store.decisions.list({
-      tenant: visitor.tenant,
-      from,
-      limit: PAGE,
-      ...(before !== undefined && { before }),
-    })
-    rows.push(...page)
-    if (page.length < PAGE) return { rows, isWhole: true }
-    if (rows.length >= MOST_COUNTED) return { rows, isWhole: false }
-  }
 }
 
 function tile(label: string, value: string, path: string, tone: '' | 'ask' | 'alert'): Markup {
@@ -122,37 +98,35 @@ function tile(label: string, value: string, path: string, tone: '' | 'ask' | 'al
 
 const TONES: Readonly<Record<Decision, string>> = { ALLOW: 'good', WARN: 'warn', REQUIRE_APPROVAL: 'ask', BLOCK: 'bad' }
 
-function countOf(rows: readonly StoredDecision[], decision: Decision): number {
-  return rows.filter((row) => row.decision === decision).length
+/** Of one decision; absent: of all. */
+function sumOf(counts: readonly DecisionCount[], decision?: Decision): number {
+  const counted = decision === undefined ? counts : counts.filter((one) => one.decision === decision)
+  return counted.reduce((sum, { count }) => sum + count, 0)
 }
 
-function legend(rows: readonly StoredDecision[]): Markup {
+function legend(counts: readonly DecisionCount[]): Markup {
   return html`<div class="legend">
     ${DECISIONS.map(
       (decision) =>
         html`<span
           ><svg viewBox="0 0 10 10" aria-hidden="true">
             <rect class="bar-${TONES[decision]}" width="10" height="10" rx="2" /></svg
-          >${DECISION_WORDS[decision].text} ${countOf(rows, decision)}</span
+          >${DECISION_WORDS[decision].text} ${sumOf(counts, decision).toLocaleString('en')}</span
         >`,
     )}
   </div>`
 }
 
-const HOURS = 24
 const HEIGHT = 100
 
 /** One bar an hour, stacked by decision. */
-function chart(rows: readonly StoredDecision[], now: number): Markup {
-  const hours = Array.from({ length: HOURS }, (_, hour) => {
-    const from = now - (HOURS - hour) * HOUR_MS
-    return rows.filter(({ evaluatedAt }) => evaluatedAt >= from && evaluatedAt < from + HOUR_MS)
-  })
-  const most = Math.max(1, ...hours.map((hour) => hour.length))
+function chart(counts: readonly DecisionCount[]): Markup {
+  const hours = Array.from({ length: HOURS }, (_, hour) => counts.filter(({ period }) => period === hour))
+  const most = Math.max(1, ...hours.map((hour) => sumOf(hour)))
   const bars = hours.map((hour, index) => {
     let top = HEIGHT
     return DECISIONS.map((decision) => {
-      const count = countOf(hour, decision)
+      const count = sumOf(hour, decision)
       if (count === 0) return null
       const height = Math.max(1.5, (count / most) * HEIGHT)
       top -= height
@@ -171,7 +145,7 @@ function chart(rows: readonly StoredDecision[], now: number): Markup {
       viewBox="0 0 ${HOURS * 10} ${HEIGHT}"
       preserveAspectRatio="none"
       role="img"
-      aria-label="Decisions by hour; ${rows.length} in all, at most ${most} in an hour"
+      aria-label="Decisions by hour; ${sumOf(counts)} in all, at most ${most} in an hour"
     >
       ${bars}
     </svg>
@@ -179,15 +153,15 @@ function chart(rows: readonly StoredDecision[], now: number): Markup {
   </figure>`
 }
 
-function byRoute(rows: readonly StoredDecision[]): Content {
-  const routes = Map.groupBy(rows, ({ route }) => route ?? 'API')
-  const sorted = [...routes].toSorted(([, a], [, b]) => b.length - a.length).slice(0, 12)
+function byRoute(counts: readonly DecisionCount[]): Content {
+  const routes = Map.groupBy(counts, ({ route }) => route ?? 'API')
+  const sorted = [...routes].toSorted(([, a], [, b]) => sumOf(b) - sumOf(a)).slice(0, 12)
   return table({
     caption: 'Decisions by route',
     columns: [['Route', ''], ...DECISIONS.map((decision) => [DECISION_WORDS[decision].text, 'number'] as const)],
     rows: sorted.map(([route, found]) => [
       route === 'API' ? route : html`<a href="/console/ledger?route=${encodeURIComponent(route)}">${route}</a>`,
-      ...DECISIONS.map((decision) => countOf(found, decision).toLocaleString('en')),
+      ...DECISIONS.map((decision) => sumOf(found, decision).toLocaleString('en')),
     ]),
   })
 }

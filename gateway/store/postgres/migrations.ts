@@ -708,4 +708,10 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX merge_checks_waiting ON merge_checks (approval_id) WHERE approval_id IS NOT NULL;
   CREATE INDEX merge_checks_by_time ON merge_checks (at);
   `,
+  // The console counts the decisions of a day. People search for those of one kind, and of a repository.
+  `
+  CREATE INDEX decisions_by_time ON decisions (tenant, evaluated_at, decision, route);
+  CREATE INDEX decisions_by_decision ON decisions (tenant, decision, sequence);
+  CREATE INDEX decisions_by_repository ON decisions (tenant, repository, sequence) WHERE repository IS NOT NULL;
+  `,
 ]
