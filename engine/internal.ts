@@ -104,6 +104,7 @@ export type { VerifyInput } from './receipts/verify.ts'
 export { compilePolicy } from './policy/compile.ts'
 export { compileCondition } from './policy/condition.ts'
 export type { Condition } from './policy/condition.ts'
+export { approverWords, requiredApproval } from './policy/required-approval.ts'
 export { MAX_EARLIER_DECISIONS } from './policy/history.ts'
 export type { EarlierDecision } from './policy/history.ts'
 export type {

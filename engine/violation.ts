@@ -42,6 +42,8 @@ const FORMS: Readonly<Record<string, string>> = lookupTable({
   '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$': 'be an instant in UTC: 2027-01-31T12:00:00Z',
   '^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}:[0-9]{2}Z)?$':
     'be a day or an instant in UTC: 2027-01-31 or 2027-01-31T12:00:00Z',
+  '^(?:[1-9]|1[0-9]|20) of [a-z0-9][a-z0-9_.-]{0,62}(?: or [a-z0-9][a-z0-9_.-]{0,62}){0,19}$':
+    'be a number of people and their groups, such as "2 of payments or security"',
 })
 
 function formOf(pattern: string): string {

@@ -10,6 +10,7 @@ interface Ids {
   readonly decision: string
   readonly fingerprint: string
   readonly approval: string
+  readonly delegation: string
   readonly challenge: string
   readonly correlation: string
   readonly route: string
@@ -61,6 +62,8 @@ const ASKS: Readonly<Record<string, readonly Ask[]>> = {
   commentApproval: [
     (api, { approval }, headers) => api.post(`/api/v1/approvals/${approval}/comments`, { text: 't' }, headers),
   ],
+  reviewApproval: [(api, { approval }, headers) => api.get(`/api/v1/approvals/${approval}/review`, headers)],
+  endDelegation: [(api, { delegation }, headers) => remove(api, `/api/v1/delegations/${delegation}`, headers)],
   changeKey: [(api, { key }, headers) => api.post(`/api/v1/keys/${key}`, { groups: ['payments'] }, headers)],
   rotateKey: [(api, { key }, headers) => api.post(`/api/v1/keys/${key}/rotate`, { overlap: 0 }, headers)],
   revokeKey: [(api, { key }, headers) => remove(api, `/api/v1/keys/${key}`, headers)],
@@ -112,11 +115,12 @@ const LISTS: Readonly<Record<string, readonly string[]>> = {
   listBreakGlass: ['/api/v1/break-glass', '/api/v1/break-glass?state=open'],
   listBindings: ['/api/v1/bindings'],
   listKeys: ['/api/v1/keys'],
+  listDelegations: ['/api/v1/delegations'],
   listFleet: ['/api/v1/fleet'],
 }
 
 /** Routes that name nothing of a tenant. */
-const OTHERS: ReadonlySet<string> = new Set(['getSchema', 'getStatusList', 'listIntegrationSnippets'])
+const OTHERS: ReadonlySet<string> = new Set(['getSchema', 'getStatusList', 'listIntegrationSnippets', 'listProviders'])
 const ROUTE = { name: 'of-local', match: { path: '/' }, upstream: 'http://127.0.0.1:9', protocol: 'mcp' }
 const CANDIDATE = `sha256:${'c'.repeat(64)}`
 const REPOSITORY = 'acme/of-local'
@@ -136,6 +140,7 @@ describe('a key of another tenant', () => {
     decision: 'dec_00000000000000000000000000000000',
     fingerprint: `sha256:${'0'.repeat(64)}`,
     approval: 'apr_none',
+    delegation: 'del_none',
     challenge: 'chl_none',
     correlation: 'cor_none',
     route: 'nowhere',
@@ -167,6 +172,17 @@ describe('a key of another tenant', () => {
       openedAt: Date.now(),
       expiresAt: Date.now() + 60_000,
       approvers: [],
+    })
+    await api.store.approvals.delegate({
+      delegationId: 'del_matrix',
+      tenant: 'local',
+      by: 'oidc:corp:a',
+      groups: [],
+      to: 'oidc:corp:b',
+      approvalId: null,
+      reason: 'a holiday',
+      at: Date.now(),
+      until: Date.now() + 60_000,
     })
     const challenge = await api.post('/api/v1/bindings/challenge', { platform: 'scm_a', repository: 'acme/pets' })
     const baseline = { route: ROUTE.name, artifactId: ROUTE.name, type: 'mcp_manifest', setAt: 1 } as const
@@ -212,6 +228,7 @@ describe('a key of another tenant', () => {
       decision,
       fingerprint: textAt(answer, 'decision_result', 'fingerprint'),
       approval: approval.approvalId,
+      delegation: 'del_matrix',
       challenge: textAt(challenge.body, 'challenge_id'),
       correlation: textAt(answer, 'decision_result', 'correlation_id'),
     }
@@ -241,7 +258,7 @@ describe('a key of another tenant', () => {
     const texts = await Promise.all(
       Object.values(LISTS).map(async ([path]) => (await api.get(path ?? '', headers)).text),
     )
-    for (const id of [own.decision, own.approval, own.route, own.breakGlass, own.key, REPOSITORY])
+    for (const id of [own.decision, own.approval, own.delegation, own.route, own.breakGlass, own.key, REPOSITORY])
       assert.ok(
         texts.some((text) => text.includes(id)),
         id,
