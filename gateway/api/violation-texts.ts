@@ -31,6 +31,7 @@ const OF_PATTERNS: Readonly<Record<string, string>> = lookupTable({
   '^sha256:[0-9a-f]{64}$': 'must be a digest: sha256: and 64 lowercase hex digits',
   '^[0-9]{1,15}$': 'must be a cursor as an earlier answer gave it: digits only',
   '^x-': 'must begin with x-',
+  '^[a-z0-9][a-z0-9-]{0,31}$': 'must be the name of a provider: 1 to 32 of a-z 0-9 -, beginning with a letter or digit',
   '^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$':
     'must be a name: at most 100 of the characters A-Z a-z 0-9 _ . : -, beginning with a letter or digit',
 })
