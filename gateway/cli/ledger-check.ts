@@ -15,12 +15,13 @@ import { ledgerFile, storePlace } from '../store/open.ts'
 import type { CheckpointRow, LedgerHead, SignedCut } from '../store/ledger.ts'
 import type { StorePart } from '../store/store.ts'
 import { verifyExportFile } from './ledger-keep.ts'
-import { EXIT, UsageError, type Arguments, type Command } from './command.ts'
+import { EXIT, QUIET, UsageError, type Arguments, type Command } from './command.ts'
 import { configOf, PLACE_OPTIONS } from './config-option.ts'
 import { noteAct, requirePath, withAnyStore, withStore } from './data-directory.ts'
 import { textFile } from './documents.ts'
 import { LIST_FORMAT } from './format.ts'
 import { writeLine, type CommandIo } from './io.ts'
+import { during } from './progress.ts'
 import { localUser } from './remote.ts'
 
 interface LedgerCheck {
@@ -57,6 +58,7 @@ export const verifyLedger: Command = {
     },
     { name: 'keys', value: 'FILE', help: 'Key set for --export: the answer of /.well-known/jwks.json.' },
     LIST_FORMAT,
+    QUIET,
     ...PLACE_OPTIONS,
   ],
   notes: [
@@ -68,7 +70,8 @@ export const verifyLedger: Command = {
   run: async (args, io) => {
     const file = args.value('export')
     if (file !== undefined) return verifyExportFile(file, args, io)
-    const check = await checkLedger(args, io)
+    const check = await during(io, 'verifying the ledger', () => checkLedger(args, io))
+    if (args.flag('quiet')) return check.whole ? EXIT.good : EXIT.no
     if (args.value('format') === 'json') writeLine(io.stdout, JSON.stringify(check, null, 2))
     else report(check, io)
     return check.whole ? EXIT.good : EXIT.no

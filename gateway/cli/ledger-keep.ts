@@ -19,6 +19,7 @@ import { instant } from './format.ts'
 import { writeLine, type CommandIo } from './io.ts'
 import { remoteDecision } from './ledger-remote.ts'
 import { momentOf } from './number-options.ts'
+import { during } from './progress.ts'
 import { remoteOf, SITE_OPTIONS } from './remote.ts'
 import { assertNoSpecialFile } from '../runtime/regular-file.ts'
 
@@ -41,7 +42,10 @@ export const exportLedger: Command = {
     if (file !== undefined && existsSync(file)) throw new UsageError(`${file} exists already; name a new file`)
     await withStore(args, io, async (store) => {
       const lines = Readable.from(exportLines(store, Date.now()))
-      if (file !== undefined) return pipeline(lines, createWriteStream(file, { flags: 'wx', mode: 0o600 }))
+      if (file !== undefined)
+        return during(io, 'exporting the ledger', () =>
+          pipeline(lines, createWriteStream(file, { flags: 'wx', mode: 0o600 })),
+        )
       for await (const line of lines) io.stdout.write(line)
     })
     return EXIT.good
@@ -50,7 +54,8 @@ export const exportLedger: Command = {
 
 /** `preflight ledger verify --export FILE`. */
 export async function verifyExportFile(file: string, args: Arguments, io: CommandIo): Promise<ExitCode> {
-  const report = await verifyExport(linesOf(file), keysOf(args))
+  const report = await during(io, 'verifying the export', () => verifyExport(linesOf(file), keysOf(args)))
+  if (args.flag('quiet')) return report.faults.length === 0 ? EXIT.good : EXIT.no
   if (args.value('format') === 'json') writeLine(io.stdout, JSON.stringify(report, null, 2))
   else writeReport(report, io)
   return report.faults.length === 0 ? EXIT.good : EXIT.no
@@ -198,7 +203,7 @@ export const backupLedger: Command = {
     const [operand = ''] = args.operands
     const file = resolve(operand)
     if (existsSync(file)) throw new UsageError(`${operand} exists already; name a new file`)
-    await withStore(args, io, (store) => store.backUp(file))
+    await withStore(args, io, (store) => during(io, 'copying the store', () => store.backUp(file)))
     writeLine(io.stdout, `wrote ${file}`)
     return EXIT.good
   },

@@ -6,13 +6,14 @@ import { documentLimits } from '../flow/analyst.ts'
 import { countsOf, replayed, type ReplayCounts, type ReplayedDecision } from '../flow/replayed-decisions.ts'
 import { sha256Hex } from '../runtime/hash.ts'
 import type { CaseResult } from '../report/policy-junit.ts'
-import { EXIT, type Arguments, type ExitCode, type OptionSpec } from './command.ts'
+import { EXIT, QUIET, type Arguments, type ExitCode, type OptionSpec } from './command.ts'
 import { configOf } from './config-option.ts'
 import { LIST_FORMAT, show, table } from './format.ts'
 import type { GatewayClient } from './gateway-client.ts'
 import { writeLine, type CommandIo } from './io.ts'
 import { withStore } from './data-directory.ts'
 import { filterOf, LEDGER_FILTERS } from './ledger.ts'
+import { during } from './progress.ts'
 import { SITE_OPTIONS } from './remote.ts'
 
 export const REPLAY_OPTIONS: readonly OptionSpec[] = [
@@ -23,6 +24,7 @@ export const REPLAY_OPTIONS: readonly OptionSpec[] = [
   ...LEDGER_FILTERS,
   { name: 'limit', value: 'N', help: 'Maximum number of decisions, newest first; default: 1000.' },
   { ...LIST_FORMAT, allowed: ['text', 'json', 'junit'] },
+  QUIET,
   ...SITE_OPTIONS,
 ]
 
@@ -45,8 +47,8 @@ export async function replayHere(policy: CompiledPolicy, args: Arguments, io: Co
     compare: async (artifact: Artifact, options: CompareOptions) =>
       compare(artifact, { ...options, limits }, sha256Hex),
   }
-  const { rows } = await withStore(args, io, (store) =>
-    replayed(filterOf(args, DEFAULT_REPLAYS), { policy, flow, store }, store),
+  const { rows } = await during(io, 'making decisions again', () =>
+    withStore(args, io, (store) => replayed(filterOf(args, DEFAULT_REPLAYS), { policy, flow, store }, store)),
   )
   return { policy, rows }
 }
@@ -75,6 +77,7 @@ function isoOf(at: number | undefined): string | undefined {
 export async function showReplay({ policy, rows }: Replay, args: Arguments, io: CommandIo): Promise<ExitCode> {
   const counts = countsOf(rows)
   const { name, hash } = policy
+  if (args.flag('quiet')) return exitOf(counts)
   if (args.value('format') === 'junit') {
     const { renderCases } = await import('../report/policy-junit.ts')
     writeLine(io.stdout, renderCases('preflight policy replay', name, rows.map(caseOf)))
@@ -82,8 +85,12 @@ export async function showReplay({ policy, rows }: Replay, args: Arguments, io: 
     const view = { replayed: true, authorization_effect: 'NONE', policy: { name, hash }, counts, decisions: rows }
     show(args, io, view, () => textOf(name, rows, counts))
   }
-  if (counts.stricter + counts.laxer > 0) return EXIT.no
-  return counts.unknown > 0 ? EXIT.undecided : EXIT.good
+  return exitOf(counts)
+}
+
+function exitOf({ stricter, laxer, unknown }: ReplayCounts): ExitCode {
+  if (stricter + laxer > 0) return EXIT.no
+  return unknown > 0 ? EXIT.undecided : EXIT.good
 }
 
 function caseOf(row: ReplayedDecision): CaseResult {

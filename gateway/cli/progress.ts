@@ -8,6 +8,9 @@ export interface Progress {
   end(): void
 }
 
+/** The line is written again this often. */
+const TICK_MS = 500
+
 /** Work that ends sooner shows nothing. */
 const SHOWN_AFTER_MS = 1000
 const WIDTH = 78
@@ -25,5 +28,18 @@ export function openProgress({ isTerminal, stderr }: CommandIo, now: () => numbe
     end() {
       if (isShown) stderr.write(`\r${' '.repeat(WIDTH)}\r`)
     },
+  }
+}
+
+/** Shows the text, with the seconds so far, while the work takes place. */
+export async function during<T>(io: CommandIo, text: string, work: () => Promise<T>): Promise<T> {
+  const progress = openProgress(io)
+  const startedAt = Date.now()
+  const timer = setInterval(() => progress.show(`${text} (${Math.round((Date.now() - startedAt) / 1000)} s)`), TICK_MS)
+  try {
+    return await work()
+  } finally {
+    clearInterval(timer)
+    progress.end()
   }
 }
