@@ -21,6 +21,10 @@ const FORMS: Readonly<Record<string, string>> = lookupTable({
   '^[^\\s:{}\\[\\]"\']+:[^\\s:].*$': 'REF:PATH, e.g. main:api/openapi.yaml',
   '^[A-Za-z_]\\w*(?:\\.[A-Za-z_]\\w*)*$': 'a full name of a service or method: package.Service',
   '^[A-Za-z0-9][A-Za-z0-9._:@-]{0,99}$': 'letters, digits and any of . _ : @ -, beginning with a letter or digit',
+  '^[A-Za-z0-9][A-Za-z0-9 ./_-]{0,39}$':
+    '1 to 40 letters, digits, spaces and any of . / _ -, beginning with a letter or digit',
+  '^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$': '1 to 63 letters, digits and any of _ . -, beginning with a letter or digit',
+  '^https://': 'an address that begins with https://',
   '^[0-9a-f]{64}$': '64 lowercase hexadecimal digits',
   '^whsec_[A-Za-z0-9+/=]{32,}$': 'whsec_ and 24 to 64 bytes in Base64',
   '^smtps?://': 'an address of a mail server: smtp://HOST:PORT or smtps://USER:PASSWORD@HOST:PORT',

@@ -122,7 +122,10 @@ const withUrl = (url: string): Promise<Ran> =>
 test('what does not work says what to do', async (t) => {
   const { scene, over } = await startRemote(t)
   const missing = await run(['approvals', 'list', '--url', scene.url])
-  assert.deepEqual([missing.code, /--key-file, or set PREFLIGHT_API_KEY/.test(missing.stderr)], [2, true])
+  assert.deepEqual(
+    [missing.code, /--key-file, set PREFLIGHT_API_KEY, or sign in with preflight login/.test(missing.stderr)],
+    [2, true],
+  )
   const wrong = await over('pf_live_wrong', 'approvals', 'list')
   assert.equal(wrong.code, 2)
   assert.match(wrong.stderr, /does not accept the key\. It may be mistyped, expired or revoked/)

@@ -40,6 +40,8 @@ const READERS = new Set([
   'ledger verify-chain',
   'ledger export',
   'ledger backup',
+  // It fills a store that no gateway uses yet, and refuses one that a gateway uses.
+  'store copy',
   'approvals list',
   'approvals show',
   'approvals watch',
