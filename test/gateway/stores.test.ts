@@ -98,11 +98,8 @@ for (const kind of STORE_KINDS) {
       ] as const)
         await store.decisions.record(decisionRow({ decisionId, evaluatedAt, route: null, ...more }))
       const counts = await store.decisions.counts({ tenant: 'local', from: 1000, period: 100 })
-      assert.deepEqual(counts.map(({ period, route, decision, count }) => [period, route, decision, count]).sort(), [
-        [0, 'a', 'ALLOW', 2],
-        [0, 'a', 'BLOCK', 1],
-        [2, null, 'ALLOW', 1],
-      ])
+      const found = counts.map(({ period, route, decision, count }) => `${period} ${route} ${decision} ${count}`)
+      assert.deepEqual(new Set(found), new Set(['0 a ALLOW 2', '0 a BLOCK 1', '2 null ALLOW 1']))
     })
 
     test('one row that breaks a constraint fails alone, in whatever transaction it was put', async (t) => {
