@@ -116,8 +116,11 @@ const SORTS: readonly {
   readonly member: string
   readonly mistakes: (value: unknown, folder: string) => readonly string[]
 }[] = [
-  // Files of other programs: Envoy, GitHub, GitLab, pre-commit and Kubernetes.
-  ...['http_filters', 'jobs', 'include', 'repos', 'volumes'].map((member) => ({ member, mistakes: () => [] })),
+  // Files of other programs: Envoy, agentgateway, GitHub, GitLab, pre-commit and Kubernetes.
+  ...['http_filters', 'mcpGuardrails', 'jobs', 'include', 'repos', 'volumes'].map((member) => ({
+    member,
+    mistakes: () => [],
+  })),
   { member: 'ignore', mistakes: (value, folder) => reported(readIgnoreFile(written(value, folder))) },
   { member: 'apiVersion', mistakes: (value, folder) => reported(loadPolicy(written(value, folder), folder)) },
   { member: 'config', mistakes: (value, folder) => mistakesOfConfig(at(value, 'config'), folder) },
