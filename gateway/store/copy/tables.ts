@@ -37,6 +37,8 @@ export const COPIED: readonly CopiedTable[] = [
   rows('notices'),
   rows('deliveries'),
   rows('acts'),
+  rows('webhook_deliveries'),
+  rows('merge_checks'),
   rows('decision_inputs'),
   largeRows('kept_contents'),
   rows('observed_uses'),
