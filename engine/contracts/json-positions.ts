@@ -23,8 +23,8 @@ export class Containers {
   #size = 0
   readonly #open: number[] = []
 
-  /** Records an opening bracket. Returns how many are open. */
-  open(offset: number): number {
+  /** Records an opening bracket. */
+  open(offset: number): void {
     if (this.#size === this.#starts.length) {
       this.#starts = doubled(this.#starts)
       this.#ends = doubled(this.#ends)
@@ -32,7 +32,7 @@ export class Containers {
     this.#starts[this.#size] = offset
     this.#ends[this.#size] = offset
     this.#size += 1
-    return this.#open.push(this.#size - 1)
+    this.#open.push(this.#size - 1)
   }
 
   close(offset: number): void {

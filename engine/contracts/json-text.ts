@@ -18,13 +18,18 @@ interface JsonReading {
 
 /** Reads a JSON text to its value; the problem names the first fault with its line and column. */
 export function readJson(text: string, limits: DocumentLimits): Result<unknown> {
-  const read = readPlacedJson(text, limits)
+  const read = readScanned(text, limits, null)
   return read.ok ? ok(read.value.root) : read
 }
 
 /** Like `readJson`, with the positions of the parts. */
 export function readPlacedJson(text: string, limits: DocumentLimits): Result<JsonReading> {
-  const scan = scanStructure(text, limits.maxDepth)
+  return readScanned(text, limits, new Containers())
+}
+
+/** @param containers records them for positions; null: they are recorded once a position is needed */
+function readScanned(text: string, limits: DocumentLimits, containers: Containers | null): Result<JsonReading> {
+  const scan = scanStructure(text, limits.maxDepth, containers)
   if (scan.tooDeepAt !== null) {
     return fail(overLimit(`nesting is deeper than ${limits.maxDepth} levels`, positionAt(text, scan.tooDeepAt)))
   }
@@ -34,7 +39,7 @@ export function readPlacedJson(text: string, limits: DocumentLimits): Result<Jso
   if (!parsed.ok) return parsed
   const measured = measure(parsed.value)
   if (measured.members !== scan.members) return fail(diagnoseJson(text) ?? unreadable('member names repeat'))
-  const locate = locator(text, () => placeJson(text, scan.containers))
+  const locate = locator(text, () => placeJson(text, containers ?? containersOf(text, limits.maxDepth)))
   const checkTexts = mayHoldLoneSurrogates(text)
   const problem =
     checkTexts || !measured.isFinite ? findUnrepresentable(parsed.value, { checkTexts, isShared: false, locate }) : null
@@ -62,18 +67,17 @@ interface Structure {
   readonly members: number
   readonly commas: number
   readonly tooDeepAt: number | null
-  readonly containers: Containers
 }
 
 /**
- * Counts nesting, containers, members and commas without parsing. In valid JSON each colon outside strings is one
+ * Counts nesting, members and commas without parsing, and records containers. In valid JSON each colon outside strings is one
  * member. Fewer members in the parsed value mean repeated names, of which `JSON.parse` silently keeps the last. For
  * invalid JSON the counts mean nothing, and the parser refuses the text.
  */
-function scanStructure(text: string, maxDepth: number): Structure {
+function scanStructure(text: string, maxDepth: number, containers: Containers | null): Structure {
   let members = 0
   let commas = 0
-  const containers = new Containers()
+  let depth = 0
   let tooDeepAt: number | null = null
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index)
@@ -83,13 +87,24 @@ function scanStructure(text: string, maxDepth: number): Structure {
     } else if (unit === COLON) members++
     else if (unit === COMMA) commas++
     else if (unit === OPEN_BRACE || unit === OPEN_BRACKET) {
-      if (containers.open(index) > maxDepth) {
+      depth++
+      if (depth > maxDepth) {
         tooDeepAt = index
         break
       }
-    } else if (unit === CLOSE_BRACE || unit === CLOSE_BRACKET) containers.close(index)
+      containers?.open(index)
+    } else if (unit === CLOSE_BRACE || unit === CLOSE_BRACKET) {
+      if (depth > 0) depth--
+      containers?.close(index)
+    }
   }
-  return { members, commas, tooDeepAt, containers }
+  return { members, commas, tooDeepAt }
+}
+
+function containersOf(text: string, maxDepth: number): Containers {
+  const containers = new Containers()
+  scanStructure(text, maxDepth, containers)
+  return containers
 }
 
 /**
