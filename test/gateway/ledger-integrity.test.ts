@@ -201,6 +201,7 @@ test('a ledger of a version without a chain is taken over with all that is in it
     DROP TABLE notices; DROP TABLE deliveries; DROP TABLE approval_steps; DROP TABLE receipt_keys; DROP TABLE IF EXISTS fleet_members;
     DROP TABLE acts;
     DROP TABLE approval_delegations; DROP TABLE webhook_deliveries; DROP TABLE merge_checks;
+    DROP INDEX decisions_by_time; DROP INDEX decisions_by_decision; DROP INDEX decisions_by_repository;
     DROP INDEX decisions_by_status; ALTER TABLE decisions DROP COLUMN status_list;
     ALTER TABLE decisions DROP COLUMN status_index; DROP INDEX decisions_by_chain;
     ALTER TABLE decisions DROP COLUMN chain; ALTER TABLE interceptions DROP COLUMN chain;
