@@ -278,6 +278,29 @@ for (const kind of STORE_KINDS) {
       assert.equal(joined.result?.state, 'denied')
     })
 
+    test('a right that is handed over is listed by its tenant only, and ends once', async (t) => {
+      const store = await open(t)
+      const row = {
+        delegationId: 'del_1',
+        tenant: 'local',
+        by: 'oidc:corp:a',
+        groups: ['payments'],
+        to: 'oidc:corp:b',
+        approvalId: null,
+        reason: 'a holiday',
+        at: 1,
+        until: 100,
+      }
+      assert.equal(await store.approvals.delegate(row), true)
+      assert.deepEqual(await store.approvals.delegations('other', 10), [])
+      assert.deepEqual(await store.approvals.delegations('local', 10), [{ ...row, ended: null }])
+      assert.equal(await store.approvals.endDelegation('other', 'del_1', 'x', 2), false)
+      assert.equal(await store.approvals.endDelegation('local', 'del_1', 'oidc:corp:a', 2), true)
+      assert.equal(await store.approvals.endDelegation('local', 'del_1', 'oidc:corp:a', 3), false)
+      const [ended] = await store.approvals.delegations('local', 10)
+      assert.deepEqual(ended?.ended, { at: 2, by: 'oidc:corp:a' })
+    })
+
     test('an exception counts its calls until it is closed or over', async (t) => {
       const store = await open(t)
       await store.breakGlass.open(breakGlassRow({ id: 'a', expiresAt: 100 }))
