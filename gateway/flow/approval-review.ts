@@ -1,6 +1,6 @@
 /** What a person needs to decide on a request for approval: the findings, whom they reach, who may decide, and what a grant does. */
 import { approverWords } from '../../engine/base.ts'
-import type { Approvers, FindingGroup, JudgedChangeSet, Level } from '../../engine/internal.ts'
+import type { Approvers, Finding, FindingGroup, JudgedChangeSet } from '../../engine/internal.ts'
 import { hasRight } from '../callers/rights.ts'
 import { approvalState } from '../approvals/request.ts'
 import { requiredFor } from '../approvals/resolve.ts'
@@ -30,17 +30,12 @@ interface ReviewDeps {
   readonly now: number
 }
 
-interface ReviewFinding {
+interface ReviewFinding extends Pick<
+  Finding,
+  'rule' | 'level' | 'location' | 'side' | 'line' | 'column' | 'message' | 'explanation' | 'fix'
+> {
   readonly artifact: string
-  readonly rule: string
-  readonly level: Level
-  readonly location: string
-  readonly side: 'base' | 'head'
-  readonly line: number | null
-  readonly column: number | null
-  readonly message: string
-  readonly explanation: string
-  readonly fix: string
+  /** The command line reads it from a gateway, as any JSON. */
   readonly before: unknown
   readonly after: unknown
   /** As `GET /pets` or `tool search`. */
