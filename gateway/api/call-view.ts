@@ -10,6 +10,7 @@ export const CallRecord = Type.Object(
   {
     sequence: Type.Integer({ minimum: 1, description: 'Position among the call records.' }),
     correlation_id: Type.String(),
+    trace_id: nullable(Type.String({ description: 'The W3C trace that the call belongs to.' })),
     decision_id: nullable(Type.String({ description: 'The decision that it went on under, or was stopped by.' })),
     route: Type.String(),
     protocol: Type.String(),
@@ -37,6 +38,7 @@ export function callEntry(row: StoredCall) {
   return {
     sequence: row.sequence,
     correlation_id: row.correlationId,
+    trace_id: row.traceId,
     decision_id: row.decisionId,
     route: row.route,
     protocol: row.protocol,

@@ -48,7 +48,7 @@ export async function remoteDecision(id: string, gateway: GatewayClient) {
 async function pages<Row extends TSchema>(
   gateway: GatewayClient,
   row: Row,
-  { route, from, to, limit }: Pick<LedgerFilter, 'route' | 'from' | 'to' | 'limit'>,
+  { route, traceId, from, to, limit }: Pick<LedgerFilter, 'route' | 'traceId' | 'from' | 'to' | 'limit'>,
   filters: Readonly<Record<string, string | undefined>>,
 ): Promise<readonly Static<Row>[]> {
   const Page = Type.Object({ items: Type.Array(row), next_cursor: nullable(Type.String()) })
@@ -56,7 +56,9 @@ async function pages<Row extends TSchema>(
   const times = { from: isoOf(from), to: isoOf(to) }
   for (let cursor: string | undefined; found.length < limit;) {
     const size = Math.min(limit - found.length, LONGEST_PAGE)
-    const page = await gateway.ask(ledger, Page, { query: { ...filters, ...times, route, limit: size, cursor } })
+    const page = await gateway.ask(ledger, Page, {
+      query: { ...filters, ...times, route, trace_id: traceId, limit: size, cursor },
+    })
     found.push(...page.items)
     if (page.next_cursor === null) break
     cursor = page.next_cursor

@@ -20,6 +20,7 @@ const TENANT: OptionSpec = { name: 'tenant', value: 'TENANT', help: 'Tenant of t
 /** For decisions and calls. */
 const WHERE_AND_WHEN: readonly OptionSpec[] = [
   { name: 'route', value: 'NAME', help: 'Only records of this route.' },
+  { name: 'trace-id', value: 'ID', help: 'Only records of this W3C trace.' },
   { name: 'from', value: 'TIME', help: 'Only records from this time on, e.g. 2026-01-31 or 2026-01-31T12:00:00Z.' },
   { name: 'to', value: 'TIME', help: 'Only records before this time.' },
 ]
@@ -127,12 +128,14 @@ const TEXT_FILTERS = ['operation', 'environment', 'repository', 'route'] as cons
 /** @param limit default, without --limit */
 export function filterOf(args: Arguments, limit: number): LedgerFilter {
   const decision = DECISIONS.find((name) => name === args.value('decision'))
+  const traceId = args.value('trace-id')
   const times = { from: momentOf(args, 'from'), to: momentOf(args, 'to') }
   const texts = TEXT_FILTERS.map((name) => [name, args.value(name)] as const)
   return {
     tenant: args.value('tenant') ?? LOCAL_TENANT,
     limit: positiveInteger(args, 'limit', limit),
     ...(decision === undefined ? {} : { decision }),
+    ...(traceId === undefined ? {} : { traceId }),
     ...Object.fromEntries([...texts, ...Object.entries(times)].filter(([, value]) => value !== undefined)),
   }
 }
@@ -140,13 +143,14 @@ export function filterOf(args: Arguments, limit: number): LedgerFilter {
 function callFilterOf(args: Arguments): CallFilter {
   const effect = EFFECTS.find((name) => name === args.value('effect'))
   const correlationId = args.value('correlation-id')
-  const { tenant, limit, route, from, to } = filterOf(args, DEFAULT_LIMIT)
+  const { tenant, limit, route, traceId, from, to } = filterOf(args, DEFAULT_LIMIT)
   return {
     tenant,
     limit,
     ...(effect === undefined ? {} : { effect }),
     ...(correlationId === undefined ? {} : { correlationId }),
     ...(route === undefined ? {} : { route }),
+    ...(traceId === undefined ? {} : { traceId }),
     ...(from === undefined ? {} : { from }),
     ...(to === undefined ? {} : { to }),
   }
@@ -184,6 +188,7 @@ function decisionView(row: StoredDecision) {
     evaluated_at: instant(row.evaluatedAt),
     expires_at: instant(row.expiresAt),
     receipt_state: row.receiptState,
+    trace_id: row.traceId,
     previous_hash: row.previousHash,
     hash: row.hash,
     decision_result: decisionResult,

@@ -96,6 +96,7 @@ export const WEAKENING: Readonly<Record<string, Weakening>> = lookupTable({
   'approvals.needed': LOWER,
   'approvals.remind': never('it tells people and decides nothing'),
   'approvals.needed_by_group': changed('fewer people may have to grant a request'),
+  'console.trace_url': never('an address for people'),
   'console.enabled': never('people decide over the API under the same rules'),
   'console.session': HIGHER,
   'console.providers': changed('other people may sign in, or with other rights'),

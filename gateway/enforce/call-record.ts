@@ -61,6 +61,7 @@ function rowsOf(
 ): readonly InterceptionRow[] {
   const shared = {
     correlationId: call.correlationId,
+    traceId: call.observation.trace?.traceId ?? null,
     tenant: call.caller.tenant,
     route: call.route.name,
     protocol: call.route.protocol,

@@ -10,6 +10,7 @@ import { sha256Hex } from '../runtime/hash.ts'
 import { createStatusAllocator } from '../status-lists/allocator.ts'
 import type { DecisionRow } from '../store/decisions.ts'
 import type { StorePart } from '../store/store.ts'
+import { currentTraceId } from '../telemetry/trace-context.ts'
 
 export interface DecisionToRecord {
   /** The envelope without receipt and body hash. */
@@ -94,5 +95,6 @@ function rowOf(
     supersessionKey,
     envelope: JSON.stringify(envelope),
     idempotency,
+    traceId: currentTraceId(),
   }
 }

@@ -14,6 +14,7 @@ const LIMIT = Type.Integer({ minimum: 1, maximum: 1000 })
 const ID = text(200)
 const ROUTE = text(200)
 const DIGEST = text(100)
+const TRACE_ID = Type.String({ pattern: '^[0-9a-f]{32}$' })
 const optional = (schema: TSchema) => Type.Optional(schema)
 
 /** A list of values: the form of each, and how many may be left out at the end. */
@@ -80,6 +81,7 @@ const LEDGER_FILTER = object({
   operation: optional(text()),
   environment: optional(text()),
   route: optional(ROUTE),
+  traceId: optional(TRACE_ID),
   from: optional(time()),
   to: optional(time()),
   limit: LIMIT,
@@ -92,6 +94,7 @@ const CALL_FILTER = object({
   route: optional(ROUTE),
   effect: optional(Type.Enum(EFFECTS)),
   correlationId: optional(ID),
+  traceId: optional(TRACE_ID),
   from: optional(time()),
   to: optional(time()),
   limit: LIMIT,
@@ -100,6 +103,8 @@ const CALL_FILTER = object({
 
 const CALL = object({
   correlationId: ID,
+  // Sidecars of an earlier version send none.
+  traceId: optional(orNull(TRACE_ID)),
   tenant: ID,
   decisionId: orNull(ID),
   route: ROUTE,

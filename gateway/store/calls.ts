@@ -24,6 +24,8 @@ export type CallEffect = (typeof EFFECTS)[number]
 /** One call that went through the proxy. */
 export interface InterceptionRow {
   readonly correlationId: string
+  /** The W3C trace that the call belongs to; null: none. Not covered by the hash chain. */
+  readonly traceId: string | null
   readonly tenant: string
   readonly decisionId: string | null
   readonly route: string
@@ -53,6 +55,7 @@ export interface CallFilter {
   readonly route?: string
   readonly effect?: CallEffect
   readonly correlationId?: string
+  readonly traceId?: string
   readonly from?: number
   readonly to?: number
   readonly limit: number

@@ -28,6 +28,8 @@ export interface DecisionRow {
   readonly idempotency: { readonly key: string; readonly bodyDigest: string } | null
   /** Place of its receipt in a status list, as in the claims; null: the receipt names none. */
   readonly statusPlace: { readonly list: string; readonly index: number } | null
+  /** The W3C trace of the request that was decided; null: none. Not covered by the hash. */
+  readonly traceId: string | null
 }
 
 export interface StoredDecision extends DecisionRow {
@@ -47,6 +49,7 @@ export interface LedgerFilter {
   readonly operation?: string
   readonly environment?: string
   readonly route?: string
+  readonly traceId?: string
   readonly from?: number
   readonly to?: number
   readonly limit: number

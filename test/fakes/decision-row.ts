@@ -20,6 +20,7 @@ export function decisionRow(overrides: Partial<DecisionRow> = {}): DecisionRow {
     response: null,
     idempotency: null,
     statusPlace: null,
+    traceId: null,
     ...overrides,
   }
 }

@@ -21,6 +21,7 @@ export async function fillStore(store: Store): Promise<void> {
     enforced: true,
     effect: 'forwarded',
     breakGlassId: null,
+    traceId: null,
     violations: null,
   } as const
   for (let n = 0; n < 3; n += 1) await store.calls.record({ ...call, ...rest, correlationId: `c${n}`, at: n })

@@ -4,6 +4,7 @@ import type { InterceptionRow } from '../../gateway/store/calls.ts'
 export function interception(correlationId: string, overrides: Partial<InterceptionRow> = {}): InterceptionRow {
   return {
     correlationId,
+    traceId: null,
     tenant: 'local',
     decisionId: null,
     route: 'shop',

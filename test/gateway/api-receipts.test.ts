@@ -270,6 +270,7 @@ describe('the ledger', () => {
       enforced: true,
       effect: 'forwarded',
       breakGlassId: null,
+      traceId: null,
       violations: null,
       at: Date.parse('2026-01-31T12:00:00Z'),
     } as const

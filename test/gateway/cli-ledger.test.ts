@@ -43,6 +43,7 @@ test('calls are listed with what was done with them, and where they depart from 
     enforced: true,
     effect: 'forwarded',
     breakGlassId: null,
+    traceId: null,
     violations: null,
     at: 1_000,
   } as const

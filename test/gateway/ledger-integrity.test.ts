@@ -66,7 +66,7 @@ function tamper(data: string, statements: string): void {
 const DECISION_COLUMNS =
   'sequence, decision_id, tenant, route, decision, execution_action, operation, environment, repository, fingerprint, ' +
   'input_fingerprint, evaluated_at, expires_at, supersession_key, envelope, response, idempotency_key, body_digest, ' +
-  'previous_hash, hash, status_list, status_index, chain'
+  'previous_hash, hash, status_list, status_index, chain, trace_id'
 
 /** Table → a copy of one of its rows under another key. */
 const COPIES: Readonly<Record<string, string>> = {
@@ -202,6 +202,8 @@ test('a ledger of a version without a chain is taken over with all that is in it
     DROP TABLE acts;
     DROP TABLE approval_delegations; DROP TABLE webhook_deliveries; DROP TABLE merge_checks;
     DROP INDEX decisions_by_time; DROP INDEX decisions_by_decision; DROP INDEX decisions_by_repository;
+    DROP INDEX decisions_by_trace; ALTER TABLE decisions DROP COLUMN trace_id;
+    DROP INDEX interceptions_by_trace; ALTER TABLE interceptions DROP COLUMN trace_id;
     DROP INDEX decisions_by_status; ALTER TABLE decisions DROP COLUMN status_list;
     ALTER TABLE decisions DROP COLUMN status_index; DROP INDEX decisions_by_chain;
     ALTER TABLE decisions DROP COLUMN chain; ALTER TABLE interceptions DROP COLUMN chain;

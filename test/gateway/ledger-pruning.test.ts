@@ -59,6 +59,7 @@ const call = (at: number) =>
     enforced: true,
     effect: 'forwarded',
     breakGlassId: null,
+    traceId: null,
     violations: null,
     at,
   }) as const

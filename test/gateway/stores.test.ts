@@ -13,6 +13,8 @@ import { STORE_KINDS } from '../fakes/stores.ts'
 
 const memberOf = (...groups: readonly string[]) => ({ count: 1, groups })
 
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
+
 for (const kind of STORE_KINDS) {
   suite(`a store in ${kind.name}`, { skip: kind.missing() }, () => {
     const stores = kind.start()
@@ -75,7 +77,12 @@ for (const kind of STORE_KINDS) {
       const store = await open(t)
       for (let n = 1; n <= 5; n += 1)
         await store.decisions.record(
-          decisionRow({ decisionId: `dec_${n}`, evaluatedAt: n, operation: n % 2 === 0 ? 'deploy' : 'merge' }),
+          decisionRow({
+            decisionId: `dec_${n}`,
+            evaluatedAt: n,
+            operation: n % 2 === 0 ? 'deploy' : 'merge',
+            traceId: n > 3 ? TRACE : null,
+          }),
         )
       const ids = async (filter: object): Promise<readonly string[]> =>
         (await store.decisions.list({ tenant: 'local', limit: 10, ...filter })).map(({ decisionId }) => decisionId)
@@ -83,6 +90,11 @@ for (const kind of STORE_KINDS) {
       assert.deepEqual(await ids({ limit: 2, before: 4 }), ['dec_3', 'dec_2'])
       assert.deepEqual(await ids({ operation: 'deploy' }), ['dec_4', 'dec_2'])
       assert.deepEqual(await ids({ from: 2, to: 4 }), ['dec_3', 'dec_2'])
+      assert.deepEqual(await ids({ traceId: TRACE }), ['dec_5', 'dec_4'])
+      assert.deepEqual(await ids({ traceId: TRACE, tenant: 'other' }), [])
+      assert.equal((await store.decisions.byId('local', 'dec_5'))?.traceId, TRACE)
+      assert.equal((await store.decisions.byId('local', 'dec_3'))?.traceId, null)
+      assert.equal(await store.ledger.verifyChain(), null)
       assert.deepEqual(await ids({ tenant: 'other' }), [])
     })
 
@@ -123,7 +135,9 @@ for (const kind of STORE_KINDS) {
       await store.calls.record(interception('c1'))
       await store.calls.record(interception('c2', { tenant: 'other', at: 2 }))
       await store.calls.record(interception('c3', { effect: 'drifted', violations, decisionId: 'd', at: 3 }))
-      await store.calls.record(interception('c4', { effect: 'refused', violations, route: 'pets', at: 4 }))
+      await store.calls.record(
+        interception('c4', { effect: 'refused', violations, route: 'pets', traceId: TRACE, at: 4 }),
+      )
       const ids = async (filter: object): Promise<readonly string[]> =>
         (await store.calls.list({ tenant: 'local', limit: 10, ...filter })).rows.map(
           ({ correlationId }) => correlationId,
@@ -134,6 +148,9 @@ for (const kind of STORE_KINDS) {
       assert.deepEqual(await ids({ effect: 'drifted' }), ['c3'])
       assert.deepEqual(await ids({ effect: 'forwarded' }), ['c1'])
       assert.deepEqual(await ids({ correlationId: 'c3' }), ['c3'])
+      assert.deepEqual(await ids({ traceId: TRACE }), ['c4'])
+      assert.deepEqual(await ids({ traceId: TRACE, tenant: 'other' }), [])
+      assert.deepEqual((await store.ledger.inspect()).faults, [])
       assert.deepEqual(await ids({ from: 3, to: 4 }), ['c3'])
       const drifted = interception('c3', { effect: 'drifted', violations, decisionId: 'd', at: 3 })
       assert.deepEqual((await store.calls.list({ tenant: 'local', effect: 'drifted', limit: 1 })).rows, [

@@ -153,6 +153,7 @@ describe('what the holder of a key sees', () => {
       enforced: true,
       effect: 'forwarded',
       breakGlassId: null,
+      traceId: null,
       violations: null,
       at: Date.now(),
     })

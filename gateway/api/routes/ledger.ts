@@ -14,7 +14,7 @@ import type { ApiDeps } from '../deps.ts'
 import { listMembers, listed } from '../list-answer.ts'
 import { callerOf, defineRoute, json, type RouteAnswer, type RouteExchange } from '../route.ts'
 import { ownAudience } from '../visibility.ts'
-import { CorrelationId, Decision, ExecutionAction, ID_PATTERN, nullable } from '../schemas/shapes.ts'
+import { CorrelationId, Decision, ExecutionAction, ID_PATTERN, nullable, TRACE_ID_PATTERN } from '../schemas/shapes.ts'
 
 const LONGEST_PAGE = 500
 const NDJSON = 'application/x-ndjson'
@@ -37,6 +37,7 @@ const LedgerQuery = Type.Object({
   effect: Type.Optional(Effect),
   correlation_id: Type.Optional(Type.String({ pattern: ID_PATTERN, description: 'Calls under this correlation id.' })),
   route: filter('Intercepted on this route.'),
+  trace_id: Type.Optional(Type.String({ pattern: TRACE_ID_PATTERN, description: 'Of this W3C trace.' })),
   from: instant('Evaluated, or called, at or after this instant.'),
   to: instant('Evaluated, or called, before this instant.'),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LONGEST_PAGE, default: 50 })),
@@ -60,6 +61,7 @@ export const LedgerEntry = Type.Object(
     evaluated_at: Type.String({ format: 'date-time' }),
     expires_at: Type.String({ format: 'date-time' }),
     receipt_state: Type.String(),
+    trace_id: nullable(Type.String({ description: 'The W3C trace of the request that was decided.' })),
     warnings: Type.Array(Type.String(), {
       description: 'Codes of the warnings of the decision, each once: `APPROVED_EXCEPTION`, `BREAK_ACCEPTED` …',
     }),
@@ -167,6 +169,7 @@ function pagesOf(query: Query, caller: LedgerReader, store: StorePart<'decisions
     tenant: caller.tenant,
     ...(audience !== null && { audience }),
     ...stated(query, ['route']),
+    ...(query.trace_id !== undefined && { traceId: query.trace_id }),
     ...(from !== undefined && { from: Date.parse(from) }),
     ...(to !== undefined && { to: Date.parse(to) }),
   }
@@ -224,6 +227,7 @@ function entryOf(row: StoredDecision): object {
     evaluated_at: new Date(row.evaluatedAt).toISOString(),
     expires_at: new Date(row.expiresAt).toISOString(),
     receipt_state: row.receiptState,
+    trace_id: row.traceId,
     warnings: warningCodes(row.envelope),
     previous_hash: row.previousHash,
     hash: row.hash,

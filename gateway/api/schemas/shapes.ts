@@ -10,6 +10,7 @@ export const maybe = <T extends TSchema>(schema: T) => Type.Optional(nullable(sc
 
 export const DIGEST_PATTERN = '^sha256:[0-9a-f]{64}$'
 export const ID_PATTERN = '^[A-Za-z0-9_.:-]{1,200}$'
+export const TRACE_ID_PATTERN = '^[0-9a-f]{32}$'
 /** Texts that end up in a receipt: bounded, so that the token stays under 8,192 characters, and without control characters. */
 const CLAIM_PATTERN = '^[^\\u0000-\\u001f\\u007f]*$'
 /** One letter at least that is seen. */

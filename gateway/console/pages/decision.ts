@@ -7,6 +7,7 @@ import { findingsList } from '../findings.ts'
 import { html, type Content, type Markup } from '../markup.ts'
 import { decisionBadge, facts, head, moment, notice, shortDigest, stateBadge, table } from '../parts.ts'
 import { message, placeOf, riskBadge, summaryText } from '../subject.ts'
+import type { ConsoleSettings } from '../settings.ts'
 import type { ConsolePage } from '../visit.ts'
 
 export const showDecision: ConsolePage = async (visit) => {
@@ -62,7 +63,7 @@ export const showDecision: ConsolePage = async (visit) => {
       </div>
       <aside class="rail" aria-label="Receipt and context">
         <div class="card pad">${receipt(row, envelope, now)}</div>
-        <div class="card pad">${context(row, envelope, now)}</div>
+        <div class="card pad">${context(row, envelope, { now, trace: traceLink(row, settings.config.console) })}</div>
       </aside>
     </div>`
   return { kind: 'page', title, body }
@@ -117,7 +118,20 @@ function receipt(row: StoredDecision, envelope: Envelope, now: number): Markup {
   </div>`
 }
 
-function context(row: StoredDecision, envelope: Envelope, now: number): Markup {
+/** A link where the operator said where traces are shown. */
+function traceLink({ traceId }: StoredDecision, { trace_url: template }: ConsoleSettings): Markup | null {
+  if (traceId === null) return null
+  const id = html`<code>${traceId}</code>`
+  if (template === undefined) return id
+  return html`<a href="${template.replaceAll('{trace_id}', traceId)}" rel="noreferrer">${id}</a>`
+}
+
+interface ContextParts {
+  readonly now: number
+  readonly trace: Markup | null
+}
+
+function context(row: StoredDecision, envelope: Envelope, { now, trace }: ContextParts): Markup {
   return facts([
     ['Action', envelope.execution_action],
     ['Route', row.route],
@@ -127,6 +141,7 @@ function context(row: StoredDecision, envelope: Envelope, now: number): Markup {
     ['Branch', envelope.branch ?? null],
     ['Target', envelope.target_id ?? null],
     ['Correlation', html`<code>${envelope.correlation_id}</code>`],
+    ['Trace', trace],
     ['Change', shortDigest(row.inputFingerprint)],
     ['Policy', envelope.policy_hash ? shortDigest(envelope.policy_hash) : null],
     ['Decision', html`<code>${row.decisionId}</code>`],

@@ -67,10 +67,11 @@ function exportAddress({ query }: Visit): string {
 /** Every matching entry as lines of JSON, as the API exports them. */
 export const exportLedger: ConsolePage = ({ query, visitor, deps }) => {
   const records = query.get('records') === 'calls' ? 'calls' : 'decisions'
-  const texts = filterOf(query, ['route']).filter
+  const texts = filterOf(query, ['route', 'traceId']).filter
   const common = {
     records,
     ...(texts.route !== undefined && { route: texts.route }),
+    ...(texts.traceId !== undefined && { trace_id: texts.traceId }),
     ...(texts.from !== undefined && { from: new Date(texts.from).toISOString() }),
     ...(texts.to !== undefined && { to: new Date(texts.to).toISOString() }),
   } as const
@@ -109,7 +110,7 @@ interface FoundEntries {
 async function decisionRows(visit: Visit): Promise<FoundEntries> {
   const { query, visitor, deps, now } = visit
   const decision = DECISIONS.find((known) => known === query.get('decision'))
-  const { filter, problem } = filterOf(query, ['repository', 'operation', 'environment', 'route'])
+  const { filter, problem } = filterOf(query, ['repository', 'operation', 'environment', 'route', 'traceId'])
   const rows = await deps.store.decisions.list({
     tenant: visitor.tenant,
     limit: SHOWN,
@@ -146,7 +147,7 @@ async function decisionRows(visit: Visit): Promise<FoundEntries> {
 async function callRows(visit: Visit): Promise<FoundEntries> {
   const { query, visitor, deps, now } = visit
   const effect = EFFECTS.find((known) => known === query.get('effect'))
-  const { filter, problem } = filterOf(query, ['route', 'correlationId'])
+  const { filter, problem } = filterOf(query, ['route', 'correlationId', 'traceId'])
   const page = await deps.store.calls.list({
     tenant: visitor.tenant,
     limit: SHOWN,
@@ -178,7 +179,7 @@ async function callRows(visit: Visit): Promise<FoundEntries> {
   }
 }
 
-type TextFilter = 'repository' | 'operation' | 'environment' | 'route' | 'correlationId'
+type TextFilter = 'repository' | 'operation' | 'environment' | 'route' | 'correlationId' | 'traceId'
 
 function filterOf<Name extends TextFilter>(query: URLSearchParams, names: readonly Name[]) {
   const texts: Partial<Record<Name, string>> = {}
@@ -237,7 +238,7 @@ function filters({ query, path }: Visit, isCalls: boolean): Markup {
           )}
           ${field('operation', 'Operation')} ${field('repository', 'Repository')} ${field('environment', 'Environment')}`
     }
-    ${field('route', 'Route')} ${time('from', 'From (UTC)')} ${time('to', 'To (UTC)')}
+    ${field('route', 'Route')} ${field('traceId', 'Trace')} ${time('from', 'From (UTC)')} ${time('to', 'To (UTC)')}
     <button>Search</button>
   </form>`
 }

@@ -166,6 +166,7 @@ function rowOf(
   const { correlationId, caller, route } = call
   return {
     correlationId,
+    traceId: call.observation.trace?.traceId ?? null,
     tenant: caller.tenant,
     decisionId,
     route: route.name,

@@ -383,11 +383,11 @@ const JOURNAL = `
   END $$;
 `
 
-/** What many calls wait for: one round trip, and one commit for all that wait. */
-const HOT = `
+/** Columns that a later version added to the rows of decisions and calls. The hash chain does not cover them. */
+const recording = (further: { readonly text: string; readonly names: string; readonly ofRow: string }): string => `
   -- Rows that were there already are answered false. All gateways lock scopes by the same order, so that none waits for another
   -- that waits for it. Variables hold the head of the chain until the end: its row is written once.
-  CREATE FUNCTION preflight_record_decisions(writer text, given json)
+  CREATE OR REPLACE FUNCTION preflight_record_decisions(writer text, given json)
   RETURNS TABLE (place integer, is_added boolean) LANGUAGE plpgsql AS $$
   #variable_conflict use_column
   DECLARE
@@ -408,7 +408,7 @@ const HOT = `
       SELECT x.* FROM json_to_recordset(given) AS x(n integer, decision_id text, tenant text, route text, decision text,
         execution_action text, operation text, environment text, repository text, fingerprint text,
         input_fingerprint text, evaluated_at bigint, expires_at bigint, supersession_key text, envelope text,
-        response text, idempotency_key text, body_digest text, status_list text, status_index bigint, audience text)
+        response text, idempotency_key text, body_digest text, status_list text, status_index bigint, audience text${further.text})
       ORDER BY x.tenant, x.supersession_key, x.n
     LOOP
       place := r.n;
@@ -429,11 +429,11 @@ const HOT = `
           to_json(r.idempotency_key)::text, to_json(r.body_digest)::text));
         INSERT INTO decisions (sequence, decision_id, tenant, route, decision, execution_action, operation, environment,
             repository, fingerprint, input_fingerprint, evaluated_at, expires_at, supersession_key, envelope, response,
-            idempotency_key, body_digest, previous_hash, hash, chain, status_list, status_index, audience)
+            idempotency_key, body_digest, previous_hash, hash, chain, status_list, status_index, audience${further.names})
           VALUES (next_sequence, r.decision_id, r.tenant, r.route, r.decision, r.execution_action, r.operation,
             r.environment, r.repository, r.fingerprint, r.input_fingerprint, r.evaluated_at, r.expires_at,
             r.supersession_key, r.envelope, r.response, r.idempotency_key, r.body_digest, tip.decision_hash, next_hash,
-            writer, r.status_list, r.status_index, r.audience);
+            writer, r.status_list, r.status_index, r.audience${further.ofRow});
         tip.decision_hash := next_hash;
         entry_key := '[' || to_json(r.decision_id)::text || ']';
         entry_digest := preflight_digest('[' || to_json(r.decision_id)::text || ',' || next_sequence || ',"' || next_hash || '"]');
@@ -454,7 +454,7 @@ const HOT = `
       WHERE c.chain = writer;
   END $$;
 
-  CREATE FUNCTION preflight_record_calls(writer text, given json) RETURNS void LANGUAGE plpgsql AS $$
+  CREATE OR REPLACE FUNCTION preflight_record_calls(writer text, given json) RETURNS void LANGUAGE plpgsql AS $$
   DECLARE
     first bigint;
     last bigint;
@@ -465,10 +465,10 @@ const HOT = `
     WITH rows AS MATERIALIZED (
       SELECT nextval('call_sequence') AS sequence, x.* FROM json_to_recordset(given) AS x(correlation_id text, tenant text,
         decision_id text, route text, protocol text, action text, execution_action text, enforced integer, effect text,
-        break_glass_id text, violations text, at bigint)
+        break_glass_id text, violations text, at bigint${further.text})
     ), added AS (
       INSERT INTO interceptions (sequence, correlation_id, tenant, decision_id, route, protocol, action,
-          execution_action, enforced, effect, break_glass_id, violations, at, chain)
+          execution_action, enforced, effect, break_glass_id, violations, at${further.names}, chain)
         SELECT rows.*, writer FROM rows
     )
     SELECT min(sequence), max(sequence), preflight_digest('[' || string_agg(preflight_json(
@@ -482,6 +482,11 @@ const HOT = `
         preflight_json(to_json(first::text)::text, to_json(last::text)::text), digest);
     END IF;
   END $$;
+`
+
+/** What many calls wait for: one round trip, and one commit for all that wait. */
+const HOT = `
+  ${recording({ text: '', names: '', ofRow: '' })}
 
   CREATE FUNCTION preflight_consume(writer text, wanted text, moment bigint) RETURNS boolean LANGUAGE plpgsql AS $$
   BEGIN
@@ -713,5 +718,13 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX decisions_by_time ON decisions (tenant, evaluated_at, decision, route);
   CREATE INDEX decisions_by_decision ON decisions (tenant, decision, sequence);
   CREATE INDEX decisions_by_repository ON decisions (tenant, repository, sequence) WHERE repository IS NOT NULL;
+  `,
+  // The trace of a request leads to its rows, and back.
+  `
+  ALTER TABLE decisions ADD COLUMN trace_id text;
+  ALTER TABLE interceptions ADD COLUMN trace_id text;
+  CREATE INDEX decisions_by_trace ON decisions (tenant, trace_id, sequence) WHERE trace_id IS NOT NULL;
+  CREATE INDEX interceptions_by_trace ON interceptions (trace_id, sequence) WHERE trace_id IS NOT NULL;
+  ${recording({ text: ', trace_id text', names: ', trace_id', ofRow: ', r.trace_id' })}
   `,
 ]

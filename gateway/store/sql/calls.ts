@@ -27,12 +27,13 @@ export interface CallTable extends Pick<Calls, 'list'> {
 
 export const calls: Operations<CallTable> = {
   list: read(async (sql, filter) => {
-    const isIndexed = VIOLATING.has(filter.effect)
+    const isViolating = VIOLATING.has(filter.effect)
+    const isIndexed = isViolating || filter.traceId !== undefined
     const before = filter.before ?? (await newestCall(sql)) + 1
     const floor = isIndexed ? 0 : Math.max(0, before - SCANNED_ROWS)
     const { where, values } = conditionsOf({ ...filter, before })
     const found = await sql.all(
-      `SELECT * FROM interceptions WHERE ${where}${isIndexed ? ' AND violations IS NOT NULL' : ''} AND sequence >= ?
+      `SELECT * FROM interceptions WHERE ${where}${isViolating ? ' AND violations IS NOT NULL' : ''} AND sequence >= ?
        ORDER BY sequence DESC LIMIT ?`,
       ...values,
       floor,
@@ -47,12 +48,13 @@ export const calls: Operations<CallTable> = {
     const rows: readonly InterceptionRow[] = JSON.parse(json)
     const first = (await newestCall(sql)) + 1
     const values = rows.map((row, index) => columnsOf(row, first + index))
-    for (const call of values) await sql.run(INSERT_CALL, ...call, sql.writer)
+    for (const [index, call] of values.entries())
+      await sql.run(INSERT_CALL, ...call, rows[index]?.traceId ?? null, sql.writer)
     if (values.length > 0) await journalInsertedCalls(sql, first, values)
   }),
 }
 
-const INSERT_CALL = `INSERT INTO interceptions (${CALL_COLUMNS.join(', ')}, chain) VALUES (${CALL_COLUMNS.map(() => '?').join(', ')}, ?)`
+const INSERT_CALL = `INSERT INTO interceptions (${CALL_COLUMNS.join(', ')}, trace_id, chain) VALUES (${CALL_COLUMNS.map(() => '?').join(', ')}, ?, ?)`
 
 /** The values of a call record in the order of `CALL_COLUMNS`. */
 function columnsOf(row: InterceptionRow, sequence: number): readonly SqlValue[] {
@@ -76,7 +78,9 @@ function columnsOf(row: InterceptionRow, sequence: number): readonly SqlValue[] 
 /** A call by its columns, without a sequence. */
 export function callColumns(row: InterceptionRow): Readonly<Record<string, SqlValue>> {
   const [, ...values] = columnsOf(row, 0)
-  return Object.fromEntries(CALL_COLUMNS.slice(1).map((column, index) => [column, values[index] ?? null]))
+  const covered = CALL_COLUMNS.slice(1).map((column, index) => [column, values[index] ?? null] as const)
+  // A batch of an older sidecar names no trace.
+  return { ...Object.fromEntries(covered), trace_id: row.traceId ?? null }
 }
 
 /** Which filter member narrows by which condition; the column names are ours, the values are bound. */
@@ -85,6 +89,7 @@ const CONDITIONS = [
   ['route', 'route = ?'],
   ['effect', 'effect = ?'],
   ['correlationId', 'correlation_id = ?'],
+  ['traceId', 'trace_id = ?'],
   [
     'audience',
     'decision_id IN (SELECT d.decision_id FROM decisions d WHERE d.decision_id = interceptions.decision_id AND d.audience = ?)',
@@ -109,6 +114,7 @@ function storedCall(row: SqlRow): StoredCall {
   return {
     sequence: integer(row, 'sequence'),
     correlationId: text(row, 'correlation_id'),
+    traceId: textOrNull(row, 'trace_id'),
     tenant: text(row, 'tenant'),
     decisionId: textOrNull(row, 'decision_id'),
     route: text(row, 'route'),

@@ -155,10 +155,11 @@ const COLUMNS: readonly (readonly [column: string, value: (row: DecisionRow) => 
   ['body_digest', (row) => row.idempotency?.bodyDigest ?? null],
   ['status_list', (row) => row.statusPlace?.list ?? null],
   ['status_index', (row) => row.statusPlace?.index ?? null],
+  ['trace_id', (row) => row.traceId],
 ]
 
 const HASHED = `
-  SELECT sequence, ${COLUMNS.slice(0, -2)
+  SELECT sequence, ${COLUMNS.slice(0, -3)
     .map(([column]) => column)
     .join(', ')} FROM decisions WHERE decision_id = ?`
 
@@ -190,6 +191,7 @@ const CONDITIONS = [
   ['operation', 'd.operation = ?'],
   ['environment', 'd.environment = ?'],
   ['route', 'd.route = ?'],
+  ['traceId', 'd.trace_id = ?'],
   ['audience', 'd.audience = ?'],
   // Without an index: pages are read in the order of the sequence, which the index by time does not give.
   ['from', '+d.evaluated_at >= ?'],
@@ -234,6 +236,7 @@ export function stored(row: SqlRow): StoredDecision {
     response: textOrNull(row, 'response'),
     idempotency: key === null ? null : { key, bodyDigest: text(row, 'body_digest') },
     statusPlace: list === null ? null : { list, index: integer(row, 'status_index') },
+    traceId: textOrNull(row, 'trace_id'),
     receiptState: stateOf(textOrNull(row, 'states')),
     sequence: integer(row, 'sequence'),
     previousHash: text(row, 'previous_hash'),

@@ -517,6 +517,13 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX decisions_by_decision ON decisions (tenant, decision, sequence);
   CREATE INDEX decisions_by_repository ON decisions (tenant, repository, sequence) WHERE repository IS NOT NULL;
   `,
+  // The trace of a request leads to its rows, and back.
+  `
+  ALTER TABLE decisions ADD COLUMN trace_id TEXT;
+  ALTER TABLE interceptions ADD COLUMN trace_id TEXT;
+  CREATE INDEX decisions_by_trace ON decisions (tenant, trace_id, sequence) WHERE trace_id IS NOT NULL;
+  CREATE INDEX interceptions_by_trace ON interceptions (trace_id, sequence) WHERE trace_id IS NOT NULL;
+  `,
 ]
 
 /** The first version whose ledger has a chain. */
