@@ -9,6 +9,8 @@ import type { ReceiptStanding } from './verification.ts'
 export interface Enforcement {
   readonly mode: 'enforce' | 'observe'
   readonly tier: 'sidecar' | 'gateway' | 'verifier'
+  /** How the agent's connections come: redirected by the network, or because the agent is configured for the gateway. */
+  readonly traffic: 'transparent' | 'explicit'
 }
 
 export interface ReceiptView {

@@ -3,6 +3,7 @@ import { countFindings, expandFindings, verifyReceipt } from '../../engine/base.
 import {
   controlEnvelope,
   type ControlEnvelope,
+  type Enforcement,
   type Envelope,
   type ReceiptStanding,
   type Verdict,
@@ -63,8 +64,14 @@ export function controlFor(
     verified: isVerified(envelope, keys, seconds),
     state,
     now: seconds,
-    enforcement: { mode: settings.policy.mode, tier: settings.config.tier },
+    enforcement: enforcementOf(settings),
   })
+}
+
+/** A listener for redirected connections is open only where the network redirects them (docs/injector.md). */
+function enforcementOf({ policy, config }: ApiSettings): Enforcement {
+  const traffic = config.listen.transparent === undefined ? 'explicit' : 'transparent'
+  return { mode: policy.mode, tier: config.tier, traffic }
 }
 
 /**

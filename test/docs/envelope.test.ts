@@ -114,7 +114,7 @@ suite('the tables of envelope.md', () => {
 
   test('name every member of a control envelope', () => {
     const { envelope } = issueOn(decideOn([]))
-    const enforcement = { mode: 'enforce', tier: 'gateway' } as const
+    const enforcement = { mode: 'enforce', tier: 'gateway', traffic: 'explicit' } as const
     const control = controlEnvelope(envelope, { verified: true, state: 'current', now: 0, enforcement })
     assert.deepEqual(
       rowsIn(sectionOf('envelope.md', 'control-envelope')).flatMap(([cell]) => namesOf(cell)),

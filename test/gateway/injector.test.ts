@@ -8,11 +8,11 @@ import { applyPatch, type Operation } from 'rfc6902'
 import { openSettings } from '../../gateway/config/live-settings.ts'
 import { injectionResponse } from '../../gateway/kubernetes/injector.ts'
 import { readReview, type ReviewResponse } from '../../gateway/kubernetes/review.ts'
-import type { InjectorSettings } from '../../gateway/kubernetes/settings.ts'
+import { TRAFFIC_MODES, type InjectorSettings } from '../../gateway/kubernetes/settings.ts'
 import { admissionReview, POD, sendReview } from '../fakes/admission-review.ts'
 import { testAuthority } from '../fakes/certificates.ts'
 import { run } from '../fakes/command-io.ts'
-import { FREE_PORTS, startTestGateway } from '../fakes/gateway.ts'
+import { FREE_PORTS, startTestGateway, TEST_KEY } from '../fakes/gateway.ts'
 import { typeFaults } from '../fakes/kubernetes-types.ts'
 import { at, listAt, textAt, textsAt } from '../json.ts'
 
@@ -120,6 +120,33 @@ test('the sidecar is the first init container, and the proof of the redirection 
     sidecar: 'preflight-gateway',
   })
 })
+
+for (const mode of TRAFFIC_MODES)
+  test(`the decisions of the sidecar state the mode that the annotation of its pod states: ${mode}`, async (t) => {
+    const injected = patched(pod({ annotations: { 'preflight.dev/mode': mode } }), await settingsOf(t))
+    const status = textAt(injected, 'metadata', 'annotations', 'preflight.dev/status')
+    const variables = listAt(containerNamed(injected, 'preflight-gateway'), 'env').map(
+      (entry) => [textAt(entry, 'name'), textAt(entry, 'value')] as const,
+    )
+    // As in the pod, but with free ports and without the files of its volumes.
+    const environment = Object.fromEntries(
+      variables
+        .filter(([name]) => name === 'PREFLIGHT_TIER' || name.includes('LISTEN'))
+        .map(([name, value]) => [name, value.replace(/:\d+$/, ':0').replace('0.0.0.0', '127.0.0.1')]),
+    )
+    const gateway = await startTestGateway(t, {}, { environment })
+    const answer = await fetch(`${gateway.addresses.api}/api/v1/preflight`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        preflight_mode: 'authorize',
+        artifacts: [{ id: 'a', type: 'json_schema', before: '{}', after: '{}' }],
+        context: { operation: 'tool_call' },
+      }),
+    })
+    const enforcement = at(await answer.json(), 'control_envelope', 'enforcement')
+    assert.deepEqual(enforcement, { mode: 'enforce', tier: 'sidecar', traffic: at(JSON.parse(status), 'mode') })
+  })
 
 test('agents trust the bundle that the sidecar writes to memory, by every client’s variable', async (t) => {
   const injected = patched(pod(), await settingsOf(t))

@@ -175,7 +175,13 @@ export const ControlEnvelope = Type.Object(
     }),
     required_action: nullable(Type.String()),
     next_agent_step: nullable(Type.Record(Type.String(), Type.Unknown())),
-    enforcement: Type.Object({ mode: Type.Enum(['enforce', 'observe']), tier: Type.String() }),
+    enforcement: Type.Object({
+      mode: Type.Enum(['enforce', 'observe']),
+      tier: Type.String(),
+      traffic: Type.Enum(['transparent', 'explicit'], {
+        description: 'transparent: connections are redirected to this gateway. explicit: agents are configured for it.',
+      }),
+    }),
   },
   { title: 'ControlEnvelope' },
 )

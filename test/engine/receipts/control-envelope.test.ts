@@ -7,7 +7,7 @@ const FACTS: ControlFacts = {
   verified: true,
   state: 'current',
   now: NOW,
-  enforcement: { mode: 'enforce', tier: 'sidecar' },
+  enforcement: { mode: 'enforce', tier: 'sidecar', traffic: 'explicit' },
 }
 const context = { ...EMPTY_CONTEXT, operation: 'merge', environment: 'prod', repository: 'acme/pets' }
 const allowed = issueOn(decideOn([], { context })).envelope
@@ -43,7 +43,7 @@ suite('the control envelope', () => {
       },
       required_action: null,
       next_agent_step: null,
-      enforcement: { mode: 'enforce', tier: 'sidecar' },
+      enforcement: { mode: 'enforce', tier: 'sidecar', traffic: 'explicit' },
     })
   })
 
