@@ -13,7 +13,7 @@ import { openSettings } from '../../gateway/config/live-settings.ts'
 import { testAuthority } from '../fakes/certificates.ts'
 import { run as runCommand } from '../fakes/command-io.ts'
 import { checkedByMinor } from '../fakes/kubernetes-minor.ts'
-import { typeFaults } from '../fakes/kubernetes-types.ts'
+import { olderModels, typeFaults } from '../fakes/kubernetes-types.ts'
 import { listening } from '../fakes/listening.ts'
 import { fetchedTool } from '../fakes/programs.ts'
 import { at, listAt, textAt, textsAt } from '../json.ts'
@@ -21,6 +21,9 @@ import { at, listAt, textAt, textsAt } from '../json.ts'
 const run = promisify(execFile)
 const CHART = join(import.meta.dirname, '../../charts/preflight-gateway')
 const OVERLAYS = readdirSync(join(CHART, 'ci')).map((file) => file.replace('-values.yaml', ''))
+
+/** API groups that operators bring. */
+const OPERATORS = /^(?:cert-manager\.io|gateway\.networking\.k8s\.io|monitoring\.coreos\.com)\//
 
 async function render(helm: string, ...settings: readonly string[]): Promise<readonly unknown[]> {
   const { stdout } = await run(helm, ['template', 'trial', CHART, '--namespace', 'preflight', ...settings])
@@ -45,19 +48,32 @@ function podsOf(objects: readonly unknown[]): readonly (readonly [string, unknow
 }
 
 for (const name of OVERLAYS)
-  test(`overlay ${name}: lint accepts it, and API servers of two minors take every object`, async (t) => {
+  test(`overlay ${name}: lint accepts it, and API servers of three minors take every object`, async (t) => {
     const helm = fetchedTool(t, 'helm')
     if (helm === null) return
     const { stdout } = await run(helm, ['lint', '--strict', CHART, ...overlay(name)])
     assert.doesNotMatch(stdout, /\[(?:WARNING|ERROR)\]/)
     const objects = await render(helm, ...overlay(name))
-    assert.deepEqual(
-      objects.flatMap((object) => typeFaults(object) ?? []),
-      [],
-    )
+    // 1.30 is the oldest minor that the chart runs on: before it, policies of admission were not stable.
     const { checked, faults } = await checkedByMinor(objects, 'kubernetes-types')
     assert.ok(checked >= 8, `${checked} objects are checked`)
     assert.equal(faults, '')
+    for (const [minor, models] of [
+      ['1.34', await olderModels('kubernetes-client-1-34')],
+      ['1.36', undefined],
+    ] as const) {
+      const judged = objects.map((object) => ({ object, faults: typeFaults(object, models) }))
+      assert.deepEqual(
+        judged.flatMap((one) => one.faults ?? []),
+        [],
+        minor,
+      )
+      const unknown = judged.filter((one) => one.faults === null).map(({ object }) => textAt(object, 'apiVersion'))
+      assert.ok(
+        unknown.every((version) => OPERATORS.test(version)),
+        `${minor}: ${unknown.join(', ')}`,
+      )
+    }
   })
 
 test('the check by a minor finds an unknown member', async () => {
@@ -68,6 +84,7 @@ test('the check by a minor finds an unknown member', async () => {
     spec: { containers: [{ name: 'c', imagee: 'x' }] },
   }
   assert.match((await checkedByMinor([pod], 'kubernetes-types')).faults, /imagee/)
+  assert.match(String(typeFaults(pod, await olderModels('kubernetes-client-1-34'))), /imagee/)
 })
 
 test('every pod keeps to the restricted level, and has a token only where it needs one', async (t) => {
@@ -210,13 +227,23 @@ test('a hub is reached by sidecars with tokens of their namespaces, over TLS, an
   assert.match(JSON.stringify(ofKind(other, 'ConfigMap')), /audience: other/)
 })
 
+test('several gateways need a store, and no external signer', async (t) => {
+  const helm = fetchedTool(t, 'helm')
+  if (helm === null) return
+  const settings = 'replicas=2,store.existingSecret=s,persistence.enabled=false'
+  const [deployment] = ofKind(await render(helm, '--set', settings), 'Deployment')
+  assert.equal(at(deployment, 'spec', 'replicas'), 2)
+  const text = JSON.stringify(await render(helm, ...overlay('hub')))
+  assert.doesNotMatch(text, /signer/)
+})
+
 test('combinations that cannot work end the rendering with the value to change', async (t) => {
   const helm = fetchedTool(t, 'helm')
   if (helm === null) return
   const cases: readonly (readonly [string, RegExp])[] = [
     ['modes.gateway=false', /no mode is on/],
     ['replicas=2', /set store\.existingSecret/],
-    ['replicas=2,store.existingSecret=s', /set config\.signer/],
+    ['replicas=2,store.existingSecret=s', /set persistence\.enabled=false/],
     ['monitoring.podMonitor=true,monitoring.serviceMonitor=true', /set one of them/],
     ['modes.admission=true', /needs a route with protocol: kubernetes and name: cluster/],
     ['modes.injector=true,webhooks.certificate.source=secret', /needs existingSecret and caBundle/],

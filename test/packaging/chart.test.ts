@@ -140,7 +140,7 @@ test('an API server would take every object, with every choice made and with non
     ...(await render(helm, ...choices.flatMap((one) => ['--set', one]))),
     ...examples,
   ]
-  const judged = all.map(typeFaults).filter((faults) => faults !== null)
+  const judged = all.map((object) => typeFaults(object)).filter((faults) => faults !== null)
   assert.ok(judged.length >= 20, `${judged.length} objects are of kinds that are known`)
   assert.deepEqual(judged.flat(), [])
 })
