@@ -53,7 +53,8 @@ export function verificationKeys(keys: readonly StoredKey[], now: number): KeySe
   return new Map(
     keys.map((key) => [
       key.kid,
-      verificationKey(publicKey(key.x), {
+      // Looked up when it is needed: replicas leave keys behind, and a verification asks for one of them.
+      verificationKey(() => publicKey(key.x), {
         keyId: key.kid,
         status: keyStatus(key, now),
         validFrom: key.valid_from,
@@ -91,18 +92,19 @@ function parseKey(entry: Readonly<Record<string, unknown>>): VerificationKey | n
   if (typeof kid !== 'string' || kid === '' || typeof x !== 'string' || status === undefined) return null
   if (validFrom === undefined || retiredAt === undefined || revokedAt === undefined) return null
   try {
-    return verificationKey(publicKey(x), { keyId: kid, status, validFrom: validFrom ?? 0, retiredAt, revokedAt })
+    const key = publicKey(x)
+    return verificationKey(() => key, { keyId: kid, status, validFrom: validFrom ?? 0, retiredAt, revokedAt })
   } catch {
     return null
   }
 }
 
-function verificationKey(key: KeyObject, life: Omit<VerificationKey, 'verify'>): VerificationKey {
+function verificationKey(keyOf: () => KeyObject, life: Omit<VerificationKey, 'verify'>): VerificationKey {
   return {
     ...life,
     verify: (signingInput, signature) => {
       try {
-        return verify(null, Buffer.from(signingInput, 'latin1'), key, Buffer.from(signature, 'base64url'))
+        return verify(null, Buffer.from(signingInput, 'latin1'), keyOf(), Buffer.from(signature, 'base64url'))
       } catch {
         return false
       }

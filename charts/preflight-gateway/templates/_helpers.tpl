@@ -101,9 +101,6 @@ matchExpressions:
 {{- if and $several (not .Values.store.existingSecret) -}}
 {{- fail "several gateways need one store: set store.existingSecret to a Secret with a postgres:// URL" -}}
 {{- end -}}
-{{- if and $several (not (dig "signer" "url" "" .Values.config)) -}}
-{{- fail "several gateways need one signer: set config.signer (docs/external-signer.md)" -}}
-{{- end -}}
 {{- if and $several .Values.persistence.enabled -}}
 {{- fail "several gateways cannot share a volume: set persistence.enabled=false, the ledger is in the store" -}}
 {{- end -}}
