@@ -2,6 +2,7 @@
  * The result of comparing two contracts: findings, grouped so that one change is computed and shown once
  * (docs/reference/api.md#post-apidiff).
  */
+import { byCodeUnit } from './change-set.ts'
 import type { Json } from './hash.ts'
 
 export const LEVELS = ['breaking', 'dangerous', 'info'] as const
@@ -111,4 +112,23 @@ export function countFindings(groups: readonly FindingGroup[], level?: Level): n
 /** Places that a change reaches, listed or not: the findings of the group. */
 export function countPlaces({ occurrences, unlisted = 0 }: FindingGroup): number {
   return occurrences.length + unlisted
+}
+
+/** Contract values were read as JSON (contracts/document.ts). An absent value becomes null. Members are sorted. */
+export function toJson(value: unknown): Json {
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
+  if (typeof value !== 'object' || value === null) return null
+  if (Array.isArray(value)) return value.map(toJson)
+  const members = Object.entries(value).sort(([a], [b]) => byCodeUnit(a, b))
+  return Object.fromEntries(members.map(([name, member]) => [name, toJson(member)]))
+}
+
+/** Maximum length of a value in a finding, as JSON text. */
+const QUOTED_LENGTH = 2000
+
+/** A contract value as a finding quotes it: whole if short, else the start of its text. */
+export function brief(value: unknown): Json {
+  const json = toJson(value)
+  const text = JSON.stringify(json)
+  return text.length <= QUOTED_LENGTH ? json : `${text.slice(0, QUOTED_LENGTH).toWellFormed()}…`
 }

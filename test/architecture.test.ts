@@ -489,6 +489,19 @@ test('no rule imports a walker', () => {
   assert.deepEqual(offending, [])
 })
 
+/** The files that put a format together: its reader, its walkers, its rules and the report. */
+const COMPARISONS = /^engine\/diff\/[^/]+\/(?:compare|manifest)\.ts$/
+
+test('walkers ask no rule: they report changes by name, and what puts a format together adds the rules', () => {
+  const walkers = within('engine/diff').filter(({ path }) => !COMPARISONS.test(path))
+  assert.ok(walkers.length > 40, 'the walkers are found')
+  const offending = offendingImports(
+    walkers,
+    (source, entry) => !entry.typeOnly && (target(source, entry) ?? '').startsWith('engine/rules/'),
+  )
+  assert.deepEqual(offending, [])
+})
+
 test('no format of a contract imports the list of formats', () => {
   const registries = ['engine/compare.ts', 'engine/sniff.ts']
   const formats = [...within('engine/contracts'), ...within('engine/diff')]

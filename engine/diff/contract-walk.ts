@@ -2,11 +2,10 @@
  * How the walkers of AsyncAPI, JSON Schema and custom resources report changes: by located elements, at places that
  * have a text and no operation.
  */
-import type { LifecycleOptions } from '../rules/lifecycle.ts'
+import type { LifecycleOptions } from '../schema/lifecycle.ts'
 import type { Report, ReportedUse } from '../rules/judging/report.ts'
 import type { SchemaUse } from '../rules/judging/schema-judge.ts'
-import type { SchemaProofs } from '../rules/judging/schema-use.ts'
-import type { SchemaPair } from '../schema/comparison/comparison.ts'
+import type { SchemaComparison, SchemaPair } from '../schema/comparison/comparison.ts'
 import { pointerOf, type Located } from '../schema/located.ts'
 
 /** A change outside schemas. */
@@ -40,7 +39,7 @@ export interface SchemaInUse extends Pick<ReportedUse, 'pair' | 'lead' | 'skips'
 
 export interface ContractWalk<Id extends string> {
   readonly add: (change: ContractChange<Id>) => void
-  readonly addSchemas: (schemas: SchemaInUse, proofs: SchemaProofs) => void
+  readonly addSchemas: (schemas: SchemaInUse, comparison: SchemaComparison) => void
 }
 
 export function contractWalk<Id extends string>(
@@ -58,7 +57,7 @@ export function contractWalk<Id extends string>(
         touches: () => ({ endpoint: endpoint || null, field: `${endpoint} ${change.subject}` }),
       })
     },
-    addSchemas: ({ use, where, endpoint, owner, ...schemas }, proofs) =>
+    addSchemas: ({ use, where, endpoint, owner, ...schemas }, comparison) =>
       report.addUse(
         {
           ...schemas,
@@ -72,7 +71,7 @@ export function contractWalk<Id extends string>(
             field: `${endpoint} ${where} ${path.join('/')}/${delta.property ? (delta.name ?? '') : ''}`,
           }),
         },
-        proofs,
+        comparison,
       ),
   }
 }

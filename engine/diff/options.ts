@@ -2,7 +2,7 @@
 import type { FormatOptions } from '../format.ts'
 import { compileLinearPattern, MAX_CALLER_PATTERN, type LinearPattern } from '../linear-pattern.ts'
 import { fail, ok, type Result } from '../result.ts'
-import { dayOf, daysBetween, type LifecycleOptions } from '../rules/lifecycle.ts'
+import { dayOf, daysBetween, type LifecycleOptions } from '../schema/lifecycle.ts'
 
 export interface WalkOptions extends LifecycleOptions {
   readonly hasIncludedPathParameters: boolean

@@ -3,12 +3,13 @@
  * facts of the property select the rule. Rule ids are made from the scope (`request`, `response`, `tool-input`).
  */
 import type { PropertyFacts, SchemaDelta } from '../schema/delta.ts'
-import type { Effect, Variance } from './rule.ts'
+import type { UseDirection } from '../schema/sites.ts'
+import type { Effect } from './rule.ts'
 
 interface PropertyRule {
   /** The id with the placeholder `{scope}`. */
   readonly id: string
-  readonly direction: Exclude<Variance, 'none'>
+  readonly direction: UseDirection
   readonly keyword: 'properties' | 'required' | 'readOnly' | 'writeOnly'
   readonly action: SchemaDelta['action']
   /** Whether the rule applies to a property with these facts. The first rule that applies counts. */

@@ -6,7 +6,7 @@ import { generalSentence } from './general-sentence.ts'
 import { FAMILIES, TYPE_FAMILIES, type Family } from './families.ts'
 import { PROPERTY_RULES } from './properties.ts'
 import { directionOf, levelOf, type Effect, type Rule, type Variance } from './rule.ts'
-import type { SchemaSite, SitePair } from './sites.ts'
+import type { SchemaSite, SitePair } from '../schema/sites.ts'
 
 /** Ids that existed before the families named them. */
 const NAMED: Readonly<Record<string, string>> = lookupTable({

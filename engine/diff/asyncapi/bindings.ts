@@ -1,9 +1,9 @@
 /** Compares bindings setting by setting. The table of the protocol gives the meaning of each setting. */
 import { byCodeUnit } from '../../change-set.ts'
 import type { AsyncAction } from '../../contracts/asyncapi/contract.ts'
-import { settingOf, type SettingKind } from '../../rules/asyncapi/binding-settings.ts'
+import { settingOf, type SettingKind } from './binding-settings.ts'
 import type { AsyncApiRuleId } from '../../rules/asyncapi/rows.ts'
-import { RECEIVED_HEADERS, RECEIVED_PAYLOAD, SENT_HEADERS, SENT_PAYLOAD, type SitePair } from '../../rules/sites.ts'
+import { RECEIVED_HEADERS, RECEIVED_PAYLOAD, SENT_HEADERS, SENT_PAYLOAD, type SitePair } from '../../schema/sites.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { isRecord, memberOf, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
 import type { AsyncWalk, AddAsyncChange } from './walk.ts'

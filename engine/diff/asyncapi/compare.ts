@@ -18,7 +18,6 @@ import type { Sha256 } from '../../hash.ts'
 import { ok, type Result } from '../../result.ts'
 import { ASYNCAPI_RULES, type AsyncApiRuleId } from '../../rules/asyncapi/rows.ts'
 import { Report } from '../../rules/judging/report.ts'
-import { SchemaProofs } from '../../rules/judging/schema-use.ts'
 import { judgeById } from '../../rules/row.ts'
 import { SchemaComparison } from '../../schema/comparison/comparison.ts'
 import { isEqual } from '../../schema/equality.ts'
@@ -61,8 +60,7 @@ export function compareAsyncApis(
   }
   compareDocuments(walk)
   walk.schemas.complete()
-  const proofs = new SchemaProofs(walk.schemas)
-  for (const use of walk.uses) walk.addSchemas(use, proofs)
+  for (const use of walk.uses) walk.addSchemas(use, walk.schemas)
   reportNewDangling(walk)
   return ok({
     groups: report.finish(),

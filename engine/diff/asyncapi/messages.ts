@@ -4,7 +4,7 @@
  */
 import type { AsyncAction } from '../../contracts/asyncapi/contract.ts'
 import type { AsyncMessage } from '../../contracts/asyncapi/messages.ts'
-import { RECEIVED_HEADERS, RECEIVED_PAYLOAD, SENT_HEADERS, SENT_PAYLOAD, type SitePair } from '../../rules/sites.ts'
+import { RECEIVED_HEADERS, RECEIVED_PAYLOAD, SENT_HEADERS, SENT_PAYLOAD, type SitePair } from '../../schema/sites.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { isRecord, stepInto, type Located } from '../../schema/located.ts'
 import { matchByKey, matchRest } from '../match.ts'

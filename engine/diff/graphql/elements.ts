@@ -2,7 +2,7 @@
 import { changedTexts, matchByKey } from '../match.ts'
 import { byCodeUnit } from '../../change-set.ts'
 import type { Deprecable, Element, DirectiveUsage } from '../../contracts/graphql/schema.ts'
-import { federationRule } from '../../rules/graphql/federation-rows.ts'
+import { federationTerm, hasArguments, isFederationDirective } from '../../contracts/graphql/federation.ts'
 import type { DeprecableSite } from '../../rules/graphql/lifecycle-rows.ts'
 import type { GraphqlRuleId } from '../../rules/graphql/rows.ts'
 import { below, type GraphqlWalk, type Site } from './walk.ts'
@@ -79,7 +79,10 @@ function usageSite({ site, noun }: UsagePlace, { name }: DirectiveUsage): Site &
 }
 
 function reportUsage(place: UsagePlace, action: 'added' | 'removed', usage: DirectiveUsage): void {
-  const rule = federationRule(usage.name, action) ?? (`graphql-directive-usage-${action}` as const)
+  const { name } = usage
+  const rule = isFederationDirective(name)
+    ? (`graphql-federation-${federationTerm(name)}-${action}` as const)
+    : (`graphql-directive-usage-${action}` as const)
   const side = action === 'added' ? 'head' : 'base'
   const text = usageText(usage)
   const change = action === 'added' ? { after: text } : { before: text }
@@ -87,12 +90,13 @@ function reportUsage(place: UsagePlace, action: 'added' | 'removed', usage: Dire
 }
 
 function reportChanged(place: UsagePlace, before: DirectiveUsage, after: DirectiveUsage): void {
-  const site = usageSite(place, after)
-  const rule = federationRule(after.name, 'changed')
-  if (rule === null) {
+  const { name } = after
+  if (!isFederationDirective(name) || !hasArguments(name)) {
     reportArguments(place, before, after)
     return
   }
+  const site = usageSite(place, after)
+  const rule = `graphql-federation-${federationTerm(name)}-changed` as const
   const texts = { before: usageText(before), after: usageText(after) }
   place.walk.add(site, { rule, side: 'head', mark: after.mark, name: place.noun, ...texts })
 }

@@ -1,7 +1,7 @@
 /** Input values: arguments, fields of input types, arguments of directives. Matched by name. */
 import type { InputValue } from '../../contracts/graphql/schema.ts'
 import type { InputChange, InputRuleId, InputSite } from '../../rules/graphql/input-rows.ts'
-import { relateTypes, type TypeRelation } from '../../rules/graphql/variance.ts'
+import { relateTypes, type TypeRelation } from './type-relation.ts'
 import { compareDescription, compareLifecycle, compareUsages } from './elements.ts'
 import type { GraphqlWalk, Site } from './walk.ts'
 

@@ -11,7 +11,7 @@ import type {
   UnionType,
 } from '../../contracts/graphql/schema.ts'
 import type { GraphqlRuleId } from '../../rules/graphql/rows.ts'
-import { relateTypes, type TypeRelation } from '../../rules/graphql/variance.ts'
+import { relateTypes, type TypeRelation } from './type-relation.ts'
 import { compareDescription, compareLifecycle, compareUsages } from './elements.ts'
 import { compareInputs } from './inputs.ts'
 import { below, type GraphqlChange, type GraphqlWalk, type Site } from './walk.ts'

@@ -10,9 +10,8 @@ import type { Sha256 } from '../../hash.ts'
 import { ok, type Result } from '../../result.ts'
 import { JSON_SCHEMA_RULES, type JsonSchemaRuleId } from '../../rules/json-schema/rows.ts'
 import { judgeById } from '../../rules/row.ts'
-import { SCHEMA_DOCUMENT } from '../../rules/sites.ts'
+import { SCHEMA_DOCUMENT } from '../../schema/sites.ts'
 import { Report } from '../../rules/judging/report.ts'
-import { SchemaProofs } from '../../rules/judging/schema-use.ts'
 import { SchemaComparison, type SchemaPair } from '../../schema/comparison/comparison.ts'
 import { isRecord, ROOT, stepInto, type Located } from '../../schema/located.ts'
 import { contractWalk, type ContractWalk } from '../contract-walk.ts'
@@ -86,9 +85,8 @@ function compareBoth(base: JsonSchemaContract, head: JsonSchemaContract, walk: S
   })
   comparison.complete()
   const reported = new Set<SchemaPair>()
-  const proofs = new SchemaProofs(comparison)
-  reportPair(walk, root, [], reported, proofs)
-  for (const [name, pair] of definitions) reportPair(walk, pair, ['$defs', name], reported, proofs)
+  reportPair(walk, root, [], reported, comparison)
+  for (const [name, pair] of definitions) reportPair(walk, pair, ['$defs', name], reported, comparison)
   reportNewDangling(base, head, add)
   return comparison.examined
 }
@@ -99,7 +97,7 @@ function reportPair(
   pair: SchemaPair,
   lead: readonly string[],
   reported: Set<SchemaPair>,
-  proofs: SchemaProofs,
+  comparison: SchemaComparison,
 ): void {
   const reached: SchemaPair[] = []
   walk.addSchemas(
@@ -114,7 +112,7 @@ function reportPair(
         return reported.has(one)
       },
     },
-    proofs,
+    comparison,
   )
   for (const one of reached) reported.add(one)
 }

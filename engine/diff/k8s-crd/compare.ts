@@ -15,8 +15,7 @@ import { fail, ok, type Result } from '../../result.ts'
 import { Report } from '../../rules/judging/report.ts'
 import { CRD_RULES, type CrdRuleId } from '../../rules/k8s-crd/rows.ts'
 import { judgeById } from '../../rules/row.ts'
-import { CRD_OBJECT } from '../../rules/sites.ts'
-import { SchemaProofs } from '../../rules/judging/schema-use.ts'
+import { CRD_OBJECT } from '../../schema/sites.ts'
 import { SchemaComparison } from '../../schema/comparison/comparison.ts'
 import type { Located } from '../../schema/located.ts'
 import type { SchemaSource } from '../../schema/source.ts'
@@ -167,7 +166,7 @@ function compareSchemas(before: Located, after: Located, name: string, where: st
       endpoint: where,
       owner: name,
     },
-    new SchemaProofs(comparison),
+    comparison,
   )
   return comparison.examined
 }

@@ -9,9 +9,8 @@ import {
   type DanglingReference,
   type UnresolvedReference,
 } from '../../contracts/unresolved.ts'
-import type { LifecycleOptions } from '../../rules/lifecycle.ts'
-import { SchemaProofs } from '../../rules/judging/schema-use.ts'
-import { TOOL_INPUT, TOOL_OUTPUT, type SitePair } from '../../rules/sites.ts'
+import type { LifecycleOptions } from '../../schema/lifecycle.ts'
+import { TOOL_INPUT, TOOL_OUTPUT, type SitePair } from '../../schema/sites.ts'
 import { SchemaComparison } from '../../schema/comparison/comparison.ts'
 import type { Reached } from '../../schema/comparison/reachable-changes.ts'
 import type { SchemaDelta } from '../../schema/delta.ts'
@@ -72,7 +71,7 @@ function compareSchema(before: Located, after: Located, sites: SitePair, tool: s
   const subjectOf = ({ path, delta }: Reached): string =>
     [sites.root.prefix, ...path, delta.keyword, delta.name ?? ''].join('/')
   const use = { sites, mediaType: null, parameter: null, lifecycle: LIFECYCLE }
-  walk.addSchemas({ tool, pair, use, subjectOf, isGone }, new SchemaProofs(comparison))
+  walk.addSchemas({ tool, pair, use, subjectOf, isGone }, comparison)
   reportNewDangling(before, after, sites.root.prefix, tool, walk)
   return comparison.examined
 }

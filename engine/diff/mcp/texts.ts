@@ -3,8 +3,8 @@
  * Every new string is searched for signs of an attack on the model.
  */
 import type { McpItem } from '../../contracts/mcp-manifest.ts'
-import { findSuspicions } from '../../rules/mcp/suspicion.ts'
-import { compareWording } from '../../rules/mcp/wording.ts'
+import { findSuspicions } from './suspicion.ts'
+import { compareWording } from './wording.ts'
 import { isRecord, pointerOf, ROOT, stepInto, type JsonRecord, type Located, type Place } from '../../schema/located.ts'
 import type { McpWalk } from './walk.ts'
 

@@ -1,12 +1,11 @@
 /** How the walkers of an MCP manifest report changes: each at its tool, prompt or resource. */
-import type { Offer } from '../../finding.ts'
+import { brief, type Offer } from '../../finding.ts'
 import type { AgentToolRuleId } from '../../rules/agent-tools/rows.ts'
-import { brief } from '../../rules/findings/grouping.ts'
 import type { ReachedPlace } from '../../rules/findings/judged-change.ts'
 import type { Report, ReportedUse, Touched } from '../../rules/judging/report.ts'
-import type { SchemaProofs } from '../../rules/judging/schema-use.ts'
 import type { McpRuleId } from '../../rules/mcp/rows.ts'
 import type { Rule } from '../../rules/rule.ts'
+import type { SchemaComparison } from '../../schema/comparison/comparison.ts'
 
 interface McpChange {
   readonly rule: McpRuleId | AgentToolRuleId
@@ -36,7 +35,7 @@ export interface McpWalk {
   /** Names of the tools in the head. References to them in texts are weighed. */
   readonly tools: ReadonlySet<string>
   readonly add: (change: McpChange) => void
-  readonly addSchemas: (schemas: ToolSchemas, proofs: SchemaProofs) => void
+  readonly addSchemas: (schemas: ToolSchemas, comparison: SchemaComparison) => void
   /** The same walk for one prompt, resource or template. */
   readonly of: (offer: Offer) => McpWalk
 }
@@ -55,14 +54,14 @@ export function mcpWalk(report: McpReport, tools: ReadonlySet<string>, offer?: O
         places: (message, rule) => [placeAt(tool, rule, message, change.subject, offer)],
         touches: (rule) => touchedBy(tool, rule, change.subject),
       }),
-    addSchemas: ({ tool, ...schemas }, proofs) =>
+    addSchemas: ({ tool, ...schemas }, comparison) =>
       report.addUse(
         {
           ...schemas,
           placeOf: ({ reached, ruleRow, message }) => placeAt(tool, ruleRow, message, schemas.subjectOf(reached)),
           touches: ({ reached, ruleRow }) => touchedBy(tool, ruleRow, schemas.subjectOf(reached)),
         },
-        proofs,
+        comparison,
       ),
     of: (other) => mcpWalk(report, tools, other),
   }

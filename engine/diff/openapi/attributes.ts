@@ -1,8 +1,7 @@
 /** Extension members of operations (`x-team`, `x-audience`) that a caller wants in the findings of those operations. */
 import type { Operation } from '../../contracts/openapi/contract.ts'
-import type { FindingGroup, Occurrence } from '../../finding.ts'
+import { brief, type FindingGroup, type Occurrence } from '../../finding.ts'
 import type { Json } from '../../hash.ts'
-import { brief } from '../../rules/findings/grouping.ts'
 
 type Attributes = Readonly<Record<string, Json>>
 

@@ -21,7 +21,6 @@ import type { FindingGroup } from '../../finding.ts'
 import type { Sha256 } from '../../hash.ts'
 import { fail, ok, type Result } from '../../result.ts'
 import { Report } from '../../rules/judging/report.ts'
-import { SchemaProofs } from '../../rules/judging/schema-use.ts'
 import { OPENAPI_JUDGE } from '../../rules/openapi/rules.ts'
 import { SchemaComparison } from '../../schema/comparison/comparison.ts'
 import { isRecord, type Located } from '../../schema/located.ts'
@@ -77,8 +76,7 @@ export function compareOpenApi(
   }
   compareInterface(walk)
   schemas.complete()
-  const proofs = new SchemaProofs(schemas)
-  reportUses(uses, walkOptions.value, proofs, report)
+  reportUses(uses, walkOptions.value, schemas, report)
   const dangling = {
     base: danglingReferences(walk.base.documents),
     head: danglingReferences(walk.head.documents),

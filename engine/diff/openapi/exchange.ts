@@ -14,7 +14,7 @@ import {
   RESPONSE_BODY,
   RESPONSE_HEADER,
   type SitePair,
-} from '../../rules/sites.ts'
+} from '../../schema/sites.ts'
 
 type ExchangeKind = 'operation' | 'callback' | 'webhook'
 

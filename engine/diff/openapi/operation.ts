@@ -1,7 +1,7 @@
 /** Compares one operation: identity, life cycle, tags, security, then its requests and responses. */
 import type { Operation } from '../../contracts/openapi/contract.ts'
 import type { Operation as OperationName } from '../../finding.ts'
-import { judgeLifecycle } from '../../rules/lifecycle.ts'
+import { lifecycleChange } from '../../schema/lifecycle.ts'
 import { textsOf } from '../../schema/subschemas.ts'
 import { changedTexts } from '../match.ts'
 import { compareCallbacks } from './callbacks.ts'
@@ -54,10 +54,10 @@ function compareIdentity(walk: Walk, base: Operation, head: Operation, operation
 }
 
 function compareLife(walk: Walk, base: Operation, head: Operation, operation: OperationName): void {
-  const verdict = judgeLifecycle(base.lifecycle, head.lifecycle, walk.options)
-  if (verdict === null) return
+  const change = lifecycleChange(base.lifecycle, head.lifecycle, walk.options)
+  if (change === null) return
   const [before, after] = [base.lifecycle.sunset, head.lifecycle.sunset]
-  reportChanged(walk, 'operation-lifecycle', operation, head.located, [before, after], { ...verdict })
+  reportChanged(walk, 'operation-lifecycle', operation, head.located, [before, after], { ...change })
 }
 
 function compareTags(walk: Walk, base: Operation, head: Operation, operation: OperationName): void {

@@ -2,7 +2,7 @@
 import { effectiveParameters, parametersOf, type Parameter } from '../../contracts/openapi/contract.ts'
 import { contentOf, schemaOfParameter } from '../../contracts/openapi/payloads.ts'
 import type { Operation as OperationName } from '../../finding.ts'
-import { dayOf, judgeLifecycle, judgeRemoval } from '../../rules/lifecycle.ts'
+import { dayOf, lifecycleChange, removalNotice } from '../../schema/lifecycle.ts'
 import { matchByKey, matchRest, type Matched } from '../match.ts'
 import type { MessageExchange } from './exchange.ts'
 import { reportAdded, reportChanged, reportRemoved } from './delta-text.ts'
@@ -90,7 +90,7 @@ function reportRemovedParameter(
   { prefix }: MessageExchange,
 ): void {
   const { sunset } = lifecycle
-  const removal = judgeRemoval(lifecycle, walk.options)
+  const removal = removalNotice(lifecycle, walk.options)
   // As for operations: a removal after its announced sunset date is not reported.
   if (removal === 'after-sunset') return
   const facts = { name, place, isRequired, removal, sunset: dayOf(sunset) ?? sunset }
@@ -124,9 +124,9 @@ function compareParameter(
   const [wasEmpty, isEmpty] = [base.value.allowEmptyValue === true, head.value.allowEmptyValue === true]
   if (wasEmpty !== isEmpty)
     reportParameter(`${prefix}parameter-empty`, { ...of, action: isEmpty ? 'became' : 'ceased' }, wasEmpty, isEmpty)
-  const verdict = judgeLifecycle(base.lifecycle, head.lifecycle, walk.options)
-  if (verdict !== null && prefix === '')
-    reportParameter('parameter-lifecycle', { ...of, ...verdict }, base.lifecycle.sunset, head.lifecycle.sunset)
+  const life = lifecycleChange(base.lifecycle, head.lifecycle, walk.options)
+  if (life !== null && prefix === '')
+    reportParameter('parameter-lifecycle', { ...of, ...life }, base.lifecycle.sunset, head.lifecycle.sunset)
   const writing = writingChange(walk, base, head)
   if (writing !== null) reportParameter(`${prefix}parameter-${writing.of}`, of, writing.before, writing.after)
   if (writing?.isOtherKind === true) return

@@ -1,6 +1,6 @@
 /** Matches paths and operations of two contracts into added, removed and kept ones. */
 import { type Operation, type PathItem } from '../../contracts/openapi/contract.ts'
-import { isStability, judgeRemoval, dayOf, STABILITY_LEVELS } from '../../rules/lifecycle.ts'
+import { isStability, removalNotice, dayOf, STABILITY_LEVELS } from '../../schema/lifecycle.ts'
 import type { Located } from '../../schema/located.ts'
 import { matchByKey, matchRest, type Matched } from '../match.ts'
 import { EXCHANGES, type MessageExchange } from './exchange.ts'
@@ -83,7 +83,7 @@ function reportRemovedOperation(walk: Walk, path: string, operation: Operation, 
   if (isStability(stability) && !isStableEnough(walk, stability)) return
   reportRemoved(walk, 'operation-removed', name, operation.located, operation.operationId ?? operation.method, {
     isWholePath,
-    removal: judgeRemoval(operation.lifecycle, walk.options),
+    removal: removalNotice(operation.lifecycle, walk.options),
     sunset: dayOf(sunset) ?? sunset,
   })
 }

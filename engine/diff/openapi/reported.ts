@@ -2,8 +2,8 @@
 import { byCodeUnit } from '../../change-set.ts'
 import type { Operation } from '../../finding.ts'
 import type { Report } from '../../rules/judging/report.ts'
-import type { SchemaProofs } from '../../rules/judging/schema-use.ts'
-import type { LifecycleOptions } from '../../rules/lifecycle.ts'
+import type { SchemaComparison } from '../../schema/comparison/comparison.ts'
+import type { LifecycleOptions } from '../../schema/lifecycle.ts'
 import type { OpenApiChange } from '../../rules/openapi/changes.ts'
 import { pointerOf } from '../../schema/located.ts'
 import { nameValue } from '../../schema/values.ts'
@@ -41,7 +41,7 @@ export function reportDelta(delta: ContractDelta, report: OpenApiReport): void {
 export function reportUses(
   uses: readonly SchemaUseSite[],
   lifecycle: LifecycleOptions,
-  proofs: SchemaProofs,
+  schemas: SchemaComparison,
   report: OpenApiReport,
 ): void {
   let last = ''
@@ -50,11 +50,16 @@ export function reportUses(
     const place = `${endpointOf(operation) ?? ''} ${where}`
     if (place !== last) report.leavePlace()
     last = place
-    reportUse(use, lifecycle, proofs, report)
+    reportUse(use, lifecycle, schemas, report)
   }
 }
 
-function reportUse(use: SchemaUseSite, lifecycle: LifecycleOptions, proofs: SchemaProofs, report: OpenApiReport): void {
+function reportUse(
+  use: SchemaUseSite,
+  lifecycle: LifecycleOptions,
+  schemas: SchemaComparison,
+  report: OpenApiReport,
+): void {
   const { pair, sites, mediaType, parameter, operation, where, stability } = use
   const endpoint = endpointOf(operation)
   const param = parameter === null ? null : `${endpoint ?? ''} ${where}`
@@ -73,7 +78,7 @@ function reportUse(use: SchemaUseSite, lifecycle: LifecycleOptions, proofs: Sche
           ? { endpoint, field: `${where} ${[...path, delta.property ? (delta.name ?? '') : ''].join('/')}` }
           : { endpoint, param },
     },
-    proofs,
+    schemas,
   )
 }
 

@@ -3,7 +3,7 @@ import { missingImports, type ProtoContract } from '../../contracts/protobuf/con
 import type { ProtoFile } from '../../contracts/protobuf/model.ts'
 import { declaresOptionsOnly } from '../../contracts/protobuf/well-known.ts'
 import type { UnresolvedReference } from '../../contracts/unresolved.ts'
-import { FILE_OPTIONS, fileOptionRule } from '../../rules/protobuf/file-option-rows.ts'
+import { FILE_OPTIONS } from '../../contracts/protobuf/file-options.ts'
 import { operationOf } from './affected-rpcs.ts'
 import { compareCommonOptions } from './options.ts'
 import { headFileOf, type ProtoChange, type ProtoWalk } from './walk.ts'
@@ -52,7 +52,7 @@ function compareFile(base: ProtoFile, head: ProtoFile, walk: ProtoWalk): void {
     const after = head.options.get(name) ?? fallback
     if (before === after) continue
     const change = { ...place, location: `${head.at}/option/${name}`, subject: `${subject} ${name}` }
-    walk.add({ ...change, rule: fileOptionRule(name), before: before, after: after })
+    walk.add({ ...change, rule: `proto-file-${name.replaceAll('_', '-')}-changed`, before, after })
   }
   const shared = { name: head.path === '' ? 'the file' : head.path, fullName: subject, at: head.at }
   compareCommonOptions({ ...shared, options: base.options }, { ...shared, options: head.options }, walk, JUDGED, [])

@@ -32,7 +32,7 @@ import {
   SENT_PAYLOAD,
   TOOL_INPUT,
   TOOL_OUTPUT,
-} from '../sites.ts'
+} from '../../schema/sites.ts'
 
 const OPENAPI_SITES = [
   REQUEST_BODY,

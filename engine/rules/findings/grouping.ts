@@ -4,18 +4,9 @@
  */
 import { byCodeUnit } from '../../change-set.ts'
 import type { Mark, Position } from '../../contracts/positions.ts'
-import { LEVELS, type FindingGroup, type Level, type Occurrence } from '../../finding.ts'
-import type { Json, Sha256 } from '../../hash.ts'
-import {
-  codeOf,
-  isBefore,
-  keyOf,
-  placeKey,
-  toJson,
-  type JudgedChange,
-  OpenGroup,
-  type ReachedPlace,
-} from './judged-change.ts'
+import { brief, LEVELS, type FindingGroup, type Level, type Occurrence } from '../../finding.ts'
+import type { Sha256 } from '../../hash.ts'
+import { codeOf, isBefore, keyOf, placeKey, type JudgedChange, OpenGroup, type ReachedPlace } from './judged-change.ts'
 import { OWN_LEVELS, readLevels, type LevelOverride, type RuleLevels } from '../catalog/levels.ts'
 import { MAX_CHANGES, MAX_PLACES, Unlisted } from './listing.ts'
 
@@ -200,14 +191,4 @@ function inOrder(a: OpenGroup, b: OpenGroup): number {
     byCodeUnit(a.change.subject, b.change.subject) ||
     byCodeUnit(a.key, b.key)
   )
-}
-
-/** Maximum length of a value in a finding, as JSON text. */
-const QUOTED_LENGTH = 2000
-
-/** A contract value as a finding quotes it: whole if short, else the start of its text. */
-export function brief(value: unknown): Json {
-  const json = toJson(value)
-  const text = JSON.stringify(json)
-  return text.length <= QUOTED_LENGTH ? json : `${text.slice(0, QUOTED_LENGTH).toWellFormed()}…`
 }

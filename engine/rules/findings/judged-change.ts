@@ -1,8 +1,7 @@
 /** A change with its verdict, the places that it reaches, and the identity of both. */
-import { byCodeUnit } from '../../change-set.ts'
-import type { Level, Offer, Operation } from '../../finding.ts'
+import { toJson, type Level, type Offer, type Operation } from '../../finding.ts'
 import type { Mark } from '../../contracts/positions.ts'
-import { canonicalJson, type Json } from '../../hash.ts'
+import { canonicalJson } from '../../hash.ts'
 import type { Advice } from '../advice.ts'
 import type { Rule } from '../rule.ts'
 
@@ -126,13 +125,4 @@ export function isBefore(a: JudgedChange, b: JudgedChange): boolean {
 /** Which message represents a change that is reached in several ways: the shorter one. */
 export function isPlainer(a: string, b: string): boolean {
   return a.length === b.length ? a < b : a.length < b.length
-}
-
-/** Contract values were read as JSON (contracts/document.ts). An absent value becomes null. Members are sorted. */
-export function toJson(value: unknown): Json {
-  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
-  if (typeof value !== 'object' || value === null) return null
-  if (Array.isArray(value)) return value.map(toJson)
-  const members = Object.entries(value).sort(([a], [b]) => byCodeUnit(a, b))
-  return Object.fromEntries(members.map(([name, member]) => [name, toJson(member)]))
 }

@@ -2,6 +2,12 @@
  * The meaning of changes of federation directives in a subgraph: for composition, for the router that plans over all
  * subgraphs, and for clients of the composed graph.
  */
+import {
+  federationTerm,
+  isFederationDirective,
+  type FederationDirective,
+  type FederationDirectives,
+} from '../../contracts/graphql/federation.ts'
 import type { Direction, Level } from '../../finding.ts'
 import type { Effect } from '../rule.ts'
 import { KEEP_OLD, NOTHING_TO_DO, type GraphqlRow } from './row.ts'
@@ -14,10 +20,12 @@ export type FederationRuleId = `graphql-federation-${string}`
 
 type FederationVerdict = readonly [level: Level, effect: Effect, why: string, fix?: string]
 
-interface DirectiveVerdicts {
+interface DirectiveVerdicts<HasArguments extends boolean = boolean> {
   readonly direction: Direction
-  /** Null if the directive has nothing that could change. */
-  readonly verdicts: Readonly<Record<UsageAction, FederationVerdict | null>>
+  readonly verdicts: Readonly<Record<'added' | 'removed', FederationVerdict>> & {
+    /** Null if the directive has nothing that could change. */
+    readonly changed: HasArguments extends true ? FederationVerdict : null
+  }
 }
 
 const ROUTES = 'The router fetches the field elsewhere, or by another way, than before.'
@@ -25,8 +33,8 @@ const CHECK = 'Compose the graph with the other subgraphs before the change take
 const ACCESS = 'Clients without the right to what is now guarded get an error or null.'
 const OPENED = 'What was guarded is now given to clients that had no right to it.'
 
-/** One row for each federation directive that has an effect beyond documentation. */
-const FEDERATION_DIRECTIVES = {
+/** The meaning of each directive's changes. */
+const DIRECTIVE_VERDICTS: { readonly [Name in FederationDirective]: DirectiveVerdicts<FederationDirectives[Name]> } = {
   key: {
     direction: 'none',
     verdicts: {
@@ -123,7 +131,7 @@ const FEDERATION_DIRECTIVES = {
       changed: ['breaking', 'moves', ACCESS, 'Accept the old policies beside the new ones for a while.'],
     },
   },
-} as const satisfies Readonly<Record<string, DirectiveVerdicts>>
+}
 
 /** The directive with its arguments is shown if they matter. */
 function sentencesOf(directive: string, action: UsageAction, hasArguments: boolean): string {
@@ -132,35 +140,27 @@ function sentencesOf(directive: string, action: UsageAction, hasArguments: boole
   return `\`@${directive}\` was ${verb} {name}${hasArguments ? `: ${shown}` : ''}`
 }
 
-/** The rule of a directive's change. Null if the directive has no rule of its own. */
-export function federationRule(directive: string, action: UsageAction): FederationRuleId | null {
-  const table: Readonly<Record<string, DirectiveVerdicts>> = FEDERATION_DIRECTIVES
-  const verdict = Object.hasOwn(table, directive) ? table[directive]?.verdicts[action] : null
-  return verdict ? ruleId(directive, action) : null
-}
-
-function ruleId(directive: string, action: UsageAction): FederationRuleId {
-  return `graphql-federation-${directive.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}-${action}`
-}
-
 export function federationRows(): readonly (readonly [id: string, row: GraphqlRow])[] {
-  return Object.entries<DirectiveVerdicts>(FEDERATION_DIRECTIVES).flatMap(([directive, { direction, verdicts }]) =>
-    USAGE_ACTIONS.flatMap((action) => {
-      const verdict = verdicts[action]
-      if (verdict === null) return []
-      const [level, effect, why, fix = NOTHING_TO_DO] = verdict
-      const row: GraphqlRow = {
-        level,
-        direction,
-        area: 'graphql-federation',
-        kind: directive,
-        action,
-        effect,
-        sentence: sentencesOf(directive, action, verdicts.changed !== null),
-        why,
-        fix,
-      }
-      return [[ruleId(directive, action), row] as const]
-    }),
-  )
+  return Object.keys(DIRECTIVE_VERDICTS)
+    .filter(isFederationDirective)
+    .flatMap((directive) => {
+      const { direction, verdicts }: DirectiveVerdicts = DIRECTIVE_VERDICTS[directive]
+      return USAGE_ACTIONS.flatMap((action) => {
+        const verdict = verdicts[action]
+        if (verdict === null) return []
+        const [level, effect, why, fix = NOTHING_TO_DO] = verdict
+        const row: GraphqlRow = {
+          level,
+          direction,
+          area: 'graphql-federation',
+          kind: directive,
+          action,
+          effect,
+          sentence: sentencesOf(directive, action, verdicts.changed !== null),
+          why,
+          fix,
+        }
+        return [[`graphql-federation-${federationTerm(directive)}-${action}`, row] as const]
+      })
+    })
 }

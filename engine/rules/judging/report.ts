@@ -4,7 +4,7 @@
  */
 import type { FindingGroup, Level } from '../../finding.ts'
 import type { ComparisonStats } from '../../format.ts'
-import type { SchemaPair } from '../../schema/comparison/comparison.ts'
+import type { SchemaComparison, SchemaPair } from '../../schema/comparison/comparison.ts'
 import { MAX_WAYS, type Reached } from '../../schema/comparison/reachable-changes.ts'
 import type { SchemaDelta } from '../../schema/delta.ts'
 import { pointerOf, stepInto, type Place } from '../../schema/located.ts'
@@ -22,7 +22,7 @@ import { NameCount } from '../findings/name-count.ts'
 import { filledIn, type Judge, type Words } from '../row.ts'
 import type { Rule, Variance } from '../rule.ts'
 import type { SchemaUse } from './schema-judge.ts'
-import { judgeUse, type JudgedUse, type SchemaProofs } from './schema-use.ts'
+import { judgeUse, SchemaProofs, type JudgedUse } from './schema-use.ts'
 
 /** Above this number of places, one path is reported for each further change. */
 const MANY = 50_000
@@ -74,6 +74,7 @@ export class Report<Named> {
   /** The fields of places that were left. */
   #fieldsBefore = 0
   readonly #known = new Map<SchemaDelta, SchemaChange | Map<string, SchemaChange>>()
+  readonly #proofs = new WeakMap<SchemaComparison, SchemaProofs>()
   #hasBreaking = false
   #places = 0
 
@@ -118,8 +119,10 @@ export class Report<Named> {
     }
   }
 
-  /** Reports every change that a schema in use reaches. */
-  addUse(use: ReportedUse, proofs: SchemaProofs): void {
+  /** Reports every change that a schema in use reaches. The comparison of its document is complete. */
+  addUse(use: ReportedUse, comparison: SchemaComparison): void {
+    const proofs = this.#proofs.get(comparison) ?? new SchemaProofs(comparison)
+    this.#proofs.set(comparison, proofs)
     const maxWays = this.#places < MANY ? MAX_WAYS : 1
     judgeUse({ ...use, proofs, maxWays }, (judged) => {
       this.#places += 1

@@ -10,15 +10,15 @@ import { nameValue } from '../../schema/values.ts'
 import { familyOf, type Family } from '../families.ts'
 import {
   isStability,
-  judgeLifecycle,
+  lifecycleChange,
   STABILITY_LEVELS,
   type LifecycleOptions,
-  type LifecycleVerdict,
-} from '../lifecycle.ts'
+  type LifecycleChange,
+} from '../../schema/lifecycle.ts'
 import { levelOf } from '../rule.ts'
 import { propertyRuleOf } from '../properties.ts'
 import { schemaRuleId, unusedPrefix, unusedStemOf } from '../schema-rules.ts'
-import type { SchemaSite, SitePair } from '../sites.ts'
+import type { SchemaSite, SitePair } from '../../schema/sites.ts'
 import { distinguishesTypes, typeFamilyOf, type Writing } from './type-verdict.ts'
 
 /** The use of a schema that is judged. */
@@ -184,31 +184,33 @@ function judgeUsage(
   }
 }
 
-const LIFECYCLE_STEMS: Readonly<
-  Record<LifecycleVerdict['kind'], { readonly stem: string; readonly sentence: string }>
-> = {
-  deprecated: { stem: 'deprecated', sentence: 'was deprecated' },
-  'deprecated-with-sunset': { stem: 'deprecated-with-sunset', sentence: 'was deprecated with the sunset day {sunset}' },
-  'sunset-missing': { stem: 'deprecated-sunset-missing', sentence: 'was deprecated without a sunset day' },
-  'sunset-invalid': {
-    stem: 'deprecated-sunset-invalid',
-    sentence: 'was deprecated with the sunset day `{sunset}`, which is no date',
-  },
-  'sunset-moved-invalid': {
-    stem: 'deprecated-sunset-invalid',
-    sentence: 'had its sunset day moved, and `{sunset}` is no date',
-  },
-  'sunset-too-small': {
-    stem: 'sunset-date-too-small',
-    sentence: 'was deprecated with the sunset day {sunset}, less than {days} days ahead',
-  },
-  'sunset-moved-too-small': {
-    stem: 'sunset-date-too-small',
-    sentence: 'had its sunset day moved from {before} to {sunset}, less than {days} days ahead',
-  },
-  'sunset-deleted': { stem: 'deprecated-sunset-missing', sentence: 'lost its sunset day' },
-  reactivated: { stem: 'reactivated', sentence: 'is no longer deprecated' },
-}
+const LIFECYCLE_STEMS: Readonly<Record<LifecycleChange['kind'], { readonly stem: string; readonly sentence: string }>> =
+  {
+    deprecated: { stem: 'deprecated', sentence: 'was deprecated' },
+    'deprecated-with-sunset': {
+      stem: 'deprecated-with-sunset',
+      sentence: 'was deprecated with the sunset day {sunset}',
+    },
+    'sunset-missing': { stem: 'deprecated-sunset-missing', sentence: 'was deprecated without a sunset day' },
+    'sunset-invalid': {
+      stem: 'deprecated-sunset-invalid',
+      sentence: 'was deprecated with the sunset day `{sunset}`, which is no date',
+    },
+    'sunset-moved-invalid': {
+      stem: 'deprecated-sunset-invalid',
+      sentence: 'had its sunset day moved, and `{sunset}` is no date',
+    },
+    'sunset-too-small': {
+      stem: 'sunset-date-too-small',
+      sentence: 'was deprecated with the sunset day {sunset}, less than {days} days ahead',
+    },
+    'sunset-moved-too-small': {
+      stem: 'sunset-date-too-small',
+      sentence: 'had its sunset day moved from {before} to {sunset}, less than {days} days ahead',
+    },
+    'sunset-deleted': { stem: 'deprecated-sunset-missing', sentence: 'lost its sunset day' },
+    reactivated: { stem: 'reactivated', sentence: 'is no longer deprecated' },
+  }
 
 function judgeDeprecation(
   { before, after }: SchemaDelta,
@@ -216,12 +218,12 @@ function judgeDeprecation(
   site: SchemaSite,
   options: LifecycleOptions,
 ): SchemaJudgement | null {
-  const verdict = judgeLifecycle(lifecycle(before), lifecycle(after), options)
-  if (verdict === null) return null
-  const { stem, sentence } = LIFECYCLE_STEMS[verdict.kind]
+  const change = lifecycleChange(lifecycle(before), lifecycle(after), options)
+  if (change === null) return null
+  const { stem, sentence } = LIFECYCLE_STEMS[change.kind]
   return {
     rule: `${site.scope}-property-${stem}`,
-    message: `${subject(site, path)} ${fillNamed(sentence, { ...verdict })}`,
+    message: `${subject(site, path)} ${fillNamed(sentence, { ...change })}`,
   }
 }
 

@@ -20,8 +20,9 @@ import {
   type Proved,
   type Reached,
 } from '../../schema/comparison/reachable-changes.ts'
+import type { UseDirection } from '../../schema/sites.ts'
 import { isFormal, isGone, isOfFormat, isProvable, isWhole, mayAlarm, needsEquality } from './provable.ts'
-import { levelOf, type Effect, type Rule, type Variance } from '../rule.ts'
+import { levelOf, type Effect, type Rule } from '../rule.ts'
 import { isTyped, judgeSchema, type SchemaJudgement, type SchemaUse } from './schema-judge.ts'
 import { ruleOf } from '../catalog/table.ts'
 
@@ -67,8 +68,6 @@ interface UsedSchema {
   readonly maxWays?: number
   readonly skips?: (pair: SchemaPair) => boolean
 }
-
-type UseDirection = Exclude<Variance, 'none'>
 
 /** The inclusions that matter to the users of a schema. */
 const QUESTIONS: Readonly<Record<UseDirection, readonly ProofDirection[]>> = {

@@ -2,7 +2,7 @@
 import { lookupTable } from '../../lookup-table.ts'
 import type { TypeFacts } from '../../schema/delta.ts'
 import { TYPE_FAMILIES, type Family } from '../families.ts'
-import type { SchemaSite } from '../sites.ts'
+import type { SchemaSite } from '../../schema/sites.ts'
 
 /** Formats whose values are part of another format's values. */
 const WIDER_FORMATS: Readonly<Record<string, readonly string[]>> = lookupTable({

@@ -3,7 +3,7 @@
  * fact that is not listed here, in walkers and in rows of rules/openapi/. Every fact is reported each time; empty text
  * means none.
  */
-import type { LifecycleVerdict, RemovalVerdict } from '../lifecycle.ts'
+import type { LifecycleChange, RemovalNotice } from '../../schema/lifecycle.ts'
 
 /** Texts that stand for the values of a change in messages, if they differ from the values. */
 interface Words {
@@ -38,14 +38,14 @@ interface OfPayload {
 
 /** Dates of a life cycle, if the verdict has them. */
 interface LifecycleWords extends Words {
-  readonly kind: LifecycleVerdict['kind']
+  readonly kind: LifecycleChange['kind']
   readonly sunset?: string
   readonly before?: string
   readonly days?: number
 }
 
 interface Removal extends Words {
-  readonly removal: RemovalVerdict
+  readonly removal: RemovalNotice
   readonly sunset: unknown
 }
 

@@ -1,9 +1,9 @@
 /** Signs of poisoning that are not plain English: other languages, letters that look like others, other tools by name. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { OVERRIDE_LANGUAGES } from '../../../engine/rules/mcp/override-phrases.ts'
-import { findSuspicions } from '../../../engine/rules/mcp/suspicion.ts'
-import { compareWording } from '../../../engine/rules/mcp/wording.ts'
+import { OVERRIDE_LANGUAGES } from '../../../engine/diff/mcp/override-phrases.ts'
+import { findSuspicions } from '../../../engine/diff/mcp/suspicion.ts'
+import { compareWording } from '../../../engine/diff/mcp/wording.ts'
 
 interface Phrases {
   readonly setAside: readonly string[]

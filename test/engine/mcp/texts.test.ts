@@ -1,8 +1,8 @@
 /** Words that models read: what counts as reworded, what as changed, and what looks written to take a model over. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { findSuspicions } from '../../../engine/rules/mcp/suspicion.ts'
-import { compareWording } from '../../../engine/rules/mcp/wording.ts'
+import { findSuspicions } from '../../../engine/diff/mcp/suspicion.ts'
+import { compareWording } from '../../../engine/diff/mcp/wording.ts'
 
 /** A text in tag characters, which mirror ASCII and have no glyph. */
 function inTags(text: string): string {

@@ -4,7 +4,7 @@
  */
 import { lookalikeWords, withoutLookalikes } from './lookalikes.ts'
 import { FOREIGN_OVERRIDES } from './override-phrases.ts'
-import type { McpRuleId } from './rows.ts'
+import type { McpRuleId } from '../../rules/mcp/rows.ts'
 import { steeringReferences } from './tool-references.ts'
 
 interface Suspicion {

@@ -1,8 +1,10 @@
 /** The places of schemas. A family makes one rule for each; the site gives ids their prefix and messages their noun. */
-import type { Variance } from './rule.ts'
+
+/** Who uses the values of a schema: callers write them, readers receive them, or both. */
+export type UseDirection = 'request' | 'response' | 'shared'
 
 export interface SchemaSite {
-  readonly direction: Exclude<Variance, 'none'>
+  readonly direction: UseDirection
   readonly area: string
   /** Prefix of the rules about a schema at this site: `request-body`, `response-property`. */
   readonly prefix: string

@@ -1,6 +1,6 @@
-/** Deprecation, sunset dates and stability: whether users of a deprecated element get the promised time. */
-import type { Lifecycle } from '../schema/annotations.ts'
-import { nameValue } from '../schema/values.ts'
+/** Changes of deprecation, sunset dates and stability: whether users of a deprecated element get the promised time. */
+import type { Lifecycle } from './annotations.ts'
+import { nameValue } from './values.ts'
 
 export interface LifecycleOptions {
   /** Whole days from today until a calendar day `YYYY-MM-DD`. Null: sunset days are not compared with a current day. */
@@ -20,8 +20,8 @@ export function isStability(value: unknown): value is Stability {
   return STABILITY_LEVELS.some((level) => level === value)
 }
 
-/** The verdict on a lifecycle change. `days` is the promised time. */
-export type LifecycleVerdict =
+/** What changed in a life cycle. `days` is the promised time. */
+export type LifecycleChange =
   | { readonly kind: 'deprecated' }
   | { readonly kind: 'deprecated-with-sunset'; readonly sunset: string }
   | { readonly kind: 'sunset-missing' }
@@ -32,17 +32,17 @@ export type LifecycleVerdict =
   | { readonly kind: 'sunset-deleted' }
   | { readonly kind: 'reactivated' }
 
-export function judgeLifecycle(
+export function lifecycleChange(
   before: Lifecycle,
   after: Lifecycle,
   options: LifecycleOptions,
-): LifecycleVerdict | null {
+): LifecycleChange | null {
   if (before.deprecated && !after.deprecated) return { kind: 'reactivated' }
   if (!after.deprecated) return null
-  return before.deprecated ? judgeMovedSunset(before, after, options) : judgeDeprecation(after, options)
+  return before.deprecated ? movedSunset(before, after, options) : newDeprecation(after, options)
 }
 
-function judgeDeprecation(after: Lifecycle, options: LifecycleOptions): LifecycleVerdict {
+function newDeprecation(after: Lifecycle, options: LifecycleOptions): LifecycleChange {
   const days = promisedDays(after.stability, options)
   if (after.sunset === null) return days > 0 ? { kind: 'sunset-missing' } : { kind: 'deprecated' }
   const sunset = dayOf(after.sunset)
@@ -51,7 +51,7 @@ function judgeDeprecation(after: Lifecycle, options: LifecycleOptions): Lifecycl
   return { kind: 'deprecated-with-sunset', sunset }
 }
 
-function judgeMovedSunset(before: Lifecycle, after: Lifecycle, options: LifecycleOptions): LifecycleVerdict | null {
+function movedSunset(before: Lifecycle, after: Lifecycle, options: LifecycleOptions): LifecycleChange | null {
   if (before.sunset === null || before.sunset === after.sunset) return null
   if (after.sunset === null) return { kind: 'sunset-deleted' }
   const was = dayOf(before.sunset)
@@ -63,10 +63,10 @@ function judgeMovedSunset(before: Lifecycle, after: Lifecycle, options: Lifecycl
   return isTooSoon ? { kind: 'sunset-moved-too-small', sunset, before: was, days } : null
 }
 
-/** The verdict on a removal, by how it was announced. */
-export type RemovalVerdict = 'unannounced' | 'announced' | 'after-sunset' | 'before-sunset' | 'sunset-invalid'
+/** How a removal was announced. */
+export type RemovalNotice = 'unannounced' | 'announced' | 'after-sunset' | 'before-sunset' | 'sunset-invalid'
 
-export function judgeRemoval(before: Lifecycle, options: LifecycleOptions): RemovalVerdict {
+export function removalNotice(before: Lifecycle, options: LifecycleOptions): RemovalNotice {
   if (!before.deprecated) return 'unannounced'
   if (before.sunset === null) return 'announced'
   const sunset = dayOf(before.sunset)
