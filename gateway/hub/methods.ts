@@ -48,6 +48,7 @@ const refused = (reason: string): RefusedCall => ({ refused: reason })
 const BY_PERSON = refused('A person does this at the hub, with a key of its own.')
 const HUB_ONLY = refused('Only the hub itself does this.')
 const AT_THE_HUB = refused('The hub does this for its sidecars when a decision is recorded.')
+const IN_BATCHES = refused('Calls are recorded in batches: POST /hub/v1/calls.')
 const NOT_KEPT = refused('Inputs of decisions of sidecars are not kept.')
 
 export const HUB_METHODS: HubMethods = {
@@ -215,7 +216,8 @@ export const HUB_METHODS: HubMethods = {
     },
   },
 
-  'calls.record': refused('Calls are recorded in batches: POST /hub/v1/calls.'),
+  'calls.record': IN_BATCHES,
+  'calls.recordAll': IN_BATCHES,
   'calls.list': {
     roles: SIDECAR,
     values: VALUES.calls,

@@ -79,6 +79,8 @@ export interface Calls {
    * `ledger.flush_ms`).
    */
   record(row: InterceptionRow): Promise<void> | void
+  /** Resolves when all rows are durable, whatever `ledger.calls` is. */
+  recordAll(rows: readonly InterceptionRow[]): Promise<void>
   /** Newest first. */
   list(filter: CallFilter): Promise<CallPage>
 }

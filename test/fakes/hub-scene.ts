@@ -152,8 +152,22 @@ export function changedContract(): string {
 }
 
 /** An API key of a tenant, made at the hub. */
-export async function keyOf(hub: Pick<HubScene, 'gateway'>, role: string, tenant: string): Promise<string> {
-  return textAt(await api(hub, '/api/v1/keys', TEST_KEY, { name: role, role, tenant }), 'api_key')
+export function keyOf({ gateway }: Pick<HubScene, 'gateway'>, role: string, tenant: string): Promise<string> {
+  return keyAt(gateway.addresses.api, role, tenant)
+}
+
+/** The same at the address of an API. */
+export async function keyAt(origin: string, role: string, tenant: string): Promise<string> {
+  const answer = await postTo(origin, '/api/v1/keys', TEST_KEY, { name: role, role, tenant })
+  return textAt(await answer.json(), 'api_key')
+}
+
+export function postTo(origin: string, path: string, key: string, body: object): Promise<Response> {
+  return fetch(origin + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
 }
 
 export async function api(
@@ -162,11 +176,11 @@ export async function api(
   key: string,
   body?: object,
 ): Promise<unknown> {
-  const answer = await fetch(gateway.addresses.api + path, {
-    method: body === undefined ? 'GET' : 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  })
+  const { api: origin } = gateway.addresses
+  const answer =
+    body === undefined
+      ? await fetch(origin + path, { headers: { authorization: `Bearer ${key}` } })
+      : await postTo(origin, path, key, body)
   return answer.json()
 }
 

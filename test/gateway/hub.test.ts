@@ -10,6 +10,7 @@ import { createLocalJWKSet, generateKeyPair, jwtVerify, type CryptoKey, type JSO
 import { hashApiKey } from '../../gateway/callers/api-keys.ts'
 import { TEST_KEY } from '../fakes/gateway.ts'
 import { petContract } from '../fakes/http-upstream.ts'
+import { interception } from '../fakes/interception.ts'
 import {
   api,
   ask,
@@ -276,6 +277,15 @@ suite('a caller of the hub', () => {
     assert.equal((await ask(hub.url, '/hub/v1/decisions', a, { draft: {} })).status, 400)
     const call = { tenant: 'team-b' }
     assert.equal((await ask(hub.url, '/hub/v1/calls', a, { values: [[call]] })).status, 400)
+  })
+
+  test('gets its answer when its call records are durable, not when the hub has queued them', async (t) => {
+    const hub = await cluster.startHub(t, {}, { ledger: { calls: 'batched', flush: 60 } })
+    const a = await token('team-a')
+    const rows = ['c1', 'c2'].map((id) => interception(id, { at: Date.now() }))
+    assert.deepEqual((await ask(hub.url, '/hub/v1/calls', a, { values: [rows] })).body, { value: 2 })
+    const viewer = await keyOf(hub, 'viewer', 'team-a')
+    assert.equal(listAt(await api(hub, '/api/v1/ledger?records=calls', viewer), 'entries').length, 2)
   })
 
   test('of the role verifier checks receipts, and does nothing else', async (t) => {

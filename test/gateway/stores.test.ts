@@ -132,8 +132,8 @@ for (const kind of STORE_KINDS) {
     test('calls are read newest first by tenant, route, effect and time, with where they depart from the contract', async (t) => {
       const store = await open(t)
       const violations = [{ where: 'body#/id', message: 'must be integer' }]
-      await store.calls.record(interception('c1'))
-      await store.calls.record(interception('c2', { tenant: 'other', at: 2 }))
+      await store.calls.recordAll([])
+      await store.calls.recordAll([interception('c1'), interception('c2', { tenant: 'other', at: 2 })])
       await store.calls.record(interception('c3', { effect: 'drifted', violations, decisionId: 'd', at: 3 }))
       await store.calls.record(
         interception('c4', { effect: 'refused', violations, route: 'pets', traceId: TRACE, at: 4 }),

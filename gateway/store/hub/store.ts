@@ -35,6 +35,8 @@ const KEPT: ReadonlySet<string> = new Set([
   'uses.of',
 ])
 const KEPT_ANSWERS = 5000
+/** The hub takes up to 10,000. */
+const CALLS_OF_A_PAGE = 5000
 /** Of the methods in `KEPT`, those that a change is about, and the place of its key among the values. */
 const ABOUT: Readonly<Record<Change['kind'], readonly (readonly [string, number])[]>> = {
   receipt_event: [['receipts.state', 0]],
@@ -130,7 +132,7 @@ export function openHubStore(options: HubStoreOptions): HubStore {
     if (LOCAL.has(operation)) return Promise.resolve(LOCAL.get(operation))
     if (operation === 'health.probe') return probe(connection)
     if (operation === 'fleet.report') return reportTo(connection, values[0])
-    if (operation === 'calls.write') return ask(connection, '/hub/v1/calls', [JSON.parse(String(values[0]))], false)
+    if (operation === 'calls.write') return writeCalls(connection, JSON.parse(String(values[0])))
     if (KEPT.has(operation)) return read(operation, values)
     const isRepeatable = OPERATION_BY_NAME.get(operation)?.kind === 'read' || REPEATABLE.has(operation)
     return ask(connection, `/hub/v1/operations/${operation}`, values, isRepeatable)
@@ -169,6 +171,12 @@ async function ask(
 ): Promise<unknown> {
   const answer = await connection.ask('POST', path, { values }, isRepeatable)
   return typeof answer === 'object' && answer !== null && 'value' in answer ? answer.value : null
+}
+
+/** What waited while no hub answered may be more than a hub takes in one request. A page is recorded whole, or not at all. */
+async function writeCalls(connection: HubConnection, rows: readonly unknown[]): Promise<void> {
+  for (let from = 0; from < rows.length; from += CALLS_OF_A_PAGE)
+    await ask(connection, '/hub/v1/calls', [rows.slice(from, from + CALLS_OF_A_PAGE)], false)
 }
 
 /** The hub knows the name and the tenant of the sidecar, and the time. */

@@ -28,7 +28,11 @@ export function storeOf(tables: Tables, setup: StoreSetup): Store {
     ...aggregates,
     description: setup.description,
     changes: setup.changes,
-    calls: { record: (row) => records.add(row), list: (filter) => tables.calls.list(filter) },
+    calls: {
+      record: (row) => records.add(row),
+      recordAll: (rows) => write(rows),
+      list: (filter) => tables.calls.list(filter),
+    },
     ledger: { ...tables.ledger, verifyChain: () => verifyChain(tables) },
     probe: () => health.probe(),
     backUp: (file) => health.backUp(file),
