@@ -9,7 +9,6 @@ import { fileURLToPath } from 'node:url'
 import { textAt } from '../json.ts'
 import { TEST_KEY } from './gateway.ts'
 import type { HubCluster } from './hub-scene.ts'
-import { freePort } from './listening.ts'
 
 const COMMAND = fileURLToPath(new URL('../../gateway/preflight.js', import.meta.url))
 
@@ -31,11 +30,12 @@ export async function startHubProcess(
   settings: object,
   hub: object = {},
 ): Promise<HubProcess> {
-  const port = await freePort()
   const folder = mkdtempSync(join(cluster.root, 'hub-'))
   const file = join(folder, 'config.json')
-  const config = cluster.hubConfig(`127.0.0.1:${port}`, cluster.folder(), hub)
-  writeFileSync(file, JSON.stringify({ ...config, ...settings }))
+  const data = cluster.folder()
+  const configure = (address: string): void =>
+    writeFileSync(file, JSON.stringify({ ...cluster.hubConfig(address, data, hub), ...settings }))
+  configure('127.0.0.1:0')
   let running: ChildProcess | null = null
   let addresses: unknown = null
   const start = async (): Promise<void> => {
@@ -53,8 +53,10 @@ export async function startHubProcess(
     addresses = JSON.parse(String(line))
   }
   await start()
+  const url = textAt(addresses, 'hub')
+  configure(new URL(url).host)
   return {
-    url: textAt(addresses, 'hub'),
+    url,
     api: () => textAt(addresses, 'api'),
     admin: () => textAt(addresses, 'admin'),
     start,
