@@ -42,7 +42,7 @@ export async function tryReview(source: ConfigSource, value: unknown, routeName?
       sniff: sniffing(deciding.flow),
       observer: deciding.observer,
     }
-    const response = await answerReview(read.request, route, NOBODY, deps)
+    const response = await answerReview(read.request, { route, trace: {} }, NOBODY, deps)
     return { ok: true, response, review: reviewAnswer(response) }
   } finally {
     for (const close of closers.toReversed()) await close()

@@ -270,7 +270,8 @@ async function openExports({ live, environment, state, metrics, logger }: PartsO
   const terms = otelTerms(otel, environment)
   if (terms.traces === null && terms.metrics === null) return null
   const { openOtel } = await import('./telemetry/otel/open.ts')
-  const [database = 'other_sql'] = state.store.description.split(' ', 1)
+  const { storeServer } = await import('./telemetry/otel/attributes.ts')
+  const database = storeServer(state.store.description)
   return openOtel({ terms, version: packageVersion(), database, metrics, logger })
 }
 

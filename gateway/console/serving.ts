@@ -17,6 +17,8 @@ import { html } from './markup.ts'
 import { PAGES } from './pages.ts'
 import { head, notice } from './parts.ts'
 import { createSessions, END_OF_ATTEMPT, END_OF_SESSION, type Session, type Sessions } from './session.ts'
+import type { Observation } from '../telemetry/observation.ts'
+import { withTrace } from '../telemetry/trace-context.ts'
 import type { Providers } from '../callers/providers.ts'
 import { nextPath, signInPage, type SignInProblem } from './sign-in.ts'
 import type { ConsoleDeps, ConsolePage, PageReply, Visit, Visitor } from './visit.ts'
@@ -69,10 +71,29 @@ function routerOf() {
 
 async function serve(request: IncomingMessage, response: ServerResponse, inner: Inner): Promise<void> {
   const url = new URL(request.url ?? '/', 'http://console.invalid')
-  const started = performance.now()
+  const observation = inner.observer.begin(request)
+  observation.protocol = 'api'
+  observation.action = '/console'
+  await withTrace(observation.trace, () => serveIn(observation, { request, response, url }, inner))
+  observation.status = response.statusCode
+  inner.observer.end(observation)
+  const status = String(response.statusCode)
+  inner.metrics.count('preflight_api_requests_total', { endpoint: '/console', status })
+  const seconds = (performance.now() - observation.startedAt) / 1000
+  inner.metrics.observe('preflight_api_request_seconds', { endpoint: '/console' }, seconds)
+}
+
+interface ConsoleExchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly url: URL
+}
+
+async function serveIn(observation: Observation, exchange: ConsoleExchange, inner: Inner): Promise<void> {
+  const { request, response } = exchange
   try {
     refuseForeignPages(request, inner.settings().config.public_url)
-    await answer(request, response, url, inner)
+    await answer(observation, exchange, inner)
   } catch (error) {
     const refusal = error instanceof GatewayError ? error : new GatewayError('INTERNAL', undefined, { cause: error })
     if (refusal.status >= 500 || refusal.cause !== undefined)
@@ -81,12 +102,10 @@ async function serve(request: IncomingMessage, response: ServerResponse, inner: 
     else send(response, refusal.status, 'text/plain; charset=utf-8', `${refusal.message}\n`)
   }
   discardRest(request)
-  const status = String(response.statusCode)
-  inner.metrics.count('preflight_api_requests_total', { endpoint: '/console', status })
-  inner.metrics.observe('preflight_api_request_seconds', { endpoint: '/console' }, (performance.now() - started) / 1000)
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse, url: URL, inner: Inner): Promise<void> {
+async function answer(observation: Observation, exchange: ConsoleExchange, inner: Inner): Promise<void> {
+  const { request, response, url } = exchange
   const { method = 'GET' } = request
   const asset = ASSETS.get(url.pathname)
   if (asset !== undefined)
@@ -115,6 +134,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, url: U
     params: found?.params ?? {},
     form,
     settings: inner.settings(),
+    observation,
     now,
     deps: inner,
   }

@@ -13,6 +13,8 @@ import type { ApiKey } from '../store/api-keys.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { Observation } from '../telemetry/observation.ts'
+import type { Observer } from '../telemetry/observer.ts'
 import type { Markup } from './markup.ts'
 import type { ConsoleConfig } from './settings.ts'
 
@@ -27,6 +29,7 @@ export interface ConsoleDeps {
   readonly fleet: Pick<FleetReports, 'own'>
   readonly notifier: Pick<Notifier, 'test'>
   readonly bodies: Bodies
+  readonly observer: Observer
   readonly metrics: Metrics
   readonly logger: Logger
   /** Milliseconds since the epoch. */
@@ -48,6 +51,7 @@ export interface Visit {
   /** The submitted form; empty for GET. */
   readonly form: URLSearchParams
   readonly settings: SettingsOf<ConsoleSettingsInForce>
+  readonly observation: Observation
   /** Milliseconds since the epoch; the same for the whole page. */
   readonly now: number
   readonly deps: ConsoleDeps

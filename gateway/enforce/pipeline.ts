@@ -10,7 +10,7 @@ import type { Recognisers } from '../protocols/registry.ts'
 import type { ExecutionResult } from '../telemetry/events.ts'
 import { SHORT_BODY, type BodyFault } from '../listen/bodies.ts'
 import { forward, headOf, type ForwardDeps, type Forwarding } from './forward.ts'
-import { metaTraceParent } from '../protocols/mcp/meta-trace.ts'
+import { joinStatedTrace } from '../protocols/mcp/meta-trace.ts'
 import { callerOn } from '../callers/proxy-auth.ts'
 import { coversUpgrade, letOn, NO_READING, unjudgedUpgrade } from './refusals.ts'
 import { HeldStream } from '../listen/pending-stream.ts'
@@ -83,11 +83,7 @@ function intercept(
 
 /** A trace that the body names: the head that is sent has its traceparent, as if a field had named it. */
 function inStatedTrace(call: Call, context: RequestContext, match: RouteMatch, { observer }: PipelineDeps): Call {
-  if (call.route.protocol !== 'mcp' || call.body === null) return call
-  const parent = metaTraceParent(call.body)
-  if (parent === null) return call
-  observer.join(call.observation, parent)
-  return { ...call, ...headOf(context, match) }
+  return joinStatedTrace(call, observer) ? { ...call, ...headOf(context, match) } : call
 }
 
 async function withBody(

@@ -8,9 +8,10 @@ import type { Route } from '../routing/route.ts'
 import { readAuthority, type Scheme, DEFAULT_PORTS } from '../network/authority.ts'
 import { ERRORS, GatewayError, type ErrorCode } from '../errors/errors.ts'
 import type { JudgedAction, PassingAction, Refusal } from '../protocols/common/action.ts'
+import { joinStatedTrace } from '../protocols/mcp/meta-trace.ts'
 import type { Answer } from '../calls/answer.ts'
 import type { Call, CallHead } from '../calls/call.ts'
-import { httpRefusal, jsonAnswer } from '../protocols/common/refusal.ts'
+import { httpRefusal, jsonAnswer, traceMember } from '../protocols/common/refusal.ts'
 import { askedHead, attachedTokens, namedAway } from '../upstream/headers.ts'
 import { ANYBODY, callerOn } from '../callers/proxy-auth.ts'
 import { resultFor } from '../enforce/pipeline.ts'
@@ -104,7 +105,7 @@ export type ReadAnswer = (answer: ShownAnswer) => Promise<void>
 export interface AuthzDeps {
   readonly settings: () => ListenSettingsInForce
   readonly pipeline: Pipeline
-  readonly observer: Pick<Observer, 'begin' | 'end'>
+  readonly observer: Pick<Observer, 'begin' | 'join' | 'end'>
 }
 
 const OWN_FIELDS = ['preflight-receipt', 'preflight-decision'] as const
@@ -134,10 +135,11 @@ export async function answerOnRoute(
   const { pipeline } = deps
   const problem = headProblem(question.rawHeaders, question.headers)
   try {
-    if (problem !== null) return denied('INVALID_INPUT', problem, question.correlationId)
+    if (problem !== null)
+      return withTrace(observation.trace, () => denied('INVALID_INPUT', problem, question.correlationId))
     const settings = deps.settings()
     return await withTrace(observation.trace, () =>
-      answerCall(question, match, waiting, { pipeline, settings, observation }),
+      answerCall(question, match, waiting, { pipeline, settings, observation, observer: deps.observer }),
     )
   } finally {
     deps.observer.end(observation)
@@ -164,7 +166,12 @@ async function checked(
     slashProblem(question.target, takesEncodedSlashes(route)) ?? spellingProblem(question.target, route, candidates)
   if (spelling !== null) return denied('INVALID_INPUT', spelling, correlationId)
   if (match === null) return denied('NOT_FOUND', 'No route of the gateway matches this host and path.', correlationId)
-  const verdict = await answerCall(question, match, waiting, { pipeline: deps.pipeline, settings, observation })
+  const verdict = await answerCall(question, match, waiting, {
+    pipeline: deps.pipeline,
+    settings,
+    observation,
+    observer: deps.observer,
+  })
   return question.takesFieldsOff ? verdict : withoutForged(verdict, question)
 }
 
@@ -203,15 +210,16 @@ function matchOf(
   return { match: match === null ? null : { ...match, trafficPath: 'ext_authz' }, candidates }
 }
 
+interface CheckContext extends Pick<AuthzDeps, 'pipeline' | 'observer'> {
+  readonly settings: ListenSettingsInForce
+  readonly observation: Observation
+}
+
 async function answerCall(
   question: CheckedRequest,
   match: RouteMatch,
   waiting: PendingWait,
-  {
-    pipeline,
-    settings,
-    observation,
-  }: { readonly pipeline: Pipeline; readonly settings: ListenSettingsInForce; readonly observation: Observation },
+  { pipeline, settings, observation, observer }: CheckContext,
 ): Promise<CheckVerdict> {
   observation.protocol = match.route.protocol
   observation.route = match.route.name
@@ -224,6 +232,7 @@ async function answerCall(
   const isNeeded = recogniser.needsBody(head)
   const isHad = body.kind === 'whole'
   const call: Call = { ...head, body: isNeeded && isHad ? body.bytes : null }
+  joinStatedTrace(call, observer)
   const read =
     isNeeded && !isHad ? unread(call, body.kind === 'partial' ? 'partial' : 'absent') : await recogniser.recognise(call)
   const action = read.kind === 'refuse' ? (letOn(call, read, pipeline) ?? read) : read
@@ -332,6 +341,11 @@ function isForged(name: string): boolean {
 }
 
 function denied(code: ErrorCode, message: string, correlationId: string): CheckVerdict {
-  const answer = jsonAnswer(ERRORS[code].status, { error: code, message, correlation_id: correlationId })
+  const answer = jsonAnswer(ERRORS[code].status, {
+    error: code,
+    message,
+    correlation_id: correlationId,
+    ...traceMember(),
+  })
   return { kind: 'deny', answer, headers: ['X-Correlation-ID', correlationId] }
 }

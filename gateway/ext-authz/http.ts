@@ -6,11 +6,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { ERRORS, type ErrorCode } from '../errors/errors.ts'
 import type { Answer } from '../calls/answer.ts'
-import { jsonAnswer } from '../protocols/common/refusal.ts'
+import { jsonAnswer, traceMember } from '../protocols/common/refusal.ts'
 import { SHORT_BODY, type BodyFault } from '../listen/bodies.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { correlationIdOf } from '../telemetry/correlation.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import { tracedBy, withTrace } from '../telemetry/trace-context.ts'
 import { FORWARDED_PATH, forwardedRequest, isForwarded, statesMethod } from './forwarded.ts'
 import {
   answerQuestion,
@@ -48,28 +49,30 @@ const NO_BODY = /^0*\/$/
 export function createHttpAuthz(deps: HttpAuthzDeps): HttpAuthz {
   return {
     takes: (target) => target.startsWith(`${PREFIX}/`) || isForwarded(target),
-    async serve(request, response) {
-      const correlationId = correlationIdOf(request.headers)
-      try {
-        const read = await deps.pipeline.bodies.read(request, deps.settings().config.limits.proxied_body)
-        if (!read.ok) return unread(UNREAD[read.why], response, correlationId)
-        const { body } = read
-        if (body.length > SHORT_BODY) response.once('close', () => deps.pipeline.bodies.release(body))
-        const question = questionOf(request, body, correlationId)
-        const verdict =
-          question === null ? unclear(correlationId) : await answerQuestion(question, waitingOf(response), deps)
-        deps.metrics.count('preflight_authz_checks_total', { transport: 'http', result: verdict.kind })
-        send(verdict, response)
-      } catch (error) {
-        // Whatever fails here, the calling proxy must not read it as an approval.
-        deps.logger.error(
-          { event: 'ext_authz.check_failed', err: error, correlation_id: correlationId },
-          'ext_authz check failed',
-        )
-        deps.metrics.count('preflight_authz_checks_total', { transport: 'http', result: 'deny' })
-        if (!response.headersSent) response.writeHead(503).end()
-      }
-    },
+    serve: (request, response) => withTrace(tracedBy(request.headers), () => serveCheck(request, response, deps)),
+  }
+}
+
+async function serveCheck(request: IncomingMessage, response: ServerResponse, deps: HttpAuthzDeps): Promise<void> {
+  const correlationId = correlationIdOf(request.headers)
+  try {
+    const read = await deps.pipeline.bodies.read(request, deps.settings().config.limits.proxied_body)
+    if (!read.ok) return unread(UNREAD[read.why], response, correlationId)
+    const { body } = read
+    if (body.length > SHORT_BODY) response.once('close', () => deps.pipeline.bodies.release(body))
+    const question = questionOf(request, body, correlationId)
+    const verdict =
+      question === null ? unclear(correlationId) : await answerQuestion(question, waitingOf(response), deps)
+    deps.metrics.count('preflight_authz_checks_total', { transport: 'http', result: verdict.kind })
+    send(verdict, response)
+  } catch (error) {
+    // Whatever fails here, the calling proxy must not read it as an approval.
+    deps.logger.error(
+      { event: 'ext_authz.check_failed', err: error, correlation_id: correlationId },
+      'ext_authz check failed',
+    )
+    deps.metrics.count('preflight_authz_checks_total', { transport: 'http', result: 'deny' })
+    if (!response.headersSent) response.writeHead(503).end()
   }
 }
 
@@ -97,7 +100,7 @@ function unclear(correlationId: string): CheckVerdict {
   const message =
     `The original request is not known: ${FORWARDED_PATH} needs X-Forwarded-Method, X-Forwarded-Uri and ` +
     `X-Forwarded-Host, each once, and ${PREFIX}/ accepts no X-Forwarded-Method.`
-  const members = { error: 'INVALID_INPUT', message, correlation_id: correlationId }
+  const members = { error: 'INVALID_INPUT', message, correlation_id: correlationId, ...traceMember() }
   const headers = ['Preflight-Action', 'STOP', 'X-Correlation-ID', correlationId]
   return { kind: 'deny', answer: jsonAnswer(ERRORS.INVALID_INPUT.status, members), headers }
 }
@@ -145,7 +148,7 @@ const UNREAD = {
 
 function unread(code: ErrorCode, response: ServerResponse, correlationId: string): void {
   const { status, message } = ERRORS[code]
-  const answer = jsonAnswer(status, { error: code, message, correlation_id: correlationId })
+  const answer = jsonAnswer(status, { error: code, message, correlation_id: correlationId, ...traceMember() })
   sendDenial(answer, ['Preflight-Action', 'STOP', 'X-Correlation-ID', correlationId, 'Connection', 'close'], response)
 }
 

@@ -4,7 +4,6 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { randomUUID } from 'node:crypto'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { Static, TSchema, TUnsafe } from 'typebox'
 import { Type } from '../../engine/base.ts'
@@ -26,6 +25,8 @@ import type { InterceptionRow } from '../store/calls.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { Observer } from '../telemetry/observer.ts'
+import { withTrace } from '../telemetry/trace-context.ts'
 import { recordForCaller, DECISION_REQUEST } from './decisions.ts'
 import { identifyHubCaller, type HubIdentity } from './identity.ts'
 import { openIssuerKeys, type IssuerKeys } from './issuer-keys.ts'
@@ -45,6 +46,7 @@ export interface HubDeps {
   readonly keys: Pick<KeyRing, 'published'>
   readonly bodies: Bodies
   readonly flow: Pick<Flow, 'readJson'>
+  readonly observer: Pick<Observer, 'begin' | 'end'>
   readonly metrics: Metrics
   readonly logger: Logger
   /** Milliseconds since the epoch. */
@@ -131,8 +133,11 @@ async function serve(
   identify: (request: IncomingMessage) => Promise<HubIdentity>,
   deps: ServingDeps,
 ): Promise<void> {
-  const id = randomUUID()
-  const receivedAt = performance.now()
+  // A question of a sidecar is part of the call that the sidecar judges; its own requests, as heartbeats, begin no trace.
+  const observation = deps.observer.begin({ method: request.method, headers: request.headers, isPartOnly: true })
+  const { correlationId: id, startedAt: receivedAt } = observation
+  observation.protocol = 'hub'
+  observation.action = actionOf(request)
   const gone = new AbortController()
   response.once('close', () => gone.abort())
   let role = 'unknown'
@@ -145,9 +150,9 @@ async function serve(
       deps.metrics.count('preflight_hub_requests_total', { role, status: '200' })
       return deps.feed.stream(identity, response, lastEventId(request), receivedAt)
     }
-    answer = await answerOf(request, identity, gone.signal, deps)
+    answer = await withTrace(observation.trace, () => answerOf(request, identity, gone.signal, deps))
   } catch (error) {
-    answer = errorAnswer(error, id, deps.logger)
+    answer = withTrace(observation.trace, () => errorAnswer(error, id, deps.logger))
   }
   const status = answer.kind === 'json' ? String(answer.status) : '200'
   deps.metrics.count('preflight_hub_requests_total', { role, status })
@@ -159,7 +164,25 @@ async function serve(
     // The caller is gone.
     response.destroy()
   }
+  observation.status = response.statusCode
+  deps.observer.end(observation)
 }
+
+/** The path for a span: of a closed set, whatever the caller asks for. */
+function actionOf({ url = '' }: IncomingMessage): string {
+  const path = url.split('?', 1)[0] ?? ''
+  const operation = OPERATION.exec(path)?.[1]
+  if (operation !== undefined) return METHODS.has(operation) ? path : '/hub/v1/operations'
+  return PATHS.has(path) ? path : '/hub/v1'
+}
+
+const PATHS: ReadonlySet<string> = new Set([
+  '/hub/v1/keys',
+  '/hub/v1/clock',
+  '/hub/v1/calls',
+  '/hub/v1/decisions',
+  '/hub/v1/heartbeat',
+])
 
 const OPERATION = /^\/hub\/v1\/operations\/([A-Za-z]+\.[A-Za-z]+)$/
 

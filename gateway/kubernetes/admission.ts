@@ -2,6 +2,7 @@
  * The verifier at the API server: answers AdmissionReviews of writes with the rules of a Kubernetes route. Uses the same
  * judge and ledger rows as the proxy. It compares with the object in the review, so it reads nothing from the cluster.
  */
+import type { IncomingHttpHeaders } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import { ANYBODY, callerOn } from '../callers/proxy-auth.ts'
 import type { Answer } from '../calls/answer.ts'
@@ -39,10 +40,17 @@ export interface WebhookAdmissionDeps {
 /** Verb of the Kubernetes API by operation; an UPDATE may have been a patch. */
 const VERBS = { CREATE: 'create', UPDATE: 'update', DELETE: 'delete', CONNECT: 'connect' } as const
 
+/** Where a review came in. */
+export interface ReviewPlace {
+  readonly route: KubernetesRoute
+  /** Fields of the request of the API server, which may name its trace. */
+  readonly trace: IncomingHttpHeaders
+}
+
 /** Never rejects because of the content of the review. */
 export async function answerReview(
   request: ReviewRequest,
-  route: KubernetesRoute,
+  { route, trace }: ReviewPlace,
   waiting: PendingWait,
   deps: WebhookAdmissionDeps,
 ): Promise<ReviewResponse> {
@@ -53,7 +61,7 @@ export async function answerReview(
   if (request.operation === 'CONNECT') return connection(request, route) ?? passed
   const ground = groundOf(request.path, route.kubernetes)
   if (ground === null || isUnchanged(request)) return passed
-  const observation = deps.observer.begin({ method: 'POST', headers: {}, correlationId: uid })
+  const observation = deps.observer.begin({ method: 'POST', headers: trace, correlationId: uid })
   try {
     return await withTrace(observation.trace, () =>
       judged(request, ground, callOf(request, route, observation), waiting, deps),

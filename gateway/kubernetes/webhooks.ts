@@ -2,7 +2,7 @@
  * The listener of the API server's webhooks: the injector, and one path for each Kubernetes route whose rules hold there. Reads
  * a review, has it answered, and writes the answer.
  */
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { SHORT_BODY, type Bodies } from '../listen/bodies.ts'
 import { createHttpListener } from '../listen/http-listener.ts'
@@ -12,7 +12,7 @@ import type { Entry, EntryOf } from '../network/listen.ts'
 import type { KubernetesRoute } from '../protocols/kubernetes/settings.ts'
 import type { Route } from '../routing/route.ts'
 import { discardRest } from '../network/discard-body.ts'
-import { answerReview, type WebhookAdmissionDeps } from './admission.ts'
+import { answerReview, type ReviewPlace, type WebhookAdmissionDeps } from './admission.ts'
 import { injectionResponse } from './injector.ts'
 import type { InjectorSettings } from './settings.ts'
 import { readReview, reviewAnswer, type ReviewRequest, type ReviewResponse } from './review.ts'
@@ -68,7 +68,7 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
 
 async function answer(request: IncomingMessage, response: ServerResponse, deps: WebhooksDeps): Promise<Rendered> {
   const [path = ''] = (request.url ?? '').split('?', 1)
-  const answerer = answererAt(path, response, deps)
+  const answerer = answererAt(path, request.headers, response, deps)
   if (answerer === null) return failed(404, `There is no webhook at ${path}. Paths: ${INJECTOR}, ${ADMISSION}ROUTE.`)
   if (request.method !== 'POST') return failed(405, 'A review is sent with POST.')
   const read = await deps.bodies.read(request, MOST_BYTES)
@@ -85,11 +85,16 @@ async function answer(request: IncomingMessage, response: ServerResponse, deps: 
 type Answerer = (request: ReviewRequest) => ReviewResponse | Promise<ReviewResponse>
 
 /** Null: nothing answers there. */
-function answererAt(path: string, response: ServerResponse, deps: WebhooksDeps): Answerer | null {
+function answererAt(
+  path: string,
+  trace: IncomingHttpHeaders,
+  response: ServerResponse,
+  deps: WebhooksDeps,
+): Answerer | null {
   const settings = deps.injector()
   if (path === INJECTOR) return settings === undefined ? null : (request) => injectionResponse(request, settings)
   const route = path.startsWith(ADMISSION) ? routeNamed(path.slice(ADMISSION.length), deps) : null
-  return route === null ? null : (request) => answered(request, route, response, deps)
+  return route === null ? null : (request) => answered(request, { route, trace }, response, deps)
 }
 
 function webhookOf({ url = '' }: IncomingMessage): string {
@@ -98,7 +103,7 @@ function webhookOf({ url = '' }: IncomingMessage): string {
 
 function answered(
   request: ReviewRequest,
-  route: KubernetesRoute,
+  place: ReviewPlace,
   response: ServerResponse,
   deps: WebhooksDeps,
 ): Promise<ReviewResponse> {
@@ -113,7 +118,7 @@ function answered(
     begin: () => {},
     keepAlive: () => {},
   }
-  return answerReview(request, route, waiting, deps)
+  return answerReview(request, place, waiting, deps)
 }
 
 function routeNamed(name: string, { settings }: WebhooksDeps): KubernetesRoute | null {

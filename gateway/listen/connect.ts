@@ -2,7 +2,8 @@
  * CONNECT (RFC 9110 §9.3.6): reads the requested authority with one meaning, or answers with the error; the connection
  * is then intercepted or tunnelled.
  */
-import { randomUUID } from 'node:crypto'
+import { correlationIdOf } from '../telemetry/correlation.ts'
+import { tracedBy, withTrace } from '../telemetry/trace-context.ts'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { ServerResponse } from '../runtime/node-http.ts'
@@ -48,7 +49,7 @@ export async function takeConnect(
   const context = contextOf(request, deps)
   let outcome: ConnectionOutcome
   try {
-    outcome = await admitConnect(context, socket, head, deps)
+    outcome = await withTrace(context.observation.trace, () => admitConnect(context, socket, head, deps))
   } catch (error) {
     deps.logger.error({ event: 'connect.failed', err: error, correlation_id: context.correlationId }, 'CONNECT failed')
     refuse(context, socket, { outcome: 'refused', code: 'INTERNAL' })
@@ -148,12 +149,13 @@ function connectAuthority(request: IncomingMessage): AuthorityReading {
 function contextOf(request: IncomingMessage, deps: ConnectDeps): RequestContext {
   const response = new ServerResponse(request)
   response.shouldKeepAlive = false
-  const correlationId = randomUUID()
+  const trace = tracedBy(request.headers)
+  const correlationId = correlationIdOf(request.headers, trace)
   return {
     request,
     response,
     correlationId,
-    observation: new Observation({ correlationId, method: 'CONNECT', trace: null }),
+    observation: new Observation({ correlationId, method: 'CONNECT', trace }),
     caller: ANYBODY,
     settings: deps.settings(),
     expectsContinue: false,

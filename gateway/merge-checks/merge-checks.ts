@@ -7,6 +7,7 @@ import { PLATFORMS, type PlatformId } from '../scm/platform.ts'
 import type { ScmSettings } from '../scm/settings.ts'
 import type { StorePart } from '../store/store.ts'
 import type { WebhookBacklog } from '../store/webhooks.ts'
+import { withTrace } from '../telemetry/trace-context.ts'
 import type { QueueDeps } from './queue.ts'
 import type { ReceiveDeps } from './receive.ts'
 
@@ -62,7 +63,8 @@ export function createMergeChecks(deps: MergeChecksDeps): MergeChecks {
     // A round that is under way looks again before it ends.
     if (timer === null || isStopped) return
     clearTimeout(timer)
-    next(0)
+    // The round is about all tasks, not about the delivery that began it.
+    withTrace(null, () => next(0))
   }
   return {
     takes: (target) => {

@@ -2,6 +2,8 @@
 import { messageOf } from '../errors/startup-error.ts'
 import type { StorePart } from '../store/store.ts'
 import type { WebhookDeliveryRow } from '../store/webhooks.ts'
+import { isJsonObject } from '../json/strict-json.ts'
+import { tracedBy, withTrace, type TraceContext } from '../telemetry/trace-context.ts'
 import { carryOut, type CheckDeps } from './check.ts'
 import { isTask } from './task.ts'
 
@@ -54,11 +56,16 @@ async function problemOf({ platform, task: text }: WebhookDeliveryRow, deps: Que
   try {
     const task: unknown = JSON.parse(text)
     // Written by another version: nothing is left to do, and no try makes it better.
-    if (isTask(platform, task)) await carryOut(platform, task, deps)
+    if (isTask(platform, task)) await withTrace(traceOfTask(task), () => carryOut(platform, task, deps))
     return null
   } catch (error) {
     return messageOf(error)
   }
+}
+
+/** A task that an approval queued again has none. */
+function traceOfTask(task: object): TraceContext | null {
+  return 'trace' in task && isJsonObject(task.trace) ? tracedBy(task.trace) : null
 }
 
 /** Twice as long after each try; null: it is given up. */

@@ -9,9 +9,10 @@ import { PLATFORMS, type PlatformId } from '../scm/platform.ts'
 import { secretsIn } from '../scm/settings-checks.ts'
 import type { ScmConfig } from '../scm/settings.ts'
 import type { StorePart } from '../store/store.ts'
-import { correlationIdOf } from '../telemetry/correlation.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { Observer } from '../telemetry/observer.ts'
+import { currentTraceFields, withTrace } from '../telemetry/trace-context.ts'
 import { readEvent } from './events.ts'
 import { bodyDigest, checkSignature } from './signature.ts'
 import { subjectOf } from './task.ts'
@@ -21,6 +22,7 @@ export interface ReceiveDeps {
   readonly flow: Pick<Flow, 'readJson'>
   readonly bodies: Bodies
   readonly store: StorePart<'webhooks.accept'>
+  readonly observer: Pick<Observer, 'begin' | 'end'>
   readonly metrics: Metrics
   readonly logger: Logger
   /** Milliseconds since the epoch. */
@@ -46,10 +48,14 @@ export async function receive(
   response: ServerResponse,
   deps: ReceiveDeps,
 ): Promise<void> {
-  const correlationId = correlationIdOf(request.headers)
-  const received = await answered(platform, request, correlationId, deps)
+  const observation = deps.observer.begin(request)
+  const { correlationId } = observation
+  observation.protocol = 'api'
+  observation.action = `/webhooks/${PLATFORMS[platform].name}`
+  const received = await withTrace(observation.trace, () => answered(platform, request, correlationId, deps))
   deps.metrics.count('preflight_webhook_deliveries_total', { platform, result: received.result })
-  const text = JSON.stringify({ ...received.body, correlation_id: correlationId })
+  const trace = observation.trace === null ? {} : { trace_id: observation.trace.traceId }
+  const text = JSON.stringify({ ...received.body, correlation_id: correlationId, ...trace })
   response.writeHead(received.status, {
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': String(Buffer.byteLength(text)),
@@ -58,6 +64,8 @@ export async function receive(
   })
   response.end(text)
   discardRest(request)
+  observation.status = received.status
+  deps.observer.end(observation)
 }
 
 async function answered(
@@ -108,7 +116,7 @@ async function accept(platform: PlatformId, request: IncomingMessage, deps: Rece
       deliveryId,
       digest,
       subject: subjectOf(task),
-      task: JSON.stringify(task),
+      task: JSON.stringify({ ...task, ...traceOfDelivery() }),
       receivedAt: deps.now(),
     })
     if (isNew) deps.accepted()
@@ -157,3 +165,9 @@ async function bodyOf(request: IncomingMessage, bodies: Bodies): Promise<Buffer>
 }
 
 const RETRY = { 'Retry-After': '10' }
+
+/** What the task decides is part of the trace of its delivery. */
+function traceOfDelivery(): { readonly trace?: object } {
+  const trace = currentTraceFields(null)
+  return Object.keys(trace).length === 0 ? {} : { trace }
+}

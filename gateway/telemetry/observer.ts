@@ -15,6 +15,8 @@ interface ObservableRequest {
   readonly headers: IncomingHttpHeaders
   /** Absent: the one that the head states, or a new one. */
   readonly correlationId?: string
+  /** Joins the trace of its caller, and begins none. */
+  readonly isPartOnly?: boolean
 }
 
 export interface Observer {
@@ -53,8 +55,9 @@ export function createObserver({ metrics, spans, requests }: ObserverDeps): Obse
   }
   return {
     approvals: createApprovalTraces(),
-    begin({ method = 'GET', headers, correlationId }) {
-      const trace = traceOf(readTraceParent(headers))
+    begin({ method = 'GET', headers, correlationId, isPartOnly = false }) {
+      const parent = readTraceParent(headers)
+      const trace = isPartOnly && parent === null ? null : traceOf(parent)
       return new Observation({ correlationId: correlationId ?? correlationIdOf(headers, trace), method, trace })
     },
     join(observation, parent) {

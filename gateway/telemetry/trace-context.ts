@@ -21,6 +21,21 @@ export interface TraceContext {
   readonly isReplaced: boolean
   /** `tracestate` of the caller; null: none. */
   readonly state: string | null
+  /** Operations of the store and questions to the hub; null: nothing of this request is exported. */
+  readonly inner: InnerSpan[] | null
+}
+
+/** Work for a request that another program does: a statement of the database, or a question to the hub. */
+export interface InnerSpan {
+  readonly kind: 'store' | 'hub'
+  /** Such as `decisions.record`. */
+  readonly operation: string
+  readonly spanId: string
+  /** `performance.now()` of its begin, and of its end; null: it has not ended. */
+  readonly from: number
+  to: number | null
+  /** Why it failed; null: it did not. */
+  fault: string | null
 }
 
 /** What a caller states about its trace. */
@@ -57,7 +72,14 @@ export function traceParentOf({ traceId, upstreamSpanId, isSampled }: TraceConte
 
 /** A trace that a caller began, where this gateway exports none: its id is for logs, and the fields pass unchanged. */
 export function passedTrace(parent: RemoteParent): TraceContext {
-  return { ...parent, spanId: newSpanId(), upstreamSpanId: parent.parentId, isRecorded: false, isReplaced: false }
+  return {
+    ...parent,
+    spanId: newSpanId(),
+    upstreamSpanId: parent.parentId,
+    isRecorded: false,
+    isReplaced: false,
+    inner: null,
+  }
 }
 
 const ID_BYTES = 4096
@@ -82,11 +104,18 @@ export function newSpanId(): string {
   return randomHex(8)
 }
 
-const current = new AsyncLocalStorage<TraceContext>()
+/** The trace that fields name, where nothing is exported; null: they name none. */
+export function tracedBy(fields: TraceFields): TraceContext | null {
+  const parent = readTraceParent(fields)
+  return parent === null ? null : passedTrace(parent)
+}
 
-/** Runs `act` so that everything it logs and answers names the trace. */
+const current = new AsyncLocalStorage<TraceContext | undefined>()
+
+/** Runs `act` so that everything it logs, records and answers names the trace; null: none, whatever the caller runs in. */
 export function withTrace<T>(trace: TraceContext | null, act: () => T): T {
-  return trace === null ? act() : current.run(trace, act)
+  if (trace === null && current.getStore() === undefined) return act()
+  return current.run(trace ?? undefined, act)
 }
 
 /** The same for the rest of the asynchronous function that calls it. */
@@ -97,4 +126,44 @@ export function enterTrace(trace: TraceContext | null): void {
 /** The trace of the request that runs now; null: none. */
 export function currentTraceId(): string | null {
   return current.getStore()?.traceId ?? null
+}
+
+/** A call from a batch has one statement for many, and a request in a loop has many. */
+const MOST_INNER_SPANS = 64
+
+/** Does work that has a span of its own where the request of this moment is exported, and costs nothing elsewhere. */
+export function inSpan<T>(
+  kind: InnerSpan['kind'],
+  operation: string,
+  act: (span: InnerSpan | null) => Promise<T>,
+): Promise<T> {
+  const inner = current.getStore()?.inner ?? null
+  if (inner === null || inner.length >= MOST_INNER_SPANS) return act(null)
+  const span: InnerSpan = { kind, operation, spanId: newSpanId(), from: performance.now(), to: null, fault: null }
+  inner.push(span)
+  return ended(span, act(span))
+}
+
+async function ended<T>(span: InnerSpan, work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    span.fault = error instanceof Error ? error.name : 'Error'
+    throw error
+  } finally {
+    span.to = performance.now()
+  }
+}
+
+/** The fields by which another gateway joins the trace of the request that runs now. */
+export function currentTraceFields(span: InnerSpan | null): Readonly<Record<string, string>> {
+  const trace = current.getStore()
+  if (trace === undefined) return {}
+  const traceparent = traceParentOf({ ...trace, upstreamSpanId: span?.spanId ?? ownSpanId(trace) })
+  return { traceparent, ...(trace.state !== null && { tracestate: trace.state }) }
+}
+
+/** Where this gateway exports no span, the parent is that of the caller. */
+function ownSpanId({ isReplaced, spanId, upstreamSpanId }: TraceContext): string {
+  return isReplaced ? spanId : upstreamSpanId
 }

@@ -63,9 +63,14 @@ interface Answered {
 }
 
 /** @param ca PEM of the authority that certifies the webhook, as caBundle has it */
-export function sendReview(url: string, ca: string, review: object | string): Promise<Answered> {
+export function sendReview(
+  url: string,
+  ca: string,
+  review: object | string,
+  further: Readonly<Record<string, string>> = {},
+): Promise<Answered> {
   const body = typeof review === 'string' ? review : JSON.stringify(review)
-  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
+  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), ...further }
   return new Promise((resolve, reject) => {
     const request = httpsRequest(url, { method: 'POST', ca, headers, agent: false }, (answer) => {
       let text = ''

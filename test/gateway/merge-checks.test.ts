@@ -221,6 +221,26 @@ for (const platform of PLATFORMS) {
     )
   })
 
+  test(`${platform.name}: a delivery and what it leads to are one trace`, async (t) => {
+    const one = await scene(t, platform)
+    const head = opens(one, 7, 'feature', { 'openapi.yaml': GROWN })
+    const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
+    const delivery = platform.opened(7)
+    const headers = { ...delivery.headers, traceparent: `00-${trace}-00f067aa0ba902b7-01` }
+    const { body } = await one.send({ ...delivery, headers })
+    assert.equal(at(body, 'trace_id'), trace)
+    await ended(one, head)
+    const named = listAt(await one.api('GET', `/api/v1/ledger?trace_id=${trace}`), 'items')
+    assert.deepEqual(
+      named.map((row) => at(row, 'operation')),
+      ['merge'],
+    )
+    one.repository.commit('feature', { 'README.md': 'other' })
+    await one.send(platform.pushed(7))
+    await until(async () => (await decisions(one)).length === 2, 'the push is decided')
+    assert.equal(listAt(await one.api('GET', `/api/v1/ledger?trace_id=${trace}`), 'items').length, 1)
+  })
+
   test(`${platform.name}: a push that repairs the pull request is shown as passed at the new commit`, async (t) => {
     const one = await scene(t, platform)
     const first = opens(one, 7, 'feature', { 'openapi.yaml': BREAKING })

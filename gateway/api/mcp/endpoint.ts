@@ -9,6 +9,7 @@ import { requireAccess } from '../identity.ts'
 import { withIgnored, type RouteExchange, type RouteDeps } from '../route.ts'
 import { checkBody } from '../validation.ts'
 import { GatewayError } from '../../errors/errors.ts'
+import { messageTraceParent } from '../../protocols/mcp/meta-trace.ts'
 import { packageVersion } from '../../runtime/package-files.ts'
 import { TOOLS, type Tool } from './tools.ts'
 
@@ -49,6 +50,8 @@ const INSTRUCTIONS =
 
 /** A failed tool returns a result with isError and the body of the REST error (docs/reference/mcp.md#tools). */
 async function callTool(name: string, args: unknown, exchange: RouteExchange, deps: RouteDeps): Promise<ToolResult> {
+  const parent = messageTraceParent(exchange.body)
+  if (parent !== null) deps.observer.join(exchange.observation, parent)
   try {
     return result(await runTool(toolNamed(name), args, exchange, deps), false)
   } catch (error) {

@@ -167,7 +167,7 @@ function validities(most: number): readonly (readonly [number, string])[] {
 }
 
 export const decideApproval: ConsolePage = async (visit) => {
-  const { params, form, visitor, settings, deps, now } = visit
+  const { params, form, visitor, settings, observation, deps, now } = visit
   const { tenant, audience: by, groups } = visitor
   const id = params['id'] ?? ''
   const page = `/console/approvals/${encodeURIComponent(id)}`
@@ -186,6 +186,8 @@ export const decideApproval: ConsolePage = async (visit) => {
   const comment = (form.get('comment') ?? '').slice(0, 1000)
   const word = { state, tenant, approvalId: id, by, groups, comment, validity, at: now } as const
   await decideRequest(word, settings.config, `console:${id}`, deps)
+  deps.observer.approvals.link(id, observation)
+  deps.observer.approvals.note(id, 'approval', observation.trace)
   return { kind: 'redirect', to: `${page}?done=1` }
 }
 

@@ -20,7 +20,8 @@ export function refusalMembers(refusal: Refusal): Readonly<Record<string, unknow
   }
 }
 
-function traceMember(): Readonly<Record<string, string>> {
+/** The trace of the request that runs now, as a member of its answer. */
+export function traceMember(): Readonly<Record<string, string>> {
   const traceId = currentTraceId()
   return traceId === null ? {} : { trace_id: traceId }
 }

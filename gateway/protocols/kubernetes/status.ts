@@ -1,4 +1,5 @@
 /** Refusals as the Kubernetes API makes them: `Status` objects (docs/reference/wire-headers.md#refusals), whose message is what kubectl prints. */
+import { currentTraceId } from '../../telemetry/trace-context.ts'
 import { ERRORS } from '../../errors/errors.ts'
 import type { CallFault, Refusal } from '../common/action.ts'
 import type { Answer } from '../../calls/answer.ts'
@@ -50,11 +51,17 @@ export function statusAnswer(
   })
 }
 
+function traceCauses() {
+  const trace = currentTraceId()
+  return trace === null ? [] : [{ reason: 'PREFLIGHT_TRACE_ID', message: trace }]
+}
+
 /** A status that does not describe the object: kubectl prints its message, scripts read its cause. */
 export function faultStatus({ code, message, correlationId }: CallFault): Answer {
   const causes = [
     { reason: code, message },
     { reason: 'PREFLIGHT_CORRELATION_ID', message: correlationId },
+    ...traceCauses(),
   ]
   const text = `${message} (correlation id ${correlationId})`
   return statusAnswer(ERRORS[code].status, text, { ...NO_DETAILS, causes })
@@ -81,6 +88,7 @@ export function refusalStatus(refusal: Refusal, path: ResourcePath | null, kind:
     ...(envelope === null ? [] : [{ reason: 'PREFLIGHT_DECISION_ID', message: envelope.decision_id }]),
     ...reasons,
     { reason: 'PREFLIGHT_CORRELATION_ID', message: correlationId },
+    ...traceCauses(),
   ]
   return statusAnswer(status, message, { path, kind, causes })
 }

@@ -5,6 +5,7 @@
 import { ERRORS, GatewayError, type ErrorCode } from '../../errors/errors.ts'
 import { openPool, type UndiciPoolType } from '../../network/undici.ts'
 import { readRegularFile } from '../../runtime/regular-file.ts'
+import { currentTraceFields, inSpan, type InnerSpan } from '../../telemetry/trace-context.ts'
 import type { StoreEvents } from '../events.ts'
 import type { StoreSettings } from '../settings.ts'
 
@@ -46,7 +47,13 @@ export function connectToHub(urls: string, access: HubAccess, events: StoreEvent
   let answeredAt: number | null = null
   /** No hub is asked before this moment of `performance.now`: none of them answered in time. */
   let silentUntil = Number.NEGATIVE_INFINITY
-  const askOne = async (pool: UndiciPoolType, method: 'GET' | 'POST', path: string, body: object | null) => {
+  const askOne = async (
+    pool: UndiciPoolType,
+    method: 'GET' | 'POST',
+    path: string,
+    body: object | null,
+    span: InnerSpan | null,
+  ) => {
     const answer = await pool.request({
       method,
       path,
@@ -54,6 +61,7 @@ export function connectToHub(urls: string, access: HubAccess, events: StoreEvent
         accept: 'application/json',
         ...(body !== null && { 'content-type': 'application/json' }),
         ...credential(),
+        ...currentTraceFields(span),
       },
       body: body === null ? null : JSON.stringify(body),
       signal: AbortSignal.timeout(access.timeout * 1000),
@@ -96,7 +104,9 @@ export function connectToHub(urls: string, access: HubAccess, events: StoreEvent
         events.onWritable?.(isGood)
       }
       try {
-        const value = await askAny((pool) => askOne(pool, method, path, body), isRepeatable)
+        const value = await inSpan('hub', operationOf(path), (span) =>
+          askAny((pool) => askOne(pool, method, path, body, span), isRepeatable),
+        )
         report(true)
         return value
       } catch (error) {

@@ -16,6 +16,7 @@ import type { NamedOperation } from '../sql/operation.ts'
 import { OPERATION_BY_NAME, tablesOver } from '../sql/operations.ts'
 import { storeOf } from '../sql/store.ts'
 import type { Store } from '../store.ts'
+import { inSpan } from '../../telemetry/trace-context.ts'
 import { addressWords, readPostgresUrl, type PostgresAddress } from './address.ts'
 import {
   isConstraint,
@@ -94,7 +95,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       options.onCall?.(name, (performance.now() - started) / 1000, isGood)
     }
   }
-  return storeOf(tablesOver(carry), {
+  const traced = (name: string, values: readonly unknown[]) => inSpan('store', name, () => carry(name, values))
+  return storeOf(tablesOver(traced), {
     description,
     calls: options.calls,
     flushMilliseconds: options.flushMilliseconds,

@@ -5,6 +5,7 @@ import { timedChanges } from '../changes.ts'
 import { storeOf } from '../sql/store.ts'
 import { tablesOver } from '../sql/operations.ts'
 import type { Store } from '../store.ts'
+import { inSpan } from '../../telemetry/trace-context.ts'
 import { startClient, type Client, type StoreFiles } from './client.ts'
 import { openingFault } from './opening-fault.ts'
 
@@ -23,7 +24,7 @@ const LOOKED_UP_AGAIN = 1
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const { file, locks = [] } = options
   const client = await openClient({ file, locks }, options)
-  const tables = tablesOver((operation, values) => client.call(operation, values))
+  const tables = tablesOver((operation, values) => inSpan('store', operation, () => client.call(operation, values)))
   return storeOf(tables, {
     description: `sqlite ${file}`,
     calls: options.calls,

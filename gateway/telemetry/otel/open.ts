@@ -3,6 +3,7 @@ import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { SpanExport } from '../observer.ts'
 import { startMetricExport } from './metric-export.ts'
+import type { StoreServer } from './attributes.ts'
 import { createSpanExport } from './spans.ts'
 import type { OtelTerms } from './terms.ts'
 import { createOtlpTransport } from './transport.ts'
@@ -16,7 +17,7 @@ export interface Otel {
 interface OtelDeps {
   readonly terms: OtelTerms
   readonly version: string
-  readonly database: string
+  readonly database: StoreServer
   readonly metrics: Metrics
   readonly logger: Logger
 }

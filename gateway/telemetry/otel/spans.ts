@@ -9,7 +9,6 @@ import {
   SpanStatusCode,
   trace,
   TraceFlags,
-  type Attributes,
   type Context,
   type Link,
   type SpanContext,
@@ -27,10 +26,10 @@ import {
   type ReadableSpan,
 } from '@opentelemetry/sdk-trace'
 import { JsonTraceSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer'
-import type { Observation, Stage } from '../observation.ts'
+import type { Observation } from '../observation.ts'
 import type { SpanExport } from '../observer.ts'
-import { newSpanId, newTraceId, type RemoteParent, type TraceContext } from '../trace-context.ts'
-import { clientAttributes, serverAttributes, serverName } from './attributes.ts'
+import { newSpanId, newTraceId, type InnerSpan, type RemoteParent, type TraceContext } from '../trace-context.ts'
+import { clientAttributes, innerTerms, serverAttributes, serverName, type StoreServer } from './attributes.ts'
 import type { BatchTerms, OtlpTarget, SamplerTerms } from './terms.ts'
 import type { OtlpTransport } from './transport.ts'
 
@@ -41,8 +40,7 @@ interface SpanExportOptions {
   readonly batch: BatchTerms
   readonly resource: Readonly<Record<string, string>>
   readonly version: string
-  /** `db.system.name` of the store. */
-  readonly database: string
+  readonly database: StoreServer
 }
 
 export interface ClosableSpanExport extends SpanExport {
@@ -123,6 +121,7 @@ function join(parent: RemoteParent | null, sampled: IsSampled): TraceContext {
     isRecorded: isSampled,
     isReplaced: true,
     state: parent?.state ?? null,
+    inner: isSampled ? [] : null,
   }
 }
 
@@ -153,21 +152,33 @@ function emit(observation: Observation, milliseconds: number, emission: Emission
   )
   if ((observation.status ?? 0) >= 500) server.setStatus({ code: SpanStatusCode.ERROR })
   const inside = trace.setSpan(ROOT_CONTEXT, server)
-  for (const { stage, from, to } of observation.spans)
-    tracer
-      .startSpan(
-        `preflight.${stage}`,
-        { startTime: begin + from, attributes: stageAttributes(stage, emission) },
-        inside,
-      )
-      .end(begin + to)
+  const stages = observation.spans.map(({ stage, from, to }) => {
+    const attributes = { 'preflight.stage': stage }
+    const span = tracer.startSpan(`preflight.${stage}`, { startTime: begin + from, attributes }, inside)
+    span.end(begin + to)
+    return { from, to, context: trace.setSpan(ROOT_CONTEXT, span) }
+  })
+  for (const span of context.inner ?? []) {
+    const from = span.from - startedAt
+    const stage = stages.find((one) => one.from <= from && from <= one.to)
+    emitInner(span, { begin: begin - startedAt, end: begin + milliseconds }, stage?.context ?? inside, emission)
+  }
   emitUpstream(observation, context, begin, inside, emission)
   server.end(begin + milliseconds)
 }
 
-function stageAttributes(stage: Stage, { database }: Emission): Attributes {
-  const attributes = { 'preflight.stage': stage }
-  return stage === 'record' ? { ...attributes, 'db.system.name': database, 'db.operation.name': 'INSERT' } : attributes
+/** @param times `begin`: what turns a `performance.now()` into a time of day; `end`: of the request */
+function emitInner(
+  span: InnerSpan,
+  times: { readonly begin: number; readonly end: number },
+  inside: Context,
+  { tracer, ids, database }: Emission,
+): void {
+  ids.spanId = span.spanId
+  const { name, attributes } = innerTerms(span, database)
+  const made = tracer.startSpan(name, { kind: SpanKind.CLIENT, startTime: times.begin + span.from, attributes }, inside)
+  if (span.fault !== null) made.setStatus({ code: SpanStatusCode.ERROR })
+  made.end(span.to === null ? times.end : times.begin + span.to)
 }
 
 function emitUpstream(
