@@ -489,6 +489,20 @@ test('no rule imports a walker', () => {
   assert.deepEqual(offending, [])
 })
 
+/** What starts a request, and what opens a tunnel. */
+const SENDERS = ['gateway/enforce/in-flight-requests.ts', 'gateway/listen/connect.ts']
+
+test('an answer of the proxy is sent in one place: stages return it', () => {
+  const stages = [...within('gateway/enforce'), ...within('gateway/protocols'), ...within('gateway/listen')]
+  const offending = stages.filter(({ path, code }) => /\bsendReply\(/.test(code) && !SENDERS.includes(path))
+  assert.deepEqual(
+    offending.map(({ path }) => path),
+    ['gateway/listen/request-context.ts'],
+  )
+  const inner = [...within('gateway/enforce'), ...within('gateway/protocols')]
+  assert.deepEqual(offendingFiles(inner, /\.writeHead\(|\bresponse\.end\(/), [])
+})
+
 /** The files that put a format together: its reader, its walkers, its rules and the report. */
 const COMPARISONS = /^engine\/diff\/[^/]+\/(?:compare|manifest)\.ts$/
 

@@ -32,7 +32,7 @@ import {
   slashProblem,
   type NamedDestination,
 } from '../routing/target.ts'
-import { sendError, sendFault, type RequestContext } from '../listen/request-context.ts'
+import { errorReply, faultReply, type Reply, type RequestContext } from '../listen/request-context.ts'
 import type { UpstreamRoute } from '../upstream/pools.ts'
 
 export interface AdmissionDeps extends EgressRecordDeps {
@@ -41,19 +41,23 @@ export interface AdmissionDeps extends EgressRecordDeps {
   readonly egressOf: (settings: Pick<ListenSettingsInForce, 'config'>) => Egress
 }
 
-/** Done, or resolves, when the request is answered. */
-export function admit(context: RequestContext, inbound: InboundConnection, deps: AdmissionDeps): Promise<void> | void {
+/** Forwards a request, or returns what answers it. Null: nothing is left to answer. */
+export function admit(
+  context: RequestContext,
+  inbound: InboundConnection,
+  deps: AdmissionDeps,
+): Promise<Reply | null> | Reply {
   const { request } = context
   const excess = sizeProblem(request.url ?? '', request.rawHeaders)
-  if (excess !== null) return sendError(context, excess)
+  if (excess !== null) return errorReply(context, excess)
   const problem =
     versionProblem(request.httpVersion) ??
     headProblem(request.rawHeaders, request.headers) ??
     expectationProblem(request)
-  if (problem !== null) return sendError(context, 'INVALID_INPUT', problem)
+  if (problem !== null) return errorReply(context, 'INVALID_INPUT', problem)
   const destination = destinationOf(request, inbound)
-  if (destination.kind === 'refused') return sendError(context, destination.code, destination.message)
-  if (request.method === 'TRACE') return sendError(context, 'METHOD_NOT_ALLOWED', 'TRACE is not forwarded.')
+  if (destination.kind === 'refused') return errorReply(context, destination.code, destination.message)
+  if (request.method === 'TRACE') return errorReply(context, 'METHOD_NOT_ALLOWED', 'TRACE is not forwarded.')
   return destination.kind === 'gateway'
     ? admitToRoute(context, destination, deps)
     : admitCaller(context, inbound, destination, deps)
@@ -64,32 +68,32 @@ async function admitCaller(
   inbound: InboundConnection,
   destination: NamedDestination,
   deps: AdmissionDeps,
-): Promise<void> {
+): Promise<Reply | null> {
   const caller = await callerOf(context, inbound, deps)
-  if (caller === null) return sendError(context, 'PROXY_AUTHENTICATION_REQUIRED', undefined, PROXY_CHALLENGE)
-  await admitToDestination({ ...context, caller }, destination, deps)
+  if (caller === null) return errorReply(context, 'PROXY_AUTHENTICATION_REQUIRED', undefined, PROXY_CHALLENGE)
+  return admitToDestination({ ...context, caller }, destination, deps)
 }
 
 function admitToRoute(
   context: RequestContext,
   { host, target }: { readonly host: string; readonly target: string },
   deps: AdmissionDeps,
-): Promise<void> | void {
+): Promise<Reply | null> | Reply {
   const { routes } = context.settings.config
   const match = matchRoute(routes, host, target)
   const route = match?.route ?? null
   const problem =
     slashProblem(target, takesEncodedSlashes(route)) ??
     spellingProblem(target, route, () => reverseRoutes(routes, host))
-  if (problem !== null) return sendProblem(context, problem, route, deps)
+  if (problem !== null) return problemReply(context, problem, route, deps)
   if (match !== null) return runPipeline(context, match, deps.pipeline)
-  sendError(context, 'NOT_FOUND', 'No route of the gateway matches this host and path.')
+  return errorReply(context, 'NOT_FOUND', 'No route of the gateway matches this host and path.')
 }
 
-/** Reports a target with more than one reading, in the error form of the route that would take it. */
-function sendProblem(context: RequestContext, message: string, route: Route | null, deps: AdmissionDeps): void {
+/** A target with more than one reading, in the error form of the route that would take it. */
+function problemReply(context: RequestContext, message: string, route: Route | null, deps: AdmissionDeps): Reply {
   const { headers } = context.request
-  sendFault(context, { code: 'INVALID_INPUT', message }, recogniserOf(route, deps), { headers, body: null })
+  return faultReply(context, { code: 'INVALID_INPUT', message }, recogniserOf(route, deps), { headers, body: null })
 }
 
 function recogniserOf(route: Route | null, { pipeline }: AdmissionDeps): Recogniser | null {
@@ -113,14 +117,14 @@ async function admitToDestination(
   context: RequestContext,
   destination: NamedDestination,
   deps: AdmissionDeps,
-): Promise<void> {
+): Promise<Reply | null> {
   const { routes } = context.settings.config
   const match = matchNamed(routes, destination)
   const route = match?.route ?? null
   const problem =
     slashProblem(destination.target, takesEncodedSlashes(route)) ??
     spellingProblem(destination.target, route, () => namedRoutes(routes, destination.authority))
-  if (problem !== null) return sendProblem(context, problem, route, deps)
+  if (problem !== null) return problemReply(context, problem, route, deps)
   // The operator names an upstream in the configuration: the call does not go where the request says.
   const isElsewhere = match?.route.upstream !== undefined
   const denial = isElsewhere ? null : deps.egressOf(context.settings).denialOf(destination.authority, match !== null)
@@ -129,7 +133,7 @@ async function admitToDestination(
     const { request, caller, correlationId } = context
     await recordDenial({ trafficPath, authority, caller, correlationId, method: request.method ?? 'GET' }, denial, deps)
     const fault = { code: 'EGRESS_DENIED', message: denial.message } as const
-    return sendFault(context, fault, recogniserOf(route, deps), { headers: request.headers, body: null })
+    return faultReply(context, fault, recogniserOf(route, deps), { headers: request.headers, body: null })
   }
   return match === null ? passUnjudged(context, destination, deps) : runPipeline(context, match, deps.pipeline)
 }
@@ -139,7 +143,7 @@ async function passUnjudged(
   context: RequestContext,
   destination: NamedDestination,
   deps: AdmissionDeps,
-): Promise<void> {
+): Promise<Reply | null> {
   const { trafficPath, scheme, authority, target } = destination
   const sibling = context.settings.config.routes.find((route) => namesHost(route, authority.host))
   const origin = originOf(scheme, authority)
@@ -169,7 +173,7 @@ async function passUnjudged(
   const own = ['X-Correlation-ID', correlationId]
   const startedAt = performance.now()
   const forwarding = { verdicts: [], headers: own, watcher: null, isStanding: false, recogniser: null }
-  const end = await forward(context, call, forwarding, deps.pipeline)
+  const { end, reply } = await forward(context, call, forwarding, deps.pipeline)
   deps.logger.debug(
     {
       event: 'proxy.unrouted_forwarded',
@@ -181,6 +185,7 @@ async function passUnjudged(
     },
     'request without a route forwarded',
   )
+  return reply
 }
 
 /** A route outside the configuration, under which such calls are counted. */

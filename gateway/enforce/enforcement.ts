@@ -21,7 +21,8 @@ import { logStop, recordCall } from './call-record.ts'
 import { entriesOf } from './call-entries.ts'
 import { observeDecision } from './observed-decision.ts'
 import { judge, undecided, type Decided, type JudgeDeps, type CallJudgement } from './judge.ts'
-import { decisionHeaders, stopped, unjudged, unmonitored, type Halt } from './refusals.ts'
+import { decisionHeaders, stopped, unjudged, unmonitored } from './refusals.ts'
+import type { Reply } from '../listen/request-context.ts'
 import type { SpentReceipt } from './receipt-check.ts'
 import type { CallVerdict, DecisionVerdict, ReceiptVerdict } from './verdict-cache.ts'
 import type { PendingWait, PendingCalls } from './pending-calls.ts'
@@ -63,7 +64,7 @@ type JudgedEffect = 'forwarded' | 'observed' | 'failed_open' | 'break_glass'
 type Concluded = (ForwardResult & { readonly effect: JudgedEffect }) | RefuseResult
 
 /** The call is not forwarded; this is its answer. */
-interface RefuseResult extends Halt {
+interface RefuseResult extends Reply {
   readonly kind: 'halt'
   readonly effect: 'held' | 'stopped' | 'undecided'
 }

@@ -13,7 +13,14 @@ import { SHORT_BODY, type Bodies, type BodyResult } from '../listen/bodies.ts'
 import { startExchange, type UpstreamExchange, type ExchangeEnd } from '../upstream/exchange.ts'
 import { isGrpc } from '../network/grpc-media-type.ts'
 import { attachedTokens, sentHead, takesTrailers, type SentHead } from '../upstream/headers.ts'
-import { answerStream, inviteBody, isWaiting, sendFault, type RequestContext } from '../listen/request-context.ts'
+import {
+  answerStream,
+  faultReply,
+  inviteBody,
+  isWaiting,
+  type Reply,
+  type RequestContext,
+} from '../listen/request-context.ts'
 import type { Tunnels } from '../upstream/tunnel.ts'
 import { goesByHttp2, type UpstreamRoute, type Upstreams } from '../upstream/pools.ts'
 import type { DecisionVerdict, ReceiptVerdict } from './verdict-cache.ts'
@@ -46,13 +53,19 @@ export interface ForwardDeps {
   readonly logger: Logger
 }
 
+/** How a forwarded call ended, and the answer where the upstream gave none. */
+export interface Forwarded {
+  readonly end: ExchangeEnd
+  readonly reply: Reply | null
+}
+
 /** Never rejects. */
 export async function forward(
   context: RequestContext,
   call: OutgoingCall,
   forwarding: Forwarding,
   deps: ForwardDeps,
-): Promise<ExchangeEnd> {
+): Promise<Forwarded> {
   const reading = call.body === null && context.upgrade === null ? readShortBody(context, deps) : null
   const read = reading === null ? null : await reading
   // Nothing of the call has been sent: the exchange finds the client disconnected.
@@ -79,8 +92,8 @@ export async function forward(
   const end = await exchange.done
   if (forwarding.isStanding) deps.standing.delete(exchange)
   observation.ended(end)
-  if (end.fault !== null) await reportFault(context, call, forwarding, end, deps)
-  return end
+  const reply = end.fault === null ? null : await faultOf(context, call, forwarding, end, deps)
+  return { end, reply }
 }
 
 /** A short body of known length costs less in one piece than as a stream. Null: it streams, or there is none. */
@@ -128,24 +141,25 @@ function requestHeaders({ rawHeaders }: OutgoingCall, { verdicts }: Forwarding):
   return headers
 }
 
-async function reportFault(
+/** Reports a fault. Null: the answer had begun, or nobody is there to read one. */
+async function faultOf(
   context: RequestContext,
   call: OutgoingCall,
   forwarding: Forwarding,
   end: ExchangeEnd,
   deps: ForwardDeps,
-): Promise<void> {
+): Promise<Reply | null> {
   const { fault } = end
   const route = call.route.name
-  if (fault === null) return
+  if (fault === null) return null
   if (fault === 'CLIENT_ABORT') {
     deps.metrics.count('preflight_client_aborts_total', { route })
-    return
+    return null
   }
   if (fault === 'EGRESS_DENIED') {
     const denial = end.cause instanceof EgressDenied ? end.cause.denial : null
     if (denial !== null) await deps.egressDenied(call, denial)
-    return sendFault(
+    return faultReply(
       context,
       { code: fault, message: denial?.message, headers: forwarding.headers },
       forwarding.recogniser,
@@ -157,6 +171,6 @@ async function reportFault(
     { event: 'upstream.failed', correlation_id: call.correlationId, route, code: fault, err: end.cause },
     'upstream failed',
   )
-  if (!end.isAnswered && fault !== 'UPSTREAM_RESET' && fault !== 'UPSTREAM_SILENT')
-    sendFault(context, { code: fault, headers: forwarding.headers }, forwarding.recogniser, call)
+  const isLate = end.isAnswered || fault === 'UPSTREAM_RESET' || fault === 'UPSTREAM_SILENT'
+  return isLate ? null : faultReply(context, { code: fault, headers: forwarding.headers }, forwarding.recogniser, call)
 }

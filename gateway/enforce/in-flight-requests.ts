@@ -5,7 +5,7 @@ import { admit, type AdmissionDeps } from './admission.ts'
 import type { InboundConnection } from '../listen/connection.ts'
 import type { Asks } from '../listen/http-server.ts'
 import { ANYBODY } from '../callers/proxy-auth.ts'
-import { answerStream, sendError, type RequestContext } from '../listen/request-context.ts'
+import { answerStream, errorReply, sendReply, type RequestContext } from '../listen/request-context.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import { withTrace } from '../telemetry/trace-context.ts'
 
@@ -35,7 +35,11 @@ export function createInFlightRequests(deps: InFlightDeps, releaseConnections: (
   const run = async (context: RequestContext, inbound: InboundConnection): Promise<void> => {
     open += 1
     try {
-      await admit(context, inbound, deps)
+      const admitted = admit(context, inbound, deps)
+      const reply = admitted instanceof Promise ? await admitted : admitted
+      if (reply === null) return
+      sendReply(context, reply)
+      await reply.afterwards?.()
     } catch (error) {
       // A broken invariant in the pipeline: the call is not forwarded, and the client gets no details.
       logger.error(
@@ -43,7 +47,7 @@ export function createInFlightRequests(deps: InFlightDeps, releaseConnections: (
         'request failed in the proxy',
       )
       if (context.response.headersSent) context.response.destroy()
-      else sendError(context, 'INTERNAL')
+      else sendReply(context, errorReply(context, 'INTERNAL'))
     } finally {
       open -= 1
       end(context, observer)

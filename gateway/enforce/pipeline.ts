@@ -16,7 +16,7 @@ import { coversUpgrade, letOn, NO_READING, unjudgedUpgrade } from './refusals.ts
 import { HeldStream } from '../listen/pending-stream.ts'
 import { enforceCall, type EnforcementResult, type EnforcementDeps } from './enforcement.ts'
 import type { RouteMatch } from '../routing/target.ts'
-import { inviteBody, sendAnswer, sendFault, type RequestContext } from '../listen/request-context.ts'
+import { faultReply, inviteBody, type Reply, type RequestContext } from '../listen/request-context.ts'
 import type { Upgrade } from '../upstream/upgrade.ts'
 import type { PendingWait } from './pending-calls.ts'
 
@@ -24,8 +24,15 @@ export interface PipelineDeps extends EnforcementDeps, ForwardDeps {
   readonly recognisers: Recognisers
 }
 
-/** Runs the pipeline for one request; resolves when the answer is sent and the outcome known. */
-export async function runPipeline(context: RequestContext, match: RouteMatch, deps: PipelineDeps): Promise<void> {
+/**
+ * Runs the pipeline for one request; resolves when it is forwarded and the outcome known, or with what answers it. Null:
+ * nothing is left to answer.
+ */
+export async function runPipeline(
+  context: RequestContext,
+  match: RouteMatch,
+  deps: PipelineDeps,
+): Promise<Reply | null> {
   const { observation } = context
   observation.route = match.route.name
   observation.protocol = match.route.protocol
@@ -33,7 +40,7 @@ export async function runPipeline(context: RequestContext, match: RouteMatch, de
   const recogniser = deps.recognisers[match.route.protocol]
   const intercepted = intercept(context, match, recogniser, deps)
   const complete = intercepted instanceof Promise ? await intercepted : intercepted
-  if (complete === null) return
+  if (complete === null || 'answer' in complete) return complete
   const call = inStatedTrace(complete, context, match, deps)
   const recognised = recogniser.recognise(call)
   const read = recognised instanceof Promise ? await recognised : recognised
@@ -46,16 +53,16 @@ export async function runPipeline(context: RequestContext, match: RouteMatch, de
   if (action.kind === 'pass') return pass(context, call, action, deps)
   const waiting = new ClientWaiting(context, action)
   const result = await enforceCall(call, action, context.settings, waiting, deps)
-  await enforce(waiting.context, call, action, result, deps)
+  return enforce(waiting.context, call, action, result, deps)
 }
 
-/** Request → Call. A promise where the protocol needs the body. Null: already answered, or the client disconnected. */
+/** Request → Call. A promise where the protocol needs the body. Null: the client disconnected. */
 function intercept(
   context: RequestContext,
   match: RouteMatch,
   recogniser: Recogniser,
   deps: PipelineDeps,
-): Call | Promise<Call | null> {
+): Call | Promise<Call | Reply | null> {
   const { request, correlationId, observation } = context
   const { method = 'GET' } = request
   const { trafficPath, route, origin, upstreamPath } = match
@@ -91,14 +98,11 @@ async function withBody(
   context: RequestContext,
   recogniser: Recogniser,
   deps: PipelineDeps,
-): Promise<Call | null> {
+): Promise<Call | Reply | null> {
   const limit = context.settings.config.limits.proxied_body
   if (Number(call.received.headers['content-length'] ?? 0) <= limit) inviteBody(context)
   const read = await deps.bodies.read(context.request, limit)
-  if (!read.ok) {
-    refuseBody(context, call, read.why, recogniser, deps)
-    return null
-  }
+  if (!read.ok) return refuseBody(context, call, read.why, recogniser, deps)
   if (read.body.length > SHORT_BODY) keepUntilAnswered(read.body, context, deps)
   return { ...call, body: read.body }
 }
@@ -109,12 +113,15 @@ function refuseBody(
   why: BodyFault,
   recogniser: Recogniser,
   { metrics }: PipelineDeps,
-): void {
+): Reply | null {
   const { name: route } = head.route
-  if (why === 'aborted') return metrics.count('preflight_client_aborts_total', { route })
+  if (why === 'aborted') {
+    metrics.count('preflight_client_aborts_total', { route })
+    return null
+  }
   context.observation.outcome = 'refused'
   metrics.count('preflight_calls_total', { route, outcome: 'refused' })
-  sendFault(context, bodyFault(why, context), recogniser, { headers: head.headers, body: null })
+  return faultReply(context, bodyFault(why, context), recogniser, { headers: head.headers, body: null })
 }
 
 function bodyFault(why: Exclude<BodyFault, 'aborted'>, { settings }: RequestContext) {
@@ -137,14 +144,14 @@ function keepUntilAnswered(body: Buffer, { response }: RequestContext, { bodies 
 
 const NO_BODY = Buffer.alloc(0)
 
-function refuseUnread(context: RequestContext, call: Call, { answer, why }: RefusedAction, deps: PipelineDeps): void {
+function refuseUnread(context: RequestContext, call: Call, { answer, why }: RefusedAction, deps: PipelineDeps): Reply {
   context.observation.outcome = 'refused'
   deps.metrics.count('preflight_calls_total', { route: call.route.name, outcome: 'refused' })
   deps.logger.warn(
     { event: 'call.refused', correlation_id: call.correlationId, route: call.route.name },
     `a request was refused: ${why ?? NO_READING}`,
   )
-  sendAnswer(context, answer)
+  return { answer, headers: [] }
 }
 
 function refuseUpgrade(
@@ -153,7 +160,7 @@ function refuseUpgrade(
   action: JudgedAction | PassingAction,
   { protocol }: Upgrade,
   deps: PipelineDeps,
-): void {
+): Reply {
   const { correlationId, route } = call
   context.observation.outcome = 'refused'
   deps.metrics.count('preflight_calls_total', { route: route.name, outcome: 'refused' })
@@ -161,8 +168,7 @@ function refuseUpgrade(
     { event: 'proxy.upgrade_refused', correlation_id: correlationId, route: route.name, protocol },
     'upgrade refused',
   )
-  const { answer, headers } = unjudgedUpgrade(call, action, protocol)
-  sendAnswer(context, answer, headers)
+  return unjudgedUpgrade(call, action, protocol)
 }
 
 async function pass(
@@ -170,7 +176,7 @@ async function pass(
   call: Call,
   action: Extract<Action, { readonly kind: 'pass' }>,
   deps: PipelineDeps,
-): Promise<void> {
+): Promise<Reply | null> {
   context.observation.outcome = 'passed'
   deps.metrics.count('preflight_calls_total', { route: call.route.name, outcome: 'passed' })
   const forwarding: Forwarding = {
@@ -180,19 +186,20 @@ async function pass(
     isStanding: action.isStanding,
     recogniser: deps.recognisers[call.route.protocol],
   }
-  await forward(context, call, forwarding, deps)
+  const { reply } = await forward(context, call, forwarding, deps)
+  return reply
 }
 
-/** Forwards an allowed call, then observes it; answers any other. */
+/** Forwards an allowed call, then observes it. Any other is answered. */
 async function enforce(
   context: RequestContext,
   call: Call,
   action: JudgedAction,
   result: EnforcementResult,
   deps: PipelineDeps,
-): Promise<void> {
-  if (result.kind === 'gone') return
-  if (result.kind === 'halt') return sendAnswer(context, result.answer, result.headers)
+): Promise<Reply | null> {
+  if (result.kind === 'gone') return null
+  if (result.kind === 'halt') return { answer: result.answer, headers: result.headers, held: context.held }
   const { headers, watches, verdicts } = result
   const watcher = action.watch(result)
   const forwarding: Forwarding = {
@@ -202,8 +209,14 @@ async function enforce(
     isStanding: false,
     recogniser: deps.recognisers[call.route.protocol],
   }
-  const end = await forward(context, call, forwarding, deps)
-  for (const { subject, watch } of watches) await watch.finish(resultFor(subject, end, watcher))
+  const { end, reply } = await forward(context, call, forwarding, deps)
+  const observe = async (): Promise<void> => {
+    for (const { subject, watch } of watches) await watch.finish(resultFor(subject, end, watcher))
+  }
+  // The client of a call that failed does not wait for what is written of it.
+  if (reply !== null) return { ...reply, afterwards: observe }
+  await observe()
+  return null
 }
 
 /** A batch answer may report each item. Items that it does not mention get the outcome of the connection. */

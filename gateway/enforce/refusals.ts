@@ -5,19 +5,13 @@
 import type { ExecutionAction } from '../../engine/internal.ts'
 import { ERRORS } from '../errors/errors.ts'
 import type { JudgedAction, PassingAction, RefusedAction, Refusal } from '../protocols/common/action.ts'
-import type { Answer } from '../calls/answer.ts'
 import type { Call } from '../calls/call.ts'
 import { candidateNotice, candidateText } from '../protocols/common/candidate.ts'
 import { demandText, httpRefusal } from '../protocols/common/refusal.ts'
+import type { Reply } from '../listen/request-context.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { CallJudgement, SubjectVerdict } from './judge.ts'
-
-/** An answer instead of the call, and the gateway's own headers on it: name, value, name, value … */
-export interface Halt {
-  readonly answer: Answer
-  readonly headers: readonly string[]
-}
 
 /**
  * @param approvalAt where the approval decision for a pending call can be made
@@ -28,7 +22,7 @@ export function stopped(
   action: JudgedAction,
   { subject, verdict }: SubjectVerdict,
   approvalAt: string | null,
-): Halt {
+): Reply {
   const headers = decisionHeaders(call, verdict.action, verdict.decisionId)
   const refused = { correlationId: call.correlationId, subject }
   if (verdict.basis === 'demand') {
@@ -49,7 +43,7 @@ export function stopped(
   }
 }
 
-export function unmonitored(call: Call, action: JudgedAction, { subject, verdict }: SubjectVerdict): Halt {
+export function unmonitored(call: Call, action: JudgedAction, { subject, verdict }: SubjectVerdict): Reply {
   const refusal: Refusal = {
     code: 'MONITORING_UNWIRED',
     message: `MONITORING_UNWIRED: ${subject.name} may only go on under monitoring, and no telemetry sink takes events now.`,
@@ -90,7 +84,7 @@ export function coversUpgrade({ route }: Call, action: JudgedAction | PassingAct
 }
 
 /** @param protocol as written in the request */
-export function unjudgedUpgrade(call: Call, action: JudgedAction | PassingAction, protocol: string): Halt {
+export function unjudgedUpgrade(call: Call, action: JudgedAction | PassingAction, protocol: string): Reply {
   const { correlationId, route } = call
   const message =
     `Nothing that follows a switch to ${protocol} could be judged, so the route "${route.name}" refuses it. ` +
@@ -103,7 +97,7 @@ export function unjudged(
   call: Call,
   action: JudgedAction,
   { error, refusal: upstream }: Extract<CallJudgement, { readonly kind: 'undecided' }>,
-): Halt {
+): Reply {
   const code = ERRORS[error.code].status >= 500 ? error.code : 'PREFLIGHT_UNDECIDED'
   const { correlationId } = call
   const refusal = action.refuse({ code, message: error.message, correlationId, envelope: null, subject: null })

@@ -15,7 +15,7 @@ import { recordDenial } from '../upstream/egress-record.ts'
 import { ANYBODY, presentedHash, PROXY_CHALLENGE, proxyCaller, type KeyHolder } from '../callers/proxy-auth.ts'
 import { headProblem } from '../routing/target.ts'
 import { Observation } from '../telemetry/observation.ts'
-import { sendError, type RequestContext } from './request-context.ts'
+import { errorReply, sendReply, type RequestContext } from './request-context.ts'
 import {
   intercept,
   joinTunnel,
@@ -174,6 +174,6 @@ function refuse(
   const { response } = context
   response.assignSocket(socket)
   response.on('finish', () => socket.end(() => socket.destroySoon()))
-  sendError(context, code, message, headers)
+  sendReply(context, errorReply(context, code, message, headers))
   return outcome
 }

@@ -34,10 +34,21 @@ export function answerStream({ held, response }: RequestContext): AnswerStream {
   return held ?? response
 }
 
+/** What a stage answers in place of forwarding. Stages return it; what started the request sends it. */
+export interface Reply {
+  readonly answer: Answer
+  /** Added to the answer: name, value, name, value … */
+  readonly headers: readonly string[]
+  /** The answer that began while the call was pending. */
+  readonly held?: HeldStream | undefined
+  /** What is done when the answer is sent. */
+  readonly afterwards?: () => Promise<void>
+}
+
 /** Answers from the gateway; does nothing when the client has disconnected. */
-export function sendAnswer(context: RequestContext, answer: Answer, ownHeaders: readonly string[] = []): void {
+export function sendReply(context: RequestContext, { answer, headers: ownHeaders, held }: Reply): void {
   const { correlationId } = context
-  const response = answerStream(context)
+  const response = held ?? context.response
   if (response.headersSent || response.destroyed) return
   const { status, fields, body } = isGrpc(context.request.headers) ? grpcRefusal(answer) : plainForm(answer)
   const headers = [...fields, ...ownHeaders]
@@ -60,13 +71,14 @@ function plainForm({ status, headers, body }: Answer): AnswerForm {
 }
 
 /** An error that is not a decision (docs/reference/api.md#errors). */
-export function sendError(
+export function errorReply(
   context: RequestContext,
   code: ErrorCode,
   message: string = ERRORS[code].message,
-  ownHeaders: readonly string[] = [],
-): void {
-  sendAnswer(context, jsonAnswer(ERRORS[code].status, errorMembers(code, message, context)), ownHeaders)
+  headers: readonly string[] = [],
+): Reply {
+  const answer = jsonAnswer(ERRORS[code].status, errorMembers(code, message, context))
+  return { answer, headers, held: context.held }
 }
 
 function errorMembers(code: ErrorCode, message: string, { correlationId, observation }: RequestContext): object {
@@ -75,16 +87,15 @@ function errorMembers(code: ErrorCode, message: string, { correlationId, observa
 }
 
 /** An error on a route, in the form that clients of its protocol read. @param recogniser null: no route is known */
-export function sendFault(
+export function faultReply(
   context: RequestContext,
   fault: { readonly code: ErrorCode; readonly message?: string | undefined; readonly headers?: readonly string[] },
   recogniser: Pick<Recogniser, 'renderFault'> | null,
   call: FaultyCall,
-): void {
-  const { code, message = ERRORS[code].message, headers } = fault
+): Reply {
+  const { code, message = ERRORS[code].message, headers = [] } = fault
   const answer = recogniser?.renderFault?.({ code, message, correlationId: context.correlationId }, call) ?? null
-  if (answer === null) sendError(context, code, message, headers)
-  else sendAnswer(context, answer, headers)
+  return answer === null ? errorReply(context, code, message, headers) : { answer, headers, held: context.held }
 }
 
 const invited = new WeakSet<IncomingMessage>()
