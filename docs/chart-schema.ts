@@ -98,7 +98,9 @@ const CHART_VALUES: Readonly<Record<string, Schema>> = {
     port,
     timeoutSeconds: { type: 'integer', minimum: 1, maximum: 30 },
     certificate: strict({
-      source: oneOf('helm', 'certManager', 'secret'),
+      source: oneOf('job', 'certManager', 'secret'),
+      days: { type: 'integer', minimum: 1, maximum: 3650 },
+      schedule: { type: 'string', minLength: 9 },
       issuerRef: strict({ name: text, kind: text, group: text }),
       existingSecret: text,
       caBundle: text,

@@ -33,14 +33,14 @@ export interface NewAuthority {
   readonly key: string
 }
 
-/** A self-signed authority that may sign leaves and nothing else, for two years. `now`: milliseconds since the epoch. */
-export async function makeAuthority(now: number): Promise<NewAuthority> {
+/** A self-signed authority that may sign leaves and nothing else. `now`: milliseconds since the epoch. */
+export async function makeAuthority(now: number, days = AUTHORITY_DAYS): Promise<NewAuthority> {
   const keys = await webcrypto.subtle.generateKey(EC, true, ['sign', 'verify'])
   const identifier = await SubjectKeyIdentifierExtension.create(keys.publicKey)
   const certificate = await X509CertificateGenerator.createSelfSigned({
     name: [{ CN: [`Preflight Gateway ${identifier.keyId.slice(0, 12)}`] }, { O: ['Preflight Gateway'] }],
     notBefore: new Date(now - BACKDATED_MS),
-    notAfter: new Date(now + AUTHORITY_DAYS * DAY_MS),
+    notAfter: new Date(now + days * DAY_MS),
     keys,
     signingAlgorithm: { name: 'ECDSA', hash: 'SHA-256' },
     extensions: [
@@ -57,6 +57,8 @@ export async function makeAuthority(now: number): Promise<NewAuthority> {
 export interface LeafRequest {
   /** A name, or an address without brackets. */
   readonly host: string
+  /** Further names that it is for. */
+  readonly alsoFor?: readonly string[]
   /** SPKI, DER. */
   readonly publicKey: Buffer
   /** Milliseconds since the epoch. */
@@ -67,7 +69,7 @@ export interface LeafRequest {
 /** A certificate for one host, signed by the authority. PEM. */
 export async function makeLeaf(
   authority: { readonly certificate: string; readonly key: KeyObject },
-  { host, publicKey, notBefore, notAfter }: LeafRequest,
+  { host, alsoFor = [], publicKey, notBefore, notAfter }: LeafRequest,
 ): Promise<string> {
   const issuer = new X509Certificate(authority.certificate)
   const identifier = issuer.getExtension(SubjectKeyIdentifierExtension)
@@ -82,7 +84,9 @@ export async function makeLeaf(
     signingKey: signing,
     signingAlgorithm: { name: signing.algorithm.name, hash: 'SHA-256' },
     extensions: [
-      new SubjectAlternativeNameExtension([{ type: isIP(host) === 0 ? 'dns' : 'ip', value: host }]),
+      new SubjectAlternativeNameExtension(
+        [host, ...alsoFor].map((value) => ({ type: isIP(value) === 0 ? 'dns' : 'ip', value })),
+      ),
       new BasicConstraintsExtension(false, undefined, true),
       new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
       new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth]),

@@ -31,6 +31,15 @@ export const FAKE_RESOURCES: readonly FakeResource[] = [
   row('apps', 'v1', 'daemonsets', 'DaemonSet'),
   { ...row('apiextensions.k8s.io', 'v1', 'customresourcedefinitions', 'CustomResourceDefinition'), namespaced: false },
   row('example.com', 'v1', 'widgets', 'Widget'),
+  ...(['Mutating', 'Validating'] as const).map((type) => ({
+    ...row(
+      'admissionregistration.k8s.io',
+      'v1',
+      `${type.toLowerCase()}webhookconfigurations`,
+      `${type}WebhookConfiguration`,
+    ),
+    namespaced: false,
+  })),
   { ...row('authorization.k8s.io', 'v1', 'selfsubjectaccessreviews', 'SelfSubjectAccessReview'), namespaced: false },
 ]
 

@@ -55,6 +55,7 @@ const READERS = new Set([
   'redirect apply',
   'redirect check',
   'webhooks remove',
+  'webhooks certify',
   'config check',
   'logs tail',
   'policy lint',

@@ -1,7 +1,6 @@
 /** The chart's modes and overlays, as helm renders them: webhooks, certificates, replicas, hooks, and what cannot work. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { X509Certificate } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:https'
 import { tmpdir } from 'node:os'
@@ -42,7 +41,8 @@ const named = (objects: readonly unknown[], kind: string, suffix: string): unkno
 function podsOf(objects: readonly unknown[]): readonly (readonly [string, unknown])[] {
   return objects.flatMap((object) => {
     const kind = textAt(object, 'kind')
-    const pod = kind === 'Pod' ? at(object, 'spec') : at(object, 'spec', 'template', 'spec')
+    const work = kind === 'CronJob' ? at(object, 'spec', 'jobTemplate') : object
+    const pod = kind === 'Pod' ? at(object, 'spec') : at(work, 'spec', 'template', 'spec')
     return pod === undefined ? [] : [[`${kind}/${textAt(object, 'metadata', 'name')}`, pod] as const]
   })
 }
@@ -134,23 +134,6 @@ test('webhooks fail closed in labelled namespaces only, and never in those of th
   assert.match(textAt(policy, 'spec', 'validations', 0, 'expression'), /preflight-gateway/)
 })
 
-test('the certificate that Helm makes is for the Services that the webhooks name', async (t) => {
-  const helm = fetchedTool(t, 'helm')
-  if (helm === null) return
-  const settings = [...overlay('injector'), '--set', 'webhooks.certificate.source=helm']
-  const objects = await render(helm, ...settings)
-  const secret = named(objects, 'Secret', '-webhooks')
-  const certificate = new X509Certificate(Buffer.from(textAt(secret, 'data', 'tls.crt'), 'base64'))
-  const authority = new X509Certificate(Buffer.from(textAt(secret, 'data', 'ca.crt'), 'base64'))
-  assert.ok(certificate.verify(authority.publicKey))
-  for (const kind of ['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration']) {
-    const config = at(ofKind(objects, kind)[0], 'webhooks', 0, 'clientConfig')
-    assert.equal(at(config, 'caBundle'), at(secret, 'data', 'ca.crt'))
-    const host = `${textAt(config, 'service', 'name')}.${textAt(config, 'service', 'namespace')}.svc`
-    assert.equal(certificate.checkHost(host), host)
-  }
-})
-
 test('the configurations in the ConfigMaps are ones that the gateway starts with', async (t) => {
   const helm = fetchedTool(t, 'helm')
   if (helm === null) return
@@ -215,11 +198,11 @@ test('a hub is reached by sidecars with tokens of their namespaces, over TLS, an
       listAt(container, 'volumeMounts').some((mount) => file.startsWith(`${textAt(mount, 'mountPath')}/`)),
       file,
     )
-  const certificate = new X509Certificate(
-    Buffer.from(textAt(named(objects, 'Secret', '-webhooks'), 'data', 'tls.crt'), 'base64'),
-  )
+  const job = named(objects, 'Job', '-make-certificate')
   const host = `${textAt(service, 'metadata', 'name')}.preflight.svc`
-  assert.equal(certificate.checkHost(host), host)
+  const args = listAt(job, 'spec', 'template', 'spec', 'containers', 0, 'args')
+  assert.ok(args.includes(`--host=${host}`))
+  assert.deepEqual(ofKind(objects, 'ClusterRole'), [], 'there is no webhook to change')
   const rules = listAt(ofKind(objects, 'NetworkPolicy')[0], 'spec', 'ingress')
   const rule = rules.find((one) => listAt(one, 'ports').some((named) => at(named, 'port') === 'hub'))
   assert.deepEqual(at(rule, 'from', 0, 'namespaceSelector', 'matchLabels'), { 'preflight.dev/inject': 'enabled' })

@@ -1,12 +1,12 @@
-{{/* Names and labels that every object shares. */}}
+{{/* Names and labels that every object shares. A CronJob's name has at most 52 characters, with the suffix of its own. */}}
 {{- define "preflight.name" -}}
 {{- $chart := .Values.nameOverride | default .Chart.Name -}}
 {{- if .Values.fullnameOverride -}}
-{{- .Values.fullnameOverride | trunc 52 | trimSuffix "-" -}}
+{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
 {{- else if contains $chart .Release.Name -}}
-{{- .Release.Name | trunc 52 | trimSuffix "-" -}}
+{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
 {{- else -}}
-{{- printf "%s-%s" .Release.Name $chart | trunc 52 | trimSuffix "-" -}}
+{{- printf "%s-%s" .Release.Name $chart | trunc 40 | trimSuffix "-" -}}
 {{- end -}}
 {{- end -}}
 
@@ -143,29 +143,95 @@ matchExpressions:
 {{- toYaml $config -}}
 {{- end -}}
 
-{{/* Self-signed by Helm; a Secret that is there is kept, so an upgrade does not change the certificate. */}}
-{{- define "preflight.webhookCertificate" -}}
-{{- if not (hasKey .Values.webhooks "made") -}}
-{{- $secret := lookup "v1" "Secret" .Release.Namespace (include "preflight.webhookSecret" .) -}}
-{{- if and $secret (hasKey ($secret.data | default dict) "ca.crt") -}}
-{{- $_ := set .Values.webhooks "made" (dict "ca" (index $secret.data "ca.crt") "crt" (index $secret.data "tls.crt") "key" (index $secret.data "tls.key")) -}}
-{{- else -}}
-{{- $names := list -}}
-{{- range list "webhooks" "injector" "hub" -}}
-{{- $names = append $names (printf "%s-%s.%s.svc" (include "preflight.name" $) . $.Release.Namespace) -}}
+{{/* The certificate is made by a Job of the release. */}}
+{{- define "preflight.makesCertificate" -}}
+{{- if and (or .Values.modes.injector (include "preflight.hasCertificate" .)) (eq .Values.webhooks.certificate.source "job") -}}yes{{- end -}}
 {{- end -}}
-{{- $ca := genCA "preflight-webhooks" 3650 -}}
-{{- $made := genSignedCert (first $names) nil $names 3650 $ca -}}
-{{- $_ := set .Values.webhooks "made" (dict "ca" (b64enc $ca.Cert) "crt" (b64enc $made.Cert) "key" (b64enc $made.Key)) -}}
+
+{{/* Names that the certificate is for. */}}
+{{- define "preflight.certificateHosts" -}}
+{{- range list "webhooks" "injector" "hub" }}
+- {{ include "preflight.name" $ }}-{{ . }}.{{ $.Release.Namespace }}.svc
+{{- end }}
 {{- end -}}
+
+{{/* Pod that runs `preflight webhooks …` with a token of a service account. Takes root, name, account, args. */}}
+{{- define "preflight.webhooksPod" -}}
+metadata:
+  labels:
+    app.kubernetes.io/name: {{ .name }}
+spec:
+  serviceAccountName: {{ .account }}
+  automountServiceAccountToken: false
+  enableServiceLinks: false
+  restartPolicy: Never
+  {{- with .root.Values.imagePullSecrets }}
+  imagePullSecrets:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with .root.Values.podSecurityContext }}
+  securityContext:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  containers:
+    - name: webhooks
+      image: {{ include "preflight.image" .root | quote }}
+      imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+      args:
+        {{- toYaml .args | nindent 8 }}
+      resources:
+        requests: { cpu: 10m, memory: 64Mi }
+        limits: { memory: 256Mi }
+      {{- with .root.Values.securityContext }}
+      securityContext:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
+      volumeMounts:
+        - { name: token, mountPath: /var/run/secrets/kubernetes.io/serviceaccount, readOnly: true }
+  volumes:
+    # A token of this pod, for some minutes.
+    - name: token
+      projected:
+        defaultMode: 0444
+        sources:
+          - serviceAccountToken: { path: token, expirationSeconds: 600 }
+          - configMap:
+              name: kube-root-ca.crt
+              items: [{ key: ca.crt, path: ca.crt }]
 {{- end -}}
+
+{{/* Arguments that make the certificate; with `trust`, they also write its authority into the webhooks. */}}
+{{- define "preflight.certifyArgs" -}}
+- webhooks
+- certify
+- --secret={{ .root.Release.Namespace }}/{{ include "preflight.webhookSecret" .root }}
+- --days={{ .root.Values.webhooks.certificate.days }}
+{{- range include "preflight.certificateHosts" .root | fromYamlArray }}
+- --host={{ . }}
+{{- end }}
+{{- if .trust }}
+{{- if .root.Values.modes.injector }}
+- mutating/{{ include "preflight.name" .root }}-injector
+{{- end }}
+{{- if .root.Values.modes.admission }}
+- validating/{{ include "preflight.name" .root }}-admission
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* The one Secret, which may not be there yet: `create` cannot name it. */}}
+{{- define "preflight.certificateRules" -}}
+- apiGroups: ['']
+  resources: [secrets]
+  resourceNames: [{{ include "preflight.webhookSecret" . }}]
+  verbs: [get, update]
+- apiGroups: ['']
+  resources: [secrets]
+  verbs: [create]
 {{- end -}}
 
 {{- define "preflight.caBundle" -}}
-{{- if eq .Values.webhooks.certificate.source "helm" }}
-{{- include "preflight.webhookCertificate" . }}
-caBundle: {{ .Values.webhooks.made.ca }}
-{{- else if eq .Values.webhooks.certificate.source "secret" }}
+{{- if eq .Values.webhooks.certificate.source "secret" }}
 caBundle: {{ .Values.webhooks.certificate.caBundle | b64enc }}
 {{- end }}
 {{- end -}}
