@@ -1,25 +1,56 @@
-/** Brings one message to its channel, once. The result says whether it arrived. */
+/** Brings one message to its channel, once. The outcome says whether it arrived, and where it can be found. */
 import { Webhook } from 'standardwebhooks'
 import { openAgent, request } from '../network/undici.ts'
 import { messageOf } from '../errors/startup-error.ts'
-import type { DeliveryRow } from '../store/notifications.ts'
+import type { ClaimedDelivery, DeliveryResult, DeliveryRow } from '../store/notifications.ts'
 import type { Channel } from './settings.ts'
+import { postToSlack } from './slack-bot.ts'
 
-/** Null: it arrived; else why not. */
-export type Deliver = (row: DeliveryRow, channel: Channel, timeoutMs: number) => Promise<string | null>
+/** `problem` null: it arrived; else why not. */
+export type DeliveryOutcome = Pick<DeliveryResult, 'problem' | 'reference'>
+
+export type Deliver = (row: ClaimedDelivery, channel: Channel, timeoutMs: number) => Promise<DeliveryOutcome>
 
 /** Never rejects. */
 export const deliver: Deliver = async (row, channel, timeoutMs) => {
   try {
-    return channel.type === 'email' ? await mail(row, channel, timeoutMs) : await post(row, channel, timeoutMs)
+    return await brought(row, channel, timeoutMs)
   } catch (error) {
-    return messageOf(error)
+    return { problem: messageOf(error), reference: null }
   }
 }
 
-type WebChannel = Exclude<Channel, { readonly type: 'email' }>
+function brought(row: ClaimedDelivery, channel: Channel, timeoutMs: number): Promise<DeliveryOutcome> {
+  const { payload } = row
+  switch (channel.type) {
+    case 'email':
+      return mail(row, channel, timeoutMs)
+    case 'slack_bot': {
+      const headers = { authorization: `Bearer ${channel.token}` }
+      return postToSlack(row, channel, (method, text) => post(`${channel.api}/${method}`, headers, text, timeoutMs))
+    }
+    case 'webhook':
+      return acknowledged(post(channel.url, signature(row, channel.secret), payload, timeoutMs))
+    case 'slack':
+    case 'teams':
+      return acknowledged(post(channel.url, {}, payload, timeoutMs))
+  }
+}
 
-async function post(row: DeliveryRow, channel: WebChannel, timeoutMs: number): Promise<string | null> {
+export interface PostedAnswer {
+  readonly status: number
+  readonly text: string
+}
+
+/** Answers of chats are short; more is not read. */
+const LONGEST_ANSWER = 65_536
+
+async function post(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  text: string,
+  timeoutMs: number,
+): Promise<PostedAnswer> {
   const agent = openAgent({
     connections: 1,
     headersTimeout: timeoutMs,
@@ -27,28 +58,39 @@ async function post(row: DeliveryRow, channel: WebChannel, timeoutMs: number): P
     connect: { timeout: timeoutMs },
   })
   try {
-    const { statusCode, body } = await request(new URL(channel.url), {
+    const { statusCode, body } = await request(new URL(url), {
       dispatcher: agent,
       method: 'POST',
-      headers: { 'content-type': 'application/json', 'user-agent': 'preflight-gateway', ...signature(row, channel) },
-      body: row.payload,
+      headers: { 'content-type': 'application/json; charset=utf-8', 'user-agent': 'preflight-gateway', ...headers },
+      body: text,
       signal: AbortSignal.timeout(timeoutMs),
     })
-    await body.dump()
-    return statusCode >= 200 && statusCode < 300 ? null : `it answered ${statusCode}`
+    const chunks: Buffer[] = []
+    let size = 0
+    for await (const chunk of body) {
+      const bytes = Buffer.from(chunk)
+      size += bytes.length
+      if (size > LONGEST_ANSWER) break
+      chunks.push(bytes)
+    }
+    return { status: statusCode, text: Buffer.concat(chunks).toString('utf8') }
   } finally {
     await agent.destroy()
   }
 }
 
+async function acknowledged(posted: Promise<PostedAnswer>): Promise<DeliveryOutcome> {
+  const { status } = await posted
+  return { problem: status >= 200 && status < 300 ? null : `it answered ${status}`, reference: null }
+}
+
 /** The id stays the same for each try: receivers drop repeats by it. */
-function signature(row: DeliveryRow, channel: WebChannel): Readonly<Record<string, string>> {
-  if (channel.type !== 'webhook') return {}
+function signature({ id, payload }: DeliveryRow, secret: string): Readonly<Record<string, string>> {
   const now = new Date()
   return {
-    'webhook-id': row.id,
+    'webhook-id': id,
     'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
-    'webhook-signature': new Webhook(channel.secret).sign(row.id, now, row.payload),
+    'webhook-signature': new Webhook(secret).sign(id, now, payload),
   }
 }
 
@@ -56,7 +98,7 @@ async function mail(
   row: DeliveryRow,
   { smtp, from, to }: Extract<Channel, { readonly type: 'email' }>,
   timeoutMs: number,
-): Promise<string | null> {
+): Promise<DeliveryOutcome> {
   const { createTransport } = await import('nodemailer')
   const parsed: unknown = JSON.parse(row.payload)
   const text = (name: string): string => {
@@ -87,7 +129,7 @@ async function mail(
       disableFileAccess: true,
       disableUrlAccess: true,
     })
-    return null
+    return { problem: null, reference: null }
   } finally {
     transport.close()
   }

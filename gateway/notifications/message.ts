@@ -6,6 +6,7 @@ import type { StorePart } from '../store/store.ts'
 import { approvalAddress } from '../approvals/request.ts'
 import { groupsIn } from '../store/approvers.ts'
 import { pageAddress } from '../settings/public-address.ts'
+import { CHOICES, choiceKey, choiceQuery, type Choice } from './choice-link.ts'
 import type { Channel, NotificationsConfig } from './settings.ts'
 
 export interface NotificationMessage {
@@ -24,9 +25,11 @@ export interface NotificationMessage {
   /** Every group that may grant it; empty: any approver. */
   readonly groups: readonly string[]
   readonly tenant: string
+  /** Links to the page with a choice made. It asks for sign-in and a confirmation. */
+  readonly actions: readonly { readonly choice: Choice; readonly title: string; readonly url: string }[]
 }
 
-export type MessageStore = StorePart<'approvals.byId' | 'breakGlass.list' | 'baselines.candidate'>
+export type MessageStore = StorePart<'approvals.byId' | 'breakGlass.list' | 'baselines.candidate' | 'uses.salt'>
 
 /** Null: the row is gone, so there is nothing to say. */
 export async function messageOf(
@@ -38,7 +41,7 @@ export async function messageOf(
   if (notice.kind === 'break_glass.opened' || notice.kind === 'break_glass.closed')
     return exceptionMessage(notice, store, config)
   const row = await store.approvals.byId(notice.tenant, notice.subject)
-  return row === null ? null : approvalMessage(notice, row, config)
+  return row === null ? null : approvalMessage(notice, row, await choicesOf(notice.kind, row, store, config), config)
 }
 
 const APPROVAL_TITLES: Readonly<Record<string, string>> = lookupTable({
@@ -51,7 +54,32 @@ const APPROVAL_TITLES: Readonly<Record<string, string>> = lookupTable({
   'approval.delegated': 'Approval handed over',
 })
 
-function approvalMessage(notice: Notice, row: ApprovalRow, config: NotificationsConfig): NotificationMessage {
+/** None for a request that is decided, or when nobody knows the address of the console. */
+async function choicesOf(
+  kind: Notice['kind'],
+  { approvalId, expiresAt: until, result, endedAt }: ApprovalRow,
+  store: MessageStore,
+  config: NotificationsConfig,
+): Promise<NotificationMessage['actions']> {
+  const page = pageAddress(`approvals/${approvalId}`, config)
+  if (page === null || !UNDECIDED.has(kind) || result !== null || endedAt !== null) return []
+  const key = await choiceKey(store)
+  return CHOICES.map((choice) => ({
+    choice,
+    title: CHOICE_TITLES[choice],
+    url: `${page}?${choiceQuery({ approvalId, choice, until }, key)}`,
+  }))
+}
+
+const UNDECIDED: ReadonlySet<NoticeKind> = new Set(['approval.requested', 'approval.reminder', 'approval.delegated'])
+const CHOICE_TITLES: Readonly<Record<Choice, string>> = { granted: 'Grant…', denied: 'Deny…' }
+
+function approvalMessage(
+  notice: Notice,
+  row: ApprovalRow,
+  actions: NotificationMessage['actions'],
+  config: NotificationsConfig,
+): NotificationMessage {
   const { operation, environment, repository, pullRequest, targetId, route, summary, riskScore, approvers, result } =
     row
   const what = `${operation ?? 'change'} ${repository ?? targetId ?? route ?? ''}${pullRequest === null ? '' : ` #${pullRequest}`}`
@@ -73,6 +101,7 @@ function approvalMessage(notice: Notice, row: ApprovalRow, config: Notifications
     route,
     environment,
     groups: groupsIn(approvers),
+    actions,
   }
 }
 
@@ -115,7 +144,7 @@ async function exceptionMessage(
 
 function basis({ kind, subject, at, tenant }: Notice) {
   const about = { kind, subject, at: new Date(at).toISOString(), tenant }
-  return { ...about, risk: null, route: null, environment: null, groups: [] as readonly string[] }
+  return { ...about, risk: null, route: null, environment: null, groups: [] as readonly string[], actions: [] }
 }
 
 function stated(facts: readonly (readonly [string, string | null])[]): NotificationMessage['facts'] {

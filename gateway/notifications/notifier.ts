@@ -8,7 +8,7 @@ import type { NotificationDelivery, DeliveryRow } from '../store/notifications.t
 import type { StorePart } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import type { Deliver } from './deliver.ts'
+import type { Deliver, DeliveryOutcome } from './deliver.ts'
 import { concerns, messageOf, type NotificationMessage, type MessageStore } from './message.ts'
 import { payloadOf } from './payload.ts'
 import type { Channel, NotificationsConfig } from './settings.ts'
@@ -79,11 +79,11 @@ export function createNotifier(deps: NotifierDeps): Notifier {
     )
   }
 
-  const complete = async (row: DeliveryRow, problem: string | null): Promise<void> => {
+  const complete = async (row: DeliveryRow, { problem, reference }: DeliveryOutcome): Promise<void> => {
     const at = now()
     const { give_up: giveUp } = settings().config.notifications
     const nextAt = problem === null ? null : nextTry(row, at, giveUp * 1000)
-    await store.notifications.complete(row.id, { at, problem, nextAt })
+    await store.notifications.complete(row.id, { at, problem, nextAt, reference })
     const result = problem === null ? 'delivered' : nextAt === null ? 'given_up' : 'retried'
     metrics.count('preflight_notifications_total', { channel: row.channel, result })
     if (problem === null) return
@@ -108,11 +108,11 @@ export function createNotifier(deps: NotifierDeps): Notifier {
       await Promise.all(
         due.map(async (row) => {
           const channel = channels.find(({ name }) => name === row.channel)
-          const problem =
+          const outcome =
             channel === undefined
-              ? 'the channel is no longer in the configuration'
+              ? { problem: 'the channel is no longer in the configuration', reference: null }
               : await deliver(row, channel, timeout * 1000)
-          await complete(row, problem)
+          await complete(row, outcome)
         }),
       )
     }
@@ -182,6 +182,7 @@ function testMessage(at: number): NotificationMessage {
     route: null,
     environment: null,
     groups: [],
+    actions: [],
     tenant: 'local',
   }
 }

@@ -5,36 +5,15 @@ import type { Channel } from './settings.ts'
 /** Servers cut or refuse longer texts. */
 const LONGEST = 1500
 
+/** Events that are the first about their subject. */
+const ROOTS: ReadonlySet<NotificationMessage['kind']> = new Set(['approval.requested', 'break_glass.opened'])
+
 type Encode = (message: NotificationMessage) => object
 
 const ENCODERS: Readonly<Record<Channel['type'], Encode>> = {
   webhook: ({ kind, at, ...data }) => ({ type: kind, timestamp: at, data }),
-  slack: (message) => ({
-    text: slackText(message.title),
-    blocks: [
-      { type: 'header', text: { type: 'plain_text', text: message.title.slice(0, 150) } },
-      { type: 'section', text: { type: 'mrkdwn', text: slackText(message.text) } },
-      ...(message.facts.length === 0
-        ? []
-        : [
-            {
-              type: 'section',
-              fields: message.facts.slice(0, 10).map(([name, value]) => ({
-                type: 'mrkdwn',
-                text: `*${slackText(name)}*\n${slackText(value)}`,
-              })),
-            },
-          ]),
-      ...(isLink(message.url)
-        ? [
-            {
-              type: 'actions',
-              elements: [{ type: 'button', text: { type: 'plain_text', text: 'Open' }, url: message.url }],
-            },
-          ]
-        : []),
-    ],
-  }),
+  slack: slackMessage,
+  slack_bot: slackMessage,
   teams: (message) => ({
     type: 'message',
     attachments: [
@@ -52,24 +31,33 @@ const ENCODERS: Readonly<Record<Channel['type'], Encode>> = {
               facts: message.facts.map(([title, value]) => ({ title: cardText(title), value: cardText(value) })),
             },
           ],
-          actions: isLink(message.url) ? [{ type: 'Action.OpenUrl', title: 'Open', url: message.url }] : [],
+          actions: buttonsOf(message).map(({ title, url }) => ({ type: 'Action.OpenUrl', title, url })),
         },
       },
     ],
   }),
-  email: ({ title, text, facts, url, subject, kind }) => ({
+  email: ({ title, text, facts, url, actions, subject, kind }) => ({
     subject: title.replaceAll(/[\r\n]+/g, ' ').slice(0, 200),
-    text: [text, '', ...facts.map(([name, value]) => `${name}: ${value}`), ...(isLink(url) ? ['', url] : [])].join(
-      '\n',
-    ),
+    text: [
+      text,
+      '',
+      ...facts.map(([name, value]) => `${name}: ${value}`),
+      ...(isLink(url) ? ['', url] : []),
+      ...actions.flatMap((action) => ['', action.title, action.url]),
+    ].join('\n'),
     // Mail programs show the messages about one request together.
-    thread: kind === 'approval.requested' ? null : subject,
-    id: kind === 'approval.requested' ? subject : null,
+    thread: ROOTS.has(kind) ? null : subject,
+    id: ROOTS.has(kind) ? subject : null,
   }),
 }
 
 export function payloadOf(message: NotificationMessage, type: Channel['type']): string {
   return JSON.stringify(ENCODERS[type](message))
+}
+
+/** The page, then the choices. Every button is a link: whoever follows it signs in. */
+function buttonsOf({ url, actions }: NotificationMessage): readonly { readonly title: string; readonly url: string }[] {
+  return [...(isLink(url) ? [{ title: 'Open', url }] : []), ...actions]
 }
 
 function isLink(url: string | null): url is string {
@@ -86,4 +74,38 @@ function slackText(text: string): string {
 /** Cards read Markdown. */
 function cardText(text: string): string {
   return text.slice(0, LONGEST).replaceAll(/[\\`*_[\]()<>#|~]/g, (mark) => `\\${mark}`)
+}
+
+function slackMessage(message: NotificationMessage): object {
+  const buttons = buttonsOf(message)
+  return {
+    text: slackText(message.title),
+    blocks: [
+      { type: 'header', text: { type: 'plain_text', text: message.title.slice(0, 150) } },
+      { type: 'section', text: { type: 'mrkdwn', text: slackText(message.text) } },
+      ...(message.facts.length === 0
+        ? []
+        : [
+            {
+              type: 'section',
+              fields: message.facts.slice(0, 10).map(([name, value]) => ({
+                type: 'mrkdwn',
+                text: `*${slackText(name)}*\n${slackText(value)}`,
+              })),
+            },
+          ]),
+      ...(buttons.length === 0
+        ? []
+        : [
+            {
+              type: 'actions',
+              elements: buttons.map(({ title, url }) => ({
+                type: 'button',
+                text: { type: 'plain_text', text: title },
+                url,
+              })),
+            },
+          ]),
+    ],
+  }
 }

@@ -28,7 +28,7 @@ export const Channel = Type.Union([
     {
       type: Type.Literal('webhook', {
         description:
-          'webhook: signed by the Standard Webhooks specification. slack, teams: incoming webhooks. email: over SMTP.',
+          'webhook: signed by the Standard Webhooks specification. slack, teams: incoming webhooks. slack_bot: a Slack app, which keeps one message for each request. email: over SMTP.',
       }),
       url: address('Takes POST; 2xx acknowledges.'),
       secret: Type.String({
@@ -41,6 +41,26 @@ export const Channel = Type.Union([
   ),
   Type.Object(
     { type: Type.Literal('slack'), url: address('Incoming webhook of Slack or of a compatible server.'), ...ROUTING },
+    closed,
+  ),
+  Type.Object(
+    {
+      type: Type.Literal('slack_bot'),
+      token: Type.String({
+        pattern: '^xox[a-z]-[A-Za-z0-9-]+$',
+        description: 'Bot token of the Slack app, with the scope chat:write.',
+      }),
+      channel: Type.String({
+        pattern: '^[A-Z0-9]{3,32}$',
+        description: 'Id of the channel in Slack. The app must be a member.',
+      }),
+      api: Type.String({
+        pattern: '^https?://',
+        default: 'https://slack.com/api',
+        description: 'Base address of the API of Slack or of a compatible server.',
+      }),
+      ...ROUTING,
+    },
     closed,
   ),
   Type.Object(

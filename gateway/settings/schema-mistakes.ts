@@ -171,6 +171,7 @@ const UNQUOTED: ReadonlySet<string> = new Set([
   'listen_url',
   'secret',
   'smtp',
+  'token',
   'upstream',
   'url',
 ])

@@ -46,12 +46,19 @@ export interface DeliveryRow extends NotificationDelivery {
   readonly problem: string | null
 }
 
+export interface ClaimedDelivery extends DeliveryRow {
+  /** Where the channel shows the first message about the same subject; null: nowhere, or it cannot be found again. */
+  readonly thread: string | null
+}
+
 export interface DeliveryResult {
   readonly at: number
   /** Null: it was delivered. */
   readonly problem: string | null
   /** Time of the next try; null: there is none. */
   readonly nextAt: number | null
+  /** Where the channel shows the message now; null: the channel names no place, or the message is in a thread. */
+  readonly reference: string | null
 }
 
 export interface Backlog {
@@ -67,7 +74,7 @@ export interface Notifications {
   /** Puts the messages in the queue and removes the notices that they are about, or does neither. */
   enqueue(noticeIds: readonly string[], deliveries: readonly NotificationDelivery[]): Promise<void>
   /** Claims due messages until `until`: no other gateway delivers them before. */
-  claim(now: number, until: number, limit: number): Promise<readonly DeliveryRow[]>
+  claim(now: number, until: number, limit: number): Promise<readonly ClaimedDelivery[]>
   complete(id: string, result: DeliveryResult): Promise<void>
   /** Newest first. */
   log(limit: number): Promise<readonly DeliveryRow[]>

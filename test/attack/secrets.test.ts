@@ -41,6 +41,7 @@ const SECRETS = {
   'signer of webhooks': 'whsec_cGxhbnRlZC13ZWJob29rLXNlY3JldC0wMTIzNDU2Nzg=',
   'webhook path': 'planted-slack-path',
   'mail password': 'planted-smtp-password',
+  'token of a Slack app': 'xoxb-planted-slack-token',
   'client secret': 'planted-client-secret',
   'database password': 'planted-database-password',
 } as const
@@ -146,6 +147,13 @@ async function planted(t: TestContext) {
       channels: [
         { type: 'webhook', name: 'ops', url: `${hook.url}/hook`, secret: SECRETS['signer of webhooks'] },
         { type: 'slack', name: 'chat', url: `http://127.0.0.1:9/services/${SECRETS['webhook path']}` },
+        {
+          type: 'slack_bot',
+          name: 'app',
+          token: SECRETS['token of a Slack app'],
+          channel: 'C01',
+          api: 'http://127.0.0.1:9',
+        },
         {
           type: 'email',
           name: 'mail',
@@ -334,6 +342,7 @@ test('a start that fails names no credential', async () => {
         channels: [{ type: 'email', name: 'm', smtp: `http://u:${SECRETS['mail password']}@x`, from: 'a', to: [] }],
       },
     },
+    { notifications: { channels: [{ type: 'slack_bot', name: 'b', token: `x ${SECRETS['token of a Slack app']}` }] } },
     { notifications: { channels: [{ type: 'slack', name: 'c', url: `ftp://x/${SECRETS['webhook path']}` }] } },
     {
       notifications: {

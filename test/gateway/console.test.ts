@@ -5,41 +5,9 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { PAGES } from '../../gateway/console/pages.ts'
 import { fillScene, ORDERS, ORDERS_BROKEN, startConsoleScene, type ConsoleScene } from '../fakes/console-scene.ts'
+import { visitorWith, type ConsoleVisitor } from '../fakes/console-visitor.ts'
 import { until } from '../fakes/until.ts'
 import { at, textAt } from '../json.ts'
-
-interface Visitor {
-  readonly get: (path: string) => Promise<Response>
-  readonly post: (path: string, form: Record<string, string>, headers?: Record<string, string>) => Promise<Response>
-}
-
-/** Signs in with a key, as a browser does. */
-async function visitorWith(url: string, key: string): Promise<Visitor> {
-  const signed = await fetch(`${url}/console/sign-in`, {
-    method: 'POST',
-    redirect: 'manual',
-    headers: { origin: url },
-    body: new URLSearchParams({ key }),
-  })
-  assert.equal(signed.status, 303)
-  const [set = ''] = signed.headers.getSetCookie()
-  assert.match(set, /^__Host-preflight=\S+; Max-Age=28800; Path=\/; Secure; HttpOnly; SameSite=Lax$/)
-  const cookie = set.split(';', 1)[0] ?? ''
-  const get: Visitor['get'] = (path) => fetch(url + path, { headers: { cookie }, redirect: 'manual' })
-  return {
-    get,
-    async post(path, form, headers = {}) {
-      const page = await (await get('/console')).text()
-      const csrf = /name="csrf" value="([^"]+)"/.exec(page)?.[1] ?? ''
-      return fetch(url + path, {
-        method: 'POST',
-        redirect: 'manual',
-        headers: { cookie, origin: url, ...headers },
-        body: new URLSearchParams({ csrf, ...form }),
-      })
-    },
-  }
-}
 
 async function heldRequest(scene: ConsoleScene): Promise<string> {
   const bot = await scene.newKey('release bot', 'agent')
@@ -305,7 +273,7 @@ test('each role reaches exactly its pages and forms, and of another tenant nothi
       const name = `${role} ${method} ${path}`
       const address = path.replace('approvals/:id', `approvals/${id}`).replace('decisions/:id', `decisions/${decision}`)
       const filled = address.replace(':name', 'orders').replace(':id', 'none')
-      const reach = (visitor: Visitor) => (method === 'GET' ? visitor.get(filled) : visitor.post(filled, {}))
+      const reach = (visitor: ConsoleVisitor) => (method === 'GET' ? visitor.get(filled) : visitor.post(filled, {}))
       const { status } = await reach(own)
       const allowed = RESTRICTED[`${method} ${path}`]
       assert.equal(status === 403, allowed !== undefined && !allowed.includes(role), `${name}: ${status}`)

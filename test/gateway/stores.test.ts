@@ -389,6 +389,29 @@ for (const kind of STORE_KINDS) {
       assert.deepEqual(known.map(({ consumer }) => consumer).sort(), ['b', 'others'])
     })
 
+    test('a later message knows where its channel shows the first one about the same subject', async (t) => {
+      const store = await open(t)
+      const { notifications } = store
+      const message = (id: string, channel: string, createdAt: number) => {
+        return { id, channel, kind: 'test' as const, subject: 'apr_1', payload: '{}', createdAt }
+      }
+      const threadOf = async (now: number) =>
+        (await notifications.claim(now, now + 100, 10)).map(({ id, thread }) => [id, thread])
+      const done = { at: 5, problem: null, nextAt: null }
+      await notifications.enqueue([], [message('a', 'chat', 1), message('b', 'other', 1)])
+      assert.deepEqual(await threadOf(5), [
+        ['a', null],
+        ['b', null],
+      ])
+      await notifications.complete('a', { ...done, reference: '{"ts":"1"}' })
+      await notifications.complete('b', { ...done, reference: null })
+      await notifications.enqueue([], [message('c', 'chat', 6), message('d', 'other', 6)])
+      assert.deepEqual(await threadOf(10), [
+        ['c', '{"ts":"1"}'],
+        ['d', null],
+      ])
+    })
+
     test('a delivery is accepted once by id and by body, and a newer one of its subject replaces it', async (t) => {
       const store = await open(t)
       assert.equal(await store.webhooks.accept(delivery('a', 1)), true)

@@ -7,6 +7,7 @@ import { hasRight } from '../../callers/rights.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import { approverWords } from '../../../engine/base.ts'
 import type { Approvers } from '../../../engine/internal.ts'
+import type { Choice } from '../../notifications/choice-link.ts'
 import { mayGrant, stillRequired } from '../../store/approvers.ts'
 import type { ApprovalRow } from '../../store/approvals.ts'
 import { html, type Content, type Markup } from '../markup.ts'
@@ -109,7 +110,12 @@ export function outcome({ result, endedAt }: ApprovalRow, names: Holders, now: n
   )
 }
 
-export function decideForm({ visitor, csrf, settings }: Visit, row: ApprovalRow): Markup {
+/** @param choice made by a link of a message; null: none */
+export function decideForm(
+  { visitor, csrf, settings }: Visit,
+  row: ApprovalRow,
+  choice: Choice | 'void' | null,
+): Content {
   const { four_eyes: isFourEyes, validity } = settings.config.approvals
   if (!hasRight(visitor, 'approve')) return notice('info', 'Your role may read this request. An approver decides it.')
   if (isFourEyes && row.requesters.includes(visitor.audience))
@@ -119,36 +125,52 @@ export function decideForm({ visitor, csrf, settings }: Visit, row: ApprovalRow)
         <p>You asked for this approval (four eyes).</p>`,
     )
   const isOfGroup = mayGrant(row.approvers, visitor.groups)
-  return html`<form class="card pad" method="post" action="/console/approvals/${row.approvalId}">
-    ${csrfField(csrf)}
-    <h2>Decide</h2>
-    ${
-      isOfGroup
-        ? html`<p class="hint">
-            A grant lets this change continue under monitoring. It covers exactly this change and this place, until it
-            ends.
-          </p>`
-        : notice(
-            'warn',
-            `Only ${approverWords(row.approvers)} may grant it. You may deny it, or grant it with a right that was handed to you.`,
-          )
-    }
-    <label
-      >Comment
-      <textarea name="comment" maxlength="1000"></textarea>
-      <span class="hint">The reason. It stays with the request.</span>
-    </label>
-    <label
-      >Valid for
-      <select name="validity">
-        ${validities(validity).map(([seconds, text]) => html`<option value="${seconds}">${text}</option>`)}
-      </select></label
-    >
-    <div class="actions">
-      <button class="${isOfGroup ? 'primary' : ''}" name="state" value="granted">Grant</button>
-      <button class="danger" name="state" value="denied">Deny</button>
-    </div>
-  </form>`
+  return html`${choice === 'void' ? notice('warn', 'The link of the message has ended. Decide here.') : null}
+    <form class="card pad" method="post" action="/console/approvals/${row.approvalId}">
+      ${csrfField(csrf)}
+      <h2>${DECIDE_TITLES[choice ?? 'void']}</h2>
+      ${
+        isOfGroup
+          ? html`<p class="hint">
+              A grant lets this change continue under monitoring. It covers exactly this change and this place, until it
+              ends.
+            </p>`
+          : notice(
+              'warn',
+              `Only ${approverWords(row.approvers)} may grant it. You may deny it, or grant it with a right that was handed to you.`,
+            )
+      }
+      <label
+        >Comment
+        <textarea name="comment" maxlength="1000"></textarea>
+        <span class="hint">The reason. It stays with the request.</span>
+      </label>
+      ${choice === 'denied' ? null : validityField(validity)}
+      <div class="actions">
+        ${choice === 'denied' ? null : html`<button class="${isOfGroup ? 'primary' : ''}" name="state" value="granted">Grant</button>`}
+        ${choice === 'granted' ? null : html`<button class="danger" name="state" value="denied">Deny</button>`}
+        ${
+          choice === 'granted' || choice === 'denied'
+            ? html`<a class="button" href="/console/approvals/${row.approvalId}#decide">Other choices</a>`
+            : null
+        }
+      </div>
+    </form>`
+}
+
+const DECIDE_TITLES: Readonly<Record<Choice | 'void', string>> = {
+  granted: 'Confirm the grant',
+  denied: 'Confirm the denial',
+  void: 'Decide',
+}
+
+function validityField(validity: number): Markup {
+  return html`<label
+    >Valid for
+    <select name="validity">
+      ${validities(validity).map(([seconds, text]) => html`<option value="${seconds}">${text}</option>`)}
+    </select></label
+  >`
 }
 
 const DURATIONS = [

@@ -2,6 +2,7 @@
 import { approvalState } from '../../approvals/request.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import { keptAssessment, type KeptAssessment } from '../../flow/kept-assessment.ts'
+import { choiceIn, choiceKey, type Choice } from '../../notifications/choice-link.ts'
 import type { ApprovalRow, ApprovalStep } from '../../store/approvals.ts'
 import type { Result } from '../../../engine/internal.ts'
 import { about, decideForm, handOverForm, outcome, progress } from './approval-decide.ts'
@@ -75,12 +76,17 @@ export const showApproval: ConsolePage = async (visit) => {
         </section>
       </div>
       <aside class="rail" id="decide" aria-label="Decide">
-        ${state === 'pending' ? decideForm(visit, row) : outcome(row, names, now)} ${progress(visit, row, names)}
-        ${state === 'pending' ? await handOverForm(visit, row) : null}
+        ${state === 'pending' ? decideForm(visit, row, await choiceOf(visit, row)) : outcome(row, names, now)}
+        ${progress(visit, row, names)} ${state === 'pending' ? await handOverForm(visit, row) : null}
         <div class="card pad">${about(row, names, now)}</div>
       </aside>
     </div>`
   return { kind: 'page', title, isLive: true, body }
+}
+
+/** What the link of a message chose. */
+async function choiceOf({ query, deps, now }: Visit, { approvalId }: ApprovalRow): Promise<Choice | 'void' | null> {
+  return query.has('choice') ? choiceIn(query, approvalId, await choiceKey(deps.store), now) : null
 }
 
 async function requestOf({ params, visitor, deps }: Visit): Promise<ApprovalRow> {

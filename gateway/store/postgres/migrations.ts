@@ -727,4 +727,9 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX interceptions_by_trace ON interceptions (trace_id, sequence) WHERE trace_id IS NOT NULL;
   ${recording({ text: ', trace_id text', names: ', trace_id', ofRow: ', r.trace_id' })}
   `,
+  // Where a chat shows the message about a subject: later ones update it, or follow in its thread.
+  `
+  ALTER TABLE deliveries ADD COLUMN reference text;
+  CREATE INDEX deliveries_by_reference ON deliveries (channel, subject, created_at) WHERE reference IS NOT NULL;
+  `,
 ]

@@ -1,6 +1,13 @@
 /** Statements on notices and deliveries. */
 import { randomUUID } from 'node:crypto'
-import { NOTICE_KINDS, type DeliveryRow, type Notice, type NoticeKind, type Notifications } from '../notifications.ts'
+import {
+  NOTICE_KINDS,
+  type ClaimedDelivery,
+  type DeliveryRow,
+  type Notice,
+  type NoticeKind,
+  type Notifications,
+} from '../notifications.ts'
 import { integer, integerOrNull, oneOf, text, textOrNull, type SqlRow } from './columns.ts'
 import { read, write, type Operations, type Sql } from './operation.ts'
 
@@ -48,7 +55,9 @@ export const notifications: Operations<Notifications> = {
 
   claim: write(async (sql, now, until, limit) => {
     const rows = await sql.all(
-      `SELECT d.* FROM deliveries d WHERE ${WAITING} AND d.next_at <= ?
+      `SELECT d.*, (SELECT r.reference FROM deliveries r WHERE r.channel = d.channel AND r.subject = d.subject
+           AND r.reference IS NOT NULL ORDER BY r.created_at DESC LIMIT 1) AS thread
+         FROM deliveries d WHERE ${WAITING} AND d.next_at <= ?
          AND NOT EXISTS (SELECT 1 FROM deliveries e WHERE e.channel = d.channel AND e.subject = d.subject
            AND e.delivered_at IS NULL AND e.failed_at IS NULL
            AND (e.created_at < d.created_at OR (e.created_at = d.created_at AND e.id < d.id)))
@@ -56,8 +65,9 @@ export const notifications: Operations<Notifications> = {
       now,
       limit,
     )
-    const claimed: DeliveryRow[] = []
-    for (const row of rows.map(deliveryOf)) {
+    const claimed: ClaimedDelivery[] = []
+    for (const found of rows) {
+      const row = { ...deliveryOf(found), thread: textOrNull(found, 'thread') }
       const won = await sql.run(
         'UPDATE deliveries SET next_at = ? WHERE id = ? AND next_at = ?',
         until,
@@ -69,13 +79,15 @@ export const notifications: Operations<Notifications> = {
     return claimed
   }),
 
-  complete: write(async (sql, id, { at, problem, nextAt }) => {
+  complete: write(async (sql, id, { at, problem, nextAt, reference }) => {
     await sql.run(
-      `UPDATE deliveries SET attempts = attempts + 1, problem = ?, next_at = ?, delivered_at = ?, failed_at = ? WHERE id = ?`,
+      `UPDATE deliveries SET attempts = attempts + 1, problem = ?, next_at = ?, delivered_at = ?, failed_at = ?,
+         reference = ? WHERE id = ?`,
       problem,
       nextAt ?? at,
       problem === null ? at : null,
       problem !== null && nextAt === null ? at : null,
+      reference,
       id,
     )
   }),

@@ -524,6 +524,11 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX decisions_by_trace ON decisions (tenant, trace_id, sequence) WHERE trace_id IS NOT NULL;
   CREATE INDEX interceptions_by_trace ON interceptions (trace_id, sequence) WHERE trace_id IS NOT NULL;
   `,
+  // Where a chat shows the message about a subject: later ones update it, or follow in its thread.
+  `
+  ALTER TABLE deliveries ADD COLUMN reference TEXT;
+  CREATE INDEX deliveries_by_reference ON deliveries (channel, subject, created_at) WHERE reference IS NOT NULL;
+  `,
 ]
 
 /** The first version whose ledger has a chain. */
