@@ -7,6 +7,7 @@ import { directiveOf } from '../../engine/base.ts'
 import type { BreakGlass } from '../break-glass/break-glass.ts'
 import { GatewayError } from '../errors/errors.ts'
 import { approvalAddress } from '../approvals/request.ts'
+import type { HeldMerges } from '../merge-checks/held-merges.ts'
 import type { JudgedAction, Permit } from '../protocols/common/action.ts'
 import type { Subject } from '../calls/subject.ts'
 import type { Call } from '../calls/call.ts'
@@ -32,6 +33,8 @@ export interface EnforcementDeps extends JudgeDeps {
   readonly monitoring: Pick<Monitoring, 'open'>
   readonly breakGlass: Pick<BreakGlass, 'use' | 'isOpen'>
   readonly pendingCalls: Pick<PendingCalls, 'wait'>
+  /** Absent: held merges are not shown at their commits. */
+  readonly heldMerges?: HeldMerges
   readonly observer: Pick<Observer, 'approvals' | 'join'>
   readonly decisionLog: Pick<DecisionLog, 'isOn' | 'write'>
   readonly metrics: Metrics
@@ -159,6 +162,7 @@ async function afterApproval(
     // was pending first.
     const recorded = await recordCall(judgement, 'held', null, pending)
     if (recorded !== null) return recorded
+    if (judgement.kind === 'decided') showHeld(judgement, pending)
     waiting.begin(decisionHeaders(call, held.action, held.decisionId))
     const end = await deps.pendingCalls.wait({
       approvalId: held.approvalId,
@@ -176,6 +180,13 @@ async function afterApproval(
     // Approved by somebody who may not approve it now: waiting longer changes nothing.
     if (heldVerdict(judgement)?.approvalId === held.approvalId) return judgement
   }
+}
+
+/** The call does not wait for it. */
+function showHeld({ governing: { subject, verdict } }: Decided, { call, deps }: PendingEnforcement): void {
+  if (verdict.basis !== 'decision' || verdict.approvalId === null) return
+  const { envelope, approvalId } = verdict
+  void deps.heldMerges?.note({ tenant: call.caller.tenant, subject, envelope, approvalId })
 }
 
 function heldVerdict(judgement: CallJudgement): DecisionVerdict | null {
@@ -225,6 +236,7 @@ async function concludeStopped(judgement: Decided, pending: PendingEnforcement):
   const failure = await recordCall(judgement, effect, null, pending)
   if (failure !== null) return concludeUndecided(failure, pending)
   logStop(judgement, pending)
+  if (isHeld) showHeld(judgement, pending)
   const approvalAt = isHeld && approvalId !== null ? approvalAddress(approvalId, settings.config) : null
   return { kind: 'halt', effect, ...stopped(call, action, governing, approvalAt) }
 }

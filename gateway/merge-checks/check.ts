@@ -13,7 +13,6 @@ import type { CommitReport } from '../scm/commit-report.ts'
 import { derivedCompleteness, deriveChangeSet, type DerivedChangeSet } from '../scm/derivation.ts'
 import { derivationTerms } from '../scm/derivation-terms.ts'
 import type { PlatformId, ScmClient } from '../scm/platform.ts'
-import { isReport } from './stored-report.ts'
 import { ScmError } from '../scm/scm-error.ts'
 import type { ScmConfig } from '../scm/settings.ts'
 import type { AddressConfig } from '../settings/public-address.ts'
@@ -23,8 +22,10 @@ import type { MergeCheck } from '../store/webhooks.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { attestedDecisions, reconciliationOf, type AttestedDecision, type JudgedCommits } from './attested.ts'
-import { decisionReport, expiredReport, pendingReport, strictestReport, undecidedReport } from './report.ts'
-import { isTask, subjectOf, type MergeTask } from './task.ts'
+import { showHeldMerge } from './held-merge.ts'
+import { decisionReport, expiredReport, pendingReport, undecidedReport } from './report.ts'
+import { keepAndShow, publishStrictest, storedReport } from './shown-check.ts'
+import { heldSubject, isTask, subjectOf, type MergeTask } from './task.ts'
 
 export interface CheckDeps {
   readonly settings: () => { readonly config: ScmConfig & AddressConfig }
@@ -59,6 +60,8 @@ export async function carryOut(platform: PlatformId, task: MergeTask, deps: Chec
       return rerun(platform, task, deps)
     case 'closed':
       return close(platform, task, deps)
+    case 'held_merge':
+      return showHeldMerge(platform, task, deps)
     case 'approval_expired':
       return expire(platform, task, deps)
   }
@@ -259,52 +262,21 @@ async function supersedeDiverged(
   }
 }
 
-/** Durable first: whatever happens to the platform's answer, a later try shows the same. */
 async function show(place: CheckPlace, result: CheckResult, deps: CheckDeps): Promise<void> {
   const { platform, task, commits, isRerun } = place
-  const repository = commits.repository.toLowerCase()
-  const { head: commit, tenant } = commits
-  const at = { platform, repository, commit }
-  const earlier = await deps.store.webhooks.checksAt(platform, repository, commit)
-  const known = isRerun ? null : (earlier.find(({ shown }) => shown !== null)?.shown ?? null)
-  const check: MergeCheck = {
-    ...at,
+  const check = {
+    platform,
+    repository: commits.repository.toLowerCase(),
+    commit: commits.head,
     subject: subjectOf(task),
-    tenant,
+    tenant: commits.tenant,
     task: JSON.stringify(task),
     decisionId: result.decisionId,
     approvalId: result.approvalId,
     report: JSON.stringify(result.report),
-    shown: known,
     at: deps.now(),
   }
-  await deps.store.webhooks.saveCheck(check)
-  const shown = await publish(at, { repository: commits.repository, page: task.page, known }, deps)
-  if (shown !== known) await deps.store.webhooks.saveCheck({ ...check, shown })
-}
-
-interface CheckPublication {
-  readonly repository: string
-  readonly page: string
-  readonly known: string | null
-}
-
-/** Shows the strictest of the checks that are stored for the commit. */
-async function publish(
-  { platform, repository, commit }: Pick<MergeCheck, 'platform' | 'repository' | 'commit'>,
-  { repository: name, page, known }: CheckPublication,
-  { store, scm }: CheckDeps,
-): Promise<string | null> {
-  const checks = await store.webhooks.checksAt(platform, repository, commit)
-  const report = strictestReport(checks.map(({ report: text }) => storedReport(text)))
-  if (report === null) return known
-  return scm.publish({ platform, repository: name }, { commit, page, shown: known }, report)
-}
-
-function storedReport(text: string): CommitReport {
-  const report: unknown = JSON.parse(text)
-  if (!isReport(report)) throw new TypeError('a stored report is none')
-  return report
+  await keepAndShow(check, { repository: commits.repository, page: task.page, isRerun }, deps)
 }
 
 async function rerun(
@@ -331,7 +303,9 @@ async function close(
 ): Promise<void> {
   const { store, settings } = deps
   const repository = task.repository.toLowerCase()
-  const commits = await store.webhooks.removeChecks(platform, subjectOf(task))
+  const subjects = [subjectOf(task), heldSubject(repository, task.pullRequest)]
+  const removed = await Promise.all(subjects.map((subject) => store.webhooks.removeChecks(platform, subject)))
+  const commits = new Set(removed.flat())
   const binding = await bindingOf(store, settings().config.scm.checks.tenant, task.repository, platform)
   if (binding === null) return
   for (const commit of commits) {
@@ -343,7 +317,7 @@ async function close(
 async function republish({ platform, repository }: ScmAddress, check: MergeCheck, deps: CheckDeps): Promise<void> {
   const task: unknown = JSON.parse(check.task)
   const page = isTask(platform, task) && 'page' in task ? task.page : ''
-  await publish(check, { repository, page, known: check.shown }, deps)
+  await publishStrictest(check, { repository, page, known: check.shown }, deps)
 }
 
 async function expire(
@@ -351,10 +325,10 @@ async function expire(
   { repository, commit, subject }: Extract<MergeTask, { readonly kind: 'approval_expired' }>,
   deps: CheckDeps,
 ): Promise<void> {
-  const { store, settings } = deps
-  const binding = await bindingOf(store, settings().config.scm.checks.tenant, repository, platform)
+  const { store } = deps
   const checks = await store.webhooks.checksAt(platform, repository, commit)
   const check = checks.find((one) => one.subject === subject)
+  const binding = check === undefined ? null : await bindingOf(store, check.tenant, repository, platform)
   if (check === undefined || binding === null) return
   const report = storedReport(check.report)
   // Carried out twice, it says so once.

@@ -3,6 +3,7 @@
  * delivery, or with the first look at the queue of a gateway that accepts deliveries.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { hasCredential } from '../scm/credential.ts'
 import { PLATFORMS, type PlatformId } from '../scm/platform.ts'
 import type { ScmSettings } from '../scm/settings.ts'
 import type { StorePart } from '../store/store.ts'
@@ -101,6 +102,7 @@ function platformAt(target: string): PlatformId | null {
   return IDS.find((id) => PLATFORMS[id].name === name) ?? null
 }
 
-function isConfigured({ github, gitlab, bitbucket }: ScmSettings): boolean {
-  return [github, gitlab, bitbucket].some(({ webhook }) => webhook !== undefined)
+/** With a webhook, deliveries are judged; with a credential alone, held merges are shown. */
+function isConfigured(scm: ScmSettings): boolean {
+  return IDS.some((id) => scm[PLATFORMS[id].name].webhook !== undefined || hasCredential(scm, id))
 }

@@ -7,7 +7,8 @@ import { sha256Hex } from '../runtime/hash.ts'
 import type { CommitAnnotation, CommitReport, CommitReportState } from '../scm/commit-report.ts'
 import type { DerivedChangeSet } from '../scm/derivation.ts'
 import { pageAddress, publicAddress, type AddressConfig } from '../settings/public-address.ts'
-import type { ApprovalRow } from '../store/approvals.ts'
+import { approvalState } from '../approvals/request.ts'
+import type { ApprovalRow, ApprovalState } from '../store/approvals.ts'
 
 const STATES: Readonly<Record<Authorization['envelope']['decision'], CommitReportState>> = {
   ALLOW: 'success',
@@ -47,9 +48,41 @@ export function decisionReport({ name, authorization, change, approval, config }
     state: denied === null ? STATES[decision] : 'failure',
     title: printable(title),
     summary: summaryOf(authorization, { change, waits, config }),
-    url: waits === null ? decisionAddress(id, config) : approvalAddress(waits, config),
+    url: waits === null ? decisionAddress(id, config) : requestAddress(waits, config),
     annotations: annotationsOf(authorization, change, decision === 'ALLOW' || decision === 'WARN'),
   }
+}
+
+/** A merge that the gateway holds on the wire. What the request said then is all that is known of it here. @param now milliseconds since the epoch */
+export function heldMergeReport(name: string, row: ApprovalRow, config: AddressConfig, now: number): CommitReport {
+  const words = HELD_STATES[approvalState(row, now)]
+  const comment = row.result === null || row.result.comment === '' ? '' : `: ${row.result.comment}`
+  const what = row.summary.replace(/^[A-Z_]+: /, '')
+  const title = printable(`${words.title}${row.result === null ? `: ${what}` : comment}`)
+  const lines = [
+    `**${words.title}.** ${markdownText(what)}`,
+    '',
+    words.next,
+    '',
+    `Request ${markdownCode(row.approvalId)}.`,
+  ]
+  return {
+    name,
+    state: words.state,
+    title,
+    summary: lines.join('\n'),
+    url: requestAddress(row.approvalId, config),
+    annotations: [],
+  }
+}
+
+const HELD_STATES: Readonly<
+  Record<ApprovalState, { readonly state: CommitReportState; readonly title: string; readonly next: string }>
+> = {
+  pending: { state: 'held', title: 'Approval required', next: 'The merge waits for an approval.' },
+  granted: { state: 'success', title: 'Approved', next: 'The merge may be made until the grant ends.' },
+  denied: { state: 'failure', title: 'Denied', next: 'The merge was denied.' },
+  expired: { state: 'held', title: 'Approval expired', next: 'Nobody decided in time. Ask for the merge again.' },
 }
 
 /** The decision could not be made; nothing was allowed. */
@@ -88,7 +121,7 @@ function decisionAddress(id: string, config: AddressConfig): string | null {
   return pageAddress(`decisions/${id}`, config) ?? absolute(publicAddress(`api/v1/decisions/${id}`, config))
 }
 
-function approvalAddress(id: string, config: AddressConfig): string | null {
+export function requestAddress(id: string, config: AddressConfig): string | null {
   return pageAddress(`approvals/${id}`, config) ?? absolute(publicAddress(`api/v1/approvals/${id}`, config))
 }
 
@@ -108,7 +141,7 @@ function summaryOf({ envelope, verdict }: Authorization, { change, waits, config
   const { blocking_reasons: blocking, warnings, degraded_reasons: degraded = [] } = envelope
   const { breaking, dangerous, info } = verdict.severity_summary
   const asks =
-    waits === null ? [] : [`Waits for an approval: ${approvalAddress(waits, config) ?? markdownCode(waits)}`, '']
+    waits === null ? [] : [`Waits for an approval: ${requestAddress(waits, config) ?? markdownCode(waits)}`, '']
   const contracts = verdict.artifacts.slice(0, MOST_ROWS).map((row) => {
     const { id, type, decision: own, breaking_changes: breaks } = row
     return `| ${markdownCode(id)} | ${type} | ${own ?? ''} | ${breaks} |`

@@ -27,6 +27,15 @@ export type MergeTask =
     }
   /** The pull request is merged or closed. */
   | { readonly kind: 'closed'; readonly repository: string; readonly pullRequest: string }
+  /** Show that a merge waits for an approval, or what was decided. */
+  | {
+      readonly kind: 'held_merge'
+      readonly repository: string
+      readonly commit: string
+      readonly pullRequest: string | null
+      readonly tenant: string
+      readonly approvalId: string
+    }
   /** Nobody granted or denied the request for approval in time. */
   | {
       readonly kind: 'approval_expired'
@@ -39,14 +48,21 @@ export type MergeTask =
 export function subjectOf(task: MergeTask): string {
   if (task.kind === 'approval_expired') return task.subject
   const repository = task.repository.toLowerCase()
+  if (task.kind === 'held_merge') return heldSubject(repository, task.pullRequest ?? task.commit)
   if (task.kind === 'merge_group') return `${repository}@${task.head}`
   return task.kind === 'rerun' ? `${repository}@${task.commit}` : `${repository}#${task.pullRequest}`
+}
+
+/** Beside the pull request: what a webhook shows about it is a check of its own. */
+export function heldSubject(repository: string, of: string): string {
+  return `${repository.toLowerCase()}#${of}/held`
 }
 
 /** Members from a platform, or from the store: true for a task that can be carried out at that platform. */
 export function isTask(platform: PlatformId, value: unknown): value is MergeTask {
   if (!isJsonObject(value)) return false
   const { kind, repository, pullRequest, pullRequests, page = '', base, head, commit, branch, subject } = value
+  const { tenant, approvalId } = value
   if (typeof repository !== 'string' || !isRepositoryName({ platform, repository })) return false
   if (typeof page !== 'string' || (page !== '' && !/^https?:\/\//.test(page))) return false
   switch (kind) {
@@ -57,6 +73,13 @@ export function isTask(platform: PlatformId, value: unknown): value is MergeTask
       return isCommit(base) && isCommit(head) && typeof branch === 'string' && branch !== ''
     case 'rerun':
       return isCommit(commit) && Array.isArray(pullRequests) && pullRequests.every(isNumber)
+    case 'held_merge':
+      return (
+        isCommit(commit) &&
+        typeof tenant === 'string' &&
+        typeof approvalId === 'string' &&
+        (pullRequest === null || isNumber(pullRequest))
+      )
     case 'approval_expired':
       return isCommit(commit) && typeof subject === 'string'
     default:

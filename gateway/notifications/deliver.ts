@@ -22,19 +22,13 @@ export const deliver: Deliver = async (row, channel, timeoutMs) => {
 
 function brought(row: ClaimedDelivery, channel: Channel, timeoutMs: number): Promise<DeliveryOutcome> {
   const { payload } = row
-  switch (channel.type) {
-    case 'email':
-      return mail(row, channel, timeoutMs)
-    case 'slack_bot': {
-      const headers = { authorization: `Bearer ${channel.token}` }
-      return postToSlack(row, channel, (method, text) => post(`${channel.api}/${method}`, headers, text, timeoutMs))
-    }
-    case 'webhook':
-      return acknowledged(post(channel.url, signature(row, channel.secret), payload, timeoutMs))
-    case 'slack':
-    case 'teams':
-      return acknowledged(post(channel.url, {}, payload, timeoutMs))
+  if (channel.type === 'email') return mail(row, channel, timeoutMs)
+  if (channel.type === 'slack_bot') {
+    const headers = { authorization: `Bearer ${channel.token}` }
+    return postToSlack(row, channel, (method, text) => post(`${channel.api}/${method}`, headers, text, timeoutMs))
   }
+  const headers = channel.type === 'webhook' ? signature(row, channel.secret) : {}
+  return acknowledged(post(channel.url, headers, payload, timeoutMs))
 }
 
 export interface PostedAnswer {

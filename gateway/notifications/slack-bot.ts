@@ -52,16 +52,19 @@ interface SlackAnswer extends DeliveryOutcome {
 
 const GOOD: SlackAnswer = { problem: null, reference: null, error: '' }
 
+function refusedBySlack(problem: string, error = ''): SlackAnswer {
+  return { problem, reference: null, error }
+}
+
 /** Slack answers 200 to what it refuses, too. */
 function slackAnswer({ status, text }: PostedAnswer): SlackAnswer {
-  const failed = (problem: string, error = ''): SlackAnswer => ({ problem, reference: null, error })
-  if (status !== 200) return failed(`it answered ${status}`)
+  if (status !== 200) return refusedBySlack(`it answered ${status}`)
   const body = slackJson(text)
-  if (body === null || typeof body['ok'] !== 'boolean') return failed('its answer is not the one of Slack')
+  if (body === null || typeof body['ok'] !== 'boolean') return refusedBySlack('its answer is not the one of Slack')
   const { error, ts, channel } = body
   if (!body['ok']) {
     const code = typeof error === 'string' ? error.slice(0, 100) : 'no reason'
-    return failed(`Slack refused it: ${code}`, code)
+    return refusedBySlack(`Slack refused it: ${code}`, code)
   }
   const isPlace = typeof ts === 'string' && typeof channel === 'string'
   return { ...GOOD, reference: isPlace ? JSON.stringify({ channel, ts }) : null }

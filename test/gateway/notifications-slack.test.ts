@@ -24,6 +24,11 @@ function buttons(message: unknown): ReadonlyMap<string, string> {
   )
 }
 
+/** The decisions that a page offers. */
+function offered(text: string) {
+  return [...text.matchAll(/name="state" value="(granted|denied)"/g)].map(([, one]) => one)
+}
+
 test('a request has one message: its decision updates it, and everything later follows in its thread', async (t) => {
   const slack = await startSlack(t)
   const notifications = { channels: [channelOf(slack)] }
@@ -84,7 +89,6 @@ test('the buttons of a message choose, but only a person who signs in and confir
   const ana = await visitorWith(scene.url, await scene.newKey('Ana', 'approver', 'payments'))
   const page = async (path: string) => (await ana.get(path)).text()
   const state = async () => at((await scene.api('GET', `/api/v1/approvals/${id}`)).body, 'approval', 'state')
-  const offered = (text: string) => [...text.matchAll(/name="state" value="(granted|denied)"/g)].map(([, one]) => one)
   assert.deepEqual(offered(await page(grant)), ['granted'])
   assert.deepEqual(offered(await page(deny)), ['denied'])
   assert.equal(await state(), 'pending')

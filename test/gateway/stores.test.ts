@@ -392,9 +392,6 @@ for (const kind of STORE_KINDS) {
     test('a later message knows where its channel shows the first one about the same subject', async (t) => {
       const store = await open(t)
       const { notifications } = store
-      const message = (id: string, channel: string, createdAt: number) => {
-        return { id, channel, kind: 'test' as const, subject: 'apr_1', payload: '{}', createdAt }
-      }
       const threadOf = async (now: number) =>
         (await notifications.claim(now, now + 100, 10)).map(({ id, thread }) => [id, thread])
       const done = { at: 5, problem: null, nextAt: null }
@@ -511,6 +508,10 @@ for (const kind of STORE_KINDS) {
       assert.equal((await store.calls.list({ tenant: 'local', limit: 5 })).rows.length, 1)
     })
   })
+}
+
+function message(id: string, channel: string, createdAt: number) {
+  return { id, channel, kind: 'test' as const, subject: 'apr_1', payload: '{}', createdAt }
 }
 
 function delivery(deliveryId: string, receivedAt: number): WebhookDelivery {
