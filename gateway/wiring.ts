@@ -22,7 +22,7 @@ import { createInputKeeper, type InputKeeper } from './flow/input-store.ts'
 import type { Webhooks, WebhooksDeps } from './kubernetes/webhooks.ts'
 import { sniffing } from './protocols/kubernetes/sniff.ts'
 import type { Listeners } from './listeners.ts'
-import { createHeldMerges } from './merge-checks/held-merges.ts'
+import { noteHeldMerges } from './merge-checks/held-merges.ts'
 import { createMergeChecks } from './merge-checks/merge-checks.ts'
 import { createMemoryBudget, type MemoryBudget } from './runtime/memory-budget.ts'
 import { releaseMemoryAfterBursts } from './runtime/free-memory.ts'
@@ -181,8 +181,8 @@ export async function createTrafficListeners(
   const judging = { settings, flow, store, keys, baselines, monitoring, breakGlass, bodies, observer, decisionLog }
   const shared = { ...judging, authorities, metrics, logger, now }
   const entry = (name: SecureListener) => entryOf(name, { settings, metrics, logger })
-  const heldMerges = createHeldMerges({ settings, store, logger, now })
-  const proxy = createProxy({ ...shared, heldMerges, entry: entry('proxy'), consumers, ownPorts: () => ownPorts })
+  const noteHeldCall = noteHeldMerges({ settings, store, logger, now })
+  const proxy = createProxy({ ...shared, noteHeldCall, entry: entry('proxy'), consumers, ownPorts: () => ownPorts })
   const statusLists = createStatusPublisher({
     store,
     signer: () => keys.signer(),

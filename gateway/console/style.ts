@@ -181,6 +181,7 @@ button.quiet:hover { color: var(--text); text-decoration: underline; }
 .actions > button { flex: 1; }
 .filters { display: flex; flex-wrap: wrap; gap: var(--s3); align-items: end; }
 .filters label { flex: 1 1 9rem; min-width: min(100%, 9rem); }
+.filters input, .filters select { height: 2.25rem; padding-block: 0; }
 .filters button { flex: none; }
 .tabs { display: flex; flex-wrap: wrap; gap: var(--s1); }
 .tabs a { padding: .25rem .75rem; border-radius: 99px; color: var(--muted); text-decoration: none; }

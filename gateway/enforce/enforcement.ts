@@ -7,7 +7,7 @@ import { directiveOf } from '../../engine/base.ts'
 import type { BreakGlass } from '../break-glass/break-glass.ts'
 import { GatewayError } from '../errors/errors.ts'
 import { approvalAddress } from '../approvals/request.ts'
-import type { HeldMerges } from '../merge-checks/held-merges.ts'
+import type { NoteHeldCall } from './held-call.ts'
 import type { JudgedAction, Permit } from '../protocols/common/action.ts'
 import type { Subject } from '../calls/subject.ts'
 import type { Call } from '../calls/call.ts'
@@ -33,8 +33,8 @@ export interface EnforcementDeps extends JudgeDeps {
   readonly monitoring: Pick<Monitoring, 'open'>
   readonly breakGlass: Pick<BreakGlass, 'use' | 'isOpen'>
   readonly pendingCalls: Pick<PendingCalls, 'wait'>
-  /** Absent: held merges are not shown at their commits. */
-  readonly heldMerges?: HeldMerges
+  /** Absent: nobody else shows calls that wait. */
+  readonly noteHeldCall?: NoteHeldCall
   readonly observer: Pick<Observer, 'approvals' | 'join'>
   readonly decisionLog: Pick<DecisionLog, 'isOn' | 'write'>
   readonly metrics: Metrics
@@ -186,7 +186,7 @@ async function afterApproval(
 function showHeld({ governing: { subject, verdict } }: Decided, { call, deps }: PendingEnforcement): void {
   if (verdict.basis !== 'decision' || verdict.approvalId === null) return
   const { envelope, approvalId } = verdict
-  void deps.heldMerges?.note({ tenant: call.caller.tenant, subject, envelope, approvalId })
+  void deps.noteHeldCall?.({ tenant: call.caller.tenant, subject, envelope, approvalId })
 }
 
 function heldVerdict(judgement: CallJudgement): DecisionVerdict | null {

@@ -12,7 +12,7 @@ import type { Store, StorePart } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { DecisionLog } from '../telemetry/decision-log/decision-log.ts'
-import type { HeldMerges } from '../merge-checks/held-merges.ts'
+import type { NoteHeldCall } from './held-call.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import type { Monitoring } from '../monitoring/monitoring.ts'
 import { createValidator, type Validator } from '../validation/validator.ts'
@@ -41,8 +41,8 @@ export interface PipelineBuildDeps {
   readonly monitoring: Pick<Monitoring, 'open' | 'reportViolation'>
   readonly observer: Pick<Observer, 'approvals' | 'join'>
   readonly decisionLog: Pick<DecisionLog, 'isOn' | 'write'>
-  /** Absent: held merges are not shown at their commits. */
-  readonly heldMerges?: HeldMerges
+  /** Absent: nobody else shows calls that wait. */
+  readonly noteHeldCall?: NoteHeldCall
   /** Shared with the other listeners. */
   readonly bodies: Bodies
   readonly metrics: Metrics
@@ -78,7 +78,7 @@ export function buildPipeline(deps: PipelineBuildDeps, upstreams: Upstreams, tun
     receipts: receiptGateDeps(deps, verdicts),
     breakGlass,
     pendingCalls,
-    ...(deps.heldMerges !== undefined && { heldMerges: deps.heldMerges }),
+    ...(deps.noteHeldCall !== undefined && { noteHeldCall: deps.noteHeldCall }),
     store: deps.store,
     monitoring: deps.monitoring,
     observer: deps.observer,

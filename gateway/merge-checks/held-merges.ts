@@ -1,26 +1,12 @@
 /** Merges that the gateway holds on the wire: each request for approval becomes one task, which shows it at the head commit. */
-import type { Envelope } from '../../engine/internal.ts'
 import { sha256Hex } from '../runtime/hash.ts'
-import type { Subject } from '../calls/subject.ts'
+import type { NoteHeldCall } from '../enforce/held-call.ts'
 import type { ScmSettings } from '../scm/settings.ts'
 import { isHubUrl } from '../store/hub/url.ts'
 import type { StorePart } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { hasCredential } from '../scm/credential.ts'
 import type { MergeTask } from './task.ts'
-
-/** A call that waits for an approval. */
-export interface HeldMerge {
-  readonly tenant: string
-  readonly subject: Pick<Subject, 'operation' | 'place'>
-  readonly envelope: Pick<Envelope, 'derivation'>
-  readonly approvalId: string
-}
-
-export interface HeldMerges {
-  /** Puts the merge in the queue of checks, once for each request. Never rejects. */
-  note(held: HeldMerge): Promise<void>
-}
 
 interface HeldMergesDeps {
   readonly settings: () => { readonly config: { readonly scm: ScmSettings; readonly store: { readonly url?: string } } }
@@ -33,39 +19,38 @@ interface HeldMergesDeps {
 /** Agents repeat a pending call: so many requests are remembered, that only the first of each is written. */
 const REMEMBERED = 1000
 
-export function createHeldMerges({ settings, store, logger, now }: HeldMergesDeps): HeldMerges {
+/** Puts held merges in the queue of checks, once for each request. */
+export function noteHeldMerges({ settings, store, logger, now }: HeldMergesDeps): NoteHeldCall {
   const noted = new Set<string>()
-  return {
-    async note({ tenant, subject: { operation, place }, envelope, approvalId }) {
-      const { repository, pull_request: pullRequest = null } = place ?? {}
-      // Only of a repository whose control the tenant has proven does the gateway know which commit it judged.
-      const derivation = envelope.derivation ?? null
-      const { platform, head_sha: commit } = derivation ?? {}
-      if (operation !== 'merge' || !repository || platform === undefined || commit === undefined) return
-      const { config } = settings()
-      // A sidecar has no credential, and the queue of its hub takes no tasks from it.
-      if (isHubUrl(config.store.url) || !hasCredential(config.scm, platform) || noted.has(approvalId)) return
-      if (noted.size >= REMEMBERED) noted.clear()
-      noted.add(approvalId)
-      const task: MergeTask = { kind: 'held_merge', repository, commit, pullRequest, tenant, approvalId }
-      try {
-        // Loaded with the first held merge.
-        const { subjectOf } = await import('./task.ts')
-        await store.webhooks.accept({
-          platform,
-          deliveryId: `held:${approvalId}`,
-          digest: sha256Hex(`held:${approvalId}`),
-          subject: subjectOf(task),
-          task: JSON.stringify(task),
-          receivedAt: now(),
-        })
-      } catch (error) {
-        noted.delete(approvalId)
-        logger.warn(
-          { event: 'webhook.report_failed', err: error, approval_id: approvalId },
-          'a held merge could not be put in the queue of checks',
-        )
-      }
-    },
+  return async ({ tenant, subject: { operation, place }, envelope, approvalId }) => {
+    const { repository, pull_request: pullRequest = null } = place ?? {}
+    // Only of a repository whose control the tenant has proven does the gateway know which commit it judged.
+    const derivation = envelope.derivation ?? null
+    const { platform, head_sha: commit } = derivation ?? {}
+    if (operation !== 'merge' || !repository || platform === undefined || commit === undefined) return
+    const { config } = settings()
+    // A sidecar has no credential, and the queue of its hub takes no tasks from it.
+    if (isHubUrl(config.store.url) || !hasCredential(config.scm, platform) || noted.has(approvalId)) return
+    if (noted.size >= REMEMBERED) noted.clear()
+    noted.add(approvalId)
+    const task: MergeTask = { kind: 'held_merge', repository, commit, pullRequest, tenant, approvalId }
+    try {
+      // Loaded with the first held merge.
+      const { subjectOf } = await import('./task.ts')
+      await store.webhooks.accept({
+        platform,
+        deliveryId: `held:${approvalId}`,
+        digest: sha256Hex(`held:${approvalId}`),
+        subject: subjectOf(task),
+        task: JSON.stringify(task),
+        receivedAt: now(),
+      })
+    } catch (error) {
+      noted.delete(approvalId)
+      logger.warn(
+        { event: 'webhook.report_failed', err: error, approval_id: approvalId },
+        'a held merge could not be put in the queue of checks',
+      )
+    }
   }
 }

@@ -2,12 +2,10 @@
 import { Webhook } from 'standardwebhooks'
 import { openAgent, request } from '../network/undici.ts'
 import { messageOf } from '../errors/startup-error.ts'
-import type { ClaimedDelivery, DeliveryResult, DeliveryRow } from '../store/notifications.ts'
+import type { DeliveryOutcome, PostedAnswer } from './delivery-outcome.ts'
+import type { ClaimedDelivery, DeliveryRow } from '../store/notifications.ts'
 import type { Channel } from './settings.ts'
 import { postToSlack } from './slack-bot.ts'
-
-/** `problem` null: it arrived; else why not. */
-export type DeliveryOutcome = Pick<DeliveryResult, 'problem' | 'reference'>
 
 export type Deliver = (row: ClaimedDelivery, channel: Channel, timeoutMs: number) => Promise<DeliveryOutcome>
 
@@ -29,11 +27,6 @@ function brought(row: ClaimedDelivery, channel: Channel, timeoutMs: number): Pro
   }
   const headers = channel.type === 'webhook' ? signature(row, channel.secret) : {}
   return acknowledged(post(channel.url, headers, payload, timeoutMs))
-}
-
-export interface PostedAnswer {
-  readonly status: number
-  readonly text: string
 }
 
 /** Answers of chats are short; more is not read. */

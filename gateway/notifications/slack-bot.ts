@@ -4,7 +4,7 @@
  */
 import { isJsonObject } from '../json/strict-json.ts'
 import type { ClaimedDelivery, NoticeKind } from '../store/notifications.ts'
-import type { DeliveryOutcome, PostedAnswer } from './deliver.ts'
+import type { DeliveryOutcome, PostedAnswer } from './delivery-outcome.ts'
 import type { Channel } from './settings.ts'
 
 export type SlackBot = Extract<Channel, { readonly type: 'slack_bot' }>

@@ -4,37 +4,9 @@ import { test } from 'node:test'
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { openBrowser, signedIn } from '../fakes/browser.ts'
-import { fillScene, ORDERS, ORDERS_BROKEN, startConsoleScene, type ConsoleScene } from '../fakes/console-scene.ts'
-import { at, listAt } from '../json.ts'
-
-/** Every page, with an address each. */
-async function pathsOf(scene: ConsoleScene): Promise<readonly string[]> {
-  const { body } = await scene.api('GET', '/api/v1/approvals?state=pending')
-  const requests = listAt(body, 'approvals')
-  const ids = requests.map((row) => String(at(row, 'id')))
-  return [
-    '/console',
-    '/console/approvals',
-    '/console/approvals?state=expired',
-    ...ids.slice(0, 2).map((id) => `/console/approvals/${id}`),
-    `/console/decisions/${String(at(requests[0], 'decision_id'))}`,
-    '/console/delegations',
-    '/console/ledger',
-    '/console/ledger?records=calls',
-    '/console/routes',
-    '/console/routes/orders',
-    '/console/contracts',
-    '/console/contracts?q=order',
-    '/console/contracts/orders',
-    '/console/policies',
-    '/console/fleet',
-    '/console/monitoring',
-    '/console/break-glass',
-    '/console/keys',
-    '/console/notifications',
-    '/console/nowhere',
-  ]
-}
+import { consoleAddresses } from '../fakes/console-pages.ts'
+import { fillScene, ORDERS, ORDERS_BROKEN, startConsoleScene } from '../fakes/console-scene.ts'
+import { at } from '../json.ts'
 
 async function violations(page: Page): Promise<readonly string[]> {
   await page.evaluate(axe.source)
@@ -45,36 +17,27 @@ async function violations(page: Page): Promise<readonly string[]> {
   return Array.isArray(found) ? found.map(String) : []
 }
 
-test('every page fits, breaks no rule of accessibility and none of its own policy', async (t) => {
-  const browser = await openBrowser(t)
-  if (browser === null) return
-  const scene = await startConsoleScene(t)
-  await fillScene(scene)
-  const paths = await pathsOf(scene)
-  const looks = [
-    { viewport: { width: 1440, height: 900 }, colorScheme: 'light' },
-    { viewport: { width: 360, height: 740 }, colorScheme: 'dark' },
-  ] as const
-  for (const look of looks) {
-    const { page, context, problems } = await signedIn(browser, scene.url, scene.admin, look)
-    for (const path of paths) {
-      const answer = await page.goto(scene.url + path)
-      const where = `${path} at ${look.viewport.width}`
-      assert.equal(
-        await page.evaluate('document.documentElement.scrollWidth <= innerWidth'),
-        true,
-        `${where} is too wide`,
+for (const width of [1440, 360])
+  for (const colorScheme of ['light', 'dark'] as const)
+    test(`every page fits ${width} px in ${colorScheme}, breaks no rule of accessibility and none of its own policy`, async (t) => {
+      const browser = await openBrowser(t)
+      if (browser === null) return
+      const scene = await startConsoleScene(t)
+      await fillScene(scene)
+      const look = { viewport: { width, height: 800 }, colorScheme }
+      const { page, problems } = await signedIn(browser, scene.url, scene.admin, look)
+      for (const path of await consoleAddresses(scene)) {
+        const answer = await page.goto(scene.url + path)
+        const isNarrow = await page.evaluate('document.documentElement.scrollWidth <= innerWidth')
+        assert.equal(isNarrow, true, `${path} is too wide`)
+        assert.deepEqual(await violations(page), [], path)
+        assert.ok((await page.title()).endsWith('· Preflight') && answer !== null)
+      }
+      assert.deepEqual(
+        problems.filter((text) => !text.includes('404')),
+        [],
       )
-      assert.deepEqual(await violations(page), [], where)
-      assert.ok((await page.title()).endsWith('· Preflight') && answer !== null)
-    }
-    assert.deepEqual(
-      problems.filter((text) => !text.includes('404')),
-      [],
-    )
-    await context.close()
-  }
-})
+    })
 
 test('a request is read and granted without scripts', async (t) => {
   const browser = await openBrowser(t)

@@ -1,10 +1,12 @@
 /** The console over HTTP: who gets in, what its answers carry, which forms it takes, and that no text of a contract becomes markup. */
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { PAGES } from '../../gateway/console/pages.ts'
 import { fillScene, ORDERS, ORDERS_BROKEN, startConsoleScene, type ConsoleScene } from '../fakes/console-scene.ts'
+import { consoleAddresses } from '../fakes/console-pages.ts'
 import { visitorWith, type ConsoleVisitor } from '../fakes/console-visitor.ts'
 import { until } from '../fakes/until.ts'
 import { at, textAt } from '../json.ts'
@@ -131,11 +133,18 @@ const NAUGHTY = [
   '&lt;b&gt;',
 ]
 
-test('texts of contracts, calls and comments stay text on every page', async (t) => {
-  const scene = await startConsoleScene(t)
-  await fillScene(scene)
+test('texts of contracts, policies, keys, calls and comments stay text on every page', async (t) => {
   const nasty = NAUGHTY.join(' ')
-  const broken = ORDERS.replaceAll('"GBP"', JSON.stringify(nasty)).replace('"Orders"', JSON.stringify(nasty))
+  const folder = mkdtempSync(join(tmpdir(), 'preflight-naughty-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const policy = join(folder, 'pack.yaml')
+  writeFileSync(policy, packWith(nasty))
+  const scene = await startConsoleScene(t, { policy })
+  await fillScene(scene)
+  const broken = ORDERS_BROKEN.replaceAll('"USD"', JSON.stringify(nasty))
+    .replaceAll('"region"', JSON.stringify(nasty))
+    .replace('"Orders"', JSON.stringify(nasty))
+    .replace('"description": "good"', `"description": ${JSON.stringify(nasty)}`)
   const bot = await scene.newKey(nasty, 'agent')
   const context = {
     operation: 'merge',
@@ -145,32 +154,83 @@ test('texts of contracts, calls and comments stay text on every page', async (t)
     branch: nasty,
   }
   const id = scene.requestIn(await scene.ask(context, broken, bot))
-  await scene.change(broken)
   const visitor = await visitorWith(scene.url, await scene.newKey('Ana', 'admin', 'payments'))
+  await until(async () => {
+    await scene.change(broken)
+    return (await (await visitor.get('/console/routes/orders')).text()).includes('&lt;script')
+  }, 'the changed contract is a candidate')
   const { body } = await scene.api('GET', `/api/v1/approvals/${id}`)
   const decision = /"decision_id":"(dec_[0-9a-f]+)"/.exec(JSON.stringify(body))?.[1] ?? assert.fail()
-  assert.equal((await visitor.post(`/console/approvals/${id}`, { state: 'denied', comment: nasty })).status, 303)
+  await scene.newKey(`${nasty} two`, 'approver', 'payments')
+  const made = [
+    await visitor.post('/console/delegations', { to: 'oidc:corp:<script>', days: '2', reason: nasty }),
+    await visitor.post('/console/break-glass', { route: 'orders', reason: nasty, minutes: '5' }),
+    await visitor.post(`/console/approvals/${id}`, { state: 'comment', text: nasty }),
+    await visitor.post(`/console/approvals/${id}`, { state: 'denied', comment: nasty }),
+  ]
+  assert.deepEqual(
+    made.map(({ status }) => status),
+    [303, 303, 303, 303],
+  )
+  const address = encodeURIComponent(nasty)
   const paths = [
-    '/console',
+    ...(await consoleAddresses(scene)),
     '/console/approvals?state=denied',
     `/console/approvals/${id}`,
     `/console/decisions/${decision}`,
-    `/console/ledger?repository=${encodeURIComponent(nasty)}`,
-    `/console/ledger?records=calls&route=${encodeURIComponent(nasty)}`,
-    '/console/routes',
-    '/console/routes/orders',
-    '/console/monitoring',
-    '/console/break-glass',
-    `/console/approvals/${encodeURIComponent(nasty)}`,
+    `/console/ledger?repository=${address}&operation=${address}&environment=${address}`,
+    `/console/ledger?records=calls&route=${address}`,
+    `/console/contracts?q=${address}`,
+    `/console/contracts/orders?q=${address}`,
+    `/console/approvals/${address}`,
+    `/console/contracts/${address}`,
+    `/console/routes/${address}`,
+    `/console/decisions/${address}`,
   ]
-  let seen = 0
-  for (const path of paths) {
-    const text = await (await visitor.get(path)).text()
+  const shown = new Set<string>()
+  const check = async (answer: Response, path: string) => {
+    const text = await answer.text()
+    assert.ok(answer.status < 500, path)
     assert.doesNotMatch(text, /<script>|<img|<svg\/onload|onmouseover='/, path)
-    if (text.includes('&lt;script&gt;')) seen += 1
+    if (text.includes('&lt;script&gt;')) shown.add(path.replace(/[?].*|(?:apr|dec)_.*/, ''))
   }
-  assert.ok(seen >= 5, `only ${seen} pages show the texts`)
+  for (const path of paths) await check(await visitor.get(path), path)
+  const promoted = { digest: await candidateOf(visitor), comment: nasty }
+  await check(await visitor.post('/console/routes/orders', promoted), 'promotion')
+  await check(await visitor.get('/console/routes/orders?done=1'), 'promoted')
+  const change = { policy: nasty, type: 'openapi', base: ORDERS, head: broken, operation: nasty, environment: nasty }
+  await check(await visitor.post('/console/policies/simulate', change), 'simulate')
+  await check(await visitor.post('/console/policies/simulate', { ...change, policy: '' }), 'simulate in force')
+  await check(await visitor.post('/console/policies/replay', { policy: packWith(nasty), count: '20' }), 'replay')
+  await check(await visitor.post('/console/keys', { name: nasty, role: 'viewer' }), 'new key')
+  for (const path of ['approvals/', 'decisions/', 'ledger', 'contracts', 'contracts/orders', 'policies', 'delegations'])
+    assert.ok(shown.has(`/console/${path}`), `${path}: ${[...shown].join(' ')}`)
+  for (const path of [
+    '/console/break-glass',
+    '/console/keys',
+    '/console/routes/orders',
+    'simulate in force',
+    'new key',
+  ])
+    assert.ok(shown.has(path), `${path}: ${[...shown].join(' ')}`)
 })
+
+/** A pack with a text wherever it takes one. */
+function packWith(text: string): string {
+  const rule = { id: 'breaking-asks', description: text, when: "finding.level == 'breaking'", then: 'REQUIRE_APPROVAL' }
+  return JSON.stringify({
+    apiVersion: 'preflight.dev/v1',
+    kind: 'Policy',
+    metadata: { name: 'naughty', description: text },
+    rules: [{ ...rule, approvers: ['payments'] }],
+  })
+}
+
+/** The digest that the page of the route offers to promote. */
+async function candidateOf(visitor: ConsoleVisitor): Promise<string> {
+  const page = await (await visitor.get('/console/routes/orders')).text()
+  return /name="digest" value="([^"]+)"/.exec(page)?.[1] ?? assert.fail('nothing to promote')
+}
 
 test('a template quotes every attribute that holds a value', () => {
   const folder = join(import.meta.dirname, '../../gateway/console')

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { loadConfig } from '../../gateway/config/load.ts'
-import { createHeldMerges } from '../../gateway/merge-checks/held-merges.ts'
+import { noteHeldMerges } from '../../gateway/merge-checks/held-merges.ts'
 import { createLogger } from '../../gateway/telemetry/log.ts'
 import { startBitbucket } from '../fakes/bitbucket-server.ts'
 import type { ShownReport } from '../fakes/commit-reports.ts'
@@ -144,7 +144,7 @@ test('only held merges of a known commit become a task, each once, and a failing
   assert.ok(config.ok)
   const { scm } = config.value.config
   let url: string | null = null
-  const merges = createHeldMerges({
+  const note = noteHeldMerges({
     settings: () => ({ config: { scm, store: url === null ? {} : { url } } }),
     store: {
       webhooks: {
@@ -167,16 +167,16 @@ test('only held merges of a known commit become a task, each once, and a failing
     head_sha: head,
   })
   const held = { tenant: 'local', subject: merge, envelope: { derivation: derivation('scm_a') }, approvalId: 'apr_1' }
-  await merges.note(held)
+  await note(held)
   isDown = false
-  await merges.note(held)
-  await merges.note(held)
+  await note(held)
+  await note(held)
   assert.equal(accepted.length, 1)
-  await merges.note({ ...held, approvalId: 'apr_2', envelope: {} })
-  await merges.note({ ...held, approvalId: 'apr_3', subject: { ...merge, operation: 'deploy' } })
-  await merges.note({ ...held, approvalId: 'apr_4', envelope: { derivation: derivation('scm_b') } })
+  await note({ ...held, approvalId: 'apr_2', envelope: {} })
+  await note({ ...held, approvalId: 'apr_3', subject: { ...merge, operation: 'deploy' } })
+  await note({ ...held, approvalId: 'apr_4', envelope: { derivation: derivation('scm_b') } })
   url = 'https://hub.test'
-  await merges.note({ ...held, approvalId: 'apr_5' })
+  await note({ ...held, approvalId: 'apr_5' })
   assert.equal(accepted.length, 1, accepted.join())
 })
 
