@@ -107,7 +107,7 @@ async function openHubState(
   const terms = { calls, flushMilliseconds: flush * 1000, maxAge, onFault: events.onFault, now }
   const { store, recording } = openHubStore({ connection, changes, ...terms })
   closers.push(() => store.close())
-  const hubKeys = await openHubKeys({ connection, changes, logger, now })
+  const hubKeys = await openHubKeys({ connection, changes, access: config.store.hub, logger, now })
   closers.push(() => hubKeys.close())
   const hub = { connection, recording, onKeys: hubKeys.onChange, listen: () => changes.start() }
   const bootstrap = { printed: null, warning: null }

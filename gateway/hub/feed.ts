@@ -33,6 +33,8 @@ interface FeedDeps {
   readonly bound: number
   /** Settings of callers: after a change each one proves again who it is. */
   readonly callers: () => object
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
 }
 
 /** A change and its owner; null: it is sent to every sidecar. */
@@ -61,7 +63,7 @@ const LARGEST_LOOK = 500
 /** Exceptions that are open only by mistake are not looked through. */
 const EXCEPTIONS = 1000
 
-export function createFeed({ changes, store, bound, callers }: FeedDeps): Feed {
+export function createFeed({ changes, store, bound, callers, now }: FeedDeps): Feed {
   const epoch = randomUUID().replaceAll('-', '')
   const streams = new Set<Stream>()
   /** The newest ones; the number of the last is `sent`. */
@@ -107,11 +109,11 @@ export function createFeed({ changes, store, bound, callers }: FeedDeps): Feed {
     streams.clear()
   }
   const prove = (): void => {
-    const [now, at] = [performance.now(), provenAt()]
+    const [moment, at] = [performance.now(), provenAt()]
     if (callers() !== known) endStreams()
     known = callers()
     for (const stream of streams) {
-      if (now > stream.endsAt) {
+      if (moment > stream.endsAt) {
         streams.delete(stream)
         stream.response.end()
       }
@@ -128,9 +130,11 @@ export function createFeed({ changes, store, bound, callers }: FeedDeps): Feed {
   const timer = setInterval(prove, (bound * 1000) / PROOFS).unref()
   return {
     clock: () => ({ epoch, at: performance.now() }),
-    stream({ tenant }, response, lastEventId, receivedAt) {
+    stream({ tenant, endsAt: credentialEnds }, response, lastEventId, receivedAt) {
       if (isClosed) throw new GatewayError('STORE_UNAVAILABLE', undefined, { headers: { Connection: 'close' } })
-      const stream = { tenant, response, endsAt: performance.now() + LIFE + Math.random() * LIFE_SPREAD }
+      const left = credentialEnds === null ? Number.POSITIVE_INFINITY : credentialEnds - now()
+      const life = Math.min(LIFE + Math.random() * LIFE_SPREAD, left)
+      const stream = { tenant, response, endsAt: performance.now() + life }
       const missed = missedBy(lastEventId, epoch, sent, remembered)
       response.writeHead(200, {
         'Content-Type': 'text/event-stream',

@@ -19,6 +19,12 @@ export interface HubIdentity {
   readonly id: string
   /** How it was proven. */
   readonly proof: 'token' | 'certificate' | 'key'
+  /** Milliseconds since the epoch when the credential ends; null: when the settings of the hub no longer have it. */
+  readonly endsAt: number | null
+}
+
+interface HubRequest extends Pick<IncomingMessage, 'headers'> {
+  readonly socket: unknown
 }
 
 interface IdentityDeps {
@@ -35,11 +41,11 @@ const LONGEST_CREDENTIAL = 16_384
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'ES256', 'ES384', 'ES512', 'EdDSA']
 
 /** The caller of a request. Rejects with UNAUTHENTICATED, FORBIDDEN, or STORE_UNAVAILABLE. */
-export async function identifyHubCaller(request: IncomingMessage, deps: IdentityDeps): Promise<HubIdentity> {
+export async function identifyHubCaller(request: HubRequest, deps: IdentityDeps): Promise<HubIdentity> {
   const credential = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1]
   if (credential !== undefined && credential.length <= LONGEST_CREDENTIAL)
     return credential.startsWith(HUB_KEY_PREFIX) ? byKey(credential, deps.settings()) : byToken(credential, deps)
-  const certified = byCertificate(request.socket, deps.settings())
+  const certified = byCertificate(request.socket, deps)
   if (certified !== null) return certified
   throw unauthenticated('send a service account token, a client certificate, or a hub key')
 }
@@ -48,6 +54,7 @@ interface PodClaims {
   readonly namespace: string
   readonly serviceAccount: string
   readonly pod: { readonly name: string; readonly uid: string }
+  readonly endsAt: number
 }
 
 async function byToken(token: string, { settings, issuerKeys, now }: IdentityDeps): Promise<HubIdentity> {
@@ -69,9 +76,9 @@ async function byToken(token: string, { settings, issuerKeys, now }: IdentityDep
   }
   const claims = podClaims(payload)
   if (claims === null) throw unauthenticated('the token is not bound to a pod; use a projected service account token')
-  const { namespace, serviceAccount, pod } = claims
+  const { namespace, serviceAccount, pod, endsAt } = claims
   const name = `${namespace}/${pod.name}`
-  return admitted({ namespace, serviceAccount, name, id: `pod:${pod.uid}`, proof: 'token' }, settings())
+  return admitted({ namespace, serviceAccount, name, id: `pod:${pod.uid}`, proof: 'token', endsAt }, settings())
 }
 
 /** A token without a pod outlives it, and could be taken along: only bound ones count. */
@@ -79,32 +86,53 @@ function podClaims(payload: unknown): PodClaims | null {
   const kubernetes = recordIn(recordIn(payload)['kubernetes.io'])
   const [account, pod] = [recordIn(kubernetes['serviceaccount']), recordIn(kubernetes['pod'])]
   const { namespace } = kubernetes
+  const { exp } = recordIn(payload)
   const [serviceAccount, name, uid] = [account['name'], pod['name'], pod['uid']]
   if (typeof namespace !== 'string' || namespace === '' || typeof serviceAccount !== 'string') return null
-  return typeof name === 'string' && typeof uid === 'string' ? { namespace, serviceAccount, pod: { name, uid } } : null
+  if (typeof name !== 'string' || typeof uid !== 'string' || typeof exp !== 'number') return null
+  return { namespace, serviceAccount, pod: { name, uid }, endsAt: exp * 1000 }
 }
 
 /** The namespace and service account of a SPIFFE URI, or the organization and common name of the subject. */
-function byCertificate(socket: unknown, settings: HubSettings): HubIdentity | null {
-  if (!settings.certificates || !isAuthorized(socket)) return null
-  const { subject, subjectaltname: names = '', fingerprint256: fingerprint } = socket.getPeerCertificate()
-  const [, namespace, serviceAccount] =
-    /(?:^|, )URI:spiffe:\/\/[^/,]+\/ns\/([^/,]+)\/sa\/([^/,]+)(?:,|$)/.exec(names) ?? []
-  const [organization, commonName] = [subject.O, subject.CN].map((value) => [value ?? ''].flat()[0] ?? '')
-  const tenant = namespace ?? organization ?? ''
-  const name = serviceAccount ?? commonName ?? ''
-  if (tenant === '' || name === '')
-    throw unauthenticated('the client certificate names no tenant: it needs a SPIFFE URI, or O and CN in its subject')
+function byCertificate(socket: unknown, { settings, now }: IdentityDeps): HubIdentity | null {
+  if (!settings().certificates || !isAuthorized(socket)) return null
+  const {
+    subject,
+    subjectaltname: names = '',
+    fingerprint256: fingerprint,
+    valid_to: end,
+  } = socket.getPeerCertificate()
+  const endsAt = Date.parse(end)
+  // The handshake looked at it once, and a connection may last.
+  if (!(now() < endsAt)) throw unauthenticated(`the client certificate has ended (${end})`, { Connection: 'close' })
+  const [namespace, serviceAccount] = spiffeNames(names) ?? [onlyValue(subject.O), onlyValue(subject.CN)]
+  if (namespace === '' || serviceAccount === '')
+    throw unauthenticated(
+      'the client certificate names no tenant: it needs one SPIFFE URI (spiffe://DOMAIN/ns/NAMESPACE/sa/NAME), or one O and one CN in its subject',
+    )
+  const name = `${namespace}/${serviceAccount}`
   return admitted(
-    {
-      namespace: tenant,
-      serviceAccount: name,
-      name: `${tenant}/${name}`,
-      id: `cert:${fingerprint}`,
-      proof: 'certificate',
-    },
-    settings,
+    { namespace, serviceAccount, name, id: `cert:${fingerprint}`, proof: 'certificate', endsAt },
+    settings(),
   )
+}
+
+/** Namespace and service account; empty texts: there are SPIFFE URIs, and they name no single one; null: there is none. */
+function spiffeNames(names: string): readonly [string, string] | null {
+  // Node.js quotes a name that holds what separates names.
+  const uris = names
+    .replaceAll(/"(?:[^"\\]|\\.)*"/g, '""')
+    .split(', ')
+    .filter((name) => name.startsWith('URI:spiffe:'))
+  if (uris.length === 0) return null
+  const [, namespace = '', serviceAccount = ''] =
+    /^URI:spiffe:\/\/[^/]+\/ns\/([^/]+)\/sa\/([^/]+)$/.exec(uris.length === 1 ? (uris[0] ?? '') : '') ?? []
+  return [namespace, serviceAccount]
+}
+
+/** Of several values nobody knows which one is meant. */
+function onlyValue(value: string | readonly string[] | undefined): string {
+  return typeof value === 'string' ? value : ''
 }
 
 function isAuthorized(socket: unknown): socket is TLSSocket {
@@ -118,10 +146,10 @@ function byKey(key: string, { keys }: HubSettings): HubIdentity {
   if (known === undefined) throw unauthenticated('hub.keys has no such key')
   const { name, tenant, role } = known
   requireTenantName(tenant)
-  return { tenant, role, name, id: `key:${hash.slice(0, 12)}`, proof: 'key' }
+  return { tenant, role, name, id: `key:${hash.slice(0, 12)}`, proof: 'key', endsAt: null }
 }
 
-interface Proven extends Pick<HubIdentity, 'name' | 'id' | 'proof'> {
+interface Proven extends Pick<HubIdentity, 'name' | 'id' | 'proof' | 'endsAt'> {
   readonly namespace: string
   readonly serviceAccount: string
 }
@@ -146,8 +174,8 @@ function recordIn(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
 }
 
-function unauthenticated(reason: string): GatewayError {
+function unauthenticated(reason: string, headers: Readonly<Record<string, string>> = {}): GatewayError {
   return new GatewayError('UNAUTHENTICATED', `The hub does not know this caller: ${reason}.`, {
-    headers: { 'WWW-Authenticate': 'Bearer realm="preflight-hub"' },
+    headers: { 'WWW-Authenticate': 'Bearer realm="preflight-hub"', ...headers },
   })
 }

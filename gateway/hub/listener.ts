@@ -75,7 +75,8 @@ export function createHub(deps: HubDeps): Hub {
   const { changes } = deps.store
   const journal = changes.announces ? null : followJournal(deps.store, changes.bound)
   const callers = () => deps.settings().config.hub
-  const feed = createFeed({ changes: journal ?? changes, store: deps.store, bound: changes.bound, callers })
+  const { store, now } = deps
+  const feed = createFeed({ changes: journal ?? changes, store, bound: changes.bound, callers, now })
   deps.metrics.sample('preflight_hub_streams', () => feed.count())
   const probe = atMostEvery(PROBE_INTERVAL, deps.now, () => deps.store.probe())
   let opened: { readonly tokens: HubSettings['tokens']; readonly keys: IssuerKeys | null } | null = null
@@ -141,10 +142,12 @@ async function serve(
   const gone = new AbortController()
   response.once('close', () => gone.abort())
   let role = 'unknown'
+  let isLastAnswer = false
   let answer: RouteAnswer
   try {
     const identity = await identify(request)
     role = identity.role
+    isLastAnswer ||= endsSoon(identity, deps.now())
     if (request.method === 'GET' && request.url === '/hub/v1/changes') {
       requireSidecar(identity)
       deps.metrics.count('preflight_hub_requests_total', { role, status: '200' })
@@ -157,7 +160,7 @@ async function serve(
   const status = answer.kind === 'json' ? String(answer.status) : '200'
   deps.metrics.count('preflight_hub_requests_total', { role, status })
   try {
-    const headers = { 'X-Correlation-ID': id, ...(deps.isClosing() && { Connection: 'close' }) }
+    const headers = { 'X-Correlation-ID': id, ...((isLastAnswer || deps.isClosing()) && { Connection: 'close' }) }
     await sendAnswer(response, answer, headers)
     discardRest(request)
   } catch {
@@ -183,6 +186,14 @@ const PATHS: ReadonlySet<string> = new Set([
   '/hub/v1/decisions',
   '/hub/v1/heartbeat',
 ])
+
+/** Milliseconds before its end that a connection with a certificate is closed: the next one brings the renewed certificate. */
+const RENEWAL = 30_000
+
+/** A token comes with each request; a certificate is that of the connection. */
+function endsSoon({ proof, endsAt }: HubIdentity, now: number): boolean {
+  return proof === 'certificate' && endsAt !== null && endsAt - now < RENEWAL
+}
 
 const OPERATION = /^\/hub\/v1\/operations\/([A-Za-z]+\.[A-Za-z]+)$/
 

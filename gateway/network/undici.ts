@@ -4,7 +4,13 @@
  * question, TLS and HTTP/2 with it: an idle gateway asks nobody. Types, and the version, are undici's own.
  */
 import { createRequire } from 'node:module'
-import type { Agent as UndiciAgent, Dispatcher, errors as undiciErrors, Pool as UndiciPool } from 'undici'
+import type {
+  Agent as UndiciAgent,
+  buildConnector,
+  Dispatcher,
+  errors as undiciErrors,
+  Pool as UndiciPool,
+} from 'undici'
 
 const require = createRequire(import.meta.url)
 
@@ -46,6 +52,14 @@ export function openAgent(options: UndiciAgent.Options): Agent {
 export function openPool(origin: string, options: UndiciPool.Options): UndiciPoolType {
   const { UndiciPoolType: Pool } = dispatchers()
   return new Pool(origin, options)
+}
+
+export type Connector = buildConnector.connector
+
+/** What makes the connections of a pool. */
+export function openConnector(options: buildConnector.BuildOptions): Connector {
+  const build: typeof buildConnector = require('undici/lib/core/connect.js')
+  return build(options)
 }
 
 /** Asks by whatever dispatches a request, as pools do; the options are for the answer, what is sent is the dispatcher's to know. */

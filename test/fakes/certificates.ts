@@ -1,6 +1,13 @@
 /** Certificates for servers of tests: an authority of the test's own, and a leaf for the names that it needs. */
 import 'reflect-metadata'
-import { ExtendedKeyUsage, ExtendedKeyUsageExtension, X509Certificate, X509CertificateGenerator } from '@peculiar/x509'
+import {
+  ExtendedKeyUsage,
+  ExtendedKeyUsageExtension,
+  SubjectAlternativeNameExtension,
+  X509Certificate,
+  X509CertificateGenerator,
+  type JsonGeneralName,
+} from '@peculiar/x509'
 import { generateKeyPairSync, webcrypto, type KeyObject } from 'node:crypto'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,10 +21,21 @@ export interface TestAuthority {
   readonly keyFile: string
   readonly certificate: string
   readonly key: KeyObject
-  leaf(host: string): Promise<Leaf>
+  /** @param endsAt milliseconds since the epoch; default: in a day */
+  leaf(host: string, endsAt?: number): Promise<Leaf>
   /** For the client of a listener that asks for a certificate. */
-  clientLeaf(name: string): Promise<Leaf>
+  clientLeaf(name: string, details?: ClientDetails): Promise<Leaf>
 }
+
+interface ClientDetails {
+  /** Default: `CN=NAME`. */
+  readonly subject?: string
+  readonly names?: readonly JsonGeneralName[]
+  /** Milliseconds since the epoch; default: in a day. */
+  readonly endsAt?: number
+}
+
+const DAY = 86_400_000
 
 interface Leaf {
   /** PEM. */
@@ -38,33 +56,37 @@ export async function testAuthority(madeAt = Date.now()): Promise<TestAuthority>
     ...signing,
     file,
     keyFile,
-    async leaf(host) {
+    async leaf(host, endsAt = Date.now() + DAY) {
       const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
       const publicKey = pair.publicKey.export({ type: 'spki', format: 'der' })
-      const life = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 86_400_000 }
+      const life = { notBefore: Math.min(Date.now(), endsAt) - 60_000, notAfter: endsAt }
       const cert = await makeLeaf(signing, { host, publicKey, ...life })
       return { cert, key: pair.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() }
     },
-    clientLeaf: (name) => makeClientLeaf(signing, name),
+    clientLeaf: (name, details = {}) => makeClientLeaf(signing, name, details),
   }
 }
 
 async function makeClientLeaf(
   { certificate, key }: { readonly certificate: string; readonly key: KeyObject },
   name: string,
+  { subject = `CN=${name}`, names = [], endsAt = Date.now() + DAY }: ClientDetails,
 ): Promise<Leaf> {
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256' } as const
   const pair = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
   const pkcs8 = key.export({ type: 'pkcs8', format: 'der' })
   const made = await X509CertificateGenerator.create({
-    subject: `CN=${name}`,
+    subject,
     issuer: new X509Certificate(certificate).subject,
-    notBefore: new Date(Date.now() - 60_000),
-    notAfter: new Date(Date.now() + 86_400_000),
+    notBefore: new Date(Math.min(Date.now(), endsAt) - 60_000),
+    notAfter: new Date(endsAt),
     publicKey: pair.publicKey,
     signingKey: await webcrypto.subtle.importKey('pkcs8', pkcs8, algorithm, false, ['sign']),
     signingAlgorithm: { name: 'ECDSA', hash: 'SHA-256' },
-    extensions: [new ExtendedKeyUsageExtension([ExtendedKeyUsage.clientAuth])],
+    extensions: [
+      new ExtendedKeyUsageExtension([ExtendedKeyUsage.clientAuth]),
+      ...(names.length === 0 ? [] : [new SubjectAlternativeNameExtension([...names])]),
+    ],
   })
   const own = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', pair.privateKey))
   return {

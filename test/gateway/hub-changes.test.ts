@@ -43,8 +43,9 @@ async function startFeed(t: TestContext, bound = 1) {
     },
     bound,
     callers: () => state.callers,
+    now: Date.now,
   })
-  const identity = { tenant: 'team-a', role: 'sidecar', name: 'a', id: 'a', proof: 'key' } as const
+  const identity = { tenant: 'team-a', role: 'sidecar', name: 'a', id: 'a', proof: 'key', endsAt: null } as const
   const server = createServer(({ headers }, response) => {
     const id = headers['last-event-id']
     feed.stream(identity, response, typeof id === 'string' ? id : null, performance.now())

@@ -4,10 +4,12 @@
  */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { after, before, suite, test, type TestContext } from 'node:test'
 import { createLocalJWKSet, generateKeyPair, jwtVerify, type CryptoKey, type JSONWebKeySet } from 'jose'
 import { hashApiKey } from '../../gateway/callers/api-keys.ts'
+import { connectToHub } from '../../gateway/store/hub/connection.ts'
 import { TEST_KEY } from '../fakes/gateway.ts'
 import { petContract } from '../fakes/http-upstream.ts'
 import { interception } from '../fakes/interception.ts'
@@ -21,6 +23,7 @@ import {
   startSilently,
   type HubCluster,
 } from '../fakes/hub-scene.ts'
+import { listening } from '../fakes/listening.ts'
 import { until } from '../fakes/until.ts'
 import { at, listAt, textAt } from '../json.ts'
 
@@ -148,6 +151,39 @@ suite('a sidecar with a hub', () => {
     await until(async () => (await sidecar.call()) === 200, 'decisions are made')
     await until(async () => (await ready()) === 200, 'it is ready')
     assert.ok(cluster.upstream.requests.length > 0)
+  })
+
+  test('begins with one hub of its list at random, so that each hub has its share', async (t) => {
+    const asked: [number, number] = [0, 0]
+    const origins = await Promise.all(
+      asked.map((_, hub) =>
+        listening(
+          t,
+          createServer((_request, response) => {
+            asked[hub] = (asked[hub] ?? 0) + 1
+            response.end('{}')
+          }),
+        ),
+      ),
+    )
+    for (let sidecar = 0; sidecar < 64; sidecar += 1) {
+      const connection = connectToHub(origins.join(','), { timeout: 20, max_age: 0 }, {}, Date.now)
+      await connection.ask('GET', '/hub/v1/clock', null, true)
+      await connection.close()
+    }
+    assert.equal(asked[0] + asked[1], 64)
+    assert.ok(asked.every((count) => count > 0))
+  })
+
+  test('goes on with the token that replaces the one that ended', async (t) => {
+    const hub = await startHub(t)
+    const file = join(cluster.root, 'replaced-token')
+    writeFileSync(file, await token('team-a', { life: '5s' }))
+    const sidecar = await startSidecar(t, hub.url, { access: { token_file: file, max_age: 0 } })
+    assert.equal(await sidecar.call(), 200)
+    await until(async () => (await sidecar.call('/pets/7')) === 503, 'the token has ended', 30_000)
+    writeFileSync(file, await token('team-a'))
+    await until(async () => (await sidecar.call('/pets/7')) === 200, 'the file is read again', 30_000)
   })
 
   test('of a tenant with a colon in its name is refused: it could write the rows of another one', async (t) => {

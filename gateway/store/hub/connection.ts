@@ -4,6 +4,7 @@
  */
 import { ERRORS, GatewayError, type ErrorCode } from '../../errors/errors.ts'
 import { openPool, type UndiciPoolType } from '../../network/undici.ts'
+import { hubConnector } from './tls.ts'
 import { readRegularFile } from '../../runtime/regular-file.ts'
 import { currentTraceFields, inSpan, type InnerSpan } from '../../telemetry/trace-context.ts'
 import type { StoreEvents } from '../events.ts'
@@ -42,8 +43,10 @@ const CREDENTIAL_FOR = 30_000
 export function connectToHub(urls: string, access: HubAccess, events: StoreEvents, now: () => number): HubConnection {
   const origins = urls.split(',').map((url) => url.trim().replace(/\/+$/, ''))
   const pools = origins.map((origin) => openPool(origin, poolOptions(access)))
-  const credential = credentialReader(access, now)
-  let preferred = 0
+  const credential = new Credential(access, now)
+  const anyOne = (): number => Math.floor(Math.random() * pools.length)
+  // Sidecars of one list begin with different hubs of it, so each hub has its share.
+  let preferred = anyOne()
   let answeredAt: number | null = null
   /** No hub is asked before this moment of `performance.now`: none of them answered in time. */
   let silentUntil = Number.NEGATIVE_INFINITY
@@ -60,13 +63,14 @@ export function connectToHub(urls: string, access: HubAccess, events: StoreEvent
       headers: {
         accept: 'application/json',
         ...(body !== null && { 'content-type': 'application/json' }),
-        ...credential(),
+        ...credential.header(),
         ...currentTraceFields(span),
       },
       body: body === null ? null : JSON.stringify(body),
       signal: AbortSignal.timeout(access.timeout * 1000),
     })
     const text = await answer.body.text()
+    if (answer.statusCode === 401) credential.forget()
     const value = valueIn(answer.statusCode, text)
     answeredAt = now()
     return value
@@ -74,12 +78,13 @@ export function connectToHub(urls: string, access: HubAccess, events: StoreEvent
   const askAny = async <Answer>(
     askPool: (pool: UndiciPoolType) => Promise<Answer>,
     isRepeatable: boolean,
+    first: number,
   ): Promise<Answer> => {
     if (performance.now() < silentUntil) throw new Error('no hub answered in time a moment ago')
     let failure: unknown = new Error('store.url names no hub')
     // One address may lead to several hubs, so the first one is asked once more.
     for (let tried = 0; tried <= pools.length; tried += 1) {
-      const index = (preferred + tried) % pools.length
+      const index = (first + tried) % pools.length
       const pool = pools[index]
       if (pool === undefined || (tried === pools.length && isTimeout(failure))) break
       try {
@@ -105,7 +110,7 @@ export function connectToHub(urls: string, access: HubAccess, events: StoreEvent
       }
       try {
         const value = await inSpan('hub', operationOf(path), (span) =>
-          askAny((pool) => askOne(pool, method, path, body, span), isRepeatable),
+          askAny((pool) => askOne(pool, method, path, body, span), isRepeatable, preferred),
         )
         report(true)
         return value
@@ -114,51 +119,61 @@ export function connectToHub(urls: string, access: HubAccess, events: StoreEvent
         throw error instanceof GatewayError ? error : new GatewayError('STORE_UNAVAILABLE', undefined, { cause: error })
       }
     },
-    stream: (path, headers, signal) =>
-      askAny(async (pool) => {
+    stream: (path, headers, signal) => {
+      const open = async (pool: UndiciPoolType) => {
         const answer = await pool.request({
           method: 'GET',
           path,
-          headers: { accept: 'text/event-stream', ...headers, ...credential() },
+          headers: { accept: 'text/event-stream', ...headers, ...credential.header() },
           bodyTimeout: LONGEST_QUIET,
           signal,
         })
+        if (answer.statusCode === 401) credential.forget()
         if (answer.statusCode !== 200) valueIn(answer.statusCode, await answer.body.text())
         return answer.body
-      }, true),
+      }
+      // A stream ends after minutes: with the next one, sidecars come back to a hub that was restarted.
+      return askAny(open, true, anyOne())
+    },
     close: async () => {
       await Promise.all(pools.map((pool) => pool.close()))
     },
   }
 }
 
-function poolOptions({ timeout, ca_file: ca, certificate, certificate_key: key }: HubAccess) {
+function poolOptions(access: HubAccess) {
+  const { timeout } = access
   return {
     connections: CONNECTIONS,
     headersTimeout: timeout * 1000,
     bodyTimeout: timeout * 1000,
     maxResponseSize: LONGEST_ANSWER,
-    connect: {
-      timeout: timeout * 1000,
-      ...(ca !== undefined && { ca: readRegularFile(ca, 'utf8') }),
-      ...(certificate !== undefined && { cert: readRegularFile(certificate, 'utf8') }),
-      ...(key !== undefined && { key: readRegularFile(key, 'utf8') }),
-    },
+    connect: hubConnector(access),
   }
 }
 
-function credentialReader(
-  { token_file: tokenFile, key_file: keyFile }: HubAccess,
-  now: () => number,
-): () => Readonly<Record<string, string>> {
-  const file = tokenFile ?? keyFile
-  let kept: { readonly header: Readonly<Record<string, string>>; readonly readAt: number } | null = null
-  return () => {
-    if (file === undefined) return {}
-    if (kept !== null && now() - kept.readAt < CREDENTIAL_FOR) return kept.header
-    const header = { authorization: `Bearer ${readRegularFile(file, 'utf8').trim()}` }
-    kept = { header, readAt: now() }
+/** The token or key of this sidecar, as its file has it. */
+class Credential {
+  readonly #file: string | undefined
+  readonly #now: () => number
+  #kept: { readonly header: Readonly<Record<string, string>>; readonly readAt: number } | null = null
+
+  constructor({ token_file: tokenFile, key_file: keyFile }: HubAccess, now: () => number) {
+    this.#file = tokenFile ?? keyFile
+    this.#now = now
+  }
+
+  header(): Readonly<Record<string, string>> {
+    if (this.#file === undefined) return {}
+    if (this.#kept !== null && this.#now() - this.#kept.readAt < CREDENTIAL_FOR) return this.#kept.header
+    const header = { authorization: `Bearer ${readRegularFile(this.#file, 'utf8').trim()}` }
+    this.#kept = { header, readAt: this.#now() }
     return header
+  }
+
+  /** The hub did not accept it: the file may hold a newer one. */
+  forget(): void {
+    this.#kept = null
   }
 }
 
@@ -226,7 +241,7 @@ function isTimeout(error: unknown): boolean {
   )
 }
 
-function codeOf(error: unknown): string {
+export function codeOf(error: unknown): string {
   return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''
 }
 

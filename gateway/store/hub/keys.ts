@@ -9,7 +9,9 @@ import { parseKeySet } from '../../keys/jwks.ts'
 import type { KeyRing } from '../../keys/key-ring.ts'
 import type { Logger } from '../../telemetry/log.ts'
 import { STALE, type Changes } from '../changes.ts'
-import { isRefusal, type HubConnection } from './connection.ts'
+import type { StoreSettings } from '../settings.ts'
+import { codeOf, isRefusal, type HubConnection } from './connection.ts'
+import { tlsRemedy } from './tls.ts'
 
 /** Milliseconds between two readings while the hub pushes no changes. */
 const INTERVAL = 1000
@@ -26,6 +28,7 @@ const REMEDY = 'Check store.url and store.hub here, and listen.hub, hub.tokens a
 interface HubKeysDeps {
   readonly connection: Pick<HubConnection, 'ask' | 'description'>
   readonly changes: Changes
+  readonly access: StoreSettings['hub']
   readonly logger: Logger
   /** Milliseconds since the epoch. */
   readonly now: () => number
@@ -34,7 +37,7 @@ interface HubKeysDeps {
 /**
  * Throws a StartupError when the hub refuses this sidecar. A hub that is away is waited for: until its keys are here, no receipt verifies.
  */
-export async function openHubKeys({ connection, changes, logger, now }: HubKeysDeps): Promise<HubKeys> {
+export async function openHubKeys({ connection, changes, access, logger, now }: HubKeysDeps): Promise<HubKeys> {
   let published: ReturnType<KeyRing['published']> = { keys: [] }
   let set: ReturnType<KeyRing['keySet']> = new Map()
   let mark = STALE
@@ -58,7 +61,10 @@ export async function openHubKeys({ connection, changes, logger, now }: HubKeysD
     if (!isRefusal(error)) wait(error)
     else {
       const cause = error instanceof Error ? (error.cause ?? error) : error
-      throw new StartupError(`The ${connection.description} refuses this sidecar: ${messageOf(cause)}. ${REMEDY}`, {
+      const remedy = tlsRemedy(codeOf(cause), access)
+      const what = remedy === null ? 'refuses this sidecar' : 'cannot be used'
+      const sentence = messageOf(cause).replace(/\.$/, '')
+      throw new StartupError(`The ${connection.description} ${what}: ${sentence}. ${remedy ?? REMEDY}`, {
         cause: error,
       })
     }
