@@ -44,6 +44,11 @@ interface SidecarOptions {
   readonly settings?: object
 }
 
+/** What ends with a test, or with several. */
+interface Ending {
+  after(end: () => unknown): void
+}
+
 export interface HubCluster {
   /** A folder that ends with the cluster. */
   readonly root: string
@@ -52,7 +57,7 @@ export interface HubCluster {
   token(namespace: string, changes?: TokenChanges): Promise<string>
   hubConfig(address: string, data: string, hub?: object): object
   /** @param settings further settings, e.g. its store */
-  startHub(t: TestContext, hub?: object, settings?: object): Promise<HubScene>
+  startHub(t: Ending, hub?: object, settings?: object): Promise<HubScene>
   startSidecar(t: TestContext, url: string, options?: SidecarOptions): Promise<SidecarScene>
   close(): Promise<void>
 }

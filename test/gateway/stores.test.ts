@@ -235,6 +235,9 @@ for (const kind of STORE_KINDS) {
       const joined = await store.approvals.open(approvalOpening({ approvalId: 'apr_2', requester: 'v:2' }))
       assert.equal(joined.approvalId, opened.approvalId)
       assert.deepEqual([...joined.requesters].sort(), ['v:1', 'v:2'])
+      const foreign = approvalOpening({ approvalId: 'apr_b', tenant: 'other', requester: 'v:3' })
+      assert.equal((await store.approvals.open(foreign)).approvalId, 'apr_b', 'another tenant has requests of its own')
+      assert.equal((await store.approvals.byId('local', 'apr_1'))?.requesters.length, 2)
       const word = { tenant: 'local', approvalId: 'apr_1', state: 'granted', groups: [], comment: '' } as const
       const request = { ...word, at: 10, validUntil: 50, isFourEyes: true, required: [] }
       assert.equal(await store.approvals.decide({ ...request, by: 'v:2' }), 'own')

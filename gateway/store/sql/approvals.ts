@@ -90,8 +90,10 @@ export const approvals: Operations<Approvals> = {
     await endApprovals(sql, opening.openedAt)
     const standing = await sql.get(
       `SELECT a.approval_id, a.settled_state FROM approvals a
-       WHERE a.key = ? AND ${STANDING} ORDER BY a.sequence DESC LIMIT 1`,
+       WHERE a.key = ? AND a.tenant = ? AND ${STANDING} ORDER BY a.sequence DESC LIMIT 1`,
       opening.key,
+      // Sidecars of different tenants make equal keys: each of them calls its own tenant "local".
+      opening.tenant,
       opening.openedAt,
     )
     const approvalId = standing === undefined ? await insert(sql, opening) : text(standing, 'approval_id')

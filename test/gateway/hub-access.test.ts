@@ -1,0 +1,286 @@
+/** What a caller of the hub may do is what its identity may: every endpoint and every method, for each kind of caller. */
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { after, before, suite, test } from 'node:test'
+import { hashApiKey } from '../../gateway/callers/api-keys.ts'
+import { HUB_METHODS, type HubMethod } from '../../gateway/hub/methods.ts'
+import { ask, keyOf, operate, startHubCluster, type HubCluster, type HubScene } from '../fakes/hub-scene.ts'
+import { interception } from '../fakes/interception.ts'
+import { draftNow } from '../fakes/simulated-sidecars.ts'
+import { at, listAt, textAt } from '../json.ts'
+
+/** In the rows of team-a, but not in the names that both tenants use. */
+const MARK = 'canary'
+const AT = Date.now()
+const DAY = 86_400_000
+const ROUTE = 'pets'
+const HASH = `sha256:${'a'.repeat(64)}`
+
+/** Rows of team-a that its people and its sidecar have made. */
+interface Made {
+  readonly decision: string
+  readonly fingerprint: string
+  readonly key: string
+  readonly approval: string
+}
+
+const baseline = {
+  route: ROUTE,
+  artifactId: ROUTE,
+  type: 'openapi',
+  content: `content of ${MARK}`,
+  digest: `sha256:${MARK}`,
+  source: 'first_use',
+  setBy: MARK,
+  setAt: AT,
+}
+const candidate = { route: ROUTE, type: 'openapi', content: `offered ${MARK}`, digest: `sha256:${MARK}`, seenAt: AT }
+const newApproval = () => `apr_${randomBytes(16).toString('hex')}`
+const approval = ({ decision, approval: approvalId }: Made, tenant: string) => ({
+  approvalId,
+  key: HASH,
+  tenant,
+  requester: null,
+  decisionId: decision,
+  route: ROUTE,
+  operation: null,
+  environment: null,
+  repository: MARK,
+  branch: null,
+  pullRequest: null,
+  targetId: null,
+  inputFingerprint: HASH,
+  policyHash: HASH,
+  summary: MARK,
+  riskScore: 1,
+  reasons: '[]',
+  openedAt: AT,
+  expiresAt: AT + DAY,
+  approvers: [],
+})
+const use = { route: ROUTE, target: MARK, operation: null, tool: null, consumer: MARK, calls: 1, at: AT }
+const openWindow = (id: string, tenant: string) => ({
+  windowId: id,
+  correlationId: MARK,
+  decisionId: MARK,
+  tenant,
+  route: ROUTE,
+  observer: 'gateway',
+  openedAt: AT,
+  closedAt: null,
+  outcome: null,
+})
+
+/** Values of each method that a sidecar may use, about rows of team-a. Methods without a tenant among them ignore it. */
+const VALUES: Readonly<Record<string, (made: Made, tenant: string) => readonly unknown[]>> = {
+  'apiKeys.byHash': ({ key }) => [hashApiKey(key)],
+  'apiKeys.touch': ({ key }) => [hashApiKey(key), AT],
+  'approvals.open': (made, tenant) => [approval({ ...made, approval: newApproval() }, tenant)],
+  'approvals.byId': (made, tenant) => [tenant, made.approval],
+  'approvals.list': (_, tenant) => [{ tenant, limit: 100, now: AT }],
+  'approvals.steps': (made, tenant) => [tenant, made.approval],
+  'approvals.endMoot': () => [`none-${ROUTE}`, 'nobody', AT],
+  'baselines.byRoute': () => [ROUTE, ROUTE],
+  'baselines.stamp': () => [ROUTE, ROUTE],
+  'baselines.list': () => [],
+  'baselines.set': () => [baseline],
+  'baselines.candidate': () => [ROUTE],
+  'baselines.candidates': () => [],
+  'baselines.setCandidate': () => [candidate],
+  'baselines.dropCandidate': () => [`none-${ROUTE}`],
+  'baselines.announceCandidate': () => [ROUTE, HASH, AT],
+  'bindings.list': (_, tenant) => [tenant],
+  'breakGlass.list': () => [{ openAt: AT, limit: 100 }],
+  'breakGlass.use': () => [ROUTE, AT],
+  'calls.list': (_, tenant) => [{ tenant, limit: 100 }],
+  'decisions.byId': ({ decision }, tenant) => [tenant, decision],
+  'decisions.byFingerprint': ({ fingerprint }, tenant) => [tenant, fingerprint],
+  'decisions.byIdempotencyKey': (_, tenant) => [tenant, MARK, 0],
+  'decisions.list': (_, tenant) => [{ tenant, limit: 100 }],
+  'decisions.counts': (_, tenant) => [{ tenant, from: 0, period: DAY }],
+  'decisions.history': (_, tenant) => [{ tenant, supersessionKey: MARK, since: 0, limit: 10 }],
+  'fleet.list': (_, tenant) => [{ tenant, limit: 100 }],
+  'quotas.count': (_, tenant) => [tenant, '2026-01', 10],
+  'quotas.used': (_, tenant) => [tenant, '2026-01'],
+  'receipts.state': ({ decision }) => [decision],
+  'receipts.consume': ({ decision }) => [decision, AT],
+  'receipts.revoke': ({ decision }, tenant) => [tenant, decision, 'wrong', 'nobody', AT],
+  'uses.salt': () => ['0'.repeat(32)],
+  'uses.record': () => [{ uses: [use], limit: 100, since: 0 }],
+  'uses.of': () => [[ROUTE], 0],
+  'windows.open': (_, tenant) => [openWindow(newApproval(), tenant)],
+  'windows.close': ({ decision }) => [`${MARK}-${decision}`, 'SUCCEEDED', AT],
+  'windows.listOpen': () => [],
+}
+
+interface Endpoint {
+  readonly path: string
+  readonly body?: object
+  /** Roles that may use it. */
+  readonly roles: readonly string[]
+}
+
+const ENDPOINTS: readonly Endpoint[] = [
+  { path: '/hub/v1/keys', roles: ['sidecar', 'verifier'] },
+  { path: '/hub/v1/clock', roles: ['sidecar', 'verifier'] },
+  { path: '/hub/v1/changes', roles: ['sidecar'] },
+  { path: '/hub/v1/heartbeat', body: {}, roles: ['sidecar'] },
+  { path: '/hub/v1/calls', body: { values: [[]] }, roles: ['sidecar'] },
+  { path: '/hub/v1/decisions', body: {}, roles: ['sidecar'] },
+]
+
+type Row = HubMethod<never[]> | { readonly refused: string }
+const METHODS = Object.entries<Row>(HUB_METHODS)
+const rolesOf = (row: Row): readonly string[] => ('refused' in row ? [] : row.roles)
+
+suite('a caller of the hub may do what its identity may', () => {
+  let cluster: HubCluster
+  let hub: HubScene
+  let made: Made
+  let a: string
+  let b: string
+  let verifier: string
+  before(async () => {
+    cluster = await startHubCluster()
+    const gateway = await startHub(cluster)
+    hub = gateway
+    ;[a, b, verifier] = [await cluster.token('team-a'), await cluster.token('team-b'), await cluster.token('checks')]
+    made = await makeRows(hub, a)
+  })
+  after(async () => {
+    await hub.gateway.close()
+    await cluster.close()
+  })
+
+  const everything = (): readonly Endpoint[] => [
+    ...ENDPOINTS,
+    ...METHODS.map(([name, row]) => ({
+      path: `/hub/v1/operations/${name}`,
+      body: { values: VALUES[name]?.(made, 'local') ?? [] },
+      roles: rolesOf(row),
+    })),
+  ]
+
+  test('the table of values has every method that a sidecar may use, and no other', () => {
+    const allowed = METHODS.filter(([, row]) => rolesOf(row).includes('sidecar')).map(([name]) => name)
+    assert.deepEqual(Object.keys(VALUES).toSorted(), allowed.toSorted())
+  })
+
+  test('who is not proven is refused everywhere', async () => {
+    const callers: Readonly<Record<string, string | null>> = {
+      nobody: null,
+      'an expired token': await cluster.token('team-a', { life: '-1m' }),
+      'a token for another audience': await cluster.token('team-a', { audience: 'api' }),
+      'an API key of the tenant': made.key,
+      'an unknown hub key': `pf_hub_${'0'.repeat(40)}`,
+    }
+    for (const [who, credential] of Object.entries(callers))
+      for (const { path, body } of everything()) {
+        const answer = await ask(hub.url, path, credential, body)
+        assert.deepEqual([answer.status, at(answer.body, 'error')], [401, 'UNAUTHENTICATED'], `${who}: ${path}`)
+      }
+  })
+
+  test('each role does what its rows name, and nothing else', async () => {
+    for (const { path, body, roles } of everything()) {
+      // The values of a verifier are checked like those of a sidecar, so only what is forbidden counts here.
+      for (const [role, credential] of Object.entries({ sidecar: a, verifier })) {
+        const status = await statusOf(hub.url, path, credential, body)
+        assert.equal(status === 403, !roles.includes(role), `${role} at ${path}: ${status}`)
+      }
+    }
+  })
+
+  test('a sidecar reaches its own rows by every method', async () => {
+    for (const [name, values] of Object.entries(VALUES)) {
+      const { status, body } = await operate(hub.url, name, a, ...values(made, 'team-a'))
+      assert.equal(status, 200, `${name}: ${JSON.stringify(body)}`)
+    }
+  })
+
+  test('a sidecar of another tenant reads and changes none of them, by any method', async () => {
+    const own = await makeRows(hub, a)
+    const snapshot = () => rowsOf(hub.url, a, own)
+    const kept = await snapshot()
+    assert.ok(JSON.stringify(kept).includes(MARK))
+    for (const [name, values] of Object.entries(VALUES))
+      for (const tenant of ['team-a', 'local']) {
+        const { status, body } = await operate(hub.url, name, b, ...withoutMark(name, values(own, tenant)))
+        const isNamed = JSON.stringify(values(own, tenant)).includes('team-a')
+        if (isNamed && name !== 'fleet.list') assert.equal(status, 403, `${name} of team-a`)
+        else assert.equal(status, 200, `${name}: ${JSON.stringify(body)}`)
+        const answered = JSON.stringify(body)
+        assert.ok(!answered.includes(MARK) && !answered.includes('team-a'), `${name} of ${tenant} shows ${answered}`)
+      }
+    assert.deepEqual(await snapshot(), kept, 'nothing of team-a has changed')
+  })
+})
+
+async function startHub(cluster: HubCluster): Promise<HubScene> {
+  const ends: (() => unknown)[] = []
+  const context = { after: (end: () => unknown) => void ends.push(end) }
+  const identities = [
+    { namespace: 'team-a' },
+    { namespace: 'team-b' },
+    { namespace: 'checks', tenant: 'team-a', role: 'verifier' },
+  ]
+  return cluster.startHub(context, { identities })
+}
+
+/** Rows of team-a: a decision, an approval request, pins, calls, an exception and so on. */
+async function makeRows(hub: HubScene, a: string): Promise<Made> {
+  const draft = draftNow()
+  const answer = await ask(hub.url, '/hub/v1/decisions', a, {
+    draft,
+    route: ROUTE,
+    previous: null,
+    supersessionKey: MARK,
+    mayJoin: false,
+  })
+  const decision = textAt(answer.body, 'envelope', 'decision_id')
+  const key = await keyOf(hub, 'approver', 'team-a')
+  const made = { decision, fingerprint: draft.fingerprint, key, approval: newApproval() }
+  const rows: readonly (readonly [string, ...unknown[]])[] = [
+    ['baselines.set', baseline],
+    ['baselines.setCandidate', candidate],
+    ['approvals.open', approval(made, 'local')],
+    ['uses.record', { uses: [use], limit: 100, since: 0 }],
+    ['windows.open', openWindow(`${MARK}-${decision}`, 'local')],
+  ]
+  for (const [name, ...values] of rows) assert.equal((await operate(hub.url, name, a, ...values)).status, 200, name)
+  const call = interception(`cor-${decision}`, { route: ROUTE, action: MARK, decisionId: decision, at: AT })
+  assert.equal((await ask(hub.url, '/hub/v1/calls', a, { values: [[call]] })).status, 200)
+  return made
+}
+
+/** What team-a sees of its own rows. */
+async function rowsOf(url: string, a: string, made: Made): Promise<Readonly<Record<string, unknown>>> {
+  const reads = Object.keys(VALUES).filter((name) =>
+    /\.(?:by\w+|list\w*|stamp|candidates?|state|steps|used|of)$/.test(name),
+  )
+  const rows: Record<string, unknown> = {}
+  for (const name of reads) rows[name] = (await operate(url, name, a, ...(VALUES[name]?.(made, 'team-a') ?? []))).body
+  return rows
+}
+
+/** What the other tenant writes is its own, without the mark; what it asks for are the names of team-a. */
+function withoutMark(name: string, values: readonly unknown[]): readonly unknown[] {
+  const isWrite = ['baselines.set', 'baselines.setCandidate', 'approvals.open', 'uses.record', 'windows.open'].includes(
+    name,
+  )
+  return isWrite ? listAt(JSON.parse(JSON.stringify({ values }).replaceAll(MARK, 'own')), 'values') : values
+}
+
+/** The stream of changes has no end, so its body is not read. */
+async function statusOf(url: string, path: string, credential: string, body?: object): Promise<number> {
+  const ending = new AbortController()
+  const answer = await fetch(url + path, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { authorization: `Bearer ${credential}`, 'content-type': 'application/json' },
+    signal: ending.signal,
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+  const { status } = answer
+  ending.abort()
+  return status
+}
