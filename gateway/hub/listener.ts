@@ -147,7 +147,7 @@ async function serve(
   try {
     const identity = await identify(request)
     role = identity.role
-    isLastAnswer ||= endsSoon(identity, deps.now())
+    isLastAnswer = endsSoon(identity, deps.now())
     if (request.method === 'GET' && request.url === '/hub/v1/changes') {
       requireSidecar(identity)
       deps.metrics.count('preflight_hub_requests_total', { role, status: '200' })
