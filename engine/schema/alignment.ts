@@ -8,7 +8,7 @@ import { alignConstants, constantsAsEnum, typedAs, withoutImplied } from './cons
 import { COMPOSITIONS } from './composition.ts'
 import { flatten } from './flatten.ts'
 import { withoutIdle } from './ineffective-keywords.ts'
-import { alignLanguages } from './languages.ts'
+import { alignLanguages, isBinary } from './languages.ts'
 import { isRecord, type JsonRecord } from './located.ts'
 import { itemsOf } from './subschemas.ts'
 import { bareWrapperOf } from './shape.ts'
@@ -32,7 +32,7 @@ export function align(
   report: AlignmentReport,
 ): Aligned | null {
   const isMoved = sources.before.dialect !== sources.after.dialect
-  const modern = withoutIdle(modernise(before.value), modernise(after.value))
+  const modern = withoutIdle(...asBytes(modernise(before.value), modernise(after.value)))
   const [was, is] = isMoved ? alignLanguages(...modern) : modern
   if (mayBeRewritten(was, is) && report.isSameShape(before, after)) return null
   if (unwrap(before, after, was, is, sources, report)) return null
@@ -65,10 +65,21 @@ function mergeOneSided(
   return base === null || head === null ? [was, is] : [base, head]
 }
 
-/** Keywords of older drafts in their present form: boolean exclusive bounds, tuples in `items`, `dependencies`, files. */
+/**
+ * The type of uploads and downloads (Swagger 2.0, Parameter and Response Object) as text of bytes, beside such text only.
+ * Otherwise it is a type of its own: a part with a file is read in another way than a part with text.
+ */
+function asBytes(before: JsonRecord, after: JsonRecord): readonly [JsonRecord, JsonRecord] {
+  return [withBytes(before, after), withBytes(after, before)]
+}
+
+function withBytes(schema: JsonRecord, other: JsonRecord): JsonRecord {
+  const isFile = schema.type === 'file' && other.type !== 'file' && isBinary(other)
+  return isFile ? { ...schema, type: 'string', format: 'binary' } : schema
+}
+
+/** Keywords of older drafts in their present form: boolean exclusive bounds, tuples in `items`, `dependencies`. */
 function modernise(schema: JsonRecord): JsonRecord {
-  // Swagger 2.0, Parameter and Response Object: the type of uploads and downloads.
-  if (schema.type === 'file') return { ...schema, type: 'string', format: 'binary' }
   const hasBooleanBound = typeof schema.exclusiveMaximum === 'boolean' || typeof schema.exclusiveMinimum === 'boolean'
   const isTuple = Array.isArray(schema.items)
   if (!hasBooleanBound && !isTuple && !isRecord(schema.dependencies)) return schema

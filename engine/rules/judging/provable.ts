@@ -95,7 +95,7 @@ export function isGone({ keyword, action }: SchemaDelta): boolean {
 /** A removed property is reported for reasons other than its values: readers may ignore it silently. */
 export function isProvable(delta: SchemaDelta, rule: Rule): boolean {
   const { keyword, action } = delta
-  if (isInFormatOnly(delta)) return false
+  if (isInFormatOnly(delta) || isOfFile(delta)) return false
   if (keyword === 'properties') return action === 'added'
   if (keyword === 'allOf' && action === 'removed') return rule.direction !== 'request'
   return PROVABLE.has(keyword)
@@ -108,6 +108,11 @@ export function isProvable(delta: SchemaDelta, rule: Rule): boolean {
 export function isOfFormat(delta: SchemaDelta): boolean {
   const types = delta.types?.before ?? []
   return isInFormatOnly(delta) && (types.length === 0 || types.some((type) => FORMATTED.has(type)))
+}
+
+/** A file is sent in another way than text (Swagger 2.0, Parameter Object), so no proof about texts concerns it. */
+function isOfFile({ types }: SchemaDelta): boolean {
+  return types !== undefined && types.before.includes('file') !== types.after.includes('file')
 }
 
 const FORMATTED: ReadonlySet<string> = new Set(['string', 'number', 'integer'])

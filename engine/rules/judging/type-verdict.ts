@@ -100,7 +100,9 @@ function reversed({ before, after, formatBefore, formatAfter }: TypeFacts): Type
 function breaksWriters({ before, after, formatBefore, formatAfter }: TypeFacts, isTyped: boolean): boolean {
   const sameType = before.length === after.length && before.every((type) => after.includes(type))
   if (!sameType && after.length === 0) return false
-  const typeBreaks = !sameType && !isWithin(before, after) && !(!isTyped && after.length === 1 && after[0] === 'string')
+  // Where types are not distinguished, any text is a string; a part with a file is no text.
+  const isAnyText = !isTyped && after.length === 1 && after[0] === 'string' && !before.includes('file')
+  const typeBreaks = !sameType && !isWithin(before, after) && !isAnyText
   return typeBreaks || breaksFormat(formatBefore, formatAfter, after)
 }
 

@@ -234,7 +234,10 @@ export class SchemaNodes {
     }
     const types = new Set<JsonType>(isNullable ? ['null'] : [])
     for (const name of JSON_TYPES) if (names.includes(name)) types.add(name)
-    if (names.includes('file')) types.add('string')
+    if (names.includes('file')) {
+      types.add('string')
+      into.push({ kind: 'format', name: 'binary', of: 'string' })
+    }
     if (names.includes('integer') && !types.has('number')) {
       types.add('number')
       into.push(WHOLE)

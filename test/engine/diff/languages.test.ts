@@ -205,3 +205,53 @@ suite('a form field of Swagger 2.0', () => {
     assert.equal(group?.location, '/paths/~1pets/post/parameters/1/enum/1')
   })
 })
+
+const FILE = { type: 'file' }
+const TEXT = { type: 'string' }
+const BYTES = { type: 'string', format: 'binary' }
+
+function upload(schema: Json): Json {
+  const field = { name: 'photo', in: 'formData', required: true, ...schema }
+  const post = { consumes: ['multipart/form-data'], parameters: [field], responses: { 200: { description: 'done' } } }
+  return { swagger: '2.0', info: INFO, paths: { '/photos': { post } } }
+}
+
+function uploadOf3(schema: Json): Json {
+  const content = {
+    'multipart/form-data': { schema: { type: 'object', required: ['photo'], properties: { photo: schema } } },
+  }
+  const post = { requestBody: { content }, responses: { 200: { description: 'done' } } }
+  return { openapi: '3.0.3', info: INFO, paths: { '/photos': { post } } }
+}
+
+function download(schema: Json): Json {
+  const get = { produces: ['application/octet-stream'], responses: { 200: { description: 'one', schema } } }
+  return { swagger: '2.0', info: INFO, paths: { '/photos': { get } } }
+}
+
+/** Both sides, and whether the change breaks callers. */
+const FILES: Readonly<Record<string, readonly [before: Json, after: Json, isBreaking: boolean]>> = {
+  'an upload as text': [upload(FILE), upload(TEXT), true],
+  'a text as upload': [upload(TEXT), upload(FILE), true],
+  'an upload as text of 3.0': [upload(FILE), uploadOf3(TEXT), true],
+  'a text of 2.0 as upload of 3.0': [upload(TEXT), uploadOf3(BYTES), true],
+  'an upload as number': [upload(FILE), upload({ type: 'integer' }), true],
+  'a download as text': [download(FILE), download(TEXT), true],
+  'a text as download': [download(TEXT), download(FILE), true],
+  'an upload as bytes': [upload(FILE), upload(BYTES), false],
+  'bytes as upload': [upload(BYTES), upload(FILE), false],
+  'an upload as bytes of 3.0': [upload(FILE), uploadOf3(BYTES), false],
+  'a download as bytes': [download(FILE), download(BYTES), false],
+}
+
+suite('a file of Swagger 2.0 is no text', () => {
+  for (const [name, [before, after, isBreaking]] of Object.entries(FILES)) {
+    test(name, () => {
+      const compared = compareOpenApi(JSON.stringify(before), JSON.stringify(after), {}, sha256)
+      assert.ok(compared.ok)
+      const levels = compared.value.groups.map(({ rule, level }) => `${rule} ${level}`)
+      assert.equal(levels.length, isBreaking ? 1 : 0, levels.join())
+      assert.equal(levels[0]?.endsWith('-type-changed breaking') ?? false, isBreaking, levels.join())
+    })
+  }
+})
