@@ -7,7 +7,7 @@ import { createApi } from './api/listener.ts'
 import type { GrpcAuthzDeps } from './ext-authz/grpc.ts'
 import type { GrpcListener } from './ext-authz/grpc-listener.ts'
 import { createHttpAuthz } from './ext-authz/http.ts'
-import { createBaselines, type BaselineService } from './baselines/baselines.ts'
+import { Baselines, type BaselineService } from './baselines/baselines.ts'
 import { startWatcher, type Watcher } from './baselines/watcher.ts'
 import { bodyPace, createBodies } from './listen/bodies.ts'
 import { createBreakGlass, type BreakGlass } from './break-glass/break-glass.ts'
@@ -120,7 +120,7 @@ export async function startDeciding(options: PartsOptions): Promise<Deciding> {
   closers.push(() => monitoring.close())
   await monitoring.start()
   const announce = (candidate: CandidateAnnouncement) => monitoring.announce(candidate)
-  const baselines = createBaselines({ settings, flow, store, metrics, logger, now, announce })
+  const baselines = new Baselines({ settings, flow, store, metrics, logger, now, announce })
   const watcher = startWatcher({ settings, contractTypeOf, baselines, flow, metrics, logger, now })
   closers.push(() => watcher.close())
   const breakGlass = createBreakGlass({ store, metrics, logger, now })

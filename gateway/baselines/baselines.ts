@@ -117,178 +117,211 @@ interface Pin {
 /** Minimum time between two writes of a candidate. */
 const CANDIDATE_MS = 1000
 
-export function createBaselines(deps: BaselinesDeps): BaselineService {
-  const { store, metrics, logger, now } = deps
-  const pinned = new Map<string, Pin>()
-  const pinning = new Map<string, Promise<BaselineRow>>()
+export class Baselines implements BaselineService {
+  readonly #deps: BaselinesDeps
+  readonly #pinned = new Map<string, Pin>()
+  readonly #pinning = new Map<string, Promise<BaselineRow>>()
   /** Digest of the last offer of each route that differs from its baseline; null: the offer is the baseline. */
-  const offeredNow = new Map<string, string | null>()
-  const candidateSetAt = new Map<string, number>()
-  let generation = 0
+  readonly #offeredNow = new Map<string, string | null>()
+  readonly #candidateSetAt = new Map<string, number>()
+  /** Of the configuration whose pins are in use. */
+  #generation = 0
 
-  const { changes } = store
-  changes.subscribe(({ kind, key: [route = ''] }) => {
-    const pin = kind === 'baseline' ? pinned.get(route) : undefined
-    if (pin !== undefined) pin.mark = STALE
-  })
-
-  /** @param begin taken before the row was read or written */
-  const remember = (row: BaselineRow, begin: number): BaselineRow => {
-    pinned.set(row.route, { row, mark: changes.mark(begin, now()) })
-    metrics.set('preflight_baseline_set_timestamp_seconds', { route: row.route }, Math.floor(row.setAt / 1000))
-    return row
+  constructor(deps: BaselinesDeps) {
+    this.#deps = deps
+    deps.store.changes.subscribe(({ kind, key: [route = ''] }) => {
+      const pinned = kind === 'baseline' ? this.#pinned.get(route) : undefined
+      if (pinned !== undefined) pinned.mark = STALE
+    })
   }
-  const keep = async (row: BaselineRow): Promise<BaselineRow> => {
-    const begin = changes.begin(now())
+
+  baselineFor(route: Route, whole: OfferedContract): BaselineRow | Promise<BaselineRow> {
+    return this.#inUse(route, whole) ?? this.#lookUp(route, whole)
+  }
+
+  async list(): Promise<readonly BaselineView[]> {
+    const { baselines } = this.#deps.store
+    const [rows, candidates] = await Promise.all([baselines.list(), baselines.candidates()])
+    return rows.map((baseline) =>
+      viewOf(
+        baseline,
+        candidates.find(({ route }) => route === baseline.route),
+      ),
+    )
+  }
+
+  async view(route: string): Promise<BaselineView | null> {
+    const { baselines } = this.#deps.store
+    const baseline = await baselines.byRoute(route, route)
+    return baseline === null ? null : viewOf(baseline, (await baselines.candidate(route)) ?? undefined)
+  }
+
+  async promote(
+    routeName: string,
+    digest: string,
+    acceptor: Acceptor,
+    only: readonly string[] = [],
+  ): Promise<BaselineRow> {
+    const { settings, flow, now } = this.#deps
+    const found = await this.view(routeName)
+    const { route, baseline, candidate } = promotable(routeName, digest, found, settings())
+    const { by } = acceptor
+    if (candidate === null) return this.#keep({ ...baseline, setBy: by, setAt: now() })
+    const whole = acceptanceOf(route, baseline, candidate)
+    const acceptance = only.length === 0 ? whole : await partOf(whole, only, flow)
+    await accept(acceptance, acceptor, this.#deps)
+    const { type, content } = acceptance.after
+    const kept = await this.#keep(
+      rowOf(routeName, { type, content, digest: contractDigest(content) }, 'promotion', by, now()),
+    )
+    if (only.length === 0) await this.#endMoot(kept)
+    return kept
+  }
+
+  async registered(change: RegisteredChange): Promise<BaselineRow | null> {
+    const route = registeredRoute(change, this.#deps.settings().config.routes)
+    const found = route === null ? null : await this.view(route.name)
+    const [artifact] = change.artifacts
+    if (route === null || artifact === undefined || found?.candidate == null) return null
+    const { baseline, candidate } = found
+    const isReviewed = contractDigest(artifact.before) === baseline.digest && artifact.type === candidate.type
+    if (!isReviewed || contractDigest(artifact.after) !== candidate.digest) return null
+    const { by, groups } = change
+    // The caller chose the environment and target of its preflight, so the decision is made again for the route.
+    await accept(acceptanceOf(route, baseline, candidate), { by, groups, comment: '' }, this.#deps)
+    const kept = await this.#keep(
+      rowOf(route.name, candidate, 'promotion', `decision:${change.decisionId}`, this.#deps.now()),
+    )
+    await this.#endMoot(kept)
+    return kept
+  }
+
+  /**
+   * The pin that was looked up a moment ago, when the upstream offers the same contract: then nothing is stored or looked up.
+   */
+  #inUse(route: Route, whole: OfferedContract): BaselineRow | null {
+    const { settings, store, now } = this.#deps
+    const known = this.#generation === settings().generation ? this.#pinned.get(route.name) : undefined
+    if (known === undefined || this.#offeredNow.get(route.name) !== null) return null
+    const { row, mark } = known
+    if (!store.changes.isFresh(mark, now()) || isExpired(route, row, now())) return null
+    const isWhole = row.source !== 'first_use' || (whole.completing?.(row) ?? null) === null
+    return isWhole && comparedWith(row, whole).digest === row.digest ? row : null
+  }
+
+  async #lookUp(route: Route, whole: OfferedContract): Promise<BaselineRow> {
+    const { flow, now } = this.#deps
+    const baseline = await this.#completedBy(await this.#pinnedFor(route, whole), whole)
+    const offered = comparedWith(baseline, whole)
+    const candidate = baseline.digest === offered.digest ? null : candidateOf(route.name, offered, now())
+    const isNew = candidate !== null && this.#offeredNow.get(route.name) !== candidate.digest
+    await this.#note(route.name, candidate, baseline.digest)
+    const promotesItself = isNew && route.contract?.auto_promote === 'info'
+    if (
+      promotesItself &&
+      (await isInfoOnly(baseline, offered, flow)) &&
+      (await mayPromoteItself(acceptanceOf(route, baseline, offered), this.#deps))
+    )
+      return this.#keep(rowOf(route.name, offered, 'promotion', 'auto_promote: info', now()))
+    assertFresh(route, baseline, now())
+    return baseline
+  }
+
+  async #pinnedFor(route: Route, offered: OfferedContract): Promise<BaselineRow> {
+    const { settings, store, now } = this.#deps
+    if (this.#generation !== settings().generation) {
+      // Another configuration can name another source.
+      this.#generation = settings().generation
+      this.#pinned.clear()
+    }
+    const known = this.#pinned.get(route.name)
+    if (known === undefined || isExpired(route, known.row, now())) return this.#pinNow(route, offered)
+    if (store.changes.isFresh(known.mark, now())) return known.row
+    const begin = store.changes.begin(now())
+    const stamp = await store.baselines.stamp(route.name, route.name)
+    const isSame = stamp !== null && stamp.digest === known.row.digest && stamp.setAt === known.row.setAt
+    if (!isSame) {
+      // Another process accepted a part and dropped the candidate: the rest of the offer is still a candidate.
+      this.#offeredNow.delete(route.name)
+      this.#candidateSetAt.delete(route.name)
+      return this.#pinNow(route, offered)
+    }
+    known.mark = store.changes.mark(begin, now())
+    return known.row
+  }
+
+  #pinNow(route: Route, offered: OfferedContract): Promise<BaselineRow> {
+    // Calls that come while the first one pins wait for it: only one first contract may be pinned.
+    const running = this.#pinning.get(route.name)
+    if (running !== undefined) return running
+    const { store, now } = this.#deps
+    const begin = store.changes.begin(now())
+    const started = pin(route, offered, this.#deps, (row) => this.#keep(row))
+      .then((row) => this.#remember(row, begin))
+      .finally(() => this.#pinning.delete(route.name))
+    this.#pinning.set(route.name, started)
+    return started
+  }
+
+  /** Parts seen later are pinned like the first ones: the parts of a contract may be seen at different times. */
+  async #completedBy(row: BaselineRow, offered: OfferedContract): Promise<BaselineRow> {
+    const completed = row.source === 'first_use' ? (offered.completing?.(row) ?? null) : null
+    return completed === null ? row : this.#keep({ ...row, ...completed })
+  }
+
+  async #keep(row: BaselineRow): Promise<BaselineRow> {
+    const { store, logger, now } = this.#deps
+    const begin = store.changes.begin(now())
     await store.baselines.set(row)
-    remember(row, begin)
+    this.#remember(row, begin)
     // When part of an offer was accepted, the rest of it is a candidate immediately.
-    candidateSetAt.delete(row.route)
-    await note(row.route, null, row.digest)
+    this.#candidateSetAt.delete(row.route)
+    await this.#note(row.route, null, row.digest)
     logger.info(
       { event: 'baseline.set', route: row.route, digest: row.digest, source: row.source, set_by: row.setBy },
       'baseline set',
     )
     return row
   }
+
+  /** @param begin taken before the row was read or written */
+  #remember(row: BaselineRow, begin: number): BaselineRow {
+    const { store, metrics, now } = this.#deps
+    this.#pinned.set(row.route, { row, mark: store.changes.mark(begin, now()) })
+    metrics.set('preflight_baseline_set_timestamp_seconds', { route: row.route }, Math.floor(row.setAt / 1000))
+    return row
+  }
+
+  /** The candidate is for reviewers only: a failure to store it changes no verdict. */
+  async #note(route: string, candidate: CandidateRow | null, baseline: string): Promise<void> {
+    const { store, metrics, logger, now } = this.#deps
+    const digest = candidate?.digest ?? null
+    if (this.#offeredNow.get(route) === digest) return
+    // An upstream can offer different contracts to different callers: one of them is kept, not each at every call.
+    const setAt = this.#candidateSetAt.get(route) ?? Number.NEGATIVE_INFINITY
+    if (candidate !== null && now() - setAt < CANDIDATE_MS) return
+    if (candidate !== null) this.#candidateSetAt.set(route, now())
+    this.#offeredNow.set(route, digest)
+    metrics.set('preflight_baseline_candidate_pending', { route }, candidate === null ? 0 : 1)
+    try {
+      await (candidate === null ? store.baselines.dropCandidate(route) : store.baselines.setCandidate(candidate))
+      if (candidate !== null) await announceOnce(candidate, baseline, this.#deps)
+    } catch (error) {
+      this.#offeredNow.delete(route)
+      logger.error({ event: 'baseline.candidate_not_stored', err: error, route }, 'candidate could not be stored')
+    }
+  }
+
   /**
    * Requests about another change of the old baseline can no longer be used. Calls of a route with several baselines may be about
    * another one, so their requests stay.
    */
-  const endMoot = async (row: BaselineRow): Promise<void> => {
+  async #endMoot(row: BaselineRow): Promise<void> {
     if (row.route !== ownerOf(row.route)) return
+    const { store, logger, now } = this.#deps
     const ended = await store.approvals.endMoot(row.route, row.setBy, now())
     if (ended.length > 0)
       logger.info({ event: 'approval.moot', route: row.route, approvals: ended }, 'pending approvals ended')
-  }
-  /** The candidate is for reviewers only: a failure to store it changes no verdict. */
-  const note = async (route: string, candidate: CandidateRow | null, baseline: string): Promise<void> => {
-    const digest = candidate?.digest ?? null
-    if (offeredNow.get(route) === digest) return
-    // An upstream can offer different contracts to different callers: one of them is kept, not each at every call.
-    if (candidate !== null && now() - (candidateSetAt.get(route) ?? Number.NEGATIVE_INFINITY) < CANDIDATE_MS) return
-    if (candidate !== null) candidateSetAt.set(route, now())
-    offeredNow.set(route, digest)
-    metrics.set('preflight_baseline_candidate_pending', { route }, candidate === null ? 0 : 1)
-    try {
-      await (candidate === null ? store.baselines.dropCandidate(route) : store.baselines.setCandidate(candidate))
-      if (candidate !== null) await announceOnce(candidate, baseline, deps)
-    } catch (error) {
-      offeredNow.delete(route)
-      logger.error({ event: 'baseline.candidate_not_stored', err: error, route }, 'candidate could not be stored')
-    }
-  }
-  const pinNow = (route: Route, offered: OfferedContract): Promise<BaselineRow> => {
-    // Calls that come while the first one pins wait for it: only one first contract may be pinned.
-    const running = pinning.get(route.name)
-    if (running !== undefined) return running
-    const begin = changes.begin(now())
-    const started = pin(route, offered, deps, keep)
-      .then((row) => remember(row, begin))
-      .finally(() => pinning.delete(route.name))
-    pinning.set(route.name, started)
-    return started
-  }
-  /** Parts seen later are pinned like the first ones: the parts of a contract may be seen at different times. */
-  const completedBy = async (row: BaselineRow, offered: OfferedContract): Promise<BaselineRow> => {
-    const completed = row.source === 'first_use' ? (offered.completing?.(row) ?? null) : null
-    return completed === null ? row : keep({ ...row, ...completed })
-  }
-  const pinnedFor = async (route: Route, offered: OfferedContract): Promise<BaselineRow> => {
-    if (generation !== deps.settings().generation) {
-      // Another configuration can name another source.
-      generation = deps.settings().generation
-      pinned.clear()
-    }
-    const known = pinned.get(route.name)
-    if (known === undefined || isExpired(route, known.row, now())) return pinNow(route, offered)
-    if (changes.isFresh(known.mark, now())) return known.row
-    const begin = changes.begin(now())
-    const stamp = await store.baselines.stamp(route.name, route.name)
-    const isSame = stamp !== null && stamp.digest === known.row.digest && stamp.setAt === known.row.setAt
-    if (!isSame) {
-      // Another process accepted a part and dropped the candidate: the rest of the offer is still a candidate.
-      offeredNow.delete(route.name)
-      candidateSetAt.delete(route.name)
-      return pinNow(route, offered)
-    }
-    known.mark = changes.mark(begin, now())
-    return known.row
-  }
-
-  /**
-   * The pin that was looked up a moment ago, when the upstream offers the same contract: then nothing is stored or looked up.
-   */
-  const inUse = (route: Route, whole: OfferedContract): BaselineRow | null => {
-    const known = generation === deps.settings().generation ? pinned.get(route.name) : undefined
-    if (known === undefined || offeredNow.get(route.name) !== null) return null
-    const { row, mark } = known
-    if (!changes.isFresh(mark, now()) || isExpired(route, row, now())) return null
-    const isWhole = row.source !== 'first_use' || (whole.completing?.(row) ?? null) === null
-    return isWhole && comparedWith(row, whole).digest === row.digest ? row : null
-  }
-  const lookUp = async (route: Route, whole: OfferedContract): Promise<BaselineRow> => {
-    const baseline = await completedBy(await pinnedFor(route, whole), whole)
-    const offered = comparedWith(baseline, whole)
-    const candidate = baseline.digest === offered.digest ? null : candidateOf(route.name, offered, now())
-    const isNew = candidate !== null && offeredNow.get(route.name) !== candidate.digest
-    await note(route.name, candidate, baseline.digest)
-    const promotesItself = isNew && route.contract?.auto_promote === 'info'
-    if (
-      promotesItself &&
-      (await isInfoOnly(baseline, offered, deps.flow)) &&
-      (await mayPromoteItself(acceptanceOf(route, baseline, offered), deps))
-    )
-      return keep(rowOf(route.name, offered, 'promotion', 'auto_promote: info', now()))
-    assertFresh(route, baseline, now())
-    return baseline
-  }
-
-  return {
-    baselineFor: (route, whole) => inUse(route, whole) ?? lookUp(route, whole),
-    async list() {
-      const [rows, candidates] = await Promise.all([store.baselines.list(), store.baselines.candidates()])
-      return rows.map((baseline) =>
-        viewOf(
-          baseline,
-          candidates.find(({ route }) => route === baseline.route),
-        ),
-      )
-    },
-    async view(route) {
-      const baseline = await store.baselines.byRoute(route, route)
-      return baseline === null ? null : viewOf(baseline, (await store.baselines.candidate(route)) ?? undefined)
-    },
-    async promote(routeName, digest, acceptor, only = []) {
-      const found = await this.view(routeName)
-      const { route, baseline, candidate } = promotable(routeName, digest, found, deps.settings())
-      const { by } = acceptor
-      if (candidate === null) return keep({ ...baseline, setBy: by, setAt: now() })
-      const whole = acceptanceOf(route, baseline, candidate)
-      const acceptance = only.length === 0 ? whole : await partOf(whole, only, deps.flow)
-      await accept(acceptance, acceptor, deps)
-      const { type, content } = acceptance.after
-      const kept = await keep(
-        rowOf(routeName, { type, content, digest: contractDigest(content) }, 'promotion', by, now()),
-      )
-      if (only.length === 0) await endMoot(kept)
-      return kept
-    },
-    async registered(change) {
-      const route = registeredRoute(change, deps.settings().config.routes)
-      const found = route === null ? null : await this.view(route.name)
-      const [artifact] = change.artifacts
-      if (route === null || artifact === undefined || found?.candidate == null) return null
-      const { baseline, candidate } = found
-      const isReviewed = contractDigest(artifact.before) === baseline.digest && artifact.type === candidate.type
-      if (!isReviewed || contractDigest(artifact.after) !== candidate.digest) return null
-      const { by, groups } = change
-      // The caller chose the environment and target of its preflight, so the decision is made again for the route.
-      await accept(acceptanceOf(route, baseline, candidate), { by, groups, comment: '' }, deps)
-      const kept = await keep(rowOf(route.name, candidate, 'promotion', `decision:${change.decisionId}`, now()))
-      await endMoot(kept)
-      return kept
-    },
   }
 }
 

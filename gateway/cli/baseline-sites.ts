@@ -11,7 +11,7 @@ import {
   Promotion,
 } from '../api/routes/baselines.ts'
 import { nullable } from '../api/schemas/shapes.ts'
-import { createBaselines, type BaselineService, type BaselineText, type BaselineView } from '../baselines/baselines.ts'
+import { Baselines, type BaselineService, type BaselineText, type BaselineView } from '../baselines/baselines.ts'
 import { changeOf } from '../baselines/promotion.ts'
 import { GatewayError } from '../errors/errors.ts'
 import { sha256Hex } from '../runtime/hash.ts'
@@ -133,7 +133,7 @@ export function withBaselines<T>(
   io: CommandIo,
   work: (baselines: BaselineService, store: Store) => Promise<T>,
 ): Promise<T> {
-  return withLocalFlow(args, io, (parts) => work(createBaselines(parts), parts.store))
+  return withLocalFlow(args, io, (parts) => work(new Baselines(parts), parts.store))
 }
 
 /** Null: there is no candidate. */

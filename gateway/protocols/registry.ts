@@ -32,7 +32,7 @@ import { discover, listAll } from './mcp/listing.ts'
 import { createLlmRecogniser } from './llm/recogniser.ts'
 import { createMcpEdits } from './mcp/edits.ts'
 import { createMcpRegistryRecogniser } from './mcp-registry/recogniser.ts'
-import { createMcpManifests } from './mcp/manifests.ts'
+import { OfferedManifests } from './mcp/manifests.ts'
 import { createMcpResults } from './mcp/results.ts'
 import { createMcpRecogniser } from './mcp/recogniser.ts'
 import { createMappedRecogniser } from './mapped/recogniser.ts'
@@ -67,7 +67,7 @@ export interface RecogniserDeps {
 
 export function createRecognisers(deps: RecogniserDeps): Recognisers {
   const { metrics, logger, now, settings } = deps
-  const manifests = createMcpManifests({
+  const manifests = new OfferedManifests({
     list: (asker, list) => listAll(asker, list, deps.upstreams),
     discover: (asker) => discover(asker, deps.upstreams),
     onManifest: (route, manifest) => void holdManifest(route, manifest, deps),

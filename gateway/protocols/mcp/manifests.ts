@@ -88,23 +88,77 @@ const MAX_VIEWS_OF_CALLER = 32
 /** A name that the manifest does not hold may be new: ask again, but not for every call of an agent that guesses names. */
 const UNKNOWN_NAME_RELIST_MS = 1000
 
-export function createMcpManifests(deps: McpManifestsDeps): McpManifests {
-  const callers = new LRUCache<string, CallerListings>({ max: MAX_CALLERS })
+export class OfferedManifests implements McpManifests {
+  readonly #deps: McpManifestsDeps
+  readonly #callers = new LRUCache<string, CallerListings>({ max: MAX_CALLERS })
   /** How often each list of a route was said to have changed. */
-  const epochs = new Map<string, Partial<Record<ManifestListName, number>>>()
+  readonly #epochs = new Map<string, Partial<Record<ManifestListName, number>>>()
   /** One copy of a manifest for all sessions that see it. */
-  const shared = new LRUCache<string, OfferedContract>({ max: 256 })
+  readonly #shared = new LRUCache<string, OfferedContract>({ max: 256 })
 
-  const epochOf = (route: string, list: ManifestListName): number => epochs.get(route)?.[list] ?? 0
-  const callerOf = (key: string): CallerListings => {
-    const known = callers.get(key)
+  constructor(deps: McpManifestsDeps) {
+    this.#deps = deps
+  }
+
+  current(asker: McpAsker, needs: readonly ManifestNeed[]): OfferedContract | Promise<OfferedContract> {
+    const view = this.#viewOf(asker)
+    const isHit =
+      view.manifest !== null &&
+      !this.#isSessionDue(asker, view) &&
+      this.#staleLists(view, needs, asker.call.route).length === 0
+    this.#deps.metrics.count('preflight_cache_requests_total', { cache: 'manifest', result: isHit ? 'hit' : 'miss' })
+    return isHit && view.manifest !== null ? view.manifest : this.#renew(asker, view, needs)
+  }
+
+  observe(asker: McpAsker, { list, cursor, items, nextCursor }: Page): void {
+    const { call } = asker
+    const view = this.#viewOf(asker)
+    const epoch = this.#epochOf(call.route.name, list)
+    const before = view.pages[list]
+    if (cursor !== null && before?.nextCursor !== cursor) return
+    const all = cursor === null ? items : [...(before?.items ?? []), ...items]
+    if (nextCursor !== null) {
+      view.pages[list] = { items: all, nextCursor }
+      return
+    }
+    delete view.pages[list]
+    view.lists[list] = { thing: all, at: this.#deps.now(), epoch }
+    this.#compose(view, call.route)
+  }
+
+  observeSession(asker: McpAsker, facts: SessionFacts, session: string | null): void {
+    const seen = { thing: facts, at: this.#deps.now(), epoch: 0 }
+    if (asker.isModern) Object.assign(this.#viewOf(asker), { session: seen, manifest: null })
+    else this.#callerOf(callerAt(asker.call, session)).session = seen
+  }
+
+  invalidate(route: string, lists: readonly ManifestListName[] = LIST_NAMES): void {
+    const counted = Object.fromEntries(lists.map((list) => [list, this.#epochOf(route, list) + 1]))
+    this.#epochs.set(route, { ...this.#epochs.get(route), ...counted })
+    this.#deps.logger.debug(
+      { event: 'manifest.invalidated', route, lists },
+      'the manifest of the upstream may have changed; it is listed again before the next call',
+    )
+  }
+
+  forget(call: Call<McpRoute>): void {
+    this.#callers.delete(callerAt(call, null))
+  }
+
+  #epochOf(route: string, list: ManifestListName): number {
+    return this.#epochs.get(route)?.[list] ?? 0
+  }
+
+  #callerOf(key: string): CallerListings {
+    const known = this.#callers.get(key)
     if (known !== undefined) return known
     const caller: CallerListings = { session: null, views: new Map() }
-    callers.set(key, caller)
+    this.#callers.set(key, caller)
     return caller
   }
-  const viewOf = (asker: McpAsker): ListingView => {
-    const caller = callerOf(callerAt(asker.call, null))
+
+  #viewOf(asker: McpAsker): ListingView {
+    const caller = this.#callerOf(callerAt(asker.call, null))
     const view = viewIn(caller.views, variantOf(asker))
     // The answer to `initialize` holds for the session, whatever the fields of that request were.
     if (!asker.isModern && view.session !== caller.session) {
@@ -113,113 +167,81 @@ export function createMcpManifests(deps: McpManifestsDeps): McpManifests {
     }
     return view
   }
-  const isFresh = (seen: Seen<unknown>, { contract }: Route): boolean =>
-    deps.now() - seen.at < (contract?.refresh ?? DEFAULT_REFRESH_SECONDS) * 1000
-  const isListFresh = (view: ListingView, list: ManifestListName, route: Route): boolean => {
-    const seen = view.lists[list]
-    return seen !== undefined && seen.epoch === epochOf(route.name, list) && isFresh(seen, route)
+
+  #isFresh(seen: Seen<unknown>, { contract }: Route): boolean {
+    return this.#deps.now() - seen.at < (contract?.refresh ?? DEFAULT_REFRESH_SECONDS) * 1000
   }
+
+  #isListFresh(view: ListingView, list: ManifestListName, route: Route): boolean {
+    const seen = view.lists[list]
+    return seen !== undefined && seen.epoch === this.#epochOf(route.name, list) && this.#isFresh(seen, route)
+  }
+
   /** The manifest out of its parts, once for all callers who see the same. */
-  const compose = (view: ListingView, route: Route): OfferedContract => {
+  #compose(view: ListingView, route: Route): OfferedContract {
     const fresh = manifestContract({ session: view.session?.thing ?? null, lists: thingsOf(view.lists) })
-    const manifest = shared.get(fresh.digest) ?? fresh
-    shared.set(manifest.digest, manifest)
+    const manifest = this.#shared.get(fresh.digest) ?? fresh
+    this.#shared.set(manifest.digest, manifest)
     const result = view.manifest === null || view.manifest.digest === manifest.digest ? 'unchanged' : 'changed'
-    deps.metrics.count('preflight_contract_refreshes_total', { route: route.name, result })
+    this.#deps.metrics.count('preflight_contract_refreshes_total', { route: route.name, result })
     view.manifest = manifest
-    deps.onManifest(route, manifest)
+    this.#deps.onManifest(route, manifest)
     return manifest
   }
-  const once = (
+
+  #askOnce(
     view: ListingView,
     what: ManifestListName | 'session',
     { call }: McpAsker,
     ask: () => Promise<void>,
-  ): Promise<void> => {
+  ): Promise<void> {
     const running = view.connectionRequest.get(what)
     if (running !== undefined) return running
     const started = ask()
       .catch((error: unknown) => {
-        deps.metrics.count('preflight_contract_refreshes_total', { route: call.route.name, result: 'failed' })
+        this.#deps.metrics.count('preflight_contract_refreshes_total', { route: call.route.name, result: 'failed' })
         throw error
       })
       .finally(() => view.connectionRequest.delete(what))
     view.connectionRequest.set(what, started)
     return started
   }
-  const relist = (asker: McpAsker, view: ListingView, list: ManifestListName): Promise<void> =>
-    once(view, list, asker, async () => {
+
+  #relist(asker: McpAsker, view: ListingView, list: ManifestListName): Promise<void> {
+    return this.#askOnce(view, list, asker, async () => {
       // Taken before asking: a change announced while the answer is on its way makes that answer out of date.
-      const epoch = epochOf(asker.call.route.name, list)
-      view.lists[list] = { thing: await deps.list(asker, list), at: deps.now(), epoch }
+      const epoch = this.#epochOf(asker.call.route.name, list)
+      view.lists[list] = { thing: await this.#deps.list(asker, list), at: this.#deps.now(), epoch }
     })
+  }
+
   /** In sessions it is sent once and stays valid; without sessions it is requested like a list. */
-  const isSessionDue = ({ isModern, call }: McpAsker, { session }: ListingView): boolean =>
-    isModern && (session === null || !isFresh(session, call.route))
-  const renewSession = (asker: McpAsker, view: ListingView): Promise<void> =>
-    once(view, 'session', asker, async () => {
-      const facts = await deps.discover(asker)
-      view.session = facts === null ? null : { thing: facts, at: deps.now(), epoch: 0 }
+  #isSessionDue({ isModern, call }: McpAsker, { session }: ListingView): boolean {
+    return isModern && (session === null || !this.#isFresh(session, call.route))
+  }
+
+  #renewSession(asker: McpAsker, view: ListingView): Promise<void> {
+    return this.#askOnce(view, 'session', asker, async () => {
+      const facts = await this.#deps.discover(asker)
+      view.session = facts === null ? null : { thing: facts, at: this.#deps.now(), epoch: 0 }
     })
+  }
+
   /** The lists to request before the manifest is known for a call. */
-  const staleLists = (view: ListingView, needs: readonly ManifestNeed[], route: Route): readonly ManifestListName[] => {
+  #staleLists(view: ListingView, needs: readonly ManifestNeed[], route: Route): readonly ManifestListName[] {
     const promised = view.session === null ? [] : promisedLists(view.session.thing)
     return LIST_NAMES.filter(
       (list) =>
         (promised.includes(list) || needs.some(({ lists }) => lists.includes(list))) &&
-        (!isListFresh(view, list, route) || lacksName(view, list, needs, deps.now())),
+        (!this.#isListFresh(view, list, route) || lacksName(view, list, needs, this.#deps.now())),
     )
   }
-  const renew = async (
-    asker: McpAsker,
-    view: ListingView,
-    needs: readonly ManifestNeed[],
-  ): Promise<OfferedContract> => {
-    const { route } = asker.call
-    if (isSessionDue(asker, view)) await renewSession(asker, view)
-    await Promise.all(staleLists(view, needs, route).map((list) => relist(asker, view, list)))
-    return compose(view, route)
-  }
 
-  return {
-    current(asker, needs) {
-      const view = viewOf(asker)
-      const isHit =
-        view.manifest !== null && !isSessionDue(asker, view) && staleLists(view, needs, asker.call.route).length === 0
-      deps.metrics.count('preflight_cache_requests_total', { cache: 'manifest', result: isHit ? 'hit' : 'miss' })
-      return isHit && view.manifest !== null ? view.manifest : renew(asker, view, needs)
-    },
-    observe(asker, { list, cursor, items, nextCursor }) {
-      const { call } = asker
-      const view = viewOf(asker)
-      const epoch = epochOf(call.route.name, list)
-      const before = view.pages[list]
-      if (cursor !== null && before?.nextCursor !== cursor) return
-      const all = cursor === null ? items : [...(before?.items ?? []), ...items]
-      if (nextCursor !== null) {
-        view.pages[list] = { items: all, nextCursor }
-        return
-      }
-      delete view.pages[list]
-      view.lists[list] = { thing: all, at: deps.now(), epoch }
-      compose(view, call.route)
-    },
-    observeSession(asker, facts, session) {
-      const seen = { thing: facts, at: deps.now(), epoch: 0 }
-      if (asker.isModern) Object.assign(viewOf(asker), { session: seen, manifest: null })
-      else callerOf(callerAt(asker.call, session)).session = seen
-    },
-    invalidate(route, lists = LIST_NAMES) {
-      const counted = Object.fromEntries(lists.map((list) => [list, epochOf(route, list) + 1]))
-      epochs.set(route, { ...epochs.get(route), ...counted })
-      deps.logger.debug(
-        { event: 'manifest.invalidated', route, lists },
-        'the manifest of the upstream may have changed; it is listed again before the next call',
-      )
-    },
-    forget(call) {
-      callers.delete(callerAt(call, null))
-    },
+  async #renew(asker: McpAsker, view: ListingView, needs: readonly ManifestNeed[]): Promise<OfferedContract> {
+    const { route } = asker.call
+    if (this.#isSessionDue(asker, view)) await this.#renewSession(asker, view)
+    await Promise.all(this.#staleLists(view, needs, route).map((list) => this.#relist(asker, view, list)))
+    return this.#compose(view, route)
   }
 }
 
