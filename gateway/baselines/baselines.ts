@@ -7,7 +7,6 @@ import { digestText, LEVELS } from '../../engine/base.ts'
 import type { ArtifactType, Digest } from '../../engine/internal.ts'
 import type { Route } from '../routing/route.ts'
 import type { AcceptedRoute } from '../routing/sidecar-route.ts'
-import type { ContractSource } from '../routing/route.ts'
 import type { Authorization, AuthorizeRequest, Flow } from '../flow/flow.ts'
 import { sha256Hex } from '../runtime/hash.ts'
 import type { BaselinesConfig } from './settings.ts'
@@ -21,7 +20,7 @@ import { assertFresh, isExpired } from './age.ts'
 import { accept, mayPromoteItself, type Acceptance, type AcceptanceDeps, type Acceptor } from './acceptance.ts'
 import { partialContract } from './partial-acceptance.ts'
 import { changeOf, ownerOf, promotable, registeredRoute, type RegisteredChange } from './promotion.ts'
-import { isNewer, readContractSource, sourceKind } from '../documents/contract-source.ts'
+import { pinOf, rowOf } from './pinning.ts'
 
 /** A contract by its text. */
 export interface BaselineText {
@@ -256,7 +255,7 @@ export class Baselines implements BaselineService {
     if (running !== undefined) return running
     const { store, now } = this.#deps
     const begin = store.changes.begin(now())
-    const started = pin(route, offered, this.#deps, (row) => this.#keep(row))
+    const started = pinOf(route, offered, this.#deps, (row) => this.#keep(row))
       .then((row) => this.#remember(row, begin))
       .finally(() => this.#pinning.delete(route.name))
     this.#pinning.set(route.name, started)
@@ -362,47 +361,6 @@ function candidateOf(route: string, { type, content, digest }: OfferedContract, 
   return { route, type, content, digest, seenAt }
 }
 
-/** The stored pin, else the source that the route names, else the present offer. */
-async function pin(
-  route: Route,
-  offered: OfferedContract,
-  deps: BaselinesDeps,
-  keep: (row: BaselineRow) => Promise<BaselineRow>,
-): Promise<BaselineRow> {
-  const stored = await deps.store.baselines.byRoute(route.name, route.name)
-  const source = route.contract?.baseline
-  if (source === undefined) return stored ?? keep(rowOf(route.name, offered, 'first_use', 'first use', deps.now()))
-  const terms = { repository: deps.settings().config.diff.repository, texts: deps.flow }
-  // The operator named this source: it replaces an earlier pin, but not a promotion made since.
-  const isPromoted = stored?.source === 'promotion'
-  if (stored !== null && isPromoted && !(await isNewer(source, stored.setAt, terms))) return stored
-  const content = await readContractSource(source, terms, route.contract?.origins)
-  const digest = contractDigest(content)
-  const isConfirmed = stored?.digest === digest
-  if (stored !== null && isConfirmed && !isExpired(route, stored, deps.now())) return stored
-  const setBy = configuredBy(source)
-  // The operator does not control what an address returns: a new text there is a candidate, also after a restart.
-  if (stored?.source === 'url' && 'url' in source && !isConfirmed && isSetBy(stored, setBy)) return stored
-  const type = isConfirmed ? stored.type : offered.type
-  return keep(rowOf(route.name, { type, content, digest }, sourceKind(source), setBy, deps.now()))
-}
-
-/**
- * Who set a baseline that the configuration names. It contains the address, so that another address in the configuration
- * counts.
- */
-function configuredBy(source: ContractSource): string {
-  if (!('url' in source)) return BY_CONFIGURATION
-  const { origin, pathname } = new URL(source.url)
-  return `${BY_CONFIGURATION} (${origin}${pathname})`
-}
-
-const BY_CONFIGURATION = 'configuration'
-
-function isSetBy(row: BaselineRow, setBy: string): boolean {
-  return row.setBy === setBy || row.setBy === BY_CONFIGURATION
-}
-
 async function isInfoOnly(
   baseline: BaselineRow,
   offered: OfferedContract,
@@ -412,15 +370,4 @@ async function isInfoOnly(
   const worst = LEVELS.filter((level) => level !== 'info')
   if (!comparison.ok || comparison.value.unresolved.length > 0) return false
   return comparison.value.groups.every(({ level }) => !worst.some((name) => name === level))
-}
-
-function rowOf(
-  route: string,
-  contract: Pick<BaselineRow, 'type' | 'content' | 'digest'>,
-  source: BaselineRow['source'],
-  setBy: string,
-  setAt: number,
-): BaselineRow {
-  const { type, content, digest } = contract
-  return { route, artifactId: route, type, content, digest, source, setBy, setAt }
 }

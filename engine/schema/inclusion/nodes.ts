@@ -228,16 +228,11 @@ export class SchemaNodes {
     if (type === undefined) return
     const listed: readonly unknown[] = Array.isArray(type) ? type : [type]
     const names = listed.filter((name): name is string => typeof name === 'string' && TYPE_NAMES.has(name))
-    if (names.length !== listed.length) {
-      into.push({ kind: 'opaque', why: `type ${valueKey(type)}` })
-      return
-    }
+    if (names.length !== listed.length) return void into.push({ kind: 'opaque', why: `type ${valueKey(type)}` })
     const types = new Set<JsonType>(isNullable ? ['null'] : [])
-    for (const name of JSON_TYPES) if (names.includes(name)) types.add(name)
-    if (names.includes('file')) {
-      types.add('string')
-      into.push({ kind: 'format', name: 'binary', of: 'string' })
-    }
+    const isFile = names.includes('file')
+    for (const name of JSON_TYPES) if (names.includes(name) || (isFile && name === 'string')) types.add(name)
+    if (isFile) into.push({ kind: 'format', name: 'binary', of: 'string' })
     if (names.includes('integer') && !types.has('number')) {
       types.add('number')
       into.push(WHOLE)

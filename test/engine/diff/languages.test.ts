@@ -220,7 +220,7 @@ function uploadOf3(schema: Json): Json {
   const content = {
     'multipart/form-data': { schema: { type: 'object', required: ['photo'], properties: { photo: schema } } },
   }
-  const post = { requestBody: { content }, responses: { 200: { description: 'done' } } }
+  const post = { requestBody: { required: true, content }, responses: { 200: { description: 'done' } } }
   return { openapi: '3.0.3', info: INFO, paths: { '/photos': { post } } }
 }
 

@@ -1,0 +1,75 @@
+/**
+ * The first contract of a route, pinned as its baseline: the stored pin, the source that the route names, or the present
+ * offer.
+ */
+import { digestText } from '../../engine/base.ts'
+import { isNewer, readContractSource, sourceKind } from '../documents/contract-source.ts'
+import type { Flow } from '../flow/flow.ts'
+import type { ContractSource, Route } from '../routing/route.ts'
+import { sha256Hex } from '../runtime/hash.ts'
+import type { BaselineRow } from '../store/baselines.ts'
+import type { StorePart } from '../store/store.ts'
+import { isExpired } from './age.ts'
+import type { OfferedContract } from './baselines.ts'
+import type { BaselinesConfig } from './settings.ts'
+
+interface PinningDeps {
+  readonly settings: () => { readonly config: Pick<BaselinesConfig, 'diff'> }
+  readonly flow: Pick<Flow, 'fileReferences' | 'bundle'>
+  readonly store: StorePart<'baselines.byRoute'>
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+/** The stored pin, else the source that the route names, else the present offer. */
+export async function pinOf(
+  route: Route,
+  offered: OfferedContract,
+  deps: PinningDeps,
+  keep: (row: BaselineRow) => Promise<BaselineRow>,
+): Promise<BaselineRow> {
+  const stored = await deps.store.baselines.byRoute(route.name, route.name)
+  const source = route.contract?.baseline
+  if (source === undefined) return stored ?? keep(rowOf(route.name, offered, 'first_use', 'first use', deps.now()))
+  const terms = { repository: deps.settings().config.diff.repository, texts: deps.flow }
+  // The operator named this source: it replaces an earlier pin, but not a promotion made since.
+  const isPromoted = stored?.source === 'promotion'
+  if (stored !== null && isPromoted && !(await isNewer(source, stored.setAt, terms))) return stored
+  const content = await readContractSource(source, terms, route.contract?.origins)
+  const digest = digestText(content, sha256Hex)
+  const isConfirmed = stored?.digest === digest
+  if (stored !== null && isConfirmed && !isExpired(route, stored, deps.now())) return stored
+  const setBy = configuredBy(source)
+  // The operator does not control what an address returns: a new text there is a candidate, also after a restart.
+  if (stored?.source === 'url' && 'url' in source && !isConfirmed && isSetBy(stored, setBy)) return stored
+  const type = isConfirmed ? stored.type : offered.type
+  return keep(rowOf(route.name, { type, content, digest }, sourceKind(source), setBy, deps.now()))
+}
+
+/**
+ * Who set a baseline that the configuration names. It contains the address, so that another address in the configuration
+ * counts.
+ */
+function configuredBy(source: ContractSource): string {
+  if (!('url' in source)) return BY_CONFIGURATION
+  const { origin, pathname } = new URL(source.url)
+  return `${BY_CONFIGURATION} (${origin}${pathname})`
+}
+
+const BY_CONFIGURATION = 'configuration'
+
+function isSetBy(row: BaselineRow, setBy: string): boolean {
+  return row.setBy === setBy || row.setBy === BY_CONFIGURATION
+}
+
+/** A baseline of a route as it is stored. */
+export function rowOf(
+  route: string,
+  contract: Pick<BaselineRow, 'type' | 'content' | 'digest'>,
+  source: BaselineRow['source'],
+  setBy: string,
+  setAt: number,
+): BaselineRow {
+  const { type, content, digest } = contract
+  return { route, artifactId: route, type, content, digest, source, setBy, setAt }
+}
