@@ -10,8 +10,9 @@ import { sha256Hex } from '../runtime/hash.ts'
 import type { BaselineRow } from '../store/baselines.ts'
 import type { StorePart } from '../store/store.ts'
 import { isExpired } from './age.ts'
-import type { OfferedContract } from './baselines.ts'
 import type { BaselinesConfig } from './settings.ts'
+
+type PinnedContract = Pick<BaselineRow, 'type' | 'content' | 'digest'>
 
 interface PinningDeps {
   readonly settings: () => { readonly config: Pick<BaselinesConfig, 'diff'> }
@@ -24,7 +25,7 @@ interface PinningDeps {
 /** The stored pin, else the source that the route names, else the present offer. */
 export async function pinOf(
   route: Route,
-  offered: OfferedContract,
+  offered: PinnedContract,
   deps: PinningDeps,
   keep: (row: BaselineRow) => Promise<BaselineRow>,
 ): Promise<BaselineRow> {
@@ -65,7 +66,7 @@ function isSetBy(row: BaselineRow, setBy: string): boolean {
 /** A baseline of a route as it is stored. */
 export function rowOf(
   route: string,
-  contract: Pick<BaselineRow, 'type' | 'content' | 'digest'>,
+  contract: PinnedContract,
   source: BaselineRow['source'],
   setBy: string,
   setAt: number,
