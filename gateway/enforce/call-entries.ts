@@ -1,8 +1,8 @@
 /** The entries of the decision log about one call: one for each resource that was judged, or a single one where none was. */
+import { isJsonObject } from '../json/strict-json.ts'
 import { envelopeFacts } from '../flow/decision-facts.ts'
 import type { Call } from '../calls/call.ts'
 import type { EntryFacts } from '../telemetry/decision-log/entry.ts'
-import { STAGES } from '../telemetry/observation.ts'
 import { effectOf, shortName } from './call-record.ts'
 import type { CallJudgement, SubjectVerdict } from './judge.ts'
 import type { CallEffect } from '../store/calls.ts'
@@ -34,8 +34,21 @@ function verdictFacts({ subject, verdict }: SubjectVerdict): Omit<EntryFacts, 'k
     return { ...envelopeFacts(verdict.envelope), action, approval_id: verdict.approvalId }
   const stated = { action, target: subject.target, execution_action: verdict.action }
   if (verdict.basis === 'receipt')
-    return { ...stated, decision: 'receipt', decision_id: verdict.decisionId, receipt_id: verdict.decisionId }
+    return {
+      ...stated,
+      decision: 'receipt',
+      decision_id: verdict.decisionId,
+      receipt_id: verdict.decisionId,
+      receipt_key: keyOf(verdict.token),
+    }
   return { ...stated, decision: 'receipt_required', reasons: [verdict.demand.reason ?? 'missing'] }
+}
+
+/** @param token a receipt that was verified */
+function keyOf(token: string): string | null {
+  const header: unknown = JSON.parse(Buffer.from(token.split('.', 1)[0] ?? '', 'base64url').toString('utf8'))
+  const kid = isJsonObject(header) ? header['kid'] : null
+  return typeof kid === 'string' ? kid : null
 }
 
 function sharedFacts({ correlationId, caller, route, method, body, observation }: Call): EntryFacts {
@@ -52,16 +65,6 @@ function sharedFacts({ correlationId, caller, route, method, body, observation }
     mode: route.mode,
     method,
     request_bytes: body?.length ?? null,
-    latency_ms: latencyOf(observation),
+    latency_ms: observation.latencies(),
   }
-}
-
-/** Milliseconds with three decimals. */
-function latencyOf(observation: Call['observation']): Record<string, number> {
-  return Object.fromEntries(
-    STAGES.flatMap((stage) => {
-      const seconds = observation.secondsIn(stage)
-      return seconds === null ? [] : [[stage, Math.round(seconds * 1e6) / 1000]]
-    }),
-  )
 }

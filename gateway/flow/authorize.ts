@@ -98,8 +98,15 @@ async function logDecision(
 ): Promise<void> {
   if (decisionLog?.isOn !== true) return
   const { tenant, audience } = request.caller
-  const { correlationId, route } = request
-  const facts = { ...envelopeFacts(envelope), tenant, audience, route, approval_id: approvalId }
+  const { correlationId, route, stages } = request
+  const facts = {
+    ...envelopeFacts(envelope),
+    tenant,
+    audience,
+    route,
+    approval_id: approvalId,
+    latency_ms: stages?.latencies() ?? {},
+  }
   const entry = { kind: 'decision', correlation_id: correlationId, trace_id: currentTraceId(), ...facts } as const
   if (!(await decisionLog.write([entry]))) throw new GatewayError('DECISION_LOG_UNWRITABLE')
 }

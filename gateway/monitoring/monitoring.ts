@@ -6,7 +6,6 @@ import { randomUUID } from 'node:crypto'
 import type { Writable } from 'node:stream'
 import { GatewayError } from '../errors/errors.ts'
 import type { MonitoringSettings } from './settings.ts'
-import { packageVersion } from '../runtime/package-files.ts'
 import type { StorePart } from '../store/store.ts'
 import {
   candidateEvent,
@@ -21,12 +20,9 @@ import {
 } from '../telemetry/events.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import { cloudEvents } from '../telemetry/sinks/http.ts'
+import { networkSinks } from '../telemetry/sinks/lazy-network.ts'
 import { createLogSink } from '../telemetry/sinks/log.ts'
-import { otlpLogs } from '../telemetry/sinks/otlp.ts'
 import type { Sink, SinkState } from '../telemetry/sinks/sink.ts'
-import { createReceiver } from '../telemetry/sinks/receiver.ts'
-import { createSpooledSink, sinkName } from '../telemetry/sinks/spooled.ts'
 import { createOpenWindows, type OpenWindow, type OpenWindows, type WindowName, type WindowRequest } from './windows.ts'
 
 export type { WindowRequest } from './windows.ts'
@@ -255,9 +251,7 @@ function createSinks(deps: MonitoringDeps): readonly Sink[] {
   const shared = { ...deps, bound: config.spool }
   return config.sinks.map((sink) => {
     if (sink.type === 'log') return createLogSink(metrics, output)
-    const protocol = sink.type === 'http' ? cloudEvents(sink) : otlpLogs(sink, packageVersion())
-    const name = sinkName(sink.type, protocol.url)
-    return createSpooledSink(name, createReceiver(protocol, sink.timeout * 1000), sink, shared)
+    return networkSinks().openNetworkSink(sink, shared)
   })
 }
 

@@ -22,6 +22,8 @@ export type Stage = (typeof STAGES)[number]
 /** Told which stage begins; the one before it ends. */
 export interface StageClock {
   enter(stage: Stage): void
+  /** Milliseconds with three decimals by stage; stages that were not reached are absent. */
+  latencies(): Record<string, number>
 }
 
 export interface StageSpan {
@@ -138,6 +140,15 @@ export class Observation implements StageClock {
   secondsIn(stage: Stage): number | null {
     const spent = this.#spent[PLACES[stage]] ?? NOT_REACHED
     return spent === NOT_REACHED ? null : spent / 1000
+  }
+
+  latencies(): Record<string, number> {
+    return Object.fromEntries(
+      STAGES.flatMap((stage) => {
+        const seconds = this.secondsIn(stage)
+        return seconds === null ? [] : [[stage, Math.round(seconds * 1e6) / 1000]]
+      }),
+    )
   }
 
   link(span: LinkedSpan): void {

@@ -52,7 +52,7 @@ async function decisions(count: number, length: number) {
     },
     generation: 1,
     correlationId: 'c',
-    stages: { enter: () => {} },
+    stages: { enter: () => {}, latencies: () => ({}) },
   })
   for (let index = 0; index < count; index++) await verdicts.verdictOn(request(index))
   return { again: async (index: number) => (await verdicts.verdictOn(request(index)), asked - count) }

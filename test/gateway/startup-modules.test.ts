@@ -76,7 +76,7 @@ test('a started gateway has not loaded what only some configurations use', async
   )
   // Of undici no more than its errors; of the command line no other command; of what judges nothing.
   const unwanted =
-    /undici\/lib\/(?!core\/errors\.js$)|gateway\/(?:cli\/(?:diff|keys|policy|verify)|api\/routes\/.*|intercept\/mcp)\.ts$|telemetry\/(?:otel\/(?!settings)|decision-log\/(?:open|file-sink|syslog))[^/]*|engine\/(?:rules|diff)\//
+    /undici\/lib\/(?!core\/errors\.js$)|gateway\/(?:cli\/(?:diff|keys|policy|verify)|api\/routes\/.*|intercept\/mcp)\.ts$|telemetry\/(?:otel\/(?!settings)|sinks\/(?!settings|sink\.|log\.|lazy-network)|decision-log\/(?:open|file-sink|syslog))[^/]*|engine\/(?:rules|diff)\//
   assert.deepEqual(
     modules.filter((url) => unwanted.test(url)),
     [],

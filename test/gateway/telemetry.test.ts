@@ -7,6 +7,7 @@ import { test, type TestContext } from 'node:test'
 import { EFFECTS } from '../../gateway/store/calls.ts'
 import { EVENT_TYPES, CANDIDATE_EVENT, VIOLATION_EVENT } from '../../gateway/telemetry/events.ts'
 import { createAdmin, type Checks } from '../../gateway/listen/admin.ts'
+import { DecisionLogEntry, ENTRY_FIELDS } from '../../gateway/telemetry/decision-log/entry.ts'
 import { createLogger, redactText } from '../../gateway/telemetry/log.ts'
 import { LOG_EVENTS } from '../../gateway/telemetry/log-events.ts'
 import { sampleProcess } from '../../gateway/telemetry/process-metrics.ts'
@@ -34,6 +35,11 @@ const pinnedLines = (name: string): readonly string[] =>
 test('the effects of call records and the types of events are pinned', () => {
   assert.deepEqual(EFFECTS, pinnedLines('call-effects'))
   assert.deepEqual([...EVENT_TYPES, VIOLATION_EVENT, CANDIDATE_EVENT], pinnedLines('event-types'))
+})
+
+test('the members of an entry of the decision log are pinned', () => {
+  assert.deepEqual(ENTRY_FIELDS, pinnedLines('decision-log-members'))
+  assert.deepEqual(Object.keys(DecisionLogEntry.properties), [...ENTRY_FIELDS])
 })
 
 test('the events of log records are pinned', () => {

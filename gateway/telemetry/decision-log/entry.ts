@@ -58,6 +58,10 @@ export const DecisionLogEntry = Type.Object(
       description:
         'Further members of the log record of an act. replayed: true for a decision that is sent again by its idempotency key. Else empty.',
     }),
+    receipt_key: described('`kid` of the key that signed the receipt of `receipt_id`.'),
+    rules: Type.Array(Type.String(), {
+      description: 'Rules of the policy that the decision rests on, as PACK/RULE; the first 50.',
+    }),
   },
   { additionalProperties: false, title: 'Entry of the decision log' },
 )
@@ -97,6 +101,8 @@ export const ENTRY_FIELDS: readonly (keyof DecisionLogEntry)[] = [
   'latency_ms',
   'request_bytes',
   'details',
+  'receipt_key',
+  'rules',
 ]
 
 /** What is known of an entry; the rest is null or empty. */
@@ -132,6 +138,8 @@ const EMPTY = {
   latency_ms: {},
   request_bytes: null,
   details: {},
+  receipt_key: null,
+  rules: [],
 }
 
 /** @param at milliseconds since the epoch */

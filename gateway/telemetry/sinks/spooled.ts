@@ -12,7 +12,7 @@ import type { Receiver } from './receiver.ts'
 import type { Sink } from './sink.ts'
 import { openSpool } from './spool.ts'
 
-interface SpooledSinkDeps {
+export interface SpooledSinkDeps {
   readonly dataDir: string
   /** Events kept while the receiver is away. */
   readonly bound: number
