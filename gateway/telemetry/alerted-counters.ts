@@ -13,6 +13,8 @@ export function startAlertedCounters(metrics: Metrics, { routes }: { readonly ro
   metrics.count('preflight_metric_overflows_total', { metric: 'preflight_calls_total' }, 0)
   for (const trafficPath of ['forward', 'connect', 'redirect'])
     metrics.count('preflight_egress_denials_total', { traffic_path: trafficPath, reason: 'metadata' }, 0)
+  for (const platform of ['scm_a', 'scm_b', 'scm_c'])
+    metrics.count('preflight_merge_checks_total', { platform, result: 'given_up' }, 0)
   for (const route of routes) startCountersOf(route, metrics)
 }
 
