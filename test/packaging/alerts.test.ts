@@ -1,11 +1,12 @@
 /** Alerts and dashboard: judged by promtool, about metrics and labels that there are, each alert with a case and a runbook. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
-import { parse } from 'yaml'
+import { parse, stringify } from 'yaml'
 import { DASHBOARDS } from '../../docs/dashboards.ts'
 import { METRICS, type MetricSpec } from '../../gateway/telemetry/metric-table.ts'
 import { startTestGateway } from '../fakes/gateway.ts'
@@ -128,4 +129,30 @@ test('a counter whose first event is an alarm is there before it, at 0', async (
     assert.ok(series.length > 0, `${name}{${matchers}}`)
     for (const line of series) assert.match(line, / 0$/)
   }
+})
+
+/** A gateway that serves calls all the time, and nothing else happens. */
+async function quietHour(t: TestContext): Promise<string> {
+  const gateway = await startTestGateway(t, {
+    routes: [{ name: 'pets', match: { path: '/' }, upstream: 'http://127.0.0.1:9', protocol: 'mcp' }],
+  })
+  const samples = (await gateway.metrics.text()).split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+  const series = samples.flatMap((line) => {
+    const [, name = '', labels = '', value = ''] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? []
+    if (name === '' || !Number.isFinite(Number(value))) return []
+    const isTraffic = name === 'preflight_calls_total' && labels.includes('outcome="forwarded"')
+    const all = [labels, 'instance="a"', 'job="preflight"'].filter((part) => part !== '').join(',')
+    return [{ series: `${name}{${all}}`, values: isTraffic ? '0+60x60' : `${value}+0x60` }]
+  })
+  assert.ok(series.length > 100, `the page has ${series.length} series`)
+  const file = join(mkdtempSync(join(tmpdir(), 'preflight-quiet-')), 'quiet.yaml')
+  t.after(() => rmSync(dirname(file), { recursive: true, force: true }))
+  const silent = names.map((alertname) => ({ alertname, eval_time: '60m', exp_alerts: [] }))
+  const tests = [{ interval: '1m', input_series: series, alert_rule_test: silent }]
+  writeFileSync(file, stringify({ rule_files: [RULES], evaluation_interval: '1m', tests }))
+  return file
+}
+
+test('no alert fires in a quiet hour', async (t) => {
+  await promtool(t, 'test', 'rules', await quietHour(t))
 })
