@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { decisionSection } from './decision.ts'
 import { diffSection } from './diff/section.ts'
 import { proxySection } from './proxy/section.ts'
+import { tracingSection } from './proxy/tracing.ts'
 import { judge, type Check, type Section } from './report.ts'
 import { startSection } from './start.ts'
 import { stdioSection } from './stdio.ts'
@@ -14,6 +15,7 @@ const SECTIONS: Readonly<Record<string, { readonly title: string; readonly run: 
   decision: { title: 'Decision in process', run: decisionSection },
   diff: { title: 'Comparing contracts', run: diffSection },
   proxy: { title: 'Calls through the proxy', run: proxySection },
+  tracing: { title: 'Traces', run: tracingSection },
   stdio: { title: 'Servers over standard streams', run: stdioSection },
   upgrades: { title: 'Upgrades', run: upgradesSection },
 }

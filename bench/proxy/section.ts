@@ -23,7 +23,7 @@ const BARE = 'bare undici-dispatch proxy'
 const HTTP_PROXY = 'http-proxy 1.18.1'
 const JUDGED = 'judged by the gateway'
 
-interface Subject {
+export interface Subject {
   readonly name: string
   readonly origin: string
   /** Process whose CPU counts; null without a proxy. */
@@ -62,12 +62,12 @@ async function measure(subject: Subject, traffic: Traffic, rate: number | null, 
   return { ...result, name: subject.name, rate: result.requests / result.seconds, cpu }
 }
 
-const HEAD = ['', 'CPU µs/request', 'requests/s', 'p50 ms', 'p99 ms']
+export const HEAD = ['', 'CPU µs/request', 'requests/s', 'p50 ms', 'p99 ms']
 
 /** One measurement of each subject. */
 type Round = readonly Measurement[]
 
-function median(values: readonly number[]): number {
+export function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 }
 
@@ -81,7 +81,7 @@ function medianOf(rounds: readonly Round[], name: string, value: (measurement: M
   return median(rounds.map((round) => value(find(round, name))))
 }
 
-function rows(rounds: readonly Round[]): readonly (readonly string[])[] {
+export function rows(rounds: readonly Round[]): readonly (readonly string[])[] {
   return (rounds[0] ?? []).map(({ name, cpu }) => [
     name,
     cpu === null ? '–' : medianOf(rounds, name, (measured) => measured.cpu ?? Number.NaN).toFixed(0),
@@ -91,12 +91,17 @@ function rows(rounds: readonly Round[]): readonly (readonly string[])[] {
   ])
 }
 
+/** CPU of a request at one subject ÷ at another, in one round. */
+export function ratioOf(round: Round, name: string, other: string): number {
+  const cpu = (of: string): number => find(round, of).cpu ?? Number.NaN
+  return cpu(name) / cpu(other)
+}
+
 function ratios(traffic: Traffic, rounds: readonly Round[]): readonly Check[] {
-  const cpu = (round: Round, name: string): number => find(round, name).cpu ?? Number.NaN
   return [
     {
       threshold: `${traffic}_cpu`,
-      measured: median(rounds.map((round) => cpu(round, JUDGED) / cpu(round, HTTP_PROXY))),
+      measured: median(rounds.map((round) => ratioOf(round, JUDGED, HTTP_PROXY))),
     },
     {
       threshold: `${traffic}_throughput`,
@@ -105,13 +110,14 @@ function ratios(traffic: Traffic, rounds: readonly Round[]): readonly Check[] {
   ]
 }
 
-async function measureRounds(
+export async function measureRounds(
   subjects: readonly Subject[],
   traffic: Traffic,
   rate: number | null,
+  count = ROUNDS,
 ): Promise<readonly Round[]> {
   const rounds: Round[] = []
-  for (let index = 0; index < ROUNDS; index += 1) {
+  for (let index = 0; index < count; index += 1) {
     const warmup = index === 0 && rate === null ? WARMUP_REQUESTS : REWARM_REQUESTS
     const round: Measurement[] = []
     for (const subject of subjects) round.push(await measure(subject, traffic, rate, warmup))
@@ -129,7 +135,7 @@ async function halfLoad(subjects: readonly Subject[], rate: number): Promise<rea
   )
 }
 
-function gatewayConfig(upstream: string): unknown {
+export function gatewayConfig(upstream: string): object {
   const contract = { file: CONTRACT_FILE }
   return {
     routes: [
