@@ -212,6 +212,23 @@ test('a call under way finishes within the drain, readiness goes first, and new 
   await assert.rejects(fetch(`${gateway.addresses.admin}/livez`))
 })
 
+test('SIGUSR2 turns the level debug on and off, and each change is a record', async (t) => {
+  const served = await serve(t, newFolder(), { log: { level: 'info' } })
+  const changes = () =>
+    served.stderr
+      .filter((line) => line.includes('"log.level_changed"'))
+      .map((line): { readonly before: string; readonly after: string; readonly by: string } => JSON.parse(line))
+      .map(({ before, after: level, by }) => [before, level, by])
+  for (const wanted of [1, 2]) {
+    served.process.kill('SIGUSR2')
+    await until(() => Promise.resolve(changes().length === wanted))
+  }
+  assert.deepEqual(changes(), [
+    ['info', 'debug', 'signal'],
+    ['debug', 'info', 'signal'],
+  ])
+})
+
 test('SIGHUP takes a changed configuration up; a broken one is refused and reported by log, metric and readiness', async (t) => {
   const folder = newFolder()
   const served = await serve(t, folder)
