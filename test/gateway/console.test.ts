@@ -37,6 +37,33 @@ test('a visitor without a session is led to the sign-in and back to the page', a
   assert.match(await unknown.text(), /not known here/)
 })
 
+test('the page of a decision links to its trace where the operator says, and the ledger is searched by it', async (t) => {
+  const scene = await startConsoleScene(t, {
+    console: { trace_url: 'https://traces.test/trace/{trace_id}?from=preflight' },
+  })
+  const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
+  const answer = await fetch(`${scene.url}/api/v1/preflight`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${scene.admin}`,
+      'content-type': 'application/json',
+      traceparent: `00-${trace}-00f067aa0ba902b7-01`,
+    },
+    body: JSON.stringify({
+      preflight_mode: 'authorize',
+      artifacts: [{ id: 'a', type: 'json_schema', before: '{}', after: '{}' }],
+      context: { operation: 'merge' },
+    }),
+  })
+  const id = textAt(await answer.json(), 'decision_result', 'decision_id')
+  const visitor = await visitorWith(scene.url, scene.admin)
+  const page = await (await visitor.get(`/console/decisions/${id}`)).text()
+  assert.ok(page.includes(`href="https://traces.test/trace/${trace}?from=preflight"`), page)
+  const found = async (query: string) => (await visitor.get(`/console/ledger?traceId=${query}`)).text()
+  assert.ok((await found(trace)).includes(id))
+  assert.ok(!(await found('0'.repeat(32))).includes(id))
+})
+
 test('a key of an agent does not sign in, and a revoked key ends its sessions', async (t) => {
   const { url, newKey, gateway } = await startConsoleScene(t)
   const agent = await newKey('bot', 'agent')
