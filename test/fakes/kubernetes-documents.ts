@@ -29,6 +29,8 @@ export const FAKE_RESOURCES: readonly FakeResource[] = [
   { ...row('', 'v1', 'nodes', 'Node'), namespaced: false },
   row('apps', 'v1', 'deployments', 'Deployment', { scale: SCALE }),
   row('apps', 'v1', 'daemonsets', 'DaemonSet'),
+  row('batch', 'v1', 'cronjobs', 'CronJob'),
+  row('batch', 'v1', 'jobs', 'Job'),
   { ...row('apiextensions.k8s.io', 'v1', 'customresourcedefinitions', 'CustomResourceDefinition'), namespaced: false },
   row('example.com', 'v1', 'widgets', 'Widget'),
   ...(['Mutating', 'Validating'] as const).map((type) => ({

@@ -10,6 +10,12 @@ const FORMS = protobuf.parse(`
   message TypeMeta { optional string apiVersion = 1; optional string kind = 2; }
   message ObjectMeta { optional string name = 1; optional string namespace = 3; optional string resourceVersion = 6; map<string, string> labels = 11; map<string, string> annotations = 12; }
   message Secret { optional ObjectMeta metadata = 1; map<string, bytes> data = 2; optional string type = 3; }
+  message Namespace { optional ObjectMeta metadata = 1; }
+  message Job { optional ObjectMeta metadata = 1; optional JobSpec spec = 2; }
+  message JobSpec { optional PodTemplateSpec template = 6; }
+  message PodTemplateSpec { optional PodSpec spec = 2; }
+  message PodSpec { repeated Container containers = 2; }
+  message Container { optional string name = 1; }
   message ConfigMap { optional ObjectMeta metadata = 1; map<string, string> data = 2; }
 `).root
 

@@ -163,16 +163,20 @@ test('every configuration, policy pack and ignore list that a page shows loads',
   }
 })
 
-test('the examples and the default values of the chart hold configurations that load', () => {
+test('the examples and the default values of the chart hold configurations that load', (t) => {
   const chart = join(ROOT, 'charts/preflight-gateway')
+  const directory = mkdtempSync(join(tmpdir(), 'preflight-documents-'))
+  t.after(() => rmSync(directory, { recursive: true }))
   const examples = readdirSync(join(chart, 'examples')).map((name): unknown => {
     const [map] = readFileSync(join(chart, 'examples', name), 'utf8').split(/^---$/m)
-    return parse(String(at(parse(map ?? ''), 'data', 'preflight.yaml')))
+    const data: unknown = at(parse(map ?? ''), 'data')
+    for (const [file, text] of Object.entries(Object(data))) writeFileSync(join(directory, file), String(text))
+    return parse(String(at(data, 'preflight.yaml')))
   })
   assert.equal(examples.length, 2)
   const values: unknown = at(parse(readFileSync(join(chart, 'values.yaml'), 'utf8')), 'config')
   for (const value of [...examples, values]) {
-    const loaded = loadConfig({ value, environment: {} })
+    const loaded = loadConfig({ value, directory, environment: {} })
     assert.ok(loaded.ok, loaded.ok ? '' : loaded.problem.map(formatMistake).join('\n'))
   }
 })
