@@ -1,6 +1,7 @@
 /** `npm run bench [-- SECTION…]`: runs the sections named (all without a name), prints markdown, ends with 1 when a ratio is missed. */
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
+import { admissionSection } from './admission.ts'
 import { decisionSection } from './decision.ts'
 import { diffSection } from './diff/section.ts'
 import { proxySection } from './proxy/section.ts'
@@ -16,6 +17,7 @@ const SECTIONS: Readonly<Record<string, { readonly title: string; readonly run: 
   diff: { title: 'Comparing contracts', run: diffSection },
   proxy: { title: 'Calls through the proxy', run: proxySection },
   tracing: { title: 'Traces', run: tracingSection },
+  admission: { title: 'Reviews of an API server', run: admissionSection },
   stdio: { title: 'Servers over standard streams', run: stdioSection },
   upgrades: { title: 'Upgrades', run: upgradesSection },
 }
