@@ -58,16 +58,19 @@ function podProblems(pod: KubernetesObject, mode: TrafficMode, { run_as: user }:
   return problems
 }
 
+/** Capabilities that change the rules, or send packets that no rule sees. */
+const BYPASSING: ReadonlySet<unknown> = new Set(['NET_ADMIN', 'NET_RAW', 'ALL'])
+
 /** Code in the pod that could go around the sidecar: the tier does not protect against it, so the author is warned. */
 function podWarnings(pod: KubernetesObject): readonly string[] {
   return containersIn(specOf(pod)).flatMap((container) => {
     const context = isJsonObject(container['securityContext']) ? container['securityContext'] : {}
     const capabilities = isJsonObject(context['capabilities']) ? context['capabilities'] : {}
     const added: readonly unknown[] = Array.isArray(capabilities['add']) ? capabilities['add'] : []
-    const mayChangeRules = context['privileged'] === true || added.includes('NET_ADMIN') || added.includes('ALL')
-    return mayChangeRules
+    const mayBypass = context['privileged'] === true || added.some((one) => BYPASSING.has(one))
+    return mayBypass
       ? [
-          `preflight: container ${String(container['name'])} may change the network of the pod, and so bypass the gateway`,
+          `preflight: container ${String(container['name'])} may change the network of the pod or send raw packets, and so bypass the gateway`,
         ]
       : []
   })

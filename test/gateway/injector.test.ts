@@ -328,6 +328,16 @@ test('variables that the author set stay, and the author is warned', async (t) =
   assert.match(warnings.join('\n'), /container agent may change the network of the pod/)
 })
 
+test('a container that could go around the gateway gets a warning', async (t) => {
+  const settings = await settingsOf(t)
+  const warningsOf = (securityContext: object): readonly string[] =>
+    review(pod({ spec: { containers: [{ ...AGENT, securityContext }] } }), settings).warnings ?? []
+  for (const name of ['NET_ADMIN', 'NET_RAW', 'ALL'])
+    assert.match(warningsOf({ capabilities: { add: ['CHOWN', name] } }).join('\n'), /so bypass the gateway/, name)
+  for (const harmless of [{}, { capabilities: { drop: ['ALL'] } }, { capabilities: { add: ['CHOWN'] } }])
+    assert.deepEqual(warningsOf(harmless), [])
+})
+
 test('the API server gets the patch over TLS, at /injector', async (t) => {
   const { ca, files } = await leafFiles(t)
   const gateway = await startTestGateway(t, {
