@@ -30,7 +30,7 @@ export interface Inside {
 export interface Running {
   readonly lines: readonly string[]
   /** Resolves when it has ended. */
-  stop(): Promise<void>
+  stop(signal?: NodeJS.Signals): Promise<void>
 }
 
 const FOLDER = '/etc/netns'
@@ -56,9 +56,15 @@ export function namespaces(t: TestContext, names: readonly string[]): readonly N
   return made.map(namespaceNamed)
 }
 
-/** Joins two namespaces by a link; each end gets its addresses. */
-export function link(a: Namespace, aAddresses: readonly string[], b: Namespace, bAddresses: readonly string[]): void {
-  const [near, far] = [`e${a.name.slice(-4)}0`, `e${b.name.slice(-4)}1`]
+/** Joins two namespaces by a link; each end gets its addresses. Names of both ends. */
+export function link(
+  a: Namespace,
+  aAddresses: readonly string[],
+  b: Namespace,
+  bAddresses: readonly string[],
+): readonly [near: string, far: string] {
+  links += 1
+  const [near, far] = [`pf${process.pid % 100_000}n${links}`, `pf${process.pid % 100_000}f${links}`]
   must('link', 'add', near, 'netns', a.name, 'type', 'veth', 'peer', 'name', far, 'netns', b.name)
   for (const [one, device, addresses] of [
     [a, near, aAddresses],
@@ -68,7 +74,10 @@ export function link(a: Namespace, aAddresses: readonly string[], b: Namespace, 
       must('-n', one.name, 'address', 'add', address, 'dev', device, ...(address.includes(':') ? ['nodad'] : []))
     must('-n', one.name, 'link', 'set', device, 'up')
   }
+  return [near, far]
 }
+
+let links = 0
 
 export function route(from: Namespace, ...argv: readonly string[]): void {
   must('-n', from.name, ...argv)
@@ -118,8 +127,8 @@ function namespaceNamed(name: string): Namespace {
       if (isOver) throw new Error(`${argv.join(' ')} ended:\n${lines.join('\n')}`)
       return {
         lines,
-        async stop() {
-          child.kill('SIGTERM')
+        async stop(signal = 'SIGTERM') {
+          child.kill(signal)
           await ended
         },
       }
