@@ -70,6 +70,18 @@ const probe = strict({
   successThreshold: count(1),
 })
 
+const hookAction = strict({
+  exec: strict({ command: texts }),
+  httpGet: strict({
+    path: text,
+    port: { type: ['integer', 'string'] },
+    scheme: oneOf('HTTP', 'HTTPS'),
+    host: text,
+    httpHeaders: openList,
+  }),
+  sleep: strict({ seconds: count(0) }),
+})
+
 /** The chart states the image of the sidecar. */
 function injectorSettings(): Schema {
   const { properties = {}, required: _, ...rest } = configInputSchema.properties?.['injector'] ?? {}
@@ -93,6 +105,7 @@ const CHART_VALUES: Readonly<Record<string, Schema>> = {
     callsInFlight: count(0),
   }),
   probes: strict({ startup: probe, liveness: probe, readiness: probe }),
+  lifecycle: strict({ preStop: hookAction, postStart: hookAction }),
   preStopSeconds: { type: 'integer', minimum: 0, maximum: 300 },
   webhooks: strict({
     port,

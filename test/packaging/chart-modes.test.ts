@@ -220,6 +220,29 @@ test('several gateways need a store, and no external signer', async (t) => {
   assert.doesNotMatch(text, /signer/)
 })
 
+const lifecycle = (value: object): readonly string[] => ['--set-json', `lifecycle=${JSON.stringify(value)}`]
+
+test('the lifecycle of the container is the chart’s own until a value replaces it', async (t) => {
+  const helm = fetchedTool(t, 'helm')
+  if (helm === null) return
+  const lifecycleOf = async (...settings: readonly string[]): Promise<unknown> =>
+    at(
+      ofKind(await render(helm, ...settings), 'Deployment')[0],
+      'spec',
+      'template',
+      'spec',
+      'containers',
+      0,
+      'lifecycle',
+    )
+  assert.deepEqual(await lifecycleOf(), { preStop: { sleep: { seconds: 5 } } })
+  const preStop = { exec: { command: ['sleep', '9'] } }
+  const postStart = { exec: { command: ['true'] } }
+  assert.deepEqual(await lifecycleOf(...lifecycle({ preStop })), { preStop })
+  assert.deepEqual(await lifecycleOf(...lifecycle({ postStart })), { postStart, preStop: { sleep: { seconds: 5 } } })
+  await assert.rejects(lifecycleOf(...lifecycle({ preStop: { sleep: { second: 1 } } })), /second/)
+})
+
 test('combinations that cannot work end the rendering with the value to change', async (t) => {
   const helm = fetchedTool(t, 'helm')
   if (helm === null) return
