@@ -80,7 +80,7 @@ function gatewayFiles(
 }
 
 const curl = (from: Namespace, uid: number, ...argv: readonly string[]): Promise<Inside> =>
-  from.run(['curl', '--silent', '--show-error', '--include', '--max-time', '10', ...argv], { uid })
+  from.run(['curl', '--silent', '--show-error', '--include', '--max-time', '60', ...argv], { uid })
 
 /** The link-layer address of a device. */
 const macOf = async (namespace: Namespace, device: string): Promise<string> =>
