@@ -68,7 +68,7 @@ export async function openState(options: StateOptions): Promise<State> {
   const health = { isWritable: true }
   const store = await openStoreToServe(config, storeEvents(metrics, logger, health))
   closers.push(() => store.close())
-  metrics.sample('preflight_store_listener_lag_seconds', () => (store.changes.lag() ?? Number.NaN) / 1000)
+  sampleLag(metrics, store)
   const external = await openExternalSigner(config.signer)
   if (external !== null) closers.push(() => external.close())
   const keys = await openKeyRing(dataDir, systemClock, external)
@@ -107,12 +107,18 @@ async function openHubState(
   const terms = { calls, flushMilliseconds: flush * 1000, maxAge, onFault: events.onFault, now }
   const { store, recording } = openHubStore({ connection, changes, ...terms })
   closers.push(() => store.close())
+  sampleLag(metrics, store)
   const hubKeys = await openHubKeys({ connection, changes, access: config.store.hub, logger, now })
   closers.push(() => hubKeys.close())
   const hub = { connection, recording, onKeys: hubKeys.onChange, listen: () => changes.start() }
   const bootstrap = { printed: null, warning: null }
   const none = { external: null, checkpoints: null, retention: null }
   return { dataDir, store, keys: hubKeys.keys, keyId: 'at the hub', bootstrap, health, hub, ...none }
+}
+
+/** NaN: changes of others are not heard of, so each reuse of a decision is looked up. */
+function sampleLag(metrics: Metrics, { changes }: Pick<Store, 'changes'>): void {
+  metrics.sample('preflight_store_listener_lag_seconds', () => (changes.lag() ?? Number.NaN) / 1000)
 }
 
 /** A gateway that cannot sign cannot decide: reported at the start instead of at every call. */

@@ -264,6 +264,18 @@ for (const store of ['SQLite', 'PostgreSQL'] as const)
       }, 'a decision whose key is revoked is made anew')
     })
 
+    test('state the time since they last heard of changes, and that they hear of none', async (t) => {
+      const hub = await cluster.startHub(t, {}, settings)
+      const sidecar = await cluster.startSidecar(t, hub.url)
+      const lag = async (): Promise<number> => {
+        const text = await (await fetch(`${sidecar.gateway.addresses.admin}/metrics`)).text()
+        return Number(/^preflight_store_listener_lag_seconds (\S+)/m.exec(text)?.[1])
+      }
+      await until(async () => (await lag()) > 0, 'proofs arrive')
+      await hub.gateway.close()
+      await until(async () => Number.isNaN(await lag()), 'proofs are missing')
+    })
+
     test('that are pushed a promotion use the accepted contract', async (t) => {
       const hub = await cluster.startHub(t, {}, settings)
       const namespace = 'team-p'
