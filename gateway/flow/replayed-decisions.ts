@@ -1,4 +1,5 @@
 /** Decisions of the ledger made again under a policy, and how they differ. Never permission. */
+import { LRUCache } from 'lru-cache'
 import { DECISION_CLASSES, rulesetHash, type Decision, type Verdict } from '../../engine/internal.ts'
 import { sha256Hex } from '../runtime/hash.ts'
 import type { LedgerFilter, StoredDecision } from '../store/decisions.ts'
@@ -6,6 +7,9 @@ import type { StorePart } from '../store/store.ts'
 import { replay, type Replaying } from './replay.ts'
 
 const PAGE = 200
+/** Contracts that are kept while decisions are replayed, bytes as stored. */
+const KEPT_BYTES = 64 * 1024 * 1024
+const KEPT_COMPARISONS = 100
 
 /** A decision and what became of it. */
 export interface ReplayedDecision {
@@ -39,16 +43,47 @@ export async function replayed(
   store: StorePart<'decisions.list'>,
 ): Promise<ReplayedPage> {
   const rows: ReplayedDecision[] = []
+  const remembered = withMemory(replaying)
   const rules = rulesetHash(sha256Hex)
   let before = filter.before
   while (rows.length < filter.limit) {
     const limit = Math.min(PAGE, filter.limit - rows.length)
     const page = await store.decisions.list({ ...filter, limit, ...(before !== undefined && { before }) })
-    for (const row of page) rows.push(await replayedRow(row, rules, replaying))
+    for (const row of page) rows.push(await replayedRow(row, rules, remembered))
     if (page.length < limit) return { rows, next: null }
     before = page.at(-1)?.sequence
   }
   return { rows, next: before ?? null }
+}
+
+/** Many decisions rest on few contracts: each one is read once, and each pair is compared once for a day. */
+function withMemory({ policy, flow, store }: Replaying): Replaying {
+  const contents = new LRUCache<string, Uint8Array>({
+    maxSize: KEPT_BYTES,
+    sizeCalculation: ({ byteLength }) => byteLength + 1,
+  })
+  const comparisons = new LRUCache<string, ReturnType<Replaying['flow']['compare']>>({ max: KEPT_COMPARISONS })
+  const content = async (digest: string): Promise<Uint8Array | null> => {
+    const known = contents.get(digest)
+    if (known !== undefined) return known
+    const packed = await store.inputs.content(digest)
+    if (packed !== null) contents.set(digest, packed)
+    return packed
+  }
+  return {
+    policy,
+    store: { inputs: { byDecision: (id) => store.inputs.byDecision(id), content } },
+    flow: {
+      compare(artifact, options) {
+        const key = sha256Hex(JSON.stringify([artifact, options]))
+        const known = comparisons.get(key)
+        if (known !== undefined) return known
+        const comparison = flow.compare(artifact, options)
+        comparisons.set(key, comparison)
+        return comparison
+      },
+    },
+  }
 }
 
 async function replayedRow(row: StoredDecision, rules: string, replaying: Replaying): Promise<ReplayedDecision> {
