@@ -33,6 +33,11 @@ export const HUB_KEY_PREFIX = 'pf_hub_'
 const PREFIXES = { live: 'pf_live_', test: 'pf_test_' } as const
 type KeyKind = keyof typeof PREFIXES
 
+/** True for the form of an API key, which is also that of the key of a session. */
+export function isApiKey(text: string): boolean {
+  return Object.values(PREFIXES).some((prefix) => text.startsWith(prefix))
+}
+
 /** 256 random bits after the prefix: too many to guess, so an unsalted SHA-256 of it may be stored. */
 export function mintApiKey(kind: KeyKind = 'live'): string {
   return PREFIXES[kind] + randomBytes(32).toString('base64url')

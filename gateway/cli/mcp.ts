@@ -2,11 +2,6 @@
  * `preflight mcp`: stands in for the command of an MCP server in the configuration of an editor. Its subcommands show the
  * servers that were seen, what changed in one, and accept a change.
  */
-import { spawn } from 'node:child_process'
-import { closeSync, openSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
-import { connectDaemon } from '../stdio/daemon-connection.ts'
-import { deskHome, makeHome, type DeskHome } from '../stdio/home.ts'
 import { startProgram } from '../stdio/program.ts'
 import { nameOf, nameProblem } from '../stdio/server-name.ts'
 import { runWrapper, type WrappedProgram } from '../stdio/wrapper.ts'
@@ -14,7 +9,7 @@ import { packageVersion } from '../runtime/package-files.ts'
 import type { Environment } from '../settings/environment.ts'
 import { UsageError, type Arguments, type Command, type CommandGroup } from './command.ts'
 import { writeLine, type CommandIo } from './io.ts'
-import { assertNoSpecialFile } from '../runtime/regular-file.ts'
+import { daemonConnector, homeOf, HUB_OPTIONS } from './mcp-home.ts'
 
 const wrap: Command = {
   name: 'mcp',
@@ -35,6 +30,7 @@ const wrap: Command = {
       isRepeatable: true,
       help: 'Header field for --url or --sse. ${VARIABLE} is replaced from the environment.',
     },
+    ...HUB_OPTIONS,
   ],
   notes: [
     'Example, in the configuration of an editor: "command": "preflight", "args": ["mcp", "--name", "files", "--", "npx", "-y", "SERVER"]',
@@ -83,6 +79,23 @@ export const mcpGroup: CommandGroup = {
       run: async (args, io) => (await import('./mcp-servers.ts')).acceptChanges(args, io),
     },
     {
+      name: 'serve',
+      summary: 'Serve several MCP servers at one address, each judged on its own.',
+      operands: 'FILE',
+      operandCount: [1, 1],
+      options: [
+        { name: 'port', value: 'PORT', help: 'Port on 127.0.0.1; else 15085. 0 takes a free one.' },
+        { name: 'idle', value: 'SECONDS', help: 'End a session after this time without use; else 1800.' },
+        ...HUB_OPTIONS,
+      ],
+      notes: [
+        'FILE lists servers under "mcpServers", as the configuration of an editor does.',
+        'Tools and prompts are named SERVER__NAME, addresses of resources SERVER+ADDRESS.',
+        'It prints the address for the client. Whoever knows the address can call the servers.',
+      ].join('\n'),
+      run: async (args, io) => (await import('./mcp-serve.ts')).serveGroup(args, io),
+    },
+    {
       name: 'daemon',
       summary: 'Run the daemon in the foreground. It starts by itself when it is needed.',
       operands: '',
@@ -103,8 +116,8 @@ async function wrapServer(args: Arguments, io: CommandIo): Promise<number> {
   const problem = nameProblem(name)
   if (problem !== null) throw new UsageError(problem)
   const headers = headersOf(args, environment)
-  const home = deskHome(environment)
-  const connection = connectDaemon({ home, start: () => startDaemonProcess(home, environment) })
+  const connectToDaemon = daemonConnector(homeOf(args, environment), environment)
+  const connection = connectToDaemon()
   connection.catch(() => {})
   let first: typeof connection | null = connection
   const program = await programOf(args, headers, environment)
@@ -120,7 +133,7 @@ async function wrapServer(args: Arguments, io: CommandIo): Promise<number> {
     stdout: io.stdout,
     note,
     connect: () => {
-      const next = first ?? connectDaemon({ home, start: () => startDaemonProcess(home, environment) })
+      const next = first ?? connectToDaemon()
       first = null
       return next
     },
@@ -153,7 +166,8 @@ function headersOf(args: Arguments, environment: Environment): Readonly<Record<s
   )
 }
 
-function withVariables(text: string, environment: Environment): string {
+/** Throws a UsageError that names a variable which is not set. */
+export function withVariables(text: string, environment: Environment): string {
   return text.replaceAll(/\$\{(\w+)\}/g, (_, name: string) => {
     const value = environment[name]
     if (value === undefined) throw new UsageError(`the environment variable ${name} is not set`)
@@ -178,23 +192,4 @@ function passSignals(program: WrappedProgram | null): () => void {
 function flushed({ stdout }: CommandIo): Promise<void> {
   if (stdout.destroyed || stdout.writableLength === 0) return Promise.resolve()
   return new Promise((resolve) => void stdout.once('drain', resolve).once('close', resolve))
-}
-
-const PROGRAM = fileURLToPath(new URL('../preflight.js', import.meta.url))
-
-function startDaemonProcess(home: DeskHome, environment: Environment): void {
-  makeHome(home)
-  assertNoSpecialFile(home.log)
-  const log = openSync(home.log, 'a', 0o600)
-  const args = ['--disable-warning=ExperimentalWarning', PROGRAM, 'mcp', 'daemon']
-  const child = spawn(process.execPath, args, {
-    cwd: home.folder,
-    detached: true,
-    stdio: ['ignore', log, log],
-    env: { ...environment },
-    windowsHide: true,
-  })
-  child.on('error', () => {})
-  child.unref()
-  closeSync(log)
 }

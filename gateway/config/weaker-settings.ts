@@ -82,6 +82,7 @@ export const WEAKENING: Readonly<Record<string, Weakening>> = lookupTable({
   'hub.keys[].tenant': within('hub.keys'),
   'hub.keys[].sha256': within('hub.keys'),
   'hub.keys[].role': within('hub.keys'),
+  'hub.people': FALSE_FIRST,
   'hub.identities': changed('other callers may connect, or with another tenant or role'),
   'hub.identities[].namespace': within('hub.identities'),
   'hub.identities[].service_account': within('hub.identities'),

@@ -1,12 +1,14 @@
 /**
- * Who calls the hub, and for which tenant: by the service account token of its pod, by its client certificate, or by a hub key
- * (docs/reference/hub.md#authentication). An identity that cannot be proven completely is none.
+ * Who calls the hub, and for which tenant. The proof is the service account token of a pod, a client certificate, a hub key, or
+ * the API key or session of a person (docs/reference/hub.md#authentication). An identity that cannot be proven completely is none.
  */
 import type { IncomingMessage } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import { jwtVerify } from 'jose/jwt/verify'
 import { GatewayError } from '../errors/errors.ts'
-import { hashApiKey, HUB_KEY_PREFIX } from '../callers/api-keys.ts'
+import { hashApiKey, HUB_KEY_PREFIX, isApiKey, isKeyInForce } from '../callers/api-keys.ts'
+import { hasRight, rolesWith } from '../callers/rights.ts'
+import type { ApiKey } from '../store/api-keys.ts'
 import type { IssuerKeys } from './issuer-keys.ts'
 import type { HubRole, HubSettings } from './settings.ts'
 
@@ -31,6 +33,7 @@ interface IdentityDeps {
   readonly settings: () => HubSettings
   /** Keys of the token issuer; null: tokens are not accepted. */
   readonly issuerKeys: IssuerKeys | null
+  readonly keyByHash: (hash: string) => Promise<ApiKey | null>
   /** Milliseconds since the epoch. */
   readonly now: () => number
 }
@@ -43,8 +46,10 @@ const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'ES256', 'ES384', 'ES512
 /** The caller of a request. Rejects with UNAUTHENTICATED, FORBIDDEN, or STORE_UNAVAILABLE. */
 export async function identifyHubCaller(request: HubRequest, deps: IdentityDeps): Promise<HubIdentity> {
   const credential = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1]
-  if (credential !== undefined && credential.length <= LONGEST_CREDENTIAL)
-    return credential.startsWith(HUB_KEY_PREFIX) ? byKey(credential, deps.settings()) : byToken(credential, deps)
+  if (credential !== undefined && credential.length <= LONGEST_CREDENTIAL) {
+    if (credential.startsWith(HUB_KEY_PREFIX)) return byKey(credential, deps.settings())
+    return isApiKey(credential) ? byPerson(credential, deps) : byToken(credential, deps)
+  }
   const certified = byCertificate(request.socket, deps)
   if (certified !== null) return certified
   throw unauthenticated('send a service account token, a client certificate, or a hub key')
@@ -147,6 +152,19 @@ function byKey(key: string, { keys }: HubSettings): HubIdentity {
   const { name, tenant, role } = known
   requireTenantName(tenant)
   return { tenant, role, name, id: `key:${hash.slice(0, 12)}`, proof: 'key', endsAt: null }
+}
+
+/** Who may ask for decisions at the API may ask for them here. */
+async function byPerson(key: string, { settings, keyByHash, now }: IdentityDeps): Promise<HubIdentity> {
+  if (!settings().people) throw unauthenticated('this hub accepts no API keys and sessions (hub.people)')
+  const row = await keyByHash(hashApiKey(key))
+  if (row === null || !isKeyInForce(row, now()))
+    throw unauthenticated('the key or session is not in force; sign in again with preflight login')
+  const { name, tenant, role, hash, expiresAt } = row
+  if (!hasRight(row, 'ask'))
+    throw new GatewayError('FORBIDDEN', `The role ${role} may not connect to the hub; it takes ${rolesWith('ask')}.`)
+  const proven = { name, id: `key:${hash.slice(0, 12)}`, proof: 'key', endsAt: expiresAt } as const
+  return { ...proven, tenant: requireTenantName(tenant), role: 'sidecar' }
 }
 
 interface Proven extends Pick<HubIdentity, 'name' | 'id' | 'proof' | 'endsAt'> {

@@ -92,6 +92,7 @@ export function createHub(deps: HubDeps): Hub {
     identifyHubCaller(request, {
       settings: () => deps.settings().config.hub,
       issuerKeys: issuerKeys(),
+      keyByHash: (hash) => deps.store.apiKeys.byHash(hash),
       now: deps.now,
     })
   const headTimeoutMs = deps.settings().config.limits.head_timeout * 1000

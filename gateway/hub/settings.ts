@@ -53,6 +53,11 @@ export const HubSettings = strict(
           'Keys of callers outside Kubernetes. A key begins with pf_hub_; docs/hub.md shows how to make one.',
       },
     ),
+    people: Type.Boolean({
+      default: false,
+      description:
+        'Accept sessions of preflight login and API keys of this gateway, as sidecars of their tenant. The role viewer is refused.',
+    }),
     identities: Type.Array(
       Type.Object(
         {

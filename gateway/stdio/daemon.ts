@@ -11,6 +11,7 @@ import type { Environment } from '../settings/environment.ts'
 import { ClientSession } from './client-session.ts'
 import { FRAME, FrameReader, PROTOCOL, writeFrame, type FrameKind, type Hello } from './frames.ts'
 import { makeHome, type DeskHome } from './home.ts'
+import { hubOf } from './hub-access.ts'
 import { openServerBridge, type AttachedServer, type ServerBridge } from './server-bridge.ts'
 import { keepServer, writeDeskConfig } from './server-list.ts'
 import { nameProblem } from './server-name.ts'
@@ -142,7 +143,8 @@ class RunningDaemon implements Daemon {
       return error instanceof Error ? error.message : String(error)
     }
     const problems = this.#gateway.problems()
-    if (problems.length > 0) return `the settings in ${home.settings} have mistakes:\n${problems.join('\n')}`
+    if (problems.length > 0)
+      return `the settings in ${hubOf(home)?.settings ?? home.settings} have mistakes:\n${problems.join('\n')}`
     return { pool: this.#pool, bridge: this.#bridge, path: `/${hello.name}` }
   }
 }
@@ -247,6 +249,7 @@ class WrapperConnection {
   #gone(): void {
     this.#session?.close()
     this.#server?.fail('the client went away')
+    this.#server?.detach()
   }
 }
 

@@ -22,6 +22,8 @@ export interface DeskHome {
   readonly starting: string
   /** Why the last daemon did not start. */
   readonly fault: string
+  /** The hub that keeps its state, if one does. */
+  readonly hub: string
 }
 
 /** Longest path of a socket that every system takes. */
@@ -39,7 +41,13 @@ export function deskHome(environment: Environment): DeskHome {
     process: join(folder, 'daemon.json'),
     starting: join(folder, 'daemon.starting'),
     fault: join(folder, 'daemon.fault'),
+    hub: join(folder, 'hub.json'),
   }
+}
+
+/** Folder of the daemon whose state is at a hub: one for each hub. */
+export function hubFolder({ folder }: DeskHome, url: string): string {
+  return join(folder, 'hubs', createHash('sha256').update(url).digest('hex').slice(0, 16))
 }
 
 /** Only this user may enter: whoever reaches the socket may call the servers. */

@@ -10,11 +10,12 @@ const NOT_EXECUTABLE = 126
 const NOT_FOUND = 127
 const SIGNALS: Readonly<Record<string, number>> = constants.signals
 
-export function startProgram(command: readonly string[], environment: Environment): WrappedProgram {
+export function startProgram(command: readonly string[], environment: Environment, directory?: string): WrappedProgram {
   const [program = '', ...args] = command
   const child = spawn(program, args, {
     stdio: ['pipe', 'pipe', 'inherit'],
     env: { ...environment },
+    ...(directory === undefined ? {} : { cwd: directory }),
     // On Windows most launchers (npx) are scripts of the shell.
     shell: process.platform === 'win32',
     windowsHide: true,

@@ -10,6 +10,7 @@ import { writePrivateFile } from '../runtime/private-file.ts'
 import { readRegularFile } from '../runtime/regular-file.ts'
 import type { DeskHome } from './home.ts'
 import type { Hello } from './frames.ts'
+import { hubOf, storeAt } from './hub-access.ts'
 import { nameProblem } from './server-name.ts'
 
 /** A server as it was last started. */
@@ -49,7 +50,8 @@ const OWN_MEMBERS = new Set(['name', 'match', 'upstream', 'protocol'])
 
 /** Writes the configuration of the daemon. Throws an Error when the settings of the user cannot be read. */
 export function writeDeskConfig(home: DeskHome, bridge: string): void {
-  const settings = userSettings(home)
+  const hub = hubOf(home)
+  const settings = userSettings(hub?.settings ?? home.settings)
   const own: readonly unknown[] = Array.isArray(settings['routes']) ? settings['routes'] : []
   const overrides = new Map(own.filter(isJsonObject).map((route) => [route['name'], route]))
   const routes = readServers(home).map(({ name, url }) => ({
@@ -65,6 +67,7 @@ export function writeDeskConfig(home: DeskHome, bridge: string): void {
     ...settings,
     listen: { proxy: '127.0.0.1:0', api: '127.0.0.1:0', admin: '127.0.0.1:0' },
     data_dir: join(home.folder, 'data'),
+    ...(hub === null ? {} : { store: storeAt(hub) }),
     routes,
   }
   writePrivateFile(home.config, `${JSON.stringify(config, null, 2)}\n`)
@@ -72,7 +75,7 @@ export function writeDeskConfig(home: DeskHome, bridge: string): void {
 
 const MAX_BODY = 64 * 1024 * 1024
 
-function userSettings({ settings }: DeskHome): Readonly<Record<string, unknown>> {
+function userSettings(settings: string): Readonly<Record<string, unknown>> {
   if (!existsSync(settings)) return {}
   const value: unknown = parse(readRegularFile(settings, 'utf8'))
   if (value === null || value === undefined) return {}

@@ -1,7 +1,7 @@
 /** `preflight mcp` as an editor runs it: the real program, with a home of its own that goes with the test. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -31,7 +31,9 @@ export function startDesk(t: TestContext, settings?: string): Desk {
   const clients: (() => Promise<unknown>)[] = []
   t.after(async () => {
     for (const close of clients) await close()
-    for (const pid of daemonsOf(home)) await ended(pid)
+    const hubs = join(home, 'hubs')
+    const homes = existsSync(hubs) ? readdirSync(hubs).map((name) => join(hubs, name)) : []
+    for (const pid of [home, ...homes].flatMap(daemonsOf)) await ended(pid)
     rmSync(home, { recursive: true, force: true })
   })
   return {

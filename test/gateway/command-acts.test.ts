@@ -75,6 +75,7 @@ const READERS = new Set([
   'ci',
   'mcp list',
   'mcp changes',
+  'mcp serve',
   'mcp daemon',
   'login',
   'logout',

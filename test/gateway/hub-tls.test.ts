@@ -218,12 +218,20 @@ suite('a client certificate of a hub', () => {
   })
 
   test('that ends while its connection lasts is refused, and the connection is closed', async () => {
-    const settings = { certificates: true, keys: [], identities: [], clock_skew: 120 }
+    const settings = { certificates: true, keys: [], people: false, identities: [], clock_skew: 120 }
     const end = Date.parse('2026-11-23T00:00:00Z')
     const certificate = { subject: { O: 'team-a', CN: 'a' }, valid_to: 'Nov 23 00:00:00 2026 GMT', fingerprint256: 'f' }
     const socket = { authorized: true, getPeerCertificate: () => certificate }
     const identify = (now: number) =>
-      identifyHubCaller({ headers: {}, socket }, { settings: () => settings, issuerKeys: null, now: () => now })
+      identifyHubCaller(
+        { headers: {}, socket },
+        {
+          settings: () => settings,
+          issuerKeys: null,
+          keyByHash: () => Promise.resolve(null),
+          now: () => now,
+        },
+      )
     assert.equal((await identify(end - 1)).tenant, 'team-a')
     await assert.rejects(identify(end), (error: unknown) => {
       assert.ok(error instanceof GatewayError)

@@ -1,7 +1,6 @@
 /** Published MCP servers behind `preflight mcp`, spoken to by official clients of both generations: everything is as without it. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,12 +9,10 @@ import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { Client as FirstClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport as FirstTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
-import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js'
-import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { CreateMessageRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { startEverythingServer } from '../../fakes/everything-server.ts'
 import { startDesk, type Desk } from '../../fakes/desk.ts'
-import { listening } from '../../fakes/listening.ts'
+import { startOldServer } from '../../fakes/sse-server.ts'
 
 const require = createRequire(import.meta.url)
 const program = (name: string): readonly string[] => [
@@ -130,24 +127,7 @@ test('a server over Streamable HTTP is reached with --url', async (t) => {
 
 test('a server of the transport of 2024 is reached with --sse, with its header fields', async (t) => {
   const desk = startDesk(t)
-  const sessions = new Map<string, SSEServerTransport>()
-  const fields: unknown[] = []
-  const upstream = createServer((request, response) => {
-    const url = new URL(request.url ?? '/', 'http://server')
-    fields.push(request.headers['x-token'])
-    if (request.method === 'POST') {
-      void sessions.get(url.searchParams.get('sessionId') ?? '')?.handlePostMessage(request, response)
-      return
-    }
-    const transport = new SSEServerTransport('/messages', response)
-    sessions.set(transport.sessionId, transport)
-    const server = new McpServer({ name: 'old', version: '1.0.0' })
-    server.registerTool('old-echo', { description: 'Repeats.' }, () => ({
-      content: [{ type: 'text', text: 'an old answer' }],
-    }))
-    void server.connect(transport)
-  })
-  const origin = await listening(t, upstream)
+  const { origin, fields } = await startOldServer(t)
   const options = ['--name', 'old', '--sse', `${origin}/sse`, '--header', 'X-Token: ${PREFLIGHT_HOME}']
   const client = await firstClient(desk, judged(desk, options, []))
   assert.match(JSON.stringify(await client.callTool({ name: 'old-echo' })), /an old answer/)

@@ -1,0 +1,204 @@
+/**
+ * Streamable HTTP on one side, lines of MCP on the other: requests become lines, and each line of the server goes back to the
+ * request that it belongs to.
+ */
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import type { ServerResponse } from '../runtime/node-http.ts'
+import { MAX_MESSAGE } from './frames.ts'
+import { isSeveralLines } from './lines.ts'
+import { failureOf, readReceived, readSent, tokensOf, type IdText } from './messages.ts'
+
+/** The other side: what speaks lines. */
+export interface LineServer {
+  /** Resolves when more may be written. */
+  write(line: Buffer): Promise<void> | undefined
+  note(text: string): void
+}
+
+/** A POST whose requests are not all answered yet. */
+interface PendingPost {
+  readonly response: ServerResponse
+  readonly waiting: Set<IdText>
+  readonly tokens: ReadonlySet<IdText>
+  /** Sent by the client, not by the gateway itself. */
+  readonly isOfClient: boolean
+  readonly opening: NodeJS.Timeout
+}
+
+/** The head of an answer is sent after this time, so that a long call is not taken for a dead server. */
+const OPEN_AFTER_MS = 5000
+/** Messages of the server that wait for a stream. */
+const MAX_QUEUED = 1000
+
+export class StreamableFace {
+  readonly #id: string
+  readonly #server: LineServer
+  readonly #isOfClient: (request: IncomingMessage) => boolean
+  readonly #pending = new Map<IdText, PendingPost>()
+  #standing: ServerResponse | null = null
+  #queued: string[] = []
+  /** Why the server answers nothing any more. */
+  #failure: string | null = null
+
+  /** @param id of its session @param isOfClient the client itself sent the request: messages of the server may be in its answer */
+  constructor(id: string, server: LineServer, isOfClient: (request: IncomingMessage) => boolean) {
+    this.#id = id
+    this.#server = server
+    this.#isOfClient = isOfClient
+  }
+
+  /** A request is under way, or the client listens. */
+  isInUse(): boolean {
+    return this.#standing !== null || this.#pending.size > 0
+  }
+
+  async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.method === 'GET') return this.#open(response)
+    if (request.method !== 'POST') return void response.writeHead(request.method === 'DELETE' ? 200 : 405).end()
+    const body = await bodyOfPost(request)
+    if (body === null || response.destroyed) return void response.destroy()
+    await this.take(body, request, response)
+  }
+
+  /** A POST whose body was read. */
+  async take(body: Buffer, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (isSeveralLines(body)) return void response.writeHead(400).end()
+    this.#post(body, request, response)
+    if (this.#failure === null) await this.#server.write(body)
+    else this.fail(this.#failure)
+  }
+
+  receive(line: Buffer): Promise<void> | undefined {
+    const text = line.toString('utf8')
+    const messages = readReceived(text)
+    if (messages === null) {
+      this.#server.note(`the server wrote a line that is no message; it was not forwarded: ${text.slice(0, 200)}`)
+      return undefined
+    }
+    let isBusy: ServerResponse | null = null
+    for (const message of messages) {
+      const own = messages.length === 1 ? text : JSON.stringify(message.value)
+      const written =
+        message.answers === null ? this.#announce(own, message.belongsTo) : this.#answer(message.answers, own)
+      isBusy = written ?? isBusy
+    }
+    return isBusy === null ? undefined : drained(isBusy)
+  }
+
+  /** Requests under way, and those that still come, get this as their error. */
+  fail(message: string): void {
+    this.#failure ??= message
+    for (const [id, post] of this.#pending) {
+      writeEvent(post, failureOf(id, message))
+      finish(post)
+    }
+    this.#pending.clear()
+    this.#standing?.end()
+    this.#standing = null
+  }
+
+  #open(response: ServerResponse): void {
+    this.#standing?.end()
+    this.#standing = response
+    response.writeHead(200, STREAM_HEAD).write(FIRST_BYTES)
+    response.on('close', () => {
+      if (this.#standing === response) this.#standing = null
+    })
+    for (const text of this.#queued) response.write(eventOf(text))
+    this.#queued = []
+  }
+
+  #post(body: Buffer, request: IncomingMessage, response: ServerResponse): void {
+    const { requests } = readSent(body.toString('utf8'))
+    if (requests.length === 0) return void response.writeHead(202).end()
+    if (requests.some(({ method }) => method === 'initialize')) response.setHeader('mcp-session-id', this.#id)
+    const post: PendingPost = {
+      response,
+      waiting: new Set(requests.map(({ id }) => id)),
+      tokens: new Set(requests.flatMap(({ id, params }) => tokensOf(id, params))),
+      isOfClient: this.#isOfClient(request),
+      opening: setTimeout(() => openStream(response), OPEN_AFTER_MS),
+    }
+    for (const { id } of requests) this.#pending.set(id, post)
+    response.on('close', () => {
+      clearTimeout(post.opening)
+      for (const id of post.waiting) if (this.#pending.get(id) === post) this.#pending.delete(id)
+    })
+  }
+
+  /** Returns the stream that is full; null: none is. */
+  #answer(id: IdText, text: string): ServerResponse | null {
+    const post = this.#pending.get(id)
+    // Taken back, or never asked for.
+    if (post === undefined) return null
+    this.#pending.delete(id)
+    post.waiting.delete(id)
+    if (post.waiting.size === 0 && !post.response.headersSent) {
+      clearTimeout(post.opening)
+      post.response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) })
+      post.response.end(text)
+      return null
+    }
+    const isFree = writeEvent(post, text)
+    if (post.waiting.size === 0) finish(post)
+    return isFree ? null : post.response
+  }
+
+  /** A request or notification of the server: in the answer that it belongs to, so that their order stays. */
+  #announce(text: string, belongsTo: IdText | null): ServerResponse | null {
+    const posts = [...new Set(this.#pending.values())].filter(({ isOfClient }) => isOfClient)
+    const post = posts.find(({ tokens }) => belongsTo !== null && tokens.has(belongsTo)) ?? posts.at(-1)
+    if (post !== undefined) return writeEvent(post, text) ? null : post.response
+    if (this.#standing !== null) return this.#standing.write(eventOf(text)) ? null : this.#standing
+    if (this.#queued.length >= MAX_QUEUED) this.#queued.shift()
+    this.#queued.push(text)
+    return null
+  }
+}
+
+const STREAM_HEAD = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' }
+/** A comment: the head is sent with it. */
+const FIRST_BYTES = ': open\n\n'
+
+function openStream(response: ServerResponse): void {
+  if (!response.headersSent && !response.destroyed) response.writeHead(200, STREAM_HEAD).write(FIRST_BYTES)
+}
+
+function writeEvent({ response, opening }: PendingPost, text: string): boolean {
+  clearTimeout(opening)
+  if (!response.headersSent) response.writeHead(200, STREAM_HEAD)
+  return response.write(eventOf(text))
+}
+
+function finish({ response, opening }: PendingPost): void {
+  clearTimeout(opening)
+  response.end()
+}
+
+/** A line break of JSON stands between tokens, so that it may be another one in an event. */
+function eventOf(text: string): string {
+  return `event: message\ndata: ${text.replaceAll('\r', '\ndata: ')}\n\n`
+}
+
+async function drained(response: ServerResponse): Promise<void> {
+  if (!response.writableNeedDrain || response.destroyed) return
+  await Promise.race([once(response, 'drain'), once(response, 'close')])
+}
+
+/** Null: the sender went away, or its message is too long. */
+export async function bodyOfPost(request: IncomingMessage): Promise<Buffer | null> {
+  const chunks: Buffer[] = []
+  let size = 0
+  try {
+    for await (const chunk of request) {
+      const bytes: Buffer = Buffer.isBuffer(chunk) ? chunk : Buffer.from(String(chunk))
+      size += bytes.length
+      if (size > MAX_MESSAGE) return null
+      chunks.push(bytes)
+    }
+  } catch {
+    return null
+  }
+  return Buffer.concat(chunks)
+}
