@@ -10,7 +10,7 @@ import { readJsonBody } from './body.ts'
 import { assertEnvelopes } from './envelope-guard.ts'
 import { errorAnswer } from './error-answer.ts'
 import { identify, requireAccess } from './identity.ts'
-import { refuseForeignPages } from './origin.ts'
+import { refuseForeignPages } from '../network/origin.ts'
 import { showMonthly, takeMonthly, type MinuteRate } from './quota.ts'
 import {
   producedBy,

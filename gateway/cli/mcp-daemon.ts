@@ -24,9 +24,10 @@ export async function runDaemon(args: Arguments, { environment, stderr }: Comman
     rmSync(home.starting, { force: true })
     writePrivateFile(home.process, `${JSON.stringify({ pid: process.pid, version: packageVersion() })}\n`)
     const stop = (): void => void daemon.close()
-    process.on('SIGTERM', stop).on('SIGINT', stop)
+    const reload = (): void => daemon.reload()
+    process.on('SIGTERM', stop).on('SIGINT', stop).on('SIGHUP', reload)
     await daemon.ended
-    process.off('SIGTERM', stop).off('SIGINT', stop)
+    process.off('SIGTERM', stop).off('SIGINT', stop).off('SIGHUP', reload)
     rmSync(home.process, { force: true })
     return EXIT.good
   } catch (error) {

@@ -15,8 +15,7 @@ import { reachSseServer } from '../stdio/sse-server.ts'
 import { runWrapper, type WrappedProgram } from '../stdio/wrapper.ts'
 import { EXIT, UsageError, type Arguments, type ExitCode } from './command.ts'
 import { writeLine, type CommandIo } from './io.ts'
-import { daemonConnector, homeOf } from './mcp-home.ts'
-import { withVariables } from './mcp.ts'
+import { daemonConnector, homeOf, withVariables } from './mcp-home.ts'
 import { wholeSeconds } from './number-options.ts'
 
 const DEFAULT_PORT = 15_085

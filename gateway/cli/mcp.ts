@@ -9,7 +9,7 @@ import { packageVersion } from '../runtime/package-files.ts'
 import type { Environment } from '../settings/environment.ts'
 import { UsageError, type Arguments, type Command, type CommandGroup } from './command.ts'
 import { writeLine, type CommandIo } from './io.ts'
-import { daemonConnector, homeOf, HUB_OPTIONS } from './mcp-home.ts'
+import { daemonConnector, homeOf, HUB_OPTIONS, withVariables } from './mcp-home.ts'
 
 const wrap: Command = {
   name: 'mcp',
@@ -164,15 +164,6 @@ function headersOf(args: Arguments, environment: Environment): Readonly<Record<s
       return [text.slice(0, cut).trim().toLowerCase(), withVariables(value, environment)]
     }),
   )
-}
-
-/** Throws a UsageError that names a variable which is not set. */
-export function withVariables(text: string, environment: Environment): string {
-  return text.replaceAll(/\$\{(\w+)\}/g, (_, name: string) => {
-    const value = environment[name]
-    if (value === undefined) throw new UsageError(`the environment variable ${name} is not set`)
-    return value
-  })
 }
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const

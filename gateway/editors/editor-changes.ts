@@ -12,7 +12,7 @@ import { writePrivateFile } from '../runtime/private-file.ts'
 import { replaceFile } from './replaced-file.ts'
 import { serversIn, withCommand, type ConfiguredServer } from './editor-config.ts'
 import type { EditorFile } from './places.ts'
-import { unwrapped, wrapped, type Invocation, type Wrapping } from './wrapping.ts'
+import { unwrapped, wrapped, type Invocation, type Wrapping } from '../stdio/wrapping.ts'
 
 export interface ServerChange {
   readonly name: string

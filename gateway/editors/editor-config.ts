@@ -4,7 +4,7 @@ import { parse as parseToml } from 'smol-toml'
 import { isJsonObject } from '../json/strict-json.ts'
 import type { EditorFile } from './places.ts'
 import { withTomlCommand } from './toml-text.ts'
-import type { ServerCommand } from './wrapping.ts'
+import type { ServerCommand } from '../stdio/wrapping.ts'
 
 export interface ConfiguredServer {
   readonly name: string

@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { parse, stringify } from 'smol-toml'
 import { isJsonObject } from '../json/strict-json.ts'
-import type { ServerCommand } from './wrapping.ts'
+import type { ServerCommand } from '../stdio/wrapping.ts'
 
 export function withTomlCommand(text: string, path: readonly string[], { command, args }: ServerCommand): string {
   const lines = text.split('\n')

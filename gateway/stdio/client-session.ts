@@ -95,8 +95,8 @@ export class ClientSession {
       const headers = this.#headersOf(message)
       const answer = await pool.request({ path, method: 'POST', headers, body: line, signal })
       await this.#read(answer, waiting, message)
-      for (const id of waiting)
-        await this.#deliver(failureOf(id, 'the server ended its answer without a reply'), waiting)
+      const reason = `the server ended its answer without a reply (HTTP ${answer.statusCode})`
+      for (const id of waiting) await this.#deliver(failureOf(id, reason), waiting)
     } catch (error) {
       if (signal.aborted) return
       const reason = error instanceof Error ? error.message : String(error)

@@ -39,6 +39,8 @@ export interface DaemonOptions {
 export interface Daemon {
   /** Resolves when the daemon has ended. */
   readonly ended: Promise<void>
+  /** Settings of the user that changed are in force. */
+  reload(): void
   close(): Promise<void>
 }
 
@@ -94,6 +96,17 @@ class RunningDaemon implements Daemon {
     this.#server.listen(socket)
     await once(this.#server, 'listening')
     this.#waitForUse()
+  }
+
+  reload(): void {
+    const { home } = this.#options
+    try {
+      writeDeskConfig(home, this.#bridge.address)
+    } catch {
+      // The next server that starts reports it to its client.
+      return
+    }
+    this.#gateway.reload()
   }
 
   close(): Promise<void> {

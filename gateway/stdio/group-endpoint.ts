@@ -2,7 +2,7 @@
 import { randomUUID, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
 import type { IncomingMessage, Server } from 'node:http'
-import { refuseForeignPages } from '../api/origin.ts'
+import { refuseForeignPages } from '../network/origin.ts'
 import { GatewayError } from '../errors/errors.ts'
 import { createServer, type ServerResponse } from '../runtime/node-http.ts'
 import type { GroupServer } from './group-member.ts'

@@ -1,7 +1,7 @@
 /** The file of `preflight mcp serve`: servers as editors name them, as JSON with comments or YAML. */
 import { parse as parseJson, printParseErrorCode, type ParseError } from 'jsonc-parser'
 import { parse as parseYaml } from 'yaml'
-import { unwrapped } from '../editors/wrapping.ts'
+import { unwrapped } from './wrapping.ts'
 import { isJsonObject, type JsonObject } from '../json/strict-json.ts'
 import { asName } from './server-name.ts'
 

@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
-import { isLoopback } from '../network/listen-address.ts'
+import { isLoopback } from './listen-address.ts'
 import { GatewayError } from '../errors/errors.ts'
 
 /** @throws GatewayError FORBIDDEN for a Host that a loopback listener cannot have, and for a page of another origin. */
