@@ -122,8 +122,8 @@ for (const page of PAGES)
   })
 
 test('the list of tasks has every page', () => {
-  const listed = [...readFileSync(join(TASKS, 'README.md'), 'utf8').matchAll(/\]\(([\w-]+\.md)\)/g)].map(
-    ([, name]) => name,
-  )
+  const listed: readonly string[] = [
+    ...readFileSync(join(TASKS, 'README.md'), 'utf8').matchAll(/\]\(([\w-]+\.md)\)/g),
+  ].map(([, name = '']) => name)
   assert.deepEqual(listed.toSorted(), PAGES.toSorted())
 })
