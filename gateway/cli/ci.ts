@@ -13,6 +13,7 @@ import {
 import type { Settings } from '../config/settings.ts'
 import type { Flow, UnreadableArtifact } from '../flow/flow.ts'
 import { packageVersion } from '../runtime/package-files.ts'
+import { renderCodeQuality } from '../report/code-quality.ts'
 import { diffReport } from '../report/diff-report.ts'
 import { markdownCode } from '../report/printable.ts'
 import { renderReport, type ReportForm } from '../report/report.ts'
@@ -45,6 +46,7 @@ export const ciCommand: Command = {
     { name: 'markdown', value: 'FILE', help: 'Write the report as Markdown.' },
     { name: 'sarif', value: 'FILE', help: 'Write the findings as SARIF.' },
     { name: 'junit', value: 'FILE', help: 'Write the findings as JUnit XML.' },
+    { name: 'code-quality', value: 'FILE', help: 'Write the findings as a Code Quality report of GitLab.' },
     { name: 'comment', help: 'Comment on the pull request once, and update that comment.' },
     { name: 'status', help: 'Set the status of the commit.' },
     {
@@ -179,6 +181,8 @@ function writeFiles(args: Arguments, contexts: readonly ReportContext[]): void {
     const file = args.value(form)
     if (file !== undefined) writeFileSync(file, JOINED[form](contexts.map((context) => renderReport(form, context))))
   }
+  const quality = args.value('code-quality')
+  if (quality !== undefined) writeFileSync(quality, renderCodeQuality(contexts))
 }
 
 function writeOutputs(

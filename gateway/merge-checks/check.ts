@@ -130,13 +130,23 @@ interface Commits extends JudgedCommits {
 
 async function commitsOf(task: JudgedTask, tenant: string, repository: string, client: ScmClient): Promise<Commits> {
   if (task.kind === 'merge_group') {
-    const { branch, base, head } = task
+    const { branch, head } = task
+    const base = task.base ?? (await trainBase(client, head, branch))
     return { tenant, repository, pullRequest: null, branch, base, head, from: null, trialMerge: null }
   }
   const request = await client.mergeRequest(task.pullRequest)
   const { base: branch, head: from, headSha: head, trialMerge } = request
   const base = await client.branchTip(branch)
   return { tenant, repository, pullRequest: task.pullRequest, branch, base, head, from, trialMerge }
+}
+
+/**
+ * What a merge train merges into: the commit before it on the train. Without a merge commit it is the tip of the branch, so
+ * that nothing of the train is left out.
+ */
+async function trainBase(client: ScmClient, head: string, branch: string): Promise<string> {
+  const [first, ...others] = await client.parentsOf(head)
+  return first !== undefined && others.length > 0 ? first : client.branchTip(branch)
 }
 
 interface CheckResult {

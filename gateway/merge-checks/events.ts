@@ -76,9 +76,34 @@ function github({ name, body, checkName }: PlatformEvent): ReturnType<EventReade
 const GITLAB_JUDGED: ReadonlySet<string> = new Set(['open', 'reopen', 'approved', 'approval'])
 const GITLAB_CLOSED: ReadonlySet<string> = new Set(['close', 'merge'])
 
+/** Before jobs of a pipeline run. */
+const GITLAB_BEGINNING: ReadonlySet<string> = new Set(['created', 'pending'])
+const GITLAB_TRAIN = /^refs\/merge-requests\/[1-9]\d*\/train$/
+
+/**
+ * The pipeline of a merge train: its commit is what the branch becomes.
+ * https://docs.gitlab.com/user/project/integrations/webhook_events/#pipeline-events
+ */
+function gitlabTrain({ body }: PlatformEvent): ReturnType<EventReader> {
+  if (!GITLAB_TRAIN.test(optionalTextAt(body, 'object_attributes', 'ref') ?? '')) return 'it is no merge train'
+  const status = optionalTextAt(body, 'object_attributes', 'status') ?? ''
+  if (!GITLAB_BEGINNING.has(status)) return `pipeline.${status} asks for nothing`
+  return {
+    kind: 'merge_group',
+    repository: at(body, 'project', 'path_with_namespace'),
+    branch: at(body, 'merge_request', 'target_branch'),
+    base: null,
+    head: at(body, 'object_attributes', 'sha'),
+    page: at(body, 'merge_request', 'url') ?? at(body, 'project', 'web_url'),
+    pipeline: numberAt(body, 'object_attributes', 'id'),
+  }
+}
+
 /** https://docs.gitlab.com/user/project/integrations/webhook_events/#merge-request-events */
-function gitlab({ body }: PlatformEvent): ReturnType<EventReader> {
+function gitlab(event: PlatformEvent): ReturnType<EventReader> {
+  const { body } = event
   const kind = optionalTextAt(body, 'object_kind') ?? ''
+  if (kind === 'pipeline') return gitlabTrain(event)
   if (kind !== 'merge_request') return `${kind || 'this event'} asks for nothing`
   const action = optionalTextAt(body, 'object_attributes', 'action') ?? ''
   const repository = at(body, 'project', 'path_with_namespace')

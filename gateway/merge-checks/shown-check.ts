@@ -1,4 +1,5 @@
 /** Keeps what is to be shown at a commit, and shows the strictest of it. */
+import { isJsonObject } from '../json/strict-json.ts'
 import type { ScmAccess } from '../scm/access.ts'
 import type { CommitReport } from '../scm/commit-report.ts'
 import type { StorePart } from '../store/store.ts'
@@ -52,7 +53,18 @@ export async function publishStrictest(
   const checks = await store.webhooks.checksAt(platform, repository, commit)
   const report = strictestReport(checks.map(({ report: text }) => storedReport(text)))
   if (report === null) return known
-  return scm.publish({ platform, repository: name }, { commit, page, shown: known }, report)
+  return scm.publish(
+    { platform, repository: name },
+    { commit, page, pipeline: pipelineOf(checks), shown: known },
+    report,
+  )
+}
+
+/** The pipeline of GitLab that waits for the status; null: the platform finds it by the commit. */
+function pipelineOf(checks: readonly MergeCheck[]): string | null {
+  const tasks = checks.map(({ task }): unknown => JSON.parse(task))
+  const pipelines = tasks.map((task) => (isJsonObject(task) ? task['pipeline'] : undefined))
+  return pipelines.find((pipeline) => typeof pipeline === 'string') ?? null
 }
 
 export function storedReport(text: string): CommitReport {

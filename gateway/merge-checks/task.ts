@@ -13,9 +13,12 @@ export type MergeTask =
       readonly kind: 'merge_group'
       readonly repository: string
       readonly branch: string
-      readonly base: string
+      /** Null: the platform does not report it. */
+      readonly base: string | null
       readonly head: string
       readonly page: string
+      /** The pipeline of GitLab that waits for the status. */
+      readonly pipeline?: string
     }
   /** Judge again whatever is shown at the commit. */
   | {
@@ -62,7 +65,7 @@ export function heldSubject(repository: string, of: string): string {
 export function isTask(platform: PlatformId, value: unknown): value is MergeTask {
   if (!isJsonObject(value)) return false
   const { kind, repository, pullRequest, pullRequests, page = '', base, head, commit, branch, subject } = value
-  const { tenant, approvalId } = value
+  const { tenant, approvalId, pipeline } = value
   if (typeof repository !== 'string' || !isRepositoryName({ platform, repository })) return false
   if (typeof page !== 'string' || (page !== '' && !/^https?:\/\//.test(page))) return false
   switch (kind) {
@@ -70,7 +73,8 @@ export function isTask(platform: PlatformId, value: unknown): value is MergeTask
     case 'closed':
       return isNumber(pullRequest)
     case 'merge_group':
-      return isCommit(base) && isCommit(head) && typeof branch === 'string' && branch !== ''
+      if (pipeline !== undefined && !isNumber(pipeline)) return false
+      return (base === null || isCommit(base)) && isCommit(head) && typeof branch === 'string' && branch !== ''
     case 'rerun':
       return isCommit(commit) && Array.isArray(pullRequests) && pullRequests.every(isNumber)
     case 'held_merge':

@@ -39,6 +39,8 @@ export interface CommitPlace {
   readonly commit: string
   /** Address that the status links to when the report has none: Bitbucket requires one. */
   readonly page: string
+  /** Pipeline of GitLab that the status belongs to; null: the platform finds it by the commit. */
+  readonly pipeline: string | null
   /** True: the credential is that of a GitHub App, which writes check runs; others write statuses. */
   readonly isApp: boolean
   /** Id that `publishReport` returned for this name and commit; null: nothing is shown yet, or it is to be shown anew. */
@@ -135,13 +137,14 @@ const GITLAB_STATES = { pending: 'pending', held: 'pending', success: 'success',
 /** https://docs.gitlab.com/api/commits/#set-commit-pipeline-status */
 async function gitlabStatus(
   transport: ScmTransport,
-  { repository, commit }: CommitPlace,
+  { repository, commit, pipeline }: CommitPlace,
   { name, state, title, url }: CommitReport,
 ): Promise<null> {
   const body = {
     state: GITLAB_STATES[state],
     name,
     description: clipped(title, GITLAB_DESCRIPTION),
+    ...(pipeline !== null && { pipeline_id: Number(pipeline) }),
     ...(url !== null && { target_url: url }),
   }
   const answer = await transport.send('POST', `${repository}/statuses/${commit}`, body)

@@ -70,6 +70,43 @@ export function gitlabPayload(action: string, iid: number, attributes: object = 
   }
 }
 
+/** https://docs.gitlab.com/user/project/integrations/webhook_events/#pipeline-events */
+export function gitlabTrainPayload(iid: number, sha: string, status = 'pending'): unknown {
+  return {
+    object_kind: 'pipeline',
+    object_attributes: {
+      id: 31,
+      iid: 3,
+      ref: `refs/merge-requests/${iid}/train`,
+      tag: false,
+      sha,
+      before_sha: '0'.repeat(40),
+      source: 'merge_request_event',
+      status,
+      stages: ['test'],
+      created_at: '2026-08-12 15:23:28 UTC',
+      finished_at: null,
+      duration: null,
+      url: 'https://gitlab.test/acme/pets/-/pipelines/31',
+    },
+    merge_request: {
+      id: 99,
+      iid,
+      title: 'change',
+      source_branch: 'feature',
+      source_project_id: 4711,
+      target_branch: 'main',
+      target_project_id: 4711,
+      state: 'opened',
+      merge_status: 'can_be_merged',
+      url: `https://gitlab.test/acme/pets/-/merge_requests/${iid}`,
+    },
+    user: { id: 1, name: 'Administrator', username: 'root' },
+    project: { id: 4711, name: 'pets', path_with_namespace: 'acme/pets', web_url: 'https://gitlab.test/acme/pets' },
+    builds: [],
+  }
+}
+
 export function gitlab(payload: unknown, secret = SECRET, id: string = randomUUID()): Delivery {
   const headers = {
     'content-type': 'application/json',

@@ -59,7 +59,7 @@ async function ci({ folder }: Checkout, argv: readonly string[], env: Readonly<R
 
 test('contracts of a branch are compared with where it parted, and the policy gives the exit code', async (t) => {
   const broken = checkout(t, { 'api/pets.yaml': PETS_WITHOUT_DELETE, 'README.md': 'other' })
-  const files = ['--sarif', 'o.sarif', '--junit', 'o.xml', '--markdown', 'o.md']
+  const files = ['--sarif', 'o.sarif', '--junit', 'o.xml', '--markdown', 'o.md', '--code-quality', 'o.json']
   const { code, stdout, stderr } = await ci(broken, ['--base', 'main', ...files])
   assert.equal(code, 1, stderr)
   assert.match(stdout, /^api\/pets\.yaml\n1 breaking/)
@@ -70,6 +70,18 @@ test('contracts of a branch are compared with where it parted, and the policy gi
     /<testsuites name="preflight ci">\n<testsuite .*failures="1"/,
   )
   assert.match(readFileSync(join(broken.folder, 'o.md'), 'utf8'), /## Contract changes: BLOCK/)
+  const quality: unknown = JSON.parse(readFileSync(join(broken.folder, 'o.json'), 'utf8'))
+  const rows = listAt(quality)
+  assert.ok(rows.some((row) => at(row, 'severity') === 'critical'))
+  for (const row of rows) {
+    assert.match(textAt(row, 'fingerprint'), /^[0-9a-f]{64}$/)
+    assert.ok(textAt(row, 'description') !== '' && textAt(row, 'check_name') !== '')
+    assert.deepEqual(
+      [at(row, 'location', 'path'), typeof at(row, 'location', 'lines', 'begin')],
+      ['api/pets.yaml', 'number'],
+    )
+  }
+  assert.equal(new Set(rows.map((row) => at(row, 'fingerprint'))).size, rows.length)
   const good = checkout(t, { 'api/pets.yaml': PETS_WITH_POST, 'schema.graphql': 'type Query { pet: String }' })
   assert.equal((await ci(good, ['--base', 'main'])).code, 0)
   const none = await ci(checkout(t, { 'README.md': 'other' }), ['--base', 'main'])

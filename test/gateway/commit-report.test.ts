@@ -70,6 +70,7 @@ async function scene(t: TestContext, { name, prefix, start }: (typeof PLATFORMS)
 const placeOf = (commit: string, shown: string | null = null) => ({
   commit,
   page: 'https://forge.test/acme/pets/7',
+  pipeline: null,
   shown,
 })
 

@@ -24,6 +24,7 @@ import {
   githubPayload,
   gitlab,
   gitlabPayload,
+  gitlabTrainPayload,
   SECRET,
   signedGitlab,
   SIGNING_TOKEN,
@@ -403,6 +404,36 @@ test('a merge queue group is judged as what the branch becomes', async (t) => {
     ],
     ['main', null, head, 2],
   )
+})
+
+for (const isMergeCommit of [true, false])
+  test(`a merge train of GitLab is judged as what it merges, ${isMergeCommit ? 'from the commit before it' : 'without a merge commit from the tip of the branch'}`, async (t) => {
+    const one = await scene(t, GITLAB)
+    // The merge request before it on the train is not merged yet.
+    const before = one.repository.commit('train-6', { 'openapi.yaml': GROWN }, 'main')
+    const source = one.repository.commit('feature', { 'orders/openapi.yaml': openapi('/orders') }, 'train-6')
+    const head = isMergeCommit
+      ? one.repository.mergeCommit(before, source, { 'orders/openapi.yaml': openapi('/orders') })
+      : source
+    assert.equal((await one.send(gitlab(gitlabTrainPayload(7, head)))).status, 202)
+    const shown = await ended(one, head)
+    assert.deepEqual([stateOf(shown), at(shown.body, 'pipeline_id')], ['success', 31])
+    const [row] = await decisions(one)
+    const envelope = await envelopeOf(one, row)
+    assert.deepEqual(
+      ['branch', 'pull_request', 'commit_sha', 'base', 'completeness_count'].map((member) => at(envelope, member)),
+      ['main', null, head, isMergeCommit ? before : one.repository.tip('main'), isMergeCommit ? 1 : 2],
+    )
+  })
+
+test('other pipelines of GitLab ask for nothing', async (t) => {
+  const one = await scene(t, GITLAB)
+  const head = one.repository.tip('main')
+  const train = gitlabTrainPayload(7, head)
+  const branch = { ...Object(train), object_attributes: { ...Object(at(train, 'object_attributes')), ref: 'main' } }
+  for (const payload of [branch, gitlabTrainPayload(7, head, 'success')])
+    assert.equal(at((await one.send(gitlab(payload))).body, 'status'), 'ignored')
+  assert.deepEqual(await decisions(one), [])
 })
 
 test('a GitHub App shows one check run that goes from in progress to its result, with the changes at their lines', async (t) => {
