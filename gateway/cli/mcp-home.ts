@@ -63,11 +63,14 @@ export function daemonConnector(home: DeskHome, environment: Environment): () =>
 
 const PROGRAM = fileURLToPath(new URL('../preflight.js', import.meta.url))
 
+/** MiB for new values. V8 would take 16, and keeps three of them: 100 MiB of a daemon that calls few tools a second. */
+const YOUNG_GENERATION = '--max-semi-space-size=2'
+
 function startDaemonProcess(home: DeskHome, environment: Environment): void {
   makeHome(home)
   assertNoSpecialFile(home.log)
   const log = openSync(home.log, 'a', 0o600)
-  const args = ['--disable-warning=ExperimentalWarning', PROGRAM, 'mcp', 'daemon']
+  const args = ['--disable-warning=ExperimentalWarning', YOUNG_GENERATION, PROGRAM, 'mcp', 'daemon']
   const child = spawn(process.execPath, args, {
     cwd: home.folder,
     detached: true,
