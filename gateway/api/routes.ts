@@ -26,6 +26,7 @@ import { mcp } from './routes/mcp.ts'
 import { changeLogLevel, gatewayStatus } from './routes/operation.ts'
 import { preflight } from './routes/preflight.ts'
 import { readinessScore } from './routes/readiness.ts'
+import { explainDecision } from './routes/explanation.ts'
 import { replayPolicy } from './routes/replay.ts'
 import { revokeReceipt } from './routes/revoke.ts'
 import { beginSignIn, completeSignIn, listProviders, signOut, whoAmI } from './routes/sign-in.ts'
@@ -66,6 +67,7 @@ export const ROUTES: readonly ApiRoute[] = [
   listBindings,
   simulatePolicy,
   replayPolicy,
+  explainDecision,
   readinessScore,
   abortDemo,
   integrationSnippets,

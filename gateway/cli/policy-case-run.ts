@@ -32,9 +32,20 @@ export interface CaseOutcome {
 
 /** @param now seconds since the epoch, for cases without a time */
 export function runCase(policy: CompiledPolicy, policyCase: PolicyCase, now: number): CaseOutcome {
+  const decideInput = caseInput(policy, policyCase, now)
+  const verdict = decide(decideInput)
+  const differences = Object.entries(policyCase.want).flatMap(([member, want]) => {
+    const got = OUTCOMES[member]?.(verdict)
+    return got === want ? [] : [{ member, want, got }]
+  })
+  return { description: policyCase.description, differences, fired: firedIn(policy, decideInput) }
+}
+
+/** What is decided on in a case. @param now seconds since the epoch, for cases without a time */
+export function caseInput(policy: CompiledPolicy, policyCase: PolicyCase, now: number): DecideInput {
   const input = { description: policyCase.description }
   const at = policyCase.at === undefined ? now : Math.floor(Date.parse(policyCase.at) / 1000)
-  const decideInput: DecideInput = {
+  return {
     analyses: [analysisOf(policyCase)],
     context: { ...EMPTY_CONTEXT, ...policyCase.context },
     policy,
@@ -56,12 +67,6 @@ export function runCase(policy: CompiledPolicy, policyCase: PolicyCase, now: num
     now: at,
     sha256: sha256Hex,
   }
-  const verdict = decide(decideInput)
-  const differences = Object.entries(policyCase.want).flatMap(([member, want]) => {
-    const got = OUTCOMES[member]?.(verdict)
-    return got === want ? [] : [{ member, want, got }]
-  })
-  return { description: policyCase.description, differences, fired: firedIn(policy, decideInput) }
 }
 
 function firedIn(policy: CompiledPolicy, input: DecideInput): readonly string[] {

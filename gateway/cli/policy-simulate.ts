@@ -23,6 +23,7 @@ import {
 } from '../../engine/internal.ts'
 import type { Static } from 'typebox'
 import { SimulateAnswer, simulatePolicy } from '../api/routes/simulate.ts'
+import { explanationLines, explanationOf } from '../flow/policy-explanation.ts'
 import { printable } from '../report/printable.ts'
 import { sha256Hex } from '../runtime/hash.ts'
 import { EXIT, UsageError, type Arguments, type ExitCode, type OptionSpec } from './command.ts'
@@ -49,7 +50,12 @@ const OPERANDS = [
 ]
 const EXITS =
   'Exit codes: 0 it would be allowed, 1 it would need an approval or be blocked, 2 usage, 3 the contracts could not be analysed.'
-export const EXPLAIN_NOTES = [...OPERANDS, EXITS].join('\n')
+export const EXPLAIN_NOTES = [
+  ...OPERANDS,
+  'DECISION_ID: a decision of the data directory, or with --url of a running gateway. The policy in force is explained.',
+  'Each rule is shown with its condition, the values that it read, and what would change the answer.',
+  'Exit codes of a change: as simulate. Of a stored decision: 0 explained, 3 its input is not kept. Of --case: 0.',
+].join('\n')
 export const SIMULATE_NOTES = [
   ...OPERANDS,
   'With --url, the gateway decides, with the consumers that it knows and the time of its clock.',
@@ -187,6 +193,7 @@ function viewOf(policy: CompiledPolicy, { verdict, judged }: Simulation, isExpla
       reason,
       failure,
     })),
+    ...(isExplained && { explanation: explanationOf(policy, judged) }),
     changes: judged.artifacts
       .flatMap(({ judgements }) => judgements)
       .map((judgement) => changeView(judgement, isExplained ? trace(judgement.group, judgement.occurrence) : null)),
@@ -215,34 +222,26 @@ function textOf(view: SimulationView): string {
     `${view.policy.name}: ${view.decision}${view.observed_decision === view.decision ? '' : ` (observed: ${view.observed_decision})`}`,
     view.summary,
     ...view.degraded_reasons.map(({ code, message }) => `! ${code}: ${message}`),
-    ...view.change_set.map(
-      ({ rule, decision, observed, reason }) => `${observed ?? decision}  ${rule}: ${reason.message}`,
-    ),
-    ...view.changes.flatMap(changeLines),
+    ...(view.explanation === undefined ? rulingLines(view) : explanationLines(view.explanation)),
     'Simulated: this is no permission.',
   ].join('\n')
 }
 
+function rulingLines(view: SimulationView): readonly string[] {
+  return [
+    ...view.change_set.map(
+      ({ rule, decision, observed, reason }) => `${observed ?? decision}  ${rule}: ${reason.message}`,
+    ),
+    ...view.changes.flatMap(changeLines),
+  ]
+}
+
 function changeLines(change: SimulationView['changes'][number]): readonly string[] {
-  const { decision, rule, comparison_rule: found, level, location, places, waiver, observed, answers = [] } = change
+  const { decision, rule, comparison_rule: found, level, location, places, waiver, observed } = change
   return [
     `${decision}  ${found} (${level}) at ${location === '' ? 'the root' : location}${places > 1 ? `, ${places} places` : ''}`,
     `    by ${rule === 'none' ? 'no rule' : `rule ${rule}`}: ${change.message}`,
     ...(observed ? [`    rule ${observed.rule} only observes: ${observed.decision}`] : []),
     ...(waiver ? [`    waiver ${waiver.id}, ${waiver.standing.replaceAll('_', ' ')}, expires ${waiver.expires}`] : []),
-    ...answers.map(answerLine),
   ]
-}
-
-const ANSWERS: Readonly<Record<RuleAnswer['answer'], string>> = {
-  matches: 'matches',
-  silent: 'does not match',
-  failed: 'failed',
-  elsewhere: 'is for other environments or operations',
-}
-
-function answerLine({ ruleId, decision, mode, answer, failure }: RuleAnswer): string {
-  const summary =
-    answer === 'matches' ? `${ANSWERS[answer]}: ${decision}${mode === 'observe' ? ' (observes)' : ''}` : ANSWERS[answer]
-  return `      ${ruleId} ${summary}${failure === null ? '' : `: ${failure}`}`
 }

@@ -15,7 +15,7 @@ import { writeLine, type CommandIo } from './io.ts'
 import type { CaseOutcome } from './policy-case-run.ts'
 import { REPLAY_NOTES, REPLAY_OPTIONS, replayHere, replayThere, showReplay } from './policy-replay.ts'
 import { EXPLAIN_NOTES, simulate, SIMULATE_NOTES, SIMULATE_OPTIONS, simulateThere } from './policy-simulate.ts'
-import { GATEWAY_OPTIONS, remoteOf } from './remote.ts'
+import { GATEWAY_OPTIONS, remoteOf, SITE_OPTIONS } from './remote.ts'
 import { readRegularFile, statsOf } from '../runtime/regular-file.ts'
 
 const lint: Command = {
@@ -91,12 +91,16 @@ const simulateCommand: Command = {
 
 const explain: Command = {
   name: 'explain',
-  summary: 'The same, with the result of every rule for every change.',
-  operands: 'PACK BEFORE AFTER',
-  operandCount: [3, 3],
-  options: SIMULATE_OPTIONS,
+  summary: 'Say in plain words why a policy decides so: on a change, on a stored decision, on test cases.',
+  operands: '[PACK BEFORE AFTER | DECISION_ID | PACK]',
+  operandCount: [0, 3],
+  options: [
+    ...SIMULATE_OPTIONS,
+    { name: 'case', value: 'FILE', help: 'Explain the test cases of a pack; default PACK: pack.yaml next to them.' },
+    ...SITE_OPTIONS,
+  ],
   notes: EXPLAIN_NOTES,
-  run: (args, io) => runSimulate(true, args, io),
+  run: runExplain,
 }
 
 const schema: Command = {
@@ -158,6 +162,28 @@ async function runLint(args: Arguments, io: CommandIo): Promise<ExitCode> {
 async function runSimulate(isExplained: boolean, args: Arguments, io: CommandIo): Promise<ExitCode> {
   const loaded = loadPolicy(packOf(args), '.')
   if (loaded.ok) return simulate(loaded.value.policy, isExplained, args, io)
+  showMistakes(loaded.problem, args, io)
+  return EXIT.usage
+}
+
+async function runExplain(args: Arguments, io: CommandIo): Promise<ExitCode> {
+  const { operands } = args
+  const cases = args.value('case')
+  if (cases === undefined && operands.length === 3) {
+    if (remoteOf(args, io) !== null)
+      throw new UsageError('explain of two files runs here; with --url, name a DECISION_ID')
+    return runSimulate(true, args, io)
+  }
+  const { explainCases, explainStored } = await import('./policy-explain.ts')
+  const [first] = operands
+  if (cases === undefined) {
+    if (first === undefined || operands.length > 1 || !first.startsWith('dec_'))
+      throw new UsageError('name PACK BEFORE AFTER, a DECISION_ID (dec_…), or --case FILE')
+    return explainStored(first, args, io)
+  }
+  if (operands.length > 1) throw new UsageError('with --case, name the pack only')
+  const loaded = loadPolicy(first ?? join(dirname(cases), 'pack.yaml'), '.')
+  if (loaded.ok) return explainCases(loaded.value.policy, cases, args, io)
   showMistakes(loaded.problem, args, io)
   return EXIT.usage
 }

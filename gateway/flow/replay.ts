@@ -8,6 +8,7 @@ import type { Static, Type } from 'typebox'
 import {
   changeSetDigests,
   decide,
+  judge,
   ok,
   rulesetHash,
   type Artifact,
@@ -16,6 +17,7 @@ import {
   type CompletenessFacts,
   type DecideInput,
   type DeclaredConsumer,
+  type JudgedChangeSet,
   type Result,
   type Verdict,
 } from '../../engine/internal.ts'
@@ -60,11 +62,21 @@ export async function keptChangeSet(
   return artifacts.ok ? ok({ kept, artifacts: artifacts.value }) : artifacts
 }
 
+type ReplayedRow = Pick<StoredDecision, 'decisionId' | 'inputFingerprint'> & { readonly policyHash: string | null }
+
 /** The verdict of `policy` on the input of a logged decision, or the reason why there is none. */
-export async function replay(
-  row: Pick<StoredDecision, 'decisionId' | 'inputFingerprint'> & { readonly policyHash: string | null },
-  { policy, flow, store }: Replaying,
-): Promise<Result<Verdict, string>> {
+export async function replay(row: ReplayedRow, replaying: Replaying): Promise<Result<Verdict, string>> {
+  const input = await inputAgain(row, replaying)
+  return input.ok ? ok(decide(input.value)) : input
+}
+
+/** What `policy` makes of each change of a logged decision, or the reason why it cannot be known. */
+export async function judgedAgain(row: ReplayedRow, replaying: Replaying): Promise<Result<JudgedChangeSet, string>> {
+  const input = await inputAgain(row, replaying)
+  return input.ok ? ok(judge(input.value.analyses, input.value)) : input
+}
+
+async function inputAgain(row: ReplayedRow, { policy, flow, store }: Replaying): Promise<Result<DecideInput, string>> {
   const found = await keptChangeSet(row.decisionId, store)
   if (!found.ok) return found
   const { kept, artifacts } = found.value
@@ -92,7 +104,7 @@ export async function replay(
     sha256: sha256Hex,
   }
   const grant = isSamePolicy ? kept.grant : null
-  return ok(decide(grant === null ? input : { ...input, approval: { state: 'granted', ...grant } }))
+  return ok(grant === null ? input : { ...input, approval: { state: 'granted', ...grant } })
 }
 
 async function analysesOf(

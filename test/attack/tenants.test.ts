@@ -36,6 +36,7 @@ async function remove(api: ApiFake, path: string, headers: Headers): ReturnType<
 /** Operation id of the route → how it is asked for a thing by its id. */
 const ASKS: Readonly<Record<string, readonly Ask[]>> = {
   getDecision: [(api, { decision }, headers) => api.get(`/api/v1/decisions/${decision}`, headers)],
+  explainDecision: [(api, { decision }, headers) => api.get(`/api/v1/decisions/${decision}/explanation`, headers)],
   getDecisionAttestation: [
     (api, { decision }, headers) => api.get(`/api/v1/decisions/${decision}/attestation`, headers),
   ],

@@ -87,7 +87,29 @@ test('an explanation has the answer of every rule to every change', async () => 
     ],
   )
   const { stdout } = await run(['policy', 'explain', pack, before, grown, '--environment', 'prod', ...DAY])
-  assert.match(stdout, /breaking does not match\n {6}info matches: BLOCK \(observes\)\n {6}prod matches: WARN\n/)
+  assert.match(stdout, /Rule prod decides WARN\. Its condition is true:/)
+  assert.match(stdout, /Rule breaking does not match\. Its condition is false:\n.*finding\.level is "info"/)
+  assert.match(stdout, /Rule info matches too: BLOCK, which it only observes\./)
+  assert.match(stdout, /It would match if this were true: finding\.level == 'breaking'\./)
+})
+
+test('test cases are explained with the pack next to them, or with a named one', async () => {
+  const finding = { rule: 'api-removed-without-deprecation', level: 'breaking' }
+  const one = {
+    description: 'a removal',
+    findings: [finding],
+    context: { operation: 'merge' },
+    want: { decision: 'BLOCK' },
+  }
+  const cases = file('explained.yaml', JSON.stringify({ cases: [one] }))
+  for (const named of [[], [pack]]) {
+    const { code, stdout, stderr } = await run(['policy', 'explain', ...named, '--case', cases])
+    assert.equal(code, 0, stderr)
+    assert.match(stdout, /a removal \(wants BLOCK\)\n {2}BLOCK {2}api-removed-without-deprecation/)
+    assert.match(stdout, /Rule breaking decides BLOCK/)
+  }
+  for (const wrong of [[pack, before], ['nothing'], [], [pack, before, '--case', cases]])
+    assert.equal((await run(['policy', 'explain', ...wrong])).code, 2, wrong.join(' '))
 })
 
 test('what cannot be analysed, read or understood has its own exit code', async () => {
