@@ -23,6 +23,12 @@ export interface ConditionPart {
 /** Deeper parts stay whole. */
 const MOST_LEVELS = 4
 
+/**
+ * @param source the condition, CEL
+ * @param facts what it is asked about
+ * @param level number of parts around it
+ * @returns the condition with the answers of its parts; it never throws
+ */
 export function traceCondition(source: string, facts: TracedFacts, level = 0): ConditionPart {
   const text = withoutBrackets(source.trim())
   const answer = answerOfPart(text, facts)

@@ -26,6 +26,7 @@ import { mcp } from './routes/mcp.ts'
 import { changeLogLevel, gatewayStatus } from './routes/operation.ts'
 import { preflight } from './routes/preflight.ts'
 import { readinessScore } from './routes/readiness.ts'
+import { exportWholeLedger } from './routes/ledger-export.ts'
 import { explainDecision } from './routes/explanation.ts'
 import { replayPolicy } from './routes/replay.ts'
 import { revokeReceipt } from './routes/revoke.ts'
@@ -68,6 +69,7 @@ export const ROUTES: readonly ApiRoute[] = [
   simulatePolicy,
   replayPolicy,
   explainDecision,
+  exportWholeLedger,
   readinessScore,
   abortDemo,
   integrationSnippets,

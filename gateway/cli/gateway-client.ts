@@ -2,6 +2,8 @@
  * A running gateway, for commands that work over its API: one request at a time, each answer checked against the shape of its
  * route. An error of the gateway is the same GatewayError that the local form of a command gets.
  */
+import { createInterface } from 'node:readline'
+import { Readable } from 'node:stream'
 import { Ajv } from 'ajv'
 import type { Static, TSchema } from 'typebox'
 import { isRecord } from '../settings/defaults.ts'
@@ -25,6 +27,8 @@ export interface GatewayClient {
     answer: Answer,
     given?: RouteInput,
   ): Promise<Static<Answer>>
+  /** An answer line by line, as long as it takes; the same errors. */
+  lines(route: Pick<ApiRoute, 'method' | 'paths'>): Promise<AsyncIterable<string>>
 }
 
 interface RouteInput {
@@ -44,6 +48,9 @@ export interface GatewayClientOptions {
 }
 
 const DEFAULT_TIMEOUT = 60_000
+/** A ledger may be large. */
+const LONGEST_DOWNLOAD = 6 * 3_600_000
+const NDJSON = 'application/x-ndjson'
 const ajv = new Ajv({ strict: false, validateFormats: false })
 
 export function gatewayClient(options: GatewayClientOptions): GatewayClient {
@@ -60,6 +67,14 @@ export function gatewayClient(options: GatewayClientOptions): GatewayClient {
       const where = check.errors?.[0]
       const fault = where === undefined ? '' : `: ${where.instancePath || 'the answer'} ${where.message ?? ''}`
       throw new Error(`${otherVersion(request)}${fault}`)
+    },
+    async lines(route) {
+      const request = requestOf(route, {}, base)
+      const response = await send(request, { ...options, timeout: LONGEST_DOWNLOAD }, NDJSON)
+      if (!response.ok) throw refusal(response.status, await jsonOf(response, request), request, options)
+      if (response.body === null || response.headers.get('content-type')?.startsWith(NDJSON) !== true)
+        throw new Error(otherVersion(request))
+      return createInterface({ input: Readable.fromWeb(response.body), crlfDelay: Infinity })
     },
   }
 }
@@ -95,12 +110,13 @@ function requestOf(
 async function send(
   { url, method, body }: GatewayRequest,
   { key, timeout = DEFAULT_TIMEOUT }: GatewayClientOptions,
+  accept = 'application/json',
 ): Promise<Response> {
   try {
     return await fetch(url, {
       method,
       headers: {
-        accept: 'application/json',
+        accept,
         ...(key !== null && { authorization: `Bearer ${key}` }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
       },

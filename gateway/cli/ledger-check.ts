@@ -14,7 +14,7 @@ import { continuityProblem, isFreshLedger } from '../store/continuity.ts'
 import { ledgerFile, storePlace } from '../store/open.ts'
 import type { CheckpointRow, LedgerHead, SignedCut } from '../store/ledger.ts'
 import type { StorePart } from '../store/store.ts'
-import { verifyExportFile } from './ledger-keep.ts'
+import { verifyExportFile, verifyRemote } from './ledger-keep.ts'
 import { EXIT, QUIET, UsageError, type Arguments, type Command } from './command.ts'
 import { configOf, PLACE_OPTIONS } from './config-option.ts'
 import { noteAct, requirePath, withAnyStore, withStore } from './data-directory.ts'
@@ -22,7 +22,7 @@ import { textFile } from './documents.ts'
 import { LIST_FORMAT } from './format.ts'
 import { writeLine, type CommandIo } from './io.ts'
 import { during } from './progress.ts'
-import { localUser } from './remote.ts'
+import { localUser, remoteOf, SITE_OPTIONS } from './remote.ts'
 
 interface LedgerCheck {
   readonly whole: boolean
@@ -56,12 +56,17 @@ export const verifyLedger: Command = {
       value: 'FILE',
       help: 'Check an export in place of the store; needs --keys. Nothing else is read.',
     },
-    { name: 'keys', value: 'FILE', help: 'Key set for --export: the answer of /.well-known/jwks.json.' },
+    {
+      name: 'keys',
+      value: 'FILE',
+      help: 'Key set for --export and --url: the answer of /.well-known/jwks.json; with --url, default: as the gateway publishes it.',
+    },
     LIST_FORMAT,
     QUIET,
-    ...PLACE_OPTIONS,
+    ...SITE_OPTIONS,
   ],
   notes: [
+    'With --url, the export of a running gateway is checked here; it needs the key of an administrator.',
     'Finds rows that were changed, removed, added or moved, a truncated chain, and a replaced ledger.',
     'Entries after the last checkpoint can be removed without a trace; keep checkpoints from the log elsewhere.',
     '',
@@ -70,6 +75,10 @@ export const verifyLedger: Command = {
   run: async (args, io) => {
     const file = args.value('export')
     if (file !== undefined) return verifyExportFile(file, args, io)
+    const remote = remoteOf(args, io)
+    if (remote !== null && args.values('checkpoint').length > 0)
+      throw new UsageError('--checkpoint is for a data directory; export the ledger and verify it there')
+    if (remote !== null) return verifyRemote(remote, args, io)
     const check = await during(io, 'verifying the ledger', () => checkLedger(args, io))
     if (args.flag('quiet')) return check.whole ? EXIT.good : EXIT.no
     if (args.value('format') === 'json') writeLine(io.stdout, JSON.stringify(check, null, 2))

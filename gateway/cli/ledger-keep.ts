@@ -4,7 +4,10 @@ import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { resolve } from 'node:path'
+import { Type } from '../../engine/base.ts'
 import type { KeySet } from '../../engine/internal.ts'
+import { keySet } from '../api/routes/discovery.ts'
+import { exportWholeLedger } from '../api/routes/ledger-export.ts'
 import { parseKeySet } from '../keys/jwks.ts'
 import { messageOf } from '../errors/startup-error.ts'
 import { exportLines, verifyExport, type ExportReport } from '../store/ledger-export.ts'
@@ -17,6 +20,7 @@ import { noteAct, openExistingRing, withStore } from './data-directory.ts'
 import { textFile } from './documents.ts'
 import { instant } from './format.ts'
 import { writeLine, type CommandIo } from './io.ts'
+import type { GatewayClient } from './gateway-client.ts'
 import { remoteDecision } from './ledger-remote.ts'
 import { momentOf } from './number-options.ts'
 import { during } from './progress.ts'
@@ -30,31 +34,56 @@ export const exportLedger: Command = {
   operandCount: [0, 0],
   options: [
     { name: 'output', value: 'FILE', help: 'File to write; it must not exist. Default: standard output.' },
-    ...PLACE_OPTIONS,
+    ...SITE_OPTIONS,
   ],
   notes: [
-    'Run it next to a running gateway, or after it stopped. Entries after the newest checkpoint are in it too.',
+    'Run it next to a running gateway, or after it stopped. With --url, it needs the key of an administrator.',
+    'Entries after the newest checkpoint are in it too.',
     'It contains receipts that may still be valid: keep it as secret as the ledger.',
     'Verify it anywhere: preflight ledger verify --export FILE --keys jwks.json',
   ].join('\n'),
   run: async (args, io) => {
     const file = args.value('output')
     if (file !== undefined && existsSync(file)) throw new UsageError(`${file} exists already; name a new file`)
-    await withStore(args, io, async (store) => {
-      const lines = Readable.from(exportLines(store, Date.now()))
-      if (file !== undefined)
-        return during(io, 'exporting the ledger', () =>
-          pipeline(lines, createWriteStream(file, { flags: 'wx', mode: 0o600 })),
-        )
-      for await (const line of lines) io.stdout.write(line)
-    })
+    const remote = remoteOf(args, io)
+    if (remote === null)
+      await withStore(args, io, (store) => writeExport(exportLines(store, Date.now()), file ?? null, io))
+    else await writeExport(withBreaks(await remote.lines(exportWholeLedger)), file ?? null, io)
     return EXIT.good
   },
 }
 
+async function writeExport(lines: AsyncIterable<string>, file: string | null, io: CommandIo): Promise<void> {
+  if (file !== null)
+    return during(io, 'exporting the ledger', () =>
+      pipeline(Readable.from(lines), createWriteStream(file, { flags: 'wx', mode: 0o600 })),
+    )
+  for await (const line of lines) io.stdout.write(line)
+}
+
+async function* withBreaks(lines: AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const line of lines) yield `${line}\n`
+}
+
+/** `preflight ledger verify --url URL`: the export of a running gateway, checked here. */
+export async function verifyRemote(gateway: GatewayClient, args: Arguments, io: CommandIo): Promise<ExitCode> {
+  const keys = keysOf(args) ?? (await publishedKeys(gateway))
+  const lines = await gateway.lines(exportWholeLedger)
+  return showExport(await during(io, 'verifying the ledger', () => verifyExport(lines, keys)), args, io)
+}
+
+async function publishedKeys(gateway: GatewayClient): Promise<KeySet> {
+  const keys = parseKeySet(await gateway.ask(keySet, Type.Object({ keys: Type.Array(Type.Unknown()) })))
+  if (!keys.ok) throw new UsageError(`${gateway.origin}: ${keys.problem.message}`)
+  return keys.value
+}
+
 /** `preflight ledger verify --export FILE`. */
 export async function verifyExportFile(file: string, args: Arguments, io: CommandIo): Promise<ExitCode> {
-  const report = await during(io, 'verifying the export', () => verifyExport(linesOf(file), keysOf(args)))
+  return showExport(await during(io, 'verifying the export', () => verifyExport(linesOf(file), keysOf(args))), args, io)
+}
+
+function showExport(report: ExportReport, args: Arguments, io: CommandIo): ExitCode {
   if (args.flag('quiet')) return report.faults.length === 0 ? EXIT.good : EXIT.no
   if (args.value('format') === 'json') writeLine(io.stdout, JSON.stringify(report, null, 2))
   else writeReport(report, io)

@@ -121,7 +121,13 @@ const LISTS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Routes that name nothing of a tenant. */
-const OTHERS: ReadonlySet<string> = new Set(['getSchema', 'getStatusList', 'listIntegrationSnippets', 'listProviders'])
+const OTHERS: ReadonlySet<string> = new Set([
+  'exportLedger',
+  'getSchema',
+  'getStatusList',
+  'listIntegrationSnippets',
+  'listProviders',
+])
 const ROUTE = { name: 'of-local', match: { path: '/' }, upstream: 'http://127.0.0.1:9', protocol: 'mcp' }
 const CANDIDATE = `sha256:${'c'.repeat(64)}`
 const REPOSITORY = 'acme/of-local'

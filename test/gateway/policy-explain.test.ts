@@ -3,13 +3,17 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { run } from '../fakes/command-io.ts'
 import { startConsoleScene } from '../fakes/console-scene.ts'
+import { until } from '../fakes/until.ts'
 import { at, listAt, textAt } from '../json.ts'
 
 test('a stored decision is explained alike over the API, remotely and on the data directory', async (t) => {
   const scene = await startConsoleScene(t)
   const asked = await scene.ask({ operation: 'merge', repository: 'acme/orders', environment: 'production' })
   const id = textAt(asked, 'decision_result', 'decision_id')
-  const answer = await scene.api('GET', `/api/v1/decisions/${id}/explanation`)
+  const explained = () => scene.api('GET', `/api/v1/decisions/${id}/explanation`)
+  // Contracts are written a moment after the decision.
+  await until(async () => at((await explained()).body, 'problem') === null, 'the input is kept')
+  const answer = await explained()
   assert.equal(answer.status, 200)
   assert.deepEqual(
     ['decision_id', 'was', 'is_same_policy', 'problem'].map((name) => at(answer.body, name)),
