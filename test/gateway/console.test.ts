@@ -9,7 +9,7 @@ import { fillScene, ORDERS, ORDERS_BROKEN, startConsoleScene, type ConsoleScene 
 import { consoleAddresses } from '../fakes/console-pages.ts'
 import { visitorWith, type ConsoleVisitor } from '../fakes/console-visitor.ts'
 import { until } from '../fakes/until.ts'
-import { at, textAt } from '../json.ts'
+import { textAt } from '../json.ts'
 
 async function heldRequest(scene: ConsoleScene): Promise<string> {
   const bot = await scene.newKey('release bot', 'agent')
@@ -298,16 +298,6 @@ test('open pages receive changes', async (t: TestContext) => {
 test('the console can be switched off', async (t) => {
   const { url } = await startConsoleScene(t, { console: { enabled: false } })
   assert.equal((await fetch(`${url}/console`, { redirect: 'manual' })).status, 404)
-})
-
-test('a pending call and its decision name their pages when clients know the address of the console', async (t) => {
-  const scene = await startConsoleScene(t, { public_url: 'https://preflight.test' })
-  const held = await scene.change(ORDERS_BROKEN)
-  assert.equal(held.status, 428)
-  assert.match(held.headers.get('location') ?? '', /^https:\/\/preflight\.test\/console\/approvals\/apr_[0-9a-f]{32}$/)
-  const asked = await scene.ask({ operation: 'merge', repository: 'acme/orders', environment: 'production' })
-  const id = textAt(asked, 'decision_result', 'decision_id')
-  assert.equal(at(asked, 'decision_result', 'report_url'), `https://preflight.test/console/decisions/${id}`)
 })
 
 test('the ledger page states its chain, and exports what its filters match', async (t) => {
