@@ -30,7 +30,15 @@ export async function tryReview(source: ConfigSource, value: unknown, routeName?
   const closers: (() => unknown)[] = []
   try {
     const { config } = live.current()
-    const state = await openState({ config, environment: source.environment, metrics, logger, now, closers })
+    const state = await openState({
+      config,
+      environment: source.environment,
+      metrics,
+      logger,
+      now,
+      onTime: () => {},
+      closers,
+    })
     const output = new Writable({ write: (_chunk, _encoding, done) => done() })
     const options = { state, live, environment: {}, metrics, logger, now, output, closers }
     const deciding = await startDeciding(options)

@@ -11,6 +11,7 @@ import { openListeners, type BoundAddresses } from './listeners.ts'
 import { createTrafficListeners, drain, startDeciding } from './wiring.ts'
 import { exposedFiles } from './runtime/private-file.ts'
 import { readinessChecks } from './readiness.ts'
+import { FollowedClock } from './runtime/followed-clock.ts'
 import { steadyClock } from './runtime/steady-clock.ts'
 import { startReloading } from './config/reloading.ts'
 import type { CurrentSettings } from './config/settings.ts'
@@ -73,7 +74,7 @@ async function start(
   { environment }: ConfigSource,
   {
     output = process.stdout,
-    now: wall = Date.now,
+    now: given,
     logger: written = createLogger(live.current().config.log.level),
   }: StartOptions,
   closers: (() => unknown)[],
@@ -81,14 +82,26 @@ async function start(
   const { config } = live.current()
   const acts = createActLogger(written)
   const { logger } = acts
-  const now = steadyClock(wall, ({ by }) =>
-    logger.error(
-      { event: 'clock.set_back', by_ms: by },
-      'the clock was set back; the gateway keeps the later time until the clock reaches it, or until a restart',
+  const wall = new FollowedClock(given ?? Date.now, (by) =>
+    logger.warn(
+      { event: 'clock.differs', by_ms: by },
+      by === 0
+        ? 'the clock of this machine agrees with that of the database again'
+        : 'the clock of this machine differs from that of the database; the gateway uses the time of the database',
     ),
   )
+  // A test that gives the time means that time.
+  const onTime = (time: number) => given === undefined && wall.follow(time)
+  const now = steadyClock(
+    () => wall.now(),
+    ({ by }) =>
+      logger.error(
+        { event: 'clock.set_back', by_ms: by },
+        'the clock was set back; the gateway keeps the later time until the clock reaches it, or until a restart',
+      ),
+  )
   const metrics = createMetrics()
-  const state = await openState({ config, environment, metrics, logger, now, closers })
+  const state = await openState({ config, environment, metrics, logger, now, onTime, closers })
   sampleProcess(metrics, state.dataDir)
   const options = { state, live, environment, metrics, logger, acts, now, output, closers }
   const deciding = await startDeciding(options)

@@ -55,23 +55,25 @@ interface StateOptions {
   readonly logger: Logger
   /** Milliseconds since the epoch. */
   readonly now: () => number
+  /** Gets the time of a shared database; `now` follows it. */
+  readonly onTime: (time: number) => void
   /** Receives what closes each part, as soon as it is open. */
   readonly closers: (() => unknown)[]
 }
 
 /** Throws a StartupError that says what to change. */
 export async function openState(options: StateOptions): Promise<State> {
-  const { config, environment, metrics, logger, now, closers } = options
+  const { config, environment, metrics, logger, now, onTime, closers } = options
   const dataDir = makeDataDirectory(config.data_dir)
   if (isHubUrl(config.store.url)) return openHubState(options, dataDir, config.store.url)
   requireKnownLedger(config)
   const health = { isWritable: true }
-  const store = await openStoreToServe(config, storeEvents(metrics, logger, health))
+  const store = await openStoreToServe(config, { ...storeEvents(metrics, logger, health), onTime })
   closers.push(() => store.close())
   sampleLag(metrics, store)
   const external = await openExternalSigner(config.signer)
   if (external !== null) closers.push(() => external.close())
-  const keys = await openKeyRing(dataDir, systemClock, external)
+  const keys = await openKeyRing(dataDir, () => Math.floor(now() / 1000), external)
   const keyId = signingKeyId(keys)
   await requireSigning(keys)
   await requireContinuity(config, store, keys)
@@ -165,10 +167,10 @@ function makeDataDirectory(configured: string): string {
 function storeEvents(metrics: Metrics, logger: Logger, health: { isWritable: boolean }) {
   metrics.sample('preflight_store_writable', () => (health.isWritable ? 1 : 0))
   return {
-    onWritable: (isWritable: boolean): void => {
+    onWritable: (isWritable: boolean, cause?: unknown): void => {
       if (isWritable !== health.isWritable)
         logger[isWritable ? 'info' : 'error'](
-          { event: isWritable ? 'store.writable' : 'store.unwritable' },
+          isWritable ? { event: 'store.writable' } : { event: 'store.unwritable', reason: messageOf(cause) },
           isWritable
             ? 'store accepts writes again'
             : 'store could not be written: the gateway is not ready until a write succeeds',

@@ -41,6 +41,8 @@ export function openStore(config: StoreConfig): Promise<Store> {
 export interface ServingEvents extends StoreEvents {
   /** Called when announcements of other gateways stop or begin to arrive. */
   readonly onLive: (isLive: boolean, error?: unknown) => void
+  /** Gets the time of a shared database, milliseconds since the epoch. */
+  readonly onTime: (time: number) => void
 }
 
 /**

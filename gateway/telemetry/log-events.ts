@@ -38,6 +38,8 @@ export const LOG_EVENTS = {
   'call.undecided': 'A call could not be judged. `outcome` says what the route did with it.',
   'call.would_be_refused': 'A route that observes forwarded a request that it would have refused.',
   'change_set.derivation_failed': 'A change set could not be derived from its source. The preflight is refused.',
+  'clock.differs':
+    'The clock of the machine differs from that of the shared database by two seconds or more. The gateway uses the time of the database.',
   'clock.set_back':
     'The clock of the machine was set back. The gateway keeps the later time until the clock reaches it, or until a restart.',
   'connect.failed': 'A CONNECT request ended in an error of the gateway.',

@@ -11,13 +11,14 @@ const BOUND = 0.15
 function slowConnection(onBeat: () => void): Client {
   const client = new Client()
   let beats = 0
-  const query = async (text: string): Promise<void> => {
+  const query = async (text: string): Promise<object> => {
     const [, channel] = /pg_notify\('(\w+)'/.exec(text) ?? []
-    if (channel === undefined) return
+    if (channel === undefined) return { rows: [] }
     beats += 1
     onBeat()
     if (beats === 2) await new Promise((resolve) => setTimeout(resolve, BOUND * 3000))
     client.emit('notification', { channel, payload: '' })
+    return { rows: [] }
   }
   return Object.assign(client, { query, end: async () => {} })
 }
@@ -34,6 +35,7 @@ test('a heartbeat that is sent slowly neither ends the process nor the connectio
     },
     bound: BOUND,
     onLive: (isLive) => live.push(isLive),
+    onTime: () => {},
   })
   await until(() => beats >= 4, 'heartbeats go on')
   await listener.close()

@@ -17,14 +17,21 @@ interface NotificationOptions {
   readonly bound: number
   /** Called when announcements stop or begin to arrive. */
   readonly onLive: (isLive: boolean, error?: unknown) => void
+  /** Gets the time of the database with each heartbeat, milliseconds since the epoch. */
+  readonly onTime: (time: number) => void
 }
+
+/** Column of a statement: what the clock of the server shows. */
+export const TIME = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS time'
+/** Milliseconds. A time that was longer on its way says too little. */
+const PROMPT_MS = 200
 
 const CHANNEL = 'preflight'
 /** Pauses between attempts to connect, milliseconds. */
 const FIRST_PAUSE = 50
 const LONGEST_PAUSE = 2000
 
-export function startListener({ connections, bound, onLive }: NotificationOptions): Listener {
+export function startListener({ connections, bound, onLive, onTime }: NotificationOptions): Listener {
   const own = `preflight_${randomUUID().replaceAll('-', '')}`
   const subscribers: ((change: Change) => void)[] = []
   let client: Client | null = null
@@ -67,7 +74,10 @@ export function startListener({ connections, bound, onLive }: NotificationOption
       const heartbeat = Promise.withResolvers<void>()
       echo = heartbeat
       const sentAt = performance.now()
-      await connection.query(`SELECT pg_notify('${own}', '')`)
+      const { rows } = await connection.query<{ readonly time: number }>(`SELECT pg_notify('${own}', ''), ${TIME}`)
+      const taken = performance.now() - sentAt
+      const [row] = rows
+      if (row !== undefined && taken < PROMPT_MS) onTime(row.time + taken / 2)
       // The timer goes on after an echo, so it may only end its own heartbeat, and must not reject what nobody awaits.
       const isEchoed = await Promise.race([
         heartbeat.promise.then(() => true),

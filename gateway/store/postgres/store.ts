@@ -28,7 +28,7 @@ import {
   type Connections,
 } from './connections.ts'
 import { groupCommit } from './group-commit.ts'
-import { startListener } from './listener.ts'
+import { startListener, TIME } from './listener.ts'
 import { makePartitions, migrate } from './migrate.ts'
 import { openingFault } from './opening-fault.ts'
 import { statementsOn, storableJson } from './statements.ts'
@@ -47,6 +47,8 @@ export interface PostgresStoreOptions extends StoreEvents, Omit<ConnectionLimits
   readonly listens: boolean
   /** Called when announcements of changes stop or begin to arrive. */
   readonly onLive?: (isLive: boolean, error?: unknown) => void
+  /** Gets the time of the database, milliseconds since the epoch, at the opening and with each heartbeat. */
+  readonly onTime?: (time: number) => void
 }
 
 /** Decisions in one statement. */
@@ -71,15 +73,19 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     await Promise.all([connections.close(), ...(isPooled ? [directly.close()] : [])])
   }
   try {
-    await directly.use((connection) => migrate(connection, Date.now()))
+    await directly.use(async (connection) => {
+      const now = await timeOf(connection)
+      options.onTime?.(now)
+      await migrate(connection, now)
+    })
     await withRetries(() => connections.use((connection) => openOwnChain(connection, options.writer)))
   } catch (error) {
     await close()
     throw new StartupError(openingFault(description, error), { cause: error })
   }
-  const { bound, onLive = () => {} } = options
+  const { bound, onLive = () => {}, onTime = () => {} } = options
   const partitions = options.listens ? keepPartitions(directly, options) : null
-  const listener = options.listens ? startListener({ connections: directly, bound, onLive }) : null
+  const listener = options.listens ? startListener({ connections: directly, bound, onLive, onTime }) : null
   const run = runnerOf(connections, options, isPooled)
   const carry = async (name: string, values: readonly unknown[]): Promise<unknown> => {
     const started = performance.now()
@@ -116,7 +122,7 @@ const PARTITIONS_INTERVAL = 21_600_000
 function keepPartitions(connections: Connections, { onFault }: StoreEvents): NodeJS.Timeout {
   const make = () =>
     connections
-      .use((connection) => makePartitions(connection, Date.now()))
+      .use(async (connection) => makePartitions(connection, await timeOf(connection)))
       .catch((error: unknown) => {
         onFault?.(new Error('partitions of the next months could not be made', { cause: error }))
       })
@@ -129,11 +135,18 @@ function addressOf(url: string, setting: string): PostgresAddress {
   return read.address
 }
 
+/** Milliseconds since the epoch. */
+async function timeOf(connection: PostgresConnection): Promise<number> {
+  const { rows } = await connection.query<{ readonly time: number }>(`SELECT ${TIME}`)
+  return rows[0]?.time ?? Date.now()
+}
+
 /** Opens the chain of this gateway, unless it is there. */
 async function openOwnChain(connection: PostgresConnection, writer: string): Promise<void> {
   const sql = statementsOn(connection, writer)
   if ((await sql.get('SELECT 1 AS n FROM ledger_chains WHERE chain = ?', writer)) !== undefined) return
-  await transaction(connection, 'BEGIN', () => joinLedger(sql, writer, Date.now()))
+  const now = await timeOf(connection)
+  await transaction(connection, 'BEGIN', () => joinLedger(sql, writer, now))
 }
 
 type RunOperation = (name: string, values: readonly unknown[]) => Promise<unknown>
@@ -260,6 +273,6 @@ async function withRetries<Result>(work: () => Promise<Result>): Promise<Result>
 function failureOf(error: unknown, events: StoreEvents): Error {
   if (error instanceof GatewayError) return error
   if (isConstraint(error)) return new Error(`the store refused the row: ${messageOf(error)}`, { cause: error })
-  events.onWritable?.(false)
+  events.onWritable?.(false, error)
   return unavailable(error)
 }
