@@ -104,9 +104,9 @@ export function connectToHub(urls: string, access: HubAccess, events: StoreEvent
     lastAnswerAt: () => answeredAt,
     async ask(method, path, body, isRepeatable) {
       const started = performance.now()
-      const report = (isGood: boolean): void => {
+      const report = (isGood: boolean, cause?: unknown): void => {
         events.onCall?.(operationOf(path), (performance.now() - started) / 1000, isGood)
-        events.onWritable?.(isGood)
+        events.onWritable?.(isGood, cause)
       }
       try {
         const value = await inSpan('hub', operationOf(path), (span) =>
@@ -115,7 +115,7 @@ export function connectToHub(urls: string, access: HubAccess, events: StoreEvent
         report(true)
         return value
       } catch (error) {
-        report(error instanceof GatewayError && error.code !== 'STORE_UNAVAILABLE')
+        report(error instanceof GatewayError && error.code !== 'STORE_UNAVAILABLE', error)
         throw error instanceof GatewayError ? error : new GatewayError('STORE_UNAVAILABLE', undefined, { cause: error })
       }
     },

@@ -56,7 +56,7 @@ export async function startClient(
     if (thread === null) return
     thread = null
     diedAt = performance.now()
-    if (isOpened && !isClosed) events.onWritable?.(false)
+    if (isOpened && !isClosed) events.onWritable?.(false, cause)
     if (isOpened && !isClosed) events.onFault?.(new Error('the store thread ended', { cause }))
     for (const id of pending.keys()) finish(id, false)?.reject(unavailable(cause.message, cause))
   }
@@ -67,7 +67,7 @@ export async function startClient(
         if (reply.isDurable === true) events.onWritable?.(true)
         finish(reply.id, true)?.resolve(reply.value)
       } else if (reply.type === 'failure') {
-        if (reply.failure.kind === 'unavailable') events.onWritable?.(false)
+        if (reply.failure.kind === 'unavailable') events.onWritable?.(false, reply.failure.message)
         finish(reply.id, false)?.reject(errorOf(reply.failure))
       }
     })

@@ -9,10 +9,13 @@ import { CHAINED_VERSION, MIGRATIONS } from './migrations.ts'
 import { createStatements } from './statements.ts'
 import { makePrivateDirectory } from '../../runtime/private-file.ts'
 
+/** Milliseconds. */
+export const BUSY_TIMEOUT = 5000
+
 // synchronous=FULL: a commit in WAL mode returns after its fsync, so a promise that resolved survives a power cut.
 // A busy timeout is set, since the command line may write to the same file while the gateway runs.
 const PRAGMAS = `
-  PRAGMA busy_timeout = 5000;
+  PRAGMA busy_timeout = ${BUSY_TIMEOUT};
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = FULL;
   PRAGMA foreign_keys = ON;
@@ -59,7 +62,8 @@ async function migrate(database: DatabaseSync, file: string, opensChain: boolean
       )
     for (const migration of MIGRATIONS.slice(version)) database.exec(migration)
     if (version < CHAINED_VERSION && opensChain) await openChain(createStatements(database), Date.now())
-    database.exec(`PRAGMA user_version = ${MIGRATIONS.length}`)
+    // On a full volume a file of this version has to open, so that it can be pruned.
+    if (version < MIGRATIONS.length) database.exec(`PRAGMA user_version = ${MIGRATIONS.length}`)
     database.exec('COMMIT')
   } catch (error) {
     if (database.isTransaction) database.exec('ROLLBACK')

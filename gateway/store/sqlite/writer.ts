@@ -6,7 +6,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads'
 import type { StoreFiles } from './client.ts'
 import { releaseFreeMemory } from '../../runtime/free-memory.ts'
-import { openConnection, ownChain } from './connection.ts'
+import { BUSY_TIMEOUT, openConnection, ownChain } from './connection.ts'
 import type { Failure, Order, Reply, WriterCall } from './messages.ts'
 import { OPERATION_BY_NAME } from '../sql/operations.ts'
 import type { NamedOperation } from '../sql/operation.ts'
@@ -115,16 +115,21 @@ async function read({ database, statements }: Connection, call: WriterCall<never
 async function commitGroup(
   { database, statements }: Connection,
   calls: readonly WriterCall<never>[],
+  isRetry = false,
 ): Promise<{ readonly replies: readonly Reply<unknown>[]; readonly isSound: boolean }> {
   try {
     database.exec('BEGIN IMMEDIATE')
     const replies: Reply<unknown>[] = []
     for (const call of calls) replies.push(await writeOne(database, statements, call))
     database.exec('COMMIT')
+    // Whoever removes rows is short of room: the log of the removal must not take more than a portion of it.
+    if (calls.some(({ name }) => name === REMOVAL)) restartLog(database)
     return { replies, isSound: true }
   } catch (error) {
     const failure = failureOf(error)
     const isRolledBack = rollBack(database)
+    if (isRolledBack && !isRetry && primaryCode(error) === SQLITE_FULL && restartLog(database))
+      return commitGroup({ database, statements }, calls, true)
     return {
       replies: calls.map(({ id }) => ({ type: 'failure', id, failure })),
       isSound: isRolledBack && !isConnectionSuspect(error),
@@ -165,6 +170,22 @@ function rollBack(database: DatabaseSync): boolean {
   }
 }
 
+/**
+ * Moves the write-ahead log into the file, so that the next write begins at the front of the log. On a full volume it then needs
+ * no more room than the log has already. @returns whether that was possible
+ */
+function restartLog(database: DatabaseSync): boolean {
+  try {
+    // Whoever reads now must not delay the writes.
+    database.exec(`PRAGMA busy_timeout = 0`)
+    return database.prepare('PRAGMA wal_checkpoint(RESTART)').get()?.['busy'] === 0
+  } catch {
+    return false
+  } finally {
+    database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT}`)
+  }
+}
+
 function closeQuietly(database: DatabaseSync): void {
   try {
     database.close()
@@ -173,7 +194,10 @@ function closeQuietly(database: DatabaseSync): void {
   }
 }
 
+const REMOVAL = 'ledger.removeBehindCuts'
+
 const SQLITE_CONSTRAINT = 19
+const SQLITE_FULL = 13
 const SUSPECT_CODES: ReadonlySet<number> = new Set([
   10 /* IOERR */, 11 /* CORRUPT */, 14 /* CANTOPEN */, 26 /* NOTADB */,
 ])
