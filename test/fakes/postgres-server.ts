@@ -3,12 +3,12 @@
  * run as root, so it runs as the user `postgres`, or nobody, where the tests run as root. Absent: the test is skipped.
  */
 import assert from 'node:assert/strict'
-import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { execFileSync, spawn, spawnSync, type ChildProcess, type SpawnOptions } from 'node:child_process'
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Client, type ClientConfig } from 'pg'
+import { Client } from 'pg'
 
 export interface PostgresServer {
   readonly port: number
@@ -23,7 +23,21 @@ export interface PostgresServer {
   kill(): Promise<void>
   /** Starts it again on the same port and files. */
   start(): Promise<void>
+  /** A replica that streams from it, on a port of its own; the same accounts and databases. */
+  standby(): Promise<PostgresStandby>
   stop(): Promise<void>
+}
+
+export interface PostgresStandby extends Pick<PostgresServer, 'port' | 'sql' | 'kill' | 'stop'> {
+  /** From now on it accepts writes. */
+  promote(): Promise<void>
+}
+
+export interface PostgresFolders {
+  /** Holds the data files, e.g. a small volume; the default is the folder of the server. */
+  readonly files?: string
+  /** Holds the write-ahead log; by default it is with the data files. */
+  readonly log?: string
 }
 
 const PASSWORD = 'p@ss/word'
@@ -65,20 +79,28 @@ export async function freePort(): Promise<number> {
   return address.port
 }
 
-export async function startPostgres(settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
+export async function startPostgres(
+  settings: Readonly<Record<string, string>> = {},
+  folders: PostgresFolders = {},
+): Promise<PostgresServer> {
   const programs = postgresPrograms()
   assert.ok(programs !== null)
   const owner = account()
   const folder = mkdtempSync(join(tmpdir(), 'preflight-pg-'))
-  const files = join(folder, 'files')
-  if (owner !== null) chownSync(folder, owner.uid, owner.gid)
-  chmodSync(folder, 0o755)
-  const options = { cwd: folder, stdio: 'pipe', ...owner } as const
+  const files = join(folders.files ?? folder, 'files')
+  for (const made of [folder, ...Object.values(folders)]) {
+    if (owner !== null) chownSync(made, owner.uid, owner.gid)
+    chmodSync(made, 0o755)
+  }
+  // Certificates of whoever runs the tests are not for this server.
+  const env = { ...process.env, HOME: folder }
+  const options = { cwd: folder, stdio: 'pipe', env, ...owner } as const
   const passwordFile = join(folder, 'password')
   writeFileSync(passwordFile, PASSWORD)
   if (owner !== null) chownSync(passwordFile, owner.uid, owner.gid)
   const initdb = ['-D', files, '-U', 'root_of_tests', '-A', 'scram-sha-256', '--pwfile', passwordFile, '--no-sync']
-  execFileSync(join(programs, 'initdb'), [...initdb, '-E', 'UTF8', '--locale', 'C.UTF-8'], options)
+  const logFolder = folders.log === undefined ? [] : ['--waldir', join(folders.log, 'log')]
+  execFileSync(join(programs, 'initdb'), [...initdb, ...logFolder, '-E', 'UTF8', '--locale', 'C.UTF-8'], options)
   const rootCertificate = makeCertificates(folder, owner)
   const port = await freePort()
   const given = {
@@ -101,17 +123,76 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
     join(files, 'pg_hba.conf'),
     'hostssl all all 127.0.0.1/32 scram-sha-256\nhost all plain 127.0.0.1/32 scram-sha-256\nhostssl replication all 127.0.0.1/32 scram-sha-256\n',
   )
-  let running: ChildProcess | null = null
-  const superuser = (database: string): ClientConfig => ({
-    host: '127.0.0.1',
+  const server = new ServerProcess([join(programs, 'postgres'), '-D', files], options, port)
+  await server.start()
+  let databases = 0
+  const sql: PostgresServer['sql'] = (text, database) => server.sql(text, database)
+  return {
     port,
-    user: 'root_of_tests',
-    password: PASSWORD,
-    database,
-    ssl: { rejectUnauthorized: false },
-  })
-  const sql: PostgresServer['sql'] = async (text, database = 'postgres') => {
-    const client = new Client(superuser(database))
+    folder,
+    rootCertificate,
+    sql,
+    start: () => server.start(),
+    async database(query = `sslmode=verify-full&sslrootcert=${rootCertificate}`) {
+      const name = `preflight_${(databases += 1)}`
+      await sql(`CREATE ROLE ${name} LOGIN PASSWORD '${PASSWORD}'`)
+      await sql(`CREATE DATABASE ${name} OWNER ${name}`)
+      return `postgres://${name}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${name}?${query}`
+    },
+    kill: () => server.kill(),
+    async standby() {
+      const copy = join(folder, 'standby')
+      const from = ['-h', '127.0.0.1', '-p', String(port), '-U', 'root_of_tests']
+      const account = { PGPASSWORD: PASSWORD, PGSSLMODE: 'require' }
+      execFileSync(
+        join(programs, 'pg_basebackup'),
+        [...from, '-D', copy, '--write-recovery-conf', '--wal-method', 'stream', '--checkpoint', 'fast', '--no-sync'],
+        { ...options, env: { ...env, ...account } },
+      )
+      const ownPort = await freePort()
+      const replica = new ServerProcess(
+        [join(programs, 'postgres'), '-D', copy, '-p', String(ownPort)],
+        options,
+        ownPort,
+      )
+      await replica.start()
+      return {
+        port: ownPort,
+        sql: (text, database) => replica.sql(text, database),
+        promote: async () => void (await replica.sql('SELECT pg_promote(true, 60)')),
+        kill: () => replica.kill(),
+        stop: () => replica.end('SIGINT'),
+      }
+    },
+    async stop() {
+      await server.end('SIGINT')
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** One server on its files and port, whether it runs or not. */
+class ServerProcess {
+  readonly #argv: readonly string[]
+  readonly #options: SpawnOptions
+  readonly #port: number
+  #running: ChildProcess | null = null
+
+  constructor(argv: readonly string[], options: SpawnOptions, port: number) {
+    this.#argv = argv
+    this.#options = options
+    this.#port = port
+  }
+
+  async sql(text: string, database = 'postgres'): Promise<readonly Record<string, unknown>[]> {
+    const client = new Client({
+      host: '127.0.0.1',
+      port: this.#port,
+      user: 'root_of_tests',
+      password: PASSWORD,
+      database,
+      ssl: { rejectUnauthorized: false },
+    })
     client.on('error', () => {})
     await client.connect()
     try {
@@ -121,52 +202,40 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
       await client.end()
     }
   }
-  const run = () => spawn(join(programs, 'postgres'), ['-D', files], { ...options, stdio: 'ignore' })
-  const start = async (): Promise<void> => {
-    running = run()
+
+  async start(): Promise<void> {
+    this.#running = this.#run()
     for (let attempt = 0; ; attempt += 1) {
       try {
-        await sql('SELECT 1')
+        await this.sql('SELECT 1')
         return
       } catch (error) {
         if (attempt > 300) throw error
         // Children of a server that was killed hold its memory for a moment, and a new one does not start beside them.
-        if (running.exitCode !== null) running = run()
+        if (this.#running.exitCode !== null) this.#running = this.#run()
         await new Promise((resolve) => setTimeout(resolve, 50))
       }
     }
   }
-  const end = async (signal: NodeJS.Signals): Promise<void> => {
-    const child = running
-    running = null
+
+  async end(signal: NodeJS.Signals): Promise<void> {
+    const child = this.#running
+    this.#running = null
     if (child === null || child.exitCode !== null) return
     const exited = new Promise((resolve) => child.once('exit', resolve))
     child.kill(signal)
     await exited
   }
-  await start()
-  let databases = 0
-  return {
-    port,
-    folder,
-    rootCertificate,
-    sql,
-    start,
-    async database(query = `sslmode=verify-full&sslrootcert=${rootCertificate}`) {
-      const name = `preflight_${(databases += 1)}`
-      await sql(`CREATE ROLE ${name} LOGIN PASSWORD '${PASSWORD}'`)
-      await sql(`CREATE DATABASE ${name} OWNER ${name}`)
-      return `postgres://${name}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${name}?${query}`
-    },
-    kill: async () => {
-      // Its children end by themselves once the postmaster is gone; the memory that they share goes with them.
-      await end('SIGKILL')
-      await new Promise((resolve) => setTimeout(resolve, 300))
-    },
-    async stop() {
-      await end('SIGINT')
-      rmSync(folder, { recursive: true, force: true })
-    },
+
+  async kill(): Promise<void> {
+    // Its children end by themselves once the postmaster is gone; the memory that they share goes with them.
+    await this.end('SIGKILL')
+    await new Promise((resolve) => setTimeout(resolve, 300))
+  }
+
+  #run(): ChildProcess {
+    const [program = '', ...rest] = this.#argv
+    return spawn(program, rest, { ...this.#options, stdio: 'ignore' })
   }
 }
 
