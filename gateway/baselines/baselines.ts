@@ -255,7 +255,7 @@ export class Baselines implements BaselineService {
     if (running !== undefined) return running
     const { store, now } = this.#deps
     const begin = store.changes.begin(now())
-    const started = pinOf(route, offered, this.#deps, (row) => this.#keep(row))
+    const started = pinOf(route, offered, this.#deps, (row, over) => this.#keep(row, over))
       .then((row) => this.#remember(row, begin))
       .finally(() => this.#pinning.delete(route.name))
     this.#pinning.set(route.name, started)
@@ -264,15 +264,23 @@ export class Baselines implements BaselineService {
 
   /** Parts seen later are pinned like the first ones: the parts of a contract may be seen at different times. */
   async #completedBy(row: BaselineRow, offered: OfferedContract): Promise<BaselineRow> {
-    const completed = row.source === 'first_use' ? (offered.completing?.(row) ?? null) : null
-    return completed === null ? row : this.#keep({ ...row, ...completed })
+    for (let known = row; ;) {
+      const completed = known.source === 'first_use' ? (offered.completing?.(known) ?? null) : null
+      if (completed === null) return known
+      const kept = await this.#keep({ ...known, ...completed }, known.digest)
+      if (kept.digest === completed.digest) return kept
+      // Another gateway added parts of its own: ours are added to those.
+      known = kept
+    }
   }
 
-  async #keep(row: BaselineRow): Promise<BaselineRow> {
+  /** @param over as for the store: another gateway may have been faster, then its baseline is in force */
+  async #keep(wanted: BaselineRow, over?: string | null): Promise<BaselineRow> {
     const { store, logger, now } = this.#deps
     const begin = store.changes.begin(now())
-    await store.baselines.set(row)
+    const row = await (over === undefined ? store.baselines.set(wanted) : store.baselines.set(wanted, over))
     this.#remember(row, begin)
+    if (row.digest !== wanted.digest) return row
     // When part of an offer was accepted, the rest of it is a candidate immediately.
     this.#candidateSetAt.delete(row.route)
     await this.#note(row.route, null, row.digest)

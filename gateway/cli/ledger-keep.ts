@@ -10,7 +10,7 @@ import { keySet } from '../api/routes/discovery.ts'
 import { exportWholeLedger } from '../api/routes/ledger-export.ts'
 import { parseKeySet } from '../keys/jwks.ts'
 import { messageOf } from '../errors/startup-error.ts'
-import { exportLines, verifyExport, type ExportReport } from '../store/ledger-export.ts'
+import { exportLines, verifyExport, type ExportedChain, type ExportReport } from '../store/ledger-export.ts'
 import { pruneLedger } from '../store/retention.ts'
 import type { SignedCut } from '../store/ledger.ts'
 import { signCheckpoint } from '../store/checkpoint-token.ts'
@@ -110,11 +110,19 @@ function keysOf(args: Arguments): KeySet | null {
   return keys.value
 }
 
-function writeReport({ entries, decisions, calls, signed, faults }: ExportReport, io: CommandIo): void {
-  writeLine(io.stdout, `${entries} entries, ${decisions} decisions, ${calls} calls; signed up to entry ${signed}`)
+function writeReport({ chains, entries, decisions, calls, signed, faults }: ExportReport, io: CommandIo): void {
+  const counts = `${entries} entries, ${decisions} decisions, ${calls} calls`
+  const isShared = chains.length > 1
+  writeLine(io.stdout, isShared ? `${counts}, ${chains.length} chains` : `${counts}; signed up to entry ${signed}`)
+  if (isShared) for (const chain of chains) writeLine(io.stdout, chainLine(chain))
   for (const fault of faults) writeLine(io.stderr, fault)
   if (faults.length === 0) writeLine(io.stdout, 'The export is intact.')
   else writeLine(io.stderr, 'The export is not intact.')
+}
+
+function chainLine({ chain, entries, signed }: ExportedChain): string {
+  const proof = signed > 0 ? `signed up to entry ${signed}` : 'not signed: nothing proves that its end is here'
+  return `chain ${chain}: ${entries} entries, ${proof}`
 }
 
 export const showDecision: Command = {

@@ -164,7 +164,7 @@ export const VALUES = {
   route: values([ROUTE]),
   moot: values([ROUTE, text(), time()]),
   routeAt: values([ROUTE, time()]),
-  baseline: values([BASELINE]),
+  baseline: values([BASELINE, orNull(DIGEST)], 1),
   candidate: values([CANDIDATE]),
   announcement: values([ROUTE, DIGEST, time()]),
   tenant: values([ID]),

@@ -145,11 +145,15 @@ export const HUB_METHODS: HubMethods = {
   'baselines.set': {
     roles: SIDECAR,
     values: VALUES.baseline,
-    run: async ({ store, stored }, row) => {
+    run: async (scope, row, over) => {
+      const { store, stored } = scope
       if (row.source === 'promotion' && row.setBy !== AUTO_PROMOTED)
         throw new GatewayError('FORBIDDEN', 'A person promotes a baseline at the hub, with a key of its own.')
       const { route, artifactId } = row
-      await store.baselines.set({ ...row, route: stored(route), artifactId: stored(artifactId) })
+      return ownBaseline(
+        scope,
+        await store.baselines.set({ ...row, route: stored(route), artifactId: stored(artifactId) }, over),
+      )
     },
   },
   'baselines.candidate': {
@@ -292,6 +296,7 @@ export const HUB_METHODS: HubMethods = {
   'ledger.recordCheckpoint': HUB_ONLY,
   'ledger.accept': HUB_ONLY,
   'ledger.checkpoints': HUB_ONLY,
+  'ledger.beginnings': HUB_ONLY,
   'ledger.entries': HUB_ONLY,
   'ledger.newestCut': HUB_ONLY,
   'ledger.proposeCuts': HUB_ONLY,

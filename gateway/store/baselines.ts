@@ -23,7 +23,12 @@ export interface Baselines {
   /** Digest and time of a baseline, without its content: to check whether it is still the known one. */
   stamp(route: string, artifactId: string): Promise<Pick<BaselineRow, 'digest' | 'setAt'> | null>
   list(): Promise<readonly BaselineRow[]>
-  set(row: BaselineRow): Promise<void>
+  /**
+   * @param over digest of the baseline that it replaces, null: the route has none. If another one is in force, nothing is stored.
+   *   Absent: it replaces any
+   * @returns the baseline that is in force now
+   */
+  set(row: BaselineRow, over?: string | null): Promise<BaselineRow>
   candidate(route: string): Promise<CandidateRow | null>
   candidates(): Promise<readonly CandidateRow[]>
   /** The time of the first sight of the same content stays. */

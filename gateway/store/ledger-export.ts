@@ -1,46 +1,65 @@
 /**
- * The ledger as lines of JSON that verify without the store (docs/reference/ledger.md#export-of-the-whole-ledger): every journal
- * entry with the rows that its digest covers, then the signed heads. A reader recomputes every hash from the lines alone.
+ * The ledger as lines of JSON that verify without the store (docs/reference/ledger.md#export-of-the-whole-ledger): the
+ * entries of every chain with the rows that their digests cover, then the signed heads. A reader recomputes every hash from the
+ * lines alone.
  */
 import type { KeySet } from '../../engine/internal.ts'
 import { sha256Hex } from '../runtime/hash.ts'
 import { readCheckpoint } from './checkpoint-token.ts'
 import type { StorePart } from './store.ts'
 
+/** Of a ledger with one chain. */
 export const EXPORT_FORMAT = 'preflight-ledger.v1'
+/** Of a ledger that several gateways write: each line names its chain. */
+export const SHARED_EXPORT_FORMAT = 'preflight-ledger.v2'
 
-type ExportStore = StorePart<'ledger.head' | 'ledger.newestCut' | 'ledger.entries' | 'ledger.checkpoints'>
+type ExportStore = StorePart<'ledger.beginnings' | 'ledger.entries' | 'ledger.checkpoints'>
 
-const PAGE = 500
+const PAGE = 1000
 
 /** The lines of an export, each with its line break. Holds one page in memory. */
 export async function* exportLines({ ledger }: ExportStore, at: number): AsyncGenerator<string> {
-  const head = await ledger.head()
-  if (head === null) throw new Error('the ledger has no chain: run `preflight ledger verify`')
-  const cut = await ledger.newestCut(head.chain)
-  yield line({ line: 'export', format: EXPORT_FORMAT, at: new Date(at).toISOString(), chain: head.chain, begins: cut })
-  let from = cut?.sequence ?? 0
+  const chains = await ledger.beginnings()
+  const [only] = chains
+  if (only === undefined) throw new Error('the ledger has no chain: run `preflight ledger verify`')
+  const behind = new Map(chains.map(({ chain, begins }) => [chain, begins?.sequence ?? 0]))
+  let entries = await ledger.entries(Object.fromEntries(behind), PAGE)
+  const isShared = chains.length > 1 || entries.some(({ ordinal }) => ordinal !== undefined)
+  const format = isShared ? SHARED_EXPORT_FORMAT : EXPORT_FORMAT
+  yield line({ line: 'export', format, at: new Date(at).toISOString(), ...(isShared ? { chains } : only) })
   for (;;) {
-    const entries = await ledger.entries(head.chain, from, PAGE)
-    for (const entry of entries) yield line({ line: 'entry', ...entry })
-    const last = entries.at(-1)
-    if (last === undefined) break
-    from = last.sequence
+    for (const { chain, ...entry } of entries) {
+      yield line({ line: 'entry', ...(isShared && { chain }), ...entry })
+      behind.set(chain, entry.sequence)
+    }
+    if (entries.length < PAGE) break
+    entries = await ledger.entries(Object.fromEntries(behind), PAGE)
   }
-  const signed = await ledger.checkpoints(head.chain)
-  for (const { sequence, hash, token } of signed) yield line({ line: 'checkpoint', sequence, hash, token })
-  yield line({ line: 'end', entries: from })
+  for (const [chain, last] of behind)
+    for (const { sequence, hash, token } of await ledger.checkpoints(chain))
+      // One that was signed since is about an entry that is not here.
+      if (sequence <= last) yield line({ line: 'checkpoint', ...(isShared && { chain }), sequence, hash, token })
+  yield line({ line: 'end', entries: isShared ? Object.fromEntries(behind) : behind.get(only.chain) })
 }
 
 function line(value: object): string {
   return `${JSON.stringify(value)}\n`
 }
 
+export interface ExportedChain {
+  readonly chain: string
+  readonly entries: number
+  /** Sequence of the newest signed entry; 0: no checkpoint could be verified, so nothing proves that its end is here. */
+  readonly signed: number
+}
+
 export interface ExportReport {
+  readonly chains: readonly ExportedChain[]
+  /** Of all chains. */
   readonly entries: number
   readonly decisions: number
   readonly calls: number
-  /** Sequence of the newest signed entry; 0: no checkpoint could be verified. */
+  /** Entries up to the newest signed one of each chain; 0: no checkpoint could be verified. */
   readonly signed: number
   readonly faults: readonly string[]
 }
@@ -56,21 +75,56 @@ export async function verifyExport(lines: AsyncIterable<string>, keys: KeySet | 
 
 type ExportLine = Readonly<Partial<Record<string, unknown>>>
 
+/** What was read of one chain. */
+class ChainCheck {
+  readonly chain: string
+  readonly hashes = new Map<number, string>()
+  sequence = 0
+  hash: string
+  signed = 0
+  decision: { readonly sequence: number; readonly hash: string } = { sequence: 0, hash: `sha256:${'0'.repeat(64)}` }
+
+  constructor(chain: string) {
+    this.chain = chain
+    this.hash = `sha256:${sha256Hex(`preflight ledger chain\n${chain}`)}`
+  }
+
+  /** Goes on from the signed entry where the beginning was removed. @returns false: it is malformed */
+  beginBehind({ sequence, hash, decision, decisionHash }: ExportLine): boolean {
+    if (typeof sequence !== 'number' || typeof hash !== 'string' || typeof decision !== 'number') return false
+    this.advance(sequence, hash)
+    if (typeof decisionHash === 'string') this.decision = { sequence: decision, hash: decisionHash }
+    return true
+  }
+
+  advance(sequence: number, hash: string): void {
+    this.sequence = sequence
+    this.hash = hash
+    this.hashes.set(sequence, hash)
+  }
+}
+
+interface TakenEntry {
+  readonly kind: string
+  readonly key: string
+  readonly digest: string
+  /** 0 where there is one chain. */
+  readonly ordinal: number
+}
+
 class ExportCheck {
   readonly #keys: KeySet | null
   readonly #faults: string[] = []
-  readonly #hashes = new Map<number, string>()
-  /** Newest digest of each row that may change, and the digest of the row that came with it. */
-  readonly #newest = new Map<string, { readonly digest: string; readonly row: string | null }>()
+  readonly #chains = new Map<string, ChainCheck>()
+  /** Newest entry of each row that may change, and the digest of the row that came with it. */
+  readonly #newest = new Map<string, Pick<TakenEntry, 'digest' | 'ordinal'> & { readonly row: string | null }>()
   /** Decisions in the export: an event of another one belongs to a decision that was pruned. */
   readonly #ids = new Set<string>()
-  #chain = ''
-  #sequence = 0
-  #hash = ''
-  #decision: { sequence: number; hash: string } = { sequence: 0, hash: '' }
+  /** Keys of events whose row did not come along. */
+  readonly #withoutRow: string[] = []
+  #isShared = false
   #decisions = 0
   #calls = 0
-  #signed = 0
   #lines = 0
   #isEnded = false
 
@@ -94,15 +148,23 @@ class ExportCheck {
     if (!this.#isEnded) this.#fault('The export has no end: it was cut off.')
     for (const [key, { digest, row }] of this.#newest)
       if (row !== digest) this.#fault(`The row ${key} was changed or removed.`)
+    for (const key of this.#withoutRow)
+      if (this.#ids.has(textsIn(key)[0] ?? '')) this.#fault(`The event ${key} was changed or removed.`)
+    const chains = [...this.#chains.values()].map(({ chain, sequence, signed }) => ({
+      chain,
+      entries: sequence,
+      signed,
+    }))
+    const signed = chains.reduce((sum, chain) => sum + chain.signed, 0)
     if (this.#keys === null) this.#fault('No key set was given, so no signature was checked.')
-    else if (this.#signed === 0)
-      this.#fault('No checkpoint of a known key is in the export: nothing proves it is whole.')
+    else if (signed === 0) this.#fault('No checkpoint of a known key is in the export: nothing proves it is whole.')
     const { length } = this.#faults
     return {
-      entries: this.#sequence,
+      chains,
+      entries: chains.reduce((sum, chain) => sum + chain.entries, 0),
       decisions: this.#decisions,
       calls: this.#calls,
-      signed: this.#signed,
+      signed,
       faults: length > MOST_FAULTS ? this.#faults.slice(0, MOST_FAULTS) : this.#faults,
     }
   }
@@ -111,38 +173,52 @@ class ExportCheck {
     this.#faults.push(message)
   }
 
-  #begin({ line: kind, format, chain, begins }: ExportLine): void {
-    if (kind !== 'export' || format !== EXPORT_FORMAT || typeof chain !== 'string')
-      return this.#fault(`The first line is not that of an export of the form ${EXPORT_FORMAT}.`)
-    this.#chain = chain
-    this.#hash = `sha256:${sha256Hex(`preflight ledger chain\n${chain}`)}`
-    this.#decision = { sequence: 0, hash: `sha256:${'0'.repeat(64)}` }
+  #begin({ line: kind, format, chain, begins, chains }: ExportLine): void {
+    this.#isShared = format === SHARED_EXPORT_FORMAT
+    const stated: readonly unknown[] = !this.#isShared ? [{ chain, begins }] : Array.isArray(chains) ? chains : []
+    const named = stated.map(recordIn)
+    const isKnown = kind === 'export' && (this.#isShared || format === EXPORT_FORMAT)
+    if (!isKnown || named.length === 0 || named.some((each) => typeof each['chain'] !== 'string'))
+      return this.#fault(
+        `The first line is not that of an export of the form ${EXPORT_FORMAT} or ${SHARED_EXPORT_FORMAT}.`,
+      )
+    for (const each of named) this.#beginChain(new ChainCheck(String(each['chain'])), each['begins'] ?? null)
+  }
+
+  #beginChain(check: ChainCheck, begins: unknown): void {
+    this.#chains.set(check.chain, check)
     if (begins === null) return
     const cut = recordIn(begins)
-    const { sequence, hash, decision, decisionHash, token } = cut
-    if (typeof sequence !== 'number' || typeof hash !== 'string' || typeof decision !== 'number')
-      return this.#fault('The beginning of the ledger is malformed.')
-    this.#sequence = sequence
-    this.#hash = hash
-    this.#hashes.set(sequence, hash)
-    if (typeof decisionHash === 'string') this.#decision = { sequence: decision, hash: decisionHash }
-    this.#checkpoint({ sequence, hash, token })
+    if (!check.beginBehind(cut)) return this.#fault(`The beginning of the chain ${check.chain} is malformed.`)
+    this.#checkpoint({ ...cut, chain: check.chain })
   }
 
-  #entry({ sequence, kind, key, digest, hash, rows }: ExportLine): void {
-    const expected = this.#sequence + 1
-    const covered = JSON.stringify([this.#hash, this.#chain, expected, kind, key, digest])
+  /** The chain of a line. One that was opened while the export was written begins with its first entry. */
+  #chainOf({ chain }: ExportLine): ChainCheck | null {
+    if (!this.#isShared) return this.#chains.values().next().value ?? null
+    if (typeof chain !== 'string') return null
+    const known = this.#chains.get(chain) ?? new ChainCheck(chain)
+    this.#chains.set(chain, known)
+    return known
+  }
+
+  #entry(value: ExportLine): void {
+    const check = this.#chainOf(value)
+    if (check === null) return this.#fault(`Line ${this.#lines} belongs to no chain.`)
+    const { sequence, kind, key, digest, hash, ordinal, rows } = value
+    const expected = check.sequence + 1
+    const order = ordinal === undefined ? [] : [ordinal]
+    const covered = JSON.stringify([check.hash, check.chain, expected, kind, key, digest, ...order])
     if (sequence !== expected || hash !== `sha256:${sha256Hex(covered)}`)
-      return this.#fault(`Entry ${expected} was changed, removed or moved.`)
-    this.#sequence = expected
-    this.#hash = hash
-    this.#hashes.set(expected, hash)
+      return this.#fault(`Entry ${expected} of the chain ${check.chain} was changed, removed or moved.`)
+    check.advance(expected, hash)
     if (typeof kind !== 'string' || typeof key !== 'string' || typeof digest !== 'string') return
-    this.#rows(kind, key, digest, Array.isArray(rows) ? rows : null)
+    const given = Array.isArray(rows) ? rows : null
+    if (kind === 'decision') return this.#decisionRow(check, key, digest, given)
+    this.#rows({ kind, key, digest, ordinal: typeof ordinal === 'number' ? ordinal : 0 }, given)
   }
 
-  #rows(kind: string, key: string, digest: string, rows: readonly unknown[] | null): void {
-    if (kind === 'decision') return this.#decisionRow(key, digest, rows)
+  #rows({ kind, key, digest, ordinal }: TakenEntry, rows: readonly unknown[] | null): void {
     if (kind === 'calls') {
       this.#calls += rows?.length ?? 0
       if (rows === null || sha256Hex(JSON.stringify(rows)) !== digest)
@@ -152,32 +228,39 @@ class ExportCheck {
     if (kind === 'opened' || kind === 'accepted' || kind === 'pruned') return
     const row = rows?.[0] === undefined ? null : sha256Hex(JSON.stringify(rows[0]))
     if (kind === 'receipt_event') {
-      const isMissing = rows === null && this.#ids.has(textsIn(key)[0] ?? '')
-      if (isMissing || (rows !== null && row !== digest)) this.#fault(`The event ${key} was changed or removed.`)
+      // Its decision may be in a chain that is still to come.
+      if (row === null) this.#withoutRow.push(key)
+      else if (row !== digest) this.#fault(`The event ${key} was changed or removed.`)
       return
     }
-    // Of a row that may change only the newest entry comes with it.
-    this.#newest.set(`${kind} ${key}`, { digest, row })
+    // Of a row that may change only the newest entry, in the order of all chains, comes with it.
+    const name = `${kind} ${key}`
+    if (ordinal >= (this.#newest.get(name)?.ordinal ?? 0)) this.#newest.set(name, { digest, row, ordinal })
   }
 
-  #decisionRow(key: string, digest: string, rows: readonly unknown[] | null): void {
+  #decisionRow(check: ChainCheck, key: string, digest: string, rows: readonly unknown[] | null): void {
     const columns: unknown = rows?.[0]
     if (!Array.isArray(columns)) return this.#fault(`The decision ${key} is missing.`)
     const [sequence, ...rest]: readonly unknown[] = columns
-    const previous = this.#decision
-    const expected = previous.sequence + 1
-    const hash = `sha256:${sha256Hex(JSON.stringify([previous.hash, expected, ...rest]))}`
+    const { decision: previous } = check
+    // Where several gateways write, a chain has only some of the sequences; the hash of the decision before tells.
+    const isNext = this.#isShared ? Number(sequence) > previous.sequence : sequence === previous.sequence + 1
+    const hash = `sha256:${sha256Hex(JSON.stringify([previous.hash, sequence, ...rest]))}`
     const id: unknown = rest[0]
-    if (sequence !== expected || sha256Hex(JSON.stringify([id, expected, hash])) !== digest)
+    if (!isNext || sha256Hex(JSON.stringify([id, sequence, hash])) !== digest)
       return this.#fault(`The decision ${key} was changed, removed or moved.`)
-    this.#decision = { sequence: expected, hash }
+    check.decision = { sequence: Number(sequence), hash }
     if (typeof id === 'string') this.#ids.add(id)
     this.#decisions += 1
   }
 
-  #checkpoint({ sequence, hash, token }: ExportLine): void {
-    if (typeof sequence !== 'number' || typeof token !== 'string') return this.#fault('A checkpoint is malformed.')
-    if (this.#hashes.get(sequence) !== hash) return this.#fault(`Entry ${sequence} is not the one that was signed.`)
+  #checkpoint(value: ExportLine): void {
+    const check = this.#chainOf(value)
+    const { sequence, hash, token } = value
+    if (check === null || typeof sequence !== 'number' || typeof token !== 'string')
+      return this.#fault('A checkpoint is malformed.')
+    if (check.hashes.get(sequence) !== hash)
+      return this.#fault(`Entry ${sequence} of the chain ${check.chain} is not the one that was signed.`)
     if (this.#keys === null) return
     const read = readCheckpoint(token, this.#keys)
     if (!read.ok) {
@@ -185,15 +268,20 @@ class ExportCheck {
       return
     }
     const { checkpoint } = read
-    const isSame = checkpoint.chain === this.#chain && checkpoint.sequence === sequence && checkpoint.hash === hash
-    if (isSame) this.#signed = Math.max(this.#signed, sequence)
+    const isSame = checkpoint.chain === check.chain && checkpoint.sequence === sequence && checkpoint.hash === hash
+    if (isSame) check.signed = Math.max(check.signed, sequence)
     else this.#fault(`The checkpoint of entry ${sequence} was signed for another entry.`)
   }
 
   #end({ entries }: ExportLine): void {
     this.#isEnded = true
-    if (entries !== this.#sequence)
-      this.#fault(`The export ends at entry ${this.#sequence}, and says ${String(entries)}.`)
+    for (const { chain, sequence } of this.#chains.values()) {
+      const stated = this.#isShared ? recordIn(entries)[chain] : entries
+      if (stated !== sequence)
+        this.#fault(`The chain ${chain} ends at entry ${sequence}, and the export says ${String(stated)}.`)
+    }
+    for (const chain of this.#isShared ? Object.keys(recordIn(entries)) : [])
+      if (!this.#chains.has(chain)) this.#fault(`The chain ${chain} is missing.`)
   }
 }
 

@@ -40,8 +40,15 @@ export interface ProposedCut extends LedgerCut {
   readonly entries: number
 }
 
+/** Where a chain begins; null: nothing of it was removed. */
+export interface LedgerBeginning {
+  readonly chain: string
+  readonly begins: SignedCut | null
+}
+
 /** One entry of the journal, with what its digest covers. */
 export interface ExportedEntry {
+  readonly chain: string
   readonly sequence: number
   readonly kind: string
   /** JSON list of texts. */
@@ -96,8 +103,13 @@ export interface Ledger {
   /** The newest signed head of a chain in the ledger; null: none. */
   newestCheckpoint(chain: string): Promise<HeldCheckpoint | null>
   recordCheckpoint(row: CheckpointRow): Promise<void>
-  /** Entries behind a sequence, oldest first, with their rows. */
-  entries(chain: string, behind: number, limit: number): Promise<readonly ExportedEntry[]>
+  /** All chains, oldest first. */
+  beginnings(): Promise<readonly LedgerBeginning[]>
+  /**
+   * Entries behind the given sequences of their chains, with their rows, as of one moment: those of a chain together and in order.
+   * Fewer than `limit`: it is all that there is now.
+   */
+  entries(behind: Readonly<Record<string, number>>, limit: number): Promise<readonly ExportedEntry[]>
   /** The signed heads of a chain, oldest first. */
   checkpoints(chain: string): Promise<readonly CheckpointRow[]>
   /** Where a chain begins; null: nothing of it was removed. */

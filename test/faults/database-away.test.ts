@@ -36,7 +36,7 @@ async function scene(t: TestContext, url: string, direct: string): Promise<Scene
   t.after(() => upstream.close())
   const contract = { current: { file: petContract() } }
   const routes = [{ name: 'pets', match: { path: '/' }, upstream: upstream.origin, protocol: 'http', contract }]
-  const limits = { connect_timeout: 1, statement_timeout: 1, lock_timeout: 1, in_force_within: 0.5 }
+  const limits = { connect_timeout: 4, statement_timeout: 3, lock_timeout: 3, in_force_within: 0.5 }
   const gateway = await startTestGateway(t, { routes, store: { url, ...limits } })
   return {
     gateway,

@@ -21,7 +21,7 @@ interface Opened {
 async function opened(t: TestContext, url: string): Promise<Opened> {
   const live: boolean[] = []
   const heard: Change[] = []
-  const limits = { connectTimeout: 1000, statementTimeout: 2000, listens: true, bound: 0.5 }
+  const limits = { connectTimeout: 4000, statementTimeout: 4000, listens: true, bound: 0.5 }
   const onLive = (isLive: boolean): void => void live.push(isLive)
   const store = await openPostgresStore(postgresOptions(url, { ...limits, onLive }))
   t.after(() => store.close())

@@ -204,7 +204,7 @@ test(
   async (t) => {
     const server = await startPostgres()
     t.after(() => server.stop())
-    const store = { url: await server.database(), connect_timeout: 1, in_force_within: 0.5 }
+    const store = { url: await server.database(), connect_timeout: 5, in_force_within: 0.5 }
     const folder = folderOf(t)
     const folders = [join(folder, 'one'), join(folder, 'two')] as const
     const [one, two] = [new Member(folders[0], { store }), new Member(folders[1], { store })]

@@ -6,11 +6,19 @@ import { join } from 'node:path'
 import { after, before, suite, test, type TestContext } from 'node:test'
 import { Client } from 'pg'
 import { apiKeyRow, mintApiKey } from '../../gateway/callers/api-keys.ts'
+import type { KeySet } from '../../engine/internal.ts'
+import { parseKeySet } from '../../gateway/keys/jwks.ts'
 import { openKeyRing } from '../../gateway/keys/key-ring.ts'
 import { checkpointFile, startCheckpoints } from '../../gateway/store/checkpoints.ts'
 import { continuityProblem } from '../../gateway/store/continuity.ts'
+import { readPostgresUrl } from '../../gateway/store/postgres/address.ts'
+import { openConnections } from '../../gateway/store/postgres/connections.ts'
+import { exportLines, verifyExport, type ExportReport } from '../../gateway/store/ledger-export.ts'
 import { makePartitions } from '../../gateway/store/postgres/migrate.ts'
+import { statementsOn } from '../../gateway/store/postgres/statements.ts'
 import { openPostgresStore } from '../../gateway/store/postgres/store.ts'
+import type { SqlValue } from '../../gateway/store/sql/columns.ts'
+import { OPERATION_BY_NAME } from '../../gateway/store/sql/operations.ts'
 import { pruneLedger, startRetention } from '../../gateway/store/retention.ts'
 import type { Store } from '../../gateway/store/store.ts'
 import { createLogger } from '../../gateway/telemetry/log.ts'
@@ -33,6 +41,22 @@ interface Member {
   readonly store: Store
   readonly keys: Awaited<ReturnType<typeof openKeyRing>>
   sign(): Promise<void>
+}
+
+const KEY = { tenant: 'local', name: 'n', role: 'agent', plan: 'pro', groups: [], owner: null } as const
+
+/** The published keys of several gateways, as each of them publishes those of all. */
+function keySetOf(members: readonly Member[]): KeySet {
+  const keys = parseKeySet({ keys: members.flatMap((each) => each.keys.published().keys) })
+  assert.ok(keys.ok)
+  return keys.value
+}
+
+async function check(lines: readonly string[], keys: KeySet): Promise<ExportReport> {
+  async function* given() {
+    yield* lines
+  }
+  return verifyExport(given(), keys)
 }
 
 let count = 0
@@ -198,6 +222,76 @@ suite('the ledger of two gateways', { skip: postgresMissing() }, () => {
     await one.store.calls.record({ ...interception('meanwhile'), at: day(0) })
     await reader.query('COMMIT')
     assert.equal((await one.store.calls.list({ tenant: 'local', limit: 100 })).rows.length, 1)
+  })
+
+  test('is exported with all of its chains, and verifies without the store', async (t) => {
+    const url = await server.database()
+    const [one, two, three] = [await member(t, url), await member(t, url), await member(t, url)]
+    const members = [one, two, three]
+    const key = apiKeyRow({ ...KEY, key: mintApiKey('live'), at: day(0), expiresAt: null })
+    await one.store.apiKeys.create(key)
+    await days(members, 0, 12)
+    // Rows of one chain that another one changes, both ways in the order of the chains.
+    await two.store.apiKeys.revoke(key.hash, day(12))
+    await three.store.receipts.revoke('local', 'dec_0', 'leaked', 'v:1', day(12))
+    await one.store.receipts.revoke('local', 'dec_11', 'leaked', 'v:1', day(12))
+    await prune(two, day(4))
+    for (const { sign } of members) await sign()
+    const keys = keySetOf(members)
+    const lines: string[] = []
+    for await (const text of exportLines(one.store, day(12))) lines.push(text)
+    const report = await check(lines, keys)
+    assert.deepEqual(report.faults, [])
+    assert.equal(report.chains.length, 3)
+    assert.ok(report.chains.every(({ entries, signed }) => signed === entries))
+    assert.deepEqual([report.decisions, report.calls], [8, 8])
+
+    const rows = lines.map((text) => text.trimEnd())
+    const chain = report.chains[1]?.chain ?? ''
+    const place = rows.findIndex((text) => text.includes('"kind":"decision"'))
+    const attacks: Readonly<Record<string, readonly string[]>> = {
+      'a changed decision': rows.map((text) => text.replace('"ALLOW"', '"BLOCK"')),
+      'an entry in another chain': rows.map((text, n) => (n === place ? text.replace(/chn_\w+/, chain) : text)),
+      'a removed entry': rows.toSpliced(place, 1),
+      'a removed chain': rows.filter((text, n) => n === 0 || text.includes('"end"') || !text.includes(chain)),
+      'a revoked key that is not': rows.map((text) => text.replace(`,${day(12)}]`, ',null]')),
+      'another order of all entries': rows.map((text, n) =>
+        n === place ? text.replace(/"ordinal":\d+/, '"ordinal":1') : text,
+      ),
+      'no end': rows.slice(0, -1),
+    }
+    for (const [name, attack] of Object.entries(attacks))
+      assert.notDeepEqual((await check(attack, keys)).faults, [], name)
+  })
+
+  test('is checked and exported with no more statements for more decisions of a page', async (t) => {
+    const url = await server.database()
+    const one = await member(t, url)
+    const read = readPostgresUrl(url)
+    assert.ok(read.ok)
+    const connections = openConnections(read.address, { ...postgresOptions(url), isPooled: false })
+    t.after(() => connections.close())
+    const counted = (name: string, ...values: readonly unknown[]): Promise<number> =>
+      connections.use(async (connection) => {
+        const sql = statementsOn(connection, 'none')
+        let statements = 0
+        const all = (text: string, ...given: readonly SqlValue[]) => ((statements += 1), sql.all(text, ...given))
+        const get = (text: string, ...given: readonly SqlValue[]) => ((statements += 1), sql.get(text, ...given))
+        const given: never[] = []
+        await OPERATION_BY_NAME.get(name)?.run({ ...sql, all, get }, ...Object.assign(given, values))
+        return statements
+      })
+    const record = (from: number, to: number) =>
+      Promise.all(
+        Array.from({ length: to - from }, async (_, n) => {
+          await one.store.decisions.record(decisionRow({ decisionId: `dec_${from + n}`, supersessionKey: `${n % 9}` }))
+          await one.store.calls.record(interception(`c_${from + n}`))
+        }),
+      )
+    await record(0, 20)
+    const few = [await counted('ledger.inspect'), await counted('ledger.entries', {}, 1000)]
+    await record(20, 220)
+    assert.deepEqual([await counted('ledger.inspect'), await counted('ledger.entries', {}, 1000)], few)
   })
 
   test('ledger.retention keeps it under its size, and young enough', async (t) => {

@@ -79,6 +79,36 @@ suite('two gateways on one PostgreSQL', { skip: postgresMissing() }, () => {
     assert.deepEqual((await elsewhere.ledger.inspect()).faults, [])
   })
 
+  test('both pin the first contract of a route in the same moment: one pin wins, and both judge by it', async (t) => {
+    const url = await server.database()
+    const upstream = await startHttpUpstream((_request, response) => response.end('[]'))
+    t.after(() => upstream.close())
+    const names = Array.from({ length: 12 }, (_, n) => `pets-${n}`)
+    // Each is offered a contract that breaks callers of the other one.
+    const configOf = (required: string) => {
+      const parameters = [{ name: required, in: 'query', required: true, schema: { type: 'string' } }]
+      const get = { operationId: 'listPets', parameters, responses: { 200: { description: 'good' } } }
+      const current = { file: petContract((paths) => (paths['/pets'] = { get })) }
+      const shared = { upstream: `${upstream.origin}/v1`, protocol: 'http', contract: { current } }
+      return { routes: names.map((name) => ({ name, match: { path: `/${name}` }, ...shared })), store: { url } }
+    }
+    const gateways = await Promise.all(['one', 'two'].map((name) => startTestGateway(t, configOf(name))))
+    const call = async ({ addresses }: TestGateway, name: string): Promise<number> => {
+      const answer = await fetch(`${addresses.proxy}/${name}/pets`)
+      await answer.arrayBuffer()
+      return answer.status
+    }
+    for (const name of names) {
+      const answers = await Promise.all(gateways.map((gateway) => call(gateway, name)))
+      assert.deepEqual(answers.toSorted(), [200, 403], name)
+      const pinned = gateways.flatMap(({ log }) =>
+        log.filter(({ event, route }) => event === 'baseline.set' && route === name),
+      )
+      assert.equal(pinned.length, 1, name)
+      assert.deepEqual(await Promise.all(gateways.map((gateway) => call(gateway, name))), answers, name)
+    }
+  })
+
   test('a gateway that hears nothing looks at the store before each reuse, and refuses when it is away', async (t) => {
     const own = await startPostgres()
     t.after(() => own.stop())

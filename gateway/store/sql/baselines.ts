@@ -10,9 +10,11 @@ const SOURCES = ['file', 'url', 'git', 'first_use', 'promotion'] as const satisf
 /** Candidates of one route that are known to have been announced. */
 const MAX_ANNOUNCED = 1000
 
+const BY_KEY = 'SELECT * FROM baselines WHERE route = ? AND artifact_id = ?'
+
 export const baselines: Operations<Baselines> = {
   byRoute: read(async (sql, route, artifactId) => {
-    const row = await sql.get('SELECT * FROM baselines WHERE route = ? AND artifact_id = ?', route, artifactId)
+    const row = await sql.get(BY_KEY, route, artifactId)
     return row === undefined ? null : baseline(row)
   }),
 
@@ -28,12 +30,13 @@ export const baselines: Operations<Baselines> = {
 
   list: read(async (sql) => (await sql.all('SELECT * FROM baselines ORDER BY route, artifact_id')).map(baseline)),
 
-  set: write(async (sql, row) => {
-    await sql.run(
+  set: write(async (sql, row, over) => {
+    const replaced = over === undefined ? '' : ' WHERE baselines.digest = ?'
+    const changed = await sql.run(
       `INSERT INTO baselines (route, artifact_id, type, content, digest, source, set_by, set_at)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (route, artifact_id) DO UPDATE SET type = excluded.type, content = excluded.content,
-         digest = excluded.digest, source = excluded.source, set_by = excluded.set_by, set_at = excluded.set_at`,
+         digest = excluded.digest, source = excluded.source, set_by = excluded.set_by, set_at = excluded.set_at${replaced}`,
       row.route,
       row.artifactId,
       row.type,
@@ -42,8 +45,16 @@ export const baselines: Operations<Baselines> = {
       row.source,
       row.setBy,
       row.setAt,
+      // No digest is empty: nothing that is there is replaced.
+      ...(over === undefined ? [] : [over ?? '']),
     )
-    await journal(sql, 'baseline', row.route, row.artifactId)
+    if (changed > 0) {
+      await journal(sql, 'baseline', row.route, row.artifactId)
+      return row
+    }
+    const inForce = await sql.get(BY_KEY, row.route, row.artifactId)
+    if (inForce === undefined) throw new TypeError(`the baseline of ${row.route} is gone`)
+    return baseline(inForce)
   }),
 
   candidate: read(async (sql, route) => {

@@ -158,21 +158,15 @@ const COLUMNS: readonly (readonly [column: string, value: (row: DecisionRow) => 
   ['trace_id', (row) => row.traceId],
 ]
 
-const HASHED = `
-  SELECT sequence, ${COLUMNS.slice(0, -3)
-    .map(([column]) => column)
-    .join(', ')} FROM decisions WHERE decision_id = ?`
-
 const INSERT = `
   INSERT INTO decisions (sequence, ${COLUMNS.map(([column]) => column).join(', ')}, previous_hash, hash, chain)
   VALUES (?, ${COLUMNS.map(() => '?').join(', ')}, ?, ?, ?)`
 
 const NEWEST_OF_CHAIN = 'SELECT hash FROM decisions WHERE chain = ? ORDER BY sequence DESC LIMIT 1'
 
-/** A decision as its hash covers it: the sequence, and every column that its caller gave and the hash has. */
-export async function hashedColumns(sql: Sql, decisionId: string): Promise<readonly unknown[] | null> {
-  const row = await sql.get(HASHED, decisionId)
-  return row === undefined ? null : Object.values(row)
+/** Columns of a statement, as the hash of a decision covers them: the sequence, and what its caller gave and the hash has. */
+export function hashedColumns(): string {
+  return ['sequence', ...COLUMNS.slice(0, -3).map(([column]) => column)].join(', ')
 }
 
 /** A decision by its columns. */

@@ -1,6 +1,7 @@
 /** The bytes of a journal entry, as docs/reference/hashes.md states them. */
 import { sha256Hex } from '../../runtime/hash.ts'
 import type { LedgerCut } from '../ledger.ts'
+import { integer, text, type SqlRow } from './columns.ts'
 import type { Sql } from './operation.ts'
 
 /** The previous hash of a chain's first entry: no two chains have the same entry. */
@@ -17,6 +18,19 @@ export interface JournalEntry {
   readonly digest: string
   /** Order among the entries of all chains; null where there is one chain. */
   readonly ordinal: number | null
+}
+
+/** A row of the journal, with its hash as stored. */
+export function journalEntry(row: SqlRow): JournalEntry & { readonly hash: string } {
+  return {
+    chain: text(row, 'chain'),
+    sequence: integer(row, 'sequence'),
+    kind: text(row, 'kind'),
+    key: text(row, 'key'),
+    digest: text(row, 'digest'),
+    hash: text(row, 'hash'),
+    ordinal: typeof row['ordinal'] === 'number' ? row['ordinal'] : null,
+  }
 }
 
 /** An array of strings and integers has one JSON form only, so anyone can recompute it. */

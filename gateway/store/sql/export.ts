@@ -1,44 +1,57 @@
 /** Journal entries with the rows that their digests cover, for exports that verify without the store. */
-import type { ExportedEntry } from '../ledger.ts'
-import { integer, text, textsOf, type SqlRow } from './columns.ts'
-import { hashedColumns } from './decisions.ts'
-import { coveredCalls, coveredColumns } from './journal.ts'
+import type { ExportedEntry, LedgerBeginning } from '../ledger.ts'
+import { text } from './columns.ts'
+import { journalEntry, type JournalEntry } from './entry.ts'
 import type { Sql } from './operation.ts'
+import { PageRows } from './page-rows.ts'
+import { allCuts } from './pruning.ts'
 
+/** Where each chain begins, in the order in which they were opened. */
+export async function beginnings(sql: Sql): Promise<readonly LedgerBeginning[]> {
+  const cuts = new Map((await allCuts(sql)).map((cut) => [cut.chain, cut]))
+  return (await chainsOf(sql)).map((chain) => ({ chain, begins: cuts.get(chain) ?? null }))
+}
+
+export async function chainsOf(sql: Sql): Promise<readonly string[]> {
+  return (await sql.all('SELECT chain FROM ledger_chains ORDER BY opened_at, chain')).map((row) => text(row, 'chain'))
+}
+
+/**
+ * Entries of all chains, chain by chain. A page that is not full ends an export: it has all that is left of one moment, so every
+ * row that an earlier page has comes with its newest entry.
+ * @param behind sequence of the last known entry of each chain
+ */
 export async function exportedEntries(
   sql: Sql,
-  chain: string,
-  behind: number,
+  behind: Readonly<Record<string, number>>,
   limit: number,
 ): Promise<readonly ExportedEntry[]> {
-  const rows = await sql.all(
-    'SELECT * FROM ledger_journal WHERE chain = ? AND sequence > ? ORDER BY sequence LIMIT ?',
-    chain,
-    behind,
-    limit,
-  )
+  const places = new Map(Object.entries(behind))
   const entries: ExportedEntry[] = []
-  for (const row of rows)
-    entries.push({
-      sequence: integer(row, 'sequence'),
-      kind: text(row, 'kind'),
-      key: text(row, 'key'),
-      digest: text(row, 'digest'),
-      hash: text(row, 'hash'),
-      ...(typeof row['ordinal'] === 'number' && { ordinal: row['ordinal'] }),
-      rows: await rowsOf(sql, row),
-    })
+  for (const chain of await chainsOf(sql)) {
+    const rows = await sql.all(
+      'SELECT * FROM ledger_journal WHERE chain = ? AND sequence > ? ORDER BY sequence LIMIT ?',
+      chain,
+      places.get(chain) ?? 0,
+      limit - entries.length,
+    )
+    entries.push(...(await withRows(sql, chain, rows.map(journalEntry))))
+    if (entries.length >= limit) break
+  }
   return entries
 }
 
-async function rowsOf(sql: Sql, entry: SqlRow): Promise<ExportedEntry['rows']> {
-  const kind = text(entry, 'kind')
-  const key = textsOf(JSON.parse(text(entry, 'key')))
-  if (kind === 'calls') return coveredCalls(sql, text(entry, 'chain'), Number(key[0]), Number(key[1]))
-  if (kind === 'decision') return listOfOne(await hashedColumns(sql, key[0] ?? ''))
-  return listOfOne(await coveredColumns(sql, kind, key))
-}
-
-function listOfOne(columns: readonly unknown[] | null): ExportedEntry['rows'] {
-  return columns === null ? null : [columns]
+async function withRows(
+  sql: Sql,
+  chain: string,
+  entries: readonly (JournalEntry & { readonly hash: string })[],
+): Promise<readonly ExportedEntry[]> {
+  const page = await PageRows.read(sql, chain, entries, 'whole')
+  const exported: ExportedEntry[] = []
+  for (const { sequence, kind, key, digest, hash, ordinal } of entries) {
+    const columns = kind === 'calls' ? null : await page.columns(kind, key)
+    const rows = kind === 'calls' ? page.calls(key) : columns === null ? null : [columns]
+    exported.push({ chain, sequence, kind, key, digest, hash, ...(ordinal !== null && { ordinal }), rows })
+  }
+  return exported
 }

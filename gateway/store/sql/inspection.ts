@@ -14,19 +14,21 @@ import {
   type SignedCut,
 } from '../ledger.ts'
 import { integer, text, textList, textsOf, type SqlRow } from './columns.ts'
+import { isIn } from './dialect.ts'
 import { stored } from './decisions.ts'
-import { cutEntry, entryHash, genesisOf, type JournalEntry } from './entry.ts'
+import { cutEntry, entryHash, genesisOf, journalEntry, type JournalEntry } from './entry.ts'
 import {
-  callsBetween,
+  coveredColumnsOf,
+  digestOfColumns,
   headOf,
   headOfChain,
   journalAcceptance,
   PROTECTED,
-  protectedRow,
   type ProtectedTable,
 } from './journal.ts'
 import { read, snapshot, write, type Operations, type Sql } from './operation.ts'
-import { exportedEntries } from './export.ts'
+import { beginnings, chainsOf, exportedEntries } from './export.ts'
+import { columnsByKey, PageRows, type Columns } from './page-rows.ts'
 import { bytesInUse } from './size.ts'
 import { allCuts, newestCut, proposeCuts, recordCuts, removeBehindCuts, removedUpTo } from './pruning.ts'
 
@@ -74,9 +76,7 @@ export const ledger: Operations<LedgerTables> = {
   /** At one moment, so that simultaneous writes of a gateway are no fault. It takes long: for the command line. */
   inspect: snapshot((sql) => new LedgerInspection(sql).report()),
 
-  decisionChains: read(async (sql) =>
-    (await sql.all('SELECT chain FROM ledger_chains ORDER BY opened_at, chain')).map((row) => text(row, 'chain')),
-  ),
+  decisionChains: read((sql) => chainsOf(sql)),
 
   /** One page of the chain check, so that a long ledger does not delay the writes between pages. */
   chainPage: read(async (sql, chain, from, limit) => {
@@ -122,7 +122,8 @@ export const ledger: Operations<LedgerTables> = {
   }),
 
   accept: write((sql, by, reason) => journalAcceptance(sql, by, reason)),
-  entries: snapshot((sql, chain, behind, limit) => exportedEntries(sql, chain, behind, limit)),
+  beginnings: snapshot((sql) => beginnings(sql)),
+  entries: snapshot((sql, behind, limit) => exportedEntries(sql, behind, limit)),
   checkpoints: read(async (sql, chain) =>
     (await sql.all('SELECT * FROM ledger_checkpoints WHERE chain = ? ORDER BY sequence', chain)).map(checkpointOf),
   ),
@@ -181,6 +182,9 @@ class LedgerInspection {
   /** Events of decisions that were removed. */
   #removedEvents = 0
   #cuts: ReadonlyMap<string, SignedCut> = new Map()
+  #checkpoints: readonly CheckpointRow[] = []
+  /** Hashes of entries that a checkpoint is about, by chain and sequence; null: not read. */
+  readonly #signedHashes = new Map<string, string | null>()
   /** Chains whose cut has its entry. */
   readonly #journalledCuts = new Set<string>()
 
@@ -189,11 +193,12 @@ class LedgerInspection {
   }
 
   async report(): Promise<LedgerReport> {
-    const chains = await this.#sql.all('SELECT chain FROM ledger_chains ORDER BY opened_at, chain')
+    const chains = await chainsOf(this.#sql)
     if (chains.length === 0) this.#fault('The ledger has no chain: it was removed.')
     this.#cuts = new Map((await allCuts(this.#sql)).map((cut) => [cut.chain, cut]))
     const heads: LedgerHead[] = []
-    for (const row of chains) heads.push(await this.#walk(text(row, 'chain')))
+    await this.#readCheckpoints()
+    for (const chain of chains) heads.push(await this.#walk(chain))
     const stray = await this.#sql.get(
       'SELECT chain FROM ledger_journal WHERE chain NOT IN (SELECT chain FROM ledger_chains) LIMIT 1',
     )
@@ -204,8 +209,8 @@ class LedgerInspection {
     for (const walked of this.#walked.values()) await this.#compare(walked)
     await this.#compareCalls()
     await this.#compareHeads()
-    const checkpoints = await this.#checkpoints()
-    return { heads, faults: this.#faults, checkpoints, cuts: [...this.#cuts.values()] }
+    await this.#compareCheckpoints()
+    return { heads, faults: this.#faults, checkpoints: this.#checkpoints, cuts: [...this.#cuts.values()] }
   }
 
   #fault(message: string): void {
@@ -223,30 +228,39 @@ class LedgerInspection {
         sequence,
         PAGE,
       )
-      for (const row of rows) {
-        const entry = entryOf(row)
-        const isWhole = entry.sequence === sequence + 1 && text(row, 'hash') === entryHash(hash, entry)
+      const entries = rows.map(journalEntry)
+      const page = await PageRows.read(this.#sql, chain, entries.filter(isCompared), 'digested')
+      const removed = await this.#removedIn(entries)
+      for (const entry of entries) {
+        const isWhole = entry.sequence === sequence + 1 && entry.hash === entryHash(hash, entry)
         if (!isWhole) {
           this.#fault(`The chain ${chain} is broken at entry ${sequence + 1}: it was changed, removed or moved.`)
           return headOfChain(this.#sql, chain)
         }
-        await this.#take(entry)
-        hash = text(row, 'hash')
-        sequence = entry.sequence
+        await this.#take(entry, page, removed)
+        ;({ hash, sequence } = entry)
+        if (this.#signedHashes.has(`${chain} ${sequence}`)) this.#signedHashes.set(`${chain} ${sequence}`, hash)
       }
       if (rows.length < PAGE) return { chain, sequence, hash }
     }
   }
 
-  async #take({ chain, kind, key, digest, ordinal }: JournalEntry): Promise<void> {
+  /** @param removed decisions that are removed */
+  async #take(
+    { chain, kind, key, digest, ordinal }: JournalEntry,
+    page: PageRows,
+    removed: ReadonlySet<string>,
+  ): Promise<void> {
     const names = textsOf(JSON.parse(key))
-    if (kind === 'calls') return this.#takeCalls(chain, Number(names[0]), Number(names[1]), digest)
+    if (kind === 'calls') return this.#takeCalls(Number(names[0]), Number(names[1]), page.calls(key), digest)
     if (kind === 'pruned') return this.#takeCut(chain, names, digest)
     const walked = this.#walked.get(kind)
     if (walked === undefined) return
     walked.entries += 1
     if (!walked.table.isFinal) this.#keepNewest(walked, key, digest, ordinal ?? 0)
-    else await this.#compareRow(walked.table, names, digest)
+    // What happened to the receipt of a removed decision goes with it.
+    else if (kind === 'receipt_event' && removed.has(names[0] ?? '')) this.#removedEvents += 1
+    else this.#compareColumns(walked.table, names, await page.columns(kind, key), digest)
   }
 
   #takeCut(chain: string, names: readonly string[], digest: string): void {
@@ -263,42 +277,46 @@ class LedgerInspection {
     if (ordinal >= (newest.get(key)?.ordinal ?? 0)) newest.set(key, { digest, ordinal })
   }
 
-  async #takeCalls(chain: string, from: number, to: number, digest: string): Promise<void> {
-    const found = await callsBetween(this.#sql, chain, from, to)
+  #takeCalls(from: number, to: number, found: readonly Columns[], digest: string): void {
     // Sequences of one of many writers have gaps.
-    this.#calls += this.#sql.writer === null ? to - from + 1 : found.count
-    if (found.digest !== digest)
+    this.#calls += this.#sql.writer === null ? to - from + 1 : found.length
+    if (digestOfColumns(found) !== digest)
       this.#fault(`Of the call records ${from} to ${to} at least one was changed, removed or added.`)
   }
 
-  async #compareRow(table: ProtectedTable, key: readonly string[], digest: string): Promise<void> {
-    // What happened to the receipt of a removed decision goes with it.
-    if (table.kind === 'receipt_event' && (await this.#isOfRemoved(key[0] ?? ''))) {
-      this.#removedEvents += 1
-      return
-    }
-    const row = await protectedRow(this.#sql, table, key)
-    if (row === undefined) this.#fault(`The ${wordsOf(table)} ${key.join(' ')} is missing: it was removed.`)
-    else if (row.digest !== digest) this.#fault(`The ${wordsOf(table)} ${key.join(' ')} was changed.`)
+  #compareColumns(table: ProtectedTable, key: readonly string[], columns: Columns | null, digest: string): void {
+    if (columns === null) this.#fault(`The ${wordsOf(table)} ${key.join(' ')} is missing: it was removed.`)
+    else if (digestOfColumns(columns) !== digest) this.#fault(`The ${wordsOf(table)} ${key.join(' ')} was changed.`)
   }
 
-  async #isOfRemoved(decisionId: string): Promise<boolean> {
-    if (this.#cuts.size === 0) return false
-    const row = await this.#sql.get(
-      `SELECT d.sequence, ${removedUpTo(this.#sql, 'decision', 'd')} AS bound FROM decisions d WHERE d.decision_id = ?`,
-      decisionId,
+  /** Of the decisions that events of a page are about, those that are removed. */
+  async #removedIn(entries: readonly JournalEntry[]): Promise<ReadonlySet<string>> {
+    const events = this.#cuts.size === 0 ? [] : entries.filter(({ kind }) => kind === 'receipt_event')
+    const ids = new Set(events.map(({ key }) => textsOf(JSON.parse(key))[0] ?? ''))
+    if (ids.size === 0) return ids
+    const kept = await this.#sql.all(
+      `SELECT d.decision_id FROM decisions d
+       WHERE ${isIn(this.#sql, 'd.decision_id')} AND d.sequence > ${removedUpTo(this.#sql, 'decision', 'd')}`,
+      JSON.stringify([...ids]),
     )
-    return row === undefined || integer(row, 'sequence') <= integer(row, 'bound')
+    for (const row of kept) ids.delete(text(row, 'decision_id'))
+    return ids
   }
 
   /** Every entry has its row, and every row its entry. */
   async #compare({ table, entries, newest }: Walked): Promise<void> {
-    for (const [key, { digest }] of newest) await this.#compareRow(table, textsOf(JSON.parse(key)), digest)
+    const keys = [...newest.keys()].map((key) => textsOf(JSON.parse(key)))
+    const known = await columnsByKey(this.#sql, table, keys)
+    for (const [key, { digest }] of newest) {
+      const names = textsOf(JSON.parse(key))
+      const columns = known.get(key) ?? (await coveredColumnsOf(this.#sql, table.kind, names))
+      this.#compareColumns(table, names, columns, digest)
+    }
     const rows = integer((await this.#sql.get(this.#countOf(table))) ?? {}, 'n')
     const removed = table.kind === 'receipt_event' ? this.#removedEvents : 0
-    const known = table.isFinal ? entries - removed : newest.size
-    if (rows > known) this.#fault(`${rows - known} rows of ${table.table} have no entry: another program added them.`)
-    else if (rows < known) this.#fault(`${known - rows} rows of ${table.table} are missing: they were removed.`)
+    const wanted = table.isFinal ? entries - removed : newest.size
+    if (rows > wanted) this.#fault(`${rows - wanted} rows of ${table.table} have no entry: another program added them.`)
+    else if (rows < wanted) this.#fault(`${wanted - rows} rows of ${table.table} are missing: they were removed.`)
   }
 
   /** Rows behind the cut are on their way out, and count no more. */
@@ -337,16 +355,22 @@ class LedgerInspection {
       this.#fault(`The decision ${text(row, 'decision_id')} is the newest of its scope and is not recorded as such.`)
   }
 
-  async #checkpoints(): Promise<readonly CheckpointRow[]> {
-    const rows = (await this.#sql.all('SELECT * FROM ledger_checkpoints ORDER BY chain, sequence')).map(checkpointOf)
-    for (const { chain, sequence, hash } of rows) {
+  async #readCheckpoints(): Promise<void> {
+    const rows = await this.#sql.all('SELECT * FROM ledger_checkpoints ORDER BY chain, sequence')
+    this.#checkpoints = rows.map(checkpointOf)
+    for (const { chain, sequence } of this.#checkpoints) this.#signedHashes.set(`${chain} ${sequence}`, null)
+  }
+
+  async #compareCheckpoints(): Promise<void> {
+    for (const { chain, sequence, hash } of this.#checkpoints) {
       if (sequence <= (this.#cuts.get(chain)?.sequence ?? 0)) continue
-      const found = await entryHashAt(this.#sql, chain, sequence)
+      // The walk of a chain ends where it is broken.
+      const walked = this.#signedHashes.get(`${chain} ${sequence}`) ?? null
+      const found = walked ?? (await entryHashAt(this.#sql, chain, sequence))
       if (found === null)
         this.#fault(`The checkpoint at entry ${sequence} is past the end of the chain ${chain}: the end was cut off.`)
       else if (found !== hash) this.#fault(`Entry ${sequence} of the chain ${chain} is not the one that was signed.`)
     }
-    return rows
   }
 }
 
@@ -354,15 +378,9 @@ function wordsOf({ kind }: ProtectedTable): string {
   return kind.replaceAll('_', ' ')
 }
 
-function entryOf(row: SqlRow): JournalEntry {
-  return {
-    chain: text(row, 'chain'),
-    sequence: integer(row, 'sequence'),
-    kind: text(row, 'kind'),
-    key: text(row, 'key'),
-    digest: text(row, 'digest'),
-    ordinal: typeof row['ordinal'] === 'number' ? row['ordinal'] : null,
-  }
+/** Whether the entry is compared with its row where it is read. Of a row that changes only the newest entry is. */
+function isCompared({ kind }: JournalEntry): boolean {
+  return kind === 'calls' || PROTECTED.some((table) => table.kind === kind && table.isFinal)
 }
 
 function checkpointOf(row: SqlRow): CheckpointRow {

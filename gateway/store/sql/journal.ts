@@ -265,7 +265,7 @@ interface ProtectedRow {
   readonly digest: string
 }
 
-export async function protectedRow(
+async function protectedRow(
   sql: Sql,
   table: ProtectedTable,
   key: readonly string[],
@@ -275,7 +275,7 @@ export async function protectedRow(
 }
 
 /** The columns that the digest of an entry covers; null: there is no such row. */
-export async function coveredColumns(
+export async function coveredColumnsOf(
   sql: Sql,
   kind: string,
   key: readonly string[],
@@ -287,12 +287,21 @@ export async function coveredColumns(
 
 async function coveredRow(sql: Sql, table: ProtectedTable, key: readonly string[]): Promise<SqlRow | undefined> {
   const condition = table.key.map((column) => `${column} = ?`).join(' AND ')
-  const covered = [...table.key, ...table.covered, ...(table.last === undefined ? [] : [`${table.last(sql)} AS last`])]
-  return sql.get(`SELECT ${covered.join(', ')} FROM ${table.table} WHERE ${condition}`, ...key)
+  return sql.get(`SELECT ${protectedColumns(sql, table)} FROM ${table.table} WHERE ${condition}`, ...key)
+}
+
+/** Columns of a statement: the key, then what the digest covers. */
+export function protectedColumns(sql: Sql, { key, covered, last }: ProtectedTable): string {
+  return [...key, ...covered, ...(last === undefined ? [] : [`${last(sql)} AS last`])].join(', ')
 }
 
 function digestOfRow(row: SqlRow): string {
-  return sha256Hex(JSON.stringify(Object.values(row)))
+  return digestOfColumns(Object.values(row))
+}
+
+/** Digest of the columns of one row, or of the rows of calls. */
+export function digestOfColumns(columns: readonly unknown[]): string {
+  return sha256Hex(JSON.stringify(columns))
 }
 
 /** The columns of a call record, in the order in which the digest has them. */
@@ -313,7 +322,7 @@ export const CALL_COLUMNS = [
 ] as const
 
 /** The calls of a chain between two sequences: how many there are, and their digest. Missing rows are not included. */
-export async function callsBetween(
+async function callsBetween(
   sql: Sql,
   chain: string,
   from: number,

@@ -1,0 +1,132 @@
+/** The rows that a page of journal entries is about: one query for each kind of row, not one for each entry. */
+import { text, textsOf } from './columns.ts'
+import { isIn } from './dialect.ts'
+import { hashedColumns } from './decisions.ts'
+import { coveredCalls, coveredColumnsOf, PROTECTED, protectedColumns, type ProtectedTable } from './journal.ts'
+import type { JournalEntry } from './entry.ts'
+import type { Sql } from './operation.ts'
+
+export type Columns = readonly unknown[]
+
+/** Entries that are looked up together. */
+const TOGETHER = 1000
+/** Calls between the first and the last of one query: bounds what a page holds in memory. */
+const CALLS_SPAN = 5000
+
+/** Columns that digests cover, by the JSON text of the key. A key in other letters than its row has is not among them. */
+export async function columnsByKey(
+  sql: Sql,
+  table: ProtectedTable,
+  keys: readonly (readonly string[])[],
+): Promise<ReadonlyMap<string, Columns>> {
+  const [first = ''] = table.key
+  const found = new Map<string, Columns>()
+  for (let from = 0; from < keys.length; from += TOGETHER) {
+    const wanted = new Set(keys.slice(from, from + TOGETHER).map(([value]) => value))
+    const rows = await sql.all(
+      `SELECT ${protectedColumns(sql, table)} FROM ${table.table} WHERE ${isIn(sql, `${table.table}.${first}`)}`,
+      JSON.stringify([...wanted]),
+    )
+    for (const row of rows) found.set(JSON.stringify(table.key.map((column) => text(row, column))), Object.values(row))
+  }
+  return found
+}
+
+/** A decision as its hash covers it, by its id in a JSON list. */
+async function decisionsByKey(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, Columns>> {
+  const rows = await sql.all(
+    `SELECT ${hashedColumns()} FROM decisions WHERE ${isIn(sql, 'decision_id')}`,
+    JSON.stringify([...new Set(ids)]),
+  )
+  return new Map(rows.map((row) => [JSON.stringify([text(row, 'decision_id')]), Object.values(row)]))
+}
+
+export class PageRows {
+  readonly #sql: Sql
+  readonly #chain: string
+  readonly #columns = new Map<string, ReadonlyMap<string, Columns>>()
+  readonly #calls = new Map<string, readonly Columns[]>()
+
+  private constructor(sql: Sql, chain: string) {
+    this.#sql = sql
+    this.#chain = chain
+  }
+
+  /**
+   * @param chain of all the entries
+   * @param decisions `whole`: decisions with every column that their hash covers
+   */
+  static async read(
+    sql: Sql,
+    chain: string,
+    entries: readonly Pick<JournalEntry, 'kind' | 'key'>[],
+    decisions: 'whole' | 'digested',
+  ): Promise<PageRows> {
+    const page = new PageRows(sql, chain)
+    for (const table of PROTECTED) {
+      const keys = entries.flatMap(({ kind, key }) => (kind === table.kind ? [textsOf(JSON.parse(key))] : []))
+      if (keys.length === 0) continue
+      const isWhole = table.kind === 'decision' && decisions === 'whole'
+      const ids = keys.map(([id = '']) => id)
+      page.#columns.set(table.kind, await (isWhole ? decisionsByKey(sql, ids) : columnsByKey(sql, table, keys)))
+    }
+    await page.#readCalls(entries.flatMap(({ kind, key }) => (kind === 'calls' ? [rangeOf(key)] : [])))
+    return page
+  }
+
+  /** Null: there is no such row, or the kind has none. */
+  async columns(kind: string, key: string): Promise<Columns | null> {
+    const known = this.#columns.get(kind)
+    if (known === undefined) return null
+    return known.get(key) ?? (await coveredColumnsOf(this.#sql, kind, textsOf(JSON.parse(key))))
+  }
+
+  /** @param key of an entry of the kind `calls` */
+  calls(key: string): readonly Columns[] {
+    return this.#calls.get(key) ?? []
+  }
+
+  async #readCalls(ranges: readonly CallRange[]): Promise<void> {
+    let together: CallRange[] = []
+    for (const range of ranges) {
+      const [first] = together
+      if (first !== undefined && range.to - first.from >= CALLS_SPAN) {
+        await this.#readTogether(together)
+        together = []
+      }
+      together.push(range)
+    }
+    await this.#readTogether(together)
+  }
+
+  async #readTogether(ranges: readonly CallRange[]): Promise<void> {
+    if (ranges.length === 0) return
+    const from = Math.min(...ranges.map((range) => range.from))
+    const to = Math.max(...ranges.map((range) => range.to))
+    const rows = await coveredCalls(this.#sql, this.#chain, from, to)
+    for (const { key, from: first, to: last } of ranges)
+      this.#calls.set(key, rows.slice(placeOf(rows, first), placeOf(rows, last + 1)))
+  }
+}
+
+interface CallRange {
+  readonly key: string
+  readonly from: number
+  readonly to: number
+}
+
+function rangeOf(key: string): CallRange {
+  const [from, to] = textsOf(JSON.parse(key))
+  return { key, from: Number(from), to: Number(to) }
+}
+
+/** Place of the first row from a sequence on; the rows are in their order, and it is their first column. */
+function placeOf(rows: readonly Columns[], sequence: number): number {
+  let [low, high] = [0, rows.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (Number(rows[middle]?.[0]) < sequence) low = middle + 1
+    else high = middle
+  }
+  return low
+}
