@@ -21,7 +21,7 @@ export interface TestGateway extends Gateway {
 
 /** @param config members of the configuration besides listeners and data_dir */
 export async function startTestGateway(
-  context: TestContext,
+  context: Pick<TestContext, 'after'>,
   config: object = {},
   { environment = {}, ...options }: Pick<StartOptions, 'now'> & { readonly environment?: Environment } = {},
 ): Promise<TestGateway> {

@@ -5,10 +5,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, suite, test, type TestContext } from 'node:test'
+import { Client } from 'pg'
+import { migrate } from '../../gateway/store/postgres/migrate.ts'
+import { MIGRATIONS } from '../../gateway/store/postgres/migrations.ts'
 import { openPostgresStore, type PostgresStoreOptions } from '../../gateway/store/postgres/store.ts'
 import type { Change } from '../../gateway/store/changes.ts'
 import { openSqliteStore } from '../../gateway/store/sqlite/store.ts'
 import type { Store } from '../../gateway/store/store.ts'
+import { run } from '../fakes/command-io.ts'
 import { decisionRow } from '../fakes/decision-row.ts'
 import { interception } from '../fakes/interception.ts'
 import { pgbouncerMissing, startPgbouncer } from '../fakes/pgbouncer.ts'
@@ -25,14 +29,118 @@ const open = async (t: TestContext, url: string, options: Partial<PostgresStoreO
   return store
 }
 
-const refused = (url: string, message: RegExp) =>
-  assert.rejects(openPostgresStore(postgresOptions(url, { connectTimeout: 2000 })), (error: unknown) => {
+/** The store does not open, and neither does a gateway with it. Neither message has the password. */
+const refused = async (url: string, message: RegExp): Promise<void> => {
+  await assert.rejects(openPostgresStore(postgresOptions(url)), (error: unknown) => {
     assert.ok(error instanceof Error)
     assert.equal(error.name, 'StartupError')
     assert.match(error.message, message)
     assert.doesNotMatch(error.message, /ss%2Fword|ss\/word/)
     return true
   })
+  const data = mkdtempSync(join(tmpdir(), 'preflight-refused-'))
+  const ports = {
+    PREFLIGHT_PROXY_LISTEN: '127.0.0.1:0',
+    PREFLIGHT_API_LISTEN: '127.0.0.1:0',
+    PREFLIGHT_ADMIN_LISTEN: '127.0.0.1:0',
+  }
+  const served = await run(['serve'], { environment: { PREFLIGHT_DATA_DIR: data, PREFLIGHT_STORE_URL: url, ...ports } })
+  rmSync(data, { recursive: true })
+  assert.equal(served.code, 2, served.stderr)
+  assert.match(served.stderr, message)
+  assert.doesNotMatch(served.stderr, /ss%2Fword|ss\/word/)
+}
+
+interface OpeningFault {
+  readonly what: string
+  /** @param directory for files */
+  readonly url: (server: PostgresServer, directory: string) => Promise<string>
+  readonly reports: RegExp
+}
+
+const OPENING_FAULTS: readonly OpeningFault[] = [
+  {
+    what: 'nobody listens there',
+    url: async () => `postgres://u:p@127.0.0.1:${await freePort()}/d`,
+    reports: /ECONNREFUSED.*start the database/s,
+  },
+  { what: 'there is no such host', url: async () => 'postgres://u:p@no-such-host.invalid/d', reports: /No such host/ },
+  {
+    what: 'the password is wrong',
+    url: async (server) => (await server.database()).replace(/:p[^@]*@/, ':wrong@'),
+    reports: /correct user and password/,
+  },
+  {
+    what: 'the account is wrong',
+    url: async (server) => (await server.database()).replace(/\/\/\w+:/, '//nobody_known:'),
+    reports: /correct user and password/,
+  },
+  {
+    what: 'the certificate of the server does not verify',
+    url: (server) => server.database('sslmode=verify-full'),
+    reports: /sslrootcert=FILE/,
+  },
+  {
+    what: 'the certificate of the server is for another name',
+    url: async (server) => (await server.database()).replace('@127.0.0.1:', '@preflight-other.localhost:'),
+    reports: /does not match|altnames|No such host/,
+  },
+  {
+    what: 'a certificate file is missing',
+    url: async (server, directory) => `${await server.database()}&sslcert=${directory}/none.crt`,
+    reports: /none\.crt.*sslrootcert, sslcert and sslkey/s,
+  },
+  {
+    what: 'the server wants TLS, and the URL does not',
+    url: (server) => server.database('sslmode=disable'),
+    reports: /sslmode=verify-full/,
+  },
+  {
+    what: 'there is no such database',
+    url: async (server) => (await server.database()).replace(/\/preflight_\d+\?/, '/none?'),
+    reports: /createdb/,
+  },
+  {
+    what: 'the account may not create tables',
+    url: async (server) => {
+      const url = await server.database()
+      await server.sql(`ALTER DATABASE ${new URL(url).username} OWNER TO root_of_tests`)
+      return url
+    },
+    reports: /GRANT USAGE, CREATE ON SCHEMA public/,
+  },
+  {
+    what: 'the tables belong to another account',
+    url: async (server) => {
+      const url = await server.database()
+      await (await openPostgresStore(postgresOptions(url))).close()
+      const name = new URL(url).username
+      await server.sql(`CREATE ROLE other_${name} LOGIN PASSWORD 'p'`)
+      return url.replace(/\/\/\w+:[^@]*@/, `//other_${name}:p@`)
+    },
+    reports: /lacks a right/,
+  },
+  {
+    what: 'a newer version has migrated it',
+    url: async (server) => {
+      const url = await server.database()
+      await (await openPostgresStore(postgresOptions(url))).close()
+      await server.sql('UPDATE preflight_schema SET version = 999', new URL(url).pathname.slice(1))
+      return url
+    },
+    reports: /schema 999.*newer version/s,
+  },
+  {
+    what: 'a parameter of the URL is mistyped',
+    url: async () => 'postgres://u:p@h/d?sslmod=require',
+    reports: /unknown parameter sslmod/,
+  },
+  {
+    what: 'the URL asks for a replica',
+    url: async () => 'postgres://u:p@h/d?target_session_attrs=standby',
+    reports: /cannot be written to/,
+  },
+]
 
 suite('a PostgreSQL store', { skip: postgresMissing() }, () => {
   let server: PostgresServer
@@ -236,45 +344,25 @@ suite('a PostgreSQL store', { skip: postgresMissing() }, () => {
     })
   })
 
-  suite('that cannot be opened says what to do', () => {
-    test('when nobody listens there, and when there is no such host', async () => {
-      await refused(`postgres://u:p@127.0.0.1:${await freePort()}/d`, /ECONNREFUSED.*start the database/s)
-      await refused('postgres://u:p@no-such-host.invalid/d', /No such host/)
-    })
-    test('when the password is wrong, and when the account is', async () => {
+  suite('that cannot be opened says what to do, and a gateway ends with exit code 2', () => {
+    for (const { what, url, reports } of OPENING_FAULTS)
+      test(what, async (t) => {
+        const directory = mkdtempSync(join(tmpdir(), 'preflight-opening-'))
+        t.after(() => rmSync(directory, { recursive: true }))
+        await refused(await url(server, directory), reports)
+      })
+  })
+
+  test('of an older schema is migrated from every version', async (t) => {
+    for (let version = 1; version < MIGRATIONS.length; version += 1) {
       const url = await server.database()
-      await refused(url.replace(/:p[^@]*@/, ':wrong@'), /correct user and password/)
-      await refused(url.replace(/\/\/\w+:/, '//nobody_known:'), /correct user and password/)
-    })
-    test('when its certificate does not verify', async () => {
-      await refused(await server.database('sslmode=verify-full'), /sslrootcert=FILE/)
-    })
-    test('when its name is another one', async () => {
-      const url = await server.database()
-      await refused(url.replace('@127.0.0.1:', '@127.0.0.2:'), /ECONNREFUSED|certificate/)
-    })
-    test('when the server wants TLS and the URL does not', async () => {
-      await refused(await server.database('sslmode=disable'), /sslmode=verify-full/)
-    })
-    test('when there is no such database', async () => {
-      const url = await server.database()
-      await refused(url.replace(/\/preflight_\d+\?/, '/none?'), /createdb/)
-    })
-    test('when the account may not create tables', async () => {
-      const url = await server.database()
-      const name = new URL(url).username
-      await server.sql(`ALTER DATABASE ${name} OWNER TO root_of_tests`)
-      await refused(url, /GRANT USAGE, CREATE ON SCHEMA public/)
-    })
-    test('when a newer version has migrated it', async (t) => {
-      const url = await server.database()
-      await open(t, url)
-      await server.sql('UPDATE preflight_schema SET version = 999', new URL(url).pathname.slice(1))
-      await refused(url, /schema 999.*newer version/s)
-    })
-    test('when the URL cannot be read', async () => {
-      await refused('postgres://u:p@h/d?sslmod=require', /unknown parameter sslmod/)
-      await refused('postgres://u:p@h/d?target_session_attrs=standby', /cannot be written to/)
-    })
+      const older = new Client({ connectionString: url.replace(/\?.*/, ''), ssl: { rejectUnauthorized: false } })
+      await older.connect()
+      await migrate(older, Date.now(), MIGRATIONS.slice(0, version))
+      await older.end()
+      const store = await open(t, url, { pool: 1 })
+      await store.decisions.record(decisionRow())
+      assert.deepEqual((await store.ledger.inspect()).faults, [], `from ${version}`)
+    }
   })
 })

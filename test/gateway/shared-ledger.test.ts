@@ -236,7 +236,7 @@ suite('the ledger of two gateways', { skip: postgresMissing() }, () => {
     await three.store.receipts.revoke('local', 'dec_0', 'leaked', 'v:1', day(12))
     await one.store.receipts.revoke('local', 'dec_11', 'leaked', 'v:1', day(12))
     await prune(two, day(4))
-    for (const { sign } of members) await sign()
+    for (const each of members) await each.sign()
     const keys = keySetOf(members)
     const lines: string[] = []
     for await (const text of exportLines(one.store, day(12))) lines.push(text)

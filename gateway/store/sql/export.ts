@@ -17,8 +17,8 @@ export async function chainsOf(sql: Sql): Promise<readonly string[]> {
 }
 
 /**
- * Entries of all chains, chain by chain. A page that is not full ends an export: it has all that is left of one moment, so every
- * row that an earlier page has comes with its newest entry.
+ * Entries of all chains, chain by chain. A page that is not full ends an export: it has all that is left at one moment. So every
+ * row of an earlier page comes with its newest entry.
  * @param behind sequence of the last known entry of each chain
  */
 export async function exportedEntries(

@@ -1,4 +1,4 @@
-/** The rows that a page of journal entries is about: one query for each kind of row, not one for each entry. */
+/** The rows that a page of journal entries is about: one query for each kind of row. */
 import { text, textsOf } from './columns.ts'
 import { isIn } from './dialect.ts'
 import { hashedColumns } from './decisions.ts'
