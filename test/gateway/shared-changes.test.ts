@@ -229,9 +229,14 @@ const CHANGES: readonly Change[] = [
   {
     what: 'the right to grant is handed over, and taken back',
     prepare: async (one, two) => {
-      const { body } = await api(one, 'POST', '/api/v1/keys', { name: 'n', role: 'approver' })
-      const to = textAt(body, 'key', 'id')
-      const made = await api(two, 'POST', '/api/v1/delegations', { to, seconds: 600, reason: 'away' })
+      const approver = { name: 'n', role: 'approver', groups: ['payments'] }
+      const [from, to] = [
+        await api(one, 'POST', '/api/v1/keys', approver),
+        await api(one, 'POST', '/api/v1/keys', approver),
+      ]
+      const given = { to: textAt(to.body, 'key', 'id'), seconds: 600, reason: 'away' }
+      const made = await api(two, 'POST', '/api/v1/delegations', given, textAt(from.body, 'api_key'))
+      assert.equal(made.status, 200, JSON.stringify(made.body))
       const id = textAt(made.body, 'delegation', 'id')
       return {
         make: () => api(one, 'DELETE', `/api/v1/delegations/${id}`),
