@@ -27,11 +27,12 @@ export async function pinOf(
   route: Route,
   offered: PinnedContract,
   deps: PinningDeps,
-  keep: (row: BaselineRow) => Promise<BaselineRow>,
+  keep: (row: BaselineRow, over?: string | null) => Promise<BaselineRow>,
 ): Promise<BaselineRow> {
   const stored = await deps.store.baselines.byRoute(route.name, route.name)
   const source = route.contract?.baseline
-  if (source === undefined) return stored ?? keep(rowOf(route.name, offered, 'first_use', 'first use', deps.now()))
+  if (source === undefined)
+    return stored ?? keep(rowOf(route.name, offered, 'first_use', 'first use', deps.now()), null)
   const terms = { repository: deps.settings().config.diff.repository, texts: deps.flow }
   // The operator named this source: it replaces an earlier pin, but not a promotion made since.
   const isPromoted = stored?.source === 'promotion'
