@@ -37,6 +37,8 @@ const HASH_LABEL = 12
 /** The command line rotates keys while the gateway runs, so their file is watched too. */
 export function startReloading({ live, keys, keysChanged, dataDir, metrics, logger }: ReloadingDeps): Reloading {
   const reloadKeys = (): void => {
+    // A sidecar of a hub has no keys of its own.
+    if (keys.own().length === 0) return
     try {
       keys.reload()
       keysChanged()

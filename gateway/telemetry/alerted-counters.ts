@@ -5,8 +5,15 @@
 import type { Route } from '../routing/route.ts'
 import type { Metrics } from './metrics.ts'
 
+interface AlertedConfig {
+  readonly routes: readonly Route[]
+  readonly notifications: { readonly channels: readonly { readonly name: string }[] }
+}
+
 /** Each adds nothing to a counter that is there already. */
-export function startAlertedCounters(metrics: Metrics, { routes }: { readonly routes: readonly Route[] }): void {
+export function startAlertedCounters(metrics: Metrics, { routes, notifications }: AlertedConfig): void {
+  for (const { name } of notifications.channels)
+    metrics.count('preflight_notifications_total', { channel: name, result: 'given_up' }, 0)
   metrics.count('preflight_store_failures_total', { operation: 'decisions.record' }, 0)
   metrics.count('preflight_store_failures_total', { operation: 'recordInterceptions' }, 0)
   metrics.count('preflight_decision_log_entries_total', { result: 'lost' }, 0)

@@ -98,6 +98,11 @@ test('a message that fails is tried again under the same id, before later ones a
   assert.equal(receiver.got[0]?.headers['webhook-id'], receiver.got[1]?.headers['webhook-id'])
   const metrics = await (await fetch(`${scene.gateway.addresses.admin}/metrics`)).text()
   assert.match(metrics, /preflight_notifications_total\{channel="ops",result="retried"\} 1/)
+  assert.match(
+    metrics,
+    /preflight_notifications_total\{channel="ops",result="given_up"\} 0/,
+    'an alarm sees the first one',
+  )
   await until(() => scene.gateway.log.some((line) => line['event'] === 'notification.retried'), 'the message arrives')
 })
 
