@@ -7,6 +7,7 @@ import { answerReview } from './kubernetes/admission.ts'
 import { readReview, reviewAnswer, type ReviewResponse } from './kubernetes/review.ts'
 import { isKubernetes } from './kubernetes/webhooks.ts'
 import { openState } from './persistence.ts'
+import { FollowedClock } from './runtime/followed-clock.ts'
 import type { KubernetesRoute } from './protocols/kubernetes/settings.ts'
 import { sniffing } from './protocols/kubernetes/sniff.ts'
 import { createLogger } from './telemetry/log.ts'
@@ -36,7 +37,7 @@ export async function tryReview(source: ConfigSource, value: unknown, routeName?
       metrics,
       logger,
       now,
-      onTime: () => {},
+      machine: new FollowedClock(now, () => {}),
       closers,
     })
     const output = new Writable({ write: (_chunk, _encoding, done) => done() })

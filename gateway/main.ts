@@ -82,7 +82,7 @@ async function start(
   const { config } = live.current()
   const acts = createActLogger(written)
   const { logger } = acts
-  const wall = new FollowedClock(given ?? Date.now, (by) =>
+  const machine = new FollowedClock(Date.now, (by) =>
     logger.warn(
       { event: 'clock.differs', by_ms: by },
       by === 0
@@ -90,18 +90,14 @@ async function start(
         : 'the clock of this machine differs from that of the database; the gateway uses the time of the database',
     ),
   )
-  // A test that gives the time means that time.
-  const onTime = (time: number) => given === undefined && wall.follow(time)
-  const now = steadyClock(
-    () => wall.now(),
-    ({ by }) =>
-      logger.error(
-        { event: 'clock.set_back', by_ms: by },
-        'the clock was set back; the gateway keeps the later time until the clock reaches it, or until a restart',
-      ),
+  const now = steadyClock(given ?? (() => machine.now()), ({ by }) =>
+    logger.error(
+      { event: 'clock.set_back', by_ms: by },
+      'the clock was set back; the gateway keeps the later time until the clock reaches it, or until a restart',
+    ),
   )
   const metrics = createMetrics()
-  const state = await openState({ config, environment, metrics, logger, now, onTime, closers })
+  const state = await openState({ config, environment, metrics, logger, now, machine, closers })
   sampleProcess(metrics, state.dataDir)
   const options = { state, live, environment, metrics, logger, acts, now, output, closers }
   const deciding = await startDeciding(options)
@@ -161,6 +157,7 @@ async function start(
     dataDir: state.dataDir,
     metrics,
     logger,
+    clock: () => machine.seconds(),
   })
   warn(live, state, pins, logger)
   isServing = true

@@ -8,7 +8,8 @@ import type { Config } from './config/schema.ts'
 import { bootstrapKey } from './callers/bootstrap-key.ts'
 import { signingProblem } from './keys/self-test.ts'
 import { openExternalSigner, type ExternalSigner } from './keys/external-signer.ts'
-import { openKeyRing, systemClock, type KeyRing } from './keys/key-ring.ts'
+import { openKeyRing, type KeyRing } from './keys/key-ring.ts'
+import type { FollowedClock } from './runtime/followed-clock.ts'
 import { checkpointFile, startCheckpoints, type Checkpoints } from './store/checkpoints.ts'
 import { startRetention, type Retention } from './store/retention.ts'
 import { requireContinuity, requireKnownLedger } from './store/continuity.ts'
@@ -55,27 +56,30 @@ interface StateOptions {
   readonly logger: Logger
   /** Milliseconds since the epoch. */
   readonly now: () => number
-  /** Gets the time of a shared database; `now` follows it. */
-  readonly onTime: (time: number) => void
+  /** Follows the time of a shared database. Receipt keys begin and end by it. */
+  readonly machine: FollowedClock
   /** Receives what closes each part, as soon as it is open. */
   readonly closers: (() => unknown)[]
 }
 
 /** Throws a StartupError that says what to change. */
 export async function openState(options: StateOptions): Promise<State> {
-  const { config, environment, metrics, logger, now, onTime, closers } = options
+  const { config, environment, metrics, logger, now, machine, closers } = options
   const dataDir = makeDataDirectory(config.data_dir)
   if (isHubUrl(config.store.url)) return openHubState(options, dataDir, config.store.url)
   requireKnownLedger(config)
   const health = { isWritable: true }
-  const store = await openStoreToServe(config, { ...storeEvents(metrics, logger, health), onTime })
+  const store = await openStoreToServe(config, {
+    ...storeEvents(metrics, logger, health),
+    onTime: (time) => machine.follow(time),
+  })
   closers.push(() => store.close())
   sampleLag(metrics, store)
   const external = await openExternalSigner(config.signer)
   if (external !== null) closers.push(() => external.close())
-  const keys = await openKeyRing(dataDir, () => Math.floor(now() / 1000), external)
+  const keys = await openKeyRing(dataDir, () => machine.seconds(), external)
   const keyId = signingKeyId(keys)
-  await requireSigning(keys)
+  await requireSigning(keys, machine.seconds())
   await requireContinuity(config, store, keys)
   const bootstrap = await bootstrapKey(store, variable(environment, 'PREFLIGHT_BOOTSTRAP_KEY'), now())
   const file = checkpointFile(dataDir)
@@ -140,10 +144,10 @@ function signingKeyId(keys: KeyRing): string {
  * A remote signer may be unreachable at the start, which readiness reports. A signer whose signatures do not verify
  * prevents the start.
  */
-async function requireSigning(keys: KeyRing): Promise<void> {
+async function requireSigning(keys: KeyRing, now: number): Promise<void> {
   let problem: string | null
   try {
-    problem = await signingProblem(keys, systemClock())
+    problem = await signingProblem(keys, now)
   } catch {
     return
   }

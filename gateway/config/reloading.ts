@@ -22,6 +22,8 @@ interface ReloadingDeps {
   readonly dataDir: string
   readonly metrics: Metrics
   readonly logger: Logger
+  /** Whole seconds since the epoch, as receipt keys begin and end. */
+  readonly clock: () => number
 }
 
 interface Reloading {
@@ -35,7 +37,7 @@ const KEY_WATCH_INTERVAL = 1000
 const HASH_LABEL = 12
 
 /** The command line rotates keys while the gateway runs, so their file is watched too. */
-export function startReloading({ live, keys, keysChanged, dataDir, metrics, logger }: ReloadingDeps): Reloading {
+export function startReloading({ live, keys, keysChanged, dataDir, metrics, logger, clock }: ReloadingDeps): Reloading {
   const reloadKeys = (): void => {
     // A sidecar of a hub has no keys of its own.
     if (keys.own().length === 0) return
@@ -43,7 +45,7 @@ export function startReloading({ live, keys, keysChanged, dataDir, metrics, logg
       keys.reload()
       keysChanged()
       logger.info({ event: 'keys.reloaded', key_id: keys.signer().keyId }, 'receipt keys reloaded')
-      void reportSelfTest(keys, logger)
+      void reportSelfTest(keys, logger, clock())
     } catch (error) {
       logger.error({ event: 'keys.unusable', err: error }, 'receipt keys on disk are not usable')
     }
@@ -65,9 +67,9 @@ export function startReloading({ live, keys, keysChanged, dataDir, metrics, logg
   }
 }
 
-async function reportSelfTest(keys: KeyRing, logger: Logger): Promise<void> {
+async function reportSelfTest(keys: KeyRing, logger: Logger, now: number): Promise<void> {
   try {
-    const problem = await signingProblem(keys, systemClock())
+    const problem = await signingProblem(keys, now)
     if (problem !== null) logger.error({ event: 'keys.self_test_failed', problem }, 'receipts would not verify')
   } catch (error) {
     logger.error({ event: 'keys.self_test_failed', err: error }, 'receipts cannot be signed')

@@ -27,6 +27,11 @@ export class FollowedClock {
     return this.#wall() + this.#difference
   }
 
+  /** Whole seconds since the epoch. */
+  seconds(): number {
+    return Math.floor(this.now() / 1000)
+  }
+
   /** @param time of the database, milliseconds since the epoch; it was read now */
   follow(time: number): void {
     const difference = time - this.#wall()
