@@ -172,7 +172,7 @@ function editorFindings({ environment }: CommandIo): readonly DoctorFinding[] {
 }
 
 function fileFindings({ place, servers, fault }: EditorFileChange): readonly DoctorFinding[] {
-  if (fault !== null) return [problem(`${place.file} cannot be read: ${fault}`)]
+  if (fault !== null) return [problem(`${place.file} cannot be read or changed: ${fault}`)]
   const outside = servers.filter(({ wrapping }) => wrapping.kind === 'change').map(({ name }) => name)
   const inside = servers.filter(({ wrapping }) => wrapping.kind === 'done').map(({ name }) => name)
   return [

@@ -2,6 +2,7 @@
  * What putting the servers of all editors behind `preflight mcp` changes, or taking them back. The text of each file before
  * the change is kept, so that it can be restored byte by byte.
  */
+import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -60,7 +61,7 @@ function existing(places: readonly EditorFile[]): readonly EditorFile[] {
 function changed(place: EditorFile, wrappingOf: (server: ConfiguredServer) => Wrapping): EditorFileChange {
   let before = ''
   try {
-    before = readRegularFile(place.file, 'utf8')
+    before = utf8Text(readRegularFile(place.file))
     let after = before
     const servers: ServerChange[] = []
     for (const server of serversIn(before, place)) {
@@ -72,6 +73,12 @@ function changed(place: EditorFile, wrappingOf: (server: ConfiguredServer) => Wr
   } catch (error) {
     return { place, before, after: before, servers: [], fault: messageOf(error) }
   }
+}
+
+/** Other bytes would not be written back as they were. */
+function utf8Text(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw new Error('it is not UTF-8; save it as UTF-8')
+  return bytes.toString('utf8')
 }
 
 function keptFile(file: string, kept: string): string {

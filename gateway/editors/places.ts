@@ -50,9 +50,11 @@ export function editorFiles(site: EditorSite): readonly EditorFile[] {
 function allFiles(site: EditorSite): readonly EditorFile[] {
   const { home, folder, environment } = site
   const settings = (...path: readonly string[]): string => join(applicationData(site), ...path)
+  // Claude Code keeps ~/.claude.json in this folder when it is named.
+  const claude = variable(environment, 'CLAUDE_CONFIG_DIR') ?? home
   const codex = variable(environment, 'CODEX_HOME') ?? join(home, '.codex')
   return [
-    json('claude-code', 'Claude Code', join(home, '.claude.json'), [['mcpServers'], ['projects', '*', 'mcpServers']]),
+    json('claude-code', 'Claude Code', join(claude, '.claude.json'), [['mcpServers'], ['projects', '*', 'mcpServers']]),
     json('claude-code', 'Claude Code, this project', join(folder, '.mcp.json')),
     json('claude-desktop', 'Claude Desktop', settings('Claude', 'claude_desktop_config.json')),
     json('cursor', 'Cursor', join(home, '.cursor', 'mcp.json')),

@@ -3,9 +3,20 @@
  * read again: a form that this does not understand is an error, never a damaged file.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { parse, stringify } from 'smol-toml'
+import { parse, stringify, TomlError } from 'smol-toml'
 import { isJsonObject } from '../json/strict-json.ts'
 import type { ServerCommand } from '../stdio/wrapping.ts'
+
+/** Throws an Error with the line of the mistake. */
+export function readToml(text: string): unknown {
+  try {
+    return parse(text)
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error
+    const [what = ''] = error.message.split('\n')
+    throw new Error(`line ${error.line}: ${what}`, { cause: error })
+  }
+}
 
 export function withTomlCommand(text: string, path: readonly string[], { command, args }: ServerCommand): string {
   const lines = text.split('\n')
@@ -34,9 +45,9 @@ function expected(text: string, path: readonly string[], command: string, args: 
 
 /** First line after the header of the table, and the line after its last one. */
 function tableAt(lines: readonly string[], path: readonly string[]): readonly [number, number] {
-  const start = lines.findIndex((line) => isDeepStrictEqual(headerOf(line), path)) + 1
+  const start = lines.findIndex((line) => isDeepStrictEqual(headerOf(line.trimEnd()), path)) + 1
   if (start === 0) throw new Error(`there is no table [${path.join('.')}]; change it by hand`)
-  const length = lines.slice(start).findIndex((line) => /^\s*\[/.test(line) && headerOf(line) !== null)
+  const length = lines.slice(start).findIndex((line) => /^\s*\[/.test(line) && headerOf(line.trimEnd()) !== null)
   return [start, length === -1 ? lines.length : start + length]
 }
 
@@ -57,13 +68,19 @@ function headerOf(line: string): readonly string[] | null {
 function withKey(body: readonly string[], key: string, value: unknown): readonly string[] {
   const written = stringify({ [key]: value }).trimEnd()
   const start = body.findIndex((line) => new RegExp(String.raw`^\s*${key}\s*=`).test(line))
-  if (start === -1) return [written, ...body]
+  if (start === -1) return [`${written}${lineEnd(body[0] ?? '')}`, ...body]
   for (let end = start + 1; end <= body.length; end += 1) {
-    const taken = parsed(body.slice(start, end).join('\n'))
+    const taken = parsed(body.slice(start, end).join('\n').trimEnd())
+    const last = body[end - 1] ?? ''
     if (taken !== null)
-      return [...body.slice(0, start), `${written}${commentOf(body[end - 1] ?? '')}`, ...body.slice(end)]
+      return [...body.slice(0, start), `${written}${commentOf(last.trimEnd())}${lineEnd(last)}`, ...body.slice(end)]
   }
   throw new Error(`the value of ${key} does not end; change it by hand`)
+}
+
+/** What is before the line feed. */
+function lineEnd(line: string): string {
+  return line.endsWith('\r') ? '\r' : ''
 }
 
 /** A comment behind the value. */
