@@ -55,7 +55,7 @@ export async function dispatch(
     assertEnvelopes(answer)
     return { answer, endpoint, headers }
   } catch (error) {
-    return { answer: errorAnswer(error, correlationId, deps.logger), endpoint, headers }
+    return { answer: errorAnswer(error, observation.correlationId, deps.logger), endpoint, headers }
   }
 }
 

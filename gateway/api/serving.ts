@@ -28,11 +28,11 @@ async function serve(
   isClosing: () => boolean,
 ): Promise<void> {
   const observation = deps.observer.begin(request)
-  const { correlationId } = observation
   observation.protocol = 'api'
   const gone = new AbortController()
   response.once('close', () => gone.abort())
   const dispatched = await withTrace(observation.trace, () => dispatch(request, observation, gone.signal, deps))
+  const { correlationId } = observation
   // A connection left open would delay the drain until its idle timeout.
   if (isClosing()) response.shouldKeepAlive = false
   try {

@@ -130,7 +130,8 @@ async function admitToDestination(
   const denial = isElsewhere ? null : deps.egressOf(context.settings).denialOf(destination.authority, match !== null)
   if (denial !== null) {
     const { trafficPath, authority } = destination
-    const { request, caller, correlationId } = context
+    const { request, caller, observation } = context
+    const { correlationId } = observation
     await recordDenial({ trafficPath, authority, caller, correlationId, method: request.method ?? 'GET' }, denial, deps)
     const fault = { code: 'EGRESS_DENIED', message: denial.message } as const
     return faultReply(context, fault, recogniserOf(route, deps), { headers: request.headers, body: null })
@@ -148,7 +149,8 @@ async function passUnjudged(
   const sibling = context.settings.config.routes.find((route) => namesHost(route, authority.host))
   const origin = originOf(scheme, authority)
   const { method = 'GET' } = context.request
-  const { caller, correlationId, observation } = context
+  const { caller, observation } = context
+  const { correlationId } = observation
   const route = unrouted(sibling)
   observation.route = EGRESS_ROUTE
   observation.protocol = route.protocol

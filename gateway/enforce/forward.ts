@@ -107,12 +107,7 @@ function readShortBody(context: RequestContext, { bodies }: ForwardDeps): Promis
 
 /** The request head as it will be sent: known before the call is judged. */
 export function headOf(
-  {
-    request,
-    correlationId,
-    observation,
-    upgrade,
-  }: Pick<RequestContext, 'request' | 'correlationId' | 'observation' | 'upgrade'>,
+  { request, observation, upgrade }: Pick<RequestContext, 'request' | 'observation' | 'upgrade'>,
   { trafficPath, origin, route }: Pick<OutgoingCall, 'trafficPath' | 'origin' | 'route'>,
 ): SentHead {
   const { headers } = request
@@ -121,7 +116,7 @@ export function headOf(
   return sentHead(request, {
     trafficPath,
     origin,
-    correlationId,
+    correlationId: observation.correlationId,
     trace: observation.trace,
     peer: request.socket.remoteAddress ?? 'unknown',
     proto: 'http',

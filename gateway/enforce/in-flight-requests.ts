@@ -43,7 +43,7 @@ export function createInFlightRequests(deps: InFlightDeps, releaseConnections: (
     } catch (error) {
       // A broken invariant in the pipeline: the call is not forwarded, and the client gets no details.
       logger.error(
-        { event: 'proxy.request_failed', err: error, correlation_id: context.correlationId },
+        { event: 'proxy.request_failed', err: error, correlation_id: context.observation.correlationId },
         'request failed in the proxy',
       )
       if (context.response.headersSent) context.response.destroy()
@@ -57,12 +57,10 @@ export function createInFlightRequests(deps: InFlightDeps, releaseConnections: (
   return {
     begin(request, response, inbound, asks) {
       const observation = observer.begin(request)
-      const { correlationId } = observation
       const { expectsContinue, upgrade } = asks
       const context = {
         request,
         response,
-        correlationId,
         observation,
         caller: ANYBODY,
         settings: settings(),

@@ -63,7 +63,8 @@ function intercept(
   recogniser: Recogniser,
   deps: PipelineDeps,
 ): Call | Promise<Call | Reply | null> {
-  const { request, correlationId, observation } = context
+  const { request, observation } = context
+  const { correlationId } = observation
   const { method = 'GET' } = request
   const { trafficPath, route, origin, upstreamPath } = match
   const { upgrade } = context
@@ -88,9 +89,10 @@ function intercept(
   return upgrade !== null || !recogniser.needsBody(call) ? call : withBody(call, context, recogniser, deps)
 }
 
-/** A trace that the body names: the head that is sent has its traceparent, as if a field had named it. */
+/** A trace that the body names: the call and the head that is sent name it, as if a field had named it. */
 function inStatedTrace(call: Call, context: RequestContext, match: RouteMatch, { observer }: PipelineDeps): Call {
-  return joinStatedTrace(call, observer) ? { ...call, ...headOf(context, match) } : call
+  if (!joinStatedTrace(call, observer)) return call
+  return { ...call, correlationId: call.observation.correlationId, ...headOf(context, match) }
 }
 
 async function withBody(

@@ -172,13 +172,17 @@ async function checked(
     observation,
     observer: deps.observer,
   })
-  return question.takesFieldsOff ? verdict : withoutForged(verdict, question)
+  return question.takesFieldsOff ? verdict : withoutForged(verdict, question, observation)
 }
 
 const UNEXPECTED_BODY = 'The method gives a body no meaning, but some servers read it.'
 
 /** A proxy that removes no fields would forward what the client wrote under the gateway's name. */
-function withoutForged(verdict: CheckVerdict, { headers, correlationId }: CheckedRequest): CheckVerdict {
+function withoutForged(
+  verdict: CheckVerdict,
+  { headers }: CheckedRequest,
+  { correlationId }: Observation,
+): CheckVerdict {
   if (verdict.kind !== 'allow') return verdict
   const forged = verdict.remove.find((name) => headers[name] !== undefined && !HARMLESS.has(name))
   if (forged === undefined) return verdict
@@ -231,8 +235,8 @@ async function answerCall(
   const recogniser = pipeline.recognisers[match.route.protocol]
   const isNeeded = recogniser.needsBody(head)
   const isHad = body.kind === 'whole'
-  const call: Call = { ...head, body: isNeeded && isHad ? body.bytes : null }
-  joinStatedTrace(call, observer)
+  const given: Call = { ...head, body: isNeeded && isHad ? body.bytes : null }
+  const call = joinStatedTrace(given, observer) ? { ...given, correlationId: observation.correlationId } : given
   const read =
     isNeeded && !isHad ? unread(call, body.kind === 'partial' ? 'partial' : 'absent') : await recogniser.recognise(call)
   const action = read.kind === 'refuse' ? (letOn(call, read, pipeline) ?? read) : read
@@ -240,7 +244,7 @@ async function answerCall(
   if (action.kind === 'refuse') {
     observation.outcome = 'refused'
     pipeline.metrics.count('preflight_calls_total', { route, outcome: 'refused' })
-    return { kind: 'deny', answer: action.answer, headers: ['X-Correlation-ID', correlationId] }
+    return { kind: 'deny', answer: action.answer, headers: ['X-Correlation-ID', call.correlationId] }
   }
   const upgrade = upgradeOf(call)
   if (upgrade !== null && !coversUpgrade(call, action)) {
@@ -254,7 +258,7 @@ async function answerCall(
   if (action.kind === 'pass') {
     observation.outcome = 'passed'
     pipeline.metrics.count('preflight_calls_total', { route, outcome: 'passed' })
-    const headers = ['X-Correlation-ID', correlationId]
+    const headers = ['X-Correlation-ID', call.correlationId]
     return allowed(call, { verdicts: [], headers }, answerReader(action, null))
   }
   const checkedAction = question.needsStatus ? withStatus(action) : action

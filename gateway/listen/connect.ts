@@ -51,7 +51,10 @@ export async function takeConnect(
   try {
     outcome = await withTrace(context.observation.trace, () => admitConnect(context, socket, head, deps))
   } catch (error) {
-    deps.logger.error({ event: 'connect.failed', err: error, correlation_id: context.correlationId }, 'CONNECT failed')
+    deps.logger.error(
+      { event: 'connect.failed', err: error, correlation_id: context.observation.correlationId },
+      'CONNECT failed',
+    )
     refuse(context, socket, { outcome: 'refused', code: 'INTERNAL' })
     outcome = 'refused'
   }
@@ -64,7 +67,7 @@ async function admitConnect(
   head: Buffer,
   deps: ConnectDeps,
 ): Promise<ConnectionOutcome> {
-  const { request, settings, correlationId } = context
+  const { request, settings, observation } = context
   if (deps.isNested)
     return refuse(context, socket, {
       outcome: 'refused',
@@ -83,7 +86,7 @@ async function admitConnect(
     method: 'CONNECT',
     authority,
     caller,
-    correlationId,
+    correlationId: observation.correlationId,
     socket,
     settings,
   }
@@ -154,7 +157,6 @@ function contextOf(request: IncomingMessage, deps: ConnectDeps): RequestContext 
   return {
     request,
     response,
-    correlationId,
     observation: new Observation({ correlationId, method: 'CONNECT', trace }),
     caller: ANYBODY,
     settings: deps.settings(),

@@ -20,8 +20,7 @@ export interface RequestContext extends Asks {
   readonly response: ServerResponse
   /** Set when the answer began while the call was pending; the real answer is then written into it. */
   readonly held?: HeldStream
-  readonly correlationId: string
-  /** What is measured of the request. */
+  /** What is measured of the request, and its correlation id. */
   readonly observation: Observation
   /** Set by authentication, which reverse routes do not require. */
   readonly caller: Caller
@@ -47,7 +46,7 @@ export interface Reply {
 
 /** Answers from the gateway; does nothing when the client has disconnected. */
 export function sendReply(context: RequestContext, { answer, headers: ownHeaders, held }: Reply): void {
-  const { correlationId } = context
+  const { correlationId } = context.observation
   const response = held ?? context.response
   if (response.headersSent || response.destroyed) return
   const { status, fields, body } = isGrpc(context.request.headers) ? grpcRefusal(answer) : plainForm(answer)
@@ -81,8 +80,9 @@ export function errorReply(
   return { answer, headers, held: context.held }
 }
 
-function errorMembers(code: ErrorCode, message: string, { correlationId, observation }: RequestContext): object {
-  const traceId = observation.trace?.traceId
+function errorMembers(code: ErrorCode, message: string, { observation }: RequestContext): object {
+  const { correlationId, trace } = observation
+  const traceId = trace?.traceId
   return { error: code, message, correlation_id: correlationId, ...(traceId !== undefined && { trace_id: traceId }) }
 }
 
@@ -94,7 +94,8 @@ export function faultReply(
   call: FaultyCall,
 ): Reply {
   const { code, message = ERRORS[code].message, headers = [] } = fault
-  const answer = recogniser?.renderFault?.({ code, message, correlationId: context.correlationId }, call) ?? null
+  const { correlationId } = context.observation
+  const answer = recogniser?.renderFault?.({ code, message, correlationId }, call) ?? null
   return answer === null ? errorReply(context, code, message, headers) : { answer, headers, held: context.held }
 }
 

@@ -11,11 +11,15 @@ const ID_GRAMMAR = /^[A-Za-z0-9_.:-]{1,200}$/
  * @param trace absent: the one that the fields name
  */
 export function correlationIdOf(headers: IncomingHttpHeaders, trace?: TraceContext | null): string {
-  const given = headers['x-correlation-id']
-  if (typeof given === 'string' && ID_GRAMMAR.test(given)) return given
-  return idIn(trace === undefined ? tracedBy(headers) : trace)
+  return chosenId(headers) ?? correlationIdIn(trace === undefined ? tracedBy(headers) : trace)
 }
 
-function idIn(trace: TraceContext | null): string {
+/** Null: the caller chose none, or one of another form. */
+export function chosenId(headers: IncomingHttpHeaders): string | null {
+  const given = headers['x-correlation-id']
+  return typeof given === 'string' && ID_GRAMMAR.test(given) ? given : null
+}
+
+export function correlationIdIn(trace: TraceContext | null): string {
   return trace === null ? randomUUID() : `${trace.traceId}-${trace.spanId}`
 }

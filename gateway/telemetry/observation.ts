@@ -38,6 +38,8 @@ interface ObservedRequest {
   readonly correlationId: string
   readonly method: string
   readonly trace: TraceContext | null
+  /** The caller chose the correlation id. */
+  readonly isIdChosen?: boolean
 }
 
 interface ExchangeFigures {
@@ -56,7 +58,9 @@ const NO_SPANS: readonly StageSpan[] = []
 const MOST_SPANS = 64
 
 export class Observation implements StageClock {
-  readonly correlationId: string
+  /** Changes with the trace that the request joins, unless the caller chose it. */
+  correlationId: string
+  readonly isIdChosen: boolean
   readonly method: string
   /** Its place in a trace; null: it belongs to none. */
   trace: TraceContext | null
@@ -94,7 +98,8 @@ export class Observation implements StageClock {
   #stage: Stage = 'intercept'
   #since: number
 
-  constructor({ correlationId, method, trace }: ObservedRequest) {
+  constructor({ correlationId, method, trace, isIdChosen = false }: ObservedRequest) {
+    this.isIdChosen = isIdChosen
     this.correlationId = correlationId
     this.method = method
     this.trace = trace

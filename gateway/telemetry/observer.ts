@@ -3,7 +3,7 @@
  * exports spans.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import { correlationIdOf } from './correlation.ts'
+import { chosenId, correlationIdIn } from './correlation.ts'
 import type { Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import { Observation, STAGES } from './observation.ts'
@@ -21,7 +21,10 @@ interface ObservableRequest {
 
 export interface Observer {
   begin(request: ObservableRequest): Observation
-  /** The request names its trace in another place than its header fields. Theirs has precedence. */
+  /**
+   * The request names its trace in another place than its header fields. Theirs has precedence. A correlation id that its
+   * caller did not choose names the joined trace from now on.
+   */
   join(observation: Observation, parent: RemoteParent): void
   /** The traces that approvals join. */
   readonly approvals: ApprovalTraces
@@ -58,12 +61,15 @@ export function createObserver({ metrics, spans, requests }: ObserverDeps): Obse
     begin({ method = 'GET', headers, correlationId, isPartOnly = false }) {
       const parent = readTraceParent(headers)
       const trace = isPartOnly && parent === null ? null : traceOf(parent)
-      return new Observation({ correlationId: correlationId ?? correlationIdOf(headers, trace), method, trace })
+      const chosen = chosenId(headers)
+      const id = correlationId ?? chosen ?? correlationIdIn(trace)
+      return new Observation({ correlationId: id, method, trace, isIdChosen: id === chosen })
     },
     join(observation, parent) {
       const { trace } = observation
       if (trace !== null && trace.parentId !== null) return
       observation.trace = traceOf(parent)
+      if (!observation.isIdChosen) observation.correlationId = correlationIdIn(observation.trace)
       enterTrace(observation.trace)
     },
     end(observation) {

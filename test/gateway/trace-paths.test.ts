@@ -82,8 +82,8 @@ interface WayIn {
   readonly isLogged?: false
   /** False: it is answered without a span of its own. */
   readonly hasSpan?: false
-  /** False: its body names the trace, so the correlation id is older, and an answer that allows names no trace. */
-  readonly isNamed?: false
+  /** False: its correlation id is the id of the review. */
+  readonly isCorrelated?: false
   send(scene: Scene, fields: Readonly<Record<string, string>>): Promise<unknown>
 }
 
@@ -136,7 +136,6 @@ const WAYS_IN: readonly WayIn[] = [
   {
     name: 'MCP of the proxy, named in _meta',
     records: 'calls',
-    isNamed: false,
     send: ({ gateway }, fields) =>
       answered(`${gateway.addresses.proxy}/mcp`, {
         method: 'POST',
@@ -157,7 +156,6 @@ const WAYS_IN: readonly WayIn[] = [
   {
     name: 'own MCP endpoint, named in _meta',
     records: 'decisions',
-    isNamed: false,
     send: ({ gateway }, fields) =>
       answered(`${gateway.addresses.api}/mcp`, {
         method: 'POST',
@@ -225,6 +223,7 @@ const WAYS_IN: readonly WayIn[] = [
   {
     name: 'admission',
     records: 'calls',
+    isCorrelated: false,
     send: ({ gateway, authority }, fields) => {
       const review = admissionReview({ of: DEPLOYMENT, name: 'web', namespace: 'shop', object: deployment() })
       return sendReview(`${gateway.addresses.webhooks ?? ''}/admission/cluster`, authority.certificate, review, fields)
@@ -252,9 +251,9 @@ test('a request of every way in has one trace in its answer, the ledger, the dec
   const traces = new Map(WAYS_IN.map((wayIn) => [wayIn, randomBytes(16).toString('hex')]))
   const missing: string[] = []
   for (const [wayIn, trace] of traces) {
-    const { name, records, isNamed = true } = wayIn
+    const { name, records } = wayIn
     const answer = await wayIn.send(one, { traceparent: `00-${trace}-${PARENT}-01`, tracestate: 'vendor=1' })
-    if (isNamed && !wholeText(answer).includes(trace)) missing.push(`${name}: no trace in the answer`)
+    if (!wholeText(answer).includes(trace)) missing.push(`${name}: no trace in the answer`)
     const rows = async (): Promise<number> => {
       const found = await fetch(`${gateway.addresses.api}/api/v1/ledger?records=${records}&trace_id=${trace}`, {
         headers: keyed,
@@ -264,13 +263,79 @@ test('a request of every way in has one trace in its answer, the ledger, the dec
     await until(async () => (await rows()) > 0, `${name}: the ledger has a row of the trace`)
   }
   await gateway.close()
-  for (const [{ name, isLogged = true, hasSpan = true }, trace] of traces) {
-    if (isLogged && !entries().some((entry) => at(entry, 'trace_id') === trace)) missing.push(`${name}: no entry`)
+  for (const [{ name, isLogged = true, hasSpan = true, isCorrelated = true }, trace] of traces) {
+    const entry = entries().find((one) => at(one, 'trace_id') === trace && at(one, 'kind') !== 'act')
+    if (isLogged && entry === undefined) missing.push(`${name}: no entry`)
+    const correlation = at(entry, 'correlation_id')
+    if (isLogged && isCorrelated && !String(correlation).startsWith(`${trace}-`))
+      missing.push(`${name}: the entry has the correlation id ${String(correlation)}`)
     const server = receiver.spans.find(({ traceId, kind }) => traceId === trace && kind === SERVER)
     if (hasSpan && server?.parentId !== PARENT) missing.push(`${name}: no span`)
   }
   assert.deepEqual(missing, [])
 })
+
+/** What names a trace in `_meta`, and the correlation id that a call then has. */
+const STATED: readonly {
+  readonly name: string
+  readonly fields: Readonly<Record<string, string>>
+  readonly correlation: (trace: string) => RegExp
+}[] = [
+  { name: 'without a field', fields: {}, correlation: (trace) => new RegExp(`^${trace}-[0-9a-f]{16}$`) },
+  {
+    name: 'with an id that the caller chose',
+    fields: { 'x-correlation-id': 'chosen' },
+    correlation: () => /^chosen$/,
+  },
+  {
+    name: 'with a trace in the header, which has precedence',
+    fields: { traceparent: `00-${'7'.repeat(32)}-${PARENT}-01` },
+    correlation: () => /^7{32}-[0-9a-f]{16}$/,
+  },
+  {
+    name: 'with an id of another form',
+    fields: { 'x-correlation-id': 'a b' },
+    correlation: (trace) => new RegExp(`^${trace}-[0-9a-f]{16}$`),
+  },
+]
+
+for (const exported of [true, false]) {
+  const where = exported ? 'spans are exported' : 'no span is exported'
+  test(`a trace named in _meta is that of the correlation id, in answer, upstream and envelope, where ${where}`, async (t) => {
+    const receiver = await startOtlpReceiver()
+    const tools = await startMcpUpstream({ generation: 'stateless', json: true })
+    tools.tools = [ADD]
+    t.after(() => Promise.all([receiver.close(), tools.close()]))
+    const gateway = await startTestGateway(t, {
+      ...(exported && { otel: { endpoint: receiver.endpoint, protocol: 'http/json' } }),
+      routes: [{ name: 'tools', match: { path: '/mcp' }, upstream: tools.url, protocol: 'mcp' }],
+    })
+    for (const { name, fields, correlation } of STATED) {
+      const trace = randomBytes(16).toString('hex')
+      const _meta = { traceparent: `00-${trace}-${PARENT}-01` }
+      const accept = { accept: 'application/json, text/event-stream' }
+      const sent = async (address: string, params: object) => {
+        const headers = { ...keyed, ...accept, ...fields }
+        return fetch(address, { method: 'POST', headers, body: JSON.stringify(mcpCall({ ...params, _meta })) })
+      }
+      const answer = await sent(`${gateway.addresses.proxy}/mcp`, { name: 'add', arguments: { a: 1, b: 2 } })
+      const id = String(answer.headers.get('x-correlation-id'))
+      assert.match(id, correlation(trace), name)
+      assert.equal(tools.calls.at(-1)?.headers['x-correlation-id'], id, name)
+      const decision = answer.headers.get('preflight-decision-id') ?? assert.fail(name)
+      const kept = await fetch(`${gateway.addresses.api}/api/v1/decisions/${decision}`, { headers: keyed })
+      const envelope: unknown = await kept.json()
+      // A later call rests on the verdict of the first, and on its envelope.
+      if (fields === STATED[0]?.fields) assert.equal(JSON.stringify(envelope).includes(id), true, name)
+      const decided = await sent(`${gateway.addresses.api}/mcp`, { name: 'preflight_change_set', arguments: PREFLIGHT })
+      const [, event = 'null'] = /^data: (.*)$/m.exec(await decided.text()) ?? []
+      const body: unknown = JSON.parse(event)
+      const own = String(decided.headers.get('x-correlation-id'))
+      assert.match(own, correlation(trace), name)
+      assert.equal(at(body, 'result', 'structuredContent', 'correlation_id'), own, name)
+    }
+  })
+}
 
 test('what a sidecar asks its hub is part of the call: spans of both, and rows in the ledger of the hub', async (t) => {
   const cluster = await startHubCluster()

@@ -42,7 +42,10 @@ export async function createMcpEndpoint(deps: RouteDeps): Promise<McpEndpoint> {
     },
     { onerror: (error) => deps.logger.debug({ event: 'api.mcp_refused', err: error }, 'MCP request refused') },
   )
-  return (exchange) => current.run(exchange, () => handler.fetch(webRequest(exchange), { parsedBody: exchange.body }))
+  return (received) => {
+    const exchange = joinedExchange(received, deps)
+    return current.run(exchange, () => handler.fetch(webRequest(exchange), { parsedBody: exchange.body }))
+  }
 }
 
 const INSTRUCTIONS =
@@ -50,8 +53,6 @@ const INSTRUCTIONS =
 
 /** A failed tool returns a result with isError and the body of the REST error (docs/reference/mcp.md#tools). */
 async function callTool(name: string, args: unknown, exchange: RouteExchange, deps: RouteDeps): Promise<ToolResult> {
-  const parent = messageTraceParent(exchange.body)
-  if (parent !== null) deps.observer.join(exchange.observation, parent)
   try {
     return result(await runTool(toolNamed(name), args, exchange, deps), false)
   } catch (error) {
@@ -71,6 +72,13 @@ async function callTool(name: string, args: unknown, exchange: RouteExchange, de
     }
     return result(errorBody(refusal, correlationId), true)
   }
+}
+
+/** A trace that the body names, and the correlation id that names it. */
+function joinedExchange(exchange: RouteExchange, { observer }: RouteDeps): RouteExchange {
+  const parent = messageTraceParent(exchange.body)
+  if (parent !== null) observer.join(exchange.observation, parent)
+  return { ...exchange, correlationId: exchange.observation.correlationId }
 }
 
 async function runTool({ route }: Tool, args: unknown, exchange: RouteExchange, deps: RouteDeps): Promise<object> {
