@@ -1,7 +1,7 @@
 /** The entries of the decision log about one call: one for each resource that was judged, or a single one where none was. */
 import { isJsonObject } from '../json/strict-json.ts'
 import { envelopeFacts } from '../flow/decision-facts.ts'
-import type { Call } from '../calls/call.ts'
+import type { Call, ReceivedHead } from '../calls/call.ts'
 import type { EntryFacts } from '../telemetry/decision-log/entry.ts'
 import { effectOf, shortName } from './call-record.ts'
 import type { CallJudgement, SubjectVerdict } from './judge.ts'
@@ -51,7 +51,7 @@ function keyOf(token: string): string | null {
   return typeof kid === 'string' ? kid : null
 }
 
-function sharedFacts({ correlationId, caller, route, method, body, observation }: Call): EntryFacts {
+function sharedFacts({ correlationId, caller, route, method, body, received, observation }: Call): EntryFacts {
   return {
     kind: 'call',
     correlation_id: correlationId,
@@ -64,7 +64,15 @@ function sharedFacts({ correlationId, caller, route, method, body, observation }
     protocol: route.protocol,
     mode: route.mode,
     method,
-    request_bytes: body?.length ?? null,
+    request_bytes: body?.length ?? statedLength(received),
     latency_ms: observation.latencies(),
   }
+}
+
+/** The length of a body that is streamed; null: its end states it. */
+function statedLength({ headers }: ReceivedHead): number | null {
+  const length = headers['content-length']
+  return length === undefined || headers['transfer-encoding'] !== undefined || !/^\d{1,15}$/.test(length)
+    ? null
+    : Number(length)
 }

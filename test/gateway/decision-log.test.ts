@@ -9,6 +9,7 @@ import { loadConfig } from '../../gateway/config/load.ts'
 import { DecisionLogEntry, ENTRY_FIELDS } from '../../gateway/telemetry/decision-log/entry.ts'
 import { run } from '../fakes/command-io.ts'
 import { TEST_KEY } from '../fakes/gateway.ts'
+import { petContract } from '../fakes/http-upstream.ts'
 import { breakListing, startPetRoute, type PetRoute } from '../fakes/pet-route.ts'
 import { until } from '../fakes/until.ts'
 import { at, textAt } from '../json.ts'
@@ -86,6 +87,49 @@ test('decisions over the API and what people do are logged too', async (t) => {
   assert.equal(gateway.log.filter(({ event }) => event === 'break_glass.opened').length, 1)
   for (const entry of entries()) assert.ok(isEntry(entry), JSON.stringify(isEntry.errors))
 })
+
+const BODY = '"some bytes of a body"'
+
+/** How a body is sent, whether the gateway reads it, and the bytes that its entry has. */
+const LENGTHS: readonly {
+  readonly name: string
+  readonly validate: 'off' | 'enforce'
+  readonly body: () => string | ReadableStream | null
+  readonly bytes: number | null
+}[] = [
+  { name: 'streamed with its length', validate: 'off', body: () => BODY, bytes: BODY.length },
+  { name: 'streamed without a length', validate: 'off', body: () => inPieces(), bytes: null },
+  { name: 'read, with its length', validate: 'enforce', body: () => BODY, bytes: BODY.length },
+  { name: 'read, without a length', validate: 'enforce', body: () => inPieces(), bytes: BODY.length },
+  { name: 'empty', validate: 'off', body: () => null, bytes: 0 },
+]
+
+/** The gateway reads a body only to check it. */
+const content = { 'application/json': { schema: { type: 'string' } } }
+
+/** Sent in chunks. */
+const inPieces = (): ReadableStream => new Blob([BODY]).stream()
+
+for (const { name, validate, body, bytes } of LENGTHS) {
+  test(`the entry of a call has ${bytes === null ? 'no bytes' : 'the bytes'} of a body that is ${name}`, async (t) => {
+    const file = petContract((paths) => {
+      const post = { responses: { 200: { description: 'good' } }, requestBody: { content } }
+      paths['/pets'] = { post }
+    })
+    const { gateway, calls } = await scene(t, {}, { validate, contract: { current: { file }, refresh: 0 } })
+    const init: RequestInit = {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: body(),
+      duplex: 'half',
+    }
+    await (await fetch(`${gateway.addresses.proxy}/pets`, init)).text()
+    await until(() => calls().length === 1, 'the call is logged')
+    const [entry] = calls()
+    assert.ok(isEntry(entry), JSON.stringify(isEntry.errors))
+    assert.equal(entry.request_bytes, bytes)
+  })
+}
 
 test('a call that could not be judged is logged with the reason', async (t) => {
   const contract = { current: { url: 'http://127.0.0.1:9/openapi.json' }, refresh: 0 }

@@ -53,7 +53,10 @@ export const DecisionLogEntry = Type.Object(
     latency_ms: Type.Record(Type.String(), Type.Number(), {
       description: 'Time by stage until the entry was made: intercept, gather, analyze, decide, record, enforce.',
     }),
-    request_bytes: Numeric,
+    request_bytes: Type.Union([Type.Number(), Type.Null()], {
+      description:
+        'Body bytes of a call: those that were read, else its Content-Length. null: neither is known when the entry is made.',
+    }),
     details: Type.Record(Type.String(), Type.Unknown(), {
       description:
         'Further members of the log record of an act. replayed: true for a decision that is sent again by its idempotency key. Else empty.',
