@@ -2,8 +2,9 @@
 import { createServer } from 'node:http'
 
 const port = Number(process.env.PORT ?? 3002)
-createServer((request, response) => {
+const server = createServer((request, response) => {
   response
     .writeHead(200, { 'content-type': 'application/json' })
     .end(JSON.stringify({ path: request.url, orders: [1, 2] }))
-}).listen(port, '127.0.0.1', () => console.log(`API at http://127.0.0.1:${port}`))
+})
+server.listen(port, '127.0.0.1', () => console.log(`API at http://127.0.0.1:${server.address().port}`))

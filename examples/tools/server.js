@@ -1,5 +1,7 @@
-// A small MCP server over Streamable HTTP, without packages. `--changed` offers a tool that changed.
+// A small MCP server over Streamable HTTP, or with `--stdio` as editors start it, without packages. `--changed` offers a tool
+// that changed.
 import { createServer } from 'node:http'
+import { createInterface } from 'node:readline'
 
 const isChanged = process.argv.includes('--changed')
 const port = Number(process.env.PORT ?? 3001)
@@ -28,20 +30,37 @@ const METHODS = {
   }),
 }
 
-async function answer(request, response) {
-  let text = ''
-  for await (const chunk of request) text += chunk
-  const { id, method, params = {} } = JSON.parse(text)
+/** Null: a notification is not answered. */
+function answerTo({ id, method, params = {} }) {
+  if (id === undefined) return null
   const run = Object.hasOwn(METHODS, method) ? METHODS[method] : null
   const outcome = run === null ? { error: { code: -32601, message: `no ${method} here` } } : { result: run(params) }
-  const headers = { 'content-type': 'application/json' }
-  if (id === undefined) response.writeHead(202).end()
-  else response.writeHead(200, headers).end(JSON.stringify({ jsonrpc: '2.0', id, ...outcome }))
+  return JSON.stringify({ jsonrpc: '2.0', id, ...outcome })
 }
 
-createServer((request, response) => {
-  if (request.method === 'POST') void answer(request, response)
-  else response.writeHead(405).end()
-}).listen(port, '127.0.0.1', () => {
-  console.log(`MCP server at http://127.0.0.1:${port}/mcp${isChanged ? ', with a changed tool' : ''}`)
-})
+async function serveRequest(request, response) {
+  let text = ''
+  for await (const chunk of request) text += chunk
+  const answer = answerTo(JSON.parse(text))
+  if (answer === null) response.writeHead(202).end()
+  else response.writeHead(200, { 'content-type': 'application/json' }).end(answer)
+}
+
+function serveHttp() {
+  createServer((request, response) => {
+    if (request.method === 'POST') void serveRequest(request, response)
+    else response.writeHead(405).end()
+  }).listen(port, '127.0.0.1', () => {
+    console.log(`MCP server at http://127.0.0.1:${port}/mcp${isChanged ? ', with a changed tool' : ''}`)
+  })
+}
+
+function serveStdio() {
+  createInterface({ input: process.stdin }).on('line', (line) => {
+    const answer = answerTo(JSON.parse(line))
+    if (answer !== null) console.log(answer)
+  })
+}
+
+if (process.argv.includes('--stdio')) serveStdio()
+else serveHttp()

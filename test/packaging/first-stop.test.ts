@@ -1,0 +1,11 @@
+/** The scenes of `npm run first-stop`, each with a call that is stopped. */
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { runScene, SCENES } from '../../bench/first-stop/scenes.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+
+for (const scene of SCENES)
+  test(`the first call is stopped before ${scene.title}`, async () => {
+    await runScene(scene, ROOT)
+  })
