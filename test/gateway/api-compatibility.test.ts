@@ -4,12 +4,39 @@ import { readFileSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
+import { ROUTES } from '../../gateway/api/routes.ts'
 import { startApi, type ApiFake } from '../fakes/api.ts'
 import { pets, PETS, PETS_WITH_POST, PETS_WITHOUT_DELETE } from '../fakes/contracts.ts'
 import { at, listAt, textAt } from '../json.ts'
 
 const PACK = readFileSync(new URL('../../policies/default/pack.yaml', import.meta.url), 'utf8')
 const AUTHORIZE = { preflight_mode: 'authorize', context: { operation: 'merge', repository: 'acme/pets' } }
+
+/** A request for each route that has other names, by its operation. */
+const ALIASED: Readonly<Record<string, object>> = {
+  preflight: { ...AUTHORIZE, artifacts: [pets(PETS_WITHOUT_DELETE)] },
+  diff: { base: PETS, head: PETS_WITHOUT_DELETE },
+  simulatePolicy: { policy: PACK, artifacts: [pets(PETS_WITHOUT_DELETE)] },
+}
+
+/** Members of an answer of /api/diff that clients of this interface read, each with a value of its type. */
+const DIFF_MEMBERS: Readonly<Record<string, unknown>> = {
+  risk_score: 0,
+  risk_level: '',
+  semver_suggestion: '',
+  breaking_changes: [],
+  non_breaking_changes: [],
+  security_findings: [],
+  changelog: '',
+  policy_violations: [],
+  should_block: false,
+  compatibility_suggestions: [],
+  execution_action: '',
+}
+
+const kindOf = (value: unknown): string => (Array.isArray(value) ? 'list' : typeof value)
+const memberKinds = (value: unknown): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(Object(value)).map(([name, member]) => [name, kindOf(member)]))
 
 describe('other names of the interface', () => {
   let api: ApiFake
@@ -24,6 +51,22 @@ describe('other names of the interface', () => {
     assert.equal(at(other.body, 'execution_action'), 'STOP')
     assert.equal(at(one.body, 'decision_result', 'fingerprint'), at(other.body, 'decision_result', 'fingerprint'))
   })
+
+  for (const { operationId, method, paths } of ROUTES)
+    for (const alias of paths.slice(1))
+      it(`${method} ${alias} has the answer of ${paths[0] ?? ''}`, async () => {
+        const body = ALIASED[operationId] ?? assert.fail(`there is no request for ${operationId}`)
+        const [one, other] = [await api.post(paths[0] ?? '', body), await api.post(alias, body)]
+        assert.deepEqual([one.status, other.status], [200, 200])
+        assert.deepEqual(memberKinds(other.body), memberKinds(one.body))
+      })
+
+  for (const [change, head] of Object.entries({ none: PETS, added: PETS_WITH_POST, removed: PETS_WITHOUT_DELETE }))
+    it(`/api/diff has every member that clients read: ${change}`, async () => {
+      const kinds = memberKinds((await api.post('/api/diff', { base: PETS, head })).body)
+      const found = Object.fromEntries(Object.keys(DIFF_MEMBERS).map((name) => [name, kinds[name]]))
+      assert.deepEqual(found, memberKinds(DIFF_MEMBERS))
+    })
 
   it('/api/v1/policy-simulator simulates', async () => {
     const { body } = await api.post('/api/v1/policy-simulator', {
@@ -154,16 +197,24 @@ it('the results of the MCP tools are as their output schemas say, also of a call
     }),
   )
   const artifacts = [pets(PETS_WITHOUT_DELETE)]
-  const calls: readonly (readonly [string, object])[] = [
-    ['preflight_change_set', { ...AUTHORIZE, artifacts }],
-    ['preflight_change_set', { preflight_mode: 'analyze', artifacts }],
-    ['preflight_change_set', {}],
-    ['verify_receipt', { token: 'x'.repeat(30), context: { operation: 'merge' } }],
-    ['get_decision_details', { decision_id: 'dec_unknown' }],
-  ]
-  for (const [name, args] of calls) {
-    const result: unknown = at(await rpc('tools/call', { name, arguments: args }), 'structuredContent')
+  const call = async (name: string, args: object): Promise<unknown> => {
+    const result = await rpc('tools/call', { name, arguments: args })
     const check = checks.get(name) ?? assert.fail(`there is no tool ${name}`)
-    assert.ok(check(result), `${name}: ${JSON.stringify(check.errors)}`)
+    const answer: unknown = at(result, 'structuredContent')
+    assert.ok(check(answer), `${name}: ${JSON.stringify(check.errors)}`)
+    called.set(name, [...(called.get(name) ?? []), at(result, 'isError') === true])
+    return answer
   }
+  const called = new Map<string, readonly boolean[]>()
+  const allowed = await call('preflight_change_set', { ...AUTHORIZE, artifacts: [pets(PETS)] })
+  await call('preflight_change_set', { ...AUTHORIZE, artifacts })
+  await call('preflight_change_set', { preflight_mode: 'analyze', artifacts })
+  await call('preflight_change_set', {})
+  await call('verify_receipt', { token: textAt(allowed, 'chain_receipt'), context: AUTHORIZE.context })
+  await call('verify_receipt', { token: 'x'.repeat(30), context: { operation: 'merge' } })
+  await call('verify_receipt', {})
+  await call('get_decision_details', { decision_id: textAt(allowed, 'decision_result', 'decision_id') })
+  await call('get_decision_details', { decision_id: 'dec_unknown' })
+  for (const name of checks.keys())
+    assert.deepEqual([...new Set(called.get(name))].toSorted(), [false, true], `${name} succeeded once and failed once`)
 })
