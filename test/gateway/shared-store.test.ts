@@ -4,9 +4,13 @@ import { after, before, suite, test } from 'node:test'
 import { openPostgresStore } from '../../gateway/store/postgres/store.ts'
 import { startTestGateway, TEST_KEY, type TestGateway } from '../fakes/gateway.ts'
 import { petContract, startHttpUpstream } from '../fakes/http-upstream.ts'
+import { startOtlpReceiver } from '../fakes/otlp-receiver.ts'
 import { postgresMissing, startPostgres, type PostgresServer } from '../fakes/postgres-server.ts'
 import { postgresOptions } from '../fakes/stores.ts'
 import { until } from '../fakes/until.ts'
+
+/** Kind of a span. */
+const CLIENT = 3
 
 const KEY = { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json' }
 
@@ -112,6 +116,47 @@ suite('two gateways on one PostgreSQL', { skip: postgresMissing() }, () => {
       assert.equal(pinned.length, 1, name)
       assert.deepEqual(await Promise.all(gateways.map((gateway) => statusAt(gateway, `/${name}/pets`))), answers, name)
     }
+  })
+
+  test('each operation of the database that a call waits for is a span of the call, and a failed one says so', async (t) => {
+    const own = await startPostgres()
+    const receiver = await startOtlpReceiver()
+    const upstream = await startHttpUpstream((_request, response) => response.end('[]'))
+    t.after(() => Promise.all([own.stop(), receiver.close(), upstream.close()]))
+    const contract = { current: { file: petContract() } }
+    const gateway = await startTestGateway(t, {
+      otel: { endpoint: receiver.endpoint, protocol: 'http/json' },
+      routes: [{ name: 'pets', match: { path: '/' }, upstream: upstream.origin, protocol: 'http', contract }],
+      store: { url: await own.database(), connect_timeout: 1 },
+    })
+    const statusIn = async (trace: string): Promise<number> => {
+      const headers = { traceparent: `00-${trace}-00f067aa0ba902b7-01` }
+      return (await fetch(`${gateway.addresses.proxy}/pets/mine`, { headers })).status
+    }
+    const [decided, refused] = ['a'.repeat(32), 'b'.repeat(32)]
+    assert.equal(await statusIn(decided), 200)
+    await own.kill()
+    assert.equal(await statusIn(refused), 503)
+    await gateway.close()
+    const queriesOf = (trace: string) => {
+      const spans = receiver.spans.filter(({ traceId }) => traceId === trace)
+      const ids = new Set(spans.map(({ spanId }) => spanId))
+      const queries = spans.filter(({ attributes }) => attributes['db.system.name'] !== undefined)
+      assert.ok(queries.length > 0, 'operations of the database are spans')
+      for (const { name, kind, parentId, attributes } of queries) {
+        assert.equal(kind, CLIENT, name)
+        assert.equal(attributes['db.system.name'], 'postgresql', name)
+        assert.equal(attributes['server.address'], '127.0.0.1', name)
+        assert.equal(attributes['server.port'], own.port, name)
+        assert.equal(name, `${String(attributes['db.operation.name'])} ${String(attributes['db.collection.name'])}`)
+        assert.ok(ids.has(parentId ?? ''), `${name} is inside a span of the call`)
+      }
+      return queries
+    }
+    const recorded = queriesOf(decided).find(({ name }) => name === 'record decisions')
+    assert.ok(recorded, 'the decision is recorded')
+    assert.equal(recorded.attributes['error.type'], undefined)
+    assert.ok(queriesOf(refused).some(({ attributes }) => attributes['error.type'] !== undefined))
   })
 
   test('a gateway that hears nothing looks at the store before each reuse, and refuses when it is away', async (t) => {

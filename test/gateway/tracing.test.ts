@@ -8,7 +8,8 @@ import { StartupError } from '../../gateway/errors/startup-error.ts'
 import { otelTerms } from '../../gateway/telemetry/otel/terms.ts'
 import type { OtelSettings } from '../../gateway/telemetry/otel/settings.ts'
 import { STAGES } from '../../gateway/telemetry/observation.ts'
-import { startTestGateway } from '../fakes/gateway.ts'
+import { visitorWith } from '../fakes/console-visitor.ts'
+import { startTestGateway, TEST_KEY } from '../fakes/gateway.ts'
 import { startMcpUpstream, tool } from '../fakes/mcp-upstream.ts'
 import { startOtlpReceiver, type OtlpReceiver, type ReceivedSpan } from '../fakes/otlp-receiver.ts'
 import { breakListing, startPetRoute, type PetRoute } from '../fakes/pet-route.ts'
@@ -132,30 +133,59 @@ function asksForApproval(): string {
   return file
 }
 
-test('a call that waits, its approval and the call that rests on it are linked', async (t) => {
-  const { call, change, api, spans, gateway } = await scene(t, {}, { policy: asksForApproval() })
-  await call()
-  change(breakListing)
-  assert.equal((await call({ headers: { 'x-correlation-id': 'waits' } })).status, 428)
-  const [approval] = listAt((await api('GET', '/api/v1/approvals?state=pending')).body, 'approvals')
-  await until(
-    async () => /^preflight_approvals_pending 1$/m.test(await gateway.metrics.text()),
-    'the request is counted as pending',
-  )
-  await api('POST', `/api/v1/approvals/${textAt(approval, 'id')}/grant`, { comment: 'seen' })
-  assert.equal((await call({ headers: { 'x-correlation-id': 'resumed' } })).status, 200)
-  const found = serverSpans(await spans())
-  const named = (id: string) =>
-    found.find(({ attributes }) => attributes['preflight.correlation_id'] === id) ?? assert.fail(id)
-  const waits = named('waits')
-  assert.equal(waits.attributes['preflight.decision'], 'REQUIRE_APPROVAL')
-  assert.equal(waits.attributes['preflight.outcome'], 'held')
-  const granted = found.find(({ name }) => name.endsWith('/grant')) ?? assert.fail('the grant is a span')
-  const pending = { traceId: waits.traceId, spanId: waits.spanId, relation: 'pending_call' }
-  assert.deepEqual(granted.links, [pending])
-  const grant = { traceId: granted.traceId, spanId: granted.spanId, relation: 'approval' }
-  assert.deepEqual(named('resumed').links, [pending, grant])
-})
+/** The ways to grant a request, each with the name of its span. */
+const GRANTS: readonly {
+  readonly name: string
+  readonly span: string
+  readonly grant: (scene: Scene, approval: string) => Promise<{ readonly status: number }>
+  readonly status: number
+}[] = [
+  {
+    name: 'the API',
+    span: 'POST /api/v1/approvals/{id}/grant',
+    grant: ({ api }, approval) => api('POST', `/api/v1/approvals/${approval}/grant`, { comment: 'seen' }),
+    status: 200,
+  },
+  {
+    name: 'the console',
+    span: 'POST /console',
+    async grant({ gateway }, approval) {
+      const visitor = await visitorWith(gateway.addresses.api, TEST_KEY)
+      return visitor.post(`/console/approvals/${approval}`, { state: 'granted', comment: 'seen', validity: '3600' })
+    },
+    status: 303,
+  },
+]
+
+for (const { name, span, grant, status } of GRANTS) {
+  test(`a call that waits, its approval by ${name} and the call that rests on it are linked`, async (t) => {
+    const started = await scene(t, {}, { policy: asksForApproval() })
+    const { call, change, api, spans, gateway } = started
+    await call()
+    change(breakListing)
+    assert.equal((await call({ headers: { 'x-correlation-id': 'waits' } })).status, 428)
+    const [approval] = listAt((await api('GET', '/api/v1/approvals?state=pending')).body, 'approvals')
+    await until(
+      async () => /^preflight_approvals_pending 1$/m.test(await gateway.metrics.text()),
+      'the request is counted as pending',
+    )
+    assert.equal((await grant(started, textAt(approval, 'id'))).status, status)
+    assert.equal((await call({ headers: { 'x-correlation-id': 'resumed' } })).status, 200)
+    const found = serverSpans(await spans())
+    const named = (id: string) =>
+      found.find(({ attributes }) => attributes['preflight.correlation_id'] === id) ?? assert.fail(id)
+    const waits = named('waits')
+    assert.equal(waits.attributes['preflight.decision'], 'REQUIRE_APPROVAL')
+    assert.equal(waits.attributes['preflight.outcome'], 'held')
+    const pending = { traceId: waits.traceId, spanId: waits.spanId, relation: 'pending_call' }
+    // Signing in at the console is a span of the same name, without a link.
+    const [granted, ...others] = found.filter((one) => one.name === span && one.links.length > 0)
+    assert.ok(granted, `${name} has a span: ${found.map((one) => one.name).join(', ')}`)
+    assert.deepEqual([granted.links, others], [[pending], []])
+    const approved = { traceId: granted.traceId, spanId: granted.spanId, relation: 'approval' }
+    assert.deepEqual(named('resumed').links, [pending, approved])
+  })
+}
 
 test('an API request and a refusal are in the trace of their caller, and the error names it', async (t) => {
   const { gateway, spans } = await scene(t)
