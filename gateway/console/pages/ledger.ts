@@ -26,7 +26,7 @@ export const ledger: ConsolePage = async (visit) => {
     isCalls ? callRows(visit) : decisionRows(visit),
     chainState(visit),
   ])
-  const body = html`${head({ title: 'Ledger', lede: 'Every decision and every call, newest first. Nothing here is ever changed.' })}
+  const body = html`${head({ title: 'Ledger', lede: 'Decisions and calls, newest first. No entry is ever changed; retention and pruning remove the oldest.' })}
     <section aria-label="Search">
       ${tabs('Records', visit.path, 'records', isCalls ? 'calls' : '', [
         ['', 'Decisions'],
@@ -43,19 +43,27 @@ export const ledger: ConsolePage = async (visit) => {
   return { kind: 'page', title: 'Ledger', body }
 }
 
-/** The newest entry of the chain of this gateway, and whether it is signed. */
+/** The entries of the chain of this gateway that are kept, and whether they are signed. */
 async function chainState({ deps, now }: Visit): Promise<Content> {
   const head = await deps.store.ledger.head()
   if (head === null) return 'The chain of the ledger is missing: run preflight ledger verify.'
-  const signed = await deps.store.ledger.newestCheckpoint(head.chain)
+  const [signed, cut] = await Promise.all([
+    deps.store.ledger.newestCheckpoint(head.chain),
+    deps.store.ledger.newestCut(head.chain),
+  ])
   const state =
     signed === null
       ? 'not signed yet'
       : signed.sequence === head.sequence
         ? html`all of it signed ${moment(signed.at, now)}`
         : html`signed up to entry ${signed.sequence.toLocaleString('en')} ${moment(signed.at, now)}`
-  return html`Chain ${shortDigest(head.chain)}: ${head.sequence.toLocaleString('en')} entries, head
-    ${shortDigest(head.hash)}, ${state}. Verify with <code>preflight ledger verify</code>.`
+  const kept =
+    cut === null
+      ? html`${head.sequence.toLocaleString('en')} entries, none removed`
+      : html`entries ${(cut.sequence + 1).toLocaleString('en')} to ${head.sequence.toLocaleString('en')}, the earlier
+        ones removed ${moment(cut.at, now)}`
+  return html`Chain ${shortDigest(head.chain)}: ${kept}, head ${shortDigest(head.hash)}, ${state}. Verify with
+    <code>preflight ledger verify</code>.`
 }
 
 function exportAddress({ query }: Visit): string {
