@@ -72,9 +72,48 @@ export async function showMonthly(
   return monthlyHeaders(String(limit), String(Math.max(0, limit - used)))
 }
 
+/** What the keys of one tenant and one plan may ask for in this month. */
+export interface MonthlyQuota {
+  readonly tenant: string
+  readonly plan: string
+  /** Keys in force under it. */
+  readonly keys: number
+  /** Null: unlimited; undefined: the configuration has no such plan, so the keys are refused. */
+  readonly limit: number | null | undefined
+  /** Counted for the tenant, by its keys of all limited plans. */
+  readonly used: number
+}
+
+/** By tenant and plan, in the order of their names. @param keys those in force */
+export async function monthlyQuotas(
+  keys: readonly Pick<ApiKey, 'tenant' | 'plan'>[],
+  plans: Plans,
+  store: StorePart<'quotas.ofMonth'>,
+  now: number,
+): Promise<readonly MonthlyQuota[]> {
+  const used = new Map((await store.quotas.ofMonth(monthOf(now))).map((row) => [row.tenant, row.used]))
+  const groups = Map.groupBy(keys, ({ tenant, plan }) => `${tenant}\n${plan}`)
+  return [...groups.keys()].toSorted().flatMap((name) => {
+    const [first, ...others] = groups.get(name) ?? []
+    if (first === undefined) return []
+    const { tenant, plan } = first
+    return [{ tenant, plan, keys: others.length + 1, limit: planOf(plan, plans)?.monthly, used: used.get(tenant) ?? 0 }]
+  })
+}
+
+/** When the counts of the month begin again, milliseconds since the epoch. */
+export function monthEnd(now: number): number {
+  const date = new Date(now)
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1)
+}
+
+function planOf(name: string, plans: Plans): Plans[string] | undefined {
+  return Object.hasOwn(plans, name) ? plans[name] : undefined
+}
+
 /** @throws GatewayError FORBIDDEN for a plan that is not configured. */
 function monthlyLimit(caller: ApiKey, plans: Plans): number | null {
-  const plan = Object.hasOwn(plans, caller.plan) ? plans[caller.plan] : undefined
+  const plan = planOf(caller.plan, plans)
   if (plan === undefined) {
     throw new GatewayError('FORBIDDEN', `The plan "${caller.plan}" of this key is not in the configuration (plans).`)
   }
@@ -90,6 +129,5 @@ function monthlyHeaders(limit: string, remaining: string): Readonly<Record<strin
 }
 
 function secondsToNextMonth(now: number): number {
-  const date = new Date(now)
-  return Math.ceil((Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1) - now) / 1000)
+  return Math.ceil((monthEnd(now) - now) / 1000)
 }

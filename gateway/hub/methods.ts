@@ -322,6 +322,7 @@ export const HUB_METHODS: HubMethods = {
     values: VALUES.month,
     run: ({ store, owned }, tenant, month) => store.quotas.used(owned(tenant), month),
   },
+  'quotas.ofMonth': HUB_ONLY,
 
   'receiptKeys.list': HUB_ONLY,
   'receiptKeys.publish': HUB_ONLY,

@@ -1,5 +1,10 @@
 /** Requests of a tenant in a month. */
 
+export interface TenantUse {
+  readonly tenant: string
+  readonly used: number
+}
+
 export interface Quotas {
   /**
    * Adds one to the tenant's count of the month (`YYYY-MM`) unless it has reached `limit`; returns the new count, or null when
@@ -8,4 +13,6 @@ export interface Quotas {
   count(tenant: string, month: string, limit: number): Promise<number | null>
   /** The tenant's count of the month so far. */
   used(tenant: string, month: string): Promise<number>
+  /** The counts of all tenants that have one in the month. */
+  ofMonth(month: string): Promise<readonly TenantUse[]>
 }

@@ -227,6 +227,15 @@ for (const kind of STORE_KINDS) {
       assert.equal(await store.quotas.count('local', '2026-02', 5), 1)
       assert.equal(await store.quotas.count('other', '2026-01', 0), null)
       assert.equal(await store.quotas.count('local', '2026-03', Number.POSITIVE_INFINITY), 1)
+      await store.quotas.count('team-a', '2026-01', 5)
+      assert.deepEqual(
+        (await store.quotas.ofMonth('2026-01')).toSorted((a, b) => a.tenant.localeCompare(b.tenant)),
+        [
+          { tenant: 'local', used: 5 },
+          { tenant: 'team-a', used: 1 },
+        ],
+      )
+      assert.deepEqual(await store.quotas.ofMonth('2025-12'), [])
     })
 
     test('a request for approval is joined while it is pending, and decided by exactly one of many', async (t) => {

@@ -1,4 +1,8 @@
-/** API keys: who holds which role, when a key ends and was last used; made, rotated and revoked by administrators. */
+/**
+ * API keys: who holds which role, when a key ends and was last used, and what its plan leaves for the month; made, rotated and
+ * revoked by administrators.
+ */
+import { monthEnd, monthlyQuotas, type MonthlyQuota } from '../../api/quota.ts'
 import { isKeyInForce } from '../../callers/api-keys.ts'
 import { createKey, managedKeys, revokeKey, rotateKey, type MadeKey } from '../../callers/manage-keys.ts'
 import { RIGHTS, hasRight, rolesWith } from '../../callers/rights.ts'
@@ -13,8 +17,10 @@ const DAY = 86_400
 export const listKeys: ConsolePage = (visit) => keysPage(visit, null)
 
 async function keysPage(visit: Visit, made: MadeKey | null): Promise<PageReply> {
-  const { visitor, deps, now, csrf } = visit
+  const { visitor, deps, now, csrf, settings } = visit
   const rows = await managedKeys(visitor, deps)
+  const inForce = rows.filter((row) => isKeyInForce(row, now))
+  const quotas = await monthlyQuotas(inForce, settings.config.plans, deps.store, now)
   const body = html`${head({ title: 'Keys and roles', lede: 'Who may do what. A key is shown once, when it is made.' })}
     ${
       made === null
@@ -42,7 +48,7 @@ async function keysPage(visit: Visit, made: MadeKey | null): Promise<PageReply> 
               <p class="muted small">${row.audience}${row.owner === null ? null : html` · ${row.owner}`}</p>`,
             html`${row.role}
               <p class="muted small">
-                ${row.tenant}${row.groups.length === 0 ? null : html` · ${row.groups.join(', ')}`}
+                ${row.tenant} · ${row.plan}${row.groups.length === 0 ? null : html` · ${row.groups.join(', ')}`}
               </p>`,
             stateOf(row, now),
             row.usedAt === null ? 'never' : moment(row.usedAt, now),
@@ -50,7 +56,7 @@ async function keysPage(visit: Visit, made: MadeKey | null): Promise<PageReply> 
             actions(row, visit),
           ]),
         })}
-        ${rightsTable()}
+        ${quotaTable(quotas, visit)} ${rightsTable()}
       </div>
       <aside class="rail" aria-label="New key">${newKeyForm(csrf)}</aside>
     </div>`
@@ -72,6 +78,37 @@ function actions(row: ApiKey, { visitor, csrf, now }: Visit): Content {
   return html`<form class="actions" method="post" action="${path}">
     ${csrfField(csrf)}${rotate}${row.audience === visitor.audience ? null : revoke}
   </form>`
+}
+
+function quotaTable(quotas: readonly MonthlyQuota[], { settings, now }: Visit): Markup {
+  return html`<section aria-labelledby="quotas">
+    <h2 id="quotas">Quotas</h2>
+    <p class="muted small">
+      The keys of a tenant share its count of the month. Unlimited plans are not counted. Each key may also make
+      ${settings.config.rate.per_minute.toLocaleString('en')} counted requests a minute at each gateway.
+    </p>
+    ${table({
+      caption: 'Requests of this month by tenant and plan',
+      columns: [
+        ['Tenant', ''],
+        ['Plan', ''],
+        ['Valid keys', 'number'],
+        ['Used', 'number'],
+        ['Limit', 'number'],
+        ['Left', 'number'],
+        ['Resets', 'tight'],
+      ],
+      rows: quotas.map((quota) => [quota.tenant, quota.plan, quota.keys, ...countsOf(quota, now)]),
+    })}
+  </section>`
+}
+
+function countsOf({ limit, used }: MonthlyQuota, now: number): readonly Content[] {
+  if (limit === null) return ['–', 'unlimited', 'unlimited', '–']
+  if (limit === undefined) return ['–', badge('Plan not configured', 'bad'), '–', '–']
+  const left = limit - used
+  const numbers = [used, limit].map((count) => count.toLocaleString('en'))
+  return [...numbers, left > 0 ? left.toLocaleString('en') : badge('None', 'bad'), moment(monthEnd(now), now)]
 }
 
 const RIGHT_WORDS = {

@@ -1,6 +1,6 @@
 /** Statements on the monthly counts of tenants. */
 import type { Quotas } from '../quotas.ts'
-import { integer } from './columns.ts'
+import { integer, text } from './columns.ts'
 import { read, statement, type Operations } from './operation.ts'
 
 export const quotas: Operations<Quotas> = {
@@ -20,5 +20,10 @@ export const quotas: Operations<Quotas> = {
   used: read(async (sql, tenant, month) => {
     const row = await sql.get('SELECT count FROM monthly_uses WHERE tenant = ? AND month = ?', tenant, month)
     return row === undefined ? 0 : integer(row, 'count')
+  }),
+
+  ofMonth: read(async (sql, month) => {
+    const rows = await sql.all('SELECT tenant, count FROM monthly_uses WHERE month = ?', month)
+    return rows.map((row) => ({ tenant: text(row, 'tenant'), used: integer(row, 'count') }))
   }),
 }

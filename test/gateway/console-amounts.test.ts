@@ -1,0 +1,85 @@
+/** What the console states of amounts: where the ledger begins after pruning, and what the plans of keys leave for the month. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { run } from '../fakes/command-io.ts'
+import { ORDERS, startConsoleScene } from '../fakes/console-scene.ts'
+import { visitorWith } from '../fakes/console-visitor.ts'
+import { startTestGateway, TEST_KEY } from '../fakes/gateway.ts'
+import { textAt } from '../json.ts'
+
+test('the ledger page states where its chain begins after the oldest entries were removed', async (t) => {
+  // Receipts of then have ended: their decisions may go.
+  const gateway = await startTestGateway(t, {}, { now: () => Date.parse('2026-01-05T12:00:00Z') })
+  const url = gateway.addresses.api
+  for (const repository of ['acme/a', 'acme/b', 'acme/c']) {
+    const answer = await fetch(`${url}/api/v1/preflight`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        preflight_mode: 'authorize',
+        artifacts: [{ id: 'a', type: 'json_schema', before: '{}', after: '{}' }],
+        context: { operation: 'merge', repository },
+      }),
+    })
+    assert.equal(answer.status, 200)
+  }
+  const visitor = await visitorWith(url, TEST_KEY)
+  const page = async () => (await visitor.get('/console/ledger')).text()
+  assert.match(await page(), /: \d+ entries, none removed, head/)
+  const place = ['--data-dir', gateway.dataDir]
+  const ledger = async (...argv: readonly string[]) => {
+    const { code, stdout, stderr } = await run(['ledger', ...argv, ...place])
+    assert.equal(code, 0, stderr)
+    return stdout
+  }
+  await ledger('checkpoint')
+  const stated = await ledger('prune', '--before', '2026-01-06')
+  const begins = /begins at entry (\d+)/.exec(stated)?.[1] ?? assert.fail(stated)
+  const pruned = await page()
+  assert.ok(pruned.includes(`: entries ${begins} to `), pruned)
+  assert.match(pruned, /the earlier\s+ones removed <time/)
+})
+
+test('the keys page shows what each plan allows, what is used of it and when it resets', async (t) => {
+  // The plan of the first key is not among them.
+  const scene = await startConsoleScene(t, { plans: { small: { monthly: 2 }, open: { monthly: null } } })
+  const keyOf = async (role: string, plan: string) => {
+    const made = await scene.api('POST', '/api/v1/keys', { name: `${plan} ${role}`, role, plan, tenant: 'team-a' })
+    assert.equal(made.status, 201)
+    return textAt(made.body, 'api_key')
+  }
+  const [limited, other] = [await keyOf('admin', 'small'), await keyOf('agent', 'open')]
+  const quotasFor = async (key: string) => {
+    const page = await (await (await visitorWith(scene.url, key)).get('/console/keys')).text()
+    const [, table = ''] = /<section aria-labelledby="quotas">([\s\S]*?)<\/section>/.exec(page) ?? []
+    const [, body = ''] = /<tbody>([\s\S]*)<\/tbody>/.exec(table) ?? []
+    assert.match(table, /600 counted requests a minute/)
+    return body.split('</tr>').flatMap((row) => {
+      const cells = [...row.matchAll(/<td[^>]*>([\s\S]*?)<\/td>/g)].map(([, cell = '']) => cell)
+      return cells.length === 0 ? [] : [cells.map((cell) => cell.replaceAll(/<[^>]+>/g, '').trim())]
+    })
+  }
+  const open = ['team-a', 'open', '1', '–', 'unlimited', 'unlimited', '–']
+  const small = async () => (await quotasFor(limited)).find(([, plan]) => plan === 'small')?.slice(0, 6)
+  assert.deepEqual((await quotasFor(limited))[0], open)
+  assert.deepEqual(await small(), ['team-a', 'small', '1', '0', '2', '2'])
+  await scene.ask({ operation: 'deploy', repository: 'acme/a' }, ORDERS, limited)
+  await scene.ask({ operation: 'deploy', repository: 'acme/b' }, ORDERS, other)
+  assert.deepEqual(await small(), ['team-a', 'small', '1', '1', '2', '1'])
+  await scene.ask({ operation: 'deploy', repository: 'acme/c' }, ORDERS, limited)
+  assert.deepEqual(await small(), ['team-a', 'small', '1', '2', '2', 'None'])
+  const all = await quotasFor(scene.admin)
+  assert.deepEqual(
+    all.map(([tenant, plan, , , limit]) => [tenant, plan, limit]),
+    [
+      ['local', 'enterprise', 'Plan not configured'],
+      ['team-a', 'open', 'unlimited'],
+      ['team-a', 'small', '2'],
+    ],
+  )
+  assert.equal((await quotasFor(limited)).length, 2)
+  const page = await (await (await visitorWith(scene.url, limited)).get('/console/keys')).text()
+  const now = new Date()
+  const reset = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)).toISOString()
+  assert.ok(page.includes(`datetime="${reset}"`), 'the month ends in UTC')
+})
