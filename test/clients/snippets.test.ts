@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { pathToFileURL } from 'node:url'
+import { describeApi } from '../../gateway/api/openapi.ts'
+import { ROUTES } from '../../gateway/api/routes.ts'
 import { startAgent, textOf } from '../fakes/agent.ts'
 import { startApi, type ApiFake } from '../fakes/api.ts'
 import { PETS, PETS_WITHOUT_DELETE } from '../fakes/contracts.ts'
@@ -21,6 +23,14 @@ const PACKAGES: Readonly<Record<string, string>> = {
   '@openai/agents/index.js': 'exports.tool = (one) => one',
   '@mastra/mcp/index.js': 'exports.MCPClient = class { constructor(options) { Object.assign(this, options) } }',
 }
+
+/** How the code of each framework is run below. */
+const RUN = {
+  tools: ['vercel_ai_sdk', 'langgraph', 'openai_agents'],
+  configurations: ['claude_agent_sdk', 'mastra'],
+  python: ['llamaindex', 'crewai', 'pydantic_ai', 'autogen', 'google_adk'],
+} as const
+
 const MODULES: Readonly<Record<string, string>> = {
   'llama_index/core/tools.py':
     'class FunctionTool:\n    @staticmethod\n    def from_defaults(fn):\n        return fn\n',
@@ -34,6 +44,7 @@ describe('integration snippets', () => {
   const folder = mkdtempSync(join(tmpdir(), 'preflight-snippets-'))
   let api: ApiFake
   const code = new Map<string, string>()
+  const texts = new Map<string, string>()
   const put = (path: string, text: string): string => {
     const file = join(folder, path)
     mkdirSync(dirname(file), { recursive: true })
@@ -44,6 +55,7 @@ describe('integration snippets', () => {
     api = await startApi()
     const { body } = await api.get('/api/v1/integration-snippets')
     for (const snippet of listAt(body, 'snippets')) {
+      texts.set(textAt(snippet, 'id'), textAt(snippet, 'prompt'))
       const [, language = '', text = ''] = /```(\w+)\n([\s\S]*?)```/.exec(textAt(snippet, 'prompt')) ?? []
       if (text !== '') code.set(`${textAt(snippet, 'id')}.${language}`, text)
     }
@@ -57,20 +69,22 @@ describe('integration snippets', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  it('every framework has one', () => {
-    const ids = [...code.keys()].map((name) => name.replace(/_node\..*$/, ''))
-    assert.deepEqual(ids, [
-      'vercel_ai_sdk',
-      'langgraph',
-      'openai_agents',
-      'claude_agent_sdk',
-      'mastra',
-      'llamaindex',
-      'crewai',
-      'pydantic_ai',
-      'autogen',
-      'google_adk',
-    ])
+  it('the code of every framework is run here', () => {
+    const run = [...RUN.tools, ...RUN.configurations].map((name) => `${name}_node.ts`)
+    const all = [...run, ...RUN.python.map((name) => `${name}_node.python`)]
+    assert.deepEqual([...code.keys()].toSorted(), all.toSorted())
+  })
+
+  it('every address and every member that a text names is in openapi.json', () => {
+    const served = new Set(ROUTES.flatMap(({ paths }) => paths))
+    const described = JSON.stringify(describeApi(ROUTES, null))
+    assert.ok(texts.size > code.size)
+    for (const [id, text] of texts) {
+      for (const [path] of text.matchAll(/\/api\/[a-z0-9/-]+/g)) assert.ok(served.has(path), `${id}: ${path}`)
+      if (text.includes('```')) continue
+      for (const [name] of text.matchAll(/\b[a-z]+(?:_[a-z]+)+\b/g))
+        assert.match(described, new RegExp(String.raw`\b${name}\b`), `${id}: ${name}`)
+    }
   })
 
   const runTypeScript = async (name: string): Promise<unknown> => {
@@ -93,7 +107,7 @@ describe('integration snippets', () => {
     return JSON.parse(stdout)
   }
 
-  for (const name of ['vercel_ai_sdk', 'langgraph', 'openai_agents'])
+  for (const name of RUN.tools)
     it(`${name}: a break is not allowed, no change is`, async () => {
       const answer = await runTypeScript(name)
       const result: unknown = at(answer, 'result')
@@ -104,7 +118,7 @@ describe('integration snippets', () => {
       if (name === 'langgraph') assert.equal(at(answer, 'route'), 'end')
     })
 
-  for (const name of ['claude_agent_sdk', 'mastra'])
+  for (const name of RUN.configurations)
     it(`${name}: its configuration reaches the tools`, async (t) => {
       const server: unknown = at(await runTypeScript(name), 'result')
       const fields: unknown = at(server, 'headers') ?? at(server, 'requestInit', 'headers')
@@ -120,7 +134,7 @@ describe('integration snippets', () => {
       assert.equal(at(JSON.parse(textOf(result)), 'execution_action'), 'STOP')
     })
 
-  for (const name of ['llamaindex', 'crewai', 'pydantic_ai', 'autogen', 'google_adk'])
+  for (const name of RUN.python)
     it(`${name}: a break is not allowed, no change is`, async (t) => {
       if (!hasProgram(t, 'python3')) return
       const file = put(`${name}.py`, code.get(`${name}_node.python`) ?? assert.fail(name))
