@@ -118,6 +118,7 @@ const CANDIDATE_MS = 1000
 
 export class Baselines implements BaselineService {
   readonly #deps: BaselinesDeps
+  readonly #changes: Store['changes']
   readonly #pinned = new Map<string, Pin>()
   readonly #pinning = new Map<string, Promise<BaselineRow>>()
   /** Digest of the last offer of each route that differs from its baseline; null: the offer is the baseline. */
@@ -128,7 +129,8 @@ export class Baselines implements BaselineService {
 
   constructor(deps: BaselinesDeps) {
     this.#deps = deps
-    deps.store.changes.subscribe(({ kind, key: [route = ''] }) => {
+    this.#changes = deps.store.changes
+    this.#changes.subscribe(({ kind, key: [route = ''] }) => {
       const pinned = kind === 'baseline' ? this.#pinned.get(route) : undefined
       if (pinned !== undefined) pinned.mark = STALE
     })
@@ -199,11 +201,11 @@ export class Baselines implements BaselineService {
    * The pin that was looked up a moment ago, when the upstream offers the same contract: then nothing is stored or looked up.
    */
   #inUse(route: Route, whole: OfferedContract): BaselineRow | null {
-    const { settings, store, now } = this.#deps
+    const { settings, now } = this.#deps
     const known = this.#generation === settings().generation ? this.#pinned.get(route.name) : undefined
     if (known === undefined || this.#offeredNow.get(route.name) !== null) return null
     const { row, mark } = known
-    if (!store.changes.isFresh(mark, now()) || isExpired(route, row, now())) return null
+    if (!this.#changes.isFresh(mark, now()) || isExpired(route, row, now())) return null
     const isWhole = row.source !== 'first_use' || (whole.completing?.(row) ?? null) === null
     return isWhole && comparedWith(row, whole).digest === row.digest ? row : null
   }
@@ -235,8 +237,8 @@ export class Baselines implements BaselineService {
     }
     const known = this.#pinned.get(route.name)
     if (known === undefined || isExpired(route, known.row, now())) return this.#pinNow(route, offered)
-    if (store.changes.isFresh(known.mark, now())) return known.row
-    const begin = store.changes.begin(now())
+    if (this.#changes.isFresh(known.mark, now())) return known.row
+    const begin = this.#changes.begin(now())
     const stamp = await store.baselines.stamp(route.name, route.name)
     const isSame = stamp !== null && stamp.digest === known.row.digest && stamp.setAt === known.row.setAt
     if (!isSame) {
@@ -245,7 +247,7 @@ export class Baselines implements BaselineService {
       this.#candidateSetAt.delete(route.name)
       return this.#pinNow(route, offered)
     }
-    known.mark = store.changes.mark(begin, now())
+    known.mark = this.#changes.mark(begin, now())
     return known.row
   }
 
@@ -253,8 +255,8 @@ export class Baselines implements BaselineService {
     // Calls that come while the first one pins wait for it: only one first contract may be pinned.
     const running = this.#pinning.get(route.name)
     if (running !== undefined) return running
-    const { store, now } = this.#deps
-    const begin = store.changes.begin(now())
+    const { now } = this.#deps
+    const begin = this.#changes.begin(now())
     const started = pinOf(route, offered, this.#deps, (row, over) => this.#keep(row, over))
       .then((row) => this.#remember(row, begin))
       .finally(() => this.#pinning.delete(route.name))
@@ -277,7 +279,7 @@ export class Baselines implements BaselineService {
   /** @param over as for the store: another gateway may have been faster, then its baseline is in force */
   async #keep(wanted: BaselineRow, over?: string | null): Promise<BaselineRow> {
     const { store, logger, now } = this.#deps
-    const begin = store.changes.begin(now())
+    const begin = this.#changes.begin(now())
     const row = await (over === undefined ? store.baselines.set(wanted) : store.baselines.set(wanted, over))
     this.#remember(row, begin)
     if (row.digest !== wanted.digest) return row
@@ -293,8 +295,8 @@ export class Baselines implements BaselineService {
 
   /** @param begin taken before the row was read or written */
   #remember(row: BaselineRow, begin: number): BaselineRow {
-    const { store, metrics, now } = this.#deps
-    this.#pinned.set(row.route, { row, mark: store.changes.mark(begin, now()) })
+    const { metrics, now } = this.#deps
+    this.#pinned.set(row.route, { row, mark: this.#changes.mark(begin, now()) })
     metrics.set('preflight_baseline_set_timestamp_seconds', { route: row.route }, Math.floor(row.setAt / 1000))
     return row
   }
