@@ -29,6 +29,7 @@ const OF_PATTERNS: Readonly<Record<string, string>> = lookupTable({
   '\\S': 'must not be blank',
   '^[A-Za-z0-9_.:-]{1,200}$': 'must be an id: 1 to 200 of the characters A-Z a-z 0-9 _ . : -',
   '^sha256:[0-9a-f]{64}$': 'must be a digest: sha256: and 64 lowercase hex digits',
+  '^[0-9a-f]{32}$': 'must be the id of a trace: 32 lowercase hex digits',
   '^[0-9]{1,15}$': 'must be a cursor as an earlier answer gave it: digits only',
   '^x-': 'must begin with x-',
   '^[a-z0-9][a-z0-9-]{0,31}$': 'must be the name of a provider: 1 to 32 of a-z 0-9 -, beginning with a letter or digit',

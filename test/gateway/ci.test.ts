@@ -266,7 +266,7 @@ test('the files for GitLab, Bitbucket and pre-commit call the command with optio
     const text = readFileSync(join(ROOT, name), 'utf8')
     const lines = text.split('\n').filter((line) => /\bci --|args\+?=\(/.test(line))
     const used = lines.flatMap((line) =>
-      [...line.matchAll(/ --([a-z]+)|\(--([a-z]+)/g)].map(([, a, b]) => a ?? b ?? ''),
+      [...line.matchAll(/ --([a-z-]+)|\(--([a-z-]+)/g)].map(([, a, b]) => a ?? b ?? ''),
     )
     assert.deepEqual(
       used.filter((option) => !known.has(option) && option !== 'yes'),
