@@ -38,6 +38,10 @@ const FORMS: Readonly<Record<string, string>> = lookupTable({
   '^[a-z0-9][a-z0-9-]{0,31}$':
     'lowercase letters, digits and hyphens, beginning with a letter or digit, at most 32 characters',
   "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$": 'the name of a header, without colon',
+  '^xox[a-z]-[A-Za-z0-9-]+$': 'a token of a Slack app, e.g. xoxb-…',
+  '^[A-Z0-9]{3,32}$': 'the id of a Slack channel: 3 to 32 capital letters and digits, e.g. C0123456789',
+  '^https?://[^\\s]*\\{trace_id\\}[^\\s]*$':
+    'an address with {trace_id} in it, e.g. https://traces.example/trace/{trace_id}',
 })
 
 /** Null for a pattern without a text. */
