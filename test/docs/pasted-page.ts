@@ -6,12 +6,12 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
 import { marked, type Tokens } from 'marked'
+import { freePort } from '../fakes/listening.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 /** Ports that the pages and the examples name. */
@@ -34,15 +34,6 @@ export function stepsOf(file: string): readonly PastedStep[] {
     const prints = next?.lang === 'text' ? next.text.split('\n').filter((line) => line.trim() !== '') : []
     return lang === 'sh' ? [{ script, prints }] : []
   })
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const address = probe.address()
-  probe.close()
-  await once(probe, 'close')
-  return typeof address === 'object' && address !== null ? address.port : 0
 }
 
 export interface Clone {

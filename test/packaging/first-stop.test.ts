@@ -1,4 +1,5 @@
 /** The scenes of `npm run first-stop`, each with a call that is stopped. */
+import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { runScene, SCENES } from '../../bench/first-stop/scenes.ts'
@@ -7,5 +8,5 @@ const ROOT = join(import.meta.dirname, '../..')
 
 for (const scene of SCENES)
   test(`the first call is stopped before ${scene.title}`, async () => {
-    await runScene(scene, ROOT)
+    assert.match(await runScene(scene, ROOT), /\S/, 'the refusal is shown')
   })
