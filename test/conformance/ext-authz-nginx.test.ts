@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { breakListing, startPetRoute } from '../fakes/pet-route.ts'
 import { exchangeBytes, statusOf } from '../fakes/raw-http.ts'
 import { until } from '../fakes/until.ts'
+import { freePort } from '../fakes/listening.ts'
 
 const NGINX = ['/usr/sbin/nginx', '/usr/local/sbin/nginx', '/usr/bin/nginx'].find((path) => existsSync(path))
 const isDemanded = process.env['CI'] === 'true'
@@ -111,12 +111,4 @@ async function startNginx(t: TestContext, nginx: string, api: string, upstream: 
     'nginx answers',
   )
   return front
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer()
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve))
-  const address = probe.address()
-  await new Promise<void>((resolve) => probe.close(() => resolve()))
-  return typeof address === 'object' && address !== null ? address.port : 0
 }

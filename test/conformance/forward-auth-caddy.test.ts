@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
@@ -10,6 +9,7 @@ import { breakListing, startPetRoute } from '../fakes/pet-route.ts'
 import { hasProgram } from '../fakes/programs.ts'
 import { exchangeBytes, statusOf } from '../fakes/raw-http.ts'
 import { until } from '../fakes/until.ts'
+import { freePort } from '../fakes/listening.ts'
 
 async function startCaddy(t: TestContext, api: string, upstream: string): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), 'preflight-caddy-'))
@@ -58,14 +58,6 @@ async function startCaddy(t: TestContext, api: string, upstream: string): Promis
   const front = `http://127.0.0.1:${port}`
   await until(async () => (await fetch(front).catch(() => null)) !== null, 'Caddy answers')
   return front
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer()
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve))
-  const address = probe.address()
-  await new Promise<void>((resolve) => probe.close(() => resolve()))
-  return typeof address === 'object' && address !== null ? address.port : 0
 }
 
 test('Caddy lets through what the gateway allows, with its receipt, and shows its refusals as they are', async (t) => {

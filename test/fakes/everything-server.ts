@@ -1,10 +1,10 @@
 /** Published MCP servers that listen themselves, as their own processes on free ports; among them the one that offers one of everything. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { createRequire } from 'node:module'
 import type { TestContext } from 'node:test'
 import { until } from './until.ts'
+import { freePort } from './listening.ts'
 
 const PROGRAM = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js')
 
@@ -40,14 +40,4 @@ export async function startPublishedServer(
     }
   }, 'the server answers')
   return url
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const address = probe.address()
-  probe.close()
-  await once(probe, 'close')
-  if (typeof address !== 'object' || address === null) throw new Error('there is no free port')
-  return address.port
 }

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { parse, stringify } from 'yaml'
 import { at, listAt, textAt } from '../json.ts'
 import { until } from './until.ts'
+import { freePort } from './listening.ts'
 
 const RULES = join(import.meta.dirname, '../../charts/preflight-gateway/rules/alerts.yaml')
 
@@ -16,15 +16,6 @@ export interface Prometheus {
   query(expr: string): Promise<readonly unknown[]>
   /** Names of the alerts that fire. */
   firing(): Promise<readonly string[]>
-}
-
-/** Prometheus reports no port that it picked itself. */
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === 'object' && address !== null ? address.port : 0
 }
 
 /** Starting and scraping take seconds on a busy machine. */

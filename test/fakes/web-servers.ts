@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { until } from './until.ts'
+import { freePort } from './listening.ts'
 
 export type WebServer = 'nginx' | 'haproxy'
 
@@ -172,12 +173,4 @@ function isListening(port: number): Promise<boolean> {
     probe.on('connect', () => resolve(true)).on('error', () => resolve(false))
     probe.on('connect', () => probe.destroy())
   })
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer()
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve))
-  const address = probe.address()
-  await new Promise<void>((resolve) => probe.close(() => resolve()))
-  return typeof address === 'object' && address !== null ? address.port : 0
 }

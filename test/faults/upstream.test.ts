@@ -1,13 +1,13 @@
 /** Upstreams that are away, silent or break off: each has its own code, and the client is never left with half an answer that looks whole. */
 import assert from 'node:assert/strict'
 import type { RequestListener } from 'node:http'
-import { createServer } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { petContract, startHttpUpstream } from '../fakes/http-upstream.ts'
 import { startProxy, type ProxyUnderTest } from '../fakes/proxy-under-test.ts'
 import type { TelemetryEvent } from '../../gateway/telemetry/events.ts'
 import { until } from '../fakes/until.ts'
 import { at } from '../json.ts'
+import { freePort } from '../fakes/listening.ts'
 
 async function proxyTo(
   t: TestContext,
@@ -31,19 +31,6 @@ async function proxyToServer(
   const upstream = await startHttpUpstream(answer)
   t.after(() => upstream.close())
   return proxyTo(t, upstream.origin, route)
-}
-
-/** An address where nothing listens. */
-async function freePort(): Promise<number> {
-  const server = createServer()
-  const port = await new Promise<number>((resolve) => {
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      resolve(typeof address === 'object' && address !== null ? address.port : 0)
-    })
-  })
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 /** Told after the client has its answer. */

@@ -1,6 +1,6 @@
 /** The sinks of the decision log: each takes entries durably, delivers them at least once, and goes on after a restart. */
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
+import { existsSync, mkdtempSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,17 +19,9 @@ import { createMetrics } from '../../gateway/telemetry/metrics.ts'
 import { testAuthority } from '../fakes/certificates.ts'
 import { until } from '../fakes/until.ts'
 import { at, listAt, textAt } from '../json.ts'
+import { entriesIn } from '../fakes/decision-log-file.ts'
 
 const isEntry = new Ajv2020({ strict: false }).compile(DecisionLogEntry)
-type Entry = Readonly<Record<string, unknown>>
-
-const read = (file: string): readonly Entry[] =>
-  existsSync(file)
-    ? readFileSync(file, 'utf8')
-        .split('\n')
-        .filter((line) => line !== '')
-        .map((line) => JSON.parse(line))
-    : []
 
 const freshFile = (): string => join(freshFolder(), 'decisions.ndjson')
 
@@ -60,7 +52,7 @@ test('rotation keeps every entry that still fits into the kept files', async (t)
   const { log } = logTo(t, [{ type: 'file', path: file, max_bytes: 2500, files: 3 }], { on_full: 'block' })
   for (let index = 0; index < 8; index += 1)
     assert.equal(await log.write([{ ...ENTRY, correlation_id: `c${index}` }]), true)
-  const kept = [`${file}.3`, `${file}.2`, `${file}.1`, file].flatMap(read).map(({ correlation_id: id }) => id)
+  const kept = [`${file}.3`, `${file}.2`, `${file}.1`, file].flatMap(entriesIn).map(({ correlation_id: id }) => id)
   assert.equal(existsSync(`${file}.4`), false)
   assert.deepEqual(kept, ['c0', 'c1', 'c2', 'c3', 'c4', 'c5', 'c6', 'c7'].slice(-kept.length))
   assert.ok(kept.length >= 6)
@@ -249,7 +241,7 @@ test('a file is continued after a restart', async (t) => {
     await log.close()
   }
   assert.deepEqual(
-    read(sinks[0].path).map((entry) => entry['id']),
+    entriesIn(sinks[0].path).map((entry) => entry['id']),
     ['a', 'b'],
   )
 })

@@ -1,6 +1,6 @@
 /** The decision log: every call, decision and act has one entry of one schema, in every sink, and none is lost in silence. */
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
@@ -13,23 +13,15 @@ import { petContract } from '../fakes/http-upstream.ts'
 import { breakListing, startPetRoute, type PetRoute } from '../fakes/pet-route.ts'
 import { until } from '../fakes/until.ts'
 import { at, textAt } from '../json.ts'
+import { entriesIn, type LoggedEntry } from '../fakes/decision-log-file.ts'
 
 const isEntry = new Ajv2020({ strict: false }).compile(DecisionLogEntry)
-type Entry = Readonly<Record<string, unknown>>
-
-const read = (file: string): readonly Entry[] =>
-  existsSync(file)
-    ? readFileSync(file, 'utf8')
-        .split('\n')
-        .filter((line) => line !== '')
-        .map((line) => JSON.parse(line))
-    : []
 
 interface Scene extends PetRoute {
   readonly file: string
-  readonly entries: () => readonly Entry[]
+  readonly entries: () => readonly LoggedEntry[]
   /** Entries of calls. */
-  readonly calls: () => readonly Entry[]
+  readonly calls: () => readonly LoggedEntry[]
 }
 
 const freshFile = (): string => join(mkdtempSync(join(tmpdir(), 'preflight-log-')), 'decisions.ndjson')
@@ -37,7 +29,7 @@ const freshFile = (): string => join(mkdtempSync(join(tmpdir(), 'preflight-log-'
 async function scene(t: TestContext, settings: object = {}, route: object = {}, config: object = {}): Promise<Scene> {
   const file = freshFile()
   const decision_log = { sinks: [{ type: 'file', path: file }], ...settings }
-  const entries = () => read(file)
+  const entries = () => entriesIn(file)
   const calls = () => entries().filter(({ kind }) => kind === 'call')
   return { ...(await startPetRoute(t, route, { decision_log, ...config })), file, entries, calls }
 }
@@ -169,7 +161,7 @@ test('nothing is forwarded or decided without a durable entry where on_full is b
   assert.match(await gateway.metrics.text(), /^preflight_decision_log_entries_total\{result="lost"\} [1-9]/m)
   rmSync(file, { recursive: true })
   assert.equal((await call()).status, 200)
-  assert.equal(read(file).filter(({ kind }) => kind === 'call').length, 1)
+  assert.equal(entriesIn(file).filter(({ kind }) => kind === 'call').length, 1)
 })
 
 test('a decision whose entry was not durable is replayed only with a durable entry', async (t) => {
@@ -197,7 +189,7 @@ test('a decision whose entry was not durable is replayed only with a durable ent
   rmSync(file, { recursive: true })
   const { replayed, body } = await ask()
   assert.equal(replayed, 'true')
-  const [entry, ...others] = read(file)
+  const [entry, ...others] = entriesIn(file)
   assert.ok(isEntry(entry), JSON.stringify(isEntry.errors))
   assert.deepEqual(others, [])
   assert.equal(entry.decision_id, at(body, 'decision_result', 'decision_id'))
@@ -215,8 +207,8 @@ test('an act that no sink took waits in the store, and is written when one does'
     'the sink did not take it',
   )
   rmSync(file, { recursive: true })
-  await until(() => read(file).length > 0, 'it is written later')
-  const [entry] = read(file)
+  await until(() => entriesIn(file).length > 0, 'it is written later')
+  const [entry] = entriesIn(file)
   assert.ok(isEntry(entry), JSON.stringify(isEntry.errors))
   assert.deepEqual([entry.act, at(entry.details, 'change')], ['keys.api_key_changed', 'created'])
   assert.equal(gateway.log.filter(({ event }) => event === 'keys.api_key_changed').length, 1)

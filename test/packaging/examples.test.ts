@@ -16,6 +16,7 @@ import { FakeRepository } from '../fakes/scm-repository.ts'
 import { SCM_TOKEN } from '../fakes/scm-server.ts'
 import { until } from '../fakes/until.ts'
 import { at, textAt } from '../json.ts'
+import { freePort } from '../fakes/listening.ts'
 
 const EXAMPLES = join(import.meta.dirname, '../../examples')
 
@@ -40,16 +41,6 @@ async function startServer(t: TestContext, program: string, argv: readonly strin
 }
 
 const servers = new Map<string, () => void>()
-
-async function freePort(): Promise<number> {
-  const { createServer } = await import('node:net')
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const address = probe.address()
-  probe.close()
-  await once(probe, 'close')
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
 
 /** @param replaced addresses of the configuration, and what stands for them */
 async function started(t: TestContext, name: string, replaced: Readonly<Record<string, string>>): Promise<Gateway> {
