@@ -180,11 +180,9 @@ test('every action is done with the keyboard alone', async (t) => {
       else await page.keyboard.insertText(text)
     }
     await page
-      .waitForFunction(
-        `new RegExp(${JSON.stringify(then.source)}).test(document.querySelector('main')?.textContent ?? '')`,
-        null,
-        { timeout: 10_000 },
-      )
+      .getByRole('main')
+      .filter({ hasText: then })
+      .waitFor({ timeout: 10_000 })
       .catch(async () => assert.fail(`${name}: ${(await page.getByRole('main').textContent()) ?? ''}`))
   }
   assert.deepEqual(problems, [])

@@ -41,9 +41,10 @@ suite('hubs behind one address', { skip: postgresMissing() }, () => {
     const { hubs } = scene
     const sidecar = await cluster.startSidecar(t, scene.balancer.url)
     assert.equal(await sidecar.call(), 200)
-    const [listening, other] = await byStream(hubs)
-    const approver = await keyAt(other.api(), 'approver', 'team-a')
+    const approver = await keyAt(hubs[0].api(), 'approver', 'team-a')
     for (const round of [1, 2, 3]) {
+      // A sidecar that hears nothing for long, as on a busy machine, connects again and may come to the other hub.
+      const [listening, other] = await byStream(hubs)
       const used = await newestDecision(listening, approver)
       const answer = await revoke(other, approver, used)
       assert.equal(answer.headers.get('preflight-in-force-within'), '1')
@@ -54,7 +55,6 @@ suite('hubs behind one address', { skip: postgresMissing() }, () => {
       }, 'a decision in place of the revoked one')
       t.diagnostic(`revocation ${round} took ${Math.round(performance.now() - began)} ms to reach the sidecar`)
     }
-    assert.equal(await metricOf(other, 'preflight_hub_streams'), 0)
   })
 
   test('serve a sidecar whose hub is killed, and it hears of changes that it missed', async (t) => {

@@ -53,7 +53,7 @@ const OPENERS: Readonly<Record<string, RegExp>> = {
   'store/sqlite/connection.ts': /assertNoSpecialFile\(/,
   'store/sqlite/serving-lock.ts': /assertNoSpecialFile\(file\)/,
   'telemetry/decision-log/file-sink.ts': /O_NONBLOCK[^]*!stats\.isFile\(\)/,
-  'cli/mcp.ts': /assertNoSpecialFile\(home\.log\)/,
+  'cli/mcp-home.ts': /assertNoSpecialFile\(home\.log\)/,
   'cli/logs.ts': /assertNoSpecialFile\(this\.#file\)/,
   'cli/ledger-keep.ts': /assertNoSpecialFile\(file\)[^]*|flags: 'wx'/,
   'stdio/daemon-connection.ts': /openSync\(starting, 'wx'/,
