@@ -38,7 +38,7 @@ const CONTAINER = ['--mount', '--net', '--pid', '--fork', '--kill-child', 'sh', 
 const inside = (...argv: readonly string[]): readonly string[] => [...CONTAINER, ...argv]
 
 function output(...argv: readonly string[]): string {
-  const { status, stdout, stderr } = spawnSync('unshare', inside(...argv), { encoding: 'utf8', timeout: 60_000 })
+  const { status, stdout, stderr } = spawnSync('unshare', inside(...argv), { encoding: 'utf8', timeout: 180_000 })
   assert.equal(status, 0, `${argv.join(' ')}: ${stderr}`)
   return stdout.trim()
 }
@@ -66,7 +66,7 @@ try {
       `node gateway/preflight.js serve & gateway=$!
 node -e "
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
-for (let time = 0; time < 300; time++) {
+for (let time = 0; time < 1200; time++) {
   const answer = await fetch('http://127.0.0.1:15090/readyz').catch(() => null)
   if (answer !== null && answer.ok) break
   await wait(100)
