@@ -47,9 +47,9 @@ function optionsText(options: unknown): string | null {
 }
 
 function exampleOf(before: unknown, after: unknown, source: Source): RuleExample {
-  const { path, old, now } = difference(before, after)
+  const { path, old: base, now: head } = difference(before, after)
   const where = path.map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
-  return { where, before: shown(old), after: shown(now), ...source }
+  return { where, before: shown(base), after: shown(head), ...source }
 }
 
 interface Difference {
@@ -60,19 +60,20 @@ interface Difference {
 }
 
 /** The smallest part of both that holds all that is different. */
-function difference(old: unknown, now: unknown, path: readonly string[] = []): Difference {
-  const [before, after] = [membersOf(old), membersOf(now)]
-  if (before === null || after === null || Array.isArray(old) !== Array.isArray(now)) return { path, old, now }
+function difference(base: unknown, head: unknown, path: readonly string[] = []): Difference {
+  const [before, after] = [membersOf(base), membersOf(head)]
+  if (before === null || after === null || Array.isArray(base) !== Array.isArray(head))
+    return { path, old: base, now: head }
   const names = [...new Set([...before.keys(), ...after.keys()])]
   const different = names.filter((name) => !isDeepStrictEqual(before.get(name), after.get(name)))
   const [only] = different
   if (only !== undefined && different.length === 1 && before.has(only) && after.has(only)) {
     const below = difference(before.get(only), after.get(only), [...path, only])
     // A keyword's value alone says little: the schema around it is shown while it is short.
-    return isScalarChange(below) && isShort(old) && isShort(now) ? { path, old, now } : below
+    return isScalarChange(below) && isShort(base) && isShort(head) ? { path, old: base, now: head } : below
   }
-  return isShort(old) && isShort(now)
-    ? { path, old, now }
+  return isShort(base) && isShort(head)
+    ? { path, old: base, now: head }
     : { path, old: picked(before, different), now: picked(after, different) }
 }
 
@@ -80,8 +81,8 @@ function membersOf(value: unknown): ReadonlyMap<string, unknown> | null {
   return typeof value === 'object' && value !== null ? new Map(Object.entries(value)) : null
 }
 
-function isScalarChange({ old, now }: Difference): boolean {
-  return [old, now].every((side) => typeof side !== 'object' || side === null)
+function isScalarChange({ old: before, now: after }: Difference): boolean {
+  return [before, after].every((side) => typeof side !== 'object' || side === null)
 }
 
 function isShort(value: unknown): boolean {
@@ -99,11 +100,11 @@ function shown(value: unknown): string {
 
 /** What is left of two texts without the lines that they begin and end with alike. */
 function differentLines(before: string, after: string): Pick<RuleExample, 'before' | 'after'> {
-  const [old, now] = [before.trimEnd().split('\n'), after.trimEnd().split('\n')]
+  const [base, head] = [before.trimEnd().split('\n'), after.trimEnd().split('\n')]
   let start = 0
-  while (start < Math.min(old.length, now.length) && old[start] === now[start]) start += 1
+  while (start < Math.min(base.length, head.length) && base[start] === head[start]) start += 1
   let end = 0
-  while (end < Math.min(old.length, now.length) - start && old.at(-1 - end) === now.at(-1 - end)) end += 1
+  while (end < Math.min(base.length, head.length) - start && base.at(-1 - end) === head.at(-1 - end)) end += 1
   const between = (lines: readonly string[]): string => {
     const text = lines
       .slice(start, lines.length - end)
@@ -111,5 +112,5 @@ function differentLines(before: string, after: string): Pick<RuleExample, 'befor
       .join(' ')
     return text.length <= SHOWN_LENGTH ? text : `${text.slice(0, SHOWN_LENGTH)}…`
   }
-  return { before: between(old), after: between(now) }
+  return { before: between(base), after: between(head) }
 }

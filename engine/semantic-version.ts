@@ -28,13 +28,13 @@ export function compareSemanticVersions(a: SemanticVersion, b: SemanticVersion):
 /** SemVer §11.4: by parts, numbers as numbers and before words, the shorter one first. */
 function comparePreReleases(a: readonly string[], b: readonly string[]): number {
   for (let index = 0; index < Math.max(a.length, b.length); index += 1) {
-    const [left, right] = [a[index], b[index]]
-    if (left === undefined || right === undefined) return left === undefined ? -1 : 1
-    if (left === right) continue
-    const [isNumber, isOtherNumber] = [/^\d+$/.test(left), /^\d+$/.test(right)]
-    if (isNumber && isOtherNumber) return Number(left) - Number(right)
+    const [before, after] = [a[index], b[index]]
+    if (before === undefined || after === undefined) return before === undefined ? -1 : 1
+    if (before === after) continue
+    const [isNumber, isOtherNumber] = [/^\d+$/.test(before), /^\d+$/.test(after)]
+    if (isNumber && isOtherNumber) return Number(before) - Number(after)
     if (isNumber !== isOtherNumber) return isNumber ? -1 : 1
-    return left < right ? -1 : 1
+    return before < after ? -1 : 1
   }
   return 0
 }

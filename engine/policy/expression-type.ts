@@ -98,7 +98,7 @@ const TEXT_FUNCTIONS: ReadonlySet<string> = new Set(['startsWith', 'endsWith', '
 
 function typeOfCall({ function: name, target, args }: Call, typing: Typing): ExpressionType | null {
   const types = args.map((argument) => typeIn(argument, typing))
-  const [left = null, right = null] = types
+  const [before = null, after = null] = types
   const targetType = typeIn(target, typing)
   const logic = LOGIC.get(name)
   if (logic !== undefined) {
@@ -109,14 +109,14 @@ function typeOfCall({ function: name, target, args }: Call, typing: Typing): Exp
   }
   const comparison = ORDER.get(name) ?? EQUALITY.get(name)
   if (comparison !== undefined) {
-    const isNull = left === 'null' || right === 'null'
-    const differs = left !== null && right !== null && left !== right && !(EQUALITY.has(name) && isNull)
-    if (differs) typing.faults.push(`compares ${WORDS[left]} with ${WORDS[right]} by ${comparison}`)
+    const isNull = before === 'null' || after === 'null'
+    const differs = before !== null && after !== null && before !== after && !(EQUALITY.has(name) && isNull)
+    if (differs) typing.faults.push(`compares ${WORDS[before]} with ${WORDS[after]} by ${comparison}`)
     return 'bool'
   }
   if (name === '@in') {
-    if (right !== null && right !== 'list' && right !== 'map')
-      typing.faults.push(`looks for a value in ${WORDS[right]}; write a list: in ['a', 'b']`)
+    if (after !== null && after !== 'list' && after !== 'map')
+      typing.faults.push(`looks for a value in ${WORDS[after]}; write a list: in ['a', 'b']`)
     return 'bool'
   }
   if (TEXT_FUNCTIONS.has(name)) {

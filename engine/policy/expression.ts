@@ -154,10 +154,10 @@ const COMPARISONS: ReadonlySet<string> = new Set(['_<_', '_<=_', '_>_', '_>=_', 
 type CallExpression = Extract<NonNullable<Expression>['exprKind'], { readonly case: 'callExpr' }>['value']
 
 function isKnownComparison(call: CallExpression, { names }: Survey, { bound }: Surroundings): boolean {
-  const [left, right] = call.args
-  if (!COMPARISONS.has(call.function) || left === undefined || right === undefined) return false
-  const member = memberOf(left) ?? memberOf(right)
-  const value = wholeNumber(left) ?? wholeNumber(right)
+  const [before, after] = call.args
+  if (!COMPARISONS.has(call.function) || before === undefined || after === undefined) return false
+  const member = memberOf(before) ?? memberOf(after)
+  const value = wholeNumber(before) ?? wholeNumber(after)
   if (member === null || value === null || bound.has(member.name)) return false
   return names.comparisonFound?.(member.name, member.field, value) === true
 }

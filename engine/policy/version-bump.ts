@@ -32,11 +32,11 @@ function stepFault(id: string, { base, head }: Versions, groups: readonly Findin
   if (needed === 'none') return null
   const asked = `${id}: the changes ask for a ${needed} version`
   if (!base || !head) return `${asked}, and the ${base ? 'head' : 'base'} states no version`
-  const [was, is] = [parseSemanticVersion(base), parseSemanticVersion(head)]
-  if (was === null || is === null)
-    return `${asked}; ${was === null ? base : head} is no semantic version, so it is unknown whether it was raised`
-  const taken = takenStep(was, is)
-  if (STEPS.indexOf(taken) >= STEPS.indexOf(inEarlyDays(was, is) ? earlyStep(needed) : needed)) return null
+  const [before, after] = [parseSemanticVersion(base), parseSemanticVersion(head)]
+  if (before === null || after === null)
+    return `${asked}; ${before === null ? base : head} is no semantic version, so it is unknown whether it was raised`
+  const taken = takenStep(before, after)
+  if (STEPS.indexOf(taken) >= STEPS.indexOf(inEarlyDays(before, after) ? earlyStep(needed) : needed)) return null
   return `${asked}; it went from ${base} to ${head}`
 }
 
@@ -46,18 +46,18 @@ function neededStep(groups: readonly FindingGroup[]): BumpStep {
   return groups.length > 0 ? 'minor' : 'none'
 }
 
-function takenStep(was: SemanticVersion, is: SemanticVersion): BumpStep {
-  if (compareSemanticVersions(was, is) >= 0) return 'none'
-  const [major, minor, patch] = is.numbers
-  if (major > was.numbers[0]) return 'major'
-  if (minor > was.numbers[1]) return 'minor'
+function takenStep(before: SemanticVersion, after: SemanticVersion): BumpStep {
+  if (compareSemanticVersions(before, after) >= 0) return 'none'
+  const [major, minor, patch] = after.numbers
+  if (major > before.numbers[0]) return 'major'
+  if (minor > before.numbers[1]) return 'minor'
   // 2.0.0-rc.1 → 2.0.0 raises no number: the step was taken when the pre-release began, and is not known here.
-  return patch > was.numbers[2] || was.preRelease !== '' ? 'patch' : 'none'
+  return patch > before.numbers[2] || before.preRelease !== '' ? 'patch' : 'none'
 }
 
 /** SemVer §4: before 1.0.0 anything may change; by custom the minor number says what breaks. */
-function inEarlyDays(was: SemanticVersion, is: SemanticVersion): boolean {
-  return was.numbers[0] === 0 && is.numbers[0] === 0
+function inEarlyDays(before: SemanticVersion, after: SemanticVersion): boolean {
+  return before.numbers[0] === 0 && after.numbers[0] === 0
 }
 
 function earlyStep(needed: BumpStep): BumpStep {

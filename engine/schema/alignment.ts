@@ -45,9 +45,9 @@ export function align(
 /** One side has alternatives, or a schema around the schema, that the other has not: list by list, that looks like a change. */
 function mayBeRewritten(before: JsonRecord, after: JsonRecord): boolean {
   return COMPOSITIONS.some((keyword) => {
-    const [left, right] = [itemsOf(before, keyword).length, itemsOf(after, keyword).length]
-    if (left !== right) return Math.min(left, right) <= 1
-    return left === 1 && (bareWrapperOf(before) === keyword) !== (bareWrapperOf(after) === keyword)
+    const [base, head] = [itemsOf(before, keyword).length, itemsOf(after, keyword).length]
+    if (base !== head) return Math.min(base, head) <= 1
+    return base === 1 && (bareWrapperOf(before) === keyword) !== (bareWrapperOf(after) === keyword)
   })
 }
 

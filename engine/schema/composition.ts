@@ -29,9 +29,9 @@ function compareList(examination: Examination, keyword: Composition): void {
   if (old[keyword] === now[keyword]) return
   const left = itemsOf(old, keyword)
   const right = itemsOf(now, keyword)
-  const was = left.map((_, index) => itemAt(locateItem(before, left, keyword, index), index, sources.before))
-  const is = right.map((_, index) => itemAt(locateItem(after, right, keyword, index), index, sources.after))
-  const { matched, removed, added } = matchItems(was, is, examination)
+  const base = left.map((_, index) => itemAt(locateItem(before, left, keyword, index), index, sources.before))
+  const head = right.map((_, index) => itemAt(locateItem(after, right, keyword, index), index, sources.after))
+  const { matched, removed, added } = matchItems(base, head, examination)
   if (keyword !== 'allOf' && (left.length === 0) !== (right.length === 0)) reportPresence(examination, keyword)
   for (const [one, other] of matched) descend([`${keyword}[${other.label}]`], one.located, other.located)
   reportUnmatched(examination, keyword, 'removed', removed, left, sources.before)
@@ -39,9 +39,9 @@ function compareList(examination: Examination, keyword: Composition): void {
 }
 
 /** Alternatives where there were none are a condition; without any, what they excluded is admitted. */
-function reportPresence({ base: old, head: now, add: say }: Examination, keyword: Composition): void {
-  const action = now[keyword] === undefined ? 'removed' : 'added'
-  const [before, after] = [old[keyword] ?? null, now[keyword] ?? null]
+function reportPresence({ base, head, add: say }: Examination, keyword: Composition): void {
+  const action = head[keyword] === undefined ? 'removed' : 'added'
+  const [before, after] = [base[keyword] ?? null, head[keyword] ?? null]
   say({ keyword: `${keyword}-list`, action, name: null, before, after, steps: [keyword] })
 }
 
@@ -99,10 +99,10 @@ function matchItems(before: readonly Item[], after: readonly Item[], examination
   let removed = before
   let added = after
   const pair = (key: (item: Item) => string | null): void => {
-    const [pairs, left, right] = matchByKey(removed, added, key)
+    const [pairs, onlyBefore, onlyAfter] = matchByKey(removed, added, key)
     for (const one of pairs) matched.push(one)
-    removed = left
-    added = right
+    removed = onlyBefore
+    added = onlyAfter
   }
   pair(({ reference }) => reference)
   pair(({ reference, located }) => (reference === null ? shapeKey(located.value) : null))
@@ -166,14 +166,21 @@ function matchByKey(
 function compareDiscriminator(examination: Examination): void {
   const { base: old, head: now, add: say } = examination
   const keyword = 'discriminator'
-  const [was, is] = [discriminatorOf(old), discriminatorOf(now)]
-  if (was === null || is === null) {
-    if (was === is) return
-    say({ keyword, action: is === null ? 'removed' : 'added', name: null, before: was, after: is, steps: [keyword] })
+  const [base, head] = [discriminatorOf(old), discriminatorOf(now)]
+  if (base === null || head === null) {
+    if (base === head) return
+    say({
+      keyword,
+      action: head === null ? 'removed' : 'added',
+      name: null,
+      before: base,
+      after: head,
+      steps: [keyword],
+    })
     return
   }
-  if (was.propertyName !== is.propertyName) {
-    const [before, after] = [was.propertyName ?? null, is.propertyName ?? null]
+  if (base.propertyName !== head.propertyName) {
+    const [before, after] = [base.propertyName ?? null, head.propertyName ?? null]
     say({
       keyword: 'discriminator-property-name',
       action: 'changed',
@@ -183,7 +190,7 @@ function compareDiscriminator(examination: Examination): void {
       steps: [keyword, 'propertyName'],
     })
   }
-  compareMapping(mappingOf(was), mappingOf(is), examination)
+  compareMapping(mappingOf(base), mappingOf(head), examination)
 }
 
 /** In Swagger 2.0 the name of the property alone. */
@@ -203,11 +210,11 @@ function mappingOf(discriminator: JsonRecord): JsonRecord {
 
 /** The same schema, or an alternative that got another name and is not there under the old one any more. */
 function leadsToSame(
-  was: unknown,
-  is: unknown,
+  base: unknown,
+  head: unknown,
   { before, after, base: old, head: now, isSameShape }: Examination,
 ): boolean {
-  const [oldName, nowName] = [schemaNameOf(was), schemaNameOf(is)]
+  const [oldName, nowName] = [schemaNameOf(base), schemaNameOf(head)]
   if (oldName === nowName) return true
   const [left, right] = [alternativeOf(old, before, oldName), alternativeOf(now, after, nowName)]
   if (left === null || right === null || alternativeOf(now, after, oldName) !== null) return false

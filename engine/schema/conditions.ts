@@ -8,10 +8,10 @@ const DIRECTED = ['then', 'else', 'contentSchema'] as const
 const UNDIRECTED = ['not', 'if'] as const
 
 export function compareConditions(examination: Examination): void {
-  const { before, after, base: old, head: now, add: say, descend, isSameShape } = examination
+  const { before, after, base, head, add: say, descend, isSameShape } = examination
   for (const keyword of [...UNDIRECTED, ...DIRECTED]) {
-    const had = old[keyword] !== undefined
-    const has = now[keyword] !== undefined
+    const had = base[keyword] !== undefined
+    const has = head[keyword] !== undefined
     if (!had && !has) continue
     const steps = [keyword]
     if (had !== has) {
@@ -19,23 +19,20 @@ export function compareConditions(examination: Examination): void {
         keyword,
         action: has ? 'added' : 'removed',
         name: null,
-        before: old[keyword] ?? null,
-        after: now[keyword] ?? null,
+        before: base[keyword] ?? null,
+        after: head[keyword] ?? null,
         steps,
       })
       continue
     }
-    const was = locate(before, old, keyword)
-    const is = locate(after, now, keyword)
-    if (DIRECTED.some((directed) => directed === keyword)) descend(steps, was, is)
-    else if (!isSameShape(was, is)) {
-      say({ keyword, action: 'changed', name: null, before: old[keyword], after: now[keyword], steps })
+    const pair = [locate(before, base, keyword), locate(after, head, keyword)] as const
+    if (DIRECTED.some((directed) => directed === keyword)) descend(steps, ...pair)
+    else if (!isSameShape(...pair)) {
+      say({ keyword, action: 'changed', name: null, before: base[keyword], after: head[keyword], steps })
     }
   }
   for (const keyword of ['contentEncoding', 'contentMediaType'] as const) {
-    const before = old[keyword] ?? null
-    const after = now[keyword] ?? null
-    if (before !== after)
-      say({ keyword, action: 'changed', name: null, before: before, after: after, steps: [keyword] })
+    const values = { before: base[keyword] ?? null, after: head[keyword] ?? null }
+    if (values.before !== values.after) say({ keyword, action: 'changed', name: null, ...values, steps: [keyword] })
   }
 }

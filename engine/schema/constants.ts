@@ -57,15 +57,15 @@ function constantOf(schema: JsonRecord): unknown {
  * values changes nothing for a schema that is pinned to one of the earlier values.
  */
 export function withoutImplied(
-  was: JsonRecord,
-  is: JsonRecord,
+  base: JsonRecord,
+  head: JsonRecord,
   before: ResolvedSchema,
   after: ResolvedSchema,
   sources: SchemaSources,
 ): readonly [JsonRecord, JsonRecord] {
-  if (was.allOf === undefined && is.allOf === undefined) return [was, is]
-  const areImplied = isAllImplied(was, before, sources.before) && isAllImplied(is, after, sources.after)
-  return areImplied ? [withoutAllOf(was), withoutAllOf(is)] : [was, is]
+  if (base.allOf === undefined && head.allOf === undefined) return [base, head]
+  const areImplied = isAllImplied(base, before, sources.before) && isAllImplied(head, after, sources.after)
+  return areImplied ? [withoutAllOf(base), withoutAllOf(head)] : [base, head]
 }
 
 function withoutAllOf(schema: JsonRecord): JsonRecord {

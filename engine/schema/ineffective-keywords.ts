@@ -34,10 +34,10 @@ export function withoutIdle(before: JsonRecord, after: JsonRecord): readonly [Js
   return [without(before, idle), without(after, idle)]
 }
 
-function isIdleOnBoth(name: string, isIdle: IsIdle, was: JsonRecord, is: JsonRecord): boolean {
-  const [before, after] = [was[name], is[name]]
+function isIdleOnBoth(name: string, isIdle: IsIdle, base: JsonRecord, head: JsonRecord): boolean {
+  const [before, after] = [base[name], head[name]]
   if (before === undefined && after === undefined) return false
-  return (before === undefined || isIdle(before, was)) && (after === undefined || isIdle(after, is))
+  return (before === undefined || isIdle(before, base)) && (after === undefined || isIdle(after, head))
 }
 
 /** Core §10.2.2: without `if` the others are ignored, and alone `if` asserts nothing. */

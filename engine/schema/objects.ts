@@ -22,17 +22,17 @@ function compareProperties(examination: Examination): void {
   const left = membersOf(old, 'properties')
   const right = membersOf(now, 'properties')
   const required = requiredNames(old, now)
-  const was = locateNamed(before, left, 'properties')
-  const is = locateNamed(after, right, 'properties')
+  const base = locateNamed(before, left, 'properties')
+  const head = locateNamed(after, right, 'properties')
   for (const name in left) {
     if (left[name] === right[name] || !Object.hasOwn(right, name)) continue
-    descend([name], was(name), is(name), required.base.has(name))
+    descend([name], base(name), head(name), required.base.has(name))
   }
   const gone = (name: string): SchemaDelta =>
-    new PropertyDelta('removed', name, left[name], factsOf(name, required, was(name), null, examination))
+    new PropertyDelta('removed', name, left[name], factsOf(name, required, base(name), null, examination))
   reportEach(namesOnlyIn(left, right, gone))
   const come = (name: string): SchemaDelta =>
-    new PropertyDelta('added', name, right[name], factsOf(name, required, null, is(name), examination))
+    new PropertyDelta('added', name, right[name], factsOf(name, required, null, head(name), examination))
   reportEach(namesOnlyIn(right, left, come))
 }
 
@@ -76,15 +76,15 @@ function namesOnlyIn(members: JsonRecord, others: JsonRecord, make: (name: strin
 }
 
 function compareRequired(examination: Examination): void {
-  const { before, after, base: old, head: now, add: say } = examination
-  if (isEqual(old.required, now.required)) return
-  const required = requiredNames(old, now)
-  const left = membersOf(old, 'properties')
-  const right = membersOf(now, 'properties')
+  const { before, after, base, head, add: say } = examination
+  if (isEqual(base.required, head.required)) return
+  const required = requiredNames(base, head)
+  const left = membersOf(base, 'properties')
+  const right = membersOf(head, 'properties')
   for (const name of new Set([...required.base, ...required.head])) {
-    const [was, is] = [required.base.has(name), required.head.has(name)]
+    const [wasRequired, isRequired] = [required.base.has(name), required.head.has(name)]
     // A property that comes or goes tells its own requiredness.
-    if (was === is || Object.hasOwn(left, name) !== Object.hasOwn(right, name)) continue
+    if (wasRequired === isRequired || Object.hasOwn(left, name) !== Object.hasOwn(right, name)) continue
     // An empty name that names no property is a slip of a generator.
     const defined = Object.hasOwn(left, name)
     if (name === '' && !defined) continue
@@ -92,8 +92,8 @@ function compareRequired(examination: Examination): void {
       ? [locate(before, left, 'properties', name), locate(after, right, 'properties', name)]
       : [null, null]
     const property = factsOf(name, required, one, other, examination)
-    const action = is ? 'added' : 'removed'
-    say({ keyword: 'required', action, name, before: was, after: is, steps: ['required'], property })
+    const action = isRequired ? 'added' : 'removed'
+    say({ keyword: 'required', action, name, before: wasRequired, after: isRequired, steps: ['required'], property })
   }
 }
 
@@ -113,25 +113,25 @@ function factsOf(
   after: Located | null,
   { sources }: Examination,
 ): PropertyFacts {
-  const left = before === null ? null : resolveSchema(before, sources.before).value
-  const right = after === null ? null : resolveSchema(after, sources.after).value
+  const base = before === null ? null : resolveSchema(before, sources.before).value
+  const head = after === null ? null : resolveSchema(after, sources.after).value
   return {
     required: required.head.has(name),
     wasRequired: required.base.has(name),
-    hasDefault: right !== null && right.default !== undefined && right.default !== null,
-    readOnly: (right ?? left)?.readOnly === true,
-    writeOnly: (right ?? left)?.writeOnly === true,
-    wasReadOnly: (left ?? right)?.readOnly === true,
-    wasWriteOnly: (left ?? right)?.writeOnly === true,
+    hasDefault: head !== null && head.default !== undefined && head.default !== null,
+    readOnly: (head ?? base)?.readOnly === true,
+    writeOnly: (head ?? base)?.writeOnly === true,
+    wasReadOnly: (base ?? head)?.readOnly === true,
+    wasWriteOnly: (base ?? head)?.writeOnly === true,
   }
 }
 
 function comparePropertyNames(examination: Examination): void {
-  const { before, after, base: old, head: now, add: say, descend } = examination
-  const had = old.propertyNames !== undefined
-  const has = now.propertyNames !== undefined
+  const { before, after, base, head, add: say, descend } = examination
+  const had = base.propertyNames !== undefined
+  const has = head.propertyNames !== undefined
   if (had && has) {
-    descend(['propertyNames'], locate(before, old, 'propertyNames'), locate(after, now, 'propertyNames'))
+    descend(['propertyNames'], locate(before, base, 'propertyNames'), locate(after, head, 'propertyNames'))
   } else if (had !== has) {
     const action = has ? 'added' : 'removed'
     const steps = ['propertyNames']
@@ -139,8 +139,8 @@ function comparePropertyNames(examination: Examination): void {
       keyword: 'propertyNames',
       action,
       name: null,
-      before: old.propertyNames ?? null,
-      after: now.propertyNames ?? null,
+      before: base.propertyNames ?? null,
+      after: head.propertyNames ?? null,
       steps,
     })
   }
@@ -150,12 +150,12 @@ type NamedKeyword = 'patternProperties' | 'dependentSchemas'
 
 /** Keywords that hold schemas by name. The keyword decides how added and removed names are reported. */
 function compareNamed(
-  { before, after, base: old, head: now, descend }: Examination,
+  { before, after, base, head, descend }: Examination,
   keyword: NamedKeyword,
   visit: (name: string, before: unknown, after: unknown) => void,
 ): void {
-  const left = membersOf(old, keyword)
-  const right = membersOf(now, keyword)
+  const left = membersOf(base, keyword)
+  const right = membersOf(head, keyword)
   for (const name in left) {
     if (!Object.hasOwn(right, name)) visit(name, left[name], null)
     else descend([`${keyword}[${name}]`], locate(before, left, keyword, name), locate(after, right, keyword, name))
@@ -176,11 +176,11 @@ function compareDependentSchemas(examination: Examination): void {
  * Where those must be of a schema, a pattern that goes puts them under that schema: what was admitted moves.
  */
 function comparePatterns(examination: Examination): void {
-  const { base: old, head: now, add: say } = examination
+  const { base, head, add: say } = examination
   const keyword = 'patternProperties'
   compareNamed(examination, keyword, (name, before, after) => {
     const isGone = after === null
-    const others = allowanceOf(othersOf(isGone ? now : old))
+    const others = allowanceOf(othersOf(isGone ? head : base))
     if (others !== 'nothing') {
       say({ keyword, action: isGone ? 'removed' : 'added', name, before, after, steps: [keyword, name] })
     }
@@ -196,10 +196,10 @@ function othersOf(schema: JsonRecord): unknown {
   return schema.additionalProperties ?? unevaluatedOf(schema, 'unevaluatedProperties')
 }
 
-function compareDependentRequired({ base: old, head: now, add: say }: Examination): void {
+function compareDependentRequired({ base, head, add: say }: Examination): void {
   const keyword = 'dependentRequired'
-  const left = membersOf(old, keyword)
-  const right = membersOf(now, keyword)
+  const left = membersOf(base, keyword)
+  const right = membersOf(head, keyword)
   for (const name of new Set([...Object.keys(left), ...Object.keys(right)])) {
     const before = Object.hasOwn(left, name) ? textsOf(left[name]) : null
     const after = Object.hasOwn(right, name) ? textsOf(right[name]) : null

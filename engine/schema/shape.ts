@@ -119,13 +119,13 @@ function onlyMember(schema: unknown, keyword: string): unknown {
 }
 
 function sameKeyword(keyword: string, base: Located, head: Located, search: ShapeSearch): boolean {
-  const left = isRecord(base.value) ? base.value[keyword] : undefined
-  const right = isRecord(head.value) ? head.value[keyword] : undefined
-  if (SETS.has(keyword)) return isSameSet(listOf(left), listOf(right))
-  if (NAMED.has(keyword)) return sameNamed(keyword, base, head, left, right, search)
-  if (LISTS.has(keyword)) return sameLists(keyword, base, head, left, right, search)
-  if (!SINGLE.has(keyword) || left === undefined || right === undefined) return isEqual(left, right)
-  return same(within(base, keyword, left), within(head, keyword, right), search)
+  const before = isRecord(base.value) ? base.value[keyword] : undefined
+  const after = isRecord(head.value) ? head.value[keyword] : undefined
+  if (SETS.has(keyword)) return isSameSet(listOf(before), listOf(after))
+  if (NAMED.has(keyword)) return sameNamed(keyword, base, head, before, after, search)
+  if (LISTS.has(keyword)) return sameLists(keyword, base, head, before, after, search)
+  if (!SINGLE.has(keyword) || before === undefined || after === undefined) return isEqual(before, after)
+  return same(within(base, keyword, before), within(head, keyword, after), search)
 }
 
 const SETS: ReadonlySet<string> = new Set(['type', 'required', 'enum'])
@@ -149,10 +149,10 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : value === undefined ? [] : [value]
 }
 
-function isSameSet(left: readonly unknown[], right: readonly unknown[]): boolean {
-  const before = new ValueSet(left)
-  const after = new ValueSet(right)
-  return before.size === after.size && left.every((value) => after.has(value))
+function isSameSet(base: readonly unknown[], head: readonly unknown[]): boolean {
+  const before = new ValueSet(base)
+  const after = new ValueSet(head)
+  return before.size === after.size && base.every((value) => after.has(value))
 }
 
 function setKey(value: unknown): string {

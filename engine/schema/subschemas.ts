@@ -58,16 +58,16 @@ export function compareAllowance(
 ): void {
   const type = CONSTRAINED_TYPE[keyword]
   if (type !== undefined && (excludes(old, type) || excludes(now, type))) return
-  const was = allowanceOf(old[keyword])
-  const is = allowanceOf(now[keyword])
+  const base = allowanceOf(old[keyword])
+  const head = allowanceOf(now[keyword])
   // `{}` admits anything, but is a schema: what was added to it is reported keyword by keyword.
   if (isRecord(old[keyword]) && isRecord(now[keyword])) {
     descend([keyword], locate(before, old, keyword), locate(after, now, keyword))
     return
   }
-  if (was === is) return
+  if (base === head) return
   const action =
-    is === 'anything' ? 'removed' : was === 'anything' ? 'added' : is === 'nothing' ? 'narrowed' : 'widened'
+    head === 'anything' ? 'removed' : base === 'anything' ? 'added' : head === 'nothing' ? 'narrowed' : 'widened'
   say({ keyword, action, name: null, before: old[keyword] ?? null, after: now[keyword] ?? null, steps: [keyword] })
 }
 

@@ -13,36 +13,37 @@ type TypeReport = Pick<Examination, 'add' | 'descend' | 'isSameShape'>
 
 /** Tells a changed list of types as one change, and hands back the members without what that explains. */
 export function compareTypeLists(
-  was: JsonRecord,
-  is: JsonRecord,
+  base: JsonRecord,
+  head: JsonRecord,
   before: ResolvedSchema,
   after: ResolvedSchema,
   sources: SchemaSources,
   { add: say, descend, isSameShape }: TypeReport,
 ): readonly [JsonRecord, JsonRecord] {
-  const left = typeListOf(was, before, sources.before)
-  const right = typeListOf(is, after, sources.after)
+  const left = typeListOf(base, before, sources.before)
+  const right = typeListOf(head, after, sources.after)
   // Two lists around one type: one of them would be left out.
-  if ((left?.isList === false && hasTwoLists(is)) || (right?.isList === false && hasTwoLists(was))) return [was, is]
+  if ((left?.isList === false && hasTwoLists(head)) || (right?.isList === false && hasTwoLists(base)))
+    return [base, head]
   if (left !== null && right !== null && (left.isList || right.isList) && isOneEach(left, right)) {
-    if (left.isList && right.isList && sameTypes(left, right)) return [was, is]
+    if (left.isList && right.isList && sameTypes(left, right)) return [base, head]
     reportTypes(left, right, say)
     if (left.isList && right.isList) {
       for (const type of left.types) {
         const [one, other] = [left.single(type), right.single(type)]
         if (one !== null && other !== null) descend([`${right.keyword}[${type}]`], one, other)
       }
-      reportNull(was, is, left, right, say)
-      return [withoutTypes(was), withoutTypes(is)]
+      reportNull(base, head, left, right, say)
+      return [withoutTypes(base), withoutTypes(head)]
     }
     const alternative = left.isList ? sharedOf(left, right, sources.before) : sharedOf(right, left, sources.after)
     // Without a type in common, what went and what came is all there is to say of types.
-    if (alternative === null) return [withoutTypes(was), withoutTypes(is)]
+    if (alternative === null) return [withoutTypes(base), withoutTypes(head)]
     return left.isList
-      ? [asOneType(was, alternative, left), besideOneType(is, alternative)]
-      : [besideOneType(was, alternative), asOneType(is, alternative, right)]
+      ? [asOneType(base, alternative, left), besideOneType(head, alternative)]
+      : [besideOneType(base, alternative), asOneType(head, alternative, right)]
   }
-  return compareWrapping(was, is, before, after, sources, { add: say, descend, isSameShape })
+  return compareWrapping(base, head, before, after, sources, { add: say, descend, isSameShape })
 }
 
 function hasTwoLists({ oneOf, anyOf }: JsonRecord): boolean {
@@ -68,9 +69,15 @@ function besideOneType(schema: JsonRecord, { format }: JsonRecord): JsonRecord {
 }
 
 /** Null that is said around a list is said of none of its alternatives. */
-function reportNull(was: JsonRecord, is: JsonRecord, left: TypeList, right: TypeList, add: Examination['add']): void {
+function reportNull(
+  base: JsonRecord,
+  head: JsonRecord,
+  left: TypeList,
+  right: TypeList,
+  add: Examination['add'],
+): void {
   const [before, after] = [left.admitsNull, right.admitsNull]
-  if (before === after || admitsNull(was) === admitsNull(is)) return
+  if (before === after || admitsNull(base) === admitsNull(head)) return
   add({
     keyword: 'nullable',
     action: after ? 'became' : 'ceased',
@@ -82,20 +89,20 @@ function reportNull(was: JsonRecord, is: JsonRecord, left: TypeList, right: Type
 }
 
 /** Whether each type that both lists hold has one alternative in each, so that the two can be compared. */
-function isOneEach(left: TypeList, right: TypeList): boolean {
-  const shared = left.types.filter((type) => right.types.includes(type))
-  return shared.every((type) => left.single(type) !== null && right.single(type) !== null)
+function isOneEach(before: TypeList, after: TypeList): boolean {
+  const shared = before.types.filter((type) => after.types.includes(type))
+  return shared.every((type) => before.single(type) !== null && after.single(type) !== null)
 }
 
-function sameTypes(left: TypeList, right: TypeList): boolean {
-  return left.types.length === right.types.length && left.types.every((type) => right.types.includes(type))
+function sameTypes(before: TypeList, after: TypeList): boolean {
+  return before.types.length === after.types.length && before.types.every((type) => after.types.includes(type))
 }
 
-function reportTypes(left: TypeList, right: TypeList, add: Examination['add']): void {
-  const gone = left.types.filter((type) => !covers(right, type))
-  const come = right.types.filter((type) => !covers(left, type))
-  const [keyword, before, after] = ['listOfTypes', left.types.join(' | '), right.types.join(' | ')]
-  const steps = [right.keyword]
+function reportTypes(base: TypeList, head: TypeList, add: Examination['add']): void {
+  const gone = base.types.filter((type) => !covers(head, type))
+  const come = head.types.filter((type) => !covers(base, type))
+  const [keyword, before, after] = ['listOfTypes', base.types.join(' | '), head.types.join(' | ')]
+  const steps = [head.keyword]
   if (come.length > 0) add({ keyword, action: 'widened', name: come.join(', '), before, after, steps })
   if (gone.length > 0) add({ keyword, action: 'narrowed', name: gone.join(', '), before, after, steps })
 }

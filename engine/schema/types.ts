@@ -5,20 +5,20 @@ import type { JsonRecord } from './located.ts'
 
 const TYPE_STEPS = ['type'] as const
 
-export function compareTypes({ base: old, head: now, add: say }: Examination): void {
-  const before = typesOf(old)
-  const after = typesOf(now)
-  const formatBefore = formatOf(old)
-  const formatAfter = formatOf(now)
-  compareNull(old, now, say)
+export function compareTypes({ base, head, add: say }: Examination): void {
+  const before = typesOf(base)
+  const after = typesOf(head)
+  const formatBefore = formatOf(base)
+  const formatAfter = formatOf(head)
+  compareNull(base, head, say)
   if (formatBefore === formatAfter && sameTypes(before, after)) return
   const types: TypeFacts = { before, after, formatBefore, formatAfter }
   say({
     keyword: 'type',
     action: 'changed',
     name: null,
-    before: nameType(old),
-    after: nameType(now),
+    before: nameType(base),
+    after: nameType(head),
     steps: TYPE_STEPS,
     types,
   })

@@ -15,9 +15,9 @@ export function compareValues(examination: Examination): void {
   compareExtensibleEnum(examination)
 }
 
-function compareEnum({ base: old, head: now, add: say, reportEach }: Examination): void {
-  const before = listOf(old, 'enum')
-  const after = listOf(now, 'enum')
+function compareEnum({ base, head, add: say, reportEach }: Examination): void {
+  const before = listOf(base, 'enum')
+  const after = listOf(head, 'enum')
   if (before === null && after === null) return
   if (before === null || after === null) {
     const action = before === null ? 'became' : 'ceased'
@@ -25,13 +25,13 @@ function compareEnum({ base: old, head: now, add: say, reportEach }: Examination
     return
   }
   // Null that was added or removed is reported once, as nullability.
-  const withoutNull = isNullReported(old, now)
+  const withoutNull = isNullReported(base, head)
   reportValues(before, after, withoutNull, 'enum', reportEach)
 }
 
-function compareExtensibleEnum({ base: old, head: now, reportEach }: Examination): void {
-  const before = listOf(old, 'x-extensible-enum')
-  const after = listOf(now, 'x-extensible-enum')
+function compareExtensibleEnum({ base, head, reportEach }: Examination): void {
+  const before = listOf(base, 'x-extensible-enum')
+  const after = listOf(head, 'x-extensible-enum')
   if (before !== null && after !== null) reportValues(before, after, false, 'x-extensible-enum', reportEach)
 }
 
@@ -106,12 +106,12 @@ export function compareDefault(sides: ValueSides): void {
   compareSingle(sides, 'default')
 }
 
-function compareSingle({ base: old, head: now, add: say }: ValueSides, keyword: 'const' | 'default'): void {
-  const had = Object.hasOwn(old, keyword) && old[keyword] !== undefined
-  const has = Object.hasOwn(now, keyword) && now[keyword] !== undefined
+function compareSingle({ base, head, add: say }: ValueSides, keyword: 'const' | 'default'): void {
+  const had = Object.hasOwn(base, keyword) && base[keyword] !== undefined
+  const has = Object.hasOwn(head, keyword) && head[keyword] !== undefined
   if (!had && !has) return
-  const before = had ? old[keyword] : null
-  const after = has ? now[keyword] : null
+  const before = had ? base[keyword] : null
+  const after = has ? head[keyword] : null
   if (had && has && isEqual(before, after)) return
   const action = had ? (has ? 'changed' : 'removed') : 'added'
   say({ keyword, action, name: nameValue(has ? after : before), before, after, steps: [keyword] })
@@ -120,9 +120,9 @@ function compareSingle({ base: old, head: now, add: say }: ValueSides, keyword: 
 /** Patterns that every string matches. */
 const ANY_PATTERN: ReadonlySet<string> = new Set(['.*', '^.*$', '^.*', '.*$'])
 
-function comparePattern({ base: old, head: now, add: say }: Examination): void {
-  const before = typeof old.pattern === 'string' && old.pattern !== '' ? old.pattern : null
-  const after = typeof now.pattern === 'string' && now.pattern !== '' ? now.pattern : null
+function comparePattern({ base, head, add: say }: Examination): void {
+  const before = typeof base.pattern === 'string' && base.pattern !== '' ? base.pattern : null
+  const after = typeof head.pattern === 'string' && head.pattern !== '' ? head.pattern : null
   if (before === after) return
   const action =
     before === null ? 'added' : after === null ? 'removed' : ANY_PATTERN.has(after) ? 'generalized' : 'changed'

@@ -8,29 +8,29 @@ type WrappingReport = Pick<Examination, 'add' | 'descend' | 'isSameShape'>
 
 /** Tells an object that became a choice as one change, and hands back the members without what that explains. */
 export function compareWrapping(
-  was: JsonRecord,
-  is: JsonRecord,
+  base: JsonRecord,
+  head: JsonRecord,
   before: ResolvedSchema,
   after: ResolvedSchema,
   sources: SchemaSources,
   { add: say, descend, isSameShape }: WrappingReport,
 ): readonly [JsonRecord, JsonRecord] {
-  const moved = movedProperties(was, is, after, sources.after)
-  if (moved === null) return [was, is]
-  const alternatives = itemsOf(is, 'oneOf').map((_, index, list) => locateItem(after, list, 'oneOf', index))
+  const moved = movedProperties(base, head, after, sources.after)
+  if (moved === null) return [base, head]
+  const alternatives = itemsOf(head, 'oneOf').map((_, index, list) => locateItem(after, list, 'oneOf', index))
   const original = alternatives.find((item) => {
     const resolved = resolveSchema(item, sources.after)
     // By where it stands, not by how it is named: one schema may have several names.
     const isNamed = resolved.reference !== null && before.reference !== null
     const isSamePlace = isNamed && placeOf(resolved) === placeOf(before)
-    return isSamePlace || isSameShape({ ...before, value: was }, item)
+    return isSamePlace || isSameShape({ ...before, value: base }, item)
   })
   const keyword = original === undefined ? 'wrappedInOneOf' : 'joinedInOneOf'
-  say({ keyword, action: 'became', name: null, before: null, after: is.oneOf, steps: ['oneOf'] })
-  if (original === undefined) return [withoutProperties(withoutTypes(was), moved), withoutTypes(is)]
+  say({ keyword, action: 'became', name: null, before: null, after: head.oneOf, steps: ['oneOf'] })
+  if (original === undefined) return [withoutProperties(withoutTypes(base), moved), withoutTypes(head)]
   const label = before.reference === null ? '' : (placeOf(before).split('/').at(-1) ?? '')
   descend([`oneOf[${label}]`], before, original)
-  return [{}, withoutTypes(is)]
+  return [{}, withoutTypes(head)]
 }
 
 function placeOf({ at, document }: ResolvedSchema): string {

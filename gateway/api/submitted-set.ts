@@ -44,16 +44,16 @@ export async function submittedSet(
 /** The document, and each of its files that differs between the two sides. */
 function committed({ id, path = id, before, after, files = {} }: Artifact): Promise<readonly CommittedFile[]> {
   const changed = Object.entries(files).flatMap(([name, file]) => {
-    const [old = '', young = ''] = [textOn(file, 'before'), textOn(file, 'after')]
-    return old === young ? [] : [committedFile(name, old, young)]
+    const [base = '', head = ''] = [textOn(file, 'before'), textOn(file, 'after')]
+    return base === head ? [] : [committedFile(name, base, head)]
   })
   return Promise.all([committedFile(path, before, after), ...changed])
 }
 
 async function committedFile(path: string, before: string, after: string): Promise<CommittedFile> {
   const change = before === '' ? 'added' : after === '' ? 'removed' : 'modified'
-  const [old, young] = await Promise.all([hexDigest(before), hexDigest(after)])
-  return { path, change, before: old, after: young }
+  const [base, head] = await Promise.all([hexDigest(before), hexDigest(after)])
+  return { path, change, before: base, after: head }
 }
 
 async function hexDigest(text: string): Promise<string> {

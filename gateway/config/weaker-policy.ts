@@ -18,10 +18,10 @@ const STRICTEST_FIRST = ['BLOCK', 'REQUIRE_APPROVAL', 'WARN', 'ALLOW'] as const
 
 export function weakerPolicy(before: Enforced, after: Enforced): readonly Weaker[] {
   if (before.policy.hash === after.policy.hash) return []
-  const [was, is] = [before, after].map(({ config }) => SHIPPED.findIndex((name) => name === config.policy))
+  const [base, head] = [before, after].map(({ config }) => SHIPPED.findIndex((name) => name === config.policy))
   // A file may contain the name of a shipped pack; the name in the configuration counts.
-  if (was !== undefined && is !== undefined && was !== is && was !== -1 && is !== -1)
-    return is > was ? [{ path: 'policy', before: before.config.policy, after: after.config.policy }] : []
+  if (base !== undefined && head !== undefined && base !== head && base !== -1 && head !== -1)
+    return head > base ? [{ path: 'policy', before: before.config.policy, after: after.config.policy }] : []
   return weakerDocument(before.policy.document, after.policy.document)
 }
 
@@ -32,9 +32,10 @@ const MEMBERS: {
   apiVersion: () => [],
   kind: () => [],
   metadata: () => [],
-  mode: ({ mode: was }, { mode: is }) => (was === 'enforce' && is === 'observe' ? [weaker('mode', was, is)] : []),
-  on_incomplete: ({ on_incomplete: was }, { on_incomplete: is }) =>
-    isLower(was, is) ? [weaker('on_incomplete', was, is)] : [],
+  mode: ({ mode: before }, { mode: after }) =>
+    before === 'enforce' && after === 'observe' ? [weaker('mode', before, after)] : [],
+  on_incomplete: ({ on_incomplete: before }, { on_incomplete: after }) =>
+    isLower(before, after) ? [weaker('on_incomplete', before, after)] : [],
   rules: ({ rules }, { rules: next }) => rules.flatMap((rule) => weakerRule(rule, next)),
   levels: weakerLevels,
   waivers: ({ waivers }, { waivers: next }) =>
@@ -48,22 +49,24 @@ const MEMBERS: {
   minimum_bump: (before, after) => keptWhole('minimum_bump', before.minimum_bump, after.minimum_bump),
   protected_consumers: (before, after) =>
     keptWhole('protected_consumers', before.protected_consumers, after.protected_consumers),
-  fingerprint_binding: ({ fingerprint_binding: was = [] }, { fingerprint_binding: is = [] }) =>
-    was
-      .filter((operation) => !is.includes(operation))
+  fingerprint_binding: ({ fingerprint_binding: before = [] }, { fingerprint_binding: after = [] }) =>
+    before
+      .filter((operation) => !after.includes(operation))
       .map((operation) => weaker(`fingerprint_binding: ${operation}`, 'listed', 'not listed')),
   history: (before, after) => keptWhole('history', before.history, after.history),
-  deprecation: ({ deprecation: was }, { deprecation: is }) =>
+  deprecation: ({ deprecation: before }, { deprecation: after }) =>
     (['stable_days', 'beta_days'] as const).flatMap((member) => {
-      const [old, now] = [was?.[member] ?? 0, is?.[member] ?? 0]
+      const [old, now] = [before?.[member] ?? 0, after?.[member] ?? 0]
       return now < old ? [weaker(`deprecation.${member}`, String(old), String(now))] : []
     }),
-  ttl: ({ ttl: was }, { ttl: is }) => {
-    const operations = new Set([...Object.keys(was.operations), ...Object.keys(is.operations)])
-    const longer = [...operations].filter((name) => ttlOf(is, name) > ttlOf(was, name))
+  ttl: ({ ttl: before }, { ttl: after }) => {
+    const operations = new Set([...Object.keys(before.operations), ...Object.keys(after.operations)])
+    const longer = [...operations].filter((name) => ttlOf(after, name) > ttlOf(before, name))
     return [
-      ...(is.default > was.default ? [weaker('ttl.default', String(was.default), String(is.default))] : []),
-      ...longer.map((name) => weaker(`ttl.operations.${name}`, String(ttlOf(was, name)), String(ttlOf(is, name)))),
+      ...(after.default > before.default ? [weaker('ttl.default', String(before.default), String(after.default))] : []),
+      ...longer.map((name) =>
+        weaker(`ttl.operations.${name}`, String(ttlOf(before, name)), String(ttlOf(after, name))),
+      ),
     ]
   },
 }
@@ -96,41 +99,41 @@ function weakerRule(rule: PackRule, next: readonly PackRule[]): readonly Weaker[
 function weakerApproval(path: string, rule: PackRule, found: PackRule): readonly Weaker[] {
   const [before, after] = [requiredApproval(rule), requiredApproval(found)]
   const groupsOf = (required: typeof before) => (required?.groups.length ? required.groups : undefined)
-  const [was, is] = [before?.count ?? 1, after?.count ?? 1]
+  const [base, head] = [before?.count ?? 1, after?.count ?? 1]
   return [
     ...narrowed(`${path}.approvers`, groupsOf(after), groupsOf(before)),
-    ...(is < was ? [weaker(`${path}.approvals`, String(was), String(is))] : []),
+    ...(head < base ? [weaker(`${path}.approvals`, String(base), String(head))] : []),
   ]
 }
 
 /** Absent means all of them. */
 function narrowed(
   path: string,
-  was: readonly string[] | undefined,
-  is: readonly string[] | undefined,
+  before: readonly string[] | undefined,
+  after: readonly string[] | undefined,
 ): readonly Weaker[] {
-  const isNarrower = is !== undefined && (was === undefined || was.some((name) => !is.includes(name)))
-  return isNarrower ? [weaker(path, was?.join(', ') ?? 'all', is.join(', '))] : []
+  const isNarrower = after !== undefined && (before === undefined || before.some((name) => !after.includes(name)))
+  return isNarrower ? [weaker(path, before?.join(', ') ?? 'all', after.join(', '))] : []
 }
 
-function weakerLevels({ levels: was }: Document, { levels: is }: Document): readonly Weaker[] {
-  const rules = new Set([...Object.keys(was), ...Object.keys(is)])
+function weakerLevels({ levels: base }: Document, { levels: head }: Document): readonly Weaker[] {
+  const rules = new Set([...Object.keys(base), ...Object.keys(head)])
   return [...rules].flatMap((rule) => {
-    const [old, now] = [was, is].map((levels) => (Object.hasOwn(levels, rule) ? levels[rule] : undefined))
-    if (old === now) return []
+    const [before, after] = [base, head].map((levels) => (Object.hasOwn(levels, rule) ? levels[rule] : undefined))
+    if (before === after) return []
     // Findings that were dropped now count; any other level may be one that no rule covers.
-    return old === 'off' ? [] : [weaker(`levels.${rule}`, old ?? 'its own', now ?? 'its own')]
+    return before === 'off' ? [] : [weaker(`levels.${rule}`, before ?? 'its own', after ?? 'its own')]
   })
 }
 
-function keptWhole(path: string, was: unknown, is: unknown): readonly Weaker[] {
-  if (was === undefined || isDeepStrictEqual(was, is)) return []
-  return [weaker(path, JSON.stringify(was), is === undefined ? 'absent' : JSON.stringify(is))]
+function keptWhole(path: string, before: unknown, after: unknown): readonly Weaker[] {
+  if (before === undefined || isDeepStrictEqual(before, after)) return []
+  return [weaker(path, JSON.stringify(before), after === undefined ? 'absent' : JSON.stringify(after))]
 }
 
-function isLower(was: string, is: string): boolean {
+function isLower(before: string, after: string): boolean {
   const ranks = STRICTEST_FIRST.map(String)
-  return ranks.indexOf(is) > ranks.indexOf(was)
+  return ranks.indexOf(after) > ranks.indexOf(before)
 }
 
 const LONGEST = 200

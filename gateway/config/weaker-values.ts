@@ -74,17 +74,19 @@ function isBelow(host: string, suffix: string): boolean {
 }
 
 function weakerLeaf(row: Weakening, member: string, before: object, after: object, path = member): readonly Weaker[] {
-  const [was, is] = [valueAt(before, member), valueAt(after, member)]
-  if (isDeepStrictEqual(was, is)) return []
-  if (row.kind === 'list') return listedWeaker(row, path, listOf(was), listOf(is))
-  return isWeaker(row, was, is) ? [{ path, before: textOf(was), after: textOf(is) }] : []
+  const [base, head] = [valueAt(before, member), valueAt(after, member)]
+  if (isDeepStrictEqual(base, head)) return []
+  if (row.kind === 'list') return listedWeaker(row, path, listOf(base), listOf(head))
+  return isWeaker(row, base, head) ? [{ path, before: textOf(base), after: textOf(head) }] : []
 }
 
-function isWeaker(row: Exclude<Weakening, { readonly kind: 'list' }>, was: unknown, is: unknown): boolean {
-  if (row.kind === 'ranked') return rankOf(is, row.strictestFirst) > rankOf(was, row.strictestFirst)
-  if (row.kind === 'changed') return row.isSet !== true || was !== undefined
+function isWeaker(row: Exclude<Weakening, { readonly kind: 'list' }>, before: unknown, after: unknown): boolean {
+  if (row.kind === 'ranked') return rankOf(after, row.strictestFirst) > rankOf(before, row.strictestFirst)
+  if (row.kind === 'changed') return row.isSet !== true || before !== undefined
   if (row.kind !== 'number') return false
-  return row.weakerWhen === 'higher' ? bound(is, Infinity) > bound(was, Infinity) : bound(is, 0) < bound(was, 0)
+  return row.weakerWhen === 'higher'
+    ? bound(after, Infinity) > bound(before, Infinity)
+    : bound(after, 0) < bound(before, 0)
 }
 
 function bound(value: unknown, absent: number): number {
@@ -101,10 +103,10 @@ function rankOf(value: unknown, strictestFirst: readonly (string | readonly stri
 function listedWeaker(
   { weakerBy, all }: Extract<Weakening, { readonly kind: 'list' }>,
   path: string,
-  was: readonly string[],
-  is: readonly string[],
+  before: readonly string[],
+  after: readonly string[],
 ): readonly Weaker[] {
-  const [smaller, larger] = weakerBy === 'more' ? [was, is] : [is, was]
+  const [smaller, larger] = weakerBy === 'more' ? [before, after] : [after, before]
   const differing = all !== undefined && smaller.includes(all) ? [] : larger.filter((entry) => !smaller.includes(entry))
   const [had, has] = weakerBy === 'more' ? ['not listed', 'listed'] : ['listed', 'not listed']
   return differing.map((entry) => ({ path: `${path}: ${entry}`, before: had, after: has }))

@@ -54,6 +54,6 @@ export function openLocalAccess(dataDir: string, { store, now }: LocalAccessDeps
 }
 
 function isEqual(given: string, token: string): boolean {
-  const [left, right] = [Buffer.from(given), Buffer.from(token)]
-  return left.length === right.length && timingSafeEqual(left, right)
+  const [before, after] = [Buffer.from(given), Buffer.from(token)]
+  return before.length === after.length && timingSafeEqual(before, after)
 }

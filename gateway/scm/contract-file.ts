@@ -83,12 +83,12 @@ function artifactsOf(path: string, before: FileSide, after: FileSide): Made {
     const gone = artifact(path, before, null)
     return { artifacts: [{ ...gone, id: `${path} (${gone.type})` }, artifact(path, null, after)], unreadable: [] }
   }
-  const old = before.kind === 'contract' ? before : null
-  const young = after.kind === 'contract' ? after : null
-  if (old !== null || young !== null)
+  const base = before.kind === 'contract' ? before : null
+  const head = after.kind === 'contract' ? after : null
+  if (base !== null || head !== null)
     return before.kind === 'broken' && !before.isText
-      ? unread(path, young?.type ?? 'openapi', before.problem)
-      : { artifacts: [artifact(path, old, young)], unreadable: [] }
+      ? unread(path, head?.type ?? 'openapi', before.problem)
+      : { artifacts: [artifact(path, base, head)], unreadable: [] }
   return before.kind === 'broken' ? brokenAlone(path, before.problem) : NOTHING
 }
 

@@ -90,9 +90,9 @@ export async function compareTrees(
 ): Promise<Pick<DerivedChangeSet, 'artifacts' | 'unreadable' | 'problem' | 'selectorHash'>> {
   const paths = [...new Set([...before.keys(), ...after.keys()])].toSorted(byCodeUnit)
   const items = paths.flatMap((path): readonly ChangedFile[] => {
-    const [old, young] = [before.get(path), after.get(path)]
-    if (old === undefined || young === undefined) return [{ path, change: old === undefined ? 'added' : 'removed' }]
-    const isSame = old.kind === 'text' && young.kind === 'text' && old.text === young.text
+    const [base, head] = [before.get(path), after.get(path)]
+    if (base === undefined || head === undefined) return [{ path, change: base === undefined ? 'added' : 'removed' }]
+    const isSame = base.kind === 'text' && head.kind === 'text' && base.text === head.text
     return isSame ? [] : [{ path, change: 'modified' }]
   })
   const side = (tree: typeof before) => (path: string) =>

@@ -14,15 +14,15 @@ export function textFile(path: string, bytes: Buffer): FileAtCommit {
 export type Tree = ReadonlyMap<string, string>
 
 export function treeChanges(before: Listing<readonly [string, string]>, after: typeof before): Listing<ChangedFile> {
-  const old: Tree = new Map(before.items)
-  const young: Tree = new Map(after.items)
+  const base: Tree = new Map(before.items)
+  const head: Tree = new Map(after.items)
   const items: ChangedFile[] = []
-  for (const [path, blob] of young) {
-    const was = old.get(path)
+  for (const [path, blob] of head) {
+    const was = base.get(path)
     if (was === undefined) items.push({ path, change: 'added' })
     else if (was !== blob) items.push({ path, change: 'modified' })
   }
-  for (const path of old.keys()) if (!young.has(path)) items.push({ path, change: 'removed' })
+  for (const path of base.keys()) if (!head.has(path)) items.push({ path, change: 'removed' })
   return { items: inOrder(items), incomplete: before.incomplete ?? after.incomplete }
 }
 

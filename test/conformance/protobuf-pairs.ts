@@ -80,10 +80,10 @@ function oneOfEach(syntax: Syntax): ProtoTexts {
 }
 
 function syntaxPairs(): readonly ProtoPair[] {
-  return pairsOf(SYNTAXES).map(([was, is]) => ({
-    name: `${was} → ${is}`,
-    before: oneOfEach(was),
-    after: oneOfEach(is),
+  return pairsOf(SYNTAXES).map(([before, after]) => ({
+    name: `${before} → ${after}`,
+    before: oneOfEach(before),
+    after: oneOfEach(after),
   }))
 }
 
@@ -139,10 +139,10 @@ function cardinalityPairs(): readonly ProtoPair[] {
   return ['int32', 'string', 'Other', 'Kind'].flatMap((type) => {
     const textOf = ({ syntax, form }: (typeof forms)[number]): ProtoTexts =>
       file(syntax, `message M { ${form.replace('T', type)} }`)
-    return pairsOf(forms).map(([was, is]) => ({
-      name: `${type}: ${was.syntax} ${was.form} → ${is.syntax} ${is.form}`,
-      before: textOf(was),
-      after: textOf(is),
+    return pairsOf(forms).map(([before, after]) => ({
+      name: `${type}: ${before.syntax} ${before.form} → ${after.syntax} ${after.form}`,
+      before: textOf(before),
+      after: textOf(after),
     }))
   })
 }
@@ -153,9 +153,9 @@ const NAMED = ['Other', 'Another', 'Kind', 'Wider', 'Within.Kind', 'Beside.Kind'
 const TYPES = [...SCALARS, ...NAMED, 'map<string, int32>', 'map<string, Other>', 'map<int32, int32>']
 
 function typePairs(): readonly ProtoPair[] {
-  return pairsOf(TYPES).map(([was, is]) => ({
-    name: `${was} → ${is}`,
-    before: file('proto3', `message M { ${was} f = 1; }`),
-    after: file('proto3', `message M { ${is} f = 1; }`),
+  return pairsOf(TYPES).map(([before, after]) => ({
+    name: `${before} → ${after}`,
+    before: file('proto3', `message M { ${before} f = 1; }`),
+    after: file('proto3', `message M { ${after} f = 1; }`),
   }))
 }

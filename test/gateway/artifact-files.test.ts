@@ -176,8 +176,8 @@ test('the command line sends the files that a document names, from a folder and 
     writeFileSync(join(folder, side, 'shop.json'), ROOT)
     writeFileSync(join(folder, side, 'parts/pets.yaml'), pets)
   }
-  const [old, young] = [join(folder, 'old/shop.json'), join(folder, 'new/shop.json')]
-  const local = await run(['preflight', old, young, '--mode', 'analyze', '--local', '--format', 'json'])
+  const [before, after] = [join(folder, 'old/shop.json'), join(folder, 'new/shop.json')]
+  const local = await run(['preflight', before, after, '--mode', 'analyze', '--local', '--format', 'json'])
   assert.equal(local.code, 1, local.stderr)
   const answer: unknown = JSON.parse(local.stdout)
   assert.equal(at(answer, 'analysis_complete'), true)

@@ -146,12 +146,12 @@ for (const protocol of ['http', 'mapped'] as const)
       '/openapi.json': openapi(`${shared.origin}/pets.yaml`),
       '/old.json': openapi(`${shared.origin}/old/pets.yaml`),
     })
-    const [old, now] = [{ url: `${own.origin}/old.json` }, { url: `${own.origin}/openapi.json` }]
+    const [before, after] = [{ url: `${own.origin}/old.json` }, { url: `${own.origin}/openapi.json` }]
     const base = { name: 'shop', match: { path: '/' }, upstream: upstream.origin, protocol }
     const contract = { origins: [shared.origin] }
     const route =
       protocol === 'http'
-        ? { ...base, contract: { ...contract, baseline: old, current: now, refresh: 0 } }
+        ? { ...base, contract: { ...contract, baseline: before, current: after, refresh: 0 } }
         : {
             ...base,
             contract,
@@ -161,7 +161,7 @@ for (const protocol of ['http', 'mapped'] as const)
                 action: 'judge',
                 operation: 'deploy',
                 target: "'pets'",
-                artifact: { type: 'openapi', before: old, after: now },
+                artifact: { type: 'openapi', before, after },
               },
             ],
           }

@@ -291,12 +291,12 @@ suite('the options of a comparison', () => {
   })
 
   test('strip prefixes, match path parameters by name and hold deprecations to their days', async () => {
-    const old = file('old.json', contract({ '/v1/users/{id}': { get: OPERATION } }))
-    const now = file('now.json', contract({ '/v2/users/{userId}': { get: OPERATION } }))
+    const before = file('old.json', contract({ '/v1/users/{id}': { get: OPERATION } }))
+    const after = file('now.json', contract({ '/v2/users/{userId}': { get: OPERATION } }))
     const strip = ['--strip-prefix-base', '/v1', '--strip-prefix-head', '/v2']
-    assert.equal((await run(['diff', old, now])).code, 1)
-    assert.equal((await run(['diff', old, now, ...strip, '--case-insensitive-headers'])).code, 0)
-    assert.equal((await run(['diff', old, now, ...strip, '--include-path-params'])).code, 1)
+    assert.equal((await run(['diff', before, after])).code, 1)
+    assert.equal((await run(['diff', before, after, ...strip, '--case-insensitive-headers'])).code, 0)
+    assert.equal((await run(['diff', before, after, ...strip, '--include-path-params'])).code, 1)
     const sunset = { ...OPERATION, deprecated: true, 'x-sunset': '2000-01-01' }
     const deprecated = file('deprecated.json', contract({ '/a': { get: sunset } }, '2'))
     const days = (...flags: string[]) => run(['diff', one, deprecated, ...flags])

@@ -103,7 +103,7 @@ for (const [what, message, where] of CASES) {
 }
 
 test('Swagger 2.0 and OpenAPI 3.1 are read in their own ways', () => {
-  const old = openContract(
+  const before = openContract(
     JSON.stringify({
       swagger: '2.0',
       basePath: '/v1',
@@ -121,10 +121,10 @@ test('Swagger 2.0 and OpenAPI 3.1 are read in their own ways', () => {
       definitions: { Pet: { type: 'object', required: ['name'], properties: { name: { type: 'string' } } } },
     }),
   )
-  assert.equal(conformanceOf(request('POST', '/v1/pets?ids=1,2', { name: 'Tom' }), old).result, 'conforms')
-  assert.equal(conformanceOf(request('POST', '/v1/pets?ids=1,x', { name: 'Tom' }), old).result, 'violates')
-  assert.equal(conformanceOf(request('POST', '/v1/pets?ids=1', {}), old).result, 'violates')
-  const young = openContract(
+  assert.equal(conformanceOf(request('POST', '/v1/pets?ids=1,2', { name: 'Tom' }), before).result, 'conforms')
+  assert.equal(conformanceOf(request('POST', '/v1/pets?ids=1,x', { name: 'Tom' }), before).result, 'violates')
+  assert.equal(conformanceOf(request('POST', '/v1/pets?ids=1', {}), before).result, 'violates')
+  const after = openContract(
     JSON.stringify({
       openapi: '3.1.0',
       paths: {
@@ -137,8 +137,8 @@ test('Swagger 2.0 and OpenAPI 3.1 are read in their own ways', () => {
       },
     }),
   )
-  assert.equal(conformanceOf(request('POST', '/pets', '"cat"'), young).result, 'conforms')
-  assert.equal(conformanceOf(request('POST', '/pets', 'null'), young).result, 'violates')
+  assert.equal(conformanceOf(request('POST', '/pets', '"cat"'), after).result, 'conforms')
+  assert.equal(conformanceOf(request('POST', '/pets', 'null'), after).result, 'violates')
 })
 
 const withPattern = (pattern: string) => {

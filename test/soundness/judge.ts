@@ -129,13 +129,13 @@ export interface Witnesses {
 function witnessesIn(meaning: Meaning, instances: readonly unknown[], unsent: readonly Unsent[]): Witnesses {
   const found: { narrowed?: unknown; widened?: unknown } = {}
   for (const instance of instances) {
-    const [was, is] = [verdictOf(meaning.wasValid, instance), verdictOf(meaning.isValid, instance)]
-    if (was === null || is === null || was === is) continue
-    const effect = was ? 'narrowed' : 'widened'
+    const [before, after] = [verdictOf(meaning.wasValid, instance), verdictOf(meaning.isValid, instance)]
+    if (before === null || after === null || before === after) continue
+    const effect = before ? 'narrowed' : 'widened'
     if (found[effect] !== undefined) continue
     const sent = unsent.reduce((value, { root, mark }) => pruned(root, [root], value, isSentUnder(mark), 0), instance)
     const known = pruned(meaning.before, [meaning.before], sent, isKnown, 0)
-    if (verdictOf(meaning.wasValid, known) !== was || verdictOf(meaning.isValid, known) !== is) continue
+    if (verdictOf(meaning.wasValid, known) !== before || verdictOf(meaning.isValid, known) !== after) continue
     found[effect] = { value: known }
   }
   return found
@@ -283,8 +283,8 @@ export function judgeEqual(pair: Pair, random: Random, isWanted: (surface: Surfa
       verified.add(surface.audience)
       const { wasValid, isValid } = meaningOf(pair, surface)
       const differs = instances.find((instance) => {
-        const [was, is] = [verdictOf(wasValid, instance), verdictOf(isValid, instance)]
-        return was !== null && is !== null && was !== is
+        const [before, after] = [verdictOf(wasValid, instance), verdictOf(isValid, instance)]
+        return before !== null && after !== null && before !== after
       })
       if (differs !== undefined) return { differs: { value: differs }, alarms: [] }
     }

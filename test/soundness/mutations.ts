@@ -350,11 +350,11 @@ export function* smaller(before: Schema, after: Schema): Generator<readonly [Sch
         const key = JSON.stringify([side, path.at, value])
         if (seen.has(key)) continue
         seen.add(key)
-        const [left, right] = [
+        const [base, head] = [
           side === 'after' ? before : replaced(before, path.at, value),
           side === 'before' ? after : replaced(after, path.at, value),
         ]
-        if (isSchema(left) && isSchema(right)) yield [left, right]
+        if (isSchema(base) && isSchema(head)) yield [base, head]
       }
     }
   }

@@ -59,8 +59,8 @@ export function equalPairAt(seed: number, index: number): DrawnPair | null {
   )
   const other = rewritten(random, dialect, before)
   if (other === null) return null
-  const [left, right] = random.chance(0.5) ? [before, other.schema] : [other.schema, before]
-  return { dialect, before: left, after: right, changes: [other.name] }
+  const [base, head] = random.chance(0.5) ? [before, other.schema] : [other.schema, before]
+  return { dialect, before: base, after: head, changes: [other.name] }
 }
 
 function instancesAt(seed: number, index: number, { before, after }: Pair): readonly unknown[] {
@@ -84,9 +84,9 @@ export function shrink(pair: Pair, failure: Failure, seed: number): Shrunk {
   let tries = 0
   for (let isSmaller = true; isSmaller && tries < 3000;) {
     isSmaller = false
-    for (const [left, right] of smaller(best.pair.before, best.pair.after)) {
+    for (const [base, head] of smaller(best.pair.before, best.pair.after)) {
       tries += 1
-      const [before, after] = [tidied(left), tidied(right)]
+      const [before, after] = [tidied(base), tidied(head)]
       if (!isProper(before) || !isProper(after)) continue
       if (sizeOf(before) + sizeOf(after) >= sizeOf(best.pair.before) + sizeOf(best.pair.after)) continue
       const candidate = { dialect: best.pair.dialect, before, after }

@@ -133,8 +133,8 @@ function missedAt(
       if (surface.fits && !(surface.fits(before) && surface.fits(after))) return []
       const documents = documentsOf(pair, surface)
       if (mediaType !== JSON_TYPE && !documents[0].includes(`"${JSON_TYPE}"`)) return []
-      const [old, now] = documents.map((text) => text.replaceAll(`"${JSON_TYPE}"`, `"${mediaType}"`))
-      const { level, findings } = answerOf(surface, old ?? '', now ?? '')
+      const [base, head] = documents.map((text) => text.replaceAll(`"${JSON_TYPE}"`, `"${mediaType}"`))
+      const { level, findings } = answerOf(surface, base ?? '', head ?? '')
       const isReported = level === 'breaking' || level === 'dangerous'
       return isReported ? [] : [`${name}, ${surface.name}, ${dialect.name}: ${level} ${findings.join('; ')}`]
     })
@@ -203,11 +203,11 @@ suite('breaks that no keyword reports', () => {
       const missed = (['readOnly', 'writeOnly'] as const).flatMap((keyword) =>
         [true, false].flatMap((isFirst) => {
           const mark = { [keyword]: true }
-          const old = beside(before, isFirst ? mark : {})
-          const now = beside(after, isFirst ? {} : mark)
+          const base = beside(before, isFirst ? mark : {})
+          const head = beside(after, isFirst ? {} : mark)
           return [
-            ...missedAt(`${keyword} narrowed`, old, now, true),
-            ...missedAt(`${keyword} widened`, now, old, false),
+            ...missedAt(`${keyword} narrowed`, base, head, true),
+            ...missedAt(`${keyword} widened`, head, base, false),
           ]
         }),
       )

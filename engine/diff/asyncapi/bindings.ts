@@ -164,9 +164,9 @@ function ruleOf(kind: SettingKind | null, before: unknown, after: unknown): Asyn
 
 /** No limit admits every value. Brokers write -1 for no limit. */
 function limitRule(before: unknown, after: unknown): AsyncApiRuleId {
-  const [was, is] = [boundOf(before), boundOf(after)]
-  if (was === null || is === null) return 'asyncapi-binding-delivery-changed'
-  return is < was ? 'asyncapi-binding-limit-lowered' : 'asyncapi-binding-limit-raised'
+  const [base, head] = [boundOf(before), boundOf(after)]
+  if (base === null || head === null) return 'asyncapi-binding-delivery-changed'
+  return head < base ? 'asyncapi-binding-limit-lowered' : 'asyncapi-binding-limit-raised'
 }
 
 /** Some protocols write the limit as text: a duration in seconds with its unit. */

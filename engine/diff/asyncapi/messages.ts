@@ -95,24 +95,25 @@ function partOrAny(message: AsyncMessage, part: 'payload' | 'headers'): Located 
 }
 
 /** JSON Schema payloads name their draft as the dialect. Other languages are compared as text. */
-function compareOtherLanguage(was: AsyncMessage, is: AsyncMessage, title: string, add: AddAsyncChange): void {
-  const [before, after] = [was.schemaFormat ?? 'JSON Schema', is.schemaFormat ?? 'JSON Schema']
-  const located = is.payload ?? is.located
+function compareOtherLanguage(base: AsyncMessage, head: AsyncMessage, title: string, add: AddAsyncChange): void {
+  const [before, after] = [base.schemaFormat ?? 'JSON Schema', head.schemaFormat ?? 'JSON Schema']
+  const located = head.payload ?? head.located
   if (before !== after) {
     add({ rule: 'asyncapi-payload-language-changed', subject: title, side: 'head', located, before, after })
-  } else if (!isEqual(was.payload?.value ?? null, is.payload?.value ?? null)) {
-    const values = { before: was.payload?.value ?? null, after: is.payload?.value ?? null }
+  } else if (!isEqual(base.payload?.value ?? null, head.payload?.value ?? null)) {
+    const values = { before: base.payload?.value ?? null, after: head.payload?.value ?? null }
     add({ rule: 'asyncapi-payload-definition-changed', subject: title, name: after, side: 'head', located, ...values })
   }
 }
 
-function compareCorrelation(was: AsyncMessage, is: AsyncMessage, title: string, add: AddAsyncChange): void {
-  const [before, after] = [placeOf(was.correlationId), placeOf(is.correlationId)]
+function compareCorrelation(base: AsyncMessage, head: AsyncMessage, title: string, add: AddAsyncChange): void {
+  const [before, after] = [placeOf(base.correlationId), placeOf(head.correlationId)]
   // Adding a correlation id takes nothing from clients.
   if (before === null || before === after) return
-  const place = is.correlationId === null ? { side: 'base', located: was.correlationId } : { located: is.correlationId }
+  const place =
+    head.correlationId === null ? { side: 'base', located: base.correlationId } : { located: head.correlationId }
   const side = place.side === 'base' ? 'base' : 'head'
-  const located = place.located ?? is.located
+  const located = place.located ?? head.located
   add({ rule: 'asyncapi-correlation-changed', subject: `${title} correlationId`, side, located, before, after })
 }
 

@@ -5,20 +5,24 @@ import { isRecord, memberOf, type Located } from '../../schema/located.ts'
 import { parameterNames } from './addresses.ts'
 import type { AsyncWalk, AddAsyncChange } from './walk.ts'
 
+/** Whether every one of the values is among the others; null is any value. */
+function isSubset(values: readonly string[] | null, others: readonly string[] | null): boolean {
+  return others === null || (values !== null && values.every((value) => others.includes(value)))
+}
+
 /** Matches address variables by position. An added or removed variable is a change of the address. */
-export function compareVariables(was: AsyncServer, is: AsyncServer, of: string, add: AddAsyncChange): void {
-  const names = parameterNames(is.url)
-  for (const [index, oldName] of parameterNames(was.url).entries()) {
+export function compareVariables(base: AsyncServer, head: AsyncServer, of: string, add: AddAsyncChange): void {
+  const names = parameterNames(head.url)
+  for (const [index, oldName] of parameterNames(base.url).entries()) {
     const name = names[index] ?? oldName
-    const [held, located] = [memberIn(was.variables, oldName), memberIn(is.variables, name)]
+    const [held, located] = [memberIn(base.variables, oldName), memberIn(head.variables, name)]
     if (held === null || located === null) continue
     const [before, after] = [variableOf(held.value), variableOf(located.value)]
     const place = { subject: `${of} variable ${name}`, name, side: 'head', located } as const
-    const [left, right] = [before.values, after.values]
-    const values = { before: left, after: right }
-    if (right !== null && (left === null || left.some((value) => !right.includes(value)))) {
+    const values = { before: before.values, after: after.values }
+    if (!isSubset(before.values, after.values)) {
       add({ ...place, rule: 'asyncapi-server-variable-narrowed', ...values })
-    } else if (left !== null && (right === null || right.some((value) => !left.includes(value)))) {
+    } else if (!isSubset(after.values, before.values)) {
       add({ ...place, rule: 'asyncapi-server-variable-widened', ...values })
     }
     if (before.fallback !== after.fallback) {

@@ -20,12 +20,12 @@ export function compareDescription(
 
 export function compareLifecycle(
   noun: DeprecableSite,
-  was: Deprecable,
-  is: Deprecable,
+  base: Deprecable,
+  head: Deprecable,
   site: Site,
   walk: GraphqlWalk,
 ): void {
-  const [before, after] = [was.deprecation, is.deprecation]
+  const [before, after] = [base.deprecation, head.deprecation]
   if (before === after) return
   const rule =
     before === null
@@ -33,7 +33,7 @@ export function compareLifecycle(
       : after === null
         ? (`graphql-${noun}-reactivated` as const)
         : (`graphql-${noun}-deprecation-reason-changed` as const)
-  walk.add(site, { rule, side: 'head', mark: is.mark, before, after })
+  walk.add(site, { rule, side: 'head', mark: head.mark, before, after })
 }
 
 /**

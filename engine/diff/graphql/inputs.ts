@@ -27,11 +27,11 @@ export function compareInputs(
   kind: InputKind,
   walk: GraphqlWalk,
 ): void {
-  for (const [name, was] of before) {
-    const is = after.get(name)
+  for (const [name, base] of before) {
+    const head = after.get(name)
     const site = kind.siteOf(name)
-    if (is === undefined) walk.add(site, { ...gone(was), rule: `graphql-${kind.id}-removed` })
-    else compareInput(was, is, kind, site, walk)
+    if (head === undefined) walk.add(site, { ...gone(base), rule: `graphql-${kind.id}-removed` })
+    else compareInput(base, head, kind, site, walk)
   }
   for (const [name, is] of after) {
     if (!before.has(name)) walk.add(kind.siteOf(name), { ...come(is), rule: addedRule(is, kind) })
@@ -65,10 +65,10 @@ function compareInput(before: InputValue, after: InputValue, kind: InputKind, si
   compareUsages(before, after, `the ${noun}`, site, walk)
 }
 
-function compareDefault(was: InputValue, is: InputValue, { id }: InputKind, site: Site, walk: GraphqlWalk): void {
-  const [before, after] = [was.defaultValue, is.defaultValue]
+function compareDefault(base: InputValue, head: InputValue, { id }: InputKind, site: Site, walk: GraphqlWalk): void {
+  const [before, after] = [base.defaultValue, head.defaultValue]
   if (before === after) return
   const action = before === null ? 'added' : after === null ? 'removed' : 'changed'
   const rule: InputRuleId = `graphql-${id}-default-value-${action}`
-  walk.add(site, { rule, side: 'head', mark: is.mark, before, after })
+  walk.add(site, { rule, side: 'head', mark: head.mark, before, after })
 }

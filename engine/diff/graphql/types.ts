@@ -72,12 +72,12 @@ function withArticle(noun: string): string {
   return /^[aeiou]/.test(noun) && !noun.startsWith('uni') ? `an ${noun}` : `a ${noun}`
 }
 
-function compareScalars(was: ScalarType, is: ScalarType, site: Site, walk: GraphqlWalk): void {
-  const [before, after] = [was.specifiedBy, is.specifiedBy]
+function compareScalars(base: ScalarType, head: ScalarType, site: Site, walk: GraphqlWalk): void {
+  const [before, after] = [base.specifiedBy, head.specifiedBy]
   if (before === after) return
   const action = before === null ? 'added' : after === null ? 'removed' : 'changed'
   const rule = `graphql-scalar-specification-${action}` as const
-  walk.add(site, { rule, side: 'head', mark: is.mark, before, after })
+  walk.add(site, { rule, side: 'head', mark: head.mark, before, after })
 }
 
 function compareUnions(before: UnionType, after: UnionType, site: Site, walk: GraphqlWalk): void {

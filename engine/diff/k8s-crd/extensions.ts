@@ -41,15 +41,15 @@ export function compareExtensions(
   descend(part, add)
 }
 
-function descend({ before: was, after: is, steps }: ExtensionPart, add: AddExtensionChange): void {
-  const [left, right] = [memberOf(was, 'properties'), memberOf(is, 'properties')]
-  const names = isRecord(left?.value) ? Object.keys(left.value).sort(byCodeUnit) : []
+function descend({ before, after, steps }: ExtensionPart, add: AddExtensionChange): void {
+  const [base, head] = [memberOf(before, 'properties'), memberOf(after, 'properties')]
+  const names = isRecord(base?.value) ? Object.keys(base.value).sort(byCodeUnit) : []
   for (const name of names) {
-    const [one, other] = [left && memberOf(left, name), right && memberOf(right, name)]
+    const [one, other] = [base && memberOf(base, name), head && memberOf(head, name)]
     if (one && other) compareExtensions(one, other, [...steps, name], add)
   }
   for (const keyword of ['items', 'additionalProperties']) {
-    const [one, other] = [memberOf(was, keyword), memberOf(is, keyword)]
+    const [one, other] = [memberOf(before, keyword), memberOf(after, keyword)]
     if (one !== null && other !== null) compareExtensions(one, other, [...steps, keyword], add)
   }
 }
@@ -68,15 +68,15 @@ const FLAGS: readonly { readonly member: string; readonly became: CrdRuleId; rea
 ]
 
 function compareFlags(
-  { before: was, after: is, base: old, head: now, steps }: ExtensionPart,
+  { before: base, after: head, base: old, head: now, steps }: ExtensionPart,
   add: AddExtensionChange,
 ): void {
   for (const { member, became, ceased } of FLAGS) {
     const [before, after] = [old[member] === true, now[member] === true]
     if (before === after) continue
-    const owner = after || memberOf(is, member) !== null ? is : was
+    const owner = after || memberOf(head, member) !== null ? head : base
     const located = memberOf(owner, member) ?? owner
-    add({ rule: after ? became : ceased, steps, located, side: owner === is ? 'head' : 'base', before, after })
+    add({ rule: after ? became : ceased, steps, located, side: owner === head ? 'head' : 'base', before, after })
   }
 }
 
@@ -85,12 +85,13 @@ const ATOMIC = 'atomic'
 const GRANULAR = 'granular'
 
 function compareMerging(
-  { before: was, after: is, base: old, head: now, steps }: ExtensionPart,
+  { before: base, after: head, base: old, head: now, steps }: ExtensionPart,
   add: AddExtensionChange,
 ): void {
   const emit = (member: string, rule: CrdRuleId, before: unknown, after: unknown): void => {
-    const located = memberOf(is, member)
-    const place = located === null ? { located: memberOf(was, member) ?? was, side: 'base' } : { located, side: 'head' }
+    const located = memberOf(head, member)
+    const place =
+      located === null ? { located: memberOf(base, member) ?? base, side: 'base' } : { located, side: 'head' }
     add({ rule, steps, before, after, located: place.located, side: place.side === 'base' ? 'base' : 'head' })
   }
   const [listBefore, listAfter] = [old['x-kubernetes-list-type'] ?? ATOMIC, now['x-kubernetes-list-type'] ?? ATOMIC]

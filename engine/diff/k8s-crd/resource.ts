@@ -153,18 +153,18 @@ export function storedIn({ versions }: Crd): CrdVersion | null {
   return [...versions.values()].find(({ isStored }) => isStored) ?? null
 }
 
-function compareLife(was: CrdVersion, is: CrdVersion, add: AddCrdChange): void {
-  const { name } = is
+function compareLife(base: CrdVersion, head: CrdVersion, add: AddCrdChange): void {
+  const { name } = head
   const emit = (member: string, rule: CrdRuleId, before: boolean, after: boolean): void => {
-    const located = memberOf(is.located, member) ?? is.located
+    const located = memberOf(head.located, member) ?? head.located
     add({ rule, subject: name, name, side: 'head', located, before, after })
   }
-  if (was.isServed !== is.isServed) {
-    emit('served', is.isServed ? 'crd-version-served' : 'crd-version-not-served', was.isServed, is.isServed)
+  if (base.isServed !== head.isServed) {
+    emit('served', head.isServed ? 'crd-version-served' : 'crd-version-not-served', base.isServed, head.isServed)
   }
-  if (was.isDeprecated !== is.isDeprecated) {
-    const rule = is.isDeprecated ? 'crd-version-deprecated' : 'crd-version-reactivated'
-    emit('deprecated', rule, was.isDeprecated, is.isDeprecated)
+  if (base.isDeprecated !== head.isDeprecated) {
+    const rule = head.isDeprecated ? 'crd-version-deprecated' : 'crd-version-reactivated'
+    emit('deprecated', rule, base.isDeprecated, head.isDeprecated)
   }
 }
 

@@ -47,8 +47,8 @@ export function compareOfferMembers(before: McpItem, after: McpItem, subject: st
   compareShared(holder)
   // Clients request prompts by name, so prompts are matched by name.
   if (before.value['name'] !== after.value['name']) reportMember(holder, 'mcp-resource-name-changed', ['name'])
-  const [was, is] = [recordAt(before, 'annotations'), recordAt(after, 'annotations')]
-  if (!isEqual(was['audience'], is['audience']))
+  const [base, head] = [recordAt(before, 'annotations'), recordAt(after, 'annotations')]
+  if (!isEqual(base['audience'], head['audience']))
     reportMember(holder, 'mcp-resource-audience-changed', ['annotations', 'audience'])
   compareOthers(holder, ['annotations'], 'mcp-resource-annotation-changed', isReportedOrContent)
   compareOthers(holder, [], 'mcp-member-changed', (name) => ELSEWHERE.has(name) || OF_OFFERS.has(name))
@@ -109,8 +109,8 @@ function reportMember(
   path: readonly string[],
   detail = '',
 ): void {
-  const [was, is] = [valueAt(before.value, path), valueAt(after.value, path)]
-  const isGone = is === null
+  const [base, head] = [valueAt(before.value, path), valueAt(after.value, path)]
+  const isGone = head === null
   walk.add({
     rule,
     tool,
@@ -118,8 +118,8 @@ function reportMember(
     side: isGone ? 'base' : 'head',
     location: `${pointerOf((isGone ? before : after).at)}${composePointer(path)}`,
     name: path.join('.'),
-    before: was,
-    after: is,
+    before: base,
+    after: head,
     detail,
   })
 }

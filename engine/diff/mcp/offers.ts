@@ -116,17 +116,17 @@ function argumentsOf(prompt: McpItem): ReadonlyMap<string, PromptArgument> {
 }
 
 function compareMediaType(before: McpItem, after: McpItem, walk: McpWalk): void {
-  const was = before.value['mimeType'] ?? null
-  const is = after.value['mimeType'] ?? null
+  const base = before.value['mimeType'] ?? null
+  const head = after.value['mimeType'] ?? null
   // Adding it takes nothing from clients.
-  if (was === null || was === is) return
+  if (base === null || base === head) return
   walk.add({
     rule: 'mcp-resource-media-type-changed',
     tool: null,
     subject: `resources/${after.name}/mimeType`,
-    side: is === null ? 'base' : 'head',
-    location: `${pointerOf(is === null ? before.at : after.at)}/mimeType`,
-    before: was,
-    after: is,
+    side: head === null ? 'base' : 'head',
+    location: `${pointerOf(head === null ? before.at : after.at)}/mimeType`,
+    before: base,
+    after: head,
   })
 }

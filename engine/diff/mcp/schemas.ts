@@ -29,10 +29,10 @@ export function compareToolSchemas(before: McpItem, after: McpItem, walk: McpWal
     after.name,
     walk,
   )
-  const was = memberOf(before, 'outputSchema')
-  const is = memberOf(after, 'outputSchema')
-  if (was !== null && is !== null) return input + compareSchema(was, is, TOOL_OUTPUT, after.name, walk)
-  if (was !== null || is !== null) reportOutputSchema(was, is, after.name, walk)
+  const base = memberOf(before, 'outputSchema')
+  const head = memberOf(after, 'outputSchema')
+  if (base !== null && head !== null) return input + compareSchema(base, head, TOOL_OUTPUT, after.name, walk)
+  if (base !== null || head !== null) reportOutputSchema(base, head, after.name, walk)
   return input
 }
 

@@ -173,12 +173,12 @@ function compareIdentity(sides: SessionSides): void {
   const [before, after] = [identityOf(sides.before), identityOf(sides.after)]
   const { walk } = sides
   for (const [member, rule] of NAMED_MEMBERS) {
-    const [was, is] = [textOf(before.value, member), textOf(after.value, member)]
-    if (was === '' || was === is) continue
-    const side = is === '' ? 'base' : 'head'
+    const [base, head] = [textOf(before.value, member), textOf(after.value, member)]
+    if (base === '' || base === head) continue
+    const side = head === '' ? 'base' : 'head'
     const location = `${pointerOf((side === 'base' ? before : after).at)}/${member}`
     const subject = `serverInfo/${member}`
-    walk.add({ rule, tool: null, subject, side, location, name: member, before: was, after: is || null })
+    walk.add({ rule, tool: null, subject, side, location, name: member, before: base, after: head || null })
   }
   const holder = { before, after, tool: null, subject: 'serverInfo/', walk }
   compareIcons(holder)

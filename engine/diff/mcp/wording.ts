@@ -109,7 +109,7 @@ interface Middle {
   readonly end: number
 }
 
-function alignMiddle({ a, b, base: old, head: now, start, end }: Middle): readonly EditStep[] {
+function alignMiddle({ a, b, base: before, head: after, start, end }: Middle): readonly EditStep[] {
   const rows = a.length - start - end
   const columns = b.length - start - end
   const width = columns + 1
@@ -128,12 +128,12 @@ function alignMiddle({ a, b, base: old, head: now, start, end }: Middle): readon
   let column = 0
   while (row < rows || column < columns) {
     if (row < rows && column < columns && a[start + row] === b[start + column]) {
-      steps.push({ sign: ' ', word: now[start + column] ?? '' })
+      steps.push({ sign: ' ', word: after[start + column] ?? '' })
       row++
       column++
     } else if (column >= columns || (row < rows && at(row + 1, column) >= at(row, column + 1))) {
-      steps.push({ sign: '-', word: old[start + row++] ?? '' })
-    } else steps.push({ sign: '+', word: now[start + column++] ?? '' })
+      steps.push({ sign: '-', word: before[start + row++] ?? '' })
+    } else steps.push({ sign: '+', word: after[start + column++] ?? '' })
   }
   return steps
 }

@@ -74,9 +74,9 @@ class PartHeaders {
   }
 
   compare(): void {
-    const { base: old, head: now, field } = this.#pair
-    if (!now.name.toLowerCase().startsWith('multipart/') && !now.name.includes('*')) return
-    const [before, after] = [headersIn(old, field, this.#walk, 'base'), headersIn(now, field, this.#walk, 'head')]
+    const { base, head, field } = this.#pair
+    if (!head.name.toLowerCase().startsWith('multipart/') && !head.name.includes('*')) return
+    const [before, after] = [headersIn(base, field, this.#walk, 'base'), headersIn(head, field, this.#walk, 'head')]
     const { added, removed, kept } = matchByKey(before, after, ({ name }) => name.toLowerCase())
     const isRequest = this.#place.direction === 'request'
     // The reader of a part ignores unknown header fields and requires its required ones.

@@ -32,24 +32,24 @@ export function compareHeaders(
 
 function compareHeader(
   walk: Walk,
-  was: Header,
-  is: Header,
+  base: Header,
+  head: Header,
   status: string,
   operation: OperationName,
   { prefix, lead, answerHeader }: MessageExchange,
 ): void {
-  const { name, located } = is
-  if (was.isRequired !== is.isRequired) {
-    const facts = { name, status, action: is.isRequired ? 'became' : 'ceased' } as const
-    reportChanged(walk, `${prefix}header-requiredness`, operation, located, [was.isRequired, is.isRequired], facts)
+  const { name, located } = head
+  if (base.isRequired !== head.isRequired) {
+    const facts = { name, status, action: head.isRequired ? 'became' : 'ceased' } as const
+    reportChanged(walk, `${prefix}header-requiredness`, operation, located, [base.isRequired, head.isRequired], facts)
   }
-  const writing = writingChange(walk, { ...was, place: 'header' }, { ...is, place: 'header' })
+  const writing = writingChange(walk, { ...base, place: 'header' }, { ...head, place: 'header' })
   if (writing !== null) {
     const { before, after } = writing
     reportChanged(walk, `${prefix}header-writing`, operation, located, [before, after], { name, status })
     if (writing.isOtherKind) return
   }
-  if (was.schema === null && is.schema === null) return
+  if (base.schema === null && head.schema === null) return
   const use = {
     sites: answerHeader,
     mediaType: contentOf(walk.head, located)[0]?.name ?? null,
@@ -57,7 +57,7 @@ function compareHeader(
     where: `${lead}response ${status}, header ${name}`,
     parameter: null,
   }
-  walk.use(use, was.schema ?? anySchema(was.located), is.schema ?? anySchema(located))
+  walk.use(use, base.schema ?? anySchema(base.located), head.schema ?? anySchema(located))
 }
 
 export function compareLinks(walk: Walk, base: Response, head: Response, operation: OperationName): void {

@@ -54,13 +54,13 @@ type VersionStep = 'same' | 'decreased' | 'minor'
  * order.
  */
 export function versionStepOf(before: string | null, after: string | null): VersionStep | null {
-  const was = before === null ? null : parseSemanticVersion(before)
-  const is = after === null ? null : parseSemanticVersion(after)
-  if (was === null || is === null) return null
-  const order = compareSemanticVersions(was, is)
+  const base = before === null ? null : parseSemanticVersion(before)
+  const head = after === null ? null : parseSemanticVersion(after)
+  if (base === null || head === null) return null
+  const order = compareSemanticVersions(base, head)
   if (order === 0) return 'same'
   if (order > 0) return 'decreased'
-  if (is.numbers[0] > was.numbers[0]) return null
+  if (head.numbers[0] > base.numbers[0]) return null
   // SemVer §4: before 1.0.0 anything may change, and a raised minor number announces it.
-  return was.numbers[0] === 0 && is.numbers[1] > was.numbers[1] ? null : 'minor'
+  return base.numbers[0] === 0 && head.numbers[1] > base.numbers[1] ? null : 'minor'
 }

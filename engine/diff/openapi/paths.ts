@@ -96,22 +96,22 @@ type OperationName = { readonly method: string; readonly path: string; readonly 
 
 /** Reports a changed stability. Returns false if the operation is not stable enough to be bound by its contract. */
 function compareStability(walk: Walk, before: Operation, after: Operation, name: OperationName): boolean {
-  const was = before.lifecycle.stability
-  const is = after.lifecycle.stability
+  const base = before.lifecycle.stability
+  const head = after.lifecycle.stability
   for (const [operation, stability] of [
-    [before, was],
-    [after, is],
+    [before, base],
+    [after, head],
   ] as const) {
-    if (stability === null || isStability(stability) || was === is) continue
+    if (stability === null || isStability(stability) || base === head) continue
     reportStability(walk, name, operation.located, { step: 'invalid', before: null, after: stability })
     return true
   }
   // An operation that was not stable enough carried no promise, so a lower level is not reported.
-  const step = isStability(was) && !isStableEnough(walk, was) ? 0 : rank(is) - rank(was)
-  const facts = { before: was ?? 'stable', after: is ?? 'stable' }
+  const step = isStability(base) && !isStableEnough(walk, base) ? 0 : rank(head) - rank(base)
+  const facts = { before: base ?? 'stable', after: head ?? 'stable' }
   if (step < 0) reportStability(walk, name, after.located, { step: 'decreased', ...facts })
   // The loss of stability is reported. Changes after it are not.
-  if (isStability(is) && !isStableEnough(walk, is)) return false
+  if (isStability(head) && !isStableEnough(walk, head)) return false
   if (step > 0) reportStability(walk, name, after.located, { step: 'increased', ...facts })
   return true
 }

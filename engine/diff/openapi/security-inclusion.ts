@@ -86,10 +86,10 @@ function admissionDelta<Change extends 'admission' | 'callback-security'>(
 }
 
 /** Both sides as text. If the requirements have the same text, the definitions of their schemes show the difference. */
-function labels(was: readonly Alternative[], is: readonly Alternative[]): readonly [string, string] {
-  const [before, after] = [labelOf(was), labelOf(is)]
+function labels(base: readonly Alternative[], head: readonly Alternative[]): readonly [string, string] {
+  const [before, after] = [labelOf(base), labelOf(head)]
   if (before !== after) return [before, after]
-  return [labelOf(was.map(defined)), labelOf(is.map(defined))]
+  return [labelOf(base.map(defined)), labelOf(head.map(defined))]
 }
 
 function defined({ label, credentials }: Alternative): Alternative {

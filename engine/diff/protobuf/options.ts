@@ -25,10 +25,10 @@ export function compareCommonOptions(
   for (const option of new Set([...before.options.keys(), ...after.options.keys()])) {
     const isJudged = judged.has(option) || isHttpOption(option)
     if (option === 'deprecated' || option.startsWith('features') || isJudged) continue
-    const was = statedOption(before, option)
-    const is = statedOption(after, option)
-    if (isEqual(was, is)) continue
-    const values = { before: { [option]: was }, after: { [option]: is } }
+    const base = statedOption(before, option)
+    const head = statedOption(after, option)
+    if (isEqual(base, head)) continue
+    const values = { before: { [option]: base }, after: { [option]: head } }
     walk.add({ ...place, rule: 'proto-option-changed', subject: `${after.fullName} ${option}`, ...values })
   }
 }

@@ -238,17 +238,17 @@ function judgeStability(
   site: SchemaSite,
   { minimumStability }: LifecycleOptions,
 ): SchemaJudgement | null {
-  const [was, is] = [before ?? 'stable', after ?? 'stable']
-  if (!isStability(was) || !isStability(is)) {
+  const [base, head] = [before ?? 'stable', after ?? 'stable']
+  if (!isStability(base) || !isStability(head)) {
     const sentence = `${subject(site, path)} has a stability level that is none of ${STABILITY_LEVELS.join(', ')}`
     return { rule: 'api-invalid-stability-level', message: sentence }
   }
   if (!site.isProperty) return null
-  const step = STABILITY_LEVELS.indexOf(is) - STABILITY_LEVELS.indexOf(was)
+  const step = STABILITY_LEVELS.indexOf(head) - STABILITY_LEVELS.indexOf(base)
   // As for operations: an element that was not stable enough carried no promise.
-  if (step === 0 || STABILITY_LEVELS.indexOf(was) < STABILITY_LEVELS.indexOf(minimumStability)) return null
+  if (step === 0 || STABILITY_LEVELS.indexOf(base) < STABILITY_LEVELS.indexOf(minimumStability)) return null
   const stem = step < 0 ? 'stability-decreased' : 'stability-increased'
-  const sentence = `went from stability ${was} to ${is}`
+  const sentence = `went from stability ${base} to ${head}`
   return { rule: `${site.scope}-property-${stem}`, message: `${subject(site, path)} ${sentence}` }
 }
 

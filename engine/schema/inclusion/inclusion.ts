@@ -77,8 +77,8 @@ export class InclusionProver {
 
   ask(before: Located, after: Located, question: InclusionQuestion): Inclusion {
     const proof = this.#proofOf(question)
-    const [left, right] = sidesOf(proof, before, after, question)
-    return this.#answer(left, right, proof, question.isText)
+    const [base, head] = sidesOf(proof, before, after, question)
+    return this.#answer(base, head, proof, question.isText)
   }
 
   /**
@@ -88,9 +88,9 @@ export class InclusionProver {
    */
   isIncluded(before: Located, after: Located, question: InclusionQuestion): boolean {
     const proof = this.#proofOf(question)
-    const [left, right] = sidesOf(proof, before, after, question)
-    if (question.isText) return this.#answer(left, right, proof, true).kind === 'included'
-    return this.#isIncluded(left, right, proof, new PairMap(), 0)
+    const [base, head] = sidesOf(proof, before, after, question)
+    if (question.isText) return this.#answer(base, head, proof, true).kind === 'included'
+    return this.#isIncluded(base, head, proof, new PairMap(), 0)
   }
 
   #isIncluded(sub: SchemaNode, other: SchemaNode, proof: Proof, open: PairMap<boolean>, depth: number): boolean {

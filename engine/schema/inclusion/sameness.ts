@@ -82,16 +82,16 @@ export class Sameness {
   }
 
   #members(base: Located, head: Located, isNamed: boolean, depth: number): SameRest {
-    const [left, right] = [base.value, head.value]
-    if (!isRecord(left) || !isRecord(right)) return isEqual(left, right) ? SAME : OTHER
+    const [before, after] = [base.value, head.value]
+    if (!isRecord(before) || !isRecord(after)) return isEqual(before, after) ? SAME : OTHER
     const isSilent = (name: string): boolean => !isNamed && !isCondition(name)
-    for (const name in right)
-      if (left[name] === undefined && !isSilent(name) && !Object.hasOwn(left, name)) return OTHER
+    for (const name in after)
+      if (before[name] === undefined && !isSilent(name) && !Object.hasOwn(before, name)) return OTHER
     let rest = SAME
-    for (const name in left) {
+    for (const name in before) {
       if (isSilent(name)) continue
-      if (!Object.hasOwn(right, name)) return OTHER
-      if (left[name] === right[name]) continue
+      if (!Object.hasOwn(after, name)) return OTHER
+      if (before[name] === after[name]) continue
       rest = Math.min(rest, this.#member(name, base, head, isNamed, depth))
       if (rest === OTHER) return OTHER
     }
@@ -100,15 +100,15 @@ export class Sameness {
 
   #member(name: string, holder: Located, partner: Located, isNamed: boolean, depth: number): SameRest {
     const [base, head] = [within(holder, name), within(partner, name)]
-    const [left, right] = [base.value, head.value]
-    if (!isNamed && SETS.has(name)) return isSameSet(left, right) ? SAME : OTHER
-    if (!isNamed && VALUES.has(name)) return isEqual(left, right) ? SAME : OTHER
+    const [before, after] = [base.value, head.value]
+    if (!isNamed && SETS.has(name)) return isSameSet(before, after) ? SAME : OTHER
+    if (!isNamed && VALUES.has(name)) return isEqual(before, after) ? SAME : OTHER
     // Only lists of names are held by name.
-    if (isNamed && Array.isArray(left)) return isSameSet(left, right) ? SAME : OTHER
-    if (Array.isArray(left)) {
-      if (!Array.isArray(right) || left.length !== right.length) return OTHER
+    if (isNamed && Array.isArray(before)) return isSameSet(before, after) ? SAME : OTHER
+    if (Array.isArray(before)) {
+      if (!Array.isArray(after) || before.length !== after.length) return OTHER
       let rest = SAME
-      for (const index of left.keys()) {
+      for (const index of before.keys()) {
         rest = Math.min(rest, this.#compare(within(base, String(index)), within(head, String(index)), depth))
         if (rest === OTHER) return OTHER
       }

@@ -75,17 +75,17 @@ async function contractChange(
   after: KubernetesObject | null,
   sniff: Sniff,
 ): Promise<HeldContractChange> {
-  const old = textsOf(before)
-  const now = textsOf(after)
+  const base = textsOf(before)
+  const head = textsOf(after)
   const artifacts: Artifact[] = []
   const judged = new Set<string>()
-  for (const pointer of new Set([...old.keys(), ...now.keys()])) {
-    const [was, is] = [old.get(pointer) ?? '', now.get(pointer) ?? '']
-    if (was === is) continue
-    const type = (await typeOf(pointer, was, sniff)) ?? (await typeOf(pointer, is, sniff))
+  for (const pointer of new Set([...base.keys(), ...head.keys()])) {
+    const [before, after] = [base.get(pointer) ?? '', head.get(pointer) ?? '']
+    if (before === after) continue
+    const type = (await typeOf(pointer, before, sniff)) ?? (await typeOf(pointer, after, sniff))
     if (type === null) continue
     judged.add(pointer)
-    artifacts.push({ id: `${target}#${pointer}`, type, before: was, after: is, path: pointer })
+    artifacts.push({ id: `${target}#${pointer}`, type, before, after, path: pointer })
   }
   return { artifacts, hasOther: restText(before, judged) !== restText(after, judged) }
 }

@@ -119,15 +119,15 @@ class RegistryAction implements JudgedAction {
 }
 
 function artifactsOf(before: ServerEntry, after: ServerEntry): readonly Artifact[] {
-  const [old, young] = [listedTools(before), listedTools(after)]
+  const [base, head] = [listedTools(before), listedTools(after)]
   const configuration: Artifact = {
     id: 'server.json',
     type: 'json_schema',
     before: configurationSchema(before),
     after: configurationSchema(after),
   }
-  if (old === null && young === null) return [configuration]
-  return [configuration, { id: 'server.json#tools', type: 'mcp_manifest', before: old ?? '', after: young ?? '' }]
+  if (base === null && head === null) return [configuration]
+  return [configuration, { id: 'server.json#tools', type: 'mcp_manifest', before: base ?? '', after: head ?? '' }]
 }
 
 /** A server that was accepted without a version states an empty one: how far it was raised is then unknown. */

@@ -32,11 +32,11 @@ const WRITE: Readonly<Record<string, (at: At) => object>> = {
 }
 
 function worstOf(version: string, place: Place, before: Members | null, after: Members | null): Worst {
-  const [was, is] = [before, after].map((bindings) => {
+  const [base, head] = [before, after].map((bindings) => {
     const at: At = (wanted) => (wanted === place && bindings !== null ? { bindings } : {})
     return JSON.stringify(WRITE[version]?.(at))
   })
-  const result = compare({ id: 'api', type: 'asyncapi', before: was ?? '', after: is ?? '' }, {}, sha256Hex)
+  const result = compare({ id: 'api', type: 'asyncapi', before: base ?? '', after: head ?? '' }, {}, sha256Hex)
   assert.ok(result.ok)
   const levels = result.value.groups.map(({ level }) => level)
   return (['breaking', 'dangerous', 'info'] as const).find((level) => levels.includes(level)) ?? 'none'

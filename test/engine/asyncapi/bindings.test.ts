@@ -90,9 +90,9 @@ const headers = (properties: Members): Members => ({ http: { headers: { type: 'o
 suite('a setting of a binding', () => {
   for (const [place, protocol, setting, before, after, rule] of SETTINGS) {
     test(`${protocol} ${setting} at the ${place}: ${JSON.stringify(before)} → ${JSON.stringify(after)}`, () => {
-      const [was, is] = [before, after].map((value) => ({ [protocol]: { other: 1, [setting]: value } }))
-      assert.ok(was && is)
-      const names = reported(place, was, is).map((one) => one.split(' ')[0])
+      const [base, head] = [before, after].map((value) => ({ [protocol]: { other: 1, [setting]: value } }))
+      assert.ok(base && head)
+      const names = reported(place, base, head).map((one) => one.split(' ')[0])
       assert.deepEqual(names, [`asyncapi-binding-${rule}`])
     })
   }
@@ -137,8 +137,8 @@ suite('a setting of a binding', () => {
 
   test('of the language of bindings is none', () => {
     const versions = ['0.4.0', '0.5.0'].map((bindingVersion) => ({ kafka: { topic: 'a', bindingVersion } }))
-    const [was, is] = versions
-    assert.deepEqual(reported('channel', was ?? null, is ?? null), [])
+    const [before, after] = versions
+    assert.deepEqual(reported('channel', before ?? null, after ?? null), [])
     assert.deepEqual(reported('channel', null, { kafka: { bindingVersion: '0.5.0' } }), [
       'asyncapi-binding-changed kafka',
     ])

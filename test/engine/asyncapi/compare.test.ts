@@ -238,9 +238,9 @@ test('the order of members means nothing', () => {
   const want = run(BASE, after).map(({ id, message }) => ({ id, message }))
   assert.equal(want.length, 3)
   for (let seed = 1; seed < 9; seed += 1) {
-    const [old, now] = [dump(shuffledKeys(load(BASE), seed)), dump(shuffledKeys(load(after), seed + 20))]
+    const [base, head] = [dump(shuffledKeys(load(BASE), seed)), dump(shuffledKeys(load(after), seed + 20))]
     assert.deepEqual(
-      run(old, now).map(({ id, message }) => ({ id, message })),
+      run(base, head).map(({ id, message }) => ({ id, message })),
       want,
     )
   }

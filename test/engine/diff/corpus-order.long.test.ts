@@ -152,10 +152,10 @@ for (const { folder, type } of FORMATS) {
         const others = ordersOf(type, after, shuffles, 1000)
         const answers = new Set<string>()
         let count = 0
-        for (const old of ordersOf(type, before, shuffles, 1)) {
-          const now = others.next()
-          assert.ok(now.done !== true)
-          answers.add(answerOf(type, old, now.value))
+        for (const base of ordersOf(type, before, shuffles, 1)) {
+          const head = others.next()
+          assert.ok(head.done !== true)
+          answers.add(answerOf(type, base, head.value))
           count += 1
         }
         assert.ok(count >= 4)

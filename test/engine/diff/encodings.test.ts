@@ -11,8 +11,8 @@ const INFO = { title: 't', version: '1' }
 const TEXT = { type: 'string' }
 
 function worstOf(before: object, after: object): Worst {
-  const [was, is] = [JSON.stringify(before), JSON.stringify(after)]
-  const result = compare({ id: 'api', type: 'openapi', before: was, after: is }, {}, sha256Hex)
+  const [base, head] = [JSON.stringify(before), JSON.stringify(after)]
+  const result = compare({ id: 'api', type: 'openapi', before: base, after: head }, {}, sha256Hex)
   assert.ok(result.ok)
   const levels = result.value.groups.filter(({ rule }) => rule !== 'api-version-not-bumped').map(({ level }) => level)
   return (['breaking', 'dangerous', 'info'] as const).find((level) => levels.includes(level)) ?? 'none'

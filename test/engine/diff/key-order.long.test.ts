@@ -13,8 +13,8 @@ const SHUFFLES = 4
 
 /** What does not depend on where things stand in the text. */
 function answerTo(type: ArtifactType, before: unknown, after: unknown, options: CompareOptions): string {
-  const [old, now] = [textOf(before), textOf(after)]
-  const compared = compare({ id: 'contract', type, before: old, after: now }, options, sha256)
+  const [base, head] = [textOf(before), textOf(after)]
+  const compared = compare({ id: 'contract', type, before: base, after: head }, options, sha256)
   if (!compared.ok) return compared.problem.code
   const { groups, ...rest } = compared.value
   return JSON.stringify([groups.map((group) => ({ ...group, line: null, column: null })), rest])
@@ -48,13 +48,13 @@ for (const format of caseFormats()) {
   suite(`every order of keys in the cases of ${format}`, () => {
     for (const { rule, before, after, options = {}, syntax } of ruleCases(format)) {
       if (syntax === 'text') continue
-      const [old, now]: unknown[] = [parse(before), parse(after)]
+      const [base, head]: unknown[] = [parse(before), parse(after)]
       // A side that is no document stays as it is written.
-      if (!isRecord(old) || !isRecord(now)) continue
+      if (!isRecord(base) || !isRecord(head)) continue
       test(rule, () => {
         const type = canonicalArtifactType(format)
         assert.ok(type)
-        checkOrders(type, old, now, options)
+        checkOrders(type, base, head, options)
       })
     }
   })

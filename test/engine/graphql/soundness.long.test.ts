@@ -117,16 +117,16 @@ for (const name of PAIRS) {
     const [before = '', after = ''] = ['before', 'after'].map((side) =>
       readFileSync(join(CORPUS, name, `${side}.graphql`), 'utf8'),
     )
-    const [old, now] = [before, after].map((text) => buildASTSchema(parse(text), { assumeValid: true }))
-    assert.ok(old !== undefined && now !== undefined)
+    const [base, head] = [before, after].map((text) => buildASTSchema(parse(text), { assumeValid: true }))
+    assert.ok(base !== undefined && head !== undefined)
     const shapes = [before, after].map(shapeOf)
     const breaking = compared(before, after).groups.filter(({ level }) => level === 'breaking')
-    const author = new Author(old, 7)
+    const author = new Author(base, 7)
     const counts = { valid: 0, refused: 0, decided: 0 }
     for (let index = 0; index < OPERATIONS; index += 1) {
       const text = author.operation()
       const document = parse(text)
-      if (validate(old, document).length > 0) continue
+      if (validate(base, document).length > 0) continue
       counts.valid += 1
       const read = readOperationDocument(text, { maxTokens: 20_000, maxDepth: 100 })
       const operation = read.ok ? operationIn(read.value, null) : null
@@ -136,7 +136,7 @@ for (const name of PAIRS) {
       const isTouched = touchedPlaces(touches)
       const isDecided = breaking.some(isTouched)
       if (isDecided) counts.decided += 1
-      const [error] = validate(now, document)
+      const [error] = validate(head, document)
       if (error === undefined) continue
       counts.refused += 1
       assert.ok(isDecided, `${text} is refused now, and nothing decides on it: ${error.message}`)

@@ -60,7 +60,7 @@ const oddNames = (type: string): Schema => ({ properties: { $id: { type }, $ref:
 
 suite('drafts', () => {
   test('the keywords of draft 4 and of 2020-12 say the same', () => {
-    const old = {
+    const base = {
       type: 'object',
       properties: {
         n: { type: 'number', minimum: 1, exclusiveMinimum: true },
@@ -69,7 +69,7 @@ suite('drafts', () => {
       dependencies: { n: ['t'] },
       definitions: { d: { type: 'string' } },
     }
-    const now = {
+    const head = {
       type: 'object',
       properties: {
         n: { type: 'number', exclusiveMinimum: 1 },
@@ -78,8 +78,8 @@ suite('drafts', () => {
       dependentRequired: { n: ['t'] },
       $defs: { d: { type: 'string' } },
     }
-    assert.deepEqual(found(old, now), [])
-    assert.deepEqual(found({ $schema: DRAFT_4, ...old }, { $schema: NEW, ...now }), ['schema-draft-changed /$schema'])
+    assert.deepEqual(found(base, head), [])
+    assert.deepEqual(found({ $schema: DRAFT_4, ...base }, { $schema: NEW, ...head }), ['schema-draft-changed /$schema'])
   })
 
   test('up to draft 7 a reference hides the keywords next to it; later both count', () => {
@@ -213,8 +213,8 @@ suite('what means nothing', () => {
   test('the order of members', () => {
     const want = run(JSON.stringify(before), JSON.stringify(after)).map(({ id, message }) => ({ id, message }))
     for (let seed = 1; seed < 12; seed += 1) {
-      const [old, now] = [shuffledKeys(before, seed), shuffledKeys(after, seed + 50)]
-      const got = run(JSON.stringify(old), JSON.stringify(now)).map(({ id, message }) => ({ id, message }))
+      const [base, head] = [shuffledKeys(before, seed), shuffledKeys(after, seed + 50)]
+      const got = run(JSON.stringify(base), JSON.stringify(head)).map(({ id, message }) => ({ id, message }))
       assert.deepEqual(got, want)
     }
     assert.deepEqual(run(JSON.stringify(before), JSON.stringify(shuffledKeys(before, 3))), [])

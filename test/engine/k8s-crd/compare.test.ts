@@ -114,7 +114,7 @@ suite('schemas', () => {
   })
 
   test('v1beta1 and v1 of the API say the same', () => {
-    const old = `apiVersion: apiextensions.k8s.io/v1beta1
+    const base = `apiVersion: apiextensions.k8s.io/v1beta1
 kind: CustomResourceDefinition
 metadata: { name: a.example.com }
 spec:
@@ -126,7 +126,7 @@ spec:
   subresources: { status: {} }
   validation: { openAPIV3Schema: { type: object, properties: { spec: { type: object } } } }
 `
-    const now = `apiVersion: apiextensions.k8s.io/v1
+    const head = `apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: { name: a.example.com }
 spec:
@@ -141,15 +141,15 @@ spec:
       subresources: { status: {} }
       schema: { openAPIV3Schema: { type: object, properties: { spec: { type: object } } } }
 `
-    assert.deepEqual(found(old, now), [])
+    assert.deepEqual(found(base, head), [])
   })
 })
 
 /** Two versions with schemas of their own; which is stored, and how objects become those of the other. */
-function versions(stored: 'v1' | 'v2', old: string, now: string, conversion = 'None'): string {
+function versions(stored: 'v1' | 'v2', before: string, after: string, conversion = 'None'): string {
   const list = [
-    ['v1', old],
-    ['v2', now],
+    ['v1', before],
+    ['v2', after],
   ].map(
     ([name, properties]) =>
       `    - { name: ${name}, served: true, storage: ${name === stored}, schema: { openAPIV3Schema: { type: object, properties: { ${properties} } } } }\n`,
@@ -232,9 +232,9 @@ test('the order of members means nothing', () => {
   const want = run(BASE, after).map(({ id, message }) => ({ id, message }))
   assert.equal(want.length, 4)
   for (let seed = 1; seed < 9; seed += 1) {
-    const [old, now] = [dump(shuffledKeys(load(BASE), seed)), dump(shuffledKeys(load(after), seed + 20))]
+    const [base, head] = [dump(shuffledKeys(load(BASE), seed)), dump(shuffledKeys(load(after), seed + 20))]
     assert.deepEqual(
-      run(old, now).map(({ id, message }) => ({ id, message })),
+      run(base, head).map(({ id, message }) => ({ id, message })),
       want,
     )
   }

@@ -42,8 +42,8 @@ test('the order of files in a set changes nothing, byte for byte', (t) => {
     const [before, after] = [readProtoSet(join(CORPUS, pair, 'before')), readProtoSet(join(CORPUS, pair, 'after'))]
     const answer = JSON.stringify(comparedProtobuf(before, after))
     for (const seed of [1, 2, 3]) {
-      const [old, now] = [before, after].map((text) => JSON.stringify(shuffledKeys(JSON.parse(text), seed)))
-      assert.ok(JSON.stringify(comparedProtobuf(old ?? '', now ?? '')) === answer, pair)
+      const [base, head] = [before, after].map((text) => JSON.stringify(shuffledKeys(JSON.parse(text), seed)))
+      assert.ok(JSON.stringify(comparedProtobuf(base ?? '', head ?? '')) === answer, pair)
     }
   }
 })

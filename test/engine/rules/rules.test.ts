@@ -83,13 +83,13 @@ suite('a rule of the families', () => {
   test('holds on its pair, at its level, and on nothing when the two sides are the same', () => {
     const silent: string[] = []
     for (const { rule, type, before, after, options } of all) {
-      const [old, now] = [JSON.stringify(before), JSON.stringify(after)]
-      const compared = compare({ id: rule, type, before: old, after: now }, options, sha256)
+      const [base, head] = [JSON.stringify(before), JSON.stringify(after)]
+      const compared = compare({ id: rule, type, before: base, after: head }, options, sha256)
       assert.ok(compared.ok, rule)
       const group = compared.value.groups.find((candidate) => candidate.rule === rule)
       if (group === undefined) silent.push(`${rule}: ${compared.value.groups.map((other) => other.rule).join(', ')}`)
       else assert.equal(group.level, levels.get(rule), rule)
-      const same = compare({ id: rule, type, before: now, after: now }, options, sha256)
+      const same = compare({ id: rule, type, before: head, after: head }, options, sha256)
       assert.ok(same.ok && same.value.groups.length === 0, `${rule} on identity`)
     }
     assert.deepEqual(silent, [])

@@ -71,8 +71,8 @@ suite('a rule about a schema that is shared', () => {
 test('the rules of custom resources hold on the same pairs', () => {
   const all = crdExamples()
   assert.ok(all.length > 150)
-  for (const [rule, old, now] of all) {
-    const [before, after] = [JSON.stringify(old), JSON.stringify(now)]
+  for (const [rule, base, head] of all) {
+    const [before, after] = [JSON.stringify(base), JSON.stringify(head)]
     const options = { today: '2026-01-01', deprecation_days_stable: 30 }
     const result = compare({ id: 'crd', type: 'k8s_crd', before, after }, options, sha256Hex)
     assert.ok(result.ok, rule)

@@ -9,8 +9,8 @@ import { SITES, type Schema, type Site } from './sites.ts'
 
 function groupsOf(site: Site, before: Schema, after: Schema): readonly FindingGroup[] {
   const sides = [before, after].map((schema) => JSON.stringify(site.document(propertyOf(schema), 'application/json')))
-  const [old = '', now = ''] = sides
-  const result = compare({ id: 'x', type: site.format, before: old, after: now }, {}, sha256Hex)
+  const [base = '', head = ''] = sides
+  const result = compare({ id: 'x', type: site.format, before: base, after: head }, {}, sha256Hex)
   assert.ok(result.ok)
   // Titles are texts that models read: a matter of their own. Values that are not sent are not compared as a whole.
   return result.value.groups.filter(({ direction, rule }) => direction !== 'none' && !/-values-/.test(rule))

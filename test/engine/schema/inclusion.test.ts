@@ -298,11 +298,11 @@ suite('generated pairs', () => {
     let [proved, refuted] = [0, 0]
     const property = fc.property(pairs, ([[before, after], drawn]) => {
       if (isBeyondJudge([before, after])) return
-      const [old, now] = [ajv.compile(structuredClone(before)), ajv.compile(structuredClone(after))]
+      const [base, head] = [ajv.compile(structuredClone(before)), ajv.compile(structuredClone(after))]
       const answer = decide(before, after)
-      const shown = drawn.find((one) => old(one) && !now(one))
+      const shown = drawn.find((one) => base(one) && !head(one))
       if (answer.kind === 'included') assert.ok(shown === undefined, `against a proof: ${JSON.stringify(shown)}`)
-      if (answer.kind === 'refuted') assert.ok(old(answer.value) && !now(answer.value), JSON.stringify(answer.value))
+      if (answer.kind === 'refuted') assert.ok(base(answer.value) && !head(answer.value), JSON.stringify(answer.value))
       if (answer.kind === 'included') proved += 1
       else if (answer.kind === 'refuted') refuted += 1
     })
