@@ -26,7 +26,7 @@ import { mcp } from './routes/mcp.ts'
 import { changeLogLevel, gatewayStatus } from './routes/operation.ts'
 import { preflight } from './routes/preflight.ts'
 import { readinessScore } from './routes/readiness.ts'
-import { exportWholeLedger } from './routes/ledger-export.ts'
+import { exportWholeLedger, pruneWholeLedger } from './routes/ledger-keep.ts'
 import { explainDecision } from './routes/explanation.ts'
 import { replayPolicy } from './routes/replay.ts'
 import { revokeReceipt } from './routes/revoke.ts'
@@ -70,6 +70,7 @@ export const ROUTES: readonly ApiRoute[] = [
   replayPolicy,
   explainDecision,
   exportWholeLedger,
+  pruneWholeLedger,
   readinessScore,
   abortDemo,
   integrationSnippets,

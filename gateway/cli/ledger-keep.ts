@@ -4,15 +4,15 @@ import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { resolve } from 'node:path'
+import type { Static } from 'typebox'
 import { Type } from '../../engine/base.ts'
 import type { KeySet } from '../../engine/internal.ts'
 import { keySet } from '../api/routes/discovery.ts'
-import { exportWholeLedger } from '../api/routes/ledger-export.ts'
+import { exportWholeLedger, PruneAnswer, pruneWholeLedger } from '../api/routes/ledger-keep.ts'
 import { parseKeySet } from '../keys/jwks.ts'
 import { messageOf } from '../errors/startup-error.ts'
 import { exportLines, verifyExport, type ExportedChain, type ExportReport } from '../store/ledger-export.ts'
 import { pruneLedger } from '../store/retention.ts'
-import type { SignedCut } from '../store/ledger.ts'
 import { signCheckpoint } from '../store/checkpoint-token.ts'
 import { EXIT, UsageError, type Arguments, type Command, type ExitCode } from './command.ts'
 import { PLACE_OPTIONS } from './config-option.ts'
@@ -193,37 +193,59 @@ export const pruneCommand: Command = {
       isRequired: true,
       help: 'Remove what is older, e.g. 2026-01-31 or 2026-01-31T12:00:00Z.',
     },
-    ...PLACE_OPTIONS,
+    ...SITE_OPTIONS,
   ],
   notes: [
     'The entry before the cut is signed first, so the rest of the ledger still verifies. Export the ledger before, if you need it.',
     'Kept: receipts that are still valid, the newest decision and call, baselines, approvals, keys, exceptions, bindings.',
-    'It can run next to a running gateway.',
+    'It can run next to a running gateway. With --url, it needs the key of an administrator.',
   ].join('\n'),
   run: async (args, io) => {
     const before = momentOf(args, 'before') ?? 0
-    const keys = await openExistingRing(args, io)
-    const { cuts, rows } = await withStore(args, io, async (store) => {
-      const pruned = await pruneLedger(before, { store, signer: () => keys.signer(), now: Date.now })
-      await noteAct(store, io, { event: 'ledger.pruned', before: instant(before), rows: pruned.rows })
-      return pruned
-    })
+    const remote = remoteOf(args, io)
+    const { beginnings, rows } = await during(io, 'pruning the ledger', () =>
+      remote === null ? prunedHere(before, args, io) : prunedThere(before, remote),
+    )
     writeLine(
       io.stdout,
-      cuts.length === 0 && rows === 0
+      beginnings.length === 0 && rows === 0
         ? 'Nothing is old enough to be removed.'
-        : `removed ${rows} rows${beginnings(cuts)}`,
+        : `removed ${rows} rows${whereItBegins(beginnings)}`,
     )
     return EXIT.good
   },
 }
 
+type PrunedRows = Pick<Static<typeof PruneAnswer>, 'rows' | 'beginnings'>
+
+async function prunedHere(before: number, args: Arguments, io: CommandIo): Promise<PrunedRows> {
+  const keys = await openExistingRing(args, io)
+  const { cuts, rows } = await withStore(args, io, async (store) => {
+    const pruned = await pruneLedger(before, { store, signer: () => keys.signer(), now: Date.now })
+    await noteAct(store, io, { event: 'ledger.pruned', before: instant(before), rows: pruned.rows })
+    return pruned
+  })
+  return { beginnings: cuts.map(({ chain, sequence }) => ({ chain, sequence: sequence + 1 })), rows }
+}
+
+/** A request removes a part of a large ledger. */
+async function prunedThere(before: number, gateway: GatewayClient): Promise<PrunedRows> {
+  const chains = new Map<string, number>()
+  const body = { before: new Date(before).toISOString() }
+  for (let rows = 0; ;) {
+    const answer = await gateway.ask(pruneWholeLedger, PruneAnswer, { body })
+    rows += answer.rows
+    for (const { chain, sequence } of answer.beginnings) chains.set(chain, sequence)
+    if (answer.is_complete) return { beginnings: [...chains].map(([chain, sequence]) => ({ chain, sequence })), rows }
+  }
+}
+
 /** One chain in a file; one of each gateway in a shared store. */
-function beginnings(cuts: readonly SignedCut[]): string {
-  const [first, ...others] = cuts
+function whereItBegins(beginnings: PrunedRows['beginnings']): string {
+  const [first, ...others] = beginnings
   if (first === undefined) return ''
-  if (others.length === 0) return `; the ledger begins at entry ${first.sequence + 1}`
-  return cuts.map(({ chain, sequence }) => `\nchain ${chain} begins at entry ${sequence + 1}`).join('')
+  if (others.length === 0) return `; the ledger begins at entry ${first.sequence}`
+  return beginnings.map(({ chain, sequence }) => `\nchain ${chain} begins at entry ${sequence}`).join('')
 }
 
 export const backupLedger: Command = {

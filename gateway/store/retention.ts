@@ -26,6 +26,8 @@ export interface Pruned {
   readonly cuts: readonly SignedCut[]
   /** Rows of all tables. */
   readonly rows: number
+  /** False: it stopped at the maximum number of entries, and more may go. */
+  readonly isComplete: boolean
 }
 
 /** Entries of one cut: bounds how long the store works on one. */
@@ -42,10 +44,12 @@ export async function pruneLedger(before: number, deps: PruneDeps, most = Number
   // What an earlier run has cut and not removed.
   let rows = await removeAll(store)
   const made = new Map<string, SignedCut>()
+  let isComplete = false
   for (let left = most; left > 0;) {
     const at = now()
     const proposed = await store.ledger.proposeCuts({ before, now: at, entries: Math.min(left, CUT_ENTRIES) })
-    if (proposed.length === 0) break
+    isComplete = proposed.length === 0
+    if (isComplete) break
     const signed: SignedCut[] = []
     for (const { entries, ...cut } of proposed) {
       left -= entries
@@ -55,7 +59,7 @@ export async function pruneLedger(before: number, deps: PruneDeps, most = Number
     for (const cut of signed) made.set(cut.chain, cut)
     rows += await removeAll(store)
   }
-  return { cuts: [...made.values()], rows }
+  return { cuts: [...made.values()], rows, isComplete }
 }
 
 async function removeAll({ ledger }: PrunedStore): Promise<number> {

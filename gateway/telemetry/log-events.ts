@@ -84,7 +84,8 @@ export const LOG_EVENTS = {
   'ledger.checkpoint': 'The signed head of the ledger: sequence, hash and token.',
   'ledger.checkpoint_failed': 'The head of the ledger could not be signed.',
   'ledger.prune_failed': 'Old rows of the ledger could not be removed. They are tried again at the next interval.',
-  'ledger.pruned': 'Old rows of the ledger were removed, by `ledger.retention` or by a command.',
+  'ledger.pruned':
+    'Old rows of the ledger were removed, by `ledger.retention`, by a command or by an administrator over the API.',
   'log.level_changed': 'The level of the log was changed while the gateway runs. It holds until a reload or a restart.',
   'listener.bad_request': 'The bytes on a connection are not an HTTP request.',
   'listener.certificate_reloaded': 'The certificate of a listener changed on disk and is in force.',

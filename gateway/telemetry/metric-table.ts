@@ -492,7 +492,7 @@ export const METRICS = [
     name: 'preflight_ledger_pruned_rows_total',
     type: 'counter',
     labels: [],
-    help: 'Rows that ledger.retention removed.',
+    help: 'Rows of the ledger that ledger.retention, or an administrator over the API, removed.',
   },
   {
     name: 'preflight_ledger_checkpoint_hash',

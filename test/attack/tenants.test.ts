@@ -123,6 +123,7 @@ const LISTS: Readonly<Record<string, readonly string[]>> = {
 /** Routes that name nothing of a tenant. */
 const OTHERS: ReadonlySet<string> = new Set([
   'exportLedger',
+  'pruneLedger',
   'getSchema',
   'getStatusList',
   'listIntegrationSnippets',

@@ -88,8 +88,6 @@ const LOCAL: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['notifications.backlog', []],
   ['notifications.forget', undefined],
   ['ledger.newestCut', null],
-  ['ledger.removeBehindCuts', 0],
-  ['ledger.proposeCuts', []],
 ])
 
 export interface HubStore {
