@@ -56,9 +56,9 @@ try {
   assert.match(output('node', '--version'), /^v24\./)
   // Emulation of another architecture does not reach the kernel's packet filter.
   const isEmulated = output('node', '-p', 'process.arch') !== process.arch
-  const filterTools = 'command -v iptables-restore ip6tables-restore'
-  if (isEmulated) assert.match(output('sh', '-c', `${filterTools} iptables`), /\/iptables$/)
-  else assert.match(output('sh', '-c', `${filterTools} && iptables --version`), /iptables v/)
+  for (const tool of ['iptables', 'iptables-restore', 'ip6tables-restore'])
+    assert.equal(output('sh', '-c', `command -v ${tool}`), `/usr/sbin/${tool}`)
+  if (!isEmulated) assert.match(output('iptables', '--version'), /iptables v/)
   assert.match(output('preflight', 'config', 'check'), /: good \(0 routes\)$/)
 
   // The probe runs in the container's network: another program in the same namespaces.
