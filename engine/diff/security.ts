@@ -105,8 +105,8 @@ export function renamedSchemes(
   for (const [name, definition] of head) {
     if (base.has(name)) continue
     const index = gone.findIndex(([, other]) => isEqual(other, definition))
-    const [old] = index === -1 ? [] : gone.splice(index, 1)
-    if (old !== undefined) renamed.set(name, old[0])
+    const [match] = index === -1 ? [] : gone.splice(index, 1)
+    if (match !== undefined) renamed.set(name, match[0])
   }
   return renamed
 }

@@ -12,7 +12,7 @@ import { DEFAULT_DOCUMENT_LIMITS } from '../../limits.ts'
 import { OpenApiDocuments } from '../documents.ts'
 import { withPlainReferences } from '../plain-references.ts'
 import type { Locate } from '../positions.ts'
-import { ofSide, unreadable } from '../unreadable.ts'
+import { unreadable } from '../unreadable.ts'
 import { readMessages, type AsyncMessage, type MessageDefaults } from './messages.ts'
 import { itemsOf, partWithTraits, traitOrderOf } from './traits.ts'
 
@@ -90,18 +90,18 @@ export function readAsyncApi(text: string, side: 'base' | 'head', options: Compa
   if (text === '') return ok(null)
   const limits = options.limits ?? DEFAULT_DOCUMENT_LIMITS
   const read = readDocument(text, limits)
-  if (!read.ok) return fail(ofSide(read.problem, side))
+  if (!read.ok) return read
   const { root, locate } = read.value
   const version = isRecord(root) ? root['asyncapi'] : null
   if (typeof version !== 'string' || !VERSION.test(version)) {
     const what = 'as AsyncAPI: its root needs a member `asyncapi` with a version 2.x or 3.x'
-    return fail(ofSide(unreadable(what, { pointer: '', position: locate('') }), side))
+    return fail(unreadable(what, { pointer: '', position: locate('') }))
   }
   const openFile = filesHandedIn(text, side, options)
   const documents = new OpenApiDocuments(withPlainReferences(root, text), 'json-schema-draft-7', openFile)
   const reader = new AsyncApiReader(documents, version, locate)
   const parts = version.startsWith('2') ? reader.readVersion2() : reader.readVersion3()
-  if (reader.fault !== null) return fail(ofSide(reader.fault, side))
+  if (reader.fault !== null) return fail(reader.fault)
   return ok({ version, documents, locate, ...parts })
 }
 

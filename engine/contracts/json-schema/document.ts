@@ -6,7 +6,7 @@ import { readDocument } from '../document.ts'
 import { filesHandedIn } from '../further-files.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../limits.ts'
 import type { Locate } from '../positions.ts'
-import { ofSide, unreadable } from '../unreadable.ts'
+import { unreadable } from '../unreadable.ts'
 import { dialectOf, draftOf, holdsKeyword, holdsKeywordsOnly } from './keywords.ts'
 import { withPlainReferences } from '../plain-references.ts'
 import { SchemaDocuments } from './references.ts'
@@ -28,12 +28,11 @@ export function readJsonSchema(
   if (text === '') return ok(null)
   const limits = options.limits ?? DEFAULT_DOCUMENT_LIMITS
   const read = readDocument(text, limits)
-  if (!read.ok) return fail(ofSide(read.problem, side))
+  if (!read.ok) return read
   const { root, locate } = read.value
   if (!isJsonSchema(root)) {
     const fix = 'A schema is an object with keywords such as type, properties or $ref, or true or false.'
-    const problem = unreadable('as a JSON Schema: it holds no keyword', { pointer: '', position: locate(''), fix })
-    return fail(ofSide(problem, side))
+    return fail(unreadable('as a JSON Schema: it holds no keyword', { pointer: '', position: locate(''), fix }))
   }
   const openFile = filesHandedIn(text, side, options)
   const draft = draftOf(isRecord(root) ? root['$schema'] : null)

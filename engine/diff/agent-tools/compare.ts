@@ -8,17 +8,17 @@ import { readDocument } from '../../contracts/document.ts'
 import type { McpItem } from '../../contracts/mcp-manifest.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../limits.ts'
 import { withPlainReferences } from '../../contracts/plain-references.ts'
-import { ofSide } from '../../contracts/unreadable.ts'
 import { byCodeUnit } from '../../change-set.ts'
 import { inOneOrder, type UnresolvedReference } from '../../contracts/unresolved.ts'
 import type { Sha256 } from '../../hash.ts'
-import { fail, ok, type Result } from '../../result.ts'
+import { ok, type Result } from '../../result.ts'
 import { AGENT_TOOL_RULES, type AgentToolRuleId } from '../../rules/agent-tools/rows.ts'
 import { Report } from '../../rules/judging/report.ts'
 import { MCP_RULES } from '../../rules/mcp/rows.ts'
 import { judgeById } from '../../rules/row.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { pointerOf, type Located } from '../../schema/located.ts'
+import { readSides } from '../sides.ts'
 import { unresolvedOfTools } from '../mcp/schemas.ts'
 import { compareTools } from '../mcp/tools.ts'
 import { mcpWalk, type McpReport, type McpWalk } from '../mcp/walk.ts'
@@ -38,33 +38,31 @@ export function compareAgentTools(
   options: CompareOptions,
   sha256: Sha256,
 ): Result<FormatComparison> {
-  const base = read(before, 'base', options)
-  if (!base.ok) return base
-  const head = read(after, 'head', options)
-  if (!head.ok) return head
-  const [old, now] = [base.value, head.value]
+  const sides = readSides(before, after, (text) => read(text, options))
+  if (!sides.ok) return sides
+  const { base, head } = sides.value
   const report: McpReport = new Report({
     ...judgeById(new Map([...MCP_RULES, ...AGENT_TOOL_RULES])),
     levels: options.levels,
     sha256,
-    locate: { base: old.locate, head: now.locate },
-    sourceOf: { base: old.sourceOf, head: now.sourceOf },
+    locate: { base: base.locate, head: head.locate },
+    sourceOf: { base: base.sourceOf, head: head.sourceOf },
   })
-  const walk = mcpWalk(report, new Set(now.items.keys()))
-  const examined = compareTools(old.items, now.items, walk, (baseNode, headNode) =>
-    compareToolSettings(baseNode, headNode, old, now, walk),
+  const walk = mcpWalk(report, new Set(head.items.keys()))
+  const examined = compareTools(base.items, head.items, walk, (baseNode, headNode) =>
+    compareToolSettings(baseNode, headNode, base, head, walk),
   )
   return ok({
     groups: report.finish(),
     stats: {
-      operations: { base: old.items.size, head: now.items.size },
+      operations: { base: base.items.size, head: head.items.size },
       schemas_compared: examined,
       touched: report.touched,
     },
-    spec_versions: { base: old.form, head: now.form },
+    spec_versions: { base: base.form, head: head.form },
     unresolved: inOneOrder([
-      ...unresolvedOfTools('base', old.items).map(placedBy(old)),
-      ...unresolvedOfTools('head', now.items).map(placedBy(now)),
+      ...unresolvedOfTools('base', base.items).map(placedBy(base)),
+      ...unresolvedOfTools('head', head.items).map(placedBy(head)),
     ]),
   })
 }
@@ -73,13 +71,13 @@ function placedBy({ sourceOf }: AgentTools): (reference: UnresolvedReference) =>
   return (reference) => ({ ...reference, location: sourceOf(reference.location) })
 }
 
-function read(text: string, side: 'base' | 'head', options: CompareOptions): Result<AgentTools> {
+function read(text: string, options: CompareOptions): Result<AgentTools> {
   if (text === '') return ok(NOTHING)
   const document = readDocument(text, options.limits ?? DEFAULT_DOCUMENT_LIMITS)
   const tools = document.ok
     ? readAgentTools({ ...document.value, root: withPlainReferences(document.value.root, text) })
     : document
-  return tools.ok ? tools : fail(ofSide(tools.problem, side))
+  return tools
 }
 
 interface ToolChange {

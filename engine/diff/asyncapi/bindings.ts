@@ -20,10 +20,8 @@ interface BindingPair {
 }
 
 export function compareBindings(walk: AsyncWalk, pair: BindingPair, add: AddAsyncChange): void {
-  const { before: was, after: is } = pair
-  const [left, right] = [recordOf(was?.value), recordOf(is?.value)]
-  for (const protocol of namesOf(left, right)) {
-    const [before, after] = [locatedIn(was, protocol), locatedIn(is, protocol)]
+  for (const protocol of namesOf(recordOf(pair.before?.value), recordOf(pair.after?.value))) {
+    const [before, after] = [locatedIn(pair.before, protocol), locatedIn(pair.after, protocol)]
     if (isEqual(settingsOf(before), settingsOf(after))) continue
     if (isRecord(before?.value) && isRecord(after?.value)) {
       const both = { before: { ...before, value: before.value }, after: { ...after, value: after.value } }
@@ -147,8 +145,7 @@ class BindingComparison {
   #schema(steps: readonly string[], before: Located | null, after: Located | null): void {
     const { of, action, endpoint } = this.#pair
     const { before: base, after: head } = this.#both
-    const [was, is] = [before ?? anything(base, steps), after ?? anything(head, steps)]
-    const pair = this.#walk.schemas.compare(was, is)
+    const pair = this.#walk.schemas.compare(before ?? anything(base, steps), after ?? anything(head, steps))
     const use = { sites: sitesOf(steps, action), mediaType: 'application/json' }
     const where = `${of}, ${this.#protocol} ${steps.join('.')}`
     this.#walk.uses.push({ pair, use, where, endpoint })

@@ -25,6 +25,7 @@ import { isRecord, memberOf, ROOT, stepInto, type JsonRecord, type Located } fro
 import { contractWalk } from '../contract-walk.ts'
 import { matchByKey } from '../match.ts'
 import { walkOptionsOf } from '../options.ts'
+import { readSides } from '../sides.ts'
 import { parameterNames, withBaseAddresses } from './addresses.ts'
 import { compareBindings } from './bindings.ts'
 import { compareMessages } from './messages.ts'
@@ -42,20 +43,18 @@ export function compareAsyncApis(
 ): Result<FormatComparison> {
   const lifecycle = walkOptionsOf(options)
   if (!lifecycle.ok) return lifecycle
-  const base = readAsyncApi(before, 'base', options)
-  if (!base.ok) return base
-  const head = readAsyncApi(after, 'head', options)
-  if (!head.ok) return head
-  const old = base.value ?? nothing()
-  const now = withBaseAddresses(old, head.value ?? nothing())
-  const locate = { base: old.locate, head: now.locate }
+  const sides = readSides(before, after, (text, side) => readAsyncApi(text, side, options))
+  if (!sides.ok) return sides
+  const base = sides.value.base ?? nothing()
+  const head = withBaseAddresses(base, sides.value.head ?? nothing())
+  const locate = { base: base.locate, head: head.locate }
   const judge = judgeById<AsyncApiRuleId>(ASYNCAPI_RULES)
   const report = new Report({ ...judge, levels: options.levels, sha256, locate })
   const walk: AsyncWalk = {
     ...contractWalk(report, lifecycle.value),
-    base: old,
-    head: now,
-    schemas: new SchemaComparison({ before: old.documents, after: now.documents }),
+    base,
+    head,
+    schemas: new SchemaComparison({ before: base.documents, after: head.documents }),
     uses: [],
   }
   compareDocuments(walk)
@@ -65,15 +64,15 @@ export function compareAsyncApis(
   return ok({
     groups: report.finish(),
     stats: {
-      operations: { base: old.operations.size, head: now.operations.size },
+      operations: { base: base.operations.size, head: head.operations.size },
       schemas_compared: walk.schemas.examined,
       touched: report.touched,
     },
-    spec_versions: { base: base.value?.version ?? null, head: head.value?.version ?? null },
-    contract_versions: { base: statedVersion(old), head: statedVersion(now) },
+    spec_versions: { base: sides.value.base?.version ?? null, head: sides.value.head?.version ?? null },
+    contract_versions: { base: statedVersion(base), head: statedVersion(head) },
     unresolved: inOneOrder([
-      ...unresolvedIn('base', danglingReferences(old.documents)),
-      ...unresolvedIn('head', danglingReferences(now.documents)),
+      ...unresolvedIn('base', danglingReferences(base.documents)),
+      ...unresolvedIn('head', danglingReferences(head.documents)),
     ]),
   })
 }
@@ -156,22 +155,23 @@ function compareChannelBindings(walk: AsyncWalk, before: AsyncChannel, after: As
 }
 
 /** The values that a parameter may have. AsyncAPI 2.x uses a schema, 3.x uses members of the parameter. */
-function compareParameters(was: AsyncChannel, is: AsyncChannel, add: AddAsyncChange): void {
-  const { address, parameters } = is
-  const [left, right] = [recordAt(was.parameters), recordAt(parameters)]
-  const [oldNames, nowNames] = [parameterNames(was.address), parameterNames(address)]
-  for (const [index, name] of nowNames.entries()) {
-    const base = oldNames[index] ?? name
+function compareParameters(base: AsyncChannel, head: AsyncChannel, add: AddAsyncChange): void {
+  const { address, parameters } = head
+  const [baseDefinitions, headDefinitions] = [recordAt(base.parameters), recordAt(parameters)]
+  const baseNames = parameterNames(base.address)
+  for (const [index, name] of parameterNames(address).entries()) {
+    const baseName = baseNames[index] ?? name
     // A document may rename a parameter in the address and leave its definition under the old name.
-    const defined = Object.hasOwn(right, name) ? name : base
-    const located = (parameters === null ? null : memberOf(parameters, defined)) ?? is.located
+    const defined = Object.hasOwn(headDefinitions, name) ? name : baseName
+    const located = (parameters === null ? null : memberOf(parameters, defined)) ?? head.located
     const place = { subject: `${address} parameter ${name}`, name, side: 'head', located } as const
     // A client that fills in the old address by name now fills in a different parameter.
-    if (base !== name && oldNames.includes(name)) {
-      add({ ...place, rule: 'asyncapi-parameter-moved', before: base, after: name })
+    if (baseName !== name && baseNames.includes(name)) {
+      add({ ...place, rule: 'asyncapi-parameter-moved', before: baseName, after: name })
     }
-    const isSchema = hasSchema(left[base]) && hasSchema(right[defined])
-    const [before, after] = [parameterOf(left[base], isSchema), parameterOf(right[defined], isSchema)]
+    const [definedBefore, definedAfter] = [baseDefinitions[baseName], headDefinitions[defined]]
+    const isSchema = hasSchema(definedBefore) && hasSchema(definedAfter)
+    const [before, after] = [parameterOf(definedBefore, isSchema), parameterOf(definedAfter, isSchema)]
     if (isEqual(before, after)) continue
     const [values, remaining] = [valuesOf(before), valuesOf(after)]
     const isNarrowed = remaining !== null && (values === null || values.some((value) => !remaining.includes(value)))
@@ -255,11 +255,11 @@ type PartPair = readonly [AsyncOperationPart, AsyncOperationPart]
  */
 function matchedParts(base: readonly AsyncOperationPart[], head: readonly AsyncOperationPart[]): readonly PartPair[] {
   const { added, removed, kept } = matchByKey(base, head, ({ id }) => id)
-  const left = removed.flatMap((part, index): readonly PartPair[] => {
+  const paired = removed.flatMap((part, index): readonly PartPair[] => {
     const other = added[index]
     return other === undefined ? [] : [[part, other]]
   })
-  return [...kept, ...left]
+  return [...kept, ...paired]
 }
 
 /** A reply has the opposite direction. */

@@ -15,23 +15,23 @@ interface Owners {
 
 /** Each item of a security list is one alternative. An empty list requires nothing. */
 export function compareSecurity(
-  { base, head }: AsyncWalk,
-  was: Located | null,
-  is: Located | null,
+  walk: AsyncWalk,
+  before: Located | null,
+  after: Located | null,
   owners: Owners,
   of: string,
   add: AddAsyncChange,
 ): void {
-  const [old, now] = [alternativesOf(was, base), alternativesOf(is, head)]
-  const { refused, admitted } = compareAlternatives(old, now)
-  const gone = { side: 'base', located: was ?? owners.before } as const
-  const there = { side: 'head', located: is ?? owners.after } as const
-  if (old.length === 0 && refused.length > 0) {
-    add({ ...there, rule: 'asyncapi-security-added', subject: of, after: namesOf(now) })
+  const [base, head] = [alternativesOf(before, walk.base), alternativesOf(after, walk.head)]
+  const { refused, admitted } = compareAlternatives(base, head)
+  const gone = { side: 'base', located: before ?? owners.before } as const
+  const there = { side: 'head', located: after ?? owners.after } as const
+  if (base.length === 0 && refused.length > 0) {
+    add({ ...there, rule: 'asyncapi-security-added', subject: of, after: namesOf(head) })
     return
   }
-  if (now.length === 0 && admitted.length > 0) {
-    add({ ...gone, rule: 'asyncapi-security-removed', subject: of, before: namesOf(old) })
+  if (head.length === 0 && admitted.length > 0) {
+    add({ ...gone, rule: 'asyncapi-security-removed', subject: of, before: namesOf(base) })
     return
   }
   for (const alternative of refused) {
@@ -39,11 +39,11 @@ export function compareSecurity(
     const subject = `${of} ${keyOf(alternative)}`
     const shared = { subject, name, before: name }
     // When only scopes or addresses differ, the change is reported for the kept alternative.
-    const kept = now.find((other) => keyOf(other, true) === keyOf(alternative, true))
-    const [before, after] = [addressesIn(alternative), kept === undefined ? {} : addressesIn(kept)]
+    const kept = head.find((other) => keyOf(other, true) === keyOf(alternative, true))
+    const addresses = { before: addressesIn(alternative), after: kept === undefined ? {} : addressesIn(kept) }
     if (kept === undefined) add({ ...gone, ...shared, rule: 'asyncapi-security-alternative-removed' })
-    else if (keyOf(kept) === keyOf(alternative) && !isEqual(before, after)) {
-      add({ ...there, subject, name, rule: 'asyncapi-security-flow-changed', before, after })
+    else if (keyOf(kept) === keyOf(alternative) && !isEqual(addresses.before, addresses.after)) {
+      add({ ...there, subject, name, rule: 'asyncapi-security-flow-changed', ...addresses })
     } else add({ ...there, ...shared, rule: 'asyncapi-security-scope-tightened', after: kept.label })
   }
   for (const alternative of admitted) {

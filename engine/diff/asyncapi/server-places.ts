@@ -58,20 +58,20 @@ function isOn({ servers }: AsyncChannel, name: string): boolean {
  * servers.
  */
 export function compareChannelServers(
-  { base, head }: AsyncWalk,
-  was: AsyncChannel,
-  is: AsyncChannel,
+  walk: AsyncWalk,
+  base: AsyncChannel,
+  head: AsyncChannel,
   add: AddAsyncChange,
 ): void {
-  for (const name of [...base.servers.keys()].filter((server) => head.servers.has(server)).sort(byCodeUnit)) {
-    const [before, after] = [isOn(was, name), isOn(is, name)]
+  for (const name of [...walk.base.servers.keys()].filter((server) => walk.head.servers.has(server)).sort(byCodeUnit)) {
+    const [before, after] = [isOn(base, name), isOn(head, name)]
     if (before === after) continue
-    const subject = `${is.address} server ${name}`
+    const subject = `${head.address} server ${name}`
     if (after) {
-      const located = is.servers?.get(name) ?? is.located
+      const located = head.servers?.get(name) ?? head.located
       add({ rule: 'asyncapi-channel-server-added', subject, name, side: 'head', located, after: name })
     } else {
-      const located = was.servers?.get(name) ?? was.located
+      const located = base.servers?.get(name) ?? base.located
       add({ rule: 'asyncapi-channel-server-removed', subject, name, side: 'base', located, before: name })
     }
   }

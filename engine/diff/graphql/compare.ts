@@ -3,15 +3,15 @@ import type { CompareOptions, FormatComparison } from '../../format.ts'
 import { readGraphql } from '../../contracts/graphql/contract.ts'
 import { NO_SCHEMA, ROOT_KINDS, STANDARD_SCALARS, type GraphqlSchema } from '../../contracts/graphql/schema.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../limits.ts'
-import { ofSide } from '../../contracts/unreadable.ts'
 import { inOneOrder, type UnresolvedReference } from '../../contracts/unresolved.ts'
 import { composePointer } from '../../contracts/pointer.ts'
 import type { Sha256 } from '../../hash.ts'
-import { fail, ok, type Result } from '../../result.ts'
+import { ok, type Result } from '../../result.ts'
 import { GRAPHQL_RULES, type GraphqlRuleId } from '../../rules/graphql/rows.ts'
 import type { GroupingOptions } from '../../rules/findings/grouping.ts'
 import { Report } from '../../rules/judging/report.ts'
 import { judgeById } from '../../rules/row.ts'
+import { readSides } from '../sides.ts'
 import { compareDirectives } from './directives.ts'
 import { compareDescription, compareUsages } from './elements.ts'
 import { graphqlWalk, type GraphqlWalk, type Site } from './walk.ts'
@@ -24,15 +24,12 @@ export function compareGraphql(
   options: CompareOptions,
   sha256: Sha256,
 ): Result<FormatComparison> {
-  const base = read(before, 'base', options)
-  if (!base.ok) return base
-  const head = read(after, 'head', options)
-  if (!head.ok) return head
-  const sides = { base: base.value, head: head.value }
-  const locate = { base: locatorOf(base.value), head: locatorOf(head.value) }
+  const sides = readSides(before, after, (text) => read(text, options))
+  if (!sides.ok) return sides
+  const locate = { base: locatorOf(sides.value.base), head: locatorOf(sides.value.head) }
   const judge = judgeById<GraphqlRuleId>(GRAPHQL_RULES)
   const report = new Report({ ...judge, levels: options.levels, sha256, locate })
-  const walk = graphqlWalk(sides, report)
+  const walk = graphqlWalk(sides.value, report)
   compareSchema(walk)
   compareRoots(walk)
   const examined = compareTypes(walk)
@@ -62,9 +59,9 @@ function unresolvedOf(side: 'base' | 'head', { references }: GraphqlWalk): reado
   }))
 }
 
-function read(text: string, side: 'base' | 'head', { limits }: CompareOptions): Result<GraphqlSchema> {
+function read(text: string, { limits }: CompareOptions): Result<GraphqlSchema> {
   const schema = readGraphql(text, limits ?? DEFAULT_DOCUMENT_LIMITS)
-  return schema.ok ? schema : fail(ofSide(schema.problem, side))
+  return schema
 }
 
 /** A mark gives the position. Each change of a schema has one. */

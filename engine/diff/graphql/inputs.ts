@@ -33,8 +33,8 @@ export function compareInputs(
     if (head === undefined) walk.add(site, { ...gone(base), rule: `graphql-${kind.id}-removed` })
     else compareInput(base, head, kind, site, walk)
   }
-  for (const [name, is] of after) {
-    if (!before.has(name)) walk.add(kind.siteOf(name), { ...come(is), rule: addedRule(is, kind) })
+  for (const [name, head] of after) {
+    if (!before.has(name)) walk.add(kind.siteOf(name), { ...come(head), rule: addedRule(head, kind) })
   }
 }
 

@@ -12,6 +12,7 @@ import { composePointer } from '../../contracts/pointer.ts'
 import type { Mark } from '../../contracts/positions.ts'
 import type { Operation } from '../../finding.ts'
 import type { ReachedPlace } from '../../rules/findings/judged-change.ts'
+import type { Sides } from '../sides.ts'
 import type { GraphqlRuleId } from '../../rules/graphql/rows.ts'
 import type { Report } from '../../rules/judging/report.ts'
 import { References } from './references.ts'
@@ -39,11 +40,6 @@ export interface GraphqlChange {
   /** Replaces the coordinate in the message. */
   readonly name?: string
   readonly detail?: string
-}
-
-interface Sides<T> {
-  readonly base: T
-  readonly head: T
 }
 
 export interface GraphqlWalk {

@@ -16,6 +16,7 @@ import { SchemaComparison, type SchemaPair } from '../../schema/comparison/compa
 import { isRecord, ROOT, stepInto, type Located } from '../../schema/located.ts'
 import { contractWalk, type ContractWalk } from '../contract-walk.ts'
 import { walkOptionsOf } from '../options.ts'
+import { readSides } from '../sides.ts'
 
 type SchemaWalk = ContractWalk<JsonSchemaRuleId>
 type AddSchemaChange = SchemaWalk['add']
@@ -29,25 +30,23 @@ export function compareJsonSchemas(
 ): Result<FormatComparison> {
   const lifecycle = walkOptionsOf(options)
   if (!lifecycle.ok) return lifecycle
-  const base = readJsonSchema(before, 'base', options)
-  if (!base.ok) return base
-  const head = readJsonSchema(after, 'head', options)
-  if (!head.ok) return head
-  const [old, now] = [base.value, head.value]
-  const locate = { base: old?.locate ?? (() => null), head: now?.locate ?? (() => null) }
+  const sides = readSides(before, after, (text, side) => readJsonSchema(text, side, options))
+  if (!sides.ok) return sides
+  const { base, head } = sides.value
+  const locate = { base: base?.locate ?? (() => null), head: head?.locate ?? (() => null) }
   const judge = judgeById<JsonSchemaRuleId>(JSON_SCHEMA_RULES)
   const report = new Report({ ...judge, levels: options.levels, sha256, locate })
   const walk = contractWalk(report, lifecycle.value)
-  const examined = old === null || now === null ? reportPresence(old, now, walk.add) : compareBoth(old, now, walk)
+  const examined = base === null || head === null ? reportPresence(base, head, walk.add) : compareBoth(base, head, walk)
   return ok({
     groups: report.finish(),
     stats: {
-      operations: { base: old === null ? 0 : 1, head: now === null ? 0 : 1 },
+      operations: { base: base === null ? 0 : 1, head: head === null ? 0 : 1 },
       schemas_compared: examined,
       touched: report.touched,
     },
-    spec_versions: { base: old?.draft ?? null, head: now?.draft ?? null },
-    unresolved: inOneOrder([...unresolvedOf('base', old), ...unresolvedOf('head', now)]),
+    spec_versions: { base: base?.draft ?? null, head: head?.draft ?? null },
+    unresolved: inOneOrder([...unresolvedOf('base', base), ...unresolvedOf('head', head)]),
   })
 }
 
@@ -75,10 +74,10 @@ function compareBoth(base: JsonSchemaContract, head: JsonSchemaContract, walk: S
   compareIdentity(base, head, add)
   const comparison = new SchemaComparison({ before: base.source, after: head.source })
   const root = comparison.compare(base.root, head.root)
-  const [left, right] = [definitionsOf(base), definitionsOf(head)]
-  const names = [...new Set([...left.keys(), ...right.keys()])].sort(byCodeUnit)
+  const [baseDefinitions, headDefinitions] = [definitionsOf(base), definitionsOf(head)]
+  const names = [...new Set([...baseDefinitions.keys(), ...headDefinitions.keys()])].sort(byCodeUnit)
   const definitions = names.flatMap((name): readonly (readonly [string, SchemaPair])[] => {
-    const [before, after] = [left.get(name), right.get(name)]
+    const [before, after] = [baseDefinitions.get(name), headDefinitions.get(name)]
     if (before !== undefined && after !== undefined) return [[name, comparison.compare(before, after)]]
     reportDefinition(name, before, after, add)
     return []

@@ -8,10 +8,9 @@ import { readDocuments } from '../../contracts/document.ts'
 import { readCrds, type Crd, type CrdBundle, type CrdVersion } from '../../contracts/k8s-crd/contract.ts'
 import { plainCrdSchema } from '../../contracts/k8s-crd/schema.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../limits.ts'
-import { ofSide } from '../../contracts/unreadable.ts'
 import { danglingReferences, inOneOrder, unresolvedIn, type UnresolvedReference } from '../../contracts/unresolved.ts'
 import type { Sha256 } from '../../hash.ts'
-import { fail, ok, type Result } from '../../result.ts'
+import { ok, type Result } from '../../result.ts'
 import { Report } from '../../rules/judging/report.ts'
 import { CRD_RULES, type CrdRuleId } from '../../rules/k8s-crd/rows.ts'
 import { judgeById } from '../../rules/row.ts'
@@ -19,6 +18,7 @@ import { CRD_OBJECT } from '../../schema/sites.ts'
 import { SchemaComparison } from '../../schema/comparison/comparison.ts'
 import type { Located } from '../../schema/located.ts'
 import type { SchemaSource } from '../../schema/source.ts'
+import { readSides } from '../sides.ts'
 import { contractWalk, type ContractWalk } from '../contract-walk.ts'
 import { walkOptionsOf } from '../options.ts'
 import { compareExtensions } from './extensions.ts'
@@ -37,27 +37,25 @@ export function compareCrds(
 ): Result<FormatComparison> {
   const lifecycle = walkOptionsOf(options)
   if (!lifecycle.ok) return lifecycle
-  const base = read(before, 'base', options)
-  if (!base.ok) return base
-  const head = read(after, 'head', options)
-  if (!head.ok) return head
-  const [old, now] = [base.value, head.value]
-  const locate = { base: old.locate, head: now.locate }
+  const sides = readSides(before, after, (text) => read(text, options))
+  if (!sides.ok) return sides
+  const { base, head } = sides.value
+  const locate = { base: base.locate, head: head.locate }
   const report = new Report({ ...judgeById<CrdRuleId>(CRD_RULES), levels: options.levels, sha256, locate })
   const walk = contractWalk(report, lifecycle.value)
   let examined = 0
-  for (const name of [...new Set([...old.crds.keys(), ...now.crds.keys()])].sort(byCodeUnit)) {
-    examined += compareNamed(name, old.crds.get(name), now.crds.get(name), walk)
+  for (const name of [...new Set([...base.crds.keys(), ...head.crds.keys()])].sort(byCodeUnit)) {
+    examined += compareNamed(name, base.crds.get(name), head.crds.get(name), walk)
   }
   return ok({
     groups: report.finish(),
     stats: {
-      operations: { base: countVersions(old), head: countVersions(now) },
+      operations: { base: countVersions(base), head: countVersions(head) },
       schemas_compared: examined,
       touched: report.touched,
     },
-    spec_versions: { base: old.apiVersion, head: now.apiVersion },
-    unresolved: inOneOrder([...unresolvedOf('base', old), ...unresolvedOf('head', now)]),
+    spec_versions: { base: base.apiVersion, head: head.apiVersion },
+    unresolved: inOneOrder([...unresolvedOf('base', base), ...unresolvedOf('head', head)]),
   })
 }
 
@@ -69,11 +67,11 @@ function unresolvedOf(side: 'base' | 'head', { crds }: CrdBundle): readonly Unre
   )
 }
 
-function read(text: string, side: 'base' | 'head', options: CompareOptions): Result<CrdBundle> {
+function read(text: string, options: CompareOptions): Result<CrdBundle> {
   if (text === '') return ok(NOTHING)
   const document = readDocuments(text, options.limits ?? DEFAULT_DOCUMENT_LIMITS)
   const bundle = document.ok ? readCrds(document.value) : document
-  return bundle.ok ? bundle : fail(ofSide(bundle.problem, side))
+  return bundle
 }
 
 function countVersions({ crds }: CrdBundle): number {

@@ -45,12 +45,12 @@ function descend({ before, after, steps }: ExtensionPart, add: AddExtensionChang
   const [base, head] = [memberOf(before, 'properties'), memberOf(after, 'properties')]
   const names = isRecord(base?.value) ? Object.keys(base.value).sort(byCodeUnit) : []
   for (const name of names) {
-    const [one, other] = [base && memberOf(base, name), head && memberOf(head, name)]
-    if (one && other) compareExtensions(one, other, [...steps, name], add)
+    const property = { before: base && memberOf(base, name), after: head && memberOf(head, name) }
+    if (property.before && property.after) compareExtensions(property.before, property.after, [...steps, name], add)
   }
   for (const keyword of ['items', 'additionalProperties']) {
-    const [one, other] = [memberOf(before, keyword), memberOf(after, keyword)]
-    if (one !== null && other !== null) compareExtensions(one, other, [...steps, keyword], add)
+    const part = { before: memberOf(before, keyword), after: memberOf(after, keyword) }
+    if (part.before && part.after) compareExtensions(part.before, part.after, [...steps, keyword], add)
   }
 }
 
@@ -67,16 +67,14 @@ const FLAGS: readonly { readonly member: string; readonly became: CrdRuleId; rea
   },
 ]
 
-function compareFlags(
-  { before: base, after: head, base: old, head: now, steps }: ExtensionPart,
-  add: AddExtensionChange,
-): void {
+function compareFlags({ before, after, base, head, steps }: ExtensionPart, add: AddExtensionChange): void {
   for (const { member, became, ceased } of FLAGS) {
-    const [before, after] = [old[member] === true, now[member] === true]
-    if (before === after) continue
-    const owner = after || memberOf(head, member) !== null ? head : base
+    const flags = { before: base[member] === true, after: head[member] === true }
+    if (flags.before === flags.after) continue
+    const side = flags.after || memberOf(after, member) !== null ? 'head' : 'base'
+    const owner = side === 'head' ? after : before
     const located = memberOf(owner, member) ?? owner
-    add({ rule: after ? became : ceased, steps, located, side: owner === head ? 'head' : 'base', before, after })
+    add({ rule: flags.after ? became : ceased, steps, located, side, ...flags })
   }
 }
 
@@ -84,25 +82,21 @@ function compareFlags(
 const ATOMIC = 'atomic'
 const GRANULAR = 'granular'
 
-function compareMerging(
-  { before: base, after: head, base: old, head: now, steps }: ExtensionPart,
-  add: AddExtensionChange,
-): void {
+function compareMerging({ base, head, steps, ...part }: ExtensionPart, add: AddExtensionChange): void {
   const emit = (member: string, rule: CrdRuleId, before: unknown, after: unknown): void => {
-    const located = memberOf(head, member)
-    const place =
-      located === null ? { located: memberOf(base, member) ?? base, side: 'base' } : { located, side: 'head' }
-    add({ rule, steps, before, after, located: place.located, side: place.side === 'base' ? 'base' : 'head' })
+    const located = memberOf(part.after, member)
+    if (located !== null) add({ rule, steps, before, after, located, side: 'head' })
+    else add({ rule, steps, before, after, located: memberOf(part.before, member) ?? part.before, side: 'base' })
   }
-  const [listBefore, listAfter] = [old['x-kubernetes-list-type'] ?? ATOMIC, now['x-kubernetes-list-type'] ?? ATOMIC]
+  const [listBefore, listAfter] = [base['x-kubernetes-list-type'] ?? ATOMIC, head['x-kubernetes-list-type'] ?? ATOMIC]
   if (listBefore !== listAfter) {
     const rule = listAfter === ATOMIC ? 'crd-list-type-loosened' : 'crd-list-type-tightened'
     emit('x-kubernetes-list-type', rule, listBefore, listAfter)
   } else if (listAfter === 'map') {
-    const [before, after] = [keysOf(old), keysOf(now)]
+    const [before, after] = [keysOf(base), keysOf(head)]
     if (!isEqual(before, after)) emit('x-kubernetes-list-map-keys', 'crd-list-map-keys-changed', before, after)
   }
-  const [mapBefore, mapAfter] = [old['x-kubernetes-map-type'] ?? GRANULAR, now['x-kubernetes-map-type'] ?? GRANULAR]
+  const [mapBefore, mapAfter] = [base['x-kubernetes-map-type'] ?? GRANULAR, head['x-kubernetes-map-type'] ?? GRANULAR]
   if (mapBefore !== mapAfter) emit('x-kubernetes-map-type', 'crd-map-type-changed', mapBefore, mapAfter)
 }
 
@@ -114,8 +108,8 @@ function keysOf(schema: JsonRecord): readonly string[] {
 const VALIDATIONS = 'x-kubernetes-validations'
 
 /** Rules are matched by expression. Their messages may change. */
-function compareRules({ before: was, after: is, steps }: ExtensionPart, add: AddExtensionChange): void {
-  const [base, head] = [rulesOf(was), rulesOf(is)]
+function compareRules({ steps, ...part }: ExtensionPart, add: AddExtensionChange): void {
+  const [base, head] = [rulesOf(part.before), rulesOf(part.after)]
   for (const [expression, located] of base) {
     if (!head.has(expression))
       add({ rule: 'crd-validation-rule-removed', steps, located, side: 'base', before: expression })

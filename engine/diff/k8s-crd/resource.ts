@@ -32,14 +32,18 @@ function compareIdentity({ spec: base }: Crd, { spec: head }: Crd, add: AddCrdCh
   }
 }
 
+/** The place of a changed member: in the head, or in the base when the head has none. */
+function placeOf(base: Located, head: Located | null) {
+  return head === null ? ({ side: 'base', located: base } as const) : ({ side: 'head', located: head } as const)
+}
+
 /** v1beta1 could keep the unknown fields of all versions. */
 function comparePruning({ spec: base }: Crd, { spec: head }: Crd, add: AddCrdChange): void {
   const member = 'preserveUnknownFields'
-  const [was, is] = [memberOf(base, member), memberOf(head, member)]
-  const [before, after] = [was?.value === true, is?.value === true]
+  const [baseMember, headMember] = [memberOf(base, member), memberOf(head, member)]
+  const [before, after] = [baseMember?.value === true, headMember?.value === true]
   if (before === after) return
-  const place =
-    is === null ? ({ side: 'base', located: was ?? base } as const) : ({ side: 'head', located: is } as const)
+  const place = placeOf(baseMember ?? base, headMember)
   const rule = after ? 'crd-unknown-fields-preserved' : 'crd-unknown-fields-pruned'
   add({ ...place, rule, subject: member, before, after })
 }
@@ -51,16 +55,16 @@ const IMPLIED: Readonly<Record<string, (kind: string) => string>> = lookupTable(
 })
 
 function compareNames({ spec: base }: Crd, { spec: head }: Crd, add: AddCrdChange): void {
-  const [was, is] = [memberOf(base, 'names'), memberOf(head, 'names')]
-  if (!isRecord(was?.value) || !isRecord(is?.value) || is === null) return
+  const [baseNames, headNames] = [memberOf(base, 'names'), memberOf(head, 'names')]
+  if (!isRecord(baseNames?.value) || !isRecord(headNames?.value) || headNames === null) return
   for (const member of ['kind', 'plural', 'singular', 'listKind']) {
-    const [before, after] = [nameOf(was.value, member), nameOf(is.value, member)]
+    const [before, after] = [nameOf(baseNames.value, member), nameOf(headNames.value, member)]
     if (before === after || before === null) continue
-    const located = memberOf(is, member) ?? is
+    const located = memberOf(headNames, member) ?? headNames
     add({ rule: 'crd-name-changed', subject: member, name: member, side: 'head', located, before, after })
   }
-  compareTexts(was, is, 'shortNames', 'crd-short-name', add)
-  compareTexts(was, is, 'categories', 'crd-category', add)
+  compareTexts(baseNames, headNames, 'shortNames', 'crd-short-name', add)
+  compareTexts(baseNames, headNames, 'categories', 'crd-category', add)
 }
 
 function nameOf(names: JsonRecord, member: string): string | null {
@@ -94,14 +98,13 @@ function textItems(owner: Located | null, member: string): ReadonlyMap<string, L
 }
 
 function compareConversion({ spec: base }: Crd, { spec: head }: Crd, add: AddCrdChange): void {
-  const [was, is] = [memberOf(base, 'conversion'), memberOf(head, 'conversion')]
-  const [before, after] = [strategyOf(was), strategyOf(is)]
-  const place =
-    is === null ? ({ side: 'base', located: was ?? base } as const) : ({ side: 'head', located: is } as const)
-  if (before !== after) add({ ...place, rule: 'crd-conversion-changed', subject: 'conversion', before, after })
-  else if (after === 'Webhook' && !isEqual(withWebhookDefaults(was), withWebhookDefaults(is))) {
-    const [one, other] = [was?.value, is?.value]
-    add({ ...place, rule: 'crd-conversion-webhook-changed', subject: 'conversion', before: one, after: other })
+  const [baseConversion, headConversion] = [memberOf(base, 'conversion'), memberOf(head, 'conversion')]
+  const [before, after] = [strategyOf(baseConversion), strategyOf(headConversion)]
+  const place = { ...placeOf(baseConversion ?? base, headConversion), subject: 'conversion' }
+  if (before !== after) add({ ...place, rule: 'crd-conversion-changed', before, after })
+  else if (after === 'Webhook' && !isEqual(withWebhookDefaults(baseConversion), withWebhookDefaults(headConversion))) {
+    const values = { before: baseConversion?.value, after: headConversion?.value }
+    add({ ...place, rule: 'crd-conversion-webhook-changed', ...values })
   }
 }
 
@@ -142,10 +145,10 @@ function compareVersionLists(base: Crd, head: Crd, add: AddCrdChange): void {
       add({ rule, subject: name, name, side: 'base', located: before.located, before: name })
     } else if (before !== undefined && after !== undefined) compareLife(before, after, add)
   }
-  const [was, is] = [storedIn(base), storedIn(head)]
-  if (was === null || is === null || was.name === is.name) return
-  const located = memberOf(is.located, 'storage') ?? is.located
-  const [before, after] = [was.name, is.name]
+  const [baseStored, headStored] = [storedIn(base), storedIn(head)]
+  if (baseStored === null || headStored === null || baseStored.name === headStored.name) return
+  const located = memberOf(headStored.located, 'storage') ?? headStored.located
+  const [before, after] = [baseStored.name, headStored.name]
   add({ rule: 'crd-storage-version-changed', subject: 'storage', side: 'head', located, before, after })
 }
 
@@ -175,9 +178,9 @@ export function compareVersionParts(before: CrdVersion, after: CrdVersion, add: 
   compareKeyed(before.selectableFields, after.selectableFields, 'jsonPath', 'crd-selectable-field', add)
 }
 
-function compareSubresources(was: CrdVersion, is: CrdVersion, add: AddCrdChange): void {
+function compareSubresources(before: CrdVersion, after: CrdVersion, add: AddCrdChange): void {
   for (const member of ['status', 'scale'] as const) {
-    const [base, head] = [was.subresources, is.subresources].map((owner) => owner && memberOf(owner, member))
+    const [base, head] = [before.subresources, after.subresources].map((owner) => owner && memberOf(owner, member))
     if (base && !head) {
       const rule = `crd-${member}-subresource-removed` as const
       add({ rule, subject: member, side: 'base', located: base, before: base.value })
@@ -185,20 +188,20 @@ function compareSubresources(was: CrdVersion, is: CrdVersion, add: AddCrdChange)
       const rule = `crd-${member}-subresource-added` as const
       add({ rule, subject: member, side: 'head', located: head, after: head.value })
     } else if (base && head && member === 'scale' && !isEqual(base.value, head.value)) {
-      const [before, after] = [base.value, head.value]
-      add({ rule: 'crd-scale-subresource-changed', subject: member, side: 'head', located: head, before, after })
+      const values = { before: base.value, after: head.value }
+      add({ rule: 'crd-scale-subresource-changed', subject: member, side: 'head', located: head, ...values })
     }
   }
 }
 
 function compareKeyed(
-  was: Located | null,
-  is: Located | null,
+  before: Located | null,
+  after: Located | null,
   key: 'name' | 'jsonPath',
   rule: 'crd-printer-column' | 'crd-selectable-field',
   add: AddCrdChange,
 ): void {
-  const [base, head] = [keyed(was, key), keyed(is, key)]
+  const [base, head] = [keyed(before, key), keyed(after, key)]
   for (const [name, located] of base) {
     if (head.has(name)) continue
     add({ rule: `${rule}-removed`, subject: name, name, side: 'base', located, before: located.value })
@@ -208,8 +211,8 @@ function compareKeyed(
     if (known === undefined) {
       add({ rule: `${rule}-added`, subject: name, name, side: 'head', located, after: located.value })
     } else if (rule === 'crd-printer-column' && !isEqual(known.value, located.value)) {
-      const [before, after] = [known.value, located.value]
-      add({ rule: 'crd-printer-column-changed', subject: name, name, side: 'head', located, before, after })
+      const values = { before: known.value, after: located.value }
+      add({ rule: 'crd-printer-column-changed', subject: name, name, side: 'head', located, ...values })
     }
   }
 }

@@ -88,10 +88,11 @@ export function compareExecution(before: McpItem, after: McpItem, walk: McpWalk)
     if (name === 'taskSupport' || isEqual(base[name], head[name])) continue
     reportMember('mcp-tool-execution-changed', 'execution', name, before, after, walk)
   }
-  const was = base['taskSupport'] ?? 'forbidden'
-  const is = head['taskSupport'] ?? 'forbidden'
-  if (was === is) return
-  const rule = typeof is === 'string' && Object.hasOwn(TASK_RULES, is) ? TASK_RULES[is] : undefined
+  const baseSupport = base['taskSupport'] ?? 'forbidden'
+  const headSupport = head['taskSupport'] ?? 'forbidden'
+  if (baseSupport === headSupport) return
+  const rule =
+    typeof headSupport === 'string' && Object.hasOwn(TASK_RULES, headSupport) ? TASK_RULES[headSupport] : undefined
   reportMember(rule ?? 'mcp-tool-task-required', 'execution', 'taskSupport', before, after, walk)
 }
 

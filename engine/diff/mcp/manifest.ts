@@ -5,13 +5,13 @@ import { DEFAULT_DOCUMENT_LIMITS } from '../../limits.ts'
 import { readMcpManifest, type McpItem, type McpItems, type McpManifest } from '../../contracts/mcp-manifest.ts'
 import { inOneOrder } from '../../contracts/unresolved.ts'
 import type { Sha256 } from '../../hash.ts'
-import { fail, ok, type Result } from '../../result.ts'
+import { ok, type Result } from '../../result.ts'
 import { Report } from '../../rules/judging/report.ts'
 import { MCP_RULES } from '../../rules/mcp/rows.ts'
 import { judgeById } from '../../rules/row.ts'
 import { ROOT } from '../../schema/located.ts'
 import { withPlainReferences } from '../../contracts/plain-references.ts'
-import { ofSide } from '../../contracts/unreadable.ts'
+import { readSides } from '../sides.ts'
 import { compareToolMembers } from './members.ts'
 import { compareOffers, OFFER_KINDS } from './offers.ts'
 import { mcpWalk, type McpReport, type McpWalk } from './walk.ts'
@@ -37,37 +37,36 @@ export function compareMcpManifests(
   options: CompareOptions,
   sha256: Sha256,
 ): Result<FormatComparison> {
-  const base = read(before, 'base', options)
-  if (!base.ok) return base
-  const head = read(after, 'head', options)
-  if (!head.ok) return head
-  const locate = { base: base.value.locate, head: head.value.locate }
+  const sides = readSides(before, after, (text) => read(text, options))
+  if (!sides.ok) return sides
+  const { base, head } = sides.value
+  const locate = { base: base.locate, head: head.locate }
   const report: McpReport = new Report({ ...judgeById(MCP_RULES), levels: options.levels, sha256, locate })
-  const walk = mcpWalk(report, new Set(head.value.lists.tools?.keys()))
-  const examined = compareLists(base.value, head.value, walk)
-  compareSession(base.value, head.value, walk)
+  const walk = mcpWalk(report, new Set(head.lists.tools?.keys()))
+  const examined = compareLists(base, head, walk)
+  compareSession(base, head, walk)
   return ok({
     groups: report.finish(),
     stats: {
-      operations: { base: base.value.lists.tools?.size ?? 0, head: head.value.lists.tools?.size ?? 0 },
+      operations: { base: base.lists.tools?.size ?? 0, head: head.lists.tools?.size ?? 0 },
       schemas_compared: examined,
       touched: report.touched,
     },
-    spec_versions: { base: base.value.protocolVersion, head: head.value.protocolVersion },
+    spec_versions: { base: base.protocolVersion, head: head.protocolVersion },
     unresolved: inOneOrder([
-      ...unresolvedOfTools('base', base.value.lists.tools),
-      ...unresolvedOfTools('head', head.value.lists.tools),
+      ...unresolvedOfTools('base', base.lists.tools),
+      ...unresolvedOfTools('head', head.lists.tools),
     ]),
   })
 }
 
-function read(text: string, side: 'base' | 'head', options: CompareOptions): Result<McpManifest> {
+function read(text: string, options: CompareOptions): Result<McpManifest> {
   if (text === '') return ok(NOTHING)
   const document = readDocument(text, options.limits ?? DEFAULT_DOCUMENT_LIMITS)
   const manifest = document.ok
     ? readMcpManifest({ ...document.value, root: withPlainReferences(document.value.root, text) })
     : document
-  return manifest.ok ? manifest : fail(ofSide(manifest.problem, side))
+  return manifest
 }
 
 function compareLists(base: McpManifest, head: McpManifest, walk: McpWalk): number {

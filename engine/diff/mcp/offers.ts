@@ -67,25 +67,23 @@ interface PromptArgument extends Located {
 }
 
 function comparePromptArguments(before: McpItem, after: McpItem, walk: McpWalk): void {
-  const base = argumentsOf(before)
-  const head = argumentsOf(after)
-  for (const name of [...new Set([...base.keys(), ...head.keys()])].sort(byCodeUnit)) {
-    const before = base.get(name)
-    const is = head.get(name)
-    if (before !== undefined && is !== undefined)
-      compareArgumentMembers(before, is, `prompts/${after.name}/${name}/`, walk)
-    const rule = judgeArgument(before, is)
-    const there = is ?? before
+  const [baseArguments, headArguments] = [argumentsOf(before), argumentsOf(after)]
+  for (const name of [...new Set([...baseArguments.keys(), ...headArguments.keys()])].sort(byCodeUnit)) {
+    const [base, head] = [baseArguments.get(name), headArguments.get(name)]
+    if (base !== undefined && head !== undefined)
+      compareArgumentMembers(base, head, `prompts/${after.name}/${name}/`, walk)
+    const rule = judgeArgument(base, head)
+    const there = head ?? base
     if (rule === null || there === undefined) continue
     walk.add({
       rule,
       tool: null,
       subject: `prompts/${after.name}/${name}`,
-      side: is === undefined ? 'base' : 'head',
+      side: head === undefined ? 'base' : 'head',
       location: pointerOf(there.at),
       name,
-      before: before === undefined ? null : { required: before.isRequired },
-      after: is === undefined ? null : { required: is.isRequired },
+      before: base === undefined ? null : { required: base.isRequired },
+      after: head === undefined ? null : { required: head.isRequired },
     })
   }
 }

@@ -23,12 +23,12 @@ interface Portrait {
 /** Old name → new tool. Each tool is used once, the most similar pairs first, ties in order of names. */
 export function findRenames(removed: readonly McpItem[], added: readonly McpItem[]): ReadonlyMap<string, McpItem> {
   const renames = respelled(removed, added)
-  const left = removed.filter(({ name }) => !renames.has(name))
+  const unmatched = removed.filter(({ name }) => !renames.has(name))
   const taken = new Set([...renames.values()].map(({ name }) => name))
   const free = added.filter(({ name }) => !taken.has(name))
-  if (left.length * free.length > MOST_PAIRS) return renames
+  if (unmatched.length * free.length > MOST_PAIRS) return renames
   const candidates = free.map(portray)
-  const pairs = left
+  const pairs = unmatched
     .map(portray)
     .flatMap((base) =>
       candidates

@@ -35,10 +35,10 @@ const MAP_MEMBERS: ReadonlySet<string> = new Set([
 export function compareTexts(before: McpItem, after: McpItem, tool: string | null, kind: string, walk: McpWalk): void {
   eachDescribed(before.value, after.value, ROOT, false, ({ base, head, at }) => {
     for (const member of DESCRIBING) {
-      const [was, is] = [text(base, member), text(head, member)]
-      const wording = compareWording(was, is)
+      const values = { before: text(base, member), after: text(head, member) }
+      const wording = compareWording(values.before, values.after)
       if (wording.kind === 'same') continue
-      const isGone = is === ''
+      const isGone = values.after === ''
       const path = pointerOf(at)
       walk.add({
         rule: wording.kind === 'changed' ? 'mcp-description-changed' : 'mcp-description-reworded',
@@ -47,8 +47,8 @@ export function compareTexts(before: McpItem, after: McpItem, tool: string | nul
         side: isGone ? 'base' : 'head',
         location: `${pointerOf(isGone ? before.at : after.at)}${path}/${member}`,
         name: nounOf(stepsOf(at), kind),
-        before: was === '' ? null : was,
-        after: isGone ? null : is,
+        before: values.before || null,
+        after: values.after || null,
         detail: wording.difference,
       })
     }

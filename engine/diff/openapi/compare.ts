@@ -7,7 +7,6 @@ import { pathItemsOf, type OpenApiContract } from '../../contracts/openapi/contr
 import { OpenApiDocuments } from '../../contracts/documents.ts'
 import { withPlainReferences } from '../../contracts/plain-references.ts'
 import type { Locate } from '../../contracts/positions.ts'
-import { ofSide } from '../../contracts/unreadable.ts'
 import {
   danglingKey,
   danglingReferences,
@@ -28,6 +27,7 @@ import { OperationAttributes } from './attributes.ts'
 import { contractConsumers, type ContractConsumer } from './consumers.ts'
 import { compareInterface, versionStepOf } from './interface.ts'
 import { walkOptionsOf } from '../options.ts'
+import { readSides } from '../sides.ts'
 import { reportDelta, reportUses } from './reported.ts'
 import { readSecuritySchemes } from './security-inclusion.ts'
 import type { SchemaUseSite, Walk } from './walk.ts'
@@ -55,24 +55,23 @@ export function compareOpenApi(
 ): Result<OpenApiComparison> {
   const walkOptions = walkOptionsOf(options)
   if (!walkOptions.ok) return walkOptions
-  const base = readSide(before, 'base', options)
-  if (!base.ok) return base
-  const head = readSide(after, 'head', options)
-  if (!head.ok) return head
-  const schemas = new SchemaComparison({ before: base.value.contract.documents, after: head.value.contract.documents })
+  const sides = readSides(before, after, (text, side) => readSide(text, side, options))
+  if (!sides.ok) return sides
+  const { base, head } = sides.value
+  const schemas = new SchemaComparison({ before: base.contract.documents, after: head.contract.documents })
   const uses: SchemaUseSite[] = []
   const attributes = new OperationAttributes(walkOptions.value.attributes)
-  const locate = { base: base.value.locate, head: head.value.locate }
+  const locate = { base: base.locate, head: head.locate }
   const report = new Report({ ...OPENAPI_JUDGE, levels: options.levels, sha256, locate })
   const walk: Walk = {
-    base: base.value.contract,
-    head: head.value.contract,
+    base: base.contract,
+    head: head.contract,
     options: walkOptions.value,
     schemas,
     attributes,
-    security: readSecuritySchemes(base.value.contract, head.value.contract),
+    security: readSecuritySchemes(base.contract, head.contract),
     add: (delta) => reportDelta(delta, report),
-    use: (site, base, head) => void uses.push({ ...site, pair: schemas.compare(base, head) }),
+    use: (site, ...pair) => void uses.push({ ...site, pair: schemas.compare(...pair) }),
   }
   compareInterface(walk)
   schemas.complete()
@@ -90,7 +89,7 @@ export function compareOpenApi(
       schemas_compared: schemas.examined,
       touched: report.touched,
     },
-    spec_versions: { base: base.value.contract.version || null, head: head.value.contract.version || null },
+    spec_versions: { base: base.contract.version || null, head: head.contract.version || null },
     contract_consumers: contractConsumers(walk.base, walk.head),
     contract_versions: { base: statedVersion(walk.base), head: statedVersion(walk.head) },
     unresolved: inOneOrder([...unresolvedIn('base', dangling.base), ...unresolvedIn('head', dangling.head)]),
@@ -112,7 +111,7 @@ function readSide(text: string, side: 'base' | 'head', options: CompareOptions):
     return ok({ contract: { version: '', isSwagger: false, documents, root: documents.root }, locate: () => null })
   }
   const read = readDocument(text, limits)
-  if (!read.ok) return fail(ofSide(read.problem, side))
+  if (!read.ok) return read
   const { root, locate } = read.value
   const version = versionOf(root)
   if (version === null) {

@@ -74,12 +74,12 @@ function reportMovedParameters(
   operation: OperationName,
   { prefix }: MessageExchange,
 ): void {
-  const moved = kept.filter(([before, after]) => before.place === 'path' && before.name !== after.name)
-  const before = new Set(moved.map(([before]) => before.name))
-  for (const [was, { name, place, located }] of moved) {
-    if (!before.has(name)) continue
-    const facts = { name, place, before: was.name, after: name }
-    reportChanged(walk, `${prefix}parameter-moved`, operation, located, [was.name, name], facts)
+  const moved = kept.filter(([base, head]) => base.place === 'path' && base.name !== head.name)
+  const baseNames = new Set(moved.map(([base]) => base.name))
+  for (const [base, { name, place, located }] of moved) {
+    if (!baseNames.has(name)) continue
+    const facts = { name, place, before: base.name, after: name }
+    reportChanged(walk, `${prefix}parameter-moved`, operation, located, [base.name, name], facts)
   }
 }
 

@@ -44,15 +44,18 @@ export function compareAdmission(
     ownSecurity(before) ?? globalSecurity(walk.base),
     ownSecurity(after) ?? globalSecurity(walk.head),
   ]
-  const [was, is] = [alternativesOf(base, walk.security.base), alternativesOf(head, walk.security.head)]
-  const { refused, isByScopes, admitted } = compareAlternatives(was, is)
+  const [baseAlternatives, headAlternatives] = [
+    alternativesOf(base, walk.security.base),
+    alternativesOf(head, walk.security.head),
+  ]
+  const { refused, isByScopes, admitted } = compareAlternatives(baseAlternatives, headAlternatives)
   const located = head ?? after.operation.located
   const add = (action: OpenApiFacts['admission']['action'], [from, to]: readonly [string, string]): void =>
     walk.add(admissionDelta('admission', { action }, operation, located, [from, to]))
-  if (refused.length > 0) add(isByScopes ? 'scopes' : 'tightened', labels(was, is))
-  else if (admitted.length > 0) add('loosened', labels(was, is))
+  if (refused.length > 0) add(isByScopes ? 'scopes' : 'tightened', labels(baseAlternatives, headAlternatives))
+  else if (admitted.length > 0) add('loosened', labels(baseAlternatives, headAlternatives))
   if (refused.length > 0) return
-  for (const [scheme, scope] of withdrawnScopes(was, walk.security.head)) {
+  for (const [scheme, scope] of withdrawnScopes(baseAlternatives, walk.security.head)) {
     walk.add(admissionDelta('admission', { action: 'withdrawn', scheme, scope }, operation, located, [scope, null]))
   }
 }
@@ -68,9 +71,20 @@ export function compareShownCredentials(
   operation: OperationName,
 ): void {
   const [base, head] = [ownSecurity(before), ownSecurity(after)]
-  const [was, is] = [alternativesOf(base, walk.security.base), alternativesOf(head, walk.security.head)]
-  if (compareAlternatives(is, was).refused.length === 0) return
-  walk.add(admissionDelta('callback-security', {}, operation, head ?? after.operation.located, labels(was, is)))
+  const [baseAlternatives, headAlternatives] = [
+    alternativesOf(base, walk.security.base),
+    alternativesOf(head, walk.security.head),
+  ]
+  if (compareAlternatives(headAlternatives, baseAlternatives).refused.length === 0) return
+  walk.add(
+    admissionDelta(
+      'callback-security',
+      {},
+      operation,
+      head ?? after.operation.located,
+      labels(baseAlternatives, headAlternatives),
+    ),
+  )
 }
 
 function admissionDelta<Change extends 'admission' | 'callback-security'>(
@@ -165,11 +179,11 @@ function scopesOf(definition: JsonRecord): ReadonlySet<string> | null {
 
 /** RFC 6749 §4.1.2.1: a caller that requests a scope unknown to the server gets no token. */
 function withdrawnScopes(
-  was: readonly Alternative[],
+  alternatives: readonly Alternative[],
   { definitions, renamed }: SideSchemes,
 ): readonly (readonly [scheme: string, scope: string])[] {
-  const names = new Map([...renamed].map(([name, base]) => [base, name]))
-  const held = new Map(was.flatMap(({ credentials }) => credentials.map((one) => [one.scheme, one] as const)))
+  const names = new Map([...renamed].map(([name, baseName]) => [baseName, name]))
+  const held = new Map(alternatives.flatMap(({ credentials }) => credentials.map((one) => [one.scheme, one] as const)))
   return [...held.values()].flatMap(({ scheme, defined: before }) => {
     const definition = definitions.get(names.get(scheme) ?? scheme)
     const after = definition === undefined ? null : scopesOf(definition)

@@ -108,16 +108,16 @@ function compareFlows(
   located: Located & { readonly value: JsonRecord },
   emit: (part: SchemePart, before: unknown, after: unknown) => void,
 ): void {
-  const [was, is] = [flowsOf(base), flowsOf(located.value)]
-  const { added, removed } = changedTexts(Object.keys(was), Object.keys(is))
+  const [baseFlows, headFlows] = [flowsOf(base), flowsOf(located.value)]
+  const { added, removed } = changedTexts(Object.keys(baseFlows), Object.keys(headFlows))
   for (const flow of removed) {
     reportChanged(walk, 'component-scheme-flow', null, located, [flow, null], { name, flow, action: 'removed' })
   }
   for (const flow of added) {
     reportChanged(walk, 'component-scheme-flow', null, located, [null, flow], { name, flow, action: 'added' })
   }
-  for (const flow of Object.keys(is).filter((one) => Object.hasOwn(was, one))) {
-    const [before, after] = [membersOf(was, flow), membersOf(is, flow)]
+  for (const flow of Object.keys(headFlows).filter((one) => Object.hasOwn(baseFlows, one))) {
+    const [before, after] = [membersOf(baseFlows, flow), membersOf(headFlows, flow)]
     for (const [part, member] of FLOW_ADDRESSES) emit(part, before[member], after[member])
     compareScopes(walk, name, membersOf(before, 'scopes'), membersOf(after, 'scopes'), located)
   }

@@ -26,10 +26,10 @@ export function writingChange(walk: Walk, base: Written, head: Written): Writing
     const isOtherKind = before === undefined || after === undefined
     return { of: 'content', before: before ?? 'plain values', after: after ?? 'plain values', isOtherKind }
   }
-  const [was, is] = [styleOf(base), styleOf(head)]
-  const isPlain = was.isScalar || is.isScalar
-  if (was.name === is.name && (isPlain || was.isExploded === is.isExploded)) return null
-  return { of: 'style', before: nameStyle(was), after: nameStyle(is), isOtherKind: false }
+  const [baseStyle, headStyle] = [styleOf(base), styleOf(head)]
+  const isPlain = baseStyle.isScalar || headStyle.isScalar
+  if (baseStyle.name === headStyle.name && (isPlain || baseStyle.isExploded === headStyle.isExploded)) return null
+  return { of: 'style', before: nameStyle(baseStyle), after: nameStyle(headStyle), isOtherKind: false }
 }
 
 /** A value without a schema may be anything. */

@@ -3,13 +3,13 @@ import { byCodeUnit } from '../../change-set.ts'
 import type { CompareOptions, FormatComparison } from '../../format.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../limits.ts'
 import { NO_CONTRACT, readProtoContract, type ProtoContract } from '../../contracts/protobuf/contract.ts'
-import { ofSide } from '../../contracts/unreadable.ts'
 import { inOneOrder } from '../../contracts/unresolved.ts'
 import type { Sha256 } from '../../hash.ts'
-import { fail, ok, type Result } from '../../result.ts'
+import { ok, type Result } from '../../result.ts'
 import { Report } from '../../rules/judging/report.ts'
 import { PROTO_RULES, type ProtoRuleId } from '../../rules/protobuf/rows.ts'
 import { judgeById } from '../../rules/row.ts'
+import { readSides } from '../sides.ts'
 import { compareEnum } from './enums.ts'
 import { compareExistence } from './existence.ts'
 import { compareField } from './fields.ts'
@@ -25,35 +25,34 @@ export function compareProtobuf(
   options: CompareOptions,
   sha256: Sha256,
 ): Result<FormatComparison> {
-  const base = read(before, 'base', options)
-  if (!base.ok) return base
-  const head = read(after, 'head', options)
-  if (!head.ok) return head
-  const locate = { base: base.value.locate, head: head.value.locate }
+  const sides = readSides(before, after, (text) => read(text, options))
+  if (!sides.ok) return sides
+  const { base, head } = sides.value
+  const locate = { base: base.locate, head: head.locate }
   const report = new Report({ ...judgeById<ProtoRuleId>(PROTO_RULES), levels: options.levels, sha256, locate })
-  const walk = protoWalk(base.value, head.value, report)
+  const walk = protoWalk(base, head, report)
   compareFiles(walk)
   compareExistence(walk)
-  comparePairs(base.value.messages, head.value.messages, (base, head) => compareMessage(base, head, walk))
-  comparePairs(base.value.enums, head.value.enums, (base, head) => compareEnum(base, head, walk))
-  comparePairs(base.value.services, head.value.services, (base, head) => compareService(base, head, walk))
-  comparePairs(base.value.extensions, head.value.extensions, (base, head) => compareField(base, head, walk))
+  comparePairs(base.messages, head.messages, (...pair) => compareMessage(...pair, walk))
+  comparePairs(base.enums, head.enums, (...pair) => compareEnum(...pair, walk))
+  comparePairs(base.services, head.services, (...pair) => compareService(...pair, walk))
+  comparePairs(base.extensions, head.extensions, (...pair) => compareField(...pair, walk))
   return ok({
     groups: report.finish(),
     stats: {
-      operations: { base: countMethods(base.value), head: countMethods(head.value) },
-      schemas_compared: countKept(base.value, head.value),
+      operations: { base: countMethods(base), head: countMethods(head) },
+      schemas_compared: countKept(base, head),
       touched: report.touched,
     },
-    spec_versions: { base: syntaxesOf(base.value), head: syntaxesOf(head.value) },
-    unresolved: inOneOrder([...unresolvedOf('base', base.value), ...unresolvedOf('head', head.value)]),
+    spec_versions: { base: syntaxesOf(base), head: syntaxesOf(head) },
+    unresolved: inOneOrder([...unresolvedOf('base', base), ...unresolvedOf('head', head)]),
   })
 }
 
-function read(text: string, side: 'base' | 'head', { limits }: CompareOptions): Result<ProtoContract> {
+function read(text: string, { limits }: CompareOptions): Result<ProtoContract> {
   if (text === '') return ok(NO_CONTRACT)
   const contract = readProtoContract(text, limits ?? DEFAULT_DOCUMENT_LIMITS)
-  return contract.ok ? contract : fail(ofSide(contract.problem, side))
+  return contract
 }
 
 /** Declarations with one name are one declaration, in any file. */

@@ -95,12 +95,11 @@ function compareAliases(
   if (gone.length > 0) {
     const subject = `${owner.fullName}#${first.number}`
     const place = { side: 'head', location: first.at, subject, reaches: owner.fullName } as const
-    const was = before.map(({ name }) => name).join(', ')
     walk.add({
       ...place,
       rule: 'proto-enum-value-renamed',
       name: owner.fullName,
-      before: was,
+      before: before.map(({ name }) => name).join(', '),
       after: [...names].join(', '),
     })
   }

@@ -32,15 +32,17 @@ export function isDelimited(field: ProtoField, contract: ProtoContract): boolean
   return typeOfField(field, contract).kind === 'message' && contract.messages.get(field.scope)?.isMapEntry !== true
 }
 
-export function likenessOf(old: ProtoField, now: ProtoField, { base, head }: ProtoWalk): TypeLikeness {
-  const before = typeOfField(old, base)
-  const after = typeOfField(now, head)
+export function likenessOf(base: ProtoField, head: ProtoField, walk: ProtoWalk): TypeLikeness {
+  const before = typeOfField(base, walk.base)
+  const after = typeOfField(head, walk.head)
   if (before.kind === 'opaque' || after.kind === 'opaque') return isSameName(before, after) ? 'same' : 'wire'
-  if (before.kind !== after.kind || isDelimited(old, base) !== isDelimited(now, head)) return 'wire'
+  if (before.kind !== after.kind || isDelimited(base, walk.base) !== isDelimited(head, walk.head)) return 'wire'
   // Entries are named after their field, and compared on their own.
-  if (before.name === after.name || (old.label === 'map' && now.label === 'map')) return 'same'
+  if (before.name === after.name || (base.label === 'map' && head.label === 'map')) return 'same'
   if (before.kind === 'scalar') return likenessOfScalars(before.name, after.name)
-  return before.kind === 'enum' ? likenessOfEnums(base.enums.get(before.name), head.enums.get(after.name)) : 'wire'
+  return before.kind === 'enum'
+    ? likenessOfEnums(walk.base.enums.get(before.name), walk.head.enums.get(after.name))
+    : 'wire'
 }
 
 /** An unknown name may be the known one, written from another scope. */

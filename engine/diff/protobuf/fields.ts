@@ -86,11 +86,11 @@ function cardinalityOf(field: ProtoField, contract: ProtoContract): Cardinality 
   return typeOfField(field, contract).kind === 'message' ? 'explicit' : 'implicit'
 }
 
-function compareCardinality(old: ProtoField, now: ProtoField, add: AddFieldChange, { base, head }: ProtoWalk): void {
+function compareCardinality(base: ProtoField, head: ProtoField, add: AddFieldChange, walk: ProtoWalk): void {
   // If a map became a list of messages or the reverse, the field reports it. The entries have the same encoding.
-  if (base.messages.get(old.scope)?.isMapEntry !== head.messages.get(now.scope)?.isMapEntry) return
-  const before = cardinalityOf(old, base)
-  const after = cardinalityOf(now, head)
+  if (walk.base.messages.get(base.scope)?.isMapEntry !== walk.head.messages.get(head.scope)?.isMapEntry) return
+  const before = cardinalityOf(base, walk.base)
+  const after = cardinalityOf(head, walk.head)
   if (before !== after) add(cardinalityRule(before, after), CARDINALITY_WORDS[before], CARDINALITY_WORDS[after])
 }
 
@@ -102,9 +102,9 @@ function cardinalityRule(before: Cardinality, after: Cardinality): ProtoRuleId {
   return isList(before) ? 'proto-field-cardinality-changed-in-json' : 'proto-field-presence-changed'
 }
 
-function compareDefault(old: ProtoField, now: ProtoField, add: AddFieldChange, { base, head }: ProtoWalk): void {
-  const before = defaultOf(old, base)
-  const after = defaultOf(now, head)
+function compareDefault(base: ProtoField, head: ProtoField, add: AddFieldChange, walk: ProtoWalk): void {
+  const before = defaultOf(base, walk.base)
+  const after = defaultOf(head, walk.head)
   if (before === null || after === null || before.value === after.value) return
   // If both defaults are the zero of their type, the change of type is reported instead.
   if (before.isZero && after.isZero) return

@@ -12,17 +12,17 @@ export function compareFiles(walk: ProtoWalk): void {
   const { base, head } = walk
   if (base.files.size > 0 && head.files.size > 0) {
     const kept = new Set<ProtoFile>()
-    for (const old of base.files.values()) {
-      const head = headFileOf(old, walk)
-      if (head === undefined) {
-        walk.add({ ...fileChange(old), rule: 'proto-file-removed', side: 'base', before: old.path })
+    for (const file of base.files.values()) {
+      const headFile = headFileOf(file, walk)
+      if (headFile === undefined) {
+        walk.add({ ...fileChange(file), rule: 'proto-file-removed', side: 'base', before: file.path })
       } else {
-        kept.add(head)
-        compareFile(old, head, walk)
+        kept.add(headFile)
+        compareFile(file, headFile, walk)
       }
     }
-    for (const now of head.files.values()) {
-      if (!kept.has(now)) walk.add({ ...fileChange(now), rule: 'proto-file-added', side: 'head', after: now.path })
+    for (const file of head.files.values()) {
+      if (!kept.has(file)) walk.add({ ...fileChange(file), rule: 'proto-file-added', side: 'head', after: file.path })
     }
   }
   reportImports(walk)

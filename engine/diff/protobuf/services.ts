@@ -59,19 +59,24 @@ const TRAITS: readonly MethodTrait[] = [
   },
 ]
 
-function compareMethod(old: ProtoMethod, now: ProtoMethod, operation: Operation, walk: ProtoWalk): void {
-  const { base, head } = walk
+function compareMethod(base: ProtoMethod, head: ProtoMethod, operation: Operation, walk: ProtoWalk): void {
   const add = (rule: ProtoRuleId, before: string, after: string): void => {
-    const place = { side: 'head', location: now.at, subject: now.fullName, reaches: [operation] } as const
-    walk.add({ ...place, rule, name: now.name, before, after })
+    const place = { side: 'head', location: head.at, subject: head.fullName, reaches: [operation] } as const
+    walk.add({ ...place, rule, name: head.name, before, after })
   }
-  const request = [base.typeOf(old.input, old.scope).name, head.typeOf(now.input, now.scope).name] as const
+  const request = [
+    walk.base.typeOf(base.input, base.scope).name,
+    walk.head.typeOf(head.input, head.scope).name,
+  ] as const
   if (request[0] !== request[1]) add('proto-rpc-request-type-changed', ...request)
-  const response = [base.typeOf(old.output, old.scope).name, head.typeOf(now.output, now.scope).name] as const
+  const response = [
+    walk.base.typeOf(base.output, base.scope).name,
+    walk.head.typeOf(head.output, head.scope).name,
+  ] as const
   if (response[0] !== response[1]) add('proto-rpc-response-type-changed', ...response)
   for (const { rule, valueOf } of TRAITS) {
-    if (valueOf(old) !== valueOf(now)) add(rule, valueOf(old), valueOf(now))
+    if (valueOf(base) !== valueOf(head)) add(rule, valueOf(base), valueOf(head))
   }
-  compareHttpBindings(old, now, operation, walk)
-  compareCommonOptions(old, now, walk, JUDGED, [operation])
+  compareHttpBindings(base, head, operation, walk)
+  compareCommonOptions(base, head, walk, JUDGED, [operation])
 }

@@ -1,0 +1,18 @@
+/** The two contracts of a comparison. */
+import { fail, ok, type Result } from '../result.ts'
+import { ofSide } from '../contracts/unreadable.ts'
+
+export type Side = 'base' | 'head'
+export type Sides<T> = Readonly<Record<Side, T>>
+
+/** Reads both texts. A problem names the side that has it, the base first. */
+export function readSides<T>(
+  before: string,
+  after: string,
+  read: (text: string, side: Side) => Result<T>,
+): Result<Sides<T>> {
+  const base = read(before, 'base')
+  if (!base.ok) return fail(ofSide(base.problem, 'base'))
+  const head = read(after, 'head')
+  return head.ok ? ok({ base: base.value, head: head.value }) : fail(ofSide(head.problem, 'head'))
+}
