@@ -6,18 +6,9 @@ import type { ArtifactAnalysis } from '../compare.ts'
 import type { ChangeSetDigests } from '../change-set.ts'
 import { countFindings, type FindingGroup } from '../finding.ts'
 import { digestJson, type Digest, type Sha256 } from '../hash.ts'
-import type {
-  Approvers,
-  ChangeSetRuling,
-  CompiledPolicy,
-  PolicyOccasion,
-  Release,
-  RequiredApproval,
-} from '../policy/policy.ts'
-import type { EarlierDecision } from '../policy/history.ts'
+import type { Approvers, ChangeSetRuling, CompiledPolicy, PolicyOccasion, RequiredApproval } from '../policy/policy.ts'
 import { acceptedBreak, approvalRow, approvedException, type ApprovalFacts, type ApprovalGranted } from './approval.ts'
 import { divergence, type CompletenessFacts } from './completeness.ts'
-import type { DeclaredConsumer } from './consumers.ts'
 import { DECISION_CLASSES, stricter, type Decision, type DecisionContext } from '../decision.ts'
 import type { PolicyPinStatus, Reason } from './envelope-members.ts'
 import { evidenceRows } from './evidence.ts'
@@ -25,9 +16,9 @@ import {
   judge,
   strictestFirst,
   strictestOf,
-  type DecisionScope,
-  type JudgedArtifact,
   type FindingJudgement,
+  type JudgedArtifact,
+  type JudgingTerms,
 } from './judgement.ts'
 import { nextSteps } from './next-steps.ts'
 import { blastRadius, mergePatterns } from './blast-radius.ts'
@@ -47,28 +38,13 @@ import { riskFactors, riskScore, SCORER_VERSION } from './risk.ts'
 import { clip } from './text.ts'
 import type { ArtifactVerdict, SeveritySummary, Verdict } from './verdict.ts'
 
-export interface DecideInput extends ChangeSetDigests {
+export interface DecideInput extends ChangeSetDigests, JudgingTerms {
   /** One row for each artifact of the change set. A failed one makes the analysis incomplete. */
   readonly analyses: readonly ArtifactAnalysis[]
-  readonly context: DecisionContext
-  readonly policy: CompiledPolicy
-  readonly scope: DecisionScope | null
-  /** Name of the route of an intercepted call, for the policy. Absent or null: none. */
-  readonly route?: string | null
-  /** The publication that contains the contracts, whose version step the policy may check. Absent or null: none. */
-  readonly release?: Release | null
-  /** Declared consumers of the contracts. Absent: none. */
-  readonly consumers?: readonly DeclaredConsumer[]
-  /** Observed callers, under any names, which are only counted. Absent or null: calls were not observed. */
-  readonly observed?: readonly DeclaredConsumer[] | null
-  /** Earlier decisions of the same scope, newest first, for policies that look back (`historyWindow`); absent: none. */
-  readonly history?: readonly EarlierDecision[]
   /** JCS of `[id, level]` of every rule (docs/reference/hashes.md#ruleset_hash). */
   readonly rulesetHash: Digest
   /** policy_hash that the operator expects; null when none is pinned. */
   readonly policyPin: string | null
-  /** Seconds since the epoch, for the expiry of waivers. */
-  readonly now: number
   readonly sha256: Sha256
   /** The approval state of exactly this change set and context, used under REQUIRE_APPROVAL only. Absent: none. */
   readonly approval?: ApprovalFacts
@@ -82,26 +58,10 @@ export interface DecideInput extends ChangeSetDigests {
 /** The same input gives the same verdict, byte for byte, whatever the order of the artifacts. */
 export function decide(input: DecideInput): Verdict {
   const { policy, context } = input
-  const { artifacts, rulings, occasion, reach } = judge(input.analyses, input)
-  const judgements = strictestFirst(artifacts)
-  const pin = pinStatus(policy, input.policyPin)
-  const degraded = degradedReasons(artifacts, rulings, input.completeness?.origin ?? null)
-  const diverged = divergence(input.completeness)
-  const called = decisionOf({ judgements, rulings, degraded, pin, diverged, policy })
-  const approval = called === 'REQUIRE_APPROVAL' ? (input.approval ?? null) : null
-  const grant = approval?.state === 'granted' ? approval : null
-  const approvers = called === 'REQUIRE_APPROVAL' ? approversOf(judgements, rulings) : []
-  const decision = grant ? 'WARN' : called
-  const reasons = reasonsOf({
-    decision,
-    judgements,
-    rulings,
-    degraded,
-    pin,
-    diverged,
-    grant,
-    operation: context.operation,
-  })
+  const conclusion = conclude(input)
+  const { artifacts, rulings, occasion, reach, judgements, pin, degraded, approval, grant, decision } = conclusion
+  const approvers = conclusion.called === 'REQUIRE_APPROVAL' ? approversOf(judgements, rulings) : []
+  const reasons = reasonsOf({ ...conclusion, operation: context.operation })
   const groups = artifacts.flatMap((artifact) => artifact.groups)
   const counts = severitySummary(groups)
   const quality = evidenceQuality(artifacts, degraded)
@@ -165,6 +125,23 @@ export function decide(input: DecideInput): Verdict {
     required_approvals: approvers,
     ttl_seconds: validity(policy, occasion, grant),
   }
+}
+
+/** What is decided, and what that rests on. */
+function conclude(input: DecideInput) {
+  const { policy } = input
+  const judged = judge(input.analyses, input)
+  const facts = {
+    ...judged,
+    judgements: strictestFirst(judged.artifacts),
+    pin: pinStatus(policy, input.policyPin),
+    degraded: degradedReasons(judged.artifacts, judged.rulings, input.completeness?.origin ?? null),
+    diverged: divergence(input.completeness),
+  }
+  const called = decisionOf({ ...facts, policy })
+  const approval = called === 'REQUIRE_APPROVAL' ? (input.approval ?? null) : null
+  const grant = approval?.state === 'granted' ? approval : null
+  return { ...facts, called, approval, grant, decision: grant ? ('WARN' as const) : called }
 }
 
 /** The approvals that the rulings require: of each set of groups the largest number. */

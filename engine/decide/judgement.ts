@@ -70,20 +70,22 @@ export interface JudgedArtifact {
   readonly unresolved: readonly UnresolvedReference[]
 }
 
-interface JudgingTerms {
+/** What a change set is judged by. */
+export interface JudgingTerms {
   readonly policy: CompiledPolicy
   readonly context: DecisionContext
   readonly scope: DecisionScope | null
-  /** Name of the route of an intercepted call; absent or null: none. */
+  /** Name of the route of an intercepted call, for the policy. Absent or null: none. */
   readonly route?: string | null
-  /** The publication that carries the contracts; absent or null: none. */
+  /** The publication that contains the contracts, whose version step the policy may check. Absent or null: none. */
   readonly release?: Release | null
-  /** Who is declared to use which contract; absent: nobody is. */
+  /** Declared consumers of the contracts. Absent: none. */
   readonly consumers?: readonly DeclaredConsumer[]
-  /** Who was seen calling what; absent or null: nobody was looked for. */
+  /** Observed callers, under any names, which are only counted. Absent or null: calls were not observed. */
   readonly observed?: readonly DeclaredConsumer[] | null
-  /** Earlier decisions of the same scope, newest first, for policies that look back; absent: none. */
+  /** Earlier decisions of the same scope, newest first, for policies that look back (`historyWindow`); absent: none. */
   readonly history?: readonly EarlierDecision[]
+  /** Seconds since the epoch, for the expiry of waivers. */
   readonly now: number
 }
 

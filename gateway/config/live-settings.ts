@@ -74,64 +74,89 @@ const WATCH_INTERVAL = 1000
 export function openSettings(source: ConfigSource): LiveSettings {
   const first = load(source)
   if (!first.ok) throw new ConfigError(first.problem)
-  let loaded = first.value
-  let settings: Settings = { config: loaded.configuration.config, policy: loaded.policy, generation: 1 }
-  let mistakes: readonly Mistake[] = []
-  let waiting: readonly string[] = []
-  let monitoredFiles: readonly string[] = []
-  let watching: Watching | null = null
+  return new SettingsOfFiles(source, first.value)
+}
 
-  const follow = (): void => {
-    if (watching === null) return
-    const { onChange, interval } = watching
-    const wanted = filesOf(loaded)
-    // Files that are polled already stay so: a new poll would miss changes since the last one.
-    for (const file of monitoredFiles) if (!wanted.includes(file)) unwatchFile(file, onChange)
-    for (const file of wanted)
-      if (!monitoredFiles.includes(file)) watchFile(file, { interval, persistent: false }, onChange)
-    monitoredFiles = wanted
+class SettingsOfFiles implements LiveSettings {
+  readonly #source: ConfigSource
+  readonly files: readonly string[]
+  readonly warnings: readonly Mistake[]
+  #loaded: Loaded
+  #settings: Settings
+  #mistakes: readonly Mistake[] = []
+  #waiting: readonly string[] = []
+  #watchedFiles: readonly string[] = []
+  #watching: Watching | null = null
+
+  constructor(source: ConfigSource, first: Loaded) {
+    this.#source = source
+    this.files = filesOf(first)
+    this.warnings = first.warnings
+    this.#loaded = first
+    this.#settings = { config: first.configuration.config, policy: first.policy, generation: 1 }
   }
-  const reload = (): Reload => {
-    const next = load(source)
-    mistakes = next.ok ? [] : next.problem
-    if (!next.ok) return { result: 'refused', mistakes, weaker: [] }
+
+  readonly current = (): Settings => this.#settings
+
+  pendingMistakes(): readonly Mistake[] {
+    return this.#mistakes
+  }
+
+  pendingRestart(): readonly string[] {
+    return this.#waiting
+  }
+
+  reload(): Reload {
+    const next = load(this.#source)
+    if (!next.ok) return this.#refused(next.problem, [])
+    const settings = this.#settings
+    const { policy } = next.value
     const { config, restart } = keepFixed(settings.config, next.value.configuration.config)
-    const weaker = weakerSettings(settings, { config, policy: next.value.policy })
-    if (settings.config.reload === 'refuse_weaker' && weaker.length > 0) {
-      mistakes = weaker.map(weakerMistake)
-      return { result: 'refused', mistakes, weaker }
-    }
-    loaded = next.value
-    waiting = restart
-    follow()
-    const isSame = isDeepStrictEqual(config, settings.config) && loaded.policy.hash === settings.policy.hash
+    const weaker = weakerSettings(settings, { config, policy })
+    if (settings.config.reload === 'refuse_weaker' && weaker.length > 0)
+      return this.#refused(weaker.map(weakerMistake), weaker)
+    this.#mistakes = []
+    this.#loaded = next.value
+    this.#waiting = restart
+    this.#follow()
+    const isSame = isDeepStrictEqual(config, settings.config) && policy.hash === settings.policy.hash
     if (isSame && restart.length === 0) return { result: 'unchanged' }
-    settings = { config, policy: loaded.policy, generation: settings.generation + 1 }
-    return { result: 'applied', generation: settings.generation, restart, warnings: loaded.warnings, weaker }
+    const generation = settings.generation + 1
+    this.#settings = { config, policy, generation }
+    return { result: 'applied', generation, restart, warnings: next.value.warnings, weaker }
   }
 
-  return {
-    current: () => settings,
-    files: filesOf(loaded),
-    warnings: loaded.warnings,
-    pendingMistakes: () => mistakes,
-    pendingRestart: () => waiting,
-    reload,
-    watch: (onReload, interval = WATCH_INTERVAL) => {
-      // Polling reports changes after its first stat, which happens after the first reading: one more reading fills the gap.
-      const secondReading = setTimeout(() => {
-        const reloaded = reload()
-        if (reloaded.result !== 'unchanged') onReload(reloaded)
-      }, 2 * interval).unref()
-      watching = { interval, secondReading, onChange: () => onReload(reload()) }
-      follow()
-    },
-    close: () => {
-      clearTimeout(watching?.secondReading)
-      for (const file of monitoredFiles) if (watching !== null) unwatchFile(file, watching.onChange)
-      monitoredFiles = []
-      watching = null
-    },
+  watch(onReload: (reload: Reload) => void, interval = WATCH_INTERVAL): void {
+    // Polling reports changes after its first stat, which happens after the first reading: one more reading fills the gap.
+    const secondReading = setTimeout(() => {
+      const reloaded = this.reload()
+      if (reloaded.result !== 'unchanged') onReload(reloaded)
+    }, 2 * interval).unref()
+    this.#watching = { interval, secondReading, onChange: () => onReload(this.reload()) }
+    this.#follow()
+  }
+
+  close(): void {
+    clearTimeout(this.#watching?.secondReading)
+    for (const file of this.#watchedFiles) if (this.#watching !== null) unwatchFile(file, this.#watching.onChange)
+    this.#watchedFiles = []
+    this.#watching = null
+  }
+
+  #refused(mistakes: readonly Mistake[], weaker: readonly Weaker[]): Reload {
+    this.#mistakes = mistakes
+    return { result: 'refused', mistakes, weaker }
+  }
+
+  /** Files that are polled already stay so: a new poll would miss changes since the last one. */
+  #follow(): void {
+    if (this.#watching === null) return
+    const { onChange, interval } = this.#watching
+    const wanted = filesOf(this.#loaded)
+    for (const file of this.#watchedFiles) if (!wanted.includes(file)) unwatchFile(file, onChange)
+    for (const file of wanted)
+      if (!this.#watchedFiles.includes(file)) watchFile(file, { interval, persistent: false }, onChange)
+    this.#watchedFiles = wanted
   }
 }
 
@@ -180,18 +205,18 @@ function filesOf({ configuration, policyFile, consumersFile: further }: Loaded):
 }
 
 /** The new configuration with the old value of every setting that needs a restart. */
-function keepFixed(old: Config, next: Config): { readonly config: Config; readonly restart: readonly string[] } {
-  const sections = RESTART_SECTIONS.filter((section) => !isDeepStrictEqual(old[section], next[section]))
-  const fixed = RESTART_LIMITS.filter((name) => old.limits[name] !== next.limits[name])
+function keepFixed(before: Config, next: Config): { readonly config: Config; readonly restart: readonly string[] } {
+  const sections = RESTART_SECTIONS.filter((section) => !isDeepStrictEqual(before[section], next[section]))
+  const fixed = RESTART_LIMITS.filter((name) => before.limits[name] !== next.limits[name])
   const restart = [...sections, ...fixed.map((name) => `limits.${name}`)]
   const limits = Object.freeze({
     ...next.limits,
-    ...Object.fromEntries(RESTART_LIMITS.map((name) => [name, old.limits[name]])),
+    ...Object.fromEntries(RESTART_LIMITS.map((name) => [name, before.limits[name]])),
   })
   return {
     config: Object.freeze({
       ...next,
-      ...Object.fromEntries(RESTART_SECTIONS.map((section) => [section, old[section]])),
+      ...Object.fromEntries(RESTART_SECTIONS.map((section) => [section, before[section]])),
       limits,
     }),
     restart,

@@ -59,73 +59,105 @@ export async function openKeyRing(
   external: ExternalSigner | null = null,
 ): Promise<KeyRing> {
   const file = keyFile(dataDirectory)
-  let keys = external === null ? await ownKeys(file, clock()) : adopt(external, file, clock())
+  const keys = external === null ? await ownKeys(file, clock()) : adopt(external, file, clock())
+  const ring = new FileKeyRing(file, keys, clock, external)
+  await ring.replenish()
+  return ring
+}
+
+class FileKeyRing implements KeyRing {
+  readonly #file: string
+  readonly #clock: Clock
+  readonly #external: ExternalSigner | null
+  #keys: readonly StoredKey[]
   /** Without those of this gateway. */
-  let others: readonly StoredKey[] = []
-  const signerAt = (now: number): Signing | null =>
-    external === null ? currentSigner(keys, now) : externalSigning(external, keys, now)
-  let signing = signerAt(clock())
-  const replace = (next: readonly StoredKey[]): void => {
-    writeKeyFile(file, next)
-    keys = next
-    signing = signerAt(clock())
+  #others: readonly StoredKey[] = []
+  #signing: Signing | null
+
+  constructor(file: string, keys: readonly StoredKey[], clock: Clock, external: ExternalSigner | null) {
+    this.#file = file
+    this.#keys = keys
+    this.#clock = clock
+    this.#external = external
+    this.#signing = this.#signerAt(clock())
   }
-  const replenish = async (): Promise<void> => {
-    if (external !== null || hasSpare(keys, clock())) return
-    replace([...keys, { ...(await newKey(clock())), standby: true }])
+
+  signer(): ReceiptSigner {
+    const now = this.#clock()
+    if (this.#signing === null || now >= this.#signing.until) this.#signing = this.#signerAt(now)
+    if (this.#signing !== null) return this.#signing.signer
+    throw new GatewayError('SIGNER_UNAVAILABLE', undefined, { cause: new Error(whyNone(this.#keys, now)) })
   }
-  await replenish()
-  const find = (keyId: string): StoredKey | undefined => keys.find(({ kid }) => kid === keyId)
-  return {
-    signer: () => {
-      const now = clock()
-      if (signing === null || now >= signing.until) signing = signerAt(now)
-      if (signing === null)
-        throw new GatewayError('SIGNER_UNAVAILABLE', undefined, { cause: new Error(whyNone(keys, now)) })
-      return signing.signer
-    },
-    keySet: () => verificationKeys([...keys, ...others], clock()),
-    published: () => publishKeys([...keys, ...others], clock()),
-    own: () => keys,
-    join: (rows) => {
-      const own = new Set(keys.map(({ kid }) => kid))
-      others = rows
-        .filter(({ kid }) => !own.has(kid))
-        .map(({ kid, x, validFrom, retiredAt, revokedAt }) => ({
-          kid,
-          x,
-          d: null,
-          valid_from: validFrom,
-          retired_at: retiredAt,
-          revoked_at: revokedAt,
-        }))
-    },
-    reload: () => {
-      keys = readKeyFile(file) ?? keys
-      signing = signerAt(clock())
-    },
-    rotate: async (overlap) => {
-      const startsAt = clock() + overlap
-      const key = await newKey(startsAt)
-      replace([...keys.map((old) => (old.standby === true ? old : retiredAt(old, startsAt))), key])
-      return key.kid
-    },
-    retire: (keyId) => {
-      const key = find(keyId)
-      const now = clock()
-      if (key === undefined || keyStatus(key, now) !== 'active') return false
-      replace(keys.map((other) => (other === key ? { ...key, retired_at: now, d: null } : other)))
-      return true
-    },
-    revoke: (keyId) => {
-      const key = find(keyId)
-      if (key === undefined) return false
-      const revoked = { ...key, revoked_at: key.revoked_at ?? clock(), d: null }
-      replace(keys.map((other) => (other === key ? revoked : other)))
-      return true
-    },
-    replenish,
+
+  keySet(): KeySet {
+    return verificationKeys([...this.#keys, ...this.#others], this.#clock())
   }
+
+  published(): PublishedKeySet {
+    return publishKeys([...this.#keys, ...this.#others], this.#clock())
+  }
+
+  own(): readonly StoredKey[] {
+    return this.#keys
+  }
+
+  join(rows: readonly OtherKey[]): void {
+    const own = new Set(this.#keys.map(({ kid }) => kid))
+    this.#others = rows.filter(({ kid }) => !own.has(kid)).map(storedKey)
+  }
+
+  reload(): void {
+    this.#keys = readKeyFile(this.#file) ?? this.#keys
+    this.#signing = this.#signerAt(this.#clock())
+  }
+
+  async rotate(overlap: number): Promise<string> {
+    const startsAt = this.#clock() + overlap
+    const key = await newKey(startsAt)
+    this.#replace([...this.#keys.map((one) => (one.standby === true ? one : retiredAt(one, startsAt))), key])
+    return key.kid
+  }
+
+  retire(keyId: string): boolean {
+    const key = this.#find(keyId)
+    const now = this.#clock()
+    if (key === undefined || keyStatus(key, now) !== 'active') return false
+    this.#replace(this.#keys.map((one) => (one === key ? { ...key, retired_at: now, d: null } : one)))
+    return true
+  }
+
+  revoke(keyId: string): boolean {
+    const key = this.#find(keyId)
+    if (key === undefined) return false
+    const revoked = { ...key, revoked_at: key.revoked_at ?? this.#clock(), d: null }
+    this.#replace(this.#keys.map((one) => (one === key ? revoked : one)))
+    return true
+  }
+
+  async replenish(): Promise<void> {
+    if (this.#external !== null || hasSpare(this.#keys, this.#clock())) return
+    const spare = await newKey(this.#clock())
+    this.#replace([...this.#keys, { ...spare, standby: true }])
+  }
+
+  #find(keyId: string): StoredKey | undefined {
+    return this.#keys.find(({ kid }) => kid === keyId)
+  }
+
+  #replace(keys: readonly StoredKey[]): void {
+    writeKeyFile(this.#file, keys)
+    this.#keys = keys
+    this.#signing = this.#signerAt(this.#clock())
+  }
+
+  #signerAt(now: number): Signing | null {
+    return this.#external === null ? currentSigner(this.#keys, now) : externalSigning(this.#external, this.#keys, now)
+  }
+}
+
+/** Another gateway's key has no private part here. */
+function storedKey({ kid, x, validFrom, retiredAt, revokedAt }: OtherKey): StoredKey {
+  return { kid, x, d: null, valid_from: validFrom, retired_at: retiredAt, revoked_at: revokedAt }
 }
 
 function whyNone(keys: readonly StoredKey[], now: number): string {

@@ -28,45 +28,8 @@ export type MergeChecksDeps = QueueDeps &
 const LOOK_MS = 1000
 
 export function createMergeChecks(deps: MergeChecksDeps): MergeChecks {
-  const { settings, store, metrics, logger, now } = deps
-  let timer: NodeJS.Timeout | null = null
-  let running: Promise<void> = Promise.resolve()
-  let look: (() => Promise<boolean>) | null = null
-  let isStopped = true
-  let backlog: WebhookBacklog = { waiting: 0, oldestAt: null }
-  metrics.sample('preflight_webhook_waiting', () => backlog.waiting)
-  metrics.sample('preflight_webhook_oldest_seconds', () =>
-    backlog.oldestAt === null ? 0 : Math.max(0, now() - backlog.oldestAt) / 1000,
-  )
-
-  const isEnding = (): boolean => isStopped
-  const round = async (): Promise<void> => {
-    if (!isConfigured(settings().config.scm)) return
-    try {
-      look ??= (await import('./queue.ts')).createQueue(deps)
-      let hasMore = true
-      while (hasMore) hasMore = (await look()) && !isEnding()
-      backlog = await store.webhooks.backlog()
-    } catch (error) {
-      logger.warn({ event: 'webhook.look_failed', err: error }, 'deliveries of webhooks could not be read or stored')
-    }
-  }
-  const next = (delay: number): void => {
-    timer = setTimeout(() => {
-      timer = null
-      running = round().finally(() => {
-        if (!isStopped) next(LOOK_MS)
-      })
-    }, delay)
-    timer.unref()
-  }
-  const accepted = (): void => {
-    // A round that is under way looks again before it ends.
-    if (timer === null || isStopped) return
-    clearTimeout(timer)
-    // The round is about all tasks, not about the delivery that began it.
-    withTrace(null, () => next(0))
-  }
+  const { settings, logger } = deps
+  const rounds = new DeliveryRounds(deps)
   return {
     takes: (target) => {
       const platform = platformAt(target)
@@ -75,22 +38,78 @@ export function createMergeChecks(deps: MergeChecksDeps): MergeChecks {
     async serve(request, response) {
       try {
         const { receive } = await import('./receive.ts')
+        const accepted = (): void => rounds.beginNow()
         await receive(platformAt(request.url ?? '') ?? 'scm_a', request, response, { ...deps, accepted })
       } catch (error) {
         logger.error({ event: 'webhook.failed', err: error }, 'a delivery could not be answered')
         response.destroy()
       }
     },
-    start() {
-      isStopped = false
-      next(LOOK_MS)
-    },
-    async stop() {
-      isStopped = true
-      if (timer !== null) clearTimeout(timer)
-      timer = null
-      await running
-    },
+    start: () => rounds.start(),
+    stop: () => rounds.stop(),
+  }
+}
+
+/** Rounds over the deliveries that the store has, one after the other. */
+class DeliveryRounds {
+  readonly #deps: MergeChecksDeps
+  #timer: NodeJS.Timeout | null = null
+  #running: Promise<void> = Promise.resolve()
+  #look: (() => Promise<boolean>) | null = null
+  #isStopped = true
+  #backlog: WebhookBacklog = { waiting: 0, oldestAt: null }
+
+  constructor(deps: MergeChecksDeps) {
+    this.#deps = deps
+    const { metrics, now } = deps
+    metrics.sample('preflight_webhook_waiting', () => this.#backlog.waiting)
+    metrics.sample('preflight_webhook_oldest_seconds', () => {
+      const { oldestAt } = this.#backlog
+      return oldestAt === null ? 0 : Math.max(0, now() - oldestAt) / 1000
+    })
+  }
+
+  start(): void {
+    this.#isStopped = false
+    this.#begin(LOOK_MS)
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+    await this.#running
+  }
+
+  /** A round that is under way looks again before it ends. */
+  beginNow(): void {
+    if (this.#timer === null || this.#isStopped) return
+    clearTimeout(this.#timer)
+    // The round is about all tasks, not about the delivery that began it.
+    withTrace(null, () => this.#begin(0))
+  }
+
+  #begin(delay: number): void {
+    this.#timer = setTimeout(() => {
+      this.#timer = null
+      this.#running = this.#round().finally(() => {
+        if (!this.#isStopped) this.#begin(LOOK_MS)
+      })
+    }, delay)
+    this.#timer.unref()
+  }
+
+  async #round(): Promise<void> {
+    const { settings, store, logger } = this.#deps
+    if (!isConfigured(settings().config.scm)) return
+    try {
+      this.#look ??= (await import('./queue.ts')).createQueue(this.#deps)
+      let hasMore = true
+      while (hasMore) hasMore = (await this.#look()) && !this.#isStopped
+      this.#backlog = await store.webhooks.backlog()
+    } catch (error) {
+      logger.warn({ event: 'webhook.look_failed', err: error }, 'deliveries of webhooks could not be read or stored')
+    }
   }
 }
 
