@@ -48,64 +48,83 @@ const HEAP_PER_UNIT: { readonly [Kind in TaskKind]: number } = {
 /** A text is copied once for the thread, and once more when the answer contains it. */
 const COPIES = 2
 
-export function createPool({ workers, queue, memory, logger }: PoolOptions): Pool {
-  const count = slotCount(workers, memory)
-  const share = Math.floor(memory.limitOf('analysis') / count)
-  const slots = Array.from({ length: count }, () => new WorkerSlot(memory, share, logger))
-  const free = [...slots]
-  const waiting: ((slot: WorkerSlot) => void)[] = []
-  let underWay = 0
-  memory.onPressure(() => {
-    for (const slot of free) void slot.end()
-  })
+export function createPool(options: PoolOptions): Pool {
+  return new WorkerPool(options)
+}
 
-  const slotFor = (deadline: AbortSignal): Promise<WorkerSlot> | WorkerSlot => {
-    const slot = free.pop()
+class WorkerPool implements Pool {
+  readonly #logger: Logger
+  readonly #slots: readonly WorkerSlot[]
+  readonly #free: WorkerSlot[]
+  readonly #waiting: ((slot: WorkerSlot) => void)[] = []
+  /** Of tasks that run or wait, together. */
+  readonly #mostTasks: number
+  #underWay = 0
+
+  constructor({ workers, queue, memory, logger }: PoolOptions) {
+    const count = slotCount(workers, memory)
+    const share = Math.floor(memory.limitOf('analysis') / count)
+    this.#logger = logger
+    this.#slots = Array.from({ length: count }, () => new WorkerSlot(memory, share, logger))
+    this.#free = [...this.#slots]
+    this.#mostTasks = count + queue
+    memory.onPressure(() => {
+      for (const slot of this.#free) void slot.end()
+    })
+  }
+
+  async run<Kind extends TaskKind>(
+    kind: Kind,
+    task: TaskOf<Kind>,
+    size: number,
+    timeoutMs: number,
+  ): Promise<Result<TaskAnswers[Kind]>> {
+    if (this.#underWay >= this.#mostTasks) throw overloaded()
+    this.#underWay += 1
+    try {
+      const deadline = AbortSignal.timeout(timeoutMs)
+      const slot = await this.#slotFor(deadline)
+      try {
+        const outcome = await slot.run(task, { heap: size * HEAP_PER_UNIT[kind], copies: size * COPIES }, deadline)
+        if (outcome.kind === 'no_room') throw overloaded()
+        if (outcome.kind !== 'done') return failed(kind, outcome, timeoutMs, this.#logger)
+        const { result } = outcome
+        if (!result.ok) return result
+        if (isAnswerOf(kind, result.value)) return ok(result.value.value)
+        throw new TypeError(`asked for ${kind}, answered ${result.value.kind}`)
+      } finally {
+        this.#giveBack(slot)
+      }
+    } finally {
+      this.#underWay -= 1
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#slots.map((slot) => slot.end()))
+  }
+
+  #slotFor(deadline: AbortSignal): Promise<WorkerSlot> | WorkerSlot {
+    const slot = this.#free.pop()
     if (slot !== undefined) return slot
     return new Promise((resolve, reject) => {
       const giveUp = (): void => {
-        waiting.splice(waiting.indexOf(take), 1)
+        this.#waiting.splice(this.#waiting.indexOf(take), 1)
         reject(overloaded())
       }
       const take = (given: WorkerSlot): void => {
         deadline.removeEventListener('abort', giveUp)
         resolve(given)
       }
-      waiting.push(take)
+      this.#waiting.push(take)
       deadline.addEventListener('abort', giveUp, { once: true })
     })
   }
-  const giveBack = (slot: WorkerSlot): void => {
-    const next = waiting.shift()
-    if (next === undefined) free.push(slot)
-    else next(slot)
-  }
 
-  return {
-    async run<Kind extends TaskKind>(kind: Kind, task: TaskOf<Kind>, size: number, timeoutMs: number) {
-      if (underWay >= slots.length + queue) throw overloaded()
-      underWay += 1
-      try {
-        const deadline = AbortSignal.timeout(timeoutMs)
-        const slot = await slotFor(deadline)
-        try {
-          const outcome = await slot.run(task, { heap: size * HEAP_PER_UNIT[kind], copies: size * COPIES }, deadline)
-          if (outcome.kind === 'no_room') throw overloaded()
-          if (outcome.kind !== 'done') return failed(kind, outcome, timeoutMs, logger)
-          const { result } = outcome
-          if (!result.ok) return result
-          if (isAnswerOf(kind, result.value)) return ok(result.value.value)
-          throw new TypeError(`asked for ${kind}, answered ${result.value.kind}`)
-        } finally {
-          giveBack(slot)
-        }
-      } finally {
-        underWay -= 1
-      }
-    },
-    async close() {
-      await Promise.all(slots.map((slot) => slot.end()))
-    },
+  #giveBack(slot: WorkerSlot): void {
+    const next = this.#waiting.shift()
+    if (next === undefined) this.#free.push(slot)
+    else next(slot)
   }
 }
 

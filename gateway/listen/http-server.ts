@@ -2,16 +2,16 @@
  * HTTP on the connections of the proxy: detects the version, records how each connection came, and passes all requests
  * on in one form. Knows neither routes nor calls.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { createBoundedServer } from './http-listener.ts'
-import { plainEntry, type EntryOf } from '../network/listen.ts'
+import { plainEntry, type Entry, type EntryOf } from '../network/listen.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { refuseUnreadable, type ParserError } from './unreadable-request.ts'
-import { watchUnusedConnections } from './unused-connections.ts'
+import { watchUnusedConnections, type UnusedConnections } from './unused-connections.ts'
 import type { InboundConnection } from './connection.ts'
-import { createHttp2Front } from './http2-front.ts'
+import { createHttp2Front, type Http2Front } from './http2-front.ts'
 import { readPreface } from './http2-preface.ts'
 import { MAX_FIELDS } from '../routing/target.ts'
 import { isUpgrade, takeUpgrade, type Upgrade } from '../upstream/upgrade.ts'
@@ -61,96 +61,131 @@ export function createHttpServer(
   logger: Logger,
   entryOf: EntryOf = plainEntry,
 ): HttpServer {
-  const server = createBoundedServer({
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    headTimeoutMs,
-    maxHeaderSize: MAX_HEAD_BYTES,
-    insecureHTTPParser: false,
-    shouldUpgradeCallback: isUpgrade,
-  })
-  // One more than allowed, so that an excess is detected: Node.js silently drops further fields.
-  server.maxHeadersCount = MAX_FIELDS + 1
-  const http2 = createHttp2Front(headTimeoutMs)
-  /** Connections reach the HTTP/1 server once they are known to carry HTTP/1. */
-  const takers = server.rawListeners('connection')
-  server.removeAllListeners('connection')
-  const serveHttp1 = (connection: Duplex): void => {
-    for (const take of takers) Reflect.apply(take, server, [connection])
-  }
-  const entry = entryOf(server)
-  const unused = watchUnusedConnections(server)
-  const inboundByConnection = new WeakMap<Duplex, InboundConnection>()
-  const inboundOf = (connection: Duplex): InboundConnection => inboundByConnection.get(connection) ?? PLAINTEXT
-  const serveHttp2 = (socket: Socket): void => {
-    unused.use({ socket })
-    http2.take(socket, (exchange) => {
-      inboundByConnection.set(exchange, inboundOf(socket))
-      serveHttp1(exchange)
+  return new ProxyHttpServer(taker, headTimeoutMs, logger, entryOf)
+}
+
+class ProxyHttpServer implements HttpServer {
+  readonly #taker: RequestTaker
+  readonly #headTimeoutMs: number
+  readonly #server: Server
+  readonly #http2: Http2Front
+  readonly #entry: Entry
+  readonly #unused: UnusedConnections
+  /** What Node.js does with a connection. One reaches it once it is known to carry HTTP/1. */
+  readonly #http1Takers: ReturnType<Server['rawListeners']>
+  readonly #inbound = new WeakMap<Duplex, InboundConnection>()
+  /** The last answer on each connection. */
+  readonly #answers = new WeakMap<Duplex, ServerResponse>()
+
+  constructor(taker: RequestTaker, headTimeoutMs: number, logger: Logger, entryOf: EntryOf) {
+    this.#taker = taker
+    this.#headTimeoutMs = headTimeoutMs
+    const server = createBoundedServer({
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      headTimeoutMs,
+      maxHeaderSize: MAX_HEAD_BYTES,
+      insecureHTTPParser: false,
+      shouldUpgradeCallback: isUpgrade,
     })
+    // One more than allowed, so that an excess is detected: Node.js silently drops further fields.
+    server.maxHeadersCount = MAX_FIELDS + 1
+    this.#server = server
+    this.#http2 = createHttp2Front(headTimeoutMs)
+    this.#http1Takers = server.rawListeners('connection')
+    server.removeAllListeners('connection')
+    this.#entry = entryOf(server)
+    this.#unused = watchUnusedConnections(server)
+    this.#register(logger)
   }
-  const takeConnection = async (socket: Socket): Promise<void> => {
+
+  listen(host: string, port: number): Promise<AddressInfo> {
+    return this.#entry.listen(host, port)
+  }
+
+  serve(socket: Socket, inbound: InboundConnection): void {
+    this.#inbound.set(socket, inbound)
+    if ('alpnProtocol' in socket && socket.alpnProtocol === 'h2') this.#serveHttp2(socket)
+    else this.#server.emit('connection', socket)
+  }
+
+  closeIdle(): void {
+    this.#server.closeIdleConnections()
+  }
+
+  drain(): Promise<void> {
+    const closed = this.#entry.close()
+    this.#server.closeIdleConnections()
+    this.#unused.close()
+    this.#http2.drain()
+    return closed
+  }
+
+  close(): void {
+    this.#server.closeAllConnections()
+    this.#http2.close()
+  }
+
+  #register(logger: Logger): void {
+    const server = this.#server
+    server.on('connection', (socket: Socket) => void this.#takeConnection(socket))
+    server.on('request', (request, response) => this.#take(request, response, PLAIN))
+    server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+      this.#unused.use(request)
+      this.#take(request, response, { ...PLAIN, expectsContinue: true })
+    })
+    // Admission refuses it, in the form of every other refusal.
+    server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+      this.#unused.use(request)
+      this.#take(request, response, PLAIN)
+    })
+    server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+      this.#unused.use(request)
+      const upgrade = takeUpgrade(request, socket, head)
+      this.#take(request, upgrade.response, { ...PLAIN, upgrade })
+    })
+    server.on('connect', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+      this.#unused.use(request)
+      this.#taker.connect(request, socket, head, this.#inbound.has(socket))
+    })
+    server.on('clientError', (error: ParserError, connection) => {
+      const fault = refuseUnreadable(error, connection, MAX_HEAD_BYTES, isUnderWay(this.#answers.get(connection)))
+      if (fault !== null)
+        logger.debug({ event: 'listener.bad_request', err: error, code: fault.code }, 'request could not be parsed')
+    })
+    server.on('error', (error) => logger.error({ event: 'listener.failed', err: error }, 'proxy listener failed'))
+  }
+
+  async #takeConnection(socket: Socket): Promise<void> {
     const broken = (): void => void socket.destroy()
     socket.on('error', broken)
-    const version = await readPreface(socket, headTimeoutMs)
+    const version = await readPreface(socket, this.#headTimeoutMs)
     socket.off('error', broken)
     if (version === null || socket.destroyed) return broken()
-    if (version === 'http2') return serveHttp2(socket)
-    serveHttp1(socket)
+    if (version === 'http2') return this.#serveHttp2(socket)
+    this.#serveHttp1(socket)
     // The bytes that were read to detect the version were put back.
     socket.resume()
   }
-  server.on('connection', (socket: Socket) => void takeConnection(socket))
-  /** The last answer on each connection. */
-  const answers = new WeakMap<Duplex, ServerResponse>()
-  const take = (request: IncomingMessage, response: ServerResponse, asks: Asks): void => {
-    answers.set(request.socket, response)
-    taker.request(request, response, inboundOf(request.socket), asks)
-  }
-  server.on('request', (request, response) => take(request, response, PLAIN))
-  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    unused.use(request)
-    take(request, response, { ...PLAIN, expectsContinue: true })
-  })
-  // Admission refuses it, in the form of every other refusal.
-  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-    unused.use(request)
-    take(request, response, PLAIN)
-  })
-  server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
-    unused.use(request)
-    const upgrade = takeUpgrade(request, socket, head)
-    take(request, upgrade.response, { ...PLAIN, upgrade })
-  })
-  server.on('connect', (request: IncomingMessage, socket: Socket, head: Buffer) => {
-    unused.use(request)
-    taker.connect(request, socket, head, inboundByConnection.has(socket))
-  })
-  server.on('clientError', (error: ParserError, connection) => {
-    const fault = refuseUnreadable(error, connection, MAX_HEAD_BYTES, isUnderWay(answers.get(connection)))
-    if (fault !== null)
-      logger.debug({ event: 'listener.bad_request', err: error, code: fault.code }, 'request could not be parsed')
-  })
-  server.on('error', (error) => logger.error({ event: 'listener.failed', err: error }, 'proxy listener failed'))
 
-  return {
-    listen: (host, port) => entry.listen(host, port),
-    serve(socket, inbound) {
-      inboundByConnection.set(socket, inbound)
-      if ('alpnProtocol' in socket && socket.alpnProtocol === 'h2') serveHttp2(socket)
-      else server.emit('connection', socket)
-    },
-    closeIdle: () => server.closeIdleConnections(),
-    drain() {
-      const closed = entry.close()
-      server.closeIdleConnections()
-      unused.close()
-      http2.drain()
-      return closed
-    },
-    close() {
-      server.closeAllConnections()
-      http2.close()
-    },
+  #serveHttp1(connection: Duplex): void {
+    for (const take of this.#http1Takers) Reflect.apply(take, this.#server, [connection])
+  }
+
+  #serveHttp2(socket: Socket): void {
+    this.#unused.use({ socket })
+    this.#http2.take(socket, (exchange) => {
+      this.#inbound.set(exchange, this.#inboundOf(socket))
+      this.#serveHttp1(exchange)
+    })
+  }
+
+  #take(request: IncomingMessage, response: ServerResponse, asks: Asks): void {
+    this.#answers.set(request.socket, response)
+    this.#taker.request(request, response, this.#inboundOf(request.socket), asks)
+  }
+
+  #inboundOf(connection: Duplex): InboundConnection {
+    return this.#inbound.get(connection) ?? PLAINTEXT
   }
 }
 

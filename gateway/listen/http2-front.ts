@@ -18,7 +18,7 @@ import { http2Fields } from '../upstream/http2-fields.ts'
 import { MAX_FIELDS } from '../routing/target.ts'
 import { http2, tls } from '../runtime/node-tls.ts'
 
-interface Http2Front {
+export interface Http2Front {
   /** Serves HTTP/2 on the connection, plaintext or with TLS established, until it closes. */
   take(connection: Socket, serve: (exchange: Duplex) => void): void
   /** No new streams; those in flight may finish. */

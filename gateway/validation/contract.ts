@@ -33,13 +33,56 @@ export function openContract(text: string): CheckedContract {
   const table = readOperations(text)
   const read = readDocument(text, DEFAULT_DOCUMENT_LIMITS)
   if (!read.ok) throw new Error(read.problem.message)
-  const root: unknown = read.value.root
-  const whole: ContractPart = { value: isJsonObject(root) ? root : {}, at: '' }
-  const compilers = new Map<string, Ajv2020>()
-  const compiled = new Map<string, ValidateFunction>()
-  const compilerFor = (side: MessageSide, isText: boolean): Ajv2020 => {
+  return new OpenedContract(table, read.value.root)
+}
+
+class OpenedContract implements CheckedContract {
+  readonly matcher: CheckedContract['matcher']
+  readonly basePaths: readonly string[]
+  readonly #whole: ContractPart
+  readonly #compilers = new Map<string, Ajv2020>()
+  readonly #compiled = new Map<string, ValidateFunction>()
+
+  constructor(table: ReturnType<typeof readOperations>, root: unknown) {
+    this.matcher = createOperationMatcher(table)
+    this.basePaths = table.basePaths
+    this.#whole = { value: isJsonObject(root) ? root : {}, at: '' }
+  }
+
+  member(part: ContractPart, ...names: readonly string[]): ContractPart | null {
+    let current: ContractPart | null = part
+    for (const name of names) {
+      if (current === null || !Object.hasOwn(current.value, name)) return null
+      current = this.#follow(current.value[name], `${current.at}/${escaped(name)}`)
+    }
+    return current
+  }
+
+  operation(method: string, path: string): ReturnType<CheckedContract['operation']> {
+    const item = this.member(this.#whole, 'paths', path)
+    const operation = item === null ? null : this.member(item, method.toLowerCase())
+    return item === null || operation === null ? null : { item, operation }
+  }
+
+  items(part: ContractPart, name: string): readonly ContractPart[] {
+    const list: unknown = part.value[name]
+    if (!Array.isArray(list)) return []
+    return list.flatMap((value, index) => this.#follow(value, `${part.at}/${name}/${index}`) ?? [])
+  }
+
+  validator(schemaAt: string, side: MessageSide, isText: boolean): ValidateFunction {
+    const key = `${side} ${isText} ${schemaAt}`
+    const known = this.#compiled.get(key)
+    if (known !== undefined) return known
+    const schema = { type: 'object', properties: { value: { $ref: `${ROOT}#${encodedPointer(schemaAt)}` } } }
+    const made = this.#compilerFor(side, isText).compile(schema)
+    this.#compiled.set(key, made)
+    return made
+  }
+
+  #compilerFor(side: MessageSide, isText: boolean): Ajv2020 {
     const key = `${side} ${isText}`
-    const known = compilers.get(key)
+    const known = this.#compilers.get(key)
     if (known !== undefined) return known
     const made = new Ajv2020({
       strict: false,
@@ -50,48 +93,17 @@ export function openContract(text: string): CheckedContract {
       code: { regExp: linear },
     })
     addFormats.default(made)
-    made.addSchema({ ...Object(plain(whole.value, side)), $id: ROOT }, ROOT, undefined, false)
-    compilers.set(key, made)
+    made.addSchema({ ...Object(plain(this.#whole.value, side)), $id: ROOT }, ROOT, undefined, false)
+    this.#compilers.set(key, made)
     return made
   }
-  const follow = (value: unknown, at: string, hops = 0): ContractPart | null => {
+
+  #follow(value: unknown, at: string, hops = 0): ContractPart | null {
     if (!isJsonObject(value) || hops > MAX_HOPS) return null
     const reference = value['$ref']
     if (typeof reference !== 'string' || !reference.startsWith('#')) return { value, at }
     const pointer = decodeURIComponent(reference.slice(1))
-    return follow(valueAt(whole.value, pointer), pointer, hops + 1)
-  }
-  const member = (part: ContractPart, ...names: readonly string[]): ContractPart | null => {
-    let current: ContractPart | null = part
-    for (const name of names) {
-      if (current === null || !Object.hasOwn(current.value, name)) return null
-      current = follow(current.value[name], `${current.at}/${escaped(name)}`)
-    }
-    return current
-  }
-  return {
-    matcher: createOperationMatcher(table),
-    basePaths: table.basePaths,
-    member,
-    operation(method, path) {
-      const item = member(whole, 'paths', path)
-      const operation = item === null ? null : member(item, method.toLowerCase())
-      return item === null || operation === null ? null : { item, operation }
-    },
-    items(part, name) {
-      const list: unknown = part.value[name]
-      if (!Array.isArray(list)) return []
-      return list.flatMap((value, index) => follow(value, `${part.at}/${name}/${index}`) ?? [])
-    },
-    validator(schemaAt, side, isText) {
-      const key = `${side} ${isText} ${schemaAt}`
-      const known = compiled.get(key)
-      if (known !== undefined) return known
-      const schema = { type: 'object', properties: { value: { $ref: `${ROOT}#${encodedPointer(schemaAt)}` } } }
-      const made = compilerFor(side, isText).compile(schema)
-      compiled.set(key, made)
-      return made
-    },
+    return this.#follow(valueAt(this.#whole.value, pointer), pointer, hops + 1)
   }
 }
 
