@@ -70,6 +70,7 @@ export const HUB_METHODS: HubMethods = {
   'apiKeys.signUp': BY_PERSON,
   'apiKeys.change': BY_PERSON,
   'apiKeys.rotate': BY_PERSON,
+  'apiKeys.removeEndedSignIns': HUB_ONLY,
   'apiKeys.touch': {
     roles: SIDECAR,
     values: VALUES.hashAt,

@@ -47,6 +47,12 @@ export interface ApiKeys {
   rotate(hash: string, fresh: ApiKey, until: number): Promise<boolean>
   /** Notes that the key was used. */
   touch(hash: string, at: number): Promise<void>
+  /**
+   * Removes keys of sign-ins at the command line that ended before a time. Those that a record names stay: who asked and who decided
+   * stays known.
+   * @returns the number of removed keys; when it is less than `limit`, none is left
+   */
+  removeEndedSignIns(before: number, limit: number): Promise<number>
   /** @param mail digest of the address; false, and no key, when it has one already */
   signUp(key: ApiKey, mail: string): Promise<boolean>
 }

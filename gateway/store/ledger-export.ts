@@ -6,6 +6,7 @@
 import type { KeySet } from '../../engine/internal.ts'
 import { sha256Hex } from '../runtime/hash.ts'
 import { readCheckpoint } from './checkpoint-token.ts'
+import { NO_ROW } from './ledger.ts'
 import type { StorePart } from './store.ts'
 
 /** Of a ledger with one chain. */
@@ -147,7 +148,7 @@ class ExportCheck {
   report(): ExportReport {
     if (!this.#isEnded) this.#fault('The export has no end: it was cut off.')
     for (const [key, { digest, row }] of this.#newest)
-      if (row !== digest) this.#fault(`The row ${key} was changed or removed.`)
+      if ((row ?? NO_ROW) !== digest) this.#fault(`The row ${key} was changed or removed.`)
     for (const key of this.#withoutRow)
       if (this.#ids.has(textsIn(key)[0] ?? '')) this.#fault(`The event ${key} was changed or removed.`)
     const chains = [...this.#chains.values()].map(({ chain, sequence, signed }) => ({

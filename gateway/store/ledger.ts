@@ -1,6 +1,7 @@
 /**
  * The ledger's view of itself: its chains, the heads that are signed as checkpoints, and the faults that a full check finds.
  */
+import { sha256Hex } from '../runtime/hash.ts'
 import type { Change } from './changes.ts'
 
 /** The newest entry of a chain. Each writer has a chain of its own; an embedded store has one. */
@@ -82,6 +83,9 @@ export interface LedgerReport {
   /** Where chains begin whose beginning was removed. */
   readonly cuts: readonly SignedCut[]
 }
+
+/** Digest of the entry of a row that the program itself has removed: of `null` in place of its columns. */
+export const NO_ROW = sha256Hex('null')
 
 /** A check stops after this many faults: the first ones show where to look. */
 export const MOST_FAULTS = 50

@@ -1,6 +1,6 @@
 /**
  * Removes the beginning of the ledger by age, by size, or on demand. The entry before the cut is signed first, so the rest of the
- * ledger verifies without what is gone.
+ * ledger verifies without what is gone. Keys of sign-ins that ended are removed too.
  */
 import type { ReceiptSigner } from '../keys/receipt-signer.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -89,6 +89,7 @@ export interface Retention {
 }
 
 interface RetentionDeps extends PruneDeps {
+  readonly store: PrunedStore & StorePart<'apiKeys.removeEndedSignIns'>
   readonly settings: () => LedgerSettings['retention']
   readonly metrics: Metrics
   readonly logger: Logger
@@ -97,10 +98,28 @@ interface RetentionDeps extends PruneDeps {
 const DAY = 86_400_000
 /** Entries that are removed in one step while the store is too large: not many more rows go than have to. */
 const SIZE_STEP = 500
+/** How long the key of a sign-in at the command line is kept after it ended, and how often that is checked. */
+const SIGN_IN_KEPT = 30 * DAY
+const SIGN_IN_CHECK = DAY
+const SIGN_INS_AT_ONCE = 500
 
 export function startRetention(deps: RetentionDeps): Retention {
   const { settings, store, metrics, logger, now } = deps
   let running: Promise<void> = Promise.resolve()
+  let signInsCheckedAt = Number.NEGATIVE_INFINITY
+  const removeSignIns = async (): Promise<void> => {
+    const at = now()
+    if (at - signInsCheckedAt < SIGN_IN_CHECK) return
+    let keys = 0
+    try {
+      for (let removed = SIGN_INS_AT_ONCE; removed === SIGN_INS_AT_ONCE; keys += removed)
+        removed = await store.apiKeys.removeEndedSignIns(at - SIGN_IN_KEPT, SIGN_INS_AT_ONCE)
+      signInsCheckedAt = at
+      if (keys > 0) logger.info({ event: 'keys.sign_ins_removed', keys }, 'keys of sign-ins that ended were removed')
+    } catch (error) {
+      logger.error({ event: 'keys.sign_ins_not_removed', err: error }, 'keys of ended sign-ins could not be removed')
+    }
+  }
   const prune = async (): Promise<void> => {
     const { age, size } = settings()
     try {
@@ -115,7 +134,7 @@ export function startRetention(deps: RetentionDeps): Retention {
       logger.error({ event: 'ledger.prune_failed', err: error }, 'old rows of the ledger could not be removed')
     }
   }
-  const enqueue = (): Promise<void> => (running = running.then(prune))
+  const enqueue = (): Promise<void> => (running = running.then(prune).then(removeSignIns))
   const timer = setInterval(() => void enqueue(), settings().interval * 1000)
   timer.unref()
   return {

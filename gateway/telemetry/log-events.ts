@@ -74,6 +74,9 @@ export const LOG_EVENTS = {
   'keys.receipt_key_changed': 'A receipt key was rotated, retired or revoked on the command line. `change` says which.',
   'keys.readable_by_all': 'A file of private keys can be read by every user of the machine.',
   'keys.reloaded': 'The receipt keys on disk changed and are in use.',
+  'keys.sign_ins_not_removed': 'Keys of ended sign-ins could not be removed. It is tried again at the next interval.',
+  'keys.sign_ins_removed':
+    'Keys of sign-ins at the command line were removed: they ended more than 30 days ago, and no record names them.',
   'keys.self_test_failed':
     'A receipt signed by the gateway does not verify, or cannot be signed. The gateway is not ready.',
   'keys.unusable': 'The receipt keys on disk cannot be used. The keys before them stay in use.',

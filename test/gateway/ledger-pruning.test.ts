@@ -1,4 +1,4 @@
-/** The ledger over time: what is old is removed and the rest verifies, exports verify without the store, backups restore. */
+/** The ledger over time, in one file: what is old is removed and the rest verifies, exports verify without the store, backups restore. */
 import assert from 'node:assert/strict'
 import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -240,6 +240,45 @@ suite('ledger.retention', () => {
     await retention.close()
     assert.deepEqual(await ids(ledger.store), ['dec_7', 'dec_8', 'dec_9'])
     await ledger.store.close()
+  })
+
+  test('removes keys of sign-ins a month after their end, once a day, and the ledger verifies', async () => {
+    const ledger = await openLedger()
+    const { store } = ledger
+    const signIn = async (end: number) => {
+      const terms = { owner: 'oidc:corp:ana', expiresAt: end }
+      const row = apiKeyRow({ key: mintApiKey(), name: 'Ana', role: 'approver', at: START, ...terms })
+      await store.apiKeys.create(row)
+    }
+    for (const end of [1, 2, 12]) await signIn(day(end))
+    await ledger.sign()
+    let now = day(40)
+    const clock = () => now
+    const metrics = createMetrics()
+    const deps = { store, signer: () => ledger.keys.signer(), settings: () => ({ interval: 3600 }), metrics, logger }
+    const retention = startRetention({ ...deps, now: clock })
+    const left = async (at: number) => {
+      now = at
+      await retention.run()
+      return (await store.apiKeys.list()).length
+    }
+    assert.deepEqual([await left(day(40)), await left(day(40.9)), await left(day(43))], [1, 1, 0])
+    await retention.close()
+    await pruneLedger(day(44), { store, signer: () => ledger.keys.signer(), now: () => day(44) })
+    await store.close()
+    assert.equal((await verify(ledger.data)).code, 0)
+  })
+
+  test('a sign-in key that another program removes is found', async () => {
+    const ledger = await openLedger()
+    const terms = { owner: 'oidc:corp:ana', expiresAt: day(1) }
+    await ledger.store.apiKeys.create(apiKeyRow({ key: mintApiKey(), name: 'Ana', role: 'viewer', at: 1, ...terms }))
+    await ledger.sign()
+    await ledger.store.close()
+    tamper(ledger.data, 'DELETE FROM api_keys; DELETE FROM api_key_terms')
+    const { code, stderr } = await verify(ledger.data)
+    assert.equal(code, 1)
+    assert.match(stderr, /The api key [0-9a-f]{64} is missing/)
   })
 
   test('keeps the store under its size, and the space is used again', async () => {

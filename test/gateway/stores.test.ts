@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, suite, test, type TestContext } from 'node:test'
 import { apiKeyRow, mintApiKey } from '../../gateway/callers/api-keys.ts'
+import { exportLines, verifyExport } from '../../gateway/store/ledger-export.ts'
 import type { ObservedUse } from '../../gateway/store/uses.ts'
 import type { Store } from '../../gateway/store/store.ts'
 import type { MergeCheck, WebhookDelivery } from '../../gateway/store/webhooks.ts'
@@ -212,6 +213,37 @@ for (const kind of STORE_KINDS) {
       assert.equal(await store.apiKeys.revoke(key.hash, 9), true)
       assert.equal((await store.apiKeys.byHash(key.hash))?.revokedAt, 5)
       assert.equal(await store.apiKeys.revoke('unknown', 5), false)
+    })
+
+    test('keys of ended sign-ins are removed, unless a record names them, and the ledger is intact', async (t) => {
+      const store = await open(t)
+      const signIn = async (expiresAt: number | null, more: { owner?: string; revokedAt?: number } = {}) => {
+        const { revokedAt, owner = 'oidc:corp:ana' } = more
+        const key = apiKeyRow({ key: mintApiKey(), name: 'Ana', role: 'approver', at: 1, expiresAt, owner })
+        await store.apiKeys.create(key)
+        await store.apiKeys.touch(key.hash, 2)
+        if (revokedAt !== undefined) await store.apiKeys.revoke(key.hash, revokedAt)
+        return key
+      }
+      const [ended, revoked] = [await signIn(50), await signIn(900, { revokedAt: 50 })]
+      const named = await signIn(50)
+      await store.decisions.record(
+        decisionRow({ decisionId: 'dec_named', envelope: JSON.stringify({ audience: named.audience }) }),
+      )
+      const decided = await signIn(50)
+      await store.approvals.open({ ...approvalOpening({ approvalId: 'apr_1' }), expiresAt: 500 })
+      const word = { state: 'denied', by: decided.audience, groups: [], comment: '', at: 10, validUntil: 20 } as const
+      const request = { tenant: 'local', approvalId: 'apr_1', isFourEyes: true, required: [memberOf()] }
+      assert.equal(await store.approvals.decide({ ...word, ...request }), 'settled')
+      const kept = [named, decided, await signIn(900), await signIn(null), await signIn(50, { owner: 'ci' })]
+      assert.equal(await store.apiKeys.removeEndedSignIns(100, 1), 1)
+      assert.equal(await store.apiKeys.removeEndedSignIns(100, 10), 1)
+      assert.equal(await store.apiKeys.removeEndedSignIns(100, 10), 0)
+      for (const { hash } of [ended, revoked]) assert.equal(await store.apiKeys.byHash(hash), null)
+      for (const { hash } of kept) assert.notEqual(await store.apiKeys.byHash(hash), null)
+      assert.deepEqual((await store.ledger.inspect()).faults, [])
+      const { faults } = await verifyExport(exportLines(store, 1), null)
+      assert.deepEqual(faults, ['No key set was given, so no signature was checked.'])
     })
 
     test('uses are counted up to the limit of the month, and not past it under concurrency', async (t) => {

@@ -1,7 +1,7 @@
 /** Statements on API keys and sign-ups. */
 import { ROLES, type ApiKey, type ApiKeyChange, type ApiKeys } from '../api-keys.ts'
 import { integer, integerOrNull, oneOf, text, textList, textOrNull, type SqlRow } from './columns.ts'
-import { journal } from './journal.ts'
+import { journal, journalRemoval } from './journal.ts'
 import { read, write, type Operations, type Sql } from './operation.ts'
 
 const SELECT = `
@@ -40,6 +40,12 @@ export const apiKeys: Operations<ApiKeys> = {
     )
   }),
 
+  removeEndedSignIns: write(async (sql, before, limit) => {
+    const rows = await sql.all(ENDED_SIGN_INS, before, before, limit)
+    for (const row of rows) await remove(sql, text(row, 'hash'))
+    return rows.length
+  }),
+
   signUp: write(async (sql, key, mail) => {
     const added = await sql.run(
       'INSERT INTO signups (mail, audience, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
@@ -50,6 +56,37 @@ export const apiKeys: Operations<ApiKeys> = {
     if (added === 1) await insert(sql, key)
     return added === 1
   }),
+}
+
+/** Columns that name who did something. */
+const NAMING: readonly (readonly [table: string, column: string])[] = [
+  ['approval_requesters', 'audience'],
+  ['approvals', 'settled_by'],
+  ['approval_steps', 'by_whom'],
+  ['approval_delegations', 'by_whom'],
+  ['approval_delegations', 'to_whom'],
+  ['approval_delegations', 'ended_by'],
+  ['baselines', 'set_by'],
+  ['bindings', 'proven_by'],
+  ['break_glass', 'opened_by'],
+  ['break_glass', 'closed_by'],
+  ['receipt_events', 'by'],
+]
+
+const ENDED_SIGN_INS = `
+  SELECT k.hash FROM api_keys k JOIN api_key_terms t ON t.hash = k.hash
+  WHERE substr(t.owner, 1, 5) = 'oidc:' AND t.expires_at IS NOT NULL AND (t.expires_at < ? OR k.revoked_at < ?)
+    AND NOT EXISTS (SELECT 1 FROM decisions d WHERE d.tenant = k.tenant AND d.audience = k.audience)
+    ${NAMING.map(([table, column]) => `AND k.audience NOT IN (SELECT ${column} FROM ${table} WHERE ${column} IS NOT NULL)`).join(' ')}
+  ORDER BY k.created_at, k.hash LIMIT ?`
+
+async function remove(sql: Sql, hash: string): Promise<void> {
+  await sql.run('DELETE FROM api_key_uses WHERE hash = ?', hash)
+  // Another gateway on the store may have removed it.
+  if ((await sql.run('DELETE FROM api_key_terms WHERE hash = ?', hash)) === 0) return
+  await sql.run('DELETE FROM api_keys WHERE hash = ?', hash)
+  await journalRemoval(sql, 'api_key_terms', hash)
+  await journalRemoval(sql, 'api_key', hash)
 }
 
 async function insert(sql: Sql, key: ApiKey): Promise<void> {

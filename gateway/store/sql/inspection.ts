@@ -7,6 +7,7 @@ import { chainHash } from '../chain.ts'
 import { isPlaceOfToken } from '../status-lists.ts'
 import {
   MOST_FAULTS,
+  NO_ROW,
   type CheckpointRow,
   type Ledger,
   type LedgerHead,
@@ -285,6 +286,7 @@ class LedgerInspection {
   }
 
   #compareColumns(table: ProtectedTable, key: readonly string[], columns: Columns | null, digest: string): void {
+    if (columns === null && digest === NO_ROW) return
     if (columns === null) this.#fault(`The ${wordsOf(table)} ${key.join(' ')} is missing: it was removed.`)
     else if (digestOfColumns(columns) !== digest) this.#fault(`The ${wordsOf(table)} ${key.join(' ')} was changed.`)
   }
@@ -314,7 +316,8 @@ class LedgerInspection {
     }
     const rows = integer((await this.#sql.get(this.#countOf(table))) ?? {}, 'n')
     const removed = table.kind === 'receipt_event' ? this.#removedEvents : 0
-    const wanted = table.isFinal ? entries - removed : newest.size
+    const kept = [...newest.values()].filter(({ digest }) => digest !== NO_ROW)
+    const wanted = table.isFinal ? entries - removed : kept.length
     if (rows > wanted) this.#fault(`${rows - wanted} rows of ${table.table} have no entry: another program added them.`)
     else if (rows < wanted) this.#fault(`${wanted - rows} rows of ${table.table} are missing: they were removed.`)
   }

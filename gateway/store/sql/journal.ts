@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import { sha256Hex } from '../../runtime/hash.ts'
 import { GENESIS_HASH } from '../chain.ts'
-import type { LedgerCut, LedgerHead } from '../ledger.ts'
+import { NO_ROW, type LedgerCut, type LedgerHead } from '../ledger.ts'
 import { integer, text, type SqlRow, type SqlValue } from './columns.ts'
 import { sortedListOf } from './dialect.ts'
 import { cutEntry, entryHash, genesisOf } from './entry.ts'
@@ -164,6 +164,11 @@ export async function journal(sql: Sql, kind: JournalKind, ...key: readonly stri
   const row = await protectedRow(sql, table, key)
   if (row === undefined) throw new TypeError(`the journal finds no ${kind} ${key.join(' ')}`)
   await append(sql, kind, row.key, row.digest)
+}
+
+/** Adds the entry of a row that was just removed. Runs inside the transaction of that removal. */
+export function journalRemoval(sql: Sql, kind: JournalKind, ...key: readonly string[]): Promise<void> {
+  return append(sql, kind, key, NO_ROW)
 }
 
 /**
