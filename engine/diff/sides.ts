@@ -2,14 +2,13 @@
 import { fail, ok, type Result } from '../result.ts'
 import { ofSide } from '../contracts/unreadable.ts'
 
-export type Side = 'base' | 'head'
-export type Sides<T> = Readonly<Record<Side, T>>
+export type Sides<T> = Readonly<Record<'base' | 'head', T>>
 
 /** Reads both texts. A problem names the side that has it, the base first. */
 export function readSides<T>(
   before: string,
   after: string,
-  read: (text: string, side: Side) => Result<T>,
+  read: (text: string, side: keyof Sides<T>) => Result<T>,
 ): Result<Sides<T>> {
   const base = read(before, 'base')
   if (!base.ok) return fail(ofSide(base.problem, 'base'))

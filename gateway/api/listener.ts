@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createHttpListener } from '../listen/http-listener.ts'
 import { serving } from './lazy-routes.ts'
-import { plainEntry, type Entry, type EntryOf } from '../network/listen.ts'
+import { plainEntry, type ListenerEntry, type EntryOf } from '../network/listen.ts'
 import { watchUnusedConnections, type UnusedConnections } from '../listen/unused-connections.ts'
 import type { ApiDeps } from './deps.ts'
 import type { Serve } from './serving.ts'
@@ -67,7 +67,7 @@ export function createApi(
   }
 }
 
-async function close(server: Server, entry: Entry, unused: UnusedConnections, drainMs: number): Promise<void> {
+async function close(server: Server, entry: ListenerEntry, unused: UnusedConnections, drainMs: number): Promise<void> {
   if (!entry.isOpen) return
   const closed = entry.close()
   server.closeIdleConnections()

@@ -27,7 +27,7 @@ export function completionCommand(load: () => Promise<readonly (Command | Comman
 }
 
 /** What may follow some words. */
-interface Words {
+interface CompletionWords {
   /** `preflight approvals list`. */
   readonly path: string
   /** Commands and options. */
@@ -41,11 +41,11 @@ interface Candidate {
   readonly values: readonly string[] | null
 }
 
-function wordsOf(entries: readonly (Command | CommandGroup)[]): readonly Words[] {
+function wordsOf(entries: readonly (Command | CommandGroup)[]): readonly CompletionWords[] {
   const top = entries.map(({ name, summary }) => ({ word: name, help: summary, values: null }))
   return [
     { path: 'preflight', next: top },
-    ...entries.flatMap((entry): readonly Words[] => {
+    ...entries.flatMap((entry): readonly CompletionWords[] => {
       const path = `preflight ${entry.name}`
       if (!('commands' in entry)) return [{ path, next: optionsOf(entry) }]
       const names = entry.commands.map(({ name, summary }) => ({ word: name, help: summary, values: null }))
@@ -69,14 +69,14 @@ function optionsOf({ options }: Command): readonly Candidate[] {
   ]
 }
 
-const SCRIPTS: Readonly<Record<(typeof SHELLS)[number], (words: readonly Words[]) => string>> = {
+const SCRIPTS: Readonly<Record<(typeof SHELLS)[number], (words: readonly CompletionWords[]) => string>> = {
   bash: bashScript,
   zsh: (words) => `autoload -U +X bashcompinit && bashcompinit\n${bashScript(words)}`,
   fish: fishScript,
 }
 
 /** The words before the cursor choose a row; a word before that takes a value chooses its values, or files. */
-function bashScript(words: readonly Words[]): string {
+function bashScript(words: readonly CompletionWords[]): string {
   const next = words.map(({ path, next: list }) => `    '${path}') echo '${list.map(({ word }) => word).join(' ')}' ;;`)
   const values = words.flatMap(({ path, next: list }) =>
     list.flatMap((candidate) =>
@@ -114,7 +114,7 @@ complete -o filenames -F _preflight preflight
 `
 }
 
-function fishScript(words: readonly Words[]): string {
+function fishScript(words: readonly CompletionWords[]): string {
   const lines = words.flatMap(({ path, next }) => {
     const [, ...names] = path.split(' ')
     const seen = names.map((name) => `__fish_seen_subcommand_from ${name}`)

@@ -22,17 +22,17 @@ export interface LintResult {
   readonly warnings: readonly Mistake[]
 }
 
-type Rule = CompiledPolicy['document']['rules'][number]
+type PolicyRule = CompiledPolicy['document']['rules'][number]
 
 interface LintedRule {
-  readonly rule: Rule
+  readonly rule: PolicyRule
   readonly index: number
   readonly condition: Condition
   /** Findings of the catalogue that it matches; null: it reads more than a kind of finding. */
   readonly matches: ReadonlySet<number> | null
 }
 
-interface Place {
+interface MistakeAt {
   (pointer: string, message: string, fix: string): Mistake
 }
 
@@ -43,7 +43,7 @@ const DAY_MS = 86_400_000
 /** @param now milliseconds since the epoch */
 export function lintPolicy(policy: CompiledPolicy, file: string, text: string, now: number): LintResult {
   const source = readSourceText(file, text)
-  const at: Place = (pointer, message, fix) => ({
+  const at: MistakeAt = (pointer, message, fix) => ({
     place: source.ok ? source.value.place(pointer, 'value') : file,
     path: pathOfPointer(pointer),
     message,
@@ -63,7 +63,7 @@ export function lintPolicy(policy: CompiledPolicy, file: string, text: string, n
   }
 }
 
-function faultsOf({ rule, index, condition: { typeFault }, matches }: LintedRule, at: Place): readonly Mistake[] {
+function faultsOf({ rule, index, condition: { typeFault }, matches }: LintedRule, at: MistakeAt): readonly Mistake[] {
   const pointer = `/rules/${index}/when`
   if (typeFault !== null)
     return [at(pointer, `rule ${rule.id}: when ${typeFault}`, 'until then, the rule fails at every finding')]
@@ -132,7 +132,7 @@ function matchesOf(condition: Condition): ReadonlySet<number> | null {
 /** Operations that the gateway itself uses; callers of the API may name others. */
 const OPERATIONS = ['tool_call', 'merge', 'deploy', 'publish', 'register']
 
-function operationWarnings({ rule, index }: LintedRule, at: Place): readonly Mistake[] {
+function operationWarnings({ rule, index }: LintedRule, at: MistakeAt): readonly Mistake[] {
   const listed = (rule.operations ?? []).map(
     (name, position) => [name, `/rules/${index}/operations/${position}`] as const,
   )
@@ -153,7 +153,7 @@ function operationWarnings({ rule, index }: LintedRule, at: Place): readonly Mis
 }
 
 /** A rule never decides when another one matches wherever it matches, at least as strictly and in at least the same places. */
-function shadowWarning(linted: LintedRule, rules: readonly LintedRule[], at: Place): readonly Mistake[] {
+function shadowWarning(linted: LintedRule, rules: readonly LintedRule[], at: MistakeAt): readonly Mistake[] {
   const other = rules.find((candidate) => candidate !== linted && shadows(candidate, linted))
   if (other === undefined) return []
   const { rule, index } = linted
@@ -180,12 +180,12 @@ function covers(wide: readonly string[] | undefined, narrow: readonly string[] |
   return wide === undefined || (narrow !== undefined && narrow.every((name) => wide.includes(name)))
 }
 
-function unreadScopes({ document: { rules } }: CompiledPolicy, at: Place): readonly Mistake[] {
+function unreadScopes({ document: { rules } }: CompiledPolicy, at: MistakeAt): readonly Mistake[] {
   if (rules.length > 0) return []
   return [at('/rules', 'the pack has no rule, so every complete analysis is allowed', 'add a rule')]
 }
 
-function waiverWarnings({ document: { waivers } }: CompiledPolicy, now: number, at: Place): readonly Mistake[] {
+function waiverWarnings({ document: { waivers } }: CompiledPolicy, now: number, at: MistakeAt): readonly Mistake[] {
   return (waivers ?? []).flatMap(({ id, expires, owner }, index) => {
     const end = expires.length === 10 ? Date.parse(expires) + DAY_MS : Date.parse(expires)
     const days = Math.ceil((end - now) / DAY_MS)

@@ -239,7 +239,7 @@ async function runTest(args: Arguments, io: CommandIo): Promise<ExitCode> {
   return isGood ? EXIT.good : EXIT.no
 }
 
-interface Coverage {
+interface PolicyCoverage {
   readonly rules: number
   readonly fired: number
   /** Rounded down. */
@@ -248,7 +248,7 @@ interface Coverage {
   readonly never: readonly string[]
 }
 
-function coverageOf({ document }: CompiledPolicy, outcomes: readonly CaseOutcome[]): Coverage {
+function coverageOf({ document }: CompiledPolicy, outcomes: readonly CaseOutcome[]): PolicyCoverage {
   const fired = new Set(outcomes.flatMap((outcome) => outcome.fired))
   const never = document.rules.map(({ id }) => id).filter((id) => !fired.has(id))
   const rules = document.rules.length
@@ -256,7 +256,7 @@ function coverageOf({ document }: CompiledPolicy, outcomes: readonly CaseOutcome
   return { rules, fired: rules - never.length, percent, never }
 }
 
-function coverageLines({ rules, fired, percent, never }: Coverage): readonly string[] {
+function coverageLines({ rules, fired, percent, never }: PolicyCoverage): readonly string[] {
   return [`${fired} of ${rules} rules are fired by a case (${percent} %)`, ...never.map((id) => `  never: ${id}`)]
 }
 

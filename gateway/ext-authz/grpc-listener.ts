@@ -48,12 +48,12 @@ export interface Conversation {
 /** The part of google.rpc.Code that is used here. */
 const STATUS = { ok: 0, deadline: 4, exhausted: 8, unimplemented: 12, internal: 13, unavailable: 14 } as const
 
-interface CheckResponse {
+interface GrpcStatus {
   readonly status: number
   readonly message: string
 }
 
-const FAULTS: Readonly<Record<Exclude<BodyFault, 'aborted'>, CheckResponse>> = {
+const FAULTS: Readonly<Record<Exclude<BodyFault, 'aborted'>, GrpcStatus>> = {
   too_large: { status: STATUS.exhausted, message: 'The message is longer than this listener accepts.' },
   too_slow: { status: STATUS.deadline, message: 'The message did not arrive in time.' },
   overloaded: { status: STATUS.unavailable, message: 'There is no memory for the message now.' },
@@ -107,7 +107,7 @@ async function call(
   request: IncomingMessage,
   response: ServerResponse,
   { bodies, maxBytes, methods }: GrpcListenerOptions,
-): Promise<Buffer | CheckResponse | null> {
+): Promise<Buffer | GrpcStatus | null> {
   const method = methods.get(request.url ?? '')
   if (!isGrpc(request)) return { status: STATUS.internal, message: 'This listener accepts gRPC calls only.' }
   if (method === undefined) return { status: STATUS.unimplemented, message: 'There is no such method.' }
@@ -154,7 +154,7 @@ async function converse(
 class MessageFault extends Error {
   readonly status: number
 
-  constructor({ status, message }: CheckResponse) {
+  constructor({ status, message }: GrpcStatus) {
     super(message)
     this.status = status
   }
@@ -188,7 +188,7 @@ async function* messagesOf(
   }
 }
 
-const CUT: CheckResponse = { status: STATUS.internal, message: 'The call ends inside a message.' }
+const CUT: GrpcStatus = { status: STATUS.internal, message: 'The call ends inside a message.' }
 
 /** Takes bytes off a stream as they are needed. */
 class PieceReader {
@@ -224,13 +224,13 @@ class PieceReader {
   }
 }
 
-function messageIn(body: Buffer): Buffer | CheckResponse {
+function messageIn(body: Buffer): Buffer | GrpcStatus {
   if (body.length < PREFIX_BYTES || body.readUInt32BE(1) !== body.length - PREFIX_BYTES)
     return { status: STATUS.internal, message: 'The call does not contain exactly one message.' }
   return body[0] === 0 ? body.subarray(PREFIX_BYTES) : COMPRESSED
 }
 
-const COMPRESSED: CheckResponse = {
+const COMPRESSED: GrpcStatus = {
   status: STATUS.unimplemented,
   message: 'Compressed messages are not supported.',
 }
@@ -255,7 +255,7 @@ function framed(message: Buffer): Buffer {
 }
 
 /** An answer of a head alone (Trailers-Only). */
-function sendStatus({ status, message }: CheckResponse, response: ServerResponse): void {
+function sendStatus({ status, message }: GrpcStatus, response: ServerResponse): void {
   if (response.headersSent) return void response.destroy()
   response.writeHead(200, { ...HEAD, 'grpc-status': String(status), 'grpc-message': message }).end()
 }

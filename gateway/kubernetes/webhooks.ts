@@ -8,7 +8,7 @@ import { SHORT_BODY, type Bodies } from '../listen/bodies.ts'
 import { createHttpListener } from '../listen/http-listener.ts'
 import { watchUnusedConnections } from '../listen/unused-connections.ts'
 import { isJsonObject, readStrictJson } from '../json/strict-json.ts'
-import type { Entry, EntryOf } from '../network/listen.ts'
+import type { ListenerEntry, EntryOf } from '../network/listen.ts'
 import type { KubernetesRoute } from '../protocols/kubernetes/settings.ts'
 import type { Route } from '../routing/route.ts'
 import { discardRest } from '../network/discard-body.ts'
@@ -147,7 +147,7 @@ function send(response: ServerResponse, status: number, value: object): void {
 
 async function close(
   server: Server,
-  entry: Entry,
+  entry: ListenerEntry,
   unused: ReturnType<typeof watchUnusedConnections>,
   drainMs: number,
 ): Promise<void> {

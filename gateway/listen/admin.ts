@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { discardRest } from '../network/discard-body.ts'
 import { createHttpListener } from './http-listener.ts'
-import { plainEntry, type Entry, type EntryOf } from '../network/listen.ts'
+import { plainEntry, type ListenerEntry, type EntryOf } from '../network/listen.ts'
 import { rolesWith } from '../callers/rights.ts'
 import { DEBUG_PAGES, LOG_LEVELS, type Inspection } from '../telemetry/inspection.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -189,7 +189,7 @@ function json(status: number, value: unknown): AdminAnswer {
   return { status, type: 'application/json', body: JSON.stringify(value) }
 }
 
-function close(server: Server, entry: Entry): Promise<void> {
+function close(server: Server, entry: ListenerEntry): Promise<void> {
   const ended = entry.close()
   server.closeAllConnections()
   return ended

@@ -6,7 +6,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { createBoundedServer } from './http-listener.ts'
-import { plainEntry, type Entry, type EntryOf } from '../network/listen.ts'
+import { plainEntry, type ListenerEntry, type EntryOf } from '../network/listen.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { refuseUnreadable, type ParserError } from './unreadable-request.ts'
 import { watchUnusedConnections, type UnusedConnections } from './unused-connections.ts'
@@ -69,7 +69,7 @@ class ProxyHttpServer implements HttpServer {
   readonly #headTimeoutMs: number
   readonly #server: Server
   readonly #http2: Http2Front
-  readonly #entry: Entry
+  readonly #entry: ListenerEntry
   readonly #unused: UnusedConnections
   /** What Node.js does with a connection. One reaches it once it is known to carry HTTP/1. */
   readonly #http1Takers: ReturnType<Server['rawListeners']>

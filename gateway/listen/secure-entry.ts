@@ -6,7 +6,7 @@ import { unwatchFile, watchFile } from 'node:fs'
 import type { Server } from 'node:net'
 import type { Server as TlsServer, TLSSocket } from 'node:tls'
 import { StartupError } from '../errors/startup-error.ts'
-import { closed, listenOn, plainEntry, type Entry, type EntryOf } from '../network/listen.ts'
+import { closed, listenOn, plainEntry, type ListenerEntry, type EntryOf } from '../network/listen.ts'
 import { tls } from '../runtime/node-tls.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -45,7 +45,7 @@ function secureEntry(
   files: ListenerTls,
   handshakeTimeout: number,
   { metrics, logger }: SecureEntryDeps,
-): Entry {
+): ListenerEntry {
   const first = readListenerCertificate(files)
   if (!first.ok)
     throw new StartupError(

@@ -2,7 +2,7 @@
 import type { AddressInfo, Server } from 'node:net'
 
 /** The socket that connections to a server come in by: the server's own, or one that ends TLS before it. */
-export interface Entry {
+export interface ListenerEntry {
   /** Resolves with the bound address. Rejects with the error of `listen` (EADDRINUSE …). */
   listen(host: string, port: number): Promise<AddressInfo>
   readonly isOpen: boolean
@@ -11,7 +11,7 @@ export interface Entry {
 }
 
 /** Gives a server its entry. */
-export type EntryOf = (server: Server) => Entry
+export type EntryOf = (server: Server) => ListenerEntry
 
 /** Connections in plaintext, or with a TLS of their own. */
 export const plainEntry: EntryOf = (server) => ({

@@ -6,12 +6,12 @@ import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { StorePart } from '../store/store.ts'
 
 export const CHOICES = ['granted', 'denied'] as const
-export type Choice = (typeof CHOICES)[number]
+export type ApprovalChoice = (typeof CHOICES)[number]
 
 /** A choice about one request. */
 interface OfferedChoice {
   readonly approvalId: string
-  readonly choice: Choice
+  readonly choice: ApprovalChoice
   /** Milliseconds since the epoch: the link preselects nothing after it. */
   readonly until: number
 }
@@ -34,7 +34,7 @@ export function choiceIn(
   approvalId: string,
   key: Uint8Array,
   now: number,
-): Choice | 'void' | null {
+): ApprovalChoice | 'void' | null {
   const given = query.get('choice')
   if (given === null) return null
   const choice = CHOICES.find((known) => known === given)

@@ -6,7 +6,7 @@ import type { StorePart } from '../store/store.ts'
 import { approvalAddress } from '../approvals/request.ts'
 import { groupsIn } from '../store/approvers.ts'
 import { pageAddress } from '../settings/public-address.ts'
-import { CHOICES, choiceKey, choiceQuery, type Choice } from './choice-link.ts'
+import { CHOICES, choiceKey, choiceQuery, type ApprovalChoice } from './choice-link.ts'
 import type { Channel, NotificationsConfig } from './settings.ts'
 
 export interface NotificationMessage {
@@ -26,7 +26,7 @@ export interface NotificationMessage {
   readonly groups: readonly string[]
   readonly tenant: string
   /** Links to the page with a choice made. It asks for sign-in and a confirmation. */
-  readonly actions: readonly { readonly choice: Choice; readonly title: string; readonly url: string }[]
+  readonly actions: readonly { readonly choice: ApprovalChoice; readonly title: string; readonly url: string }[]
 }
 
 export type MessageStore = StorePart<'approvals.byId' | 'breakGlass.list' | 'baselines.candidate' | 'uses.salt'>
@@ -72,7 +72,7 @@ async function choicesOf(
 }
 
 const UNDECIDED: ReadonlySet<NoticeKind> = new Set(['approval.requested', 'approval.reminder', 'approval.delegated'])
-const CHOICE_TITLES: Readonly<Record<Choice, string>> = { granted: 'Grant…', denied: 'Deny…' }
+const CHOICE_TITLES: Readonly<Record<ApprovalChoice, string>> = { granted: 'Grant…', denied: 'Deny…' }
 
 function approvalMessage(
   notice: Notice,

@@ -10,14 +10,14 @@ import { tooDeepAt } from './nesting.ts'
 import { NO_REASON, type DirectiveUsage } from './schema.ts'
 
 /** The directives of one element, read. */
-interface Applied {
+interface AppliedDirectives {
   readonly usages: readonly DirectiveUsage[]
   readonly deprecation: string | null
   readonly specifiedBy: string | null
   readonly isOneOf: boolean
 }
 
-const NOTHING_APPLIED: Applied = { usages: [], deprecation: null, specifiedBy: null, isOneOf: false }
+const NOTHING_APPLIED: AppliedDirectives = { usages: [], deprecation: null, specifiedBy: null, isOneOf: false }
 
 /** How a document names the federation directives. */
 export interface Imports {
@@ -27,7 +27,10 @@ export interface Imports {
   readonly namespace: string
 }
 
-export function readApplied(directives: readonly ConstDirectiveNode[] | undefined, imports: Imports): Applied {
+export function readApplied(
+  directives: readonly ConstDirectiveNode[] | undefined,
+  imports: Imports,
+): AppliedDirectives {
   if (directives === undefined || directives.length === 0) return NOTHING_APPLIED
   let { deprecation, specifiedBy, isOneOf } = NOTHING_APPLIED
   const usages: DirectiveUsage[] = []

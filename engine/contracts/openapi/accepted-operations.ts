@@ -47,7 +47,7 @@ export function acceptOperations(
   const difference = wholeDifference(base, head)
   if (difference !== null)
     return problem(`The two contracts differ in ${difference}, which bears on every operation: accept all of it.`)
-  const chosen: Choice[] = []
+  const chosen: ChosenOperation[] = []
   for (const [index, name] of names.entries()) {
     const choice = chooseOperation(base, head, name)
     if (!choice.ok) return fail({ ...choice.problem, pointer: `/${index}` })
@@ -77,12 +77,12 @@ function versionOf({ openapi, swagger }: JsonRecord): string {
   return typeof version === 'string' ? (/^\d+\.\d+/.exec(version)?.[0] ?? '') : ''
 }
 
-interface Choice {
+interface ChosenOperation {
   readonly before: FoundOperation | null
   readonly after: FoundOperation | null
 }
 
-function chooseOperation(base: JsonRecord, head: JsonRecord, name: string): Result<Choice> {
+function chooseOperation(base: JsonRecord, head: JsonRecord, name: string): Result<ChosenOperation> {
   const [method = '', path] = name.split(/ (.*)/s, 2)
   const isNamed = (found: FoundOperation): boolean =>
     path === undefined
@@ -108,7 +108,7 @@ function labelOf(found: FoundOperation | null): readonly string[] {
   return found === null ? [] : [`${found.method} ${found.path}`]
 }
 
-function composed(base: JsonRecord, head: JsonRecord, chosen: readonly Choice[]): JsonRecord {
+function composed(base: JsonRecord, head: JsonRecord, chosen: readonly ChosenOperation[]): JsonRecord {
   let rest = base
   for (const { before: was } of chosen)
     if (was !== null) rest = withOperation(withOwnParameters(rest, was.path), was, null)

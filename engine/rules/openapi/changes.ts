@@ -6,12 +6,12 @@
 import type { LifecycleChange, RemovalNotice } from '../../schema/lifecycle.ts'
 
 /** Texts that stand for the values of a change in messages, if they differ from the values. */
-interface Words {
+interface ChangeWords {
   readonly before?: unknown
   readonly after?: unknown
 }
 
-interface NamedElement extends Words {
+interface NamedElement extends ChangeWords {
   readonly name: string
 }
 
@@ -37,24 +37,24 @@ interface OfPayload {
 }
 
 /** Dates of a life cycle, if the verdict has them. */
-interface LifecycleWords extends Words {
+interface LifecycleWords extends ChangeWords {
   readonly kind: LifecycleChange['kind']
   readonly sunset?: string
   readonly before?: string
   readonly days?: number
 }
 
-interface Removal extends Words {
+interface Removal extends ChangeWords {
   readonly removal: RemovalNotice
   readonly sunset: unknown
 }
 
-interface BodyWords extends Words {
+interface BodyWords extends ChangeWords {
   readonly action: CameOrWent | Began
   readonly isRequired: boolean
 }
 
-interface StatusChange extends Words {
+interface StatusChange extends ChangeWords {
   readonly action: CameOrWent | 'narrowed'
   readonly status: string
   readonly of: 'default' | 'success' | 'other'
@@ -86,7 +86,7 @@ interface ScopeAction<Action extends string> extends Acted<Action> {
 }
 
 export interface OpenApiFacts {
-  readonly admission: Words & {
+  readonly admission: ChangeWords & {
     readonly action: 'tightened' | 'scopes' | 'loosened' | 'withdrawn'
     readonly scheme?: string
     readonly scope?: string
@@ -107,7 +107,7 @@ export interface OpenApiFacts {
   readonly 'callback-parameter-style': OfParameter
   readonly 'callback-removed': NamedElement
   readonly 'callback-response-status': StatusChange
-  readonly 'callback-security': Words
+  readonly 'callback-security': ChangeWords
   readonly 'component-schema-removed': NamedElement
   readonly 'component-scheme-added': NamedElement
   readonly 'component-scheme-changed': NamedElement & {
@@ -132,20 +132,20 @@ export interface OpenApiFacts {
   readonly 'header-writing': OfAnswer
   readonly link: OfAnswer & { readonly action: CameOrWent | 'changed' }
   readonly 'media-type': OfPayload &
-    Words & {
+    ChangeWords & {
       readonly action: CameOrWent | 'generalized' | 'specialized' | 'changed' | 'exchanged'
       readonly name?: string
     }
   readonly 'media-type-encoding': OfPayload & NamedElement & { readonly field: string }
   readonly 'media-type-schema': OfPayload & Acted<CameOrWent>
-  readonly 'operation-added': Words
-  readonly 'operation-id': Words & { readonly action: CameOrWent }
+  readonly 'operation-added': ChangeWords
+  readonly 'operation-id': ChangeWords & { readonly action: CameOrWent }
   readonly 'operation-lifecycle': LifecycleWords
   readonly 'operation-removed': Removal & { readonly isWholePath: boolean }
   readonly 'operation-scope': ScopeAction<CameOrWent>
   readonly 'operation-security': Acted<CameOrWent>
   readonly 'operation-server': Acted<CameOrWent>
-  readonly 'operation-stability': Words & { readonly step: 'invalid' | 'decreased' | 'increased' }
+  readonly 'operation-stability': ChangeWords & { readonly step: 'invalid' | 'decreased' | 'increased' }
   readonly 'operation-tag': Acted<CameOrWent>
   readonly 'parameter-added': ParameterAddition
   readonly 'parameter-content': OfParameter
@@ -159,7 +159,7 @@ export interface OpenApiFacts {
   readonly 'response-status': StatusChange
   readonly server: Acted<CameOrWent>
   readonly 'server-variable': NamedElement & { readonly part: 'default' | 'narrowed' | 'widened' }
-  readonly version: Words & { readonly step: 'same' | 'decreased' | 'minor' }
+  readonly version: ChangeWords & { readonly step: 'same' | 'decreased' | 'minor' }
   readonly 'webhook-added': NamedElement
   readonly 'webhook-removed': NamedElement
 }

@@ -7,7 +7,7 @@ import { hasRight } from '../../callers/rights.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import { approverWords } from '../../../engine/base.ts'
 import type { Approvers } from '../../../engine/internal.ts'
-import type { Choice } from '../../notifications/choice-link.ts'
+import type { ApprovalChoice } from '../../notifications/choice-link.ts'
 import { mayGrant, stillRequired } from '../../store/approvers.ts'
 import type { ApprovalRow } from '../../store/approvals.ts'
 import { html, type Content, type Markup } from '../markup.ts'
@@ -114,7 +114,7 @@ export function outcome({ result, endedAt }: ApprovalRow, names: Holders, now: n
 export function decideForm(
   { visitor, csrf, settings }: Visit,
   row: ApprovalRow,
-  choice: Choice | 'void' | null,
+  choice: ApprovalChoice | 'void' | null,
 ): Content {
   const { four_eyes: isFourEyes, validity } = settings.config.approvals
   if (!hasRight(visitor, 'approve')) return notice('info', 'Your role may read this request. An approver decides it.')
@@ -158,7 +158,7 @@ export function decideForm(
     </form>`
 }
 
-const DECIDE_TITLES: Readonly<Record<Choice | 'void', string>> = {
+const DECIDE_TITLES: Readonly<Record<ApprovalChoice | 'void', string>> = {
   granted: 'Confirm the grant',
   denied: 'Confirm the denial',
   void: 'Decide',

@@ -2,7 +2,7 @@
 import { approvalState } from '../../approvals/request.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import { keptAssessment, type KeptAssessment } from '../../flow/kept-assessment.ts'
-import { choiceIn, choiceKey, type Choice } from '../../notifications/choice-link.ts'
+import { choiceIn, choiceKey, type ApprovalChoice } from '../../notifications/choice-link.ts'
 import type { ApprovalRow, ApprovalStep } from '../../store/approvals.ts'
 import type { Result } from '../../../engine/internal.ts'
 import { about, decideForm, handOverForm, outcome, progress } from './approval-decide.ts'
@@ -85,7 +85,10 @@ export const showApproval: ConsolePage = async (visit) => {
 }
 
 /** What the link of a message chose. */
-async function choiceOf({ query, deps, now }: Visit, { approvalId }: ApprovalRow): Promise<Choice | 'void' | null> {
+async function choiceOf(
+  { query, deps, now }: Visit,
+  { approvalId }: ApprovalRow,
+): Promise<ApprovalChoice | 'void' | null> {
   return query.has('choice') ? choiceIn(query, approvalId, await choiceKey(deps.store), now) : null
 }
 
