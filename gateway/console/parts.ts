@@ -1,6 +1,7 @@
 /** The parts that pages are composed of: heads, badges, times, empty states, facts, digests. */
 import { lookupTable } from '../../engine/base.ts'
 import type { Decision } from '../../engine/internal.ts'
+import type { StoredDecision } from '../store/decisions.ts'
 import { html, type Content, type Markup } from './markup.ts'
 
 type Tone = 'good' | 'warn' | 'ask' | 'bad' | 'none'
@@ -32,6 +33,16 @@ const STATE_TONES: Readonly<Record<string, Tone>> = lookupTable({
 
 export function stateBadge(state: string): Markup {
   return badge(state.charAt(0).toUpperCase() + state.slice(1), STATE_TONES[state] ?? 'none')
+}
+
+/** A receipt that authorizes nothing, or no longer, is not shown as good. */
+export function receiptBadge(
+  { decision, receiptState, expiresAt }: Pick<StoredDecision, 'decision' | 'receiptState' | 'expiresAt'>,
+  now: number,
+): Markup {
+  if (receiptState !== 'current') return stateBadge(receiptState)
+  if (expiresAt <= now) return stateBadge('expired')
+  return decision === 'ALLOW' || decision === 'WARN' ? stateBadge('current') : badge('Current', 'none')
 }
 
 interface PageHead {
@@ -113,26 +124,32 @@ export function clipped(text: string, most: number): string {
 
 interface Table {
   readonly caption: string
+  /** True: the table stands in a card already. */
+  readonly isPlain?: boolean
   readonly columns: readonly (readonly [name: string, kind: '' | 'number' | 'tight'])[]
   readonly rows: readonly (readonly Content[])[]
 }
 
-export function table({ caption, columns, rows }: Table): Markup {
-  return html`<div class="card scroll" tabindex="0" role="group" aria-label="${caption}">
-    <table>
+/** On a narrow screen each row is a card that names its columns. The roles keep what it is for those who listen. */
+export function table({ caption, isPlain = false, columns, rows }: Table): Markup {
+  return html`<div class="${isPlain ? '' : 'card '}scroll" tabindex="0" role="group" aria-label="${caption}">
+    <table class="rows" role="table">
       <caption class="hidden">
         ${caption}
       </caption>
-      <thead>
-        <tr>
-          ${columns.map(([name, kind]) => html`<th scope="col" class="${kind}">${name}</th>`)}
+      <thead role="rowgroup">
+        <tr role="row">
+          ${columns.map(([name, kind]) => html`<th scope="col" role="columnheader" class="${kind}">${name}</th>`)}
         </tr>
       </thead>
-      <tbody>
+      <tbody role="rowgroup">
         ${rows.map(
           (row) =>
-            html`<tr>
-              ${row.map((cell, index) => html`<td class="${columns[index]?.[1] ?? ''}">${cell}</td>`)}
+            html`<tr role="row">
+              ${row.map((cell, index) => {
+                const [name = '', kind = ''] = columns[index] ?? []
+                return html`<td role="cell" class="${kind}" data-label="${name}">${cell}</td>`
+              })}
             </tr>`,
         )}
       </tbody>

@@ -36,7 +36,7 @@ if (document.querySelector('[data-live]') !== null) {
 
 document.addEventListener('keydown', (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || isTyping()) return
-  const rows = [...document.querySelectorAll('main a.entry, main tbody td:first-child a')]
+  const rows = [...document.querySelectorAll('main a.entry, main tbody td:nth-child(1 of :has(a)) a:first-of-type')]
   const at = rows.indexOf(document.activeElement)
   if (event.key === 'j') rows[Math.min(at + 1, rows.length - 1)]?.focus()
   else if (event.key === 'k') rows[Math.max(at - 1, 0)]?.focus()

@@ -99,10 +99,10 @@ function hunkRows(oldStart: number, newStart: number, lines: readonly string[]):
 }
 
 function row(before: DiffLine | null, after: DiffLine | null, isChange: boolean): Markup {
-  return html`<tr>
+  return html`<tr class="${isChange ? '' : 'same'}">
     <td class="line">${before?.number ?? null}</td>
-    <td class="${isChange && before !== null ? 'gone' : ''}">${before?.text ?? null}</td>
+    <td class="${isChange ? (before === null ? 'none' : 'gone') : ''}">${before?.text ?? null}</td>
     <td class="line">${after?.number ?? null}</td>
-    <td class="${isChange && after !== null ? 'new' : ''}">${after?.text ?? null}</td>
+    <td class="${isChange ? (after === null ? 'none' : 'new') : ''}">${after?.text ?? null}</td>
   </tr>`
 }

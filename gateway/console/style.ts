@@ -98,6 +98,7 @@ tbody tr:hover { background: var(--raised); }
 td button, td .button { min-height: 1.875rem; padding: .1875rem .625rem; font-size: .8125rem; }
 td form + form { margin-top: var(--s1); }
 td form { display: inline-grid; }
+td form.actions { display: inline-flex; flex-wrap: nowrap; gap: var(--s2); }
 td.tight, th.tight { width: 1%; white-space: nowrap; }
 th.number { text-align: right; }
 
@@ -182,6 +183,8 @@ button.quiet:hover { color: var(--text); text-decoration: underline; }
 .filters { display: flex; flex-wrap: wrap; gap: var(--s3); align-items: end; }
 .filters label { flex: 1 1 9rem; min-width: min(100%, 9rem); }
 .filters input, .filters select { height: 2.25rem; padding-block: 0; }
+.filters .times { flex: 1 1 100%; display: flex; flex-wrap: wrap; gap: var(--s3); align-items: end; }
+.filters .times label { flex: 0 1 15rem; }
 .filters button { flex: none; }
 .tabs { display: flex; flex-wrap: wrap; gap: var(--s1); }
 .tabs a { padding: .25rem .75rem; border-radius: 99px; color: var(--muted); text-decoration: none; }
@@ -238,6 +241,26 @@ button.quiet:hover { color: var(--text); text-decoration: underline; }
   .tile { padding: var(--s3) var(--s4); }
   button, .button, input, select { min-height: 2.75rem; }
   .nav a, td button { min-height: 2.75rem; }
+  .rows { display: block; }
+  .rows thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  .rows tbody { display: block; }
+  .rows tr { display: flex; flex-wrap: wrap; gap: var(--s1) var(--s4); padding: var(--s3) var(--s4); border-bottom: 1px solid var(--line); }
+  .rows tr:last-child { border-bottom: 0; }
+  .rows td { display: flex; gap: var(--s2); align-items: baseline; width: auto; min-width: 0; max-width: 100%; padding: 0; border: 0; text-align: left; overflow-wrap: anywhere; }
+  .rows td::before { content: attr(data-label); color: var(--muted); font-size: .8125rem; flex: none; }
+  .rows td:first-child { flex-basis: 100%; flex-wrap: wrap; gap: 0 var(--s3); }
+  .rows td:first-child::before { content: none; }
+  .rows td:empty { display: none; }
+  .diff thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  .diff, .diff tbody { display: block; }
+  .diff tr { display: grid; grid-template-columns: 3rem minmax(0, 1fr); }
+  .diff tr.gap { display: block; }
+  .diff tr.gap td { display: block; }
+  .diff td.line { width: auto; }
+  .diff td.gone::before { content: "− "; }
+  .diff td.new::before { content: "+ "; }
+  .filters .times label { flex: 1 1 9rem; }
+  .diff tr.same td:nth-child(-n + 2), .diff td.none, .diff td.line:has(+ td.none) { display: none; }
   .fields { grid-template-columns: minmax(0, 1fr); gap: 0; }
   .fields dd { margin-bottom: var(--s2); }
 }

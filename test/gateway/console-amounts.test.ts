@@ -52,7 +52,7 @@ test('the keys page shows what each plan allows, what is used of it and when it 
   const quotasFor = async (key: string) => {
     const page = await (await (await visitorWith(scene.url, key)).get('/console/keys')).text()
     const [, table = ''] = /<section aria-labelledby="quotas">([\s\S]*?)<\/section>/.exec(page) ?? []
-    const [, body = ''] = /<tbody>([\s\S]*)<\/tbody>/.exec(table) ?? []
+    const [, body = ''] = /<tbody[^>]*>([\s\S]*)<\/tbody>/.exec(table) ?? []
     assert.match(table, /600 counted requests a minute/)
     return body.split('</tr>').flatMap((row) => {
       const cells = [...row.matchAll(/<td[^>]*>([\s\S]*?)<\/td>/g)].map(([, cell = '']) => cell)

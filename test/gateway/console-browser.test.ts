@@ -82,6 +82,49 @@ test('the keyboard alone leads from the overview to a denial', async (t) => {
   assert.match((await page.getByRole('complementary').textContent()) ?? '', /Denied by Ana/)
 })
 
+test('a small screen shows each row of a table with its columns named, and a difference line below line', async (t) => {
+  const browser = await openBrowser(t)
+  if (browser === null) return
+  const scene = await startConsoleScene(t)
+  await fillScene(scene)
+  const { page } = await signedIn(browser, scene.url, scene.admin, { viewport: { width: 360, height: 740 } })
+  for (const path of ['/console/ledger', '/console/keys', '/console/fleet', '/console/monitoring']) {
+    await page.goto(scene.url + path)
+    const cut: unknown = await page.evaluate(
+      `[...document.querySelectorAll('.scroll')].filter((one) => one.scrollWidth > one.clientWidth).length`,
+    )
+    assert.equal(cut, 0, `${path}: nothing of a table is out of view`)
+    assert.ok((await page.getByRole('row').count()) > 1, 'for those who listen it is a table all the same')
+    assert.ok((await page.getByRole('columnheader').count()) > 1)
+  }
+  await page.goto(`${scene.url}/console/routes/orders`)
+  const [gone, added] = [page.locator('.diff td.gone').first(), page.locator('.diff td.new').first()]
+  const places = [await gone.boundingBox(), await added.boundingBox()]
+  assert.equal(places[0]?.x, places[1]?.x)
+  assert.ok((places[0]?.width ?? 0) > 240, 'a line has the width of the screen')
+})
+
+test('the keys j and k go through the rows of the ledger', async (t) => {
+  const browser = await openBrowser(t)
+  if (browser === null) return
+  const scene = await startConsoleScene(t)
+  await fillScene(scene)
+  const { page } = await signedIn(browser, scene.url, scene.admin)
+  await page.goto(`${scene.url}/console/ledger`)
+  const links = page.locator('tbody a')
+  const focused = async (): Promise<number> => {
+    const found: unknown = await page.evaluate(
+      "[...document.querySelectorAll('tbody a')].indexOf(document.activeElement)",
+    )
+    return Number(found)
+  }
+  assert.ok((await links.count()) > 3)
+  for (const key of ['j', 'j', 'j', 'k']) await page.keyboard.press(key)
+  assert.equal(await focused(), 1)
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/\/console\/decisions\/dec_/)
+})
+
 test('an open page follows what others do', async (t) => {
   const browser = await openBrowser(t)
   if (browser === null) return

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { PAGES } from '../../gateway/console/pages.ts'
+import { receiptBadge } from '../../gateway/console/parts.ts'
 import { fillScene, ORDERS, ORDERS_BROKEN, startConsoleScene, type ConsoleScene } from '../fakes/console-scene.ts'
 import { consoleAddresses } from '../fakes/console-pages.ts'
 import { visitorWith, type ConsoleVisitor } from '../fakes/console-visitor.ts'
@@ -62,6 +63,30 @@ test('the page of a decision links to its trace where the operator says, and the
   const found = async (query: string) => (await visitor.get(`/console/ledger?traceId=${query}`)).text()
   assert.ok((await found(trace)).includes(id))
   assert.ok(!(await found('0'.repeat(32))).includes(id))
+})
+
+test('the page of a decision leads to its request, names whom the receipt was issued to, and shows no refusal as good', async (t) => {
+  const scene = await startConsoleScene(t)
+  const id = await heldRequest(scene)
+  const visitor = await visitorWith(scene.url, scene.admin)
+  const request = await (await visitor.get(`/console/approvals/${id}`)).text()
+  const [, decision = ''] = /href="(\/console\/decisions\/dec_[0-9a-f]+)"/.exec(request) ?? []
+  assert.doesNotMatch(request, /Other decisions of this scope/, 'the first decision has no others')
+  const page = await (await visitor.get(decision)).text()
+  assert.ok(page.includes(`href="/console/approvals/${id}"`))
+  assert.match(page, /Issued to<\/dt>\s*<dd>release bot \(v:[0-9a-f]{12}\)/)
+  const ledger = await (await visitor.get('/console/ledger')).text()
+  for (const text of [page, ledger]) {
+    assert.match(text, /class="badge none">Current</)
+    assert.doesNotMatch(text, /class="badge good">Current</)
+  }
+})
+
+test('a receipt that has ended is shown as expired', () => {
+  const row = { decision: 'ALLOW', receiptState: 'current', expiresAt: 100 } as const
+  assert.match(receiptBadge(row, 99).toString(), /good">Current/)
+  assert.match(receiptBadge(row, 100).toString(), /none">Expired/)
+  assert.match(receiptBadge({ ...row, receiptState: 'revoked' }, 100).toString(), /bad">Revoked/)
 })
 
 test('a key of an agent does not sign in, and a revoked key ends its sessions', async (t) => {

@@ -4,12 +4,13 @@ import { GatewayError } from '../../errors/errors.ts'
 import { keptAssessment, type KeptAssessment } from '../../flow/kept-assessment.ts'
 import { choiceIn, choiceKey, type ApprovalChoice } from '../../notifications/choice-link.ts'
 import type { ApprovalRow, ApprovalStep } from '../../store/approvals.ts'
+import type { HistoryRow } from '../../store/decisions.ts'
 import type { Result } from '../../../engine/internal.ts'
 import { about, decideForm, handOverForm, outcome, progress } from './approval-decide.ts'
 import { findingsList } from '../findings.ts'
 import { html, type Content, type Markup } from '../markup.ts'
 import { holders, personName, type Holders } from '../people.ts'
-import { counted, csrfField, decisionBadge, facts, head, moment, notice, stateBadge } from '../parts.ts'
+import { counted, csrfField, decisionBadge, facts, head, moment, notice, stateBadge, table } from '../parts.ts'
 import { message, meter, placeOf, summaryText } from '../subject.ts'
 import type { ConsolePage, Visit } from '../visit.ts'
 
@@ -18,7 +19,7 @@ export const showApproval: ConsolePage = async (visit) => {
   const row = await requestOf(visit)
   const { tenant } = visitor
   const decision = await deps.store.decisions.byId(tenant, row.decisionId)
-  const [kept, names, earlier, steps] = await Promise.all([
+  const [kept, names, scope, steps] = await Promise.all([
     decision === null
       ? ({ ok: false, problem: 'its decision is no longer stored' } as const)
       : keptAssessment(decision, { settings: visit.settings, flow: deps.flow, store: deps.store }),
@@ -28,6 +29,7 @@ export const showApproval: ConsolePage = async (visit) => {
       : deps.store.decisions.history({ tenant, supersessionKey: decision.supersessionKey, since: 0, limit: 8 }),
     deps.store.approvals.steps(tenant, row.approvalId),
   ])
+  const others = scope.filter(({ evaluatedAt }) => evaluatedAt !== decision?.evaluatedAt)
   const state = approvalState(row, now)
   const title = placeOf(row)
   const body = html`${head({
@@ -53,27 +55,7 @@ export const showApproval: ConsolePage = async (visit) => {
           </div>
           ${changes(kept)}
         </section>
-        ${reach(kept)} ${discussion(visit, row, steps, names)}
-        <section aria-labelledby="history">
-          <h2 id="history">Earlier decisions of this scope</h2>
-          <div class="card pad">
-            <ol class="timeline">
-              ${earlier.map(
-                ({ decision: made, evaluatedAt, inputFingerprint }) =>
-                  html`<li>
-                    <div>
-                      <span>${decisionBadge(made)}</span>
-                      <small class="muted"
-                        >${moment(evaluatedAt, now)}${
-                          inputFingerprint === row.inputFingerprint ? ', the same change' : ', another change'
-                        }</small
-                      >
-                    </div>
-                  </li>`,
-              )}
-            </ol>
-          </div>
-        </section>
+        ${reach(kept)} ${discussion(visit, row, steps, names)} ${otherDecisions(others, row, now)}
       </div>
       <aside class="rail" id="decide" aria-label="Decide">
         ${state === 'pending' ? decideForm(visit, row, await choiceOf(visit, row)) : outcome(row, names, now)}
@@ -82,6 +64,28 @@ export const showApproval: ConsolePage = async (visit) => {
       </aside>
     </div>`
   return { kind: 'page', title, isLive: true, body }
+}
+
+function otherDecisions(rows: readonly HistoryRow[], { inputFingerprint }: ApprovalRow, now: number): Content {
+  if (rows.length === 0) return null
+  return html`<section aria-labelledby="history">
+    <h2 id="history">Other decisions of this scope</h2>
+    <div class="card pad">
+      <ol class="timeline">
+        ${rows.map(
+          (row) =>
+            html`<li>
+              <div>
+                <span>${decisionBadge(row.decision)}</span>
+                <small class="muted"
+                  >${moment(row.evaluatedAt, now)}${row.inputFingerprint === inputFingerprint ? ', the same change' : ', another change'}</small
+                >
+              </div>
+            </li>`,
+        )}
+      </ol>
+    </div>
+  </section>`
 }
 
 /** What the link of a message chose. */
@@ -164,30 +168,20 @@ function reach(kept: Result<KeptAssessment, string>): Content {
         ['Touched', `${counted(endpoints, 'endpoint')}, ${counted(fields, 'field')}, ${counted(params, 'parameter')}`],
         ['Consumers', consumersText(declared, observed)],
       ])}
-      <div class="scroll" tabindex="0" role="group" aria-label="Risk">
-        <table>
-          <caption class="hidden">
-            Risk by factor
-          </caption>
-          <thead>
-            <tr>
-              <th scope="col">Factor</th>
-              <th scope="col">Why</th>
-              <th scope="col" class="number">Points</th>
-            </tr>
-          </thead>
-          <tbody>
-            ${verdict.risk_factors.map(
-              ({ id, because, points, weight }) =>
-                html`<tr>
-                  <td>${id.replaceAll('_', ' ')}${meter(points, weight, points * 2 > weight ? 'bad' : 'warn')}</td>
-                  <td class="muted">${because}</td>
-                  <td class="number nowrap">${points} of ${weight}</td>
-                </tr>`,
-            )}
-          </tbody>
-        </table>
-      </div>
+      ${table({
+        caption: 'Risk by factor',
+        isPlain: true,
+        columns: [
+          ['Factor', ''],
+          ['Why', ''],
+          ['Points', 'number'],
+        ],
+        rows: verdict.risk_factors.map(({ id, because, points, weight }) => [
+          html`${id.replaceAll('_', ' ')}${meter(points, weight, points * 2 > weight ? 'bad' : 'warn')}`,
+          html`<span class="muted">${because}</span>`,
+          html`<span class="nowrap">${points} of ${weight}</span>`,
+        ]),
+      })}
     </div>
   </section>`
 }

@@ -5,10 +5,11 @@ import { keptAssessment } from '../../flow/kept-assessment.ts'
 import type { StoredDecision } from '../../store/decisions.ts'
 import { findingsList } from '../findings.ts'
 import { html, type Content, type Markup } from '../markup.ts'
-import { decisionBadge, facts, head, moment, notice, shortDigest, stateBadge, table } from '../parts.ts'
+import { decisionBadge, facts, head, moment, notice, receiptBadge, shortDigest, table } from '../parts.ts'
+import { holders, personName, type Holders } from '../people.ts'
 import { message, placeOf, riskBadge, summaryText } from '../subject.ts'
 import type { ConsoleSettings } from '../settings.ts'
-import type { ConsolePage } from '../visit.ts'
+import type { ConsoleDeps, ConsolePage } from '../visit.ts'
 
 export const showDecision: ConsolePage = async (visit) => {
   const { params, visitor, now, deps, settings } = visit
@@ -19,7 +20,11 @@ export const showDecision: ConsolePage = async (visit) => {
   if (!checked.ok) throw new GatewayError('INTERNAL', undefined, { cause: new Error('a stored envelope is not valid') })
   const envelope = checked.value
   const kept = await keptAssessment(row, { settings, flow: deps.flow, store: deps.store })
-  const page = await deps.store.calls.list({ tenant, correlationId: envelope.correlation_id, limit: 50 })
+  const [page, names, request] = await Promise.all([
+    deps.store.calls.list({ tenant, correlationId: envelope.correlation_id, limit: 50 }),
+    holders(tenant, deps.store),
+    requestOf(envelope, tenant, deps),
+  ])
   const calls = page.rows.filter(({ decisionId }) => decisionId === row.decisionId)
   const title = placeOf({ ...row, targetId: envelope.target_id ?? null })
   const body = html`${head({
@@ -36,7 +41,10 @@ export const showDecision: ConsolePage = async (visit) => {
         ${reasons('Reasons', envelope.blocking_reasons)} ${reasons('Warnings', envelope.warnings)}
         ${reasons('Not judged completely', envelope.degraded_reasons ?? [])}
         <section aria-labelledby="changes">
-          <h2 id="changes">What changes</h2>
+          <div class="title">
+            <h2 id="changes">What changes</h2>
+            ${request === null ? null : html`<a href="/console/approvals/${request}">The request for approval</a>`}
+          </div>
           ${kept.ok ? findingsList(kept.value) : notice('warn', `The findings cannot be shown: ${kept.problem}.`)}
         </section>
         ${remediation(envelope)}
@@ -62,11 +70,22 @@ export const showDecision: ConsolePage = async (visit) => {
         </section>
       </div>
       <aside class="rail" aria-label="Receipt and context">
-        <div class="card pad">${receipt(row, envelope, now)}</div>
+        <div class="card pad">${receipt(row, envelope, names, now)}</div>
         <div class="card pad">${context(row, envelope, { now, trace: traceLink(row, settings.config.console) })}</div>
       </aside>
     </div>`
   return { kind: 'page', title, body }
+}
+
+/** The request that the decision opened, joined or used: its address is a next action, its id is in the evidence. */
+async function requestOf(
+  { next_actions: actions, evidence }: Envelope,
+  tenant: string,
+  { store }: Pick<ConsoleDeps, 'store'>,
+): Promise<string | null> {
+  const texts = [...actions.map(({ target }) => target ?? ''), ...evidence.map(({ source }) => source)]
+  const [id] = texts.flatMap((text) => /\bapr_[0-9a-f]{32}\b/.exec(text) ?? [])
+  return id === undefined || (await store.approvals.byId(tenant, id)) === null ? null : id
 }
 
 function reasons(title: string, rows: Envelope['blocking_reasons']): Content {
@@ -101,16 +120,16 @@ function remediation({ remediation_transaction: fix }: Envelope): Content {
   </section>`
 }
 
-function receipt(row: StoredDecision, envelope: Envelope, now: number): Markup {
+function receipt(row: StoredDecision, envelope: Envelope, names: Holders, now: number): Markup {
   return html`<div class="stack">
     <div class="title">
       <h2>Receipt</h2>
-      ${stateBadge(row.receiptState)}
+      ${receiptBadge(row, now)}
     </div>
     ${facts([
       ['Issued', moment(row.evaluatedAt, now)],
       [row.expiresAt > now ? 'Expires' : 'Expired', moment(row.expiresAt, now)],
-      ['Issued to', envelope.audience ?? 'a call without a key'],
+      ['Issued to', envelope.audience ? personName(envelope.audience, names) : 'a call without a key'],
       ['Key', html`<code>${envelope.receipt.key_id}</code>`],
       ['Ledger entry', String(row.sequence)],
       ['Hash', shortDigest(row.hash)],

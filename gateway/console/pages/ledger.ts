@@ -10,8 +10,8 @@ import {
   head,
   moment,
   notice,
+  receiptBadge,
   shortDigest,
-  stateBadge,
   table,
   tabs,
 } from '../parts.ts'
@@ -145,7 +145,7 @@ async function decisionRows(visit: Visit): Promise<FoundEntries> {
               decisionBadge(row.decision),
               html`<a href="/console/decisions/${row.decisionId}">${placeOf(row)}</a>`,
               row.route ?? 'API',
-              stateBadge(row.receiptState),
+              receiptBadge(row, now),
               moment(row.evaluatedAt, now),
             ]),
           }),
@@ -246,8 +246,8 @@ function filters({ query, path }: Visit, isCalls: boolean): Markup {
           )}
           ${field('operation', 'Operation')} ${field('repository', 'Repository')} ${field('environment', 'Environment')}`
     }
-    ${field('route', 'Route')} ${field('traceId', 'Trace')} ${time('from', 'From (UTC)')} ${time('to', 'To (UTC)')}
-    <button>Search</button>
+    ${field('route', 'Route')} ${field('traceId', 'Trace')}
+    <div class="times">${time('from', 'From (UTC)')} ${time('to', 'To (UTC)')}<button>Search</button></div>
   </form>`
 }
 
