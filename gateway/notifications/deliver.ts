@@ -99,6 +99,8 @@ async function mail(
     host: hostname,
     port: port === '' ? (secure ? 465 : 587) : Number(port),
     secure,
+    // A password never goes over a connection that is not encrypted, whatever the server offers.
+    requireTLS: username !== '',
     ...(username !== '' && { auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) } }),
     connectionTimeout: timeoutMs,
     greetingTimeout: timeoutMs,

@@ -68,7 +68,10 @@ export function createNotifier(deps: NotifierDeps): Notifier {
     const notices = await store.notifications.notices(NOTICES)
     if (notices.length === 0) return
     const deliveries: NotificationDelivery[] = []
-    for (const notice of notices) {
+    // Notices wait for the first channel; nobody needs those that would have been given up by now.
+    const since = now() - settings().config.notifications.give_up * 1000
+    const fresh = notices.filter(({ at }) => at >= since)
+    for (const notice of fresh) {
       const message = await messageOf(notice, store, settings().config)
       if (message === null) continue
       for (const channel of channels)
@@ -78,6 +81,9 @@ export function createNotifier(deps: NotifierDeps): Notifier {
       notices.map(({ id }) => id),
       deliveries,
     )
+    if (fresh.length === notices.length) return
+    const old = { notices: notices.length - fresh.length, reason: 'they are older than notifications.give_up' }
+    logger.error({ event: 'notification.given_up', ...old }, 'notices are too old to be sent')
   }
 
   const complete = async (row: DeliveryRow, { problem, reference }: DeliveryOutcome): Promise<void> => {

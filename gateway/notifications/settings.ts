@@ -70,7 +70,11 @@ export const Channel = Type.Union([
   Type.Object(
     {
       type: Type.Literal('email'),
-      smtp: Type.String({ pattern: '^smtps?://', description: 'Mail server: smtp(s)://USER:PASSWORD@HOST:PORT.' }),
+      smtp: Type.String({
+        pattern: '^smtps?://',
+        description:
+          'Mail server: smtp(s)://USER:PASSWORD@HOST:PORT. With a password, smtp:// needs a server with STARTTLS.',
+      }),
       from: Type.String({ minLength: 3, description: 'Sender.' }),
       to: Type.Array(Type.String({ minLength: 3 }), { minItems: 1, description: 'Recipients.' }),
       ...ROUTING,

@@ -1,11 +1,21 @@
 /** Messages to people: made with the event, routed, signed, retried in order, and delivered over webhooks, chat and mail. */
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { SMTPServer } from 'smtp-server'
 import { Webhook } from 'standardwebhooks'
+import { loadConfig } from '../../gateway/config/load.ts'
+import { createNotifier } from '../../gateway/notifications/notifier.ts'
+import { openSqliteStore } from '../../gateway/store/sqlite/store.ts'
+import { createLogger } from '../../gateway/telemetry/log.ts'
+import { createMetrics } from '../../gateway/telemetry/metrics.ts'
+import { approvalOpening } from '../fakes/aggregate-rows.ts'
 import { startConsoleScene } from '../fakes/console-scene.ts'
+import { visitorWith } from '../fakes/console-visitor.ts'
 import { run } from '../fakes/command-io.ts'
 import { at, listAt, textAt } from '../json.ts'
 import { until } from '../fakes/until.ts'
@@ -106,6 +116,69 @@ test('a message that fails is tried again under the same id, before later ones a
   await until(() => scene.gateway.log.some((line) => line['event'] === 'notification.retried'), 'the message arrives')
 })
 
+test('a message that is given up is counted and logged, and later ones about the request go on', async (t) => {
+  const receiver = await startReceiver(t)
+  receiver.status = 500
+  const channels = [{ type: 'webhook', name: 'ops', url: receiver.url, secret: SECRET }]
+  const scene = await startConsoleScene(t, { notifications: { channels, give_up: 3 } })
+  const id = scene.requestIn(await scene.ask(MERGE, undefined, await scene.newKey('bot', 'agent')))
+  await until(() => scene.gateway.log.some((line) => line['event'] === 'notification.given_up'), 'it is given up')
+  receiver.status = 204
+  await scene.api('POST', `/api/v1/approvals/${id}/deny`, { comment: 'no' })
+  await until(() => receiver.got.some(({ body }) => at(body, 'type') === 'approval.denied'), 'the next one arrives')
+  const metrics = await (await fetch(`${scene.gateway.addresses.admin}/metrics`)).text()
+  assert.match(metrics, /preflight_notifications_total\{channel="ops",result="given_up"\} 1/)
+  const visitor = await visitorWith(scene.url, scene.admin)
+  assert.match(await (await visitor.get('/console/notifications')).text(), /Given up[^]*it answered 500/)
+})
+
+test('a request that nobody decides is reminded of once, and its end is reported, to the channels of these events', async (t) => {
+  const receiver = await startReceiver(t)
+  const channel = (name: string, rest: object) => ({ type: 'teams', name, url: `${receiver.url}/${name}`, ...rest })
+  const channels = [
+    channel('group', { events: ['approval.requested'] }),
+    channel('manager', { events: ['approval.reminder', 'approval.expired'] }),
+  ]
+  const approvals = { pending: 8, remind: 8 }
+  const scene = await startConsoleScene(t, { notifications: { channels }, approvals })
+  await scene.ask(MERGE, undefined, await scene.newKey('bot', 'agent'))
+  const titles = (path: string) =>
+    receiver.got
+      .filter((one) => one.path === path)
+      .map(({ body }) => textAt(body, 'attachments', 0, 'content', 'body', 0, 'text').split(':', 1)[0])
+  await until(() => titles('/manager').length === 2, 'the reminder and the end arrive')
+  assert.deepEqual(titles('/manager'), ['Still waiting for approval', 'Not decided in time'])
+  assert.deepEqual(titles('/group'), ['Approval needed'])
+})
+
+test('the first channel of an installation is not flooded with what is long over', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'preflight-notices-'))
+  const store = await openSqliteStore({ file: join(directory, 'ledger.db'), calls: 'durable', flushMilliseconds: 5 })
+  t.after(async () => {
+    await store.close()
+    rmSync(directory, { recursive: true })
+  })
+  const day = 86_400_000
+  for (const [approvalId, openedAt] of [
+    ['apr_old', day],
+    ['apr_new', 3 * day],
+  ] as const)
+    await store.approvals.open({ ...approvalOpening({ approvalId, key: approvalId, openedAt }), expiresAt: 9 * day })
+  const channel = { type: 'teams', name: 'ops', url: 'http://127.0.0.1:9/', tenants: ['local'], min_risk: 0 } as const
+  const loaded = loadConfig({ environment: {}, value: { notifications: { channels: [channel] } } })
+  assert.ok(loaded.ok)
+  const { config } = loaded.value
+  const [metrics, logger] = [createMetrics(), createLogger('silent')]
+  const notifier = createNotifier({ settings: () => ({ config }), store, metrics, logger, now: () => 3 * day + 1 })
+  t.after(() => notifier.close())
+  notifier.start()
+  await until(async () => (await store.notifications.notices(10)).length === 0, 'the notices are taken')
+  assert.deepEqual(
+    (await store.notifications.log(10)).map(({ subject }) => subject),
+    ['apr_new'],
+  )
+})
+
 test('channels get what they ask for: by event, group, environment and risk', async (t) => {
   const receiver = await startReceiver(t)
   const channel = (name: string, rest: object) => ({ type: 'slack', name, url: `${receiver.url}/${name}`, ...rest })
@@ -182,6 +255,26 @@ test('mail goes over SMTP, and the messages about one request are one conversati
   assert.match(mails[0] ?? '', /console\/approvals/)
 })
 
+test('a password never goes to a mail server without encryption', async (t) => {
+  const passwords: string[] = []
+  const server = new SMTPServer({
+    disabledCommands: ['STARTTLS'],
+    allowInsecureAuth: true,
+    onAuth({ password }, _session, done) {
+      passwords.push(password ?? '')
+      done(null, { user: 'gateway' })
+    },
+  })
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', () => resolve()))
+  t.after(() => new Promise<void>((resolve) => server.close(() => resolve())))
+  const smtp = `smtp://gateway:secret@127.0.0.1:${portOf(server.server.address())}`
+  const channels = [{ type: 'email', name: 'mail', smtp, from: 'preflight@acme.test', to: ['oncall@acme.test'] }]
+  const scene = await startConsoleScene(t, { notifications: { channels } })
+  await scene.ask(MERGE, undefined, await scene.newKey('bot', 'agent'))
+  await until(() => scene.gateway.log.some((line) => line['event'] === 'notification.retried'), 'it is tried')
+  assert.deepEqual(passwords, [])
+})
+
 test('a test message arrives, and the log shows it', async (t) => {
   const receiver = await startReceiver(t)
   const channels = [{ type: 'teams', name: 'team', url: receiver.url }]
@@ -207,7 +300,6 @@ test('a test message arrives, and the log shows it', async (t) => {
 })
 
 test('a channel is named once, and its secret has a form', async () => {
-  const { loadConfig } = await import('../../gateway/config/load.ts')
   const slack = { type: 'slack', name: 'ops', url: 'https://hooks.test/x' }
   const twice = loadConfig({ environment: {}, value: { notifications: { channels: [slack, slack] } } })
   assert.match(JSON.stringify(twice), /is the name of channels\[0\] too/)
