@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { usageOf } from './child.ts'
@@ -14,6 +15,8 @@ const PREFLIGHT = join(import.meta.dirname, '..', 'gateway', 'preflight.js')
 const WARM_CALLS = 100
 const CALLS = 500
 const STARTS = 5
+/** The daemon gives back what loading took after two seconds. */
+const IDLE_MILLISECONDS = 3000
 
 interface Measured {
   readonly p50: number
@@ -39,6 +42,7 @@ export async function stdioSection(): Promise<Section> {
     const judged = await measured(wrapped, home)
     const direct = await measured(SERVER, home)
     const daemon: { readonly pid: number } = JSON.parse(readFileSync(join(home, 'daemon.json'), 'utf8'))
+    await sleep(IDLE_MILLISECONDS)
     const daemonRss = usageOf(daemon.pid)?.rss ?? 0
     process.kill(daemon.pid, 'SIGTERM')
     return {
@@ -54,6 +58,7 @@ export async function stdioSection(): Promise<Section> {
       checks: [
         { threshold: 'stdio_added_p50_ms', measured: judged.p50 - direct.p50 },
         { threshold: 'stdio_added_start_ms', measured: judged.startMs - direct.startMs },
+        { threshold: 'stdio_daemon_mib', measured: daemonRss / 2 ** 20 },
       ],
     }
   } finally {

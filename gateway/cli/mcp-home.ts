@@ -75,7 +75,8 @@ function startDaemonProcess(home: DeskHome, environment: Environment): void {
     cwd: home.folder,
     detached: true,
     stdio: ['ignore', log, log],
-    env: { ...environment, PREFLIGHT_HOME: home.folder },
+    // Two arenas of memory are enough, as in the image.
+    env: { MALLOC_ARENA_MAX: '2', ...environment, PREFLIGHT_HOME: home.folder },
     windowsHide: true,
   })
   child.on('error', () => {})

@@ -7,6 +7,7 @@ import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { isJsonObject } from '../json/strict-json.ts'
 import { openPool, type UndiciPoolType } from '../network/undici.ts'
+import { releaseFreeMemory } from '../runtime/free-memory.ts'
 import type { Environment } from '../settings/environment.ts'
 import { ClientSession } from './client-session.ts'
 import { FRAME, FrameReader, PROTOCOL, writeFrame, type FrameKind, type Hello } from './frames.ts'
@@ -47,6 +48,9 @@ export interface Daemon {
 /** Variables that the daemon takes over; others of the first client would decide for all later ones. */
 const TAKEN_OVER = ['PREFLIGHT_LOG_LEVEL'] as const
 
+/** After the last server that began, its first calls have loaded what judges calls. */
+const REST_MS = 2000
+
 /** Rejects when the configuration cannot be used, or another daemon serves this user. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { home } = options
@@ -58,7 +62,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     const gateway = await options.startGateway(home.config, environment)
     const running = new RunningDaemon(options, gateway, bridge)
     await running.listen()
-    void gateway.warmUp()
+    void gateway.warmUp().then(() => running.rest())
     return running
   } catch (error) {
     await bridge.close()
@@ -75,6 +79,7 @@ class RunningDaemon implements Daemon {
   readonly #server: Server
   readonly #connections = new Set<WrapperConnection>()
   #idle: NodeJS.Timeout | null = null
+  #rest: NodeJS.Timeout | null = null
   #closing: Promise<void> | null = null
   #resolveEnded: () => void = () => {}
 
@@ -98,6 +103,12 @@ class RunningDaemon implements Daemon {
     this.#waitForUse()
   }
 
+  /** Gives back what loading took, once servers have not begun for a while: their start is not delayed. */
+  rest(): void {
+    if (this.#rest !== null) clearTimeout(this.#rest)
+    this.#rest = setTimeout(releaseFreeMemory, REST_MS).unref()
+  }
+
   reload(): void {
     const { home } = this.#options
     try {
@@ -115,7 +126,7 @@ class RunningDaemon implements Daemon {
   }
 
   async #close(): Promise<void> {
-    if (this.#idle !== null) clearTimeout(this.#idle)
+    for (const timer of [this.#idle, this.#rest]) if (timer !== null) clearTimeout(timer)
     const closed = once(this.#server, 'close')
     this.#server.close()
     for (const connection of this.#connections) connection.destroy()
@@ -158,6 +169,7 @@ class RunningDaemon implements Daemon {
     const problems = this.#gateway.problems()
     if (problems.length > 0)
       return `the settings in ${hubOf(home)?.settings ?? home.settings} have mistakes:\n${problems.join('\n')}`
+    this.rest()
     return { pool: this.#pool, bridge: this.#bridge, path: `/${hello.name}` }
   }
 }

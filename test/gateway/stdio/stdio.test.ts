@@ -149,6 +149,18 @@ test('ten servers of a user share one daemon and one ledger', async (t) => {
   assert.equal(listed.stdout.match(/unchanged/g)?.length, 10, listed.stdout + listed.stderr)
 })
 
+test('the daemon runs with two arenas of memory, unless its user sets another number', async (t) => {
+  for (const [set, wanted] of [
+    [{}, '2'],
+    [{ MALLOC_ARENA_MAX: '4' }, '4'],
+  ] as const) {
+    const desk = startDesk(t)
+    await started({ ...desk, environment: { ...desk.environment, ...set } }, offer(t))
+    const environment = readFileSync(`/proc/${await desk.daemon()}/environ`, 'utf8').split('\0')
+    assert.ok(environment.includes(`MALLOC_ARENA_MAX=${wanted}`))
+  }
+})
+
 test('a client that ends its input gets its answers first, and the server ends', async (t) => {
   const client = startLineClient(startDesk(t), ['--name', 'lines'], [process.execPath, LINE_SERVER, offer(t)])
   await initialize(client)
