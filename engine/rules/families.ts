@@ -276,6 +276,7 @@ export const FAMILIES: readonly Family[] = [
       'moves',
       'maps the discriminator value `{name}` to {after} instead of {before}',
     ],
+    ['xml', 'changed', 'xml-changed', 'moves', 'is written in XML as {after} instead of {before}'],
     ['not', 'changed', 'not-changed', 'moves', 'excludes other values than before (not)'],
     ['if', 'changed', 'if-changed', 'moves', 'has another condition (if)'],
     ['dependentRequired', 'added', 'dependent-required-added', 'narrows', 'needs {after} when `{name}` is there'],

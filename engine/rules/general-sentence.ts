@@ -18,6 +18,7 @@ const WRITTEN: Readonly<Record<string, string>> = lookupTable({
   'must be a multiple of {after}, not only of {before}': 'must be a multiple of a larger number',
   'must be a multiple of {after} only, no longer of {before}': 'may be a multiple of a smaller number',
   'must be a multiple of {after} instead of {before}': 'must be a multiple of another number',
+  'is written in XML as {after} instead of {before}': 'is written in another form in XML',
   'maps the discriminator value `{name}` to {after} instead of {before}':
     'maps a discriminator value to another schema',
   'needs {after} when `{name}` is there': 'needs further properties when a property is there',

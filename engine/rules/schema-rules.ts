@@ -42,8 +42,15 @@ export function schemaRules(sites: SitePair): readonly Rule[] {
   return [...rules, ...ofProperties, ...unusedRules(sites.property), ...lifecycleRules(sites.property)]
 }
 
+/** Scopes of the contents that may be XML. */
+const XML_SCOPES: ReadonlySet<string> = new Set(['request', 'response', 'callback-request', 'callback-response'])
+
 /** A family about all values of a schema is reported only if it breaks the users of that schema. */
-export function isReportedAt({ direction }: Pick<SchemaSite, 'direction'>, { keyword, action }: Family): boolean {
+export function isReportedAt(
+  { direction, scope }: Pick<SchemaSite, 'direction' | 'scope'>,
+  { keyword, action }: Family,
+): boolean {
+  if (keyword === 'xml') return XML_SCOPES.has(scope)
   if (keyword !== 'values' && keyword !== 'values-unproved') return true
   return direction === 'shared' || action === (direction === 'request' ? 'narrowed' : 'widened')
 }

@@ -10,6 +10,7 @@ import { compareObjects } from './objects.ts'
 import { compareTypes } from './types.ts'
 import { compareUnevaluated } from './unevaluated.ts'
 import { compareValues } from './values.ts'
+import { compareXml } from './xml.ts'
 import type { JsonRecord } from './located.ts'
 import type { ResolvedSchema } from './source.ts'
 
@@ -101,7 +102,7 @@ function groupBits(): ReadonlyMap<string, number> {
 
 /** Whether any comparison looks at a keyword. One that is not known is an annotation (JSON Schema 2020-12 core, section 4.3.1). */
 export function isCompared(keyword: string): boolean {
-  return GROUP_BITS.has(keyword)
+  return GROUP_BITS.has(keyword) || keyword === 'xml'
 }
 
 /** Says what changed between two schemas and descends into the schemas they hold. */
@@ -113,6 +114,8 @@ export function compareKeywords(
 ): void {
   if (before.value === after.value) return
   const bits = differingGroups(before.value, after.value)
+  // Before anything is rewritten: the form of a value in XML does not follow from which values there are.
+  if (before.value.xml !== undefined || after.value.xml !== undefined) compareXml(before, after, sources, report.add)
   if (bits === 0) return
   const aligned = align(before, after, sources, report)
   if (aligned === null) return

@@ -19,7 +19,7 @@ import { levelOf } from '../rule.ts'
 import { propertyRuleOf } from '../properties.ts'
 import { schemaRuleId, unusedPrefix, unusedStemOf } from '../schema-rules.ts'
 import type { SchemaSite, SitePair } from '../../schema/sites.ts'
-import { distinguishesTypes, typeFamilyOf, type Writing } from './type-verdict.ts'
+import { distinguishesTypes, mayBeXml, typeFamilyOf, type Writing } from './type-verdict.ts'
 
 /** The use of a schema that is judged. */
 export interface SchemaUse {
@@ -76,6 +76,7 @@ function judgeFamily(
   use: SchemaUse,
   isUnused: boolean,
 ): SchemaJudgement | null {
+  if (delta.keyword === 'xml' && !mayBeXml(use.mediaType)) return null
   if (delta.keyword === 'joinedInOneOf') return judgeJoined(path, site, isUnused)
   const repeats = use.parameter?.repeats === true && !site.isProperty
   const types = delta.types && repeats ? unrepeated(delta.types, pair.before.value, pair.after.value) : delta.types

@@ -140,7 +140,7 @@ function mayGain({ keyword, action }: SchemaDelta, { effect }: Rule): boolean {
 }
 
 function note(alarms: Map<SchemaPair, Alarm>, { pair, delta }: Reached, rule: Rule, level: Level): void {
-  if (level === 'info' || isChoice(delta)) return
+  if (level === 'info' || isAboutReading(delta)) return
   const alarm = alarms.get(pair) ?? { loses: false, gains: false, isBreaking: false }
   const isUsage = delta.keyword === 'readOnly' || delta.keyword === 'writeOnly' || isGone(delta)
   alarm.loses ||= LOSES.has(rule.effect) || isUsage
@@ -149,15 +149,18 @@ function note(alarms: Map<SchemaPair, Alarm>, { pair, delta }: Reached, rule: Ru
   alarms.set(pair, alarm)
 }
 
-/** A discriminator admits and refuses no value: it selects the alternative by which a value is read. */
-function isChoice({ keyword }: SchemaDelta): boolean {
-  return keyword.startsWith('discriminator')
+/**
+ * A discriminator admits and refuses no value: it selects the alternative by which a value is read. Nor does the form of
+ * a value in XML.
+ */
+function isAboutReading({ keyword }: SchemaDelta): boolean {
+  return keyword.startsWith('discriminator') || keyword === 'xml'
 }
 
 /** If the change removes no value as a whole, or adds none, it is judged by what remains. */
 function provedLevel({ delta, pair, proved }: Reached, rule: Rule, direction: UseDirection, proofs: Proofs): Left {
   const words = PROVED_WORDS[direction]
-  if (rule.level === 'info' || isChoice(delta)) return { level: rule.level, words }
+  if (rule.level === 'info' || isAboutReading(delta)) return { level: rule.level, words }
   if (isHarmless(delta, pair, proved, proofs)) return { level: 'info', words }
   if (isProvable(delta, rule)) return levelLeft(delta, pair, proved, rule, direction, proofs)
   const isLowered = isKept(delta, pair, proved, direction) && proofs.hasValue(pair)

@@ -159,6 +159,10 @@ export const FRAGMENTS: Readonly<Record<string, Pair>> = {
     { ...STRING, contentMediaType: 'text/html' },
     { ...STRING, contentMediaType: 'text/plain' },
   ],
+  'xml changed': [
+    { ...STRING, xml: { name: 'thing' } },
+    { ...STRING, xml: { name: 'item' } },
+  ],
   ...presencePairs('allOf', [
     { ...OBJECT, allOf: [CAT, { title: 'Note' }] },
     { ...OBJECT, allOf: [CAT, { title: 'Note' }, DOG] },
@@ -267,10 +271,11 @@ function familyExamples(site: Site, at: At): readonly Example[] {
         : stem === 'enum-value-added'
     // The first of a list of values, and the last: all that is not named by itself shares a rule.
     const isOther = `${keyword} ${action}` === (site.direction === 'request' ? 'enum became' : 'enum ceased')
+    const mediaType = keyword === 'xml' ? 'application/xml' : undefined
     const prefix = `${site.scope}-${site.direction === 'request' ? 'read-only' : 'write-only'}-property`
     return [
-      at(namedId(site, `${site.root}-${stem}`), pair),
-      at(namedId(site, `${site.property}-${stem}`), [propertyOf(before), propertyOf(after)]),
+      at(namedId(site, `${site.root}-${stem}`), pair, mediaType),
+      at(namedId(site, `${site.property}-${stem}`), [propertyOf(before), propertyOf(after)], mediaType),
       ...(isReported ? [at(`${prefix}-${stem}`, unused)] : []),
       ...(isOther ? [at(`${prefix}-changed`, unused)] : []),
     ]

@@ -1,7 +1,9 @@
 /** For each rule about a JSON Schema that stands on its own: two schemas on which it holds. */
 import assert from 'node:assert/strict'
 import { FAMILIES } from '../../../engine/rules/families.ts'
+import { isReportedAt } from '../../../engine/rules/schema-rules.ts'
 import { ruleTable } from '../../../engine/rules/catalog/table.ts'
+import { SCHEMA_DOCUMENT } from '../../../engine/schema/sites.ts'
 import { FRAGMENTS, propertyOf } from './examples.ts'
 import type { Schema } from './sites.ts'
 
@@ -54,13 +56,14 @@ const TYPES: readonly (readonly [string, Schema, Schema])[] = [
 
 /** Rule, before, after. */
 export function sharedExamples(): readonly (readonly [string, Schema, Schema])[] {
-  const families = FAMILIES.filter(({ keyword, action }) => keyword !== 'minItems' || !action.endsWith('set')).flatMap(
-    ({ keyword, action, stem }) => {
-      const pair = FRAGMENTS[`${keyword} ${action}`]
-      assert.ok(pair, `${keyword} ${action}`)
-      return [[stem, pair[0], pair[1]] as const]
-    },
-  )
+  const families = FAMILIES.filter(
+    (family) =>
+      isReportedAt(SCHEMA_DOCUMENT.root, family) && !(family.keyword === 'minItems' && family.action.endsWith('set')),
+  ).flatMap(({ keyword, action, stem }) => {
+    const pair = FRAGMENTS[`${keyword} ${action}`]
+    assert.ok(pair, `${keyword} ${action}`)
+    return [[stem, pair[0], pair[1]] as const]
+  })
   return [
     ...[...families, ...TYPES].flatMap(([stem, before, after]) => [
       [`schema-${stem}`, before, after] as const,

@@ -1,0 +1,77 @@
+/**
+ * How values of a schema are written in XML (OpenAPI 3.2.0, XML Object): as which kind of node, under which name. A prefix
+ * is not compared, since it only stands for a namespace.
+ */
+import type { SchemaDelta } from './delta.ts'
+import type { SchemaSources } from './examination.ts'
+import { isRecord, pointerOf, type JsonRecord } from './located.ts'
+import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
+import { itemsOf, locateItem } from './subschemas.ts'
+import { typesOf } from './types.ts'
+
+interface XmlForm {
+  readonly node: unknown
+  /** Null: the name of the property or schema. */
+  readonly name: unknown
+  readonly namespace: unknown
+  /** A list has an element of its own around its items. */
+  readonly isWrapped: boolean
+}
+
+export function compareXml(
+  before: ResolvedSchema,
+  after: ResolvedSchema,
+  sources: SchemaSources,
+  add: (delta: SchemaDelta) => void,
+): void {
+  const base = xmlOf(before, sources.before)
+  const head = xmlOf(after, sources.after)
+  if (base === null && head === null) return
+  const values = { before: describe(formOf(base, before)), after: describe(formOf(head, after)) }
+  if (values.before !== values.after) add({ keyword: 'xml', action: 'changed', name: null, ...values, steps: ['xml'] })
+}
+
+const MAX_WRAPPERS = 4
+
+/** That of the schema, or of the only schema in its place: `allOf: [A]`, `anyOf: [A, {type: null}]`. */
+function xmlOf(schema: ResolvedSchema, source: SchemaSource, depth = 0): JsonRecord | null {
+  const { xml } = schema.value
+  if (isRecord(xml)) return xml
+  if (depth === MAX_WRAPPERS) return null
+  for (const keyword of ['allOf', 'anyOf', 'oneOf'] as const) {
+    const items = itemsOf(schema.value, keyword)
+    const wrapped = items.flatMap((item, index) =>
+      isRecord(item) && item.type === 'null' ? [] : [locateItem(schema, items, keyword, index)],
+    )
+    const [only, more] = wrapped
+    if (only !== undefined && more === undefined) return xmlOf(resolveSchema(only, source), source, depth + 1)
+  }
+  return null
+}
+
+function formOf(xml: JsonRecord | null, schema: ResolvedSchema): XmlForm {
+  const { name = null, namespace = null, attribute, wrapped, nodeType } = xml ?? {}
+  const isList = typesOf(schema.value).includes('array')
+  const isWrapped = isList && (wrapped === true || nodeType === 'element')
+  const stated = nodeType ?? (attribute === true ? 'attribute' : 'element')
+  return {
+    node: isList && !isWrapped ? null : stated,
+    name: isImplied(name, schema) ? null : name,
+    namespace,
+    isWrapped,
+  }
+}
+
+/** A name that the property or the component has anyway. Items have that of their list. */
+function isImplied(name: unknown, { at }: ResolvedSchema): boolean {
+  const steps = pointerOf(at).split('/')
+  while (steps.at(-1) === 'items') steps.pop()
+  return steps.at(-1) === name && /^(?:properties|schemas|definitions)$/.test(steps.at(-2) ?? '')
+}
+
+function describe({ node, name, namespace, isWrapped }: XmlForm): string {
+  const kind =
+    node === null ? 'a list without an element of its own' : `${isWrapped ? 'a list in an' : 'an'} ${String(node)}`
+  const named = name === null ? '' : ` named ${String(name)}`
+  return namespace === null ? `${kind}${named}` : `${kind}${named} of the namespace ${String(namespace)}`
+}

@@ -1,0 +1,82 @@
+/** The form of values in XML: what is another form breaks callers and readers, and what is written otherwise breaks nobody. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { compareOpenApi } from '../../../engine/diff/openapi/compare.ts'
+import { sha256 } from '../../conformance/openapi-run.ts'
+
+type Schema = Readonly<Record<string, unknown>>
+
+const TEXT = { type: 'string' }
+const list = (more: Schema, items: Schema = TEXT): Schema => ({ type: 'array', items, ...more })
+const named = (name: string): Schema => ({ ...TEXT, xml: { name } })
+
+/** A property `id` on one side and on the other one. */
+const OTHER_FORM: readonly (readonly [what: string, base: Schema, head: Schema])[] = [
+  ['another name', named('a'), named('b')],
+  ['a name of its own', TEXT, named('b')],
+  ['an attribute', TEXT, { ...TEXT, xml: { attribute: true } }],
+  ['text', TEXT, { ...TEXT, xml: { nodeType: 'text' } }],
+  ['a namespace', named('a'), { ...TEXT, xml: { name: 'a', namespace: 'https://example.com/ns' } }],
+  ['a list in an element', list({}), list({ xml: { wrapped: true } })],
+  ['a name of the items', list({}), list({}, named('item'))],
+  [
+    'a name beside a reference',
+    { $ref: '#/components/schemas/A' },
+    { allOf: [{ $ref: '#/components/schemas/A' }], xml: { name: 'b' } },
+  ],
+]
+
+const SAME_FORM: readonly (readonly [what: string, base: Schema, head: Schema])[] = [
+  ['the name that the property has', TEXT, named('id')],
+  ['an element, as by default', TEXT, { ...TEXT, xml: { attribute: false } }],
+  [
+    'an attribute by its newer keyword',
+    { ...TEXT, xml: { attribute: true } },
+    { ...TEXT, xml: { nodeType: 'attribute' } },
+  ],
+  ['a wrapped list by its newer keyword', list({ xml: { wrapped: true } }), list({ xml: { nodeType: 'element' } })],
+  ['another prefix', { ...TEXT, xml: { prefix: 'a' } }, { ...TEXT, xml: { prefix: 'b' } }],
+  ['the name of the list at its items', list({}), list({}, named('id'))],
+  [
+    'a wrapper around the only schema',
+    { $ref: '#/components/schemas/A' },
+    { allOf: [{ $ref: '#/components/schemas/A' }] },
+  ],
+]
+
+function contract(property: Schema, mediaType: string): string {
+  const content = { [mediaType]: { schema: { type: 'object', properties: { id: property } } } }
+  const post = { requestBody: { content }, responses: { 200: { description: 'done', content } } }
+  const components = { schemas: { A: named('a') } }
+  return JSON.stringify({ openapi: '3.1.0', info: { title: 't', version: '1' }, paths: { '/x': { post } }, components })
+}
+
+function rulesOf(base: Schema, head: Schema, mediaType: string): readonly string[] {
+  const result = compareOpenApi(contract(base, mediaType), contract(head, mediaType), {}, sha256)
+  assert.ok(result.ok)
+  return result.value.groups.map(({ rule, level }) => `${level} ${rule}`).sort()
+}
+
+const CHANGED = ['breaking request-property-xml-changed', 'breaking response-property-xml-changed']
+const XML = ['application/xml', 'text/xml; charset=utf-8', 'application/atom+xml', '*/*', 'application/*']
+
+suite('the form of a value in XML', () => {
+  for (const [what, base, head] of OTHER_FORM)
+    test(`is another one: ${what}`, () => {
+      for (const mediaType of XML) {
+        assert.deepEqual(rulesOf(base, head, mediaType), CHANGED, mediaType)
+        assert.deepEqual(rulesOf(head, base, mediaType), CHANGED, mediaType)
+      }
+    })
+
+  for (const [what, base, head] of SAME_FORM)
+    test(`is the same: ${what}`, () => {
+      assert.deepEqual(rulesOf(base, head, 'application/xml'), [])
+      assert.deepEqual(rulesOf(head, base, 'application/xml'), [])
+    })
+
+  test('is of no concern in other media types', () => {
+    for (const mediaType of ['application/json', 'application/x-www-form-urlencoded', 'text/plain'])
+      for (const [what, base, head] of OTHER_FORM) assert.deepEqual(rulesOf(base, head, mediaType), [], what)
+  })
+})
