@@ -2,6 +2,7 @@
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { admissionSection } from './admission.ts'
+import { consoleSection } from './console.ts'
 import { decisionSection } from './decision.ts'
 import { diffSection } from './diff/section.ts'
 import { proxySection } from './proxy/section.ts'
@@ -19,6 +20,7 @@ const SECTIONS: Readonly<Record<string, { readonly title: string; readonly run: 
   tracing: { title: 'Traces', run: tracingSection },
   admission: { title: 'Reviews of an API server', run: admissionSection },
   stdio: { title: 'Servers over standard streams', run: stdioSection },
+  console: { title: 'Pages of the console', run: consoleSection },
   upgrades: { title: 'Upgrades', run: upgradesSection },
 }
 

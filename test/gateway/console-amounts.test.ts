@@ -1,4 +1,4 @@
-/** What the console states of amounts: where the ledger begins after pruning, and what the plans of keys leave for the month. */
+/** What the console states of amounts: where the ledger begins after pruning, what the plans of keys leave for the month, and many keys page by page. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { run } from '../fakes/command-io.ts'
@@ -82,4 +82,28 @@ test('the keys page shows what each plan allows, what is used of it and when it 
   const now = new Date()
   const reset = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)).toISOString()
   assert.ok(page.includes(`datetime="${reset}"`), 'the month ends in UTC')
+})
+
+const listed = (text: string) => [...text.matchAll(/<strong>(key \d+)<\/strong>/g)].map(([, name]) => name)
+
+test('keys are listed page by page, and those that have ended apart', async (t) => {
+  const scene = await startConsoleScene(t)
+  const ids: string[] = []
+  for (let n = 0; n < 60; n += 1) {
+    const { body } = await scene.api('POST', '/api/v1/keys', { name: `key ${n}`, role: 'agent' })
+    ids.push(textAt(body, 'key', 'id'))
+  }
+  const visitor = await visitorWith(scene.url, scene.admin)
+  const page = async (query: string) => (await visitor.get(`/console/keys${query}`)).text()
+  const first = await page('')
+  assert.deepEqual([listed(first).length, listed(first)[0]], [50, 'key 59'])
+  const [, older = ''] = /href="\/console\/keys(\?[^"]*from=50)"/.exec(first) ?? []
+  assert.equal(listed(await page(older.replaceAll('&amp;', '&'))).length, 10)
+  assert.match(await page('?state=ended'), /No keys/)
+  const revoked = await visitor.post(`/console/keys/${ids[0]}`, { action: 'revoke' })
+  assert.equal(revoked.headers.get('location'), '/console/keys?state=ended')
+  assert.deepEqual(listed(await page('?state=ended')), ['key 0'])
+  assert.ok(!listed(await page('?from=50')).includes('key 0'))
+  for (const query of ['?from=-5', '?from=x', '?from=1e9'])
+    assert.equal((await visitor.get(`/console/keys${query}`)).status, 200)
 })

@@ -3,6 +3,7 @@ import { approvalState } from '../../approvals/request.ts'
 import type { ApprovalRow, ApprovalState } from '../../store/approvals.ts'
 import { groupsIn } from '../../store/approvers.ts'
 import { html, type Markup } from '../markup.ts'
+import { holders, personName, type Holders } from '../people.ts'
 import { counted, empty, head, moment, stateBadge, tabs } from '../parts.ts'
 import { message, placeOf, riskBadge, summaryText } from '../subject.ts'
 import type { ConsolePage } from '../visit.ts'
@@ -14,7 +15,10 @@ export const listApprovals: ConsolePage = async ({ query, visitor, now, deps, pa
   const state = STATES.find((known) => known === query.get('state')) ?? 'pending'
   const { tenant } = visitor
   const before = query.get('before')
-  const rows = await deps.store.approvals.list({ tenant, state, limit: SHOWN, now, ...(before !== null && { before }) })
+  const [rows, names] = await Promise.all([
+    deps.store.approvals.list({ tenant, state, limit: SHOWN, now, ...(before !== null && { before }) }),
+    holders(tenant, deps.store),
+  ])
   const last = rows.length === SHOWN ? rows.at(-1) : undefined
   const shown = state === 'pending' ? rows.toSorted((a, b) => a.expiresAt - b.expiresAt) : rows
   const body = html`${head({ title: 'Approvals', lede: 'Changes that the policy lets a person decide.' })}
@@ -31,7 +35,7 @@ export const listApprovals: ConsolePage = async ({ query, visitor, now, deps, pa
         rows.length === 0
           ? empty(...EMPTY_STATES[state])
           : html`<ul class="card list">
-              ${shown.map((row) => html`<li>${entry(row, now)}</li>`)}
+              ${shown.map((row) => html`<li>${entry(row, now, names)}</li>`)}
             </ul>`
       }
       ${
@@ -50,7 +54,7 @@ const EMPTY_STATES: Readonly<Record<ApprovalState, readonly [string, string]>> =
   expired: ['No expired requests', 'Requests that nobody decided in time are listed here.'],
 }
 
-export function entry(row: ApprovalRow, now: number): Markup {
+export function entry(row: ApprovalRow, now: number, names: Holders = new Map()): Markup {
   const { approvalId, summary, requesters, openedAt, expiresAt, result, approvers } = row
   const state = approvalState(row, now)
   return html`<a class="entry" href="/console/approvals/${approvalId}">
@@ -66,7 +70,7 @@ export function entry(row: ApprovalRow, now: number): Markup {
           ? html`<span>expires ${moment(expiresAt, now)}</span>`
           : result === null
             ? null
-            : html`<span>decided ${moment(result.at, now)} by ${result.by}</span>`
+            : html`<span>decided ${moment(result.at, now)} by ${personName(result.by, names)}</span>`
       }
       ${requesters.length > 0 ? html`<span>${counted(requesters.length, 'requester')}</span>` : null}
       ${groupsIn(approvers).length > 0 ? html`<span>for ${groupsIn(approvers).join(', ')}</span>` : null}

@@ -9,10 +9,11 @@ import { RIGHTS, hasRight, rolesWith } from '../../callers/rights.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import { ROLES, type ApiKey } from '../../store/api-keys.ts'
 import { html, type Content, type Markup } from '../markup.ts'
-import { badge, csrfField, head, moment, notice, table } from '../parts.ts'
+import { badge, csrfField, empty, head, moment, notice, table, tabs } from '../parts.ts'
 import type { ConsolePage, PageReply, Visit } from '../visit.ts'
 
 const DAY = 86_400
+const SHOWN = 50
 
 export const listKeys: ConsolePage = (visit) => keysPage(visit, null)
 
@@ -32,35 +33,55 @@ async function keysPage(visit: Visit, made: MadeKey | null): Promise<PageReply> 
           )
     }
     <div class="split">
-      <div class="stack">
-        ${table({
-          caption: 'Keys',
-          columns: [
-            ['Name', ''],
-            ['Role', ''],
-            ['State', 'tight'],
-            ['Last used', 'tight'],
-            ['Ends', 'tight'],
-            ['Actions', 'tight'],
-          ],
-          rows: rows.map((row) => [
-            html`<strong>${row.name}</strong>
-              <p class="muted small">${row.audience}${row.owner === null ? null : html` · ${row.owner}`}</p>`,
-            html`${row.role}
-              <p class="muted small">
-                ${row.tenant} · ${row.plan}${row.groups.length === 0 ? null : html` · ${row.groups.join(', ')}`}
-              </p>`,
-            stateOf(row, now),
-            row.usedAt === null ? 'never' : moment(row.usedAt, now),
-            row.expiresAt === null ? '–' : moment(row.expiresAt, now),
-            actions(row, visit),
-          ]),
-        })}
-        ${quotaTable(quotas, visit)} ${rightsTable()}
-      </div>
+      <div class="stack">${keyList(rows, visit)} ${quotaTable(quotas, visit)} ${rightsTable()}</div>
       <aside class="rail" aria-label="New key">${newKeyForm(csrf)}</aside>
     </div>`
   return { kind: 'page', title: 'Keys and roles', body }
+}
+
+/** Sign-ins at a command line leave many keys that have ended: they are listed apart. */
+function keyList(rows: readonly ApiKey[], visit: Visit): Markup {
+  const { query, now } = visit
+  const state = query.get('state') === 'ended' ? 'ended' : ''
+  const wanted = rows.filter((row) => isKeyInForce(row, now) === (state === ''))
+  const from = Math.max(0, Math.trunc(Number(query.get('from') ?? 0)) || 0)
+  const shown = wanted.slice(from, from + SHOWN)
+  const next = from + SHOWN
+  return html`<section aria-label="Keys">
+    ${tabs('Keys', '/console/keys', 'state', state, [
+      ['', 'In force'],
+      ['ended', 'Ended'],
+    ])}
+    ${shown.length === 0 ? empty('No keys', state === '' ? 'Make one here.' : 'Expired and revoked keys are listed here.') : keyTable(shown, visit)}
+    ${next < wanted.length ? html`<p><a href="/console/keys?state=${state}&amp;from=${next}">Older keys</a></p>` : null}
+  </section>`
+}
+
+function keyTable(rows: readonly ApiKey[], visit: Visit): Markup {
+  const { now } = visit
+  return table({
+    caption: 'Keys',
+    columns: [
+      ['Name', ''],
+      ['Role', ''],
+      ['State', 'tight'],
+      ['Last used', 'tight'],
+      ['Ends', 'tight'],
+      ['Actions', 'tight'],
+    ],
+    rows: rows.map((row) => [
+      html`<strong>${row.name}</strong>
+        <p class="muted small">${row.audience}${row.owner === null ? null : html` · ${row.owner}`}</p>`,
+      html`${row.role}
+        <p class="muted small">
+          ${row.tenant} · ${row.plan}${row.groups.length === 0 ? null : html` · ${row.groups.join(', ')}`}
+        </p>`,
+      stateOf(row, now),
+      row.usedAt === null ? 'never' : moment(row.usedAt, now),
+      row.expiresAt === null ? '–' : moment(row.expiresAt, now),
+      actions(row, visit),
+    ]),
+  })
 }
 
 function stateOf(row: ApiKey, now: number): Markup {
@@ -183,7 +204,7 @@ export const endKey: ConsolePage = async (visit) => {
   if (form.get('action') === 'rotate') return keysPage(visit, await rotateKey(visitor, id, DAY, deps))
   if (form.get('action') !== 'revoke') throw new GatewayError('INVALID_INPUT', 'Choose Rotate or Revoke.')
   await revokeKey(visitor, id, deps)
-  return { kind: 'redirect', to: '/console/keys' }
+  return { kind: 'redirect', to: '/console/keys?state=ended' }
 }
 
 /** Checked before the form is read. */
