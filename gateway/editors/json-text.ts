@@ -3,6 +3,7 @@
  * spaces, line ends and a byte order mark.
  */
 import { parse, parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser'
+import { listEdit, withEdits, type TextEdit, type TextSpan } from './text-edits.ts'
 import type { ServerCommand } from '../stdio/wrapping.ts'
 
 const BYTE_ORDER_MARK = '\uFEFF'
@@ -31,28 +32,31 @@ export function withJsonCommand(
   const program = propertyNamed(entry, isNested ? 'path' : 'command')
   if (program === undefined) throw new Error(`${path.join('.')} names no command`)
   const list = propertyNamed(entry, 'args')
-  const written = `[${args.map((one) => JSON.stringify(one)).join(', ')}]`
-  const edits = [replacing(program, JSON.stringify(command))]
-  edits.push(
-    list === undefined
-      ? { offset: program.offset, length: 0, content: `"args": ${written},${spaceBefore(bare, program.offset)}` }
-      : replacing(list, written),
-  )
-  const changed = edits
-    .toSorted((one, other) => other.offset - one.offset)
-    .reduce((now, { offset, length, content }) => now.slice(0, offset) + content + now.slice(offset + length), bare)
-  return text.slice(0, text.length - bare.length) + changed
-}
-
-interface TextEdit {
-  readonly offset: number
-  readonly length: number
-  readonly content: string
+  const edits = [
+    replacing(program, JSON.stringify(command)),
+    list === undefined ? listBefore(bare, program, args) : changedList(bare, list, args),
+  ]
+  return text.slice(0, text.length - bare.length) + withEdits(bare, edits)
 }
 
 function replacing(member: Node, content: string): TextEdit {
-  const value = member.children?.[1] ?? member
-  return { offset: value.offset, length: value.length, content }
+  return { ...spanOf(member.children?.[1] ?? member), content }
+}
+
+function spanOf({ offset, length }: Node): TextSpan {
+  return { start: offset, end: offset + length }
+}
+
+function listBefore(text: string, { offset }: Node, args: readonly string[]): TextEdit {
+  const list = `"args": [${args.map((one) => JSON.stringify(one)).join(', ')}],`
+  return { start: offset, end: offset, content: `${list}${spaceBefore(text, offset)}` }
+}
+
+function changedList(text: string, member: Node, args: readonly string[]): TextEdit {
+  const list = member.children?.[1] ?? member
+  const items = list.type === 'array' ? (list.children ?? []) : []
+  const read = items.map((item) => ({ ...spanOf(item), value: item.type === 'string' ? String(item.value) : null }))
+  return listEdit(text, { ...spanOf(list), items: read }, args, (one) => JSON.stringify(one))
 }
 
 function withoutMark(text: string): string {

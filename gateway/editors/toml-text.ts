@@ -1,10 +1,12 @@
 /**
- * Changes `command` and `args` of one table in a TOML text, and nothing else. The text is edited by lines, and the result is
- * read again: a form that this does not understand is an error, never a damaged file.
+ * Reads a TOML text, and changes `command` and `args` of one server in it, whatever form its table has. All other bytes stay. The
+ * result is read again: a form that this does not understand is an error, never a damaged file.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { parse, stringify, TomlError } from 'smol-toml'
 import { isJsonObject } from '../json/strict-json.ts'
+import { listEdit, withEdits, type ListItem, type TextEdit } from './text-edits.ts'
+import { tomlMembers, type TomlMember } from './toml-members.ts'
 import type { ServerCommand } from '../stdio/wrapping.ts'
 
 /** Throws an Error with the line of the mistake. */
@@ -18,13 +20,51 @@ export function readToml(text: string): unknown {
   }
 }
 
-export function withTomlCommand(text: string, path: readonly string[], { command, args }: ServerCommand): string {
-  const lines = text.split('\n')
-  const [start, end] = tableAt(lines, path)
-  const body = withKey(withKey(lines.slice(start, end), 'command', command), 'args', args)
-  const edited = [...lines.slice(0, start), ...body, ...lines.slice(end)].join('\n')
-  if (isDeepStrictEqual(parsed(edited), expected(text, path, command, args))) return edited
-  throw new Error(`the table [${path.join('.')}] has a form that is not edited here; change it by hand`)
+/** Throws an Error when the form is not understood. */
+export function withTomlCommand(
+  text: string,
+  path: readonly string[],
+  { command, args, isNested }: ServerCommand,
+): string {
+  const table = isNested ? [...path, 'command'] : path
+  const name = isNested ? 'path' : 'command'
+  const members = tomlMembers(text)
+  const at = (...rest: readonly string[]): readonly TomlMember[] =>
+    members.filter((member) => isDeepStrictEqual(member.path, [...table, ...rest]))
+  const [program] = at(name)
+  const [list] = at('args')
+  if (program !== undefined) {
+    const items = list === undefined ? [] : itemsOf(text, members, list)
+    const edits = [
+      { start: program.start, end: program.end, content: written(command) },
+      list === undefined ? listBefore(text, program, args) : listEdit(text, { ...list, items }, args, written),
+    ]
+    const edited = withEdits(text, edits)
+    if (isDeepStrictEqual(parsed(edited), expected(text, table, { [name]: command, args }))) return edited
+  }
+  throw new Error(`the server ${path.join('.')} has a form that is not edited here; change it by hand`)
+}
+
+/** A list that was not there, before the command and in its form. */
+function listBefore(text: string, { keyStart, nameStart, isInline }: TomlMember, args: readonly string[]): TextEdit {
+  const lineStart = text.lastIndexOf('\n', keyStart - 1) + 1
+  const lineEnd = text.slice(keyStart).match(/\r?\n/)?.[0] ?? '\n'
+  const between = isInline ? ', ' : `${lineEnd}${/^[ \t]*/.exec(text.slice(lineStart))?.[0] ?? ''}`
+  const member = `${text.slice(keyStart, nameStart)}args = [${args.map(written).join(', ')}]`
+  return { start: keyStart, end: keyStart, content: `${member}${between}` }
+}
+
+function itemsOf(text: string, members: readonly TomlMember[], list: TomlMember): readonly ListItem[] {
+  return members
+    .filter(({ path }) => path.length === list.path.length + 1 && isDeepStrictEqual(path.slice(0, -1), list.path))
+    .map(({ start, end }) => {
+      const value = Object.values(parse(`value = ${text.slice(start, end)}`))[0]
+      return { start, end, value: typeof value === 'string' ? value : null }
+    })
+}
+
+function written(value: string): string {
+  return stringify({ value }).trimEnd().slice('value = '.length)
 }
 
 function parsed(text: string): unknown {
@@ -35,56 +75,10 @@ function parsed(text: string): unknown {
   }
 }
 
-function expected(text: string, path: readonly string[], command: string, args: readonly string[]): unknown {
+function expected(text: string, table: readonly string[], values: object): unknown {
   const value: unknown = parse(text)
   let at: unknown = value
-  for (const member of path) at = isJsonObject(at) ? at[member] : undefined
-  if (typeof at === 'object' && at !== null) Object.assign(at, { command, args })
+  for (const member of table) at = isJsonObject(at) ? at[member] : undefined
+  if (typeof at === 'object' && at !== null) Object.assign(at, values)
   return value
-}
-
-/** First line after the header of the table, and the line after its last one. */
-function tableAt(lines: readonly string[], path: readonly string[]): readonly [number, number] {
-  const start = lines.findIndex((line) => isDeepStrictEqual(headerOf(line.trimEnd()), path)) + 1
-  if (start === 0) throw new Error(`there is no table [${path.join('.')}]; change it by hand`)
-  const length = lines.slice(start).findIndex((line) => /^\s*\[/.test(line) && headerOf(line.trimEnd()) !== null)
-  return [start, length === -1 ? lines.length : start + length]
-}
-
-/** Names of `[a."b c"]`; null: the line is no header of a table. */
-function headerOf(line: string): readonly string[] | null {
-  if (!/^\s*\[[^[]/.test(line)) return null
-  const value = parsed(line)
-  const names: string[] = []
-  for (let at = value; isJsonObject(at); at = Object.values(at)[0]) {
-    const [name] = Object.keys(at)
-    if (name === undefined) return names
-    names.push(name)
-  }
-  return null
-}
-
-/** Replaces the value of a key, which may go over several lines, or adds the key. */
-function withKey(body: readonly string[], key: string, value: unknown): readonly string[] {
-  const written = stringify({ [key]: value }).trimEnd()
-  const start = body.findIndex((line) => new RegExp(String.raw`^\s*${key}\s*=`).test(line))
-  if (start === -1) return [`${written}${lineEnd(body[0] ?? '')}`, ...body]
-  for (let end = start + 1; end <= body.length; end += 1) {
-    const taken = parsed(body.slice(start, end).join('\n').trimEnd())
-    const last = body[end - 1] ?? ''
-    if (taken !== null)
-      return [...body.slice(0, start), `${written}${commentOf(last.trimEnd())}${lineEnd(last)}`, ...body.slice(end)]
-  }
-  throw new Error(`the value of ${key} does not end; change it by hand`)
-}
-
-/** What is before the line feed. */
-function lineEnd(line: string): string {
-  return line.endsWith('\r') ? '\r' : ''
-}
-
-/** A comment behind the value. */
-function commentOf(line: string): string {
-  const [, comment] = /^[^"'#]*(?:"[^"]*"[^"'#]*|'[^']*'[^"'#]*)*(#.*)$/.exec(line) ?? []
-  return comment === undefined ? '' : ` ${comment}`
 }

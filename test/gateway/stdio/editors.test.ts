@@ -294,3 +294,77 @@ for (const editor of EDITORS)
         rmSync(person.place(file))
       }
     })
+
+/** Other forms in which people write the same server. COMMAND and ARGS stand once for each server. */
+const FORMS: Readonly<Record<string, readonly [file: DocumentedFile, text: string]>> = {
+  'an inline table of servers': [
+    everywhere('~/.codex/config.toml', ''),
+    `mcp_servers = { local = { command = ${COMMAND}, args = ${ARGS}, env = { A = "}" } }, far = { url = "${FAR}" } } # all\n`,
+  ],
+  'an inline table in the table of servers': [
+    everywhere('~/.codex/config.toml', ''),
+    `[mcp_servers] # all\n"local" = {command = ${COMMAND}  , args=${ARGS}} # one\nother.url = "${FAR}"\n`,
+  ],
+  'dotted keys': [
+    everywhere('~/.codex/config.toml', ''),
+    `mcp_servers.local.command = ${COMMAND} # p\nmcp_servers . "local" . 'args' = ${ARGS}\n\n[[profiles]]\nname = """x [mcp_servers.local] """"\n`,
+  ],
+  'dotted keys in the table of servers': [
+    everywhere('~/.codex/config.toml', ''),
+    `[ mcp_servers ]\n  local.args = ${ARGS}\n  local.command = ${COMMAND}\n[mcp_servers.far]\nurl = "${FAR}"\n[[mcp_servers_of_others]]\ncommand = "x"\n`,
+  ],
+  'several projects': [
+    everywhere('~/.claude.json', ''),
+    `{ "mcpServers": {}, "projects": { "/a": { "mcpServers": { "far": { "url": "${FAR}" } } }, // none
+  "/b": { "mcpServers": { "local": { "command": ${COMMAND}, "args": ${ARGS}, }, }, }, "/c": {} } }\n`,
+  ],
+}
+
+/** Arguments that a person wrote on several lines; the items stay as they are. */
+const LISTS: Readonly<Record<string, (mark: string) => string>> = {
+  'one line': () => '["-y", "server-local", "/a b"]',
+  'several lines with comments': (mark) =>
+    `[\n    ${mark} why\n    "-y", ${mark} yes\n    "server-local",\n    "/a b",\n  ]`,
+}
+
+for (const [form, [file, marked]] of Object.entries(FORMS))
+  for (const [listed, list] of Object.entries(LISTS))
+    for (const [saved, save] of Object.entries(SAVED))
+      test(`init changes a server in ${form}, its arguments on ${listed}, and takes it back: ${saved}`, async (t) => {
+        const person = new Installation(t)
+        const mark = file.linux.endsWith('.toml') ? '#' : '//'
+        const text = save(marked.replace(COMMAND, '"npx"').replace(ARGS, list(mark)))
+        person.write(file, Buffer.from(text))
+
+        assert.equal((await person.run('init', '--write')).code, 0)
+        const written = person.text(file)
+        assert.match(written, /"mcp", "--name", "local", "--", "npx",\s/)
+        for (const comment of text.match(/(?:#|\/\/) \w+/g) ?? []) assert.ok(written.includes(comment), comment)
+        assert.match((await person.run('init', '--write')).stdout, /Nothing to change/)
+
+        // Changed by its owner meanwhile: the text before is no longer what belongs there.
+        const added = `${mark} mine\n`
+        person.write(file, Buffer.from(`${written}\n${added}`))
+        assert.equal((await person.run('init', '--undo', '--write')).code, 0)
+        assert.equal(person.text(file), `${text}\n${added}`)
+
+        person.write(file, Buffer.from(written))
+        assert.equal((await person.run('init', '--undo', '--write')).code, 0)
+        assert.equal(person.text(file), text)
+      })
+
+test('a server of Codex without arguments gets them in the form of its command', async (t) => {
+  const person = new Installation(t)
+  const file = everywhere('~/.codex/config.toml', '')
+  for (const [text, wanted] of [
+    ['mcp_servers = { a = { command = "x" } }\n', /= \{ args = \[.*"x"\], command = /],
+    ['[mcp_servers]\r\n\ta.command = "x"\r\n', /^\ta\.args = \[.*"x"\]\r\n\ta\.command = .*\r\n$/m],
+    ['[mcp_servers.a]\ncommand = "x"', /^args = \[.*"x"\]\ncommand = /m],
+  ] as const) {
+    person.write(file, Buffer.from(text))
+    assert.equal((await person.run('init', '--write')).code, 0)
+    assert.match(person.text(file), wanted)
+    assert.equal((await person.run('init', '--undo', '--write')).code, 0)
+    assert.equal(person.text(file), text)
+  }
+})
