@@ -38,7 +38,9 @@ export function signInPage(problem: SignInProblem | null, next: string, provider
             spellcheck="false"
             maxlength="512"
           />
-          <span class="hint">The key of an approver or admin. Create one with <code>preflight keys create</code>.</span>
+          <span class="hint"
+            >The key of a viewer, approver, operator or admin. Make one with <code>preflight keys create</code>.</span
+          >
         </label>
         ${providers.length === 0 ? html`<button class="primary">Sign in</button>` : html`<button>Sign in</button>`}
       </form>`,

@@ -246,9 +246,10 @@ button.quiet:hover { color: var(--text); text-decoration: underline; }
   .rows tbody { display: block; }
   .rows tr { display: flex; flex-wrap: wrap; gap: var(--s1) var(--s4); padding: var(--s3) var(--s4); border-bottom: 1px solid var(--line); }
   .rows tr:last-child { border-bottom: 0; }
-  .rows td { display: flex; gap: var(--s2); align-items: baseline; width: auto; min-width: 0; max-width: 100%; padding: 0; border: 0; text-align: left; overflow-wrap: anywhere; }
-  .rows td::before { content: attr(data-label); color: var(--muted); font-size: .8125rem; flex: none; }
-  .rows td:first-child { flex-basis: 100%; flex-wrap: wrap; gap: 0 var(--s3); }
+  .rows td { display: block; width: auto; min-width: 0; max-width: 100%; padding: 0; border: 0; text-align: left; overflow-wrap: anywhere; }
+  .rows td::before { content: attr(data-label); color: var(--muted); font-size: .8125rem; margin-right: var(--s2); }
+  .rows td:has(form) { display: flex; align-items: center; }
+  .rows td:first-child { flex-basis: 100%; }
   .rows td:first-child::before { content: none; }
   .rows td:empty { display: none; }
   .diff thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }

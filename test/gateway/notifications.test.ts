@@ -129,7 +129,9 @@ test('a message that is given up is counted and logged, and later ones about the
   const metrics = await (await fetch(`${scene.gateway.addresses.admin}/metrics`)).text()
   assert.match(metrics, /preflight_notifications_total\{channel="ops",result="given_up"\} 1/)
   const visitor = await visitorWith(scene.url, scene.admin)
-  assert.match(await (await visitor.get('/console/notifications')).text(), /Given up[^]*it answered 500/)
+  const page = await (await visitor.get('/console/notifications')).text()
+  assert.match(page, /Given up[^]*it answered 500/)
+  assert.ok(page.includes(`href="/console/approvals/${id}"`), 'the log leads to the request')
 })
 
 test('a request that nobody decides is reminded of once, and its end is reported, to the channels of these events', async (t) => {

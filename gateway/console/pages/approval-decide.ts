@@ -62,7 +62,7 @@ export function approverField(others: readonly { readonly audience: string; read
     <datalist id="approvers">
       ${others.map(({ audience, name }) => html`<option value="${audience}">${name}</option>`)}
     </datalist>
-    <span class="hint">A key of the list, or <code>oidc:PROVIDER:SUBJECT</code>.</span>
+    <span class="hint">Choose a key, or write <code>oidc:PROVIDER:SUBJECT</code>.</span>
   </label>`
 }
 

@@ -25,7 +25,7 @@ export const delegations: ConsolePage = async (visit) => {
   const body = html`${head({
       title: 'Delegations',
       parent: ['/console/approvals', 'Approvals'],
-      lede: 'An approver who is away lets another one grant with the own groups. Requests of either stay out of reach.',
+      lede: 'An approver who is away lets another one grant in their place. Neither grants what one of them asked for.',
     })}
     <div class="split">
       ${

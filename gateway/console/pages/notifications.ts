@@ -3,7 +3,7 @@ import { hasRight, isOperatorTenant, rolesWith } from '../../callers/rights.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import type { Channel } from '../../notifications/settings.ts'
 import type { DeliveryRow } from '../../store/notifications.ts'
-import { html, type Markup } from '../markup.ts'
+import { html, type Content, type Markup } from '../markup.ts'
 import { badge, clipped, csrfField, empty, head, moment, notice, table } from '../parts.ts'
 import type { ConsolePage, Visit } from '../visit.ts'
 
@@ -60,7 +60,7 @@ export const notifications: ConsolePage = async (visit) => {
                 row.channel,
                 html`${row.kind}
                   <p class="muted small">
-                    ${row.subject}${row.problem === null ? null : html` · ${clipped(row.problem, 200)}`}
+                    ${subjectOf(row)}${row.problem === null ? null : html` · ${clipped(row.problem, 200)}`}
                   </p>`,
                 String(row.attempts),
                 moment(row.deliveredAt ?? row.failedAt ?? row.createdAt, now),
@@ -69,6 +69,10 @@ export const notifications: ConsolePage = async (visit) => {
       }
     </section>`
   return { kind: 'page', title: 'Notifications', body }
+}
+
+function subjectOf({ subject, kind }: DeliveryRow): Content {
+  return kind.startsWith('approval.') ? html`<a href="/console/approvals/${subject}">${subject}</a>` : subject
 }
 
 function stateOf({ deliveredAt, failedAt, attempts }: DeliveryRow): Markup {
