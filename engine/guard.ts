@@ -260,8 +260,8 @@ function typeOf({ path = '', before, after }: Omit<Artifact, 'type'>, options: G
   if (declared !== null && declared !== 'none') return declared
   const both = sniffArtifactType(before, after)
   if (both.ok) return both.value
-  const old = sniffArtifactType(before, before)
-  return old.ok ? old.value : null
+  const former = sniffArtifactType(before, before)
+  return former.ok ? former.value : null
 }
 
 type Warned = Extract<GuardVerdict, { readonly correlationId: string }>

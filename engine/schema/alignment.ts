@@ -33,36 +33,36 @@ export function align(
 ): Aligned | null {
   const isMoved = sources.before.dialect !== sources.after.dialect
   const modern = withoutIdle(...asBytes(modernise(before.value), modernise(after.value)))
-  const [was, is] = isMoved ? alignLanguages(...modern) : modern
-  if (mayBeRewritten(was, is) && report.isSameShape(before, after)) return null
-  if (unwrap(before, after, was, is, sources, report)) return null
-  const [plainOld, plainNow] = withoutImplied(was, is, before, after, sources)
-  const [left, right] = mergeOneSided(plainOld, plainNow, before, after, sources)
-  const [base, head] = alignLists(left, right, before, after, sources, report)
+  const [baseForm, headForm] = isMoved ? alignLanguages(...modern) : modern
+  if (mayBeRewritten(baseForm, headForm) && report.isSameShape(before, after)) return null
+  if (unwrap(before, after, baseForm, headForm, sources, report)) return null
+  const [plainBase, plainHead] = withoutImplied(baseForm, headForm, before, after, sources)
+  const [mergedBase, mergedHead] = mergeOneSided(plainBase, plainHead, before, after, sources)
+  const [base, head] = alignLists(mergedBase, mergedHead, before, after, sources, report)
   return { base, head, isRewritten: base !== before.value || head !== after.value }
 }
 
 /** One side has alternatives, or a schema around the schema, that the other has not: list by list, that looks like a change. */
-function mayBeRewritten(before: JsonRecord, after: JsonRecord): boolean {
+function mayBeRewritten(base: JsonRecord, head: JsonRecord): boolean {
   return COMPOSITIONS.some((keyword) => {
-    const [base, head] = [itemsOf(before, keyword).length, itemsOf(after, keyword).length]
-    if (base !== head) return Math.min(base, head) <= 1
-    return base === 1 && (bareWrapperOf(before) === keyword) !== (bareWrapperOf(after) === keyword)
+    const [before, after] = [itemsOf(base, keyword).length, itemsOf(head, keyword).length]
+    if (before !== after) return Math.min(before, after) <= 1
+    return before === 1 && (bareWrapperOf(base) === keyword) !== (bareWrapperOf(head) === keyword)
   })
 }
 
 /** `allOf` on one side only is merged into its schema, where that can be written. */
 function mergeOneSided(
-  was: JsonRecord,
-  is: JsonRecord,
+  base: JsonRecord,
+  head: JsonRecord,
   before: ResolvedSchema,
   after: ResolvedSchema,
   sources: SchemaSources,
 ): readonly [JsonRecord, JsonRecord] {
-  if ((was.allOf === undefined) === (is.allOf === undefined)) return [was, is]
-  const base = flatten(was, before, sources.before)
-  const head = flatten(is, after, sources.after)
-  return base === null || head === null ? [was, is] : [base, head]
+  if ((base.allOf === undefined) === (head.allOf === undefined)) return [base, head]
+  const mergedBase = flatten(base, before, sources.before)
+  const mergedHead = flatten(head, after, sources.after)
+  return mergedBase === null || mergedHead === null ? [base, head] : [mergedBase, mergedHead]
 }
 
 /**
@@ -112,17 +112,17 @@ function splitDependencies(schema: Record<string, unknown>, dependencies: JsonRe
 }
 
 function alignLists(
-  was: JsonRecord,
-  is: JsonRecord,
+  base: JsonRecord,
+  head: JsonRecord,
   before: ResolvedSchema,
   after: ResolvedSchema,
   sources: SchemaSources,
   report: AlignmentReport,
 ): readonly [JsonRecord, JsonRecord] {
-  if (!hasAlternatives(was) && !hasAlternatives(is)) return alignConstants(was, is)
-  const base = Array.isArray(is.enum) ? typedAs(constantsAsEnum(was, before, sources.before), is) : was
-  const head = Array.isArray(was.enum) ? typedAs(constantsAsEnum(is, after, sources.after), was) : is
-  return compareTypeLists(base, head, before, after, sources, report)
+  if (!hasAlternatives(base) && !hasAlternatives(head)) return alignConstants(base, head)
+  const listedBase = Array.isArray(head.enum) ? typedAs(constantsAsEnum(base, before, sources.before), head) : base
+  const listedHead = Array.isArray(base.enum) ? typedAs(constantsAsEnum(head, after, sources.after), base) : head
+  return compareTypeLists(listedBase, listedHead, before, after, sources, report)
 }
 
 function hasAlternatives(schema: JsonRecord): boolean {

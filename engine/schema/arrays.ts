@@ -12,25 +12,22 @@ export function compareArrays(examination: Examination): void {
 function comparePositions(examination: Examination): void {
   const { before, after, base, head, add, descend } = examination
   const keyword = 'prefixItems'
-  const left = itemsOf(base, keyword)
-  const right = itemsOf(head, keyword)
-  const shared = Math.min(left.length, right.length)
+  const baseItems = itemsOf(base, keyword)
+  const headItems = itemsOf(head, keyword)
+  const shared = Math.min(baseItems.length, headItems.length)
   for (let index = 0; index < shared; index += 1) {
     descend(
       [`${keyword}[${index}]`],
-      locateItem(before, left, keyword, index),
-      locateItem(after, right, keyword, index),
+      locateItem(before, baseItems, keyword, index),
+      locateItem(after, headItems, keyword, index),
     )
   }
-  if (left.length === right.length) return
-  const action = right.length > left.length ? 'added' : 'removed'
-  const [longer, before0, after0] =
-    right.length > left.length ? [right, null, right.slice(shared)] : [left, left.slice(shared), null]
-  const name = longer
-    .slice(shared)
-    .map((_, offset) => `#${shared + offset + 1}`)
-    .join(', ')
-  add({ keyword, action, name, before: before0, after: after0, steps: [keyword, String(shared)] })
+  if (baseItems.length === headItems.length) return
+  const action = headItems.length > baseItems.length ? 'added' : 'removed'
+  const rest = (action === 'added' ? headItems : baseItems).slice(shared)
+  const name = rest.map((_, offset) => `#${shared + offset + 1}`).join(', ')
+  const [removed, added] = action === 'added' ? [null, rest] : [rest, null]
+  add({ keyword, action, name, before: removed, after: added, steps: [keyword, String(shared)] })
   reportOpenPositions(examination, action, shared)
 }
 
@@ -50,17 +47,19 @@ function reportOpenPositions({ base, head, add }: Examination, action: 'added' |
 function compareContains({ before, after, base, head, add, descend, isSameShape }: Examination): void {
   const keyword = 'contains'
   const steps = [keyword]
-  const [was, is] = [base[keyword] ?? null, head[keyword] ?? null]
+  const condition = { before: base[keyword] ?? null, after: head[keyword] ?? null }
   if (base[keyword] !== undefined && head[keyword] !== undefined) {
-    const [one, other] = [locate(before, base, keyword), locate(after, head, keyword)]
+    const [baseSchema, headSchema] = [locate(before, base, keyword), locate(after, head, keyword)]
     if (base.maxContains === undefined && head.maxContains === undefined) {
-      descend(steps, one, other)
+      descend(steps, baseSchema, headSchema)
       return
     }
-    if (isSameShape(one, other)) return
+    if (isSameShape(baseSchema, headSchema)) return
   }
-  if (was !== null) add({ keyword, action: 'removed', name: null, before: was, after: null, steps })
-  if (is !== null) add({ keyword, action: 'added', name: null, before: null, after: is, steps })
+  if (condition.before !== null)
+    add({ keyword, action: 'removed', name: null, before: condition.before, after: null, steps })
+  if (condition.after !== null)
+    add({ keyword, action: 'added', name: null, before: null, after: condition.after, steps })
 }
 
 function compareUnique({ base, head, add }: Examination): void {

@@ -26,9 +26,9 @@ export const BOUNDS: readonly KeywordBound[] = [
 export function compareBounds(examination: Examination): void {
   const { base, head, add } = examination
   for (const { keyword, implied } of BOUNDS) {
-    const was = boundOf(base, keyword, implied)
-    const is = boundOf(head, keyword, implied)
-    const [before, after] = keyword === 'minContains' ? counted(was, is) : [was, is]
+    const baseBound = boundOf(base, keyword, implied)
+    const headBound = boundOf(head, keyword, implied)
+    const [before, after] = keyword === 'minContains' ? counted(baseBound, headBound) : [baseBound, headBound]
     if (before === after) continue
     const action = before === null ? 'set' : after === null ? 'unset' : after > before ? 'increased' : 'decreased'
     if (before === null && after !== null && isImplied(keyword, after, base)) continue

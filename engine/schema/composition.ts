@@ -25,17 +25,22 @@ interface Item {
 }
 
 function compareList(examination: Examination, keyword: Composition): void {
-  const { base: old, head: now, before, after, sources, descend } = examination
-  if (old[keyword] === now[keyword]) return
-  const left = itemsOf(old, keyword)
-  const right = itemsOf(now, keyword)
-  const base = left.map((_, index) => itemAt(locateItem(before, left, keyword, index), index, sources.before))
-  const head = right.map((_, index) => itemAt(locateItem(after, right, keyword, index), index, sources.after))
-  const { matched, removed, added } = matchItems(base, head, examination)
-  if (keyword !== 'allOf' && (left.length === 0) !== (right.length === 0)) reportPresence(examination, keyword)
-  for (const [one, other] of matched) descend([`${keyword}[${other.label}]`], one.located, other.located)
-  reportUnmatched(examination, keyword, 'removed', removed, left, sources.before)
-  reportUnmatched(examination, keyword, 'added', added, right, sources.after)
+  const { base, head, before, after, sources, descend } = examination
+  if (base[keyword] === head[keyword]) return
+  const baseList = itemsOf(base, keyword)
+  const headList = itemsOf(head, keyword)
+  const baseItems = baseList.map((_, index) =>
+    itemAt(locateItem(before, baseList, keyword, index), index, sources.before),
+  )
+  const headItems = headList.map((_, index) =>
+    itemAt(locateItem(after, headList, keyword, index), index, sources.after),
+  )
+  const { matched, removed, added } = matchItems(baseItems, headItems, examination)
+  if (keyword !== 'allOf' && (baseList.length === 0) !== (headList.length === 0)) reportPresence(examination, keyword)
+  for (const [baseItem, headItem] of matched)
+    descend([`${keyword}[${headItem.label}]`], baseItem.located, headItem.located)
+  reportUnmatched(examination, keyword, 'removed', removed, baseList, sources.before)
+  reportUnmatched(examination, keyword, 'added', added, headList, sources.after)
 }
 
 /** Alternatives where there were none are a condition; without any, what they excluded is admitted. */
@@ -164,9 +169,9 @@ function matchByKey(
 }
 
 function compareDiscriminator(examination: Examination): void {
-  const { base: old, head: now, add: say } = examination
+  const { add: say } = examination
   const keyword = 'discriminator'
-  const [base, head] = [discriminatorOf(old), discriminatorOf(now)]
+  const [base, head] = [discriminatorOf(examination.base), discriminatorOf(examination.head)]
   if (base === null || head === null) {
     if (base === head) return
     say({
@@ -210,15 +215,19 @@ function mappingOf(discriminator: JsonRecord): JsonRecord {
 
 /** The same schema, or an alternative that got another name and is not there under the old one any more. */
 function leadsToSame(
-  base: unknown,
-  head: unknown,
-  { before, after, base: old, head: now, isSameShape }: Examination,
+  baseTarget: unknown,
+  headTarget: unknown,
+  { before, after, base, head, isSameShape }: Examination,
 ): boolean {
-  const [oldName, nowName] = [schemaNameOf(base), schemaNameOf(head)]
-  if (oldName === nowName) return true
-  const [left, right] = [alternativeOf(old, before, oldName), alternativeOf(now, after, nowName)]
-  if (left === null || right === null || alternativeOf(now, after, oldName) !== null) return false
-  return isSameShape(left, right)
+  const [baseName, headName] = [schemaNameOf(baseTarget), schemaNameOf(headTarget)]
+  if (baseName === headName) return true
+  const [baseAlternative, headAlternative] = [
+    alternativeOf(base, before, baseName),
+    alternativeOf(head, after, headName),
+  ]
+  if (baseAlternative === null || headAlternative === null || alternativeOf(head, after, baseName) !== null)
+    return false
+  return isSameShape(baseAlternative, headAlternative)
 }
 
 function alternativeOf(schema: JsonRecord, owner: ResolvedSchema, name: unknown): Located | null {
@@ -236,16 +245,16 @@ function schemaNameOf(target: unknown): unknown {
 }
 
 /** What came is one change, and so is what went; a value that leads elsewhere is a change of its own. */
-function compareMapping(was: JsonRecord, is: JsonRecord, examination: Examination): void {
+function compareMapping(base: JsonRecord, head: JsonRecord, examination: Examination): void {
   const { add: say } = examination
   const keyword = 'discriminator-mapping'
   // The order of keys in a document has no meaning.
-  const [base, head] = [Object.keys(was).sort(byCodeUnit), Object.keys(is).sort(byCodeUnit)]
-  const gone = base.filter((name) => !Object.hasOwn(is, name))
-  const come = head.filter((name) => !Object.hasOwn(was, name))
+  const [baseValues, headValues] = [Object.keys(base).sort(byCodeUnit), Object.keys(head).sort(byCodeUnit)]
+  const gone = baseValues.filter((name) => !Object.hasOwn(head, name))
+  const come = headValues.filter((name) => !Object.hasOwn(base, name))
   for (const [action, names, holder] of [
-    ['removed', gone, was],
-    ['added', come, is],
+    ['removed', gone, base],
+    ['added', come, head],
   ] as const) {
     const [first] = names
     if (first === undefined) continue
@@ -253,9 +262,9 @@ function compareMapping(was: JsonRecord, is: JsonRecord, examination: Examinatio
     const [before, after] = action === 'added' ? [null, values] : [values, null]
     say({ keyword, action, name: names.join(', '), before, after, steps: ['discriminator', 'mapping', first] })
   }
-  for (const name of base) {
-    if (!Object.hasOwn(is, name) || leadsToSame(was[name], is[name], examination)) continue
-    const [before, after] = [was[name], is[name]]
+  for (const name of baseValues) {
+    if (!Object.hasOwn(head, name) || leadsToSame(base[name], head[name], examination)) continue
+    const [before, after] = [base[name], head[name]]
     say({ keyword, action: 'changed', name, before, after, steps: ['discriminator', 'mapping', name] })
   }
 }

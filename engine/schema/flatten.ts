@@ -91,8 +91,8 @@ function mergeProperties(a: unknown, b: unknown): unknown {
 }
 
 function mergeTypes(a: unknown, b: unknown): unknown {
-  const right = new Set(Array.isArray(b) ? b : [b])
-  const shared = (Array.isArray(a) ? a : [a]).filter((type) => right.has(type))
+  const others = new Set(Array.isArray(b) ? b : [b])
+  const shared = (Array.isArray(a) ? a : [a]).filter((type) => others.has(type))
   return shared.length === 0 ? undefined : shared.length === 1 ? shared[0] : shared
 }
 

@@ -54,13 +54,13 @@ function newDeprecation(after: Lifecycle, options: LifecycleOptions): LifecycleC
 function movedSunset(before: Lifecycle, after: Lifecycle, options: LifecycleOptions): LifecycleChange | null {
   if (before.sunset === null || before.sunset === after.sunset) return null
   if (after.sunset === null) return { kind: 'sunset-deleted' }
-  const was = dayOf(before.sunset)
+  const sunsetBefore = dayOf(before.sunset)
   const sunset = dayOf(after.sunset)
   if (sunset === null) return { kind: 'sunset-moved-invalid', sunset: nameValue(after.sunset) }
-  if (was === null) return { kind: 'sunset-moved-invalid', sunset: nameValue(before.sunset) }
+  if (sunsetBefore === null) return { kind: 'sunset-moved-invalid', sunset: nameValue(before.sunset) }
   const days = promisedDays(after.stability, options)
-  const isTooSoon = sunset < was && isSooner(options.daysUntil(sunset), days)
-  return isTooSoon ? { kind: 'sunset-moved-too-small', sunset, before: was, days } : null
+  const isTooSoon = sunset < sunsetBefore && isSooner(options.daysUntil(sunset), days)
+  return isTooSoon ? { kind: 'sunset-moved-too-small', sunset, before: sunsetBefore, days } : null
 }
 
 /** How a removal was announced. */

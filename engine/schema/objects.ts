@@ -18,22 +18,22 @@ export function compareObjects(examination: Examination): void {
 }
 
 function compareProperties(examination: Examination): void {
-  const { before, after, base: old, head: now, reportEach, descend } = examination
-  const left = membersOf(old, 'properties')
-  const right = membersOf(now, 'properties')
-  const required = requiredNames(old, now)
-  const base = locateNamed(before, left, 'properties')
-  const head = locateNamed(after, right, 'properties')
-  for (const name in left) {
-    if (left[name] === right[name] || !Object.hasOwn(right, name)) continue
-    descend([name], base(name), head(name), required.base.has(name))
+  const { before, after, base, head, reportEach, descend } = examination
+  const baseProperties = membersOf(base, 'properties')
+  const headProperties = membersOf(head, 'properties')
+  const required = requiredNames(base, head)
+  const baseAt = locateNamed(before, baseProperties, 'properties')
+  const headAt = locateNamed(after, headProperties, 'properties')
+  for (const name in baseProperties) {
+    if (baseProperties[name] === headProperties[name] || !Object.hasOwn(headProperties, name)) continue
+    descend([name], baseAt(name), headAt(name), required.base.has(name))
   }
   const gone = (name: string): SchemaDelta =>
-    new PropertyDelta('removed', name, left[name], factsOf(name, required, base(name), null, examination))
-  reportEach(namesOnlyIn(left, right, gone))
+    new PropertyDelta('removed', name, baseProperties[name], factsOf(name, required, baseAt(name), null, examination))
+  reportEach(namesOnlyIn(baseProperties, headProperties, gone))
   const come = (name: string): SchemaDelta =>
-    new PropertyDelta('added', name, right[name], factsOf(name, required, null, head(name), examination))
-  reportEach(namesOnlyIn(right, left, come))
+    new PropertyDelta('added', name, headProperties[name], factsOf(name, required, null, headAt(name), examination))
+  reportEach(namesOnlyIn(headProperties, baseProperties, come))
 }
 
 /** A property that came or went: of a hostile object there are half a million. */
@@ -79,19 +79,21 @@ function compareRequired(examination: Examination): void {
   const { before, after, base, head, add: say } = examination
   if (isEqual(base.required, head.required)) return
   const required = requiredNames(base, head)
-  const left = membersOf(base, 'properties')
-  const right = membersOf(head, 'properties')
+  const baseProperties = membersOf(base, 'properties')
+  const headProperties = membersOf(head, 'properties')
   for (const name of new Set([...required.base, ...required.head])) {
     const [wasRequired, isRequired] = [required.base.has(name), required.head.has(name)]
     // A property that comes or goes tells its own requiredness.
-    if (wasRequired === isRequired || Object.hasOwn(left, name) !== Object.hasOwn(right, name)) continue
+    if (wasRequired === isRequired || Object.hasOwn(baseProperties, name) !== Object.hasOwn(headProperties, name))
+      continue
     // An empty name that names no property is a slip of a generator.
-    const defined = Object.hasOwn(left, name)
+    const defined = Object.hasOwn(baseProperties, name)
     if (name === '' && !defined) continue
-    const [one, other] = defined
-      ? [locate(before, left, 'properties', name), locate(after, right, 'properties', name)]
-      : [null, null]
-    const property = factsOf(name, required, one, other, examination)
+    const place = {
+      before: defined ? locate(before, baseProperties, 'properties', name) : null,
+      after: defined ? locate(after, headProperties, 'properties', name) : null,
+    }
+    const property = factsOf(name, required, place.before, place.after, examination)
     const action = isRequired ? 'added' : 'removed'
     say({ keyword: 'required', action, name, before: wasRequired, after: isRequired, steps: ['required'], property })
   }
@@ -154,13 +156,18 @@ function compareNamed(
   keyword: NamedKeyword,
   visit: (name: string, before: unknown, after: unknown) => void,
 ): void {
-  const left = membersOf(base, keyword)
-  const right = membersOf(head, keyword)
-  for (const name in left) {
-    if (!Object.hasOwn(right, name)) visit(name, left[name], null)
-    else descend([`${keyword}[${name}]`], locate(before, left, keyword, name), locate(after, right, keyword, name))
+  const baseMembers = membersOf(base, keyword)
+  const headMembers = membersOf(head, keyword)
+  for (const name in baseMembers) {
+    if (!Object.hasOwn(headMembers, name)) visit(name, baseMembers[name], null)
+    else
+      descend(
+        [`${keyword}[${name}]`],
+        locate(before, baseMembers, keyword, name),
+        locate(after, headMembers, keyword, name),
+      )
   }
-  for (const name in right) if (!Object.hasOwn(left, name)) visit(name, null, right[name])
+  for (const name in headMembers) if (!Object.hasOwn(baseMembers, name)) visit(name, null, headMembers[name])
 }
 
 function compareDependentSchemas(examination: Examination): void {
@@ -198,11 +205,11 @@ function othersOf(schema: JsonRecord): unknown {
 
 function compareDependentRequired({ base, head, add: say }: Examination): void {
   const keyword = 'dependentRequired'
-  const left = membersOf(base, keyword)
-  const right = membersOf(head, keyword)
-  for (const name of new Set([...Object.keys(left), ...Object.keys(right)])) {
-    const before = Object.hasOwn(left, name) ? textsOf(left[name]) : null
-    const after = Object.hasOwn(right, name) ? textsOf(right[name]) : null
+  const baseMembers = membersOf(base, keyword)
+  const headMembers = membersOf(head, keyword)
+  for (const name of new Set([...Object.keys(baseMembers), ...Object.keys(headMembers)])) {
+    const before = Object.hasOwn(baseMembers, name) ? textsOf(baseMembers[name]) : null
+    const after = Object.hasOwn(headMembers, name) ? textsOf(headMembers[name]) : null
     if (before !== null && after !== null && sameTexts(before, after)) continue
     const action = before === null ? 'added' : after === null ? 'removed' : 'changed'
     say({ keyword, action, name, before: before, after: after, steps: [keyword, name] })

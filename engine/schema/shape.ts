@@ -63,11 +63,11 @@ function same(before: Located, after: Located, search: ShapeSearch): boolean {
   const assumed = search.assumed.get(base.value) ?? new Set()
   if (assumed.has(head.value)) return true
   search.assumed.set(base.value, assumed.add(head.value))
-  const one = { ...base, value: inOneForm(base.value) }
-  const other = { ...head, value: inOneForm(head.value) }
-  for (const keyword of new Set([...Object.keys(one.value), ...Object.keys(other.value)])) {
+  const baseForm = { ...base, value: inOneForm(base.value) }
+  const headForm = { ...head, value: inOneForm(head.value) }
+  for (const keyword of new Set([...Object.keys(baseForm.value), ...Object.keys(headForm.value)])) {
     if (isAnnotation(keyword)) continue
-    if (!sameKeyword(keyword, one, other, search)) return false
+    if (!sameKeyword(keyword, baseForm, headForm, search)) return false
   }
   return true
 }
@@ -163,18 +163,19 @@ function sameNamed(
   keyword: string,
   base: Located,
   head: Located,
-  left: unknown,
-  right: unknown,
+  before: unknown,
+  after: unknown,
   search: ShapeSearch,
 ): boolean {
-  const before = isRecord(left) ? left : {}
-  const after = isRecord(right) ? right : {}
-  const names = Object.keys(before)
-  if (names.length !== Object.keys(after).length || !names.every((name) => Object.hasOwn(after, name))) return false
+  const beforeMembers = isRecord(before) ? before : {}
+  const afterMembers = isRecord(after) ? after : {}
+  const names = Object.keys(beforeMembers)
+  if (names.length !== Object.keys(afterMembers).length || !names.every((name) => Object.hasOwn(afterMembers, name)))
+    return false
   return names.every((name) =>
     same(
-      within(within(base, keyword, before), name, before[name]),
-      within(within(head, keyword, after), name, after[name]),
+      within(within(base, keyword, beforeMembers), name, beforeMembers[name]),
+      within(within(head, keyword, afterMembers), name, afterMembers[name]),
       search,
     ),
   )
@@ -184,17 +185,17 @@ function sameLists(
   keyword: string,
   base: Located,
   head: Located,
-  left: unknown,
-  right: unknown,
+  before: unknown,
+  after: unknown,
   search: ShapeSearch,
 ): boolean {
-  const before: readonly unknown[] = Array.isArray(left) ? left : []
-  const after: readonly unknown[] = Array.isArray(right) ? right : []
-  if (before.length !== after.length) return false
-  return before.every((item, index) =>
+  const beforeItems: readonly unknown[] = Array.isArray(before) ? before : []
+  const afterItems: readonly unknown[] = Array.isArray(after) ? after : []
+  if (beforeItems.length !== afterItems.length) return false
+  return beforeItems.every((item, index) =>
     same(
-      within(within(base, keyword, before), String(index), item),
-      within(within(head, keyword, after), String(index), after[index]),
+      within(within(base, keyword, beforeItems), String(index), item),
+      within(within(head, keyword, afterItems), String(index), afterItems[index]),
       search,
     ),
   )

@@ -53,22 +53,28 @@ type Allowance = 'additionalProperties' | 'unevaluatedProperties' | 'unevaluated
  * schema admits.
  */
 export function compareAllowance(
-  { before, after, base: old, head: now, add: say, descend }: Examination,
+  { before, after, base, head, add: say, descend }: Examination,
   keyword: Allowance,
 ): void {
   const type = CONSTRAINED_TYPE[keyword]
-  if (type !== undefined && (excludes(old, type) || excludes(now, type))) return
-  const base = allowanceOf(old[keyword])
-  const head = allowanceOf(now[keyword])
+  if (type !== undefined && (excludes(base, type) || excludes(head, type))) return
+  const baseAllowance = allowanceOf(base[keyword])
+  const headAllowance = allowanceOf(head[keyword])
   // `{}` admits anything, but is a schema: what was added to it is reported keyword by keyword.
-  if (isRecord(old[keyword]) && isRecord(now[keyword])) {
-    descend([keyword], locate(before, old, keyword), locate(after, now, keyword))
+  if (isRecord(base[keyword]) && isRecord(head[keyword])) {
+    descend([keyword], locate(before, base, keyword), locate(after, head, keyword))
     return
   }
-  if (base === head) return
+  if (baseAllowance === headAllowance) return
   const action =
-    head === 'anything' ? 'removed' : base === 'anything' ? 'added' : head === 'nothing' ? 'narrowed' : 'widened'
-  say({ keyword, action, name: null, before: old[keyword] ?? null, after: now[keyword] ?? null, steps: [keyword] })
+    headAllowance === 'anything'
+      ? 'removed'
+      : baseAllowance === 'anything'
+        ? 'added'
+        : headAllowance === 'nothing'
+          ? 'narrowed'
+          : 'widened'
+  say({ keyword, action, name: null, before: base[keyword] ?? null, after: head[keyword] ?? null, steps: [keyword] })
 }
 
 /** A schema that names types, and not this one: what it says of values of this type is of no consequence. */

@@ -20,28 +20,36 @@ export function compareTypeLists(
   sources: SchemaSources,
   { add: say, descend, isSameShape }: TypeReport,
 ): readonly [JsonRecord, JsonRecord] {
-  const left = typeListOf(base, before, sources.before)
-  const right = typeListOf(head, after, sources.after)
+  const baseTypes = typeListOf(base, before, sources.before)
+  const headTypes = typeListOf(head, after, sources.after)
   // Two lists around one type: one of them would be left out.
-  if ((left?.isList === false && hasTwoLists(head)) || (right?.isList === false && hasTwoLists(base)))
+  if ((baseTypes?.isList === false && hasTwoLists(head)) || (headTypes?.isList === false && hasTwoLists(base)))
     return [base, head]
-  if (left !== null && right !== null && (left.isList || right.isList) && isOneEach(left, right)) {
-    if (left.isList && right.isList && sameTypes(left, right)) return [base, head]
-    reportTypes(left, right, say)
-    if (left.isList && right.isList) {
-      for (const type of left.types) {
-        const [one, other] = [left.single(type), right.single(type)]
-        if (one !== null && other !== null) descend([`${right.keyword}[${type}]`], one, other)
+  if (
+    baseTypes !== null &&
+    headTypes !== null &&
+    (baseTypes.isList || headTypes.isList) &&
+    isOneEach(baseTypes, headTypes)
+  ) {
+    if (baseTypes.isList && headTypes.isList && sameTypes(baseTypes, headTypes)) return [base, head]
+    reportTypes(baseTypes, headTypes, say)
+    if (baseTypes.isList && headTypes.isList) {
+      for (const type of baseTypes.types) {
+        const [baseAlternative, headAlternative] = [baseTypes.single(type), headTypes.single(type)]
+        if (baseAlternative !== null && headAlternative !== null)
+          descend([`${headTypes.keyword}[${type}]`], baseAlternative, headAlternative)
       }
-      reportNull(base, head, left, right, say)
+      reportNull(base, head, baseTypes, headTypes, say)
       return [withoutTypes(base), withoutTypes(head)]
     }
-    const alternative = left.isList ? sharedOf(left, right, sources.before) : sharedOf(right, left, sources.after)
+    const alternative = baseTypes.isList
+      ? sharedOf(baseTypes, headTypes, sources.before)
+      : sharedOf(headTypes, baseTypes, sources.after)
     // Without a type in common, what went and what came is all there is to say of types.
     if (alternative === null) return [withoutTypes(base), withoutTypes(head)]
-    return left.isList
-      ? [asOneType(base, alternative, left), besideOneType(head, alternative)]
-      : [besideOneType(base, alternative), asOneType(head, alternative, right)]
+    return baseTypes.isList
+      ? [asOneType(base, alternative, baseTypes), besideOneType(head, alternative)]
+      : [besideOneType(base, alternative), asOneType(head, alternative, headTypes)]
   }
   return compareWrapping(base, head, before, after, sources, { add: say, descend, isSameShape })
 }
@@ -72,11 +80,11 @@ function besideOneType(schema: JsonRecord, { format }: JsonRecord): JsonRecord {
 function reportNull(
   base: JsonRecord,
   head: JsonRecord,
-  left: TypeList,
-  right: TypeList,
+  baseTypes: TypeList,
+  headTypes: TypeList,
   add: Examination['add'],
 ): void {
-  const [before, after] = [left.admitsNull, right.admitsNull]
+  const [before, after] = [baseTypes.admitsNull, headTypes.admitsNull]
   if (before === after || admitsNull(base) === admitsNull(head)) return
   add({
     keyword: 'nullable',
@@ -84,7 +92,7 @@ function reportNull(
     name: null,
     before,
     after,
-    steps: [right.keyword],
+    steps: [headTypes.keyword],
   })
 }
 

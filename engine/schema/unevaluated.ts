@@ -41,11 +41,11 @@ function compareLeft(examination: Examination, keyword: Keyword): void {
   const head = reduced(examination.head, keyword)
   compareAllowance({ ...examination, base, head }, keyword)
   if (allowanceOf(base[keyword]) === 'anything' || allowanceOf(head[keyword]) === 'anything') return
-  const was = looksAt(base, head, { owner: before, source: sources.before }, keyword)
-  const is = looksAt(head, base, { owner: after, source: sources.after }, keyword)
+  const evaluatedBase = looksAt(base, head, { owner: before, source: sources.before }, keyword)
+  const evaluatedHead = looksAt(head, base, { owner: after, source: sources.after }, keyword)
   const facts = { keyword, name: null, before: base[keyword], after: head[keyword], steps: [keyword] }
-  if (!includes(is, was)) say({ ...facts, action: 'narrowed' })
-  if (!includes(was, is)) say({ ...facts, action: 'widened' })
+  if (!includes(evaluatedHead, evaluatedBase)) say({ ...facts, action: 'narrowed' })
+  if (!includes(evaluatedBase, evaluatedHead)) say({ ...facts, action: 'widened' })
 }
 
 function includes(whole: ReadonlySet<string>, part: ReadonlySet<string>): boolean {

@@ -49,56 +49,67 @@ function isNullOnly(schema: JsonRecord): boolean {
  * the schema inside both state one, because then neither alone decides.
  */
 function usageAround(
-  was: JsonRecord | null,
-  is: JsonRecord | null,
-  innerOld: JsonRecord,
-  innerNow: JsonRecord,
+  base: JsonRecord | null,
+  head: JsonRecord | null,
+  innerBase: JsonRecord,
+  innerHead: JsonRecord,
 ): { readonly base: JsonRecord; readonly head: JsonRecord } | null {
-  const [base, head]: [Record<string, unknown>, Record<string, unknown>] = [{}, {}]
-  for (const keyword of USAGE) {
-    const [inside, insideNow] = [innerOld[keyword], innerNow[keyword]]
-    const [before, after] = [was?.[keyword] ?? inside, is?.[keyword] ?? insideNow]
-    if (isEqual(inside, insideNow)) [base[keyword], head[keyword]] = [before, after]
-    else if (!isEqual(before, inside) || !isEqual(after, insideNow)) return null
+  const usage: { readonly base: Record<string, unknown>; readonly head: Record<string, unknown> } = {
+    base: {},
+    head: {},
   }
-  return { base, head }
+  for (const keyword of USAGE) {
+    const [innerBefore, innerAfter] = [innerBase[keyword], innerHead[keyword]]
+    const [before, after] = [base?.[keyword] ?? innerBefore, head?.[keyword] ?? innerAfter]
+    if (isEqual(innerBefore, innerAfter)) [usage.base[keyword], usage.head[keyword]] = [before, after]
+    else if (!isEqual(before, innerBefore) || !isEqual(after, innerAfter)) return null
+  }
+  return usage
 }
 
 /** Hands on the schema inside a wrapper when only one side has that wrapper. */
 export function unwrap(
   before: ResolvedSchema,
   after: ResolvedSchema,
-  was: JsonRecord,
-  is: JsonRecord,
+  base: JsonRecord,
+  head: JsonRecord,
   sources: SchemaSources,
   { add: say, descend }: Pick<Examination, 'add' | 'descend'>,
 ): boolean {
-  let left = wrapperOf(was, before, sources.before)
-  let right = wrapperOf(is, after, sources.after)
-  if (left !== null && is[left.keyword] !== undefined) left = null
-  if (right !== null && was[right.keyword] !== undefined) right = null
-  if (left === null && right === null) return false
-  const base: Located = left?.inner ?? before
-  const head: Located = right?.inner ?? after
-  const [innerOld, innerNow] = [resolveSchema(base, sources.before).value, resolveSchema(head, sources.after).value]
-  const usage = usageAround(left === null ? null : was, right === null ? null : is, innerOld, innerNow)
+  let baseWrapper = wrapperOf(base, before, sources.before)
+  let headWrapper = wrapperOf(head, after, sources.after)
+  if (baseWrapper !== null && head[baseWrapper.keyword] !== undefined) baseWrapper = null
+  if (headWrapper !== null && base[headWrapper.keyword] !== undefined) headWrapper = null
+  if (baseWrapper === null && headWrapper === null) return false
+  const unwrappedBase: Located = baseWrapper?.inner ?? before
+  const unwrappedHead: Located = headWrapper?.inner ?? after
+  const [innerBase, innerHead] = [
+    resolveSchema(unwrappedBase, sources.before).value,
+    resolveSchema(unwrappedHead, sources.after).value,
+  ]
+  const usage = usageAround(
+    baseWrapper === null ? null : base,
+    headWrapper === null ? null : head,
+    innerBase,
+    innerHead,
+  )
   if (usage === null) return false
   compareAnnotations({ ...usage, add: say })
   compareDefault({ ...usage, add: say })
-  const [nullBefore, nullAfter] = [admitsNull(innerOld), admitsNull(innerNow)]
-  const wasNull = nullBefore || (left?.admitsNull ?? false)
-  const isNull = nullAfter || (right?.admitsNull ?? false)
-  if (nullBefore === nullAfter && wasNull !== isNull) {
-    const steps = right === null ? [] : [right.keyword]
+  const [nullBefore, nullAfter] = [admitsNull(innerBase), admitsNull(innerHead)]
+  const admitsNullBefore = nullBefore || (baseWrapper?.admitsNull ?? false)
+  const admitsNullAfter = nullAfter || (headWrapper?.admitsNull ?? false)
+  if (nullBefore === nullAfter && admitsNullBefore !== admitsNullAfter) {
+    const steps = headWrapper === null ? [] : [headWrapper.keyword]
     say({
       keyword: 'nullable',
-      action: isNull ? 'became' : 'ceased',
+      action: admitsNullAfter ? 'became' : 'ceased',
       name: null,
-      before: wasNull,
-      after: isNull,
+      before: admitsNullBefore,
+      after: admitsNullAfter,
       steps,
     })
   }
-  descend([], base, head)
+  descend([], unwrappedBase, unwrappedHead)
   return true
 }

@@ -54,10 +54,10 @@ const MEMBERS: {
       .filter((operation) => !after.includes(operation))
       .map((operation) => weaker(`fingerprint_binding: ${operation}`, 'listed', 'not listed')),
   history: (before, after) => keptWhole('history', before.history, after.history),
-  deprecation: ({ deprecation: before }, { deprecation: after }) =>
+  deprecation: ({ deprecation: base }, { deprecation: head }) =>
     (['stable_days', 'beta_days'] as const).flatMap((member) => {
-      const [old, now] = [before?.[member] ?? 0, after?.[member] ?? 0]
-      return now < old ? [weaker(`deprecation.${member}`, String(old), String(now))] : []
+      const [before, after] = [base?.[member] ?? 0, head?.[member] ?? 0]
+      return after < before ? [weaker(`deprecation.${member}`, String(before), String(after))] : []
     }),
   ttl: ({ ttl: before }, { ttl: after }) => {
     const operations = new Set([...Object.keys(before.operations), ...Object.keys(after.operations)])

@@ -18,9 +18,9 @@ export function treeChanges(before: Listing<readonly [string, string]>, after: t
   const head: Tree = new Map(after.items)
   const items: ChangedFile[] = []
   for (const [path, blob] of head) {
-    const was = base.get(path)
-    if (was === undefined) items.push({ path, change: 'added' })
-    else if (was !== blob) items.push({ path, change: 'modified' })
+    const baseBlob = base.get(path)
+    if (baseBlob === undefined) items.push({ path, change: 'added' })
+    else if (baseBlob !== blob) items.push({ path, change: 'modified' })
   }
   for (const path of base.keys()) if (!head.has(path)) items.push({ path, change: 'removed' })
   return { items: inOrder(items), incomplete: before.incomplete ?? after.incomplete }

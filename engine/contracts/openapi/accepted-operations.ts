@@ -110,9 +110,9 @@ function labelOf(found: FoundOperation | null): readonly string[] {
 
 function composed(base: JsonRecord, head: JsonRecord, chosen: readonly ChosenOperation[]): JsonRecord {
   let rest = base
-  for (const { before: was } of chosen)
-    if (was !== null) rest = withOperation(withOwnParameters(rest, was.path), was, null)
-  const coming = chosen.flatMap(({ after: is }) => (is === null ? [] : [is]))
+  for (const { before } of chosen)
+    if (before !== null) rest = withOperation(withOwnParameters(rest, before.path), before, null)
+  const coming = chosen.flatMap(({ after }) => (after === null ? [] : [after]))
   for (const found of coming) assertFree(rest, found)
   const operations = coming.map((found) => ({ found, operation: selfContained(base, head, found) }))
   const schemes = operations.flatMap(({ operation }) => schemesOf(operation))
@@ -329,9 +329,9 @@ function valueAt(root: unknown, pointer: string): unknown {
   return target.found ? target.value : undefined
 }
 
-function isSame(one: unknown, other: unknown): boolean {
-  if (one === undefined || other === undefined) return one === other
-  return canonicalJson(one) === canonicalJson(other)
+function isSame(before: unknown, after: unknown): boolean {
+  if (before === undefined || after === undefined) return before === after
+  return canonicalJson(before) === canonicalJson(after)
 }
 
 /** RFC 6901 §6: a pointer as a URI fragment. */

@@ -104,10 +104,10 @@ export class Likeness {
 
   /** Each alternative with one of the other side, each of them once. */
   #isSameChoice(a: readonly SchemaNode[], b: readonly SchemaNode[], sense: Sense, depth: number): boolean {
-    const left = [...b]
+    const unmatched = [...b]
     return a.every((one) => {
-      const at = left.findIndex((other) => this.#compare(one, other, sense, depth))
-      if (at >= 0) left.splice(at, 1)
+      const at = unmatched.findIndex((other) => this.#compare(one, other, sense, depth))
+      if (at >= 0) unmatched.splice(at, 1)
       return at >= 0
     })
   }

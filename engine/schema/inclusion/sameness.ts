@@ -125,12 +125,13 @@ function isCondition(name: string): boolean {
   return isCompared(name) || name.startsWith('$')
 }
 
-function isSameSet(left: unknown, right: unknown): boolean {
-  const [before, after] = [listOf(left), listOf(right)]
+function isSameSet(before: unknown, after: unknown): boolean {
+  const [beforeList, afterList] = [listOf(before), listOf(after)]
   // Most lists are in one order.
-  if (before.length === after.length && before.every((value, index) => value === after[index])) return true
-  const [base, head] = [new ValueSet(before), new ValueSet(after)]
-  return base.size === head.size && before.every((value) => head.has(value))
+  if (beforeList.length === afterList.length && beforeList.every((value, index) => value === afterList[index]))
+    return true
+  const [beforeSet, afterSet] = [new ValueSet(beforeList), new ValueSet(afterList)]
+  return beforeSet.size === afterSet.size && beforeList.every((value) => afterSet.has(value))
 }
 
 function listOf(value: unknown): readonly unknown[] {
