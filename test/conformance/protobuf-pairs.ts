@@ -36,7 +36,7 @@ function file(syntax: Syntax, body: string): ProtoTexts {
 
 /** Every ordered pair of different members. */
 function pairsOf<T>(list: readonly T[]): readonly (readonly [T, T])[] {
-  return list.flatMap((was) => list.filter((is) => is !== was).map((is) => [was, is] as const))
+  return list.flatMap((before) => list.filter((after) => after !== before).map((after) => [before, after] as const))
 }
 
 export function protoPairs(): readonly ProtoPair[] {

@@ -37,12 +37,12 @@ function readJson(path: string): unknown {
   return JSON.parse(readFileSync(path, 'utf8'))
 }
 
-/** buf’s own cases; some keep the old side below `root`. */
+/** buf’s own cases; some keep the base side below `root`. */
 export function readBufCases(): readonly BufCase[] {
   return listAt(readJson(join(CASES, 'cases.json')), 'cases').flatMap((recorded) => {
     const name = textAt(recorded, 'dir')
-    const old = join(CASES, 'previous', name)
-    const before = readProtoSet(existsSync(join(old, 'root')) ? join(old, 'root') : old)
+    const base = join(CASES, 'previous', name)
+    const before = readProtoSet(existsSync(join(base, 'root')) ? join(base, 'root') : base)
     const after = readProtoSet(join(CASES, 'current', name))
     return CATEGORIES.map((category): BufCase => {
       const items = listAt(recorded, category, 'items')

@@ -93,9 +93,9 @@ export class FakeRepository {
     const removed = [...before.keys()].filter((path) => !after.has(path))
     const rows: FakeChange[] = []
     for (const [path, content] of after) {
-      const old = before.get(path)
-      if (old !== undefined) {
-        if (!old.equals(content)) rows.push({ status: 'modified', path, before: path })
+      const contentBefore = before.get(path)
+      if (contentBefore !== undefined) {
+        if (!contentBefore.equals(content)) rows.push({ status: 'modified', path, before: path })
         continue
       }
       const source = findRenames ? removed.find((one) => before.get(one)?.equals(content)) : undefined

@@ -89,11 +89,11 @@ function pairsOf<T>(
   item: (form: T) => unknown,
 ): readonly Mutation[] {
   const entries = Object.entries(forms)
-  return entries.flatMap(([was, before]) =>
+  return entries.flatMap(([base, before]) =>
     entries
-      .filter(([is]) => is !== was)
-      .map(([is, after]) => ({
-        name: `${group}, ${site}: ${was} -> ${is}`,
+      .filter(([head]) => head !== base)
+      .map(([head, after]) => ({
+        name: `${group}, ${site}: ${base} -> ${head}`,
         group,
         site,
         before: item(before),

@@ -101,10 +101,10 @@ suite('encodings', () => {
     const list = (members: Members): object => field('formData', mediaType, members)
 
     test(`of lists in ${mediaType}: each separator of Swagger 2.0 is another one`, () => {
-      for (const was of SEPARATORS) {
-        for (const is of SEPARATORS) {
-          const worst = worstOf(list({ collectionFormat: was }), list({ collectionFormat: is }))
-          assert.equal(worst, was === is ? 'none' : 'breaking', `${was} to ${is}`)
+      for (const before of SEPARATORS) {
+        for (const after of SEPARATORS) {
+          const worst = worstOf(list({ collectionFormat: before }), list({ collectionFormat: after }))
+          assert.equal(worst, before === after ? 'none' : 'breaking', `${before} to ${after}`)
         }
       }
       assert.equal(worstOf(list({}), list({ collectionFormat: 'csv' })), 'none')

@@ -154,10 +154,10 @@ const VERSIONS: Readonly<Record<string, Json>> = {
 }
 
 suite('one interface, written', () => {
-  for (const [was, before] of Object.entries(VERSIONS)) {
-    for (const [is, after] of Object.entries(VERSIONS)) {
-      if (was.startsWith('3.1') && is.startsWith('3.1')) continue
-      test(`in ${was} and in ${is} is the same`, () => {
+  for (const [base, before] of Object.entries(VERSIONS)) {
+    for (const [head, after] of Object.entries(VERSIONS)) {
+      if (base.startsWith('3.1') && head.startsWith('3.1')) continue
+      test(`in ${base} and in ${head} is the same`, () => {
         const compared = compareOpenApi(JSON.stringify(before), JSON.stringify(after), {}, sha256)
         assert.ok(compared.ok)
         assert.deepEqual(

@@ -5,7 +5,7 @@ import { compare, DEFAULT_DOCUMENT_LIMITS, EMPTY_CONTEXT, judge, readRpcs } from
 import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 import { fakePolicy } from '../../fakes/decisions.ts'
 
-const OLD = `syntax = "proto3";
+const BASE = `syntax = "proto3";
 package a.v1;
 import "google/protobuf/any.proto";
 message Ask { string id = 1; Inner inner = 2; }
@@ -20,8 +20,8 @@ service Notes {
 }`
 
 /** The rules that decide on an rpc, where both sides are as given. */
-function deciding(path: string, edit: (text: string) => string, old = OLD): readonly string[] {
-  const [before, after] = [old, edit(old)]
+function deciding(path: string, edit: (text: string) => string, before = BASE): readonly string[] {
+  const after = edit(before)
   const compared = compare({ id: 'a', type: 'protobuf', before, after }, {}, sha256Hex)
   assert.ok(compared.ok)
   const table = readRpcs(after, DEFAULT_DOCUMENT_LIMITS)
@@ -79,7 +79,7 @@ test('an rpc whose messages hold Any is decided by types that no rpc names', () 
 })
 
 test('a type that an extension puts into a message is part of that message', () => {
-  const old = `syntax = "proto2";
+  const base = `syntax = "proto2";
 package a;
 message Ask { extensions 100 to 200; }
 message Held { optional string text = 1; }
@@ -87,11 +87,11 @@ extend Ask { optional Held held = 100; }
 service S { rpc Get(Ask) returns (Ask); rpc Other(Plain) returns (Plain); }
 message Plain { optional string text = 1; }`
   const retyped = replacing('Held { optional string text = 1', 'Held { optional int32 text = 1')
-  assert.deepEqual(deciding('/a.S/Get', retyped, old), ['proto-field-type-changed'])
-  assert.deepEqual(deciding('/a.S/Other', retyped, old), [])
+  assert.deepEqual(deciding('/a.S/Get', retyped, base), ['proto-field-type-changed'])
+  assert.deepEqual(deciding('/a.S/Other', retyped, base), [])
   const removed = replacing('extend Ask { optional Held held = 100; }', '')
-  assert.deepEqual(deciding('/a.S/Get', removed, old), ['proto-extension-removed'])
-  assert.deepEqual(deciding('/a.S/Other', removed, old), [])
+  assert.deepEqual(deciding('/a.S/Get', removed, base), ['proto-extension-removed'])
+  assert.deepEqual(deciding('/a.S/Other', removed, base), [])
 })
 
 const FILES = {

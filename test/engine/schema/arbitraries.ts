@@ -172,10 +172,10 @@ const schema: fc.Arbitrary<Schema> = fc.letrec<{ schema: Schema }>((tie) => ({
 /** A schema and another one that differs from it in one place, or in all. */
 export const pair: fc.Arbitrary<readonly [Schema, Schema]> = fc.oneof(
   fc.tuple(schema, schema),
-  fc.tuple(schema, schema).map(([old, other]) => [old, { ...old, ...other }] as const),
-  fc.tuple(schema, fc.nat()).map(([old, pick]) => [old, dropped(old, pick)] as const),
-  fc.tuple(schema, schema, fc.nat()).map(([old, other, pick]) => [old, withPart(old, other, pick)] as const),
-  fc.tuple(schema, schema, fc.nat()).map(([old, other, pick]) => [withPart(old, other, pick), old] as const),
+  fc.tuple(schema, schema).map(([base, other]) => [base, { ...base, ...other }] as const),
+  fc.tuple(schema, fc.nat()).map(([base, pick]) => [base, dropped(base, pick)] as const),
+  fc.tuple(schema, schema, fc.nat()).map(([base, other, pick]) => [base, withPart(base, other, pick)] as const),
+  fc.tuple(schema, schema, fc.nat()).map(([head, other, pick]) => [withPart(head, other, pick), head] as const),
 )
 
 /** A schema with one of the schemas within it replaced. */
@@ -195,8 +195,8 @@ function withPart(whole: Schema, part: Schema, pick: number): Schema {
   return part
 }
 
-function dropped(old: Schema, pick: number): Schema {
-  const names = Object.keys(old)
+function dropped(whole: Schema, pick: number): Schema {
+  const names = Object.keys(whole)
   const gone = names[pick % Math.max(1, names.length)]
-  return Object.fromEntries(Object.entries(old).filter(([name]) => name !== gone))
+  return Object.fromEntries(Object.entries(whole).filter(([name]) => name !== gone))
 }
