@@ -175,6 +175,15 @@ test('a change is tried out under the policy, and past decisions are made again 
   await page.getByRole('button', { name: 'Decide again' }).click()
   const replayed = page.getByRole('region', { name: /decisions under all-stop/ })
   assert.match((await replayed.textContent()) ?? '', /would be decided differently/)
+  for (const [field, instant] of [
+    ['Since (UTC)', '2126-01-01T00:00'],
+    ['Until (UTC)', '2020-01-01T00:00'],
+  ] as const) {
+    await page.getByLabel(field).fill(instant)
+    await page.getByRole('button', { name: 'Decide again' }).click()
+    assert.equal(await page.getByRole('region', { name: '0 decisions under all-stop' }).count(), 1, field)
+    await page.getByLabel(field).fill('')
+  }
   await page.locator('form[action$=replay] textarea').fill('kind: Policy')
   await page.getByRole('button', { name: 'Decide again' }).click()
   assert.match((await page.getByRole('alert').textContent()) ?? '', /policy is not valid/)

@@ -433,6 +433,20 @@ for (const kind of STORE_KINDS) {
       assert.deepEqual(known.map(({ consumer }) => consumer).sort(), ['b', 'others'])
     })
 
+    test('a message is claimed by one of several gateways, and by another one when the first did not finish', async (t) => {
+      const { notifications } = await open(t)
+      await notifications.enqueue([], [message('a', 'chat', 1), message('b', 'other', 1), message('c', 'chat', 2)])
+      const claims = (now: number) =>
+        Promise.all([1, 2, 3].map(async () => (await notifications.claim(now, now + 100, 10)).map(({ id }) => id)))
+      const first = (await claims(5)).flat()
+      assert.deepEqual(first.toSorted(), ['a', 'b'], 'each once; c waits for a, which is about the same subject')
+      assert.deepEqual((await claims(50)).flat(), [])
+      await notifications.complete('b', { at: 60, problem: null, nextAt: null, reference: null })
+      assert.deepEqual((await claims(105)).flat(), ['a'], 'the lease has ended')
+      await notifications.complete('a', { at: 110, problem: 'it answered 500', nextAt: null, reference: null })
+      assert.deepEqual((await claims(110)).flat(), ['c'], 'what was given up holds nothing up')
+    })
+
     test('a later message knows where its channel shows the first one about the same subject', async (t) => {
       const store = await open(t)
       const { notifications } = store

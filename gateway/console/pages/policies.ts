@@ -227,6 +227,7 @@ function replayForm({ csrf }: Visit, form: URLSearchParams): Markup {
           required
         />
       </label>
+      <label>Since (UTC)<input type="datetime-local" name="since" value="${form.get('since') ?? ''}" /></label>
       <label>Until (UTC)<input type="datetime-local" name="until" value="${form.get('until') ?? ''}" /></label>
       ${packField(form)}
       <button class="primary">Decide again</button>
@@ -290,12 +291,13 @@ const CHANGES = lookupTable({ same: 'the same', stricter: 'stricter', laxer: 'le
 export const replayDecisions: ConsolePage = async (visit) => {
   const { form, deps, visitor, now } = visit
   const count = Math.min(MOST_REPLAYED, Math.max(1, Number(form.get('count')) || 1))
-  const until = Date.parse(`${form.get('until') ?? ''}Z`)
+  const [since, until] = ['since', 'until'].map((name) => Date.parse(`${form.get(name) ?? ''}Z`))
   const policy = packOf(visit)
   const rows = await deps.store.decisions.list({
     tenant: visitor.tenant,
     limit: count,
-    ...(Number.isNaN(until) ? {} : { to: until }),
+    ...(Number.isFinite(since) && { from: since }),
+    ...(Number.isFinite(until) && { to: until }),
   })
   const made = await Promise.all(rows.map(async (row) => ({ row, would: await decidedAgain(row, policy, visit) })))
   const changed = made.filter(({ row, would }) => typeof would === 'object' && would.decision !== row.decision)
@@ -315,7 +317,7 @@ export const replayDecisions: ConsolePage = async (visit) => {
               ['What', ''],
               ['Then', 'tight'],
               ['Now', 'tight'],
-              ['', ''],
+              ['Change', ''],
               ['When', 'tight'],
             ],
             rows: made.map(({ row, would }) => [
