@@ -12,6 +12,8 @@ export interface LoadOrder {
   readonly origin: string
   readonly path: string
   readonly body: string
+  /** Further header fields; absent: none. */
+  readonly headers?: Readonly<Record<string, string>>
   readonly connections: number
   /** Requests before the measurement. */
   readonly warmup: number
@@ -37,8 +39,13 @@ function isOrder(value: unknown): value is LoadOrder {
 
 const HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
 
-async function callOnce(pool: Pool, { path, body }: LoadOrder): Promise<boolean> {
-  const { statusCode, body: answer } = await pool.request({ path, method: 'POST', headers: HEADERS, body })
+async function callOnce(pool: Pool, { path, body, headers }: LoadOrder): Promise<boolean> {
+  const { statusCode, body: answer } = await pool.request({
+    path,
+    method: 'POST',
+    headers: { ...HEADERS, ...headers },
+    body,
+  })
   // A refusal of an MCP call comes as 200 with isError, so the text counts, not the status alone.
   const text = await answer.text()
   return statusCode === 200 && !text.includes('"isError":true')

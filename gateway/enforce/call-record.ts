@@ -62,6 +62,7 @@ function rowsOf(
   const shared = {
     correlationId: call.correlationId,
     traceId: call.observation.trace?.traceId ?? null,
+    isTraceSampled: call.observation.trace?.isSampled ?? false,
     tenant: call.caller.tenant,
     route: call.route.name,
     protocol: call.route.protocol,

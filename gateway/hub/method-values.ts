@@ -105,6 +105,7 @@ const CALL = object({
   correlationId: ID,
   // Sidecars of an earlier version send none.
   traceId: optional(orNull(TRACE_ID)),
+  isTraceSampled: optional(Type.Boolean()),
   tenant: ID,
   decisionId: orNull(ID),
   route: ROUTE,

@@ -26,6 +26,8 @@ export interface InterceptionRow {
   readonly correlationId: string
   /** The W3C trace that the call belongs to; null: none. Not covered by the hash chain. */
   readonly traceId: string | null
+  /** The trace is exported, here or by the caller: it is found at any age. Absent in rows of earlier sidecars. */
+  readonly isTraceSampled?: boolean
   readonly tenant: string
   readonly decisionId: string | null
   readonly route: string

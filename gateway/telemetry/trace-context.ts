@@ -70,7 +70,7 @@ export function traceParentOf({ traceId, upstreamSpanId, isSampled }: TraceConte
   return `00-${traceId}-${upstreamSpanId}-${isSampled ? '01' : '00'}`
 }
 
-/** A trace that a caller began, where this gateway exports none: its id is for logs, and the fields pass unchanged. */
+/** A trace that a caller began and of which this gateway exports nothing: its id is for logs, and the fields pass unchanged. */
 export function passedTrace(parent: RemoteParent): TraceContext {
   return {
     ...parent,
@@ -96,8 +96,28 @@ function randomHex(bytes: number): string {
   return pool.toString('hex', used - bytes, used)
 }
 
-export function newTraceId(): string {
-  return randomHex(16)
+const TRACE_ID_DIGITS = 32
+
+/** A trace that begins here. It has no span of its own until it is sampled, so the upstream's parent is the request's id. */
+export function begunTrace(): TraceContext {
+  const ids = randomHex(24)
+  const spanId = ids.slice(TRACE_ID_DIGITS)
+  return {
+    traceId: ids.slice(0, TRACE_ID_DIGITS),
+    parentId: null,
+    spanId,
+    upstreamSpanId: spanId,
+    isSampled: false,
+    isRecorded: false,
+    isReplaced: true,
+    state: null,
+    inner: null,
+  }
+}
+
+/** The same trace with spans that are exported. */
+export function recordedTrace(trace: TraceContext): TraceContext {
+  return { ...trace, upstreamSpanId: newSpanId(), isSampled: true, isRecorded: true, isReplaced: true, inner: [] }
 }
 
 export function newSpanId(): string {
@@ -126,6 +146,11 @@ export function enterTrace(trace: TraceContext | null): void {
 /** The trace of the request that runs now; null: none. */
 export function currentTraceId(): string | null {
   return current.getStore()?.traceId ?? null
+}
+
+/** False: nothing runs now, or its trace is not sampled. */
+export function isCurrentTraceSampled(): boolean {
+  return current.getStore()?.isSampled ?? false
 }
 
 /** A call from a batch has one statement for many, and a request in a loop has many. */

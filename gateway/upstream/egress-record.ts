@@ -10,7 +10,7 @@ import type { Call } from '../calls/call.ts'
 import type { StorePart } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import { currentTraceId } from '../telemetry/trace-context.ts'
+import { currentTraceId, isCurrentTraceSampled } from '../telemetry/trace-context.ts'
 
 /** The name under which calls and connections without a route are counted and recorded. */
 export const EGRESS_ROUTE = 'egress'
@@ -103,6 +103,7 @@ async function record(
   await store.calls.record({
     correlationId,
     traceId: currentTraceId(),
+    isTraceSampled: isCurrentTraceSampled(),
     tenant: caller.tenant,
     decisionId: null,
     route: EGRESS_ROUTE,

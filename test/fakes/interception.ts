@@ -5,6 +5,7 @@ export function interception(correlationId: string, overrides: Partial<Intercept
   return {
     correlationId,
     traceId: null,
+    isTraceSampled: false,
     tenant: 'local',
     decisionId: null,
     route: 'shop',

@@ -15,6 +15,7 @@ import { STORE_KINDS } from '../fakes/stores.ts'
 const memberOf = (...groups: readonly string[]) => ({ count: 1, groups })
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
+const OTHER_TRACE = '0af7651916cd43dd8448eb211c80319c'
 
 for (const kind of STORE_KINDS) {
   suite(`a store in ${kind.name}`, { skip: kind.missing() }, () => {
@@ -161,6 +162,33 @@ for (const kind of STORE_KINDS) {
       assert.equal(first.next, 3)
       assert.deepEqual(await store.calls.list({ tenant: 'nobody', limit: 2 }), { rows: [], next: null })
       assert.deepEqual(await ids({ before: 3 }), ['c1'])
+    })
+
+    test('a sampled trace is found at any age on the first page, an unsampled one on the page of its rows', async (t) => {
+      const store = await open(t)
+      await store.calls.recordAll([
+        interception('unsampled', { traceId: OTHER_TRACE }),
+        interception('sampled', { traceId: TRACE, isTraceSampled: true }),
+      ])
+      const filler = interception('filler', { traceId: 'f'.repeat(32) })
+      for (let n = 0; n < 10; n += 1) await store.calls.recordAll(Array.from({ length: 10_000 }, () => filler))
+      await store.calls.recordAll([interception('late', { traceId: TRACE })])
+      const page = async (traceId: string, before?: number) => {
+        const found = await store.calls.list({
+          tenant: 'local',
+          limit: 10,
+          traceId,
+          ...(before !== undefined && { before }),
+        })
+        return { ids: found.rows.map(({ correlationId }) => correlationId), next: found.next }
+      }
+      assert.deepEqual(await page(TRACE), { ids: ['late', 'sampled'], next: null })
+      const { ids, next } = await page(OTHER_TRACE)
+      assert.deepEqual(ids, [])
+      assert.deepEqual(await page(OTHER_TRACE, next ?? assert.fail('there are further pages')), {
+        ids: ['unsampled'],
+        next: null,
+      })
     })
 
     test('baselines are kept whole and replaced by route and artifact', async (t) => {

@@ -167,6 +167,7 @@ function rowOf(
   return {
     correlationId,
     traceId: call.observation.trace?.traceId ?? null,
+    isTraceSampled: call.observation.trace?.isSampled ?? false,
     tenant: caller.tenant,
     decisionId,
     route: route.name,

@@ -384,7 +384,10 @@ const JOURNAL = `
 `
 
 /** Columns that a later version added to the rows of decisions and calls. The hash chain does not cover them. */
-const recording = (further: { readonly text: string; readonly names: string; readonly ofRow: string }): string => `
+const recording = (
+  further: { readonly text: string; readonly names: string; readonly ofRow: string },
+  ofCalls: { readonly text: string; readonly names: string } = further,
+): string => `
   -- Rows that were there already are answered false. All gateways lock scopes by the same order, so that none waits for another
   -- that waits for it. Variables hold the head of the chain until the end: its row is written once.
   CREATE OR REPLACE FUNCTION preflight_record_decisions(writer text, given json)
@@ -465,10 +468,10 @@ const recording = (further: { readonly text: string; readonly names: string; rea
     WITH rows AS MATERIALIZED (
       SELECT nextval('call_sequence') AS sequence, x.* FROM json_to_recordset(given) AS x(correlation_id text, tenant text,
         decision_id text, route text, protocol text, action text, execution_action text, enforced integer, effect text,
-        break_glass_id text, violations text, at bigint${further.text})
+        break_glass_id text, violations text, at bigint${ofCalls.text})
     ), added AS (
       INSERT INTO interceptions (sequence, correlation_id, tenant, decision_id, route, protocol, action,
-          execution_action, enforced, effect, break_glass_id, violations, at${further.names}, chain)
+          execution_action, enforced, effect, break_glass_id, violations, at${ofCalls.names}, chain)
         SELECT rows.*, writer FROM rows
     )
     SELECT min(sequence), max(sequence), preflight_digest('[' || string_agg(preflight_json(
@@ -731,5 +734,17 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE deliveries ADD COLUMN reference text;
   CREATE INDEX deliveries_by_reference ON deliveries (channel, subject, created_at) WHERE reference IS NOT NULL;
+  `,
+  // An index of every trace id is rewritten in random places: only those of sampled traces stay in it. Rows that were there
+  // already stay.
+  `
+  ALTER TABLE interceptions ADD COLUMN trace_is_sampled integer DEFAULT 1;
+  DROP INDEX interceptions_by_trace;
+  CREATE INDEX interceptions_by_trace ON interceptions (trace_id, sequence)
+    WHERE trace_id IS NOT NULL AND trace_is_sampled = 1;
+  ${recording(
+    { text: ', trace_id text', names: ', trace_id', ofRow: ', r.trace_id' },
+    { text: ', trace_id text, trace_is_sampled integer', names: ', trace_id, trace_is_sampled' },
+  )}
   `,
 ]

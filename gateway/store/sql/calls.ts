@@ -11,7 +11,7 @@ import type { Violation } from '../../validation/message.ts'
 import { integer, oneOf, text, textOrNull, type SqlRow, type SqlValue } from './columns.ts'
 import { ACTIONS } from './decisions.ts'
 import { CALL_COLUMNS, journalInsertedCalls, newestCall } from './journal.ts'
-import { read, write, type Operations } from './operation.ts'
+import { read, write, type Operations, type Sql } from './operation.ts'
 
 /** Rows that one page reads: reading must not delay writes, and nearly all calls may belong to another tenant or route. */
 const SCANNED_ROWS = 100_000
@@ -28,33 +28,49 @@ export interface CallTable extends Pick<Calls, 'list'> {
 export const calls: Operations<CallTable> = {
   list: read(async (sql, filter) => {
     const isViolating = VIOLATING.has(filter.effect)
-    const isIndexed = isViolating || filter.traceId !== undefined
     const before = filter.before ?? (await newestCall(sql)) + 1
-    const floor = isIndexed ? 0 : Math.max(0, before - SCANNED_ROWS)
-    const { where, values } = conditionsOf({ ...filter, before })
-    const found = await sql.all(
-      `SELECT * FROM interceptions WHERE ${where}${isViolating ? ' AND violations IS NOT NULL' : ''} AND sequence >= ?
-       ORDER BY sequence DESC LIMIT ?`,
-      ...values,
-      floor,
-      filter.limit,
-    )
-    const rows = found.map(storedCall)
+    const floor = isViolating ? 0 : Math.max(0, before - SCANNED_ROWS)
+    const recent = await select(sql, { ...filter, before }, isViolating ? VIOLATES : '', floor)
+    const older = floor > 0 && filter.traceId !== undefined ? await sampledBefore(sql, floor, filter) : []
+    const rows = [...recent, ...older].slice(0, filter.limit)
     const last = rows.length === filter.limit ? rows.at(-1) : undefined
-    return { rows, next: last?.sequence ?? (floor > 1 ? floor : null) }
+    const isComplete = filter.traceId !== undefined && rows.some((row) => row.isTraceSampled)
+    return { rows, next: last?.sequence ?? (floor > 1 && !isComplete ? floor : null) }
   }),
 
   write: write(async (sql, json) => {
     const rows: readonly InterceptionRow[] = JSON.parse(json)
     const first = (await newestCall(sql)) + 1
     const values = rows.map((row, index) => columnsOf(row, first + index))
-    for (const [index, call] of values.entries())
-      await sql.run(INSERT_CALL, ...call, rows[index]?.traceId ?? null, sql.writer)
+    for (const [index, call] of values.entries()) {
+      const { traceId, isTraceSampled } = rows[index] ?? { traceId: null }
+      await sql.run(INSERT_CALL, ...call, traceId ?? null, sampledColumn(isTraceSampled), sql.writer)
+    }
     if (values.length > 0) await journalInsertedCalls(sql, first, values)
   }),
 }
 
-const INSERT_CALL = `INSERT INTO interceptions (${CALL_COLUMNS.join(', ')}, trace_id, chain) VALUES (${CALL_COLUMNS.map(() => '?').join(', ')}, ?, ?)`
+/** Conditions whose rows have an index. */
+const VIOLATES = ' AND violations IS NOT NULL'
+const SAMPLED = ' AND trace_is_sampled = 1'
+
+/** Only sampled traces have an index: with the ids of all traces, each call would change another page of the index. */
+function sampledBefore(sql: Sql, floor: number, filter: CallFilter): Promise<readonly StoredCall[]> {
+  return select(sql, { ...filter, before: floor }, SAMPLED, 0)
+}
+
+async function select(sql: Sql, filter: CallFilter, indexed: string, floor: number): Promise<readonly StoredCall[]> {
+  const { where, values } = conditionsOf(filter)
+  const found = await sql.all(
+    `SELECT * FROM interceptions WHERE ${where}${indexed} AND sequence >= ? ORDER BY sequence DESC LIMIT ?`,
+    ...values,
+    floor,
+    filter.limit,
+  )
+  return found.map(storedCall)
+}
+
+const INSERT_CALL = `INSERT INTO interceptions (${CALL_COLUMNS.join(', ')}, trace_id, trace_is_sampled, chain) VALUES (${CALL_COLUMNS.map(() => '?').join(', ')}, ?, ?, ?)`
 
 /** The values of a call record in the order of `CALL_COLUMNS`. */
 function columnsOf(row: InterceptionRow, sequence: number): readonly SqlValue[] {
@@ -80,7 +96,16 @@ export function callColumns(row: InterceptionRow): Readonly<Record<string, SqlVa
   const [, ...values] = columnsOf(row, 0)
   const covered = CALL_COLUMNS.slice(1).map((column, index) => [column, values[index] ?? null] as const)
   // A batch of an older sidecar names no trace.
-  return { ...Object.fromEntries(covered), trace_id: row.traceId ?? null }
+  return {
+    ...Object.fromEntries(covered),
+    trace_id: row.traceId ?? null,
+    trace_is_sampled: sampledColumn(row.isTraceSampled),
+  }
+}
+
+/** @param isSampled absent in a batch of an older sidecar: every trace of it is indexed */
+function sampledColumn(isSampled: boolean | undefined): number {
+  return isSampled === false ? 0 : 1
 }
 
 /** Which filter member narrows by which condition; the column names are ours, the values are bound. */
@@ -115,6 +140,7 @@ function storedCall(row: SqlRow): StoredCall {
     sequence: integer(row, 'sequence'),
     correlationId: text(row, 'correlation_id'),
     traceId: textOrNull(row, 'trace_id'),
+    isTraceSampled: row['trace_id'] !== null && row['trace_is_sampled'] === 1,
     tenant: text(row, 'tenant'),
     decisionId: textOrNull(row, 'decision_id'),
     route: text(row, 'route'),

@@ -529,6 +529,14 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE deliveries ADD COLUMN reference TEXT;
   CREATE INDEX deliveries_by_reference ON deliveries (channel, subject, created_at) WHERE reference IS NOT NULL;
   `,
+  // An index of every trace id is rewritten in random places: only those of sampled traces stay in it. Rows that were there
+  // already stay.
+  `
+  ALTER TABLE interceptions ADD COLUMN trace_is_sampled INTEGER DEFAULT 1;
+  DROP INDEX interceptions_by_trace;
+  CREATE INDEX interceptions_by_trace ON interceptions (trace_id, sequence)
+    WHERE trace_id IS NOT NULL AND trace_is_sampled = 1;
+  `,
 ]
 
 /** The first version whose ledger has a chain. */

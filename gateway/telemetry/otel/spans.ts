@@ -28,7 +28,15 @@ import {
 import { JsonTraceSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer'
 import type { Observation } from '../observation.ts'
 import type { SpanExport } from '../observer.ts'
-import { newSpanId, newTraceId, type InnerSpan, type RemoteParent, type TraceContext } from '../trace-context.ts'
+import {
+  begunTrace,
+  newSpanId,
+  passedTrace,
+  recordedTrace,
+  type InnerSpan,
+  type RemoteParent,
+  type TraceContext,
+} from '../trace-context.ts'
 import { clientAttributes, innerTerms, serverAttributes, serverName, type StoreServer } from './attributes.ts'
 import type { BatchTerms, OtlpTarget, SamplerTerms } from './terms.ts'
 import type { OtlpTransport } from './transport.ts'
@@ -109,20 +117,10 @@ function samplerOf({ ratio, followsParent }: SamplerTerms): IsSampled {
   }
 }
 
+/** Sampling is decided first: a request that is not sampled has ids, and nothing else. */
 function join(parent: RemoteParent | null, sampled: IsSampled): TraceContext {
-  const traceId = parent?.traceId ?? newTraceId()
-  const isSampled = sampled(traceId, parent)
-  return {
-    traceId,
-    parentId: parent?.parentId ?? null,
-    spanId: newSpanId(),
-    upstreamSpanId: newSpanId(),
-    isSampled,
-    isRecorded: isSampled,
-    isReplaced: true,
-    state: parent?.state ?? null,
-    inner: isSampled ? [] : null,
-  }
+  const joined = parent === null ? begunTrace() : passedTrace(parent)
+  return sampled(joined.traceId, parent) ? recordedTrace(joined) : joined
 }
 
 interface Emission extends Pick<SpanExportOptions, 'database'> {
