@@ -263,7 +263,18 @@ for (const kind of STORE_KINDS) {
       const word = { state: 'denied', by: decided.audience, groups: [], comment: '', at: 10, validUntil: 20 } as const
       const request = { tenant: 'local', approvalId: 'apr_1', isFourEyes: true, required: [memberOf()] }
       assert.equal(await store.approvals.decide({ ...word, ...request }), 'settled')
-      const kept = [named, decided, await signIn(900), await signIn(null), await signIn(50, { owner: 'ci' })]
+      // Without its key, what it handed over would be in force again.
+      const delegating = await signIn(50)
+      const handed = { tenant: 'local', groups: ['payments'], to: 'oidc:corp:bo', approvalId: null, reason: 'away' }
+      await store.approvals.delegate({ ...handed, delegationId: 'dlg_1', by: delegating.audience, at: 10, until: 999 })
+      const kept = [
+        named,
+        decided,
+        delegating,
+        await signIn(900),
+        await signIn(null),
+        await signIn(50, { owner: 'ci' }),
+      ]
       assert.equal(await store.apiKeys.removeEndedSignIns(100, 1), 1)
       assert.equal(await store.apiKeys.removeEndedSignIns(100, 10), 1)
       assert.equal(await store.apiKeys.removeEndedSignIns(100, 10), 0)
