@@ -39,8 +39,8 @@ export function sniffArtifactType(
   if (before === '' && after === '')
     return fail(unreadable('both sides are empty', { fix: 'Give a contract on one side at least.' }))
   const [base, head] = withBareSchemas(
-    { text: before, type: before === '' ? null : typeOf(before, 'base', limits) },
-    { text: after, type: after === '' ? null : typeOf(after, 'head', limits) },
+    { text: before, type: before === '' ? null : sniffText(before, 'base', limits) },
+    { text: after, type: after === '' ? null : sniffText(after, 'head', limits) },
     limits,
   )
   if (base?.ok === false) return base
@@ -73,7 +73,7 @@ function withBareSchemas(
   return [beside(base, head), beside(head, base)]
 }
 
-function typeOf(text: string, side: 'base' | 'head', limits: DocumentLimits): Result<ArtifactType> {
+function sniffText(text: string, side: 'base' | 'head', limits: DocumentLimits): Result<ArtifactType> {
   if (OPENAPI_START.test(text.slice(0, OPENING))) return ok('openapi')
   if (startsLikeProto(text)) return ok('protobuf')
   if (startsLikeSdl(text.slice(0, OPENING))) return ok('graphql')

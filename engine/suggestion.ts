@@ -16,9 +16,9 @@ export function nearest(name: string, known: Iterable<string>): string | null {
  * be another one: names of up to three letters differ by any letter.
  */
 export function misspelled(name: string, known: Iterable<string>): string | null {
-  const plain = bare(name)
+  const plain = foldedName(name)
   for (const candidate of known) {
-    const wanted = bare(candidate)
+    const wanted = foldedName(candidate)
     if (plain === wanted) return candidate
     const shorter = Math.min(plain.length, wanted.length)
     const slips = shorter <= 3 ? 0 : shorter <= 5 ? 1 : 2
@@ -30,7 +30,7 @@ export function misspelled(name: string, known: Iterable<string>): string | null
 /** Longer names are no misspelling of any. */
 const LONGEST_NAME = 100
 
-function bare(name: string): string {
+function foldedName(name: string): string {
   return name
     .slice(0, LONGEST_NAME)
     .toLowerCase()

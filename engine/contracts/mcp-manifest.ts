@@ -50,7 +50,7 @@ interface Unwrapped {
 
 /** Whether a value has the form of a manifest: MCP tools, or a session start. */
 export function isMcpManifest(root: unknown): boolean {
-  const unwrapped = unwrap(root)
+  const unwrapped = unwrapManifest(root)
   if (unwrapped === null) return false
   const { tools, capabilities, protocolVersion, supportedVersions, resourceTemplates } = unwrapped.session.value
   const listed: unknown = unwrapped.bareTools?.value ?? tools
@@ -66,7 +66,7 @@ function isTool(value: unknown): boolean {
 
 /** Reads a manifest. The problem names the fault by pointer and position. */
 export function readMcpManifest({ root, locate }: SourceDocument): Result<McpManifest> {
-  const unwrapped = unwrap(root)
+  const unwrapped = unwrapManifest(root)
   if (unwrapped === null) return fault(locate, { value: root, at: ROOT, document: '' }, 'it is no object and no list')
   const { session } = unwrapped
   const lists: Record<McpList, McpItems | null> = {
@@ -98,7 +98,7 @@ export function readMcpManifest({ root, locate }: SourceDocument): Result<McpMan
   })
 }
 
-function unwrap(root: unknown): Unwrapped | null {
+function unwrapManifest(root: unknown): Unwrapped | null {
   if (Array.isArray(root)) {
     return { session: { value: {}, at: ROOT, document: '' }, bareTools: { value: root, at: ROOT, document: '' } }
   }

@@ -83,7 +83,7 @@ export function danglingReferences(document: ReferringDocument): readonly Dangli
     const known = found.get(key)
     if (known === null) return
     if (known !== undefined) {
-      if (isBefore(holder, known.holder)) found.set(key, { reference, holder, isPart })
+      if (isEarlierPlace(holder, known.holder)) found.set(key, { reference, holder, isPart })
       return
     }
     const target =
@@ -178,7 +178,7 @@ function pushParts(value: object, { located, isNamed }: SearchedPart, open: Sear
   }
 }
 
-function isBefore(a: Located, b: Located): boolean {
+function isEarlierPlace(a: Located, b: Located): boolean {
   return byCodeUnit(pointerOf(a.at, a.document), pointerOf(b.at, b.document)) < 0
 }
 

@@ -96,7 +96,7 @@ interface YamlSlot {
 export function contractAmbiguity(parsed: ParsedYaml): Ambiguity | null {
   return firstPlace(parsed, ({ event, isKey, key, replaces }) => {
     if (replaces) return MERGE_BEHIND
-    if (event.type !== EVENT_ID.SCALAR || !isPlain(event)) return null
+    if (event.type !== EVENT_ID.SCALAR || !isPlainScalar(event)) return null
     const text = textOf(parsed, event)
     if (isKey || key === null || !TYPED_MEMBERS.has(key) || !(WORD.test(text) || NUMBER.test(text))) return null
     return `the plain ${text} of ${key} is read in two ways, by YAML 1.1 and by YAML 1.2`
@@ -111,7 +111,7 @@ export function objectAmbiguity(parsed: ParsedYaml): Ambiguity | null {
     if ('tagStart' in event && event.tagStart !== -1) return 'it has a tag (!)'
     if (event.type === EVENT_ID.ALIAS) return isKey ? 'an alias stands for a key' : null
     if (isKey && event.type !== EVENT_ID.SCALAR) return 'a key is no text'
-    if (event.type !== EVENT_ID.SCALAR || !isPlain(event)) return null
+    if (event.type !== EVENT_ID.SCALAR || !isPlainScalar(event)) return null
     const text = textOf(parsed, event)
     if (isKey && text === '<<') return 'it has a merge key (<<)'
     if (isKey && (KEYWORD.test(text) || JSON_NUMBER.test(text)))
@@ -121,7 +121,7 @@ export function objectAmbiguity(parsed: ParsedYaml): Ambiguity | null {
   })
 }
 
-function isPlain({ style, tagStart }: Scalar): boolean {
+function isPlainScalar({ style, tagStart }: Scalar): boolean {
   return style === SCALAR_STYLE_PLAIN && tagStart === -1
 }
 

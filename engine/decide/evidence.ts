@@ -45,16 +45,16 @@ export function evidenceRows(
     ...artifacts.flatMap(({ analysis, unresolved }) =>
       analysis.ok
         ? unresolvedReasons(analysis.id, unresolved).map(({ message }) =>
-            row('ANALYSIS_FAILURE', analysis.id, message, 'HIGH'),
+            evidenceRow('ANALYSIS_FAILURE', analysis.id, message, 'HIGH'),
           )
-        : [row('ANALYSIS_FAILURE', analysis.id, problemReason(analysis.id, analysis.problem).message, 'HIGH')],
+        : [evidenceRow('ANALYSIS_FAILURE', analysis.id, problemReason(analysis.id, analysis.problem).message, 'HIGH')],
     ),
     ...(omittedPatterns > 0
-      ? [row('PATTERN', 'patterns', `${counted(omittedPatterns, 'further pattern row')} not carried.`, 'INFO')]
+      ? [evidenceRow('PATTERN', 'patterns', `${counted(omittedPatterns, 'further pattern row')} not carried.`, 'INFO')]
       : []),
     ...judgements.map((judgement) => {
       const { artifact, group } = judgement
-      return row(
+      return evidenceRow(
         'CONTRACT_CHANGE',
         `${artifact}#${group.location}`,
         `${group.rule}: ${findingWords(judgement)}`,
@@ -63,7 +63,7 @@ export function evidenceRows(
     }),
   ]
   return capped(rows, ENVELOPE_BOUNDS.evidence, (count) =>
-    row('CONTRACT_CHANGE', 'envelope', `${counted(count, 'further row')} not listed here.`, 'INFO'),
+    evidenceRow('CONTRACT_CHANGE', 'envelope', `${counted(count, 'further row')} not listed here.`, 'INFO'),
   )
 }
 
@@ -93,17 +93,17 @@ function policyRows(
   }
   if (fired.size === 0 && hasRulings) return []
   if (fired.size === 0)
-    return [row('POLICY_RULE', policy.name, 'No rule of the policy speaks against what was found.', 'INFO')]
+    return [evidenceRow('POLICY_RULE', policy.name, 'No rule of the policy speaks against what was found.', 'INFO')]
   return [...fired].map(([ruleId, { decision, isObserved, first, places }]) => {
     const words = `${decision}${isObserved ? ' (observed, not enforced)' : ''}: ${counted(places, 'finding')}; first: ${first}`
-    return row('POLICY_RULE', `${policy.name}/${ruleId}`, words, DECISION_SEVERITY[decision])
+    return evidenceRow('POLICY_RULE', `${policy.name}/${ruleId}`, words, DECISION_SEVERITY[decision])
   })
 }
 
 function rulingRow(policy: CompiledPolicy, { ruleId, decision, observed, reason }: ChangeSetRuling): Evidence {
   const effective = observed ?? decision
   const words = `${effective}${observed ? ' (observed, not enforced)' : ''}: the change set as a whole: ${reason.message}`
-  return row('POLICY_RULE', `${policy.name}/${ruleId}`, words, DECISION_SEVERITY[effective])
+  return evidenceRow('POLICY_RULE', `${policy.name}/${ruleId}`, words, DECISION_SEVERITY[effective])
 }
 
 /** The rule that counts and the one that only observes; where observing is all there is, its lowered form is no rule of its own. */
@@ -114,7 +114,7 @@ function rulingsOf(effect: PolicyEffect): readonly { readonly ruling: PolicyRuli
   return observed ? [...enforced, { ruling: observed, isObserved: true }] : enforced
 }
 
-function row(type: string, source: string, finding: string, severity: EvidenceSeverity): Evidence {
+function evidenceRow(type: string, source: string, finding: string, severity: EvidenceSeverity): Evidence {
   return {
     type,
     source: clip(source, ENVELOPE_BOUNDS.source),

@@ -74,7 +74,7 @@ const STEPS: Readonly<Record<Decision | 'UNREADABLE' | 'CLOSED', (facts: StepFac
   }),
   WARN: ({ leading, isComplete, operation }) => ({
     required_action: 'Proceed under monitoring and report the outcome under correlation_id.',
-    required_action_core: core('proceed_with_note', codeOf(leading), !isComplete, [
+    required_action_core: core('proceed_with_note', leadingCode(leading), !isComplete, [
       'continue_monitor',
       'verify_receipt',
       ...(operation === 'merge' ? (['re_preflight_deploy'] as const) : []),
@@ -87,7 +87,7 @@ const STEPS: Readonly<Record<Decision | 'UNREADABLE' | 'CLOSED', (facts: StepFac
       `Obtain an approval${approvers.length === 0 ? '' : ` from ${approverWords(approvers)}`}, then request a new authorize preflight.`,
       ENVELOPE_BOUNDS.requiredAction,
     ),
-    required_action_core: core('request_approval', codeOf(leading), true, [
+    required_action_core: core('request_approval', leadingCode(leading), true, [
       'obtain_human_approval',
       'revert',
       're_preflight',
@@ -104,14 +104,14 @@ const STEPS: Readonly<Record<Decision | 'UNREADABLE' | 'CLOSED', (facts: StepFac
     ],
     next_agent_step: step(
       'await_approval',
-      codeOf(leading),
+      leadingCode(leading),
       'An approval is granted for this change set and operation.',
       null,
     ),
   }),
   BLOCK: ({ leading, patterns, runbook }) => ({
     required_action: 'Undo or fix the changes that the blocking reasons name, then request a new authorize preflight.',
-    required_action_core: core('remediate_or_revert', codeOf(leading), true, [
+    required_action_core: core('remediate_or_revert', leadingCode(leading), true, [
       'revert',
       'migrate',
       're_preflight',
@@ -132,12 +132,12 @@ const STEPS: Readonly<Record<Decision | 'UNREADABLE' | 'CLOSED', (facts: StepFac
         'INPUT_CHANGED',
       ),
     ],
-    next_agent_step: agentStep(patterns, codeOf(leading)),
+    next_agent_step: agentStep(patterns, leadingCode(leading)),
   }),
   CLOSED: ({ leading, runbook }) => ({
     required_action:
       'Wait until what the blocking reasons name no longer holds, then request a new authorize preflight.',
-    required_action_core: core('re_preflight', codeOf(leading), true, ['re_preflight', 'escalate']),
+    required_action_core: core('re_preflight', leadingCode(leading), true, ['re_preflight', 'escalate']),
     next_actions: [
       action(
         'REEVALUATE',
@@ -147,16 +147,21 @@ const STEPS: Readonly<Record<Decision | 'UNREADABLE' | 'CLOSED', (facts: StepFac
         runbook,
       ),
     ],
-    next_agent_step: step('escalate', codeOf(leading), 'What the blocking reasons name no longer holds.', null),
+    next_agent_step: step('escalate', leadingCode(leading), 'What the blocking reasons name no longer holds.', null),
   }),
   UNREADABLE: ({ leading }) => ({
     required_action: 'Submit contracts that can be read and analysed, then request a new authorize preflight.',
-    required_action_core: core('fix_coverage', codeOf(leading), true, ['fix_input', 're_preflight', 'escalate']),
+    required_action_core: core('fix_coverage', leadingCode(leading), true, ['fix_input', 're_preflight', 'escalate']),
     next_actions: [
       action('FIX_INPUT', 'Fix what degraded_reasons names: the artifact, its size or its references.', true),
       action('REEVALUATE', 'Request a new authorize preflight with the fixed input.', true, 'INPUT_CHANGED'),
     ],
-    next_agent_step: step('re_preflight', codeOf(leading), 'Every artifact can be read and analysed.', PREFLIGHT_TOOL),
+    next_agent_step: step(
+      're_preflight',
+      leadingCode(leading),
+      'Every artifact can be read and analysed.',
+      PREFLIGHT_TOOL,
+    ),
   }),
 }
 
@@ -202,6 +207,6 @@ function step(
   return { action: agentAction, reason: stepReason, resume_condition: resumeCondition, then_call: thenCall }
 }
 
-function codeOf(leading: Reason | null): string {
+function leadingCode(leading: Reason | null): string {
   return leading?.code ?? 'ANALYSIS_INCOMPLETE'
 }

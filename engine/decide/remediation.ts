@@ -86,7 +86,7 @@ function findingChange(judgement: FindingJudgement): RequiredChange {
   return {
     change_type: group.code,
     label: clip(findingWords(judgement), MAX_TEXT),
-    target: clip(targetOf(judgement), MAX_TEXT),
+    target: clip(remediationTarget(judgement), MAX_TEXT),
     target_ref: clip(`${artifact}#${group.location}`, MAX_TEXT),
     recommended_transform: transform,
     effort,
@@ -95,6 +95,6 @@ function findingChange(judgement: FindingJudgement): RequiredChange {
   }
 }
 
-function targetOf({ artifact, occurrence: { operation, tool } }: FindingJudgement): string {
+function remediationTarget({ artifact, occurrence: { operation, tool } }: FindingJudgement): string {
   return tool ?? (operation ? `${operation.method} ${operation.path}` : artifact)
 }

@@ -106,8 +106,8 @@ const READS = /(?<![\w.])(?:(finding|context|operation|change_set|time|history)\
 function readsIn(text: string, facts: TracedFacts): ConditionPart['reads'] {
   const names = new Map<string, unknown>()
   for (const [whole, variable, member] of textsBlanked(text).matchAll(READS)) {
-    const holder: unknown = variable === undefined ? facts : memberOf(facts, variable)
-    names.set(whole, memberOf(holder, variable === undefined ? whole : (member ?? '')))
+    const holder: unknown = variable === undefined ? facts : ownValue(facts, variable)
+    names.set(whole, ownValue(holder, variable === undefined ? whole : (member ?? '')))
   }
   return [...names].map(([name, value]) => ({ name, value: shownValue(value) }))
 }
@@ -122,7 +122,7 @@ function textsBlanked(text: string): string {
   return blanked
 }
 
-function memberOf(holder: unknown, name: string): unknown {
+function ownValue(holder: unknown, name: string): unknown {
   if (typeof holder !== 'object' || holder === null || !Object.hasOwn(holder, name)) return null
   return Object.entries(holder).find(([key]) => key === name)?.[1]
 }

@@ -147,7 +147,7 @@ export function compileCondition(source: string): Result<Condition, string> {
         : null,
   })
   if (!expression.ok) return expression
-  const typeFault = conditionTypeFault(expression.value, typeOf)
+  const typeFault = conditionTypeFault(expression.value, expressionType)
   const run = planned(expression.value)
   const test = (facts: ConditionFacts | OccasionFacts) => tested(() => run({ ...NO_FINDING, ...facts }))
   return ok({ reads, variables, times, moments, pasts, ages, typeFault, test })
@@ -157,7 +157,7 @@ export function compileCondition(source: string): Result<Condition, string> {
  * Types that a value always has. Members of `context` and `operation`, a tool and a route may be null, so they have none; `finding`
  * has texts only.
  */
-function typeOf(name: string, field: string | null): ExpressionType | null {
+function expressionType(name: string, field: string | null): ExpressionType | null {
   if (field === null) return VARIABLE_TYPES[name] ?? null
   if (name === 'finding') return 'text'
   if (name === 'time') return field === 'date' ? 'text' : 'number'

@@ -156,7 +156,7 @@ type CallExpression = Extract<NonNullable<Expression>['exprKind'], { readonly ca
 function isKnownComparison(call: CallExpression, { names }: Survey, { bound }: Surroundings): boolean {
   const [before, after] = call.args
   if (!COMPARISONS.has(call.function) || before === undefined || after === undefined) return false
-  const member = memberOf(before) ?? memberOf(after)
+  const member = selectedMember(before) ?? selectedMember(after)
   const value = wholeNumber(before) ?? wholeNumber(after)
   if (member === null || value === null || bound.has(member.name)) return false
   return names.comparisonFound?.(member.name, member.field, value) === true
@@ -198,7 +198,7 @@ function surveyTexts(call: CallExpression, { names, faults }: Survey, { bound }:
 /** `finding.area`, or `finding['area']`. */
 function readMember(part: NonNullable<Expression>): { readonly name: string; readonly field: string } | null {
   const { exprKind } = part
-  if (exprKind.case !== 'callExpr' || exprKind.value.function !== '_[_]') return memberOf(part)
+  if (exprKind.case !== 'callExpr' || exprKind.value.function !== '_[_]') return selectedMember(part)
   const [operand, index] = exprKind.value.args
   const field = index === undefined ? undefined : writtenTexts(index)[0]
   return operand?.exprKind.case === 'identExpr' && field !== undefined && index?.exprKind.case === 'constExpr'
@@ -214,7 +214,9 @@ function writtenTexts({ exprKind }: NonNullable<Expression>): readonly string[] 
   return constantKind.case === 'stringValue' ? [constantKind.value] : []
 }
 
-function memberOf({ exprKind }: NonNullable<Expression>): { readonly name: string; readonly field: string } | null {
+function selectedMember({
+  exprKind,
+}: NonNullable<Expression>): { readonly name: string; readonly field: string } | null {
   const operand = exprKind.case === 'selectExpr' ? exprKind.value.operand?.exprKind : undefined
   if (exprKind.case !== 'selectExpr' || operand?.case !== 'identExpr') return null
   return { name: operand.value.name, field: exprKind.value.field }

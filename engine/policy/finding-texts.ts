@@ -1,7 +1,7 @@
 /** Texts that conditions compare members of findings with: one that no finding can have is a mistake, found when the pack loads. */
 import { LEVELS } from '../finding.ts'
 import { coordinateValues, isCoordinate } from '../rules/catalog/coordinates.ts'
-import { codeOf } from '../rules/findings/judged-change.ts'
+import { reasonCodeOf } from '../rules/findings/judged-change.ts'
 import { ruleTable } from '../rules/catalog/table.ts'
 import { nearest } from '../suggestion.ts'
 import type { TextRelation } from './expression.ts'
@@ -15,7 +15,7 @@ const HOLDS: Readonly<Record<TextRelation, (value: string, text: string) => bool
 
 /** Null where a finding may have such a value. */
 export function findingTextFault(member: string, text: string, relation: TextRelation): string | null {
-  const known = valuesOf(member)
+  const known = knownValues(member)
   if (known === null || known.some((value) => HOLDS[relation](value, text))) return null
   const guess = nearest(text, known)
   const fix = guess === null ? listed(member, known) : `did you mean "${guess}"?`
@@ -23,12 +23,12 @@ export function findingTextFault(member: string, text: string, relation: TextRel
 }
 
 /** Null: any text. */
-function valuesOf(member: string): readonly string[] | null {
+function knownValues(member: string): readonly string[] | null {
   if (isCoordinate(member)) return [...coordinateValues(member)].sort()
   if (member === 'level') return LEVELS
   if (member === 'side') return ['base', 'head']
   if (member === 'rule') return ruleTable().map(({ id }) => id)
-  return member === 'code' ? ruleTable().map(({ id }) => codeOf(id)) : null
+  return member === 'code' ? ruleTable().map(({ id }) => reasonCodeOf(id)) : null
 }
 
 function listed(member: string, known: readonly string[]): string {

@@ -101,38 +101,38 @@ export function stateInList(
   keys: KeySet,
   now: number,
 ): Result<ReceiptState, string> {
-  if (reference === null) return unreadable('the receipt names no status list')
+  if (reference === null) return unreadableList('the receipt names no status list')
   const list = readStatusList(token, keys, now)
   if (!list.ok) return list
   const { sub, bits, lst } = list.value
-  if (sub !== reference.uri) return unreadable('the status list is another one than the receipt names')
+  if (sub !== reference.uri) return unreadableList('the status list is another one than the receipt names')
   const compressed = decodeBytes(lst)
   const entries = compressed === null ? null : inflate(compressed, MAX_LIST_BYTES)
-  if (entries === null) return unreadable('the entries of the status list cannot be decompressed')
+  if (entries === null) return unreadableList('the entries of the status list cannot be decompressed')
   const byte = entries[Math.floor((reference.idx * bits) / 8)]
-  if (byte === undefined) return unreadable('the status list has no entry for the receipt')
+  if (byte === undefined) return unreadableList('the status list has no entry for the receipt')
   const value = (byte >> ((reference.idx * bits) % 8)) & ((1 << bits) - 1)
   const state = STATES.find((name) => STATUS_VALUES[name] === value)
-  return state === undefined ? unreadable(`the status list has the unknown value ${value}`) : ok(state)
+  return state === undefined ? unreadableList(`the status list has the unknown value ${value}`) : ok(state)
 }
 
 const STATES = ['current', 'revoked', 'superseded', 'consumed'] as const satisfies readonly ReceiptState[]
 
 function readStatusList(token: string, keys: KeySet, now: number): Result<StatusListClaims, string> {
   const [header = '', payload = '', signature = '', ...rest] = token.split('.')
-  if (rest.length > 0 || token.length > MAX_STATUS_TOKEN) return unreadable('the status list is not a compact JWS')
+  if (rest.length > 0 || token.length > MAX_STATUS_TOKEN) return unreadableList('the status list is not a compact JWS')
   const { alg, typ, kid } = recordIn(header)
   if (alg !== 'EdDSA' || typ !== STATUS_LIST_TYPE || typeof kid !== 'string')
-    return unreadable(`the header of the status list is not EdDSA of the type ${STATUS_LIST_TYPE}`)
+    return unreadableList(`the header of the status list is not EdDSA of the type ${STATUS_LIST_TYPE}`)
   const claims = claimsIn(recordIn(payload))
-  if (claims === null) return unreadable('the claims of the status list are malformed')
+  if (claims === null) return unreadableList('the claims of the status list are malformed')
   const key = keys.get(kid)
-  if (key === undefined) return unreadable('no published key has the key id of the status list')
-  if (!key.verify(`${header}.${payload}`, signature)) return unreadable('the signature of the status list is wrong')
+  if (key === undefined) return unreadableList('no published key has the key id of the status list')
+  if (!key.verify(`${header}.${payload}`, signature)) return unreadableList('the signature of the status list is wrong')
   if (keyFault(key, claims.iat, now) !== null)
-    return unreadable('the key that signed the status list is revoked, retired, or newer than the list')
-  if (now + LEEWAY < claims.iat) return unreadable('the status list is of the future: check the clocks')
-  if (claims.exp !== null && !(now < claims.exp)) return unreadable('the status list has expired: fetch it again')
+    return unreadableList('the key that signed the status list is revoked, retired, or newer than the list')
+  if (now + LEEWAY < claims.iat) return unreadableList('the status list is of the future: check the clocks')
+  if (claims.exp !== null && !(now < claims.exp)) return unreadableList('the status list has expired: fetch it again')
   return ok(claims)
 }
 
@@ -166,6 +166,6 @@ function isRecord(value: unknown): value is Partial<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function unreadable(problem: string): { readonly ok: false; readonly problem: string } {
+function unreadableList(problem: string): { readonly ok: false; readonly problem: string } {
   return { ok: false, problem }
 }

@@ -28,7 +28,7 @@ export function compareBounds(examination: Examination): void {
   for (const { keyword, implied } of BOUNDS) {
     const baseBound = boundOf(base, keyword, implied)
     const headBound = boundOf(head, keyword, implied)
-    const [before, after] = keyword === 'minContains' ? counted(baseBound, headBound) : [baseBound, headBound]
+    const [before, after] = keyword === 'minContains' ? containsBounds(baseBound, headBound) : [baseBound, headBound]
     if (before === after) continue
     const action = before === null ? 'set' : after === null ? 'unset' : after > before ? 'increased' : 'decreased'
     if (before === null && after !== null && isImplied(keyword, after, base)) continue
@@ -63,7 +63,7 @@ function isImplied(keyword: string, value: number, other: JsonRecord): boolean {
 }
 
 /** `contains` alone asks for one item; only minContains 0 asks for less (JSON Schema 2020-12 validation §6.4.5). */
-function counted(before: number | null, after: number | null): readonly [number | null, number | null] {
+function containsBounds(before: number | null, after: number | null): readonly [number | null, number | null] {
   return [before ?? (after === 0 ? 1 : null), after ?? (before === 0 ? 1 : null)]
 }
 

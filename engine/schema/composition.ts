@@ -127,7 +127,7 @@ function matchItems(before: readonly Item[], after: readonly Item[], examination
   }
   pair(({ reference, title }) => (reference === null && title !== '' ? title : null))
   const [base, head] = [removed[0], added[0]]
-  if (removed.length === 1 && added.length === 1 && base && head && isPlain(base) && isPlain(head)) {
+  if (removed.length === 1 && added.length === 1 && base && head && isUnnamed(base) && isUnnamed(head)) {
     return { matched: [...matched, [base, head]], removed: [], added: [] }
   }
   return { matched, removed, added }
@@ -145,7 +145,7 @@ function knows(source: SchemaSource, reference: string, from: Located): boolean 
   return source.knows?.(reference, from) ?? false
 }
 
-function isPlain({ reference, title }: Item): boolean {
+function isUnnamed({ reference, title }: Item): boolean {
   return reference === null && title === ''
 }
 

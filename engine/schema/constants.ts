@@ -76,7 +76,7 @@ function withoutAllOf(schema: JsonRecord): JsonRecord {
 
 function isAllImplied(schema: JsonRecord, owner: ResolvedSchema, source: SchemaSource): boolean {
   if (schema.allOf === undefined) return true
-  const own = valuesOf(schema)
+  const own = listedValues(schema)
   if (own === null) return false
   const items = itemsOf(schema, 'allOf')
   return items.every((_, index) => {
@@ -84,7 +84,7 @@ function isAllImplied(schema: JsonRecord, owner: ResolvedSchema, source: SchemaS
     if (!Object.keys(item.value).every((keyword) => LISTING_KEYWORDS.has(keyword) || isAnnotation(keyword)))
       return false
     if (item.value.type !== undefined && item.value.type !== schema.type) return false
-    const listed = valuesOf(constantsAsEnum(item.value, item, source))
+    const listed = listedValues(constantsAsEnum(item.value, item, source))
     if (listed === null) return false
     const admitted = new ValueSet(listed)
     return own.every((value) => admitted.has(value))
@@ -95,7 +95,7 @@ function isAllImplied(schema: JsonRecord, owner: ResolvedSchema, source: SchemaS
 const LISTING_KEYWORDS: ReadonlySet<string> = new Set(['type', 'format', 'enum', 'const', 'oneOf', 'anyOf'])
 
 /** The values that a schema lists itself; null when it lists none. */
-function valuesOf(schema: JsonRecord): readonly unknown[] | null {
+function listedValues(schema: JsonRecord): readonly unknown[] | null {
   const { enum: values } = constAsEnum(schema)
   return Array.isArray(values) ? values : null
 }

@@ -121,7 +121,7 @@ function onlyMember(schema: unknown, keyword: string): unknown {
 function sameKeyword(keyword: string, base: Located, head: Located, search: ShapeSearch): boolean {
   const before = isRecord(base.value) ? base.value[keyword] : undefined
   const after = isRecord(head.value) ? head.value[keyword] : undefined
-  if (SETS.has(keyword)) return isSameSet(listOf(before), listOf(after))
+  if (SETS.has(keyword)) return isSameSet(presentValues(before), presentValues(after))
   if (NAMED.has(keyword)) return sameNamed(keyword, base, head, before, after, search)
   if (LISTS.has(keyword)) return sameLists(keyword, base, head, before, after, search)
   if (!SINGLE.has(keyword) || before === undefined || after === undefined) return isEqual(before, after)
@@ -145,7 +145,7 @@ const SINGLE: ReadonlySet<string> = new Set([
   'unevaluatedProperties',
 ])
 
-function listOf(value: unknown): readonly unknown[] {
+function presentValues(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : value === undefined ? [] : [value]
 }
 
@@ -156,7 +156,7 @@ function isSameSet(base: readonly unknown[], head: readonly unknown[]): boolean 
 }
 
 function setKey(value: unknown): string {
-  return [...new Set(listOf(value).map(valueKey))].sort().join(',')
+  return [...new Set(presentValues(value).map(valueKey))].sort().join(',')
 }
 
 function sameNamed(

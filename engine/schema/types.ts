@@ -8,8 +8,8 @@ const TYPE_STEPS = ['type'] as const
 export function compareTypes({ base, head, add: say }: Examination): void {
   const before = typesOf(base)
   const after = typesOf(head)
-  const formatBefore = formatOf(base)
-  const formatAfter = formatOf(head)
+  const formatBefore = schemaFormat(base)
+  const formatAfter = schemaFormat(head)
   compareNull(base, head, say)
   if (formatBefore === formatAfter && sameTypes(before, after)) return
   const types: TypeFacts = { before, after, formatBefore, formatAfter }
@@ -77,7 +77,7 @@ export function typesOf(schema: JsonRecord): readonly string[] {
   return others.length === 0 ? named.slice(0, 1) : others
 }
 
-function formatOf(schema: JsonRecord): string | null {
+function schemaFormat(schema: JsonRecord): string | null {
   return typeof schema.format === 'string' && schema.format !== '' ? schema.format : null
 }
 
@@ -88,6 +88,6 @@ function sameTypes(a: readonly string[], b: readonly string[]): boolean {
 function nameType(schema: JsonRecord): string {
   const types = typesOf(schema)
   const name = types.length === 0 ? 'any' : types.join(' | ')
-  const format = formatOf(schema)
+  const format = schemaFormat(schema)
   return format === null ? name : `${name} (${format})`
 }

@@ -54,7 +54,7 @@ function memberForm(value: unknown): ToolForm | null {
 }
 
 function listed(list: Located): readonly ToolEntry[] {
-  return itemsOf(list).flatMap((item) => {
+  return listItems(list).flatMap((item) => {
     if (isMark(item.value)) return []
     return isGemini(item.value) ? declared(item) : entriesOf(item)
   })
@@ -71,7 +71,7 @@ function entriesOf(item: Located): readonly ToolEntry[] {
   if (entry.form?.isNamespace !== true) return [entry]
   const namespace = nameOf(item)
   const held = memberOf(item, 'tools')
-  return [entry, ...(held === null ? [] : itemsOf(held).map((located) => ({ ...entryOf(located), namespace })))]
+  return [entry, ...(held === null ? [] : listItems(held).map((located) => ({ ...entryOf(located), namespace })))]
 }
 
 function nameOf({ value }: Located): string | null {
@@ -91,7 +91,7 @@ function declared(holder: Located): readonly ToolEntry[] {
     const held = memberOf(holder, key)
     if (held === null) return []
     if (DECLARATIONS.has(key))
-      return itemsOf(held).map((located) => ({ located, form: geminiFormOf(located), key: null, namespace: null }))
+      return listItems(held).map((located) => ({ located, form: geminiFormOf(located), key: null, namespace: null }))
     return GEMINI_HOSTED_MEMBER.test(key) ? [{ located: held, form: GEMINI_HOSTED_FORM, key, namespace: null }] : []
   })
 }
@@ -114,7 +114,7 @@ function entryOf(located: Located): ToolEntry {
   return { located, form, key: null, namespace: null }
 }
 
-function itemsOf(list: Located): readonly Located[] {
+function listItems(list: Located): readonly Located[] {
   const values: readonly unknown[] = Array.isArray(list.value) ? list.value : []
   return values.map((value, index) => ({ value, at: stepInto(list.at, String(index)), document: '' }))
 }

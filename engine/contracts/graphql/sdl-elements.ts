@@ -54,9 +54,10 @@ export class SdlElements {
       const stated = applied.find(({ specifiedBy }) => specifiedBy !== null)
       return { ...element, kind, specifiedBy: stated?.specifiedBy ?? null }
     }
-    if (kind === 'union') return { ...element, kind, members: this.#references(`the union ${name}`, membersOf(parts)) }
+    if (kind === 'union')
+      return { ...element, kind, members: this.#references(`the union ${name}`, unionMembersOf(parts)) }
     if (kind === 'enum') {
-      return { ...element, kind, values: this.#byName(name, valuesOf(parts), (value) => this.#deprecable(value)) }
+      return { ...element, kind, values: this.#byName(name, enumValuesOf(parts), (value) => this.#deprecable(value)) }
     }
     if (kind === 'input') {
       const fields = this.#byName(name, inputFieldsOf(parts), (field) => this.#input(field))
@@ -136,7 +137,7 @@ function typeText(node: TypeNode): string {
   return node.kind === 'ListType' ? `[${typeText(node.type)}]` : `${typeText(node.type)}!`
 }
 
-function membersOf(parts: readonly TypePart[]): readonly NamedTypeNode[] {
+function unionMembersOf(parts: readonly TypePart[]): readonly NamedTypeNode[] {
   return parts.flatMap((part) => ('types' in part ? (part.types ?? []) : []))
 }
 
@@ -144,7 +145,7 @@ function interfacesOf(parts: readonly TypePart[]): readonly NamedTypeNode[] {
   return parts.flatMap((part) => ('interfaces' in part ? (part.interfaces ?? []) : []))
 }
 
-function valuesOf(parts: readonly TypePart[]): readonly EnumValueDefinitionNode[] {
+function enumValuesOf(parts: readonly TypePart[]): readonly EnumValueDefinitionNode[] {
   return parts.flatMap((part) => ('values' in part ? (part.values ?? []) : []))
 }
 

@@ -9,10 +9,10 @@ import { readDocument } from '../document.ts'
 import type { DocumentLimits } from '../../limits.ts'
 import { composePointer, parsePointer, resolvePointer } from '../pointer.ts'
 import {
-  followed,
-  itemAt,
-  listOf,
-  membersOf,
+  resolvedObject,
+  pathItemAt,
+  listUnder,
+  objectUnder,
   operationsOf,
   withMember,
   withOperation,
@@ -139,11 +139,11 @@ function assertFree(rest: JsonRecord, { path, operation }: FoundOperation): void
 
 /** Members of a path item that affect its operations, stated in each operation instead. */
 function withOwnParameters(root: JsonRecord, path: string): JsonRecord {
-  const item = itemAt(root, path)
+  const item = pathItemAt(root, path)
   if (item.parameters === undefined && item.servers === undefined) return root
   let whole = root
   for (const found of operationsOf(root).filter((other) => other.path === path)) {
-    const servers = listOf(found.operation, 'servers') ?? listOf(item, 'servers')
+    const servers = listUnder(found.operation, 'servers') ?? listUnder(item, 'servers')
     const parameters = allParameters(root, found)
     const operation = {
       ...found.operation,
@@ -152,21 +152,21 @@ function withOwnParameters(root: JsonRecord, path: string): JsonRecord {
     }
     whole = withOperation(whole, found, operation)
   }
-  const paths = membersOf(whole, 'paths')
+  const paths = objectUnder(whole, 'paths')
   if (!Object.hasOwn(paths, path)) return whole
-  const bare = withMember(withMember(itemAt(whole, path), 'parameters', null), 'servers', null)
+  const bare = withMember(withMember(pathItemAt(whole, path), 'parameters', null), 'servers', null)
   return { ...whole, paths: { ...paths, [path]: bare } }
 }
 
 /** Those of the path item that the operation does not override, and its own. */
 function allParameters(root: JsonRecord, { item, operation }: FoundOperation): readonly unknown[] {
-  const own = listOf(operation, 'parameters') ?? []
+  const own = listUnder(operation, 'parameters') ?? []
   const keyOf = (parameter: unknown): string => {
-    const { in: place, name } = followed(root, parameter) ?? {}
+    const { in: place, name } = resolvedObject(root, parameter) ?? {}
     return canonicalJson([place ?? null, name ?? null])
   }
   const overridden = new Set(own.map(keyOf))
-  return [...(listOf(item, 'parameters') ?? []).filter((parameter) => !overridden.has(keyOf(parameter))), ...own]
+  return [...(listUnder(item, 'parameters') ?? []).filter((parameter) => !overridden.has(keyOf(parameter))), ...own]
 }
 
 /** The operation with the inherited members of its path item and document stated, if the baseline differs. */
@@ -174,7 +174,7 @@ function selfContained(base: JsonRecord, head: JsonRecord, found: FoundOperation
   const { item } = found
   const parameters = allParameters(head, found)
   let operation: JsonRecord = parameters.length > 0 ? { ...found.operation, parameters } : found.operation
-  const servers = listOf(item, 'servers')
+  const servers = listUnder(item, 'servers')
   if (servers !== null && operation.servers === undefined) operation = { ...operation, servers }
   for (const [name, absent] of INHERITED) {
     if (operation[name] !== undefined || isSame(base[name], head[name])) continue
@@ -195,7 +195,7 @@ const INHERITED: readonly (readonly [name: string, absent: readonly unknown[]])[
 ]
 
 function schemesOf(operation: JsonRecord): readonly string[] {
-  return (listOf(operation, 'security') ?? []).flatMap((requirement) =>
+  return (listUnder(operation, 'security') ?? []).flatMap((requirement) =>
     isRecord(requirement) ? Object.keys(requirement) : [],
   )
 }
@@ -300,7 +300,7 @@ function isScheme(part: string): boolean {
 }
 
 function nextGeneration(root: JsonRecord): string {
-  const used = membersOf(root, ACCEPTED)
+  const used = objectUnder(root, ACCEPTED)
   let number = 1
   while (Object.hasOwn(used, String(number))) number += 1
   return String(number)
@@ -308,7 +308,7 @@ function nextGeneration(root: JsonRecord): string {
 
 /** Removes formerly accepted versions that are no longer reachable. */
 function withoutUnused(root: JsonRecord): JsonRecord {
-  const accepted = membersOf(root, ACCEPTED)
+  const accepted = objectUnder(root, ACCEPTED)
   const used = new Set(
     [...neededParts(root)]
       .map((part) => parsePointer(part))
@@ -321,7 +321,7 @@ function withoutUnused(root: JsonRecord): JsonRecord {
 
 function withValue(holder: JsonRecord, [step, ...steps]: readonly string[], value: unknown): JsonRecord {
   if (step === undefined) return holder
-  return { ...holder, [step]: steps.length === 0 ? value : withValue(membersOf(holder, step), steps, value) }
+  return { ...holder, [step]: steps.length === 0 ? value : withValue(objectUnder(holder, step), steps, value) }
 }
 
 function valueAt(root: unknown, pointer: string): unknown {

@@ -14,24 +14,24 @@ export interface FoundOperation {
 
 /** All operations below `paths`. */
 export function operationsOf(root: JsonRecord): readonly FoundOperation[] {
-  return Object.keys(membersOf(root, 'paths')).flatMap((path) => {
-    const item = itemAt(root, path)
+  return Object.keys(objectUnder(root, 'paths')).flatMap((path) => {
+    const item = pathItemAt(root, path)
     const standard = METHODS.map((method) => [method, item[method]] as const)
-    const additional = Object.entries(membersOf(item, 'additionalOperations'))
+    const additional = Object.entries(objectUnder(item, 'additionalOperations'))
     return [...standard, ...additional].flatMap(([method, value]) => {
-      const operation = followed(root, value)
+      const operation = resolvedObject(root, value)
       return operation === null ? [] : [{ path, method: method.toUpperCase(), operation, item }]
     })
   })
 }
 
 /** The path item. Siblings of a reference override the members of its target. */
-export function itemAt(root: JsonRecord, path: string): JsonRecord {
-  const paths = membersOf(root, 'paths')
+export function pathItemAt(root: JsonRecord, path: string): JsonRecord {
+  const paths = objectUnder(root, 'paths')
   const own = Object.hasOwn(paths, path) ? paths[path] : undefined
   if (!isRecord(own)) return {}
   const { $ref: _, ...rest } = own
-  return typeof own.$ref === 'string' ? { ...followed(root, own), ...rest } : own
+  return typeof own.$ref === 'string' ? { ...resolvedObject(root, own), ...rest } : own
 }
 
 /** The document with this operation replaced. Null removes it, and a path without operations with it. */
@@ -40,13 +40,13 @@ export function withOperation(
   { path, method }: Pick<FoundOperation, 'path' | 'method'>,
   operation: JsonRecord | null,
 ): JsonRecord {
-  const item = itemAt(root, path)
+  const item = pathItemAt(root, path)
   const member = METHODS.find((name) => name.toUpperCase() === method)
   const changed =
     member === undefined
-      ? { ...item, additionalOperations: withMember(membersOf(item, 'additionalOperations'), method, operation) }
+      ? { ...item, additionalOperations: withMember(objectUnder(item, 'additionalOperations'), method, operation) }
       : withMember(item, member, operation)
-  const whole = { ...root, paths: { ...membersOf(root, 'paths'), [path]: changed } }
+  const whole = { ...root, paths: { ...objectUnder(root, 'paths'), [path]: changed } }
   const isEmpty = !operationsOf(whole).some((other) => other.path === path)
   return isEmpty ? { ...whole, paths: withMember(whole.paths, path, null) } : whole
 }
@@ -58,19 +58,19 @@ export function withMember(holder: JsonRecord, name: string, value: unknown): Js
 }
 
 /** The object under a name, or an empty one. */
-export function membersOf(holder: JsonRecord, name: string): JsonRecord {
+export function objectUnder(holder: JsonRecord, name: string): JsonRecord {
   const value = Object.hasOwn(holder, name) ? holder[name] : undefined
   return isRecord(value) ? value : {}
 }
 
 /** The items of the list under a name, or null. */
-export function listOf(holder: JsonRecord, name: string): readonly unknown[] | null {
+export function listUnder(holder: JsonRecord, name: string): readonly unknown[] | null {
   const value = Object.hasOwn(holder, name) ? holder[name] : undefined
   return Array.isArray(value) ? value : null
 }
 
 /** A value or the target of its `$ref`. Null if that is not an object of this document. */
-export function followed(root: JsonRecord, value: unknown): JsonRecord | null {
+export function resolvedObject(root: JsonRecord, value: unknown): JsonRecord | null {
   if (!isRecord(value) || typeof value.$ref !== 'string') return isRecord(value) ? value : null
   const target = resolveRef(root, value.$ref)
   return target.kind === 'resolved' && isRecord(target.value) ? target.value : null

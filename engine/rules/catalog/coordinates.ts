@@ -23,17 +23,17 @@ export function coordinatesOf(id: string): RuleCoordinates | undefined {
 /** Every value of the coordinate that some rule has. */
 export function coordinateValues(coordinate: Coordinate): ReadonlySet<string> {
   values ??= {
-    format: valuesOf('format'),
-    area: valuesOf('area'),
-    kind: valuesOf('kind'),
-    action: valuesOf('action'),
-    effect: valuesOf('effect'),
-    direction: valuesOf('direction'),
+    format: usedValues('format'),
+    area: usedValues('area'),
+    kind: usedValues('kind'),
+    action: usedValues('action'),
+    effect: usedValues('effect'),
+    direction: usedValues('direction'),
   }
   return values[coordinate]
 }
 
-function valuesOf(coordinate: Coordinate): ReadonlySet<string> {
+function usedValues(coordinate: Coordinate): ReadonlySet<string> {
   return new Set(ruleTable().flatMap(({ id }) => coordinatesOf(id)?.[coordinate] ?? []))
 }
 

@@ -6,7 +6,15 @@ import { byCodeUnit } from '../../change-set.ts'
 import type { Mark, Position } from '../../contracts/positions.ts'
 import { brief, LEVELS, type FindingGroup, type Level, type Occurrence } from '../../finding.ts'
 import type { Sha256 } from '../../hash.ts'
-import { codeOf, isBefore, keyOf, placeKey, type JudgedChange, OpenGroup, type ReachedPlace } from './judged-change.ts'
+import {
+  reasonCodeOf,
+  isBefore,
+  changeKey,
+  placeKey,
+  type JudgedChange,
+  OpenGroup,
+  type ReachedPlace,
+} from './judged-change.ts'
 import { OWN_LEVELS, readLevels, type LevelOverride, type RuleLevels } from '../catalog/levels.ts'
 import { MAX_CHANGES, MAX_PLACES, Unlisted } from './listing.ts'
 
@@ -49,7 +57,7 @@ export class Grouping {
     const level = this.levelOf(change.rule.id, change.level ?? change.rule.level)
     if (level === 'off') return
     const known = this.#groups.get(change)
-    const key = known?.key ?? keyOf(change)
+    const key = known?.key ?? changeKey(change)
     if (!this.#unlisted.isNew(key, place)) return
     const group = known ?? this.#open.get(key)
     if (group === undefined) {
@@ -123,7 +131,7 @@ export class Grouping {
     return {
       id: `${change.rule.id}-${sha256(key).slice(0, 16)}`,
       rule: change.rule.id,
-      code: codeOf(change.rule.id),
+      code: reasonCodeOf(change.rule.id),
       level,
       direction: change.rule.direction,
       location: change.location,

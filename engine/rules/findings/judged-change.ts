@@ -102,7 +102,7 @@ export class OpenGroup {
 }
 
 /** The identity of a change. */
-export function keyOf({ rule, level, side, subject, before, after }: JudgedChange): string {
+export function changeKey({ rule, level, side, subject, before, after }: JudgedChange): string {
   const change = [rule.id, side, subject, toJson(before), toJson(after)]
   return canonicalJson(level === undefined ? change : [...change, level])
 }
@@ -113,7 +113,7 @@ export function placeKey({ operation, tool, detail }: ReachedPlace): string {
 }
 
 /** The reason code of a rule: its id in upper snake case (docs/reference/envelope.md#reason). */
-export function codeOf(rule: string): string {
+export function reasonCodeOf(rule: string): string {
   return rule.toUpperCase().replaceAll('-', '_')
 }
 

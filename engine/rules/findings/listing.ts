@@ -5,7 +5,7 @@
  */
 import type { FindingGroup, Level } from '../../finding.ts'
 import type { Sha256 } from '../../hash.ts'
-import { codeOf, placeKey, type OpenGroup, type ReachedPlace } from './judged-change.ts'
+import { reasonCodeOf, placeKey, type OpenGroup, type ReachedPlace } from './judged-change.ts'
 import { DigestSet } from './digest-set.ts'
 import type { Rule } from '../rule.ts'
 import type { Advice } from '../advice.ts'
@@ -82,7 +82,7 @@ export class Unlisted {
       return {
         id: `${rule.id}-${fingerprint.slice(0, 16)}`,
         rule: rule.id,
-        code: codeOf(rule.id),
+        code: reasonCodeOf(rule.id),
         level,
         direction: rule.direction,
         location: '',

@@ -69,7 +69,7 @@ const FORMAL: ReadonlySet<string> = new Set([
 
 export function needsEquality(delta: SchemaDelta): boolean {
   const { keyword, action } = delta
-  if (FORMAL.has(keyword) || isOfFormat(delta)) return true
+  if (FORMAL.has(keyword) || isFormatDelta(delta)) return true
   return action === 'removed' && (keyword === 'allOf' || keyword === 'properties')
 }
 
@@ -105,7 +105,7 @@ export function isProvable(delta: SchemaDelta, rule: Rule): boolean {
  * The values of formats are unknown, so only equal formats have equal values. A format without meaning for its type is
  * documentation, and no proof about values concerns it.
  */
-export function isOfFormat(delta: SchemaDelta): boolean {
+export function isFormatDelta(delta: SchemaDelta): boolean {
   const types = delta.types?.before ?? []
   return isInFormatOnly(delta) && (types.length === 0 || types.some((type) => FORMATTED.has(type)))
 }

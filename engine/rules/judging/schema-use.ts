@@ -21,7 +21,7 @@ import {
   type Reached,
 } from '../../schema/comparison/reachable-changes.ts'
 import type { UseDirection } from '../../schema/sites.ts'
-import { isFormal, isGone, isOfFormat, isProvable, isWhole, mayAlarm, needsEquality } from './provable.ts'
+import { isFormal, isGone, isFormatDelta, isProvable, isWhole, mayAlarm, needsEquality } from './provable.ts'
 import { levelOf, type Effect, type Rule } from '../rule.ts'
 import { isTyped, judgeSchema, type SchemaJudgement, type SchemaUse } from './schema-judge.ts'
 import { ruleOf } from '../catalog/table.ts'
@@ -186,7 +186,7 @@ function isKept(
 /** If the values before and after are equal, a warning about more than values does not apply. */
 function isHarmless(delta: SchemaDelta, pair: SchemaPair, { keepsAll, addsNone }: Proved, proofs: Proofs): boolean {
   if (!keepsAll || !addsNone || !needsEquality(delta)) return false
-  if (isOfFormat(delta)) return proofs.isAlike(pair)
+  if (isFormatDelta(delta)) return proofs.isAlike(pair)
   if (delta.keyword !== 'allOf' && !(isWhole(pair) && proofs.hasValue(pair)) && !proofs.isAlike(pair)) return false
   return !isGone(delta) || proofs.describes(pair, delta.name)
 }

@@ -87,15 +87,19 @@ function sharedFamily(types: TypeFacts): Family {
 function requestFamily(types: TypeFacts, writing: Writing): Family {
   if (breaksWriters(types, writing === 'typed')) return TYPE_FAMILIES.changed
   // A string admits every form of a parameter value: that is a wider type, not another one.
-  const isWider = writing === 'plain' || !isSwap(types) || isWithin(types.before, types.after)
+  const isWider = writing === 'plain' || !isSwap(types) || areTypesWithin(types.before, types.after)
   return isWider ? TYPE_FAMILIES.generalized : TYPE_FAMILIES.compatible
 }
 
 function responseFamily(types: TypeFacts, isTyped: boolean): Family {
   if (breaksWriters(reversed(types), isTyped)) {
-    return isSwap(types) && isWithin(types.before, types.after) ? TYPE_FAMILIES.generalized : TYPE_FAMILIES.changed
+    return isSwap(types) && areTypesWithin(types.before, types.after)
+      ? TYPE_FAMILIES.generalized
+      : TYPE_FAMILIES.changed
   }
-  return isSwap(types) && !isWithin(types.after, types.before) ? TYPE_FAMILIES.compatible : TYPE_FAMILIES.specialized
+  return isSwap(types) && !areTypesWithin(types.after, types.before)
+    ? TYPE_FAMILIES.compatible
+    : TYPE_FAMILIES.specialized
 }
 
 function reversed({ before, after, formatBefore, formatAfter }: TypeFacts): TypeFacts {
@@ -108,7 +112,7 @@ function breaksWriters({ before, after, formatBefore, formatAfter }: TypeFacts, 
   if (!sameType && after.length === 0) return false
   // Where types are not distinguished, any text is a string; a part with a file is no text.
   const isAnyText = !isTyped && after.length === 1 && after[0] === 'string' && !before.includes('file')
-  const typeBreaks = !sameType && !isWithin(before, after) && !isAnyText
+  const typeBreaks = !sameType && !areTypesWithin(before, after) && !isAnyText
   return typeBreaks || breaksFormat(formatBefore, formatAfter, after)
 }
 
@@ -119,7 +123,7 @@ function breaksFormat(before: string | null, after: string | null, types: readon
 }
 
 /** Whether `whole` admits every type of `part`. An untyped part is not within a schema that names types. */
-function isWithin(part: readonly string[], whole: readonly string[]): boolean {
+function areTypesWithin(part: readonly string[], whole: readonly string[]): boolean {
   if (part.length === 0) return false
   return part.every((type) => whole.includes(type) || (type === 'integer' && whole.includes('number')))
 }

@@ -104,12 +104,12 @@ function ruled(id: string, sentence: string): ContractRule {
  * @throws if no row covers it: an unjudged change must not pass
  */
 function rowOf({ change }: { readonly change: OpenApiChange }, words: Words): ContractRule | NoRule {
-  const row = BY_CHANGE.get(change)?.find(({ when }) => holds(when, words))
+  const row = BY_CHANGE.get(change)?.find(({ when }) => hasWords(when, words))
   if (row === undefined) throw new Error(`no row for the change ${change} with ${JSON.stringify(words)}`)
   return row.decision
 }
 
-function holds(when: Words, words: Words): boolean {
+function hasWords(when: Words, words: Words): boolean {
   return Object.entries(when).every(([name, value]) => words[name] === value)
 }
 

@@ -6,7 +6,15 @@
 import { itemNode } from './evaluate.ts'
 import { isFormatWithin } from './formats.ts'
 import { inPlace } from './members.ts'
-import { jsonTypeOf, typeOf, type Bound, type Constraint, type Items, type SchemaNode, type Shape } from './model.ts'
+import {
+  jsonTypeOf,
+  constrainedType,
+  type Bound,
+  type Constraint,
+  type Items,
+  type SchemaNode,
+  type Shape,
+} from './model.ts'
 import { PairMap } from './pair-map.ts'
 
 /** Pairs of nodes that are compared, for all questions of one proof. */
@@ -99,7 +107,7 @@ export class Coverage {
     const isAdmitted = typesAdmitted(own)
     const below = { depth: depth + 1, members }
     return all(inPlace(other), (asked) => {
-      const type = typeOf(asked)
+      const type = constrainedType(asked)
       if (type !== null && !isAdmitted(type)) return FIRM
       return this.#follows(asked, own, sub, below)
     })

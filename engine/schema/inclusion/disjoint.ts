@@ -36,7 +36,7 @@ export class Disjointness {
   #lacksMember(one: PlainObject, other: PlainObject, depth: number): boolean {
     if (depth > MAX_DEPTH) return false
     return one.required.some((name) => {
-      const [own, others] = [memberOf(one.shape, name), memberOf(other.shape, name)]
+      const [own, others] = [shapeMember(one.shape, name), shapeMember(other.shape, name)]
       if ([own, others].some((node) => node?.constraints.some(({ kind }) => kind === 'never'))) return true
       return own !== null && others !== null && this.areDisjoint(own, others, depth + 1)
     })
@@ -72,6 +72,6 @@ function isObjectOnly(constraint: Constraint): boolean {
   return constraint.kind === 'types' && constraint.types.size === 1 && constraint.types.has('object')
 }
 
-function memberOf(shape: Shape | null, name: string): SchemaNode | null {
+function shapeMember(shape: Shape | null, name: string): SchemaNode | null {
   return shape?.properties.get(name) ?? shape?.others ?? null
 }

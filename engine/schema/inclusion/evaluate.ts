@@ -2,7 +2,15 @@
 import { ValueSet } from '../equality.ts'
 import { isRecord, type JsonRecord } from '../located.ts'
 import { isOfFormat } from './formats.ts'
-import { jsonTypeOf, typeOf, type Bound, type Constraint, type Items, type SchemaNode, type Shape } from './model.ts'
+import {
+  jsonTypeOf,
+  constrainedType,
+  type Bound,
+  type Constraint,
+  type Items,
+  type SchemaNode,
+  type Shape,
+} from './model.ts'
 import { isMember, languageOf } from './patterns.ts'
 
 export type Truth = boolean | null
@@ -33,7 +41,7 @@ function not(verdict: Truth): Truth {
   return verdict === null ? null : !verdict
 }
 
-export function admits(node: SchemaNode, value: unknown, by: Evaluation, depth = 0): Truth {
+export function admitsValue(node: SchemaNode, value: unknown, by: Evaluation, depth = 0): Truth {
   if (depth > MAX_DEPTH || !by.spend()) return null
   if (by.isText && isReadable(value)) {
     const verdicts = readingsOf(value).map((one) => meets(node, one, by, depth))
@@ -76,9 +84,9 @@ function readingsOf(value: string | number | boolean | null): readonly unknown[]
 }
 
 export function holds(constraint: Constraint, value: unknown, by: Evaluation, depth = 0): Truth {
-  const type = typeOf(constraint)
+  const type = constrainedType(constraint)
   if (type !== null && type !== jsonTypeOf(value)) return true
-  const test = (node: SchemaNode): Truth => admits(node, value, by, depth)
+  const test = (node: SchemaNode): Truth => admitsValue(node, value, by, depth)
   if (constraint.kind === 'never') {
     return false
   }
@@ -125,7 +133,7 @@ function holdsOfType(constraint: Constraint, value: unknown, by: Evaluation, dep
   return isRecord(value) ? holdsOfObject(constraint, value, by, depth) : true
 }
 
-export function isWithin({ end, limit, isExclusive }: Bound, value: number): boolean {
+export function isInBound({ end, limit, isExclusive }: Bound, value: number): boolean {
   if (value === limit) return !isExclusive
   return end === 'min' ? value > limit : value < limit
 }
@@ -137,19 +145,19 @@ export function isMultiple(value: number, of: number): boolean {
 }
 
 function holdsOfNumber(constraint: Constraint, value: number): Truth {
-  if (constraint.kind === 'bound') return isWithin(constraint, value)
+  if (constraint.kind === 'bound') return isInBound(constraint, value)
   if (constraint.kind === 'multiple') return isMultiple(value, constraint.of)
   return constraint.kind === 'format' ? isOfFormat(constraint.name, value) : null
 }
 
 function holdsOfText(constraint: Constraint, value: string): Truth {
-  if (constraint.kind === 'bound') return isWithin(constraint, lengthOf(value))
+  if (constraint.kind === 'bound') return isInBound(constraint, countCharacters(value))
   if (constraint.kind === 'format') return isOfFormat(constraint.name, value)
   return constraint.kind === 'pattern' ? isMatch(constraint.source, value) : null
 }
 
 /** Lengths count characters (RFC 8259 §1), not their halves in UTF-16. */
-export function lengthOf(text: string): number {
+export function countCharacters(text: string): number {
   let length = 0
   for (const _ of text) length += 1
   return length
@@ -162,7 +170,7 @@ export function isMatch(pattern: string, text: string): Truth {
 
 function holdsOfArray(constraint: Constraint, value: readonly unknown[], by: Evaluation, depth: number): Truth {
   if (constraint.kind === 'bound') {
-    return isWithin(constraint, value.length)
+    return isInBound(constraint, value.length)
   }
   if (constraint.kind === 'unique') {
     return new ValueSet(value).size === value.length
@@ -170,11 +178,11 @@ function holdsOfArray(constraint: Constraint, value: readonly unknown[], by: Eva
   if (constraint.kind === 'items') {
     return every(value.entries(), ([index, item]) => {
       const node = itemNode(constraint, index)
-      return node === null ? true : admits(node, item, by, depth)
+      return node === null ? true : admitsValue(node, item, by, depth)
     })
   }
   if (constraint.kind === 'contains') {
-    const verdicts = value.map((item) => admits(constraint.node, item, by, depth))
+    const verdicts = value.map((item) => admitsValue(constraint.node, item, by, depth))
     const sure = verdicts.filter((verdict) => verdict === true).length
     const most = sure + verdicts.filter((verdict) => verdict === null).length
     const max = constraint.max ?? Infinity
@@ -186,7 +194,7 @@ function holdsOfArray(constraint: Constraint, value: readonly unknown[], by: Eva
     const known = lookItems(constraint.owner, value, seen, by, depth)
     if (!known) return null
     return every(value.entries(), ([index, item]) =>
-      seen.has(index) ? true : admits(constraint.node, item, by, depth),
+      seen.has(index) ? true : admitsValue(constraint.node, item, by, depth),
     )
   }
   return null
@@ -198,21 +206,21 @@ export function itemNode({ prefix, rest }: Items, index: number): SchemaNode | n
 
 function holdsOfObject(constraint: Constraint, value: JsonRecord, by: Evaluation, depth: number): Truth {
   if (constraint.kind === 'bound') {
-    return isWithin(constraint, Object.keys(value).length)
+    return isInBound(constraint, Object.keys(value).length)
   }
   if (constraint.kind === 'required') {
     return Object.hasOwn(value, constraint.name)
   }
   if (constraint.kind === 'names') {
-    return every(Object.keys(value), (name) => admits(constraint.node, name, { ...by, isText: false }, depth))
+    return every(Object.keys(value), (name) => admitsValue(constraint.node, name, { ...by, isText: false }, depth))
   }
   if (constraint.kind === 'dependent') {
-    return Object.hasOwn(value, constraint.name) ? admits(constraint.node, value, by, depth) : true
+    return Object.hasOwn(value, constraint.name) ? admitsValue(constraint.node, value, by, depth) : true
   }
   if (constraint.kind === 'shape') {
     return every(Object.keys(value), (name) => {
       const nodes = shapeNodes(constraint, name)
-      return nodes === null ? null : every(nodes, (node) => admits(node, value[name], by, depth))
+      return nodes === null ? null : every(nodes, (node) => admitsValue(node, value[name], by, depth))
     })
   }
   if (constraint.kind === 'unevaluated') {
@@ -220,7 +228,7 @@ function holdsOfObject(constraint: Constraint, value: JsonRecord, by: Evaluation
     const known = lookNames(constraint.owner, value, seen, by, depth)
     if (!known) return null
     return every(Object.keys(value), (name) =>
-      seen.has(name) ? true : admits(constraint.node, value[name], by, depth),
+      seen.has(name) ? true : admitsValue(constraint.node, value[name], by, depth),
     )
   }
   return null
@@ -251,7 +259,7 @@ function partsThatHold(
   depth: number,
 ): readonly SchemaNode[] | null {
   const held = (nodes: readonly SchemaNode[]): readonly SchemaNode[] | null => {
-    const verdicts = nodes.map((node) => admits(node, value, by, depth))
+    const verdicts = nodes.map((node) => admitsValue(node, value, by, depth))
     return verdicts.includes(null) ? null : nodes.filter((_, index) => verdicts[index] === true)
   }
   if (constraint.kind === 'all' || constraint.kind === 'any' || constraint.kind === 'one') return held(constraint.nodes)
@@ -300,7 +308,7 @@ function lookItems(
       for (const index of value.keys()) if (itemNode(constraint, index) !== null) seen.add(index)
     } else if (constraint.kind === 'contains') {
       for (const [index, item] of value.entries()) {
-        const verdict = admits(constraint.node, item, by, depth)
+        const verdict = admitsValue(constraint.node, item, by, depth)
         if (verdict === null) return false
         if (verdict) seen.add(index)
       }

@@ -7,7 +7,7 @@ import type { SchemaSources } from '../examination.ts'
 import type { Located } from '../located.ts'
 import type { SchemaSource } from '../source.ts'
 import { Coverage } from './coverage.ts'
-import { admits } from './evaluate.ts'
+import { admitsValue } from './evaluate.ts'
 import { Likeness } from './likeness.ts'
 import { met, unmet } from './literals.ts'
 import { decidingMembers, pairedAlternatives } from './members.ts'
@@ -135,7 +135,7 @@ export class InclusionProver {
     const all = isText ? proof.textAnswers : proof.answers
     const known = all.get(sub, other)
     if (known !== undefined) return known
-    const answer = decide(sub, other, proof.search, isText)
+    const answer = searchInclusion(sub, other, proof.search, isText)
     all.set(sub, other, answer)
     return answer
   }
@@ -161,7 +161,7 @@ export class InclusionProver {
   }
 
   #proofOf(question: InclusionQuestion): Proof {
-    const key = keyOf(question)
+    const key = questionKey(question)
     const proof = this.#proofs.get(key) ?? this.#prepare(question)
     this.#proofs.set(key, proof)
     return proof
@@ -213,7 +213,7 @@ function remembered(compare: (sub: SchemaNode, other: SchemaNode) => boolean): t
 }
 
 /** Questions that the same nodes answer. */
-function keyOf({ direction, usage, convention, overlap }: InclusionQuestion): string {
+function questionKey({ direction, usage, convention, overlap }: InclusionQuestion): string {
   return `${direction} ${usage} ${convention} ${overlap}`
 }
 
@@ -232,11 +232,11 @@ function sidesOf(
   return [proof.sub.at(sub), proof.super.at(other)]
 }
 
-function decide(sub: SchemaNode, other: SchemaNode, search: Search, isText: boolean): Inclusion {
+function searchInclusion(sub: SchemaNode, other: SchemaNode, search: Search, isText: boolean): Inclusion {
   const answer = search.ask([met(sub), unmet(other)], STEPS)
   if (answer.kind === 'unsat') return { kind: 'included' }
   if (answer.kind === 'open') return { kind: 'unknown', why: answer.why }
   if (!isText) return { kind: 'refuted', value: answer.value }
-  const isRefused = admits(other, answer.value, { ...search.evaluation, isText: true }) === false
+  const isRefused = admitsValue(other, answer.value, { ...search.evaluation, isText: true }) === false
   return isRefused ? { kind: 'refuted', value: answer.value } : { kind: 'unknown', why: TYPES_IN_TEXT }
 }

@@ -5,8 +5,16 @@
 import { byCodeUnit } from '../../change-set.ts'
 import { valueKey } from '../equality.ts'
 import { holds, type Evaluation } from './evaluate.ts'
-import { JSON_TYPES, jsonTypeOf, typeOf, type Bound, type Constraint, type JsonType, type SchemaNode } from './model.ts'
-import { valuesOf } from './nodes.ts'
+import {
+  JSON_TYPES,
+  jsonTypeOf,
+  constrainedType,
+  type Bound,
+  type Constraint,
+  type JsonType,
+  type SchemaNode,
+} from './model.ts'
+import { valuesConstraint } from './nodes.ts'
 
 /** Comparisons of two nodes, for all questions of one proof. */
 const MAX_COMPARED = 200_000
@@ -211,11 +219,11 @@ function merged(constraint: Constraint, sense: Sense, depth: number): readonly C
   const isDistinct =
     new Set([...values.map((value) => valueKey(value)), ...types]).size === values.length + types.length
   if (!isDistinct && (constraint.kind === 'one' || others.length > 0)) return [constraint]
-  return isValues ? [valuesOf(values)] : [{ kind: 'types', types: new Set(types) }, ...others]
+  return isValues ? [valuesConstraint(values)] : [{ kind: 'types', types: new Set(types) }, ...others]
 }
 
 function isOfTypes(constraint: Constraint, types: ReadonlySet<JsonType>): boolean {
-  const type = typeOf(constraint)
+  const type = constrainedType(constraint)
   return type !== null && types.has(type)
 }
 
@@ -225,7 +233,7 @@ function formed(constraints: readonly Constraint[]): readonly Constraint[] {
   const admits = (type: JsonType): boolean => lists.every((types) => types.has(type))
   const isWhole = constraints.some((one) => one.kind === 'multiple' && Number.isInteger(one.of))
   const plain = constraints.flatMap((one) => {
-    const type = typeOf(one)
+    const type = constrainedType(one)
     if (one.kind === 'types' || (type !== null && !admits(type))) return []
     if (one.kind === 'bound' && isWhole) return [inclusive(one)]
     return [one.kind === 'values' && lists.length > 0 ? ofTypes(one, admits) : one]
@@ -246,7 +254,7 @@ function inclusive(bound: Bound): Bound {
 
 function ofTypes(listed: Extract<Constraint, { kind: 'values' }>, admits: (type: JsonType) => boolean): Constraint {
   const values = listed.values.filter((value) => admits(jsonTypeOf(value)))
-  return values.length === listed.values.length ? listed : valuesOf(values)
+  return values.length === listed.values.length ? listed : valuesConstraint(values)
 }
 
 /** A bound that another one, or the listed values, hide, or that nothing can miss. */

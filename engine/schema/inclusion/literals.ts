@@ -2,7 +2,7 @@
 
 import {
   jsonTypeOf,
-  typeOf,
+  constrainedType,
   type Bound,
   type Constraint,
   type Items,
@@ -68,7 +68,7 @@ function waysNotToMeet(node: SchemaNode, by: Negating, within: ReadonlySet<numbe
 
 /** A condition that no value of the type can break has no way; one that every value breaks has a way without conditions. */
 function waysToBreak(constraint: Constraint, by: Negating, within: ReadonlySet<number>): readonly LiteralSet[] {
-  const type = typeOf(constraint)
+  const type = constrainedType(constraint)
   if (type !== null && type !== by.type) return []
   if (constraint.kind === 'never') {
     return [[]]
@@ -233,7 +233,7 @@ export class Goal {
 
   /** Whether one condition leaves what is sure possible, as far as that is seen without a search. */
   #isConsistent(one: Pending): boolean {
-    if ('node' in one) return this.#added.has(keyOf(one)) || !this.#isRefused(one)
+    if ('node' in one) return this.#added.has(literalKey(one)) || !this.#isRefused(one)
     if (one.kind === 'presence') return (this.presence.get(one.name) ?? one.isPresent) === one.isPresent
     return one.kind !== 'keep' || !isContradicted(one, this.kept)
   }
@@ -248,7 +248,7 @@ export class Goal {
 
   #addLiteral(literal: Literal): boolean {
     const { node, isMet } = literal
-    const key = keyOf(literal)
+    const key = literalKey(literal)
     if (this.#added.has(key)) return true
     if (this.#isRefused(literal)) return false
     this.#added.set(key, literal)
@@ -265,7 +265,7 @@ export class Goal {
   }
 
   #addMet(constraint: Constraint): boolean {
-    const type = typeOf(constraint)
+    const type = constrainedType(constraint)
     if (type !== null && type !== this.type) return true
     const { isDisjoint } = this.#by
     if (constraint.kind === 'never') {
@@ -346,7 +346,7 @@ function isAlone(choice: readonly LiteralSet[]): boolean {
   return choice.length === 1
 }
 
-function keyOf({ node, isMet }: Literal): number {
+function literalKey({ node, isMet }: Literal): number {
   return isMet ? node.id : -node.id
 }
 

@@ -95,7 +95,7 @@ export interface Literal {
 }
 
 /** The types that a constraint is about; null: all of them. */
-export function typeOf(constraint: Constraint): JsonType | null {
+export function constrainedType(constraint: Constraint): JsonType | null {
   if (constraint.kind === 'bound' || constraint.kind === 'format' || constraint.kind === 'unevaluated') {
     return constraint.of
   }

@@ -164,7 +164,7 @@ export class SchemaNodes {
   }
 
   oneOfValues(values: readonly unknown[]): SchemaNode {
-    return this.made([valuesOf(values)])
+    return this.made([valuesConstraint(values)])
   }
 
   /** A property that is read-only is not sent in requests, one that is write-only not in responses. */
@@ -237,7 +237,7 @@ export class SchemaNodes {
       types.add('number')
       into.push(WHOLE)
     }
-    into.push(typesOf(types))
+    into.push(typesConstraint(types))
   }
 
   #readObject(owner: ResolvedSchema, into: Constraint[]): void {
@@ -345,7 +345,7 @@ export class SchemaNodes {
   }
 }
 
-function typesOf(types: ReadonlySet<JsonType>): Constraint {
+function typesConstraint(types: ReadonlySet<JsonType>): Constraint {
   const mask = JSON_TYPES.reduce((bits, type, bit) => (types.has(type) ? bits | (1 << bit) : bits), 0)
   return TYPES.get(mask) ?? { kind: 'types', types }
 }
@@ -364,7 +364,7 @@ function hasCombined(value: JsonRecord): boolean {
   return value.allOf !== undefined || value.anyOf !== undefined || value.oneOf !== undefined
 }
 
-export function valuesOf(values: readonly unknown[]): Constraint {
+export function valuesConstraint(values: readonly unknown[]): Constraint {
   const keyed = new Map(values.map((value) => [valueKey(value), value]))
   // The order of a list of values has no meaning.
   const sorted = [...keyed].sort(([a], [b]) => byCodeUnit(a, b)).map(([, value]) => value)
@@ -372,8 +372,8 @@ export function valuesOf(values: readonly unknown[]): Constraint {
 }
 
 function readValues(value: JsonRecord, into: Constraint[]): void {
-  if (Array.isArray(value.enum)) into.push(valuesOf(value.enum))
-  if (value.const !== undefined) into.push(valuesOf([value.const]))
+  if (Array.isArray(value.enum)) into.push(valuesConstraint(value.enum))
+  if (value.const !== undefined) into.push(valuesConstraint([value.const]))
 }
 
 /** A format that is not known may be of numbers or of texts. */

@@ -1,7 +1,7 @@
 /** An object that meets what is sure of a goal: its members are solved one by one, and only those that it needs. */
 import { byCodeUnit } from '../../change-set.ts'
 import { Alternatives, openFor, UNSAT, type SearchAnswer, type Solve } from './answer.ts'
-import { admits, isMatch, shapeNodes, type Evaluation } from './evaluate.ts'
+import { admitsValue, isMatch, shapeNodes, type Evaluation } from './evaluate.ts'
 import { met, type Atom, type Goal } from './literals.ts'
 import type { Bound, Constraint, Literal, SchemaNode, Shape } from './model.ts'
 import { countsOf } from './scalars.ts'
@@ -95,7 +95,7 @@ export class ObjectGoal {
   }
 
   #isNamed({ node, isMet }: Literal, name: string): boolean | null {
-    const verdict = admits(node, name, this.#search.evaluation)
+    const verdict = admitsValue(node, name, this.#search.evaluation)
     return verdict === null ? null : verdict === isMet
   }
 
@@ -182,7 +182,7 @@ export class ObjectGoal {
       literals.push(...nodes.map(met))
     }
     for (const node of this.#named) {
-      const verdict = admits(node, name, this.#search.evaluation)
+      const verdict = admitsValue(node, name, this.#search.evaluation)
       if (verdict !== true) return verdict === null ? openFor('a condition on names') : UNSAT
     }
     return this.#search.solveMember(name, literals)

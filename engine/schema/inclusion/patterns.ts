@@ -90,7 +90,7 @@ export function isMember(language: Language, text: string): boolean {
 }
 
 /** The first texts of a language in the order of their length. Plain characters are preferred. */
-export function* textsOf(language: Language, most: number): Generator<string> {
+export function* firstTexts(language: Language, most: number): Generator<string> {
   let count = 0
   for (const sets of language.wordSets()) {
     if (count >= most) return

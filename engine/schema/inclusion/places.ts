@@ -4,7 +4,7 @@
  */
 import { shapeNodes } from './evaluate.ts'
 import type { Constraint, SchemaNode, Shape } from './model.ts'
-import { valuesOf } from './nodes.ts'
+import { valuesConstraint } from './nodes.ts'
 
 export interface PlaceSchemas {
   /** Two places with the same schemas have the same number. */
@@ -126,5 +126,5 @@ function isComposed(value: unknown): boolean {
 }
 
 function listed(side: SchemaNode['side'], id: number): SchemaNode {
-  return { id, side, constraints: [valuesOf([{}])], source: null, isUnused: false }
+  return { id, side, constraints: [valuesConstraint([{}])], source: null, isUnused: false }
 }

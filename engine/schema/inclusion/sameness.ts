@@ -126,7 +126,7 @@ function isCondition(name: string): boolean {
 }
 
 function isSameSet(before: unknown, after: unknown): boolean {
-  const [beforeList, afterList] = [listOf(before), listOf(after)]
+  const [beforeList, afterList] = [asList(before), asList(after)]
   // Most lists are in one order.
   if (beforeList.length === afterList.length && beforeList.every((value, index) => value === afterList[index]))
     return true
@@ -134,7 +134,7 @@ function isSameSet(before: unknown, after: unknown): boolean {
   return beforeSet.size === afterSet.size && beforeList.every((value) => afterSet.has(value))
 }
 
-function listOf(value: unknown): readonly unknown[] {
+function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [value]
 }
 

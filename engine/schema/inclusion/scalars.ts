@@ -1,9 +1,9 @@
 /** Numbers and texts that meet a conjunction of conditions: an example, a proof that there is none, or neither. */
 import { ValueSet } from '../equality.ts'
-import { isMatch, isMultiple, isWithin, lengthOf } from './evaluate.ts'
+import { isMatch, isMultiple, isInBound, countCharacters } from './evaluate.ts'
 import { exampleOf, isFormatWithin, isOfFormat } from './formats.ts'
 import type { Bound } from './model.ts'
-import { both, complement, languageOf, lengthsBetween, lengthsWithin, textsOf, type Language } from './patterns.ts'
+import { both, complement, languageOf, lengthsBetween, lengthsWithin, firstTexts, type Language } from './patterns.ts'
 
 /** `found`: a value; `none`: proof that there is none; `open`: neither, with what stopped the search. */
 export type Found =
@@ -75,7 +75,7 @@ export function findNumber(conditions: ScalarConditions): Found {
   const out = new ValueSet(excluded)
   const fits = (value: number): boolean =>
     Number.isFinite(value) &&
-    bounds.every((bound) => isWithin(bound, value)) &&
+    bounds.every((bound) => isInBound(bound, value)) &&
     multiples.met.every((of) => isMultiple(value, of)) &&
     !multiples.unmet.some((of) => isMultiple(value, of)) &&
     !out.has(value)
@@ -145,7 +145,7 @@ const MAX_SCALE = 1e9
 
 function commonMultiple(numbers: readonly number[]): number | null {
   let scale = 1
-  while (scale <= MAX_SCALE && !numbers.every((number) => isWhole(number * scale))) scale *= 10
+  while (scale <= MAX_SCALE && !numbers.every((number) => isWholeNumber(number * scale))) scale *= 10
   if (scale > MAX_SCALE) return null
   let result = 1n
   for (const number of numbers) {
@@ -155,7 +155,7 @@ function commonMultiple(numbers: readonly number[]): number | null {
   return result > BigInt(Number.MAX_SAFE_INTEGER) ? null : Number(result) / scale
 }
 
-function isWhole(value: number): boolean {
+function isWholeNumber(value: number): boolean {
   return Math.abs(value - Math.round(value)) < 1e-9 && Math.round(value) !== 0
 }
 
@@ -174,7 +174,7 @@ export function findText(conditions: ScalarConditions): Found {
   if (counts === null) return NONE
   const out = new ValueSet(excluded)
   const fits = (text: string): boolean => {
-    const length = lengthOf(text)
+    const length = countCharacters(text)
     return length >= counts.min && length <= counts.max && !out.has(text) && fitsFormats(formats, text)
   }
   const isMatched = (text: string): boolean =>
@@ -237,7 +237,7 @@ function findMatch(
   // Of a format one example is known, which was tried.
   if (bounded !== null && formats.met.length > 0) return open('no text was found for the patterns')
   const texts = bounded ?? language
-  for (const text of textsOf(texts, excluded.length + MAX_EXAMPLES))
+  for (const text of firstTexts(texts, excluded.length + MAX_EXAMPLES))
     if (fits(text)) return { kind: 'found', value: text }
   return open(bounded === null ? 'a pattern with long texts' : 'no text was found for the patterns')
 }

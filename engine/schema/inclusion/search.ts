@@ -8,11 +8,11 @@ import { isRecord } from '../located.ts'
 import { Alternatives, openFor, UNSAT, type SearchAnswer } from './answer.ts'
 import { findArray } from './arrays.ts'
 import { Disjointness } from './disjoint.ts'
-import { admits, holds, type Evaluation, type Truth } from './evaluate.ts'
+import { admitsValue, holds, type Evaluation, type Truth } from './evaluate.ts'
 import { Goal, met, type LiteralSet, type Negating, type Pending } from './literals.ts'
 import { Mentions, type Convention } from './mentions.ts'
 import { JSON_TYPES, jsonTypeOf, type Constraint, type JsonType, type Literal, type SchemaNode } from './model.ts'
-import { valuesOf, type SchemaNodes } from './nodes.ts'
+import { valuesConstraint, type SchemaNodes } from './nodes.ts'
 import { ObjectGoal, type ObjectSearch } from './objects.ts'
 import { NO_SCHEMAS, Places, type PlaceSchemas } from './places.ts'
 import { findNumber, findText, type ScalarConditions } from './scalars.ts'
@@ -78,7 +78,7 @@ export class Search {
   /** Whether a value is seen to be admitted by the first schema and refused by the second. */
   separates(sub: SchemaNode, other: SchemaNode, value: unknown, steps: number): boolean {
     this.#options.steps.own = steps
-    return admits(sub, value, this.evaluation) === true && admits(other, value, this.evaluation) === false
+    return admitsValue(sub, value, this.evaluation) === true && admitsValue(other, value, this.evaluation) === false
   }
 
   describes(node: SchemaNode, name: string): boolean {
@@ -174,7 +174,7 @@ export class Search {
   #areMet(literals: readonly Literal[], value: unknown): Truth {
     let result: Truth = true
     for (const { node, isMet } of literals) {
-      const verdict = admits(node, value, this.evaluation)
+      const verdict = admitsValue(node, value, this.evaluation)
       if (verdict === null) result = null
       else if (verdict !== isMet) return false
     }
@@ -233,7 +233,7 @@ export class Search {
   }
 
   #isMetBy(one: Pending, value: unknown): boolean {
-    if ('node' in one) return admits(one.node, value, this.evaluation) === one.isMet
+    if ('node' in one) return admitsValue(one.node, value, this.evaluation) === one.isMet
     if (!isRecord(value)) return one.kind === 'keep' && holds(one.constraint, value, this.evaluation) === one.isMet
     if (one.kind === 'presence') return Object.hasOwn(value, one.name) === one.isPresent
     if (one.kind === 'keep') return holds(one.constraint, value, this.evaluation) === one.isMet
@@ -252,7 +252,7 @@ export class Search {
     for (const [index, choice] of goal.choices.entries()) {
       let depth = Infinity
       const left = choice.filter((way) => {
-        const answer = memberOf(way, members)
+        const answer = demandedMember(way, members)
         if (answer?.kind !== 'unsat') return true
         depth = Math.min(depth, answer.depth)
         return false
@@ -285,7 +285,7 @@ export class Search {
 
   /** A value for what is sure and one way; null when they contradict each other. */
   #wayOf(start: Goal, way: LiteralSet, members: ObjectGoal, sought: Sought): SearchAnswer | null {
-    const member = memberOf(way, members)
+    const member = demandedMember(way, members)
     if (member?.kind === 'unsat') return member
     const next = start.copy()
     next.choices = []
@@ -299,7 +299,7 @@ export class Search {
     if (goal.type === 'object') return new ObjectGoal(goal, this.#objectSearch(sought)).find()
     if (goal.type === 'array') {
       const valuesNode = (values: readonly unknown[]): SchemaNode =>
-        this.#node([valuesOf(values)], JSON.stringify(values))
+        this.#node([valuesConstraint(values)], JSON.stringify(values))
       const place = this.#places.item(sought.place)
       return findArray(goal, { solve: (one) => this.#solve(one, place), valuesNode })
     }
@@ -322,7 +322,7 @@ export class Search {
       evaluation: this.evaluation,
       isLeftOut: this.#mentions.leftOut(literals, place, this.#options.convention),
       nameNode: (constraints) => this.#node(constraints, JSON.stringify(constraints)),
-      exclude: valuesOf,
+      exclude: valuesConstraint,
     }
   }
 
@@ -344,7 +344,7 @@ function isWorthNarrowing({ choices }: Goal): boolean {
 }
 
 /** The value of the one member that a way demands; null for ways that demand anything else. */
-function memberOf(way: LiteralSet, members: ObjectGoal): SearchAnswer | null {
+function demandedMember(way: LiteralSet, members: ObjectGoal): SearchAnswer | null {
   const [only, more] = way
   if (only === undefined || more !== undefined || 'node' in only || only.kind !== 'member') return null
   return only.where.kind === 'name' ? members.valueOf(only.where.name, only.value) : null
