@@ -35,6 +35,13 @@ export function memberOf(owner: Located, name: string): Located | null {
   return { value: owner.value[name], at: stepInto(owner.at, name), document: owner.document }
 }
 
+/** The items of a located list; none when there is no list. */
+export function locatedItems(list: Located | null): readonly Located[] {
+  if (list === null || !Array.isArray(list.value)) return []
+  const values: readonly unknown[] = list.value
+  return values.map((value, index) => ({ value, at: stepInto(list.at, String(index)), document: list.document }))
+}
+
 /** RFC 6901 text of a place; in a further file it is preceded by the file's path and `#`. */
 export function pointerOf(at: Place, document = ''): string {
   const steps: string[] = []

@@ -1,5 +1,5 @@
 /** Finds the tools in a document, in any container: a list, a request, a record by name. */
-import { isRecord, memberOf, ROOT, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
+import { isRecord, locatedItems, memberOf, ROOT, type JsonRecord, type Located } from '../../schema/located.ts'
 import {
   GEMINI_FORM,
   GEMINI_HOSTED_FORM,
@@ -54,7 +54,7 @@ function memberForm(value: unknown): ToolForm | null {
 }
 
 function listed(list: Located): readonly ToolEntry[] {
-  return listItems(list).flatMap((item) => {
+  return locatedItems(list).flatMap((item) => {
     if (isMark(item.value)) return []
     return isGemini(item.value) ? declared(item) : entriesOf(item)
   })
@@ -71,7 +71,7 @@ function entriesOf(item: Located): readonly ToolEntry[] {
   if (entry.form?.isNamespace !== true) return [entry]
   const namespace = nameOf(item)
   const held = memberOf(item, 'tools')
-  return [entry, ...(held === null ? [] : listItems(held).map((located) => ({ ...entryOf(located), namespace })))]
+  return [entry, ...(held === null ? [] : locatedItems(held).map((located) => ({ ...entryOf(located), namespace })))]
 }
 
 function nameOf({ value }: Located): string | null {
@@ -91,7 +91,7 @@ function declared(holder: Located): readonly ToolEntry[] {
     const held = memberOf(holder, key)
     if (held === null) return []
     if (DECLARATIONS.has(key))
-      return listItems(held).map((located) => ({ located, form: geminiFormOf(located), key: null, namespace: null }))
+      return locatedItems(held).map((located) => ({ located, form: geminiFormOf(located), key: null, namespace: null }))
     return GEMINI_HOSTED_MEMBER.test(key) ? [{ located: held, form: GEMINI_HOSTED_FORM, key, namespace: null }] : []
   })
 }
@@ -112,11 +112,6 @@ function entryOf(located: Located): ToolEntry {
   const { value } = located
   const form = isRecord(value) ? (TOOL_FORMS.find(({ isOf }) => isOf(value)) ?? null) : null
   return { located, form, key: null, namespace: null }
-}
-
-function listItems(list: Located): readonly Located[] {
-  const values: readonly unknown[] = Array.isArray(list.value) ? list.value : []
-  return values.map((value, index) => ({ value, at: stepInto(list.at, String(index)), document: '' }))
 }
 
 /**

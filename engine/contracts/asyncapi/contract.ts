@@ -5,7 +5,7 @@
 import { byCodeUnit } from '../../change-set.ts'
 import type { CompareOptions } from '../../format.ts'
 import { fail, ok, type Result } from '../../result.ts'
-import { isRecord, memberOf, pointerOf, type JsonRecord, type Located } from '../../schema/located.ts'
+import { isRecord, locatedItems, memberOf, pointerOf, type JsonRecord, type Located } from '../../schema/located.ts'
 import { readDocument } from '../document.ts'
 import { filesHandedIn } from '../further-files.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../limits.ts'
@@ -14,7 +14,7 @@ import { withPlainReferences } from '../plain-references.ts'
 import type { Locate } from '../positions.ts'
 import { unreadable } from '../unreadable.ts'
 import { readMessages, type AsyncMessage, type MessageDefaults } from './messages.ts'
-import { itemsOf, partWithTraits, traitOrderOf } from './traits.ts'
+import { partWithTraits, traitOrderOf } from './traits.ts'
 
 /** From the view of the application that the document describes. */
 export type AsyncAction = 'send' | 'receive'
@@ -286,7 +286,7 @@ class AsyncApiReader {
 
 /** 2.x names servers, 3.x refers to them. An empty list means all servers. */
 function serverNames(list: Located | null): ReadonlyMap<string, Located> | null {
-  const named = itemsOf(list).flatMap((item) => {
+  const named = locatedItems(list).flatMap((item) => {
     const reference = isRecord(item.value) ? item.value['$ref'] : item.value
     const name = typeof reference === 'string' ? reference.split('/').at(-1) : undefined
     return name === undefined ? [] : [[name, item] as const]

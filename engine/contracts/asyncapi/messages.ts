@@ -1,7 +1,7 @@
 /** The messages of an AsyncAPI operation or channel, in any notation: one, `oneOf`, a list, or by name. */
-import { isRecord, memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
+import { isRecord, locatedItems, memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
 import type { OpenApiDocuments } from '../documents.ts'
-import { itemsOf, partWithTraits, type TraitOrder } from './traits.ts'
+import { partWithTraits, type TraitOrder } from './traits.ts'
 
 export interface AsyncMessage {
   /** Its own name, else its key or the name in the reference. Empty if it has none. */
@@ -37,10 +37,10 @@ export function readMessages(
 
 function entriesOf(held: Located | null, documents: OpenApiDocuments): readonly (readonly [string, Located])[] {
   if (held === null) return []
-  if (Array.isArray(held.value)) return itemsOf(held).map((item) => [referredName(item), item])
+  if (Array.isArray(held.value)) return locatedItems(held).map((item) => [referredName(item), item])
   const followed = documents.follow(held)
   const oneOf = followed === null ? null : memberOf(followed, 'oneOf')
-  if (oneOf !== null && Array.isArray(oneOf.value)) return itemsOf(oneOf).map((item) => [referredName(item), item])
+  if (oneOf !== null && Array.isArray(oneOf.value)) return locatedItems(oneOf).map((item) => [referredName(item), item])
   const isMessage = held.at.step === 'message'
   if (isMessage || !isRecord(held.value)) return [[referredName(held), held]]
   return Object.keys(held.value).flatMap((name) => {

@@ -2,7 +2,7 @@
  * Merges parts of an operation or message with its traits. Both majors use JSON Merge Patch (RFC 7396) in the order of
  * the traits. In 2.x a trait overrides its owner, in 3.x it does not (AsyncAPI 3.0, Traits Merge Mechanism).
  */
-import { isRecord, memberOf, stepInto, type Located, type Place } from '../../schema/located.ts'
+import { isRecord, locatedItems, memberOf, stepInto, type Located, type Place } from '../../schema/located.ts'
 import type { OpenApiDocuments } from '../documents.ts'
 
 export type TraitOrder = 'traits-override' | 'owner-overrides'
@@ -21,7 +21,7 @@ export function partWithTraits(
   order: TraitOrder,
   documents: OpenApiDocuments,
 ): Located | null {
-  const traits = itemsOf(memberOf(owner, 'traits')).map((trait) => documents.follow(trait))
+  const traits = locatedItems(memberOf(owner, 'traits')).map((trait) => documents.follow(trait))
   const holders = order === 'traits-override' ? [owner, ...traits] : [...traits, owner]
   const parts = holders.flatMap((holder) => {
     const part = holder === null ? null : memberOf(holder, member)
@@ -53,11 +53,4 @@ function merged(under: Located, over: Located): Located {
     if (part.value === null) values.delete(name)
   }
   return { value: Object.fromEntries(values), at: { ...over.at, moved }, document: over.document }
-}
-
-/** The items of a list. Empty if there is no list. */
-export function itemsOf(list: Located | null): readonly Located[] {
-  if (list === null) return []
-  const values: readonly unknown[] = Array.isArray(list.value) ? list.value : []
-  return values.map((value, index) => ({ value, at: stepInto(list.at, String(index)), document: list.document }))
 }

@@ -3,7 +3,15 @@
  * API version.
  */
 import { fail, ok, type Result } from '../../result.ts'
-import { isRecord, memberOf, pointerOf, ROOT, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
+import {
+  isRecord,
+  locatedItems,
+  memberOf,
+  pointerOf,
+  ROOT,
+  type JsonRecord,
+  type Located,
+} from '../../schema/located.ts'
 import type { SourceDocument } from '../document.ts'
 import type { Locate } from '../positions.ts'
 import { firstAt, unreadable } from '../unreadable.ts'
@@ -75,17 +83,10 @@ export function readCrds({ root, locate }: SourceDocument): Result<CrdBundle> {
 
 /** The objects of a document. Empty documents of a stream are skipped. */
 function objectsOf(root: Located): readonly Located[] {
-  if (Array.isArray(root.value)) return itemsOf(root).filter(({ value }) => value !== null)
+  if (Array.isArray(root.value)) return locatedItems(root).filter(({ value }) => value !== null)
   const items = memberOf(root, 'items')
   const isList = isRecord(root.value) && typeof root.value['kind'] === 'string' && root.value['kind'].endsWith('List')
-  return isList && items !== null && Array.isArray(items.value) ? itemsOf(items) : [root]
-}
-
-export function itemsOf(list: Located | null): readonly Located[] {
-  const values: readonly unknown[] = list !== null && Array.isArray(list.value) ? list.value : []
-  return list === null
-    ? []
-    : values.map((value, index) => ({ value, at: stepInto(list.at, String(index)), document: list.document }))
+  return isList && items !== null && Array.isArray(items.value) ? locatedItems(items) : [root]
 }
 
 function readCrd(object: Located, locate: Locate): Result<Crd> {
@@ -108,7 +109,7 @@ function readVersions(spec: Located, locate: Locate): Result<ReadonlyMap<string,
   const versions = new Map<string, CrdVersion>()
   const list = memberOf(spec, 'versions')
   if (list !== null && !Array.isArray(list.value)) return fault(locate, list, 'spec.versions is not a list')
-  for (const item of itemsOf(list)) {
+  for (const item of locatedItems(list)) {
     const name = isRecord(item.value) ? item.value['name'] : undefined
     if (!isRecord(item.value) || typeof name !== 'string') return fault(locate, item, 'a version has no name')
     const first = versions.get(name)

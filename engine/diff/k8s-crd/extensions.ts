@@ -1,9 +1,8 @@
 /** The `x-kubernetes-*` members of two structural schemas, wherever both sides have the same part of an object. */
 import type { CrdRuleId } from '../../rules/k8s-crd/rows.ts'
-import { itemsOf } from '../../contracts/k8s-crd/contract.ts'
 import { byCodeUnit } from '../../change-set.ts'
 import { isEqual } from '../../schema/equality.ts'
-import { isRecord, memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
+import { isRecord, locatedItems, memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
 
 /** A change of an extension. Steps start at the root of the object. */
 interface ExtensionChange {
@@ -141,7 +140,7 @@ function withRuleDefaults({ value }: Located): unknown {
 
 function rulesOf(schema: Located): ReadonlyMap<string, Located> {
   const rules = new Map<string, Located>()
-  for (const item of itemsOf(memberOf(schema, VALIDATIONS))) {
+  for (const item of locatedItems(memberOf(schema, VALIDATIONS))) {
     const expression = isRecord(item.value) ? item.value['rule'] : undefined
     if (typeof expression === 'string') rules.set(expression, item)
   }

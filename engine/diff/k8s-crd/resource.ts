@@ -4,10 +4,10 @@
  */
 import { lookupTable } from '../../lookup-table.ts'
 import { byCodeUnit } from '../../change-set.ts'
-import { itemsOf, type Crd, type CrdVersion } from '../../contracts/k8s-crd/contract.ts'
+import type { Crd, CrdVersion } from '../../contracts/k8s-crd/contract.ts'
 import type { CrdRuleId } from '../../rules/k8s-crd/rows.ts'
 import { isEqual } from '../../schema/equality.ts'
-import { isRecord, memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
+import { isRecord, locatedItems, memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
 import type { ContractChange } from '../contract-walk.ts'
 
 /** Reports a change of the resource. The resource name comes before the subject. */
@@ -93,7 +93,7 @@ function compareTexts(
 }
 
 function textItems(owner: Located | null, member: string): ReadonlyMap<string, Located> {
-  const items = itemsOf(owner === null ? null : memberOf(owner, member))
+  const items = locatedItems(owner === null ? null : memberOf(owner, member))
   return new Map(items.flatMap((item) => (typeof item.value === 'string' ? [[item.value, item] as const] : [])))
 }
 
@@ -220,7 +220,7 @@ function compareKeyed(
 /** v1beta1 writes `JSONPath`. */
 function keyed(list: Located | null, key: string): ReadonlyMap<string, Located> {
   const found = new Map<string, Located>()
-  for (const item of itemsOf(list)) {
+  for (const item of locatedItems(list)) {
     if (!isRecord(item.value)) continue
     const { JSONPath, ...rest } = item.value
     const value: JsonRecord = { priority: 0, ...rest, ...(JSONPath === undefined ? {} : { jsonPath: JSONPath }) }
