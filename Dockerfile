@@ -94,5 +94,6 @@ USER 65532:65532
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=3s --start-period=5s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:15090/livez').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["node", "gateway/preflight.js"]
+# Absolute: commands such as `ci` run in the folder of their caller.
+ENTRYPOINT ["node", "/app/gateway/preflight.js"]
 CMD ["serve"]

@@ -2,7 +2,8 @@
  * `preflight ci`: compares the contracts of a pull request with its base, in a pipeline. Contracts are found by the selector;
  * the exit code is that of the policy.
  */
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import {
   EMPTY_CONTEXT,
   type Artifact,
@@ -74,6 +75,12 @@ interface PipelineChange {
   readonly head: string
 }
 
+interface Outcome {
+  readonly code: ExitCode
+  /** Of the decision that the code follows. */
+  readonly summary: string
+}
+
 async function runCi(args: Arguments, io: CommandIo): Promise<ExitCode> {
   const place = pipelinePlace(io.environment)
   const { settings, flow } = openLocalFlow(configSource(args, io))
@@ -85,11 +92,12 @@ async function runCi(args: Arguments, io: CommandIo): Promise<ExitCode> {
     const contexts = await contextsOf(change.artifacts, flow, settings(), progress)
     progress.end()
     writeFiles(args, contexts)
-    const text = markdownOf(verdict, contexts, change)
+    const judged: Outcome = { code: exitOf(verdict, change), summary: `${verdict.decision}: ${verdict.summary}` }
+    const outcome = args.flag('authorize') ? await authorized(args, io, change, context) : judged
+    const text = markdownOf(verdict, contexts, change, outcome === judged ? null : outcome)
     writeOutputs(args, io, place, contexts, text)
-    const code = args.flag('authorize') ? await authorized(args, io, change, context) : exitOf(verdict, change)
-    await publish(args, io, place, text, code, verdict)
-    return code
+    await publish(args, io, place, text, outcome)
+    return outcome.code
   } finally {
     await flow.close()
   }
@@ -176,13 +184,20 @@ function joinedRuns(runs: readonly object[]): readonly object[] {
   return runs.map((run, index) => ({ ...run, automationDetails: { id: `preflight/contracts/${index + 1}/` } }))
 }
 
+/** The file, in a folder that exists. */
+function withFolder(file: string): string {
+  mkdirSync(dirname(file), { recursive: true })
+  return file
+}
+
 function writeFiles(args: Arguments, contexts: readonly ReportContext[]): void {
   for (const form of ['sarif', 'junit'] as const) {
     const file = args.value(form)
-    if (file !== undefined) writeFileSync(file, JOINED[form](contexts.map((context) => renderReport(form, context))))
+    if (file !== undefined)
+      writeFileSync(withFolder(file), JOINED[form](contexts.map((context) => renderReport(form, context))))
   }
   const quality = args.value('code-quality')
-  if (quality !== undefined) writeFileSync(quality, renderCodeQuality(contexts))
+  if (quality !== undefined) writeFileSync(withFolder(quality), renderCodeQuality(contexts))
 }
 
 function writeOutputs(
@@ -193,7 +208,7 @@ function writeOutputs(
   markdown: string,
 ): void {
   const file = args.value('markdown')
-  if (file !== undefined) writeFileSync(file, markdown)
+  if (file !== undefined) writeFileSync(withFolder(file), markdown)
   const summary = variable(io.environment, 'GITHUB_STEP_SUMMARY')
   if (name === 'github' && summary !== null) writeFileSync(summary, markdown, { flag: 'a' })
   if (args.flag('quiet')) return
@@ -208,7 +223,13 @@ function writeOutputs(
 /** Length that comments of every platform take. */
 const MAX_COMMENT = 30_000
 
-function markdownOf(verdict: Verdict, contexts: readonly ReportContext[], change: PipelineChange): string {
+/** @param authorization decision of the gateway; null: none was requested */
+function markdownOf(
+  verdict: Verdict,
+  contexts: readonly ReportContext[],
+  change: PipelineChange,
+  authorization: Outcome | null,
+): string {
   const { decision, execution_action: action, risk_score: risk, severity_summary: counts } = verdict
   const head = [
     MARKER,
@@ -216,6 +237,9 @@ function markdownOf(verdict: Verdict, contexts: readonly ReportContext[], change
     '',
     `${counts.breaking} breaking, ${counts.dangerous} dangerous, ${counts.info} compatible. Risk ${risk}. ${markdownCode(action)}.`,
     '',
+    ...(authorization === null
+      ? []
+      : [`**Merge, decided by the gateway:** ${markdownCode(authorization.summary)}`, '']),
     ...(change.problem === null ? [] : [`**Not complete:** ${markdownCode(change.problem)}`, '']),
     ...verdict.blocking_reasons
       .slice(0, 10)
@@ -250,17 +274,18 @@ async function authorized(
   io: CommandIo,
   { artifacts, problem }: PipelineChange,
   context: DecisionContext,
-): Promise<ExitCode> {
-  if (problem !== null) return EXIT.undecided
-  if (artifacts.length === 0) return EXIT.good
+): Promise<Outcome> {
+  if (problem !== null) return { code: EXIT.undecided, summary: problem }
+  if (artifacts.length === 0) return { code: EXIT.good, summary: 'no contract changed' }
   const stated = Object.fromEntries(Object.entries(context).filter(([, value]) => value !== null))
   const answer = await askGateway('authorize', artifacts, stated, undefined, io)
   const receipt = args.value('receipt')
   if (receipt !== undefined && typeof answer['chain_receipt'] === 'string')
-    writeReceipt(receipt, answer['chain_receipt'])
+    writeReceipt(withFolder(receipt), answer['chain_receipt'])
   const action = String(answer['execution_action'])
   writeLine(io.stdout, `merge: ${action}`)
-  return action === 'CONTINUE' || action === 'CONTINUE_WITH_MONITORING' ? EXIT.good : EXIT.no
+  const code = action === 'CONTINUE' || action === 'CONTINUE_WITH_MONITORING' ? EXIT.good : EXIT.no
+  return { code, summary: `${String(answer['decision'])}: ${String(answer['summary'])}` }
 }
 
 async function publish(
@@ -268,8 +293,7 @@ async function publish(
   io: CommandIo,
   { forum }: PipelinePlace,
   text: string,
-  code: ExitCode,
-  { decision, summary }: Verdict,
+  { code, summary }: Outcome,
 ): Promise<void> {
   if (!args.flag('comment') && !args.flag('status')) return
   if (forum === null)
@@ -277,7 +301,7 @@ async function publish(
   // A pull request from a fork has a token that may not write: the result stands without the comment.
   try {
     if (args.flag('comment')) await forum.comment(text)
-    if (args.flag('status')) await forum.status(code === EXIT.good ? 'success' : 'failure', `${decision}: ${summary}`)
+    if (args.flag('status')) await forum.status(code === EXIT.good ? 'success' : 'failure', summary)
   } catch (error) {
     writeLine(io.stderr, `preflight ci: not published: ${error instanceof Error ? error.message : String(error)}`)
   }

@@ -144,6 +144,9 @@ function unreadable(message: string): Result<never> {
   return fail({ code: 'ARTIFACT_UNREADABLE', message: `${message}.` })
 }
 
+/** Part of the problem when git looked for a ref, and there is none. */
+export const NO_SUCH_REF = 'the repository knows no such ref'
+
 interface GitInput {
   /** Of the output. */
   readonly maxBytes: number
@@ -195,5 +198,5 @@ function reasonOf(error: Error & { readonly code?: string | number | null }, std
   const line = stderr.trim().split('\n', 1)[0] ?? ''
   if (line !== '') return line.replace(/^fatal: /, '')
   // `rev-parse --quiet` says nothing of a name that it does not know.
-  return error.code === 1 ? 'the repository knows no such ref' : error.message
+  return error.code === 1 ? NO_SUCH_REF : error.message
 }

@@ -1,6 +1,6 @@
 /** A repository on this machine, asked as the platforms are: the change set of a pipeline is listed by the same rules. */
 import type { Result } from '../../engine/internal.ts'
-import { GIT_REF, readGitFiles, resolveGitTree, runGit } from '../documents/git.ts'
+import { GIT_REF, NO_SUCH_REF, readGitFiles, resolveGitTree, runGit } from '../documents/git.ts'
 import { inOrder } from './files.ts'
 import type { ChangedFile, ChangeType, ScmClient } from './platform.ts'
 import { ScmError } from './scm-error.ts'
@@ -18,6 +18,14 @@ const STATUSES: ReadonlyMap<string, ChangeType> = new Map([
   ['D', 'removed'],
 ])
 
+/** Git may not have looked for the commit at all. */
+function unknownCommit(ref: string, reason: string): string {
+  if (reason.includes('dubious ownership'))
+    return 'git does not read this folder, because it belongs to another user; run preflight as its owner (in Docker: --user "$(id -u):$(id -g)")'
+  if (reason.includes(NO_SUCH_REF)) return `the repository knows no commit "${ref}"; fetch it first`
+  return reason.replace(/\.$/, '')
+}
+
 /** All methods reject with a ScmError. @param folder inside the working tree */
 export function openLocalRepository(folder: string): LocalRepository {
   const text = async (args: readonly string[]): Promise<string> =>
@@ -27,7 +35,7 @@ export function openLocalRepository(folder: string): LocalRepository {
     if (!GIT_REF.test(ref)) throw new ScmError('unexpected', `"${ref}" is not the name of a branch, a tag or a commit`)
     const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`]
     const read = await runGit(folder, args, { maxBytes: 1024 })
-    if (!read.ok) throw new ScmError('refused', `the repository knows no commit "${ref}"; fetch it first`)
+    if (!read.ok) throw new ScmError('refused', unknownCommit(ref, read.problem.message))
     return read.value.toString('latin1').trim()
   }
   const changedFiles = async (from: string, to: string) => {

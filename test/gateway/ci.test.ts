@@ -1,61 +1,17 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { createServer } from 'node:http'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { parse } from 'yaml'
 import { startApi } from '../fakes/api.ts'
-import { PETS, PETS_WITH_POST, PETS_WITHOUT_DELETE } from '../fakes/contracts.ts'
-import { PREFLIGHT } from '../fakes/desk.ts'
-import { listening } from '../fakes/listening.ts'
+import { PETS_WITH_POST, PETS_WITHOUT_DELETE } from '../fakes/contracts.ts'
+import { checkout, ci, COMMAND, PLATFORMS, startForum, type Checkout } from '../fakes/pipeline.ts'
 import { runProgram } from '../fakes/programs.ts'
 import { at, listAt, textAt } from '../json.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
-
-interface Checkout {
-  readonly folder: string
-  readonly base: string
-  readonly head: string
-}
-
-/** A real repository with two branches; `main` goes on after they parted. */
-function checkout(t: TestContext, changed: Readonly<Record<string, string | null>>): Checkout {
-  const folder = mkdtempSync(join(tmpdir(), 'preflight-ci-'))
-  t.after(() => rmSync(folder, { recursive: true, force: true }))
-  const git = (...args: readonly string[]): string =>
-    execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.org', ...args], {
-      cwd: folder,
-      encoding: 'utf8',
-    })
-  const put = (files: Readonly<Record<string, string | null>>, message: string): string => {
-    for (const [path, text] of Object.entries(files)) {
-      mkdirSync(dirname(join(folder, path)), { recursive: true })
-      if (text === null) rmSync(join(folder, path))
-      else writeFileSync(join(folder, path), text)
-    }
-    git('add', '-A')
-    git('commit', '-qm', message)
-    return git('rev-parse', 'HEAD').trim()
-  }
-  git('init', '-q', '-b', 'main')
-  put({ 'api/pets.yaml': PETS, 'README.md': 'pets', 'src/main.ts': 'one' }, 'first')
-  git('checkout', '-qb', 'feature')
-  const head = put(changed, 'change')
-  git('checkout', '-q', 'main')
-  const base = put({ 'src/main.ts': 'two' }, 'main goes on')
-  git('checkout', '-q', 'feature')
-  return { folder, base, head }
-}
-
-const COMMAND = `${process.execPath} --disable-warning=ExperimentalWarning ${PREFLIGHT}`
-
-async function ci({ folder }: Checkout, argv: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const script = `cd "$FOLDER" && ${COMMAND} ci "$@"`
-  return runProgram('bash', ['-c', script, 'bash', ...argv], { FOLDER: folder, HOME: folder, ...env })
-}
 
 test('contracts of a branch are compared with where it parted, and the policy gives the exit code', async (t) => {
   const broken = checkout(t, { 'api/pets.yaml': PETS_WITHOUT_DELETE, 'README.md': 'other' })
@@ -96,60 +52,6 @@ test('a base that is not there is a mistake, and a contract that cannot be read 
   assert.match(missing.stderr, /knows no commit "origin\/main"; fetch it first/)
   assert.match((await ci(unread, [])).stderr, /there is no pull request here; name the base/)
 })
-
-/** A platform that keeps comments and statuses, in the forms of all three. */
-async function startForum(t: TestContext) {
-  const comments: Record<string, unknown>[] = []
-  const statuses: { readonly url: string; readonly body: unknown }[] = []
-  const server = createServer((request, response) => {
-    let text = ''
-    request.on('data', (chunk: Buffer) => (text += chunk.toString('utf8')))
-    request.on('end', () => {
-      const { method = '', url = '' } = request
-      const body: Record<string, unknown> = text === '' ? {} : JSON.parse(text)
-      if (url.includes('/statuses/')) {
-        statuses.push({ url, body })
-      } else if (method === 'POST') comments.push({ id: comments.length + 1, ...body })
-      else if (method !== 'GET') Object.assign(comments[Number(url.split('/').at(-1)) - 1] ?? {}, body)
-      const listed = url.includes('/repositories/') ? { values: comments } : comments
-      response.end(JSON.stringify(method === 'GET' ? listed : {}))
-    })
-  })
-  return { origin: await listening(t, server), comments, statuses }
-}
-
-const PLATFORMS: Readonly<Record<string, (origin: string, place: Checkout) => Readonly<Record<string, string>>>> = {
-  github: (origin, { folder, base, head }) => {
-    const event = { pull_request: { number: 7, head: { sha: head, ref: 'feature' }, base: { sha: base, ref: 'main' } } }
-    writeFileSync(join(folder, '.git', 'event.json'), JSON.stringify(event))
-    return {
-      GITHUB_ACTIONS: 'true',
-      GITHUB_REPOSITORY: 'acme/pets',
-      GITHUB_TOKEN: 'token',
-      GITHUB_API_URL: origin,
-      GITHUB_EVENT_PATH: join(folder, '.git', 'event.json'),
-    }
-  },
-  gitlab: (origin, { base, head }) => ({
-    GITLAB_CI: 'true',
-    CI_API_V4_URL: origin,
-    CI_PROJECT_ID: '5',
-    CI_PROJECT_PATH: 'acme/pets',
-    GITLAB_TOKEN: 'token',
-    CI_MERGE_REQUEST_IID: '7',
-    CI_MERGE_REQUEST_DIFF_BASE_SHA: base,
-    CI_COMMIT_SHA: head,
-  }),
-  bitbucket: (origin, { base, head }) => ({
-    BITBUCKET_BUILD_NUMBER: '1',
-    BITBUCKET_API_URL: origin,
-    BITBUCKET_REPO_FULL_NAME: 'acme/pets',
-    BITBUCKET_TOKEN: 'token',
-    BITBUCKET_PR_ID: '7',
-    BITBUCKET_PR_DESTINATION_COMMIT: base,
-    BITBUCKET_COMMIT: head,
-  }),
-}
 
 for (const [name, environment] of Object.entries(PLATFORMS))
   test(`${name}: comments once, updates the comment, and sets the status of the commit`, async (t) => {
@@ -253,27 +155,16 @@ test('the action gets a receipt for the merge from a gateway', async (t) => {
   assert.equal(listAt(ledger, 'entries').length, 1)
 })
 
-test('the files for GitLab, Bitbucket and pre-commit call the command with options that it has', async () => {
-  const names = [
-    'integrations/gitlab-component.yml',
-    'integrations/bitbucket-pipe.yml',
-    '.pre-commit-hooks.yaml',
-    'action.yml',
-  ]
-  const { ciCommand } = await import('../../gateway/cli/ci.ts')
-  const known = new Set(ciCommand.options.map(({ name }) => name))
-  for (const name of names) {
-    const text = readFileSync(join(ROOT, name), 'utf8')
-    const lines = text.split('\n').filter((line) => /\bci --|args\+?=\(/.test(line))
-    const used = lines.flatMap((line) =>
-      [...line.matchAll(/ --([a-z-]+)|\(--([a-z-]+)/g)].map(([, a, b]) => a ?? b ?? ''),
-    )
-    assert.deepEqual(
-      used.filter((option) => !known.has(option) && option !== 'yes'),
-      [],
-      name,
-    )
-    assert.ok(lines.length > 0, name)
-    for (const document of text.split(/^---$/m)) parse(document.replaceAll('$[[', '$((').replaceAll(']]', '))'))
-  }
+test('a folder that git does not read is named as such, and not a missing commit', async (t) => {
+  const place = checkout(t, { 'api/pets.yaml': PETS_WITH_POST })
+  const none = mkdtempSync(join(tmpdir(), 'preflight-none-'))
+  t.after(() => rmSync(none, { recursive: true, force: true }))
+  const outside = await ci({ ...place, folder: none }, ['--base', 'main'])
+  assert.equal(outside.code, 2)
+  assert.match(outside.stderr, /not a git repository/)
+  if (process.getuid?.() !== 0) return
+  execFileSync('chown', ['-R', '12345', place.folder])
+  const foreign = await ci(place, ['--base', 'main'])
+  assert.equal(foreign.code, 2)
+  assert.match(foreign.stderr, /it belongs to another user; run preflight as its owner/)
 })

@@ -112,7 +112,7 @@ test('the container runs without privileges, writes to its volume only, and says
   assert.ok(texts(final, 'COPY').some((text) => text.startsWith('--from=build --chown=65532:65532 /out/data ')))
   assert.match(texts(final, 'HEALTHCHECK')[0] ?? '', /\/livez/)
   assert.deepEqual(texts(final, 'STOPSIGNAL'), ['SIGTERM'])
-  assert.deepEqual(texts(final, 'ENTRYPOINT'), ['["node", "gateway/preflight.js"]'])
+  assert.deepEqual(texts(final, 'ENTRYPOINT'), ['["node", "/app/gateway/preflight.js"]'])
 })
 
 test('every PREFLIGHT_ variable of the image is a setting, and its ports are those that are exposed', () => {
