@@ -18,6 +18,13 @@ const WRITTEN: Readonly<Record<string, string>> = lookupTable({
   'must be a multiple of {after}, not only of {before}': 'must be a multiple of a larger number',
   'must be a multiple of {after} only, no longer of {before}': 'may be a multiple of a smaller number',
   'must be a multiple of {after} instead of {before}': 'must be a multiple of another number',
+  'an option of `{name}` that callers depend on changed: {before} → {after}':
+    'an option that callers depend on changed',
+  'the extension `{name}` is {after} instead of {before}': 'an extension has another number or message',
+  'whether the message `{name}` is written as a message set changed from {before} to {after}':
+    'whether a message is written as a message set changed',
+  'the value {before} of the enum `{name}` is written as {after} in JSON':
+    'the value of an enum is written by another name in JSON',
   'is written in XML as {after} instead of {before}': 'is written in another form in XML',
   'maps the discriminator value `{name}` to {after} instead of {before}':
     'maps a discriminator value to another schema',

@@ -10,7 +10,7 @@ export function compareAnnotations({ base, head, add }: Pick<Examination, 'base'
     const before = base[keyword] === true
     const after = head[keyword] === true
     if (before !== after)
-      add({ keyword, action: after ? 'became' : 'ceased', name: null, before: before, after: after, steps: [keyword] })
+      add({ keyword, action: after ? 'became' : 'ceased', name: null, before, after, steps: [keyword] })
   }
   compareLifecycle(base, head, add)
   const stability = 'x-stability-level'

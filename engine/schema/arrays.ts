@@ -70,8 +70,8 @@ function compareUnique({ base, head, add }: Examination): void {
     keyword: 'uniqueItems',
     action: after ? 'added' : 'removed',
     name: null,
-    before: before,
-    after: after,
+    before,
+    after,
     steps: ['uniqueItems'],
   })
 }

@@ -212,7 +212,7 @@ function compareDependentRequired({ base, head, add: say }: Examination): void {
     const after = Object.hasOwn(headMembers, name) ? textsOf(headMembers[name]) : null
     if (before !== null && after !== null && sameTexts(before, after)) continue
     const action = before === null ? 'added' : after === null ? 'removed' : 'changed'
-    say({ keyword, action, name, before: before, after: after, steps: [keyword, name] })
+    say({ keyword, action, name, before, after, steps: [keyword, name] })
   }
 }
 

@@ -79,8 +79,10 @@ const GRAPHQL_JS: Readonly<Record<string, Translate>> = {
   OPTIONAL_INPUT_FIELD_ADDED: bySentence(/^graphql-optional-input-field-added$/),
   OPTIONAL_ARG_ADDED: bySentence(/^graphql-optional-argument-added$/),
   IMPLEMENTED_INTERFACE_ADDED: bySentence(/^graphql-interface-implementation-added$/),
-  ARG_DEFAULT_VALUE_CHANGE: bySentence(/^graphql-(?:directive-)?argument-default-value-(?:changed|removed)$/),
-  INPUT_FIELD_DEFAULT_VALUE_CHANGE: bySentence(/^graphql-input-field-default-value-(?:changed|removed)$/),
+  ARG_DEFAULT_VALUE_CHANGE: bySentence(
+    /^graphql-(?:directive-)?argument-(?:required-)?default-value-(?:changed|removed)$/,
+  ),
+  INPUT_FIELD_DEFAULT_VALUE_CHANGE: bySentence(/^graphql-input-field-(?:required-)?default-value-(?:changed|removed)$/),
 }
 
 /** The path of inspector (`Type.field.argument`, `@directive.argument`) as a location. */
@@ -163,12 +165,12 @@ const INSPECTOR: Readonly<Record<string, Translate>> = {
   FIELD_ARGUMENT_ADDED: byPath(/^graphql-(?:required|optional)-argument-added$/),
   FIELD_ARGUMENT_REMOVED: byPath(/^graphql-argument-removed$/),
   FIELD_ARGUMENT_TYPE_CHANGED: byPath(new RegExp(`^graphql-argument-${INPUT_TYPE}$`)),
-  FIELD_ARGUMENT_DEFAULT_CHANGED: byPath(/^graphql-argument-default-value-/),
+  FIELD_ARGUMENT_DEFAULT_CHANGED: byPath(/^graphql-argument-(?:required-)?default-value-/),
   FIELD_ARGUMENT_DESCRIPTION_CHANGED: byPath(/^graphql-argument-description-changed$/),
   INPUT_FIELD_ADDED: byPath(/^graphql-(?:required|optional)-input-field-added$/),
   INPUT_FIELD_REMOVED: byPath(/^graphql-input-field-removed$/),
   INPUT_FIELD_TYPE_CHANGED: byPath(new RegExp(`^graphql-input-field-${INPUT_TYPE}$`)),
-  INPUT_FIELD_DEFAULT_VALUE_CHANGED: byPath(/^graphql-input-field-default-value-/),
+  INPUT_FIELD_DEFAULT_VALUE_CHANGED: byPath(/^graphql-input-field-(?:required-)?default-value-/),
   INPUT_FIELD_DESCRIPTION_ADDED: byPath(/^graphql-input-field-description-changed$/),
   INPUT_FIELD_DESCRIPTION_REMOVED: byPath(/^graphql-input-field-description-changed$/),
   INPUT_FIELD_DESCRIPTION_CHANGED: byPath(/^graphql-input-field-description-changed$/),
@@ -195,7 +197,7 @@ const INSPECTOR: Readonly<Record<string, Translate>> = {
   DIRECTIVE_ARGUMENT_ADDED: byPathAnd('arguments', /^graphql-(?:required|optional)-directive-argument-added$/),
   DIRECTIVE_ARGUMENT_REMOVED: byPathAnd('arguments', /^graphql-directive-argument-removed$/),
   DIRECTIVE_ARGUMENT_TYPE_CHANGED: byPath(new RegExp(`^graphql-directive-argument-${INPUT_TYPE}$`)),
-  DIRECTIVE_ARGUMENT_DEFAULT_VALUE_CHANGED: byPath(/^graphql-directive-argument-default-value-/),
+  DIRECTIVE_ARGUMENT_DEFAULT_VALUE_CHANGED: byPath(/^graphql-directive-argument-(?:required-)?default-value-/),
   DIRECTIVE_ARGUMENT_DESCRIPTION_CHANGED: byPath(/^graphql-directive-argument-description-changed$/),
 }
 

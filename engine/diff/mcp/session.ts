@@ -95,9 +95,8 @@ function compareOffered(sides: SessionSides, path: readonly string[], base: Json
     const below = [...path, name]
     const [before, after] = [base[name] ?? null, head[name] ?? null]
     const removed = isCapability(path) ? 'mcp-capability-removed' : 'mcp-capability-reduced'
-    if (isOffered(before) && !isOffered(after)) add(sides, removed, below, { before: before, after: after })
-    else if (!isOffered(before) && isOffered(after))
-      add(sides, 'mcp-capability-added', below, { before: before, after: after })
+    if (isOffered(before) && !isOffered(after)) add(sides, removed, below, { before, after })
+    else if (!isOffered(before) && isOffered(after)) add(sides, 'mcp-capability-added', below, { before, after })
     else if (isRecord(before) && isRecord(after)) compareOffered(sides, below, before, after)
     else compareSetting(sides, below, before, after)
   }
@@ -112,11 +111,11 @@ function isCapability(path: readonly string[]): boolean {
 function compareSetting(sides: SessionSides, path: readonly string[], before: unknown, after: unknown): void {
   if (isEqual(before, after) || !isOffered(before)) return
   if (!Array.isArray(before) || !Array.isArray(after)) {
-    add(sides, 'mcp-capability-setting-changed', path, { before: before, after: after })
+    add(sides, 'mcp-capability-setting-changed', path, { before, after })
     return
   }
   const [known, offered] = [new ValueSet(before), new ValueSet(after)]
-  const change = { before: before, after: after }
+  const change = { before, after }
   if (!before.every((value) => offered.has(value))) add(sides, 'mcp-capability-reduced', path, change)
   else if (!after.every((value) => known.has(value))) add(sides, 'mcp-capability-added', path, change)
 }
@@ -132,7 +131,7 @@ function compareVersions(sides: SessionSides): void {
   const after = textOf(sides.after.value, 'protocolVersion')
   if (before === '' || before === after) return
   const rule = after > before ? 'mcp-protocol-version-raised' : 'mcp-protocol-version-lowered'
-  add(sides, rule, ['protocolVersion'], { before: before, after: after || null })
+  add(sides, rule, ['protocolVersion'], { before, after: after || null })
 }
 
 /** The versions that a server without sessions supports (MCP 2026-07-28, `server/discover`). */

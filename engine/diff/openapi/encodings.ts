@@ -24,7 +24,7 @@ export function compareEncodings(
   for (const field of new Set([...Object.keys(base.encoding), ...Object.keys(head.encoding)])) {
     const [before, after] = [encodingOf(base, field), encodingOf(head, field)]
     const reportPart: ReportPart = (before, after) => {
-      const facts = { of: place.of, status: place.status, name: head.name, field, before: before, after: after }
+      const facts = { of: place.of, status: place.status, name: head.name, field, before, after }
       reportChanged(walk, 'media-type-encoding', operation, head.located, [before, after], facts)
     }
     if (!isEqual(before, after)) reportPart(wordsOf(before), wordsOf(after))

@@ -81,7 +81,7 @@ function removalRule(hasNumber: boolean, hasName: boolean): ProtoRuleId {
   return hasName ? 'proto-enum-value-removed-number-not-reserved' : 'proto-enum-value-removed'
 }
 
-/** A new alias takes nothing from clients. A removed name is refused in JSON. */
+/** A new alias behind the first name takes nothing from clients. JSON has the first name, and refuses a removed one. */
 function compareAliases(
   before: readonly ProtoEnumValue[],
   after: readonly ProtoEnumValue[],
@@ -92,16 +92,13 @@ function compareAliases(
   const gone = before.filter(({ name }) => !names.has(name))
   const [first] = after
   if (first === undefined) return
+  const subject = `${owner.fullName}#${first.number}`
+  const place = { side: 'head', location: first.at, subject, reaches: owner.fullName, name: owner.fullName } as const
   if (gone.length > 0) {
-    const subject = `${owner.fullName}#${first.number}`
-    const place = { side: 'head', location: first.at, subject, reaches: owner.fullName } as const
-    walk.add({
-      ...place,
-      rule: 'proto-enum-value-renamed',
-      name: owner.fullName,
-      before: before.map(({ name }) => name).join(', '),
-      after: [...names].join(', '),
-    })
+    const values = { before: before.map(({ name }) => name).join(', '), after: [...names].join(', ') }
+    walk.add({ ...place, rule: 'proto-enum-value-renamed', ...values })
+  } else if (before[0] !== undefined && before[0].name !== first.name) {
+    walk.add({ ...place, rule: 'proto-enum-value-json-name-changed', before: before[0].name, after: first.name })
   }
   for (const base of before) {
     const head = after.find(({ name }) => name === base.name)

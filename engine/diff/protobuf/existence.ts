@@ -68,6 +68,30 @@ export function compareExistence(walk: ProtoWalk): void {
     })
   }
   for (const kind of KINDS) compareKind(kind, walk)
+  compareTargets(walk)
+}
+
+/** An extension that has its name still, and another number or message. */
+function compareTargets({ base, head, add }: ProtoWalk): void {
+  const kept = new Map([...head.extensions].map(([target, field]) => [field.fullName, { target, field }]))
+  for (const [before, { fullName: name }] of base.extensions) {
+    const after = kept.get(name)
+    if (after === undefined || after.target === before) continue
+    const { field, target } = after
+    const place = { side: 'head', location: field.at, subject: name, reaches: reachedBy(field, head) } as const
+    add({
+      ...place,
+      rule: 'proto-extension-target-changed',
+      name,
+      before: fieldWords(before),
+      after: fieldWords(target),
+    })
+  }
+}
+
+function fieldWords(target: string): string {
+  const [message, number] = target.split('#')
+  return `field ${number} of ${message}`
 }
 
 function compareKind(kind: DeclarationKind, walk: ProtoWalk): void {

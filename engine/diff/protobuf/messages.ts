@@ -8,7 +8,8 @@ import { compareCommonOptions } from './options.ts'
 import type { ProtoWalk } from './walk.ts'
 
 const NO_ACCESSOR = 'no_standard_descriptor_accessor'
-const JUDGED: ReadonlySet<string> = new Set([NO_ACCESSOR])
+const MESSAGE_SET = 'message_set_wire_format'
+const JUDGED: ReadonlySet<string> = new Set([NO_ACCESSOR, MESSAGE_SET])
 
 export function compareMessage(base: ProtoMessage, head: ProtoMessage, walk: ProtoWalk): void {
   compareFields(base, head, walk)
@@ -22,11 +23,15 @@ export function compareMessage(base: ProtoMessage, head: ProtoMessage, walk: Pro
   // More JSON support breaks no client. Map entries have the format of their message.
   if (before === 'ALLOW' && after !== before && !head.isMapEntry) {
     const subject = `${head.fullName} json_format`
-    walk.add({ ...place, rule: 'proto-message-json-format-changed', subject, before: before, after: after })
+    walk.add({ ...place, rule: 'proto-message-json-format-changed', subject, before, after })
   }
   if (base.options.get(NO_ACCESSOR) !== true && head.options.get(NO_ACCESSOR) === true) {
     const subject = `${head.fullName} accessor`
     walk.add({ ...place, rule: 'proto-message-descriptor-accessor-removed', subject, after: true })
+  }
+  const isSet = { before: base.options.get(MESSAGE_SET) === true, after: head.options.get(MESSAGE_SET) === true }
+  if (isSet.before !== isSet.after) {
+    walk.add({ ...place, rule: 'proto-message-set-format-changed', subject: `${head.fullName} set`, ...isSet })
   }
   compareCommonOptions(base, head, walk, JUDGED, head.fullName)
 }

@@ -11,6 +11,13 @@ function isHttpOption(option: string): boolean {
   return option === HTTP_OPTION || option.startsWith(`${HTTP_OPTION}.`)
 }
 
+/**
+ * Custom options by which servers accept and answer calls. Validation is that of protovalidate or its predecessor.
+ * google/api states fields, visibility, scopes and addresses; google/longrunning the result of an operation.
+ */
+const CALLER_OPTIONS =
+  /^\(\.?(?:(?:buf\.)?validate\.|google\.api\.(?:field_behavior|field_info|\w+_visibility|oauth_scopes|default_host)\)|google\.longrunning\.operation_info\))/
+
 export function compareCommonOptions(
   before: Declared,
   after: Declared,
@@ -29,7 +36,8 @@ export function compareCommonOptions(
     const head = statedOption(after, option)
     if (isEqual(base, head)) continue
     const values = { before: { [option]: base }, after: { [option]: head } }
-    walk.add({ ...place, rule: 'proto-option-changed', subject: `${after.fullName} ${option}`, ...values })
+    const rule = CALLER_OPTIONS.test(option) ? 'proto-caller-option-changed' : 'proto-option-changed'
+    walk.add({ ...place, rule, subject: `${after.fullName} ${option}`, ...values })
   }
 }
 

@@ -123,6 +123,15 @@ const ROWS = {
     why: 'Whoever leaves the value out gets another behaviour, or is refused.',
     fix: KEEP_DEFAULT,
   },
+  'graphql-{site}-required-default-value-removed': {
+    level: 'breaking',
+    kind: 'default',
+    action: 'removed',
+    effect: 'narrows',
+    sentence: 'the {noun} `{name}` no longer has the default {before}, and takes no null: it must be given',
+    why: 'Operations that leave it out are refused.',
+    fix: KEEP_DEFAULT,
+  },
   'graphql-{site}-description-changed': {
     level: 'info',
     kind: 'description',

@@ -78,6 +78,18 @@ export const ENUM_ROWS = {
     why: 'JSON writes values by their names: JSON of one side is refused by the other.',
     fix: 'Keep the name, or add the new one as an alias (allow_alias).',
   },
+  'proto-enum-value-json-name-changed': {
+    level: 'dangerous',
+    direction: 'none',
+    area: 'protobuf enums',
+    kind: 'name',
+    action: 'changed',
+    effect: 'may-widen',
+    buf: [],
+    sentence: 'the value {before} of the enum `{name}` is written as {after} in JSON',
+    why: 'JSON has the first of several names of a number: readers that know the old name only may fail.',
+    fix: 'Declare the new name behind the old one.',
+  },
   'proto-enum-type-changed': {
     level: 'dangerous',
     direction: 'none',

@@ -98,6 +98,18 @@ export const MESSAGE_ROWS = {
     why: 'Compilers no longer hold the JSON form to be well defined: writers and readers of JSON may fail.',
     fix: 'Keep json_format = ALLOW.',
   },
+  'proto-message-set-format-changed': {
+    level: 'breaking',
+    direction: 'none',
+    area: 'protobuf messages',
+    kind: 'features',
+    action: 'changed',
+    effect: 'moves',
+    buf: [],
+    sentence: 'whether the message `{name}` is written as a message set changed from {before} to {after}',
+    why: 'Its extensions are written otherwise on the wire: readers of one form do not find those of the other.',
+    fix: 'Keep message_set_wire_format as it is.',
+  },
   'proto-message-descriptor-accessor-removed': {
     level: 'dangerous',
     direction: 'none',

@@ -40,6 +40,24 @@ const http = (text: string): Parts => ({
 
 type Stated = readonly [text: string, forth: Worst, back: Worst]
 
+/** By which servers accept and answer calls, and one that concerns no caller. */
+const FIELD_OPTIONS: readonly Stated[] = [
+  ['(buf.validate.field).int32.gt = 5', 'dangerous', 'dangerous'],
+  ['(.buf.validate.field).required = true', 'dangerous', 'dangerous'],
+  ['(validate.rules).int32.gt = 5', 'dangerous', 'dangerous'],
+  ['(google.api.field_behavior) = REQUIRED', 'dangerous', 'dangerous'],
+  ['(google.api.field_visibility).restriction = "INTERNAL"', 'dangerous', 'dangerous'],
+  ['(google.api.field_info).format = UUID4', 'dangerous', 'dangerous'],
+  ['(grpc.gateway.protoc_gen_openapiv2.options.openapiv2_field).title = "t"', 'info', 'info'],
+]
+
+const SERVICE_OPTIONS: readonly Stated[] = [
+  ['(google.api.oauth_scopes) = "s"', 'dangerous', 'dangerous'],
+  ['(google.api.default_host) = "h"', 'dangerous', 'dangerous'],
+  ['(google.api.api_visibility).restriction = "INTERNAL"', 'dangerous', 'dangerous'],
+  ['(google.api.api_version) = "v1"', 'info', 'info'],
+]
+
 const FILE_OPTIONS: readonly Stated[] = [
   ['java_package = "x"', 'dangerous', 'dangerous'],
   ['java_outer_classname = "X"', 'dangerous', 'dangerous'],
@@ -270,8 +288,22 @@ const ELEMENTS: readonly ElementRow<Parts>[] = [
     old('optional int32 a = 1;'),
     old('option message_set_wire_format = true; extensions 4 to max;'),
     'breaking',
-    'dangerous',
+    'breaking',
   ],
+  ...FIELD_OPTIONS.map(([text, forth, back]): ElementRow<Parts> => [
+    `the field option ${text}`,
+    {},
+    message(`int32 a = 1 [${text}];`),
+    forth,
+    back,
+  ]),
+  ...SERVICE_OPTIONS.map(([text, forth, back]): ElementRow<Parts> => [
+    `the service option ${text}`,
+    {},
+    rpc(`option ${text}; rpc Get(M) returns (N);`),
+    forth,
+    back,
+  ]),
   ['the deprecation of a message', {}, message('option deprecated = true; int32 a = 1;'), 'info', 'none'],
 
   ['a value of an enum', {}, { enumeration: 'ZERO = 0; ONE = 1; TWO = 2;' }, 'info', 'breaking'],
