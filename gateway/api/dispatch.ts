@@ -136,7 +136,7 @@ const IN_FORCE_LATER: ReadonlySet<string> = new Set(['receipts', 'approvals', 'b
 const STRANGERS_BODY = 4 * 1024 * 1024
 
 async function readBody(
-  { request, signal }: Inbound,
+  { request, observation, signal }: Inbound,
   route: ApiRoute,
   caller: ApiKey | null,
   { settings, flow, bodies }: DispatchDeps,
@@ -147,7 +147,10 @@ async function readBody(
     limit: caller === null ? Math.min(limit, STRANGERS_BODY) : limit,
     isKnown: caller !== null,
     optional: route.bodyOptional === true,
-    readJson: (bytes) => flow.readJson(bytes),
+    readJson: (bytes) => {
+      observation.readBytes = bytes.length
+      return flow.readJson(bytes)
+    },
     bodies,
     signal,
   })

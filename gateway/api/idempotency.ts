@@ -70,6 +70,7 @@ async function logReplay(envelope: Envelope, exchange: RouteExchange, { decision
     ...envelopeFacts(envelope),
     tenant,
     audience,
+    request_bytes: exchange.observation.readBytes,
     details: { replayed: true },
   } as const
   if (!(await decisionLog.write([entry]))) throw new GatewayError('DECISION_LOG_UNWRITABLE')

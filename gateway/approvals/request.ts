@@ -10,6 +10,7 @@ import { sha256Hex } from '../runtime/hash.ts'
 import { pageAddress, publicAddress, type AddressConfig } from '../settings/public-address.ts'
 import { isGrantedBy } from '../store/approvers.ts'
 import type { ApprovalOpening, ApprovalRow, ApprovalState } from '../store/approvals.ts'
+import { currentSpan } from '../telemetry/trace-context.ts'
 
 interface ApprovalOccasion {
   readonly approvalId: string
@@ -72,6 +73,7 @@ export function approvalOpening(
     openedAt: now,
     expiresAt: now + approvals.pending * 1000,
     approvers: verdict.required_approvals,
+    openedIn: currentSpan(),
   }
 }
 

@@ -14,6 +14,7 @@ import type {
   ApprovalDecisionResult,
 } from '../store/approvals.ts'
 import type { StorePart } from '../store/store.ts'
+import { currentSpan } from '../telemetry/trace-context.ts'
 
 /** Who decides what on which request. */
 export interface Word {
@@ -79,6 +80,7 @@ export async function completeApproval(
     comment,
     at,
     validUntil,
+    decidedIn: currentSpan(),
   }
   const result = await store.approvals.decide(request)
   if (result === 'group') throw await notOfGroup(tenant, approvalId, store)

@@ -72,7 +72,7 @@ export interface BaselineService {
 }
 
 /** The decision functions that baselines use. */
-export type IssuedDecision = Pick<Authorization, 'envelope' | 'token' | 'expiresAt' | 'approvalId'>
+export type IssuedDecision = Pick<Authorization, 'envelope' | 'token' | 'expiresAt' | 'approvalId' | 'approvalLinks'>
 
 export interface BaselinesDeps {
   readonly settings: () => { readonly config: BaselinesConfig; readonly generation: number }

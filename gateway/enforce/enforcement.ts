@@ -35,7 +35,7 @@ export interface EnforcementDeps extends JudgeDeps {
   readonly pendingCalls: Pick<PendingCalls, 'wait'>
   /** Absent: nobody else shows calls that wait. */
   readonly noteHeldCall?: NoteHeldCall
-  readonly observer: Pick<Observer, 'approvals' | 'join'>
+  readonly observer: Pick<Observer, 'join'>
   readonly decisionLog: Pick<DecisionLog, 'isOn' | 'write'>
   readonly metrics: Metrics
   readonly logger: Logger

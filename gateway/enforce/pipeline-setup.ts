@@ -39,7 +39,7 @@ export interface PipelineBuildDeps {
   readonly consumers: Pick<ConsumerObserver, 'note'>
   readonly breakGlass: Pick<BreakGlass, 'use' | 'isOpen'>
   readonly monitoring: Pick<Monitoring, 'open' | 'reportViolation'>
-  readonly observer: Pick<Observer, 'approvals' | 'join'>
+  readonly observer: Pick<Observer, 'join'>
   readonly decisionLog: Pick<DecisionLog, 'isOn' | 'write'>
   /** Absent: nobody else shows calls that wait. */
   readonly noteHeldCall?: NoteHeldCall

@@ -17,7 +17,7 @@ import type { BaselineRow } from '../store/baselines.ts'
 import { STALE } from '../store/changes.ts'
 import type { Store, StorePart } from '../store/store.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import type { StageClock } from '../telemetry/observation.ts'
+import type { LinkedSpan, StageClock } from '../telemetry/observation.ts'
 
 /**
  * A decision made here, in the form that the pipeline needs: the execution action, and the header values that go with
@@ -36,6 +36,8 @@ export interface DecisionVerdict {
   readonly envelopeHeader: string | null
   /** The approval request that the decision waits for or rests on. */
   readonly approvalId: string | null
+  /** The spans of the call that opened that request, and of its grant. */
+  readonly approvalLinks: readonly LinkedSpan[]
   /** The changed contract that it judges; null: the baseline is offered, or the change is the call's own. */
   readonly candidate: OfferedCandidate | null
 }
@@ -311,7 +313,7 @@ async function authorize(
   { route, caller, subject, change, correlationId, stages }: VerdictRequest,
   flow: Pick<BaselinesDeps['flow'], 'authorize'>,
 ): Promise<{ readonly verdict: DecisionVerdict; readonly expiresAt: number }> {
-  const { envelope, token, expiresAt, approvalId } = await flow.authorize({
+  const { envelope, token, expiresAt, approvalId, approvalLinks } = await flow.authorize({
     ...changedArtifacts(subject, change),
     context: { ...EMPTY_CONTEXT, ...subject.place, ...intendedAct(route, subject) },
     caller,
@@ -336,6 +338,7 @@ async function authorize(
       envelope,
       token,
       approvalId,
+      approvalLinks,
       candidate: candidateOf(change),
       envelopeHeader: route.receipts.envelope ? encodedEnvelope(envelope) : null,
     },

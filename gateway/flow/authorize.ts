@@ -25,6 +25,7 @@ import { earlierDecisions, scopeKey } from './history.ts'
 import { GatewayError } from '../errors/errors.ts'
 import { envelopeFacts } from './decision-facts.ts'
 import type { DecisionLog } from '../telemetry/decision-log/decision-log.ts'
+import { approvalLinks } from '../telemetry/approval-traces.ts'
 import { currentTraceId } from '../telemetry/trace-context.ts'
 import type { InputKeeper } from './input-store.ts'
 import type { DecisionRecorder } from './recorder.ts'
@@ -75,12 +76,12 @@ async function authorize(request: AuthorizeRequest, deps: FlowDeps, analyst: Ana
   stages?.enter('analyze')
   const input = await gather(request, settings, { ...deps, analyst }, evaluatedAt * 1000)
   stages?.enter('decide')
-  const { decidedOn, verdict, approvalId } = await approved(input, { request, decisionId, settings }, deps)
+  const { decidedOn, verdict, ...approval } = await approved(input, { request, decisionId, settings }, deps)
   const assessment = { verdict, analyses: input.analyses }
   stages?.enter('record')
   const authorization = await record(
     request,
-    { ...assessment, approvalId },
+    { ...assessment, ...approval },
     { decisionId, evaluatedAt, settings },
     deps,
   )
@@ -98,7 +99,7 @@ async function logDecision(
 ): Promise<void> {
   if (decisionLog?.isOn !== true) return
   const { tenant, audience } = request.caller
-  const { correlationId, route, stages } = request
+  const { correlationId, route, stages, requestBytes = null } = request
   const facts = {
     ...envelopeFacts(envelope),
     tenant,
@@ -106,10 +107,13 @@ async function logDecision(
     route,
     approval_id: approvalId,
     latency_ms: stages?.latencies() ?? {},
+    request_bytes: requestBytes,
   }
   const entry = { kind: 'decision', correlation_id: correlationId, trace_id: currentTraceId(), ...facts } as const
   if (!(await decisionLog.write([entry]))) throw new GatewayError('DECISION_LOG_UNWRITABLE')
 }
+
+type ApprovalUse = Pick<Authorization, 'approvalId' | 'approvalLinks'>
 
 interface DecisionOccasion {
   readonly request: AuthorizeRequest
@@ -125,9 +129,9 @@ async function approved(
   input: DecideInput,
   { request, decisionId, settings }: DecisionOccasion,
   { store, metrics }: FlowDeps,
-): Promise<{ readonly decidedOn: DecideInput; readonly verdict: Verdict; readonly approvalId: string | null }> {
+): Promise<ApprovalUse & { readonly decidedOn: DecideInput; readonly verdict: Verdict }> {
   const verdict = engine().decide(input)
-  if (verdict.decision !== 'REQUIRE_APPROVAL') return { decidedOn: input, verdict, approvalId: null }
+  if (verdict.decision !== 'REQUIRE_APPROVAL') return { decidedOn: input, verdict, approvalId: null, approvalLinks: [] }
   const now = input.now * 1000
   const ownId = `apr_${randomUUID().replaceAll('-', '')}`
   const opening = approvalOpening(request, verdict, settings.config, { approvalId: ownId, decisionId, now })
@@ -136,7 +140,12 @@ async function approved(
   const event = approval.state === 'granted' ? 'used' : row.approvalId === ownId ? 'opened' : 'joined'
   metrics.count('preflight_approvals_total', { event })
   const decidedOn = { ...input, approval }
-  return { decidedOn, verdict: engine().decide(decidedOn), approvalId: row.approvalId }
+  return {
+    decidedOn,
+    verdict: engine().decide(decidedOn),
+    approvalId: row.approvalId,
+    approvalLinks: approvalLinks(row),
+  }
 }
 
 /** Everything that the decision is made from. */
@@ -196,7 +205,7 @@ interface Issuing {
 /** Nothing is sent yet: without a durable row the token never leaves the recorder. */
 async function record(
   request: AuthorizeRequest,
-  assessment: Assessment & Pick<Authorization, 'approvalId'>,
+  assessment: Assessment & ApprovalUse,
   { decisionId, evaluatedAt, settings }: Issuing,
   { recorder }: FlowDeps,
 ): Promise<Authorization> {

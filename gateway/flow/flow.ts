@@ -22,7 +22,7 @@ import type {
   Verdict,
 } from '../../engine/internal.ts'
 import type { Caller } from '../callers/caller.ts'
-import type { StageClock } from '../telemetry/observation.ts'
+import type { LinkedSpan, StageClock } from '../telemetry/observation.ts'
 import type { DocumentReader } from '../documents/bundle.ts'
 
 /** An artifact that is known to belong to the change set, and why it could not be read completely. */
@@ -63,6 +63,8 @@ export interface AuthorizeRequest extends Omit<AnalyzeRequest, 'policy' | 'route
   readonly isCall?: true
   /** Told which stage the decision is in; absent: nobody measures it. */
   readonly stages?: StageClock
+  /** Body bytes of the request that asks for it; absent or null: it has no body. */
+  readonly requestBytes?: number | null
   /** Route name of an intercepted call; null for direct callers. */
   readonly route: string | null
   readonly decisionSpecVersion: '1.0' | '2.0'
@@ -91,6 +93,8 @@ export interface Authorization extends Assessment {
   readonly expiresAt: number
   /** The approval request that the decision waits for or uses; null when it needs none. */
   readonly approvalId: string | null
+  /** The spans of the call that opened that request, and of its grant. */
+  readonly approvalLinks: readonly LinkedSpan[]
 }
 
 export interface Flow extends DocumentReader {

@@ -62,6 +62,7 @@ const APPROVAL = object({
   openedAt: time(),
   expiresAt: time(),
   approvers: Type.Unknown(),
+  openedIn: optional(orNull(text(49))),
 })
 
 const APPROVAL_FILTER = object({

@@ -36,6 +36,8 @@ export interface ApprovalOpening {
   readonly expiresAt: number
   /** Who has to grant it, as the policy required when it was opened. */
   readonly approvers: Approvers
+  /** The span of the call that opened it, as `TRACE-SPAN`; null: it has none. Absent from gateways of an earlier version. */
+  readonly openedIn?: string | null
 }
 
 export interface ApprovalDecision {
@@ -58,6 +60,8 @@ export interface ApprovalRow extends Omit<ApprovalOpening, 'requester'> {
   readonly grants: readonly Grant[]
   /** Set once the gateway has seen that its time, or that of its grant, passed; from then on no clock makes it valid again. */
   readonly endedAt: number | null
+  /** The span of the request that decided it, as `TRACE-SPAN`; null: it has none. Absent from hubs of an earlier version. */
+  readonly decidedIn?: string | null
 }
 
 export interface PendingApprovals {
@@ -87,6 +91,8 @@ export interface ApprovalDecisionRequest extends ApprovalDecision {
   readonly required: Approvers
   /** Grants of other people that count here too: of another request about the same change. */
   readonly earlier?: readonly Grant[]
+  /** The span of the request that decides it, as `TRACE-SPAN`; absent or null: it has none. */
+  readonly decidedIn?: string | null
 }
 
 /** A right to grant that an approver hands to another one for a time. Times are milliseconds since the epoch. */

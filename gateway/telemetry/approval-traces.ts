@@ -1,32 +1,26 @@
 /**
- * The traces that an approval joins: of the call that waits for it, and of its grant. Kept in memory, since links are hints for
- * people: after a restart, and on another gateway, they are absent.
+ * Links of a request to what an approval joins: the call that waits for it, and its grant. The store has their spans, so that
+ * links lead from one gateway to another, and past a restart.
  */
-import { LRUCache } from 'lru-cache'
 import type { LinkedSpan, Observation } from './observation.ts'
-import type { TraceContext } from './trace-context.ts'
 
-export interface ApprovalTraces {
-  /** A call waits for the approval, or a person decides it, in this trace. */
-  note(approvalId: string, relation: LinkedSpan['relation'], trace: TraceContext | null): void
-  /** Links the request to what is known of the approval. */
-  link(approvalId: string, observation: Observation): void
+/** Spans as `TRACE-SPAN`; null: that request had no trace. Absent in rows of hubs of an earlier version. */
+interface ApprovalSpans {
+  readonly openedIn?: string | null
+  readonly decidedIn?: string | null
 }
 
-const MAX_APPROVALS = 1000
+export function approvalLinks({ openedIn, decidedIn }: ApprovalSpans): readonly LinkedSpan[] {
+  return [...linkTo('pending_call', openedIn), ...linkTo('approval', decidedIn)]
+}
 
-export function createApprovalTraces(): ApprovalTraces {
-  const known = new LRUCache<string, readonly LinkedSpan[]>({ max: MAX_APPROVALS })
-  return {
-    note(approvalId, relation, trace) {
-      if (trace === null) return
-      const others = (known.get(approvalId) ?? []).filter((span) => span.relation !== relation)
-      known.set(approvalId, [...others, { traceId: trace.traceId, spanId: trace.spanId, relation }])
-    },
-    link(approvalId, observation) {
-      const { trace } = observation
-      for (const span of known.get(approvalId) ?? [])
-        if (span.traceId !== trace?.traceId || span.spanId !== trace.spanId) observation.link(span)
-    },
-  }
+function linkTo(relation: LinkedSpan['relation'], span: string | null | undefined): readonly LinkedSpan[] {
+  const [traceId, spanId] = span?.split('-') ?? []
+  return traceId === undefined || spanId === undefined ? [] : [{ traceId, spanId, relation }]
+}
+
+/** A request has no link to itself. */
+export function addLinks(links: readonly LinkedSpan[], observation: Observation): void {
+  const { trace } = observation
+  for (const span of links) if (span.traceId !== trace?.traceId || span.spanId !== trace.spanId) observation.link(span)
 }

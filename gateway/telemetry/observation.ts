@@ -82,6 +82,8 @@ export class Observation implements StageClock {
   upstreamStatus: number | null = null
   /** Code of the fault that ended the exchange with the upstream. */
   fault: string | null = null
+  /** Body bytes that the gateway read for itself; null: it read none. */
+  readBytes: number | null = null
   /** Body bytes to and from the upstream. */
   sentBytes = 0
   receivedBytes = 0

@@ -7,7 +7,6 @@ import { chosenId, correlationIdIn } from './correlation.ts'
 import type { Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import { Observation, STAGES } from './observation.ts'
-import { createApprovalTraces, type ApprovalTraces } from './approval-traces.ts'
 import { enterTrace, passedTrace, readTraceParent, type RemoteParent, type TraceContext } from './trace-context.ts'
 
 interface ObservableRequest {
@@ -26,8 +25,6 @@ export interface Observer {
    * caller did not choose names the joined trace from now on.
    */
   join(observation: Observation, parent: RemoteParent): void
-  /** The traces that approvals join. */
-  readonly approvals: ApprovalTraces
   /** The request is answered, or its client disconnected. */
   end(observation: Observation): void
 }
@@ -57,7 +54,6 @@ export function createObserver({ metrics, spans, requests }: ObserverDeps): Obse
     return parent === null ? null : passedTrace(parent)
   }
   return {
-    approvals: createApprovalTraces(),
     begin({ method = 'GET', headers, correlationId, isPartOnly = false }) {
       const parent = readTraceParent(headers)
       const trace = isPartOnly && parent === null ? null : traceOf(parent)

@@ -148,6 +148,15 @@ export function currentTraceId(): string | null {
   return current.getStore()?.traceId ?? null
 }
 
+/**
+ * The span of the request that runs now, as `TRACE-SPAN`; null: it belongs to no trace. Where this gateway exports no span, it
+ * is that of the caller.
+ */
+export function currentSpan(): string | null {
+  const trace = current.getStore()
+  return trace === undefined ? null : `${trace.traceId}-${ownSpanId(trace)}`
+}
+
 /** False: nothing runs now, or its trace is not sampled. */
 export function isCurrentTraceSampled(): boolean {
   return current.getStore()?.isSampled ?? false

@@ -72,7 +72,7 @@ export function scriptedFlow(script: Script): ScriptedFlow {
       const decision = script.decide(request)
       const expiresAt = Date.now() + (script.ttlMs ?? 900_000)
       const envelope = envelopeOf(request, decision, `dec_${asked.length}`, expiresAt)
-      const issued = { envelope, token: envelope.receipt.token, expiresAt, approvalId: null }
+      const issued = { envelope, token: envelope.receipt.token, expiresAt, approvalId: null, approvalLinks: [] }
       await script.record?.(request, issued)
       return issued
     },

@@ -1,6 +1,6 @@
 /** The decision log: every call, decision and act has one entry of one schema, in every sink, and none is lost in silence. */
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
@@ -71,6 +71,8 @@ test('decisions over the API and what people do are logged too', async (t) => {
   assert.equal(decision?.['kind'], 'decision')
   assert.equal(decision['decision_id'], at(decided, 'decision_result', 'decision_id'))
   assert.equal(decision['receipt_key'], at(decided, 'decision_result', 'receipt', 'key_id'))
+  // The body of the preflight has the contract twice.
+  assert.ok(Number(decision['request_bytes']) > 2 * readFileSync(petContract()).length, 'the bytes of the body')
   for (const stage of ['intercept', 'analyze', 'decide'])
     assert.equal(typeof at(decision, 'latency_ms', stage), 'number', stage)
   const act = entries().find(({ kind }) => kind === 'act')
@@ -194,6 +196,7 @@ test('a decision whose entry was not durable is replayed only with a durable ent
   assert.deepEqual(others, [])
   assert.equal(entry.decision_id, at(body, 'decision_result', 'decision_id'))
   assert.deepEqual(entry.details, { replayed: true })
+  assert.ok(Number(entry.request_bytes) > 0, 'the bytes of the body')
 })
 
 test('an act that no sink took waits in the store, and is written when one does', async (t) => {

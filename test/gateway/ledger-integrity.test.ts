@@ -205,6 +205,7 @@ test('a ledger of a version without a chain is taken over with all that is in it
     DROP INDEX decisions_by_trace; ALTER TABLE decisions DROP COLUMN trace_id;
     DROP INDEX interceptions_by_trace; ALTER TABLE interceptions DROP COLUMN trace_id;
     ALTER TABLE interceptions DROP COLUMN trace_is_sampled;
+    ALTER TABLE approvals DROP COLUMN opened_in; ALTER TABLE approvals DROP COLUMN settled_in;
     DROP INDEX decisions_by_status; ALTER TABLE decisions DROP COLUMN status_list;
     ALTER TABLE decisions DROP COLUMN status_index; DROP INDEX decisions_by_chain;
     ALTER TABLE decisions DROP COLUMN chain; ALTER TABLE interceptions DROP COLUMN chain;

@@ -16,6 +16,8 @@ const memberOf = (...groups: readonly string[]) => ({ count: 1, groups })
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const OTHER_TRACE = '0af7651916cd43dd8448eb211c80319c'
+const SPAN = `${TRACE}-00f067aa0ba902b7`
+const OTHER_SPAN = `${OTHER_TRACE}-b7ad6b7169203331`
 
 for (const kind of STORE_KINDS) {
   suite(`a store in ${kind.name}`, { skip: kind.missing() }, () => {
@@ -311,7 +313,7 @@ for (const kind of STORE_KINDS) {
 
     test('a request for approval is joined while it is pending, and decided by exactly one of many', async (t) => {
       const store = await open(t)
-      const opened = await store.approvals.open(approvalOpening({ requester: 'v:1' }))
+      const opened = await store.approvals.open(approvalOpening({ requester: 'v:1', openedIn: SPAN }))
       const joined = await store.approvals.open(approvalOpening({ approvalId: 'apr_2', requester: 'v:2' }))
       assert.equal(joined.approvalId, opened.approvalId)
       assert.deepEqual([...joined.requesters].sort(), ['v:1', 'v:2'])
@@ -319,7 +321,7 @@ for (const kind of STORE_KINDS) {
       assert.equal((await store.approvals.open(foreign)).approvalId, 'apr_b', 'another tenant has requests of its own')
       assert.equal((await store.approvals.byId('local', 'apr_1'))?.requesters.length, 2)
       const word = { tenant: 'local', approvalId: 'apr_1', state: 'granted', groups: [], comment: '' } as const
-      const request = { ...word, at: 10, validUntil: 50, isFourEyes: true, required: [] }
+      const request = { ...word, at: 10, validUntil: 50, isFourEyes: true, required: [], decidedIn: OTHER_SPAN }
       assert.equal(await store.approvals.decide({ ...request, by: 'v:2' }), 'own')
       assert.equal(await store.approvals.decide({ ...request, by: 'v:9', tenant: 'other' }), 'missing')
       const answers = await Promise.all(
@@ -327,7 +329,9 @@ for (const kind of STORE_KINDS) {
       )
       assert.equal(answers.filter((answer) => answer === 'settled').length, 1)
       assert.equal(answers.filter((answer) => answer === 'conflict').length, 19)
-      assert.equal((await store.approvals.byId('local', 'apr_1'))?.result?.state, 'granted')
+      const granted = await store.approvals.byId('local', 'apr_1')
+      assert.equal(granted?.result?.state, 'granted')
+      assert.deepEqual([granted.openedIn, granted.decidedIn], [SPAN, OTHER_SPAN])
       const states = async (now: number) => [
         (await store.approvals.list({ tenant: 'local', state: 'granted', limit: 5, now })).length,
         (await store.approvals.list({ tenant: 'local', state: 'pending', limit: 5, now })).length,

@@ -15,6 +15,7 @@ import { listMembers, listed } from '../list-answer.ts'
 import { callerOf, defineRoute, json, type RouteAnswer, type RouteExchange } from '../route.ts'
 import { ownAudience } from '../visibility.ts'
 import { CorrelationId, ID_PATTERN, Level, nullable } from '../schemas/shapes.ts'
+import { addLinks, approvalLinks } from '../../telemetry/approval-traces.ts'
 
 const LONGEST_PAGE = 200
 const instant = (description: string) => Type.String({ format: 'date-time', description })
@@ -284,8 +285,7 @@ async function decideApproval(
   const at = deps.now()
   const word = { state, tenant, approvalId: params['id'] ?? '', by, groups, comment, validity, at }
   const row = await decideRequest(word, settings.config, correlationId, deps)
-  deps.observer.approvals.link(row.approvalId, exchange.observation)
-  deps.observer.approvals.note(row.approvalId, 'approval', exchange.observation.trace)
+  addLinks(approvalLinks(row), exchange.observation)
   return answerOf(row, exchange, deps)
 }
 

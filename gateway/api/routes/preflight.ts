@@ -1,5 +1,4 @@
 /** POST /api/v1/preflight: analyze a change set, or authorize one operation on it (docs/reference/api.md#post-apiv1preflight). */
-import type { Observation } from '../../telemetry/observation.ts'
 import type { Static } from 'typebox'
 import { digestJson } from '../../../engine/base.ts'
 import type { Artifact } from '../../../engine/internal.ts'
@@ -16,6 +15,7 @@ import { SCM_TOKEN_HEADER } from '../scm-token.ts'
 import { derivedSet, submittedSet, type ChangeSet } from '../submitted-set.ts'
 import { PreflightAnswer, PreflightRequest } from '../schemas/preflight.ts'
 import type { ApiSettings } from '../settings.ts'
+import { addLinks } from '../../telemetry/approval-traces.ts'
 
 type PreflightRequestBody = Static<typeof PreflightRequest>
 
@@ -122,16 +122,18 @@ async function decideNow(
     caller: { tenant, audience },
     correlationId,
     stages: observation,
+    requestBytes: observation.readBytes,
     route: null,
     decisionSpecVersion: version,
     previousReceipt: body.previous_receipt ?? null,
     response: known.idempotency === null ? null : (decided) => JSON.stringify(answerOf(decided)),
     beforeRecord: ({ envelope: { execution_action: action } }) => requireWired(action, deps),
   })
-  const { envelope, approvalId } = authorization
+  const { envelope, approvalLinks } = authorization
   observation.decision = envelope.decision
   observation.decisionId = envelope.decision_id
-  if (approvalId !== null) joinApproval(approvalId, envelope.decision, observation, deps)
+  // A decision that waits is what the approval is about: it links to nothing.
+  if (envelope.decision !== 'REQUIRE_APPROVAL') addLinks(approvalLinks, observation)
   if (envelope.execution_action === 'CONTINUE_WITH_MONITORING') {
     const { correlation_id: id, decision_id: decisionId } = envelope
     const window = { correlationId: id, decisionId, tenant, route: null, observer: 'caller' } as const
@@ -214,10 +216,4 @@ function preflightMistakes(body: PreflightRequestBody, settings: ApiSettings): r
   return (['base', 'head'] as const)
     .filter((ref) => typeof context?.[ref] !== 'string')
     .map((ref) => ({ code: 'DERIVATION_REQUIRES_BASE_HEAD', pointer: `/context/${ref}`, message: 'is required' }))
-}
-
-/** A decision that waits is what an approval is about; one that rests on it links to the wait and to the grant. */
-function joinApproval(approvalId: string, decision: string, observation: Observation, { observer }: ApiDeps): void {
-  if (decision === 'REQUIRE_APPROVAL') observer.approvals.note(approvalId, 'pending_call', observation.trace)
-  else observer.approvals.link(approvalId, observation)
 }

@@ -14,6 +14,7 @@ import { html, type Content, type Markup } from '../markup.ts'
 import { personName, type Holders } from '../people.ts'
 import { badge, counted, csrfField, facts, moment, notice, shortDigest } from '../parts.ts'
 import type { ConsolePage, PageReply, Visit } from '../visit.ts'
+import { addLinks, approvalLinks } from '../../telemetry/approval-traces.ts'
 
 /** Who has to grant, and who has. One person who may be anybody is not worth a box. */
 export function progress({ settings }: Visit, row: ApprovalRow, names: Holders): Content {
@@ -207,9 +208,8 @@ export const decideApproval: ConsolePage = async (visit) => {
   const validity = Number.isInteger(seconds) && seconds > 0 ? seconds : null
   const comment = (form.get('comment') ?? '').slice(0, 1000)
   const word = { state, tenant, approvalId: id, by, groups, comment, validity, at: now } as const
-  await decideRequest(word, settings.config, `console:${id}`, deps)
-  deps.observer.approvals.link(id, observation)
-  deps.observer.approvals.note(id, 'approval', observation.trace)
+  const row = await decideRequest(word, settings.config, `console:${id}`, deps)
+  addLinks(approvalLinks(row), observation)
   return { kind: 'redirect', to: `${page}?done=1` }
 }
 

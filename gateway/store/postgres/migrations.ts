@@ -747,4 +747,9 @@ export const MIGRATIONS: readonly string[] = [
     { text: ', trace_id text, trace_is_sampled integer', names: ', trace_id, trace_is_sampled' },
   )}
   `,
+  // The spans of the call that waits and of the decision: what rests on the approval links to them.
+  `
+  ALTER TABLE approvals ADD COLUMN opened_in text;
+  ALTER TABLE approvals ADD COLUMN settled_in text;
+  `,
 ]

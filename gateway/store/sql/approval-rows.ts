@@ -42,6 +42,8 @@ export function approvalRow(row: SqlRow): ApprovalRow {
     result,
     grants: grants.length === 0 && result?.state === 'granted' ? [{ by: result.by, groups: result.groups }] : grants,
     endedAt: integerOrNull(row, 'ended_at'),
+    openedIn: textOrNull(row, 'opened_in'),
+    decidedIn: textOrNull(row, 'settled_in'),
   }
 }
 

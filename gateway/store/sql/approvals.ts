@@ -112,7 +112,7 @@ export const approvals: Operations<Approvals> = {
   }),
 
   decide: write(async (sql, request) => {
-    const { approvalId, tenant, state, by, groups, comment, at, validUntil } = request
+    const { approvalId, tenant, state, by, groups, comment, at, validUntil, decidedIn = null } = request
     await endApprovals(sql, at)
     // Holds the row: two grants at one moment are counted one after the other.
     await sql.run('UPDATE approvals SET ended_at = NULL WHERE approval_id = ? AND ended_at IS NULL', approvalId)
@@ -127,7 +127,7 @@ export const approvals: Operations<Approvals> = {
     if (counted.result !== 'settled') return counted.result
     await sql.run(
       `UPDATE approvals SET settled_state = ?, settled_by = ?, settled_groups = ?, settled_comment = ?,
-         settled_at = ?, valid_until = ?
+         settled_at = ?, valid_until = ?, settled_in = ?
        WHERE approval_id = ?`,
       state,
       by,
@@ -135,6 +135,7 @@ export const approvals: Operations<Approvals> = {
       comment,
       at,
       validUntil,
+      decidedIn,
       approvalId,
     )
     await journal(sql, 'approval', approvalId)
@@ -329,6 +330,7 @@ async function insert(sql: Sql, opening: ApprovalOpening): Promise<string> {
     opened_at: opening.openedAt,
     expires_at: opening.expiresAt,
     approvers: JSON.stringify(opening.approvers.map(approversText)),
+    opened_in: opening.openedIn ?? null,
   }
   const columns = Object.keys(values)
   await sql.run(

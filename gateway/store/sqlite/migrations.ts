@@ -537,6 +537,11 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX interceptions_by_trace ON interceptions (trace_id, sequence)
     WHERE trace_id IS NOT NULL AND trace_is_sampled = 1;
   `,
+  // The spans of the call that waits and of the decision: what rests on the approval links to them.
+  `
+  ALTER TABLE approvals ADD COLUMN opened_in TEXT;
+  ALTER TABLE approvals ADD COLUMN settled_in TEXT;
+  `,
 ]
 
 /** The first version whose ledger has a chain. */

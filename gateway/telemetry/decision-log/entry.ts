@@ -55,7 +55,7 @@ export const DecisionLogEntry = Type.Object(
     }),
     request_bytes: Type.Union([Type.Number(), Type.Null()], {
       description:
-        'Body bytes of a call: those that were read, else its Content-Length. null: neither is known when the entry is made.',
+        'Body bytes of the call, or of the request that asks for a decision: those that were read, else its Content-Length. null: neither is known when the entry is made.',
     }),
     details: Type.Record(Type.String(), Type.Unknown(), {
       description:
