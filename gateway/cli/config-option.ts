@@ -33,8 +33,13 @@ export function configSource(args: Arguments, { environment }: CommandIo): Confi
   }
 }
 
+/** The configuration as a person knows it. */
+export function nameOfSource(source: ConfigSource): string {
+  return ('file' in source ? source.file : null) ?? 'the default configuration'
+}
+
 /**
- * The same for commands that look at what a gateway did: where nothing names a gateway and none was started here, the
+ * `configSource` for commands that look at what a gateway did: where nothing names a gateway and none was started here, the
  * gateway of `preflight mcp`.
  */
 export function placeSource(args: Arguments, io: CommandIo): ConfigSource {

@@ -2,7 +2,7 @@
 import { openSettings } from '../config/live-settings.ts'
 import { formatMistake } from '../errors/mistake.ts'
 import { EXIT, type Command, type CommandGroup } from './command.ts'
-import { configSource, PLACE_OPTIONS } from './config-option.ts'
+import { configSource, nameOfSource, PLACE_OPTIONS } from './config-option.ts'
 import { writeLine } from './io.ts'
 
 const check: Command = {
@@ -19,15 +19,14 @@ const check: Command = {
   ].join('\n'),
   run: async (args, io) => {
     const { startProblems } = await import('../start-checks.ts')
-    const live = openSettings(configSource(args, io))
+    const source = configSource(args, io)
+    const live = openSettings(source)
     const problems = await startProblems(live.current().config, io.environment)
     for (const problem of problems) writeLine(io.stderr, problem)
     for (const warning of live.warnings) writeLine(io.stderr, `warning: ${formatMistake(warning)}`)
     if (problems.length > 0) return EXIT.usage
-    const [file] = live.files
     const { routes } = live.current().config
-    const subject = file === undefined ? 'The default configuration' : file
-    writeLine(io.stdout, `${subject}: good (${routes.length} ${routes.length === 1 ? 'route' : 'routes'})`)
+    writeLine(io.stdout, `${nameOfSource(source)}: good (${routes.length} ${routes.length === 1 ? 'route' : 'routes'})`)
     return args.flag('strict') && live.warnings.length > 0 ? EXIT.no : EXIT.good
   },
 }

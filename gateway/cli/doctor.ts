@@ -1,6 +1,7 @@
 /** `preflight doctor`: looks at an installation and says what is wrong with it, and what to do. Changes nothing. */
 import { existsSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
+import { isAbsolute } from 'node:path'
 import { request } from '../runtime/node-http.ts'
 import { openSettings } from '../config/live-settings.ts'
 import { formatMistake, ConfigError } from '../errors/mistake.ts'
@@ -12,7 +13,7 @@ import { packageVersion } from '../runtime/package-files.ts'
 import { variable } from '../settings/environment.ts'
 import { deskHome } from '../stdio/home.ts'
 import { EXIT, type Arguments, type Command, type ExitCode } from './command.ts'
-import { configSource, PLACE_OPTIONS } from './config-option.ts'
+import { configSource, nameOfSource, PLACE_OPTIONS } from './config-option.ts'
 import { wantsColour, writeLine, type CommandIo } from './io.ts'
 import { styleText } from 'node:util'
 import { readRegularFile } from '../runtime/regular-file.ts'
@@ -73,11 +74,9 @@ async function gatewayFindings(args: Arguments, io: CommandIo): Promise<readonly
     const { config } = live.current()
     const { startProblems } = await import('../start-checks.ts')
     const problems = await startProblems(config, io.environment)
-    const [file] = live.files
     const routes = `${config.routes.length} ${config.routes.length === 1 ? 'route' : 'routes'}`
-    const subject = file === undefined ? 'the default configuration' : file
     return [
-      ...(problems.length === 0 ? [good(`${subject} can be used (${routes})`)] : problems.map(problem)),
+      ...(problems.length === 0 ? [good(`${nameOfSource(source)} can be used (${routes})`)] : problems.map(problem)),
       ...live.warnings.map((warning) => note(formatMistake(warning))),
       ...(await runningFindings(config.listen.admin)),
     ]
@@ -171,11 +170,22 @@ function editorFindings({ environment }: CommandIo): readonly DoctorFinding[] {
   return findings.length === 0 ? [note('no configuration of an editor with MCP servers was found')] : findings
 }
 
+/** Puts the servers behind this installation. */
+const RENEW = 'preflight init --undo --write, then preflight init --write'
+
 function fileFindings({ place, servers, fault }: EditorFileChange): readonly DoctorFinding[] {
   if (fault !== null) return [problem(`${place.file} cannot be read or changed: ${fault}`)]
   const outside = servers.filter(({ wrapping }) => wrapping.kind === 'change').map(({ name }) => name)
   const inside = servers.filter(({ wrapping }) => wrapping.kind === 'done').map(({ name }) => name)
+  const gone = servers.flatMap(({ name, wrapping }) => {
+    const missing =
+      wrapping.kind === 'done' ? wrapping.preflight.find((word) => isAbsolute(word) && !existsSync(word)) : undefined
+    return missing === undefined
+      ? []
+      : [problem(`${place.title}: ${name} cannot start, ${missing} is gone; run ${RENEW}`)]
+  })
   return [
+    ...gone,
     ...(inside.length === 0 ? [] : [good(`${place.title}: behind preflight: ${inside.join(', ')}`)]),
     ...(outside.length === 0
       ? []

@@ -98,6 +98,7 @@ async function runEditors(args: Arguments, io: CommandIo): Promise<ExitCode> {
   const count = changes.filter(({ before, after }) => before !== after).length
   if (args.flag('write')) applyChanges(changes, kept, isUndo)
   writeLine(io.stdout, conclusion(count, args.flag('write'), isUndo))
+  if (count > 0 && !isUndo && args.value('command') === undefined && isNpxCache(PROGRAM)) writeLine(io.stdout, NPX_NOTE)
   return changes.some(({ fault }) => fault !== null) ? EXIT.no : EXIT.good
 }
 
@@ -131,7 +132,16 @@ function quoted(word: string): string {
 function invocationOf(args: Arguments): Invocation {
   const [program, ...rest] = (args.value('command') ?? '').split(/\s+/).filter((word) => word !== '')
   if (program !== undefined) return [program, ...rest]
-  return [process.execPath, fileURLToPath(new URL('../preflight.js', import.meta.url))]
+  return [process.execPath, PROGRAM]
+}
+
+const PROGRAM = fileURLToPath(new URL('../preflight.js', import.meta.url))
+const NPX_NOTE =
+  'Note: this preflight is in the cache of npx, which npm may clear. Install it (npm install -g preflight-gateway) and run preflight init, or use --command "npx -y preflight-gateway".'
+
+/** npm names the folder so. */
+export function isNpxCache(program: string): boolean {
+  return program.split(/[/\\]/).includes('_npx')
 }
 
 async function runApi(args: Arguments, io: CommandIo): Promise<ExitCode> {

@@ -8,7 +8,8 @@ export type Invocation = readonly [program: string, ...args: string[]]
 /** What is done with a server, or why nothing is. */
 export type Wrapping =
   | { readonly kind: 'change'; readonly value: ServerCommand }
-  | { readonly kind: 'done' }
+  /** `preflight`: how its command runs preflight; empty: it does not. */
+  | { readonly kind: 'done'; readonly preflight: readonly string[] }
   | { readonly kind: 'left'; readonly why: string }
 
 /** Members of the entry that change. */
@@ -26,7 +27,8 @@ interface ReadCommand extends ServerCommand {
 export function wrapped(name: string, entry: unknown, preflight: Invocation): Wrapping {
   const read = commandOf(entry)
   if (read.kind !== 'command') return read
-  if (wrappedAt(read) !== null) return { kind: 'done' }
+  if (wrappedAt(read) !== null)
+    return { kind: 'done', preflight: [read.command, ...read.args.slice(0, read.args.indexOf('mcp'))] }
   const [command, ...args] = preflight
   const value = [...args, 'mcp', '--name', asName(name), '--', read.command, ...read.args]
   return { kind: 'change', value: { command, args: value, isNested: read.isNested } }
@@ -37,7 +39,7 @@ export function unwrapped(entry: unknown): Wrapping {
   if (read.kind !== 'command') return read
   const cut = wrappedAt(read)
   const [command, ...args] = cut === null ? [] : read.args.slice(cut + 1)
-  if (command === undefined) return { kind: 'done' }
+  if (command === undefined) return { kind: 'done', preflight: [] }
   return { kind: 'change', value: { command, args, isNested: read.isNested } }
 }
 

@@ -32,6 +32,12 @@ test('a good configuration is reported, and nothing is made', async (t) => {
   assert.deepEqual(readdirSync(directory), ['preflight.json'])
 })
 
+test('without a file it is the default configuration that is good, not the file of its policy pack', async (t) => {
+  const environment = { PREFLIGHT_DATA_DIR: scratch(t) }
+  const { stdout, stderr } = await run(['config', 'check'], { environment })
+  assert.equal(stdout, 'the default configuration: good (0 routes)\n', stderr)
+})
+
 test('every mistake has its place, and the exit code is 2', async (t) => {
   const file = written(scratch(t), { polcy: 'default', tls: { ca: { certificate: 'none.crt', key: 'none.key' } } })
   const { code, stderr } = await run(['config', 'check', '--config', file])

@@ -6,6 +6,7 @@ import { test, type TestContext } from 'node:test'
 import { parse as parseJson } from 'jsonc-parser'
 import { parse as parseToml } from 'smol-toml'
 import { parse as parseYaml } from 'yaml'
+import { isNpxCache } from '../../../gateway/cli/init.ts'
 import { editorFiles, EDITORS } from '../../../gateway/editors/places.ts'
 import { testAuthority } from '../../fakes/certificates.ts'
 import { PREFLIGHT } from '../../fakes/desk.ts'
@@ -215,4 +216,25 @@ test('doctor names what is wrong: a mistake in the configuration, a daemon that 
   assert.match(broken.stdout, /FAIL the last daemon did not start: The port is taken/)
   assert.match(broken.stdout, /FAIL other users can enter/)
   assert.match(broken.stdout, /3 problems/)
+})
+
+test('doctor names the configuration, and servers whose preflight was removed', (t) => {
+  const { run, write } = person(t)
+  assert.match(run('doctor').stdout, /ok +the default configuration can be used/)
+  const args = ['/gone/preflight.js', 'mcp', '--name', 'a', '--', 'server-a']
+  write('project/.mcp.json', JSON.stringify({ mcpServers: { a: { command: process.execPath, args } } }))
+  write('project/preflight.yaml', 'routes: []\n')
+  const looked = run('doctor')
+  assert.equal(looked.code, 1)
+  assert.match(looked.stdout, /ok +preflight\.yaml can be used/)
+  assert.match(
+    looked.stdout,
+    /FAIL Claude Code, this project: a cannot start, \/gone\/preflight\.js is gone; run preflight init/,
+  )
+})
+
+test('a preflight in the cache of npx is recognised by its place', () => {
+  assert.equal(isNpxCache('/home/me/.npm/_npx/0a1b/node_modules/preflight-gateway/dist/preflight.js'), true)
+  assert.equal(isNpxCache('C:\\npm-cache\\_npx\\0a1b\\preflight.js'), true)
+  assert.equal(isNpxCache('/usr/lib/node_modules/preflight-gateway/dist/preflight.js'), false)
 })
