@@ -1,6 +1,6 @@
 /**
- * What traces cost a call: the same gateway with a receiver that gets one of 100 requests, and without one, in turns. A second
- * gateway without a receiver shows how far two equal ones differ on this machine.
+ * What traces cost a call: the same gateway with a receiver that gets one of 100 requests, and without one, in turns. A round
+ * has a gateway without a receiver before and one after, and compares with both: a machine that grows slower favours neither.
  */
 import { once } from 'node:events'
 import { portOf, startChild, type Child } from '../child.ts'
@@ -54,7 +54,8 @@ export async function tracingSection(): Promise<Section> {
     })
     for (const { origin } of subjects) await warmUp(origin)
     const rounds = await measureRounds(subjects, 'http', null, ROUNDS)
-    const measured = median(rounds.map((round) => ratioOf(round, ON, OFF)))
+    // The ratio to the mean of both.
+    const measured = median(rounds.map((round) => 2 / (1 / ratioOf(round, ON, OFF) + 1 / ratioOf(round, ON, CONTROL))))
     const noise = median(rounds.map((round) => ratioOf(round, CONTROL, OFF)))
     const control = `Two gateways without a receiver: CPU of a request in the ratio ${noise.toFixed(2)}.`
     return {
