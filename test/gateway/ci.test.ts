@@ -137,17 +137,19 @@ test('the steps of the GitHub Action compare, annotate and write their outputs',
   assert.match(readFileSync(outputs['sarif'] ?? '', 'utf8'), /"runs"/)
 })
 
-test('the action gets a receipt for the merge from a gateway', async (t) => {
+test('the action gets a receipt for the merge from a gateway, comments and sets the status of the commit', async (t) => {
   const api = await startApi()
   t.after(() => api.close())
   const place = checkout(t, { 'api/pets.yaml': PETS_WITH_POST })
-  const env = PLATFORMS['github']?.('http://127.0.0.1:9', place) ?? {}
-  // Asynchronous: the gateway is in this process.
-  const argv = ['--authorize', '--receipt', 'receipt.jwt']
-  const { code, stdout, stderr } = await ci(place, argv, { ...env, PREFLIGHT_URL: api.url, PREFLIGHT_API_KEY: api.key })
-  assert.equal(code, 0, stderr)
+  const forum = await startForum(t)
+  const env = PLATFORMS['github']?.(forum.origin, place) ?? {}
+  const inputs = { command: COMMAND, authorize: 'true', status: 'true', url: api.url, 'api-key': api.key }
+  const { code, stdout, outputs } = await runAction(t, place, inputs, env)
+  assert.equal(code, 0, stdout)
   assert.match(stdout, /merge: CONTINUE/)
-  const token = readFileSync(join(place.folder, 'receipt.jwt'), 'utf8').trim()
+  assert.match(JSON.stringify(forum.comments), /Merge, decided by the gateway/)
+  assert.match(JSON.stringify(forum.statuses), /"state":"success".*preflight\/contracts/)
+  const token = readFileSync(outputs['receipt'] ?? '', 'utf8').trim()
   const context = { operation: 'merge', repository: 'acme/pets', branch: 'feature', pull_request: '7' }
   const { body } = await api.post('/api/v1/verify-receipt', { token, context })
   assert.equal(at(body, 'currently_authorized'), true)
