@@ -35,6 +35,16 @@ const EXCEPTIONS: readonly RuleException[] = [
     because: 'A caller that leaves the parameter out gets another behaviour without having changed anything.',
   },
   {
+    rules: [
+      'tool-input-default-value-changed',
+      'tool-input-default-value-removed',
+      'tool-input-property-default-value-changed',
+      'tool-input-property-default-value-removed',
+    ],
+    level: 'dangerous',
+    because: 'An agent that leaves the argument out does something else than before, such as in another environment.',
+  },
+  {
     rules: ['request-parameter-property-type-changed'],
     level: 'dangerous',
     because: 'How a parameter is serialised decides whether its property types are distinguished at all.',

@@ -15,6 +15,7 @@ import {
   type LifecycleOptions,
   type LifecycleChange,
 } from '../../schema/lifecycle.ts'
+import { exceptionOf } from '../exceptions.ts'
 import { levelOf } from '../rule.ts'
 import { propertyRuleOf } from '../properties.ts'
 import { schemaRuleId, unusedPrefix, unusedStemOf } from '../schema-rules.ts'
@@ -130,7 +131,9 @@ export function isTyped({ sites, mediaType }: Pick<SchemaUse, 'sites' | 'mediaTy
 }
 
 function ruleIdOf(site: SchemaSite, family: Family, isUnused: boolean): string | null {
-  return isUnused && !isHarmless(site, family) ? unusedRuleId(site, family) : schemaRuleId(site, family)
+  const rule = schemaRuleId(site, family)
+  const isRaised = (exceptionOf(rule)?.level ?? 'info') !== 'info'
+  return isUnused && (isRaised || !isHarmless(site, family)) ? unusedRuleId(site, family) : rule
 }
 
 function isHarmless({ direction }: SchemaSite, { effect }: Pick<Family, 'effect'>): boolean {
