@@ -16,7 +16,7 @@ import { requireContinuity, requireKnownLedger } from './store/continuity.ts'
 import { messageOf, StartupError } from './errors/startup-error.ts'
 import { openStoreToServe } from './store/open.ts'
 import type { HubConnection } from './store/hub/connection.ts'
-import type { HubStore } from './store/hub/store.ts'
+import type { HubStore, RefusedCallRecord } from './store/hub/store.ts'
 import { isHubUrl } from './store/hub/url.ts'
 import type { Store } from './store/store.ts'
 import type { Logger } from './telemetry/log.ts'
@@ -111,7 +111,14 @@ async function openHubState(
   const { calls, flush } = config.ledger
   const maxAge = config.store.hub.max_age * 1000
   const terms = { calls, flushMilliseconds: flush * 1000, maxAge, onFault: events.onFault, now }
-  const { store, recording } = openHubStore({ connection, changes, ...terms })
+  const onRefusedCall = ({ correlationId, route, reason }: RefusedCallRecord): void => {
+    metrics.count('preflight_call_records_refused_total', { route })
+    logger.error(
+      { event: 'call.record_refused', correlation_id: correlationId, route, reason },
+      'the hub refused a call record: it is not in the ledger',
+    )
+  }
+  const { store, recording } = openHubStore({ connection, changes, ...terms, onRefusedCall })
   closers.push(() => store.close())
   sampleLag(metrics, store)
   const hubKeys = await openHubKeys({ connection, changes, access: config.store.hub, logger, now })

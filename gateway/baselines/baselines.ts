@@ -20,7 +20,7 @@ import { assertFresh, isExpired } from './age.ts'
 import { accept, mayPromoteItself, type Acceptance, type AcceptanceDeps, type Acceptor } from './acceptance.ts'
 import { partialContract } from './partial-acceptance.ts'
 import { changeOf, ownerOf, promotable, registeredRoute, type RegisteredChange } from './promotion.ts'
-import { pinOf, rowOf } from './pinning.ts'
+import { AUTO_PROMOTED, pinOf, rowOf } from './pinning.ts'
 
 /** A contract by its text. */
 export interface BaselineText {
@@ -223,7 +223,7 @@ export class Baselines implements BaselineService {
       (await isInfoOnly(baseline, offered, flow)) &&
       (await mayPromoteItself(acceptanceOf(route, baseline, offered), this.#deps))
     )
-      return this.#keep(rowOf(route.name, offered, 'promotion', 'auto_promote: info', now()))
+      return this.#keep(rowOf(route.name, offered, 'promotion', AUTO_PROMOTED, now()))
     assertFresh(route, baseline, now())
     return baseline
   }
@@ -371,10 +371,11 @@ function candidateOf(route: string, { type, content, digest }: OfferedContract, 
   return { route, type, content, digest, seenAt }
 }
 
-async function isInfoOnly(
+/** A change that breaks no caller. */
+export async function isInfoOnly(
   baseline: BaselineRow,
-  offered: OfferedContract,
-  flow: BaselinesDeps['flow'],
+  offered: Pick<BaselineRow, 'type' | 'content'>,
+  flow: Pick<BaselinesDeps['flow'], 'compare'>,
 ): Promise<boolean> {
   const comparison = await flow.compare(changeOf(baseline.route, baseline, offered), {})
   const worst = LEVELS.filter((level) => level !== 'info')

@@ -31,8 +31,7 @@ export async function pinOf(
 ): Promise<BaselineRow> {
   const stored = await deps.store.baselines.byRoute(route.name, route.name)
   const source = route.contract?.baseline
-  if (source === undefined)
-    return stored ?? keep(rowOf(route.name, offered, 'first_use', 'first use', deps.now()), null)
+  if (source === undefined) return stored ?? keep(rowOf(route.name, offered, 'first_use', FIRST_USE, deps.now()), null)
   const terms = { repository: deps.settings().config.diff.repository, texts: deps.flow }
   // The operator named this source: it replaces an earlier pin, but not a promotion made since.
   const isPromoted = stored?.source === 'promotion'
@@ -58,7 +57,10 @@ function configuredBy(source: ContractSource): string {
   return `${BY_CONFIGURATION} (${origin}${pathname})`
 }
 
-const BY_CONFIGURATION = 'configuration'
+export const BY_CONFIGURATION = 'configuration'
+export const FIRST_USE = 'first use'
+/** A route with `auto_promote: info` promoted it. */
+export const AUTO_PROMOTED = 'auto_promote: info'
 
 function isSetBy(row: BaselineRow, setBy: string): boolean {
   return row.setBy === setBy || row.setBy === BY_CONFIGURATION

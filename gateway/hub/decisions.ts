@@ -9,6 +9,7 @@ import { GatewayError } from '../errors/errors.ts'
 import type { DecisionRecorder } from '../flow/recorder.ts'
 import { engine } from '../loading/lazy-engine.ts'
 import type { KeyRing } from '../keys/key-ring.ts'
+import { RefusedRowError } from '../store/refused-row.ts'
 import type { StorePart } from '../store/store.ts'
 import type { HubIdentity } from './identity.ts'
 import type { HubSettings } from './settings.ts'
@@ -79,6 +80,10 @@ export async function recordForCaller(
     })
     return envelope
   } catch (error) {
+    const recorded =
+      error instanceof RefusedRowError ? await deps.store.decisions.byId(tenant, draft.decision_id) : null
+    // The same request was answered meanwhile, or is being answered.
+    if (recorded !== null) return repeated(draft, JSON.parse(recorded.envelope))
     if (!(error instanceof engine().EnvelopeInvariantError)) throw error
     throw new GatewayError('INVALID_INPUT', 'The envelope of the decision is not valid.', { cause: error })
   }

@@ -4,14 +4,13 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import type { Static, TSchema, TUnsafe } from 'typebox'
-import { Type } from '../../engine/base.ts'
+import type { TSchema } from 'typebox'
 import { readJsonBody } from '../api/body.ts'
 import { errorAnswer } from '../api/error-answer.ts'
 import { sendAnswer } from '../api/send.ts'
 import { json, type RouteAnswer } from '../api/route.ts'
 import { GatewayError } from '../errors/errors.ts'
+import { RefusedRowError } from '../store/refused-row.ts'
 import type { Flow } from '../flow/flow.ts'
 import type { DecisionRecorder } from '../flow/recorder.ts'
 import type { KeyRing } from '../keys/key-ring.ts'
@@ -21,17 +20,17 @@ import { watchUnusedConnections } from '../listen/unused-connections.ts'
 import { discardRest } from '../network/discard-body.ts'
 import { plainEntry, type EntryOf } from '../network/listen.ts'
 import { atMostEvery } from '../runtime/at-most-every.ts'
-import type { InterceptionRow } from '../store/calls.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import { withTrace } from '../telemetry/trace-context.ts'
+import { recordCalls } from './call-batch.ts'
 import { recordForCaller, DECISION_REQUEST } from './decisions.ts'
 import { identifyHubCaller, type HubIdentity } from './identity.ts'
 import { openIssuerKeys, type IssuerKeys } from './issuer-keys.ts'
-import { CALL_BATCH } from './method-values.ts'
 import { createFeed, type Feed } from './feed.ts'
+import { bodyOf, checked } from './forms.ts'
 import { followJournal } from './journal-changes.ts'
 import { createMembers, HEARTBEAT, type SidecarMembers } from './members.ts'
 import { HUB_METHODS } from './methods.ts'
@@ -45,7 +44,7 @@ export interface HubDeps {
   readonly recorder: DecisionRecorder
   readonly keys: Pick<KeyRing, 'published'>
   readonly bodies: Bodies
-  readonly flow: Pick<Flow, 'readJson'>
+  readonly flow: Pick<Flow, 'readJson' | 'compare'>
   readonly observer: Pick<Observer, 'begin' | 'end'>
   readonly metrics: Metrics
   readonly logger: Logger
@@ -156,7 +155,7 @@ async function serve(
     }
     answer = await withTrace(observation.trace, () => answerOf(request, identity, gone.signal, deps))
   } catch (error) {
-    answer = withTrace(observation.trace, () => errorAnswer(error, id, deps.logger))
+    answer = withTrace(observation.trace, () => errorAnswer(conflictOf(error), id, deps.logger))
   }
   const status = answer.kind === 'json' ? String(answer.status) : '200'
   deps.metrics.count('preflight_hub_requests_total', { role, status })
@@ -170,6 +169,12 @@ async function serve(
   }
   observation.status = response.statusCode
   deps.observer.end(observation)
+}
+
+/** A row that the store refuses has the id of another one: a repeated request with the same row is answered before. */
+function conflictOf(error: unknown): unknown {
+  if (!(error instanceof RefusedRowError)) return error
+  return new GatewayError('IDEMPOTENCY_CONFLICT', 'The hub has another row under this id.', { cause: error })
 }
 
 /** The path for a span: of a closed set, whatever the caller asks for. */
@@ -219,7 +224,7 @@ async function answerOf(
   const operation = OPERATION.exec(path)?.[1]
   if (operation !== undefined) return json({ value: (await operate(operation, body, identity, deps)) ?? null })
   requireSidecar(identity)
-  if (path === '/hub/v1/calls') return json({ value: await recordCalls(body, identity, deps) })
+  if (path === '/hub/v1/calls') return json(await recordCalls(body, identity, deps.store))
   if (path === '/hub/v1/decisions') {
     const { hub } = deps.settings().config
     return json({ envelope: await recordForCaller(checked(DECISION_REQUEST, body), identity, { ...deps, hub }) })
@@ -242,18 +247,6 @@ function requireSidecar({ role }: HubIdentity): void {
   if (role !== 'sidecar') throw new GatewayError('FORBIDDEN', `The role ${role} may not do this.`)
 }
 
-const bodies = new WeakMap<TSchema, TUnsafe<{ readonly values: readonly unknown[] }>>()
-
-/** The form of a body that holds the values of a method. */
-function bodyOf(values: TSchema): TUnsafe<{ readonly values: readonly unknown[] }> {
-  const known = bodies.get(values)
-  if (known !== undefined) return known
-  const members = { type: 'object', required: ['values'], properties: { values }, additionalProperties: false }
-  const made = Type.Unsafe<{ readonly values: readonly unknown[] }>(members)
-  bodies.set(values, made)
-  return made
-}
-
 /** A row of the table, with its types erased: the form of the values is checked instead. */
 interface ErasedMethod {
   readonly roles: readonly string[]
@@ -271,44 +264,11 @@ async function operate(name: string, body: unknown, identity: HubIdentity, deps:
   if (!method.roles.includes(identity.role))
     throw new GatewayError('FORBIDDEN', `The role ${identity.role} may not use ${name}.`)
   const { values } = checked(bodyOf(method.values), body)
-  const scope = { ...tenantScope(identity.tenant), store: deps.store, identity }
+  const scope = { ...tenantScope(identity.tenant), store: deps.store, flow: deps.flow, identity }
   // The form of the values was checked for this very method.
   const value: unknown = await Reflect.apply(method.run, undefined, [scope, ...values])
   const [first, second] = values
   if (name === 'receipts.consume' || name === 'receipts.revoke')
     deps.receiptChanged(String(name === 'receipts.consume' ? first : second))
   return value
-}
-
-const CallBatch = Type.Unsafe<{ readonly values: readonly [readonly InterceptionRow[]] }>(bodyOf(CALL_BATCH))
-
-async function recordCalls(body: unknown, identity: HubIdentity, { store }: HubDeps): Promise<number> {
-  const [rows] = checked(CallBatch, body).values
-  const scope = tenantScope(identity.tenant)
-  const own = rows.map((row) => ({ ...row, tenant: scope.owned(row.tenant), route: scope.stored(row.route) }))
-  // Whoever gets the answer forgets the rows, so they may not wait in this process.
-  await store.calls.recordAll(own)
-  return own.length
-}
-
-const ajv = new Ajv2020({ strict: false })
-const compiled = new WeakMap<TSchema, ValidateFunction>()
-
-/** @throws GatewayError INVALID_INPUT */
-function checked<Schema extends TSchema>(schema: Schema, body: unknown): Static<Schema> {
-  const validate = compiled.get(schema) ?? ajv.compile(schema)
-  compiled.set(schema, validate)
-  if (isValid(schema, validate, body)) return body
-  const [fault] = validate.errors ?? []
-  throw new GatewayError('INVALID_INPUT', 'The request of the sidecar has another form than the hub expects.', {
-    details: [{ pointer: fault?.instancePath ?? '', message: fault?.message ?? 'is not valid' }],
-  })
-}
-
-function isValid<Schema extends TSchema>(
-  _schema: Schema,
-  validate: ValidateFunction,
-  body: unknown,
-): body is Static<Schema> {
-  return validate(body)
 }

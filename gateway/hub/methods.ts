@@ -3,10 +3,10 @@
  * method without a row is not carried out for anybody, so this is one table. Every row keeps within the tenant of the caller, whatever it asks for.
  */
 import type { TSchema } from 'typebox'
-import { GatewayError } from '../errors/errors.ts'
 import type { BaselineRow } from '../store/baselines.ts'
 import type { Aggregates, Store, StoreMethod } from '../store/store.ts'
 import { VALUES } from './method-values.ts'
+import { requireDigest, setForSidecar, type BaselineWriting } from './baselines.ts'
 import type { HubIdentity } from './identity.ts'
 import type { HubRole } from './settings.ts'
 import { storedOrNull, withOwnRoute, type TenantScope } from './tenant-scope.ts'
@@ -24,6 +24,7 @@ type ValuesOf<Name extends StoreMethod> = MethodOf<Name> extends (...values: inf
 /** What a row works with. */
 export interface HubScope extends TenantScope {
   readonly store: Store
+  readonly flow: BaselineWriting['flow']
   readonly identity: HubIdentity
 }
 
@@ -48,6 +49,7 @@ const refused = (reason: string): RefusedCall => ({ refused: reason })
 const BY_PERSON = refused('A person does this at the hub, with a key of its own.')
 const HUB_ONLY = refused('Only the hub itself does this.')
 const AT_THE_HUB = refused('The hub does this for its sidecars when a decision is recorded.')
+const AT_PROMOTION = refused('The hub does this when a person promotes a baseline there.')
 const IN_BATCHES = refused('Calls are recorded in batches: POST /hub/v1/calls.')
 const NOT_KEPT = refused('Inputs of decisions of sidecars are not kept.')
 
@@ -121,11 +123,7 @@ export const HUB_METHODS: HubMethods = {
     run: ({ store, owned }, tenant, id) => store.approvals.steps(owned(tenant), id),
   },
   'approvals.comment': BY_PERSON,
-  'approvals.endMoot': {
-    roles: SIDECAR,
-    values: VALUES.moot,
-    run: ({ store, stored }, route, by, at) => store.approvals.endMoot(stored(route), by, at),
-  },
+  'approvals.endMoot': AT_PROMOTION,
 
   'baselines.byRoute': {
     roles: SIDECAR,
@@ -147,14 +145,9 @@ export const HUB_METHODS: HubMethods = {
     roles: SIDECAR,
     values: VALUES.baseline,
     run: async (scope, row, over) => {
-      const { store, stored } = scope
-      if (row.source === 'promotion' && row.setBy !== AUTO_PROMOTED)
-        throw new GatewayError('FORBIDDEN', 'A person promotes a baseline at the hub, with a key of its own.')
-      const { route, artifactId } = row
-      return ownBaseline(
-        scope,
-        await store.baselines.set({ ...row, route: stored(route), artifactId: stored(artifactId) }, over),
-      )
+      const { stored } = scope
+      const wanted = { ...row, route: stored(row.route), artifactId: stored(row.artifactId) }
+      return ownBaseline(scope, await setForSidecar(wanted, over, scope))
     },
   },
   'baselines.candidate': {
@@ -176,7 +169,10 @@ export const HUB_METHODS: HubMethods = {
   'baselines.setCandidate': {
     roles: SIDECAR,
     values: VALUES.candidate,
-    run: ({ store, stored }, row) => store.baselines.setCandidate({ ...row, route: stored(row.route) }),
+    run: ({ store, stored }, row) => {
+      requireDigest(row)
+      return store.baselines.setCandidate({ ...row, route: stored(row.route) })
+    },
   },
   'baselines.dropCandidate': {
     roles: SIDECAR,
@@ -409,9 +405,6 @@ export const HUB_METHODS: HubMethods = {
       }),
   },
 }
-
-/** What a route with `auto_promote: info` writes: no person decides about a change that breaks nobody. */
-const AUTO_PROMOTED = 'auto_promote: info'
 
 function ownBaseline(scope: TenantScope, row: BaselineRow | null): BaselineRow | null {
   const [route, artifactId] = row === null ? [null, null] : [scope.own(row.route), scope.own(row.artifactId)]

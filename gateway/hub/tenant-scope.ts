@@ -25,7 +25,7 @@ export function tenantScope(tenant: string): TenantScope {
   return {
     tenant,
     owned: (named) => {
-      if (named === tenant || named === LOCAL_TENANT) return tenant
+      if (isOwned({ tenant }, named)) return tenant
       throw new GatewayError('FORBIDDEN', 'The row is of another tenant than the caller.')
     },
     stored: (name) => prefix + name,
@@ -34,7 +34,12 @@ export function tenantScope(tenant: string): TenantScope {
   }
 }
 
-/** The same with the null that some rows have in place of a route. */
+/** Whether a row that names this tenant is the caller's own. */
+export function isOwned({ tenant }: Pick<TenantScope, 'tenant'>, named: string): boolean {
+  return named === tenant || named === LOCAL_TENANT
+}
+
+/** A name as it is stored, or the null that some rows have in place of a route. */
 export function storedOrNull({ stored }: TenantScope, name: string | null): string | null {
   return name === null ? null : stored(name)
 }

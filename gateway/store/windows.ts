@@ -15,6 +15,7 @@ export interface MonitoringWindowRow {
 }
 
 export interface Windows {
+  /** May be repeated. Rejects with a RefusedRowError when another window has this id. */
   open(row: MonitoringWindowRow): Promise<void>
   /** False when no window by this id is open. */
   close(windowId: string, outcome: string, at: number): Promise<boolean>

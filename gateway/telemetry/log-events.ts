@@ -34,6 +34,7 @@ export const LOG_EVENTS = {
   'break_glass.used': 'A break-glass exception forwarded a call that would have been refused.',
   'call.not_allowed': 'A call was not allowed. `decision` and `execution_action` say why and what follows.',
   'call.record_failed': 'The record of a call could not be written.',
+  'call.record_refused': 'The hub refused the record of a call. It is not in the ledger, and is not sent again.',
   'call.refused': 'A request was refused before it was judged.',
   'call.undecided': 'A call could not be judged. `outcome` says what the route did with it.',
   'call.would_be_refused': 'A route that observes forwarded a request that it would have refused.',

@@ -295,6 +295,12 @@ export const METRICS = [
     help: 'When the baseline of a route was set or confirmed (seconds since the epoch), as this process uses it.',
   },
   {
+    name: 'preflight_call_records_refused_total',
+    type: 'counter',
+    labels: ['route'],
+    help: 'Call records of this sidecar that the hub refused: they are not in the ledger.',
+  },
+  {
     name: 'preflight_store_listening',
     type: 'gauge',
     labels: [],

@@ -57,7 +57,14 @@ export class SimulatedSidecar {
       },
     }
     const changes = hubChanges({ connection: counted, bound: BOUND, onLive: () => {} })
-    const terms = { calls: 'batched', flushMilliseconds: 50, maxAge: 60_000, onFault: undefined, now } as const
+    const terms = {
+      calls: 'batched',
+      flushMilliseconds: 50,
+      maxAge: 60_000,
+      onFault: undefined,
+      onRefusedCall: undefined,
+      now,
+    } as const
     this.#connection = connection
     this.#changes = changes
     this.#hub = openHubStore({ connection, changes, ...terms })

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, suite, test } from 'node:test'
 import { hashApiKey } from '../../gateway/callers/api-keys.ts'
+import { contractDigest } from '../../gateway/baselines/baselines.ts'
 import { HUB_METHODS, type HubMethod } from '../../gateway/hub/methods.ts'
 import { ask, keyOf, operate, startHubCluster, type HubCluster, type HubScene } from '../fakes/hub-scene.ts'
 import { interception } from '../fakes/interception.ts'
@@ -24,17 +25,17 @@ interface Made {
   readonly approval: string
 }
 
+const contractOf = (content: string) => ({ type: 'openapi', content, digest: contractDigest(content) })
+const manifestOf = (members: object) => ({ ...contractOf(JSON.stringify(members)), type: 'mcp_manifest' })
 const baseline = {
   route: ROUTE,
   artifactId: ROUTE,
-  type: 'openapi',
-  content: `content of ${MARK}`,
-  digest: `sha256:${MARK}`,
+  ...contractOf(`content of ${MARK}`),
   source: 'first_use',
-  setBy: MARK,
+  setBy: 'first use',
   setAt: AT,
 }
-const candidate = { route: ROUTE, type: 'openapi', content: `offered ${MARK}`, digest: `sha256:${MARK}`, seenAt: AT }
+const candidate = { route: ROUTE, ...contractOf(`offered ${MARK}`), seenAt: AT }
 const newApproval = () => `apr_${randomBytes(16).toString('hex')}`
 const approval = ({ decision, approval: approvalId }: Made, tenant: string) => ({
   approvalId,
@@ -79,11 +80,10 @@ const VALUES: Readonly<Record<string, (made: Made, tenant: string) => readonly u
   'approvals.byId': (made, tenant) => [tenant, made.approval],
   'approvals.list': (_, tenant) => [{ tenant, limit: 100, now: AT }],
   'approvals.steps': (made, tenant) => [tenant, made.approval],
-  'approvals.endMoot': () => [`none-${ROUTE}`, 'nobody', AT],
   'baselines.byRoute': () => [ROUTE, ROUTE],
   'baselines.stamp': () => [ROUTE, ROUTE],
   'baselines.list': () => [],
-  'baselines.set': () => [baseline],
+  'baselines.set': () => [baseline, null],
   'baselines.candidate': () => [ROUTE],
   'baselines.candidates': () => [],
   'baselines.setCandidate': () => [candidate],
@@ -111,6 +111,22 @@ const VALUES: Readonly<Record<string, (made: Made, tenant: string) => readonly u
   'windows.open': (_, tenant) => [openWindow(newApproval(), tenant)],
   'windows.close': ({ decision }) => [`${MARK}-${decision}`, 'SUCCEEDED', AT],
   'windows.listOpen': () => [],
+}
+
+/** Their answer says whether, or how often, it was done before. */
+const COUNTED: ReadonlySet<string> = new Set([
+  'approvals.open',
+  'baselines.announceCandidate',
+  'fleet.list',
+  'quotas.count',
+  'receipts.consume',
+  'windows.close',
+])
+
+const PETS = {
+  openapi: '3.0.3',
+  info: { title: 'Pets', version: '1' },
+  paths: { '/pets': { get: { responses: { '200': { description: 'all' } } } } },
 }
 
 interface Endpoint {
@@ -198,6 +214,80 @@ suite('a caller of the hub may do what its identity may', () => {
     }
   })
 
+  test('a request whose answer was lost may be repeated: no method takes it for a fault', async () => {
+    for (const [name, values] of Object.entries(VALUES)) {
+      const repeated = values(await makeRows(hub, a), 'team-a')
+      const answers = [await operate(hub.url, name, a, ...repeated), await operate(hub.url, name, a, ...repeated)]
+      for (const { status, body } of answers) assert.equal(status, 200, `${name}: ${JSON.stringify(body)}`)
+      if (!COUNTED.has(name)) assert.deepEqual(answers[1], answers[0], `${name} answers the same`)
+    }
+  })
+
+  test('a request with the id of another row is refused as a conflict, within the tenant and across', async () => {
+    const own = await makeRows(hub, a)
+    const id = `${MARK}-${own.decision}`
+    const opened = { ...approval(own, 'local'), approvalId: newApproval(), key: `sha256:${'b'.repeat(64)}` }
+    assert.equal((await operate(hub.url, 'approvals.open', a, opened)).status, 200)
+    const conflicts: readonly (readonly [string, string, unknown])[] = [
+      ['windows.open', a, { ...openWindow(id, 'local'), correlationId: 'other' }],
+      ['approvals.open', a, { ...opened, key: `sha256:${'c'.repeat(64)}` }],
+      ['approvals.open', b, opened],
+    ]
+    for (const [name, credential, row] of conflicts) {
+      const { status, body } = await operate(hub.url, name, credential, row)
+      assert.deepEqual([status, at(body, 'error')], [409, 'IDEMPOTENCY_CONFLICT'], name)
+    }
+    const kept = listAt((await operate(hub.url, 'windows.listOpen', a)).body, 'value')
+    const window = kept.find((row) => at(row, 'windowId') === id)
+    assert.equal(at(window, 'correlationId'), MARK)
+  })
+
+  test('a decision is recorded once, however often and by whomever it is asked for', async () => {
+    const draft = draftNow()
+    const request = { draft, route: ROUTE, previous: null, supersessionKey: draft.decision_id, mayJoin: false }
+    const ask3 = await Promise.all([1, 2, 3].map(() => ask(hub.url, '/hub/v1/decisions', a, request)))
+    for (const answer of [...ask3, await ask(hub.url, '/hub/v1/decisions', a, request)])
+      assert.deepEqual(answer, ask3[0])
+    assert.equal(ask3[0]?.status, 200)
+    const other = { ...request, draft: { ...draft, fingerprint: `sha256:${'c'.repeat(64)}` } }
+    for (const [credential, body] of [
+      [a, other],
+      [b, request],
+    ] as const)
+      assert.equal((await ask(hub.url, '/hub/v1/decisions', credential, body)).status, 409)
+  })
+
+  test('a sidecar writes the baselines that are its own to write, and no others', async () => {
+    const route = `pins-${randomBytes(4).toString('hex')}`
+    const set = (row: object, ...over: unknown[]) =>
+      operate(hub.url, 'baselines.set', a, { ...baseline, route, artifactId: route, ...row }, ...over)
+    const statusOfSet = async (...given: Parameters<typeof set>) => (await set(...given)).status
+    const pets = (changes: object = {}) => contractOf(JSON.stringify({ ...PETS, ...changes }))
+    const auto = { source: 'promotion', setBy: 'auto_promote: info' }
+    assert.equal(await statusOfSet({ ...pets(), ...auto }), 403, 'there is nothing to compare with')
+    assert.equal(await statusOfSet(pets()), 403, 'a first use that replaces whatever there is')
+    assert.equal(await statusOfSet({ ...pets(), setBy: 'v:0123456789ab' }, null), 403, 'in the name of a person')
+    assert.equal(await statusOfSet({ ...pets(), digest: HASH }, null), 400, 'another digest')
+    assert.equal(await statusOfSet(pets(), null), 200)
+    const { digest } = pets()
+    assert.equal(await statusOfSet(pets({ paths: {} }), digest), 403, 'a first use that drops what is pinned')
+    assert.equal(await statusOfSet({ ...pets({ paths: {} }), ...auto }), 403, 'a breaking change')
+    assert.equal(await statusOfSet({ ...pets({ paths: {} }), ...auto, setBy: 'v:0123456789ab' }), 403)
+    assert.equal(await statusOfSet({ ...pets(), source: 'file', setBy: 'v:0123456789ab' }), 403)
+    const harmless = pets({ paths: { ...PETS.paths, '/owners': PETS.paths['/pets'] } })
+    for (const _ of [1, 2]) assert.equal(await statusOfSet({ ...harmless, ...auto }), 200, 'a change for nobody')
+    const kept = (await operate(hub.url, 'baselines.byRoute', a, route, route)).body
+    assert.equal(textAt(kept, 'value', 'digest'), harmless.digest)
+    assert.equal(await statusOfSet({ ...pets(), source: 'file', setBy: 'configuration' }), 200)
+    const [tools, more] = [manifestOf({ tools: [] }), manifestOf({ prompts: [], tools: [] })]
+    const other = { route: `${route}-mcp`, artifactId: `${route}-mcp` }
+    assert.equal(await statusOfSet({ ...tools, ...other }, null), 200)
+    assert.equal(await statusOfSet({ ...more, ...other }, tools.digest), 200, 'a list that was not seen before')
+    assert.equal(await statusOfSet({ ...manifestOf({ tools: [] }), ...other }, more.digest), 403, 'a list that is gone')
+    const offered = { ...candidate, route, digest: HASH }
+    assert.equal((await operate(hub.url, 'baselines.setCandidate', a, offered)).status, 400)
+  })
+
   test('a sidecar of another tenant reads and changes none of them, by any method', async () => {
     const own = await makeRows(hub, a)
     const snapshot = () => rowsOf(hub.url, a, own)
@@ -241,7 +331,7 @@ async function makeRows(hub: HubScene, a: string): Promise<Made> {
   const key = await keyOf(hub, 'approver', 'team-a')
   const made = { decision, fingerprint: draft.fingerprint, key, approval: newApproval() }
   const rows: readonly (readonly [string, ...unknown[]])[] = [
-    ['baselines.set', baseline],
+    ['baselines.set', baseline, null],
     ['baselines.setCandidate', candidate],
     ['approvals.open', approval(made, 'local')],
     ['uses.record', { uses: [use], limit: 100, since: 0 }],
@@ -268,7 +358,14 @@ function withoutMark(name: string, values: readonly unknown[]): readonly unknown
   const isWrite = ['baselines.set', 'baselines.setCandidate', 'approvals.open', 'uses.record', 'windows.open'].includes(
     name,
   )
-  return isWrite ? listAt(JSON.parse(JSON.stringify({ values }).replaceAll(MARK, 'own')), 'values') : values
+  if (!isWrite) return values
+  const own = listAt(JSON.parse(JSON.stringify({ values }).replaceAll(MARK, 'own')), 'values')
+  return own.map((value) => {
+    const content = at(value, 'content')
+    return typeof value === 'object' && typeof content === 'string'
+      ? { ...value, digest: contractDigest(content) }
+      : value
+  })
 }
 
 /** The stream of changes has no end, so its body is not read. */

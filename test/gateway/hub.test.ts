@@ -8,6 +8,7 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { after, before, suite, test, type TestContext } from 'node:test'
 import { createLocalJWKSet, generateKeyPair, jwtVerify, type CryptoKey, type JSONWebKeySet } from 'jose'
+import { contractDigest } from '../../gateway/baselines/baselines.ts'
 import { hashApiKey } from '../../gateway/callers/api-keys.ts'
 import { connectToHub } from '../../gateway/store/hub/connection.ts'
 import { TEST_KEY } from '../fakes/gateway.ts'
@@ -275,9 +276,17 @@ suite('a caller of the hub', () => {
   test('does not do what a person does, or the hub', async (t) => {
     const hub = await startHub(t)
     const a = await token('team-a')
-    const baseline = { route: 'pets', artifactId: 'pets', type: 'openapi', content: '{}', digest: 'd', setAt: 1 }
+    const baseline = {
+      route: 'pets',
+      artifactId: 'pets',
+      type: 'openapi',
+      content: '{}',
+      digest: contractDigest('{}'),
+      setAt: 1,
+    }
     const refused: readonly (readonly [string, ...unknown[]])[] = [
       ['approvals.decide', {}],
+      ['approvals.endMoot', 'pets', 'x', 1],
       ['apiKeys.create', {}],
       ['apiKeys.list'],
       ['breakGlass.open', {}],
@@ -311,15 +320,15 @@ suite('a caller of the hub', () => {
     for (const [name, ...values] of bad)
       assert.equal((await operate(hub.url, name, a, ...values)).status, 400, JSON.stringify([name, ...values]))
     assert.equal((await ask(hub.url, '/hub/v1/decisions', a, { draft: {} })).status, 400)
-    const call = { tenant: 'team-b' }
-    assert.equal((await ask(hub.url, '/hub/v1/calls', a, { values: [[call]] })).status, 400)
+    for (const values of [[{}], [], [[], []]])
+      assert.equal((await ask(hub.url, '/hub/v1/calls', a, { values })).status, 400, JSON.stringify(values))
   })
 
   test('gets its answer when its call records are durable, not when the hub has queued them', async (t) => {
     const hub = await cluster.startHub(t, {}, { ledger: { calls: 'batched', flush: 60 } })
     const a = await token('team-a')
     const rows = ['c1', 'c2'].map((id) => interception(id, { at: Date.now() }))
-    assert.deepEqual((await ask(hub.url, '/hub/v1/calls', a, { values: [rows] })).body, { value: 2 })
+    assert.deepEqual((await ask(hub.url, '/hub/v1/calls', a, { values: [rows] })).body, { value: 2, refused: [] })
     const viewer = await keyOf(hub, 'viewer', 'team-a')
     assert.equal(listAt(await api(hub, '/api/v1/ledger?records=calls', viewer), 'entries').length, 2)
   })

@@ -229,9 +229,13 @@ for (const kind of STORE_KINDS) {
       await store.windows.open(other)
       await store.windows.open(window)
       assert.deepEqual(await store.windows.listOpen(), [window, other])
+      await store.windows.open(window)
+      await assert.rejects(store.windows.open({ ...window, decisionId: 'dec_9' }), { name: 'RefusedRowError' })
+      assert.deepEqual(await store.windows.listOpen(), [window, other], 'a repeated row changes nothing')
       assert.equal(await store.windows.close('w1', 'SUCCEEDED', 2), true)
       assert.equal(await store.windows.close('w1', 'FAILED', 3), false)
-      assert.deepEqual(await store.windows.listOpen(), [other])
+      await store.windows.open(window)
+      assert.deepEqual(await store.windows.listOpen(), [other], 'a repeated row opens no closed window')
     })
 
     test('API keys are found by hash, and revoked once', async (t) => {

@@ -7,6 +7,7 @@ import { GatewayError } from '../../errors/errors.ts'
 import { STALE, type Change } from '../changes.ts'
 import { OPERATION_BY_NAME, tablesOver } from '../sql/operations.ts'
 import { storeOf } from '../sql/store.ts'
+import type { InterceptionRow } from '../calls.ts'
 import type { FleetRow } from '../fleet.ts'
 import type { Store } from '../store.ts'
 import type { HubConnection } from './connection.ts'
@@ -20,8 +21,16 @@ interface HubStoreOptions {
   /** Milliseconds that an answer may be used while the hub cannot be reached. */
   readonly maxAge: number
   readonly onFault: ((error: Error) => void) | undefined
+  /** A call record that the hub will never take: it is not sent again. */
+  readonly onRefusedCall: ((refused: RefusedCallRecord) => void) | undefined
   /** Milliseconds since the epoch. */
   readonly now: () => number
+}
+
+export interface RefusedCallRecord {
+  readonly correlationId: string
+  readonly route: string
+  readonly reason: string
 }
 
 /** Answers that may be used while the hub is away: they only say whether something known still holds. */
@@ -56,6 +65,8 @@ const REPEATABLE: ReadonlySet<string> = new Set([
   'baselines.dropCandidate',
   'baselines.set',
   'baselines.setCandidate',
+  'receipts.revoke',
+  'windows.open',
 ])
 
 /** An answer, and when it was true. */
@@ -130,7 +141,7 @@ export function openHubStore(options: HubStoreOptions): HubStore {
     if (LOCAL.has(operation)) return Promise.resolve(LOCAL.get(operation))
     if (operation === 'health.probe') return probe(connection)
     if (operation === 'fleet.report') return reportTo(connection, values[0])
-    if (operation === 'calls.write') return writeCalls(connection, JSON.parse(String(values[0])))
+    if (operation === 'calls.write') return writeCalls(JSON.parse(String(values[0])), options)
     if (KEPT.has(operation)) return read(operation, values)
     const isRepeatable = OPERATION_BY_NAME.get(operation)?.kind === 'read' || REPEATABLE.has(operation)
     return ask(connection, `/hub/v1/operations/${operation}`, values, isRepeatable)
@@ -171,11 +182,51 @@ async function ask(
   return typeof answer === 'object' && answer !== null && 'value' in answer ? answer.value : null
 }
 
-/** What waited while no hub answered may be more than a hub takes in one request. A page is recorded whole, or not at all. */
-async function writeCalls(connection: HubConnection, rows: readonly unknown[]): Promise<void> {
+/** What waited while no hub answered may be more than a hub takes in one request. */
+async function writeCalls(rows: readonly InterceptionRow[], options: HubStoreOptions): Promise<void> {
   for (let from = 0; from < rows.length; from += CALLS_OF_A_PAGE)
-    await ask(connection, '/hub/v1/calls', [rows.slice(from, from + CALLS_OF_A_PAGE)], false)
+    for (const refused of await writePage(rows.slice(from, from + CALLS_OF_A_PAGE), options.connection)) {
+      options.onRefusedCall?.(refused)
+      // The call waits for its record and is not forwarded without it.
+      if (options.calls === 'durable')
+        throw new GatewayError('STORE_UNAVAILABLE', undefined, { cause: new Error(refused.reason) })
+    }
 }
+
+/** Resolves with the records that the hub refuses; the others are durable. */
+async function writePage(
+  rows: readonly InterceptionRow[],
+  connection: HubConnection,
+): Promise<readonly RefusedCallRecord[]> {
+  try {
+    const answer = await connection.ask('POST', '/hub/v1/calls', { values: [rows] }, false)
+    return refusedIn(answer).flatMap(({ index, message }) => refusedRecord(rows[index], message))
+  } catch (error) {
+    if (!(error instanceof GatewayError) || !REFUSED_WHOLE.has(error.code)) throw error
+    if (rows.length === 1) return refusedRecord(rows[0], error.message)
+    // The records that the hub takes are found by halves.
+    const half = Math.ceil(rows.length / 2)
+    const first = await writePage(rows.slice(0, half), connection)
+    return [...first, ...(await writePage(rows.slice(half), connection))]
+  }
+}
+
+/** A batch that is refused with one of these is refused again when it is repeated. */
+const REFUSED_WHOLE: ReadonlySet<string> = new Set(['INVALID_INPUT', 'PAYLOAD_TOO_LARGE'])
+
+function refusedRecord(row: InterceptionRow | undefined, reason: string): readonly RefusedCallRecord[] {
+  return row === undefined ? [] : [{ correlationId: row.correlationId, route: row.route, reason }]
+}
+
+function refusedIn(answer: unknown): readonly { readonly index: number; readonly message: string }[] {
+  const { refused } = typeof answer === 'object' && answer !== null ? { refused: [], ...answer } : { refused: [] }
+  if (!Array.isArray(refused)) return []
+  return refused.map((one: unknown) => {
+    return typeof one === 'object' && one !== null ? { ...NO_RECORD, ...one } : NO_RECORD
+  })
+}
+
+const NO_RECORD = { index: -1, message: '' }
 
 /** The hub knows the name and the tenant of the sidecar, and the time. */
 async function reportTo(connection: HubConnection, rows: unknown): Promise<void> {

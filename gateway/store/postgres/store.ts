@@ -8,6 +8,7 @@ import { messageOf, StartupError } from '../../errors/startup-error.ts'
 import type { InterceptionRow } from '../calls.ts'
 import { timedChanges } from '../changes.ts'
 import type { DecisionRow } from '../decisions.ts'
+import { RefusedRowError } from '../refused-row.ts'
 import type { StoreEvents } from '../events.ts'
 import { callColumns } from '../sql/calls.ts'
 import { decisionColumns } from '../sql/decisions.ts'
@@ -213,8 +214,7 @@ function hotOperations(connections: Connections, writer: string): ReadonlyMap<st
     [
       'decisions.record',
       async (row: DecisionRow) => {
-        if (!(await decide(row)))
-          throw Object.assign(new Error(`the decision ${row.decisionId} is there`), { code: '23505' })
+        if (!(await decide(row))) throw new RefusedRowError(`the decision ${row.decisionId} is there`)
       },
     ],
     [
@@ -272,7 +272,8 @@ async function withRetries<Result>(work: () => Promise<Result>): Promise<Result>
 
 function failureOf(error: unknown, events: StoreEvents): Error {
   if (error instanceof GatewayError) return error
-  if (isConstraint(error)) return new Error(`the store refused the row: ${messageOf(error)}`, { cause: error })
+  if (error instanceof RefusedRowError) return error
+  if (isConstraint(error)) return new RefusedRowError(messageOf(error), { cause: error })
   events.onWritable?.(false, error)
   return unavailable(error)
 }

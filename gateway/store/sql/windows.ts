@@ -1,16 +1,23 @@
 /** Statements on monitoring windows. */
+import { RefusedRowError } from '../refused-row.ts'
 import type { MonitoringWindowRow, Windows } from '../windows.ts'
 import { integer, integerOrNull, oneOf, text, textOrNull, type SqlRow } from './columns.ts'
 import { read, statement, type Operations } from './operation.ts'
 
 const OBSERVERS = ['gateway', 'caller'] as const satisfies readonly MonitoringWindowRow['observer'][]
 
+/** What a window is; the rest is its outcome. */
+const SAME_WINDOW = ['correlation_id', 'decision_id', 'tenant', 'route', 'observer', 'opened_at']
+
 export const windows: Operations<Windows> = {
   open: statement(async (sql, row) => {
-    await sql.run(
+    // A repeated row changes nothing; it may have been closed meanwhile.
+    const found = await sql.run(
       `INSERT INTO monitoring_windows
          (window_id, correlation_id, decision_id, tenant, route, observer, opened_at, closed_at, outcome)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (window_id) DO UPDATE SET window_id = excluded.window_id
+       WHERE ${SAME_WINDOW.map((column) => `monitoring_windows.${column} IS NOT DISTINCT FROM excluded.${column}`).join(' AND ')}`,
       row.windowId,
       row.correlationId,
       row.decisionId,
@@ -21,6 +28,7 @@ export const windows: Operations<Windows> = {
       row.closedAt,
       row.outcome,
     )
+    if (found === 0) throw new RefusedRowError(`the window ${row.windowId} is another one`)
   }),
 
   close: statement(async (sql, windowId, outcome, at) => {

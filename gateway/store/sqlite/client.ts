@@ -5,6 +5,7 @@
 import { Worker } from 'node:worker_threads'
 import { GatewayError } from '../../errors/errors.ts'
 import type { StoreEvents } from '../events.ts'
+import { RefusedRowError } from '../refused-row.ts'
 import type { Failure, Order, Reply } from './messages.ts'
 
 export interface Client {
@@ -126,7 +127,7 @@ function opened(worker: Worker): Promise<void> {
 }
 
 function errorOf({ kind, message }: Failure): Error {
-  return kind === 'unavailable' ? unavailable(message) : new Error(`the store refused the row: ${message}`)
+  return kind === 'unavailable' ? unavailable(message) : new RefusedRowError(message)
 }
 
 /** The cause goes to the log; the public message stays that of the table. */

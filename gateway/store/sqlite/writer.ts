@@ -8,6 +8,7 @@ import type { StoreFiles } from './client.ts'
 import { releaseFreeMemory } from '../../runtime/free-memory.ts'
 import { BUSY_TIMEOUT, openConnection, ownChain } from './connection.ts'
 import type { Failure, Order, Reply, WriterCall } from './messages.ts'
+import { RefusedRowError } from '../refused-row.ts'
 import { OPERATION_BY_NAME } from '../sql/operations.ts'
 import type { NamedOperation } from '../sql/operation.ts'
 import { primaryCode } from './result-code.ts'
@@ -209,5 +210,6 @@ function isConnectionSuspect(error: unknown): boolean {
 
 function failureOf(error: unknown): Failure {
   const message = error instanceof Error ? error.message : String(error)
-  return { kind: primaryCode(error) === SQLITE_CONSTRAINT ? 'refused' : 'unavailable', message }
+  const isRefused = error instanceof RefusedRowError || primaryCode(error) === SQLITE_CONSTRAINT
+  return { kind: isRefused ? 'refused' : 'unavailable', message }
 }
