@@ -37,7 +37,7 @@ export interface LedgerCut extends LedgerHead {
 export interface SignedCut extends LedgerCut, CheckpointRow {}
 
 export interface ProposedCut extends LedgerCut {
-  /** Number of entries that it removes. */
+  /** Number of entries of decisions and calls that it removes. */
   readonly entries: number
 }
 
@@ -71,7 +71,7 @@ export interface PruneLimits {
   readonly before: number
   /** Receipts that are valid then stay. */
   readonly now: number
-  /** Number of entries that one proposal removes at most. */
+  /** Number of entries of decisions and calls that one proposal removes at most, of each chain. */
   readonly entries: number
 }
 

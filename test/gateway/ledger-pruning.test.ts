@@ -281,6 +281,26 @@ suite('ledger.retention', () => {
     assert.match(stderr, /The api key [0-9a-f]{64} is missing/)
   })
 
+  test('counts only what can go: entries of rows that stay do not use up its bound', async (t) => {
+    const { data, store, keys, sign } = await openLedger()
+    t.after(() => store.close())
+    for (let n = 0; n < 5; n += 1) {
+      const row = apiKeyRow({ key: mintApiKey(), name: `key ${n}`, role: 'viewer', at: START })
+      await store.apiKeys.create(row)
+    }
+    for (let n = 0; n < 5; n += 1)
+      await store.decisions.record(
+        decisionRow({ decisionId: `dec_${n}`, supersessionKey: `${n}`, evaluatedAt: day(n), expiresAt: day(n) }),
+      )
+    await sign()
+    const [cut] = await store.ledger.proposeCuts({ before: day(9), now: day(9), entries: 2 })
+    assert.deepEqual([cut?.decision, cut?.entries], [2, 2])
+    const deps = { store, signer: () => keys.signer(), now: () => day(9) }
+    const pruned = await pruneLedger(day(9), deps, 3)
+    assert.ok(pruned.cuts.length > 0 && pruned.rows > 0)
+    assert.equal((await verify(data)).code, 0)
+  })
+
   test('keeps the store under its size, and the space is used again', async () => {
     const ledger = await openLedger()
     const envelope = JSON.stringify({ text: 'x'.repeat(20_000) })

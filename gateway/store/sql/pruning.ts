@@ -15,6 +15,9 @@ const LASTING: ReadonlyMap<string, (typeof PROTECTED)[number]> = new Map(
   PROTECTED.filter(({ isFinal }) => !isFinal).map((table) => [table.kind, table]),
 )
 
+/** Kinds whose entries use up the bound: without one of them there is no cut. */
+const COUNTED: ReadonlySet<string> = new Set(['decision', 'calls'])
+
 /** Null: nothing was removed from this chain. */
 export async function newestCut(sql: Sql, chain: string): Promise<SignedCut | null> {
   const row = await sql.get('SELECT * FROM ledger_cuts WHERE chain = ? ORDER BY at DESC, sequence DESC LIMIT 1', chain)
@@ -41,10 +44,10 @@ export async function proposeCuts(sql: Sql, limits: PruneLimits): Promise<readon
   let place = Number.POSITIVE_INFINITY
   for (const { chain, ordinal } of await chainsFromTheOldest(sql)) {
     if (ordinal > place) break
-    const until = Math.min(place, ordinal + limits.entries)
-    const cut = await new PrunedRange(sql, chain, limits).cut(until)
+    const range = new PrunedRange(sql, chain, limits)
+    const cut = await range.cut(place)
     if (cut === null) continue
-    place = until
+    if (cut.entries === limits.entries) place = Math.min(place, range.place)
     proposed.push(cut)
   }
   return proposed
@@ -72,6 +75,8 @@ class PrunedRange {
   /** In a file the next decision and call continue from the newest rows of the chain that is written. */
   readonly #keepsNewest: boolean
   #last: SqlRow | null = null
+  /** Of the last entry that may go, in the order of all chains. */
+  place = 0
   #decision: { readonly sequence: number; readonly hash: string } | null = null
   #call: number | null = null
 
@@ -94,12 +99,14 @@ class PrunedRange {
         this.#chain,
         sequence,
         end,
-        Math.min(PAGE, this.#limits.entries - taken),
+        PAGE,
       )
       for (const row of rows) {
-        if (Number(row['ordinal']) > place || !(await this.#includes(row))) break walking
+        if (taken === this.#limits.entries || Number(row['ordinal']) > place || !(await this.#includes(row)))
+          break walking
         sequence = integer(row, 'sequence')
-        taken += 1
+        // Entries of rows that stay are written again, so they do not count.
+        if (COUNTED.has(text(row, 'kind'))) taken += 1
       }
       if (rows.length === 0) break
     }
@@ -122,6 +129,7 @@ class PrunedRange {
     if (kind === 'decision' && !(await this.#isOldDecision(key[0] ?? ''))) return false
     if (kind === 'calls' && !(await this.#areOldCalls(Number(key[0]), Number(key[1])))) return false
     this.#last = row
+    this.place = Number(row['ordinal'])
     return true
   }
 
