@@ -166,15 +166,20 @@ for (const kind of STORE_KINDS) {
       assert.deepEqual(await ids({ before: 3 }), ['c1'])
     })
 
-    test('a sampled trace is found at any age on the first page, an unsampled one on the page of its rows', async (t) => {
+    test('a sampled trace is found at any age on the first page, any other on the pages of its rows', async (t) => {
+      const mixed = 'e'.repeat(32)
       const store = await open(t)
       await store.calls.recordAll([
         interception('unsampled', { traceId: OTHER_TRACE }),
         interception('sampled', { traceId: TRACE, isTraceSampled: true }),
+        interception('mixed', { traceId: mixed, isTraceSampled: true }),
       ])
       const filler = interception('filler', { traceId: 'f'.repeat(32) })
       for (let n = 0; n < 10; n += 1) await store.calls.recordAll(Array.from({ length: 10_000 }, () => filler))
-      await store.calls.recordAll([interception('late', { traceId: TRACE })])
+      await store.calls.recordAll([
+        interception('late', { traceId: TRACE, isTraceSampled: true }),
+        interception('late mixed', { traceId: mixed }),
+      ])
       const page = async (traceId: string, before?: number) => {
         const found = await store.calls.list({
           tenant: 'local',
@@ -185,12 +190,15 @@ for (const kind of STORE_KINDS) {
         return { ids: found.rows.map(({ correlationId }) => correlationId), next: found.next }
       }
       assert.deepEqual(await page(TRACE), { ids: ['late', 'sampled'], next: null })
-      const { ids, next } = await page(OTHER_TRACE)
-      assert.deepEqual(ids, [])
-      assert.deepEqual(await page(OTHER_TRACE, next ?? assert.fail('there are further pages')), {
-        ids: ['unsampled'],
-        next: null,
-      })
+      for (const [trace, recent, old] of [
+        [OTHER_TRACE, [], ['unsampled']],
+        [mixed, ['late mixed'], ['mixed']],
+      ] as const) {
+        const { ids, next } = await page(trace)
+        assert.deepEqual(ids, recent)
+        const rest = await page(trace, next ?? assert.fail('there are further pages'))
+        assert.deepEqual(rest, { ids: old, next: null })
+      }
     })
 
     test('baselines are kept whole and replaced by route and artifact', async (t) => {

@@ -31,10 +31,12 @@ export const calls: Operations<CallTable> = {
     const before = filter.before ?? (await newestCall(sql)) + 1
     const floor = isViolating ? 0 : Math.max(0, before - SCANNED_ROWS)
     const recent = await select(sql, { ...filter, before }, isViolating ? VIOLATES : '', floor)
-    const older = floor > 0 && filter.traceId !== undefined ? await sampledBefore(sql, floor, filter) : []
+    // A trace that is sampled in part is read page by page, as one that is not sampled.
+    const isIndexed = filter.traceId !== undefined && recent.every((row) => row.isTraceSampled)
+    const older = floor > 0 && isIndexed ? await sampledBefore(sql, floor, filter) : []
     const rows = [...recent, ...older].slice(0, filter.limit)
     const last = rows.length === filter.limit ? rows.at(-1) : undefined
-    const isComplete = filter.traceId !== undefined && rows.some((row) => row.isTraceSampled)
+    const isComplete = isIndexed && rows.length > 0
     return { rows, next: last?.sequence ?? (floor > 1 && !isComplete ? floor : null) }
   }),
 
