@@ -157,14 +157,15 @@ async function gather(
 ): Promise<DecideInput> {
   const policy = request.policy ?? settings.policy
   const options = compareOptions(policy, now)
-  const [digests, analyses] = await Promise.all([
+  const isProxied = (request.route ?? null) !== null
+  const ids = request.artifacts.map(({ id }) => id)
+  // The store is asked while the contracts are compared: a decision waits for no read of its own.
+  const [observed, digests, analyses] = await Promise.all([
+    observedConsumers(ids, isProxied, settings.config, now, store),
     request.digests ?? analyst.digests(request.artifacts),
     Promise.all(request.artifacts.map((artifact) => analyse(artifact, options, analyst))),
   ])
   const unreadable = (request.unreadable ?? []).map((artifact) => ({ ...artifact, ok: false }) as const)
-  const isProxied = (request.route ?? null) !== null
-  const ids = request.artifacts.map(({ id }) => id)
-  const observed = await observedConsumers(ids, isProxied, settings.config, now, store)
   const history = await earlierDecisions(request, policy, digests.inputFingerprint, now, store)
   return {
     analyses: [...analyses, ...unreadable],

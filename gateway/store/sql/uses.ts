@@ -1,5 +1,5 @@
 /** Statements on observed use: counts by tool or operation and consumer, bounded, deleted after the window. */
-import type { KnownUse, Uses } from '../uses.ts'
+import type { Uses } from '../uses.ts'
 import { integer, text, textOrNull } from './columns.ts'
 import { read, write, type Operations, type Sql } from './operation.ts'
 
@@ -8,25 +8,23 @@ const OTHERS = 'others'
 
 export const uses: Operations<Uses> = {
   of: read(async (sql, artifacts, since) => {
-    const known: KnownUse[] = []
-    for (const artifact of artifacts) {
-      const rows = await sql.all(
-        `SELECT consumer, operation, tool FROM observed_uses WHERE target = ? AND last_at >= ?
-         UNION SELECT consumer, operation, tool FROM observed_uses WHERE route = ? AND last_at >= ?`,
-        artifact,
-        since,
-        artifact,
-        since,
-      )
-      for (const row of rows)
-        known.push({
-          artifact,
-          consumer: text(row, 'consumer'),
-          operation: textOrNull(row, 'operation'),
-          tool: textOrNull(row, 'tool'),
-        })
-    }
-    return known
+    if (artifacts.length === 0) return []
+    const list = artifacts.map(() => '?').join(', ')
+    const rows = await sql.all(
+      `SELECT target AS artifact, consumer, operation, tool FROM observed_uses WHERE target IN (${list}) AND last_at >= ?
+       UNION SELECT route, consumer, operation, tool FROM observed_uses WHERE route IN (${list}) AND last_at >= ?
+       ORDER BY 1, 2`,
+      ...artifacts,
+      since,
+      ...artifacts,
+      since,
+    )
+    return rows.map((row) => ({
+      artifact: text(row, 'artifact'),
+      consumer: text(row, 'consumer'),
+      operation: textOrNull(row, 'operation'),
+      tool: textOrNull(row, 'tool'),
+    }))
   }),
 
   /** The existing salt, else this one: all processes on one store use the same name for a caller. */
