@@ -69,7 +69,8 @@ function compareDefault(base: InputValue, head: InputValue, { id }: InputKind, s
   const [before, after] = [base.defaultValue, head.defaultValue]
   if (before === after) return
   const action = before === null ? 'added' : after === null ? 'removed' : 'changed'
-  const isRequired = action === 'removed' && head.type.endsWith('!')
+  // Where the type came to take no null, that is its own finding.
+  const isRequired = action === 'removed' && base.type.endsWith('!') && head.type.endsWith('!')
   const stem = isRequired ? 'required-default-value-removed' : (`default-value-${action}` as const)
   const rule: InputRuleId = `graphql-${id}-${stem}`
   walk.add(site, { rule, side: 'head', mark: head.mark, before, after })
