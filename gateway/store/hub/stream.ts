@@ -5,7 +5,8 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
-import { CHANGE_KINDS, STALE, type Change, type Changes } from '../changes.ts'
+import { AnnouncedChanges, type OnLive } from '../announced-changes.ts'
+import { CHANGE_KINDS, type Change, type Changes } from '../changes.ts'
 import type { HubConnection } from './connection.ts'
 
 export interface HubChanges extends Changes {
@@ -20,8 +21,7 @@ interface HubChangesOptions {
   readonly connection: Pick<HubConnection, 'stream' | 'ask'>
   /** Seconds. */
   readonly bound: number
-  /** Called when pushed changes stop or begin to arrive. */
-  readonly onLive: (isLive: boolean, error?: unknown) => void
+  readonly onLive: OnLive
 }
 
 /** Pauses between attempts, milliseconds; many sidecars of one hub do not come back at one moment. */
@@ -36,116 +36,105 @@ const AFTER_A_GAP: readonly Change[] = [
   { kind: 'receipt_key', key: [] },
 ]
 
-export function hubChanges({ connection, bound, onLive }: HubChangesOptions): HubChanges {
-  const subscribers: ((change: Change) => void)[] = []
-  const closing = new AbortController()
-  let epoch = 0
-  /** Counts the changes, and the gaps. */
-  let revision = 0
-  let lastEventId: string | null = null
-  let isProven = false
-  let provenFrom = Number.POSITIVE_INFINITY
-  let provenAt = Number.NEGATIVE_INFINITY
-  /** Local time minus the time of the hub process, at least: each exchange with it is a bound, and the largest is the best. */
-  let offset = 0
-  let process = ''
-  let comparedAt = Number.NEGATIVE_INFINITY
-  let running: Promise<void> = Promise.resolve()
-  let wasLive: boolean | null = null
+export function hubChanges(options: HubChangesOptions): HubChanges {
+  return new PushedChanges(options)
+}
 
-  const report = (isLiveNow: boolean, error?: unknown): void => {
-    if (wasLive !== isLiveNow) onLive(isLiveNow, error)
-    wasLive = isLiveNow
+class PushedChanges extends AnnouncedChanges implements HubChanges {
+  readonly #connection: HubChangesOptions['connection']
+  readonly #closing = new AbortController()
+  #lastEventId: string | null = null
+  /** In the stream that is open. */
+  #isProven = false
+  #provenFrom = Number.POSITIVE_INFINITY
+  /** Local time minus the time of the hub process, at least: each exchange with it is a bound, and the largest is the best. */
+  #offset = 0
+  #process = ''
+  #comparedAt = Number.NEGATIVE_INFINITY
+  #running: Promise<void> = Promise.resolve()
+
+  constructor({ connection, bound, onLive }: HubChangesOptions) {
+    super(bound, onLive)
+    this.#connection = connection
   }
-  const publish = (change: Change): void => {
-    revision += 1
-    for (const subscriber of subscribers) subscriber(change)
+
+  proven(): ReturnType<HubChanges['proven']> {
+    return this.provenAt < this.#provenFrom ? null : { from: this.#provenFrom, to: this.provenAt }
   }
-  /** A slow beginning of the stream would make every proof look old. */
-  const compareClocks = async (): Promise<void> => {
+
+  start(): void {
+    this.#running = this.#run()
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closing
+    let rest = FIRST_PAUSE
+    while (!signal.aborted) {
+      this.#isProven = false
+      try {
+        await this.#listen()
+      } catch (error) {
+        if (!signal.aborted) this.lose(error)
+      }
+      rest = this.#isProven ? FIRST_PAUSE : Math.min(rest * 2, LONGEST_PAUSE)
+      if (!signal.aborted) await pause(rest * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => {})
+    }
+  }
+
+  /** Ends when the stream does; rejects when it breaks. */
+  async #listen(): Promise<void> {
     const askedAt = performance.now()
-    if (askedAt - comparedAt < COMPARED_EVERY) return
-    comparedAt = askedAt
-    const answer = await connection.ask('GET', '/hub/v1/clock', null, true).catch(() => null)
-    const { epoch: answering, at } = { epoch: null, at: null, ...(typeof answer === 'object' ? answer : null) }
-    // Another hub behind the same address has another clock.
-    if (answering === process && typeof at === 'number') offset = Math.max(offset, askedAt - at)
+    const headers = this.#lastEventId === null ? {} : { 'last-event-id': this.#lastEventId }
+    const body = await this.#connection.stream('/hub/v1/changes', headers, this.#closing.signal)
+    const parser = createParser({ onEvent: (message) => this.#take(message, askedAt) })
+    const decoder = new TextDecoder()
+    for await (const chunk of body) parser.feed(decoder.decode(chunk, { stream: true }))
   }
-  const forget = (askedAt: number): void => {
-    epoch += 1
-    provenFrom = askedAt
-    for (const change of AFTER_A_GAP) publish(change)
-  }
-  const take = ({ id, event, data }: EventSourceMessage, askedAt: number): void => {
+
+  #take({ id, event, data }: EventSourceMessage, askedAt: number): void {
     const value: unknown = JSON.parse(data)
     if (typeof value !== 'object' || value === null) return
     const at = 'at' in value && typeof value.at === 'number' ? value.at : null
     if (event === 'start' && at !== null) {
-      offset = askedAt - at
-      process = 'epoch' in value ? String(value.epoch) : ''
-      if (!('reset' in value && value.reset === false)) forget(askedAt)
+      this.#offset = askedAt - at
+      this.#process = 'epoch' in value ? String(value.epoch) : ''
+      if (!('reset' in value && value.reset === false)) this.#forget(askedAt)
     }
     if (event === 'proof' && at !== null) {
-      provenAt = at + offset
-      if (performance.now() - provenAt > (bound * 1000) / 4) void compareClocks()
-      isProven = true
-      report(true)
+      this.#isProven = true
+      this.prove(at + this.#offset)
+      if (performance.now() - this.provenAt > (this.bound * 1000) / 4) void this.#compareClocks()
     }
     if (event === 'change') {
       const change = changeIn(value)
       // What cannot be read may be about anything that is in use.
-      if (change === null || (change.key.length === 0 && change.kind !== 'receipt_key')) forget(askedAt)
-      if (change !== null) publish(change)
+      if (change === null || (change.key.length === 0 && change.kind !== 'receipt_key')) this.#forget(askedAt)
+      if (change !== null) this.announce(change)
     }
-    if (id !== undefined) lastEventId = id
+    if (id !== undefined) this.#lastEventId = id
   }
-  /** Ends when the stream does; rejects when it breaks. */
-  const listen = async (): Promise<void> => {
-    const askedAt = performance.now()
-    const headers = lastEventId === null ? {} : { 'last-event-id': lastEventId }
-    const body = await connection.stream('/hub/v1/changes', headers, closing.signal)
-    const parser = createParser({ onEvent: (message) => take(message, askedAt) })
-    const decoder = new TextDecoder()
-    for await (const chunk of body) parser.feed(decoder.decode(chunk, { stream: true }))
-  }
-  const run = async (): Promise<void> => {
-    let rest = FIRST_PAUSE
-    while (!closing.signal.aborted) {
-      isProven = false
-      try {
-        await listen()
-      } catch (error) {
-        provenAt = Number.NEGATIVE_INFINITY
-        if (!closing.signal.aborted) report(false, error)
-      }
-      rest = hasBeen(isProven) ? FIRST_PAUSE : Math.min(rest * 2, LONGEST_PAUSE)
-      if (!closing.signal.aborted)
-        await pause(rest * (0.5 + Math.random() / 2), undefined, { signal: closing.signal }).catch(() => {})
-    }
-  }
-  const isLive = (): boolean => performance.now() - provenAt < bound * 1000
-  return {
-    bound,
-    announces: true,
-    begin: () => (isLive() ? revision : STALE),
-    mark: (begin) => (begin === revision && isLive() ? epoch : STALE),
-    isFresh: (mark) => mark === epoch && isLive(),
-    lag: () => (isLive() ? performance.now() - provenAt : null),
-    proven: () => (provenAt < provenFrom ? null : { from: provenFrom, to: provenAt }),
-    subscribe: (subscriber) => void subscribers.push(subscriber),
-    start: () => {
-      running = run()
-    },
-    close: async () => {
-      closing.abort()
-      await running
-    },
-  }
-}
 
-/** A closure set it meanwhile, which the compiler does not see. */
-function hasBeen(flag: boolean): boolean {
-  return flag
+  #forget(askedAt: number): void {
+    this.gap()
+    this.#provenFrom = askedAt
+    for (const change of AFTER_A_GAP) this.announce(change)
+  }
+
+  /** A slow beginning of the stream would make every proof look old. */
+  async #compareClocks(): Promise<void> {
+    const askedAt = performance.now()
+    if (askedAt - this.#comparedAt < COMPARED_EVERY) return
+    this.#comparedAt = askedAt
+    const answer = await this.#connection.ask('GET', '/hub/v1/clock', null, true).catch(() => null)
+    const { epoch: answering, at } = { epoch: null, at: null, ...(typeof answer === 'object' ? answer : null) }
+    // Another hub behind the same address has another clock.
+    if (answering === this.#process && typeof at === 'number') this.#offset = Math.max(this.#offset, askedAt - at)
+  }
 }
 
 function changeIn(value: object): Change | null {

@@ -3,8 +3,10 @@
  * heartbeat that comes back proves that every earlier one has arrived. Without a proof within the bound nothing cached is fresh.
  */
 import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Client } from 'pg'
-import { CHANGE_KINDS, STALE, type Change, type Changes } from '../changes.ts'
+import { AnnouncedChanges, type OnLive } from '../announced-changes.ts'
+import { CHANGE_KINDS, type Change, type Changes } from '../changes.ts'
 import type { Connections } from './connections.ts'
 
 export interface Listener extends Changes {
@@ -15,8 +17,7 @@ interface NotificationOptions {
   readonly connections: Pick<Connections, 'dedicated'>
   /** Seconds. */
   readonly bound: number
-  /** Called when announcements stop or begin to arrive. */
-  readonly onLive: (isLive: boolean, error?: unknown) => void
+  readonly onLive: OnLive
   /** Gets the time of the database with each heartbeat, milliseconds since the epoch. */
   readonly onTime: (time: number) => void
 }
@@ -31,102 +32,87 @@ const CHANNEL = 'preflight'
 const FIRST_PAUSE = 50
 const LONGEST_PAUSE = 2000
 
-export function startListener({ connections, bound, onLive, onTime }: NotificationOptions): Listener {
-  const own = `preflight_${randomUUID().replaceAll('-', '')}`
-  const subscribers: ((change: Change) => void)[] = []
-  let client: Client | null = null
-  let epoch = 0
-  /** Counts the announcements, and the times that listening began. */
-  let revision = 0
-  /** When the newest heartbeat that came back was sent. */
-  let provenAt = Number.NEGATIVE_INFINITY
-  const life = { isClosed: false }
-  const closing = Promise.withResolvers<void>()
-  const pause = (milliseconds: number): Promise<unknown> => {
-    const timer = Promise.withResolvers<void>()
-    const running = setTimeout(timer.resolve, milliseconds)
-    return Promise.race([timer.promise, closing.promise]).finally(() => clearTimeout(running))
+export function startListener(options: NotificationOptions): Listener {
+  return new NotifiedChanges(options)
+}
+
+class NotifiedChanges extends AnnouncedChanges implements Listener {
+  readonly #options: NotificationOptions
+  readonly #own = `preflight_${randomUUID().replaceAll('-', '')}`
+  readonly #closing = new AbortController()
+  readonly #running: Promise<void>
+  /** On the connection that is open. */
+  #isProven = false
+
+  constructor(options: NotificationOptions) {
+    super(options.bound, options.onLive)
+    this.#options = options
+    this.#running = this.#run()
   }
 
-  let wasLive: boolean | null = null
-  const report = (isLiveNow: boolean, error?: unknown): void => {
-    if (wasLive !== isLiveNow) onLive(isLiveNow, error)
-    wasLive = isLiveNow
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#running
   }
 
-  /** Ends when the connection does. */
-  const listen = async (connection: Client): Promise<void> => {
+  async #run(): Promise<void> {
+    const { signal } = this.#closing
+    let rest = FIRST_PAUSE
+    while (!signal.aborted) {
+      let client: Client | null = null
+      this.#isProven = false
+      try {
+        client = await this.#options.connections.dedicated()
+        await this.#listen(client)
+      } catch (error) {
+        if (!signal.aborted) this.lose(error)
+      }
+      await client?.end().catch(() => {})
+      rest = this.#isProven ? FIRST_PAUSE : Math.min(rest * 2, LONGEST_PAUSE)
+      if (!signal.aborted) await this.#pause(rest)
+    }
+  }
+
+  /** Ends when the listener is closed; rejects when the connection breaks. */
+  async #listen(connection: Client): Promise<void> {
+    const own = this.#own
     const broken = Promise.withResolvers<void>()
     let echo = Promise.withResolvers<void>()
     connection.on('error', broken.reject)
     connection.on('end', () => broken.reject(new Error('the connection was closed')))
     broken.promise.catch(() => {})
     connection.on('notification', ({ channel, payload = '' }) => {
-      if (channel === own) return echo.resolve()
-      revision += 1
-      const change = changeIn(payload)
-      if (change !== null) for (const subscriber of subscribers) subscriber(change)
+      if (channel === own) echo.resolve()
+      else this.announce(changeIn(payload))
     })
     // A lost heartbeat loses nothing.
     await connection.query(`SET synchronous_commit = off; LISTEN ${CHANNEL}; LISTEN ${own}`)
-    let isProven = false
-    while (!life.isClosed) {
+    while (!this.#closing.signal.aborted) {
       const heartbeat = Promise.withResolvers<void>()
       echo = heartbeat
       const sentAt = performance.now()
       const { rows } = await connection.query<{ readonly time: number }>(`SELECT pg_notify('${own}', ''), ${TIME}`)
       const taken = performance.now() - sentAt
       const [row] = rows
-      if (row !== undefined && taken < PROMPT_MS) onTime(row.time + taken / 2)
+      if (row !== undefined && taken < PROMPT_MS) this.#options.onTime(row.time + taken / 2)
       // The timer goes on after an echo, so it may only end its own heartbeat, and must not reject what nobody awaits.
       const isEchoed = await Promise.race([
         heartbeat.promise.then(() => true),
         broken.promise.then(() => false),
-        pause(bound * 1000).then(() => false),
+        this.#pause(this.bound * 1000).then(() => false),
       ])
       if (!isEchoed) throw new Error('no echo')
-      provenAt = sentAt
       // What was read before this connection listened may have changed unheard.
-      if (!isProven) epoch += 1
-      if (!isProven) revision += 1
-      if (!isProven) report(true)
-      isProven = true
-      await Promise.race([broken.promise, pause((bound * 1000) / 3)])
+      if (!this.#isProven) this.gap()
+      this.#isProven = true
+      this.prove(sentAt)
+      await Promise.race([broken.promise, this.#pause((this.bound * 1000) / 3)])
     }
   }
 
-  const run = async (): Promise<void> => {
-    let rest = FIRST_PAUSE
-    while (!life.isClosed) {
-      const before = epoch
-      try {
-        client = await connections.dedicated()
-        await listen(client)
-      } catch (error) {
-        provenAt = Number.NEGATIVE_INFINITY
-        if (!life.isClosed) report(false, error)
-      }
-      await client?.end().catch(() => {})
-      client = null
-      rest = epoch > before ? FIRST_PAUSE : Math.min(rest * 2, LONGEST_PAUSE)
-      if (!life.isClosed) await pause(rest)
-    }
-  }
-  const running = run()
-  const isLive = (): boolean => performance.now() - provenAt < bound * 1000
-  return {
-    bound,
-    announces: true,
-    begin: () => (isLive() ? revision : STALE),
-    mark: (begin) => (begin === revision && isLive() ? epoch : STALE),
-    isFresh: (mark) => mark === epoch && isLive(),
-    lag: () => (isLive() ? performance.now() - provenAt : null),
-    subscribe: (subscriber) => void subscribers.push(subscriber),
-    close: async () => {
-      life.isClosed = true
-      closing.resolve()
-      await running
-    },
+  /** Ends with the listener at the latest. */
+  async #pause(milliseconds: number): Promise<void> {
+    await pause(milliseconds, undefined, { signal: this.#closing.signal }).catch(() => {})
   }
 }
 

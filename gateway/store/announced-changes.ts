@@ -1,0 +1,85 @@
+/**
+ * What is known of announced changes: how many there were, and until when it is proven that all of them arrived. Without a
+ * proof within the bound nothing cached is fresh.
+ */
+import { STALE, type Change, type Changes } from './changes.ts'
+
+/** Called when announcements stop or begin to arrive. */
+export type OnLive = (isLive: boolean, error?: unknown) => void
+
+export class AnnouncedChanges implements Changes {
+  readonly bound: number
+  readonly announces = true
+  readonly #onLive: OnLive
+  readonly #subscribers: ((change: Change) => void)[] = []
+  /** Counts the gaps. What was read before one may have changed unheard. */
+  #epoch = 0
+  /** Counts the announcements, and the gaps. */
+  #revision = 0
+  #provenAt = Number.NEGATIVE_INFINITY
+  #wasLive: boolean | null = null
+
+  /** @param bound seconds */
+  constructor(bound: number, onLive: OnLive) {
+    this.bound = bound
+    this.#onLive = onLive
+  }
+
+  /** As `performance.now()`; minus infinity: nothing is proven. */
+  get provenAt(): number {
+    return this.#provenAt
+  }
+
+  begin(): number {
+    return this.#isLive() ? this.#revision : STALE
+  }
+
+  mark(begin: number): number {
+    return begin === this.#revision && this.#isLive() ? this.#epoch : STALE
+  }
+
+  isFresh(mark: number): boolean {
+    return mark === this.#epoch && this.#isLive()
+  }
+
+  lag(): number | null {
+    return this.#isLive() ? performance.now() - this.#provenAt : null
+  }
+
+  subscribe(subscriber: (change: Change) => void): void {
+    this.#subscribers.push(subscriber)
+  }
+
+  /** Something was announced; null: nothing that concerns a subscriber. */
+  announce(change: Change | null): void {
+    this.#revision += 1
+    if (change !== null) for (const subscriber of this.#subscribers) subscriber(change)
+  }
+
+  /** Announcements may have been missed. */
+  gap(): void {
+    this.#epoch += 1
+    this.#revision += 1
+  }
+
+  /** Every announcement until this moment arrived. */
+  prove(at: number): void {
+    this.#provenAt = at
+    this.#report(true)
+  }
+
+  /** Announcements do not arrive. */
+  lose(error: unknown): void {
+    this.#provenAt = Number.NEGATIVE_INFINITY
+    this.#report(false, error)
+  }
+
+  #isLive(): boolean {
+    return performance.now() - this.#provenAt < this.bound * 1000
+  }
+
+  #report(isLive: boolean, error?: unknown): void {
+    if (this.#wasLive !== isLive) this.#onLive(isLive, error)
+    this.#wasLive = isLive
+  }
+}
