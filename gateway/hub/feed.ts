@@ -63,105 +63,140 @@ const LARGEST_LOOK = 500
 /** Exceptions that are open only by mistake are not looked through. */
 const EXCEPTIONS = 1000
 
-export function createFeed({ changes, store, bound, callers, now }: FeedDeps): Feed {
-  const epoch = randomUUID().replaceAll('-', '')
-  const streams = new Set<Stream>()
-  /** The newest ones; the number of the last is `sent`. */
-  let remembered: Entry[] = []
-  let sent = 0
-  let waiting: { readonly change: Change; readonly at: number }[] = []
-  let isSending = false
-  let isClosed = false
-  let known = callers()
+export function createFeed(deps: FeedDeps): Feed {
+  return new SidecarFeed(deps)
+}
 
-  const write = ({ response }: Stream, text: string): void => {
-    if (response.writableLength > LONGEST_BACKLOG) response.destroy()
-    else response.write(text)
+class SidecarFeed implements Feed {
+  readonly #deps: FeedDeps
+  readonly #epoch = randomUUID().replaceAll('-', '')
+  readonly #streams = new Set<Stream>()
+  readonly #timer: NodeJS.Timeout
+  /** The newest ones; the number of the last is `sent`. */
+  #remembered: Entry[] = []
+  #sent = 0
+  #waiting: { readonly change: Change; readonly at: number }[] = []
+  #isSending = false
+  #isClosed = false
+  /** The settings of callers that the open streams proved themselves by. */
+  #callers: object
+
+  constructor(deps: FeedDeps) {
+    this.#deps = deps
+    this.#callers = deps.callers()
+    deps.changes.subscribe((change) => {
+      // Keys are announced once this hub has them itself.
+      if (change.kind === 'receipt_key') return
+      this.#waiting.push({ change, at: performance.now() })
+      void this.#sendWaiting()
+    })
+    this.#timer = setInterval(() => this.#prove(), (deps.bound * 1000) / PROOFS).unref()
   }
-  const send = (entry: Entry): void => {
-    sent += 1
-    remembered.push(entry)
-    if (remembered.length > 2 * REMEMBERED) remembered = remembered.slice(-REMEMBERED)
-    for (const stream of streams) {
-      const text = changeText(entry, stream.tenant, `${epoch}-${sent}`)
+
+  clock(): ReturnType<Feed['clock']> {
+    return { epoch: this.#epoch, at: performance.now() }
+  }
+
+  stream(
+    { tenant, endsAt: credentialEnds }: HubIdentity,
+    response: ServerResponse,
+    lastEventId: string | null,
+    receivedAt: number,
+  ): void {
+    if (this.#isClosed) throw new GatewayError('STORE_UNAVAILABLE', undefined, { headers: { Connection: 'close' } })
+    const epoch = this.#epoch
+    const remaining = credentialEnds === null ? Number.POSITIVE_INFINITY : credentialEnds - this.#deps.now()
+    const life = Math.min(LIFE + Math.random() * LIFE_SPREAD, remaining)
+    const stream = { tenant, response, endsAt: performance.now() + life }
+    const missed = missedBy(lastEventId, epoch, this.#sent, this.#remembered)
+    response.writeHead(200, STREAM_HEADERS)
+    const first = missed === null ? this.#sent : this.#sent - missed.length
+    write(stream, eventText('start', { epoch, at: receivedAt, reset: missed === null }, `${epoch}-${first}`))
+    for (const [index, entry] of (missed ?? []).entries()) {
+      const text = changeText(entry, tenant, `${epoch}-${first + index + 1}`)
+      if (text !== null) write(stream, text)
+    }
+    const at = this.#provenAt()
+    if (at !== null) write(stream, eventText('proof', { at }))
+    this.#streams.add(stream)
+    response.once('close', () => this.#streams.delete(stream))
+  }
+
+  announce(change: Change): void {
+    this.#send({ change, tenant: null })
+  }
+
+  count(): number {
+    return this.#streams.size
+  }
+
+  close(): void {
+    this.#isClosed = true
+    clearInterval(this.#timer)
+    this.#endStreams()
+  }
+
+  async #sendWaiting(): Promise<void> {
+    if (this.#isSending) return
+    this.#isSending = true
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.slice(0, LARGEST_LOOK).map(({ change }) => change)
+      const owners = await ownersOf(batch, this.#deps.store)
+      this.#waiting = this.#waiting.slice(batch.length)
+      for (const [index, change] of batch.entries()) this.#send(entryOf(change, owners[index] ?? null))
+    }
+    this.#isSending = false
+  }
+
+  #send(entry: Entry): void {
+    this.#sent += 1
+    this.#remembered.push(entry)
+    if (this.#remembered.length > 2 * REMEMBERED) this.#remembered = this.#remembered.slice(-REMEMBERED)
+    for (const stream of this.#streams) {
+      const text = changeText(entry, stream.tenant, `${this.#epoch}-${this.#sent}`)
       if (text !== null) write(stream, text)
     }
   }
-  const sendWaiting = async (): Promise<void> => {
-    if (isSending) return
-    isSending = true
-    while (waiting.length > 0) {
-      const batch = waiting.slice(0, LARGEST_LOOK).map(({ change }) => change)
-      const owners = await ownersOf(batch, store)
-      waiting = waiting.slice(batch.length)
-      for (const [index, change] of batch.entries()) send(entryOf(change, owners[index] ?? null))
-    }
-    isSending = false
-  }
+
   /** Everything that happened before this moment of `performance.now` was sent; null: unknown. */
-  const provenAt = (): number | null => {
-    const lag = changes.lag()
+  #provenAt(): number | null {
+    const lag = this.#deps.changes.lag()
     if (lag === null) return null
-    return Math.min(performance.now() - lag, waiting[0]?.at ?? Number.POSITIVE_INFINITY)
+    return Math.min(performance.now() - lag, this.#waiting[0]?.at ?? Number.POSITIVE_INFINITY)
   }
-  const endStreams = (): void => {
-    for (const { response } of streams) response.end()
-    streams.clear()
-  }
-  const prove = (): void => {
-    const [moment, at] = [performance.now(), provenAt()]
-    if (callers() !== known) endStreams()
-    known = callers()
-    for (const stream of streams) {
+
+  #prove(): void {
+    const [moment, at] = [performance.now(), this.#provenAt()]
+    const callers = this.#deps.callers()
+    if (callers !== this.#callers) this.#endStreams()
+    this.#callers = callers
+    for (const stream of this.#streams) {
       if (moment > stream.endsAt) {
-        streams.delete(stream)
+        this.#streams.delete(stream)
         stream.response.end()
       }
       // A comment shows that the hub is there, even if it hears of no changes itself.
       else write(stream, at === null ? ': \n\n' : eventText('proof', { at }))
     }
   }
-  changes.subscribe((change) => {
-    // Keys are announced once this hub has them itself.
-    if (change.kind === 'receipt_key') return
-    waiting.push({ change, at: performance.now() })
-    void sendWaiting()
-  })
-  const timer = setInterval(prove, (bound * 1000) / PROOFS).unref()
-  return {
-    clock: () => ({ epoch, at: performance.now() }),
-    stream({ tenant, endsAt: credentialEnds }, response, lastEventId, receivedAt) {
-      if (isClosed) throw new GatewayError('STORE_UNAVAILABLE', undefined, { headers: { Connection: 'close' } })
-      const left = credentialEnds === null ? Number.POSITIVE_INFINITY : credentialEnds - now()
-      const life = Math.min(LIFE + Math.random() * LIFE_SPREAD, left)
-      const stream = { tenant, response, endsAt: performance.now() + life }
-      const missed = missedBy(lastEventId, epoch, sent, remembered)
-      response.writeHead(200, {
-        'Content-Type': 'text/event-stream',
-        'Cache-Control': 'no-store',
-        'X-Content-Type-Options': 'nosniff',
-        // nginx collects answers otherwise.
-        'X-Accel-Buffering': 'no',
-      })
-      const first = missed === null ? sent : sent - missed.length
-      write(stream, eventText('start', { epoch, at: receivedAt, reset: missed === null }, `${epoch}-${first}`))
-      for (const [index, entry] of (missed ?? []).entries()) {
-        const text = changeText(entry, tenant, `${epoch}-${first + index + 1}`)
-        if (text !== null) write(stream, text)
-      }
-      const at = provenAt()
-      if (at !== null) write(stream, eventText('proof', { at }))
-      streams.add(stream)
-      response.once('close', () => streams.delete(stream))
-    },
-    announce: (change) => send({ change, tenant: null }),
-    count: () => streams.size,
-    close() {
-      isClosed = true
-      clearInterval(timer)
-      endStreams()
-    },
+
+  #endStreams(): void {
+    for (const { response } of this.#streams) response.end()
+    this.#streams.clear()
   }
+}
+
+const STREAM_HEADERS = {
+  'Content-Type': 'text/event-stream',
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+  // nginx collects answers otherwise.
+  'X-Accel-Buffering': 'no',
+}
+
+function write({ response }: Stream, text: string): void {
+  if (response.writableLength > LONGEST_BACKLOG) response.destroy()
+  else response.write(text)
 }
 
 /** A change of an unknown owner is sent to everybody without its key: every sidecar looks up what it uses. */

@@ -53,26 +53,106 @@ const LOG_MS = 30 * 86_400_000
 const FORGET_MS = 3_600_000
 
 export function createNotifier(deps: NotifierDeps): Notifier {
-  const { settings, store, metrics, logger, now } = deps
-  let timer: NodeJS.Timeout | null = null
-  let running: Promise<void> = Promise.resolve()
-  let forgotAt = Number.NEGATIVE_INFINITY
-  let remindedAt = Number.NEGATIVE_INFINITY
-  let backlog: Awaited<ReturnType<typeof store.notifications.backlog>> = []
-  metrics.sample('preflight_notifications_waiting', () => backlog.reduce((sum, { waiting }) => sum + waiting, 0))
-  metrics.sample('preflight_notifications_oldest_seconds', () =>
-    backlog.length === 0 ? 0 : Math.max(0, now() - Math.min(...backlog.map(({ oldest }) => oldest))) / 1000,
-  )
+  return new QueueNotifier(deps)
+}
 
-  const fanOut = async (channels: readonly Channel[]): Promise<void> => {
+class QueueNotifier implements Notifier {
+  readonly #deps: NotifierDeps
+  #timer: NodeJS.Timeout | null = null
+  #running: Promise<void> = Promise.resolve()
+  #forgotAt = Number.NEGATIVE_INFINITY
+  #remindedAt = Number.NEGATIVE_INFINITY
+  #backlog: Awaited<ReturnType<NotifierDeps['store']['notifications']['backlog']>> = []
+
+  constructor(deps: NotifierDeps) {
+    this.#deps = deps
+    const { metrics, now } = deps
+    metrics.sample('preflight_notifications_waiting', () =>
+      this.#backlog.reduce((sum, { waiting }) => sum + waiting, 0),
+    )
+    metrics.sample('preflight_notifications_oldest_seconds', () => {
+      const oldest = Math.min(...this.#backlog.map((one) => one.oldest))
+      return this.#backlog.length === 0 ? 0 : Math.max(0, now() - oldest) / 1000
+    })
+  }
+
+  get #config(): NotificationsConfig {
+    return this.#deps.settings().config
+  }
+
+  start(): void {
+    this.#timer = setTimeout(() => {
+      this.#running = this.#round().finally(() => {
+        if (this.#timer !== null) this.start()
+      })
+    }, LOOK_MS)
+    this.#timer.unref()
+  }
+
+  async test(name: string): Promise<void> {
+    const { store, now } = this.#deps
+    const channel = this.#config.notifications.channels.find((known) => known.name === name)
+    if (channel === undefined)
+      throw new GatewayError('NOT_FOUND', `There is no channel "${name}" in the configuration.`)
+    await store.notifications.enqueue([], [deliveryOf(testMessage(now()), channel, now())])
+  }
+
+  async close(): Promise<void> {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+    await this.#running
+  }
+
+  async #round(): Promise<void> {
+    const { store, logger, now } = this.#deps
+    try {
+      await this.#look()
+      if (now() - this.#forgotAt < FORGET_MS) return
+      this.#forgotAt = now()
+      await store.notifications.forget(now() - LOG_MS)
+    } catch (error) {
+      logger.warn({ event: 'notification.look_failed', err: error }, 'notifications could not be read or stored')
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { store, now } = this.#deps
+    const { channels, timeout } = this.#config.notifications
+    if (channels.length === 0) return
+    if (now() - this.#remindedAt >= REMIND_MS) await this.#remind()
+    await this.#fanOut(channels)
+    const due = await store.notifications.claim(now(), now() + LEASE_MS, CLAIMED)
+    if (due.length > 0) {
+      const deliver = await loadDeliver()
+      await Promise.all(
+        due.map(async (row) => {
+          const channel = channels.find(({ name }) => name === row.channel)
+          await this.#complete(row, channel === undefined ? NO_CHANNEL : await deliver(row, channel, timeout * 1000))
+        }),
+      )
+    }
+    this.#backlog = await store.notifications.backlog()
+  }
+
+  async #remind(): Promise<void> {
+    const { store, logger, now } = this.#deps
+    this.#remindedAt = now()
+    const { remind } = this.#config.approvals
+    if (remind <= 0) return
+    for (const id of await store.approvals.remind(this.#remindedAt, this.#remindedAt + remind * 1000))
+      logger.info({ event: 'approval.reminded', approval_id: id }, 'a request for approval is about to expire')
+  }
+
+  async #fanOut(channels: readonly Channel[]): Promise<void> {
+    const { store, logger, now } = this.#deps
     const notices = await store.notifications.notices(NOTICES)
     if (notices.length === 0) return
     const deliveries: NotificationDelivery[] = []
     // Notices wait for the first channel; nobody needs those that would have been given up by now.
-    const since = now() - settings().config.notifications.give_up * 1000
+    const since = now() - this.#config.notifications.give_up * 1000
     const fresh = notices.filter(({ at }) => at >= since)
     for (const notice of fresh) {
-      const message = await messageOf(notice, store, settings().config)
+      const message = await messageOf(notice, store, this.#config)
       if (message === null) continue
       for (const channel of channels)
         if (concerns(message, channel)) deliveries.push(deliveryOf(message, channel, notice.at))
@@ -86,9 +166,10 @@ export function createNotifier(deps: NotifierDeps): Notifier {
     logger.error({ event: 'notification.given_up', ...old }, 'notices are too old to be sent')
   }
 
-  const complete = async (row: DeliveryRow, { problem, reference }: DeliveryOutcome): Promise<void> => {
+  async #complete(row: DeliveryRow, { problem, reference }: DeliveryOutcome): Promise<void> {
+    const { store, metrics, logger, now } = this.#deps
     const at = now()
-    const { give_up: giveUp } = settings().config.notifications
+    const { give_up: giveUp } = this.#config.notifications
     const nextAt = problem === null ? null : nextTry(row, at, giveUp * 1000)
     await store.notifications.complete(row.id, { at, problem, nextAt, reference })
     const result = problem === null ? 'delivered' : nextAt === null ? 'given_up' : 'retried'
@@ -98,66 +179,9 @@ export function createNotifier(deps: NotifierDeps): Notifier {
     if (nextAt === null) logger.error({ event: 'notification.given_up', ...fields }, 'a message to people was given up')
     else logger.warn({ event: 'notification.retried', ...fields }, 'a message to people is tried again')
   }
-
-  const look = async (): Promise<void> => {
-    const { channels, timeout } = settings().config.notifications
-    if (channels.length === 0) return
-    if (now() - remindedAt >= REMIND_MS) {
-      remindedAt = now()
-      const { remind } = settings().config.approvals
-      for (const id of remind > 0 ? await store.approvals.remind(remindedAt, remindedAt + remind * 1000) : [])
-        logger.info({ event: 'approval.reminded', approval_id: id }, 'a request for approval is about to expire')
-    }
-    await fanOut(channels)
-    const due = await store.notifications.claim(now(), now() + LEASE_MS, CLAIMED)
-    if (due.length > 0) {
-      const deliver = await loadDeliver()
-      await Promise.all(
-        due.map(async (row) => {
-          const channel = channels.find(({ name }) => name === row.channel)
-          const outcome =
-            channel === undefined
-              ? { problem: 'the channel is no longer in the configuration', reference: null }
-              : await deliver(row, channel, timeout * 1000)
-          await complete(row, outcome)
-        }),
-      )
-    }
-    backlog = await store.notifications.backlog()
-  }
-  const round = async (): Promise<void> => {
-    try {
-      await look()
-      if (now() - forgotAt < FORGET_MS) return
-      forgotAt = now()
-      await store.notifications.forget(now() - LOG_MS)
-    } catch (error) {
-      logger.warn({ event: 'notification.look_failed', err: error }, 'notifications could not be read or stored')
-    }
-  }
-  const next = (): void => {
-    timer = setTimeout(() => {
-      running = round().finally(() => {
-        if (timer !== null) next()
-      })
-    }, LOOK_MS)
-    timer.unref()
-  }
-  return {
-    start: next,
-    async test(name) {
-      const channel = settings().config.notifications.channels.find((known) => known.name === name)
-      if (channel === undefined)
-        throw new GatewayError('NOT_FOUND', `There is no channel "${name}" in the configuration.`)
-      await store.notifications.enqueue([], [deliveryOf(testMessage(now()), channel, now())])
-    },
-    async close() {
-      if (timer !== null) clearTimeout(timer)
-      timer = null
-      await running
-    },
-  }
 }
+
+const NO_CHANNEL: DeliveryOutcome = { problem: 'the channel is no longer in the configuration', reference: null }
 
 /** Loaded with the first message: an idle gateway holds neither mail nor signatures. */
 async function loadDeliver(): Promise<Deliver> {

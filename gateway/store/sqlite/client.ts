@@ -35,77 +35,96 @@ const RESTART_PAUSE = 500
  * Resolves when the file is open and migrated; rejects with the error of the opening.
  * @param module of the thread
  */
-export async function startClient(
-  { file, locks }: StoreFiles,
-  events: StoreEvents,
-  module: URL = writerUrl(),
-): Promise<Client> {
-  const pending = new Map<number, PendingOperation>()
-  let lastId = 0
-  let diedAt = Number.NEGATIVE_INFINITY
-  let isOpened = false
-  let isClosed = false
-  let thread: Worker | null = null
+export async function startClient(files: StoreFiles, events: StoreEvents, module: URL = writerUrl()): Promise<Client> {
+  const client = new ThreadClient(files, events, module)
+  await client.open()
+  return client
+}
 
-  const finish = (id: number, isGood: boolean): PendingOperation | undefined => {
-    const call = pending.get(id)
-    pending.delete(id)
-    if (call) events.onCall?.(call.name, (performance.now() - call.startedAt) / 1000, isGood)
-    return call
+class ThreadClient implements Client {
+  readonly #files: StoreFiles
+  readonly #events: StoreEvents
+  readonly #module: URL
+  readonly #pending = new Map<number, PendingOperation>()
+  #lastId = 0
+  #diedAt = Number.NEGATIVE_INFINITY
+  #isOpened = false
+  #isClosed = false
+  #thread: Worker | null = null
+
+  constructor(files: StoreFiles, events: StoreEvents, module: URL) {
+    this.#files = files
+    this.#events = events
+    this.#module = module
   }
-  const onDeath = (cause: Error): void => {
-    if (thread === null) return
-    thread = null
-    diedAt = performance.now()
-    if (isOpened && !isClosed) events.onWritable?.(false, cause)
-    if (isOpened && !isClosed) events.onFault?.(new Error('the store thread ended', { cause }))
-    for (const id of pending.keys()) finish(id, false)?.reject(unavailable(cause.message, cause))
+
+  async open(): Promise<void> {
+    this.#thread = this.#start()
+    await opened(this.#thread)
+    this.#isOpened = true
   }
-  const start = (): Worker => {
-    const worker = new Worker(THREAD, { workerData: { module: module.href, file, locks }, name: 'preflight-store' })
-    worker.on('message', (reply: Reply<unknown>) => {
-      if (reply.type === 'answer') {
-        if (reply.isDurable === true) events.onWritable?.(true)
-        finish(reply.id, true)?.resolve(reply.value)
-      } else if (reply.type === 'failure') {
-        if (reply.failure.kind === 'unavailable') events.onWritable?.(false, reply.failure.message)
-        finish(reply.id, false)?.reject(errorOf(reply.failure))
-      }
+
+  call(name: string, values: readonly unknown[]): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const id = ++this.#lastId
+      const order: Order<unknown> = { type: 'call', call: { id, name, values } }
+      this.#runningThread().postMessage(order)
+      this.#pending.set(id, { name, startedAt: performance.now(), resolve, reject })
     })
-    worker.on('error', (error) => onDeath(error instanceof Error ? error : new Error(String(error))))
-    worker.on('exit', (code) => onDeath(new Error(`it exited with code ${code}`)))
+  }
+
+  async close(): Promise<void> {
+    const worker = this.#thread
+    const wasClosed = this.#isClosed
+    this.#isClosed = true
+    if (wasClosed || worker === null) return
+    const exited = new Promise((resolve) => worker.once('exit', resolve))
+    const order: Order<unknown> = { type: 'close' }
+    worker.postMessage(order)
+    await exited
+  }
+
+  #runningThread(): Worker {
+    if (this.#isClosed) throw unavailable('the store is closed')
+    if (this.#thread === null && performance.now() - this.#diedAt < RESTART_PAUSE)
+      throw unavailable('the store thread ended')
+    this.#thread ??= this.#start()
+    return this.#thread
+  }
+
+  #start(): Worker {
+    const workerData = { module: this.#module.href, file: this.#files.file, locks: this.#files.locks }
+    const worker = new Worker(THREAD, { workerData, name: 'preflight-store' })
+    worker.on('message', (reply: Reply<unknown>) => this.#take(reply))
+    worker.on('error', (error) => this.#onDeath(error instanceof Error ? error : new Error(String(error))))
+    worker.on('exit', (code) => this.#onDeath(new Error(`it exited with code ${code}`)))
     return worker
   }
-  const running = (): Worker => {
-    if (isClosed) throw unavailable('the store is closed')
-    if (thread === null && performance.now() - diedAt < RESTART_PAUSE) throw unavailable('the store thread ended')
-    thread ??= start()
-    return thread
+
+  #take(reply: Reply<unknown>): void {
+    if (reply.type === 'answer') {
+      if (reply.isDurable === true) this.#events.onWritable?.(true)
+      this.#finish(reply.id, true)?.resolve(reply.value)
+    } else if (reply.type === 'failure') {
+      if (reply.failure.kind === 'unavailable') this.#events.onWritable?.(false, reply.failure.message)
+      this.#finish(reply.id, false)?.reject(errorOf(reply.failure))
+    }
   }
 
-  thread = start()
-  await opened(thread)
-  isOpened = true
-  return {
-    call: (name, values) =>
-      new Promise((resolve, reject) => {
-        const id = ++lastId
-        const order: Order<unknown> = { type: 'call', call: { id, name, values } }
-        running().postMessage(order)
-        pending.set(id, { name, startedAt: performance.now(), resolve, reject })
-      }),
-    close: async () => {
-      const worker = thread
-      if (isClosed || worker === null) {
-        isClosed = true
-        return
-      }
-      isClosed = true
-      const exited = new Promise((resolve) => worker.once('exit', resolve))
-      const order: Order<unknown> = { type: 'close' }
-      worker.postMessage(order)
-      await exited
-    },
+  #finish(id: number, isGood: boolean): PendingOperation | undefined {
+    const call = this.#pending.get(id)
+    this.#pending.delete(id)
+    if (call) this.#events.onCall?.(call.name, (performance.now() - call.startedAt) / 1000, isGood)
+    return call
+  }
+
+  #onDeath(cause: Error): void {
+    if (this.#thread === null) return
+    this.#thread = null
+    this.#diedAt = performance.now()
+    if (this.#isOpened && !this.#isClosed) this.#events.onWritable?.(false, cause)
+    if (this.#isOpened && !this.#isClosed) this.#events.onFault?.(new Error('the store thread ended', { cause }))
+    for (const id of this.#pending.keys()) this.#finish(id, false)?.reject(unavailable(cause.message, cause))
   }
 }
 
