@@ -97,6 +97,7 @@ test('test cases are explained with the pack next to them, or with a named one',
   const finding = { rule: 'api-removed-without-deprecation', level: 'breaking' }
   const one = {
     description: 'a removal',
+    at: '2026-11-21T12:00:00Z',
     findings: [finding],
     context: { operation: 'merge' },
     want: { decision: 'BLOCK' },
