@@ -421,6 +421,12 @@ const STORE: Dashboard = {
           queries: one('{{role}} {{status}}', rate('preflight_hub_requests_total', 'role, status')),
         },
         {
+          title: 'Records of calls that the hub refused',
+          description: 'They are not in the ledger. The log of the sidecar has the reason (call.record_refused).',
+          unit: 'reqps',
+          queries: one('{{route}}', rate('preflight_call_records_refused_total', 'route')),
+        },
+        {
           title: 'Sidecars that hear of changes',
           description: 'Streams of changes from the hub. Fewer than sidecars: the others check each reuse.',
           unit: 'short',

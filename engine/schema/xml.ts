@@ -10,10 +10,11 @@ import { itemsOf, locateItem } from './subschemas.ts'
 import { typesOf } from './types.ts'
 
 interface XmlForm {
-  readonly node: unknown
+  /** Null: a list without an element of its own. */
+  readonly node: string | null
   /** Null: the name of the property or schema. */
-  readonly name: unknown
-  readonly namespace: unknown
+  readonly name: string | null
+  readonly namespace: string | null
   /** A list has an element of its own around its items. */
   readonly isWrapped: boolean
 }
@@ -50,28 +51,32 @@ function xmlOf(schema: ResolvedSchema, source: SchemaSource, depth = 0): JsonRec
 }
 
 function formOf(xml: JsonRecord | null, schema: ResolvedSchema): XmlForm {
-  const { name = null, namespace = null, attribute, wrapped, nodeType } = xml ?? {}
+  const { attribute, wrapped, nodeType } = xml ?? {}
   const isList = typesOf(schema.value).includes('array')
   const isWrapped = isList && (wrapped === true || nodeType === 'element')
-  const stated = nodeType ?? (attribute === true ? 'attribute' : 'element')
+  const stated = textOrNull(nodeType) ?? (attribute === true ? 'attribute' : 'element')
+  const name = textOrNull(xml?.name)
   return {
     node: isList && !isWrapped ? null : stated,
     name: isImplied(name, schema) ? null : name,
-    namespace,
+    namespace: textOrNull(xml?.namespace),
     isWrapped,
   }
 }
 
 /** A name that the property or the component has anyway. Items have that of their list. */
-function isImplied(name: unknown, { at }: ResolvedSchema): boolean {
+function isImplied(name: string | null, { at }: ResolvedSchema): boolean {
   const steps = pointerOf(at).split('/')
   while (steps.at(-1) === 'items') steps.pop()
   return steps.at(-1) === name && /^(?:properties|schemas|definitions)$/.test(steps.at(-2) ?? '')
 }
 
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
+}
+
 function describe({ node, name, namespace, isWrapped }: XmlForm): string {
-  const kind =
-    node === null ? 'a list without an element of its own' : `${isWrapped ? 'a list in an' : 'an'} ${String(node)}`
-  const named = name === null ? '' : ` named ${String(name)}`
-  return namespace === null ? `${kind}${named}` : `${kind}${named} of the namespace ${String(namespace)}`
+  const kind = node === null ? 'a list without an element of its own' : `${isWrapped ? 'a list in an' : 'an'} ${node}`
+  const named = name === null ? '' : ` named ${name}`
+  return namespace === null ? `${kind}${named}` : `${kind}${named} of the namespace ${namespace}`
 }

@@ -31,7 +31,7 @@ interface Ledger {
   readonly store: Store
   readonly keys: Awaited<ReturnType<typeof openKeyRing>>
   /** Signs the head, as the gateway does at intervals. */
-  sign(): Promise<void>
+  readonly sign: () => Promise<void>
 }
 
 async function openLedger(): Promise<Ledger> {
