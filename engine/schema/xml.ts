@@ -12,7 +12,7 @@ import { typesOf } from './types.ts'
 interface XmlForm {
   /** Null: a list without an element of its own. */
   readonly node: string | null
-  /** Null: the name of the property or schema. */
+  /** Null: not stated, so that of the property. */
   readonly name: string | null
   readonly namespace: string | null
   /** A list has an element of its own around its items. */
@@ -28,7 +28,11 @@ export function compareXml(
   const base = xmlOf(before, sources.before)
   const head = xmlOf(after, sources.after)
   if (base === null && head === null) return
-  const values = { before: describe(formOf(base, before)), after: describe(formOf(head, after)) }
+  const isImplied = (name: string | null): boolean => [before, after].some((schema) => name === propertyName(schema))
+  const values = {
+    before: describe(formOf(base, before, isImplied)),
+    after: describe(formOf(head, after, isImplied)),
+  }
   if (values.before !== values.after) add({ keyword: 'xml', action: 'changed', name: null, ...values, steps: ['xml'] })
 }
 
@@ -50,7 +54,8 @@ function xmlOf(schema: ResolvedSchema, source: SchemaSource, depth = 0): JsonRec
   return null
 }
 
-function formOf(xml: JsonRecord | null, schema: ResolvedSchema): XmlForm {
+/** @param isImplied whether the element has that name anyway */
+function formOf(xml: JsonRecord | null, schema: ResolvedSchema, isImplied: (name: string | null) => boolean): XmlForm {
   const { attribute, wrapped, nodeType } = xml ?? {}
   const isList = typesOf(schema.value).includes('array')
   const isWrapped = isList && (wrapped === true || nodeType === 'element')
@@ -58,17 +63,17 @@ function formOf(xml: JsonRecord | null, schema: ResolvedSchema): XmlForm {
   const name = textOrNull(xml?.name)
   return {
     node: isList && !isWrapped ? null : stated,
-    name: isImplied(name, schema) ? null : name,
+    name: isImplied(name) ? null : name,
     namespace: textOrNull(xml?.namespace),
     isWrapped,
   }
 }
 
-/** A name that the property or the component has anyway. Items have that of their list. */
-function isImplied(name: string | null, { at }: ResolvedSchema): boolean {
+/** Of the property that the schema is written at; null: it stands elsewhere, as a component. Items have that of their list. */
+function propertyName({ at }: ResolvedSchema): string | null {
   const steps = pointerOf(at).split('/')
   while (steps.at(-1) === 'items') steps.pop()
-  return steps.at(-1) === name && /^(?:properties|schemas|definitions)$/.test(steps.at(-2) ?? '')
+  return steps.at(-2) === 'properties' ? (steps.at(-1) ?? null) : null
 }
 
 function textOrNull(value: unknown): string | null {

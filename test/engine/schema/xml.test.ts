@@ -24,6 +24,7 @@ const OTHER_FORM: readonly (readonly [what: string, base: Schema, head: Schema])
     { $ref: '#/components/schemas/A' },
     { allOf: [{ $ref: '#/components/schemas/A' }], xml: { name: 'b' } },
   ],
+  ['the name of its component', { $ref: '#/components/schemas/Plain' }, { $ref: '#/components/schemas/Plainly' }],
 ]
 
 const SAME_FORM: readonly (readonly [what: string, base: Schema, head: Schema])[] = [
@@ -42,12 +43,18 @@ const SAME_FORM: readonly (readonly [what: string, base: Schema, head: Schema])[
     { $ref: '#/components/schemas/A' },
     { allOf: [{ $ref: '#/components/schemas/A' }] },
   ],
+  ['a reference to a schema with the name of the property', TEXT, { $ref: '#/components/schemas/B' }],
+  [
+    'a wrapper around a schema with the name of the property',
+    { $ref: '#/components/schemas/B' },
+    { allOf: [{ $ref: '#/components/schemas/B' }] },
+  ],
 ]
 
 function contract(property: Schema, mediaType: string): string {
   const content = { [mediaType]: { schema: { type: 'object', properties: { id: property } } } }
   const post = { requestBody: { content }, responses: { 200: { description: 'done', content } } }
-  const components = { schemas: { A: named('a') } }
+  const components = { schemas: { A: named('a'), B: named('id'), Plain: TEXT, Plainly: named('Plainly') } }
   return JSON.stringify({ openapi: '3.1.0', info: { title: 't', version: '1' }, paths: { '/x': { post } }, components })
 }
 
