@@ -65,7 +65,7 @@ async function measure(subject: Subject, traffic: Traffic, rate: number | null, 
 export const HEAD = ['', 'CPU µs/request', 'requests/s', 'p50 ms', 'p99 ms']
 
 /** One measurement of each subject. */
-type Round = readonly Measurement[]
+export type Round = readonly Measurement[]
 
 export function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
