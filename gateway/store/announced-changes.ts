@@ -2,10 +2,15 @@
  * What is known of announced changes: how many there were, and until when it is proven that all of them arrived. Without a
  * proof within the bound nothing cached is fresh.
  */
+import { setTimeout as pause } from 'node:timers/promises'
 import { STALE, type Change, type Changes } from './changes.ts'
 
 /** Called when announcements stop or begin to arrive. */
 export type OnLive = (isLive: boolean, error?: unknown) => void
+
+/** Pauses between attempts to listen, milliseconds; many listeners do not come back at one moment. */
+const FIRST_PAUSE = 50
+const LONGEST_PAUSE = 2000
 
 export class AnnouncedChanges implements Changes {
   readonly bound: number
@@ -18,6 +23,8 @@ export class AnnouncedChanges implements Changes {
   #revision = 0
   #provenAt = Number.NEGATIVE_INFINITY
   #wasLive: boolean | null = null
+  /** In the attempt to listen that runs. */
+  #isProven = false
 
   /** @param bound seconds */
   constructor(bound: number, onLive: OnLive) {
@@ -62,8 +69,31 @@ export class AnnouncedChanges implements Changes {
     this.#revision += 1
   }
 
+  get isProven(): boolean {
+    return this.#isProven
+  }
+
+  /**
+   * Listens again whenever it ends, with longer pauses while nothing is proven.
+   * @param listen ends or rejects when its connection does
+   */
+  async keepListening(listen: () => Promise<void>, signal: AbortSignal): Promise<void> {
+    let rest = FIRST_PAUSE
+    while (!signal.aborted) {
+      this.#isProven = false
+      try {
+        await listen()
+      } catch (error) {
+        if (!signal.aborted) this.lose(error)
+      }
+      rest = this.#isProven ? FIRST_PAUSE : Math.min(rest * 2, LONGEST_PAUSE)
+      await pause(rest * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => {})
+    }
+  }
+
   /** Every announcement until this moment arrived. */
   prove(at: number): void {
+    this.#isProven = true
     this.#provenAt = at
     this.#report(true)
   }

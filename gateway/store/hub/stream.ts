@@ -3,7 +3,6 @@
  * everything was sent. That moment is mapped to the local clock, and never to a later one: what was asked for here was received
  * there afterwards. Without a proof within the bound nothing cached is fresh.
  */
-import { setTimeout as pause } from 'node:timers/promises'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { AnnouncedChanges, type OnLive } from '../announced-changes.ts'
 import { CHANGE_KINDS, type Change, type Changes } from '../changes.ts'
@@ -24,9 +23,6 @@ interface HubChangesOptions {
   readonly onLive: OnLive
 }
 
-/** Pauses between attempts, milliseconds; many sidecars of one hub do not come back at one moment. */
-const FIRST_PAUSE = 50
-const LONGEST_PAUSE = 2000
 /** Minimum pause between two comparisons of clocks, milliseconds. */
 const COMPARED_EVERY = 200
 /** After a gap each kind may have changed; those with a state of their own read it again. */
@@ -44,8 +40,6 @@ class PushedChanges extends AnnouncedChanges implements HubChanges {
   readonly #connection: HubChangesOptions['connection']
   readonly #closing = new AbortController()
   #lastEventId: string | null = null
-  /** In the stream that is open. */
-  #isProven = false
   #provenFrom = Number.POSITIVE_INFINITY
   /** Local time minus the time of the hub process, at least: each exchange with it is a bound, and the largest is the best. */
   #offset = 0
@@ -63,27 +57,12 @@ class PushedChanges extends AnnouncedChanges implements HubChanges {
   }
 
   start(): void {
-    this.#running = this.#run()
+    this.#running = this.keepListening(() => this.#listen(), this.#closing.signal)
   }
 
   async close(): Promise<void> {
     this.#closing.abort()
     await this.#running
-  }
-
-  async #run(): Promise<void> {
-    const { signal } = this.#closing
-    let rest = FIRST_PAUSE
-    while (!signal.aborted) {
-      this.#isProven = false
-      try {
-        await this.#listen()
-      } catch (error) {
-        if (!signal.aborted) this.lose(error)
-      }
-      rest = this.#isProven ? FIRST_PAUSE : Math.min(rest * 2, LONGEST_PAUSE)
-      if (!signal.aborted) await pause(rest * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => {})
-    }
   }
 
   /** Ends when the stream does; rejects when it breaks. */
@@ -106,7 +85,6 @@ class PushedChanges extends AnnouncedChanges implements HubChanges {
       if (!('reset' in value && value.reset === false)) this.#forget(askedAt)
     }
     if (event === 'proof' && at !== null) {
-      this.#isProven = true
       this.prove(at + this.#offset)
       if (performance.now() - this.provenAt > (this.bound * 1000) / 4) void this.#compareClocks()
     }

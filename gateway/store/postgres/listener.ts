@@ -28,9 +28,6 @@ export const TIME = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS t
 const PROMPT_MS = 200
 
 const CHANNEL = 'preflight'
-/** Pauses between attempts to connect, milliseconds. */
-const FIRST_PAUSE = 50
-const LONGEST_PAUSE = 2000
 
 export function startListener(options: NotificationOptions): Listener {
   return new NotifiedChanges(options)
@@ -41,13 +38,11 @@ class NotifiedChanges extends AnnouncedChanges implements Listener {
   readonly #own = `preflight_${randomUUID().replaceAll('-', '')}`
   readonly #closing = new AbortController()
   readonly #running: Promise<void>
-  /** On the connection that is open. */
-  #isProven = false
 
   constructor(options: NotificationOptions) {
     super(options.bound, options.onLive)
     this.#options = options
-    this.#running = this.#run()
+    this.#running = this.keepListening(() => this.#connect(), this.#closing.signal)
   }
 
   async close(): Promise<void> {
@@ -55,21 +50,14 @@ class NotifiedChanges extends AnnouncedChanges implements Listener {
     await this.#running
   }
 
-  async #run(): Promise<void> {
-    const { signal } = this.#closing
-    let rest = FIRST_PAUSE
-    while (!signal.aborted) {
-      let client: Client | null = null
-      this.#isProven = false
-      try {
-        client = await this.#options.connections.dedicated()
-        await this.#listen(client)
-      } catch (error) {
-        if (!signal.aborted) this.lose(error)
-      }
-      await client?.end().catch(() => {})
-      rest = this.#isProven ? FIRST_PAUSE : Math.min(rest * 2, LONGEST_PAUSE)
-      if (!signal.aborted) await this.#pause(rest)
+  async #connect(): Promise<void> {
+    const client = await this.#options.connections.dedicated()
+    try {
+      await this.#listen(client)
+    } finally {
+      const ended = client.end().catch(() => {})
+      // The end of a connection whose network swallows everything comes late: only the end of the listener waits for it.
+      if (this.#closing.signal.aborted) await ended
     }
   }
 
@@ -103,8 +91,7 @@ class NotifiedChanges extends AnnouncedChanges implements Listener {
       ])
       if (!isEchoed) throw new Error('no echo')
       // What was read before this connection listened may have changed unheard.
-      if (!this.#isProven) this.gap()
-      this.#isProven = true
+      if (!this.isProven) this.gap()
       this.prove(sentAt)
       await Promise.race([broken.promise, this.#pause((this.bound * 1000) / 3)])
     }
