@@ -41,7 +41,7 @@ export interface State {
 }
 
 /** What a sidecar uses of its hub besides the store. */
-export interface HubLink extends Pick<HubStore, 'recording'> {
+interface HubLink extends Pick<HubStore, 'recording'> {
   readonly connection: HubConnection
   /** Called when the hub published other receipt keys. */
   readonly onKeys: (listener: () => void) => void

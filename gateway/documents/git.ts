@@ -14,7 +14,7 @@ export interface GitReference {
 }
 
 /** The tree that a ref named when it was asked: later reads are of the same state, whatever becomes of the branch. */
-export interface GitTree {
+interface GitTree {
   readonly ref: string
   readonly tree: string
 }

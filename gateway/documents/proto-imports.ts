@@ -25,7 +25,7 @@ const MAX_FILES = 1000
 const MAX_DEPTH = 32
 
 /** As protoc has them: parts that are empty, `.` or `..`, backslashes and control characters name no file. */
-export function isImportPath(path: string): boolean {
+function isImportPath(path: string): boolean {
   const isPlain = path.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
   return isPlain && path.endsWith('.proto') && !/[\\:\p{Cc}]/u.test(path)
 }

@@ -54,7 +54,7 @@ export interface ForwardDeps {
 }
 
 /** How a forwarded call ended, and the answer where the upstream gave none. */
-export interface Forwarded {
+interface Forwarded {
   readonly end: ExchangeEnd
   readonly reply: Reply | null
 }

@@ -2,7 +2,7 @@
 import type { Envelope } from '../../engine/internal.ts'
 import type { Subject } from '../calls/subject.ts'
 
-export interface HeldCall {
+interface HeldCall {
   readonly tenant: string
   readonly subject: Pick<Subject, 'operation' | 'place'>
   readonly envelope: Pick<Envelope, 'derivation'>

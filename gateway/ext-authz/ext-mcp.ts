@@ -19,7 +19,7 @@ import {
 } from './ext-mcp-protocol.ts'
 import { mergedFields, type HeaderField } from './fields.ts'
 
-export interface ExtMcp {
+interface ExtMcp {
   /** Null: the calling proxy has disconnected. */
   checkRequest(asked: McpRequest, waiting: PendingWait): Promise<McpRequestResult | null>
   checkResponse(answered: McpResponse): Promise<McpResponseResult>

@@ -11,7 +11,7 @@ import type { AskedHeader } from './protocol.ts'
 import { correlationIdOf } from '../telemetry/correlation.ts'
 
 /** One HTTP request at the calling proxy. */
-export interface Processing {
+interface Processing {
   /** The answer to a message. Null: the calling proxy has disconnected. Rejects when the request cannot be processed. */
   next(message: ProcessingRequest, waiting: PendingWait): Promise<ProcessingResponse | null>
   /** The request was refused, so the calling proxy has nothing more to show. */

@@ -36,7 +36,7 @@ interface GrpcListenerOptions {
 export type UnaryMethod = (message: Buffer, response: ServerResponse) => Promise<Buffer | null>
 
 /** A call in which each message is answered by one, in turn. A failure ends it with an error. */
-export interface Conversation {
+interface Conversation {
   /** Null: the client has disconnected. @param response closes when it does */
   readonly next: UnaryMethod
   /** The last answer ends the call. */

@@ -23,7 +23,7 @@ import {
   type CheckVerdict,
 } from './check.ts'
 
-export interface HttpAuthz {
+interface HttpAuthz {
   /** True for the paths of checks. */
   takes(target: string): boolean
   /** Answers; never rejects. */

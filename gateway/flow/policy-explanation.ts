@@ -15,7 +15,7 @@ import {
 /** More changes than these are counted. */
 const MOST_CHANGES = 200
 
-export interface ExplainedChange {
+interface ExplainedChange {
   readonly artifact: string
   readonly comparison_rule: string
   readonly level: string

@@ -12,7 +12,7 @@ import type { DecisionRow } from '../store/decisions.ts'
 import type { StorePart } from '../store/store.ts'
 import { currentTraceId } from '../telemetry/trace-context.ts'
 
-export interface DecisionToRecord {
+interface DecisionToRecord {
   /** The envelope without receipt and body hash. */
   readonly draft: EnvelopeDraft
   readonly tenant: string

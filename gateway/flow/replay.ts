@@ -42,7 +42,7 @@ function missing(problem: string): { readonly ok: false; readonly problem: strin
 }
 
 /** A change set as it was decided on, with its context. */
-export interface KeptChangeSet {
+interface KeptChangeSet {
   readonly kept: KeptDecision
   /** With the texts; artifacts that were not analysed then are in `kept.failed`. */
   readonly artifacts: readonly Artifact[]

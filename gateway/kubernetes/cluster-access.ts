@@ -30,13 +30,13 @@ export function clusterAccess(folder: string, environment: Environment): Cluster
   }
 }
 
-export interface ClusterRequest {
+interface ClusterRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly path: string
   readonly body?: object
 }
 
-export interface ApiServerAnswer {
+interface ApiServerAnswer {
   readonly status: number
   readonly body: string
 }

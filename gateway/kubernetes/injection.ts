@@ -24,7 +24,7 @@ export interface Injection {
   readonly resources: { readonly cpu: string; readonly memory: string; readonly memoryLimit: string }
 }
 
-export type ReadInjection =
+type ReadInjection =
   | { readonly kind: 'inject'; readonly injection: Injection }
   /** The pod opts out, and may. */
   | { readonly kind: 'leave' }

@@ -3,7 +3,7 @@ import { isJsonObject } from '../json/strict-json.ts'
 import type { KubernetesObject } from '../protocols/kubernetes/change.ts'
 import type { ResourcePath } from '../protocols/kubernetes/path.ts'
 
-export type ReviewOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
+type ReviewOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
 export interface ReviewRequest {
   readonly uid: string
@@ -17,7 +17,7 @@ export interface ReviewRequest {
   readonly isDryRun: boolean
 }
 
-export type ReadReview =
+type ReadReview =
   | { readonly ok: true; readonly request: ReviewRequest }
   | { readonly ok: false; readonly problem: string }
 

@@ -85,7 +85,7 @@ export type InjectorSettings = Static<typeof InjectorSettings>
 export const InjectorSection = Type.Optional(InjectorSettings)
 
 /** The part of the configuration that the injector reads. */
-export interface InjectorConfig {
+interface InjectorConfig {
   readonly injector?: InjectorSettings
 }
 

@@ -41,7 +41,7 @@ export interface OperatorPages {
 }
 
 /** @property by as the log names who acts */
-export interface Operator {
+interface Operator {
   readonly by: string
   readonly mayRead: boolean
   readonly mayOperate: boolean

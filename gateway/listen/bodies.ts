@@ -29,7 +29,7 @@ export interface BodyPace {
 }
 
 /** A request, or one message of a call. */
-export type BodySource = Readable & Partial<Pick<IncomingMessage, 'headers'>>
+type BodySource = Readable & Partial<Pick<IncomingMessage, 'headers'>>
 
 export interface Bodies {
   /**

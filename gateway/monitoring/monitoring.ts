@@ -56,7 +56,7 @@ export interface Monitoring {
 }
 
 /** `unknown`: this tenant has no open window by that name. `unwired`: no sink took it, so nobody will know. */
-export type Reported = 'taken' | 'unknown' | 'unwired'
+type Reported = 'taken' | 'unknown' | 'unwired'
 
 export type ExecutionReport =
   | { readonly type: 'started' }

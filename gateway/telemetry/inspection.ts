@@ -67,7 +67,7 @@ export const DEBUG_PAGES = ['routes', 'baselines', 'verdicts', 'pools', 'windows
 export type DebugPage = (typeof DEBUG_PAGES)[number]
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
-export type LogLevel = (typeof LOG_LEVELS)[number]
+type LogLevel = (typeof LOG_LEVELS)[number]
 
 export interface Inspection {
   status(): Promise<GatewayStatus>

@@ -15,7 +15,7 @@ type LabelsOf<Name extends MetricRow['name']> = Readonly<
 >
 
 /** The text forms of a scrape. Only OpenMetrics carries exemplars. */
-export type MetricsForm = 'prometheus' | 'openmetrics'
+type MetricsForm = 'prometheus' | 'openmetrics'
 
 export const METRICS_TYPES: Readonly<Record<MetricsForm, string>> = {
   prometheus: Registry.PROMETHEUS_CONTENT_TYPE,

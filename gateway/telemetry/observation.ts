@@ -17,7 +17,7 @@ const PLACES: Readonly<Record<Stage, number>> = {
 /** Time of a stage that was not reached. */
 const NOT_REACHED = -1
 /** The stages of docs/architecture.md. */
-export type Stage = (typeof STAGES)[number]
+type Stage = (typeof STAGES)[number]
 
 /** Told which stage begins; the one before it ends. */
 export interface StageClock {
@@ -26,7 +26,7 @@ export interface StageClock {
   latencies(): Record<string, number>
 }
 
-export interface StageSpan {
+interface StageSpan {
   readonly stage: Stage
   /** Milliseconds since the request was received. */
   readonly from: number

@@ -47,7 +47,7 @@ export interface RemoteParent {
 }
 
 /** The fields of a head, or of another place that carries them. */
-export type TraceFields = Readonly<Record<string, unknown>>
+type TraceFields = Readonly<Record<string, unknown>>
 
 /** §3.2: a version other than ff, and ids that are not all zeros. Later versions may append fields. */
 const TRACEPARENT = /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(?:-.*)?$/

@@ -17,7 +17,7 @@ export interface ListenerCertificate {
 }
 
 /** The fault, and in which of the files it is. */
-export interface ListenerCertificateFault {
+interface ListenerCertificateFault {
   readonly file: 'certificate' | 'key' | 'client_ca'
   readonly reason: string
 }

@@ -17,7 +17,7 @@ import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
 
 const MERGE = 'mergeRequestAccept'
 /** They change a branch or release in a form that is not supported; the REST API does the same. */
-export const UNREAD: ReadonlySet<string> = new Set(['commitCreate', 'createBranch', 'projectSyncFork', 'releaseCreate'])
+const UNREAD: ReadonlySet<string> = new Set(['commitCreate', 'createBranch', 'projectSyncFork', 'releaseCreate'])
 
 /** @param segments of the path, which ends with that of the GraphQL API */
 export async function recogniseGraphql(

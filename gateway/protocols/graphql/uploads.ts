@@ -6,7 +6,7 @@
  */
 import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
 
-export type Upload = { readonly ok: true; readonly operations: Buffer } | { readonly ok: false; readonly why: string }
+type Upload = { readonly ok: true; readonly operations: Buffer } | { readonly ok: false; readonly why: string }
 
 interface FormPart {
   readonly name: string

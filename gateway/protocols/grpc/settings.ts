@@ -18,7 +18,7 @@ const GrpcSection = strict(
   },
   'Calls over gRPC, gRPC-Web and Connect.',
 )
-export type GrpcSection = Static<typeof GrpcSection>
+type GrpcSection = Static<typeof GrpcSection>
 
 const sections = { grpc: GrpcSection }
 export type GrpcRoute = RouteWith<typeof sections>

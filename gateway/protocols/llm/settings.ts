@@ -34,7 +34,7 @@ const LlmSection = strict(
   },
   'Calls of model providers.',
 )
-export type LlmSection = Static<typeof LlmSection>
+type LlmSection = Static<typeof LlmSection>
 
 const sections = { llm: LlmSection }
 export type LlmRoute = RouteWith<typeof sections>

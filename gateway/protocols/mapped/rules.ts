@@ -18,7 +18,7 @@ export type TextSource =
   | { readonly kind: 'path'; readonly path: RequestExpression }
   | { readonly kind: 'url'; readonly url: string }
 
-export const PLACES = ['repository', 'branch', 'pull_request', 'base', 'head'] as const
+const PLACES = ['repository', 'branch', 'pull_request', 'base', 'head'] as const
 type PlaceName = (typeof PLACES)[number]
 
 /** What the request is about, for those that are judged. */

@@ -14,7 +14,7 @@ import type { McpManifests } from './manifests.ts'
 import { isJsonObject, readStrictJsonText } from '../../json/strict-json.ts'
 
 /** What is read from the answer to one request. */
-export type Wanted =
+type Wanted =
   /** @property cursor that was asked for; null: the first page */
   | { readonly kind: 'page'; readonly list: ManifestListName; readonly cursor: string | null }
   | { readonly kind: 'session' }

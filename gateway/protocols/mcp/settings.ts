@@ -26,7 +26,7 @@ const EditsSection = strict(
   },
   'Changes of contract files by tools of an MCP server.',
 )
-export type EditsSection = Static<typeof EditsSection>
+type EditsSection = Static<typeof EditsSection>
 
 const sections = { edits: EditsSection }
 export type McpRoute = RouteWith<typeof sections>

@@ -47,7 +47,7 @@ const ScmSection = strict(
   },
   'Routes of the protocols github, gitlab and bitbucket.',
 )
-export type ScmSection = Static<typeof ScmSection>
+type ScmSection = Static<typeof ScmSection>
 
 const sections = { scm: ScmSection }
 export type ScmRoute = RouteWith<typeof sections>

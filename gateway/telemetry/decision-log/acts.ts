@@ -10,7 +10,7 @@ import type { DecisionLog } from './decision-log.ts'
 import type { EntryFacts } from './entry.ts'
 
 /** The events that are acts. */
-export const ACTS: ReadonlySet<LogEvent> = new Set<LogEvent>([
+const ACTS: ReadonlySet<LogEvent> = new Set<LogEvent>([
   'approval.counted',
   'approval.decided',
   'approval.delegated',

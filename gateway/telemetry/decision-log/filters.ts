@@ -5,7 +5,7 @@ import { ENTRY_FIELDS, type DecisionLogEntry } from './entry.ts'
 import type { DecisionLogSettings } from './settings.ts'
 
 /** Null: the entry is dropped. */
-export type EntryFilter = (entry: DecisionLogEntry) => DecisionLogEntry | null
+type EntryFilter = (entry: DecisionLogEntry) => DecisionLogEntry | null
 
 type FilterSettings = Pick<DecisionLogSettings, 'mask' | 'drop'>
 

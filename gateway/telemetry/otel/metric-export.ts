@@ -16,7 +16,7 @@ interface MetricExportOptions {
   readonly metrics: Metrics
 }
 
-export interface MetricExport {
+interface MetricExport {
   /** Exports once more and stops. */
   close(): Promise<void>
 }

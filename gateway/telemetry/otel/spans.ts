@@ -51,7 +51,7 @@ interface SpanExportOptions {
   readonly database: StoreServer
 }
 
-export interface ClosableSpanExport extends SpanExport {
+interface ClosableSpanExport extends SpanExport {
   /** Exports what waits. */
   close(): Promise<void>
 }

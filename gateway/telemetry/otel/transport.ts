@@ -5,7 +5,7 @@ import type { Metrics } from '../metrics.ts'
 import { createPost, type Post } from '../sinks/post.ts'
 import type { OtlpTarget } from './terms.ts'
 
-export type OtlpSignal = 'traces' | 'metrics'
+type OtlpSignal = 'traces' | 'metrics'
 
 export interface OtlpTransport {
   /** False when the receiver did not take it. Never rejects. @param items spans or metrics in it */
