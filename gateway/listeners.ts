@@ -1,7 +1,7 @@
 /** Opens the listeners; an error names the listener that could not be opened, the reason, and what to change. */
 import { lookupTable } from '../engine/base.ts'
 import type { Admin } from './listen/admin.ts'
-import type { Api } from './api/listener.ts'
+import type { Api } from './api/serving/listener.ts'
 import type { GrpcListener } from './ext-authz/grpc-listener.ts'
 import { formatAddress, parseAddress } from './network/listen-address.ts'
 import { CONFIG_LEAVES } from './config/leaves.ts'

@@ -14,7 +14,7 @@ import { listenOn } from './network/listen.ts'
 import { parseAddress } from './network/listen-address.ts'
 import { statsOf } from './runtime/regular-file.ts'
 import { variable, type Environment } from './settings/environment.ts'
-import { requireKnownLedger } from './store/continuity.ts'
+import { requireKnownLedger } from './store/opening/continuity.ts'
 import { authorityFile, readAuthorityFile } from './tls/authority-file.ts'
 
 /** The reasons for which a start would fail; empty when it would not. */

@@ -1,6 +1,6 @@
 /** `preflight store copy`: moves a store from one gateway to many, and back. */
 import { isPostgresUrl } from '../store/postgres/address.ts'
-import { ledgerFile } from '../store/open.ts'
+import { ledgerFile } from '../store/opening/open.ts'
 import { copyStore } from '../store/copy/copy.ts'
 import { postgresSource, postgresTarget } from '../store/copy/postgres.ts'
 import { sqliteSource, sqliteTarget } from '../store/copy/sqlite.ts'

@@ -1,7 +1,7 @@
 /** Ids of another tenant at every endpoint that takes one, and every list: the answer is that for an id which does not exist, and nothing changes. The command line works on the data directory, or sends a preflight as any client. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { ROUTES } from '../../gateway/api/routes.ts'
+import { ROUTES } from '../../gateway/api/serving/routes.ts'
 import { startApi, type ApiFake } from '../fakes/api.ts'
 import { pets, PETS_WITH_POST } from '../fakes/contracts.ts'
 import { at, textAt } from '../json.ts'

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { describeApi } from '../../gateway/api/openapi.ts'
-import { ROUTES } from '../../gateway/api/routes.ts'
+import { ROUTES } from '../../gateway/api/serving/routes.ts'
 import { fetchedTool } from '../fakes/programs.ts'
 
 /** What users of such a client write. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { TOOLS } from '../../gateway/api/mcp/tools.ts'
-import { ROUTES } from '../../gateway/api/routes.ts'
+import { ROUTES } from '../../gateway/api/serving/routes.ts'
 import type { ApiRoute } from '../../gateway/api/route.ts'
 import { SERVED_SCHEMA_NAMES } from '../../gateway/api/schemas/served.ts'
 import { CONFIG_LEAVES } from '../../gateway/config/leaves.ts'

@@ -1,6 +1,6 @@
 /** An address of every page of the console, in a scene with something to look at. A page without one fails the test. */
 import assert from 'node:assert/strict'
-import { PAGES } from '../../gateway/console/pages.ts'
+import { PAGES } from '../../gateway/console/serving/pages.ts'
 import { at, listAt, textAt } from '../json.ts'
 import type { ConsoleScene } from './console-scene.ts'
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { describeApi } from '../../gateway/api/openapi.ts'
-import { ROUTES } from '../../gateway/api/routes.ts'
+import { ROUTES } from '../../gateway/api/serving/routes.ts'
 import { at } from '../json.ts'
 
 const DOCUMENT = describeApi(ROUTES, null)

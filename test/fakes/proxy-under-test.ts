@@ -15,7 +15,7 @@ import { createConsumerObserver, type ConsumerObserver } from '../../gateway/con
 import { recognisers } from '../../gateway/protocols/lazy-registry.ts'
 import { createProxy, type Proxy } from '../../gateway/proxy.ts'
 import { createAuthorities, type Authorities } from '../../gateway/tls/authorities.ts'
-import { openStore } from '../../gateway/store/open.ts'
+import { openStore } from '../../gateway/store/opening/open.ts'
 import type { InterceptionRow } from '../../gateway/store/calls.ts'
 import type { Store } from '../../gateway/store/store.ts'
 import type { TelemetryEvent } from '../../gateway/telemetry/events.ts'

@@ -80,7 +80,7 @@ test('a call for which nothing can be loaded to judge it goes nowhere, and the o
 })
 
 test('a request to the API whose routes cannot be loaded breaks off, and the one after it is answered', async (t) => {
-  const { api } = await startFaultyGateway(t, '/gateway/api/routes.ts', 1, 'http://127.0.0.1:9')
+  const { api } = await startFaultyGateway(t, '/gateway/api/serving/routes.ts', 1, 'http://127.0.0.1:9')
   await assert.rejects(fetch(`${api}/openapi.json`))
   const answered = await fetch(`${api}/openapi.json`)
   assert.equal(answered.status, 200)

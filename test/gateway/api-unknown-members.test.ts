@@ -1,7 +1,7 @@
 /** Members that no schema knows (docs/reference/api.md#conventions): tolerated and listed in three requests, refused everywhere else; misspellings always. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ROUTES } from '../../gateway/api/routes.ts'
+import { ROUTES } from '../../gateway/api/serving/routes.ts'
 import { TOOLS } from '../../gateway/api/mcp/tools.ts'
 import { startApi, type ApiAnswer, type ApiFake } from '../fakes/api.ts'
 import { isJsonObject } from '../../gateway/json/strict-json.ts'

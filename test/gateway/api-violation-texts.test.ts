@@ -1,7 +1,7 @@
 /** Every keyword, pattern and format in the API schemas has its own message. A request with one bad member gets its name and the reason. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ROUTES } from '../../gateway/api/routes.ts'
+import { ROUTES } from '../../gateway/api/serving/routes.ts'
 import { textOfViolation } from '../../gateway/api/violation-texts.ts'
 import { isRecord } from '../../gateway/settings/defaults.ts'
 import { plainSchema } from '../../gateway/settings/input-schema.ts'

@@ -15,7 +15,7 @@ import {
 import { loadConfig } from '../../gateway/config/load.ts'
 import type { RouteConfig } from '../../gateway/protocols/route.ts'
 import { GatewayError } from '../../gateway/errors/errors.ts'
-import { openStore } from '../../gateway/store/open.ts'
+import { openStore } from '../../gateway/store/opening/open.ts'
 import type { Store } from '../../gateway/store/store.ts'
 import { createLogger } from '../../gateway/telemetry/log.ts'
 import { createMetrics } from '../../gateway/telemetry/metrics.ts'

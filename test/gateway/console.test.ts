@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { PAGES } from '../../gateway/console/pages.ts'
+import { PAGES } from '../../gateway/console/serving/pages.ts'
 import { receiptBadge } from '../../gateway/console/parts.ts'
 import { fillScene, ORDERS, ORDERS_BROKEN, startConsoleScene, type ConsoleScene } from '../fakes/console-scene.ts'
 import { consoleAddresses } from '../fakes/console-pages.ts'

@@ -1,7 +1,7 @@
 /** What each role may do with each route of the API, and what of one tenant another one reaches: the whole matrix. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { ROUTES } from '../../gateway/api/routes.ts'
+import { ROUTES } from '../../gateway/api/serving/routes.ts'
 import { hasRight } from '../../gateway/callers/rights.ts'
 import { ROLES } from '../../gateway/store/api-keys.ts'
 import { startApi, type ApiFake } from '../fakes/api.ts'

@@ -1,9 +1,5 @@
-/**
- * What a new client reads first: the decision contract, the receipt keys, the tool manifest
- * (docs/reference/api.md#discovery-and-accounts).
- */
+/** What a new client reads first: the decision contract and the receipt keys (docs/reference/api.md#discovery-and-accounts). */
 import { DECISION_CLASSES, DECISIONS, RECEIPT_FORMAT_VERSION, Type } from '../../../engine/base.ts'
-import { TOOLS } from '../mcp/tools.ts'
 import { defineRoute, json } from '../route.ts'
 import { SERVED_SCHEMA_NAMES } from '../schemas/served.ts'
 import { nullable } from '../schemas/shapes.ts'
@@ -116,36 +112,5 @@ export const keySet = defineRoute({
   },
   async handle(_exchange, deps) {
     return json(deps.keys.published())
-  },
-})
-
-export const toolManifest = defineRoute({
-  method: 'GET',
-  paths: ['/.well-known/mcp.json'],
-  operationId: 'getToolManifest',
-  tag: 'discovery',
-  summary: 'The tools of POST /mcp',
-  access: 'public',
-  answers: {
-    200: {
-      description: 'The same tools that tools/list answers.',
-      content: {
-        'application/json': Type.Object(
-          { name: Type.String(), transport: FreeObject, tools: Type.Array(FreeObject) },
-          { title: 'ToolManifest' },
-        ),
-      },
-    },
-  },
-  async handle() {
-    return json({
-      name: 'preflight-gateway',
-      transport: {
-        type: 'streamable-http',
-        endpoint: '/mcp',
-        authentication: 'Authorization: Bearer KEY, for tools/call',
-      },
-      tools: TOOLS.map(({ definition }) => definition),
-    })
   },
 })

@@ -3,7 +3,7 @@
  * as they are, entry by entry, so checkpoints that were kept elsewhere hold for the copy too. Both ledgers are checked, and the
  * copy is there whole or not at all.
  */
-import { GENESIS_HASH } from '../chain.ts'
+import { GENESIS_HASH } from '../sql/chain.ts'
 import type { LedgerHead, LedgerReport } from '../ledger.ts'
 import { integer, text, type SqlRow } from '../sql/columns.ts'
 import { headOfChain } from '../sql/journal.ts'

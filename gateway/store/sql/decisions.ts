@@ -1,5 +1,5 @@
 /** Statements on the ledger of decisions. */
-import { chainHash, GENESIS_HASH } from '../chain.ts'
+import { chainHash, GENESIS_HASH } from './chain.ts'
 import type { DecisionRow, Decisions, LedgerFilter, StoredDecision } from '../decisions.ts'
 import { integer, oneOf, text, textOrNull, type SqlRow, type SqlValue } from './columns.ts'
 import { listOf } from './dialect.ts'

@@ -3,7 +3,7 @@
  * its row. Writes nothing.
  */
 import { CHANGE_KINDS, type Change } from '../changes.ts'
-import { chainHash } from '../chain.ts'
+import { chainHash } from './chain.ts'
 import { isPlaceOfToken } from '../status-lists.ts'
 import {
   MOST_FAULTS,

@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { sha256Hex } from '../../runtime/hash.ts'
-import { GENESIS_HASH } from '../chain.ts'
+import { GENESIS_HASH } from './chain.ts'
 import { NO_ROW, type LedgerCut, type LedgerHead } from '../ledger.ts'
 import { integer, text, type SqlRow, type SqlValue } from './columns.ts'
 import { sortedListOf } from './dialect.ts'

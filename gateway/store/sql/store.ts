@@ -1,8 +1,8 @@
 /** A store over SQL tables: the queue of call records, and checks that go page by page, stand before the statements. */
-import { batchedCallRecords, durableCallRecords } from '../call-records.ts'
+import { batchedCallRecords, durableCallRecords } from './call-records.ts'
 import type { InterceptionRow } from '../calls.ts'
 import type { Changes } from '../changes.ts'
-import { GENESIS_HASH } from '../chain.ts'
+import { GENESIS_HASH } from './chain.ts'
 import type { Store } from '../store.ts'
 import type { Tables } from './operations.ts'
 

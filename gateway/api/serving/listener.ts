@@ -1,11 +1,11 @@
 /** The API listener: accepts requests, passes them to the code that serves them, drains on close. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createHttpListener } from '../listen/http-listener.ts'
-import { serving } from './lazy-routes.ts'
-import { plainEntry, type ListenerEntry, type EntryOf } from '../network/listen.ts'
-import { watchUnusedConnections, type UnusedConnections } from '../listen/unused-connections.ts'
-import type { ApiDeps } from './deps.ts'
+import { createHttpListener } from '../../listen/http-listener.ts'
+import { serving } from './lazy-serving.ts'
+import { plainEntry, type ListenerEntry, type EntryOf } from '../../network/listen.ts'
+import { watchUnusedConnections, type UnusedConnections } from '../../listen/unused-connections.ts'
+import type { ApiDeps } from '../deps.ts'
 import type { Serve } from './serving.ts'
 
 export interface Api {

@@ -1,6 +1,6 @@
 /** Tells open pages that something changed. One look at the store serves all of them; without open pages there is none. */
 import type { ServerResponse } from 'node:http'
-import type { ConsoleDeps } from './visit.ts'
+import type { ConsoleDeps } from '../visit.ts'
 
 const LOOK_MS = 2000
 /** Proxies close streams that are silent. */

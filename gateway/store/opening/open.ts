@@ -1,13 +1,13 @@
 /** Opens the store that the configuration names (docs/architecture.md, State). */
 import { join, resolve } from 'node:path'
-import { StartupError } from '../errors/startup-error.ts'
-import { keptId } from '../runtime/kept-id.ts'
-import { addressWords, isPostgresUrl, readPostgresUrl } from './postgres/address.ts'
-import type { StoreEvents } from './events.ts'
-import type { StoreConfig, StorePlaces } from './settings.ts'
-import { CHAIN_PREFIX } from './sql/journal.ts'
-import { openSqliteStore } from './sqlite/store.ts'
-import type { Store } from './store.ts'
+import { StartupError } from '../../errors/startup-error.ts'
+import { keptId } from '../../runtime/kept-id.ts'
+import { addressWords, isPostgresUrl, readPostgresUrl } from '../postgres/address.ts'
+import type { StoreEvents } from '../events.ts'
+import type { StoreConfig, StorePlaces } from '../settings.ts'
+import { CHAIN_PREFIX } from '../sql/journal.ts'
+import { openSqliteStore } from '../sqlite/store.ts'
+import type { Store } from '../store.ts'
 
 /**
  * SQLite file of a configuration: `store.url: file:PATH`, or `ledger.db` in the data directory. Null: the store is not a file.
@@ -65,7 +65,7 @@ function recordSettings({ ledger: { calls, flush } }: StoreConfig) {
 async function openShared(config: StoreConfig, events: StoreEvents, isServing: boolean): Promise<Store> {
   const { url = '', listen_url: listenUrl = null, ...limits } = config.store
   if (!isPostgresUrl(url)) throw new StartupError(`store.url names no store that this version can open`)
-  const { openPostgresStore } = await import('./postgres/store.ts')
+  const { openPostgresStore } = await import('../postgres/store.ts')
   return openPostgresStore({
     ...recordSettings(config),
     ...events,

@@ -2,8 +2,8 @@
  * Records of calls on their way to the writer: durable one by one, or in batches (`ledger.calls`). The queue is bounded: when
  * batches cannot be written, calls are refused rather than left unrecorded.
  */
-import { GatewayError } from '../errors/errors.ts'
-import type { InterceptionRow } from './calls.ts'
+import { GatewayError } from '../../errors/errors.ts'
+import type { InterceptionRow } from '../calls.ts'
 
 interface CallRecords {
   /** Throws or rejects with STORE_UNAVAILABLE when the queue is full. */

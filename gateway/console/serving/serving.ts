@@ -3,25 +3,25 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import findMyWay from 'find-my-way'
-import { refuseForeignPages } from '../network/origin.ts'
-import { createMinuteRate } from '../api/quota.ts'
-import { hashApiKey, isKeyInForce } from '../callers/api-keys.ts'
-import { hasRight } from '../callers/rights.ts'
-import { GatewayError } from '../errors/errors.ts'
-import { discardRest } from '../network/discard-body.ts'
+import { refuseForeignPages } from '../../network/origin.ts'
+import { createMinuteRate } from '../../api/quota.ts'
+import { hashApiKey, isKeyInForce } from '../../callers/api-keys.ts'
+import { hasRight } from '../../callers/rights.ts'
+import { GatewayError } from '../../errors/errors.ts'
+import { discardRest } from '../../network/discard-body.ts'
 import { ASSETS } from './assets.ts'
 import { createChanges } from './changes.ts'
 import { readForm, requireOwnForm } from './forms.ts'
 import { framed } from './layout.ts'
-import { html } from './markup.ts'
+import { html } from '../markup.ts'
 import { PAGES } from './pages.ts'
-import { head, notice } from './parts.ts'
+import { head, notice } from '../parts.ts'
 import { createSessions, END_OF_ATTEMPT, END_OF_SESSION, type Session, type Sessions } from './session.ts'
-import type { Observation } from '../telemetry/observation.ts'
-import { withTrace } from '../telemetry/trace-context.ts'
-import type { Providers } from '../callers/providers.ts'
+import type { Observation } from '../../telemetry/observation.ts'
+import { withTrace } from '../../telemetry/trace-context.ts'
+import type { Providers } from '../../callers/providers.ts'
 import { nextPath, signInPage, type SignInProblem } from './sign-in.ts'
-import type { ConsoleDeps, ConsolePage, PageReply, Visit, Visitor } from './visit.ts'
+import type { ConsoleDeps, ConsolePage, PageReply, Visit, Visitor } from '../visit.ts'
 
 export interface Serving {
   serve(request: IncomingMessage, response: ServerResponse): Promise<void>
@@ -232,7 +232,7 @@ async function signInWith(
   if (publicUrl === undefined) throw new GatewayError('NOT_FOUND', 'Sign-in with a provider needs public_url.')
   const { origin } = new URL(publicUrl)
   const callback = `${origin}/console/sign-in/${name}/callback`
-  const { createProviders } = await import('../callers/providers.ts')
+  const { createProviders } = await import('../../callers/providers.ts')
   const providers = (inner.providers.known ??= createProviders(inner.now))
   if (!isBack) {
     const { url: away, attempt } = await providers.begin(provider, callback, nextPath(url.searchParams.get('next')))

@@ -1,7 +1,7 @@
 /** The console on the API listener: takes requests under /console, and loads everything else with the first of them. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Serving } from './serving.ts'
-import type { ConsoleDeps } from './visit.ts'
+import type { ConsoleDeps } from '../visit.ts'
 
 export interface Console {
   /** True for the paths of the console. */

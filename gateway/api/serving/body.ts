@@ -3,9 +3,9 @@
  * reason.
  */
 import type { IncomingMessage } from 'node:http'
-import type { Bodies, BodyFault } from '../listen/bodies.ts'
-import { GatewayError } from '../errors/errors.ts'
-import type { Flow } from '../flow/flow.ts'
+import type { Bodies, BodyFault } from '../../listen/bodies.ts'
+import { GatewayError } from '../../errors/errors.ts'
+import type { Flow } from '../../flow/flow.ts'
 
 const JSON_MEDIA_TYPE = /^application\/(?:json|[a-z0-9!#$&^_.+-]+\+json)$/
 

@@ -4,14 +4,14 @@
  */
 import type { IncomingMessage } from 'node:http'
 import Negotiator from 'negotiator'
-import { GatewayError } from '../errors/errors.ts'
-import type { ApiKey } from '../store/api-keys.ts'
+import { GatewayError } from '../../errors/errors.ts'
+import type { ApiKey } from '../../store/api-keys.ts'
 import { readJsonBody } from './body.ts'
-import { assertEnvelopes } from './envelope-guard.ts'
-import { errorAnswer } from './error-answer.ts'
-import { identify, requireAccess } from './identity.ts'
-import { refuseForeignPages } from '../network/origin.ts'
-import { showMonthly, takeMonthly, type MinuteRate } from './quota.ts'
+import { assertEnvelopes } from '../envelope-guard.ts'
+import { errorAnswer } from '../error-answer.ts'
+import { identify, requireAccess } from '../identity.ts'
+import { refuseForeignPages } from '../../network/origin.ts'
+import { showMonthly, takeMonthly, type MinuteRate } from '../quota.ts'
 import {
   producedBy,
   withIgnored,
@@ -19,10 +19,10 @@ import {
   type RouteExchange,
   type ApiRoute,
   type RouteDeps,
-} from './route.ts'
+} from '../route.ts'
 import type { ApiRouteMatch, RouteTable } from './route-table.ts'
-import type { Observation } from '../telemetry/observation.ts'
-import { checkBody, checkQuery } from './validation.ts'
+import type { Observation } from '../../telemetry/observation.ts'
+import { checkBody, checkQuery } from '../validation.ts'
 
 export interface Dispatched {
   readonly answer: RouteAnswer

@@ -1,6 +1,6 @@
 /** The routes of the API, loaded with its first request (docs/decisions/0019). */
 import { createRequire } from 'node:module'
-import { ENDING } from '../loading/lazy-engine.ts'
+import { ENDING } from '../../loading/lazy-engine.ts'
 import type * as Serving from './serving.ts'
 
 const require = createRequire(import.meta.url)

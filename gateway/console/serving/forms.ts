@@ -1,7 +1,7 @@
 /** Forms: read within bounds, and taken only from pages of this console. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { GatewayError } from '../errors/errors.ts'
-import type { Bodies } from '../listen/bodies.ts'
+import { GatewayError } from '../../errors/errors.ts'
+import type { Bodies } from '../../listen/bodies.ts'
 
 /** A policy pack that is tried out is the longest field. */
 const LONGEST_FORM = 4 * 1024 * 1024

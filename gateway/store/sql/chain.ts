@@ -2,8 +2,8 @@
  * The hash chain of the ledger: each decision row covers its own columns and the previous hash, so a changed, missing or moved
  * row is found.
  */
-import { sha256Hex } from '../runtime/hash.ts'
-import type { DecisionRow } from './decisions.ts'
+import { sha256Hex } from '../../runtime/hash.ts'
+import type { DecisionRow } from '../decisions.ts'
 
 /** The previous hash of the first row. */
 export const GENESIS_HASH = `sha256:${'0'.repeat(64)}`

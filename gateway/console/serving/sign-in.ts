@@ -1,8 +1,8 @@
 /** The page of the sign-in, and the address that a person goes to afterwards. */
 import { gate } from './layout.ts'
-import { html, type Markup } from './markup.ts'
-import { notice } from './parts.ts'
-import type { Provider } from '../callers/provider-settings.ts'
+import { html, type Markup } from '../markup.ts'
+import { notice } from '../parts.ts'
+import type { Provider } from '../../callers/provider-settings.ts'
 
 const PROBLEMS = {
   unknown: 'This key is not known here, or it was revoked.',

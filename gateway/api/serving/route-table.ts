@@ -2,8 +2,8 @@
  * Finds the route of a request. The table is an explicit list; a path with another method is 405, with the methods that it has.
  */
 import createRouter from 'find-my-way'
-import { GatewayError } from '../errors/errors.ts'
-import type { Method, ApiRoute } from './route.ts'
+import { GatewayError } from '../../errors/errors.ts'
+import type { Method, ApiRoute } from '../route.ts'
 
 export interface ApiRouteMatch {
   readonly route: ApiRoute

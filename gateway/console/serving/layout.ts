@@ -1,9 +1,9 @@
 /** The frame around every page: navigation, the person, and the page itself. */
 import { STYLE_PATH, SCRIPT_PATH } from './assets.ts'
-import { hasRight, type Right } from '../callers/rights.ts'
-import { html, type Content, type Markup } from './markup.ts'
-import { csrfField } from './parts.ts'
-import type { Visit } from './visit.ts'
+import { hasRight, type Right } from '../../callers/rights.ts'
+import { html, type Content, type Markup } from '../markup.ts'
+import { csrfField } from '../parts.ts'
+import type { Visit } from '../visit.ts'
 
 interface Link {
   readonly path: string

@@ -4,17 +4,17 @@
  * accepts it.
  */
 import { existsSync } from 'node:fs'
-import type { StorePlaces } from './settings.ts'
-import { keyFile } from '../keys/key-file.ts'
-import type { KeyRing } from '../keys/key-ring.ts'
-import { readPrivateFile, type PrivateFileKind } from '../runtime/private-file.ts'
-import { StartupError } from '../errors/startup-error.ts'
+import type { StorePlaces } from '../settings.ts'
+import { keyFile } from '../../keys/key-file.ts'
+import type { KeyRing } from '../../keys/key-ring.ts'
+import { readPrivateFile, type PrivateFileKind } from '../../runtime/private-file.ts'
+import { StartupError } from '../../errors/startup-error.ts'
 import { ledgerFile, storePlace } from './open.ts'
-import type { HeldCheckpoint, LedgerHead } from './ledger.ts'
-import type { StorePart } from './store.ts'
-import { readCheckpoint } from './checkpoint-token.ts'
-import { checkpointFile } from './checkpoints.ts'
-import { statsOf } from '../runtime/regular-file.ts'
+import type { HeldCheckpoint, LedgerHead } from '../ledger.ts'
+import type { StorePart } from '../store.ts'
+import { readCheckpoint } from '../checkpoint-token.ts'
+import { checkpointFile } from '../checkpoints.ts'
+import { statsOf } from '../../runtime/regular-file.ts'
 
 const CONSEQUENCE =
   'Used or revoked receipts would be valid again, and approvals, baselines and API keys would be lost.'

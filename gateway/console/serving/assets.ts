@@ -1,5 +1,5 @@
 /** The files that pages load. Their addresses contain their hash, so browsers never need to load them again. */
-import { sha256Hex } from '../runtime/hash.ts'
+import { sha256Hex } from '../../runtime/hash.ts'
 import { SCRIPT } from './script.ts'
 import { STYLE } from './style.ts'
 

@@ -7,11 +7,11 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { Ajv, type ValidateFunction } from 'ajv'
 import { EncryptJWT, jwtDecrypt } from 'jose'
 import type { Static, TSchema } from 'typebox'
-import { Type } from '../../engine/base.ts'
-import { plainSchema } from '../settings/input-schema.ts'
-import { ROLES } from '../store/api-keys.ts'
-import type { SignedInPerson, SignInAttempt } from '../callers/providers.ts'
-import type { StorePart } from '../store/store.ts'
+import { Type } from '../../../engine/base.ts'
+import { plainSchema } from '../../settings/input-schema.ts'
+import { ROLES } from '../../store/api-keys.ts'
+import type { SignedInPerson, SignInAttempt } from '../../callers/providers.ts'
+import type { StorePart } from '../../store/store.ts'
 
 /** What a session cookie contains. */
 export interface Session {

@@ -3,14 +3,14 @@
  * route.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { discardRest } from '../network/discard-body.ts'
-import type { ApiDeps } from './deps.ts'
+import { discardRest } from '../../network/discard-body.ts'
+import type { ApiDeps } from '../deps.ts'
 import { dispatch, type Dispatched, type DispatchDeps } from './dispatch.ts'
-import { createMinuteRate } from './quota.ts'
+import { createMinuteRate } from '../quota.ts'
 import { createRouteTable } from './route-table.ts'
 import { ROUTES } from './routes.ts'
 import { sendAnswer } from './send.ts'
-import { withTrace } from '../telemetry/trace-context.ts'
+import { withTrace } from '../../telemetry/trace-context.ts'
 
 /** Answers one request; never rejects. */
 export type Serve = (request: IncomingMessage, response: ServerResponse) => Promise<void>

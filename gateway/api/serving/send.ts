@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { RouteAnswer } from './route.ts'
+import type { RouteAnswer } from '../route.ts'
 
 type Headers = Readonly<Record<string, string>>
 
