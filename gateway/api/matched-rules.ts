@@ -23,7 +23,7 @@ export const MatchedRule = Type.Object(
   { title: 'MatchedRule' },
 )
 
-export interface Ruling {
+interface Ruling {
   readonly rule: string
   readonly decision: string
   readonly observed: { readonly rule: string; readonly decision: string } | null

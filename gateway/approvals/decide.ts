@@ -6,7 +6,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import { completeApproval, type Word } from './resolve.ts'
 import type { ApprovalsConfig } from './settings.ts'
 
-export interface DecideDeps {
+interface DecideDeps {
   readonly store: StorePart<'approvals.byId' | 'approvals.decide'>
   readonly metrics: Metrics
   readonly logger: Logger

@@ -16,7 +16,7 @@ export const LONGEST_DELEGATION_SECONDS = 30 * 86_400
 const SHOWN = 200
 
 /** Who hands over. */
-export type Holder = Pick<ApiKey, 'audience' | 'tenant' | 'groups' | 'role'>
+type Holder = Pick<ApiKey, 'audience' | 'tenant' | 'groups' | 'role'>
 
 interface Handover {
   /** Audience of a key, or `oidc:PROVIDER:SUBJECT`. */
@@ -27,7 +27,7 @@ interface Handover {
   readonly reason: string
 }
 
-export interface DelegationDeps {
+interface DelegationDeps {
   readonly store: StorePart<
     'apiKeys.list' | 'apiKeys.identities' | 'approvals.delegate' | 'approvals.delegations' | 'approvals.endDelegation'
   >

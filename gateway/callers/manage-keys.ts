@@ -9,14 +9,14 @@ import { hasRight, managesTenant, rolesWith } from './rights.ts'
 
 type Administrator = Pick<ApiKey, 'audience' | 'tenant' | 'role'>
 
-export interface ManageKeysDeps {
+interface ManageKeysDeps {
   readonly store: StorePart<'apiKeys.list' | 'apiKeys.create' | 'apiKeys.change' | 'apiKeys.rotate' | 'apiKeys.revoke'>
   readonly logger: Logger
   /** Milliseconds since the epoch. */
   readonly now: () => number
 }
 
-export interface NewKey {
+interface NewKey {
   readonly name: string
   readonly role: Role
   /** Default: the administrator's. */
@@ -28,7 +28,7 @@ export interface NewKey {
   readonly lifetime?: number | null | undefined
 }
 
-export interface KeyChange {
+interface KeyChange {
   readonly groups?: readonly string[] | undefined
   readonly owner?: string | null | undefined
   readonly lifetime?: number | null | undefined

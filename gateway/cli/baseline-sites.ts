@@ -44,7 +44,7 @@ export interface CandidateListRow {
 }
 
 /** Both contracts of a route. */
-export interface BaselineTexts {
+interface BaselineTexts {
   readonly route: string
   readonly type: string
   readonly baseline: BaselineText

@@ -3,7 +3,7 @@ import { isRecord } from '../settings/defaults.ts'
 import { variable, type Environment } from '../settings/environment.ts'
 import { readRegularFile } from '../runtime/regular-file.ts'
 
-export type CommitState = 'success' | 'failure'
+type CommitState = 'success' | 'failure'
 
 export interface PipelinePlace {
   readonly name: 'github' | 'gitlab' | 'bitbucket' | 'none'
@@ -18,7 +18,7 @@ export interface PipelinePlace {
 }
 
 /** What is written to the platform. */
-export interface PipelineForum {
+interface PipelineForum {
   /** One comment of this command, made once and then updated. */
   comment(text: string): Promise<void>
   status(state: CommitState, description: string): Promise<void>

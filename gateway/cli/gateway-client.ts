@@ -37,7 +37,7 @@ interface RouteInput {
   readonly body?: object
 }
 
-export interface GatewayClientOptions {
+interface GatewayClientOptions {
   readonly url: string
   /** API key or session of `preflight login`; null: for public routes only. */
   readonly key: string | null

@@ -16,7 +16,7 @@ import { leave, openExistingRing, withStore } from './data-directory.ts'
 import type { CommandIo } from './io.ts'
 
 /** What the parts of a gateway share, opened for one piece of work. */
-export type LocalParts = FlowParts & { readonly flow: ReturnType<typeof lazyFlow> }
+type LocalParts = FlowParts & { readonly flow: ReturnType<typeof lazyFlow> }
 
 export function withLocalFlow<T>(args: Arguments, io: CommandIo, work: (parts: LocalParts) => Promise<T>): Promise<T> {
   return withStore(args, io, async (store) => {

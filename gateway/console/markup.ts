@@ -18,6 +18,3 @@ export function html(strings: TemplateStringsArray, ...values: readonly Content[
   if (made instanceof Promise) throw new TypeError('a template received a promise')
   return made
 }
-
-/** Nothing. */
-export const EMPTY: Markup = html``

@@ -5,7 +5,7 @@ import { readDocument } from '../../engine/internal.ts'
 import { isJsonObject } from '../json/strict-json.ts'
 
 /** Longer contracts are shown as text: reading them would delay everybody. */
-export const LONGEST_OUTLINED = 1024 * 1024
+const LONGEST_OUTLINED = 1024 * 1024
 const MOST_PARTS = 5000
 const MOST_FIELDS = 80
 const DEEPEST = 4

@@ -20,7 +20,7 @@ export function summaryText(summary: string): string {
 }
 
 /** With a capital letter at its start. */
-export function sentence(text: string): string {
+function sentence(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 

@@ -15,7 +15,7 @@ import { serversIn, withCommand, type ConfiguredServer } from './editor-config.t
 import type { EditorFile } from './places.ts'
 import { unwrapped, wrapped, type Invocation, type Wrapping } from '../stdio/wrapping.ts'
 
-export interface ServerChange {
+interface ServerChange {
   readonly name: string
   readonly wrapping: Wrapping
 }

@@ -26,7 +26,7 @@ export const EDITORS = [
 ] as const
 export type EditorName = (typeof EDITORS)[number]
 
-export interface EditorSite {
+interface EditorSite {
   /** Of the user. */
   readonly home: string
   /** Of the project. */

@@ -5,7 +5,7 @@
 import type { Change, Changes } from '../store/changes.ts'
 import type { StorePart } from '../store/store.ts'
 
-export interface JournalChanges extends Pick<Changes, 'lag' | 'subscribe'> {
+interface JournalChanges extends Pick<Changes, 'lag' | 'subscribe'> {
   close(): void
 }
 

@@ -18,7 +18,7 @@ const TRACE_ID = Type.String({ pattern: '^[0-9a-f]{32}$' })
 const optional = (schema: TSchema) => Type.Optional(schema)
 
 /** A list of values: the form of each, and how many may be left out at the end. */
-export function values(forms: readonly TSchema[], leftOut = 0): TSchema {
+function values(forms: readonly TSchema[], leftOut = 0): TSchema {
   return Type.Unsafe<readonly unknown[]>({
     type: 'array',
     // JSON Schema knows no empty list of forms.

@@ -22,7 +22,7 @@ type MethodOf<Name extends StoreMethod> = Name extends `${infer Aggregate}.${inf
 type ValuesOf<Name extends StoreMethod> = MethodOf<Name> extends (...values: infer Values) => unknown ? Values : never
 
 /** What a row works with. */
-export interface HubScope extends TenantScope {
+interface HubScope extends TenantScope {
   readonly store: Store
   readonly flow: BaselineWriting['flow']
   readonly identity: HubIdentity

@@ -14,12 +14,12 @@ import type { ReceiptSigner } from './receipt-signer.ts'
 import { makePrivateDirectory } from '../runtime/private-file.ts'
 
 /** Seconds since the epoch. */
-export type Clock = () => number
+type Clock = () => number
 
 export const systemClock: Clock = () => Math.floor(Date.now() / 1000)
 
 /** Public key of another gateway that shares the store. Times are seconds since the epoch. */
-export interface OtherKey {
+interface OtherKey {
   readonly kid: string
   readonly x: string
   readonly validFrom: number

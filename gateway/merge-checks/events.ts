@@ -4,13 +4,13 @@ import { at, optionalTextAt } from '../scm/members.ts'
 import type { PlatformId } from '../scm/platform.ts'
 import { isTask, type MergeTask } from './task.ts'
 
-export type EventReading =
+type EventReading =
   | { readonly kind: 'task'; readonly task: MergeTask }
   /** The event asks for nothing. */
   | { readonly kind: 'ignored'; readonly reason: string }
   | { readonly kind: 'unreadable'; readonly reason: string }
 
-export interface PlatformEvent {
+interface PlatformEvent {
   /** X-GitHub-Event, X-Event-Key; GitLab names it in the body. */
   readonly name: string
   readonly body: unknown

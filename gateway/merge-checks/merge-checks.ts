@@ -22,8 +22,7 @@ export interface MergeChecks {
   stop(): Promise<void>
 }
 
-export type MergeChecksDeps = QueueDeps &
-  Omit<ReceiveDeps, 'accepted'> & { readonly store: StorePart<'webhooks.backlog'> }
+type MergeChecksDeps = QueueDeps & Omit<ReceiveDeps, 'accepted'> & { readonly store: StorePart<'webhooks.backlog'> }
 
 const LOOK_MS = 1000
 

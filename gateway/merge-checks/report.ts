@@ -28,7 +28,7 @@ const LEVEL_OF = { breaking: 'failure', dangerous: 'warning', info: 'notice' } a
 const MOST_ANNOTATIONS = 100
 const MOST_ROWS = 50
 
-export interface ReportedDecision {
+interface ReportedDecision {
   readonly name: string
   readonly authorization: Authorization
   readonly change: DerivedChangeSet

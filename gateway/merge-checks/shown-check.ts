@@ -13,7 +13,7 @@ export interface ShowDeps {
 }
 
 /** What a check run is updated by; null: there is none yet, or it is to be shown anew. */
-export type NewCheck = Omit<MergeCheck, 'shown'>
+type NewCheck = Omit<MergeCheck, 'shown'>
 
 interface CheckPage {
   /** As the binding spells it. */

@@ -5,7 +5,7 @@ import { Webhook } from 'standardwebhooks'
 import type { PlatformId } from '../scm/platform.ts'
 
 /** What identifies the delivery; the same for each try of the platform. */
-export type SignedDelivery = { readonly ok: true; readonly deliveryId: string } | { readonly ok: false }
+type SignedDelivery = { readonly ok: true; readonly deliveryId: string } | { readonly ok: false }
 
 interface Signed {
   readonly headers: IncomingHttpHeaders

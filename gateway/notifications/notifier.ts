@@ -14,7 +14,7 @@ import { concerns, messageOf, type NotificationMessage, type MessageStore } from
 import { payloadOf } from './payload.ts'
 import type { Channel, NotificationsConfig } from './settings.ts'
 
-export interface NotifierDeps {
+interface NotifierDeps {
   readonly settings: () => { readonly config: NotificationsConfig }
   readonly store: MessageStore &
     StorePart<

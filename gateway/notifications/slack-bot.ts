@@ -7,10 +7,10 @@ import type { ClaimedDelivery, NoticeKind } from '../store/notifications.ts'
 import type { DeliveryOutcome, PostedAnswer } from './delivery-outcome.ts'
 import type { Channel } from './settings.ts'
 
-export type SlackBot = Extract<Channel, { readonly type: 'slack_bot' }>
+type SlackBot = Extract<Channel, { readonly type: 'slack_bot' }>
 
 /** Posts JSON text to a method of the API, with the token of the app. */
-export type SlackCall = (method: string, text: string) => Promise<PostedAnswer>
+type SlackCall = (method: string, text: string) => Promise<PostedAnswer>
 
 /** What changes the state that the first message shows. Other events are replies only. */
 const UPDATES: ReadonlySet<NoticeKind | 'test'> = new Set<NoticeKind>([

@@ -33,7 +33,7 @@ export interface ScmAccess {
   publish(address: ScmAddress, place: ReportedCommit, report: CommitReport): Promise<string | null>
 }
 
-export type ReportedCommit = Pick<CommitPlace, 'commit' | 'page' | 'pipeline' | 'shown'>
+type ReportedCommit = Pick<CommitPlace, 'commit' | 'page' | 'pipeline' | 'shown'>
 
 interface Platform {
   readonly createClient: (transport: ScmTransport, repository: string) => ScmClient

@@ -80,7 +80,7 @@ function notProven(why: string): GatewayError {
 }
 
 /** A platform that does not answer, or not for this credential, as the error of the API; in its own words. */
-export async function inaccessible<T>(ask: () => Promise<T>): Promise<T> {
+async function inaccessible<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask()
   } catch (error) {

@@ -15,7 +15,7 @@ import { isReferable, namedType } from './selector.ts'
 /** A folder with more files of the kind holds data, not a contract and its parts. */
 const CROWDED = 40
 
-export interface ChangedFiles {
+interface ChangedFiles {
   readonly base: string
   readonly files: readonly ChangedFile[]
   /** Of the changed files themselves. */

@@ -33,7 +33,7 @@ export interface DerivationQuestion {
 }
 
 /** What a change set is derived through. */
-export type DerivingClient = Pick<ScmClient, 'platform' | 'compare' | 'changedFiles' | 'file' | 'paths' | 'parentsOf'>
+type DerivingClient = Pick<ScmClient, 'platform' | 'compare' | 'changedFiles' | 'file' | 'paths' | 'parentsOf'>
 
 export interface DerivedChangeSet {
   /** Null: the files are written by the request that is judged. */

@@ -11,7 +11,7 @@ export function textFile(path: string, bytes: Buffer): FileAtCommit {
 }
 
 /** Blob ids by path. */
-export type Tree = ReadonlyMap<string, string>
+type Tree = ReadonlyMap<string, string>
 
 export function treeChanges(before: Listing<readonly [string, string]>, after: typeof before): Listing<ChangedFile> {
   const base: Tree = new Map(before.items)

@@ -18,7 +18,7 @@ const PERMISSIONS = {
   report: { checks: 'write' },
 } as const
 
-export interface AppTokens {
+interface AppTokens {
   /** @param connect a transport with this value of Authorization. Rejects with a ScmError, or REPOSITORY_INACCESSIBLE when the key is none. */
   tokenFor(
     app: GithubApp,

@@ -5,7 +5,7 @@ import { inOrder } from './files.ts'
 import type { ChangedFile, ChangeType, ScmClient } from './platform.ts'
 import { ScmError } from './scm-error.ts'
 
-export type LocalRepository = Pick<
+type LocalRepository = Pick<
   ScmClient,
   'platform' | 'commitOf' | 'compare' | 'changedFiles' | 'file' | 'paths' | 'parentsOf'
 >

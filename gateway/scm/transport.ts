@@ -41,7 +41,7 @@ interface TransportOptions {
   readonly maxRequests: number
 }
 
-export interface ScmRequest {
+interface ScmRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH'
   /** At the origin. */
   readonly path: string

@@ -13,12 +13,12 @@ export const LIST_SIZE = 16_384
 const FILLED_FOR = 86_400_000
 
 /** The place of one receipt. */
-export interface StatusPlace extends StatusReference {
+interface StatusPlace extends StatusReference {
   /** Id of the list in the store. */
   readonly list: string
 }
 
-export interface StatusAllocator {
+interface StatusAllocator {
   /**
    * A place that no other receipt has. Synchronous while the list in use has room. Rejects with STORE_UNAVAILABLE when a new
    * list could not be recorded.
@@ -85,7 +85,7 @@ async function openList({ store, publicUrl, now }: AllocatorDeps): Promise<OpenL
   }
 }
 
-export const STATUS_PATH = '/.well-known/status/'
+const STATUS_PATH = '/.well-known/status/'
 
 function uriOf(list: string, publicUrl: string | undefined): string {
   return publicUrl === undefined ? `urn:uuid:${list}` : publicUrl.replace(/\/+$/, '') + STATUS_PATH + list

@@ -11,7 +11,7 @@ import { sha256Hex } from '../runtime/hash.ts'
 import type { StorePart } from '../store/store.ts'
 import type { StatusListConfig } from './settings.ts'
 
-export interface PublishedStatusList {
+interface PublishedStatusList {
   readonly token: string
   /** Strong entity tag of the token, with its quotes. */
   readonly etag: string

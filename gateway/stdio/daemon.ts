@@ -27,7 +27,7 @@ export interface DeskGateway {
   close(): Promise<void>
 }
 
-export interface DaemonOptions {
+interface DaemonOptions {
   readonly home: DeskHome
   /** Starts a gateway with this configuration file. */
   readonly startGateway: (file: string, environment: Environment) => Promise<DeskGateway>
@@ -37,7 +37,7 @@ export interface DaemonOptions {
   readonly idleMs: number
 }
 
-export interface Daemon {
+interface Daemon {
   /** Resolves when the daemon has ended. */
   readonly ended: Promise<void>
   /** Settings of the user that changed are in force. */

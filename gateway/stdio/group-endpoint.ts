@@ -10,7 +10,7 @@ import { readSent } from './messages.ts'
 import { ServerGroup } from './server-group.ts'
 import { bodyOfPost, StreamableFace } from './streamable-face.ts'
 
-export interface EndpointOptions {
+interface EndpointOptions {
   readonly port: number
   /** Who knows it may call the servers: as part of the path, or as bearer token. */
   readonly secret: string
@@ -22,7 +22,7 @@ export interface EndpointOptions {
   readonly idleMs: number
 }
 
-export interface GroupEndpoint {
+interface GroupEndpoint {
   readonly port: number
   /** Holds the secret. */
   readonly address: string

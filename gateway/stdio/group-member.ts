@@ -21,7 +21,7 @@ export interface Greeting {
   readonly instructions: string | null
 }
 
-export interface MemberEvents {
+interface MemberEvents {
   /** A message for the client. @returns resolves when more may come */
   onMessage(text: string, message: ReceivedMessage): Promise<void> | undefined
   /** The server has ended: what was asked of it gets no answer. */

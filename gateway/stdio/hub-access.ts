@@ -5,7 +5,7 @@ import { writePrivateFile } from '../runtime/private-file.ts'
 import { readRegularFile } from '../runtime/regular-file.ts'
 import type { DeskHome } from './home.ts'
 
-export interface DeskHub {
+interface DeskHub {
   readonly url: string
   /** File with a hub key or a token. */
   readonly credential: string

@@ -1,7 +1,7 @@
 /** Changes of single values in a JSON text. Everything else stays as it was written, numbers of any size among it. */
 import { findNodeAtLocation, parseTree, type JSONPath, type Node } from 'jsonc-parser'
 
-export interface JsonEdit {
+interface JsonEdit {
   readonly at: JSONPath
   /** The value that replaces the present one. A place that is not there stays so. */
   readonly value: unknown

@@ -42,7 +42,7 @@ export const LISTS: ReadonlyMap<
   ['resources/templates/list', { member: 'resourceTemplates', key: 'uriTemplate', form: 'address' }],
 ])
 
-export interface Addressed {
+interface Addressed {
   readonly server: string
   /** As the server itself reads it. */
   readonly text: string

@@ -14,7 +14,7 @@ import { hubOf, storeAt } from './hub-access.ts'
 import { nameProblem } from './server-name.ts'
 
 /** A server as it was last started. */
-export interface KnownServer {
+interface KnownServer {
   readonly name: string
   readonly command: string
   readonly url?: string

@@ -24,7 +24,7 @@ export interface ProgramEnd {
   readonly message: string
 }
 
-export interface WrapperOptions {
+interface WrapperOptions {
   readonly name: string
   readonly command: string
   readonly version: string

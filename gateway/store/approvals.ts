@@ -64,13 +64,13 @@ export interface ApprovalRow extends Omit<ApprovalOpening, 'requester'> {
   readonly decidedIn?: string | null
 }
 
-export interface PendingApprovals {
+interface PendingApprovals {
   readonly count: number
   /** When the oldest was opened, milliseconds since the epoch; null: there is none. */
   readonly oldestAt: number | null
 }
 
-export interface ApprovalFilter {
+interface ApprovalFilter {
   readonly tenant: string
   /** Only those that this audience asked for. */
   readonly requester?: string

@@ -18,7 +18,7 @@ export interface BreakGlassRow {
   readonly calls: number
 }
 
-export interface BreakGlassFilter {
+interface BreakGlassFilter {
   /** Only those in force at this moment, milliseconds since the epoch. */
   readonly openAt?: number
   readonly route?: string

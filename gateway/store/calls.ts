@@ -69,7 +69,7 @@ export interface CallFilter {
  * Calls are many: one page reads a bounded number of rows, so it may contain fewer than its limit, or none, with more pages to
  * follow.
  */
-export interface CallPage {
+interface CallPage {
   readonly rows: readonly StoredCall[]
   /** `before` of the next page; null: this is the last page. */
   readonly next: number | null

@@ -58,7 +58,7 @@ export interface LedgerFilter {
 }
 
 /** The earlier decisions of one scope. Times are milliseconds since the epoch. */
-export interface HistoryFilter {
+interface HistoryFilter {
   readonly tenant: string
   readonly supersessionKey: SupersessionKey
   readonly since: number
@@ -66,7 +66,7 @@ export interface HistoryFilter {
 }
 
 /** Which decisions are counted, in periods of equal length from `from` on. Times are milliseconds. */
-export interface CountFilter {
+interface CountFilter {
   readonly tenant: string
   readonly from: number
   readonly period: number

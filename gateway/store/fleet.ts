@@ -28,7 +28,7 @@ export interface FleetRow {
   readonly lag: number | null
 }
 
-export interface FleetFilter {
+interface FleetFilter {
   /** Only those of one tenant. */
   readonly tenant?: string
   readonly limit: number

@@ -1,7 +1,7 @@
 /** The inputs of decisions, kept for the replay of decisions under another policy. */
 
 /** The input of a decision, without the texts that it names by digest. */
-export interface KeptInput {
+interface KeptInput {
   readonly decisionId: string
   /** JSON text; the flow defines its form. */
   readonly input: string
@@ -9,7 +9,7 @@ export interface KeptInput {
   readonly at: number
 }
 
-export interface KeptContent {
+interface KeptContent {
   readonly digest: string
   /** Compressed; the flow defines how. */
   readonly packed: Uint8Array

@@ -8,7 +8,7 @@ import { STALE } from './changes.ts'
 import type { ReceiptKeyRow } from './receipt-keys.ts'
 import type { Store, StorePart } from './store.ts'
 
-export interface KeyExchange {
+interface KeyExchange {
   /** Publishes the keys of this gateway and takes those of the others. Never rejects. */
   sync(): Promise<void>
   close(): void

@@ -10,9 +10,9 @@ import { NO_ROW } from './ledger.ts'
 import type { StorePart } from './store.ts'
 
 /** Of a ledger with one chain. */
-export const EXPORT_FORMAT = 'preflight-ledger.v1'
+const EXPORT_FORMAT = 'preflight-ledger.v1'
 /** Of a ledger that several gateways write: each line names its chain. */
-export const SHARED_EXPORT_FORMAT = 'preflight-ledger.v2'
+const SHARED_EXPORT_FORMAT = 'preflight-ledger.v2'
 
 type ExportStore = StorePart<'ledger.beginnings' | 'ledger.entries' | 'ledger.checkpoints'>
 

@@ -1,6 +1,6 @@
 /** Requests of a tenant in a month. */
 
-export interface TenantUse {
+interface TenantUse {
   readonly tenant: string
   readonly used: number
 }

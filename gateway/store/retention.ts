@@ -21,7 +21,7 @@ interface PruneDeps {
   readonly now: () => number
 }
 
-export interface Pruned {
+interface Pruned {
   /** The last cut of each chain that was cut; empty: nothing could go. */
   readonly cuts: readonly SignedCut[]
   /** Rows of all tables. */

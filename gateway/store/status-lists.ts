@@ -13,7 +13,7 @@ export interface StatusListRow {
   readonly openedAt: number
 }
 
-export interface StoredStatusList extends StatusListRow {
+interface StoredStatusList extends StatusListRow {
   /** Of the receipts that are not current any more. */
   readonly states: readonly (readonly [index: number, state: ReceiptState])[]
 }

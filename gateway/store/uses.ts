@@ -12,7 +12,7 @@ export interface ObservedUse {
   readonly at: number
 }
 
-export interface ObservedUses {
+interface ObservedUses {
   readonly uses: readonly ObservedUse[]
   /** Maximum number of distinct consumers of one target; the rest counts as one. */
   readonly limit: number
@@ -20,7 +20,7 @@ export interface ObservedUses {
   readonly since: number
 }
 
-export interface KnownUse extends Pick<ObservedUse, 'consumer' | 'operation' | 'tool'> {
+interface KnownUse extends Pick<ObservedUse, 'consumer' | 'operation' | 'tool'> {
   /** The requested one. */
   readonly artifact: string
 }

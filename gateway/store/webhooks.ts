@@ -22,7 +22,7 @@ export interface WebhookDeliveryRow extends WebhookDelivery {
   readonly attempts: number
 }
 
-export interface WebhookResult {
+interface WebhookResult {
   readonly at: number
   /** Null: the task is done. */
   readonly problem: string | null

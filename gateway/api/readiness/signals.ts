@@ -1,7 +1,7 @@
 /** The signals of the readiness score: what each measures, how much it weighs, and how to raise it. */
 import type { CallableUnit } from './units.ts'
 
-export interface ReadinessFacts {
+interface ReadinessFacts {
   readonly units: readonly CallableUnit[]
   /** Texts with signs of poisoning, by the place that contains them. */
   readonly suspicious: readonly string[]
@@ -14,7 +14,7 @@ interface Tally {
   readonly failing: readonly string[]
 }
 
-export interface ReadinessSignal {
+interface ReadinessSignal {
   readonly id: string
   readonly weight: number
   readonly description: string

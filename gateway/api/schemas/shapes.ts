@@ -53,7 +53,7 @@ function errorCodes(): ErrorCode[] {
   return Object.keys(ERRORS).filter((code): code is ErrorCode => Object.hasOwn(ERRORS, code))
 }
 
-export const Operation = Type.Object(
+const Operation = Type.Object(
   { method: Type.String(), path: Type.String(), operation_id: nullable(Type.String()) },
   { title: 'Operation', description: 'An API operation, as the contract writes it.' },
 )

@@ -18,7 +18,7 @@ export interface Api {
 }
 
 /** Something else on the listener, with paths of its own. */
-export interface ListenerService {
+interface ListenerService {
   takes(target: string): boolean
   /** Answers; never rejects. */
   serve(request: IncomingMessage, response: ServerResponse): Promise<void>

@@ -13,7 +13,7 @@ interface Stream {
   stamp: string | null
 }
 
-export interface LiveChanges {
+interface LiveChanges {
   /** Answers with an event stream that stays open. */
   stream(response: ServerResponse, headers: Readonly<Record<string, string>>, tenant: string): void
   close(): void

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Serving } from './serving.ts'
 import type { ConsoleDeps } from '../visit.ts'
 
-export interface Console {
+interface Console {
   /** True for the paths of the console. */
   takes(target: string): boolean
   /** Answers; never rejects. */

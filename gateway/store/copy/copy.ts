@@ -13,7 +13,7 @@ import { verifyChain } from '../sql/store.ts'
 import type { Source, Target } from './side.ts'
 import { COPIED, type CopiedTable } from './tables.ts'
 
-export interface CopyReport {
+interface CopyReport {
   readonly rows: number
   /** Those of both stores. */
   readonly heads: readonly LedgerHead[]

@@ -38,7 +38,7 @@ export function openStore(config: StoreConfig): Promise<Store> {
   return file === null ? openShared(config, {}, false) : openSqliteStore({ ...recordSettings(config), file })
 }
 
-export interface ServingEvents extends StoreEvents {
+interface ServingEvents extends StoreEvents {
   /** Called when announcements of other gateways stop or begin to arrive. */
   readonly onLive: (isLive: boolean, error?: unknown) => void
   /** Gets the time of a shared database, milliseconds since the epoch. */

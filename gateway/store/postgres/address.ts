@@ -5,7 +5,7 @@
 import { isIP } from 'node:net'
 import { readRegularFile } from '../../runtime/regular-file.ts'
 
-export const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full'] as const
+const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full'] as const
 type SslMode = (typeof SSL_MODES)[number]
 
 export interface PostgresHost {

@@ -9,7 +9,7 @@ import { AnnouncedChanges, type OnLive } from '../announced-changes.ts'
 import { CHANGE_KINDS, type Change, type Changes } from '../changes.ts'
 import type { Connections } from './connections.ts'
 
-export interface Listener extends Changes {
+interface Listener extends Changes {
   close(): Promise<void>
 }
 

@@ -16,7 +16,7 @@ function withNumbers(text: string): string {
 }
 
 /** PostgreSQL stores no NUL and no half of a surrogate pair. */
-export function storable(text: string): string {
+function storable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\uFFFD')
 }
 

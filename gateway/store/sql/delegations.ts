@@ -21,7 +21,7 @@ interface Occasion {
   readonly at: number
 }
 
-export interface ApproverRight {
+interface ApproverRight {
   readonly groups: readonly string[]
   /** Whose right it is; null: the person's own. */
   readonly principal: string | null

@@ -23,7 +23,7 @@ export interface Sql {
  * again after the database rolled it back. `statement`: a write of one statement, which needs no transaction around it.
  * `snapshot`: all of its reads see one moment.
  */
-export interface StoreOperation<Values extends readonly unknown[], Result> {
+interface StoreOperation<Values extends readonly unknown[], Result> {
   readonly kind: 'read' | 'snapshot' | 'statement' | 'write'
   readonly run: (sql: Sql, ...values: Values) => Promise<Result>
 }
