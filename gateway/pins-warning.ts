@@ -2,7 +2,7 @@
 import type { Config } from './config/schema.ts'
 import { protocolSettings } from './protocols/settings.ts'
 import { variable, type Environment } from './settings/environment.ts'
-import { isHubUrl } from './store/hub/url.ts'
+import { isHubUrl } from './store/settings.ts'
 
 /** A sentence for people; null: there is nothing to warn of. Kubernetes sets the variable in every pod. */
 export function pinsWarning({ tier, store, routes }: Config, environment: Environment): string | null {

@@ -1,11 +1,12 @@
 /**
- * The one place where an error becomes an answer (docs/reference/api.md#errors). An error that is not a GatewayError is
- * INTERNAL: its cause goes to the log only.
+ * The one place where an error becomes an answer (docs/reference/api.md#errors), and the last check of an answer that is none. An
+ * error that is not a GatewayError is INTERNAL: its cause goes to the log only.
  */
 import { GatewayError } from '../errors/errors.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { currentTraceId } from '../telemetry/trace-context.ts'
 import { json, type RouteAnswer } from './route.ts'
+import { checkProducerForm } from '../../engine/internal.ts'
 
 export function errorAnswer(error: unknown, correlationId: string, logger: Logger): RouteAnswer {
   const refusal = error instanceof GatewayError ? error : new GatewayError('INTERNAL', undefined, { cause: error })
@@ -29,4 +30,17 @@ export function errorBody(error: GatewayError, correlationId: string): object {
     ...(traceId !== null && { trace_id: traceId }),
     ...(details.length > 0 && { details }),
   }
+}
+
+/** @throws GatewayError INTERNAL, whose cause names the violations. */
+export function assertEnvelopes(answer: RouteAnswer): void {
+  if (answer.kind === 'json' && 'decision_result' in answer.body) assertEnvelope(answer.body.decision_result)
+}
+
+/** @throws GatewayError INTERNAL, whose cause names the violations. */
+function assertEnvelope(envelope: unknown): void {
+  const checked = checkProducerForm(envelope)
+  if (checked.ok) return
+  const cause = new Error(`an envelope breaks the producer schema: ${JSON.stringify(checked.problem)}`)
+  throw new GatewayError('INTERNAL', undefined, { cause })
 }

@@ -1,6 +1,6 @@
 /**
- * The caller, by API key (docs/reference/api.md#authentication). The key is hashed and looked up by its hash, so no comparison
- * of secrets can be timed.
+ * The caller, by API key (docs/reference/api.md#authentication), and its source-control token. The key is hashed and looked up by
+ * its hash, so no comparison of secrets can be timed.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { GatewayError } from '../errors/errors.ts'
@@ -8,7 +8,7 @@ import { hashApiKey, isKeyInForce } from '../callers/api-keys.ts'
 import { hasRight, rolesWith } from '../callers/rights.ts'
 import type { ApiKey } from '../store/api-keys.ts'
 import type { StorePart } from '../store/store.ts'
-import type { Access } from './route.ts'
+import type { Access, RouteExchange } from './route.ts'
 
 /** Longer keys were not issued by this gateway: nothing is hashed for them. */
 const LONGEST_KEY = 512
@@ -51,4 +51,16 @@ export function requireAccess(caller: ApiKey | null, access: Access): void {
     'FORBIDDEN',
     `This needs the role ${rolesWith(access)}; the key has the role "${caller.role}".`,
   )
+}
+
+/** For openapi.json. */
+export const SCM_TOKEN_HEADER = {
+  'X-SCM-Token':
+    'Short-lived token of the source-control platform, to read the repository with. Used for this request and never kept.',
+} as const
+
+/** Null when the request carries none. */
+export function scmToken({ headers }: Pick<RouteExchange, 'headers'>): string | null {
+  const given = headers['x-scm-token']
+  return typeof given === 'string' && given.trim() !== '' ? given.trim() : null
 }

@@ -5,10 +5,10 @@ import type { Artifact, CompletenessFacts, DecisionContext } from '../../engine/
 import { GatewayError } from '../errors/errors.ts'
 import type { AnalyzeRequest } from '../flow/flow.ts'
 import { digestInThread } from '../runtime/hash.ts'
-import { bindingOf, provenAt } from '../scm/binding-of.ts'
+import { bindingOf, provenAt } from '../scm/bindings.ts'
 import { changeSetCommitment, type CommittedFile } from '../scm/commitment.ts'
 import { derivedCompleteness, deriveChangeSet } from '../scm/derivation.ts'
-import { derivationTerms } from '../scm/derivation-terms.ts'
+import { derivationTerms } from '../scm/selector.ts'
 import { PLATFORMS, type PlatformId, type ScmClient } from '../scm/platform.ts'
 import { LISTING_PROBLEMS } from '../scm/problems.ts'
 import { ScmError } from '../scm/scm-error.ts'
@@ -17,7 +17,7 @@ import { contextOf } from './change-set.ts'
 import type { ApiDeps } from './deps.ts'
 import { callerOf, type RouteExchange } from './route.ts'
 import type { PreflightRequest } from './schemas/preflight.ts'
-import { scmToken } from './scm-token.ts'
+import { scmToken } from './identity.ts'
 
 type SubmittedRequest = Static<typeof PreflightRequest>
 

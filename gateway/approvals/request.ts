@@ -5,7 +5,7 @@
 import { digestJson } from '../../engine/base.ts'
 import type { ApprovalFacts, Approvers, DecisionContext, Verdict } from '../../engine/internal.ts'
 import type { ApprovalsConfig } from './settings.ts'
-import type { Caller } from '../callers/caller.ts'
+import type { Caller } from '../callers/rights.ts'
 import { sha256Hex } from '../runtime/hash.ts'
 import { pageAddress, publicAddress, type AddressConfig } from '../settings/public-address.ts'
 import { isGrantedBy } from '../store/approvers.ts'

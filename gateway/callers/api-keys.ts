@@ -88,3 +88,26 @@ export function apiKeyRow({ key, name, role, at, tenant, plan, groups, expiresAt
     usedAt: null,
   }
 }
+
+/** @param now milliseconds since the epoch */
+export function apiKeyView(key: ApiKey, now: number) {
+  const { audience, name, role, groups, tenant, plan, owner, createdAt, expiresAt, usedAt, revokedAt } = key
+  return {
+    id: audience,
+    name,
+    role,
+    groups,
+    tenant,
+    plan,
+    owner,
+    state: revokedAt !== null ? 'revoked' : isKeyInForce(key, now) ? 'valid' : 'expired',
+    created_at: new Date(createdAt).toISOString(),
+    expires_at: isoOrNull(expiresAt),
+    used_at: isoOrNull(usedAt),
+    revoked_at: isoOrNull(revokedAt),
+  } as const
+}
+
+function isoOrNull(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString()
+}

@@ -7,7 +7,7 @@ import { GatewayError } from '../errors/errors.ts'
 import { isLoopback } from '../network/listen-address.ts'
 import { readGroups } from '../store/approvers.ts'
 import { ROLES, type Role } from '../store/api-keys.ts'
-import type { Provider } from './provider-settings.ts'
+import type { Provider } from './settings.ts'
 
 /** A person, as the provider and the configuration describe them. */
 export interface SignedInPerson {

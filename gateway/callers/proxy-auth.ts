@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { hashApiKey, isKeyInForce, isSignupTenant, LOCAL_TENANT } from './api-keys.ts'
 import type { Route } from '../routing/route.ts'
-import type { Caller } from './caller.ts'
+import type { Caller } from './rights.ts'
 import type { CallersConfig } from './settings.ts'
 import type { Store, StorePart } from '../store/store.ts'
 

@@ -38,3 +38,8 @@ export function isOperatorTenant({ tenant }: Pick<RightHolder, 'tenant'>): boole
 export function managesTenant(holder: RightHolder, tenant: string): boolean {
   return hasRight(holder, 'administer') && (isOperatorTenant(holder) || holder.tenant === tenant)
 }
+
+export interface Caller {
+  readonly tenant: string
+  readonly audience: string | null
+}

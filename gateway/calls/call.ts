@@ -3,7 +3,7 @@
  * needed.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Caller } from '../callers/caller.ts'
+import type { Caller } from '../callers/rights.ts'
 import type { Route } from '../routing/route.ts'
 import type { TrafficPath } from '../routing/traffic-path.ts'
 import type { Observation } from '../telemetry/observation.ts'

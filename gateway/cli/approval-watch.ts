@@ -6,10 +6,9 @@ import { GatewayError } from '../errors/errors.ts'
 import { messageOf, StartupError } from '../errors/startup-error.ts'
 import { printable } from '../report/printable.ts'
 import type { ApprovalsSite } from './approval-sites.ts'
-import { EXIT, UsageError, type Arguments, type ExitCode } from './command.ts'
+import { EXIT, UsageError, type Arguments, type ExitCode, positiveInteger } from './command.ts'
 import { secondsOf } from './format.ts'
 import { writeLine, type CommandIo } from './io.ts'
-import { positiveInteger } from './number-options.ts'
 
 export const DEFAULT_INTERVAL = 2
 /** Requests that are followed: older ones than these are decided or expired. */

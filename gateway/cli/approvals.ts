@@ -5,8 +5,17 @@ import type { ApprovalDecision, ApprovalState } from '../store/approvals.ts'
 import { reviewText } from './approval-text.ts'
 import { DEFAULT_INTERVAL, watchApprovals } from './approval-watch.ts'
 import { localApprovals, remoteApprovals, type ApprovalsSite } from './approval-sites.ts'
-import { EXIT, type Arguments, type Command, type CommandGroup, type ExitCode, type OptionSpec } from './command.ts'
-import { DEFAULT_LIMIT, LIMIT, positiveInteger } from './number-options.ts'
+import {
+  EXIT,
+  type Arguments,
+  type Command,
+  type CommandGroup,
+  type ExitCode,
+  type OptionSpec,
+  DEFAULT_LIMIT,
+  LIMIT,
+  positiveInteger,
+} from './command.ts'
 import { LIST_FORMAT, secondsOf, show, table } from './format.ts'
 import { writeLine, type CommandIo } from './io.ts'
 import { AROUND_FOUR_EYES, remoteOf, SITE_OPTIONS } from './remote.ts'

@@ -11,9 +11,16 @@ import { openBreakGlass, openingFields } from '../break-glass/break-glass.ts'
 import { breakGlassView } from '../break-glass/view.ts'
 import { GatewayError } from '../errors/errors.ts'
 import type { BreakGlassRow } from '../store/break-glass.ts'
-import { EXIT, UsageError, type Arguments, type Command, type CommandGroup, type ExitCode } from './command.ts'
+import {
+  EXIT,
+  UsageError,
+  type Arguments,
+  type Command,
+  type CommandGroup,
+  type ExitCode,
+  positiveInteger,
+} from './command.ts'
 import { configOf } from './config-option.ts'
-import { positiveInteger } from './number-options.ts'
 import { LIST_FORMAT, secondsOf, show, table } from './format.ts'
 import { writeLine, type CommandIo } from './io.ts'
 import { noteAct, withStore } from './data-directory.ts'

@@ -2,11 +2,10 @@
 import { X509Certificate } from 'node:crypto'
 import { resolve } from 'node:path'
 import { createAuthorities, type Authorities, type PublishedAuthority } from '../tls/authorities.ts'
-import { EXIT, type Arguments, type Command, type CommandGroup } from './command.ts'
+import { EXIT, type Arguments, type Command, type CommandGroup, wholeSeconds } from './command.ts'
 import { configOf, PLACE_OPTIONS } from './config-option.ts'
 import { recordAct, requirePath } from './data-directory.ts'
 import { instant, table } from './format.ts'
-import { wholeSeconds } from './number-options.ts'
 import { writeLine, type CommandIo } from './io.ts'
 
 /** A day: seconds in which agents can get the new certificate before it signs. */

@@ -17,11 +17,9 @@ import { diffReport, incompleteLine, reaches } from '../report/diff-report.ts'
 import { ignoreFindings, type IgnoreEntry } from '../report/ignore-list.ts'
 import { printable } from '../report/printable.ts'
 import { renderReport, REPORT_FORMS } from '../report/report.ts'
-import { EXIT, QUIET, UsageError, type Arguments, type Command, type ExitCode } from './command.ts'
+import { EXIT, QUIET, UsageError, type Arguments, type Command, type ExitCode, positiveInteger } from './command.ts'
 import { COMPARE_OPTIONS, compareOptionsOf } from './diff-options.ts'
-import { filesOf, readSource, type DocumentSource } from './documents.ts'
-import { withImports } from './proto-documents.ts'
-import { positiveInteger } from './number-options.ts'
+import { filesOf, readSource, type DocumentSource, withImports } from './documents.ts'
 import { wantsColour, writeLine, type CommandIo } from './io.ts'
 
 const FAIL_ON = ['breaking', 'dangerous', 'none'] as const

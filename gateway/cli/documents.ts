@@ -3,10 +3,10 @@
  * `<ref>:<path>` of the current git repository. Further files that a document refers to are read too.
  */
 import { existsSync, realpathSync, statSync } from 'node:fs'
-import { dirname, relative, resolve, sep } from 'node:path'
+import { dirname, relative, resolve, sep, posix } from 'node:path'
 import { DEFAULT_DOCUMENT_LIMITS, ok } from '../../engine/internal.ts'
-import { readProtoFolder } from '../documents/proto-folder.ts'
-import type { ImportShelf } from '../documents/proto-imports.ts'
+import { readProtoFolder, protoSet } from '../documents/proto-folder.ts'
+import { type ImportShelf, importedFiles, type ImportedFile } from '../documents/proto-imports.ts'
 import type { ReportedDocument } from '../report/annotation.ts'
 import { fileReferences } from '../documents/file-references.ts'
 import { contractAtAddress } from '../documents/contract-addresses.ts'
@@ -30,7 +30,7 @@ export interface DocumentSource extends ReportedDocument {
 
 const ALONE = { readBeside: null, imports: null } as const
 
-export const MAX_BYTES = 256 * 1024 * 1024
+const MAX_BYTES = 256 * 1024 * 1024
 /** For a document that is fetched. */
 const MAX_FETCHED_BYTES = 64 * 1024 * 1024
 const MAX_REDIRECTS = 5
@@ -167,4 +167,42 @@ export async function filesOf({ name, text, readBeside }: DocumentSource): Promi
 
 export function textFile(path: string, folder = '.'): string {
   return readFile(resolve(folder, path))
+}
+
+/** Used when the document's name is not usable, or equals the name of an import. */
+const UNNAMED = 'document.proto'
+
+/**
+ * Both sides with their imports; unchanged when neither side has any, or one is already a set of files. Throws a UsageError.
+ */
+export async function withImports(
+  base: DocumentSource,
+  head: DocumentSource,
+): Promise<readonly [DocumentSource, DocumentSource]> {
+  if ([base, head].some(({ text }) => text === '' || /^\uFEFF?\s*\{/.test(text))) return [base, head]
+  const [before, after] = [await protoImportsOf(base), await protoImportsOf(head)]
+  const imports = new Set([...before.keys(), ...after.keys()])
+  if (imports.size === 0) return [base, head]
+  // The two sides are one file, whatever their names.
+  const name = [head, base].map(({ path }) => posix.basename(path ?? '')).find((path) => path.endsWith('.proto'))
+  const document = name === undefined || imports.has(name) ? UNNAMED : name
+  return [asSet(base, document, before), asSet(head, document, after)]
+}
+
+async function protoImportsOf({ name, text, imports }: DocumentSource): Promise<ReadonlyMap<string, ImportedFile>> {
+  if (imports === null) return new Map()
+  const found = await importedFiles(text, { ...imports, maxBytes: MAX_BYTES, limits: DEFAULT_DOCUMENT_LIMITS })
+  if (!found.ok) throw new UsageError(`${name}: ${found.problem.message}`)
+  return found.value
+}
+
+function asSet(source: DocumentSource, document: string, imports: ReadonlyMap<string, ImportedFile>): DocumentSource {
+  const texts = [...imports].map(([path, { text }]) => [path, text] as const)
+  const folder = posix.dirname(source.path ?? '')
+  const places = [...imports].map(([path, file]) => [path, posix.join(folder, file.path)] as const)
+  return {
+    ...source,
+    text: protoSet(source.name, [...texts, [document, source.text]]),
+    ...(source.path !== null && { files: new Map([...places, [document, source.path]]) }),
+  }
 }

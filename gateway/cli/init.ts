@@ -14,7 +14,7 @@ import { applyChanges, planUndo, planWrapping, type EditorFileChange } from '../
 import { editorFiles, EDITORS } from '../editors/places.ts'
 import type { Invocation } from '../stdio/wrapping.ts'
 import { deskHome } from '../stdio/home.ts'
-import { asName } from '../stdio/server-name.ts'
+import { asName } from '../stdio/server-list.ts'
 import { EXIT, UsageError, type Arguments, type Command, type CommandGroup, type ExitCode } from './command.ts'
 import { readAll, writeLine, type CommandIo } from './io.ts'
 

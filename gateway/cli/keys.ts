@@ -10,12 +10,20 @@ import { apiKeyAct } from '../callers/manage-keys.ts'
 import { ROLES, type ApiKey, type Role } from '../store/api-keys.ts'
 import { publicRows } from '../store/key-exchange.ts'
 import { isSharedStore } from '../store/opening/open.ts'
-import { EXIT, UsageError, type Arguments, type Command, type CommandGroup, type ExitCode } from './command.ts'
+import {
+  EXIT,
+  UsageError,
+  type Arguments,
+  type Command,
+  type CommandGroup,
+  type ExitCode,
+  positiveInteger,
+  wholeSeconds,
+} from './command.ts'
 import { configOf, PLACE_OPTIONS } from './config-option.ts'
 import { noteAct, openExistingRing, recordAct, withNewStore, withStore } from './data-directory.ts'
 import type { GatewayClient } from './gateway-client.ts'
 import { instant, LIST_FORMAT, secondsOf, show, table } from './format.ts'
-import { positiveInteger, wholeSeconds } from './number-options.ts'
 import { writeLine, type CommandIo } from './io.ts'
 import { remoteOf, SITE_OPTIONS } from './remote.ts'
 

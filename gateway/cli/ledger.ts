@@ -7,9 +7,18 @@ import type { LedgerFilter, StoredDecision } from '../store/decisions.ts'
 import type { StorePart } from '../store/store.ts'
 import { acceptLedger, verifyLedger } from './ledger-check.ts'
 import { backupLedger, checkpointLedger, exportLedger, pruneCommand, showDecision } from './ledger-keep.ts'
-import { EXIT, type Arguments, type Command, type CommandGroup, type OptionSpec } from './command.ts'
+import {
+  EXIT,
+  type Arguments,
+  type Command,
+  type CommandGroup,
+  type OptionSpec,
+  DEFAULT_LIMIT,
+  LIMIT,
+  momentOf,
+  positiveInteger,
+} from './command.ts'
 import { PLACE_OPTIONS } from './config-option.ts'
-import { DEFAULT_LIMIT, LIMIT, momentOf, positiveInteger } from './number-options.ts'
 import { instant, LIST_FORMAT, secondsOf, show, table } from './format.ts'
 import { writeLine, type CommandIo } from './io.ts'
 import { remoteCalls, remoteDecisions, type CallEntry, type DecisionEntry } from './ledger-remote.ts'

@@ -3,11 +3,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { open, stat, type FileHandle } from 'node:fs/promises'
 import { printable } from '../report/printable.ts'
 import { CONFIG_OPTION, configOf } from './config-option.ts'
-import { EXIT, UsageError, type Arguments, type Command, type CommandGroup } from './command.ts'
+import { EXIT, UsageError, type Arguments, type Command, type CommandGroup, positiveInteger } from './command.ts'
 import { LIST_FORMAT } from './format.ts'
 import { requirePath } from './data-directory.ts'
 import { writeLine, type CommandIo } from './io.ts'
-import { positiveInteger } from './number-options.ts'
 import { assertNoSpecialFile } from '../runtime/regular-file.ts'
 
 /** Members that options filter by. */

@@ -8,9 +8,8 @@ import { packageVersion } from '../runtime/package-files.ts'
 import { writePrivateFile } from '../runtime/private-file.ts'
 import { startDaemon, type DeskGateway } from '../stdio/daemon.ts'
 import { deskHome, makeHome } from '../stdio/home.ts'
-import { EXIT, type Arguments, type ExitCode } from './command.ts'
+import { EXIT, type Arguments, type ExitCode, wholeSeconds } from './command.ts'
 import { writeLine, type CommandIo } from './io.ts'
-import { wholeSeconds } from './number-options.ts'
 
 const IDLE_SECONDS = 600
 

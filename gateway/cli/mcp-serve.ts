@@ -13,10 +13,9 @@ import { makeHome, type DeskHome } from '../stdio/home.ts'
 import { startProgram } from '../stdio/program.ts'
 import { reachSseServer } from '../stdio/sse-server.ts'
 import { runWrapper, type WrappedProgram } from '../stdio/wrapper.ts'
-import { EXIT, UsageError, type Arguments, type ExitCode } from './command.ts'
+import { EXIT, UsageError, type Arguments, type ExitCode, wholeSeconds } from './command.ts'
 import { writeLine, type CommandIo } from './io.ts'
 import { daemonConnector, homeOf, withVariables } from './mcp-home.ts'
-import { wholeSeconds } from './number-options.ts'
 
 const DEFAULT_PORT = 15_085
 const IDLE_SECONDS = 1800

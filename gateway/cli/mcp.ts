@@ -3,7 +3,7 @@
  * servers that were seen, what changed in one, and accept a change.
  */
 import { startProgram } from '../stdio/program.ts'
-import { nameOf, nameProblem } from '../stdio/server-name.ts'
+import { nameOf, nameProblem } from '../stdio/server-list.ts'
 import { runWrapper, type WrappedProgram } from '../stdio/wrapper.ts'
 import { packageVersion } from '../runtime/package-files.ts'
 import type { Environment } from '../settings/environment.ts'

@@ -1,6 +1,6 @@
 /** `preflight policy explain` of a stored decision and of test cases: the trace in plain words, on a data directory or a running gateway. */
 import { compare, judge, type Artifact, type CompareOptions, type CompiledPolicy } from '../../engine/internal.ts'
-import { ExplanationAnswer, explainDecision } from '../api/routes/explanation.ts'
+import { ExplanationAnswer, explainDecision } from '../api/routes/decisions.ts'
 import { LOCAL_TENANT } from '../callers/api-keys.ts'
 import { formatMistake } from '../errors/mistake.ts'
 import { openSettings } from '../config/live-settings.ts'

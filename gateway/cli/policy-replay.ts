@@ -5,15 +5,14 @@ import { MOST_REPLAYS, replayPolicy, ReplayAnswer } from '../api/routes/replay.t
 import { documentLimits } from '../flow/analyst.ts'
 import { countsOf, replayed, type ReplayCounts, type ReplayedDecision } from '../flow/replayed-decisions.ts'
 import { sha256Hex } from '../runtime/hash.ts'
-import type { CaseResult } from '../report/policy-junit.ts'
+import type { CaseResult } from '../report/junit.ts'
 import { EXIT, QUIET, type Arguments, type ExitCode, type OptionSpec } from './command.ts'
 import { configOf } from './config-option.ts'
 import { LIST_FORMAT, show, table } from './format.ts'
 import type { GatewayClient } from './gateway-client.ts'
-import { writeLine, type CommandIo } from './io.ts'
+import { writeLine, type CommandIo, during } from './io.ts'
 import { withStore } from './data-directory.ts'
 import { filterOf, LEDGER_FILTERS } from './ledger.ts'
-import { during } from './progress.ts'
 import { SITE_OPTIONS } from './remote.ts'
 
 export const REPLAY_OPTIONS: readonly OptionSpec[] = [
@@ -79,7 +78,7 @@ export async function showReplay({ policy, rows }: Replay, args: Arguments, io: 
   const { name, hash } = policy
   if (args.flag('quiet')) return exitOf(counts)
   if (args.value('format') === 'junit') {
-    const { renderCases } = await import('../report/policy-junit.ts')
+    const { renderCases } = await import('../report/junit.ts')
     writeLine(io.stdout, renderCases('preflight policy replay', name, rows.map(caseOf)))
   } else {
     const view = { replayed: true, authorization_effect: 'NONE', policy: { name, hash }, counts, decisions: rows }

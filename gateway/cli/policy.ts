@@ -8,8 +8,15 @@ import { loadPolicy, policyFile } from '../config/policy.ts'
 import { systemClock } from '../keys/key-ring.ts'
 import { configSource } from './config-option.ts'
 import { plainSchema } from '../settings/input-schema.ts'
-import { EXIT, UsageError, type Arguments, type Command, type CommandGroup, type ExitCode } from './command.ts'
-import { positiveInteger } from './number-options.ts'
+import {
+  EXIT,
+  UsageError,
+  type Arguments,
+  type Command,
+  type CommandGroup,
+  type ExitCode,
+  positiveInteger,
+} from './command.ts'
 import { LIST_FORMAT, show } from './format.ts'
 import { writeLine, type CommandIo } from './io.ts'
 import type { CaseOutcome } from './policy-case-run.ts'
@@ -222,7 +229,7 @@ async function runTest(args: Arguments, io: CommandIo): Promise<ExitCode> {
   const failed = outcomes.filter(({ differences }) => differences.length > 0).length
   const passed = outcomes.length - failed
   if (args.value('format') === 'junit') {
-    const { renderCases } = await import('../report/policy-junit.ts')
+    const { renderCases } = await import('../report/junit.ts')
     writeLine(io.stdout, renderCases('preflight policy test', loaded.value.policy.name, outcomes))
     return failed === 0 ? EXIT.good : EXIT.no
   }

@@ -7,8 +7,7 @@ import { sqliteSource, sqliteTarget } from '../store/copy/sqlite.ts'
 import type { Source, Target } from '../store/copy/side.ts'
 import { EXIT, UsageError, type Arguments, type Command, type CommandGroup, type ExitCode } from './command.ts'
 import { configOf, PLACE_OPTIONS } from './config-option.ts'
-import { writeLine, type CommandIo } from './io.ts'
-import { openProgress } from './progress.ts'
+import { writeLine, type CommandIo, openProgress } from './io.ts'
 
 const copy: Command = {
   name: 'copy',

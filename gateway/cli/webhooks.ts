@@ -11,9 +11,16 @@ import {
   type ClusterAccess,
 } from '../kubernetes/cluster-access.ts'
 import type { PairTexts } from '../kubernetes/webhook-pair.ts'
-import { EXIT, UsageError, type Arguments, type Command, type CommandGroup, type OptionSpec } from './command.ts'
+import {
+  EXIT,
+  UsageError,
+  type Arguments,
+  type Command,
+  type CommandGroup,
+  type OptionSpec,
+  positiveInteger,
+} from './command.ts'
 import { writeLine, type CommandIo } from './io.ts'
-import { positiveInteger } from './number-options.ts'
 
 const CONFIGURATIONS = '/apis/admissionregistration.k8s.io/v1'
 const KINDS = new Map([

@@ -1,8 +1,12 @@
 /** Settings of the web console. Part of the schema of the configuration. */
 import type { Static } from 'typebox'
 import { Type } from '../../engine/base.ts'
-import { Provider } from '../callers/provider-settings.ts'
+import { Provider } from '../callers/settings.ts'
 import { seconds, strict } from '../settings/fields.ts'
+import { isLoopback } from '../network/listen-address.ts'
+import { at } from '../settings/mistake-collector.ts'
+import type { AddressConfig } from '../settings/public-address.ts'
+import type { LocatedMistake } from '../settings/schema-mistakes.ts'
 
 export const ConsoleSettings = strict(
   {
@@ -24,4 +28,39 @@ export type ConsoleSettings = Static<typeof ConsoleSettings>
 /** The part of the configuration that the console reads. */
 export interface ConsoleConfig {
   readonly console: ConsoleSettings
+}
+
+/** What the schema cannot say of sign-in: the address that people come back to, and names twice. */
+export function checkSignIn({
+  console: { enabled, providers },
+  public_url: publicUrl,
+}: ConsoleConfig & AddressConfig): readonly LocatedMistake[] {
+  const hasConsolePages = publicUrl !== undefined && URL.canParse(publicUrl) && new URL(publicUrl).pathname === '/'
+  return [
+    ...(enabled && providers.length > 0 && !hasConsolePages
+      ? [
+          at(
+            publicUrl === undefined ? '/console/providers' : '/public_url',
+            'the provider sends people back to the address in public_url, which is absent or has a path',
+            'set public_url to the origin that browsers use, for example https://preflight.example.org',
+          ),
+        ]
+      : []),
+    ...providers.flatMap(({ name, issuer }, index) => {
+      const pointer = `/console/providers/${index}`
+      const first = providers.findIndex((one) => one.name === name)
+      return [
+        ...(first === index
+          ? []
+          : [at(`${pointer}/name`, `is the name of providers[${first}] too`, 'give each provider a name')]),
+        ...(isIssuer(issuer) ? [] : [at(`${pointer}/issuer`, 'must be an https address', 'http is for loopback only')]),
+      ]
+    }),
+  ]
+}
+
+function isIssuer(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, hostname } = new URL(text)
+  return protocol === 'https:' || isLoopback(hostname)
 }

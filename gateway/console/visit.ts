@@ -1,5 +1,5 @@
 /** One request to the console after sign-in, and what a page answers. */
-import type { BaselineService } from '../baselines/baselines.ts'
+import type { BaselineService, BaselineView } from '../baselines/baselines.ts'
 import type { BreakGlass } from '../break-glass/break-glass.ts'
 import type { FleetReports } from '../fleet/reports.ts'
 import type { Bodies } from '../listen/bodies.ts'
@@ -17,6 +17,7 @@ import type { Observation } from '../telemetry/observation.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import type { Markup } from './markup.ts'
 import type { ConsoleConfig } from './settings.ts'
+import { seesRoute } from '../api/visibility.ts'
 
 type ConsoleSettingsInForce = ApiConfig & ApprovalsConfig & ConsoleConfig & NotificationsConfig
 
@@ -71,3 +72,11 @@ export type PageReply =
   | { readonly kind: 'lines'; readonly name: string; readonly lines: AsyncIterable<string> }
 
 export type ConsolePage = (visit: Visit) => Promise<PageReply>
+
+/** Routes that a person sees: those of the operator's tenant all, others those that serve their tenant. */
+export function seenRoutes(
+  views: readonly BaselineView[],
+  { visitor, settings }: Pick<Visit, 'visitor' | 'settings'>,
+): readonly BaselineView[] {
+  return views.filter(({ baseline }) => seesRoute(baseline.route, visitor, settings.config.routes))
+}

@@ -4,16 +4,27 @@
  */
 import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  rmSync,
+  closeSync,
+  fchmodSync,
+  fsyncSync,
+  realpathSync,
+  renameSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from '../errors/startup-error.ts'
 import { isJsonObject } from '../json/strict-json.ts'
-import { readRegularFile } from '../runtime/regular-file.ts'
+import { readRegularFile, makeTemporaryFile } from '../runtime/regular-file.ts'
 import { writePrivateFile } from '../runtime/private-file.ts'
-import { replaceFile } from './replaced-file.ts'
-import { serversIn, withCommand, type ConfiguredServer } from './editor-config.ts'
 import type { EditorFile } from './places.ts'
-import { unwrapped, wrapped, type Invocation, type Wrapping } from '../stdio/wrapping.ts'
+import { unwrapped, wrapped, type Invocation, type Wrapping, type ServerCommand } from '../stdio/wrapping.ts'
+import { readCommentedJson, withJsonCommand } from './json-text.ts'
+import { readToml, withTomlCommand } from './toml-text.ts'
 
 interface ServerChange {
   readonly name: string
@@ -101,4 +112,52 @@ function keptText(file: string, text: string, kept: string): string | null {
   } catch {
     return null
   }
+}
+
+/** Replaces a file of somebody else's: whole or not at all, with its mode, and through a symbolic link. */
+function replaceFile(file: string, text: string): void {
+  const target = realpathSync(file)
+  const temporary = `${target}.preflight-${process.pid}`
+  const descriptor = makeTemporaryFile(temporary)
+  try {
+    fchmodSync(descriptor, statSync(target).mode & 0o777)
+    writeSync(descriptor, text)
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+  renameSync(temporary, target)
+}
+
+interface ConfiguredServer {
+  readonly name: string
+  readonly path: readonly string[]
+  readonly entry: unknown
+}
+
+/** Throws an Error when the text cannot be read. */
+function serversIn(
+  text: string,
+  { format, servers }: Pick<EditorFile, 'format' | 'servers'>,
+): readonly ConfiguredServer[] {
+  const value = format === 'toml' ? readToml(text) : readCommentedJson(text)
+  return servers.flatMap((path) => serversAt(value, path, []))
+}
+
+function serversAt(value: unknown, path: readonly string[], taken: readonly string[]): readonly ConfiguredServer[] {
+  if (!isJsonObject(value)) return []
+  const [next, ...rest] = path
+  if (next === undefined) return Object.entries(value).map(([name, entry]) => ({ name, path: [...taken, name], entry }))
+  const members = next === '*' ? Object.keys(value) : Object.hasOwn(value, next) ? [next] : []
+  return members.flatMap((member) => serversAt(value[member], rest, [...taken, member]))
+}
+
+/** Throws an Error when the file has a form that cannot be edited. */
+function withCommand(
+  text: string,
+  { format }: Pick<EditorFile, 'format'>,
+  path: readonly string[],
+  command: ServerCommand,
+): string {
+  return format === 'toml' ? withTomlCommand(text, path, command) : withJsonCommand(text, path, command)
 }

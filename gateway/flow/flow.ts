@@ -21,7 +21,7 @@ import type {
   Result,
   Verdict,
 } from '../../engine/internal.ts'
-import type { Caller } from '../callers/caller.ts'
+import type { Caller } from '../callers/rights.ts'
 import type { LinkedSpan, StageClock } from '../telemetry/observation.ts'
 import type { DocumentReader } from '../documents/bundle.ts'
 

@@ -1,6 +1,7 @@
 /**
- * A decision of a sidecar: the hub signs it and makes it durable in one step, so no receipt leaves without its row. The tenant
- * is that of the caller, the claims come from the envelope, and the clock is that of the hub within a bound.
+ * What a sidecar records: decisions and calls. The hub signs a decision and makes it durable in one step, so no receipt leaves
+ * without its row. The tenant is that of the caller, the claims come from the envelope, and the clock is that of the hub within
+ * a bound.
  */
 import type { Static } from 'typebox'
 import { Type } from '../../engine/base.ts'
@@ -9,11 +10,13 @@ import { GatewayError } from '../errors/errors.ts'
 import type { DecisionRecorder } from '../flow/recorder.ts'
 import { engine } from '../loading/lazy-engine.ts'
 import type { KeyRing } from '../keys/key-ring.ts'
-import { RefusedRowError } from '../store/refused-row.ts'
-import type { StorePart } from '../store/store.ts'
+import { RefusedRowError, type StorePart } from '../store/store.ts'
 import type { HubIdentity } from './identity.ts'
 import type { HubSettings } from './settings.ts'
-import { storedOrNull, tenantScope } from './tenant-scope.ts'
+import { storedOrNull, tenantScope, isOwned } from './tenant-scope.ts'
+import type { InterceptionRow } from '../store/calls.ts'
+import { bodyOf, checked, departureFrom, isOfForm } from './forms.ts'
+import { CALL, CALL_BATCH } from './method-values.ts'
 
 const INSTANT = '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,16}Z$'
 
@@ -123,4 +126,43 @@ async function inForce(
   if (key === undefined || key.status === 'revoked') return null
   const isSame = (envelope.audience ?? null) === (draft.audience ?? null)
   return isSame && envelope.execution_action === draft.execution_action ? envelope : null
+}
+
+/** A record that was not stored, by its place in the batch. */
+interface RefusedRecord {
+  readonly index: number
+  readonly message: string
+}
+
+interface BatchAnswer {
+  /** Records that are durable. */
+  readonly value: number
+  readonly refused: readonly RefusedRecord[]
+}
+
+const Batch = Type.Unsafe<{ readonly values: readonly [readonly unknown[]] }>(bodyOf(CALL_BATCH))
+
+/** @throws GatewayError INVALID_INPUT when the body is no batch */
+export async function recordCalls(
+  body: unknown,
+  { tenant }: HubIdentity,
+  store: StorePart<'calls.recordAll'>,
+): Promise<BatchAnswer> {
+  const [records] = checked(Batch, body).values
+  const scope = tenantScope(tenant)
+  const refused: RefusedRecord[] = []
+  const own: InterceptionRow[] = []
+  for (const [index, record] of records.entries()) {
+    const departure = departureFrom(CALL, record)
+    if (!isOfForm(CALL, record, departure))
+      refused.push({ index, message: `${departure?.pointer ?? ''} ${departure?.message ?? ''}`.trim() })
+    else if (!isOwned(scope, record.tenant)) refused.push({ index, message: '/tenant is not that of the caller' })
+    else {
+      const { traceId = null, isTraceSampled = false, route } = record
+      own.push({ ...record, traceId, isTraceSampled, tenant, route: scope.stored(route) })
+    }
+  }
+  // Whoever gets the answer forgets the records, so they may not wait in this process.
+  if (own.length > 0) await store.calls.recordAll(own)
+  return { value: own.length, refused }
 }

@@ -1,7 +1,7 @@
 /** Shows at the head commit that a merge waits for an approval, and what was decided. The request is the one that the call waits for. */
 import { approvalState } from '../approvals/request.ts'
 import type { ScmAccess } from '../scm/access.ts'
-import { bindingOf } from '../scm/binding-of.ts'
+import { bindingOf } from '../scm/bindings.ts'
 import type { PlatformId } from '../scm/platform.ts'
 import type { ScmConfig } from '../scm/settings.ts'
 import type { AddressConfig } from '../settings/public-address.ts'

@@ -1,11 +1,10 @@
 /** Merges that the gateway holds on the wire: each request for approval becomes one task, which shows it at the head commit. */
 import { sha256Hex } from '../runtime/hash.ts'
 import type { NoteHeldCall } from '../enforce/held-call.ts'
-import type { ScmSettings } from '../scm/settings.ts'
-import { isHubUrl } from '../store/hub/url.ts'
+import { type ScmSettings, hasCredential } from '../scm/settings.ts'
+import { isHubUrl } from '../store/settings.ts'
 import type { StorePart } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
-import { hasCredential } from '../scm/credential.ts'
 import type { MergeTask } from './task.ts'
 
 interface HeldMergesDeps {

@@ -3,9 +3,8 @@
  * delivery, or with the first look at the queue of a gateway that accepts deliveries.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { hasCredential } from '../scm/credential.ts'
+import { hasCredential, type ScmSettings } from '../scm/settings.ts'
 import { PLATFORMS, type PlatformId } from '../scm/platform.ts'
-import type { ScmSettings } from '../scm/settings.ts'
 import type { StorePart } from '../store/store.ts'
 import type { WebhookBacklog } from '../store/webhooks.ts'
 import { withTrace } from '../telemetry/trace-context.ts'

@@ -5,7 +5,6 @@ import type { CommitReport } from '../scm/commit-report.ts'
 import type { StorePart } from '../store/store.ts'
 import type { MergeCheck } from '../store/webhooks.ts'
 import { strictestReport } from './report.ts'
-import { isReport } from './stored-report.ts'
 
 export interface ShowDeps {
   readonly scm: Pick<ScmAccess, 'publish'>
@@ -71,4 +70,14 @@ export function storedReport(text: string): CommitReport {
   const report: unknown = JSON.parse(text)
   if (!isReport(report)) throw new TypeError('a stored report is none')
   return report
+}
+
+const STATES: ReadonlySet<unknown> = new Set<CommitReport['state']>(['pending', 'held', 'success', 'failure'])
+
+/** What another version wrote is not shown at a commit. */
+function isReport(value: unknown): value is CommitReport {
+  if (!isJsonObject(value)) return false
+  const { name, state, title, summary, url, annotations } = value
+  const isText = [name, title, summary].every((text) => typeof text === 'string')
+  return isText && STATES.has(state) && (url === null || typeof url === 'string') && Array.isArray(annotations)
 }

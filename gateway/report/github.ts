@@ -1,7 +1,6 @@
 /** A comparison as workflow commands of GitHub Actions: each finding becomes an annotation of the contract in the pull request. */
 import { LEVELS, type Level } from '../../engine/internal.ts'
-import { annotationOf } from './annotation.ts'
-import { detailLines, titleText } from './details.ts'
+import { annotationOf, detailLines, titleText } from './annotation.ts'
 import { countText, incompleteLine, type ReportGroup } from './diff-report.ts'
 import { printable } from './printable.ts'
 import type { ReportContext } from './report-context.ts'

@@ -1,11 +1,9 @@
-/** A comparison as JUnit XML, for the test tab of a CI server: one test case a change, failed when it is at the level that fails the command. */
+/** Comparisons, test cases of a policy pack and replayed decisions as JUnit XML, for the test tab of a CI server. */
 import { LEVELS, type Level } from '../../engine/internal.ts'
-import { annotationOf } from './annotation.ts'
-import { detailLines, titleText } from './details.ts'
+import { annotationOf, detailLines, titleText } from './annotation.ts'
 import { incompleteLine, type ReportGroup } from './diff-report.ts'
-import { printable } from './printable.ts'
+import { printable, attributes, escaped, type XmlAttributes } from './printable.ts'
 import type { ReportContext } from './report-context.ts'
-import { attributes, escaped, type XmlAttributes } from './xml.ts'
 
 export function renderJUnit(context: ReportContext): string {
   const { report, documents, ignored, failOn } = context
@@ -66,4 +64,42 @@ function testCase(group: ReportGroup, documents: ReportContext['documents'], ins
     ...(place?.position ? { line: place.position.line } : {}),
   })
   return `<testcase${named}>${inside.join('')}</testcase>`
+}
+
+type CaseFact = string | number | undefined
+
+/** A case, and what came out otherwise than wanted. */
+export interface CaseResult {
+  readonly description: string
+  /** Why it was not run. */
+  readonly skipped?: string
+  readonly differences: readonly { readonly member: string; readonly want: CaseFact; readonly got: CaseFact }[]
+}
+
+/**
+ * @param command that ran them, as the suites are named
+ * @param pack name of the pack
+ */
+export function renderCases(command: string, pack: string, outcomes: readonly CaseResult[]): string {
+  const failures = outcomes.filter(({ differences }) => differences.length > 0).length
+  const skipped = outcomes.filter((outcome) => outcome.skipped !== undefined).length
+  const counts: XmlAttributes = { tests: outcomes.length, failures, errors: 0, skipped }
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites${attributes({ name: command, ...counts })}>`,
+    `<testsuite${attributes({ name: pack, ...counts })}>`,
+    ...outcomes.map((outcome) => caseElement(pack, outcome)),
+    '</testsuite>',
+    '</testsuites>',
+    '',
+  ].join('\n')
+}
+
+function caseElement(pack: string, { description, differences, skipped }: CaseResult): string {
+  const named = attributes({ classname: pack, name: description })
+  if (skipped !== undefined) return `<testcase${named}><skipped${attributes({ message: skipped })}/></testcase>`
+  if (differences.length === 0) return `<testcase${named}/>`
+  const lines = differences.map(({ member, want, got }) => `${member}: want ${want}, got ${got ?? 'none'}`)
+  const failure = attributes({ type: 'policy', message: lines[0] ?? '' })
+  return `<testcase${named}><failure${failure}>${escaped(lines.join('\n'))}</failure></testcase>`
 }

@@ -1,4 +1,8 @@
-/** Text of strangers' contracts made safe to print: a message must not move a terminal's cursor, hide itself, or become markup. */
+/**
+ * Text of strangers' contracts made safe to print: a message must not move a terminal's cursor, hide itself, or become markup. In
+ * XML it ends neither an attribute nor an element.
+ */
+import { lookupTable } from '../../engine/base.ts'
 
 // C0 and C1 controls, bidirectional overrides and isolates, zero-width characters and tags: what can lie about a line.
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
@@ -24,4 +28,28 @@ export function markdownCode(text: string): string {
 
 function escapeCodePoint(character: string): string {
   return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`
+}
+
+export type XmlAttributes = Readonly<Record<string, string | number>>
+
+export function attributes(values: XmlAttributes): string {
+  return Object.entries(values)
+    .map(([name, value]) => ` ${name}="${escaped(printable(String(value)))}"`)
+    .join('')
+}
+
+const ENTITIES: Readonly<Record<string, string>> = lookupTable({
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+})
+
+/** Characters that XML 1.0 §2.2 has no place for are shown as U+FFFD; controls are escaped before (printable). */
+export function escaped(text: string): string {
+  return text
+    .toWellFormed()
+    .replaceAll(/[\uFFFE\uFFFF]/g, '\uFFFD')
+    .replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
 }

@@ -1,7 +1,6 @@
 /** A comparison as SARIF 2.1.0 (OASIS), for code scanning: one result a change, ignored ones as suppressed results. */
 import { LEVELS, ruleOf, type Level } from '../../engine/internal.ts'
-import { annotationOf } from './annotation.ts'
-import { reachedNames } from './details.ts'
+import { annotationOf, reachedNames } from './annotation.ts'
 import { incompleteLine, type ReportGroup } from './diff-report.ts'
 import { printable } from './printable.ts'
 import type { ReportContext } from './report-context.ts'

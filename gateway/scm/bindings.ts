@@ -4,8 +4,7 @@ import { GatewayError } from '../errors/errors.ts'
 import type { BindingRow, ChallengeRow } from '../store/bindings.ts'
 import type { StorePart } from '../store/store.ts'
 import { isRepositoryName, type ScmAccess, type ScmAddress } from './access.ts'
-import { sameRepository } from './binding-of.ts'
-import type { ScmClient } from './platform.ts'
+import type { ScmClient, PlatformId } from './platform.ts'
 import { ScmError } from './scm-error.ts'
 
 export const MARKER_PATH = '.preflight-bind'
@@ -91,4 +90,30 @@ async function inaccessible<T>(ask: () => Promise<T>): Promise<T> {
       ...(retryAfter !== undefined && { headers: { 'Retry-After': retryAfter } }),
     })
   }
+}
+
+/** Names of repositories differ by case in no platform. */
+function sameRepository(a: string, b: string): boolean {
+  return a.toLowerCase() === b.toLowerCase()
+}
+
+/**
+ * The binding of a repository, or null when none is proven. Without a platform it is found by the name alone, and only where
+ * the name identifies one repository. The platform is never guessed.
+ */
+export async function bindingOf(
+  store: StorePart<'bindings.list'>,
+  tenant: string,
+  repository: string,
+  platform: PlatformId | null,
+): Promise<BindingRow | null> {
+  const [only, ...others] = (await store.bindings.list(tenant)).filter(
+    (row) => sameRepository(row.repository, repository) && (platform === null || row.platform === platform),
+  )
+  return only !== undefined && others.length === 0 ? only : null
+}
+
+/** ISO 8601 UTC. */
+export function provenAt({ provenAt: at }: BindingRow): string {
+  return new Date(at).toISOString()
 }

@@ -1,8 +1,7 @@
 /** Bitbucket Cloud's REST API, version 2.0. https://developer.atlassian.com/cloud/bitbucket/rest/ */
-import { encodePath, inOrder, renamed } from './files.ts'
+import { encodePath, inOrder, renamed, rawFile } from './files.ts'
 import { at, commitAt, isCommitId, listAt, optionalTextAt, textAt } from './members.ts'
 import { PLATFORMS, type ChangedFile, type Listing, type ScmClient } from './platform.ts'
-import { rawFile } from './raw-file.ts'
 import { orAbsent, ScmError } from './scm-error.ts'
 import type { ScmTransport } from './transport.ts'
 import type { JsonObject } from '../json/strict-json.ts'

@@ -2,11 +2,10 @@
 import type { Artifact, ArtifactType, Problem } from '../../engine/internal.ts'
 import type { UnreadableArtifact } from '../flow/flow.ts'
 import { bundle, type BundleTerms } from '../documents/bundle.ts'
-import type { DerivationTerms } from './derivation-terms.ts'
+import { type DerivationTerms, namedType } from './selector.ts'
 import { inTurn } from './in-turn.ts'
 import type { TreeSides } from './merge-view.ts'
 import type { ChangedFile, FileAtCommit } from './platform.ts'
-import { namedType } from './selector.ts'
 
 export interface ContractFile {
   readonly path: string

@@ -5,12 +5,11 @@
 import { posix } from 'node:path'
 import type { Problem } from '../../engine/internal.ts'
 import { classify, type ContractFile } from './contract-file.ts'
-import type { DerivationTerms } from './derivation-terms.ts'
+import { type DerivationTerms, isReferable, namedType } from './selector.ts'
 import { inTurn } from './in-turn.ts'
 import type { TreeSides } from './merge-view.ts'
 import type { ChangedFile, ScmClient } from './platform.ts'
 import { LISTING_PROBLEMS } from './problems.ts'
-import { isReferable, namedType } from './selector.ts'
 
 /** A folder with more files of the kind holds data, not a contract and its parts. */
 const CROWDED = 40

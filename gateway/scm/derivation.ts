@@ -13,7 +13,7 @@ import type {
 } from '../../engine/internal.ts'
 import type { UnreadableArtifact } from '../flow/flow.ts'
 import { sha256Hex } from '../runtime/hash.ts'
-import type { DerivationTerms } from './derivation-terms.ts'
+import type { DerivationTerms } from './selector.ts'
 import { classify, type ContractFile } from './contract-file.ts'
 import { changeSetCommitment, type CommittedFile } from './commitment.ts'
 import { affectedRoots } from './contract-roots.ts'

@@ -1,6 +1,6 @@
 /** GitHub's REST API, version 2022-11-28, github.com or GitHub Enterprise Server. https://docs.github.com/rest */
 import { lookupTable } from '../../engine/base.ts'
-import { encodePath, inOrder, renamed, treeChanges } from './files.ts'
+import { encodePath, inOrder, renamed, treeChanges, rawFile } from './files.ts'
 import { at, commitAt, isCommitId, listAt, optionalTextAt, textAt } from './members.ts'
 import {
   PLATFORMS,
@@ -12,7 +12,6 @@ import {
   type RepositoryFacts,
   type ScmClient,
 } from './platform.ts'
-import { rawFile } from './raw-file.ts'
 import { orAbsent, ScmError } from './scm-error.ts'
 import type { ScmTransport } from './transport.ts'
 import type { JsonObject } from '../json/strict-json.ts'

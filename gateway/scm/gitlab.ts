@@ -1,8 +1,7 @@
 /** GitLab's REST API, version 4. https://docs.gitlab.com/api/rest/ */
-import { inOrder, renamed, treeChanges } from './files.ts'
+import { inOrder, renamed, treeChanges, rawFile } from './files.ts'
 import { at, commitAt, isCommitId, listAt, textAt } from './members.ts'
 import { PLATFORMS, type ChangedFile, type Listing, type ScmClient } from './platform.ts'
-import { rawFile } from './raw-file.ts'
 import { ScmError } from './scm-error.ts'
 import type { ScmTransport } from './transport.ts'
 import type { JsonObject } from '../json/strict-json.ts'

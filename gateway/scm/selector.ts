@@ -2,8 +2,11 @@
 import { posix } from 'node:path'
 import { digestJson } from '../../engine/base.ts'
 import { mayMeet, shortNames } from './pattern-overlap.ts'
-import type { ArtifactType, Digest } from '../../engine/internal.ts'
+import type { ArtifactType, Digest, DocumentLimits } from '../../engine/internal.ts'
 import { sha256Hex } from '../runtime/hash.ts'
+import type { ScmConfig } from './settings.ts'
+import { documentLimits } from '../flow/analyst.ts'
+import type { Flow } from '../flow/flow.ts'
 
 /** Configuration `scm.contracts`. */
 interface ContractProfile {
@@ -56,4 +59,26 @@ export function namedType(path: string): ArtifactType | null {
 /** Files that can hold a part of a contract that another file refers to. */
 export function isReferable(path: string): boolean {
   return /\.(?:ya?ml|json)$/i.test(path)
+}
+
+/** What looks into contract texts, where a large one holds up nobody. */
+export type ContractTexts = Pick<Flow, 'sniff' | 'fileReferences' | 'bundle'>
+
+/** What contracts are looked for, and read by: the same wherever a change set is derived. */
+export interface DerivationTerms {
+  readonly selector: ContractSelector
+  readonly texts: ContractTexts
+  readonly limits: DocumentLimits
+  /** Most contract files that are read. */
+  readonly maxContracts: number
+}
+
+export function derivationTerms(config: ScmConfig, texts: ContractTexts): DerivationTerms {
+  const { scm } = config
+  return {
+    selector: createSelector(scm.contracts),
+    texts,
+    limits: documentLimits(config),
+    maxContracts: scm.max_contracts,
+  }
 }

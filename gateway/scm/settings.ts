@@ -3,6 +3,7 @@ import type { Static } from 'typebox'
 import { ARTIFACT_TYPES, Type } from '../../engine/base.ts'
 import { integer, seconds, strict } from '../settings/fields.ts'
 import type { LimitsConfig } from '../settings/limits.ts'
+import { PLATFORMS, type PlatformId } from './platform.ts'
 
 const api = (address: string, what: string) =>
   Type.String({ default: address, pattern: '^https?://[^?#]+$', description: `Base address of ${what}.` })
@@ -128,4 +129,10 @@ export type ScmSettings = Static<typeof ScmSettings>
 /** What of the configuration the platforms read. */
 export interface ScmConfig extends LimitsConfig {
   readonly scm: ScmSettings
+}
+
+/** Whether the gateway has a credential of its own at a platform. */
+export function hasCredential(scm: ScmSettings, platform: PlatformId): boolean {
+  const { name } = PLATFORMS[platform]
+  return scm[name].token_file !== undefined || (name === 'github' && scm.github.app !== undefined)
 }

@@ -11,11 +11,9 @@ import { releaseFreeMemory } from '../runtime/free-memory.ts'
 import type { Environment } from '../settings/environment.ts'
 import { ClientSession } from './client-session.ts'
 import { FRAME, FrameReader, PROTOCOL, writeFrame, type FrameKind, type Hello } from './frames.ts'
-import { makeHome, type DeskHome } from './home.ts'
-import { hubOf } from './hub-access.ts'
+import { makeHome, type DeskHome, hubOf } from './home.ts'
 import { openServerBridge, type AttachedServer, type ServerBridge } from './server-bridge.ts'
-import { keepServer, writeDeskConfig } from './server-list.ts'
-import { nameProblem } from './server-name.ts'
+import { keepServer, writeDeskConfig, nameProblem } from './server-list.ts'
 
 /** The part of a gateway that the daemon works with. */
 export interface DeskGateway {

@@ -3,7 +3,7 @@ import { parse as parseJson, printParseErrorCode, type ParseError } from 'jsonc-
 import { parse as parseYaml } from 'yaml'
 import { unwrapped } from './wrapping.ts'
 import { isJsonObject, type JsonObject } from '../json/strict-json.ts'
-import { asName } from './server-name.ts'
+import { asName } from './server-list.ts'
 
 export interface ListedServer {
   readonly name: string

@@ -1,9 +1,12 @@
 /** Where `preflight mcp` keeps what all wrapped servers of a user share. */
 import { createHash } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, existsSync } from 'node:fs'
 import { homedir, tmpdir, userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 import { variable, type Environment } from '../settings/environment.ts'
+import { isJsonObject } from '../json/strict-json.ts'
+import { writePrivateFile } from '../runtime/private-file.ts'
+import { readRegularFile } from '../runtime/regular-file.ts'
 
 export interface DeskHome {
   readonly folder: string
@@ -63,4 +66,34 @@ function socketOf(folder: string): string {
   const inside = join(folder, 'daemon.sock')
   if (inside.length <= LONGEST_SOCKET) return inside
   return join(tmpdir(), `preflight-${userInfo().uid}-${digest}`, 'daemon.sock')
+}
+
+interface DeskHub {
+  readonly url: string
+  /** File with a hub key or a token. */
+  readonly credential: string
+  /** PEM file of its authorities; absent: the public ones. */
+  readonly ca?: string
+  /** Settings of the user. */
+  readonly settings: string
+}
+
+export function keepHub(home: Pick<DeskHome, 'hub'>, hub: DeskHub): void {
+  const text = `${JSON.stringify(hub, null, 2)}\n`
+  if (!existsSync(home.hub) || readRegularFile(home.hub, 'utf8') !== text) writePrivateFile(home.hub, text)
+}
+
+/** Null: this daemon keeps its state itself. Throws when the file is not what `keepHub` wrote. */
+export function hubOf(home: Pick<DeskHome, 'hub'>): DeskHub | null {
+  if (!existsSync(home.hub)) return null
+  const value: unknown = JSON.parse(readRegularFile(home.hub, 'utf8'))
+  const { url, credential, ca, settings } = isJsonObject(value) ? value : {}
+  if (typeof url !== 'string' || typeof credential !== 'string' || typeof settings !== 'string')
+    throw new Error(`${home.hub} is not readable; remove it, and start the server again`)
+  return { url, credential, settings, ...(typeof ca === 'string' ? { ca } : {}) }
+}
+
+/** Settings of the store of a daemon. */
+export function storeAt({ url, credential, ca }: DeskHub): object {
+  return { url, hub: { key_file: credential, ...(ca === undefined ? {} : { ca_file: ca }) } }
 }

@@ -1,6 +1,6 @@
 /** A server as a configuration names it, put behind `preflight mcp` and taken from behind it. */
 import { isJsonObject } from '../json/strict-json.ts'
-import { asName } from './server-name.ts'
+import { asName } from './server-list.ts'
 
 /** Program and arguments that run `preflight`. */
 export type Invocation = readonly [program: string, ...args: string[]]

@@ -5,7 +5,7 @@
  */
 import type { KeySet } from '../../engine/internal.ts'
 import { sha256Hex } from '../runtime/hash.ts'
-import { readCheckpoint } from './checkpoint-token.ts'
+import { readCheckpoint } from './checkpoints.ts'
 import { NO_ROW } from './ledger.ts'
 import type { StorePart } from './store.ts'
 

@@ -5,7 +5,7 @@
 import type { ReceiptSigner } from '../keys/receipt-signer.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import { signCheckpoint } from './checkpoint-token.ts'
+import { signCheckpoint } from './checkpoints.ts'
 import type { SignedCut } from './ledger.ts'
 import type { LedgerSettings } from './settings.ts'
 import type { StorePart } from './store.ts'

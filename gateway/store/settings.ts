@@ -104,3 +104,8 @@ export interface StoreConfig {
   readonly store: StoreSettings
   readonly ledger: LedgerSettings
 }
+
+/** Which `store.url` names a hub. Apart from the connection, so that a start without a hub loads nothing of it. */
+export function isHubUrl(url: string | undefined): url is string {
+  return url !== undefined && /^https?:\/\//.test(url)
+}

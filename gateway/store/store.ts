@@ -76,3 +76,24 @@ export type StorePart<Method extends StoreMethod> = (
 ) extends (part: infer Part) => void
   ? Part
   : never
+
+/** A row that violates a constraint of the store: another row has its id. The store itself is in order. */
+export class RefusedRowError extends Error {
+  /** SQLSTATE of such a row, as PostgreSQL answers it. */
+  readonly code = '23505'
+
+  constructor(reason: string, options: { readonly cause?: unknown } = {}) {
+    super(`the store refused the row: ${reason}`, options)
+    this.name = 'RefusedRowError'
+  }
+}
+
+/** What a store reports about its own work, for metrics and logs. */
+export interface StoreEvents {
+  /** Called after every call. @param seconds until the answer */
+  readonly onCall?: (operation: string, seconds: number, isGood: boolean) => void
+  /** False after a call that the store could not carry out, with its cause; true after a write that is durable. */
+  readonly onWritable?: (isWritable: boolean, cause?: unknown) => void
+  /** Something was lost or failed outside a call. */
+  readonly onFault?: (error: Error) => void
+}

@@ -5,7 +5,7 @@
 import { authorityText, DEFAULT_PORTS, readAuthority, type Authority } from '../network/authority.ts'
 import type { EgressDenial } from './egress-policy.ts'
 import type { TrafficPath } from '../routing/traffic-path.ts'
-import type { Caller } from '../callers/caller.ts'
+import type { Caller } from '../callers/rights.ts'
 import type { Call } from '../calls/call.ts'
 import type { StorePart } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'

@@ -1,7 +1,7 @@
 /** What looks into contract texts, on this thread and within the engine's own limits. */
 import { DEFAULT_DOCUMENT_LIMITS, ok, sniffArtifactType } from '../../engine/internal.ts'
 import { bundledText } from '../../gateway/documents/bundle.ts'
-import type { ContractTexts } from '../../gateway/scm/derivation-terms.ts'
+import type { ContractTexts } from '../../gateway/scm/selector.ts'
 import { fileReferences } from '../../gateway/documents/file-references.ts'
 
 export const INLINE_TEXTS: ContractTexts = {

@@ -12,7 +12,7 @@ import {
 } from '../../engine/internal.ts'
 import { sha256Hex } from '../../gateway/runtime/hash.ts'
 import type { BaselinesDeps, IssuedDecision } from '../../gateway/baselines/baselines.ts'
-import type { ContractTexts } from '../../gateway/scm/derivation-terms.ts'
+import type { ContractTexts } from '../../gateway/scm/selector.ts'
 import { INLINE_TEXTS } from './contract-texts.ts'
 import type { AuthorizeRequest, Flow } from '../../gateway/flow/flow.ts'
 

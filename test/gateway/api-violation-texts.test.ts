@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ROUTES } from '../../gateway/api/serving/routes.ts'
-import { textOfViolation } from '../../gateway/api/violation-texts.ts'
+import { textOfViolation } from '../../gateway/api/validation.ts'
 import { isRecord } from '../../gateway/settings/defaults.ts'
 import { plainSchema } from '../../gateway/settings/input-schema.ts'
 import { startApi } from '../fakes/api.ts'

@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline'
 import { after, test, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { startSummary } from '../../gateway/cli/start-summary.ts'
+import { startSummary } from '../../gateway/cli/serve.ts'
 import { startGateway } from '../../gateway/main.ts'
 import { FREE_PORTS, startTestGateway, TEST_KEY } from '../fakes/gateway.ts'
 

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { startGatewayProcess } from '../../bench/gateway.ts'
-import { startSummary } from '../../gateway/cli/start-summary.ts'
+import { startSummary } from '../../gateway/cli/serve.ts'
 import { startTestGateway } from '../fakes/gateway.ts'
 import { at } from '../json.ts'
 

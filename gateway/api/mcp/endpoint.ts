@@ -3,8 +3,7 @@
  * this file has the tools.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { assertEnvelopes } from '../envelope-guard.ts'
-import { errorBody } from '../error-answer.ts'
+import { assertEnvelopes, errorBody } from '../error-answer.ts'
 import { requireAccess } from '../identity.ts'
 import { withIgnored, type RouteExchange, type RouteDeps } from '../route.ts'
 import { checkBody } from '../validation.ts'

@@ -4,7 +4,7 @@
 import { plainSchema } from '../../settings/input-schema.ts'
 import { lookupDecision } from '../routes/decisions.ts'
 import { preflight } from '../routes/preflight.ts'
-import { verifyReceiptRoute } from '../routes/verify-receipt.ts'
+import { verifyReceiptRoute } from '../routes/receipts.ts'
 import type { ApiRoute } from '../route.ts'
 import { Problem } from '../schemas/shapes.ts'
 

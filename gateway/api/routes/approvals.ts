@@ -3,18 +3,16 @@
  */
 import type { Static } from 'typebox'
 import { Type } from '../../../engine/base.ts'
-import { commentOn } from '../../approvals/comment.ts'
-import { decideRequest } from '../../approvals/decide.ts'
+import { commentOn, decideRequest } from '../../approvals/decide.ts'
 import { approvalView, approvalWithSteps } from '../../approvals/view.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import { reviewedApproval } from '../../flow/approval-review.ts'
 import type { ApiKey } from '../../store/api-keys.ts'
 import { APPROVAL_STEPS, type ApprovalRow, type ApprovalDecision } from '../../store/approvals.ts'
 import type { ApiDeps } from '../deps.ts'
-import { listMembers, listed } from '../list-answer.ts'
+import { listMembers, listed, CorrelationId, ID_PATTERN, Level, nullable } from '../schemas/shapes.ts'
 import { callerOf, defineRoute, json, type RouteAnswer, type RouteExchange } from '../route.ts'
 import { ownAudience } from '../visibility.ts'
-import { CorrelationId, ID_PATTERN, Level, nullable } from '../schemas/shapes.ts'
 import { addLinks, approvalLinks } from '../../telemetry/approval-traces.ts'
 
 const LONGEST_PAGE = 200

@@ -10,10 +10,9 @@ import { GatewayError } from '../../errors/errors.ts'
 import type { Flow } from '../../flow/flow.ts'
 import type { BaselineRow, CandidateRow } from '../../store/baselines.ts'
 import type { ApiDeps } from '../deps.ts'
-import { listMembers, listed } from '../list-answer.ts'
+import { listMembers, listed, CorrelationId, DIGEST_PATTERN, nullable } from '../schemas/shapes.ts'
 import { callerOf, defineRoute, json, type RouteExchange } from '../route.ts'
 import { seesRoute } from '../visibility.ts'
-import { CorrelationId, DIGEST_PATTERN, nullable } from '../schemas/shapes.ts'
 
 const count = () => Type.Integer({ minimum: 0 })
 

@@ -2,10 +2,9 @@
 import { Type } from '../../../engine/base.ts'
 import type { BindingRow } from '../../store/bindings.ts'
 import { MARKER_PATH, openChallenge, proveBinding } from '../../scm/bindings.ts'
-import { listMembers, listed } from '../list-answer.ts'
+import { listMembers, listed, CorrelationId, ID_PATTERN } from '../schemas/shapes.ts'
 import { callerOf, defineRoute, json } from '../route.ts'
-import { SCM_TOKEN_HEADER, scmToken } from '../scm-token.ts'
-import { CorrelationId, ID_PATTERN } from '../schemas/shapes.ts'
+import { SCM_TOKEN_HEADER, scmToken } from '../identity.ts'
 
 const Platform = Type.Enum(['scm_a', 'scm_b', 'scm_c'], {
   description: 'scm_a: GitHub. scm_b: GitLab. scm_c: Bitbucket.',

@@ -6,9 +6,8 @@ import { GatewayError } from '../../errors/errors.ts'
 import { LOCAL_TENANT } from '../../callers/api-keys.ts'
 import { isOperatorTenant } from '../../callers/rights.ts'
 import type { ApiKey } from '../../store/api-keys.ts'
-import { listMembers, listed } from '../list-answer.ts'
+import { listMembers, listed, CorrelationId, ID_PATTERN, nullable } from '../schemas/shapes.ts'
 import { callerOf, defineRoute, json, type RouteExchange } from '../route.ts'
-import { CorrelationId, ID_PATTERN, nullable } from '../schemas/shapes.ts'
 
 const PATH = '/api/v1/break-glass'
 const LONGEST_LIST = 500

@@ -7,8 +7,7 @@ import {
   LONGEST_DELEGATION_SECONDS,
   takeBack,
 } from '../../approvals/delegation.ts'
-import { CorrelationId, nullable } from '../schemas/shapes.ts'
-import { listMembers, listed } from '../list-answer.ts'
+import { CorrelationId, nullable, listMembers, listed } from '../schemas/shapes.ts'
 import { callerOf, defineRoute, json } from '../route.ts'
 
 const PATH = '/api/v1/delegations'

@@ -21,7 +21,7 @@ import {
   Ignored,
   nullable,
 } from '../schemas/shapes.ts'
-import { contractText, type ContractSide } from '../sources/contract-text.ts'
+import { contractText, type ContractSide } from '../contract-text.ts'
 
 const Options = Type.Object(
   {

@@ -1,8 +1,13 @@
-/** What a new client reads first: the decision contract and the receipt keys (docs/reference/api.md#discovery-and-accounts). */
+/**
+ * What clients and verifiers read without a key: the decision contract, the receipt keys, the certificates to trust, the status
+ * lists (docs/reference/api.md#discovery-and-accounts).
+ */
 import { DECISION_CLASSES, DECISIONS, RECEIPT_FORMAT_VERSION, Type } from '../../../engine/base.ts'
 import { defineRoute, json } from '../route.ts'
-import { SERVED_SCHEMA_NAMES } from '../schemas/served.ts'
+import { SERVED_SCHEMA_NAMES } from './documents.ts'
 import { nullable } from '../schemas/shapes.ts'
+import { GatewayError } from '../../errors/errors.ts'
+import { StartupError } from '../../errors/startup-error.ts'
 
 const FreeObject = Type.Record(Type.String(), Type.Unknown())
 
@@ -114,3 +119,72 @@ export const keySet = defineRoute({
     return json(deps.keys.published())
   },
 })
+
+const PEM_MEDIA_TYPE = 'application/x-pem-file'
+
+/** The certificates that agents have to trust when their connections are intercepted. They are public. */
+export const interceptionCa = defineRoute({
+  method: 'GET',
+  paths: ['/.well-known/preflight-ca.pem'],
+  operationId: 'getInterceptionCa',
+  tag: 'discovery',
+  summary: 'Certificates to trust on intercepted connections',
+  access: 'public',
+  answers: {
+    200: {
+      description:
+        'PEM: the authority that signs now, the next one, and the previous one while its certificates are valid.',
+      content: { [PEM_MEDIA_TYPE]: Type.String() },
+    },
+  },
+  errors: ['NOT_READY'],
+  async handle(_exchange, { authorities }) {
+    try {
+      return { kind: 'text', status: 200, mediaType: PEM_MEDIA_TYPE, text: await authorities.bundle() }
+    } catch (error) {
+      if (!(error instanceof StartupError)) throw error
+      throw new GatewayError('NOT_READY', 'The certificate authority cannot be read; the log has the cause.', {
+        cause: error,
+      })
+    }
+  },
+})
+
+const LIST_MEDIA_TYPE = 'application/statuslist+jwt'
+const LIST_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** The states of many receipts, for verifiers that do not ask about single receipts (docs/reference/receipts.md#status-list). */
+export const statusList = defineRoute({
+  method: 'GET',
+  paths: ['/.well-known/status/{list}'],
+  operationId: 'getStatusList',
+  tag: 'discovery',
+  summary: 'A status list of receipts',
+  access: 'public',
+  params: { list: 'Last segment of `status.status_list.uri` of a receipt.' },
+  headers: { 'If-None-Match': 'Entity tag of the copy that the client has.' },
+  answers: {
+    200: {
+      description: 'A status list token (IETF Token Status List).',
+      content: { [LIST_MEDIA_TYPE]: Type.String() },
+    },
+    304: { description: 'The copy of the client is still current.', content: {} },
+  },
+  errors: ['NOT_FOUND', 'SIGNER_UNAVAILABLE', 'STORE_UNAVAILABLE'],
+  async handle({ params, headers }, { statusLists }) {
+    const id = params['list'] ?? ''
+    const found = LIST_ID.test(id) ? await statusLists.list(id) : null
+    if (found === null) throw new GatewayError('NOT_FOUND', 'There is no such status list.')
+    const { token, etag, maxAge } = found
+    const caching = { ETag: etag, 'Cache-Control': `public, max-age=${maxAge}`, 'Access-Control-Allow-Origin': '*' }
+    const isSame = tagsIn(headers['if-none-match']).some((tag) => tag === '*' || tag === etag)
+    return isSame
+      ? { kind: 'empty', status: 304, headers: caching }
+      : { kind: 'text', status: 200, mediaType: LIST_MEDIA_TYPE, text: token, headers: caching }
+  },
+})
+
+/** Weak and strong tags count alike here (RFC 9110 §13.1.2). */
+function tagsIn(header: string | string[] | undefined): readonly string[] {
+  return [header ?? []].flat().flatMap((value) => value.split(',').map((tag) => tag.trim().replace(/^W\//, '')))
+}

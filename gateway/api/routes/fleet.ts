@@ -2,9 +2,8 @@
 import { Type } from '../../../engine/base.ts'
 import { isOperatorTenant } from '../../callers/rights.ts'
 import { fleetView } from '../../fleet/view.ts'
-import { listMembers, listed } from '../list-answer.ts'
+import { listMembers, listed, CorrelationId, nullable } from '../schemas/shapes.ts'
 import { callerOf, defineRoute, json } from '../route.ts'
-import { CorrelationId, nullable } from '../schemas/shapes.ts'
 
 const instant = () => Type.String({ format: 'date-time' })
 const hash = () => Type.String({ pattern: '^sha256:[0-9a-f]{64}$' })

@@ -1,11 +1,10 @@
 /** API keys managed by administrators (docs/reference/api.md#get-apiv1keys). A new key is in its answer once, and kept only as a hash. */
 import { Type } from '../../../engine/base.ts'
-import { apiKeyView } from '../../callers/key-view.ts'
+import { apiKeyView } from '../../callers/api-keys.ts'
 import { changeKey, createKey, managedKeys, revokeKey, rotateKey } from '../../callers/manage-keys.ts'
 import { ROLES } from '../../store/api-keys.ts'
-import { listMembers, listed } from '../list-answer.ts'
+import { listMembers, listed, CorrelationId, nullable } from '../schemas/shapes.ts'
 import { callerOf, defineRoute, json } from '../route.ts'
-import { CorrelationId, nullable } from '../schemas/shapes.ts'
 
 const PATH = '/api/v1/keys'
 const instant = () => Type.String({ format: 'date-time' })

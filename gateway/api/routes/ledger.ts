@@ -11,10 +11,18 @@ import type { StorePart } from '../../store/store.ts'
 import type { StoredDecision } from '../../store/decisions.ts'
 import { CallRecord, callEntry, Effect } from '../call-view.ts'
 import type { ApiDeps } from '../deps.ts'
-import { listMembers, listed } from '../list-answer.ts'
+import {
+  listMembers,
+  listed,
+  CorrelationId,
+  Decision,
+  ExecutionAction,
+  ID_PATTERN,
+  nullable,
+  TRACE_ID_PATTERN,
+} from '../schemas/shapes.ts'
 import { callerOf, defineRoute, json, type RouteAnswer, type RouteExchange } from '../route.ts'
 import { ownAudience } from '../visibility.ts'
-import { CorrelationId, Decision, ExecutionAction, ID_PATTERN, nullable, TRACE_ID_PATTERN } from '../schemas/shapes.ts'
 
 const LONGEST_PAGE = 500
 const NDJSON = 'application/x-ndjson'

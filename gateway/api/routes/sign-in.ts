@@ -5,7 +5,7 @@
 import { Type } from '../../../engine/base.ts'
 import { apiKeyRow, mintApiKey } from '../../callers/api-keys.ts'
 import type { Providers, SignedInPerson } from '../../callers/providers.ts'
-import type { Provider } from '../../callers/provider-settings.ts'
+import type { Provider } from '../../callers/settings.ts'
 import { apiKeyAct } from '../../callers/manage-keys.ts'
 import { RIGHTS, hasRight } from '../../callers/rights.ts'
 import { GatewayError } from '../../errors/errors.ts'

@@ -216,3 +216,13 @@ export const DecisionContext = Type.Object(
   },
   { title: 'DecisionContext', description: 'What the caller says of the change.' },
 )
+
+type ListName = 'approvals' | 'baselines' | 'bindings' | 'break_glass' | 'delegations' | 'entries' | 'fleet' | 'keys'
+
+export function listMembers(name: ListName, rows: TSchema): Readonly<Record<string, TSchema>> {
+  return { items: rows, [name]: Type.Unsafe<readonly unknown[]>({ ...rows, description: 'Equal to items.' }) }
+}
+
+export function listed<Row>(name: ListName, rows: readonly Row[]): Readonly<Record<string, readonly Row[]>> {
+  return { items: rows, [name]: rows }
+}

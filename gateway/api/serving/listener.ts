@@ -2,11 +2,21 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createHttpListener } from '../../listen/http-listener.ts'
-import { serving } from './lazy-serving.ts'
 import { plainEntry, type ListenerEntry, type EntryOf } from '../../network/listen.ts'
 import { watchUnusedConnections, type UnusedConnections } from '../../listen/unused-connections.ts'
 import type { ApiDeps } from '../deps.ts'
 import type { Serve } from './serving.ts'
+import { createRequire } from 'node:module'
+import { ENDING } from '../../loading/lazy-engine.ts'
+import type * as Serving from './serving.ts'
+
+const require = createRequire(import.meta.url)
+
+let loaded: typeof Serving | null = null
+
+function serving(): typeof Serving {
+  return (loaded ??= require(`./serving${ENDING}`))
+}
 
 export interface Api {
   /** Resolves with the bound address. Rejects with the error of `listen` (EADDRINUSE …). */

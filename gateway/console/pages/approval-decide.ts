@@ -1,6 +1,5 @@
 /** The decision on a request: who has granted, who still has to, the forms to grant, deny and hand over, and what they do. */
-import { commentOn } from '../../approvals/comment.ts'
-import { decideRequest } from '../../approvals/decide.ts'
+import { commentOn, decideRequest } from '../../approvals/decide.ts'
 import { approverKeys, handOver } from '../../approvals/delegation.ts'
 import { requiredFor } from '../../approvals/resolve.ts'
 import { hasRight } from '../../callers/rights.ts'

@@ -5,9 +5,8 @@ import { seesRoute } from '../../api/visibility.ts'
 import { html, type Content, type Markup } from '../markup.ts'
 import { matches, outlineOf, searchWords, type Part } from '../outline.ts'
 import { badge, clipped, counted, empty, head, moment, shortDigest, table } from '../parts.ts'
-import { seenRoutes } from '../seen.ts'
+import { seenRoutes, type ConsolePage } from '../visit.ts'
 import { contractText } from '../side-by-side.ts'
-import type { ConsolePage } from '../visit.ts'
 
 const SHOWN_PARTS = 60
 const SHOWN_HITS = 100

@@ -5,9 +5,8 @@ import type { DecisionCount } from '../../store/decisions.ts'
 import { isOperatorTenant } from '../../callers/rights.ts'
 import { html, type Content, type Markup } from '../markup.ts'
 import { decisionBadge, DECISION_WORDS, empty, head, moment, table } from '../parts.ts'
-import { seenRoutes } from '../seen.ts'
+import { seenRoutes, type ConsolePage } from '../visit.ts'
 import { placeOf } from '../subject.ts'
-import type { ConsolePage } from '../visit.ts'
 import { entry } from './approvals.ts'
 
 const HOUR_MS = 3_600_000

@@ -10,8 +10,7 @@ import { plainFindings } from '../findings.ts'
 import { html, type Content, type Markup } from '../markup.ts'
 import { holders, personName } from '../people.ts'
 import { badge, csrfField, empty, facts, head, moment, notice, shortDigest, table } from '../parts.ts'
-import { seenRoutes } from '../seen.ts'
-import type { ConsolePage, Visit } from '../visit.ts'
+import { seenRoutes, type ConsolePage, type Visit } from '../visit.ts'
 
 const SOURCES: Readonly<Record<string, string>> = lookupTable({
   file: 'a file of the configuration',

@@ -2,7 +2,7 @@
 import { gate } from './layout.ts'
 import { html, type Markup } from '../markup.ts'
 import { notice } from '../parts.ts'
-import type { Provider } from '../../callers/provider-settings.ts'
+import type { Provider } from '../../callers/settings.ts'
 
 const PROBLEMS = {
   unknown: 'This key is not known here, or it was revoked.',

@@ -13,9 +13,14 @@ import { GatewayError } from '../../errors/errors.ts'
 import type { Upstreams } from '../../upstream/pools.ts'
 import { classify } from '../../scm/contract-file.ts'
 import type { FileAtCommit } from '../../scm/platform.ts'
-import type { ContractTexts, DerivationTerms } from '../../scm/derivation-terms.ts'
-import { derivationTerms } from '../../scm/derivation-terms.ts'
-import { createSelector, namedType, type ContractSelector } from '../../scm/selector.ts'
+import {
+  type ContractTexts,
+  type DerivationTerms,
+  derivationTerms,
+  createSelector,
+  namedType,
+  type ContractSelector,
+} from '../../scm/selector.ts'
 import type { OfferedContract } from '../../baselines/baselines.ts'
 import type { Question } from '../common/action.ts'
 import type { McpAsker } from './gateway-requests.ts'

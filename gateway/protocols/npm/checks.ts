@@ -5,7 +5,7 @@
 import type { NpmSection } from './settings.ts'
 import type { Problem } from '../../../engine/internal.ts'
 import { compareTrees } from '../../scm/derivation.ts'
-import type { DerivationTerms } from '../../scm/derivation-terms.ts'
+import type { DerivationTerms } from '../../scm/selector.ts'
 import type { Question } from '../common/action.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 import { readDocument, unread, type Publication, type Revision } from './document.ts'

@@ -1,7 +1,7 @@
 /** Intents → questions for a verdict: what each would change is derived from the platform, with the credentials of the request. */
 import { GatewayError } from '../../errors/errors.ts'
 import { derivedCompleteness, deriveChangeSet, deriveWritten, type DerivedChangeSet } from '../../scm/derivation.ts'
-import type { DerivationTerms } from '../../scm/derivation-terms.ts'
+import type { DerivationTerms } from '../../scm/selector.ts'
 import { PLATFORMS, type MergeRequest, type RepositoryFacts, type ScmClient } from '../../scm/platform.ts'
 import { orAbsent } from '../../scm/scm-error.ts'
 import type { Question } from '../common/action.ts'

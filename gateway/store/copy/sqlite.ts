@@ -4,10 +4,9 @@ import type { DatabaseSync } from 'node:sqlite'
 import { StartupError } from '../../errors/startup-error.ts'
 import { integer, text, type SqlRow, type SqlValue } from '../sql/columns.ts'
 import { joinLedger, newChain } from '../sql/journal.ts'
-import { openConnection, ownChain } from '../sqlite/connection.ts'
+import { openConnection, ownChain, createStatements } from '../sqlite/connection.ts'
 import { openingFault } from '../sqlite/opening-fault.ts'
 import { holdServingLock } from '../sqlite/serving-lock.ts'
-import { createStatements } from '../sqlite/statements.ts'
 import type { Side, Source, Target } from './side.ts'
 
 export async function sqliteSource(file: string): Promise<Source> {

@@ -7,7 +7,7 @@ import { openPool, type UndiciPoolType } from '../../network/undici.ts'
 import { hubConnector } from './tls.ts'
 import { readRegularFile } from '../../runtime/regular-file.ts'
 import { currentTraceFields, inSpan, type InnerSpan } from '../../telemetry/trace-context.ts'
-import type { StoreEvents } from '../events.ts'
+import type { StoreEvents } from '../store.ts'
 import type { StoreSettings } from '../settings.ts'
 
 export interface HubConnection {

@@ -4,8 +4,7 @@
  * there afterwards. Without a proof within the bound nothing cached is fresh.
  */
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
-import { AnnouncedChanges, type OnLive } from '../announced-changes.ts'
-import { CHANGE_KINDS, type Change, type Changes } from '../changes.ts'
+import { AnnouncedChanges, type OnLive, CHANGE_KINDS, type Change, type Changes } from '../changes.ts'
 import type { HubConnection } from './connection.ts'
 
 export interface HubChanges extends Changes {

@@ -12,8 +12,7 @@ import { StartupError } from '../../errors/startup-error.ts'
 import { ledgerFile, storePlace } from './open.ts'
 import type { HeldCheckpoint, LedgerHead } from '../ledger.ts'
 import type { StorePart } from '../store.ts'
-import { readCheckpoint } from '../checkpoint-token.ts'
-import { checkpointFile } from '../checkpoints.ts'
+import { readCheckpoint, checkpointFile } from '../checkpoints.ts'
 import { statsOf } from '../../runtime/regular-file.ts'
 
 const CONSEQUENCE =

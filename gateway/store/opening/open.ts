@@ -3,11 +3,10 @@ import { join, resolve } from 'node:path'
 import { StartupError } from '../../errors/startup-error.ts'
 import { keptId } from '../../runtime/kept-id.ts'
 import { addressWords, isPostgresUrl, readPostgresUrl } from '../postgres/address.ts'
-import type { StoreEvents } from '../events.ts'
+import type { StoreEvents, Store } from '../store.ts'
 import type { StoreConfig, StorePlaces } from '../settings.ts'
 import { CHAIN_PREFIX } from '../sql/journal.ts'
 import { openSqliteStore } from '../sqlite/store.ts'
-import type { Store } from '../store.ts'
 
 /**
  * SQLite file of a configuration: `store.url: file:PATH`, or `ledger.db` in the data directory. Null: the store is not a file.

@@ -5,8 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Client } from 'pg'
-import { AnnouncedChanges, type OnLive } from '../announced-changes.ts'
-import { CHANGE_KINDS, type Change, type Changes } from '../changes.ts'
+import { AnnouncedChanges, type OnLive, CHANGE_KINDS, type Change, type Changes } from '../changes.ts'
 import type { Connections } from './connections.ts'
 
 interface Listener extends Changes {

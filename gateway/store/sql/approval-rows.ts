@@ -2,8 +2,7 @@
 import type { ApprovalDecision, ApprovalRow } from '../approvals.ts'
 import type { Grant } from '../approvers.ts'
 import { integer, integerOrNull, oneOf, text, textList, textOrNull, textsOf, type SqlRow } from './columns.ts'
-import { listOf, pairsOf } from './dialect.ts'
-import type { Sql } from './operation.ts'
+import { listOf, pairsOf, type Sql } from './operation.ts'
 
 const DECIDED = ['granted', 'denied'] as const satisfies readonly ApprovalDecision['state'][]
 

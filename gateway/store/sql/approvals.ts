@@ -15,10 +15,9 @@ import { endBreakGlasses } from './break-glass.ts'
 import { integer, oneOf, ownersOf, text, textList, textOrNull } from './columns.ts'
 import { approvalRow, selectApprovals } from './approval-rows.ts'
 import { endDelegation, insertDelegation, listDelegations, rightOf } from './delegations.ts'
-import { isIn } from './dialect.ts'
+import { isIn, read, write, type Operations, type Sql } from './operation.ts'
 import { journal } from './journal.ts'
 import { notice } from './notifications.ts'
-import { read, write, type Operations, type Sql } from './operation.ts'
 
 /** State → condition on the row and the time; a literal of this program, never a caller's text. */
 const STATE_CONDITIONS: Readonly<Record<ApprovalState, string>> = {

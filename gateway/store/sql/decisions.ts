@@ -2,9 +2,8 @@
 import { chainHash, GENESIS_HASH } from './chain.ts'
 import type { DecisionRow, Decisions, LedgerFilter, StoredDecision } from '../decisions.ts'
 import { integer, oneOf, text, textOrNull, type SqlRow, type SqlValue } from './columns.ts'
-import { listOf } from './dialect.ts'
+import { listOf, read, write, type Operations, type Sql } from './operation.ts'
 import { journal } from './journal.ts'
-import { read, write, type Operations, type Sql } from './operation.ts'
 import { addEvent, stateOf } from './receipts.ts'
 
 const DECISIONS = ['ALLOW', 'WARN', 'REQUIRE_APPROVAL', 'BLOCK'] as const satisfies readonly DecisionRow['decision'][]

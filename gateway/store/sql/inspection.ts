@@ -3,7 +3,7 @@
  * its row. Writes nothing.
  */
 import { CHANGE_KINDS, type Change } from '../changes.ts'
-import { chainHash } from './chain.ts'
+import { chainHash, cutEntry, entryHash, genesisOf, journalEntry, type JournalEntry } from './chain.ts'
 import { isPlaceOfToken } from '../status-lists.ts'
 import {
   MOST_FAULTS,
@@ -15,9 +15,8 @@ import {
   type SignedCut,
 } from '../ledger.ts'
 import { integer, text, textList, textsOf, type SqlRow } from './columns.ts'
-import { isIn } from './dialect.ts'
+import { isIn, read, snapshot, write, type Operations, type Sql } from './operation.ts'
 import { stored } from './decisions.ts'
-import { cutEntry, entryHash, genesisOf, journalEntry, type JournalEntry } from './entry.ts'
 import {
   coveredColumnsOf,
   digestOfColumns,
@@ -27,10 +26,8 @@ import {
   PROTECTED,
   type ProtectedTable,
 } from './journal.ts'
-import { read, snapshot, write, type Operations, type Sql } from './operation.ts'
-import { beginnings, chainsOf, exportedEntries } from './export.ts'
-import { columnsByKey, PageRows, type Columns } from './page-rows.ts'
-import { bytesInUse } from './size.ts'
+import { beginnings, chainsOf, exportedEntries, columnsByKey, PageRows, type Columns } from './page-rows.ts'
+import { bytesInUse } from './health.ts'
 import { allCuts, newestCut, proposeCuts, recordCuts, removeBehindCuts, removedUpTo } from './pruning.ts'
 
 const PAGE = 1000

@@ -5,12 +5,10 @@
  */
 import { randomUUID } from 'node:crypto'
 import { sha256Hex } from '../../runtime/hash.ts'
-import { GENESIS_HASH } from './chain.ts'
+import { GENESIS_HASH, cutEntry, entryHash, genesisOf } from './chain.ts'
 import { NO_ROW, type LedgerCut, type LedgerHead } from '../ledger.ts'
 import { integer, text, type SqlRow, type SqlValue } from './columns.ts'
-import { sortedListOf } from './dialect.ts'
-import { cutEntry, entryHash, genesisOf } from './entry.ts'
-import type { Sql } from './operation.ts'
+import { sortedListOf, type Sql } from './operation.ts'
 
 type JournalKind =
   | 'opened'

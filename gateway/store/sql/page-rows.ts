@@ -1,10 +1,14 @@
-/** The rows that a page of journal entries is about: one query for each kind of row. */
+/**
+ * The rows that a page of journal entries is about: one query for each kind of row. With their entries they make an export that
+ * verifies without the store.
+ */
 import { text, textsOf } from './columns.ts'
-import { isIn } from './dialect.ts'
+import { isIn, type Sql } from './operation.ts'
 import { hashedColumns } from './decisions.ts'
 import { coveredCalls, coveredColumnsOf, PROTECTED, protectedColumns, type ProtectedTable } from './journal.ts'
-import type { JournalEntry } from './entry.ts'
-import type { Sql } from './operation.ts'
+import { type JournalEntry, journalEntry } from './chain.ts'
+import type { ExportedEntry, LedgerBeginning } from '../ledger.ts'
+import { allCuts } from './pruning.ts'
 
 export type Columns = readonly unknown[]
 
@@ -129,4 +133,54 @@ function placeOf(rows: readonly Columns[], sequence: number): number {
     else high = middle
   }
   return low
+}
+
+/** Where each chain begins, in the order in which they were opened. */
+export async function beginnings(sql: Sql): Promise<readonly LedgerBeginning[]> {
+  const cuts = new Map((await allCuts(sql)).map((cut) => [cut.chain, cut]))
+  return (await chainsOf(sql)).map((chain) => ({ chain, begins: cuts.get(chain) ?? null }))
+}
+
+export async function chainsOf(sql: Sql): Promise<readonly string[]> {
+  return (await sql.all('SELECT chain FROM ledger_chains ORDER BY opened_at, chain')).map((row) => text(row, 'chain'))
+}
+
+/**
+ * Entries of all chains, chain by chain. A page that is not full ends an export: it has all that is left at one moment. So every
+ * row of an earlier page comes with its newest entry.
+ * @param behind sequence of the last known entry of each chain
+ */
+export async function exportedEntries(
+  sql: Sql,
+  behind: Readonly<Record<string, number>>,
+  limit: number,
+): Promise<readonly ExportedEntry[]> {
+  const places = new Map(Object.entries(behind))
+  const entries: ExportedEntry[] = []
+  for (const chain of await chainsOf(sql)) {
+    const rows = await sql.all(
+      'SELECT * FROM ledger_journal WHERE chain = ? AND sequence > ? ORDER BY sequence LIMIT ?',
+      chain,
+      places.get(chain) ?? 0,
+      limit - entries.length,
+    )
+    entries.push(...(await withRows(sql, chain, rows.map(journalEntry))))
+    if (entries.length >= limit) break
+  }
+  return entries
+}
+
+async function withRows(
+  sql: Sql,
+  chain: string,
+  entries: readonly (JournalEntry & { readonly hash: string })[],
+): Promise<readonly ExportedEntry[]> {
+  const page = await PageRows.read(sql, chain, entries, 'whole')
+  const exported: ExportedEntry[] = []
+  for (const { sequence, kind, key, digest, hash, ordinal } of entries) {
+    const columns = kind === 'calls' ? null : await page.columns(kind, key)
+    const rows = kind === 'calls' ? page.calls(key) : columns === null ? null : [columns]
+    exported.push({ chain, sequence, kind, key, digest, hash, ...(ordinal !== null && { ordinal }), rows })
+  }
+  return exported
 }

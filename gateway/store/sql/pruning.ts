@@ -5,9 +5,8 @@
  */
 import type { ProposedCut, PruneLimits, SignedCut } from '../ledger.ts'
 import { integer, text, textsOf, type SqlRow, type SqlValue } from './columns.ts'
-import { itemOf, locked } from './dialect.ts'
+import { itemOf, locked, type Sql } from './operation.ts'
 import { journal, journalCut, PROTECTED } from './journal.ts'
-import type { Sql } from './operation.ts'
 
 const PAGE = 1000
 /** Kinds whose rows change and stay. */

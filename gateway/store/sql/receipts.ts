@@ -1,9 +1,8 @@
 /** Statements on the events that end a receipt. */
 import type { Receipts, ReceiptState } from '../receipts.ts'
 import { ownersOf, textOrNull } from './columns.ts'
-import { isIn, listOf } from './dialect.ts'
+import { isIn, listOf, read, write, type Operations, type Sql } from './operation.ts'
 import { journal } from './journal.ts'
-import { read, write, type Operations, type Sql } from './operation.ts'
 
 /**
  * Which event of a receipt counts when there are several: the order of the reasons in

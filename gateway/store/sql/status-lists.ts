@@ -1,8 +1,7 @@
 /** Statements on status lists. The states come from the events of the receipts, so there is nothing to keep in step. */
 import type { StatusLists } from '../status-lists.ts'
 import { integer, text } from './columns.ts'
-import { listOf } from './dialect.ts'
-import { read, write, type Operations } from './operation.ts'
+import { listOf, read, write, type Operations } from './operation.ts'
 import { stateOf } from './receipts.ts'
 
 export const statusLists: Operations<StatusLists> = {

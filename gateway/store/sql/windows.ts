@@ -1,5 +1,5 @@
 /** Statements on monitoring windows. */
-import { RefusedRowError } from '../refused-row.ts'
+import { RefusedRowError } from '../store.ts'
 import type { MonitoringWindowRow, Windows } from '../windows.ts'
 import { integer, integerOrNull, oneOf, text, textOrNull, type SqlRow } from './columns.ts'
 import { read, statement, type Operations } from './operation.ts'

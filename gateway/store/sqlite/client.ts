@@ -4,9 +4,33 @@
  */
 import { Worker } from 'node:worker_threads'
 import { GatewayError } from '../../errors/errors.ts'
-import type { StoreEvents } from '../events.ts'
-import { RefusedRowError } from '../refused-row.ts'
-import type { Failure, Order, Reply } from './messages.ts'
+import { type StoreEvents, RefusedRowError } from '../store.ts'
+
+/**
+ * On the receiving side the payload is `never`. It fits the one function that the same `name` (or `id`) means on both sides, and
+ * nothing else can use it.
+ */
+export interface WriterCall<Payload> {
+  readonly id: number
+  /** `decisions.record` */
+  readonly name: string
+  readonly values: readonly Payload[]
+}
+
+/** `unavailable`: the file could not be read or written. `refused`: this one row violates a constraint. */
+export interface Failure {
+  readonly kind: 'unavailable' | 'refused'
+  readonly message: string
+}
+
+export type Reply<Payload> =
+  | { readonly type: 'opened' }
+  | { readonly type: 'closed' }
+  /** `isDurable`: something was written, and it is on the disk. */
+  | { readonly type: 'answer'; readonly id: number; readonly value: Payload; readonly isDurable?: boolean }
+  | { readonly type: 'failure'; readonly id: number; readonly failure: Failure }
+
+export type Order<Payload> = { readonly type: 'call'; readonly call: WriterCall<Payload> } | { readonly type: 'close' }
 
 export interface Client {
   /** @param name of an operation (sql/operations.ts) */

@@ -1,13 +1,16 @@
-/** Opens the SQLite file durably and brings its schema to the version of this program. Runs in the writer thread only. */
+/**
+ * Opens the SQLite file durably and brings its schema to the version of this program. Prepares each statement once. Runs in the
+ * writer thread only.
+ */
 import { chmodSync, existsSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { assertNoSpecialFile } from '../../runtime/regular-file.ts'
 import { text } from '../sql/columns.ts'
 import { openChain } from '../sql/journal.ts'
 import { CHAINED_VERSION, MIGRATIONS } from './migrations.ts'
-import { createStatements } from './statements.ts'
 import { makePrivateDirectory } from '../../runtime/private-file.ts'
+import type { Sql } from '../sql/operation.ts'
 
 /** Milliseconds. */
 export const BUSY_TIMEOUT = 5000
@@ -68,5 +71,39 @@ async function migrate(database: DatabaseSync, file: string, opensChain: boolean
   } catch (error) {
     if (database.isTransaction) database.exec('ROLLBACK')
     throw error
+  }
+}
+
+/** Each text is prepared once for the life of a connection. */
+export interface Statements extends Sql {
+  /** Rows changed by all runs so far. */
+  readonly changed: number
+}
+
+/** @param writer the chain that is written, where the ledger has several; null: there is one */
+export function createStatements(database: DatabaseSync, writer: string | null = null): Statements {
+  const prepared = new Map<string, StatementSync>()
+  let changed = 0
+  const prepare = (text: string): StatementSync => {
+    const known = prepared.get(text)
+    if (known !== undefined) return known
+    const statement = database.prepare(text)
+    prepared.set(text, statement)
+    return statement
+  }
+  // Resolved immediately: an operation runs to its end before the thread sees another message.
+  return {
+    dialect: 'sqlite',
+    writer,
+    get: async (text, ...values) => prepare(text).get(...values),
+    all: async (text, ...values) => prepare(text).all(...values),
+    run: async (text, ...values) => {
+      const changes = Number(prepare(text).run(...values).changes)
+      changed += changes
+      return changes
+    },
+    get changed() {
+      return changed
+    },
   }
 }

@@ -1,7 +1,14 @@
-/** Why a ledger cannot be opened, and the remedy: by the result code of SQLite, since each has another remedy. */
+/** The cause of an error of SQLite, and why a ledger cannot be opened: each result code has another remedy. */
 import { dirname } from 'node:path'
 import { errorCode, messageOf } from '../../errors/startup-error.ts'
-import { HELD_ELSEWHERE, primaryCode } from './result-code.ts'
+
+/** `code` of the error when another gateway serves. */
+export const HELD_ELSEWHERE = 'HELD_ELSEWHERE'
+
+/** Primary result code (the low byte of the extended one): https://sqlite.org/rescode.html. Null for other errors. */
+export function primaryCode(error: unknown): number | null {
+  return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode & 0xff : null
+}
 
 const ANOTHER_PLACE =
   'name another directory with data_dir (PREFLIGHT_DATA_DIR), or another file with store.url: file:PATH'

@@ -6,7 +6,7 @@
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { assertNoSpecialFile } from '../../runtime/regular-file.ts'
-import { HELD_ELSEWHERE, primaryCode } from './result-code.ts'
+import { HELD_ELSEWHERE, primaryCode } from './opening-fault.ts'
 import { makePrivateDirectory } from '../../runtime/private-file.ts'
 
 /** Milliseconds that another gateway has to finish its shutdown. */

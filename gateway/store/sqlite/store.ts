@@ -1,10 +1,9 @@
 /** The embedded store: SQLite behind the writer thread, with the store interface of the gateway. */
 import { StartupError } from '../../errors/startup-error.ts'
-import type { StoreEvents } from '../events.ts'
+import type { StoreEvents, Store } from '../store.ts'
 import { timedChanges } from '../changes.ts'
 import { storeOf } from '../sql/store.ts'
 import { tablesOver } from '../sql/operations.ts'
-import type { Store } from '../store.ts'
 import { inSpan } from '../../telemetry/trace-context.ts'
 import { startClient, type Client, type StoreFiles } from './client.ts'
 import { openingFault } from './opening-fault.ts'

@@ -4,16 +4,14 @@
  */
 import type { DatabaseSync } from 'node:sqlite'
 import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads'
-import type { StoreFiles } from './client.ts'
+import type { StoreFiles, Failure, Order, Reply, WriterCall } from './client.ts'
 import { releaseFreeMemory } from '../../runtime/free-memory.ts'
-import { BUSY_TIMEOUT, openConnection, ownChain } from './connection.ts'
-import type { Failure, Order, Reply, WriterCall } from './messages.ts'
-import { RefusedRowError } from '../refused-row.ts'
+import { BUSY_TIMEOUT, openConnection, ownChain, createStatements, type Statements } from './connection.ts'
+import { RefusedRowError } from '../store.ts'
 import { OPERATION_BY_NAME } from '../sql/operations.ts'
 import type { NamedOperation } from '../sql/operation.ts'
-import { primaryCode } from './result-code.ts'
+import { primaryCode } from './opening-fault.ts'
 import { holdServingLock } from './serving-lock.ts'
-import { createStatements, type Statements } from './statements.ts'
 
 /** Maximum number of calls in one transaction: limits how long the first of them waits. */
 const GROUP_LIMIT = 1000

@@ -1,6 +1,6 @@
 /**
- * POST /api/v1/verify-receipt: is a token ours, and does it authorize exactly this attempt
- * (docs/reference/receipts.md#verification-steps)? Any holder of a token may ask.
+ * Receipts: whether a token is ours and authorizes exactly this attempt (docs/reference/receipts.md#verification-steps), which any
+ * holder of a token may ask, and the end of one (docs/reference/api.md#post-apiv1receiptsrevoke).
  */
 import type { Static } from 'typebox'
 import { Type } from '../../../engine/base.ts'
@@ -9,8 +9,8 @@ import { consumePresented, verifyPresented } from '../../enforce/presented-recei
 import { GatewayError } from '../../errors/errors.ts'
 import type { ApiDeps } from '../deps.ts'
 import { identify } from '../identity.ts'
-import { defineRoute, json, type RouteAnswer, type RouteExchange, type BodyMistake } from '../route.ts'
-import { CorrelationId, Ignored, maybe, nullable } from '../schemas/shapes.ts'
+import { defineRoute, json, type RouteAnswer, type RouteExchange, type BodyMistake, callerOf } from '../route.ts'
+import { CorrelationId, Ignored, maybe, nullable, ID_PATTERN } from '../schemas/shapes.ts'
 
 const text = () => maybe(Type.String({ maxLength: 2000 }))
 
@@ -152,3 +152,45 @@ function verifyMistakes(body: VerifyRequestBody): readonly BodyMistake[] {
   }
   return mistakes
 }
+
+/** An approver revokes a receipt, which authorizes nothing from then on. */
+export const revokeReceipt = defineRoute({
+  method: 'POST',
+  paths: ['/api/v1/receipts/revoke'],
+  operationId: 'revokeReceipt',
+  tag: 'receipts',
+  summary: 'Revoke the receipt of a decision',
+  access: 'revoke',
+  body: Type.Object(
+    { decision_id: Type.String({ pattern: ID_PATTERN }), reason: Type.String({ minLength: 1, maxLength: 500 }) },
+    { title: 'RevokeRequest' },
+  ),
+  answers: {
+    200: {
+      description: 'The receipt is revoked; revoking twice is no error.',
+      content: {
+        'application/json': Type.Object(
+          {
+            decision_id: Type.String(),
+            receipt_state: Type.Literal('revoked'),
+            correlation_id: CorrelationId,
+          },
+          { title: 'RevokeAnswer' },
+        ),
+      },
+    },
+  },
+  errors: ['NOT_FOUND'],
+  async handle(exchange, deps) {
+    const { decision_id: id, reason } = exchange.body
+    const { tenant, audience } = callerOf(exchange)
+    if (!(await deps.store.receipts.revoke(tenant, id, reason, audience, deps.now())))
+      throw new GatewayError('NOT_FOUND')
+    deps.receiptChanged(id)
+    deps.logger.info(
+      { event: 'receipt.revoked', decision_id: id, by: audience, correlation_id: exchange.correlationId },
+      'receipt revoked',
+    )
+    return json({ decision_id: id, receipt_state: 'revoked', correlation_id: exchange.correlationId })
+  },
+})

@@ -1,14 +1,14 @@
 /** `base` and `head` of a diff (docs/reference/api.md#post-apidiff): a URL, `<ref>:<path>` in the configured repository with the files that it refers to, or the document itself. */
-import { ok } from '../../../engine/base.ts'
-import type { Result } from '../../../engine/internal.ts'
-import type { DocumentsConfig } from '../../documents/settings.ts'
-import type { LimitsConfig } from '../../settings/limits.ts'
-import { readGitDocument } from '../../documents/git-document.ts'
-import { referencedFiles, type FileShelf } from '../../documents/referenced-files.ts'
-import { parseGitReference, type GitReference } from '../../documents/git.ts'
-import { contractAtAddress } from '../../documents/contract-addresses.ts'
-import { fetchLocated } from '../../network/fetch.ts'
-import type { BundleTerms } from '../../documents/bundle.ts'
+import { ok } from '../../engine/base.ts'
+import type { Result } from '../../engine/internal.ts'
+import type { DocumentsConfig } from '../documents/settings.ts'
+import type { LimitsConfig } from '../settings/limits.ts'
+import { readGitDocument } from '../documents/git-document.ts'
+import { referencedFiles, type FileShelf } from '../documents/referenced-files.ts'
+import { parseGitReference, type GitReference } from '../documents/git.ts'
+import { contractAtAddress } from '../documents/contract-addresses.ts'
+import { fetchLocated } from '../network/fetch.ts'
+import type { BundleTerms } from '../documents/bundle.ts'
 
 /** UTF-8 needs at most this many bytes for one UTF-16 code unit. */
 const BYTES_PER_UNIT = 3
