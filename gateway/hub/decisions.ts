@@ -15,7 +15,7 @@ import type { HubIdentity } from './identity.ts'
 import type { HubSettings } from './settings.ts'
 import { storedOrNull, tenantScope, isOwned } from './tenant-scope.ts'
 import type { InterceptionRow } from '../store/calls.ts'
-import { bodyOf, checked, departureFrom, isOfForm } from './forms.ts'
+import { bodyOf, checked, readForm } from './forms.ts'
 import { CALL, CALL_BATCH } from './method-values.ts'
 
 const INSTANT = '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,16}Z$'
@@ -153,13 +153,12 @@ export async function recordCalls(
   const refused: RefusedRecord[] = []
   const own: InterceptionRow[] = []
   for (const [index, record] of records.entries()) {
-    const departure = departureFrom(CALL, record)
-    if (!isOfForm(CALL, record, departure))
-      refused.push({ index, message: `${departure?.pointer ?? ''} ${departure?.message ?? ''}`.trim() })
-    else if (!isOwned(scope, record.tenant)) refused.push({ index, message: '/tenant is not that of the caller' })
+    const read = readForm(CALL, record)
+    if (!read.ok) refused.push({ index, message: `${read.problem.pointer} ${read.problem.message}`.trim() })
+    else if (!isOwned(scope, read.value.tenant)) refused.push({ index, message: '/tenant is not that of the caller' })
     else {
-      const { traceId = null, isTraceSampled = false, route } = record
-      own.push({ ...record, traceId, isTraceSampled, tenant, route: scope.stored(route) })
+      const { traceId = null, isTraceSampled = false, route } = read.value
+      own.push({ ...read.value, traceId, isTraceSampled, tenant, route: scope.stored(route) })
     }
   }
   // Whoever gets the answer forgets the records, so they may not wait in this process.

@@ -2,6 +2,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { Static, TSchema, TUnsafe } from 'typebox'
 import { Type } from '../../engine/base.ts'
+import type { Result } from '../../engine/internal.ts'
 import { GatewayError } from '../errors/errors.ts'
 
 const bodies = new WeakMap<TSchema, TUnsafe<{ readonly values: readonly unknown[] }>>()
@@ -20,34 +21,36 @@ const ajv = new Ajv2020({ strict: false })
 const compiled = new WeakMap<TSchema, ValidateFunction>()
 
 /** Where a value departs from a form. @property pointer JSON Pointer into the value */
-interface Departure {
+interface FormDeparture {
   readonly pointer: string
   readonly message: string
 }
 
-/** Null: the value has the form. */
-export function departureFrom(schema: TSchema, value: unknown): Departure | null {
+/** The value, typed by its form, or the first place where it departs from it. */
+export function readForm<Schema extends TSchema>(
+  schema: Schema,
+  value: unknown,
+): Result<Static<Schema>, FormDeparture> {
+  if (isOfForm(schema, value)) return { ok: true, value }
+  const [fault] = validatorOf(schema).errors ?? []
+  return { ok: false, problem: { pointer: fault?.instancePath ?? '', message: fault?.message ?? 'is not valid' } }
+}
+
+function isOfForm<Schema extends TSchema>(schema: Schema, value: unknown): value is Static<Schema> {
+  return validatorOf(schema)(value)
+}
+
+function validatorOf(schema: TSchema): ValidateFunction {
   const validate = compiled.get(schema) ?? ajv.compile(schema)
   compiled.set(schema, validate)
-  if (validate(value)) return null
-  const [fault] = validate.errors ?? []
-  return { pointer: fault?.instancePath ?? '', message: fault?.message ?? 'is not valid' }
+  return validate
 }
 
 /** @throws GatewayError INVALID_INPUT */
 export function checked<Schema extends TSchema>(schema: Schema, body: unknown): Static<Schema> {
-  const departure = departureFrom(schema, body)
-  if (isOfForm(schema, body, departure)) return body
+  const read = readForm(schema, body)
+  if (read.ok) return read.value
   throw new GatewayError('INVALID_INPUT', 'The request of the sidecar has another form than the hub expects.', {
-    details: [departure ?? { pointer: '', message: 'is not valid' }],
+    details: [read.problem],
   })
-}
-
-/** @param departure of the value from this form */
-export function isOfForm<Schema extends TSchema>(
-  _schema: Schema,
-  _value: unknown,
-  departure: Departure | null,
-): _value is Static<Schema> {
-  return departure === null
 }
