@@ -123,7 +123,12 @@ async function openHubState(
   sampleLag(metrics, store)
   const hubKeys = await openHubKeys({ connection, changes, access: config.store.hub, logger, now })
   closers.push(() => hubKeys.close())
-  const hub = { connection, recording, onKeys: hubKeys.onChange, listen: () => changes.start() }
+  const hub = {
+    connection,
+    recording,
+    onKeys: (listener: () => void) => hubKeys.onChange(listener),
+    listen: () => changes.start(),
+  }
   const bootstrap = { printed: null, warning: null }
   const none = { external: null, checkpoints: null, retention: null }
   return { dataDir, store, keys: hubKeys.keys, keyId: 'at the hub', bootstrap, health, hub, ...none }

@@ -1,7 +1,17 @@
 /** GitLab's REST API, version 4. https://docs.gitlab.com/api/rest/ */
 import { inOrder, renamed, treeChanges, rawFile } from './files.ts'
 import { at, commitAt, isCommitId, listAt, textAt } from './members.ts'
-import { PLATFORMS, type ChangedFile, type Listing, type ScmClient } from './platform.ts'
+import {
+  PLATFORMS,
+  type ChangedFile,
+  type CommitComparison,
+  type FileAtCommit,
+  type Listing,
+  type MergeRequest,
+  type Predecessor,
+  type RepositoryFacts,
+  type ScmClient,
+} from './platform.ts'
 import { ScmError } from './scm-error.ts'
 import type { ScmTransport } from './transport.ts'
 import type { JsonObject } from '../json/strict-json.ts'
@@ -13,22 +23,64 @@ const MAX_PAGES = 200
 
 /** @param repository path of the project at the API: `/projects/id` or `/projects/group%2Fname` */
 export function createGitlabClient(transport: ScmTransport, repository: string): ScmClient {
-  const json = async (path: string): Promise<unknown> => transport.json(await transport.get(`${repository}${path}`))
-  const mergeBaseOf = async (base: string, head: string): Promise<string> =>
-    commitAt(await json(`/repository/merge_base?refs[]=${base}&refs[]=${head}`), 'id')
+  return new GitlabClient(transport, repository)
+}
 
-  const between = async (from: string, to: string): Promise<Listing<ChangedFile>> => {
+class GitlabClient implements ScmClient {
+  readonly platform = 'scm_b'
+  readonly #transport: ScmTransport
+  readonly #repository: string
+
+  constructor(transport: ScmTransport, repository: string) {
+    this.#transport = transport
+    this.#repository = repository
+  }
+
+  async facts(): Promise<RepositoryFacts> {
+    const answer = await this.#json('')
+    return { name: textAt(answer, 'path_with_namespace'), defaultBranch: textAt(answer, 'default_branch') }
+  }
+
+  async commitOf(ref: string): Promise<string> {
+    return isCommitId(ref) ? ref : commitAt(await this.#json(`/repository/commits/${encodeURIComponent(ref)}`), 'id')
+  }
+
+  async branchTip(branch: string): Promise<string> {
+    return commitAt(await this.#json(`/repository/branches/${encodeURIComponent(branch)}`), 'commit', 'id')
+  }
+
+  async compare(base: string, head: string): Promise<CommitComparison> {
+    const mergeBase = commitAt(await this.#json(`/repository/merge_base?refs[]=${base}&refs[]=${head}`), 'id')
+    return { mergeBase, files: await this.changedFiles(mergeBase, head) }
+  }
+
+  async changedFiles(from: string, to: string): Promise<Listing<ChangedFile>> {
     if (from === to) return { items: [], incomplete: null }
-    const answer = await json(`/repository/compare?from=${from}&to=${to}&straight=true`)
+    const answer = await this.#json(`/repository/compare?from=${from}&to=${to}&straight=true`)
     const listed = listAt(answer, 'diffs')
     const isWhole = listed.length < MAX_COMPARED && at(answer, 'compare_timeout') !== true
     return isWhole
       ? { items: inOrder(listed.flatMap(changes)), incomplete: null }
-      : treeChanges(await tree(from), await tree(to))
+      : treeChanges(await this.#tree(from), await this.#tree(to))
   }
-  const tree = (commit: string): Promise<Listing<readonly [string, string]>> => treeOf(transport, repository, commit)
-  const mergeRequest = async (id: string) => {
-    const answer = await json(`/merge_requests/${id}`)
+
+  file(path: string, commit: string): Promise<FileAtCommit> {
+    return rawFile(this.#transport, {
+      path,
+      address: `${this.#repository}/repository/files/${encodeURIComponent(path)}/raw?ref=${commit}`,
+      accept: '*/*',
+      withheld: [413],
+      isFile: () => true,
+    })
+  }
+
+  async paths(commit: string): Promise<Listing<string>> {
+    const { items, incomplete } = await this.#tree(commit)
+    return { items: items.map(([path]) => path), incomplete }
+  }
+
+  async mergeRequest(id: string): Promise<MergeRequest> {
+    const answer = await this.#json(`/merge_requests/${id}`)
     return {
       id,
       base: textAt(answer, 'target_branch'),
@@ -37,49 +89,30 @@ export function createGitlabClient(transport: ScmTransport, repository: string):
       trialMerge: null,
     }
   }
-  return {
-    platform: 'scm_b',
-    async facts() {
-      const answer = await json('')
-      return { name: textAt(answer, 'path_with_namespace'), defaultBranch: textAt(answer, 'default_branch') }
-    },
-    commitOf: async (ref) =>
-      isCommitId(ref) ? ref : commitAt(await json(`/repository/commits/${encodeURIComponent(ref)}`), 'id'),
-    branchTip: async (branch) =>
-      commitAt(await json(`/repository/branches/${encodeURIComponent(branch)}`), 'commit', 'id'),
-    async compare(base, head) {
-      const mergeBase = await mergeBaseOf(base, head)
-      return { mergeBase, files: await between(mergeBase, head) }
-    },
-    changedFiles: between,
-    file: (path, commit) =>
-      rawFile(transport, {
-        path,
-        address: `${repository}/repository/files/${encodeURIComponent(path)}/raw?ref=${commit}`,
-        accept: '*/*',
-        withheld: [413],
-        isFile: () => true,
-      }),
-    async paths(commit) {
-      const { items, incomplete } = await tree(commit)
-      return { items: items.map(([path]) => path), incomplete }
-    },
-    mergeRequest,
-    async parentsOf(commit) {
-      const parents = at(await json(`/repository/commits/${commit}`), 'parent_ids')
-      return Array.isArray(parents) ? parents.filter((parent) => typeof parent === 'string') : []
-    },
-    async previous(what) {
-      if (what.kind === 'release') {
-        const [last] = listAt(await json('/releases?order_by=released_at&sort=desc&per_page=1'))
-        return last === undefined ? null : commitAt(last, 'commit', 'id')
-      }
-      if (what.kind === 'workflow') throw new ScmError('unexpected', `${title} has no workflows to dispatch`)
-      const environment = encodeURIComponent(what.environment)
-      const query = `environment=${environment}&status=success&order_by=id&sort=desc&per_page=1`
-      const [last] = listAt(await json(`/deployments?${query}`))
-      return last === undefined ? null : commitAt(last, 'sha')
-    },
+
+  async parentsOf(commit: string): Promise<readonly string[]> {
+    const parents = at(await this.#json(`/repository/commits/${commit}`), 'parent_ids')
+    return Array.isArray(parents) ? parents.filter((parent) => typeof parent === 'string') : []
+  }
+
+  async previous(what: Predecessor): Promise<string | null> {
+    if (what.kind === 'release') {
+      const [last] = listAt(await this.#json('/releases?order_by=released_at&sort=desc&per_page=1'))
+      return last === undefined ? null : commitAt(last, 'commit', 'id')
+    }
+    if (what.kind === 'workflow') throw new ScmError('unexpected', `${title} has no workflows to dispatch`)
+    const environment = encodeURIComponent(what.environment)
+    const query = `environment=${environment}&status=success&order_by=id&sort=desc&per_page=1`
+    const [last] = listAt(await this.#json(`/deployments?${query}`))
+    return last === undefined ? null : commitAt(last, 'sha')
+  }
+
+  async #json(path: string): Promise<unknown> {
+    return this.#transport.json(await this.#transport.get(`${this.#repository}${path}`))
+  }
+
+  #tree(commit: string): Promise<Listing<readonly [string, string]>> {
+    return treeOf(this.#transport, this.#repository, commit)
   }
 }
 

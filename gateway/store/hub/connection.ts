@@ -41,46 +41,93 @@ const CREDENTIAL_FOR = 30_000
 
 /** @param now milliseconds since the epoch */
 export function connectToHub(urls: string, access: HubAccess, events: StoreEvents, now: () => number): HubConnection {
-  const origins = urls.split(',').map((url) => url.trim().replace(/\/+$/, ''))
-  const pools = origins.map((origin) => openPool(origin, poolOptions(access)))
-  const credential = new Credential(access, now)
-  const anyOne = (): number => Math.floor(Math.random() * pools.length)
-  // Sidecars of one list begin with different hubs of it, so each hub has its share.
-  let preferred = anyOne()
-  let answeredAt: number | null = null
+  return new PooledConnection(urls, access, events, now)
+}
+
+/** One pool of connections for each hub of the list. */
+class PooledConnection implements HubConnection {
+  readonly description: string
+  readonly #access: HubAccess
+  readonly #events: StoreEvents
+  readonly #now: () => number
+  readonly #pools: readonly UndiciPoolType[]
+  readonly #credential: HubCredential
+  /** Index of the hub that is asked first. */
+  #preferred: number
+  #answeredAt: number | null = null
   /** No hub is asked before this moment of `performance.now`: none of them answered in time. */
-  let silentUntil = Number.NEGATIVE_INFINITY
-  const askOne = async (
-    pool: UndiciPoolType,
-    method: 'GET' | 'POST',
-    path: string,
-    body: object | null,
-    span: InnerSpan | null,
-  ) => {
-    const answer = await pool.request({
-      method,
-      path,
-      headers: {
-        accept: 'application/json',
-        ...(body !== null && { 'content-type': 'application/json' }),
-        ...credential.header(),
-        ...currentTraceFields(span),
-      },
-      body: body === null ? null : JSON.stringify(body),
-      signal: AbortSignal.timeout(access.timeout * 1000),
-    })
-    const text = await answer.body.text()
-    if (answer.statusCode === 401) credential.forget()
-    const value = valueIn(answer.statusCode, text)
-    answeredAt = now()
-    return value
+  #silentUntil = Number.NEGATIVE_INFINITY
+
+  constructor(urls: string, access: HubAccess, events: StoreEvents, now: () => number) {
+    const origins = urls.split(',').map((url) => url.trim().replace(/\/+$/, ''))
+    this.description = `hub ${origins.join(', ')}`
+    this.#access = access
+    this.#events = events
+    this.#now = now
+    this.#pools = origins.map((origin) => openPool(origin, poolOptions(access)))
+    this.#credential = new HubCredential(access, now)
+    // Sidecars of one list begin with different hubs of it, so each hub has its share.
+    this.#preferred = this.#anyOne()
   }
-  const askAny = async <Answer>(
+
+  lastAnswerAt(): number | null {
+    return this.#answeredAt
+  }
+
+  async ask(method: 'GET' | 'POST', path: string, body: object | null, isRepeatable: boolean): Promise<unknown> {
+    const started = performance.now()
+    const report = (isGood: boolean, cause?: unknown): void => {
+      this.#events.onCall?.(operationOf(path), (performance.now() - started) / 1000, isGood)
+      this.#events.onWritable?.(isGood, cause)
+    }
+    try {
+      const value = await inSpan('hub', operationOf(path), (span) =>
+        this.#askAny((pool) => this.#askOne(pool, method, path, body, span), isRepeatable, this.#preferred),
+      )
+      report(true)
+      return value
+    } catch (error) {
+      report(error instanceof GatewayError && error.code !== 'STORE_UNAVAILABLE', error)
+      throw error instanceof GatewayError ? error : new GatewayError('STORE_UNAVAILABLE', undefined, { cause: error })
+    }
+  }
+
+  stream(
+    path: string,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<Uint8Array>> {
+    const open = async (pool: UndiciPoolType) => {
+      const answer = await pool.request({
+        method: 'GET',
+        path,
+        headers: { accept: 'text/event-stream', ...headers, ...this.#credential.header() },
+        bodyTimeout: LONGEST_QUIET,
+        signal,
+      })
+      if (answer.statusCode === 401) this.#credential.forget()
+      if (answer.statusCode !== 200) valueIn(answer.statusCode, await answer.body.text())
+      return answer.body
+    }
+    // A stream ends after minutes: with the next one, sidecars come back to a hub that was restarted.
+    return this.#askAny(open, true, this.#anyOne())
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#pools.map((pool) => pool.close()))
+  }
+
+  #anyOne(): number {
+    return Math.floor(Math.random() * this.#pools.length)
+  }
+
+  async #askAny<Answer>(
     askPool: (pool: UndiciPoolType) => Promise<Answer>,
     isRepeatable: boolean,
     first: number,
-  ): Promise<Answer> => {
-    if (performance.now() < silentUntil) throw new Error('no hub answered in time a moment ago')
+  ): Promise<Answer> {
+    const pools = this.#pools
+    if (performance.now() < this.#silentUntil) throw new Error('no hub answered in time a moment ago')
     let failure: unknown = new Error('store.url names no hub')
     // One address may lead to several hubs, so the first one is asked once more.
     for (let tried = 0; tried <= pools.length; tried += 1) {
@@ -89,55 +136,41 @@ export function connectToHub(urls: string, access: HubAccess, events: StoreEvent
       if (pool === undefined || (tried === pools.length && isTimeout(failure))) break
       try {
         const answer = await askPool(pool)
-        preferred = index
+        this.#preferred = index
         return answer
       } catch (error) {
         failure = error
         if (isAnswer(error) || !(isRepeatable || isNeverSent(error))) break
       }
     }
-    if (isTimeout(failure)) silentUntil = performance.now() + SILENCE
+    if (isTimeout(failure)) this.#silentUntil = performance.now() + SILENCE
     throw failure
   }
-  return {
-    description: `hub ${origins.join(', ')}`,
-    lastAnswerAt: () => answeredAt,
-    async ask(method, path, body, isRepeatable) {
-      const started = performance.now()
-      const report = (isGood: boolean, cause?: unknown): void => {
-        events.onCall?.(operationOf(path), (performance.now() - started) / 1000, isGood)
-        events.onWritable?.(isGood, cause)
-      }
-      try {
-        const value = await inSpan('hub', operationOf(path), (span) =>
-          askAny((pool) => askOne(pool, method, path, body, span), isRepeatable, preferred),
-        )
-        report(true)
-        return value
-      } catch (error) {
-        report(error instanceof GatewayError && error.code !== 'STORE_UNAVAILABLE', error)
-        throw error instanceof GatewayError ? error : new GatewayError('STORE_UNAVAILABLE', undefined, { cause: error })
-      }
-    },
-    stream: (path, headers, signal) => {
-      const open = async (pool: UndiciPoolType) => {
-        const answer = await pool.request({
-          method: 'GET',
-          path,
-          headers: { accept: 'text/event-stream', ...headers, ...credential.header() },
-          bodyTimeout: LONGEST_QUIET,
-          signal,
-        })
-        if (answer.statusCode === 401) credential.forget()
-        if (answer.statusCode !== 200) valueIn(answer.statusCode, await answer.body.text())
-        return answer.body
-      }
-      // A stream ends after minutes: with the next one, sidecars come back to a hub that was restarted.
-      return askAny(open, true, anyOne())
-    },
-    close: async () => {
-      await Promise.all(pools.map((pool) => pool.close()))
-    },
+
+  async #askOne(
+    pool: UndiciPoolType,
+    method: 'GET' | 'POST',
+    path: string,
+    body: object | null,
+    span: InnerSpan | null,
+  ): Promise<unknown> {
+    const answer = await pool.request({
+      method,
+      path,
+      headers: {
+        accept: 'application/json',
+        ...(body !== null && { 'content-type': 'application/json' }),
+        ...this.#credential.header(),
+        ...currentTraceFields(span),
+      },
+      body: body === null ? null : JSON.stringify(body),
+      signal: AbortSignal.timeout(this.#access.timeout * 1000),
+    })
+    const text = await answer.body.text()
+    if (answer.statusCode === 401) this.#credential.forget()
+    const value = valueIn(answer.statusCode, text)
+    this.#answeredAt = this.#now()
+    return value
   }
 }
 
@@ -153,7 +186,7 @@ function poolOptions(access: HubAccess) {
 }
 
 /** The token or key of this sidecar, as its file has it. */
-class Credential {
+class HubCredential {
   readonly #file: string | undefined
   readonly #now: () => number
   #kept: { readonly header: Readonly<Record<string, string>>; readonly readAt: number } | null = null

@@ -16,13 +16,6 @@ import { tlsRemedy } from './tls.ts'
 /** Milliseconds between two readings while the hub pushes no changes. */
 const INTERVAL = 1000
 
-export interface HubKeys {
-  readonly keys: KeyRing
-  /** Called when the hub published other keys. */
-  readonly onChange: (listener: () => void) => void
-  close(): void
-}
-
 const REMEDY = 'Check store.url and store.hub here, and listen.hub, hub.tokens and hub.identities of the hub.'
 
 interface HubKeysDeps {
@@ -37,29 +30,71 @@ interface HubKeysDeps {
 /**
  * Throws a StartupError when the hub refuses this sidecar. A hub that is away is waited for: until its keys are here, no receipt verifies.
  */
-export async function openHubKeys({ connection, changes, access, logger, now }: HubKeysDeps): Promise<HubKeys> {
-  let published: ReturnType<KeyRing['published']> = { keys: [] }
-  let set: ReturnType<KeyRing['keySet']> = new Map()
-  let mark = STALE
-  const listeners: (() => void)[] = []
-  const read = async (): Promise<void> => {
-    const begin = changes.begin(now())
-    const answer = await connection.ask('GET', '/hub/v1/keys', null, true)
-    const parsed = parseKeySet(answer)
-    if (!parsed.ok || !isKeySet(answer)) throw new Error('the hub published no key set')
-    mark = changes.mark(begin, now())
-    const isSame = isDeepStrictEqual(published, answer)
-    set = parsed.value
-    published = answer
-    if (!isSame) for (const listener of listeners) listener()
+export async function openHubKeys(deps: HubKeysDeps): Promise<HubKeys> {
+  const keys = new HubKeys(deps)
+  await keys.open()
+  return keys
+}
+
+class HubKeys {
+  readonly keys: KeyRing = {
+    signer: refuse,
+    keySet: () => this.#set,
+    published: () => this.#published,
+    own: () => [],
+    join: () => {},
+    reload: () => {},
+    rotate: () => Promise.reject(new GatewayError('SIGNER_UNAVAILABLE', 'Keys are managed at the hub.')),
+    retire: refuse,
+    revoke: refuse,
+    replenish: () => Promise.resolve(),
   }
-  const wait = (error: unknown): void =>
-    logger.warn({ event: 'hub.keys_not_read', err: error }, 'the keys of the hub could not be read')
-  try {
-    await read()
-  } catch (error) {
-    if (!isRefusal(error)) wait(error)
-    else {
+  readonly #deps: HubKeysDeps
+  readonly #listeners: (() => void)[] = []
+  #published: ReturnType<KeyRing['published']> = { keys: [] }
+  #set: ReturnType<KeyRing['keySet']> = new Map()
+  /** Of the newest reading. */
+  #mark = STALE
+  /** The last reading failed: it was logged. */
+  #isAway = false
+  #timer: NodeJS.Timeout | null = null
+
+  constructor(deps: HubKeysDeps) {
+    this.#deps = deps
+  }
+
+  /** Called when the hub published other keys. */
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener)
+  }
+
+  /** Reads the keys, and again when they change. */
+  async open(): Promise<void> {
+    const { changes, now } = this.#deps
+    await this.#readFirst()
+    this.#isAway = this.#set.size === 0
+    changes.subscribe(({ kind }) => {
+      if (kind === 'receipt_key') void this.#readAgain()
+    })
+    this.#timer = setInterval(() => {
+      if (!changes.isFresh(this.#mark, now())) void this.#readAgain()
+    }, INTERVAL)
+    this.#timer.unref()
+  }
+
+  close(): void {
+    if (this.#timer !== null) clearInterval(this.#timer)
+  }
+
+  async #readFirst(): Promise<void> {
+    const { connection, access } = this.#deps
+    try {
+      await this.#read()
+    } catch (error) {
+      if (!isRefusal(error)) {
+        this.#reportAway(error)
+        return
+      }
       const cause = error instanceof Error ? (error.cause ?? error) : error
       const remedy = tlsRemedy(codeOf(cause), access)
       const what = remedy === null ? 'refuses this sidecar' : 'cannot be used'
@@ -69,38 +104,32 @@ export async function openHubKeys({ connection, changes, access, logger, now }: 
       })
     }
   }
-  let isAway = set.size === 0
-  const readAgain = async (): Promise<void> => {
+
+  async #readAgain(): Promise<void> {
     try {
-      await read()
-      isAway = false
+      await this.#read()
+      this.#isAway = false
     } catch (error) {
-      if (!isAway) wait(error)
-      isAway = true
+      if (!this.#isAway) this.#reportAway(error)
+      this.#isAway = true
     }
   }
-  changes.subscribe(({ kind }) => {
-    if (kind === 'receipt_key') void readAgain()
-  })
-  const timer = setInterval(() => {
-    if (!changes.isFresh(mark, now())) void readAgain()
-  }, INTERVAL)
-  timer.unref()
-  return {
-    keys: {
-      signer: refuse,
-      keySet: () => set,
-      published: () => published,
-      own: () => [],
-      join: () => {},
-      reload: () => {},
-      rotate: () => Promise.reject(new GatewayError('SIGNER_UNAVAILABLE', 'Keys are managed at the hub.')),
-      retire: refuse,
-      revoke: refuse,
-      replenish: () => Promise.resolve(),
-    },
-    onChange: (listener) => void listeners.push(listener),
-    close: () => clearInterval(timer),
+
+  async #read(): Promise<void> {
+    const { connection, changes, now } = this.#deps
+    const begin = changes.begin(now())
+    const answer = await connection.ask('GET', '/hub/v1/keys', null, true)
+    const parsed = parseKeySet(answer)
+    if (!parsed.ok || !isKeySet(answer)) throw new Error('the hub published no key set')
+    this.#mark = changes.mark(begin, now())
+    const isSame = isDeepStrictEqual(this.#published, answer)
+    this.#set = parsed.value
+    this.#published = answer
+    if (!isSame) for (const listener of this.#listeners) listener()
+  }
+
+  #reportAway(error: unknown): void {
+    this.#deps.logger.warn({ event: 'hub.keys_not_read', err: error }, 'the keys of the hub could not be read')
   }
 }
 

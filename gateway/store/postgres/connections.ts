@@ -40,17 +40,127 @@ const TYPES: CustomTypesConfig = {
 }
 
 export function openConnections(address: PostgresAddress, limits: ConnectionLimits): Connections {
-  let current = 0
-  const files = tlsFilesOf(address)
-  const hostNow = (): PostgresHost => address.hosts[current % address.hosts.length] ?? address.hosts[0]
-  const configOf = ({ host, port }: PostgresHost): ClientConfig => ({
+  return new HostConnections(address, limits)
+}
+
+class HostConnections implements Connections {
+  readonly #address: PostgresAddress
+  readonly #limits: ConnectionLimits
+  readonly #tlsFiles: ReturnType<typeof tlsFilesOf>
+  readonly #pool: Pool
+  /** Connections of the pool that were to the primary when they began. */
+  readonly #verified = new WeakSet<PostgresConnection>()
+  /** Counts the hosts that were tried: the one in use follows from it. */
+  #current = 0
+
+  constructor(address: PostgresAddress, limits: ConnectionLimits) {
+    this.#address = address
+    this.#limits = limits
+    this.#tlsFiles = tlsFilesOf(address)
+    const configNow = (): ClientConfig => this.#configNow()
+    class HostClient extends Client {
+      constructor() {
+        super(configNow())
+      }
+    }
+    this.#pool = new Pool({
+      max: limits.pool,
+      connectionTimeoutMillis: limits.connectTimeout,
+      idleTimeoutMillis: 60_000,
+      allowExitOnIdle: true,
+      Client: HostClient,
+    })
+    // An idle connection that breaks is dropped; the next use opens another one.
+    this.#pool.on('error', () => {})
+    // One that breaks in use fails its statement; without a listener the event ends the process.
+    this.#pool.on('connect', (client) => void client.on('error', () => {}))
+  }
+
+  async use<Result>(work: (connection: PostgresConnection) => Promise<Result>): Promise<Result> {
+    const connection = await this.#onEachHost(() => this.#connectToPrimary())
+    let isBroken = true
+    try {
+      const result = await work(connection)
+      isBroken = false
+      return result
+    } catch (error) {
+      isBroken = !isRefusedStatement(error)
+      if (errorCode(error) === READ_ONLY) this.#current += 1
+      throw error
+    } finally {
+      connection.release(isBroken)
+    }
+  }
+
+  dedicated(): Promise<Client> {
+    return this.#onEachHost(async () => {
+      const client = new Client({ ...this.#configNow(), query_timeout: this.#limits.connectTimeout })
+      // Without a listener an error on an idle connection ends the process.
+      client.on('error', () => {})
+      try {
+        await client.connect()
+        await requirePrimary(client)
+        return client
+      } catch (error) {
+        await client.end().catch(() => {})
+        throw error
+      }
+    })
+  }
+
+  close(): Promise<void> {
+    return this.#pool.end()
+  }
+
+  async #connectToPrimary(): Promise<PoolClient> {
+    const connection = await this.#pool.connect()
+    if (this.#verified.has(connection)) return connection
+    try {
+      await requirePrimary(connection)
+      this.#verified.add(connection)
+      return connection
+    } catch (error) {
+      connection.release(true)
+      throw error
+    }
+  }
+
+  /** Tries each host once, from the one that answered last. */
+  async #onEachHost<Result>(attempt: () => Promise<Result>): Promise<Result> {
+    let first: unknown
+    for (let tried = 0; tried < this.#address.hosts.length; tried += 1) {
+      const at = this.#current
+      try {
+        return await attempt()
+      } catch (error) {
+        first ??= error
+        // Another caller may have moved on already.
+        if (this.#current === at) this.#current += 1
+      }
+    }
+    throw first
+  }
+
+  #configNow(): ClientConfig {
+    const { hosts } = this.#address
+    return clientConfig(this.#address, hosts[this.#current % hosts.length] ?? hosts[0], this.#limits, this.#tlsFiles)
+  }
+}
+
+function clientConfig(
+  address: PostgresAddress,
+  { host, port }: PostgresHost,
+  limits: ConnectionLimits,
+  tlsFiles: ReturnType<typeof tlsFilesOf>,
+): ClientConfig {
+  return {
     host,
     port,
     ...(address.user !== null && { user: address.user }),
     ...(address.password !== null && { password: address.password }),
     ...(address.database !== null && { database: address.database }),
     ...(address.options !== null && { options: address.options }),
-    ssl: address.sslMode === 'disable' ? false : { ...files, ...verificationOf(address, host) },
+    ssl: address.sslMode === 'disable' ? false : { ...tlsFiles, ...verificationOf(address, host) },
     connectionTimeoutMillis: limits.connectTimeout,
     // The client's own limit comes later than the server's: it is for a network that swallows packets.
     query_timeout: limits.statementTimeout + limits.connectTimeout,
@@ -63,83 +173,6 @@ export function openConnections(address: PostgresAddress, limits: ConnectionLimi
       lock_timeout: limits.lockTimeout,
       idle_in_transaction_session_timeout: limits.statementTimeout + limits.connectTimeout,
     }),
-  })
-  class HostClient extends Client {
-    constructor() {
-      super(configOf(hostNow()))
-    }
-  }
-  const pool = new Pool({
-    max: limits.pool,
-    connectionTimeoutMillis: limits.connectTimeout,
-    idleTimeoutMillis: 60_000,
-    allowExitOnIdle: true,
-    Client: HostClient,
-  })
-  // An idle connection that breaks is dropped; the next use opens another one.
-  pool.on('error', () => {})
-  // One that breaks in use fails its statement; without a listener the event ends the process.
-  pool.on('connect', (client) => void client.on('error', () => {}))
-
-  /** Tries each host once, from the one that answered last. */
-  const onEachHost = async <Result>(attempt: () => Promise<Result>): Promise<Result> => {
-    let first: unknown
-    for (let tried = 0; tried < address.hosts.length; tried += 1) {
-      const at = current
-      try {
-        return await attempt()
-      } catch (error) {
-        first ??= error
-        // Another caller may have moved on already.
-        if (current === at) current += 1
-      }
-    }
-    throw first
-  }
-  const verified = new WeakSet<PostgresConnection>()
-  const connectToPrimary = async (): Promise<PoolClient> => {
-    const connection = await pool.connect()
-    if (verified.has(connection)) return connection
-    try {
-      await requirePrimary(connection)
-      verified.add(connection)
-      return connection
-    } catch (error) {
-      connection.release(true)
-      throw error
-    }
-  }
-  return {
-    async use(work) {
-      const connection = await onEachHost(connectToPrimary)
-      let isBroken = true
-      try {
-        const result = await work(connection)
-        isBroken = false
-        return result
-      } catch (error) {
-        isBroken = !isRefusedStatement(error)
-        if (errorCode(error) === READ_ONLY) current += 1
-        throw error
-      } finally {
-        connection.release(isBroken)
-      }
-    },
-    dedicated: () =>
-      onEachHost(async () => {
-        const client = new Client({ ...configOf(hostNow()), query_timeout: limits.connectTimeout })
-        // Without a listener an error on an idle connection ends the process.
-        client.on('error', () => {})
-        try {
-          await client.connect()
-          await requirePrimary(client)
-          return client
-        } catch (error) {
-          await client.end().catch(() => {})
-          throw error
-        }
-      }),
-    close: () => pool.end(),
   }
 }
 
