@@ -10,7 +10,7 @@ import type { Artifact as ArtifactShape, DecisionContext as ContextShape } from 
 type RequestedArtifact = Static<typeof ArtifactShape>
 type RequestedContext = Static<typeof ContextShape>
 
-export function artifactsOf(requested: readonly RequestedArtifact[]): readonly Artifact[] {
+export function requestedArtifacts(requested: readonly RequestedArtifact[]): readonly Artifact[] {
   return requested.map(({ id, type, before, after, path, files = {} }) => {
     const canonical = canonicalArtifactType(type)
     if (canonical === null) throw new GatewayError('UNSUPPORTED_ARTIFACT_TYPE')
@@ -26,7 +26,7 @@ export function artifactsOf(requested: readonly RequestedArtifact[]): readonly A
   })
 }
 
-export function contextOf(requested: RequestedContext | undefined): DecisionContext {
+export function requestedContext(requested: RequestedContext | undefined): DecisionContext {
   if (requested === undefined) return EMPTY_CONTEXT
   const { pull_request } = requested
   return {

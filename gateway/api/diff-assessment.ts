@@ -87,7 +87,7 @@ export function diffAssessment(
   })
   const { groups } = report
   const rows = (wanted: (group: ReportGroup) => boolean): readonly AssessedChange[] =>
-    groups.filter(wanted).slice(0, most).map(changeOf)
+    groups.filter(wanted).slice(0, most).map(assessedChange)
   return {
     risk_score: verdict.risk_score,
     risk_level: riskLevel(verdict.risk_score),
@@ -114,7 +114,7 @@ function isAboutSecurity(rule: { readonly area: string; readonly kind: string } 
   return rule !== undefined && (SECURITY.has(rule.area) || SECURITY.has(rule.kind))
 }
 
-function changeOf({
+function assessedChange({
   rule,
   code,
   level,

@@ -21,7 +21,7 @@ export function describeApi(routes: readonly ApiRoute[], publicUrl: string | nul
   for (const route of routes) {
     for (const [index, path] of route.paths.entries()) {
       const item = (paths[path] ??= {})
-      item[route.method.toLowerCase()] = operationOf(route, index, hoist)
+      item[route.method.toLowerCase()] = describedOperation(route, index, hoist)
     }
   }
   hoist(plainSchema(Problem))
@@ -45,7 +45,7 @@ export function describeApi(routes: readonly ApiRoute[], publicUrl: string | nul
   }
 }
 
-function operationOf(route: ApiRoute, alias: number, hoist: (schema: unknown) => unknown): OpenApiNode {
+function describedOperation(route: ApiRoute, alias: number, hoist: (schema: unknown) => unknown): OpenApiNode {
   const parameters = [
     ...pathParameters(route),
     ...queryParameters(route, hoist),

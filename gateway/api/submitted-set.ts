@@ -13,7 +13,7 @@ import { PLATFORMS, type PlatformId, type ScmClient } from '../scm/platform.ts'
 import { LISTING_PROBLEMS } from '../scm/problems.ts'
 import { ScmError } from '../scm/scm-error.ts'
 import type { BindingRow } from '../store/bindings.ts'
-import { contextOf } from './change-set.ts'
+import { requestedContext } from './change-set.ts'
 import type { ApiDeps } from './deps.ts'
 import { callerOf, type RouteExchange } from './route.ts'
 import type { PreflightRequest } from './schemas/preflight.ts'
@@ -29,7 +29,7 @@ export async function submittedSet(
   artifacts: readonly Artifact[],
   { store }: Pick<ApiDeps, 'store'>,
 ): Promise<ChangeSet> {
-  const context = contextOf(exchange.body.context)
+  const context = requestedContext(exchange.body.context)
   if (context.repository === null) return { artifacts }
   const binding = await bindingOf(store, callerOf(exchange).tenant, context.repository, platformOf(exchange.body))
   const files = (await Promise.all(artifacts.map(committed))).flat()
@@ -73,7 +73,7 @@ function platformOf({ context }: SubmittedRequest): PlatformId | null {
  * @throws GatewayError BINDING_NOT_PROVEN, REPOSITORY_INACCESSIBLE, or INVALID_INPUT for a ref that does not exist
  */
 export async function derivedSet(exchange: RouteExchange<SubmittedRequest>, deps: ApiDeps): Promise<ChangeSet> {
-  const context = contextOf(exchange.body.context)
+  const context = requestedContext(exchange.body.context)
   const binding = await requiredBinding(exchange, context, deps)
   const { platform, repository } = binding
   const { config } = exchange.settings
@@ -118,14 +118,14 @@ async function requiredBinding(
 }
 
 async function refsOf(client: ScmClient, { base, head, pull_request: id }: DecisionContext) {
-  const baseSha = await resolved(client, base ?? '', 'base')
-  const headSha = await resolved(client, head ?? '', 'head')
+  const baseSha = await resolvedCommit(client, base ?? '', 'base')
+  const headSha = await resolvedCommit(client, head ?? '', 'head')
   const request = id !== null && client.platform === 'scm_a' ? await client.mergeRequest(id) : null
   return { base: baseSha, head: headSha, kind: 'merge', trialMerge: request?.trialMerge ?? null } as const
 }
 
 /** A missing branch, tag or commit is the caller's mistake, not an inaccessible repository. */
-async function resolved(client: ScmClient, ref: string, name: string): Promise<string> {
+async function resolvedCommit(client: ScmClient, ref: string, name: string): Promise<string> {
   try {
     return await client.commitOf(ref)
   } catch (error) {

@@ -48,14 +48,15 @@ export function unknownMembers(schema: TSchema, value: unknown, isTolerant: bool
       properties === undefined && isJsonObject(more) ? variantsOf(more) : [],
     )
     if (named.length > 0)
-      for (const [name, one] of Object.entries(part)) walk(named, one, `${at}/${escaped(name.slice(0, LONGEST_NAME))}`)
+      for (const [name, one] of Object.entries(part))
+        walk(named, one, `${at}/${pointerToken(name.slice(0, LONGEST_NAME))}`)
     if (objects.length === 0) return
-    const members = membersOf(objects)
+    const members = schemasByMember(objects)
     // A schema that defines its further members is open.
     const isOpen = objects.some(({ additionalProperties: more }) => more === true || isJsonObject(more))
     const isClosed = !isTolerant || objects.every(({ additionalProperties: more }) => more === false)
     for (const [name, inner] of Object.entries(part)) {
-      const pointer = `${at}/${escaped(name.slice(0, LONGEST_NAME))}`
+      const pointer = `${at}/${pointerToken(name.slice(0, LONGEST_NAME))}`
       const known = members.get(name)
       if (known !== undefined) walk(known, inner, pointer)
       else if (!isOpen) takeUnknown(name, pointer, [...members.keys()], isClosed)
@@ -73,7 +74,7 @@ function variantsOf(schema: SchemaShape): readonly SchemaShape[] {
   return schema['properties'] !== undefined || alternatives.length === 0 ? [schema] : alternatives.flatMap(variantsOf)
 }
 
-function membersOf(objects: readonly SchemaShape[]): ReadonlyMap<string, readonly SchemaShape[]> {
+function schemasByMember(objects: readonly SchemaShape[]): ReadonlyMap<string, readonly SchemaShape[]> {
   const members = new Map<string, readonly SchemaShape[]>()
   for (const { properties } of objects)
     for (const [name, schema] of Object.entries(isJsonObject(properties) ? properties : {}))
@@ -81,6 +82,6 @@ function membersOf(objects: readonly SchemaShape[]): ReadonlyMap<string, readonl
   return members
 }
 
-function escaped(name: string): string {
+function pointerToken(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }

@@ -4,6 +4,7 @@ import type { ApprovalRow, ApprovalState, ApprovalStep } from '../store/approval
 import { approvalState, isGrantInForce } from './request.ts'
 import { grantsNeeded, requiredFor } from './resolve.ts'
 import type { ApprovalsConfig } from './settings.ts'
+import { isoInstant, isoInstantOrNull } from '../runtime/iso-instant.ts'
 
 /** Instants are ISO 8601 in UTC. */
 export interface ApprovalView {
@@ -59,25 +60,17 @@ export function approvalView(row: ApprovalRow, now: number): ApprovalView {
     approver_groups: row.approvers.flatMap(({ groups }) => (groups.length === 0 ? [] : [groups])),
     required_approvals: row.approvers,
     requesters: row.requesters,
-    opened_at: iso(row.openedAt),
-    expires_at: iso(row.expiresAt),
+    opened_at: isoInstant(row.openedAt),
+    expires_at: isoInstant(row.expiresAt),
     approver: result?.by ?? null,
     comment: result?.comment ?? null,
-    settled_at: isoOrNull(result?.at),
-    valid_until: isoOrNull(result?.validUntil),
+    settled_at: isoInstantOrNull(result?.at),
+    valid_until: isoInstantOrNull(result?.validUntil),
   }
 }
 
-function iso(milliseconds: number): string {
-  return new Date(milliseconds).toISOString()
-}
-
-function isoOrNull(milliseconds: number | null | undefined): string | null {
-  return milliseconds === null || milliseconds === undefined ? null : iso(milliseconds)
-}
-
 function stepView({ kind, by, groups, text, at }: ApprovalStep) {
-  return { kind, by, groups, text, at: iso(at) }
+  return { kind, by, groups, text, at: isoInstant(at) }
 }
 
 /** A request with its grants and comments. @param now milliseconds since the epoch */

@@ -5,6 +5,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { sha256Hex } from '../runtime/hash.ts'
 import type { ApiKey, Role } from '../store/api-keys.ts'
+import { isoInstantOrNull } from '../runtime/iso-instant.ts'
 
 /** Default tenant of keys and intercepted calls: a self-hosted gateway usually has one. */
 export const LOCAL_TENANT = 'local'
@@ -102,12 +103,8 @@ export function apiKeyView(key: ApiKey, now: number) {
     owner,
     state: revokedAt !== null ? 'revoked' : isKeyInForce(key, now) ? 'valid' : 'expired',
     created_at: new Date(createdAt).toISOString(),
-    expires_at: isoOrNull(expiresAt),
-    used_at: isoOrNull(usedAt),
-    revoked_at: isoOrNull(revokedAt),
+    expires_at: isoInstantOrNull(expiresAt),
+    used_at: isoInstantOrNull(usedAt),
+    revoked_at: isoInstantOrNull(revokedAt),
   } as const
-}
-
-function isoOrNull(at: number | null): string | null {
-  return at === null ? null : new Date(at).toISOString()
 }

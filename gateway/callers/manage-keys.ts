@@ -60,7 +60,7 @@ export async function createKey(
   if (!managesTenant(admin, tenant))
     throw new GatewayError('FORBIDDEN', 'This key manages the keys of its own tenant only.')
   if (plan !== undefined && !Object.hasOwn(plans, plan))
-    throw invalid('/plan', `is none of the plans ${Object.keys(plans).join(', ')}`)
+    throw invalidKeyMember('/plan', `is none of the plans ${Object.keys(plans).join(', ')}`)
   const now = deps.now()
   const key = mintApiKey()
   const row = apiKeyRow({
@@ -75,7 +75,7 @@ export async function createKey(
     ...(plan !== undefined && { plan }),
   })
   await deps.store.apiKeys.create(row)
-  note('created', row, admin, deps)
+  noteChange('created', row, admin, deps)
   return { key, row }
 }
 
@@ -93,7 +93,7 @@ export async function changeKey(
     ...(owner !== undefined && { owner }),
     ...(lifetime !== undefined && { expiresAt: lifetime === null ? null : deps.now() + lifetime * 1000 }),
   })
-  note('changed', old, admin, deps)
+  noteChange('changed', old, admin, deps)
   return managedKey(admin, id, deps)
 }
 
@@ -114,7 +114,7 @@ export async function rotateKey(
   const row = apiKeyRow({ ...old, key, at: now, expiresAt: lifetime === null ? null : now + lifetime })
   if (!(await deps.store.apiKeys.rotate(old.hash, row, now + overlap * 1000)))
     throw new GatewayError('NOT_FOUND', 'There is no such key, or it was revoked.')
-  note('rotated', old, admin, deps)
+  noteChange('rotated', old, admin, deps)
   return { key, row }
 }
 
@@ -124,7 +124,7 @@ export async function revokeKey(admin: Administrator, id: string, deps: ManageKe
   if (old.audience === admin.audience)
     throw new GatewayError('FORBIDDEN', 'A key cannot revoke itself; another administrator has to.')
   await deps.store.apiKeys.revoke(old.hash, deps.now())
-  note('revoked', old, admin, deps)
+  noteChange('revoked', old, admin, deps)
   return managedKey(admin, id, deps)
 }
 
@@ -141,15 +141,15 @@ function requireAdministrator(admin: Administrator): void {
 
 function validGroups(groups: readonly string[]): readonly string[] {
   const read = groups.length === 0 ? [] : readGroups(groups.join(','))
-  if (read === null) throw invalid('/groups', 'has a name with other characters than a-z 0-9 _ . -')
+  if (read === null) throw invalidKeyMember('/groups', 'has a name with other characters than a-z 0-9 _ . -')
   return read
 }
 
-function invalid(pointer: string, message: string): GatewayError {
+function invalidKeyMember(pointer: string, message: string): GatewayError {
   return new GatewayError('INVALID_INPUT', `${pointer.slice(1)} ${message}`, { details: [{ pointer, message }] })
 }
 
-function note(what: string, key: ApiKey, { audience: by }: Administrator, { logger }: ManageKeysDeps): void {
+function noteChange(what: string, key: ApiKey, { audience: by }: Administrator, { logger }: ManageKeysDeps): void {
   logger.info({ ...apiKeyAct(what, key), by }, 'API key changed')
 }
 

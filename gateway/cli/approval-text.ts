@@ -12,19 +12,19 @@ export function reviewText({ approval, steps, review }: ReviewedApproval, io: Co
     `${approval.id}  ${approval.state}`,
     printable(approval.summary),
     '',
-    ...columns(factsOf(approval)),
-    section('Why it is held', reasonsOf(approval.blocking_reasons)),
-    section(`What changes (${review.findings_total})`, findingsOf(review, io)),
-    section('Reach and risk', reachOf(review, approval.risk_score)),
-    section(
+    ...columns(approvalFacts(approval)),
+    titledLines('Why it is held', reasonLines(approval.blocking_reasons)),
+    titledLines(`What changes (${review.findings_total})`, findingsOf(review, io)),
+    titledLines('Reach and risk', reachOf(review, approval.risk_score)),
+    titledLines(
       'Grants and comments',
       steps.map(({ kind, by, text, at }) => `${secondsOf(at)}  ${by}  ${kind}  ${text}`.trimEnd()),
     ),
-    section('Who may grant', [
+    titledLines('Who may grant', [
       review.who_may_grant,
       ...(isPending && review.you_may_not_grant !== null ? [`You may not: ${review.you_may_not_grant}.`] : []),
     ]),
-    ...(isPending ? [section('What a grant does', [review.on_grant])] : []),
+    ...(isPending ? [titledLines('What a grant does', [review.on_grant])] : []),
   ]
     .filter((part) => part !== null)
     .join('\n')
@@ -34,12 +34,12 @@ type Approval = ReviewedApproval['approval']
 type Review = ReviewedApproval['review']
 
 /** Null without lines. Lines that are already safe to print start with a space. */
-function section(title: string, lines: readonly string[]): string | null {
+function titledLines(title: string, lines: readonly string[]): string | null {
   if (lines.length === 0) return null
   return ['', title, ...lines.map((line) => (line.startsWith(' ') ? line : `  ${printable(line)}`))].join('\n')
 }
 
-function factsOf(approval: Approval): readonly (readonly [string, string])[] {
+function approvalFacts(approval: Approval): readonly (readonly [string, string])[] {
   const facts = [
     ['operation', approval.operation],
     ['environment', approval.environment],
@@ -59,7 +59,7 @@ function factsOf(approval: Approval): readonly (readonly [string, string])[] {
   return facts.flatMap(([name, value]) => (value === null ? [] : [[name, printable(value)] as const]))
 }
 
-function reasonsOf(reasons: Approval['blocking_reasons']): readonly string[] {
+function reasonLines(reasons: Approval['blocking_reasons']): readonly string[] {
   return reasons.map(({ code, message }) => `${code}  ${message}`)
 }
 

@@ -20,7 +20,7 @@ export async function watchApprovals(site: ApprovalsSite, args: Arguments, io: C
   const seconds = args.value('timeout') === undefined ? Infinity : positiveInteger(args, 'timeout', 1)
   const end = performance.now() + seconds * 1000
   const seen = new Map<string, string>()
-  const look = id === undefined ? () => listed(site) : async () => [(await site.review(id)).approval]
+  const look = id === undefined ? () => followedApprovals(site) : async () => [(await site.review(id)).approval]
   for (let isFirst = true; ; isFirst = false) {
     const views = await found(look, io, isFirst)
     for (const view of views) {
@@ -28,7 +28,7 @@ export async function watchApprovals(site: ApprovalsSite, args: Arguments, io: C
       // What was decided before the watch began is no news, unless it was asked for.
       const isNews = id !== undefined || !isFirst || view.state === 'pending'
       seen.set(view.id, view.state)
-      if (isNews) writeLine(io.stdout, args.value('format') === 'json' ? JSON.stringify(view) : lineOf(view))
+      if (isNews) writeLine(io.stdout, args.value('format') === 'json' ? JSON.stringify(view) : approvalLine(view))
     }
     const state = id === undefined ? undefined : views[0]?.state
     if (state !== undefined && state !== 'pending') return state === 'granted' ? EXIT.good : EXIT.no
@@ -38,7 +38,7 @@ export async function watchApprovals(site: ApprovalsSite, args: Arguments, io: C
 }
 
 /** Oldest first, as they happened. */
-async function listed(site: ApprovalsSite): Promise<readonly ApprovalView[]> {
+async function followedApprovals(site: ApprovalsSite): Promise<readonly ApprovalView[]> {
   return (await site.list(FOLLOWED, undefined)).toReversed()
 }
 
@@ -59,7 +59,7 @@ async function found(
   }
 }
 
-function lineOf(view: ApprovalView): string {
+function approvalLine(view: ApprovalView): string {
   const at = view.settled_at ?? (view.state === 'expired' ? view.expires_at : view.opened_at)
   const who = view.approver === null ? '' : `by ${view.approver}`
   const place = view.target_id ?? view.repository ?? view.route ?? ''

@@ -42,7 +42,7 @@ const list: Command = {
   options: [STATE, LIMIT, TENANT, LIST_FORMAT, ...SITE_OPTIONS],
   run: async (args, io) => {
     const state = STATES.find((known) => known === args.value('state'))
-    const views = await siteOf(args, io).list(positiveInteger(args, 'limit', DEFAULT_LIMIT), state)
+    const views = await approvalsSite(args, io).list(positiveInteger(args, 'limit', DEFAULT_LIMIT), state)
     show(args, io, views, () => approvalTable(views))
     return EXIT.good
   },
@@ -56,8 +56,8 @@ const showOne: Command = {
   options: [TENANT, LIST_FORMAT, ...SITE_OPTIONS],
   notes: 'The change is analysed again under the policy in force.\nExit codes: 0 shown, 1 there is no such request.',
   run: (args, io) =>
-    answered(args, io, async () => {
-      const review = await siteOf(args, io).review(args.operands[0] ?? '')
+    withRefusals(args, io, async () => {
+      const review = await approvalsSite(args, io).review(args.operands[0] ?? '')
       show(args, io, review, (value) => reviewText(value, io))
       return EXIT.good
     }),
@@ -110,7 +110,7 @@ const watch: Command = {
   notes:
     'json prints one request a line. An interruption of the connection is reported, and the command goes on.\n' +
     'Exit codes with ID: 0 granted, 1 denied, expired or unknown, 3 not decided in time. Without ID: 0 at the end of the time.',
-  run: (args, io) => answered(args, io, () => watchApprovals(siteOf(args, io), args, io)),
+  run: (args, io) => withRefusals(args, io, () => watchApprovals(approvalsSite(args, io), args, io)),
 }
 
 export const approvalsGroup: CommandGroup = {
@@ -119,7 +119,7 @@ export const approvalsGroup: CommandGroup = {
   commands: [list, showOne, grant, deny, watch],
 }
 
-function siteOf(args: Arguments, io: CommandIo): ApprovalsSite {
+function approvalsSite(args: Arguments, io: CommandIo): ApprovalsSite {
   const remote = remoteOf(args, io, ['tenant', 'groups'])
   return remote === null ? localApprovals(args, io) : remoteApprovals(remote)
 }
@@ -127,8 +127,8 @@ function siteOf(args: Arguments, io: CommandIo): ApprovalsSite {
 function decideApproval(state: ApprovalDecision['state'], args: Arguments, io: CommandIo): Promise<ExitCode> {
   const [id = ''] = args.operands
   const validity = args.value('validity') === undefined ? null : positiveInteger(args, 'validity', 1)
-  return answered(args, io, async () => {
-    const decided = await siteOf(args, io).decide(id, { state, comment: args.value('comment') ?? '', validity })
+  return withRefusals(args, io, async () => {
+    const decided = await approvalsSite(args, io).decide(id, { state, comment: args.value('comment') ?? '', validity })
     const until = decided.valid_until
     const text =
       decided.state === 'pending'
@@ -140,7 +140,7 @@ function decideApproval(state: ApprovalDecision['state'], args: Arguments, io: C
 }
 
 /** A refusal of the gateway is an answer: its message and exit code 1. */
-async function answered(args: Arguments, io: CommandIo, run: () => Promise<ExitCode>): Promise<ExitCode> {
+async function withRefusals(args: Arguments, io: CommandIo, run: () => Promise<ExitCode>): Promise<ExitCode> {
   try {
     return await run()
   } catch (error) {

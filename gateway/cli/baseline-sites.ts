@@ -109,13 +109,13 @@ export function remoteBaselines(gateway: GatewayClient): BaselinesSite {
 
 export function localBaselines(args: Arguments, io: CommandIo): BaselinesSite {
   return {
-    list: () => withBaselines(args, io, async (baselines) => (await baselines.list()).map(rowOf)),
+    list: () => withBaselines(args, io, async (baselines) => (await baselines.list()).map(baselineListRow)),
     candidates: () =>
       withBaselines(args, io, async (baselines) => (await baselines.list()).flatMap((view) => candidateOf(view))),
     texts: (route) =>
       withBaselines(args, io, async (baselines) => {
         const view = await baselines.view(route)
-        return view === null ? null : textsOf(view)
+        return view === null ? null : baselineTexts(view)
       }),
     promote: (route, digest, { only, comment }) =>
       withBaselines(args, io, async (baselines, store) => {
@@ -137,12 +137,12 @@ export function withBaselines<T>(
 }
 
 /** Null: there is no candidate. */
-export function differenceOf({ route, type, baseline, candidate }: BaselineTexts): Result<Comparison> | null {
+export function comparisonOf({ route, type, baseline, candidate }: BaselineTexts): Result<Comparison> | null {
   if (candidate === null) return null
   return compare(changeOf(route, baseline, { type, content: candidate.content }), {}, sha256Hex)
 }
 
-function textsOf({ baseline, candidate }: BaselineView): BaselineTexts {
+function baselineTexts({ baseline, candidate }: BaselineView): BaselineTexts {
   const { route, type } = baseline
   return { route, type, baseline, candidate }
 }
@@ -150,14 +150,14 @@ function textsOf({ baseline, candidate }: BaselineView): BaselineTexts {
 function candidateOf(view: BaselineView): readonly CandidateListRow[] {
   if (view.candidate === null) return []
   const { digest, seenAt } = view.candidate
-  const compared = differenceOf(textsOf(view))
+  const compared = comparisonOf(baselineTexts(view))
   const count = (level: Level): number => (compared?.ok === true ? countFindings(compared.value.groups, level) : 0)
   const difference =
     compared?.ok === true ? { breaking: count('breaking'), dangerous: count('dangerous'), info: count('info') } : null
   return [{ route: view.baseline.route, digest, seen_at: instant(seenAt), difference }]
 }
 
-function rowOf({ baseline, candidate }: BaselineView): BaselineListRow {
+function baselineListRow({ baseline, candidate }: BaselineView): BaselineListRow {
   const { route, type, digest, source, setBy, setAt } = baseline
   return {
     route,

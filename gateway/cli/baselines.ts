@@ -6,7 +6,7 @@ import { GatewayError } from '../errors/errors.ts'
 import { diffReport } from '../report/diff-report.ts'
 import { renderText } from '../report/text.ts'
 import {
-  differenceOf,
+  comparisonOf,
   localBaselines,
   remoteBaselines,
   type BaselineListRow,
@@ -26,7 +26,7 @@ const list: Command = {
   operandCount: [0, 0],
   options: [LIST_FORMAT, ...SITE_OPTIONS],
   run: async (args, io) => {
-    const rows = await siteOf(args, io).list()
+    const rows = await baselinesSite(args, io).list()
     show(args, io, rows, baselineTable)
     return EXIT.good
   },
@@ -44,9 +44,9 @@ const showOne: Command = {
   notes: 'To review a change: preflight baselines candidates ROUTE.\nExit codes: 0 printed, 1 it does not exist.',
   run: async (args, io) => {
     const [route = ''] = args.operands
-    const texts = await siteOf(args, io).texts(route)
+    const texts = await baselinesSite(args, io).texts(route)
     const wanted = args.flag('candidate') ? texts?.candidate : texts?.baseline
-    if (wanted == null) return missing(route, texts === null, io)
+    if (wanted == null) return reportMissing(route, texts === null, io)
     writeLine(io.stdout, wanted.content)
     return EXIT.good
   },
@@ -59,7 +59,7 @@ const candidates: Command = {
   operandCount: [0, 1],
   options: [LIST_FORMAT, ...SITE_OPTIONS],
   notes: 'Exit codes: 0 there are none, or they differ without breaks, 1 there are breaks, or no such route.',
-  run: (args, io) => showCandidates(siteOf(args, io), args, io),
+  run: (args, io) => showCandidates(baselinesSite(args, io), args, io),
 }
 
 const promote: Command = {
@@ -134,12 +134,12 @@ async function promoted(route: string, promote: () => Promise<string>, io: Comma
 
 const REFUSED: ReadonlySet<string> = new Set(['NOT_FOUND', 'APPROVAL_CONFLICT', 'FORBIDDEN', 'INVALID_INPUT'])
 
-function siteOf(args: Arguments, io: CommandIo): BaselinesSite {
+function baselinesSite(args: Arguments, io: CommandIo): BaselinesSite {
   const remote = remoteOf(args, io)
   return remote === null ? localBaselines(args, io) : remoteBaselines(remote)
 }
 
-function missing(route: string, isUnknown: boolean, io: CommandIo): ExitCode {
+function reportMissing(route: string, isUnknown: boolean, io: CommandIo): ExitCode {
   const what = isUnknown ? 'baseline' : 'candidate: its upstream offers the baseline'
   writeLine(io.stderr, `route "${route}" has no ${what}; see: preflight baselines list`)
   return EXIT.no
@@ -155,8 +155,8 @@ async function showCandidates(site: BaselinesSite, args: Arguments, io: CommandI
 
 async function showDifference(route: string, site: BaselinesSite, args: Arguments, io: CommandIo): Promise<ExitCode> {
   const texts = await site.texts(route)
-  const compared = texts === null ? null : differenceOf(texts)
-  if (texts === null || compared === null) return missing(route, texts === null, io)
+  const compared = texts === null ? null : comparisonOf(texts)
+  if (texts === null || compared === null) return reportMissing(route, texts === null, io)
   if (!compared.ok) throw new Error(`the two contracts cannot be compared: ${compared.problem.message}`)
   const report = diffReport(compared.value, MOST_FINDINGS)
   const names = { base: 'baseline', head: 'candidate' }

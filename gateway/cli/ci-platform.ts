@@ -42,7 +42,7 @@ function githubPlace(named: VariableReader): PipelinePlace {
   const file = named('GITHUB_EVENT_PATH')
   const event: unknown = file === null ? null : JSON.parse(readRegularFile(file, 'utf8'))
   const pull = isRecord(event) && isRecord(event['pull_request']) ? event['pull_request'] : {}
-  const [base, head] = [sideOf(pull['base']), sideOf(pull['head'])]
+  const [base, head] = [pipelineSide(pull['base']), pipelineSide(pull['head'])]
   const repository = named('GITHUB_REPOSITORY')
   const number = typeof pull['number'] === 'number' ? String(pull['number']) : null
   const token = named('GITHUB_TOKEN')
@@ -73,7 +73,7 @@ function githubPlace(named: VariableReader): PipelinePlace {
   }
 }
 
-function sideOf(value: unknown): { readonly sha: string | null; readonly ref: string | null } {
+function pipelineSide(value: unknown): { readonly sha: string | null; readonly ref: string | null } {
   const { sha, ref } = isRecord(value) ? value : {}
   return { sha: typeof sha === 'string' ? sha : null, ref: typeof ref === 'string' ? ref : null }
 }

@@ -84,15 +84,15 @@ async function runCi(args: Arguments, io: CommandIo): Promise<ExitCode> {
   const place = pipelinePlace(io.environment)
   const { settings, flow } = openLocalFlow(configSource(args, io))
   try {
-    const change = await changeOf(args, place, settings(), flow)
-    const context = contextOf(place, change)
+    const change = await pipelineChange(args, place, settings(), flow)
+    const context = pipelineContext(place, change)
     const { verdict } = await flow.analyze({ ...change, context, scope: null })
     const progress = openProgress(io)
     const contexts = await contextsOf(change.artifacts, flow, settings(), progress)
     progress.end()
     writeFiles(args, contexts)
-    const judged: Outcome = { code: exitOf(verdict, change), summary: `${verdict.decision}: ${verdict.summary}` }
-    const outcome = args.flag('authorize') ? await authorized(args, io, change, context) : judged
+    const judged: Outcome = { code: pipelineExit(verdict, change), summary: `${verdict.decision}: ${verdict.summary}` }
+    const outcome = args.flag('authorize') ? await authorizedOutcome(args, io, change, context) : judged
     const text = markdownOf(verdict, contexts, change, outcome === judged ? null : outcome)
     writeOutputs(args, io, place, contexts, text)
     await publish(args, io, place, text, outcome)
@@ -102,7 +102,7 @@ async function runCi(args: Arguments, io: CommandIo): Promise<ExitCode> {
   }
 }
 
-async function changeOf(
+async function pipelineChange(
   args: Arguments,
   place: PipelinePlace,
   settings: Settings,
@@ -126,7 +126,7 @@ async function changeOf(
   }
 }
 
-function contextOf(
+function pipelineContext(
   { repository, branch, pullRequest }: PipelinePlace,
   { base, head }: PipelineChange,
 ): DecisionContext {
@@ -260,7 +260,7 @@ function markdownOf(
 }
 
 /** The exit code follows the policy: what waits for a person does not pass either. */
-function exitOf(
+function pipelineExit(
   { execution_action: action, analysis_complete: isComplete }: Verdict,
   { problem }: PipelineChange,
 ): ExitCode {
@@ -268,7 +268,7 @@ function exitOf(
   return action === 'CONTINUE' || action === 'CONTINUE_WITH_MONITORING' ? EXIT.good : EXIT.no
 }
 
-async function authorized(
+async function authorizedOutcome(
   args: Arguments,
   io: CommandIo,
   { artifacts, problem }: PipelineChange,

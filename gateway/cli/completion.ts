@@ -20,7 +20,7 @@ export function completionCommand(load: () => Promise<readonly (Command | Comman
     run: async ({ operands: [name = ''] }, io) => {
       const shell = SHELLS.find((known) => known === name)
       if (shell === undefined) throw new UsageError(`there is no completion for ${name}; shells: ${SHELLS.join(', ')}`)
-      writeLine(io.stdout, SCRIPTS[shell](wordsOf(await load())))
+      writeLine(io.stdout, SCRIPTS[shell](completionWords(await load())))
       return EXIT.good
     },
   }
@@ -41,7 +41,7 @@ interface Candidate {
   readonly values: readonly string[] | null
 }
 
-function wordsOf(entries: readonly (Command | CommandGroup)[]): readonly CompletionWords[] {
+function completionWords(entries: readonly (Command | CommandGroup)[]): readonly CompletionWords[] {
   const top = entries.map(({ name, summary }) => ({ word: name, help: summary, values: null }))
   return [
     { path: 'preflight', next: top },
@@ -122,15 +122,15 @@ function fishScript(words: readonly CompletionWords[]): string {
     const unseen = subcommands.length === 0 ? [] : [`not __fish_seen_subcommand_from ${subcommands.join(' ')}`]
     const condition = [...seen, ...unseen].join('; and ')
     return next.map(({ word, help, values }) => {
-      const shown = `complete -c preflight -n ${quoted(condition)} -d ${quoted(help)}`
+      const shown = `complete -c preflight -n ${fishQuoted(condition)} -d ${fishQuoted(help)}`
       if (!word.startsWith('--')) return `${shown} -f -a ${word}`
-      const taken = values === null ? '' : values.length === 0 ? ' -r' : ` -x -a ${quoted(values.join(' '))}`
+      const taken = values === null ? '' : values.length === 0 ? ' -r' : ` -x -a ${fishQuoted(values.join(' '))}`
       return `${shown} -l ${word.slice(2)}${taken}`
     })
   })
   return `# Completion of preflight; made by: preflight completion\n${lines.join('\n')}\n`
 }
 
-function quoted(text: string): string {
+function fishQuoted(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 }

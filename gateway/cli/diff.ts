@@ -90,7 +90,7 @@ async function runDiff(args: Arguments, io: CommandIo): Promise<ExitCode> {
     files: { base: await filesOf(base), head: await filesOf(head) },
   }
   const result = compare({ id: 'diff', type, before: base.text, after: head.text }, options, sha256Hex)
-  if (!result.ok) return refuse(result.problem, io)
+  if (!result.ok) return refuseDocument(result.problem, io)
   const { comparison, ignored, stale } = ignoreFindings(result.value, entries, today)
   for (const entry of stale) writeLine(io.stderr, `preflight diff: ${staleText(entry, today)}`)
   const report = diffReport(comparison, limit)
@@ -140,7 +140,7 @@ function artifactType(args: Arguments, base: DocumentSource, head: DocumentSourc
 }
 
 /** A document that cannot be read is the user's mistake; a fault of the gateway is not. */
-function refuse({ code, message, pointer, line, column }: Problem, io: CommandIo): ExitCode {
+function refuseDocument({ code, message, pointer, line, column }: Problem, io: CommandIo): ExitCode {
   const place = line === undefined ? '' : ` (line ${line}, column ${column ?? 1})`
   writeLine(io.stderr, `preflight diff: ${message}${place}${pointer ? ` at ${pointer}` : ''}`)
   return code.startsWith('ANALYSIS_') ? EXIT.undecided : EXIT.usage

@@ -17,6 +17,7 @@ import { configSource, nameOfSource, PLACE_OPTIONS } from './config-option.ts'
 import { wantsColour, writeLine, type CommandIo } from './io.ts'
 import { styleText } from 'node:util'
 import { readRegularFile } from '../runtime/regular-file.ts'
+import { jsonOrNull } from '../json/unchecked-json.ts'
 
 export const doctorCommand: Command = {
   name: 'doctor',
@@ -111,20 +112,12 @@ function readiness(url: string): Promise<Readiness | null> {
     const asked = request(url, { timeout: PATIENCE_MS }, (answer) => {
       let text = ''
       answer.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
-      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body: parsed(text) }))
+      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body: jsonOrNull(text) }))
       answer.on('error', () => resolve(null))
     })
     asked.on('timeout', () => asked.destroy()).on('error', () => resolve(null))
     asked.end()
   })
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }
 
 function deskFindings({ environment }: CommandIo): readonly DoctorFinding[] {
@@ -137,7 +130,7 @@ function deskFindings({ environment }: CommandIo): readonly DoctorFinding[] {
       ? problem(`other users can enter ${home.folder}: chmod 700 ${home.folder}`)
       : good(`${home.folder} is yours alone`),
     ...(fault === null ? [] : [problem(`the last daemon did not start: ${fault}`)]),
-    daemonFinding(existsSync(home.process) ? parsed(readRegularFile(home.process, 'utf8')) : null),
+    daemonFinding(existsSync(home.process) ? jsonOrNull(readRegularFile(home.process, 'utf8')) : null),
   ]
 }
 

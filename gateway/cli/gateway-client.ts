@@ -58,9 +58,9 @@ export function gatewayClient(options: GatewayClientOptions): GatewayClient {
   return {
     origin: base.origin,
     async ask(route, answer, given = {}) {
-      const request = requestOf(route, given, base)
-      const response = await send(request, options)
-      const parsed = await jsonOf(response, request)
+      const request = routeRequest(route, given, base)
+      const response = await sendRequest(request, options)
+      const parsed = await answeredJson(response, request)
       if (!response.ok) throw refusal(response.status, parsed, request, options)
       const check = ajv.compile<Static<typeof answer>>(plainSchema(answer))
       if (check(parsed)) return parsed
@@ -69,9 +69,9 @@ export function gatewayClient(options: GatewayClientOptions): GatewayClient {
       throw new Error(`${otherVersion(request)}${fault}`)
     },
     async lines(route) {
-      const request = requestOf(route, {}, base)
-      const response = await send(request, { ...options, timeout: LONGEST_DOWNLOAD }, NDJSON)
-      if (!response.ok) throw refusal(response.status, await jsonOf(response, request), request, options)
+      const request = routeRequest(route, {}, base)
+      const response = await sendRequest(request, { ...options, timeout: LONGEST_DOWNLOAD }, NDJSON)
+      if (!response.ok) throw refusal(response.status, await answeredJson(response, request), request, options)
       if (response.body === null || response.headers.get('content-type')?.startsWith(NDJSON) !== true)
         throw new Error(otherVersion(request))
       return createInterface({ input: Readable.fromWeb(response.body), crlfDelay: Infinity })
@@ -96,7 +96,7 @@ function baseOf(url: string): URL {
   throw new UsageError(`${JSON.stringify(url)} is not an http or https address, e.g. https://preflight.example:15081`)
 }
 
-function requestOf(
+function routeRequest(
   { method, paths: [template] }: Pick<ApiRoute, 'method' | 'paths'>,
   { params = {}, query = {}, body }: RouteInput,
   base: URL,
@@ -107,7 +107,7 @@ function requestOf(
   return { url, method, name: `${method} ${template}`, body }
 }
 
-async function send(
+async function sendRequest(
   { url, method, body }: GatewayRequest,
   { key, timeout = DEFAULT_TIMEOUT }: GatewayClientOptions,
   accept = 'application/json',
@@ -133,7 +133,7 @@ async function send(
   }
 }
 
-async function jsonOf(response: Response, { url }: GatewayRequest): Promise<unknown> {
+async function answeredJson(response: Response, { url }: GatewayRequest): Promise<unknown> {
   const text = await response.text()
   try {
     const value: unknown = JSON.parse(text)
@@ -152,7 +152,7 @@ function refusal(
   { remedy = '' }: GatewayClientOptions,
 ): Error {
   const { error, message, details } = isRecord(answer) ? answer : {}
-  const code = codeOf(error)
+  const code = knownCode(error)
   const text = typeof message === 'string' ? printable(message) : `${request.url.origin} answered ${status}`
   if (code === 'UNAUTHENTICATED')
     return new UsageError(`${request.url.origin} does not accept the key. ${remedy}`.trim())
@@ -162,7 +162,7 @@ function refusal(
   return new GatewayError(code, text, { details: detailsOf(details) })
 }
 
-function codeOf(value: unknown): ErrorCode | null {
+function knownCode(value: unknown): ErrorCode | null {
   const codes = Object.keys(ERRORS).filter((code): code is ErrorCode => Object.hasOwn(ERRORS, code))
   return codes.find((code) => code === value) ?? null
 }

@@ -93,7 +93,7 @@ async function runEditors(args: Arguments, io: CommandIo): Promise<ExitCode> {
   const kept = join(deskHome(environment).folder, 'undo')
   const isUndo = args.flag('undo')
   const changes = isUndo ? planUndo(places, kept) : planWrapping(places, invocationOf(args))
-  const lines = changes.flatMap((change) => shown(change, isUndo))
+  const lines = changes.flatMap((change) => changeLines(change, isUndo))
   writeLine(io.stdout, lines.length === 0 ? 'no configuration of an editor was found' : lines.join('\n'))
   const count = changes.filter(({ before, after }) => before !== after).length
   if (args.flag('write')) applyChanges(changes, kept, isUndo)
@@ -110,7 +110,7 @@ function conclusion(count: number, isWritten: boolean, isUndo: boolean): string 
 }
 
 /** One line for the file, one for each server. */
-function shown({ place, servers, fault }: EditorFileChange, isUndo: boolean): readonly string[] {
+function changeLines({ place, servers, fault }: EditorFileChange, isUndo: boolean): readonly string[] {
   const head = `${place.title}: ${place.file}`
   if (fault !== null) return [head, `  not changed: ${fault}`]
   if (servers.length === 0) return []
@@ -119,12 +119,12 @@ function shown({ place, servers, fault }: EditorFileChange, isUndo: boolean): re
     ...servers.flatMap(({ name, wrapping }) => {
       if (wrapping.kind === 'left') return [`  ${name}: not changed; ${wrapping.why}`]
       if (wrapping.kind === 'done') return [`  ${name}: ${isUndo ? 'is not behind preflight' : 'is behind preflight'}`]
-      return [`  ${name}: ${[wrapping.value.command, ...wrapping.value.args].map(quoted).join(' ')}`]
+      return [`  ${name}: ${[wrapping.value.command, ...wrapping.value.args].map(shellWord).join(' ')}`]
     }),
   ]
 }
 
-function quoted(word: string): string {
+function shellWord(word: string): string {
   return /^[\w@%+=:,./\\-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 }
 

@@ -65,7 +65,7 @@ async function* withBreaks(lines: AsyncIterable<string>): AsyncGenerator<string>
 
 /** `preflight ledger verify --url URL`: the export of a running gateway, checked here. */
 export async function verifyRemote(gateway: GatewayClient, args: Arguments, io: CommandIo): Promise<ExitCode> {
-  const keys = keysOf(args) ?? (await publishedKeys(gateway))
+  const keys = keySetFile(args) ?? (await publishedKeys(gateway))
   const lines = await gateway.lines(exportWholeLedger)
   return showExport(await during(io, 'verifying the ledger', () => verifyExport(lines, keys)), args, io)
 }
@@ -78,7 +78,11 @@ async function publishedKeys(gateway: GatewayClient): Promise<KeySet> {
 
 /** `preflight ledger verify --export FILE`. */
 export async function verifyExportFile(file: string, args: Arguments, io: CommandIo): Promise<ExitCode> {
-  return showExport(await during(io, 'verifying the export', () => verifyExport(linesOf(file), keysOf(args))), args, io)
+  return showExport(
+    await during(io, 'verifying the export', () => verifyExport(linesOf(file), keySetFile(args))),
+    args,
+    io,
+  )
 }
 
 function showExport(report: ExportReport, args: Arguments, io: CommandIo): ExitCode {
@@ -94,7 +98,7 @@ function linesOf(file: string): AsyncIterable<string> {
   return createInterface({ input: createReadStream(file, 'utf8'), crlfDelay: Infinity })
 }
 
-function keysOf(args: Arguments): KeySet | null {
+function keySetFile(args: Arguments): KeySet | null {
   const file = args.value('keys')
   if (file === undefined) return null
   let value: unknown

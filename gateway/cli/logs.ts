@@ -46,7 +46,7 @@ const tail: Command = {
     requirePath(file, `there is no decision log at ${file}`)
     const limit = positiveInteger(args, 'lines', DEFAULT_LINES)
     const show = (entry: LogEntry): void =>
-      writeLine(io.stdout, args.value('format') === 'json' ? JSON.stringify(entry) : lineOf(entry))
+      writeLine(io.stdout, args.value('format') === 'json' ? JSON.stringify(entry) : logLine(entry))
     const reader = new LogReader(file)
     for (const entry of (await reader.next()).filter((one) => isWanted(one, args)).slice(-limit)) show(entry)
     while (args.flag('follow')) {
@@ -114,12 +114,12 @@ class LogReader {
     }
     const lines = (this.#rest + Buffer.concat(chunks).toString('utf8')).split('\n')
     this.#rest = lines.pop() ?? ''
-    return lines.flatMap(entryOf)
+    return lines.flatMap(logEntriesIn)
   }
 }
 
 /** A torn line (a crash in the middle of a write) is left out. */
-function entryOf(line: string): readonly LogEntry[] {
+function logEntriesIn(line: string): readonly LogEntry[] {
   try {
     const entry: unknown = JSON.parse(line)
     return typeof entry === 'object' && entry !== null ? [{ ...entry }] : []
@@ -132,19 +132,19 @@ function isWanted(entry: LogEntry, args: Arguments): boolean {
   return FILTERS.every((name) => args.value(name) === undefined || entry[name] === args.value(name))
 }
 
-function lineOf(entry: LogEntry): string {
+function logLine(entry: LogEntry): string {
   const words = [
     entry['time'],
     entry['kind'] === 'act' ? entry['act'] : entry['decision'],
     entry['effect'],
     entry['route'] ?? entry['kind'],
     entry['action'] ?? entry['target'] ?? entry['actor'],
-    reasonsOf(entry),
+    joinedReasons(entry),
     entry['correlation_id'],
   ]
   return printable(words.filter((word) => typeof word === 'string' && word !== '').join('  '))
 }
 
-function reasonsOf({ reasons }: LogEntry): string {
+function joinedReasons({ reasons }: LogEntry): string {
   return Array.isArray(reasons) ? reasons.join(',') : ''
 }

@@ -67,25 +67,25 @@ async function calledOf([word]: readonly string[]): Promise<readonly CommandEntr
 export async function main(argv: readonly string[], io: CommandIo = processIo()): Promise<number> {
   const path: string[] = ['preflight']
   try {
-    return await dispatch(await calledOf(argv), argv, path, io)
+    return await dispatchWords(await calledOf(argv), argv, path, io)
   } catch (error) {
     const isUsage = error instanceof UsageError
     writeLine(io.stderr, `${path.join(' ')}: ${messageOf(error)}`)
     if (error instanceof GatewayError) for (const { message } of error.details) writeLine(io.stderr, `  ${message}`)
     if (isUsage) writeLine(io.stderr, `Run ${path.join(' ')} --help to see how it is used.`)
-    return exitOf(error)
+    return errorExit(error)
   }
 }
 
 /** A refusal of a running gateway is a negative result; input that it does not take is a usage error. */
-function exitOf(error: unknown): ExitCode {
+function errorExit(error: unknown): ExitCode {
   if (error instanceof UsageError || error instanceof ConfigError || error instanceof StartupError) return EXIT.usage
   if (!(error instanceof GatewayError)) return EXIT.undecided
   if (error.status === 400) return EXIT.usage
   return [403, 404, 409].includes(error.status) ? EXIT.no : EXIT.undecided
 }
 
-async function dispatch(
+async function dispatchWords(
   entries: readonly CommandEntry[],
   argv: readonly string[],
   path: string[],
@@ -104,10 +104,10 @@ async function dispatch(
   if (entry === undefined) throw new UsageError(unknownCommand(word, entries))
   path.push(entry.name)
   if ('commands' in entry) {
-    if (entry.direct === undefined || !isDirect(rest, entry)) return dispatch(entry.commands, rest, path, io)
-    return run(entry.direct, rest, path, io)
+    if (entry.direct === undefined || !isDirect(rest, entry)) return dispatchWords(entry.commands, rest, path, io)
+    return runCommand(entry.direct, rest, path, io)
   }
-  return run(entry, rest, path, io)
+  return runCommand(entry, rest, path, io)
 }
 
 function isDirect([word]: readonly string[], { runsAlone }: CommandGroup): boolean {
@@ -115,7 +115,12 @@ function isDirect([word]: readonly string[], { runsAlone }: CommandGroup): boole
   return word.startsWith('-') && word !== '--help' && word !== '-h'
 }
 
-async function run(entry: Command, rest: readonly string[], path: readonly string[], io: CommandIo): Promise<number> {
+async function runCommand(
+  entry: Command,
+  rest: readonly string[],
+  path: readonly string[],
+  io: CommandIo,
+): Promise<number> {
   const args = parseCommandLine(entry, rest)
   if (args !== null) return entry.run(args, io)
   writeLine(io.stdout, helpOf(path.join(' '), entry))

@@ -19,16 +19,16 @@ export async function listServers(io: CommandIo): Promise<ExitCode> {
     writeLine(io.stdout, `no server was started by preflight mcp yet (${home.folder})`)
     return EXIT.good
   }
-  const views = await withBaselines(placed(home), io, (baselines) => baselines.list())
+  const views = await withBaselines(promoteArguments(home), io, (baselines) => baselines.list())
   const rows = servers.map(({ name, command, seenAt }) => {
     const view = views.find(({ baseline }) => baseline.route === name)
-    return [name, stateOf(view), seenAt, command]
+    return [name, serverState(view), seenAt, command]
   })
   writeLine(io.stdout, table(['NAME', 'CONTRACT', 'LAST STARTED', 'COMMAND'], rows))
   return EXIT.good
 }
 
-function stateOf(view: BaselineView | undefined): string {
+function serverState(view: BaselineView | undefined): string {
   if (view === undefined) return 'not seen'
   return view.candidate === null ? 'unchanged' : 'changed'
 }
@@ -36,7 +36,7 @@ function stateOf(view: BaselineView | undefined): string {
 export async function showChanges(name: string, io: CommandIo): Promise<number> {
   const home = deskHome(io.environment)
   requireServer(name, home)
-  const view = await withBaselines(placed(home), io, (baselines) => baselines.view(name))
+  const view = await withBaselines(promoteArguments(home), io, (baselines) => baselines.view(name))
   if (view === null || view.candidate === null) {
     writeLine(io.stdout, view === null ? `${name} has offered nothing yet` : `${name} offers what was accepted`)
     return EXIT.good
@@ -60,7 +60,7 @@ export async function acceptChanges(given: Arguments, io: CommandIo): Promise<nu
   const home = deskHome(io.environment)
   requireServer(name, home)
   const comment = given.value('comment')
-  const args = placed(home, comment === undefined ? [] : ['--comment', comment])
+  const args = promoteArguments(home, comment === undefined ? [] : ['--comment', comment])
   const view = await withBaselines(args, io, (baselines) => baselines.view(name))
   if (view === null || view.candidate === null) {
     writeLine(io.stderr, `${name} offers what was accepted; there is nothing to accept`)
@@ -77,11 +77,11 @@ function requireServer(name: string, home: DeskHome): void {
 }
 
 /** The options of a command on the data of the daemon. */
-function placed({ config }: DeskHome, options: readonly string[] = []): Arguments {
-  const promote = baselinesGroup.commands.find(({ name }) => name === 'promote') ?? missing()
-  return parseCommandLine(promote, ['ROUTE', 'DIGEST', '--config', config, ...options]) ?? missing()
+function promoteArguments({ config }: DeskHome, options: readonly string[] = []): Arguments {
+  const promote = baselinesGroup.commands.find(({ name }) => name === 'promote') ?? missingCommand()
+  return parseCommandLine(promote, ['ROUTE', 'DIGEST', '--config', config, ...options]) ?? missingCommand()
 }
 
-function missing(): Command & Arguments {
+function missingCommand(): Command & Arguments {
   throw new Error('the command promote is missing')
 }

@@ -3,7 +3,7 @@
  * servers that were seen, what changed in one, and accept a change.
  */
 import { startProgram } from '../stdio/program.ts'
-import { nameOf, nameProblem } from '../stdio/server-list.ts'
+import { serverNameOf, nameProblem } from '../stdio/server-list.ts'
 import { runWrapper, type WrappedProgram } from '../stdio/wrapper.ts'
 import { packageVersion } from '../runtime/package-files.ts'
 import type { Environment } from '../settings/environment.ts'
@@ -112,10 +112,10 @@ async function wrapServer(args: Arguments, io: CommandIo): Promise<number> {
   const command = url ?? sse ?? args.operands.join(' ')
   const given = [url, sse, args.operands[0]].filter((one) => one !== undefined)
   if (given.length !== 1) throw new UsageError('name one server: -- COMMAND, --url or --sse')
-  const name = args.value('name') ?? nameOf(url === undefined && sse === undefined ? args.operands : [command])
+  const name = args.value('name') ?? serverNameOf(url === undefined && sse === undefined ? args.operands : [command])
   const problem = nameProblem(name)
   if (problem !== null) throw new UsageError(problem)
-  const headers = headersOf(args, environment)
+  const headers = serverHeaders(args, environment)
   const connectToDaemon = daemonConnector(homeOf(args, environment), environment)
   const connection = connectToDaemon()
   connection.catch(() => {})
@@ -155,7 +155,7 @@ async function programOf(
   return args.value('url') === undefined ? startProgram(args.operands, environment) : null
 }
 
-function headersOf(args: Arguments, environment: Environment): Readonly<Record<string, string>> {
+function serverHeaders(args: Arguments, environment: Environment): Readonly<Record<string, string>> {
   return Object.fromEntries(
     args.values('header').map((text) => {
       const cut = text.indexOf(':')

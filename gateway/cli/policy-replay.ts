@@ -76,18 +76,18 @@ function isoOf(at: number | undefined): string | undefined {
 export async function showReplay({ policy, rows }: Replay, args: Arguments, io: CommandIo): Promise<ExitCode> {
   const counts = countsOf(rows)
   const { name, hash } = policy
-  if (args.flag('quiet')) return exitOf(counts)
+  if (args.flag('quiet')) return replayExit(counts)
   if (args.value('format') === 'junit') {
     const { renderCases } = await import('../report/junit.ts')
     writeLine(io.stdout, renderCases('preflight policy replay', name, rows.map(caseOf)))
   } else {
     const view = { replayed: true, authorization_effect: 'NONE', policy: { name, hash }, counts, decisions: rows }
-    show(args, io, view, () => textOf(name, rows, counts))
+    show(args, io, view, () => replayText(name, rows, counts))
   }
-  return exitOf(counts)
+  return replayExit(counts)
 }
 
-function exitOf({ stricter, laxer, unknown }: ReplayCounts): ExitCode {
+function replayExit({ stricter, laxer, unknown }: ReplayCounts): ExitCode {
   if (stricter + laxer > 0) return EXIT.no
   return unknown > 0 ? EXIT.undecided : EXIT.good
 }
@@ -104,7 +104,7 @@ function caseOf(row: ReplayedDecision): CaseResult {
   }
 }
 
-function textOf(name: string, rows: readonly ReplayedDecision[], counts: ReplayCounts): string {
+function replayText(name: string, rows: readonly ReplayedDecision[], counts: ReplayCounts): string {
   const changed = rows.filter(({ change }) => change !== 'same')
   return [
     ...(changed.length === 0

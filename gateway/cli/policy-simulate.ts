@@ -74,8 +74,8 @@ export async function simulate(
 ): Promise<ExitCode> {
   const input = await inputOf(policy, args, io)
   const simulation: Simulation = { verdict: decide(input), judged: judge(input.analyses, input) }
-  const view = viewOf(policy, simulation, isExplained)
-  show(args, io, view, textOf)
+  const view = simulationView(policy, simulation, isExplained)
+  show(args, io, view, simulationText)
   if (!simulation.verdict.analysis_complete) return EXIT.undecided
   return simulation.verdict.safe_for_agent ? EXIT.good : EXIT.no
 }
@@ -169,9 +169,9 @@ function momentOf(args: Arguments): number {
   return Math.floor(moment / 1000)
 }
 
-type SimulationView = ReturnType<typeof viewOf>
+type SimulationView = ReturnType<typeof simulationView>
 
-function viewOf(policy: CompiledPolicy, { verdict, judged }: Simulation, isExplained: boolean) {
+function simulationView(policy: CompiledPolicy, { verdict, judged }: Simulation, isExplained: boolean) {
   const trace = policy.trace(judged.occasion)
   const { decision, execution_action, observed_decision, summary, risk_score } = verdict
   return {
@@ -215,7 +215,7 @@ function changeView({ group, occurrence, places, effect }: Judgement, answers: r
   }
 }
 
-function textOf(view: SimulationView): string {
+function simulationText(view: SimulationView): string {
   return [
     `${view.policy.name}: ${view.decision}${view.observed_decision === view.decision ? '' : ` (observed: ${view.observed_decision})`}`,
     view.summary,

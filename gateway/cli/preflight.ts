@@ -75,12 +75,12 @@ async function runPreflight(args: Arguments, io: CommandIo): Promise<ExitCode> {
   if (mode === 'authorize' && args.flag('local'))
     throw new UsageError('--local can only analyze: a receipt needs the key of a gateway')
   const artifacts = await readArtifacts(args, io)
-  const answer = args.flag('local') ? await analyzeHere(artifacts, args, io) : await ask(mode, artifacts, args, io)
+  const answer = args.flag('local') ? await analyzeHere(artifacts, args, io) : await askMode(mode, artifacts, args, io)
   if (!isRecord(answer)) throw new Error('the answer is not a JSON object')
   const receiptFile = args.value('receipt')
   if (receiptFile !== undefined && typeof answer['chain_receipt'] === 'string')
     writeReceipt(receiptFile, answer['chain_receipt'])
-  show(args, io, answer, text)
+  show(args, io, answer, answerText)
   return exitCode(answer)
 }
 
@@ -121,7 +121,7 @@ async function readArtifact(args: Arguments, io: CommandIo): Promise<Artifact> {
   }
 }
 
-function textAt(files: Readonly<Record<string, string>>, path: string): string | undefined {
+function fileText(files: Readonly<Record<string, string>>, path: string): string | undefined {
   return Object.hasOwn(files, path) ? files[path] : undefined
 }
 
@@ -133,13 +133,13 @@ export function bothSides(
   const paths = [...new Set([...Object.keys(base), ...Object.keys(head)])].toSorted()
   return Object.fromEntries(
     paths.map((path) => {
-      const [before, after] = [textAt(base, path), textAt(head, path)]
+      const [before, after] = [fileText(base, path), fileText(head, path)]
       return [path, { ...(before !== undefined && { before }), ...(after !== undefined && { after }) }] as const
     }),
   )
 }
 
-function contextOf(args: Arguments): Readonly<Record<string, string>> {
+function contextMembers(args: Arguments): Readonly<Record<string, string>> {
   return Object.fromEntries(
     CONTEXT_OPTIONS.flatMap(({ name, member }) => {
       const value = args.value(name)
@@ -149,8 +149,8 @@ function contextOf(args: Arguments): Readonly<Record<string, string>> {
 }
 
 /** Throws an Error with the gateway's message when it returns an error, which is never a decision. */
-function ask(mode: string, artifacts: readonly unknown[], args: Arguments, io: CommandIo): Promise<unknown> {
-  return askGateway(mode, artifacts, contextOf(args), args.value('url'), io)
+function askMode(mode: string, artifacts: readonly unknown[], args: Arguments, io: CommandIo): Promise<unknown> {
+  return askGateway(mode, artifacts, contextMembers(args), args.value('url'), io)
 }
 
 /** Throws an Error with the gateway's message when it returns an error. @param address else PREFLIGHT_URL */
@@ -185,7 +185,7 @@ export async function askGateway(
 /** The same analysis and answer as the API's, without recording or signing. */
 async function analyzeHere(artifacts: readonly unknown[], args: Arguments, io: CommandIo): Promise<unknown> {
   const { analyzeLocally } = await import('./local-analysis.ts')
-  const context = { ...EMPTY_CONTEXT, ...contextOf(args) }
+  const context = { ...EMPTY_CONTEXT, ...contextMembers(args) }
   return analyzeLocally({ artifacts, context, correlationId: randomUUID() }, args, io)
 }
 
@@ -204,7 +204,7 @@ function exitCode(answer: Readonly<Record<string, unknown>>): ExitCode {
   return Object.hasOwn(EXITS, outcome) ? (EXITS[outcome] ?? EXIT.undecided) : EXIT.undecided
 }
 
-function text(answer: Readonly<Record<string, unknown>>): string {
+function answerText(answer: Readonly<Record<string, unknown>>): string {
   const { human_report: report, decision_result: result } = answer
   const envelope = isRecord(result) ? result : {}
   const rows = [

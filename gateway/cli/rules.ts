@@ -71,12 +71,12 @@ function selectorOf(pattern: string): Pick<RuleSelector, 'has'> {
 }
 
 const RENDERERS: Readonly<Record<(typeof FORMS)[number], (rows: readonly RuleColumns[]) => string>> = {
-  text: textOf,
+  text: rulesText,
   json: (rows) => `${JSON.stringify({ rules: rows }, null, 2)}\n`,
   markdown: markdownOf,
 }
 
-function textOf(rows: readonly RuleColumns[]): string {
+function rulesText(rows: readonly RuleColumns[]): string {
   const names = COLUMNS.filter((name) => name !== 'description')
   const widths = names.map((name) => Math.max(name.length, ...rows.map((row) => row[name].length)))
   const line = (cells: readonly string[]): string =>

@@ -4,6 +4,7 @@ import { isJsonObject } from '../json/strict-json.ts'
 import { makePrivateDirectory, readPrivateFile, writePrivateFile } from '../runtime/private-file.ts'
 import type { Environment } from '../settings/environment.ts'
 import { deskHome } from '../stdio/home.ts'
+import { jsonOrNull } from '../json/unchecked-json.ts'
 
 interface StoredSession {
   /** Of the API of the gateway. */
@@ -32,20 +33,20 @@ function inForce(environment: Environment): readonly StoredSession[] {
 }
 
 export function keepSession(environment: Environment, session: StoredSession): void {
-  write(environment, [...others(environment, session.origin), session])
+  writeSessions(environment, [...others(environment, session.origin), session])
 }
 
 export function forgetSession(environment: Environment, origin: string): void {
   const all = sessions(environment)
   const kept = others(environment, origin)
-  if (kept.length < all.length) write(environment, kept)
+  if (kept.length < all.length) writeSessions(environment, kept)
 }
 
 function others(environment: Environment, origin: string): readonly StoredSession[] {
   return sessions(environment).filter((session) => session.origin !== origin)
 }
 
-function write(environment: Environment, kept: readonly StoredSession[]): void {
+function writeSessions(environment: Environment, kept: readonly StoredSession[]): void {
   makePrivateDirectory(deskHome(environment).folder)
   writePrivateFile(sessionFile(environment), `${JSON.stringify({ sessions: kept }, null, 2)}\n`)
 }
@@ -57,18 +58,10 @@ function sessionFile(environment: Environment): string {
 /** What is not a session is left out: the person signs in again. */
 function sessions(environment: Environment): readonly StoredSession[] {
   const text = readPrivateFile(sessionFile(environment), KIND)
-  const value = text === null ? null : parsed(text)
+  const value = text === null ? null : jsonOrNull(text)
   const listed: unknown = isJsonObject(value) ? value['sessions'] : null
   const rows: readonly unknown[] = Array.isArray(listed) ? listed : []
   return rows.filter(isSession)
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }
 
 function isSession(value: unknown): value is StoredSession {

@@ -21,13 +21,13 @@ export const statusCommand: Command = {
     'Exit codes: 0 ready and nothing needs attention, 1 something does, 3 no gateway answers.',
   ].join('\n'),
   run: async (args, io) => {
-    const status = await statusOf(args, io)
+    const status = await gatewayStatusOf(args, io)
     show(args, io, status, screen)
     return status.ready && status.problems.length === 0 ? EXIT.good : EXIT.no
   },
 }
 
-async function statusOf(args: Arguments, io: CommandIo): Promise<GatewayStatus> {
+async function gatewayStatusOf(args: Arguments, io: CommandIo): Promise<GatewayStatus> {
   const remote = remoteOf(args, io)
   if (remote !== null) return (await remote.ask(gatewayStatus, StatusAnswer)).status
   const answer = await askLocal(args, io, 'GET', '/status')

@@ -30,8 +30,8 @@ const copy: Command = {
   run: async (args, io) => {
     if (args.value('from') === undefined && args.value('to') === undefined)
       throw new UsageError('give --from or --to; the other one may be the configured store')
-    const from = placeOf('from', args, io)
-    const to = placeOf('to', args, io)
+    const from = copyPlace('from', args, io)
+    const to = copyPlace('to', args, io)
     if (isPostgresUrl(from) === isPostgresUrl(to))
       throw new UsageError(
         isPostgresUrl(from)
@@ -71,7 +71,7 @@ async function copied(source: Source, target: Target, io: CommandIo): Promise<Ex
 const FILE_URL = /^(?:sqlite|file):(?:\/\/(?=\/))?/
 
 /** A PostgreSQL URL, or the path of a file. */
-function placeOf(option: 'from' | 'to', args: Arguments, io: CommandIo): string {
+function copyPlace(option: 'from' | 'to', args: Arguments, io: CommandIo): string {
   const given = args.value(option)
   if (given === undefined) {
     const config = configOf(args, io)

@@ -85,15 +85,15 @@ async function runVerify(args: Arguments, io: CommandIo): Promise<ExitCode> {
   const [operand = ''] = args.operands
   const token = (operand === '-' ? await readAll(io.stdin) : operand).trim()
   const keysFile = args.value('keys') ?? ''
-  const keys = parseKeySet(json(keysFile))
+  const keys = parseKeySet(jsonFile(keysFile))
   if (!keys.ok) throw new UsageError(`${keysFile}: ${keys.problem.message}`)
   const envelopeFile = args.value('envelope')
   const input: VerifyInput = {
     token,
     keys: keys.value,
     now: systemClock(),
-    ...(envelopeFile === undefined ? {} : { envelope: envelopeOf(json(envelopeFile)) }),
-    context: contextOf(args),
+    ...(envelopeFile === undefined ? {} : { envelope: envelopeOf(jsonFile(envelopeFile)) }),
+    context: intendedContext(args),
     state: 'unchecked',
     sha256: sha256Hex,
   }
@@ -105,7 +105,7 @@ async function runVerify(args: Arguments, io: CommandIo): Promise<ExitCode> {
     source === undefined || payload === null
       ? authentic
       : verifyReceipt({ ...input, statusList: { token: await statusList(source, payload, io), inflate: inflateZlib } })
-  writeLine(io.stdout, args.value('format') === 'json' ? JSON.stringify(answer, null, 2) : text(answer))
+  writeLine(io.stdout, args.value('format') === 'json' ? JSON.stringify(answer, null, 2) : verificationText(answer))
   return answer.currently_authorized === true ? EXIT.good : EXIT.no
 }
 
@@ -133,7 +133,7 @@ function listNameOf(uri: string): string {
   return encodeURIComponent(uri.split(/[/:]/).at(-1) ?? '')
 }
 
-function contextOf(args: Arguments): IntendedContext {
+function intendedContext(args: Arguments): IntendedContext {
   return Object.fromEntries(
     CONTEXT_OPTIONS.flatMap(({ name, member }) => {
       const value = args.value(name)
@@ -148,7 +148,7 @@ function envelopeOf(value: unknown): unknown {
   return isAnswer ? value.decision_result : value
 }
 
-function json(file: string): unknown {
+function jsonFile(file: string): unknown {
   try {
     const value: unknown = JSON.parse(textFile(file))
     return value
@@ -157,7 +157,7 @@ function json(file: string): unknown {
   }
 }
 
-function text(answer: ReceiptVerification): string {
+function verificationText(answer: ReceiptVerification): string {
   const { payload } = answer
   const claims: readonly (readonly [string, string])[] =
     payload === null

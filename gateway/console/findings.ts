@@ -3,7 +3,7 @@ import { countPlaces, LEVELS } from '../../engine/base.ts'
 import type { Artifact, FindingGroup, Level } from '../../engine/internal.ts'
 import type { KeptAssessment } from '../flow/kept-assessment.ts'
 import { html, type Content, type Markup } from './markup.ts'
-import { badge, clipped, counted } from './parts.ts'
+import { badge, clipped, countedNoun } from './parts.ts'
 import { message as messageMarkup } from './subject.ts'
 
 const SHOWN = 40
@@ -61,13 +61,13 @@ function byLevel(rows: readonly FindingRow[], artifacts: readonly Artifact[]): M
         left -= shown.length
         return html`<div class="level">
             ${badge(LEVEL_WORDS[level].text, LEVEL_WORDS[level].tone)}
-            <span class="muted small">${counted(found.length, 'change')}</span>
+            <span class="muted small">${countedNoun(found.length, 'change')}</span>
           </div>
           ${shown.map((row) => finding(row, artifacts))}
           ${
             shown.length < found.length
               ? html`<p class="finding muted">
-                  ${counted(found.length - shown.length, 'further change')}; the API lists all of them.
+                  ${countedNoun(found.length - shown.length, 'further change')}; the API lists all of them.
                 </p>`
               : null
           }`
@@ -87,7 +87,7 @@ function finding({ artifact, group, policyRule }: FindingRow, artifacts: readonl
       <span>rule <code>${rule}</code></span>
       ${policyRule === null || policyRule === 'none' ? null : html`<span>policy rule <code>${policyRule}</code></span>`}
     </p>
-    ${placesOf(group)} ${sides(group)}
+    ${groupPlaces(group)} ${sides(group)}
     ${excerpt(
       group,
       artifacts.find(({ id }) => id === artifact),
@@ -108,7 +108,7 @@ function finding({ artifact, group, policyRule }: FindingRow, artifacts: readonl
 function sides({ before, after }: FindingGroup): Content {
   if (before === null && after === null) return null
   if (JSON.stringify(before) === JSON.stringify(after)) return null
-  const [short, further] = [before, after].map((value) => (value === null ? '' : lineOf(value)))
+  const [short, further] = [before, after].map((value) => (value === null ? '' : valueLine(value)))
   const isShort = `${short}${further}`.length <= SHORT * 2
   if (isShort)
     return html`<p class="change">
@@ -120,26 +120,26 @@ function sides({ before, after }: FindingGroup): Content {
   return html`<div class="pair">
     <div>
       <p class="side-label">Before</p>
-      <pre class="${before === null ? '' : 'before '}wrap">${valueOf(before)}</pre>
+      <pre class="${before === null ? '' : 'before '}wrap">${shownValue(before)}</pre>
     </div>
     <div>
       <p class="side-label">After</p>
-      <pre class="${after === null ? '' : 'after '}wrap">${valueOf(after)}</pre>
+      <pre class="${after === null ? '' : 'after '}wrap">${shownValue(after)}</pre>
     </div>
   </div>`
 }
 
-function lineOf(value: NonNullable<FindingGroup['before']>): string {
+function valueLine(value: NonNullable<FindingGroup['before']>): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-function textOf(value: NonNullable<FindingGroup['before']>): string {
+function wholeValueText(value: NonNullable<FindingGroup['before']>): string {
   return typeof value === 'string' ? value : JSON.stringify(value, null, 2)
 }
 
-function valueOf(value: FindingGroup['before']): Content {
+function shownValue(value: FindingGroup['before']): Content {
   if (value === null) return html`<span class="none">absent</span>`
-  return clipped(textOf(value), LONGEST_VALUE)
+  return clipped(wholeValueText(value), LONGEST_VALUE)
 }
 
 /** `paths › /orders/{id} › get` instead of `/paths/~1orders~1{id}/get`, which is the title. */
@@ -153,7 +153,7 @@ function placeItems(texts: readonly string[]): readonly Markup[] {
   return texts.map((text) => html`<li><code>${clipped(text, 300)}</code></li>`)
 }
 
-function placesOf(group: FindingGroup): Content {
+function groupPlaces(group: FindingGroup): Content {
   const places = [...new Set(group.occurrences.map(placeText))].filter((text) => text !== '')
   if (places.length === 0) return null
   const count = countPlaces(group)
@@ -162,7 +162,7 @@ function placesOf(group: FindingGroup): Content {
       ${placeItems(places)}
     </ul>`
   return html`<details>
-    <summary>${counted(count, 'place')}</summary>
+    <summary>${countedNoun(count, 'place')}</summary>
     <ul class="plain">
       ${placeItems(places.slice(0, 100))}
     </ul>

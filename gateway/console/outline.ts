@@ -88,32 +88,32 @@ export function searchWords(text: string | null): readonly string[] {
 const METHODS = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options', 'trace'] as const
 
 function openapi(root: OutlineValue): Outline {
-  const info = objectIn(root, 'info')
-  const parts = Object.entries(objectIn(root, 'paths')).flatMap(([path, item]) =>
+  const info = memberObject(root, 'info')
+  const parts = Object.entries(memberObject(root, 'paths')).flatMap(([path, item]) =>
     isJsonObject(item)
       ? METHODS.filter((method) => isJsonObject(item[method])).map((method) =>
-          operation(root, `${method.toUpperCase()} ${path}`, item, objectIn(item, method)),
+          operation(root, `${method.toUpperCase()} ${path}`, item, memberObject(item, method)),
         )
       : [],
   )
-  return { title: textIn(info, 'title'), version: textIn(info, 'version'), parts: parts.slice(0, MOST_PARTS) }
+  return { title: memberText(info, 'title'), version: memberText(info, 'version'), parts: parts.slice(0, MOST_PARTS) }
 }
 
 function operation(root: OutlineValue, name: string, item: OutlineValue, found: OutlineValue): Part {
   return {
     name,
-    id: textIn(found, 'operationId'),
-    summary: textIn(found, 'summary') ?? textIn(found, 'description') ?? '',
+    id: memberText(found, 'operationId'),
+    summary: memberText(found, 'summary') ?? memberText(found, 'description') ?? '',
     isDeprecated: found['deprecated'] === true,
     lists: () => [
       {
         title: 'Parameters',
         fields: parameters(root, [...listIn(item, 'parameters'), ...listIn(found, 'parameters')]),
       },
-      { title: 'Request body', fields: bodyFields(root, resolved(root, found['requestBody'])) },
-      ...Object.entries(objectIn(found, 'responses')).map(([status, answer]) => ({
+      { title: 'Request body', fields: bodyFields(root, resolvedSchema(root, found['requestBody'])) },
+      ...Object.entries(memberObject(found, 'responses')).map(([status, answer]) => ({
         title: `Answer ${status}`,
-        fields: bodyFields(root, resolved(root, answer)),
+        fields: bodyFields(root, resolvedSchema(root, answer)),
       })),
     ],
   }
@@ -122,18 +122,21 @@ function operation(root: OutlineValue, name: string, item: OutlineValue, found: 
 function toolPart(tool: unknown): readonly Part[] {
   if (!isJsonObject(tool)) return []
   const inner = isJsonObject(tool['function']) ? tool['function'] : tool
-  const name = textIn(inner, 'name')
+  const name = memberText(inner, 'name')
   const schema = ['inputSchema', 'input_schema', 'parameters'].map((member) => inner[member]).find(isJsonObject)
   if (name === null) return []
   return [
     {
       name,
-      id: textIn(inner, 'title'),
-      summary: textIn(inner, 'description') ?? '',
+      id: memberText(inner, 'title'),
+      summary: memberText(inner, 'description') ?? '',
       isDeprecated: false,
       lists: () => [
-        { title: 'Input', fields: fieldsOf(schema ?? {}, schema, '', DEEPEST) },
-        { title: 'Output', fields: fieldsOf(objectIn(inner, 'outputSchema'), inner['outputSchema'], '', DEEPEST) },
+        { title: 'Input', fields: outlinedFields(schema ?? {}, schema, '', DEEPEST) },
+        {
+          title: 'Output',
+          fields: outlinedFields(memberObject(inner, 'outputSchema'), inner['outputSchema'], '', DEEPEST),
+        },
       ],
     },
   ]
@@ -141,15 +144,15 @@ function toolPart(tool: unknown): readonly Part[] {
 
 function parameters(root: OutlineValue, list: readonly unknown[]): readonly OutlineField[] {
   return list.flatMap((entry) => {
-    const found = resolved(root, entry)
+    const found = resolvedSchema(root, entry)
     if (!isJsonObject(found)) return []
-    const schema = resolved(root, found['schema'] ?? found)
+    const schema = resolvedSchema(root, found['schema'] ?? found)
     return [
       {
-        name: textIn(found, 'name') ?? '',
-        type: typeOf(root, schema),
+        name: memberText(found, 'name') ?? '',
+        type: outlinedType(root, schema),
         isRequired: found['required'] === true,
-        note: [textIn(found, 'in'), textIn(found, 'description')].filter((text) => text !== null).join(', '),
+        note: [memberText(found, 'in'), memberText(found, 'description')].filter((text) => text !== null).join(', '),
       },
     ]
   })
@@ -157,33 +160,33 @@ function parameters(root: OutlineValue, list: readonly unknown[]): readonly Outl
 
 function bodyFields(root: OutlineValue, body: unknown): readonly OutlineField[] {
   if (!isJsonObject(body)) return []
-  const medium = Object.values(objectIn(body, 'content')).find(isJsonObject)
-  const schema = resolved(root, medium === undefined ? body['schema'] : medium['schema'])
-  return isJsonObject(schema) ? fieldsOf(root, schema, '', DEEPEST) : []
+  const medium = Object.values(memberObject(body, 'content')).find(isJsonObject)
+  const schema = resolvedSchema(root, medium === undefined ? body['schema'] : medium['schema'])
+  return isJsonObject(schema) ? outlinedFields(root, schema, '', DEEPEST) : []
 }
 
 /** The members of a schema, those of nested ones behind them. */
-function fieldsOf(root: OutlineValue, given: unknown, prefix: string, depth: number): readonly OutlineField[] {
-  const schema = resolved(root, given)
+function outlinedFields(root: OutlineValue, given: unknown, prefix: string, depth: number): readonly OutlineField[] {
+  const schema = resolvedSchema(root, given)
   if (!isJsonObject(schema) || depth === 0) return []
-  if (isJsonObject(schema['items'])) return fieldsOf(root, schema['items'], `${prefix}[]`, depth)
+  if (isJsonObject(schema['items'])) return outlinedFields(root, schema['items'], `${prefix}[]`, depth)
   const required = listIn(schema, 'required')
   const found: OutlineField[] = []
   for (const member of ['allOf', 'anyOf', 'oneOf'])
-    for (const part of listIn(schema, member)) found.push(...fieldsOf(root, part, prefix, depth - 1))
-  for (const [key, value] of Object.entries(objectIn(schema, 'properties'))) {
+    for (const part of listIn(schema, member)) found.push(...outlinedFields(root, part, prefix, depth - 1))
+  for (const [key, value] of Object.entries(memberObject(schema, 'properties'))) {
     if (found.length >= MOST_FIELDS) break
     const name = prefix === '' ? key : `${prefix}.${key}`
-    const inner = resolved(root, value)
-    const note = isJsonObject(inner) ? (textIn(inner, 'description') ?? '') : ''
-    found.push({ name, type: typeOf(root, inner), isRequired: required.includes(key), note })
-    found.push(...fieldsOf(root, inner, name, depth - 1))
+    const inner = resolvedSchema(root, value)
+    const note = isJsonObject(inner) ? (memberText(inner, 'description') ?? '') : ''
+    found.push({ name, type: outlinedType(root, inner), isRequired: required.includes(key), note })
+    found.push(...outlinedFields(root, inner, name, depth - 1))
   }
   return found.slice(0, MOST_FIELDS)
 }
 
-function typeOf(root: OutlineValue, given: unknown): string {
-  const schema = resolved(root, given)
+function outlinedType(root: OutlineValue, given: unknown): string {
+  const schema = resolvedSchema(root, given)
   if (!isJsonObject(schema)) return 'any'
   const { type, format, items } = schema
   const values = listIn(schema, 'enum')
@@ -193,13 +196,13 @@ function typeOf(root: OutlineValue, given: unknown): string {
       .map((value) => JSON.stringify(value))
       .join(' | ')
   if (type === 'array')
-    return `list of ${typeOf(root, isJsonObject(items) && '$ref' in items ? { type: 'object' } : items)}`
+    return `list of ${outlinedType(root, isJsonObject(items) && '$ref' in items ? { type: 'object' } : items)}`
   const name = Array.isArray(type) ? type.join(' or ') : typeof type === 'string' ? type : 'any'
   return typeof format === 'string' ? `${name} (${format})` : name
 }
 
 /** Follows references within the document, a few steps. */
-function resolved(root: OutlineValue, given: unknown): unknown {
+function resolvedSchema(root: OutlineValue, given: unknown): unknown {
   let value = given
   for (let steps = 0; steps < 8 && isJsonObject(value) && typeof value['$ref'] === 'string'; steps += 1) {
     let target: unknown = root
@@ -212,7 +215,7 @@ function resolved(root: OutlineValue, given: unknown): unknown {
   return value
 }
 
-function objectIn(value: OutlineValue, member: string): OutlineValue {
+function memberObject(value: OutlineValue, member: string): OutlineValue {
   const found = value[member]
   return isJsonObject(found) ? found : {}
 }
@@ -222,7 +225,7 @@ function listIn(value: OutlineValue, member: string): readonly unknown[] {
   return Array.isArray(found) ? found : []
 }
 
-function textIn(value: OutlineValue, member: string): string | null {
+function memberText(value: OutlineValue, member: string): string | null {
   const found = value[member]
   return typeof found === 'string' && found !== '' ? found : null
 }

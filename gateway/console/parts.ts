@@ -111,7 +111,7 @@ export function notice(tone: 'good' | 'warn' | 'bad' | 'info', content: Content)
   return html`<div class="notice ${tone}" role="${tone === 'bad' ? 'alert' : 'status'}">${content}</div>`
 }
 
-export function counted(count: number, noun: string): string {
+export function countedNoun(count: number, noun: string): string {
   return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`
 }
 
@@ -181,6 +181,6 @@ export function tabs(
 }
 
 /** Two lists joined by something between them. */
-export function joined(items: readonly Content[], between: Content): Content {
+export function joinedContent(items: readonly Content[], between: Content): Content {
   return items.map((item, index) => (index === 0 ? item : [between, item]))
 }

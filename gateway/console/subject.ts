@@ -32,7 +32,14 @@ export function message(text: string): Content {
 }
 
 /** `Merge acme/shop #7`, `Call GET /orders → production`. */
-export function placeOf({ operation, environment, repository, targetId, pullRequest, route }: SubjectLocation): string {
+export function subjectPlace({
+  operation,
+  environment,
+  repository,
+  targetId,
+  pullRequest,
+  route,
+}: SubjectLocation): string {
   const target = targetId?.replace(`${route ?? ''}/`, '') ?? null
   const what = repository ?? target ?? route ?? 'a change'
   const request = pullRequest === null || pullRequest === undefined ? '' : ` #${pullRequest}`

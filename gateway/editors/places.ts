@@ -37,7 +37,7 @@ interface EditorSite {
 
 const MCP_SERVERS: readonly ServersPath[] = [['mcpServers']]
 
-function json(editor: EditorName, title: string, file: string, servers = MCP_SERVERS): EditorFile {
+function jsonPlace(editor: EditorName, title: string, file: string, servers = MCP_SERVERS): EditorFile {
   return { editor, title, file, format: 'json', servers }
 }
 
@@ -54,19 +54,22 @@ function allFiles(site: EditorSite): readonly EditorFile[] {
   const claude = variable(environment, 'CLAUDE_CONFIG_DIR') ?? home
   const codex = variable(environment, 'CODEX_HOME') ?? join(home, '.codex')
   return [
-    json('claude-code', 'Claude Code', join(claude, '.claude.json'), [['mcpServers'], ['projects', '*', 'mcpServers']]),
-    json('claude-code', 'Claude Code, this project', join(folder, '.mcp.json')),
-    json('claude-desktop', 'Claude Desktop', settings('Claude', 'claude_desktop_config.json')),
-    json('cursor', 'Cursor', join(home, '.cursor', 'mcp.json')),
-    json('cursor', 'Cursor, this project', join(folder, '.cursor', 'mcp.json')),
-    json('vscode', 'VS Code', settings('Code', 'User', 'mcp.json'), [['servers']]),
-    json('vscode', 'VS Code, settings', settings('Code', 'User', 'settings.json'), [['mcp', 'servers']]),
-    json('vscode', 'VS Code, this project', join(folder, '.vscode', 'mcp.json'), [['servers']]),
-    json('windsurf', 'Windsurf', join(home, '.codeium', 'windsurf', 'mcp_config.json')),
-    json('zed', 'Zed', zedSettings(site), [['context_servers']]),
-    json('zed', 'Zed, this project', join(folder, '.zed', 'settings.json'), [['context_servers']]),
-    json('gemini', 'Gemini CLI', join(home, '.gemini', 'settings.json')),
-    json('gemini', 'Gemini CLI, this project', join(folder, '.gemini', 'settings.json')),
+    jsonPlace('claude-code', 'Claude Code', join(claude, '.claude.json'), [
+      ['mcpServers'],
+      ['projects', '*', 'mcpServers'],
+    ]),
+    jsonPlace('claude-code', 'Claude Code, this project', join(folder, '.mcp.json')),
+    jsonPlace('claude-desktop', 'Claude Desktop', settings('Claude', 'claude_desktop_config.json')),
+    jsonPlace('cursor', 'Cursor', join(home, '.cursor', 'mcp.json')),
+    jsonPlace('cursor', 'Cursor, this project', join(folder, '.cursor', 'mcp.json')),
+    jsonPlace('vscode', 'VS Code', settings('Code', 'User', 'mcp.json'), [['servers']]),
+    jsonPlace('vscode', 'VS Code, settings', settings('Code', 'User', 'settings.json'), [['mcp', 'servers']]),
+    jsonPlace('vscode', 'VS Code, this project', join(folder, '.vscode', 'mcp.json'), [['servers']]),
+    jsonPlace('windsurf', 'Windsurf', join(home, '.codeium', 'windsurf', 'mcp_config.json')),
+    jsonPlace('zed', 'Zed', zedSettings(site), [['context_servers']]),
+    jsonPlace('zed', 'Zed, this project', join(folder, '.zed', 'settings.json'), [['context_servers']]),
+    jsonPlace('gemini', 'Gemini CLI', join(home, '.gemini', 'settings.json')),
+    jsonPlace('gemini', 'Gemini CLI, this project', join(folder, '.gemini', 'settings.json')),
     {
       editor: 'codex',
       title: 'Codex CLI',

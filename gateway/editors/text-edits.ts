@@ -34,19 +34,24 @@ export function listEdit(
   const { start, end, items } = list
   const values = items.map(({ value }) => value)
   const added = wanted.slice(0, Math.max(0, wanted.length - items.length))
-  if (items.length > 0 && added.length > 0 && isSame(values, wanted.slice(added.length))) {
+  if (items.length > 0 && added.length > 0 && areSameTexts(values, wanted.slice(added.length))) {
     const space = /\s/.test(text[start + 1] ?? '') ? '' : ' '
     return { start: start + 1, end: start + 1, content: added.map((one) => `${write(one)},`).join(' ') + space }
   }
   const removed = items.slice(0, Math.max(0, items.length - wanted.length))
   const [first, last] = [removed[0], removed.at(-1)]
-  if (first !== undefined && last !== undefined && wanted.length > 0 && isSame(values.slice(removed.length), wanted)) {
+  if (
+    first !== undefined &&
+    last !== undefined &&
+    wanted.length > 0 &&
+    areSameTexts(values.slice(removed.length), wanted)
+  ) {
     const behind = /^\s*,[ \t]*(?=[^\s])|^\s*,/.exec(text.slice(last.end))
     if (behind !== null) return { start: first.start, end: last.end + behind[0].length, content: '' }
   }
   return { start, end, content: `[${wanted.map(write).join(', ')}]` }
 }
 
-function isSame(values: readonly (string | null)[], wanted: readonly string[]): boolean {
+function areSameTexts(values: readonly (string | null)[], wanted: readonly string[]): boolean {
   return values.length === wanted.length && values.every((value, index) => value === wanted[index])
 }

@@ -79,7 +79,7 @@ class MemberReader {
     do {
       this.#take(SPACE)
       nameStart = this.#at
-      path.push(nameOf(this.#take(NAME)))
+      path.push(keyName(this.#take(NAME)))
       this.#take(SPACE)
     } while (this.#skip('.'))
     return { path, nameStart }
@@ -131,7 +131,7 @@ class MemberReader {
 }
 
 /** Without quotes and escapes. */
-function nameOf(written: string): string {
+function keyName(written: string): string {
   if (!/^["']/.test(written)) return written
   const value: unknown = parse(`${written} = 0`)
   return isJsonObject(value) ? (Object.keys(value)[0] ?? '') : ''
@@ -162,13 +162,13 @@ export function withTomlCommand(
   const [program] = at(name)
   const [list] = at('args')
   if (program !== undefined) {
-    const items = list === undefined ? [] : itemsOf(text, members, list)
+    const items = list === undefined ? [] : listItems(text, members, list)
     const edits = [
-      { start: program.start, end: program.end, content: written(command) },
-      list === undefined ? listBefore(text, program, args) : listEdit(text, { ...list, items }, args, written),
+      { start: program.start, end: program.end, content: tomlValue(command) },
+      list === undefined ? listBefore(text, program, args) : listEdit(text, { ...list, items }, args, tomlValue),
     ]
     const edited = withEdits(text, edits)
-    if (isDeepStrictEqual(parsed(edited), expected(text, table, { [name]: command, args }))) return edited
+    if (isDeepStrictEqual(parsedToml(edited), expected(text, table, { [name]: command, args }))) return edited
   }
   throw new Error(`the server ${path.join('.')} has a form that is not edited here; change it by hand`)
 }
@@ -178,11 +178,11 @@ function listBefore(text: string, { keyStart, nameStart, isInline }: TomlMember,
   const lineStart = text.lastIndexOf('\n', keyStart - 1) + 1
   const lineEnd = text.slice(keyStart).match(/\r?\n/)?.[0] ?? '\n'
   const between = isInline ? ', ' : `${lineEnd}${/^[ \t]*/.exec(text.slice(lineStart))?.[0] ?? ''}`
-  const member = `${text.slice(keyStart, nameStart)}args = [${args.map(written).join(', ')}]`
+  const member = `${text.slice(keyStart, nameStart)}args = [${args.map(tomlValue).join(', ')}]`
   return { start: keyStart, end: keyStart, content: `${member}${between}` }
 }
 
-function itemsOf(text: string, members: readonly TomlMember[], list: TomlMember): readonly ListItem[] {
+function listItems(text: string, members: readonly TomlMember[], list: TomlMember): readonly ListItem[] {
   return members
     .filter(({ path }) => path.length === list.path.length + 1 && isDeepStrictEqual(path.slice(0, -1), list.path))
     .map(({ start, end }) => {
@@ -191,11 +191,11 @@ function itemsOf(text: string, members: readonly TomlMember[], list: TomlMember)
     })
 }
 
-function written(value: string): string {
+function tomlValue(value: string): string {
   return stringify({ value }).trimEnd().slice('value = '.length)
 }
 
-function parsed(text: string): unknown {
+function parsedToml(text: string): unknown {
   try {
     return parse(text)
   } catch {

@@ -2,6 +2,7 @@
 import type { FleetRow } from '../store/fleet.ts'
 import type { StorePart } from '../store/store.ts'
 import { REPORT_INTERVAL, type FleetReports } from './reports.ts'
+import { isoInstant } from '../runtime/iso-instant.ts'
 
 /** Milliseconds without a report after which a process counts as lost. */
 const LOST_AFTER = 3 * REPORT_INTERVAL
@@ -47,19 +48,15 @@ function memberView(row: FleetRow, now: number) {
     config_hash: row.configHash,
     policy: row.policyName,
     policy_hash: row.policyHash,
-    state: stateOf(row, now),
-    started_at: iso(row.startedAt),
-    seen_at: iso(row.seenAt),
-    stopped_at: row.stoppedAt === null ? null : iso(row.stoppedAt),
+    state: runState(row, now),
+    started_at: isoInstant(row.startedAt),
+    seen_at: isoInstant(row.seenAt),
+    stopped_at: row.stoppedAt === null ? null : isoInstant(row.stoppedAt),
     lag_seconds: row.lag === null ? null : row.lag / 1000,
   } as const
 }
 
-function stateOf({ stoppedAt, seenAt }: FleetRow, now: number): 'running' | 'stopped' | 'lost' {
+function runState({ stoppedAt, seenAt }: FleetRow, now: number): 'running' | 'stopped' | 'lost' {
   if (stoppedAt !== null) return 'stopped'
   return now - seenAt < LOST_AFTER ? 'running' : 'lost'
-}
-
-function iso(milliseconds: number): string {
-  return new Date(milliseconds).toISOString()
 }

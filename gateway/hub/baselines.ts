@@ -78,12 +78,14 @@ function requireAuthor({ source, setBy }: BaselineRow, isKnown: boolean): void {
 
 /** Lists of a manifest come at different times: those that are pinned stay as they are. */
 function containsAllOf(before: Pick<BaselineRow, 'content'>, after: Pick<BaselineRow, 'content'>): boolean {
-  const [known, offered] = [objectIn(before.content), objectIn(after.content)]
+  const [known, offered] = [jsonObjectIn(before.content), jsonObjectIn(after.content)]
   if (known === null || offered === null) return before.content === after.content
-  return Object.entries(known).every(([part, value]) => isDeepStrictEqual(inOrder(value), inOrder(offered[part])))
+  return Object.entries(known).every(([part, value]) =>
+    isDeepStrictEqual(sortedItems(value), sortedItems(offered[part])),
+  )
 }
 
-function objectIn(content: string): Readonly<Record<string, unknown>> | null {
+function jsonObjectIn(content: string): Readonly<Record<string, unknown>> | null {
   try {
     const value: unknown = JSON.parse(content)
     return isJsonObject(value) ? value : null
@@ -92,7 +94,7 @@ function objectIn(content: string): Readonly<Record<string, unknown>> | null {
   }
 }
 
-function inOrder(value: unknown): unknown {
+function sortedItems(value: unknown): unknown {
   return Array.isArray(value) ? value.map((item) => JSON.stringify(item)).toSorted() : value
 }
 

@@ -15,7 +15,7 @@ import type { HubIdentity } from './identity.ts'
 import type { HubSettings } from './settings.ts'
 import { storedOrNull, tenantScope, isOwned } from './tenant-scope.ts'
 import type { InterceptionRow } from '../store/calls.ts'
-import { bodyOf, checked, readForm } from './forms.ts'
+import { valuesBody, checked, readForm } from './forms.ts'
 import { CALL, CALL_BATCH } from './method-values.ts'
 
 const INSTANT = '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,16}Z$'
@@ -66,7 +66,7 @@ export async function recordForCaller(
   requireTimes(draft, deps)
   const earlier = await deps.store.decisions.byId(tenant, draft.decision_id)
   // The answer was lost on its way: the same decision is asked for again.
-  if (earlier !== null) return repeated(draft, JSON.parse(earlier.envelope))
+  if (earlier !== null) return sameDecision(draft, JSON.parse(earlier.envelope))
   const joined = mayJoin ? await inForce(request, tenant, deps) : null
   if (joined !== null) return joined
   const scope = tenantScope(tenant)
@@ -86,7 +86,7 @@ export async function recordForCaller(
     const recorded =
       error instanceof RefusedRowError ? await deps.store.decisions.byId(tenant, draft.decision_id) : null
     // The same request was answered meanwhile, or is being answered.
-    if (recorded !== null) return repeated(draft, JSON.parse(recorded.envelope))
+    if (recorded !== null) return sameDecision(draft, JSON.parse(recorded.envelope))
     if (!(error instanceof engine().EnvelopeInvariantError)) throw error
     throw new GatewayError('INVALID_INPUT', 'The envelope of the decision is not valid.', { cause: error })
   }
@@ -104,7 +104,7 @@ function requireTimes({ evaluated_at: evaluatedAt, expires_at: expiresAt }: Enve
     throw new GatewayError('INVALID_INPUT', 'The decision expires before it is made, or after too long.')
 }
 
-function repeated(draft: EnvelopeDraft, envelope: Envelope): Envelope {
+function sameDecision(draft: EnvelopeDraft, envelope: Envelope): Envelope {
   if (envelope.fingerprint === draft.fingerprint) return envelope
   throw new GatewayError('IDEMPOTENCY_CONFLICT', 'The hub has another decision under this id.')
 }
@@ -140,7 +140,7 @@ interface BatchAnswer {
   readonly refused: readonly RefusedRecord[]
 }
 
-const Batch = Type.Unsafe<{ readonly values: readonly [readonly unknown[]] }>(bodyOf(CALL_BATCH))
+const Batch = Type.Unsafe<{ readonly values: readonly [readonly unknown[]] }>(valuesBody(CALL_BATCH))
 
 /** @throws GatewayError INVALID_INPUT when the body is no batch */
 export async function recordCalls(

@@ -111,13 +111,13 @@ class SidecarFeed implements Feed {
     const missed = missedBy(lastEventId, epoch, this.#sent, this.#remembered)
     response.writeHead(200, STREAM_HEADERS)
     const first = missed === null ? this.#sent : this.#sent - missed.length
-    write(stream, eventText('start', { epoch, at: receivedAt, reset: missed === null }, `${epoch}-${first}`))
+    writeStream(stream, eventText('start', { epoch, at: receivedAt, reset: missed === null }, `${epoch}-${first}`))
     for (const [index, entry] of (missed ?? []).entries()) {
       const text = changeText(entry, tenant, `${epoch}-${first + index + 1}`)
-      if (text !== null) write(stream, text)
+      if (text !== null) writeStream(stream, text)
     }
     const at = this.#provenAt()
-    if (at !== null) write(stream, eventText('proof', { at }))
+    if (at !== null) writeStream(stream, eventText('proof', { at }))
     this.#streams.add(stream)
     response.once('close', () => this.#streams.delete(stream))
   }
@@ -143,7 +143,7 @@ class SidecarFeed implements Feed {
       const batch = this.#waiting.slice(0, LARGEST_LOOK).map(({ change }) => change)
       const owners = await ownersOf(batch, this.#deps.store)
       this.#waiting = this.#waiting.slice(batch.length)
-      for (const [index, change] of batch.entries()) this.#send(entryOf(change, owners[index] ?? null))
+      for (const [index, change] of batch.entries()) this.#send(feedEntry(change, owners[index] ?? null))
     }
     this.#isSending = false
   }
@@ -154,7 +154,7 @@ class SidecarFeed implements Feed {
     if (this.#remembered.length > 2 * REMEMBERED) this.#remembered = this.#remembered.slice(-REMEMBERED)
     for (const stream of this.#streams) {
       const text = changeText(entry, stream.tenant, `${this.#epoch}-${this.#sent}`)
-      if (text !== null) write(stream, text)
+      if (text !== null) writeStream(stream, text)
     }
   }
 
@@ -176,7 +176,7 @@ class SidecarFeed implements Feed {
         stream.response.end()
       }
       // A comment shows that the hub is there, even if it hears of no changes itself.
-      else write(stream, at === null ? ': \n\n' : eventText('proof', { at }))
+      else writeStream(stream, at === null ? ': \n\n' : eventText('proof', { at }))
     }
   }
 
@@ -194,13 +194,13 @@ const STREAM_HEADERS = {
   'X-Accel-Buffering': 'no',
 }
 
-function write({ response }: Stream, text: string): void {
+function writeStream({ response }: Stream, text: string): void {
   if (response.writableLength > LONGEST_BACKLOG) response.destroy()
   else response.write(text)
 }
 
 /** A change of an unknown owner is sent to everybody without its key: every sidecar looks up what it uses. */
-function entryOf(change: Change, tenant: string | null): Entry {
+function feedEntry(change: Change, tenant: string | null): Entry {
   return tenant === null ? { change: { ...change, key: [] }, tenant } : { change, tenant }
 }
 

@@ -8,7 +8,7 @@ import { GatewayError } from '../errors/errors.ts'
 const bodies = new WeakMap<TSchema, TUnsafe<{ readonly values: readonly unknown[] }>>()
 
 /** The form of a body that holds the values of a method. */
-export function bodyOf(values: TSchema): TUnsafe<{ readonly values: readonly unknown[] }> {
+export function valuesBody(values: TSchema): TUnsafe<{ readonly values: readonly unknown[] }> {
   const known = bodies.get(values)
   if (known !== undefined) return known
   const members = { type: 'object', required: ['values'], properties: { values }, additionalProperties: false }

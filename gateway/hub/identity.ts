@@ -11,6 +11,7 @@ import { hasRight, rolesWith } from '../callers/rights.ts'
 import type { ApiKey } from '../store/api-keys.ts'
 import type { IssuerKeys } from './issuer-keys.ts'
 import type { HubRole, HubSettings } from './settings.ts'
+import { recordIn } from '../json/unchecked-json.ts'
 
 export interface HubIdentity {
   readonly tenant: string
@@ -186,10 +187,6 @@ function admitted({ namespace, serviceAccount, ...proven }: Proven, { identities
 function requireTenantName(tenant: string): string {
   if (tenant.includes(':')) throw new GatewayError('FORBIDDEN', 'The tenant of a hub caller has no colon in its name.')
   return tenant
-}
-
-function recordIn(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
 }
 
 function unauthenticated(reason: string, headers: Readonly<Record<string, string>> = {}): GatewayError {

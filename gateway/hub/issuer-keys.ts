@@ -31,7 +31,7 @@ export function openIssuerKeys(source: KeySource, now: () => number): IssuerKeys
   let kept: { readonly find: FindKey; readonly readAt: number } | null = null
   let reading: Promise<FindKey> | null = null
   const load = async (): Promise<FindKey> => {
-    const find = createLocalJWKSet(keySetIn(await textOf(source, agent)))
+    const find = createLocalJWKSet(keySetIn(await keySetText(source, agent)))
     kept = { find, readAt: now() }
     return find
   }
@@ -73,7 +73,7 @@ function agentOf({ ca_file: ca }: KeySource): Agent {
   })
 }
 
-async function textOf({ keys, token_file: tokenFile }: KeySource, dispatcher: Agent | null): Promise<string> {
+async function keySetText({ keys, token_file: tokenFile }: KeySource, dispatcher: Agent | null): Promise<string> {
   if (dispatcher === null) return readRegularFile(keys, 'utf8')
   const authorization =
     tokenFile === undefined ? {} : { authorization: `Bearer ${readRegularFile(tokenFile, 'utf8').trim()}` }

@@ -28,7 +28,7 @@ import { recordCalls, recordForCaller, DECISION_REQUEST } from './decisions.ts'
 import { identifyHubCaller, type HubIdentity } from './identity.ts'
 import { openIssuerKeys, type IssuerKeys } from './issuer-keys.ts'
 import { createFeed, type Feed } from './feed.ts'
-import { bodyOf, checked } from './forms.ts'
+import { valuesBody, checked } from './forms.ts'
 import { followJournal } from './journal-changes.ts'
 import { createMembers, HEARTBEAT, type SidecarMembers } from './members.ts'
 import { HUB_METHODS } from './methods.ts'
@@ -94,7 +94,7 @@ export function createHub(deps: HubDeps): Hub {
     })
   const headTimeoutMs = deps.settings().config.limits.head_timeout * 1000
   const server = createHttpListener({ headTimeoutMs }, (request, response) => {
-    void serve(request, response, identify, { ...deps, members, feed, probe, isClosing: () => !entry.isOpen })
+    void serveHub(request, response, identify, { ...deps, members, feed, probe, isClosing: () => !entry.isOpen })
   })
   const entry = (deps.entry ?? plainEntry)(server)
   const unused = watchUnusedConnections(server)
@@ -126,7 +126,7 @@ interface ServingDeps extends HubDeps {
   readonly probe: () => Promise<void>
 }
 
-async function serve(
+async function serveHub(
   request: IncomingMessage,
   response: ServerResponse,
   identify: (request: IncomingMessage) => Promise<HubIdentity>,
@@ -261,7 +261,7 @@ async function operate(name: string, body: unknown, identity: HubIdentity, deps:
   if ('refused' in method) throw new GatewayError('FORBIDDEN', method.refused)
   if (!method.roles.includes(identity.role))
     throw new GatewayError('FORBIDDEN', `The role ${identity.role} may not use ${name}.`)
-  const { values } = checked(bodyOf(method.values), body)
+  const { values } = checked(valuesBody(method.values), body)
   const scope = { ...tenantScope(identity.tenant), store: deps.store, flow: deps.flow, identity }
   // The form of the values was checked for this very method.
   const value: unknown = await Reflect.apply(method.run, undefined, [scope, ...values])

@@ -29,7 +29,7 @@ export async function openExternalSigner(config: SignerSettings): Promise<Extern
   const key = publicKey(x)
   const { calculateJwkThumbprint } = await import('jose/jwk/thumbprint')
   const keyId = await calculateJwkThumbprint({ kty: 'OKP', crv: 'Ed25519', x })
-  const { pool, path } = connect(url, config.timeout * 1000)
+  const { pool, path } = connectSigner(url, config.timeout * 1000)
   const headers = { 'content-type': 'application/json', ...extraHeader(config.header) }
   return {
     keyId,
@@ -50,7 +50,7 @@ export async function openExternalSigner(config: SignerSettings): Promise<Extern
 }
 
 /** `unix:/run/signer.sock` is asked at `/sign`; an address is asked as it is. */
-function connect(url: string, timeout: number): { readonly pool: UndiciPoolType; readonly path: string } {
+function connectSigner(url: string, timeout: number): { readonly pool: UndiciPoolType; readonly path: string } {
   const options = { connections: CONNECTIONS, headersTimeout: timeout, bodyTimeout: timeout }
   if (url.startsWith('unix:')) {
     const socketPath = url.slice('unix:'.length)

@@ -3,6 +3,7 @@ import { createPublicKey, verify, type KeyObject } from 'node:crypto'
 import { fail, ok } from '../../engine/base.ts'
 import type { KeySet, KeyStatus, Result, VerificationKey } from '../../engine/internal.ts'
 import type { StoredKey } from './key-file.ts'
+import { isRecord } from '../settings/defaults.ts'
 
 /** Times are UTC, `YYYY-MM-DDThh:mm:ssZ`. */
 interface PublishedKey {
@@ -41,9 +42,9 @@ export function publishKeys(keys: readonly StoredKey[], now: number): PublishedK
       alg: 'EdDSA',
       use: 'sig',
       status: keyStatus(key, now),
-      valid_from: instant(key.valid_from),
-      retired_at: key.retired_at === null ? null : instant(key.retired_at),
-      revoked_at: key.revoked_at === null ? null : instant(key.revoked_at),
+      valid_from: keyInstant(key.valid_from),
+      retired_at: key.retired_at === null ? null : keyInstant(key.retired_at),
+      revoked_at: key.revoked_at === null ? null : keyInstant(key.revoked_at),
     })),
   }
 }
@@ -125,19 +126,15 @@ function publicKey(x: string): KeyObject {
   return key
 }
 
-function instant(seconds: number): string {
+function keyInstant(seconds: number): string {
   return new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
 }
 
-/** Seconds since the epoch of an instant; null stays null; undefined when it is none. */
+/** Seconds since the epoch of an keyInstant; null stays null; undefined when it is none. */
 function secondsOf(value: unknown): number | null | undefined {
   if (value === null) return null
   const milliseconds = typeof value === 'string' ? Date.parse(value) : Number.NaN
   return Number.isNaN(milliseconds) ? undefined : Math.floor(milliseconds / 1000)
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function malformed(pointer: string, message: string): Result<KeySet> {

@@ -3,6 +3,7 @@ import { createPrivateKey, createPublicKey } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import { readPrivateFile, unusableFile, writePrivateFile, type PrivateFileKind } from '../runtime/private-file.ts'
 import { messageOf } from '../errors/startup-error.ts'
+import { isRecord } from '../settings/defaults.ts'
 
 const RECEIPT_KEYS: PrivateFileKind = {
   subject: 'The receipt keys',
@@ -77,8 +78,4 @@ function isStoredKey(value: unknown): value is StoredKey {
 
 function isTime(value: unknown): boolean {
   return value === null || Number.isSafeInteger(value)
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

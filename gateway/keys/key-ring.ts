@@ -224,7 +224,7 @@ function retiredAt(key: StoredKey, at: number): StoredKey {
 }
 
 async function ownKeys(file: string, now: number): Promise<readonly StoredKey[]> {
-  return readKeyFile(file) ?? written(file, [await newKey(now)])
+  return readKeyFile(file) ?? writtenKeys(file, [await newKey(now)])
 }
 
 /** The external key stands in the file without its private part; keys of the file's own sign no more, and lose theirs. */
@@ -236,7 +236,7 @@ function adopt({ keyId, x }: ExternalSigner, file: string, now: number): readonl
   const known = before.find(({ kid }) => kid === keyId)
   const others = before.filter((key) => key !== known)
   if (known !== undefined && others.every((key) => key.d === null && keyStatus(key, now) !== 'active')) return before
-  return written(file, [...others.map((key) => ({ ...retiredAt(key, now), d: null })), known ?? own])
+  return writtenKeys(file, [...others.map((key) => ({ ...retiredAt(key, now), d: null })), known ?? own])
 }
 
 function externalSigning(signer: ExternalSigner, keys: readonly StoredKey[], now: number): Signing | null {
@@ -246,7 +246,7 @@ function externalSigning(signer: ExternalSigner, keys: readonly StoredKey[], now
 }
 
 /** The first keys of a file that may not be there yet. */
-function written(file: string, keys: readonly StoredKey[]): readonly StoredKey[] {
+function writtenKeys(file: string, keys: readonly StoredKey[]): readonly StoredKey[] {
   try {
     makePrivateDirectory(dirname(file))
     writeKeyFile(file, keys)

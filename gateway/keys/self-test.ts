@@ -1,6 +1,7 @@
 /** Does what is signed now verify with what is published? Asked at the start, when keys change, and by readiness. */
 import type { KeyRing } from './key-ring.ts'
 import { signatureOf } from './receipt-signer.ts'
+import { isoInstant } from '../runtime/iso-instant.ts'
 
 /** Seconds that a verifier grants between its clock and ours (docs/reference/receipts.md#verification-steps). */
 const LEEWAY = 30
@@ -19,11 +20,7 @@ export async function signingProblem(keys: Pick<KeyRing, 'signer' | 'keySet'>, n
   if (published === undefined) return `The key ${signer.keyId} signs and is not in the published key set.`
   if (published.status !== 'active') return `The key ${signer.keyId} signs and is ${published.status}.`
   if (now + LEEWAY < published.validFrom)
-    return `The clock of this machine is before the key ${signer.keyId} begins (${instant(published.validFrom)}): set the clock.`
+    return `The clock of this machine is before the key ${signer.keyId} begins (${isoInstant(published.validFrom * 1000)}): set the clock.`
   if (published.verify(INPUT, signature)) return null
   return `What the key ${signer.keyId} signs does not verify with its published public key: its private and public part do not fit.`
-}
-
-function instant(seconds: number): string {
-  return new Date(seconds * 1000).toISOString()
 }

@@ -57,7 +57,10 @@ export async function attestedDecisions(
     const envelope: unknown = JSON.parse(row.envelope)
     if (!isJsonObject(envelope) || !isAttested(envelope, commits)) continue
     const isEqual = envelope['artifact_digest'] === artifactDigest
-    found.push({ decisionId: row.decisionId, difference: isEqual ? null : await differenceOf(row, change, store) })
+    found.push({
+      decisionId: row.decisionId,
+      difference: isEqual ? null : await attestedDifference(row, change, store),
+    })
   }
   return found
 }
@@ -84,7 +87,7 @@ function isAttested(envelope: Readonly<Record<string, unknown>>, commits: Judged
   )
 }
 
-async function differenceOf(
+async function attestedDifference(
   { decisionId }: Pick<StoredDecision, 'decisionId'>,
   change: DerivedChangeSet,
   store: AttestedStore,
@@ -134,7 +137,7 @@ interface AttestedCoverage {
 function isCovered(artifact: Artifact, { pairs, kept, change }: AttestedCoverage): boolean {
   if (pairs.has(textPair(artifact))) return true
   const own = change.files.filter(({ path }) => path === artifact.id)
-  const parts = own.length > 0 ? own : partsOf(artifact, change)
+  const parts = own.length > 0 ? own : contractParts(artifact, change)
   const isNamed =
     own.length > 0 || artifact.type === 'protobuf' || kept.artifacts.some(({ id, path = id }) => path === artifact.id)
   return (
@@ -145,7 +148,7 @@ function isCovered(artifact: Artifact, { pairs, kept, change }: AttestedCoverage
 }
 
 /** The changed files that may be parts of a contract whose own file did not change: those that are no contract themselves. */
-function partsOf({ type }: Artifact, { files, artifacts }: DerivedChangeSet): DerivedChangeSet['files'] {
+function contractParts({ type }: Artifact, { files, artifacts }: DerivedChangeSet): DerivedChangeSet['files'] {
   const looked = files.filter(({ before, after }) => before !== '' || after !== '')
   if (type === 'protobuf') return looked.filter(({ path }) => path.endsWith('.proto'))
   const contracts = new Set(artifacts.map(({ id }) => id))

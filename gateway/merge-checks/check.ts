@@ -25,7 +25,7 @@ import { attestedDecisions, reconciliationOf, type AttestedDecision, type Judged
 import { showHeldMerge } from './held-merge.ts'
 import { decisionReport, expiredReport, pendingReport, undecidedReport } from './report.ts'
 import { keepAndShow, publishStrictest, storedReport } from './shown-check.ts'
-import { heldSubject, isTask, subjectOf, type MergeTask } from './task.ts'
+import { heldSubject, isTask, taskSubject, type MergeTask } from './task.ts'
 
 export interface CheckDeps {
   readonly settings: () => { readonly config: ScmConfig & AddressConfig }
@@ -55,11 +55,11 @@ export async function carryOut(platform: PlatformId, task: MergeTask, deps: Chec
   switch (task.kind) {
     case 'pull_request':
     case 'merge_group':
-      return judge(platform, task, false, deps)
+      return judgeTask(platform, task, false, deps)
     case 'rerun':
       return rerun(platform, task, deps)
     case 'closed':
-      return close(platform, task, deps)
+      return closeMerge(platform, task, deps)
     case 'held_merge':
       return showHeldMerge(platform, task, deps)
     case 'approval_expired':
@@ -70,7 +70,7 @@ export async function carryOut(platform: PlatformId, task: MergeTask, deps: Chec
 type JudgedTask = Extract<MergeTask, { readonly kind: 'pull_request' | 'merge_group' }>
 
 /** @param isRerun what is shown is not updated but shown anew */
-async function judge(platform: PlatformId, task: JudgedTask, isRerun: boolean, deps: CheckDeps): Promise<void> {
+async function judgeTask(platform: PlatformId, task: JudgedTask, isRerun: boolean, deps: CheckDeps): Promise<void> {
   const { store, scm, settings, metrics, logger } = deps
   const { checks } = settings().config.scm
   const binding = await bindingOf(store, checks.tenant, task.repository, platform)
@@ -171,7 +171,7 @@ async function decide(place: CheckPlace, binding: BindingRow, deps: CheckDeps): 
     change.problem === null && change.unreadable.length === 0
       ? await attestedDecisions(commits, change, { ...digests, store: deps.store, now: deps.now() })
       : []
-  const authorization = await authorized(place, { binding, change, attested }, deps)
+  const authorization = await authorizedMerge(place, { binding, change, attested }, deps)
   if (authorization === null)
     return {
       decisionId: null,
@@ -198,7 +198,7 @@ interface JudgedMerge {
 class Unwired extends Error {}
 
 /** Null: the decision would require monitoring, and nothing takes telemetry (docs/reference/telemetry.md#monitoring-windows). */
-async function authorized(
+async function authorizedMerge(
   { commits }: CheckPlace,
   { binding, change, attested }: JudgedMerge,
   deps: CheckDeps,
@@ -214,7 +214,7 @@ async function authorized(
       artifacts,
       unreadable,
       completeness,
-      context: contextOf(commits, deps.settings().config.scm.checks.environment ?? null),
+      context: mergeContext(commits, deps.settings().config.scm.checks.environment ?? null),
       scope: null,
       route: null,
       caller: { tenant: commits.tenant, audience: null },
@@ -237,7 +237,7 @@ async function authorized(
   }
 }
 
-function contextOf(
+function mergeContext(
   { repository, branch, pullRequest, base, head }: Commits,
   environment: string | null,
 ): DecisionContext {
@@ -278,7 +278,7 @@ async function show(place: CheckPlace, result: CheckResult, deps: CheckDeps): Pr
     platform,
     repository: commits.repository.toLowerCase(),
     commit: commits.head,
-    subject: subjectOf(task),
+    subject: taskSubject(task),
     tenant: commits.tenant,
     task: JSON.stringify(task),
     decisionId: result.decisionId,
@@ -298,22 +298,22 @@ async function rerun(
     const read: unknown = JSON.parse(task)
     return isTask(platform, read) && (read.kind === 'pull_request' || read.kind === 'merge_group') ? [read] : []
   })
-  const subjects = new Set(known.map(subjectOf))
+  const subjects = new Set(known.map(taskSubject))
   const named = pullRequests
     .map((pullRequest): JudgedTask => ({ kind: 'pull_request', repository, pullRequest, page }))
-    .filter((task) => !subjects.has(subjectOf(task)))
-  for (const task of [...known, ...named]) await judge(platform, task, true, deps)
+    .filter((task) => !subjects.has(taskSubject(task)))
+  for (const task of [...known, ...named]) await judgeTask(platform, task, true, deps)
 }
 
 /** What a closed pull request may do does not count any more for others with the same head. */
-async function close(
+async function closeMerge(
   platform: PlatformId,
   task: Extract<MergeTask, { readonly kind: 'closed' }>,
   deps: CheckDeps,
 ): Promise<void> {
   const { store, settings } = deps
   const repository = task.repository.toLowerCase()
-  const subjects = [subjectOf(task), heldSubject(repository, task.pullRequest)]
+  const subjects = [taskSubject(task), heldSubject(repository, task.pullRequest)]
   const removed = await Promise.all(subjects.map((subject) => store.webhooks.removeChecks(platform, subject)))
   const commits = new Set(removed.flat())
   const binding = await bindingOf(store, settings().config.scm.checks.tenant, task.repository, platform)

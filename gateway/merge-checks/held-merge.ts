@@ -10,7 +10,7 @@ import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { heldMergeReport, requestAddress } from './report.ts'
 import { keepAndShow, type ShowDeps } from './shown-check.ts'
-import { subjectOf, type MergeTask } from './task.ts'
+import { taskSubject, type MergeTask } from './task.ts'
 
 interface HeldMergeDeps extends ShowDeps {
   readonly settings: () => { readonly config: ScmConfig & AddressConfig }
@@ -43,7 +43,7 @@ export async function showHeldMerge(platform: PlatformId, task: HeldMerge, deps:
     platform,
     repository: repository.toLowerCase(),
     commit,
-    subject: subjectOf(task),
+    subject: taskSubject(task),
     tenant,
     task: JSON.stringify(task),
     decisionId: row.decisionId,

@@ -35,12 +35,12 @@ export function noteHeldMerges({ settings, store, logger, now }: HeldMergesDeps)
     const task: MergeTask = { kind: 'held_merge', repository, commit, pullRequest, tenant, approvalId }
     try {
       // Loaded with the first held merge.
-      const { subjectOf } = await import('./task.ts')
+      const { taskSubject } = await import('./task.ts')
       await store.webhooks.accept({
         platform,
         deliveryId: `held:${approvalId}`,
         digest: sha256Hex(`held:${approvalId}`),
-        subject: subjectOf(task),
+        subject: taskSubject(task),
         task: JSON.stringify(task),
         receivedAt: now(),
       })

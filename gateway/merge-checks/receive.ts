@@ -15,7 +15,7 @@ import type { Observer } from '../telemetry/observer.ts'
 import { currentTraceFields, withTrace } from '../telemetry/trace-context.ts'
 import { readEvent } from './events.ts'
 import { bodyDigest, checkSignature } from './signature.ts'
-import { subjectOf } from './task.ts'
+import { taskSubject } from './task.ts'
 
 export interface ReceiveDeps {
   readonly settings: () => { readonly config: ScmConfig }
@@ -52,7 +52,7 @@ export async function receive(
   const { correlationId } = observation
   observation.protocol = 'api'
   observation.action = `/webhooks/${PLATFORMS[platform].name}`
-  const received = await withTrace(observation.trace, () => answered(platform, request, correlationId, deps))
+  const received = await withTrace(observation.trace, () => answerDelivery(platform, request, correlationId, deps))
   deps.metrics.count('preflight_webhook_deliveries_total', { platform, result: received.result })
   const trace = observation.trace === null ? {} : { trace_id: observation.trace.traceId }
   const text = JSON.stringify({ ...received.body, correlation_id: correlationId, ...trace })
@@ -68,7 +68,7 @@ export async function receive(
   deps.observer.end(observation)
 }
 
-async function answered(
+async function answerDelivery(
   platform: PlatformId,
   request: IncomingMessage,
   correlationId: string,
@@ -91,7 +91,7 @@ async function accept(platform: PlatformId, request: IncomingMessage, deps: Rece
   requireJsonPost(request)
   const { scm } = deps.settings().config
   const secrets = await secretsOf(scm[PLATFORMS[platform].name].webhook?.secret_file)
-  const body = await bodyOf(request, deps.bodies)
+  const body = await deliveryBody(request, deps.bodies)
   try {
     const signed = checkSignature(platform, { headers: request.headers, body, secrets })
     if (!signed.ok)
@@ -115,7 +115,7 @@ async function accept(platform: PlatformId, request: IncomingMessage, deps: Rece
       platform,
       deliveryId,
       digest,
-      subject: subjectOf(task),
+      subject: taskSubject(task),
       task: JSON.stringify({ ...task, ...traceOfDelivery() }),
       receivedAt: deps.now(),
     })
@@ -155,7 +155,7 @@ async function secretsOf(file: string | undefined): Promise<readonly string[]> {
   }
 }
 
-async function bodyOf(request: IncomingMessage, bodies: Bodies): Promise<Buffer> {
+async function deliveryBody(request: IncomingMessage, bodies: Bodies): Promise<Buffer> {
   const read = await bodies.read(request, MOST_BYTES)
   if (read.ok) return read.body
   if (read.why === 'too_large')

@@ -192,7 +192,7 @@ function annotationsOf(
 /** Null where the head has no file to show it in. */
 function annotation(id: string, group: FindingGroup, change: DerivedChangeSet): CommitAnnotation | null {
   const { side, line, rule, level, message, fix } = reportGroup(group)
-  const place = placeOf(id, group, change)
+  const place = annotatedPlace(id, group, change)
   if (place === null) return null
   const isExact = place.isText && side === 'head' && line !== null
   return {
@@ -205,7 +205,7 @@ function annotation(id: string, group: FindingGroup, change: DerivedChangeSet): 
 }
 
 /** A contract of several files is compared as one text: its lines are not those of a file. */
-function placeOf(
+function annotatedPlace(
   id: string,
   { location }: FindingGroup,
   { files, artifacts }: DerivedChangeSet,

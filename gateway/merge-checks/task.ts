@@ -48,7 +48,7 @@ export type MergeTask =
     }
 
 /** The pull request or commit that a task is about; the store carries out one task about it at a time. */
-export function subjectOf(task: MergeTask): string {
+export function taskSubject(task: MergeTask): string {
   if (task.kind === 'approval_expired') return task.subject
   const repository = task.repository.toLowerCase()
   if (task.kind === 'held_merge') return heldSubject(repository, task.pullRequest ?? task.commit)

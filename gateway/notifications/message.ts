@@ -32,7 +32,7 @@ export interface NotificationMessage {
 export type MessageStore = StorePart<'approvals.byId' | 'breakGlass.list' | 'baselines.candidate' | 'uses.salt'>
 
 /** Null: the row is gone, so there is nothing to say. */
-export async function messageOf(
+export async function notificationMessage(
   notice: Notice,
   store: MessageStore,
   config: NotificationsConfig,
@@ -96,7 +96,7 @@ function approvalMessage(
     title: `${APPROVAL_TITLES[notice.kind] ?? 'Approval'}: ${what.trim()}`,
     text: summary.replace(/^[A-Z_]+: /, ''),
     url: approvalAddress(row.approvalId, config),
-    facts: stated(facts),
+    facts: statedFacts(facts),
     risk: riskScore,
     route,
     environment,
@@ -134,7 +134,7 @@ async function exceptionMessage(
     title: `Break-glass ${isOpened ? 'opened' : 'closed'}: ${row.route}`,
     text: isOpened ? `Enforcement of this route is suspended: ${row.reason}` : `It forwarded ${row.calls} calls.`,
     url: pageAddress('break-glass', config),
-    facts: stated([
+    facts: statedFacts([
       ['By', isOpened ? row.openedBy : row.closedBy],
       ['Until', isOpened ? new Date(row.expiresAt).toISOString() : null],
     ]),
@@ -147,7 +147,7 @@ function basis({ kind, subject, at, tenant }: Notice) {
   return { ...about, risk: null, route: null, environment: null, groups: [] as readonly string[], actions: [] }
 }
 
-function stated(facts: readonly (readonly [string, string | null])[]): NotificationMessage['facts'] {
+function statedFacts(facts: readonly (readonly [string, string | null])[]): NotificationMessage['facts'] {
   return facts.flatMap(([name, value]) => (value === null || value === '' ? [] : [[name, value] as const]))
 }
 

@@ -10,7 +10,7 @@ import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Deliver } from './deliver.ts'
 import type { DeliveryOutcome } from './delivery-outcome.ts'
-import { concerns, messageOf, type NotificationMessage, type MessageStore } from './message.ts'
+import { concerns, notificationMessage, type NotificationMessage, type MessageStore } from './message.ts'
 import { payloadOf } from './payload.ts'
 import type { Channel, NotificationsConfig } from './settings.ts'
 
@@ -94,7 +94,7 @@ class QueueNotifier implements Notifier {
     const channel = this.#config.notifications.channels.find((known) => known.name === name)
     if (channel === undefined)
       throw new GatewayError('NOT_FOUND', `There is no channel "${name}" in the configuration.`)
-    await store.notifications.enqueue([], [deliveryOf(testMessage(now()), channel, now())])
+    await store.notifications.enqueue([], [newDelivery(testMessage(now()), channel, now())])
   }
 
   async close(): Promise<void> {
@@ -152,10 +152,10 @@ class QueueNotifier implements Notifier {
     const since = now() - this.#config.notifications.give_up * 1000
     const fresh = notices.filter(({ at }) => at >= since)
     for (const notice of fresh) {
-      const message = await messageOf(notice, store, this.#config)
+      const message = await notificationMessage(notice, store, this.#config)
       if (message === null) continue
       for (const channel of channels)
-        if (concerns(message, channel)) deliveries.push(deliveryOf(message, channel, notice.at))
+        if (concerns(message, channel)) deliveries.push(newDelivery(message, channel, notice.at))
     }
     await store.notifications.enqueue(
       notices.map(({ id }) => id),
@@ -188,7 +188,7 @@ async function loadDeliver(): Promise<Deliver> {
   return (await import('./deliver.ts')).deliver
 }
 
-function deliveryOf(message: NotificationMessage, channel: Channel, createdAt: number): NotificationDelivery {
+function newDelivery(message: NotificationMessage, channel: Channel, createdAt: number): NotificationDelivery {
   const { kind, subject } = message
   const id = `msg_${randomUUID().replaceAll('-', '')}`
   return { id, channel: channel.name, kind, subject, payload: payloadOf(message, channel.type), createdAt }

@@ -54,7 +54,7 @@ export function ignoreFindings(comparison: Comparison, entries: readonly IgnoreE
     for (const [entry, occurrences] of taken) {
       used.add(entry)
       ignored.push({
-        group: reportGroup(partOf(group, occurrences, isOfAnyPlace(entry) ? (group.unlisted ?? 0) : 0)),
+        group: reportGroup(groupWith(group, occurrences, isOfAnyPlace(entry) ? (group.unlisted ?? 0) : 0)),
         fingerprints: occurrences.map(({ fingerprint }) => fingerprint),
         reason: entry.reason,
         place: entry.place,
@@ -62,16 +62,16 @@ export function ignoreFindings(comparison: Comparison, entries: readonly IgnoreE
     }
     if (kept.length === group.occurrences.length) return [group]
     const unlisted = [...taken.keys()].some(isOfAnyPlace) ? 0 : (group.unlisted ?? 0)
-    if (kept.length > 0) return [partOf(group, kept, unlisted)]
+    if (kept.length > 0) return [groupWith(group, kept, unlisted)]
     // Places that are not listed stay until an entry takes any place; a listed one stands for them.
-    return unlisted === 0 ? [] : [partOf(group, group.occurrences.slice(-1), unlisted - 1)]
+    return unlisted === 0 ? [] : [groupWith(group, group.occurrences.slice(-1), unlisted - 1)]
   })
   const stale = entries.filter((entry) => !used.has(entry))
   const left = ignored.length === 0 ? comparison : { ...comparison, groups, ...detectPatterns(groups) }
   return { comparison: left, ignored, stale }
 }
 
-function partOf(group: FindingGroup, occurrences: readonly Occurrence[], unlisted: number): FindingGroup {
+function groupWith(group: FindingGroup, occurrences: readonly Occurrence[], unlisted: number): FindingGroup {
   const { unlisted: _all, ...whole } = group
   return { ...whole, occurrences, ...(unlisted > 0 && { unlisted }) }
 }

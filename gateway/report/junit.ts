@@ -2,7 +2,7 @@
 import { LEVELS, type Level } from '../../engine/internal.ts'
 import { annotationOf, detailLines, titleText } from './annotation.ts'
 import { incompleteLine, type ReportGroup } from './diff-report.ts'
-import { printable, attributes, escaped, type XmlAttributes } from './printable.ts'
+import { printable, attributes, xmlText, type XmlAttributes } from './printable.ts'
 import type { ReportContext } from './report-context.ts'
 
 export function renderJUnit(context: ReportContext): string {
@@ -47,10 +47,10 @@ function fails(level: Level, failOn: Level | null): boolean {
 }
 
 function changeCase(group: ReportGroup, { documents, failOn }: ReportContext): string {
-  const text = escaped(detailLines(group, documents).join('\n'))
+  const text = xmlText(detailLines(group, documents).join('\n'))
   const outcome = fails(group.level, failOn)
     ? `<failure${attributes({ type: group.level, message: titleText(group) })}>${text}</failure>`
-    : `<system-out>${escaped(group.level)}\n${text}</system-out>`
+    : `<system-out>${xmlText(group.level)}\n${text}</system-out>`
   return testCase(group, documents, [outcome])
 }
 
@@ -101,5 +101,5 @@ function caseElement(pack: string, { description, differences, skipped }: CaseRe
   if (differences.length === 0) return `<testcase${named}/>`
   const lines = differences.map(({ member, want, got }) => `${member}: want ${want}, got ${got ?? 'none'}`)
   const failure = attributes({ type: 'policy', message: lines[0] ?? '' })
-  return `<testcase${named}><failure${failure}>${escaped(lines.join('\n'))}</failure></testcase>`
+  return `<testcase${named}><failure${failure}>${xmlText(lines.join('\n'))}</failure></testcase>`
 }

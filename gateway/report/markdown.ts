@@ -56,7 +56,7 @@ function fitting(groups: readonly ReportGroup[]): {
   const shown: MarkdownSection[] = []
   let length = 0
   for (const group of ordered) {
-    const text = section(group).join('\n')
+    const text = groupSection(group).join('\n')
     length += text.length + 1
     if (length > MAX_LENGTH) break
     shown.push({ group, text })
@@ -72,7 +72,7 @@ function restLine(rest: readonly ReportGroup[]): string {
   return `**${rest.length} more** are left out here (${counts.join(', ')}); the other forms of the report have them all.`
 }
 
-function section(group: ReportGroup): readonly string[] {
+function groupSection(group: ReportGroup): readonly string[] {
   const place = group.line === null ? '' : `, ${group.side} ${group.line}:${group.column ?? 1}`
   const detail =
     group.level === 'info' ? [] : [`  - Why: ${markdownText(group.explanation)}`, `  - Fix: ${markdownText(group.fix)}`]

@@ -34,7 +34,7 @@ export type XmlAttributes = Readonly<Record<string, string | number>>
 
 export function attributes(values: XmlAttributes): string {
   return Object.entries(values)
-    .map(([name, value]) => ` ${name}="${escaped(printable(String(value)))}"`)
+    .map(([name, value]) => ` ${name}="${xmlText(printable(String(value)))}"`)
     .join('')
 }
 
@@ -47,7 +47,7 @@ const ENTITIES: Readonly<Record<string, string>> = lookupTable({
 })
 
 /** Characters that XML 1.0 §2.2 has no place for are shown as U+FFFD; controls are escaped before (printable). */
-export function escaped(text: string): string {
+export function xmlText(text: string): string {
   return text
     .toWellFormed()
     .replaceAll(/[\uFFFE\uFFFF]/g, '\uFFFD')

@@ -1,5 +1,5 @@
 /** Bitbucket Cloud's REST API, version 2.0. https://developer.atlassian.com/cloud/bitbucket/rest/ */
-import { encodePath, inOrder, renamed, rawFile } from './files.ts'
+import { encodePath, filesInOrder, renamed, rawFile } from './files.ts'
 import { at, commitAt, isCommitId, listAt, optionalTextAt, textAt } from './members.ts'
 import { PLATFORMS, type ChangedFile, type Listing, type ScmClient } from './platform.ts'
 import { orAbsent, ScmError } from './scm-error.ts'
@@ -24,7 +24,7 @@ export function createBitbucketClient(transport: ScmTransport, repository: strin
   const between = async (from: string, to: string): Promise<Listing<ChangedFile>> => {
     if (from === to) return { items: [], incomplete: null }
     const { items, incomplete } = await pages(`/diffstat/${to}..${from}?topic=false&renames=false&pagelen=500`)
-    return { items: inOrder(items.flatMap(changes)), incomplete }
+    return { items: filesInOrder(items.flatMap(changesInRow)), incomplete }
   }
   return {
     platform: 'scm_c',
@@ -84,7 +84,7 @@ async function commitOf(ref: string, { branchTip, fullId, json }: BitbucketLooku
   return (await orAbsent(() => branchTip(ref))) ?? (await orAbsent(tagged)) ?? fullId(ref)
 }
 
-function changes(row: JsonObject): readonly ChangedFile[] {
+function changesInRow(row: JsonObject): readonly ChangedFile[] {
   const before = optionalTextAt(row, 'old', 'path')
   const after = optionalTextAt(row, 'new', 'path')
   if (before !== null && after !== null) return renamed(before, after)

@@ -27,12 +27,12 @@ export async function classify(
   sides: TreeSides,
   terms: DerivationTerms,
 ): Promise<ContractFile> {
-  const [before, after] = await Promise.all([sideOf(path, sides.before, terms), sideOf(path, sides.after, terms)])
+  const [before, after] = await Promise.all([fileSide(path, sides.before, terms), fileSide(path, sides.after, terms)])
   const files = [before, after].flatMap((side) => (side.kind === 'contract' ? side.files : []))
-  return { path, files: [...new Set(files)], ...artifactsOf(path, before, after) }
+  return { path, files: [...new Set(files)], ...artifactsBetween(path, before, after) }
 }
 
-async function sideOf(
+async function fileSide(
   path: string,
   read: (path: string) => Promise<FileAtCommit>,
   { texts, selector, limits }: DerivationTerms,
@@ -51,14 +51,14 @@ async function sideOf(
       : { kind: 'broken', problem: sniffed.problem, isText: !isClosed(sniffed.problem) }
   const type = sniffed.value
   if (!selector.isOfType(type)) return { kind: 'other' }
-  const whole = await bundle(path, file.text, { texts, read: partsOf(read), maxBytes: limits.maxLength })
+  const whole = await bundle(path, file.text, { texts, read: partReader(read), maxBytes: limits.maxLength })
   return whole.ok
     ? { kind: 'contract', type, ...whole.value }
     : { kind: 'broken', problem: whole.problem, isText: false }
 }
 
 /** What leads out of the tree is no file of it. */
-function partsOf(read: (path: string) => Promise<FileAtCommit>): BundleTerms['read'] {
+function partReader(read: (path: string) => Promise<FileAtCommit>): BundleTerms['read'] {
   return async (paths) => {
     const inside = paths.filter((path) => !path.startsWith('../'))
     const files = await inTurn(inside, async (path) => [path, await read(path)] as const)
@@ -75,7 +75,7 @@ type Made = Pick<ContractFile, 'artifacts' | 'unreadable'>
 
 const NOTHING: Made = { artifacts: [], unreadable: [] }
 
-function artifactsOf(path: string, before: FileSide, after: FileSide): Made {
+function artifactsBetween(path: string, before: FileSide, after: FileSide): Made {
   if (after.kind === 'broken') return brokenAfter(path, before, after.problem)
   if (before.kind === 'contract' && after.kind === 'contract' && before.type !== after.type) {
     // The one contract goes and another comes: neither can be compared with the other.
@@ -86,21 +86,21 @@ function artifactsOf(path: string, before: FileSide, after: FileSide): Made {
   const head = after.kind === 'contract' ? after : null
   if (base !== null || head !== null)
     return before.kind === 'broken' && !before.isText
-      ? unread(path, head?.type ?? 'openapi', before.problem)
+      ? unreadContract(path, head?.type ?? 'openapi', before.problem)
       : { artifacts: [artifact(path, base, head)], unreadable: [] }
   return before.kind === 'broken' ? brokenAlone(path, before.problem) : NOTHING
 }
 
 /** A contract that turns into something unreadable stops the change; so does what is meant for a contract by its name. */
 function brokenAfter(path: string, before: FileSide, problem: Problem): Made {
-  return before.kind === 'contract' ? unread(path, before.type, problem) : brokenAlone(path, problem)
+  return before.kind === 'contract' ? unreadContract(path, before.type, problem) : brokenAlone(path, problem)
 }
 
 /** A template or a data file is no contract; what is too large or could not be had may be one. */
 function brokenAlone(path: string, problem: Problem): Made {
   const named = namedType(path)
-  if (named !== null) return unread(path, named, problem)
-  return isClosed(problem) ? unread(path, 'openapi', problem) : NOTHING
+  if (named !== null) return unreadContract(path, named, problem)
+  return isClosed(problem) ? unreadContract(path, 'openapi', problem) : NOTHING
 }
 
 /** Everything but a text that is no JSON, YAML, SDL or proto at all. */
@@ -108,7 +108,7 @@ function isClosed({ code }: Problem): boolean {
   return code !== 'ARTIFACT_UNREADABLE'
 }
 
-function unread(path: string, type: ArtifactType, problem: Problem): Made {
+function unreadContract(path: string, type: ArtifactType, problem: Problem): Made {
   return { artifacts: [], unreadable: [{ id: path, type, problem }] }
 }
 

@@ -25,10 +25,10 @@ export function treeChanges(before: Listing<readonly [string, string]>, after: t
     else if (baseBlob !== blob) items.push({ path, change: 'modified' })
   }
   for (const path of base.keys()) if (!head.has(path)) items.push({ path, change: 'removed' })
-  return { items: inOrder(items), incomplete: before.incomplete ?? after.incomplete }
+  return { items: filesInOrder(items), incomplete: before.incomplete ?? after.incomplete }
 }
 
-export function inOrder(files: readonly ChangedFile[]): readonly ChangedFile[] {
+export function filesInOrder(files: readonly ChangedFile[]): readonly ChangedFile[] {
   return [...new Map(files.map((file) => [file.path, file])).values()].sort((a, b) =>
     a.path < b.path ? -1 : a.path > b.path ? 1 : 0,
   )

@@ -1,6 +1,6 @@
 /** GitHub's REST API, version 2022-11-28, github.com or GitHub Enterprise Server. https://docs.github.com/rest */
 import { lookupTable } from '../../engine/base.ts'
-import { encodePath, inOrder, renamed, treeChanges, rawFile } from './files.ts'
+import { encodePath, filesInOrder, renamed, treeChanges, rawFile } from './files.ts'
 import { at, commitAt, isCommitId, listAt, optionalTextAt, textAt } from './members.ts'
 import {
   PLATFORMS,
@@ -36,7 +36,7 @@ export function createGithubClient(transport: ScmTransport, repository: string):
     const listed = listAt(answer, 'files')
     const files =
       listed.length < MAX_COMPARED
-        ? { items: inOrder(listed.flatMap(changes)), incomplete: null }
+        ? { items: filesInOrder(listed.flatMap(changesInFile)), incomplete: null }
         : await betweenTrees(mergeBase, head)
     return { mergeBase, files }
   }
@@ -112,7 +112,7 @@ async function previous(what: Predecessor, { json, commitOf }: GithubLookups): P
   return null
 }
 
-function changes(file: JsonObject): readonly ChangedFile[] {
+function changesInFile(file: JsonObject): readonly ChangedFile[] {
   const path = textAt(file, 'filename')
   const status = textAt(file, 'status')
   const before = optionalTextAt(file, 'previous_filename')

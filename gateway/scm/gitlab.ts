@@ -1,5 +1,5 @@
 /** GitLab's REST API, version 4. https://docs.gitlab.com/api/rest/ */
-import { inOrder, renamed, treeChanges, rawFile } from './files.ts'
+import { filesInOrder, renamed, treeChanges, rawFile } from './files.ts'
 import { at, commitAt, isCommitId, listAt, textAt } from './members.ts'
 import {
   PLATFORMS,
@@ -60,7 +60,7 @@ class GitlabClient implements ScmClient {
     const listed = listAt(answer, 'diffs')
     const isWhole = listed.length < MAX_COMPARED && at(answer, 'compare_timeout') !== true
     return isWhole
-      ? { items: inOrder(listed.flatMap(changes)), incomplete: null }
+      ? { items: filesInOrder(listed.flatMap(changesInDiff)), incomplete: null }
       : treeChanges(await this.#tree(from), await this.#tree(to))
   }
 
@@ -116,7 +116,7 @@ class GitlabClient implements ScmClient {
   }
 }
 
-function changes(diff: JsonObject): readonly ChangedFile[] {
+function changesInDiff(diff: JsonObject): readonly ChangedFile[] {
   const path = textAt(diff, 'new_path')
   if (diff['new_file'] === true) return [{ path, change: 'added' }]
   if (diff['deleted_file'] === true) return [{ path: textAt(diff, 'old_path'), change: 'removed' }]

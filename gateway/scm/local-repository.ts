@@ -1,7 +1,7 @@
 /** A repository on this machine, asked as the platforms are: the change set of a pipeline is listed by the same rules. */
 import type { Result } from '../../engine/internal.ts'
 import { GIT_REF, NO_SUCH_REF, readGitFiles, resolveGitTree, runGit } from '../documents/git.ts'
-import { inOrder } from './files.ts'
+import { filesInOrder } from './files.ts'
 import type { ChangedFile, ChangeType, ScmClient } from './platform.ts'
 import { ScmError } from './scm-error.ts'
 
@@ -40,7 +40,7 @@ export function openLocalRepository(folder: string): LocalRepository {
   }
   const changedFiles = async (from: string, to: string) => {
     const printed = await text(['diff', '--name-status', '--no-renames', '-z', from, to, '--'])
-    return { items: inOrder(changesIn(printed)), incomplete: null }
+    return { items: filesInOrder(changesIn(printed)), incomplete: null }
   }
   return {
     // No platform: nothing that leaves this machine names it.

@@ -11,7 +11,7 @@ export function at(value: unknown, ...path: readonly string[]): unknown {
 export function textAt(value: unknown, ...path: readonly string[]): string {
   const found = at(value, ...path)
   if (typeof found === 'string' && found !== '') return found
-  throw missing(path, 'a text')
+  throw missingMember(path, 'a text')
 }
 
 export function optionalTextAt(value: unknown, ...path: readonly string[]): string | null {
@@ -23,7 +23,7 @@ export function optionalTextAt(value: unknown, ...path: readonly string[]): stri
 export function listAt(value: unknown, ...path: readonly string[]): readonly JsonObject[] {
   const found = path.length === 0 ? value : at(value, ...path)
   if (Array.isArray(found) && found.every(isJsonObject)) return found
-  throw missing(path, 'a list')
+  throw missingMember(path, 'a list')
 }
 
 /** A commit id: SHA-1 or SHA-256, whole. */
@@ -32,13 +32,13 @@ const COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 export function commitAt(value: unknown, ...path: readonly string[]): string {
   const found = textAt(value, ...path)
   if (COMMIT.test(found)) return found
-  throw missing(path, 'a commit id')
+  throw missingMember(path, 'a commit id')
 }
 
 export function isCommitId(text: string): boolean {
   return COMMIT.test(text)
 }
 
-function missing(path: readonly string[], what: string): ScmError {
+function missingMember(path: readonly string[], what: string): ScmError {
   return new ScmError('unexpected', `an answer of the platform has not ${what} at ${path.join('.') || 'its root'}`)
 }

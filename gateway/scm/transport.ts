@@ -120,7 +120,7 @@ async function exchange(
   const headers = { accept, ...(body !== null && { 'content-type': 'application/json' }) }
   try {
     const response = await send({ method, path, headers, body, signal })
-    const bytes = await read(response, { maxBytes, whole }, title)
+    const bytes = await readAnswer(response, { maxBytes, whole }, title)
     return { status: response.statusCode, headers: response.headers, bytes }
   } catch (error) {
     if (error instanceof ScmError) throw error
@@ -129,7 +129,7 @@ async function exchange(
   }
 }
 
-async function read(
+async function readAnswer(
   response: Dispatcher.ResponseData,
   { maxBytes, whole }: { readonly maxBytes: number; readonly whole: TransferAllowance },
   title: string,
@@ -175,7 +175,7 @@ function errorOf(answer: ScmAnswer, kind: ScmError['kind'], title: string): ScmE
   const headers = Object.fromEntries(
     RELAYED.flatMap((name) => (answer.headers[name] === undefined ? [] : [[name, String(answer.headers[name])]])),
   )
-  const words = wordsOf(answer)
+  const words = quotedReason(answer)
   const message = `${title} answered ${answer.status}${words === null ? '' : `: ${words}`}`
   return new ScmError(kind, message, { status: answer.status, headers })
 }
@@ -185,7 +185,7 @@ const MAX_WORDS = 200
 const MAX_QUOTED = 64 * 1024
 
 /** What the platform says of itself: `message` of GitHub and GitLab, `error` of GitLab, `error.message` of Bitbucket. */
-function wordsOf({ bytes }: ScmAnswer): string | null {
+function quotedReason({ bytes }: ScmAnswer): string | null {
   if (bytes.length > MAX_QUOTED) return null
   const json = readStrictJson(bytes)
   if (!json.ok || !isJsonObject(json.value)) return null

@@ -164,7 +164,9 @@ export class ClientSession {
       ...this.#common(version),
       'content-type': 'application/json',
       ...(this.#options.isProgram ? { [CLIENT_FIELD]: '1' } : {}),
-      ...(typeof claimed === 'string' && first !== undefined && requests.length === 1 ? repeated(first, params) : {}),
+      ...(typeof claimed === 'string' && first !== undefined && requests.length === 1
+        ? repeatedHeaders(first, params)
+        : {}),
     }
   }
 
@@ -204,7 +206,7 @@ export class ClientSession {
 }
 
 /** Fields that repeat what a 2026-07-28 request says in its body. */
-function repeated(
+function repeatedHeaders(
   { method }: SentMessage['requests'][number],
   params: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, string>> {

@@ -1,5 +1,6 @@
 /** What the transports read of a message: ids, whom a notification belongs to, and errors of their own. */
 import { isJsonObject } from '../json/strict-json.ts'
+import { jsonOrNull } from '../json/unchecked-json.ts'
 
 /** The JSON of an id: a number and a text with the same digits are two ids. */
 export type IdText = string
@@ -15,7 +16,7 @@ const NOTHING_READ: SentMessage = { requests: [], cancelled: null }
 
 /** For a text that is no JSON, nothing: the gateway answers it. */
 export function readSent(text: string): SentMessage {
-  const value = parsed(text)
+  const value = jsonOrNull(text)
   const messages: readonly unknown[] = Array.isArray(value) ? value : [value]
   const read = messages.filter(isJsonObject)
   if (read.length === 0) return NOTHING_READ
@@ -39,7 +40,7 @@ const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId'
 
 /** One for each message of a batch. Null: the text is no message of JSON-RPC. */
 export function readReceived(text: string): readonly ReceivedMessage[] | null {
-  const value = parsed(text)
+  const value = jsonOrNull(text)
   const messages: readonly unknown[] = Array.isArray(value) ? value : [value]
   const read = messages.filter(isJsonObject)
   return read.length < messages.length || read.length === 0 ? null : read.map(received)
@@ -71,12 +72,4 @@ export function failureOf(id: IdText, message: string): string {
 
 function isId(value: unknown): value is string | number {
   return typeof value === 'string' || typeof value === 'number'
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }

@@ -25,7 +25,7 @@ export function startProgram(command: readonly string[], environment: Environmen
   stdin.on('error', () => {})
   const ended = new Promise<ProgramEnd>((resolve) => {
     child.once('error', (error) => resolve(unstarted(program, error)))
-    child.once('close', (code, signal) => resolve(endOf(code, signal)))
+    child.once('close', (code, signal) => resolve(programEnd(code, signal)))
   })
   return {
     stdin,
@@ -41,7 +41,7 @@ function unstarted(program: string, error: Error): ProgramEnd {
   return { exitCode: isMissing ? NOT_FOUND : NOT_EXECUTABLE, message: `the server ${program} did not start: ${reason}` }
 }
 
-function endOf(code: number | null, signal: NodeJS.Signals | null): ProgramEnd {
+function programEnd(code: number | null, signal: NodeJS.Signals | null): ProgramEnd {
   if (signal !== null) return { exitCode: 128 + (SIGNALS[signal] ?? 0), message: `the server was ended by ${signal}` }
   return { exitCode: code ?? 1, message: `the server ended with exit code ${code ?? 1}` }
 }

@@ -31,7 +31,7 @@ const RELEASE = /(?<=[^@/])@[^/@]*$|==.*$/
  * The name of a server that was given none: what is started, and a hash of the whole command. Versions are left out, so
  * that a new version is compared with the old one.
  */
-export function nameOf(command: readonly string[]): string {
+export function serverNameOf(command: readonly string[]): string {
   const plain = command.map((word) => word.replace(RELEASE, ''))
   const started = plain
     .map((word) => word.replace(/^.*[/\\]/, ''))

@@ -8,6 +8,7 @@ import { sha256Hex } from '../runtime/hash.ts'
 import { readCheckpoint } from './checkpoints.ts'
 import { NO_ROW } from './ledger.ts'
 import type { StorePart } from './store.ts'
+import { recordIn, jsonOrNull } from '../json/unchecked-json.ts'
 
 /** Of a ledger with one chain. */
 const EXPORT_FORMAT = 'preflight-ledger.v1'
@@ -135,7 +136,7 @@ class ExportCheck {
 
   take(text: string): void {
     this.#lines += 1
-    const value = recordIn(parsed(text))
+    const value = recordIn(jsonOrNull(text))
     if (this.#isEnded) return this.#fault(`Line ${this.#lines} follows the end.`)
     const kind = value['line']
     if (this.#lines === 1) this.#begin(value)
@@ -286,20 +287,7 @@ class ExportCheck {
   }
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // Reported as a line that belongs to no export.
-    return null
-  }
-}
-
 function textsIn(list: string): readonly string[] {
-  const value = parsed(list)
+  const value = jsonOrNull(list)
   return Array.isArray(value) ? value.map(String) : []
-}
-
-function recordIn(value: unknown): ExportLine {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
 }

@@ -1,6 +1,7 @@
 /** Lists of receipt states, as they are published for verifiers (docs/reference/receipts.md#status-list). */
 import type { DecisionRow } from './decisions.ts'
 import type { ReceiptState } from './receipts.ts'
+import { recordIn } from '../json/unchecked-json.ts'
 
 export interface StatusListRow {
   /** Its id: a UUID. */
@@ -32,8 +33,4 @@ export function isPlaceOfToken({ envelope, statusPlace }: Pick<DecisionRow, 'env
   const { idx, uri } = recordIn(recordIn(claims['status'])['status_list'])
   if (typeof idx !== 'number' || typeof uri !== 'string') return statusPlace === null
   return idx === statusPlace?.index && uri.endsWith(statusPlace.list)
-}
-
-function recordIn(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
 }

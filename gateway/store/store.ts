@@ -23,6 +23,7 @@ import type { StatusLists } from './status-lists.ts'
 import type { Uses } from './uses.ts'
 import type { WebhookQueue } from './webhooks.ts'
 import type { Windows } from './windows.ts'
+import { GatewayError } from '../errors/errors.ts'
 
 export interface Aggregates {
   readonly acts: Acts
@@ -96,4 +97,9 @@ export interface StoreEvents {
   readonly onWritable?: (isWritable: boolean, cause?: unknown) => void
   /** Something was lost or failed outside a call. */
   readonly onFault?: (error: Error) => void
+}
+
+/** The error of a call that the store could not carry out. The cause goes to the log only. */
+export function storeUnavailable(cause: unknown): GatewayError {
+  return new GatewayError('STORE_UNAVAILABLE', undefined, { cause })
 }

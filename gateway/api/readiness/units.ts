@@ -26,7 +26,7 @@ export const SCORED_TYPES = ['mcp_manifest', 'agent_tools', 'openapi'] as const 
 export type ScoredType = (typeof SCORED_TYPES)[number]
 
 export function unitsOf(type: ScoredType, root: unknown): readonly CallableUnit[] {
-  return type === 'openapi' ? operationsOf(root) : toolsOf(root).map(toolUnit)
+  return type === 'openapi' ? openapiUnits(root) : toolsOf(root).map(toolUnit)
 }
 
 /** The tools of every form that docs/mcp.md lists. */
@@ -61,21 +61,21 @@ const SCHEMAS = ['inputSchema', 'input_schema', 'parameters', 'schema', 'paramet
 const CALLABLE_NAME = /^[A-Za-z0-9_.-]{1,64}$/
 
 function toolUnit([key, tool]: readonly [string | null, JsonObject]): CallableUnit {
-  const name = key ?? text(tool['name'])
+  const name = key ?? trimmedText(tool['name'])
   const stated = SCHEMAS.map((member) => tool[member]).find(isJsonObject) ?? {}
   const schema = isJsonObject(stated['json']) ? stated['json'] : stated
   const annotations = isJsonObject(tool['annotations']) ? tool['annotations'] : {}
   return {
     name,
     isNamed: CALLABLE_NAME.test(name),
-    description: text(tool['description']),
-    parameters: parametersOf(schema),
+    description: trimmedText(tool['description']),
+    parameters: unitParameters(schema),
     hasResult: isJsonObject(tool['outputSchema']) || isJsonObject(tool['output_schema']),
     statesEffects: ['readOnlyHint', 'destructiveHint'].some((hint) => typeof annotations[hint] === 'boolean'),
   }
 }
 
-function parametersOf(schema: JsonObject): readonly UnitParameter[] {
+function unitParameters(schema: JsonObject): readonly UnitParameter[] {
   const properties = isJsonObject(schema['properties']) ? schema['properties'] : {}
   return Object.entries(properties).map(([name, value]) => parameter(name, value))
 }
@@ -86,14 +86,14 @@ function parameter(name: string, schema: unknown): UnitParameter {
   const members = isJsonObject(schema) ? schema : {}
   return {
     name,
-    isDescribed: text(members['description']) !== '',
+    isDescribed: trimmedText(members['description']) !== '',
     isTyped: TYPING.some((keyword) => members[keyword] !== undefined),
   }
 }
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options', 'trace', 'query'] as const
 
-function operationsOf(root: unknown): readonly CallableUnit[] {
+function openapiUnits(root: unknown): readonly CallableUnit[] {
   const document = isJsonObject(root) ? root : {}
   const paths = isJsonObject(document['paths']) ? document['paths'] : {}
   return Object.entries(paths).flatMap(([path, item]) => {
@@ -108,17 +108,19 @@ function operationsOf(root: unknown): readonly CallableUnit[] {
 }
 
 function operationUnit(document: JsonObject, name: string, item: JsonObject, operation: JsonObject): CallableUnit {
-  const id = text(operation['operationId'])
-  const declared = [...list(item['parameters']), ...list(operation['parameters'])].map((one) => resolved(document, one))
-  const body = resolved(document, operation['requestBody'])
-  const bodySchema = resolved(document, firstSchema(document, body))
+  const id = trimmedText(operation['operationId'])
+  const declared = [...list(item['parameters']), ...list(operation['parameters'])].map((one) =>
+    resolvedNode(document, one),
+  )
+  const body = resolvedNode(document, operation['requestBody'])
+  const bodySchema = resolvedNode(document, firstSchema(document, body))
   return {
     name: id === '' ? name : id,
     isNamed: CALLABLE_NAME.test(id),
-    description: text(operation['description']) || text(operation['summary']),
+    description: trimmedText(operation['description']) || trimmedText(operation['summary']),
     parameters: [
       ...declared.filter((one) => one['in'] !== 'body').map(operationParameter),
-      ...parametersOf(bodySchema),
+      ...unitParameters(bodySchema),
     ],
     hasResult: hasResult(document, operation['responses']),
     // The method says it.
@@ -127,11 +129,11 @@ function operationUnit(document: JsonObject, name: string, item: JsonObject, ope
 }
 
 function operationParameter(declared: JsonObject): UnitParameter {
-  const name = text(declared['name'])
+  const name = trimmedText(declared['name'])
   const { isTyped } = parameter(name, declared['schema'] ?? declared)
   return {
     name,
-    isDescribed: text(declared['description']) !== '',
+    isDescribed: trimmedText(declared['description']) !== '',
     isTyped: isTyped || isJsonObject(declared['content']),
   }
 }
@@ -141,20 +143,20 @@ function hasResult(document: JsonObject, responses: unknown): boolean {
     /^2(?:\d\d|XX)$/i.test(status),
   )
   return good.some(([status, response]) => {
-    const answer = resolved(document, response)
+    const answer = resolvedNode(document, response)
     return status === '204' || answer['schema'] !== undefined || firstSchema(document, answer) !== null
   })
 }
 
 function firstSchema(document: JsonObject, holder: JsonObject): unknown {
   const content = isJsonObject(holder['content']) ? Object.values(holder['content']) : []
-  return content.map((media) => resolved(document, media)['schema']).find((schema) => schema !== undefined) ?? null
+  return content.map((media) => resolvedNode(document, media)['schema']).find((schema) => schema !== undefined) ?? null
 }
 
 const DEEPEST = 20
 
 /** The object itself, or what its local reference names. */
-function resolved(document: JsonObject, value: unknown): JsonObject {
+function resolvedNode(document: JsonObject, value: unknown): JsonObject {
   let at: unknown = value
   for (let step = 0; step < DEEPEST && isJsonObject(at) && typeof at['$ref'] === 'string'; step += 1) {
     const tokens = at['$ref'].startsWith('#/') ? at['$ref'].slice(2).split('/') : []
@@ -170,6 +172,6 @@ function list(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-function text(value: unknown): string {
+function trimmedText(value: unknown): string {
   return typeof value === 'string' ? value.trim() : ''
 }

@@ -10,7 +10,7 @@ import { reviewedApproval } from '../../flow/approval-review.ts'
 import type { ApiKey } from '../../store/api-keys.ts'
 import { APPROVAL_STEPS, type ApprovalRow, type ApprovalDecision } from '../../store/approvals.ts'
 import type { ApiDeps } from '../deps.ts'
-import { listMembers, listed, CorrelationId, ID_PATTERN, Level, nullable } from '../schemas/shapes.ts'
+import { listMembers, listAnswer, CorrelationId, ID_PATTERN, Level, nullable } from '../schemas/shapes.ts'
 import { callerOf, defineRoute, json, type RouteAnswer, type RouteExchange } from '../route.ts'
 import { ownAudience } from '../visibility.ts'
 import { addLinks, approvalLinks } from '../../telemetry/approval-traces.ts'
@@ -125,7 +125,7 @@ export const listApprovals = defineRoute({
       ...(cursor !== undefined && { before: cursor }),
     })
     return json({
-      ...listed(
+      ...listAnswer(
         'approvals',
         rows.map((row) => approvalView(seenBy(caller, row), now)),
       ),

@@ -10,7 +10,7 @@ import { GatewayError } from '../../errors/errors.ts'
 import type { Flow } from '../../flow/flow.ts'
 import type { BaselineRow, CandidateRow } from '../../store/baselines.ts'
 import type { ApiDeps } from '../deps.ts'
-import { listMembers, listed, CorrelationId, DIGEST_PATTERN, nullable } from '../schemas/shapes.ts'
+import { listMembers, listAnswer, CorrelationId, DIGEST_PATTERN, nullable } from '../schemas/shapes.ts'
 import { callerOf, defineRoute, json, type RouteExchange } from '../route.ts'
 import { seesRoute } from '../visibility.ts'
 
@@ -70,8 +70,8 @@ export const listBaselines = defineRoute({
   async handle(exchange, deps) {
     const { correlationId } = exchange
     const views = (await deps.baselines.list()).filter(({ baseline }) => isSeen(baseline.route, exchange))
-    const baselines = await Promise.all(views.map((view) => viewOf(view, deps)))
-    return json({ ...listed('baselines', baselines), correlation_id: correlationId })
+    const baselines = await Promise.all(views.map((view) => baselineDetails(view, deps)))
+    return json({ ...listAnswer('baselines', baselines), correlation_id: correlationId })
   },
 })
 
@@ -108,7 +108,7 @@ export const getBaseline = defineRoute({
     const name = params['route'] ?? ''
     const view = isSeen(name, exchange) ? await deps.baselines.view(name) : null
     if (view === null) throw noBaseline()
-    const { baseline, candidate } = await viewOf(view, deps)
+    const { baseline, candidate } = await baselineDetails(view, deps)
     return json({
       baseline: { ...baseline, content: view.baseline.content },
       candidate: candidate === null ? null : { ...candidate, content: view.candidate?.content ?? '' },
@@ -185,15 +185,15 @@ function isSeen(route: string, exchange: RouteExchange): boolean {
   return seesRoute(route, callerOf(exchange), exchange.settings.config.routes)
 }
 
-async function viewOf({ baseline, candidate }: BaselineView, { flow }: Pick<ApiDeps, 'flow'>) {
+async function baselineDetails({ baseline, candidate }: BaselineView, { flow }: Pick<ApiDeps, 'flow'>) {
   if (candidate === null) return { baseline: baselineOf(baseline), candidate: null }
   const { digest, seenAt } = candidate
-  const summary = await differenceOf(baseline, candidate, flow)
+  const summary = await levelCounts(baseline, candidate, flow)
   return { baseline: baselineOf(baseline), candidate: { digest, seen_at: new Date(seenAt).toISOString(), summary } }
 }
 
 /** Null when the two cannot be compared: then no decision on them is possible either. */
-async function differenceOf(
+async function levelCounts(
   baseline: BaselineRow,
   candidate: CandidateRow,
   flow: Pick<Flow, 'compare'>,

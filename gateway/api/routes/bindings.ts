@@ -2,7 +2,7 @@
 import { Type } from '../../../engine/base.ts'
 import type { BindingRow } from '../../store/bindings.ts'
 import { MARKER_PATH, openChallenge, proveBinding } from '../../scm/bindings.ts'
-import { listMembers, listed, CorrelationId, ID_PATTERN } from '../schemas/shapes.ts'
+import { listMembers, listAnswer, CorrelationId, ID_PATTERN } from '../schemas/shapes.ts'
 import { callerOf, defineRoute, json } from '../route.ts'
 import { SCM_TOKEN_HEADER, scmToken } from '../identity.ts'
 
@@ -115,7 +115,7 @@ export const listBindings = defineRoute({
   },
   async handle(exchange, deps) {
     const rows = await deps.store.bindings.list(callerOf(exchange).tenant)
-    return json({ ...listed('bindings', rows.map(bindingOf)), correlation_id: exchange.correlationId })
+    return json({ ...listAnswer('bindings', rows.map(bindingOf)), correlation_id: exchange.correlationId })
   },
 })
 

@@ -6,7 +6,7 @@ import { GatewayError } from '../../errors/errors.ts'
 import { LOCAL_TENANT } from '../../callers/api-keys.ts'
 import { isOperatorTenant } from '../../callers/rights.ts'
 import type { ApiKey } from '../../store/api-keys.ts'
-import { listMembers, listed, CorrelationId, ID_PATTERN, nullable } from '../schemas/shapes.ts'
+import { listMembers, listAnswer, CorrelationId, ID_PATTERN, nullable } from '../schemas/shapes.ts'
 import { callerOf, defineRoute, json, type RouteExchange } from '../route.ts'
 
 const PATH = '/api/v1/break-glass'
@@ -77,7 +77,7 @@ export const listBreakGlass = defineRoute({
       ...(query.state === 'open' && { openAt: now }),
     })
     return json({
-      ...listed(
+      ...listAnswer(
         'break_glass',
         rows.map((row) => breakGlassView(row, now)),
       ),
@@ -98,7 +98,7 @@ export const openBreakGlassRoute = defineRoute({
   errors: ['NOT_FOUND'],
   async handle(exchange, deps) {
     const { body, settings, correlationId } = exchange
-    const { audience } = authorized(exchange)
+    const { audience } = authorizedCaller(exchange)
     if (!settings.config.routes.some(({ name }) => name === body.route))
       throw new GatewayError('NOT_FOUND', `There is no route "${body.route}" in the configuration.`)
     const now = deps.now()
@@ -121,7 +121,7 @@ export const closeBreakGlass = defineRoute({
   errors: ['NOT_FOUND'],
   async handle(exchange, deps) {
     const { params, correlationId } = exchange
-    const { audience } = authorized(exchange)
+    const { audience } = authorizedCaller(exchange)
     const id = params['id'] ?? ''
     const now = deps.now()
     const row = new RegExp(ID_PATTERN).test(id) ? await deps.store.breakGlass.close(id, audience, now) : null
@@ -145,7 +145,7 @@ function requireOwnTenant(exchange: RouteExchange): void {
  * A route serves every caller of the gateway, so keys of other tenants are refused. So are roles that the configuration does
  * not name.
  */
-function authorized(exchange: RouteExchange): ApiKey {
+function authorizedCaller(exchange: RouteExchange): ApiKey {
   const caller = callerOf(exchange)
   const { roles } = exchange.settings.config.break_glass
   if (isOperatorTenant(caller) && roles.some((role) => role === caller.role)) return caller

@@ -7,7 +7,7 @@ import {
   LONGEST_DELEGATION_SECONDS,
   takeBack,
 } from '../../approvals/delegation.ts'
-import { CorrelationId, nullable, listMembers, listed } from '../schemas/shapes.ts'
+import { CorrelationId, nullable, listMembers, listAnswer } from '../schemas/shapes.ts'
 import { callerOf, defineRoute, json } from '../route.ts'
 
 const PATH = '/api/v1/delegations'
@@ -62,7 +62,7 @@ export const listDelegations = defineRoute({
   async handle(exchange, deps) {
     const rows = await rowsOf(callerOf(exchange).tenant, deps)
     const views = rows.map((row) => delegationView(row, deps.now()))
-    return json({ ...listed('delegations', views), correlation_id: exchange.correlationId })
+    return json({ ...listAnswer('delegations', views), correlation_id: exchange.correlationId })
   },
 })
 

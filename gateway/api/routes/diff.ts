@@ -157,7 +157,7 @@ async function runDiff(exchange: RouteExchange<DiffRequestBody>, deps: ApiDeps):
   const [base, head] = await Promise.all([readSide('base', exchange, deps), readSide('head', exchange, deps)])
   const [before, after] = [base.text, head.text]
   const files = { base: base.files, head: head.files }
-  const type = await typeOf(body, before, after, deps)
+  const type = await comparedType(body, before, after, deps)
   const inline = inlineFiles(body, { base, head })
   const details = mistakesOfFiles({ type, files: inline }).map(({ pointer, message }) => ({
     pointer: `/files${pointer}`,
@@ -168,7 +168,7 @@ async function runDiff(exchange: RouteExchange<DiffRequestBody>, deps: ApiDeps):
   const { limit, ...options } = body.options ?? {}
   const artifact: Artifact = { id: 'diff', type, before, after, files: inline }
   const comparison = await deps.flow.compare(artifact, { ...options, ...clock(deps), files })
-  if (!comparison.ok) throw unreadable(comparison.problem)
+  if (!comparison.ok) throw unreadableSide(comparison.problem)
   const most = Math.min(limit ?? settings.config.diff.findings, settings.config.diff.findings)
   const report = diffReport(comparison.value, most)
   // An explicit format wins; without one, the media type that the client prefers.
@@ -200,7 +200,7 @@ function clock(deps: ApiDeps): Pick<CompareOptions, 'today'> {
 }
 
 /** The member that the caller used for this side. */
-function memberOf(side: keyof typeof NAMES, body: DiffRequestBody): (typeof NAMES)[keyof typeof NAMES][number] {
+function namedMember(side: keyof typeof NAMES, body: DiffRequestBody): (typeof NAMES)[keyof typeof NAMES][number] {
   return NAMES[side].find((name) => body[name] !== undefined) ?? side
 }
 
@@ -209,7 +209,7 @@ async function readSide(
   { body, settings }: RouteExchange<DiffRequestBody>,
   { flow }: ApiDeps,
 ): Promise<ContractSide> {
-  const member = memberOf(side, body)
+  const member = namedMember(side, body)
   const read = await contractText(body[member] ?? '', settings.config, flow)
   if (read.ok) return read.side
   const details = [{ pointer: `/${member}`, message: read.message }]
@@ -218,14 +218,14 @@ async function readSide(
   })
 }
 
-async function typeOf(body: DiffRequestBody, before: string, after: string, deps: ApiDeps) {
+async function comparedType(body: DiffRequestBody, before: string, after: string, deps: ApiDeps) {
   if (body.type !== undefined) {
     const named = canonicalArtifactType(body.type)
     if (named !== null) return named
   }
   const sniffed = await deps.flow.sniff(before, after)
   if (sniffed.ok) return sniffed.value
-  throw unreadable(sniffed.problem)
+  throw unreadableSide(sniffed.problem)
 }
 
 const CODES: Readonly<Record<string, ErrorCode>> = lookupTable({
@@ -236,7 +236,7 @@ const CODES: Readonly<Record<string, ErrorCode>> = lookupTable({
 })
 
 /** A contract that cannot be compared: what is wrong, and where in its text. */
-function unreadable(problem: Problem): GatewayError {
+function unreadableSide(problem: Problem): GatewayError {
   const { message, pointer, line, column } = problem
   const place = line === undefined ? '' : ` (line ${line}, column ${column ?? 1})`
   const detail: ErrorDetail = { pointer: '', message: `${message}${place}${pointer ? ` at ${pointer}` : ''}` }

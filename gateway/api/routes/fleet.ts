@@ -2,7 +2,7 @@
 import { Type } from '../../../engine/base.ts'
 import { isOperatorTenant } from '../../callers/rights.ts'
 import { fleetView } from '../../fleet/view.ts'
-import { listMembers, listed, CorrelationId, nullable } from '../schemas/shapes.ts'
+import { listMembers, listAnswer, CorrelationId, nullable } from '../schemas/shapes.ts'
 import { callerOf, defineRoute, json } from '../route.ts'
 
 const instant = () => Type.String({ format: 'date-time' })
@@ -69,6 +69,6 @@ export const listFleet = defineRoute({
     const caller = callerOf(exchange)
     const tenant = isOperatorTenant(caller) ? null : caller.tenant
     const members = await fleetView({ tenant, limit: exchange.query.limit ?? 1000 }, deps)
-    return json({ ...listed('fleet', members), correlation_id: exchange.correlationId })
+    return json({ ...listAnswer('fleet', members), correlation_id: exchange.correlationId })
   },
 })

@@ -3,7 +3,7 @@ import { Type } from '../../../engine/base.ts'
 import { apiKeyView } from '../../callers/api-keys.ts'
 import { changeKey, createKey, managedKeys, revokeKey, rotateKey } from '../../callers/manage-keys.ts'
 import { ROLES } from '../../store/api-keys.ts'
-import { listMembers, listed, CorrelationId, nullable } from '../schemas/shapes.ts'
+import { listMembers, listAnswer, CorrelationId, nullable } from '../schemas/shapes.ts'
 import { callerOf, defineRoute, json } from '../route.ts'
 
 const PATH = '/api/v1/keys'
@@ -67,7 +67,7 @@ export const listKeys = defineRoute({
     const now = deps.now()
     const rows = await managedKeys(callerOf(exchange), deps)
     return json({
-      ...listed(
+      ...listAnswer(
         'keys',
         rows.map((row) => apiKeyView(row, now)),
       ),

@@ -13,7 +13,7 @@ import { CallRecord, callEntry, Effect } from '../call-view.ts'
 import type { ApiDeps } from '../deps.ts'
 import {
   listMembers,
-  listed,
+  listAnswer,
   CorrelationId,
   Decision,
   ExecutionAction,
@@ -118,7 +118,7 @@ async function runLedger(exchange: RouteExchange<unknown, Query>, deps: ApiDeps)
   if (mediaType === NDJSON) return { kind: 'lines', mediaType: NDJSON, lines: exportLines(page, before) }
   const { entries, next } = await page(query.limit ?? 50, before)
   return json({
-    ...listed('entries', entries),
+    ...listAnswer('entries', entries),
     next_cursor: next === null ? null : String(next),
     correlation_id: correlationId,
   })
@@ -127,7 +127,7 @@ async function runLedger(exchange: RouteExchange<unknown, Query>, deps: ApiDeps)
 /** @throws GatewayError INVALID_INPUT when both names are stated, and differ */
 function withRepository({ repo, ...query }: Query): Query {
   if (repo === undefined) return query
-  if (query.repository !== undefined && query.repository !== repo) throw invalid('repo', 'differs from repository')
+  if (query.repository !== undefined && query.repository !== repo) throw invalidQuery('repo', 'differs from repository')
   return { ...query, repository: repo }
 }
 
@@ -170,13 +170,13 @@ function pagesOf(query: Query, caller: LedgerReader, store: StorePart<'decisions
   const audience = ownAudience(caller)
   const { records = 'decisions', from, to } = query
   const foreign = FILTERS[records === 'calls' ? 'decisions' : 'calls'].find((name) => query[name] !== undefined)
-  if (foreign !== undefined) throw invalid(foreign, `is no filter of ${records}; see records`)
+  if (foreign !== undefined) throw invalidQuery(foreign, `is no filter of ${records}; see records`)
   if (from !== undefined && to !== undefined && Date.parse(from) >= Date.parse(to))
-    throw invalid('from', 'must be before to')
+    throw invalidQuery('from', 'must be before to')
   const common = {
     tenant: caller.tenant,
     ...(audience !== null && { audience }),
-    ...stated(query, ['route']),
+    ...statedMembers(query, ['route']),
     ...(query.trace_id !== undefined && { traceId: query.trace_id }),
     ...(from !== undefined && { from: Date.parse(from) }),
     ...(to !== undefined && { to: Date.parse(to) }),
@@ -186,7 +186,7 @@ function pagesOf(query: Query, caller: LedgerReader, store: StorePart<'decisions
       const { correlation_id: correlationId } = query
       const page = await store.calls.list({
         ...common,
-        ...stated(query, ['effect']),
+        ...statedMembers(query, ['effect']),
         ...(correlationId !== undefined && { correlationId }),
         limit,
         ...beforeOf(before),
@@ -196,17 +196,17 @@ function pagesOf(query: Query, caller: LedgerReader, store: StorePart<'decisions
   return async (limit, before) => {
     const rows = await store.decisions.list({
       ...common,
-      ...stated(query, FILTERS.decisions),
+      ...statedMembers(query, FILTERS.decisions),
       limit,
       ...beforeOf(before),
     })
     const last = rows.length === limit ? rows.at(-1) : undefined
-    return { entries: rows.map(entryOf), next: last?.sequence ?? null }
+    return { entries: rows.map(ledgerEntry), next: last?.sequence ?? null }
   }
 }
 
 /** The members that the query contains. */
-function stated<Name extends keyof Query>(query: Query, names: readonly Name[]): Partial<Pick<Query, Name>> {
+function statedMembers<Name extends keyof Query>(query: Query, names: readonly Name[]): Partial<Pick<Query, Name>> {
   const members: Partial<Pick<Query, Name>> = {}
   for (const name of names) if (query[name] !== undefined) members[name] = query[name]
   return members
@@ -216,11 +216,11 @@ function beforeOf(before: number | undefined): { readonly before?: number } {
   return before === undefined ? {} : { before }
 }
 
-function invalid(pointer: string, message: string): GatewayError {
+function invalidQuery(pointer: string, message: string): GatewayError {
   return new GatewayError('INVALID_INPUT', undefined, { details: [{ pointer, message }] })
 }
 
-function entryOf(row: StoredDecision): object {
+function ledgerEntry(row: StoredDecision): object {
   return {
     sequence: row.sequence,
     decision_id: row.decisionId,

@@ -6,7 +6,7 @@ import { hasRight } from '../../callers/rights.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import type { Authorization, AuthorizeRequest } from '../../flow/flow.ts'
 import { sha256Hex } from '../../runtime/hash.ts'
-import { artifactMistakes, artifactsOf, contextOf, UNREAD_ARTIFACT_MEMBERS } from '../change-set.ts'
+import { artifactMistakes, requestedArtifacts, requestedContext, UNREAD_ARTIFACT_MEMBERS } from '../change-set.ts'
 import type { ApiDeps } from '../deps.ts'
 import { replayed, serially } from '../idempotency.ts'
 import { analyzeAnswer, authorizeAnswer } from '../preflight-answer.ts'
@@ -70,14 +70,16 @@ async function runPreflight(exchange: RouteExchange<PreflightRequestBody>, deps:
 
 function changeSetOf(exchange: RouteExchange<PreflightRequestBody>, deps: ApiDeps): Promise<ChangeSet> {
   const { derivation, artifacts = [] } = exchange.body
-  return derivation === undefined ? submittedSet(exchange, artifactsOf(artifacts), deps) : derivedSet(exchange, deps)
+  return derivation === undefined
+    ? submittedSet(exchange, requestedArtifacts(artifacts), deps)
+    : derivedSet(exchange, deps)
 }
 
 async function analyze(exchange: RouteExchange<PreflightRequestBody>, deps: ApiDeps): Promise<RouteAnswer> {
   await exchange.spend()
   const assessment = await deps.flow.analyze({
     ...(await changeSetOf(exchange, deps)),
-    context: contextOf(exchange.body.context),
+    context: requestedContext(exchange.body.context),
     scope: null,
     caller: callerOf(exchange),
   })
@@ -90,7 +92,7 @@ async function authorize(exchange: RouteExchange<PreflightRequestBody>, deps: Ap
   if (key === undefined) return decideNow(exchange, { idempotency: null }, deps)
   // A set that is still to be derived is not part of the key: the same request gets the same answer, wherever its refs point by
   // now.
-  const digests = await deps.flow.digests(artifactsOf(artifacts))
+  const digests = await deps.flow.digests(requestedArtifacts(artifacts))
   const idempotency = { key, bodyDigest: bodyDigest(exchange.body, digests.inputFingerprint) }
   const known = derivation === undefined ? { idempotency, digests } : { idempotency }
   return serially(deps.store, `${tenant}\0${key}`, async () => {
@@ -111,13 +113,13 @@ async function decideNow(
   const { tenant, audience } = callerOf(exchange)
   const version = body.decision_spec_version ?? '2.0'
   // Made once: a replay is stored with exactly what is sent now.
-  const answerOf = once((authorization: Authorization) =>
+  const answerOf = onFirstUse((authorization: Authorization) =>
     authorizeAnswer(authorization, version, { settings, correlationId, now: deps.now(), keys: deps.keys }),
   )
   const authorization = await deps.flow.authorize({
     ...changeSet,
     ...known,
-    context: contextOf(body.context),
+    context: requestedContext(body.context),
     scope: null,
     caller: { tenant, audience },
     correlationId,
@@ -171,7 +173,7 @@ async function register(
 ): Promise<void> {
   const { decision, decision_id: decisionId } = envelope
   const { tenant, audience: by, groups, role } = callerOf(exchange)
-  const context = contextOf(exchange.body.context)
+  const context = requestedContext(exchange.body.context)
   const isApprover = hasRight({ role }, 'approve')
   try {
     await baselines.registered({ tenant, isApprover, by, groups, artifacts, context, decision, decisionId })
@@ -183,7 +185,7 @@ async function register(
   }
 }
 
-function once<Input, Output extends object>(make: (input: Input) => Output): (input: Input) => Output {
+function onFirstUse<Input, Output extends object>(make: (input: Input) => Output): (input: Input) => Output {
   let made: Output | null = null
   return (input) => (made ??= make(input))
 }
@@ -196,7 +198,7 @@ function bodyDigest(body: PreflightRequestBody, inputFingerprint: string): strin
   return digestJson(
     {
       preflight_mode,
-      context: { ...contextOf(context) },
+      context: { ...requestedContext(context) },
       decision_spec_version,
       previous_receipt,
       inputFingerprint,

@@ -89,10 +89,10 @@ async function runReadiness(exchange: RouteExchange<ReadinessRequestBody>, deps:
   const name = NAMES.find((one) => body[one] !== undefined) ?? 'manifest'
   const source = body[name] ?? ''
   const text = typeof source === 'string' ? source : JSON.stringify(source)
-  const type = await typeOf(body.type, text, name, deps)
+  const type = await scoredType(body.type, text, name, deps)
   await exchange.spend()
   const document = readDocument(text, DEFAULT_DOCUMENT_LIMITS)
-  if (!document.ok) throw unreadable(name, document.problem.message)
+  if (!document.ok) throw unreadableMember(name, document.problem.message)
   const suspicious = await suspiciousTexts(text, type, name, deps)
   const facts = { units: unitsOf(type, document.value.root), suspicious }
   const signals = READINESS_SIGNALS.map(({ id, weight, description, advice, measure }) => {
@@ -117,9 +117,9 @@ async function runReadiness(exchange: RouteExchange<ReadinessRequestBody>, deps:
   })
 }
 
-async function typeOf(named: string | undefined, text: string, member: string, deps: ApiDeps): Promise<ScoredType> {
+async function scoredType(named: string | undefined, text: string, member: string, deps: ApiDeps): Promise<ScoredType> {
   const sniffed = named === undefined ? await deps.flow.sniff('', text) : null
-  if (sniffed?.ok === false) throw unreadable(member, sniffed.problem.message)
+  if (sniffed?.ok === false) throw unreadableMember(member, sniffed.problem.message)
   const type = sniffed?.ok === true ? sniffed.value : canonicalArtifactType(named ?? '')
   const scored = SCORED_TYPES.find((one) => one === type)
   if (scored !== undefined) return scored
@@ -136,13 +136,13 @@ async function suspiciousTexts(
 ): Promise<readonly string[]> {
   const today = new Date(deps.now()).toISOString().slice(0, 10)
   const compared = await deps.flow.compare({ id: 'readiness', type, before: '', after: text }, { today })
-  if (!compared.ok) throw unreadable(member, compared.problem.message)
+  if (!compared.ok) throw unreadableMember(member, compared.problem.message)
   const { ruleOf } = engine()
   const signs = compared.value.groups.filter(({ rule }) => ruleOf(rule)?.kind === 'poisoning')
   return [...new Set(signs.map(({ location }) => location))]
 }
 
-function unreadable(member: string, message: string): GatewayError {
+function unreadableMember(member: string, message: string): GatewayError {
   return new GatewayError('ARTIFACT_UNREADABLE', undefined, { details: [{ pointer: `/${member}`, message }] })
 }
 

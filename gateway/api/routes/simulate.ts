@@ -6,7 +6,7 @@ import type { Static } from 'typebox'
 import { Type } from '../../../engine/base.ts'
 import { judge } from '../../../engine/internal.ts'
 import { declaredConsumers } from '../../consumers/known.ts'
-import { artifactMistakes, artifactsOf, contextOf, UNREAD_ARTIFACT_MEMBERS } from '../change-set.ts'
+import { artifactMistakes, requestedArtifacts, requestedContext, UNREAD_ARTIFACT_MEMBERS } from '../change-set.ts'
 import type { ApiDeps } from '../deps.ts'
 import { MatchedRule, matchedRules } from '../matched-rules.ts'
 import { policyOf, PolicySource } from '../policy-source.ts'
@@ -75,8 +75,8 @@ async function runSimulate(
   deps: ApiDeps,
 ): Promise<RouteAnswer> {
   const policy = policyOf(body.policy)
-  const context = contextOf(body.context)
-  const request = { artifacts: artifactsOf(body.artifacts), context, scope: null, policy }
+  const context = requestedContext(body.context)
+  const request = { artifacts: requestedArtifacts(body.artifacts), context, scope: null, policy }
   const { verdict, analyses } = await deps.flow.analyze(request)
   const now = Math.floor(deps.now() / 1000)
   const consumers = declaredConsumers(settings.config)

@@ -64,7 +64,7 @@ export const telemetry = defineRoute({
   body: TelemetryRequest,
   consumes: ['application/cloudevents+json', 'application/cloudevents-batch+json'],
   mistakes: (body) =>
-    listOf(body).flatMap((event, index) => eventMistakes(event, Array.isArray(body) ? `/${index}` : '')),
+    eventsIn(body).flatMap((event, index) => eventMistakes(event, Array.isArray(body) ? `/${index}` : '')),
   answers: {
     202: {
       description: 'Accepted. `unknown` lists the correlation ids without an open window.',
@@ -90,11 +90,11 @@ async function runTelemetry(exchange: RouteExchange<Event | readonly Event[]>, d
   const audience = ownAudience(caller)
   const mayReport = async (decisionId: string): Promise<boolean> =>
     audience === null || (await deps.store.decisions.byId(tenant, decisionId, audience)) !== null
-  const events = listOf(exchange.body)
+  const events = eventsIn(exchange.body)
   const unknown: string[] = []
   // In order: `started` and `finished` of one execution may be in one batch.
   for (const event of events) {
-    const id = subjectOf(event) ?? ''
+    const id = eventSubject(event) ?? ''
     const name = { tenant, correlationId: id, decisionId: event.data?.decision_id ?? null }
     const reported = await deps.monitoring.report(name, reportOf(event), mayReport)
     if (reported === 'unwired') throw new GatewayError('MONITORING_UNWIRED', UNWIRED)
@@ -117,11 +117,11 @@ function reportOf({ type, data }: Event): ExecutionReport {
   }
 }
 
-function subjectOf({ subject, data }: Event): string | undefined {
+function eventSubject({ subject, data }: Event): string | undefined {
   return data?.correlation_id ?? subject
 }
 
-function listOf(body: Event | readonly Event[]): readonly Event[] {
+function eventsIn(body: Event | readonly Event[]): readonly Event[] {
   return isList(body) ? body : [body]
 }
 
@@ -132,7 +132,7 @@ function isList(body: Event | readonly Event[]): body is readonly Event[] {
 function eventMistakes(event: Event, at: string): readonly BodyMistake[] {
   const mistakes: BodyMistake[] = []
   const addMistake = (pointer: string, message: string) => mistakes.push({ code: 'INVALID_INPUT', pointer, message })
-  if (subjectOf(event) === undefined) addMistake(`${at}/data/correlation_id`, 'is required (or subject)')
+  if (eventSubject(event) === undefined) addMistake(`${at}/data/correlation_id`, 'is required (or subject)')
   if (event.type === 'preflight.execution.finished' && event.data?.outcome === undefined) {
     addMistake(`${at}/data/outcome`, `is required: ${OUTCOMES.join(', ')}`)
   }

@@ -223,6 +223,6 @@ export function listMembers(name: ListName, rows: TSchema): Readonly<Record<stri
   return { items: rows, [name]: Type.Unsafe<readonly unknown[]>({ ...rows, description: 'Equal to items.' }) }
 }
 
-export function listed<Row>(name: ListName, rows: readonly Row[]): Readonly<Record<string, readonly Row[]>> {
+export function listAnswer<Row>(name: ListName, rows: readonly Row[]): Readonly<Record<string, readonly Row[]>> {
   return { items: rows, [name]: rows }
 }

@@ -29,7 +29,7 @@ export async function readJsonBody(request: IncomingMessage, options: BodyOption
   if (hasBody) requireJson(request)
   const bytes = hasBody ? await readBytes(request, options) : Buffer.alloc(0)
   if (bytes.length === 0) {
-    throw invalid('The body is empty; a JSON object is expected.')
+    throw invalidJson('The body is empty; a JSON object is expected.')
   }
   const read = await options.readJson(bytes)
   if (read.ok) return read.value
@@ -39,10 +39,10 @@ export async function readJsonBody(request: IncomingMessage, options: BodyOption
   if (code === 'ANALYSIS_TIMEOUT' || code === 'ANALYSIS_MEMORY')
     throw new GatewayError('OVERLOADED', undefined, { headers: { 'Retry-After': '1' } })
   const shortened = message.replace(/^The document cannot be read: /, '')
-  throw invalid(line === undefined ? shortened : `${shortened} (line ${line}, column ${column ?? 1})`)
+  throw invalidJson(line === undefined ? shortened : `${shortened} (line ${line}, column ${column ?? 1})`)
 }
 
-function invalid(message: string): GatewayError {
+function invalidJson(message: string): GatewayError {
   return new GatewayError('INVALID_INPUT', 'The body is not valid JSON.', { details: [{ pointer: '', message }] })
 }
 

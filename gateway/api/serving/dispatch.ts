@@ -50,7 +50,7 @@ export async function dispatch(
     refuseForeignPages(request, deps.settings().config.public_url)
     const match = deps.table.find(request.method ?? 'GET', request.url ?? '/')
     endpoint = match.path
-    const answer = await run(match, { request, observation, correlationId, signal, headers }, deps)
+    const answer = await runRoute(match, { request, observation, correlationId, signal, headers }, deps)
     assertEnvelopes(answer)
     return { answer, endpoint, headers }
   } catch (error) {
@@ -67,7 +67,7 @@ interface Inbound {
   readonly headers: Record<string, string>
 }
 
-async function run(match: ApiRouteMatch, inbound: Inbound, deps: DispatchDeps): Promise<RouteAnswer> {
+async function runRoute(match: ApiRouteMatch, inbound: Inbound, deps: DispatchDeps): Promise<RouteAnswer> {
   const { route } = match
   const { request, headers } = inbound
   const settings = deps.settings()

@@ -72,12 +72,17 @@ export function createApi(
     openRequests: () => open,
     close(drainMs) {
       for (const service of services) service.close?.()
-      return close(server, entry, unused, drainMs)
+      return drainListener(server, entry, unused, drainMs)
     },
   }
 }
 
-async function close(server: Server, entry: ListenerEntry, unused: UnusedConnections, drainMs: number): Promise<void> {
+async function drainListener(
+  server: Server,
+  entry: ListenerEntry,
+  unused: UnusedConnections,
+  drainMs: number,
+): Promise<void> {
   if (!entry.isOpen) return
   const closed = entry.close()
   server.closeIdleConnections()

@@ -21,7 +21,10 @@ export async function sendAnswer(response: ServerResponse, answer: RouteAnswer, 
         ...answer.headers,
       })
     case 'text':
-      return sendText(response, answer.status, typeOf(answer.mediaType), answer.text, { ...headers, ...answer.headers })
+      return sendText(response, answer.status, contentType(answer.mediaType), answer.text, {
+        ...headers,
+        ...answer.headers,
+      })
     case 'empty':
       response.writeHead(answer.status, { ...FIXED_HEADERS, ...headers, ...answer.headers })
       response.end()
@@ -35,7 +38,7 @@ export async function sendAnswer(response: ServerResponse, answer: RouteAnswer, 
 }
 
 /** Only text has a charset: other media types define their own form. */
-function typeOf(mediaType: string): string {
+function contentType(mediaType: string): string {
   return mediaType.startsWith('text/') ? `${mediaType}; charset=utf-8` : mediaType
 }
 

@@ -18,10 +18,10 @@ export type Serve = (request: IncomingMessage, response: ServerResponse) => Prom
 /** @param isClosing no further request is taken */
 export function createServe(deps: ApiDeps, isClosing: () => boolean): Serve {
   const inner: DispatchDeps = { ...deps, routes: ROUTES, table: createRouteTable(ROUTES), rate: createMinuteRate() }
-  return (request, response) => serve(request, response, inner, isClosing)
+  return (request, response) => serveApi(request, response, inner, isClosing)
 }
 
-async function serve(
+async function serveApi(
   request: IncomingMessage,
   response: ServerResponse,
   deps: DispatchDeps,

@@ -11,7 +11,7 @@ import { mayGrant, stillRequired } from '../../store/approvers.ts'
 import type { ApprovalRow } from '../../store/approvals.ts'
 import { html, type Content, type Markup } from '../markup.ts'
 import { personName, type Holders } from '../people.ts'
-import { badge, counted, csrfField, facts, moment, notice, shortDigest } from '../parts.ts'
+import { badge, countedNoun, csrfField, facts, moment, notice, shortDigest } from '../parts.ts'
 import type { ConsolePage, PageReply, Visit } from '../visit.ts'
 import { addLinks, approvalLinks } from '../../telemetry/approval-traces.ts'
 
@@ -23,7 +23,7 @@ export function progress({ settings }: Visit, row: ApprovalRow, names: Holders):
   return html`<section class="card pad stack" aria-labelledby="needed">
     <h2 id="needed">Required approvals</h2>
     <ul class="stack">
-      ${required.map((one) => html`<li class="title"><span>${approverWords([one])}</span>${stateOf(one, left)}</li>`)}
+      ${required.map((one) => html`<li class="title"><span>${approverWords([one])}</span>${grantState(one, left)}</li>`)}
     </ul>
     ${
       row.grants.length === 0
@@ -33,7 +33,7 @@ export function progress({ settings }: Visit, row: ApprovalRow, names: Holders):
   </section>`
 }
 
-function stateOf(one: Approvers[number], left: Approvers): Markup {
+function grantState(one: Approvers[number], left: Approvers): Markup {
   const open = left.find(({ groups }) => groups.join(' ') === one.groups.join(' '))?.count ?? 0
   return badge(`${one.count - open} of ${one.count}`, open === 0 ? 'good' : 'ask')
 }
@@ -184,7 +184,7 @@ const DURATIONS = [
 /** The longest first: it is the default. */
 function validities(most: number): readonly (readonly [number, string])[] {
   const below = DURATIONS.filter(([seconds]) => seconds < most).toReversed()
-  const named = DURATIONS.find(([seconds]) => seconds === most)?.[1] ?? counted(Math.round(most / 60), 'minute')
+  const named = DURATIONS.find(([seconds]) => seconds === most)?.[1] ?? countedNoun(Math.round(most / 60), 'minute')
   return [[most, named], ...below]
 }
 

@@ -10,13 +10,13 @@ import { about, decideForm, handOverForm, outcome, progress } from './approval-d
 import { findingsList } from '../findings.ts'
 import { html, type Content, type Markup } from '../markup.ts'
 import { holders, personName, type Holders } from '../people.ts'
-import { counted, csrfField, decisionBadge, facts, head, moment, notice, stateBadge, table } from '../parts.ts'
-import { message, meter, placeOf, summaryText } from '../subject.ts'
+import { countedNoun, csrfField, decisionBadge, facts, head, moment, notice, stateBadge, table } from '../parts.ts'
+import { message, meter, subjectPlace, summaryText } from '../subject.ts'
 import type { ConsolePage, Visit } from '../visit.ts'
 
 export const showApproval: ConsolePage = async (visit) => {
   const { visitor, now, deps, query } = visit
-  const row = await requestOf(visit)
+  const row = await approvalRequest(visit)
   const { tenant } = visitor
   const decision = await deps.store.decisions.byId(tenant, row.decisionId)
   const [kept, names, scope, steps] = await Promise.all([
@@ -31,7 +31,7 @@ export const showApproval: ConsolePage = async (visit) => {
   ])
   const others = scope.filter(({ evaluatedAt }) => evaluatedAt !== decision?.evaluatedAt)
   const state = approvalState(row, now)
-  const title = placeOf(row)
+  const title = subjectPlace(row)
   const body = html`${head({
       title,
       parent: ['/console/approvals', 'Approvals'],
@@ -53,7 +53,7 @@ export const showApproval: ConsolePage = async (visit) => {
             <h2 id="changes">What changes</h2>
             <a href="/console/decisions/${row.decisionId}">The decision</a>
           </div>
-          ${changes(kept)}
+          ${findingsOf(kept)}
         </section>
         ${reach(kept)} ${discussion(visit, row, steps, names)} ${otherDecisions(others, row, now)}
       </div>
@@ -96,13 +96,13 @@ async function choiceOf(
   return query.has('choice') ? choiceIn(query, approvalId, await choiceKey(deps.store), now) : null
 }
 
-async function requestOf({ params, visitor, deps }: Visit): Promise<ApprovalRow> {
+async function approvalRequest({ params, visitor, deps }: Visit): Promise<ApprovalRow> {
   const row = await deps.store.approvals.byId(visitor.tenant, params['id'] ?? '')
   if (row === null) throw new GatewayError('NOT_FOUND', 'There is no such request for approval.')
   return row
 }
 
-function reasonsOf({ reasons }: ApprovalRow): readonly { readonly code: string; readonly message: string }[] {
+function storedReasons({ reasons }: ApprovalRow): readonly { readonly code: string; readonly message: string }[] {
   const listed: unknown = JSON.parse(reasons)
   const rows: readonly unknown[] = Array.isArray(listed) ? listed : []
   return rows.flatMap((row) =>
@@ -117,7 +117,7 @@ function why({ settings }: Visit, row: ApprovalRow, kept: Result<KeptAssessment,
   const asked = kept.ok ? askedBy(kept.value) : []
   if (asked.length === 0)
     return html`<ul class="card list">
-      ${reasonsOf(row).map(
+      ${storedReasons(row).map(
         (reason) =>
           html`<li class="entry">
             <span>${message(reason.message)}</span><span></span><span class="meta"><code>${reason.code}</code></span>
@@ -146,12 +146,12 @@ function askedBy({ judged }: KeptAssessment): readonly { readonly rule: string; 
     ...rulings.map(({ ruleId, reason }) => ({ rule: ruleId, text: reason.message })),
     ...[...Map.groupBy(found, ({ effect }) => effect.ruleId)].map(([rule, rows]) => ({
       rule,
-      text: rows.length === 1 ? (rows[0]?.group.message ?? '') : counted(rows.length, 'change'),
+      text: rows.length === 1 ? (rows[0]?.group.message ?? '') : countedNoun(rows.length, 'change'),
     })),
   ]
 }
 
-function changes(kept: Result<KeptAssessment, string>): Markup {
+function findingsOf(kept: Result<KeptAssessment, string>): Markup {
   if (kept.ok) return findingsList(kept.value)
   return notice('warn', `The findings cannot be shown: ${kept.problem}.`)
 }
@@ -165,7 +165,10 @@ function reach(kept: Result<KeptAssessment, string>): Content {
     <h2 id="reach">Reach and risk</h2>
     <div class="card pad stack">
       ${facts([
-        ['Touched', `${counted(endpoints, 'endpoint')}, ${counted(fields, 'field')}, ${counted(params, 'parameter')}`],
+        [
+          'Touched',
+          `${countedNoun(endpoints, 'endpoint')}, ${countedNoun(fields, 'field')}, ${countedNoun(params, 'parameter')}`,
+        ],
         ['Consumers', consumersText(declared, observed)],
       ])}
       ${table({

@@ -4,8 +4,8 @@ import type { ApprovalRow, ApprovalState } from '../../store/approvals.ts'
 import { groupsIn } from '../../store/approvers.ts'
 import { html, type Markup } from '../markup.ts'
 import { holders, personName, type Holders } from '../people.ts'
-import { counted, empty, head, moment, stateBadge, tabs } from '../parts.ts'
-import { message, placeOf, riskBadge, summaryText } from '../subject.ts'
+import { countedNoun, empty, head, moment, stateBadge, tabs } from '../parts.ts'
+import { message, subjectPlace, riskBadge, summaryText } from '../subject.ts'
 import type { ConsolePage } from '../visit.ts'
 
 const STATES = ['pending', 'granted', 'denied', 'expired'] as const satisfies readonly ApprovalState[]
@@ -58,7 +58,7 @@ export function entry(row: ApprovalRow, now: number, names: Holders = new Map())
   const { approvalId, summary, requesters, openedAt, expiresAt, result, approvers } = row
   const state = approvalState(row, now)
   return html`<a class="entry" href="/console/approvals/${approvalId}">
-    <strong>${placeOf(row)}</strong>
+    <strong>${subjectPlace(row)}</strong>
     <span>${state === 'pending' ? riskBadge(row.riskScore) : stateBadge(state)}</span>
     <span class="meta">
       <span>${message(summaryText(summary))}</span>
@@ -72,7 +72,7 @@ export function entry(row: ApprovalRow, now: number, names: Holders = new Map())
             ? null
             : html`<span>decided ${moment(result.at, now)} by ${personName(result.by, names)}</span>`
       }
-      ${requesters.length > 0 ? html`<span>${counted(requesters.length, 'requester')}</span>` : null}
+      ${requesters.length > 0 ? html`<span>${countedNoun(requesters.length, 'requester')}</span>` : null}
       ${groupsIn(approvers).length > 0 ? html`<span>for ${groupsIn(approvers).join(', ')}</span>` : null}
     </span>
   </a>`

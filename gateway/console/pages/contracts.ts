@@ -4,7 +4,7 @@ import { GatewayError } from '../../errors/errors.ts'
 import { seesRoute } from '../../api/visibility.ts'
 import { html, type Content, type Markup } from '../markup.ts'
 import { matches, outlineOf, searchWords, type Part } from '../outline.ts'
-import { badge, clipped, counted, empty, head, moment, shortDigest, table } from '../parts.ts'
+import { badge, clipped, countedNoun, empty, head, moment, shortDigest, table } from '../parts.ts'
 import { seenRoutes, type ConsolePage } from '../visit.ts'
 import { contractText } from '../side-by-side.ts'
 
@@ -34,7 +34,7 @@ function searchForm(path: string, value: string, label: string): Markup {
   </form>`
 }
 
-function addressOf(route: string): string {
+function contractAddress(route: string): string {
   return `/console/contracts/${encodeURIComponent(route)}`
 }
 
@@ -50,7 +50,7 @@ function list(views: readonly BaselineView[], now: number): Markup {
       ['Since', 'tight'],
     ],
     rows: views.map(({ baseline, candidate }) => [
-      html`<a href="${addressOf(baseline.route)}">${baseline.route}</a>`,
+      html`<a href="${contractAddress(baseline.route)}">${baseline.route}</a>`,
       candidate === null
         ? badge('Unchanged', 'good')
         : html`<a href="/console/routes/${encodeURIComponent(baseline.route)}">${badge('Changed', 'ask')}</a>`,
@@ -75,7 +75,7 @@ function hits(views: readonly BaselineView[], words: readonly string[]): Markup 
       ['Contract', 'tight'],
     ],
     rows: found.slice(0, SHOWN_HITS).map(({ route, part }) => [
-      html`<a href="${addressOf(route)}?q=${encodeURIComponent(part.name)}"><code>${part.name}</code></a>
+      html`<a href="${contractAddress(route)}?q=${encodeURIComponent(part.name)}"><code>${part.name}</code></a>
         <p class="muted small">${clipped(part.summary, 200)}</p>`,
       route,
     ]),
@@ -94,7 +94,7 @@ export const showContract: ConsolePage = async ({ deps, visitor, settings, param
     parent: ['/console/contracts', 'Contracts'],
     lede: html`${about.join(' · ')}, pinned ${moment(baseline.setAt, now)} as ${shortDigest(baseline.digest)}`,
   })}
-  ${searchForm(addressOf(name), query.get('q') ?? '', 'Search in this contract')}
+  ${searchForm(contractAddress(name), query.get('q') ?? '', 'Search in this contract')}
   ${
     outline === null
       ? lines(contractText(baseline.content), searchWords(query.get('q')))
@@ -113,10 +113,10 @@ export const showContract: ConsolePage = async ({ deps, visitor, settings, param
 
 function parts(all: readonly Part[], words: readonly string[]): Markup {
   const found = all.filter((part) => matches(part, words))
-  if (found.length === 0) return empty('Nothing matches', `The contract has ${counted(all.length, 'entry')}.`)
+  if (found.length === 0) return empty('Nothing matches', `The contract has ${countedNoun(all.length, 'entry')}.`)
   return html`<section aria-labelledby="parts">
     <div class="title">
-      <h2 id="parts">${counted(found.length, 'entry').replace('entrys', 'entries')}</h2>
+      <h2 id="parts">${countedNoun(found.length, 'entry').replace('entrys', 'entries')}</h2>
       ${found.length > SHOWN_PARTS ? html`<span class="muted small">the first ${SHOWN_PARTS} are shown</span>` : null}
     </div>
     <div class="card list">${found.slice(0, SHOWN_PARTS).map((part) => entry(part, found.length === 1))}</div>

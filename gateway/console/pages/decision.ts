@@ -7,7 +7,7 @@ import { findingsList } from '../findings.ts'
 import { html, type Content, type Markup } from '../markup.ts'
 import { decisionBadge, facts, head, moment, notice, receiptBadge, shortDigest, table } from '../parts.ts'
 import { holders, personName, type Holders } from '../people.ts'
-import { message, placeOf, riskBadge, summaryText } from '../subject.ts'
+import { message, subjectPlace, riskBadge, summaryText } from '../subject.ts'
 import type { ConsoleSettings } from '../settings.ts'
 import type { ConsoleDeps, ConsolePage } from '../visit.ts'
 
@@ -23,10 +23,10 @@ export const showDecision: ConsolePage = async (visit) => {
   const [page, names, request] = await Promise.all([
     deps.store.calls.list({ tenant, correlationId: envelope.correlation_id, limit: 50 }),
     holders(tenant, deps.store),
-    requestOf(envelope, tenant, deps),
+    approvalIdIn(envelope, tenant, deps),
   ])
   const calls = page.rows.filter(({ decisionId }) => decisionId === row.decisionId)
-  const title = placeOf({ ...row, targetId: envelope.target_id ?? null })
+  const title = subjectPlace({ ...row, targetId: envelope.target_id ?? null })
   const body = html`${head({
       title,
       parent: ['/console/ledger', 'Ledger'],
@@ -78,7 +78,7 @@ export const showDecision: ConsolePage = async (visit) => {
 }
 
 /** The request that the decision opened, joined or used: its address is a next action, its id is in the evidence. */
-async function requestOf(
+async function approvalIdIn(
   { next_actions: actions, evidence }: Envelope,
   tenant: string,
   { store }: Pick<ConsoleDeps, 'store'>,

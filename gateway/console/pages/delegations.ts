@@ -51,7 +51,7 @@ export const delegations: ConsolePage = async (visit) => {
                         : html`<a href="/console/approvals/${row.approvalId}">one request</a>`
                     }${row.reason === '' ? null : ` · ${row.reason}`}
                   </p>`,
-                stateOf(row, now),
+                delegationState(row, now),
                 isDelegationInForce(row, now) ? endForm(visit, row) : '',
               ]),
             })
@@ -61,7 +61,7 @@ export const delegations: ConsolePage = async (visit) => {
   return { kind: 'page', title: 'Delegations', body }
 }
 
-function stateOf(row: DelegationRow, now: number): Markup {
+function delegationState(row: DelegationRow, now: number): Markup {
   if (row.ended !== null) return html`${badge('Taken back', 'none')} ${moment(row.ended.at, now)}`
   return isDelegationInForce(row, now)
     ? html`${badge('In force', 'good')} ends ${moment(row.until, now)}`

@@ -29,7 +29,7 @@ export const fleet: ConsolePage = async ({ visitor, deps, now }) => {
         <p class="muted small">
           ${member.kind}${member.kind === 'sidecar' ? ` · ${member.tenant}` : ''}${member.hub === null ? '' : ` · hub ${member.hub}`}
         </p>`,
-      stateOf(member),
+      memberState(member),
       member.version,
       html`${member.policy} ${shortDigest(member.policy_hash)}`,
       shortDigest(member.config_hash),
@@ -40,7 +40,7 @@ export const fleet: ConsolePage = async ({ visitor, deps, now }) => {
   return { kind: 'page', title: 'Fleet', isLive: true, body }
 }
 
-function stateOf({ state, mode }: FleetMember): Content {
+function memberState({ state, mode }: FleetMember): Content {
   const tone = state === 'running' ? 'good' : state === 'lost' ? 'bad' : 'none'
   return html`${badge(state.charAt(0).toUpperCase() + state.slice(1), tone)}
   ${mode === null || mode === 'enforce' ? null : badge(mode === 'observe' ? 'Observes' : 'Partly observes', 'warn')}`

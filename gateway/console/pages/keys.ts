@@ -76,7 +76,7 @@ function keyTable(rows: readonly ApiKey[], visit: Visit): Markup {
         <p class="muted small">
           ${row.tenant} · ${row.plan}${row.groups.length === 0 ? null : html` · ${row.groups.join(', ')}`}
         </p>`,
-      stateOf(row, now),
+      keyState(row, now),
       row.usedAt === null ? 'never' : moment(row.usedAt, now),
       row.expiresAt === null ? '–' : moment(row.expiresAt, now),
       actions(row, visit),
@@ -84,7 +84,7 @@ function keyTable(rows: readonly ApiKey[], visit: Visit): Markup {
   })
 }
 
-function stateOf(row: ApiKey, now: number): Markup {
+function keyState(row: ApiKey, now: number): Markup {
   if (row.revokedAt !== null) return badge('Revoked', 'bad')
   return isKeyInForce(row, now) ? badge('Valid', 'good') : badge('Expired', 'none')
 }

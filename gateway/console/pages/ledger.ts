@@ -15,7 +15,7 @@ import {
   table,
   tabs,
 } from '../parts.ts'
-import { placeOf } from '../subject.ts'
+import { subjectPlace } from '../subject.ts'
 import type { ConsolePage, Visit } from '../visit.ts'
 
 const SHOWN = 50
@@ -128,7 +128,7 @@ async function decisionRows(visit: Visit): Promise<FoundEntries> {
   const last = rows.length === SHOWN ? rows.at(-1) : undefined
   return {
     problem,
-    older: last === undefined ? null : addressOf(visit, { before: String(last.sequence) }),
+    older: last === undefined ? null : pageAddress(visit, { before: String(last.sequence) }),
     rows:
       rows.length === 0
         ? null
@@ -143,7 +143,7 @@ async function decisionRows(visit: Visit): Promise<FoundEntries> {
             ],
             rows: rows.map((row) => [
               decisionBadge(row.decision),
-              html`<a href="/console/decisions/${row.decisionId}">${placeOf(row)}</a>`,
+              html`<a href="/console/decisions/${row.decisionId}">${subjectPlace(row)}</a>`,
               row.route ?? 'API',
               receiptBadge(row, now),
               moment(row.evaluatedAt, now),
@@ -164,7 +164,7 @@ async function callRows(visit: Visit): Promise<FoundEntries> {
   })
   return {
     problem,
-    older: page.next === null ? null : addressOf(visit, { before: String(page.next) }),
+    older: page.next === null ? null : pageAddress(visit, { before: String(page.next) }),
     rows:
       page.rows.length === 0
         ? null
@@ -217,7 +217,7 @@ function instantOf(text: string | null): number | null {
   return Number.isNaN(at) ? null : at
 }
 
-function addressOf({ path, query }: Visit, further: Readonly<Record<string, string>>): string {
+function pageAddress({ path, query }: Visit, further: Readonly<Record<string, string>>): string {
   const next = new URLSearchParams(query)
   for (const [name, value] of Object.entries(further)) next.set(name, value)
   return `${path}?${next.toString()}`

@@ -1,6 +1,6 @@
 /** Calls that are monitored now: each window waits for the outcome of one call. */
 import { html } from '../markup.ts'
-import { counted, empty, head, moment, table } from '../parts.ts'
+import { countedNoun, empty, head, moment, table } from '../parts.ts'
 import type { ConsolePage } from '../visit.ts'
 
 const SHOWN = 200
@@ -12,7 +12,7 @@ export const monitoring: ConsolePage = async ({ deps, visitor, now }) => {
     windows.length === 0
       ? empty('No open windows', 'A window opens when a call continues with monitoring.')
       : html`<section aria-label="Open windows">
-          <p class="muted">${counted(windows.length, 'open window')}</p>
+          <p class="muted">${countedNoun(windows.length, 'open window')}</p>
           ${table({
             caption: 'Open windows',
             columns: [

@@ -56,11 +56,11 @@ export const notifications: ConsolePage = async (visit) => {
                 ['When', 'tight'],
               ],
               rows: rows.map((row) => [
-                stateOf(row),
+                deliveryState(row),
                 row.channel,
                 html`${row.kind}
                   <p class="muted small">
-                    ${subjectOf(row)}${row.problem === null ? null : html` · ${clipped(row.problem, 200)}`}
+                    ${subjectLink(row)}${row.problem === null ? null : html` · ${clipped(row.problem, 200)}`}
                   </p>`,
                 String(row.attempts),
                 moment(row.deliveredAt ?? row.failedAt ?? row.createdAt, now),
@@ -71,11 +71,11 @@ export const notifications: ConsolePage = async (visit) => {
   return { kind: 'page', title: 'Notifications', body }
 }
 
-function subjectOf({ subject, kind }: DeliveryRow): Content {
+function subjectLink({ subject, kind }: DeliveryRow): Content {
   return kind.startsWith('approval.') ? html`<a href="/console/approvals/${subject}">${subject}</a>` : subject
 }
 
-function stateOf({ deliveredAt, failedAt, attempts }: DeliveryRow): Markup {
+function deliveryState({ deliveredAt, failedAt, attempts }: DeliveryRow): Markup {
   if (deliveredAt !== null) return badge('Delivered', 'good')
   if (failedAt !== null) return badge('Given up', 'bad')
   return attempts === 0 ? badge('Waiting', 'none') : badge('Retrying', 'warn')

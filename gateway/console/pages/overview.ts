@@ -6,7 +6,7 @@ import { isOperatorTenant } from '../../callers/rights.ts'
 import { html, type Content, type Markup } from '../markup.ts'
 import { decisionBadge, DECISION_WORDS, empty, head, moment, table } from '../parts.ts'
 import { seenRoutes, type ConsolePage } from '../visit.ts'
-import { placeOf } from '../subject.ts'
+import { subjectPlace } from '../subject.ts'
 import { entry } from './approvals.ts'
 
 const HOUR_MS = 3_600_000
@@ -79,7 +79,7 @@ export const overview: ConsolePage = async (visit) => {
               ],
               rows: stopped.map((row) => [
                 decisionBadge(row.decision),
-                html`<a href="/console/decisions/${row.decisionId}">${placeOf(row)}</a>`,
+                html`<a href="/console/decisions/${row.decisionId}">${subjectPlace(row)}</a>`,
                 row.route ?? 'API',
                 moment(row.evaluatedAt, now),
               ]),

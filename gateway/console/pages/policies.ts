@@ -20,19 +20,19 @@ import { findingsList } from '../findings.ts'
 import { html, type Content, type Markup } from '../markup.ts'
 import {
   badge,
-  counted,
+  countedNoun,
   csrfField,
   decisionBadge,
   empty,
   facts,
   head,
-  joined,
+  joinedContent,
   moment,
   notice,
   shortDigest,
   table,
 } from '../parts.ts'
-import { message, placeOf, riskBadge, summaryText } from '../subject.ts'
+import { message, subjectPlace, riskBadge, summaryText } from '../subject.ts'
 import type { ConsolePage, PageReply, Visit } from '../visit.ts'
 
 /** The newest decisions in which rules are counted. */
@@ -61,7 +61,7 @@ async function policyPage(visit: Visit, result: Markup | null): Promise<PageRepl
         <section aria-labelledby="rules">
           <div class="title">
             <h2 id="rules">Rules</h2>
-            <span class="muted small">counted over the newest ${counted(recent.length, 'decision')}</span>
+            <span class="muted small">counted over the newest ${countedNoun(recent.length, 'decision')}</span>
           </div>
           <ul class="card list">
             ${document.rules.map((rule) => ruleEntry(rule, fired.get(rule.id), now))}
@@ -159,7 +159,7 @@ function waivers({ document }: CompiledPolicy, now: number): Content {
       ],
       rows: rows.map(({ id, reason, rule, location, fingerprint, owner, expires }) => [
         html`<strong>${id}</strong> <span class="muted">${reason}</span>`,
-        joined(
+        joinedContent(
           [rule, location, fingerprint].filter((text) => text !== undefined).map((text) => html`<code>${text}</code>`),
           ' ',
         ),
@@ -273,7 +273,7 @@ export const simulateChange: ConsolePage = async (visit) => {
           'Matched rules',
           rules.length === 0
             ? 'none'
-            : joined(
+            : joinedContent(
                 rules.map(({ rule, findings }) => html`<code>${rule}</code> (${findings})`),
                 ', ',
               ),
@@ -303,7 +303,7 @@ export const replayDecisions: ConsolePage = async (visit) => {
   const changed = made.filter(({ row, would }) => typeof would === 'object' && would.decision !== row.decision)
   const unknown = made.filter(({ would }) => typeof would === 'string')
   const result = html`<section aria-labelledby="result">
-    <h2 id="result">${counted(rows.length, 'decision')} under ${policy.name}</h2>
+    <h2 id="result">${countedNoun(rows.length, 'decision')} under ${policy.name}</h2>
     ${notice(
       changed.length === 0 ? 'good' : 'warn',
       `${changed.length} would be decided differently.${unknown.length === 0 ? '' : ` ${unknown.length} could not be made again.`}`,
@@ -321,12 +321,12 @@ export const replayDecisions: ConsolePage = async (visit) => {
               ['When', 'tight'],
             ],
             rows: made.map(({ row, would }) => [
-              html`<a href="/console/decisions/${row.decisionId}">${placeOf(row)}</a>`,
+              html`<a href="/console/decisions/${row.decisionId}">${subjectPlace(row)}</a>`,
               decisionBadge(row.decision),
               typeof would === 'string' ? badge('Unknown', 'none') : decisionBadge(would.decision),
               typeof would === 'string'
                 ? html`<span class="muted small">${would}</span>`
-                : (CHANGES[changeOf(row.decision, would.decision)] ?? ''),
+                : (CHANGES[decisionStep(row.decision, would.decision)] ?? ''),
               moment(row.evaluatedAt, now),
             ]),
           })
@@ -350,7 +350,7 @@ async function decidedAgain(
   return verdict
 }
 
-function changeOf(before: Decision, after: Decision): 'same' | 'stricter' | 'laxer' {
+function decisionStep(before: Decision, after: Decision): 'same' | 'stricter' | 'laxer' {
   const step = DECISION_CLASSES[after].strictness - DECISION_CLASSES[before].strictness
   return step === 0 ? 'same' : step > 0 ? 'stricter' : 'laxer'
 }

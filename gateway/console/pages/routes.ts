@@ -59,7 +59,7 @@ export const listRoutes: ConsolePage = async (visit) => {
 export const showRoute: ConsolePage = async (visit) => {
   const { deps, now, visitor, query } = visit
   const name = visit.params['name'] ?? ''
-  const view = await viewOf(visit, name)
+  const view = await seenRoute(visit, name)
   const { baseline, candidate } = view
   const names = await holders(visitor.tenant, deps.store)
   const body = html`${head({
@@ -88,7 +88,7 @@ export const showRoute: ConsolePage = async (visit) => {
   return { kind: 'page', title: name, body }
 }
 
-async function viewOf({ deps, visitor, settings }: Visit, name: string): Promise<BaselineView> {
+async function seenRoute({ deps, visitor, settings }: Visit, name: string): Promise<BaselineView> {
   const isSeen = seesRoute(name, visitor, settings.config.routes)
   const view = isSeen ? await deps.baselines.view(name) : null
   if (view === null) throw new GatewayError('NOT_FOUND', 'This route has no baseline yet.')
@@ -152,7 +152,7 @@ export const promote: ConsolePage = async (visit) => {
   const { params, form, visitor, deps } = visit
   if (!hasRight(visitor, 'approve')) throw new GatewayError('FORBIDDEN', 'Your role may not promote contracts.')
   const name = params['name'] ?? ''
-  await viewOf(visit, name)
+  await seenRoute(visit, name)
   const only = (form.get('only') ?? '')
     .split(',')
     .map((part) => part.trim())

@@ -27,7 +27,7 @@ export function createChanges(deps: Pick<ConsoleDeps, 'store' | 'logger' | 'now'
   const look = async (): Promise<void> => {
     const stamps = new Map<string, string>()
     for (const tenant of new Set([...streams].map((stream) => stream.tenant)))
-      stamps.set(tenant, await stampOf(tenant, deps))
+      stamps.set(tenant, await tenantStamp(tenant, deps))
     const isBeat = deps.now() - beatAt >= BEAT_MS
     if (isBeat) beatAt = deps.now()
     for (const stream of streams) {
@@ -69,7 +69,7 @@ export function createChanges(deps: Pick<ConsoleDeps, 'store' | 'logger' | 'now'
 }
 
 /** Another text after each change that pages show. */
-async function stampOf(tenant: string, { store, now }: Pick<ConsoleDeps, 'store' | 'now'>): Promise<string> {
+async function tenantStamp(tenant: string, { store, now }: Pick<ConsoleDeps, 'store' | 'now'>): Promise<string> {
   const [decisions, approvals, exceptions, candidates] = await Promise.all([
     store.decisions.list({ tenant, limit: 1 }),
     store.approvals.list({ tenant, limit: 20, now: now() }),

@@ -63,7 +63,7 @@ export function framed(visit: Visit, title: string, body: Content, waiting: numb
           <a class="brand" href="/console">${MARK}<span>Preflight</span></a>
           <button class="menu" popovertarget="nav">Menu</button>
           <nav class="nav" id="nav" popover aria-label="Console">
-            ${shownNavigation(visit).map((group) => section(group, visit.path, waiting))}
+            ${shownNavigation(visit).map((group) => navigationSection(group, visit.path, waiting))}
           </nav>
           <div class="who">
             <strong title="${visitor.audience}">${visitor.name}</strong>
@@ -85,7 +85,7 @@ function shownNavigation({ visitor }: Visit): typeof NAVIGATION {
   )
 }
 
-function section({ title, links }: (typeof NAVIGATION)[number], current: string, waiting: number): Markup {
+function navigationSection({ title, links }: (typeof NAVIGATION)[number], current: string, waiting: number): Markup {
   return html`<div>
     <h2>${title}</h2>
     <ul>

@@ -60,7 +60,7 @@ export function createServing(deps: ConsoleDeps): Serving {
     changes,
     providers: {},
   }
-  return { serve: (request, response) => serve(request, response, inner), close: () => changes.close() }
+  return { serve: (request, response) => serveConsole(request, response, inner), close: () => changes.close() }
 }
 
 function routerOf() {
@@ -69,7 +69,7 @@ function routerOf() {
   return router
 }
 
-async function serve(request: IncomingMessage, response: ServerResponse, inner: Inner): Promise<void> {
+async function serveConsole(request: IncomingMessage, response: ServerResponse, inner: Inner): Promise<void> {
   const url = new URL(request.url ?? '/', 'http://console.invalid')
   const observation = inner.observer.begin(request)
   observation.protocol = 'api'
@@ -93,23 +93,23 @@ async function serveIn(observation: Observation, exchange: ConsoleExchange, inne
   const { request, response } = exchange
   try {
     refuseForeignPages(request, inner.settings().config.public_url)
-    await answer(observation, exchange, inner)
+    await answerExchange(observation, exchange, inner)
   } catch (error) {
     const refusal = error instanceof GatewayError ? error : new GatewayError('INTERNAL', undefined, { cause: error })
     if (refusal.status >= 500 || refusal.cause !== undefined)
       inner.logger.error({ event: 'console.request_failed', err: refusal.cause ?? refusal }, 'console request failed')
     if (response.headersSent) response.destroy()
-    else send(response, refusal.status, 'text/plain; charset=utf-8', `${refusal.message}\n`)
+    else sendText(response, refusal.status, 'text/plain; charset=utf-8', `${refusal.message}\n`)
   }
   discardRest(request)
 }
 
-async function answer(observation: Observation, exchange: ConsoleExchange, inner: Inner): Promise<void> {
+async function answerExchange(observation: Observation, exchange: ConsoleExchange, inner: Inner): Promise<void> {
   const { request, response, url } = exchange
   const { method = 'GET' } = request
   const asset = ASSETS.get(url.pathname)
   if (asset !== undefined)
-    return send(response, 200, asset.type, asset.text, { 'Cache-Control': 'public, max-age=31536000, immutable' })
+    return sendText(response, 200, asset.type, asset.text, { 'Cache-Control': 'public, max-age=31536000, immutable' })
   const now = inner.now()
   const session = await inner.sessions.read(request.headers, now)
   const visitor = session === null ? null : await visitorOf(session, inner)
@@ -173,7 +173,7 @@ async function reply(visit: Visit, page: ConsolePage, response: ServerResponse):
   const { tenant } = visit.visitor
   const waiting = await visit.deps.store.approvals.list({ tenant, state: 'pending', limit: 100, now: visit.now })
   const text = framed(visit, made.title, made.body, waiting.length, made.isLive ?? false).toString()
-  send(response, made.status ?? 200, 'text/html; charset=utf-8', text)
+  sendText(response, made.status ?? 200, 'text/html; charset=utf-8', text)
 }
 
 interface SignIn {
@@ -187,7 +187,7 @@ interface SignIn {
 
 async function signIn({ method, url, form, visitor, response, now }: SignIn, inner: Inner): Promise<void> {
   const show = (problem: SignInProblem | null, next: string, status: number) =>
-    send(
+    sendText(
       response,
       status,
       'text/html; charset=utf-8',
@@ -280,7 +280,7 @@ function redirect(
   response.end()
 }
 
-function send(
+function sendText(
   response: ServerResponse,
   status: number,
   type: string,

@@ -24,7 +24,7 @@ interface CopyReport {
 /** @param progress called with what is done now */
 export async function copyStore(source: Source, target: Target, progress: (text: string) => void): Promise<CopyReport> {
   progress(`checking ${source.description}`)
-  const before = await checked(source.sql)
+  const before = await inspected(source.sql)
   if (before.faults.length > 0) return { rows: 0, heads: before.heads, faults: before.faults }
   const first = await source.sql.get('SELECT min(at) AS at FROM interceptions')
   await target.prepare(first === undefined || first['at'] === null ? null : integer(first, 'at'))
@@ -38,7 +38,7 @@ export async function copyStore(source: Source, target: Target, progress: (text:
   progress(`checking ${target.description}`)
   const missing = await missingRows(target.sql, counts)
   await target.finish()
-  const after = await checked(target.sql)
+  const after = await inspected(target.sql)
   const faults = [...missing, ...after.faults, ...differences(before.heads, after.heads)]
   if (faults.length === 0) await target.commit()
   return { rows, heads: before.heads, faults }
@@ -74,12 +74,12 @@ const ADDED: ReadonlyMap<string, readonly string[]> = new Map([
 
 /** What the rows of a file leave to be known from the file. */
 const COMPLETED: ReadonlyMap<string, (row: SqlRow, sql: Sql) => SqlRow | Promise<SqlRow>> = new Map([
-  ['ledger_chains', async (row, sql) => ({ ...row, ...(await endOf(sql, text(row, 'chain'))) })],
+  ['ledger_chains', async (row, sql) => ({ ...row, ...(await chainEnd(sql, text(row, 'chain'))) })],
   ['decisions', withChain],
   ['interceptions', withChain],
 ])
 
-async function endOf(sql: Sql, chain: string): Promise<SqlRow> {
+async function chainEnd(sql: Sql, chain: string): Promise<SqlRow> {
   const { sequence, hash } = await headOfChain(sql, chain)
   const own = sql.writer === null ? '' : 'WHERE chain = ? '
   const newest =
@@ -106,8 +106,8 @@ async function missingRows(sql: Sql, counts: ReadonlyMap<string, number>): Promi
   return faults
 }
 
-async function checked(sql: Sql): Promise<Pick<LedgerReport, 'heads' | 'faults'>> {
-  const tables = tablesOver((name, values) => run(sql, name, values))
+async function inspected(sql: Sql): Promise<Pick<LedgerReport, 'heads' | 'faults'>> {
+  const tables = tablesOver((name, values) => runOperation(sql, name, values))
   const { heads, faults } = await tables.ledger.inspect()
   const broken = await verifyChain(tables)
   return {
@@ -119,7 +119,7 @@ async function checked(sql: Sql): Promise<Pick<LedgerReport, 'heads' | 'faults'>
   }
 }
 
-function run(sql: Sql, name: string, values: readonly unknown[]): Promise<unknown> {
+function runOperation(sql: Sql, name: string, values: readonly unknown[]): Promise<unknown> {
   const operation = OPERATION_BY_NAME.get(name)
   if (operation === undefined) throw new TypeError(`unknown operation ${name}`)
   const given: readonly never[] = Object.assign([], values)

@@ -61,7 +61,7 @@ export async function postgresTarget(url: string): Promise<Target> {
         await connection.query(
           `INSERT INTO ${table} (${names}) OVERRIDING SYSTEM VALUE
            SELECT ${names} FROM json_populate_recordset(NULL::${table}, $1)`,
-          [JSON.stringify(rows.map((row) => Object.fromEntries(columns.map((name) => [name, jsonOf(row[name])]))))],
+          [JSON.stringify(rows.map((row) => Object.fromEntries(columns.map((name) => [name, copiedJson(row[name])]))))],
         )
       } catch (error) {
         if (errorCode(error) !== UNTRANSLATABLE) throw error
@@ -159,6 +159,6 @@ async function requireUnused(connection: PostgresConnection, description: string
     )
 }
 
-function jsonOf(value: unknown): unknown {
+function copiedJson(value: unknown): unknown {
   return value instanceof Uint8Array ? `\\x${Buffer.from(value).toString('hex')}` : value
 }

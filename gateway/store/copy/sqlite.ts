@@ -15,7 +15,7 @@ export async function sqliteSource(file: string): Promise<Source> {
   const database = await opened(file)
   database.exec('BEGIN')
   return {
-    ...sideOf(database, file, ownChain(database)),
+    ...sqliteSide(database, file, ownChain(database)),
     async *rows({ name, step }) {
       let page: SqlRow[] = []
       for (const row of database.prepare(`SELECT * FROM ${name}`).iterate()) {
@@ -44,7 +44,7 @@ export async function sqliteTarget(file: string): Promise<Target> {
   // One transaction from here on: what is not complete is not there.
   database.exec('BEGIN IMMEDIATE')
   const chain = newChain()
-  const side = sideOf(database, file, chain)
+  const side = sqliteSide(database, file, chain)
   let isComplete = false
   return {
     ...side,
@@ -53,7 +53,7 @@ export async function sqliteTarget(file: string): Promise<Target> {
       const insert = database.prepare(
         `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
       )
-      for (const row of rows) insert.run(...columns.map((column) => valueOf(row[column])))
+      for (const row of rows) insert.run(...columns.map((column) => columnValue(row[column])))
     },
     async finish() {
       const newest = await side.sql.get('SELECT coalesce(max(opened_at), 0) AS at FROM ledger_chains')
@@ -73,7 +73,7 @@ export async function sqliteTarget(file: string): Promise<Target> {
   }
 }
 
-function sideOf(database: DatabaseSync, file: string, writer: string | null): Omit<Side, 'close'> {
+function sqliteSide(database: DatabaseSync, file: string, writer: string | null): Omit<Side, 'close'> {
   return {
     description: `sqlite ${file}`,
     sql: createStatements(database, writer),
@@ -101,7 +101,7 @@ async function opened(file: string, opensChain = true): Promise<DatabaseSync> {
   }
 }
 
-function valueOf(value: unknown): SqlValue {
+function columnValue(value: unknown): SqlValue {
   if (value === null || typeof value === 'string' || typeof value === 'number' || value instanceof Uint8Array)
     return value
   throw new TypeError(`a column holds a value that SQLite cannot store: ${typeof value}`)

@@ -9,6 +9,7 @@ import { readRegularFile } from '../../runtime/regular-file.ts'
 import { currentTraceFields, inSpan, type InnerSpan } from '../../telemetry/trace-context.ts'
 import type { StoreEvents } from '../store.ts'
 import type { StoreSettings } from '../settings.ts'
+import { storeUnavailable } from '../store.ts'
 
 export interface HubConnection {
   readonly description: string
@@ -77,18 +78,18 @@ class PooledConnection implements HubConnection {
   async ask(method: 'GET' | 'POST', path: string, body: object | null, isRepeatable: boolean): Promise<unknown> {
     const started = performance.now()
     const report = (isGood: boolean, cause?: unknown): void => {
-      this.#events.onCall?.(operationOf(path), (performance.now() - started) / 1000, isGood)
+      this.#events.onCall?.(operationName(path), (performance.now() - started) / 1000, isGood)
       this.#events.onWritable?.(isGood, cause)
     }
     try {
-      const value = await inSpan('hub', operationOf(path), (span) =>
+      const value = await inSpan('hub', operationName(path), (span) =>
         this.#askAny((pool) => this.#askOne(pool, method, path, body, span), isRepeatable, this.#preferred),
       )
       report(true)
       return value
     } catch (error) {
       report(error instanceof GatewayError && error.code !== 'STORE_UNAVAILABLE', error)
-      throw error instanceof GatewayError ? error : new GatewayError('STORE_UNAVAILABLE', undefined, { cause: error })
+      throw error instanceof GatewayError ? error : storeUnavailable(error)
     }
   }
 
@@ -222,14 +223,12 @@ function valueIn(status: number, text: string): unknown {
     typeof body === 'object' && body !== null ? { error: null, message: '', ...body } : NO_ERROR
   const named = typeof error === 'string' && isErrorCode(error) ? error : null
   // Who may not use the hub at all has no store; what one caller may not do is an answer.
-  if (named === 'UNAUTHENTICATED') throw unavailable(new HubRefusal(`the hub answered ${status}: ${message}`))
+  if (named === 'UNAUTHENTICATED') throw storeUnavailable(new HubRefusal(`the hub answered ${status}: ${message}`))
   if (named === null || named === 'STORE_UNAVAILABLE')
-    throw unavailable(new Error(`the address of the hub answered ${status}${message === '' ? '' : `: ${message}`}`))
+    throw storeUnavailable(
+      new Error(`the address of the hub answered ${status}${message === '' ? '' : `: ${message}`}`),
+    )
   throw new GatewayError(named, typeof message === 'string' ? message : undefined)
-}
-
-function unavailable(cause: Error): GatewayError {
-  return new GatewayError('STORE_UNAVAILABLE', undefined, { cause })
 }
 
 /** Undefined: it is no JSON, as the answer of a proxy in front of hubs that are away. */
@@ -258,26 +257,26 @@ function isAnswer(error: unknown): boolean {
  */
 export function isRefusal(error: unknown): boolean {
   if (isAnswer(error)) return true
-  const code = codeOf(error instanceof GatewayError ? error.cause : error)
+  const code = errorCodeOf(error instanceof GatewayError ? error.cause : error)
   return /^(?:CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|EPROTO|ENOENT|EACCES)/.test(code)
 }
 
 /** The connection was never made, so the hub cannot have got the request. */
 function isNeverSent(error: unknown): boolean {
-  return ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'UND_ERR_CONNECT_TIMEOUT'].includes(codeOf(error))
+  return ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'UND_ERR_CONNECT_TIMEOUT'].includes(errorCodeOf(error))
 }
 
 function isTimeout(error: unknown): boolean {
   return (
-    ['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'].includes(codeOf(error)) ||
+    ['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'].includes(errorCodeOf(error)) ||
     (error instanceof Error && error.name === 'TimeoutError')
   )
 }
 
-export function codeOf(error: unknown): string {
+export function errorCodeOf(error: unknown): string {
   return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''
 }
 
-function operationOf(path: string): string {
+function operationName(path: string): string {
   return path.startsWith('/hub/v1/operations/') ? path.slice('/hub/v1/operations/'.length) : path
 }

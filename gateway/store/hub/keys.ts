@@ -10,7 +10,7 @@ import type { KeyRing } from '../../keys/key-ring.ts'
 import type { Logger } from '../../telemetry/log.ts'
 import { STALE, type Changes } from '../changes.ts'
 import type { StoreSettings } from '../settings.ts'
-import { codeOf, isRefusal, type HubConnection } from './connection.ts'
+import { errorCodeOf, isRefusal, type HubConnection } from './connection.ts'
 import { tlsRemedy } from './tls.ts'
 
 /** Milliseconds between two readings while the hub pushes no changes. */
@@ -38,15 +38,15 @@ export async function openHubKeys(deps: HubKeysDeps): Promise<HubKeys> {
 
 class HubKeys {
   readonly keys: KeyRing = {
-    signer: refuse,
+    signer: refuseSigning,
     keySet: () => this.#set,
     published: () => this.#published,
     own: () => [],
     join: () => {},
     reload: () => {},
     rotate: () => Promise.reject(new GatewayError('SIGNER_UNAVAILABLE', 'Keys are managed at the hub.')),
-    retire: refuse,
-    revoke: refuse,
+    retire: refuseSigning,
+    revoke: refuseSigning,
     replenish: () => Promise.resolve(),
   }
   readonly #deps: HubKeysDeps
@@ -96,7 +96,7 @@ class HubKeys {
         return
       }
       const cause = error instanceof Error ? (error.cause ?? error) : error
-      const remedy = tlsRemedy(codeOf(cause), access)
+      const remedy = tlsRemedy(errorCodeOf(cause), access)
       const what = remedy === null ? 'refuses this sidecar' : 'cannot be used'
       const sentence = messageOf(cause).replace(/\.$/, '')
       throw new StartupError(`The ${connection.description} ${what}: ${sentence}. ${remedy ?? REMEDY}`, {
@@ -133,7 +133,7 @@ class HubKeys {
   }
 }
 
-function refuse(): never {
+function refuseSigning(): never {
   throw new GatewayError('SIGNER_UNAVAILABLE', 'The hub signs; keys are managed there.')
 }
 

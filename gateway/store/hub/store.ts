@@ -125,10 +125,10 @@ export function openHubStore(options: HubStoreOptions): HubStore {
   const read = async (operation: string, values: readonly unknown[]): Promise<unknown> => {
     const [at, begin] = [performance.now(), changes.begin(now())]
     try {
-      const answer = await ask(connection, `/hub/v1/operations/${operation}`, values, true)
+      const answer = await askValues(connection, `/hub/v1/operations/${operation}`, values, true)
       const mark = changes.mark(begin, now())
       keep(operation, values, answer, at, mark)
-      if (operation === 'baselines.byRoute') keep('baselines.stamp', values, stampOf(answer), at, mark)
+      if (operation === 'baselines.byRoute') keep('baselines.stamp', values, baselineStamp(answer), at, mark)
       return answer
     } catch (error) {
       const known = kept.get(JSON.stringify([operation, values]))
@@ -144,7 +144,7 @@ export function openHubStore(options: HubStoreOptions): HubStore {
     if (operation === 'calls.write') return writeCalls(JSON.parse(String(values[0])), options)
     if (KEPT.has(operation)) return read(operation, values)
     const isRepeatable = OPERATION_BY_NAME.get(operation)?.kind === 'read' || REPEATABLE.has(operation)
-    return ask(connection, `/hub/v1/operations/${operation}`, values, isRepeatable)
+    return askValues(connection, `/hub/v1/operations/${operation}`, values, isRepeatable)
   }
   const store = storeOf(tablesOver(carry), {
     description: connection.description,
@@ -166,13 +166,13 @@ export function openHubStore(options: HubStoreOptions): HubStore {
   }
 }
 
-function stampOf(row: unknown): unknown {
+function baselineStamp(row: unknown): unknown {
   if (typeof row !== 'object' || row === null) return null
   const { digest, setAt } = { digest: null, setAt: null, ...row }
   return { digest, setAt }
 }
 
-async function ask(
+async function askValues(
   connection: HubConnection,
   path: string,
   values: readonly unknown[],

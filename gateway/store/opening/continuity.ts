@@ -14,6 +14,7 @@ import type { HeldCheckpoint, LedgerHead } from '../ledger.ts'
 import type { StorePart } from '../store.ts'
 import { readCheckpoint, checkpointFile } from '../checkpoints.ts'
 import { statsOf } from '../../runtime/regular-file.ts'
+import { isoInstant } from '../../runtime/iso-instant.ts'
 
 const CONSEQUENCE =
   'Used or revoked receipts would be valid again, and approvals, baselines and API keys would be lost.'
@@ -62,7 +63,7 @@ export async function continuityProblem(
   if (head === null || head.sequence === 0) return `The ledger ${ledger} has no chain: it was removed.`
   const held = await store.ledger.newestCheckpoint(head.chain)
   if (held !== null && (await store.ledger.entryHash(held.chain, held.sequence)) !== held.hash)
-    return `The ledger ${ledger} does not contain entry ${held.sequence}, which was signed at ${instant(held.at)}: its end was cut off.`
+    return `The ledger ${ledger} does not contain entry ${held.sequence}, which was signed at ${isoInstant(held.at)}: its end was cut off.`
   const file = checkpointFile(config.data_dir)
   const token = readPrivateFile(file, CHECKPOINT)
   if (token === null) return removedFile(file, ledger, held)
@@ -73,7 +74,7 @@ export async function continuityProblem(
   if (checkpoint === null) return null
   const found = await store.ledger.entryHash(checkpoint.chain, checkpoint.sequence)
   if (found === checkpoint.hash) return olderFile(file, checkpoint, held)
-  const at = instant(checkpoint.issuedAt * 1000)
+  const at = isoInstant(checkpoint.issuedAt * 1000)
   if (head.chain !== checkpoint.chain) return `The ledger ${ledger} is another one than was signed at ${at} (${file}).`
   const how =
     found === null
@@ -86,7 +87,7 @@ export async function continuityProblem(
 function removedFile(file: string, ledger: string, held: HeldCheckpoint | null): string | null {
   if (held === null || held.isAcceptedSince) return null
   return (
-    `The ledger ${ledger} was signed up to entry ${held.sequence} at ${instant(held.at)}, and ${file} is missing.  ` +
+    `The ledger ${ledger} was signed up to entry ${held.sequence} at ${isoInstant(held.at)}, and ${file} is missing.  ` +
     'Without that file it is unknown whether the end of the ledger was cut off.'
   )
 }
@@ -94,11 +95,7 @@ function removedFile(file: string, ledger: string, held: HeldCheckpoint | null):
 function olderFile(file: string, { chain, sequence }: LedgerHead, held: HeldCheckpoint | null): string | null {
   if (held === null || held.isAcceptedSince || held.chain !== chain || sequence >= held.sequence) return null
   return (
-    `The checkpoint ${file} is of entry ${sequence}, and the ledger was signed up to entry ${held.sequence} at ${instant(held.at)}: ` +
+    `The checkpoint ${file} is of entry ${sequence}, and the ledger was signed up to entry ${held.sequence} at ${isoInstant(held.at)}: ` +
     'the file is an older copy, and it is unknown whether the end of the ledger was cut off.'
   )
-}
-
-function instant(milliseconds: number): string {
-  return new Date(milliseconds).toISOString()
 }

@@ -5,7 +5,6 @@
 import { isIP } from 'node:net'
 import type { PeerCertificate } from 'node:tls'
 import { Client, Pool, types, type ClientBase, type ClientConfig, type CustomTypesConfig, type PoolClient } from 'pg'
-import { GatewayError } from '../../errors/errors.ts'
 import { errorCode } from '../../errors/startup-error.ts'
 import { tls } from '../../runtime/node-tls.ts'
 import { tlsFilesOf, type PostgresAddress, type PostgresHost } from './address.ts'
@@ -204,8 +203,4 @@ export function isConstraint(error: unknown): boolean {
 /** Deadlock, serialization failure or a lock that took too long: all was rolled back, and another run may succeed. */
 export function isTransient(error: unknown): boolean {
   return ['40001', '40P01', '25006'].includes(errorCode(error) ?? '')
-}
-
-export function unavailable(cause: unknown): GatewayError {
-  return new GatewayError('STORE_UNAVAILABLE', undefined, { cause })
 }

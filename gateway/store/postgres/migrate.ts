@@ -24,7 +24,7 @@ export class NewerSchemaError extends Error {
 
 /** @param now milliseconds since the epoch */
 export async function migrate(connection: PostgresConnection, now: number, migrations = MIGRATIONS): Promise<void> {
-  const version = await versionOf(connection)
+  const version = await schemaVersionOf(connection)
   if (version > migrations.length) throw new NewerSchemaError(version)
   if (version < migrations.length) await inLock(connection, () => migrateFrom(connection, migrations))
   await makePartitions(connection, now)
@@ -47,7 +47,7 @@ export async function makePartitions(connection: PostgresConnection, now: number
 
 async function migrateFrom(connection: PostgresConnection, migrations: readonly string[]): Promise<void> {
   // Another gateway may have done it while this one waited for the lock.
-  const version = await versionOf(connection)
+  const version = await schemaVersionOf(connection)
   if (version > migrations.length) throw new NewerSchemaError(version)
   await connection.query('CREATE TABLE IF NOT EXISTS preflight_schema (version integer NOT NULL)')
   for (const migration of migrations.slice(version)) await connection.query(migration)
@@ -71,7 +71,7 @@ async function inLock(connection: PostgresConnection, work: () => Promise<unknow
 }
 
 /** 0: the store was never opened in this database. */
-async function versionOf(connection: PostgresConnection): Promise<number> {
+async function schemaVersionOf(connection: PostgresConnection): Promise<number> {
   // Not to_regclass: inside a transaction it may answer from before the lock was given.
   const { rows: tables } = await connection.query(
     "SELECT 1 FROM pg_catalog.pg_class c WHERE c.relname = 'preflight_schema' AND pg_catalog.pg_table_is_visible(c.oid)",

@@ -8,7 +8,7 @@ import { messageOf, StartupError } from '../../errors/startup-error.ts'
 import type { InterceptionRow } from '../calls.ts'
 import { timedChanges } from '../changes.ts'
 import type { DecisionRow } from '../decisions.ts'
-import { RefusedRowError, type Store, type StoreEvents } from '../store.ts'
+import { storeUnavailable, RefusedRowError, type Store, type StoreEvents } from '../store.ts'
 import { callColumns } from '../sql/calls.ts'
 import { decisionColumns } from '../sql/decisions.ts'
 import { joinLedger } from '../sql/journal.ts'
@@ -21,7 +21,6 @@ import {
   isConstraint,
   isTransient,
   openConnections,
-  unavailable,
   type PostgresConnection,
   type ConnectionLimits,
   type Connections,
@@ -56,8 +55,8 @@ const ATTEMPTS = 5
 
 /** Throws a StartupError that names the fault of the database and its remedy. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
-  const address = addressOf(options.url, 'store.url')
-  const direct = options.listenUrl === null ? address : addressOf(options.listenUrl, 'store.listen_url')
+  const address = postgresAddress(options.url, 'store.url')
+  const direct = options.listenUrl === null ? address : postgresAddress(options.listenUrl, 'store.listen_url')
   const description = addressWords(address)
   const isPooled = options.listenUrl !== null
   let connections: Connections
@@ -95,7 +94,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       if (OPERATION_BY_NAME.get(name)?.kind !== 'read') options.onWritable?.(true)
       return value
     } catch (error) {
-      throw failureOf(error, options)
+      throw storeError(error, options)
     } finally {
       options.onCall?.(name, (performance.now() - started) / 1000, isGood)
     }
@@ -128,7 +127,7 @@ function keepPartitions(connections: Connections, { onFault }: StoreEvents): Nod
   return setInterval(() => void make(), PARTITIONS_INTERVAL).unref()
 }
 
-function addressOf(url: string, setting: string): PostgresAddress {
+function postgresAddress(url: string, setting: string): PostgresAddress {
   const read = readPostgresUrl(url)
   if (!read.ok) throw new StartupError(`${setting} cannot be used: ${read.problem}; ${read.fix}.`)
   return read.address
@@ -268,10 +267,10 @@ async function withRetries<Result>(work: () => Promise<Result>): Promise<Result>
   }
 }
 
-function failureOf(error: unknown, events: StoreEvents): Error {
+function storeError(error: unknown, events: StoreEvents): Error {
   if (error instanceof GatewayError) return error
   if (error instanceof RefusedRowError) return error
   if (isConstraint(error)) return new RefusedRowError(messageOf(error), { cause: error })
   events.onWritable?.(false, error)
-  return unavailable(error)
+  return storeUnavailable(error)
 }

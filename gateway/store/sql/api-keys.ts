@@ -15,7 +15,7 @@ export const apiKeys: Operations<ApiKeys> = {
 
   identities: read((sql, identity) => identitiesOf(sql, identity)),
 
-  create: write(insert),
+  create: write(insertKey),
 
   revoke: write(async (sql, hash, at) => {
     const found = await sql.run('UPDATE api_keys SET revoked_at = coalesce(revoked_at, ?) WHERE hash = ?', at, hash)
@@ -28,7 +28,7 @@ export const apiKeys: Operations<ApiKeys> = {
   rotate: write(async (sql, hash, fresh, until) => {
     const old = await found(sql, hash)
     if (old === null || old.revokedAt !== null) return false
-    await insert(sql, fresh)
+    await insertKey(sql, fresh)
     return change(sql, hash, { expiresAt: Math.min(until, old.expiresAt ?? until) })
   }),
 
@@ -53,7 +53,7 @@ export const apiKeys: Operations<ApiKeys> = {
       key.audience,
       key.createdAt,
     )
-    if (added === 1) await insert(sql, key)
+    if (added === 1) await insertKey(sql, key)
     return added === 1
   }),
 }
@@ -89,7 +89,7 @@ async function remove(sql: Sql, hash: string): Promise<void> {
   await journalRemoval(sql, 'api_key', hash)
 }
 
-async function insert(sql: Sql, key: ApiKey): Promise<void> {
+async function insertKey(sql: Sql, key: ApiKey): Promise<void> {
   await sql.run(
     `INSERT INTO api_keys (hash, audience, tenant, name, role, plan, groups_of_key, created_at, revoked_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,

@@ -2,13 +2,13 @@
 import type { ApprovalDecision, ApprovalRow } from '../approvals.ts'
 import type { Grant } from '../approvers.ts'
 import { integer, integerOrNull, oneOf, text, textList, textOrNull, textsOf, type SqlRow } from './columns.ts'
-import { listOf, pairsOf, type Sql } from './operation.ts'
+import { joinedTexts, pairsOf, type Sql } from './operation.ts'
 
 const DECIDED = ['granted', 'denied'] as const satisfies readonly ApprovalDecision['state'][]
 
 /** Audiences contain no comma. */
 export const selectApprovals = (sql: Sql): string => `
-  SELECT a.*, (SELECT ${listOf(sql, 'r.audience')} FROM approval_requesters r WHERE r.approval_id = a.approval_id) AS requesters,
+  SELECT a.*, (SELECT ${joinedTexts(sql, 'r.audience')} FROM approval_requesters r WHERE r.approval_id = a.approval_id) AS requesters,
     (SELECT ${pairsOf(sql, 's.by_whom', 's.groups_of_step', 's.at, s.step_id')} FROM approval_steps s
      WHERE s.approval_id = a.approval_id AND s.kind = 'grant') AS grants
   FROM approvals a`

@@ -95,7 +95,7 @@ export const approvals: Operations<Approvals> = {
       opening.tenant,
       opening.openedAt,
     )
-    const approvalId = standing === undefined ? await insert(sql, opening) : text(standing, 'approval_id')
+    const approvalId = standing === undefined ? await insertApproval(sql, opening) : text(standing, 'approval_id')
     // A caller that uses a grant did not ask for it: only callers that joined a pending request are requesters.
     if (opening.requester !== null && (standing === undefined || textOrNull(standing, 'settled_state') === null))
       await sql.run(
@@ -122,7 +122,7 @@ export const approvals: Operations<Approvals> = {
     if (request.isFourEyes && row.requesters.some((requester) => person.includes(requester))) return 'own'
     // Any approver may deny.
     const counted =
-      state === 'granted' ? await count(sql, row, request, person) : ({ result: 'settled', groups } as const)
+      state === 'granted' ? await countGrant(sql, row, request, person) : ({ result: 'settled', groups } as const)
     if (counted.result !== 'settled') return counted.result
     await sql.run(
       `UPDATE approvals SET settled_state = ?, settled_by = ?, settled_groups = ?, settled_comment = ?,
@@ -214,7 +214,7 @@ export const approvals: Operations<Approvals> = {
 }
 
 /** Adds one person's grant, and tells whether the request is granted with it. */
-async function count(
+async function countGrant(
   sql: Sql,
   row: ApprovalRow,
   { by, groups: own, comment, at, earlier = [], isFourEyes, ...request }: ApprovalDecisionRequest,
@@ -308,7 +308,7 @@ async function endApprovals(sql: Sql, at: number): Promise<readonly string[]> {
   return expired
 }
 
-async function insert(sql: Sql, opening: ApprovalOpening): Promise<string> {
+async function insertApproval(sql: Sql, opening: ApprovalOpening): Promise<string> {
   const values = {
     approval_id: opening.approvalId,
     key: opening.key,

@@ -62,7 +62,7 @@ function sampledBefore(sql: Sql, floor: number, filter: CallFilter): Promise<rea
 }
 
 async function select(sql: Sql, filter: CallFilter, indexed: string, floor: number): Promise<readonly StoredCall[]> {
-  const { where, values } = conditionsOf(filter)
+  const { where, values } = callConditions(filter)
   const found = await sql.all(
     `SELECT * FROM interceptions WHERE ${where}${indexed} AND sequence >= ? ORDER BY sequence DESC LIMIT ?`,
     ...values,
@@ -126,7 +126,7 @@ const CONDITIONS = [
   ['before', 'sequence < ?'],
 ] as const satisfies readonly (readonly [keyof CallFilter, string])[]
 
-function conditionsOf(filter: CallFilter): { readonly where: string; readonly values: readonly SqlValue[] } {
+function callConditions(filter: CallFilter): { readonly where: string; readonly values: readonly SqlValue[] } {
   const stated = CONDITIONS.flatMap(([member, condition]) => {
     const value = filter[member]
     return value === undefined ? [] : [{ condition, value }]

@@ -2,9 +2,9 @@
 import { chainHash, GENESIS_HASH } from './chain.ts'
 import type { DecisionRow, Decisions, LedgerFilter, StoredDecision } from '../decisions.ts'
 import { integer, oneOf, text, textOrNull, type SqlRow, type SqlValue } from './columns.ts'
-import { listOf, read, write, type Operations, type Sql } from './operation.ts'
+import { joinedTexts, read, write, type Operations, type Sql } from './operation.ts'
 import { journal } from './journal.ts'
-import { addEvent, stateOf } from './receipts.ts'
+import { addEvent, receiptStateOf } from './receipts.ts'
 
 const DECISIONS = ['ALLOW', 'WARN', 'REQUIRE_APPROVAL', 'BLOCK'] as const satisfies readonly DecisionRow['decision'][]
 /** Written out: the thread of SQLite does not load the engine. */
@@ -16,7 +16,7 @@ export const ACTIONS = [
 ] as const satisfies readonly DecisionRow['executionAction'][]
 
 const select = (sql: Sql): string => `
-  SELECT d.*, (SELECT ${listOf(sql, 'e.state')} FROM receipt_events e WHERE e.decision_id = d.decision_id) AS states
+  SELECT d.*, (SELECT ${joinedTexts(sql, 'e.state')} FROM receipt_events e WHERE e.decision_id = d.decision_id) AS states
   FROM decisions d`
 
 /** Of a tenant, or of one audience in it. */
@@ -29,7 +29,7 @@ export const decisions: Operations<Decisions> = {
     const previousHash = own === undefined ? GENESIS_HASH : text(own, 'hash')
     const sequence = (tip === undefined ? 0 : integer(tip, 'sequence')) + 1
     const hash = chainHash(previousHash, sequence, row)
-    await sql.run(INSERT, sequence, ...valuesOf(row), previousHash, hash, sql.writer)
+    await sql.run(INSERT, sequence, ...columnValues(row), previousHash, hash, sql.writer)
     await journal(sql, 'decision', row.decisionId)
     await supersede(sql, row)
   }),
@@ -173,7 +173,7 @@ export function decisionColumns(row: DecisionRow): Readonly<Record<string, SqlVa
   return Object.fromEntries(COLUMNS.map(([column, value]) => [column, value(row)]))
 }
 
-function valuesOf(row: DecisionRow): readonly SqlValue[] {
+function columnValues(row: DecisionRow): readonly SqlValue[] {
   return COLUMNS.map(([, value]) => value(row))
 }
 
@@ -230,7 +230,7 @@ export function stored(row: SqlRow): StoredDecision {
     idempotency: key === null ? null : { key, bodyDigest: text(row, 'body_digest') },
     statusPlace: list === null ? null : { list, index: integer(row, 'status_index') },
     traceId: textOrNull(row, 'trace_id'),
-    receiptState: stateOf(textOrNull(row, 'states')),
+    receiptState: receiptStateOf(textOrNull(row, 'states')),
     sequence: integer(row, 'sequence'),
     previousHash: text(row, 'previous_hash'),
     hash: text(row, 'hash'),

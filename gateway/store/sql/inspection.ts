@@ -284,8 +284,8 @@ class LedgerInspection {
 
   #compareColumns(table: ProtectedTable, key: readonly string[], columns: Columns | null, digest: string): void {
     if (columns === null && digest === NO_ROW) return
-    if (columns === null) this.#fault(`The ${wordsOf(table)} ${key.join(' ')} is missing: it was removed.`)
-    else if (digestOfColumns(columns) !== digest) this.#fault(`The ${wordsOf(table)} ${key.join(' ')} was changed.`)
+    if (columns === null) this.#fault(`The ${tableWords(table)} ${key.join(' ')} is missing: it was removed.`)
+    else if (digestOfColumns(columns) !== digest) this.#fault(`The ${tableWords(table)} ${key.join(' ')} was changed.`)
   }
 
   /** Of the decisions that events of a page are about, those that are removed. */
@@ -374,7 +374,7 @@ class LedgerInspection {
   }
 }
 
-function wordsOf({ kind }: ProtectedTable): string {
+function tableWords({ kind }: ProtectedTable): string {
   return kind.replaceAll('_', ' ')
 }
 

@@ -67,7 +67,7 @@ export const notifications: Operations<Notifications> = {
     )
     const claimed: ClaimedDelivery[] = []
     for (const found of rows) {
-      const row = { ...deliveryOf(found), thread: textOrNull(found, 'thread') }
+      const row = { ...noticeDelivery(found), thread: textOrNull(found, 'thread') }
       const won = await sql.run(
         'UPDATE deliveries SET next_at = ? WHERE id = ? AND next_at = ?',
         until,
@@ -93,7 +93,7 @@ export const notifications: Operations<Notifications> = {
   }),
 
   log: read(async (sql, limit) =>
-    (await sql.all('SELECT * FROM deliveries ORDER BY created_at DESC, id DESC LIMIT ?', limit)).map(deliveryOf),
+    (await sql.all('SELECT * FROM deliveries ORDER BY created_at DESC, id DESC LIMIT ?', limit)).map(noticeDelivery),
   ),
 
   backlog: read(async (sql) =>
@@ -129,7 +129,7 @@ function noticeOf(row: SqlRow): Notice {
 
 const KINDS = [...NOTICE_KINDS, 'test'] as const
 
-function deliveryOf(row: SqlRow): DeliveryRow {
+function noticeDelivery(row: SqlRow): DeliveryRow {
   return {
     id: text(row, 'id'),
     channel: text(row, 'channel'),

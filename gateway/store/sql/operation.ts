@@ -66,7 +66,7 @@ export type Operations<Aggregate> = {
 }
 
 /** The texts of a column as one text, joined with commas; null when there are none. */
-export function listOf({ dialect }: Pick<Sql, 'dialect'>, column: string): string {
+export function joinedTexts({ dialect }: Pick<Sql, 'dialect'>, column: string): string {
   return dialect === 'sqlite' ? `group_concat(${column})` : `string_agg(${column}, ',')`
 }
 

@@ -109,7 +109,7 @@ export class PageRows {
     const to = Math.max(...ranges.map((range) => range.to))
     const rows = await coveredCalls(this.#sql, this.#chain, from, to)
     for (const { key, from: first, to: last } of ranges)
-      this.#calls.set(key, rows.slice(placeOf(rows, first), placeOf(rows, last + 1)))
+      this.#calls.set(key, rows.slice(indexOfSequence(rows, first), indexOfSequence(rows, last + 1)))
   }
 }
 
@@ -125,7 +125,7 @@ function rangeOf(key: string): CallRange {
 }
 
 /** Place of the first row from a sequence on; the rows are in their order, and it is their first column. */
-function placeOf(rows: readonly Columns[], sequence: number): number {
+function indexOfSequence(rows: readonly Columns[], sequence: number): number {
   let [low, high] = [0, rows.length]
   while (low < high) {
     const middle = (low + high) >> 1

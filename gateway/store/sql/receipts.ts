@@ -1,7 +1,7 @@
 /** Statements on the events that end a receipt. */
 import type { Receipts, ReceiptState } from '../receipts.ts'
 import { ownersOf, textOrNull } from './columns.ts'
-import { isIn, listOf, read, write, type Operations, type Sql } from './operation.ts'
+import { isIn, joinedTexts, read, write, type Operations, type Sql } from './operation.ts'
 import { journal } from './journal.ts'
 
 /**
@@ -22,11 +22,11 @@ export const receipts: Operations<Receipts> = {
 
   state: read(async (sql, decisionId) => {
     const row = await sql.get(
-      `SELECT (SELECT ${listOf(sql, 'state')} FROM receipt_events e WHERE e.decision_id = d.decision_id) AS states
+      `SELECT (SELECT ${joinedTexts(sql, 'state')} FROM receipt_events e WHERE e.decision_id = d.decision_id) AS states
        FROM decisions d WHERE d.decision_id = ?`,
       decisionId,
     )
-    return row === undefined ? null : stateOf(textOrNull(row, 'states'))
+    return row === undefined ? null : receiptStateOf(textOrNull(row, 'states'))
   }),
 
   /** True for exactly one caller, and only while nothing else has ended the receipt. */
@@ -76,7 +76,7 @@ export async function addEvent(
 }
 
 /** @param states of the events, joined with commas; null: none */
-export function stateOf(states: string | null): ReceiptState {
+export function receiptStateOf(states: string | null): ReceiptState {
   const events = states === null ? [] : states.split(',')
   return STATES.find((state) => events.includes(state)) ?? 'current'
 }

@@ -47,7 +47,7 @@ export const webhooks: Operations<WebhookQueue> = {
     )
     const claimed: WebhookDeliveryRow[] = []
     for (const row of rows) {
-      const delivery = deliveryOf(row)
+      const delivery = webhookDelivery(row)
       const won = await sql.run(
         'UPDATE webhook_deliveries SET next_at = ? WHERE platform = ? AND delivery_id = ? AND next_at = ?',
         until,
@@ -170,7 +170,7 @@ export const webhooks: Operations<WebhookQueue> = {
   }),
 }
 
-function deliveryOf(row: SqlRow): WebhookDeliveryRow {
+function webhookDelivery(row: SqlRow): WebhookDeliveryRow {
   return {
     platform: oneOf(PLATFORMS, row, 'platform'),
     deliveryId: text(row, 'delivery_id'),

@@ -3,8 +3,7 @@
  * starts a new thread.
  */
 import { Worker } from 'node:worker_threads'
-import { GatewayError } from '../../errors/errors.ts'
-import { type StoreEvents, RefusedRowError } from '../store.ts'
+import { storeUnavailable, type StoreEvents, RefusedRowError } from '../store.ts'
 
 /**
  * On the receiving side the payload is `never`. It fits the one function that the same `name` (or `id`) means on both sides, and
@@ -109,9 +108,9 @@ class ThreadClient implements Client {
   }
 
   #runningThread(): Worker {
-    if (this.#isClosed) throw unavailable('the store is closed')
+    if (this.#isClosed) throw storeUnavailable(new Error('the store is closed'))
     if (this.#thread === null && performance.now() - this.#diedAt < RESTART_PAUSE)
-      throw unavailable('the store thread ended')
+      throw storeUnavailable(new Error('the store thread ended'))
     this.#thread ??= this.#start()
     return this.#thread
   }
@@ -131,7 +130,7 @@ class ThreadClient implements Client {
       this.#finish(reply.id, true)?.resolve(reply.value)
     } else if (reply.type === 'failure') {
       if (reply.failure.kind === 'unavailable') this.#events.onWritable?.(false, reply.failure.message)
-      this.#finish(reply.id, false)?.reject(errorOf(reply.failure))
+      this.#finish(reply.id, false)?.reject(errorOfFailure(reply.failure))
     }
   }
 
@@ -148,7 +147,7 @@ class ThreadClient implements Client {
     this.#diedAt = performance.now()
     if (this.#isOpened && !this.#isClosed) this.#events.onWritable?.(false, cause)
     if (this.#isOpened && !this.#isClosed) this.#events.onFault?.(new Error('the store thread ended', { cause }))
-    for (const id of this.#pending.keys()) this.#finish(id, false)?.reject(unavailable(cause.message, cause))
+    for (const id of this.#pending.keys()) this.#finish(id, false)?.reject(storeUnavailable(cause))
   }
 }
 
@@ -169,11 +168,6 @@ function opened(worker: Worker): Promise<void> {
   })
 }
 
-function errorOf({ kind, message }: Failure): Error {
-  return kind === 'unavailable' ? unavailable(message) : new RefusedRowError(message)
-}
-
-/** The cause goes to the log; the public message stays that of the table. */
-function unavailable(reason: string, cause: unknown = new Error(reason)): GatewayError {
-  return new GatewayError('STORE_UNAVAILABLE', undefined, { cause })
+function errorOfFailure({ kind, message }: Failure): Error {
+  return kind === 'unavailable' ? storeUnavailable(new Error(message)) : new RefusedRowError(message)
 }

@@ -23,22 +23,22 @@ interface Connection {
 
 if (parentPort === null) throw new Error('the writer runs as a worker thread')
 const { file, locks }: StoreFiles = workerData
-await serve(parentPort, file, locks)
+await serveWrites(parentPort, file, locks)
 
-async function serve(port: MessagePort, file: string, locks: readonly string[]): Promise<void> {
+async function serveWrites(port: MessagePort, file: string, locks: readonly string[]): Promise<void> {
   const held = locks.map(holdServingLock)
-  let connection: Connection | null = await connect(file)
+  let connection: Connection | null = await connectFile(file)
   const reply = (message: Reply<unknown>): void => port.postMessage(message)
 
   const process = async (calls: readonly WriterCall<never>[]): Promise<void> => {
     try {
-      connection ??= await connect(file)
+      connection ??= await connectFile(file)
     } catch (error) {
-      for (const { id } of calls) reply({ type: 'failure', id, failure: failureOf(error) })
+      for (const { id } of calls) reply({ type: 'failure', id, failure: writerFailure(error) })
       return
     }
     const pending = calls.filter(isWrite)
-    for (const call of calls) if (!isWrite(call)) reply(await read(connection, call))
+    for (const call of calls) if (!isWrite(call)) reply(await runRead(connection, call))
     for (let start = 0; start < pending.length; start += GROUP_LIMIT) {
       const { replies, isSound } = await commitGroup(connection, pending.slice(start, start + GROUP_LIMIT))
       replies.forEach(reply)
@@ -71,7 +71,7 @@ async function serve(port: MessagePort, file: string, locks: readonly string[]):
   }
 }
 
-async function connect(file: string): Promise<Connection> {
+async function connectFile(file: string): Promise<Connection> {
   const database = await openConnection(file)
   return { database, statements: createStatements(database, ownChain(database)) }
 }
@@ -85,7 +85,7 @@ function waiting(port: MessagePort): readonly Order<never>[] {
   }
 }
 
-function operationOf({ name }: WriterCall<never>): NamedOperation {
+function namedOperation({ name }: WriterCall<never>): NamedOperation {
   const operation = OPERATION_BY_NAME.get(name)
   if (operation === undefined) throw new Error(`unknown operation ${name}`)
   return operation
@@ -96,9 +96,9 @@ function isWrite({ name }: WriterCall<never>): boolean {
   return kind === 'write' || kind === 'statement'
 }
 
-async function read({ database, statements }: Connection, call: WriterCall<never>): Promise<Reply<unknown>> {
+async function runRead({ database, statements }: Connection, call: WriterCall<never>): Promise<Reply<unknown>> {
   try {
-    const { kind, run } = operationOf(call)
+    const { kind, run } = namedOperation(call)
     if (kind === 'snapshot') database.exec('BEGIN')
     try {
       return { type: 'answer', id: call.id, value: await run(statements, ...call.values) }
@@ -106,7 +106,7 @@ async function read({ database, statements }: Connection, call: WriterCall<never
       if (kind === 'snapshot') database.exec('COMMIT')
     }
   } catch (error) {
-    return { type: 'failure', id: call.id, failure: failureOf(error) }
+    return { type: 'failure', id: call.id, failure: writerFailure(error) }
   }
 }
 
@@ -125,7 +125,7 @@ async function commitGroup(
     if (calls.some(({ name }) => name === REMOVAL)) restartLog(database)
     return { replies, isSound: true }
   } catch (error) {
-    const failure = failureOf(error)
+    const failure = writerFailure(error)
     const isRolledBack = rollBack(database)
     if (isRolledBack && !isRetry && primaryCode(error) === SQLITE_FULL && restartLog(database))
       return commitGroup({ database, statements }, calls, true)
@@ -142,7 +142,7 @@ async function writeOne(
   call: WriterCall<never>,
 ): Promise<Reply<unknown>> {
   const { id, values } = call
-  const { run } = operationOf(call)
+  const { run } = namedOperation(call)
   const before = statements.changed
   database.exec('SAVEPOINT one')
   try {
@@ -151,7 +151,7 @@ async function writeOne(
     // A call that changed nothing did not write to the disk, and proves nothing about it.
     return { type: 'answer', id, value, ...(statements.changed > before && { isDurable: true }) }
   } catch (error) {
-    const failure = failureOf(error)
+    const failure = writerFailure(error)
     if (failure.kind === 'unavailable' || !database.isTransaction) throw error
     database.exec('ROLLBACK TO one')
     database.exec('RELEASE one')
@@ -206,7 +206,7 @@ function isConnectionSuspect(error: unknown): boolean {
   return code === null || SUSPECT_CODES.has(code)
 }
 
-function failureOf(error: unknown): Failure {
+function writerFailure(error: unknown): Failure {
   const message = error instanceof Error ? error.message : String(error)
   const isRefused = error instanceof RefusedRowError || primaryCode(error) === SQLITE_CONSTRAINT
   return { kind: isRefused ? 'refused' : 'unavailable', message }
