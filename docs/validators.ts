@@ -130,7 +130,7 @@ function shortened(code: string): string {
 /** A named function whose type TypeScript reads from its JSDoc. */
 function exportedCheck({ name, type: [module, type] }: Check): string {
   return [
-    `/** @type {(value: unknown) => import('../violation.ts').Checked<import('${module}').${type}>} */`,
+    `/** @type {(value: unknown) => import('../common/violation.ts').Checked<import('${module}').${type}>} */`,
     `export const ${name} = (value) => (${name}Raw(value) ? { ok: true, value } : { ok: false, problem: ${name}Raw.errors });`,
   ].join('\n')
 }

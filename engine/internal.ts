@@ -1,20 +1,26 @@
 /** Everything that the gateway uses of the engine. No promise is made to others: they import `index.ts`. Named exports only. */
-export { lookupTable } from './lookup-table.ts'
+export { lookupTable } from './common/lookup-table.ts'
 export {
   canonicalArtifactType,
   ARTIFACT_TYPES,
   artifactDigest,
-  byCodeUnit,
   changeSetDigests,
   inputFingerprint,
-} from './change-set.ts'
-export { fileMistakes, hasFiles, lengthOf, MAX_ARTIFACT_FILES, textOn } from './artifact-files.ts'
-export type { ArtifactFile, ArtifactFiles } from './artifact-files.ts'
-export type { Artifact, ArtifactType, ChangeSetDigests } from './change-set.ts'
-export { mayProceed, readDecision } from './consumer.ts'
-export type { AttemptFacts, DecisionReading, Permission, ReadDecision } from './consumer.ts'
-export { compare, DEFAULT_DOCUMENT_LIMITS } from './compare.ts'
-export type { ArtifactAnalysis, CompareOptions, Comparison, ComparisonStats, DocumentLimits } from './compare.ts'
+} from './model/change-set.ts'
+export { byCodeUnit } from './common/code-unit-order.ts'
+export { fileMistakes, hasFiles, lengthOf, MAX_ARTIFACT_FILES, textOn } from './model/artifact-files.ts'
+export type { ArtifactFile, ArtifactFiles } from './model/artifact-files.ts'
+export type { Artifact, ArtifactType, ChangeSetDigests } from './model/change-set.ts'
+export { mayProceed, readDecision } from './guard/consumer.ts'
+export type { AttemptFacts, DecisionReading, Permission, ReadDecision } from './guard/consumer.ts'
+export { compare, DEFAULT_DOCUMENT_LIMITS } from './formats/compare.ts'
+export type {
+  ArtifactAnalysis,
+  CompareOptions,
+  Comparison,
+  ComparisonStats,
+  DocumentLimits,
+} from './formats/compare.ts'
 export { readDocument } from './contracts/document.ts'
 export { acceptOperations } from './contracts/openapi/accepted-operations.ts'
 export type { AcceptedOperations } from './contracts/openapi/accepted-operations.ts'
@@ -27,7 +33,7 @@ export { touchOf } from './contracts/graphql/touch.ts'
 export type { GraphqlTouch } from './contracts/graphql/touch.ts'
 export { readRpcs } from './contracts/protobuf/rpcs.ts'
 export type { Rpc, RpcTable } from './contracts/protobuf/rpcs.ts'
-export { sniffArtifactType } from './sniff.ts'
+export { sniffArtifactType } from './formats/sniff.ts'
 export type { ApprovalFacts, ApprovalGranted, ApprovalRequested } from './decide/approval.ts'
 export type {
   ChangeSetOrigin,
@@ -37,8 +43,15 @@ export type {
   Reconciliation,
 } from './decide/completeness.ts'
 export type { ConsumerUse, DeclaredConsumer } from './decide/consumers.ts'
-export { DECISION_CLASSES, DECISIONS, directiveOf, EMPTY_CONTEXT, EXECUTION_ACTIONS, stricter } from './decision.ts'
-export type { Decision, DecisionContext, ExecutionAction } from './decision.ts'
+export {
+  DECISION_CLASSES,
+  DECISIONS,
+  directiveOf,
+  EMPTY_CONTEXT,
+  EXECUTION_ACTIONS,
+  stricter,
+} from './model/decision.ts'
+export type { Decision, DecisionContext, ExecutionAction } from './model/decision.ts'
 export { decide } from './decide/decide.ts'
 export type { DecideInput } from './decide/decide.ts'
 export { buildEnvelope, EnvelopeInvariantError } from './decide/envelope.ts'
@@ -57,12 +70,12 @@ export { compileEntryExpression } from './policy/entry-expression.ts'
 export type { EntryExpression } from './policy/entry-expression.ts'
 export { compileRequestExpression, REQUEST_FIELDS } from './policy/request-expression.ts'
 export type { RequestExpression, RequestFacts, RequestField } from './policy/request-expression.ts'
-export { countFindings, countPlaces, expandFindings, LEVELS } from './finding.ts'
-export type { Direction, Finding, FindingGroup, Level, Occurrence, Offer, Operation } from './finding.ts'
-export { guardMcpClient, guardTools } from './guard.ts'
-export { filePathReadings, isFilePattern } from './file-path.ts'
-export { applyFileChange, FILE_ARGUMENTS, readFileChanges } from './guard-edits.ts'
-export type { FileChange, FileChanges } from './guard-edits.ts'
+export { countFindings, countPlaces, expandFindings, LEVELS } from './model/finding.ts'
+export type { Direction, Finding, FindingGroup, Level, Occurrence, Offer, Operation } from './model/finding.ts'
+export { guardMcpClient, guardTools } from './guard/guard.ts'
+export { filePathReadings, isFilePattern } from './common/file-path.ts'
+export { applyFileChange, FILE_ARGUMENTS, readFileChanges } from './guard/edits.ts'
+export type { FileChange, FileChanges } from './guard/edits.ts'
 export type {
   GuardedClient,
   GuardedTool,
@@ -73,9 +86,9 @@ export type {
   GuardService,
   GuardVerdict,
   ToolTable,
-} from './guard.ts'
-export { canonicalJson, digestJson, digestText } from './hash.ts'
-export type { Digest, Json, Sha256 } from './hash.ts'
+} from './guard/guard.ts'
+export { canonicalJson, digestJson, digestText } from './common/hash.ts'
+export type { Digest, Json, Sha256 } from './common/hash.ts'
 export { detectPatterns } from './patterns/detect.ts'
 export type { DetectedPattern, PatternReport, PatternSource } from './patterns/pattern.ts'
 export type { KeySet, KeyStatus, Signer, VerificationKey } from './receipts/signer.ts'
@@ -124,8 +137,8 @@ export type {
   RuleAnswer,
 } from './policy/policy.ts'
 export { PolicyDocument } from './policy/schema.ts'
-export { fail, ok } from './result.ts'
-export type { Problem, Result } from './result.ts'
+export { fail, ok } from './common/result.ts'
+export type { Problem, Result } from './common/result.ts'
 export type { Rule } from './rules/rule.ts'
 export { rulesetHash } from './rules/catalog/ruleset.ts'
 export { COORDINATES, coordinatesOf } from './rules/catalog/coordinates.ts'
@@ -135,8 +148,8 @@ export type { LevelFault, LevelOverride, RuleLevels } from './rules/catalog/leve
 export { readSelector } from './rules/catalog/selector.ts'
 export type { RuleSelector } from './rules/catalog/selector.ts'
 export { formatOf, ruleOf, ruleTable } from './rules/catalog/table.ts'
-export { Type } from './type-builder.ts'
-export { compileLinearPattern, MAX_CALLER_PATTERN, type LinearPattern } from './linear-pattern.ts'
-export { compareSemanticVersions, parseSemanticVersion } from './semantic-version.ts'
-export type { SemanticVersion } from './semantic-version.ts'
-export { misspelled, nearest } from './suggestion.ts'
+export { Type } from './common/type-builder.ts'
+export { compileLinearPattern, MAX_CALLER_PATTERN, type LinearPattern } from './common/linear-pattern.ts'
+export { compareSemanticVersions, parseSemanticVersion } from './common/semantic-version.ts'
+export type { SemanticVersion } from './common/semantic-version.ts'
+export { misspelled, nearest } from './common/suggestion.ts'

@@ -118,14 +118,16 @@ test('the engine has no clock, no randomness, no timers, no network and no proce
   assert.deepEqual(offendingFiles(within('engine'), forbidden), [])
 })
 
+/** Sources of the entries that the package of the engine exports. */
+const ENGINE_ENTRIES: readonly string[] = Object.values(engineManifest.exports)
+  .flatMap((entry) => (typeof entry === 'string' ? [] : [entry.default]))
+  .map((file) => file.replace('./dist/', 'engine/').replace(/js$/, 'ts'))
+
 test('the gateway reaches the engine by the entries of its package only', () => {
-  const entries = Object.values(engineManifest.exports)
-    .flatMap((entry) => (typeof entry === 'string' ? [] : [entry.default]))
-    .map((file) => file.replace('./dist/', 'engine/').replace(/js$/, 'ts'))
-  assert.ok(entries.includes('engine/index.ts'), 'the entries are read')
+  assert.ok(ENGINE_ENTRIES.includes('engine/index.ts'), 'the entries are read')
   const offending = offendingImports(within('gateway'), (source, entry) => {
     const path = target(source, entry)
-    return path !== null && path.startsWith('engine/') && !entries.includes(path)
+    return path !== null && path.startsWith('engine/') && !ENGINE_ENTRIES.includes(path)
   })
   assert.deepEqual(offending, [])
 })
@@ -182,7 +184,7 @@ test('each package runs on the dependencies that it declares', () => {
 
 /** Module → the one file that may load it while the gateway serves, and what stands in its place elsewhere. */
 const LOADED_BY: readonly { readonly module: RegExp; readonly file: string | null }[] = [
-  // engine/type-builder.ts builds the schemas; the replay of a policy is a command of its own.
+  // engine/common/type-builder.ts builds the schemas; the replay of a policy is a command of its own.
   { module: /^typebox$/, file: null },
   { module: /^typebox\/value$/, file: 'gateway/flow/replay.ts' },
   // gateway/runtime/node-http.ts and gateway/network/undici.ts say why.
@@ -418,7 +420,20 @@ test('file names are kebab-case nouns', () => {
 
 /** The folders of the house. A stage that is not built yet may be missing; another folder needs a place in the design first. */
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
-  engine: ['contracts', 'decide', 'diff', 'patterns', 'policy', 'receipts', 'rules', 'schema'],
+  engine: [
+    'common',
+    'contracts',
+    'decide',
+    'diff',
+    'formats',
+    'guard',
+    'model',
+    'patterns',
+    'policy',
+    'receipts',
+    'rules',
+    'schema',
+  ],
   // From the bottom up: each imports only what stands before it.
   gateway: [
     'errors',
@@ -481,15 +496,31 @@ for (const [parent, design] of Object.entries(FOLDERS)) {
   })
 }
 
-/** The folder of a file of the engine; a file in the root is a room of its own. */
-function engineRoomOf(path: string): string {
-  return path.split('/').length === 2 ? path : posix.dirname(path)
+/** The folder of a file, cut at a depth. Files beside the folders of that depth are one node: `engine/·`. */
+function folderAt(depth: number): (path: string) => string {
+  return (path) => {
+    const folders = path.split('/').slice(0, -1)
+    return folders.length < depth ? `${folders.join('/')}/·` : folders.slice(0, depth).join('/')
+  }
 }
 
-test('no folders of the engine stand in a circle, types counted', () => {
-  const rooms = importGraph(within('engine'), () => true, engineRoomOf)
-  assert.ok(rooms.size > 20 && rooms.get('engine/policy')?.has('engine/decision.ts') === true, 'rooms are found')
-  assert.deepEqual(circlesIn(rooms), [])
+test('a folder is cut at a depth, and files beside folders are one node', () => {
+  const files = ['engine/index.ts', 'engine/rules/row.ts', 'engine/rules/mcp/rows.ts']
+  assert.deepEqual(files.map(folderAt(2)), ['engine/·', 'engine/rules', 'engine/rules'])
+  assert.deepEqual(files.map(folderAt(3)), ['engine/·', 'engine/rules/·', 'engine/rules/mcp'])
+})
+
+for (const product of ['engine', 'gateway'] as const)
+  for (const depth of [2, 3])
+    test(`no folders of ${product}/ stand in a circle at depth ${depth}, types counted`, () => {
+      const folders = importGraph(within(product), () => true, folderAt(depth))
+      assert.ok(folders.size > 10 && folders.has(`${product}/·`), 'folders are found')
+      assert.deepEqual(circlesIn(folders), [])
+    })
+
+test('only entries of its package lie beside the folders of the engine', () => {
+  const beside = within('engine').map(({ path }) => path)
+  assert.deepEqual(beside.filter((path) => folderAt(2)(path) === 'engine/·').toSorted(), ENGINE_ENTRIES.toSorted())
 })
 
 /** Rules are the vocabulary in which walkers report: a rule knows nothing of the walk that found its change. */
@@ -528,7 +559,7 @@ test('walkers ask no rule: they report changes by name, and what puts a format t
 })
 
 test('no format of a contract imports the list of formats', () => {
-  const registries = ['engine/compare.ts', 'engine/sniff.ts']
+  const registries = ['engine/formats/compare.ts', 'engine/formats/sniff.ts']
   const formats = [...within('engine/contracts'), ...within('engine/diff')]
   const offending = offendingImports(formats, (source, entry) => registries.includes(target(source, entry) ?? ''))
   assert.deepEqual(offending, [])

@@ -6,9 +6,9 @@
  * readers refuse, so such text would be ambiguous. The exception is a flow mapping whose first key is unquoted: no
  * reader takes that for JSON.
  */
-import { fail, ok, type Result } from '../result.ts'
+import { fail, ok, type Result } from '../common/result.ts'
 import { readPlacedJson } from './json-text.ts'
-import type { DocumentLimits } from '../limits.ts'
+import type { DocumentLimits } from '../model/limits.ts'
 import type { Locate } from './positions.ts'
 import { overLimit, unreadable } from './unreadable.ts'
 import { readYaml, readYamlStream } from './yaml-text.ts'

@@ -1,8 +1,8 @@
 /** The files that references of a JSON or YAML document lead to, among those given with it. Nothing is fetched. */
-import type { CompareOptions } from '../format.ts'
-import { normalFilePath } from '../file-path.ts'
+import type { CompareOptions } from '../model/format.ts'
+import { normalFilePath } from '../common/file-path.ts'
 import { readDocument } from './document.ts'
-import { DEFAULT_DOCUMENT_LIMITS } from '../limits.ts'
+import { DEFAULT_DOCUMENT_LIMITS } from '../model/limits.ts'
 import type { OpenFile } from './documents.ts'
 import { withPlainReferences } from './plain-references.ts'
 

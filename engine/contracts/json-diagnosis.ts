@@ -2,7 +2,7 @@
  * Finds the first fault of a refused JSON text: the wrong character or the repeated member name, with line and column.
  * It runs only on failure, because `JSON.parse` gives no position for most faults. RFC 8259 without extensions.
  */
-import type { Problem } from '../result.ts'
+import type { Problem } from '../common/result.ts'
 import { endOfString } from './json-strings.ts'
 import { positionAt } from './positions.ts'
 import { unreadable } from './unreadable.ts'

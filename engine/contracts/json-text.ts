@@ -2,11 +2,11 @@
  * Reads JSON text (RFC 8259) strictly: bounded nesting, no duplicate member names, no lone surrogates, no number that
  * overflows. `JSON.parse` does the parsing; a scan of the text and a walk of the result check the rest.
  */
-import { fail, ok, type Result } from '../result.ts'
+import { fail, ok, type Result } from '../common/result.ts'
 import { diagnoseJson } from './json-diagnosis.ts'
 import { Containers, placeJson } from './json-positions.ts'
 import { endOfString } from './json-strings.ts'
-import type { DocumentLimits } from '../limits.ts'
+import type { DocumentLimits } from '../model/limits.ts'
 import { locator, positionAt, type Locate } from './positions.ts'
 import { findUnrepresentable, mayHoldLoneSurrogates } from './representable.ts'
 import { overLimit, unreadable } from './unreadable.ts'

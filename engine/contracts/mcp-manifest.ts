@@ -2,7 +2,7 @@
  * Reads the offers of an MCP server from any stored form: a `tools/list` result, its JSON-RPC response, a bare tool
  * list, or a record of the session start. Changes are not judged here.
  */
-import { fail, ok, type Result } from '../result.ts'
+import { fail, ok, type Result } from '../common/result.ts'
 import { isRecord, memberOf, pointerOf, ROOT, stepInto, type JsonRecord, type Located } from '../schema/located.ts'
 import type { SourceDocument } from './document.ts'
 import type { Locate } from './positions.ts'

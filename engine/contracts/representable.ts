@@ -1,5 +1,5 @@
 /** Values of a parser without a canonical JSON form. They are refused during reading, with their place. */
-import type { Problem } from '../result.ts'
+import type { Problem } from '../common/result.ts'
 import { composePointer } from './pointer.ts'
 import type { Locate } from './positions.ts'
 import { unreadable } from './unreadable.ts'

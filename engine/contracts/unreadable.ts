@@ -1,5 +1,5 @@
 /** The two reasons why a document is not read: it is faulty, or it exceeds the limits. */
-import type { Problem } from '../result.ts'
+import type { Problem } from '../common/result.ts'
 import type { Position } from './positions.ts'
 
 interface FaultPosition {

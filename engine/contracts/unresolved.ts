@@ -2,11 +2,11 @@
  * References of a contract whose target was not given: the target was not compared. One walk serves every JSON or YAML
  * format. Other formats report theirs in the same form.
  */
-import { byCodeUnit } from '../change-set.ts'
-import type { UnresolvedReference } from '../format.ts'
+import { byCodeUnit } from '../common/code-unit-order.ts'
+import type { UnresolvedReference } from '../model/format.ts'
 import { isRecord, pointerOf, stepInto, type JsonRecord, type Located } from '../schema/located.ts'
 
-export type { UnresolvedReference } from '../format.ts'
+export type { UnresolvedReference } from '../model/format.ts'
 
 /** An unresolved reference, and the object that contains it. */
 export interface DanglingReference {

@@ -3,9 +3,9 @@
  * support. Aliases stay shared references. Their expansion is computed, never built.
  */
 import { constructFromEvents, CORE_SCHEMA, defineMappingTag, EVENT_ID, mapTag, mergeTag, YAMLException } from 'js-yaml'
-import { fail, ok, type Problem, type Result } from '../result.ts'
+import { fail, ok, type Problem, type Result } from '../common/result.ts'
 import { measureGraph } from './graph.ts'
-import type { DocumentLimits } from '../limits.ts'
+import type { DocumentLimits } from '../model/limits.ts'
 import { locator, positionAt, type Locate, type Position } from './positions.ts'
 import { findUnrepresentable, mayHoldLoneSurrogates } from './representable.ts'
 import { firstAt, overLimit, unreadable } from './unreadable.ts'

@@ -1,5 +1,5 @@
 /** The reach of the change: blast radius and patterns over all artifacts of the change set. */
-import type { FindingGroup } from '../finding.ts'
+import type { FindingGroup } from '../model/finding.ts'
 import type { PatternReport } from '../patterns/pattern.ts'
 import type { BlastRadius } from './envelope-members.ts'
 import type { ConsumerReach, JudgedArtifact } from './judgement.ts'

@@ -3,9 +3,9 @@
  * path supplies the facts, and the envelope members follow from them. They are informative and not part of the
  * verdict's fingerprint.
  */
-import type { Digest } from '../hash.ts'
-import type { Problem } from '../result.ts'
-import type { DecisionContext } from '../decision.ts'
+import type { Digest } from '../common/hash.ts'
+import type { Problem } from '../common/result.ts'
+import type { DecisionContext } from '../model/decision.ts'
 import type { COMPLETENESS_MODES } from './envelope-vocabulary.ts'
 
 type CompletenessMode = (typeof COMPLETENESS_MODES)[number]

@@ -1,5 +1,5 @@
 /** The declared consumers of a contract that a change reaches. Information findings reach nobody. */
-import type { FindingGroup, Occurrence } from '../finding.ts'
+import type { FindingGroup, Occurrence } from '../model/finding.ts'
 
 /** One use by a consumer. A null member does not narrow it. */
 export interface ConsumerUse {

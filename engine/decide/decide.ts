@@ -2,14 +2,14 @@
  * Findings + policy + context → verdict. Pure and total: every failure ends in a reason and a decision that is not
  * ALLOW.
  */
-import type { ArtifactAnalysis } from '../compare.ts'
-import type { ChangeSetDigests } from '../change-set.ts'
-import { countFindings, type FindingGroup } from '../finding.ts'
-import { digestJson, type Digest, type Sha256 } from '../hash.ts'
+import type { ArtifactAnalysis } from '../formats/compare.ts'
+import type { ChangeSetDigests } from '../model/change-set.ts'
+import { countFindings, type FindingGroup } from '../model/finding.ts'
+import { digestJson, type Digest, type Sha256 } from '../common/hash.ts'
 import type { Approvers, ChangeSetRuling, CompiledPolicy, PolicyOccasion, RequiredApproval } from '../policy/policy.ts'
 import { acceptedBreak, approvalRow, approvedException, type ApprovalFacts, type ApprovalGranted } from './approval.ts'
 import { divergence, type CompletenessFacts } from './completeness.ts'
-import { DECISION_CLASSES, stricter, type Decision, type DecisionContext } from '../decision.ts'
+import { DECISION_CLASSES, stricter, type Decision, type DecisionContext } from '../model/decision.ts'
 import type { PolicyPinStatus, Reason } from './envelope-members.ts'
 import { evidenceRows } from './evidence.ts'
 import {

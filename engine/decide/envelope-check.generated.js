@@ -5223,7 +5223,7 @@ validate167.errors = vErrors;
 return errors === 0;
 }
 
-/** @type {(value: unknown) => import('../violation.ts').Checked<import('./envelope-schema.ts').Envelope>} */
+/** @type {(value: unknown) => import('../common/violation.ts').Checked<import('./envelope-schema.ts').Envelope>} */
 export const checkProducerForm = (value) => (checkProducerFormRaw(value) ? { ok: true, value } : { ok: false, problem: checkProducerFormRaw.errors });
-/** @type {(value: unknown) => import('../violation.ts').Checked<import('./envelope-schema.ts').ConsumedEnvelope>} */
+/** @type {(value: unknown) => import('../common/violation.ts').Checked<import('./envelope-schema.ts').ConsumedEnvelope>} */
 export const checkConsumerForm = (value) => (checkConsumerFormRaw(value) ? { ok: true, value } : { ok: false, problem: checkConsumerFormRaw.errors });

@@ -2,7 +2,7 @@
  * The cross-field rules of docs/reference/envelope.md#rules-between-members as JSON Schema conditions, for validators
  * without our code. envelope-rules.ts contains these and more.
  */
-import { DECISION_CLASSES, DECISIONS } from '../decision.ts'
+import { DECISION_CLASSES, DECISIONS } from '../model/decision.ts'
 
 type SchemaCondition = Readonly<Record<string, unknown>>
 

@@ -10,7 +10,7 @@ import {
   REQUIRED_ACTION_TYPES,
   SEVERITIES,
 } from './envelope-vocabulary.ts'
-import { Type } from '../type-builder.ts'
+import { Type } from '../common/type-builder.ts'
 
 export const Reason = closed({
   code: Type.String({ pattern: '^[A-Z][A-Z0-9_]{2,63}$' }),

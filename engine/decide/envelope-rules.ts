@@ -2,7 +2,7 @@
  * The cross-field rules of docs/reference/envelope.md#rules-between-members, one row each: rules that a JSON Schema
  * cannot express, and rules that are checked before an envelope is built.
  */
-import { DECISION_CLASSES } from '../decision.ts'
+import { DECISION_CLASSES } from '../model/decision.ts'
 import type { EnvelopeDraft } from './envelope-schema.ts'
 
 interface EnvelopeRule {

@@ -4,7 +4,7 @@
  * "States". The consumer form is what a reader may rely on: open, tolerant of what later versions add.
  */
 import type { Static, TObject, TSchema } from 'typebox'
-import { DECISIONS, EXECUTION_ACTIONS } from '../decision.ts'
+import { DECISIONS, EXECUTION_ACTIONS } from '../model/decision.ts'
 import { CROSS_FIELD_RULES } from './envelope-conditions.ts'
 import { anyText, count, digest, instant, nullable, optional, text } from './envelope-types.ts'
 import {
@@ -24,7 +24,7 @@ import {
   RequiredActionCore,
 } from './envelope-members.ts'
 import { COMPLETENESS_MODES, ENVELOPE_BOUNDS, EVIDENCE_QUALITIES, PRECONDITIONS } from './envelope-vocabulary.ts'
-import { Type } from '../type-builder.ts'
+import { Type } from '../common/type-builder.ts'
 
 const IDENTIFIER = '^[A-Za-z0-9_.:-]{1,200}$'
 

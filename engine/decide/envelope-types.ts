@@ -1,6 +1,6 @@
 /** The few forms that the members of an envelope are made of. */
 import type { Static, TSchema } from 'typebox'
-import { Type } from '../type-builder.ts'
+import { Type } from '../common/type-builder.ts'
 
 const DIGEST = '^sha256:[0-9a-f]{64}$'
 const INSTANT = '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$'

@@ -4,7 +4,7 @@
  * receipt is made.
  */
 import { completenessMembers, type CompletenessFacts } from './completeness.ts'
-import type { DecisionContext } from '../decision.ts'
+import type { DecisionContext } from '../model/decision.ts'
 import { checkProducerForm } from './envelope-check.generated.js'
 import { envelopeViolations } from './envelope-rules.ts'
 import type { Envelope, EnvelopeDraft } from './envelope-schema.ts'

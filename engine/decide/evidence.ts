@@ -1,7 +1,7 @@
 /** What the decision rests on, as rows: which policy rules fired, what could not be analysed, which changes were found. */
-import type { Level } from '../finding.ts'
+import type { Level } from '../model/finding.ts'
 import type { ChangeSetRuling, CompiledPolicy, PolicyEffect, PolicyRuling } from '../policy/policy.ts'
-import type { Decision } from '../decision.ts'
+import type { Decision } from '../model/decision.ts'
 import { ENVELOPE_BOUNDS } from './envelope-vocabulary.ts'
 import type { Evidence } from './envelope-members.ts'
 import type { JudgedArtifact, FindingJudgement } from './judgement.ts'

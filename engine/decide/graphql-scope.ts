@@ -3,7 +3,7 @@
  * that it omits and must now give. Locations are those of docs/graphql.md.
  */
 
-import type { FindingGroup } from '../finding.ts'
+import type { FindingGroup } from '../model/finding.ts'
 
 /** The places that an operation touches (`touchOf`), as a test of findings. */
 type IsTouched = (finding: Pick<FindingGroup, 'location' | 'rule' | 'after'>) => boolean

@@ -1,9 +1,9 @@
 /** Findings under a policy: which ones decide (levels of the policy, scope), and what each requires. */
-import { byCodeUnit } from '../change-set.ts'
-import type { ArtifactAnalysis, Comparison } from '../compare.ts'
+import { byCodeUnit } from '../common/code-unit-order.ts'
+import type { ArtifactAnalysis, Comparison } from '../formats/compare.ts'
 import { EXCHANGES } from '../contracts/protobuf/rpcs.ts'
 import type { UnresolvedReference } from '../contracts/unresolved.ts'
-import type { FindingGroup, Occurrence, Offer } from '../finding.ts'
+import type { FindingGroup, Occurrence, Offer } from '../model/finding.ts'
 import { detectPatterns } from '../patterns/detect.ts'
 import type { PatternReport } from '../patterns/pattern.ts'
 import type {
@@ -19,7 +19,7 @@ import type { EarlierDecision } from '../policy/history.ts'
 import { ruleOf } from '../rules/catalog/table.ts'
 import { consumersInContract, reachedConsumers, type DeclaredConsumer } from './consumers.ts'
 import { touchedPlaces } from './graphql-scope.ts'
-import { DECISION_CLASSES, stricter, type Decision, type DecisionContext } from '../decision.ts'
+import { DECISION_CLASSES, stricter, type Decision, type DecisionContext } from '../model/decision.ts'
 
 /**
  * The findings that decide: those that reach this tool, operation, prompt or resource, and those of the whole

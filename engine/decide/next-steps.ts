@@ -2,7 +2,7 @@
  * The steps after a decision: for people (required_action), for agents (next_agent_step) and for both (next_actions).
  * They are suggestions; execution_action is binding.
  */
-import type { Decision } from '../decision.ts'
+import type { Decision } from '../model/decision.ts'
 import type { NextAction, NextAgentStep, Reason, RequiredActionCore } from './envelope-members.ts'
 import { approverWords } from '../policy/required-approval.ts'
 import type { Approvers } from '../policy/policy.ts'

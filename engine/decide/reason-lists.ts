@@ -2,11 +2,11 @@
 import type { UnresolvedReference } from '../contracts/unresolved.ts'
 import type { ChangeSetRuling, PolicyEffect } from '../policy/policy.ts'
 import type { ChangeSetOrigin } from './completeness.ts'
-import { DECISION_CLASSES, type Decision } from '../decision.ts'
+import { DECISION_CLASSES, type Decision } from '../model/decision.ts'
 import { ENVELOPE_BOUNDS } from './envelope-vocabulary.ts'
 import type { Reason } from './envelope-members.ts'
 import type { JudgedArtifact, FindingJudgement } from './judgement.ts'
-import type { Problem } from '../result.ts'
+import type { Problem } from '../common/result.ts'
 import { foreignReason, problemReason, reason, type ReasonCode } from './reasons.ts'
 import { capped, clip, counted } from './text.ts'
 

@@ -2,7 +2,7 @@
  * The registry of our own reason codes (a finding's code is its rule id, see docs/rules.md). Append-only: codes are
  * added, never renamed, and a meaning never changes. Pinned in test/pins/reason-codes.tsv.
  */
-import type { Problem } from '../result.ts'
+import type { Problem } from '../common/result.ts'
 import { ENVELOPE_BOUNDS } from './envelope-vocabulary.ts'
 import type { Reason } from './envelope-members.ts'
 import { clip } from './text.ts'

@@ -2,11 +2,11 @@
  * The remediation of a BLOCK: one row for each change, with the concrete fix. It predicts what a resubmission needs
  * and permits nothing.
  */
-import type { Digest } from '../hash.ts'
+import type { Digest } from '../common/hash.ts'
 import type { RemediationTransaction, RequiredChange } from './envelope-members.ts'
 import type { JudgedArtifact, FindingJudgement } from './judgement.ts'
 import { findingWords } from './reason-lists.ts'
-import { DECISION_CLASSES } from '../decision.ts'
+import { DECISION_CLASSES } from '../model/decision.ts'
 import { clip } from './text.ts'
 
 const MAX_CHANGES = 50

@@ -1,5 +1,5 @@
 /** The decision as text for people: the summary of the envelope and the human report. No program branches on it. */
-import type { Decision } from '../decision.ts'
+import type { Decision } from '../model/decision.ts'
 import { ENVELOPE_BOUNDS } from './envelope-vocabulary.ts'
 import type { NextAction, Reason } from './envelope-members.ts'
 import type { FindingJudgement } from './judgement.ts'

@@ -2,7 +2,7 @@
  * The risk score: 0 to 100, the sum of five published factors (docs/risk.md). It informs; it never decides and never relaxes a
  * decision. Steps, not curves: every machine computes the same integer.
  */
-import { LEVELS, type Level } from '../finding.ts'
+import { LEVELS, type Level } from '../model/finding.ts'
 import type { FindingJudgement } from './judgement.ts'
 import { counted } from './text.ts'
 import type { RiskFactor } from './verdict.ts'

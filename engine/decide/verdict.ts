@@ -1,10 +1,10 @@
 /** The content of a decision before it is issued: the result of `decide`, without id, clock, audience or signature. */
-import type { ArtifactType } from '../change-set.ts'
-import type { FindingGroup } from '../finding.ts'
-import type { Digest } from '../hash.ts'
+import type { ArtifactType } from '../model/change-set.ts'
+import type { FindingGroup } from '../model/finding.ts'
+import type { Digest } from '../common/hash.ts'
 import type { DetectedPattern, PatternSource } from '../patterns/pattern.ts'
 import type { Approvers } from '../policy/policy.ts'
-import type { Decision, DecisionContext, ExecutionAction } from '../decision.ts'
+import type { Decision, DecisionContext, ExecutionAction } from '../model/decision.ts'
 import type {
   BlastRadius,
   Evidence,

@@ -1,7 +1,7 @@
 /** Options of a comparison, checked once and converted for the walkers. */
-import type { FormatOptions } from '../format.ts'
-import { compileLinearPattern, MAX_CALLER_PATTERN, type LinearPattern } from '../linear-pattern.ts'
-import { fail, ok, type Result } from '../result.ts'
+import type { FormatOptions } from '../model/format.ts'
+import { compileLinearPattern, MAX_CALLER_PATTERN, type LinearPattern } from '../common/linear-pattern.ts'
+import { fail, ok, type Result } from '../common/result.ts'
 import { dayOf, daysBetween, type LifecycleOptions } from '../schema/lifecycle.ts'
 
 export interface WalkOptions extends LifecycleOptions {

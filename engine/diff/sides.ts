@@ -1,5 +1,5 @@
 /** The two contracts of a comparison. */
-import { fail, ok, type Result } from '../result.ts'
+import { fail, ok, type Result } from '../common/result.ts'
 import { ofSide } from '../contracts/unreadable.ts'
 
 export type Sides<T> = Readonly<Record<'base' | 'head', T>>

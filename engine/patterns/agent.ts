@@ -2,7 +2,7 @@
  * Agent patterns: the meaning of a change for a calling agent, derived from findings. Each row is a rule of ours with
  * a versioned id, and names the codes that it is derived from.
  */
-import type { FindingGroup } from '../finding.ts'
+import type { FindingGroup } from '../model/finding.ts'
 
 export interface AgentPattern {
   readonly name: string

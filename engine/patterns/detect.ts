@@ -1,7 +1,7 @@
 /** Findings → named patterns with provenance: each name says what it rests on, by row or by code (docs/reference/envelope.md#pattern-source). */
-import { byCodeUnit } from '../change-set.ts'
+import { byCodeUnit } from '../common/code-unit-order.ts'
 import { parsePointer } from '../contracts/pointer.ts'
-import { countPlaces, type FindingGroup } from '../finding.ts'
+import { countPlaces, type FindingGroup } from '../model/finding.ts'
 import { ruleOf } from '../rules/catalog/table.ts'
 import { AGENT_PATTERNS, type AgentPattern } from './agent.ts'
 import { GOVERNANCE_PATTERNS, type GovernancePattern } from './governance.ts'

@@ -2,7 +2,7 @@
  * Governance patterns: the API owner's names for kinds of change. Each is measured, because it restates findings.
  * There is one row for each pattern, and every matching finding group is a detected pattern.
  */
-import type { FindingGroup, Level } from '../finding.ts'
+import type { FindingGroup, Level } from '../model/finding.ts'
 import type { DetectedPattern } from './pattern.ts'
 
 export interface GovernancePattern {

@@ -2,8 +2,8 @@
  * Rules about the whole change set, demands and freeze windows: evaluated once for each decision, even without
  * findings. No exception leads to ALLOW.
  */
-import { DECISION_CLASSES, type Decision } from '../decision.ts'
-import type { Problem } from '../result.ts'
+import { DECISION_CLASSES, type Decision } from '../model/decision.ts'
+import type { Problem } from '../common/result.ts'
 import { appliesTo, type CompiledRule } from './compiled-rule.ts'
 import type { Demand } from './demands.ts'
 import type { OccasionFacts } from './condition.ts'

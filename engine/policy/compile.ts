@@ -3,11 +3,11 @@
  * load.
  */
 import { composePointer } from '../contracts/pointer.ts'
-import { lookupTable } from '../lookup-table.ts'
-import { digestJson, type Sha256 } from '../hash.ts'
-import { ok, type Problem, type Result } from '../result.ts'
+import { lookupTable } from '../common/lookup-table.ts'
+import { digestJson, type Sha256 } from '../common/hash.ts'
+import { ok, type Problem, type Result } from '../common/result.ts'
 import { OWN_LEVELS, readLevels } from '../rules/catalog/levels.ts'
-import { problemsOf } from '../violation.ts'
+import { problemsOf } from '../common/violation.ts'
 import { historyEdge, timeEdge, type HistoryReads, type TimeReads } from './time-edges.ts'
 import { changeSetRulings, compileFreezes, freezeEdge, type ChangeSetRule } from './change-set-rules.ts'
 import { compileCondition, CONSUMERS, isAboutFinding, type Condition } from './condition.ts'

@@ -1,5 +1,5 @@
 /** A compiled rule, and whether it counts for a change set. */
-import type { Decision } from '../decision.ts'
+import type { Decision } from '../model/decision.ts'
 import type { Condition } from './condition.ts'
 import type { PolicyMode, PolicyOccasion, RequiredApproval } from './policy.ts'
 

@@ -2,16 +2,16 @@
  * Conditions of policy rules: CEL, parsed and planned once, with limits on length and nesting. Names are checked when
  * the pack loads, because a misspelt field would otherwise fail only when a change is judged.
  */
-import { lookupTable } from '../lookup-table.ts'
+import { lookupTable } from '../common/lookup-table.ts'
 import { CelScalar, celEnv, listType, mapType, plan } from '@bufbuild/cel'
 import { readExpression, tested, type Expression, type TextRelation } from './expression.ts'
 import { conditionTypeFault, type ExpressionType } from './expression-type.ts'
-import { ARTIFACT_TYPES } from '../change-set.ts'
-import { DECISIONS, type DecisionContext } from '../decision.ts'
-import { nearest } from '../suggestion.ts'
-import type { FindingGroup, Occurrence } from '../finding.ts'
+import { ARTIFACT_TYPES } from '../model/change-set.ts'
+import { DECISIONS, type DecisionContext } from '../model/decision.ts'
+import { nearest } from '../common/suggestion.ts'
+import type { FindingGroup, Occurrence } from '../model/finding.ts'
 import { HISTORY_FIELDS, type HistoryFacts } from './history.ts'
-import { ok, type Result } from '../result.ts'
+import { ok, type Result } from '../common/result.ts'
 import { COORDINATES, coordinatesOf } from '../rules/catalog/coordinates.ts'
 import { findingTextFault } from './finding-texts.ts'
 

@@ -2,8 +2,8 @@
  * Requirements of a pack on every change set, without a condition. Contracts must raise their version as far as their
  * changes require. Breaking and dangerous changes must not reach certain consumers.
  */
-import type { Decision } from '../decision.ts'
-import type { FindingGroup } from '../finding.ts'
+import type { Decision } from '../model/decision.ts'
+import type { FindingGroup } from '../model/finding.ts'
 import { appliesTo } from './compiled-rule.ts'
 import type { ChangeSetRuling, PolicyMode, PolicyOccasion } from './policy.ts'
 import { requiredApproval } from './required-approval.ts'

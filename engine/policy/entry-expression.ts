@@ -1,8 +1,8 @@
 /** Expressions about an entry of the decision log: the CEL by which an operator drops and masks entries. */
 import { CelScalar, celEnv, mapType, plan } from '@bufbuild/cel'
 import { strings } from '@bufbuild/cel/ext'
-import type { Json } from '../hash.ts'
-import { ok, type Result } from '../result.ts'
+import type { Json } from '../common/hash.ts'
+import { ok, type Result } from '../common/result.ts'
 import { readExpression, tested } from './expression.ts'
 
 export interface EntryExpression {

@@ -2,8 +2,8 @@
  * Evaluates the rules for one finding: the strictest wins, observing rules are kept apart, waivers lower. No exception
  * leads to ALLOW.
  */
-import { DECISION_CLASSES, type Decision } from '../decision.ts'
-import type { FindingGroup, Occurrence } from '../finding.ts'
+import { DECISION_CLASSES, type Decision } from '../model/decision.ts'
+import type { FindingGroup, Occurrence } from '../model/finding.ts'
 import { appliesTo, type CompiledRule } from './compiled-rule.ts'
 import { conditionFacts, conditionKey, type ConditionFacts } from './condition.ts'
 import { occasionFacts } from './occasion.ts'

@@ -1,5 +1,5 @@
 /** Every rule of a pack with the trace of its condition on one finding, for people who ask why. It decides nothing. */
-import type { FindingGroup, Occurrence } from '../finding.ts'
+import type { FindingGroup, Occurrence } from '../model/finding.ts'
 import { compileCondition, conditionFacts } from './condition.ts'
 import { traceCondition, type ConditionPart } from './condition-trace.ts'
 import { occasionFacts } from './occasion.ts'

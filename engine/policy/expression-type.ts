@@ -2,7 +2,7 @@
  * Types of expressions (CEL), as far as they are certain; a type that is not certain is null. A condition that cannot be true or
  * false fails at every evaluation. So does an operator that never takes its operands.
  */
-import { lookupTable } from '../lookup-table.ts'
+import { lookupTable } from '../common/lookup-table.ts'
 import type { Expression } from './expression.ts'
 
 export type ExpressionType = 'bool' | 'text' | 'number' | 'list' | 'map' | 'null'

@@ -3,7 +3,7 @@
  * a misspelt one would otherwise fail only on use. The callers define the variables.
  */
 import { isCelError, parse } from '@bufbuild/cel'
-import { ok, type Result } from '../result.ts'
+import { ok, type Result } from '../common/result.ts'
 
 export const MAX_EXPRESSION_LENGTH = 2048
 const MAX_NESTING = 24

@@ -1,9 +1,9 @@
 /** Texts that conditions compare members of findings with: one that no finding can have is a mistake, found when the pack loads. */
-import { LEVELS } from '../finding.ts'
+import { LEVELS } from '../model/finding.ts'
 import { coordinateValues, isCoordinate } from '../rules/catalog/coordinates.ts'
 import { reasonCodeOf } from '../rules/findings/judged-change.ts'
 import { ruleTable } from '../rules/catalog/table.ts'
-import { nearest } from '../suggestion.ts'
+import { nearest } from '../common/suggestion.ts'
 import type { TextRelation } from './expression.ts'
 
 const HOLDS: Readonly<Record<TextRelation, (value: string, text: string) => boolean>> = {

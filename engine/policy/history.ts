@@ -1,5 +1,5 @@
 /** Earlier decisions of the same scope, as plain CEL values. The caller passes them in; nothing here reads a store. */
-import { DECISION_CLASSES, type Decision } from '../decision.ts'
+import { DECISION_CLASSES, type Decision } from '../model/decision.ts'
 
 /** Default seconds of the past that conditions read. */
 export const DEFAULT_HISTORY_SECONDS = 86_400

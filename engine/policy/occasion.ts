@@ -1,5 +1,5 @@
 /** What a condition may read beyond one finding: the change set, the route, the moment and the past, as plain values of CEL. Made once a decision. */
-import { countPlaces } from '../finding.ts'
+import { countPlaces } from '../model/finding.ts'
 import { contextFacts, type Condition, type OccasionFacts } from './condition.ts'
 import { historyFacts } from './history.ts'
 import type { FoundChange, PolicyOccasion } from './policy.ts'

@@ -1,6 +1,6 @@
 /** A pack whose form has mistakes, as far as its meaning can be checked all the same: one answer reports both kinds of mistake. */
-import { LEVELS } from '../finding.ts'
-import type { SchemaViolation } from '../violation.ts'
+import { LEVELS } from '../model/finding.ts'
+import type { SchemaViolation } from '../common/violation.ts'
 import type { PolicyDocument } from './schema.ts'
 import type { JsonRecord } from '../schema/located.ts'
 

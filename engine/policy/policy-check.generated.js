@@ -1290,5 +1290,5 @@ validate0.errors = vErrors;
 return errors === 0;
 }
 
-/** @type {(value: unknown) => import('../violation.ts').Checked<import('./schema.ts').PolicyDocument>} */
+/** @type {(value: unknown) => import('../common/violation.ts').Checked<import('./schema.ts').PolicyDocument>} */
 export const checkPolicy = (value) => (checkPolicyRaw(value) ? { ok: true, value } : { ok: false, problem: checkPolicyRaw.errors });

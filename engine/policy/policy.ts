@@ -1,7 +1,7 @@
 /** A checked policy pack, which decides the effect of each finding. It is compiled once and evaluated often. */
-import type { Decision, DecisionContext } from '../decision.ts'
-import type { FindingGroup, Occurrence } from '../finding.ts'
-import type { Digest } from '../hash.ts'
+import type { Decision, DecisionContext } from '../model/decision.ts'
+import type { FindingGroup, Occurrence } from '../model/finding.ts'
+import type { Digest } from '../common/hash.ts'
 import type { RuleLevels } from '../rules/catalog/levels.ts'
 import type { Past } from './history.ts'
 import type { PolicyDocument } from './schema.ts'

@@ -1,8 +1,8 @@
 /** Expressions about an HTTP request: the CEL by which an operator states the meaning of a request. */
 import { CelScalar, celEnv, isCelList, isCelMap, mapType, plan } from '@bufbuild/cel'
 import { strings } from '@bufbuild/cel/ext'
-import type { Json } from '../hash.ts'
-import { ok, type Result } from '../result.ts'
+import type { Json } from '../common/hash.ts'
+import { ok, type Result } from '../common/result.ts'
 import { evaluated, readExpression, tested } from './expression.ts'
 import { foldPathTexts, memberNames } from './letter-case.ts'
 

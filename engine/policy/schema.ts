@@ -1,10 +1,10 @@
 /** The policy document as a schema: what a pack.yaml may say (served as `/schemas/policy.json`). What it means is in compile.ts. */
 import type { Static } from 'typebox'
-import { DECISIONS } from '../decision.ts'
+import { DECISIONS } from '../model/decision.ts'
 import { MAX_EXPRESSION_LENGTH } from './expression.ts'
-import { LEVELS } from '../finding.ts'
+import { LEVELS } from '../model/finding.ts'
 import { MAX_SELECTOR_LENGTH } from '../rules/catalog/selector.ts'
-import { Type } from '../type-builder.ts'
+import { Type } from '../common/type-builder.ts'
 
 const IDENTIFIER = '^[a-z0-9][a-z0-9_.-]{0,62}$'
 const words = (maxLength: number, description: string) => Type.String({ minLength: 1, maxLength, description })

@@ -2,8 +2,8 @@
  * How far a contract, or its publication, raised its version, and how far its changes require (SemVer 2.0.0). The
  * result is text; the pack decides the effect.
  */
-import type { FindingGroup } from '../finding.ts'
-import { compareSemanticVersions, parseSemanticVersion, type SemanticVersion } from '../semantic-version.ts'
+import type { FindingGroup } from '../model/finding.ts'
+import { compareSemanticVersions, parseSemanticVersion, type SemanticVersion } from '../common/semantic-version.ts'
 import type { OccasionArtifact, Release } from './policy.ts'
 
 const STEPS = ['none', 'patch', 'minor', 'major'] as const

@@ -2,8 +2,8 @@
  * Waivers: accepted findings until a day, each with an owner. A waiver lowers to WARN, never to ALLOW, so the finding
  * stays visible.
  */
-import type { FindingGroup, Occurrence } from '../finding.ts'
-import type { Problem } from '../result.ts'
+import type { FindingGroup, Occurrence } from '../model/finding.ts'
+import type { Problem } from '../common/result.ts'
 import { readSelector, type RuleSelector } from '../rules/catalog/selector.ts'
 import type { Waiver, WaiverStanding } from './policy.ts'
 import type { PolicyDocument } from './schema.ts'

@@ -1,5 +1,5 @@
 /** Canonical JSON (RFC 8785) with everything outside ASCII escaped: one spelling, in characters that are bytes. */
-import { canonicalJson } from '../hash.ts'
+import { canonicalJson } from '../common/hash.ts'
 
 export function asciiJson(value: object): string {
   return canonicalJson(value).replaceAll(

@@ -389,5 +389,5 @@ validate0.errors = vErrors;
 return errors === 0;
 }
 
-/** @type {(value: unknown) => import('../violation.ts').Checked<import('./claims.ts').ReceiptClaims>} */
+/** @type {(value: unknown) => import('../common/violation.ts').Checked<import('./claims.ts').ReceiptClaims>} */
 export const checkReceiptClaims = (value) => (checkReceiptClaimsRaw(value) ? { ok: true, value } : { ok: false, problem: checkReceiptClaimsRaw.errors });

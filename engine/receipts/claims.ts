@@ -1,10 +1,10 @@
 /** The claims of a receipt and how they come from an envelope (docs/reference/receipts.md#claims). Claim names are pinned in test/pins/claims.tsv. */
 import type { Static, TSchema } from 'typebox'
-import { EXECUTION_ACTIONS } from '../decision.ts'
+import { EXECUTION_ACTIONS } from '../model/decision.ts'
 import type { EnvelopeDraft } from '../decide/envelope-schema.ts'
 import { instantSeconds } from '../decide/instant.ts'
-import type { Digest } from '../hash.ts'
-import { Type } from '../type-builder.ts'
+import type { Digest } from '../common/hash.ts'
+import { Type } from '../common/type-builder.ts'
 import type { StatusReference } from './status-list.ts'
 
 export const RECEIPT_FORMAT_VERSION = 'preflight-receipt.v1'

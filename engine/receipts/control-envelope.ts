@@ -1,5 +1,5 @@
 /** The control envelope of an authorize answer (docs/reference/envelope.md#control-envelope): what an agent runtime branches on, beside the full decision. */
-import { DECISION_CLASSES, type Decision, type ExecutionAction } from '../decision.ts'
+import { DECISION_CLASSES, type Decision, type ExecutionAction } from '../model/decision.ts'
 import type { Envelope } from '../decide/envelope-schema.ts'
 import type { NextAgentStep } from '../decide/envelope-members.ts'
 import { instantSeconds } from '../decide/instant.ts'

@@ -1,7 +1,7 @@
 /** Envelope draft → envelope with receipt: the body hash, the claims and the compact JWS (docs/reference/receipts.md#claims). Every decision class gets one; only two authorize. */
 import { assertProducerForm } from '../decide/envelope.ts'
 import type { Envelope, EnvelopeDraft } from '../decide/envelope-schema.ts'
-import type { Sha256 } from '../hash.ts'
+import type { Sha256 } from '../common/hash.ts'
 import { decisionBodyHash } from './body-hash.ts'
 import { RECEIPT_FORMAT_VERSION, receiptClaims, type ReceiptIssue } from './claims.ts'
 import type { Signer } from './signer.ts'

@@ -3,7 +3,7 @@
  * docs/reference/receipts.md#status-list). Pure: the token, the keys, the clock and the decompression are passed in. Every
  * fault is a value, and none of them is the state `current`.
  */
-import { ok, type Result } from '../result.ts'
+import { ok, type Result } from '../common/result.ts'
 import { asciiJson } from './ascii-json.ts'
 import { decodeAscii, decodeBytes, encodeAscii } from './base64url.ts'
 import type { KeySet } from './signer.ts'

@@ -3,7 +3,7 @@
  * and claims are canonical JSON with everything outside ASCII escaped, and any other form is refused. That excludes
  * duplicate members, unknown header parameters (`crit`, `jwk`, `x5u` …) and a second encoding of the same claims.
  */
-import { ok, type Result } from '../result.ts'
+import { ok, type Result } from '../common/result.ts'
 import { asciiJson } from './ascii-json.ts'
 import { decodeAscii, encodeAscii } from './base64url.ts'
 import { RECEIPT_TYPE, type ReceiptClaims } from './claims.ts'

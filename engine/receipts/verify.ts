@@ -1,6 +1,6 @@
 /** Is this token one of ours, and does it authorize this very attempt? (docs/reference/receipts.md#verification-steps) Pure: keys, clock and state are handed in. */
-import { DECISION_CLASSES } from '../decision.ts'
-import type { Sha256 } from '../hash.ts'
+import { DECISION_CLASSES } from '../model/decision.ts'
+import type { Sha256 } from '../common/hash.ts'
 import { decisionBodyHash } from './body-hash.ts'
 import type { ReceiptClaims } from './claims.ts'
 import { keyFault } from './key-life.ts'

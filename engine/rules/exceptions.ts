@@ -1,5 +1,5 @@
 /** Rules whose level differs from the one that variance gives, each with the reason. */
-import type { Level } from '../finding.ts'
+import type { Level } from '../model/finding.ts'
 
 interface RuleException {
   readonly rules: readonly string[]

@@ -2,7 +2,7 @@
  * The general sentence of a rule, for lists of rules: the message of its findings without their values. Most are
  * derived step by step. Where the steps would read badly, the sentence is written here.
  */
-import { lookupTable } from '../lookup-table.ts'
+import { lookupTable } from '../common/lookup-table.ts'
 
 const HOLE = '[`“]?\\{\\w+\\}[`”]?'
 const WORD = '(?!(?:of|the|to|is|was|on|in|by|as|at|for|with|from|and|may|its|a|an|has|had|got|lost)\\b)[\\w-]+'

@@ -2,7 +2,7 @@
  * The form of a rule about a change outside schemas, in every format, and the rules made from it. The families make
  * the rules about schemas.
  */
-import type { Direction, Level } from '../finding.ts'
+import type { Direction, Level } from '../model/finding.ts'
 import { adviceOf, type Advice } from './advice.ts'
 import { generalSentence } from './general-sentence.ts'
 import type { Effect, Rule, Variance } from './rule.ts'

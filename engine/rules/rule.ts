@@ -1,5 +1,5 @@
 /** A rule: one kind of change at one kind of place, with its verdict. */
-import type { Direction, Level } from '../finding.ts'
+import type { Direction, Level } from '../model/finding.ts'
 
 /** The effect of a change on the set of values that a contract admits. */
 export type Effect = 'narrows' | 'widens' | 'may-narrow' | 'may-widen' | 'moves' | 'none'

@@ -1,6 +1,6 @@
 /** The rules that the families make at a site, each once: the schema rows of the rule table. */
-import { lookupTable } from '../lookup-table.ts'
-import type { Level } from '../finding.ts'
+import { lookupTable } from '../common/lookup-table.ts'
+import type { Level } from '../model/finding.ts'
 import { exceptionOf } from './exceptions.ts'
 import { generalSentence } from './general-sentence.ts'
 import { FAMILIES, TYPE_FAMILIES, type Family } from './families.ts'

@@ -1,5 +1,5 @@
 /** Schemas made of schemas: allOf, anyOf, oneOf with their alternatives matched, and the discriminator that picks one. */
-import { byCodeUnit } from '../change-set.ts'
+import { byCodeUnit } from '../common/code-unit-order.ts'
 import type { Examination } from './examination.ts'
 import { membersOf, itemsOf, locateItem } from './subschemas.ts'
 import { isRecord, type JsonRecord, type Located } from './located.ts'

@@ -1,5 +1,5 @@
 /** `allOf` merged into the schema that holds it, where every keyword involved has a merge; null where one has none. */
-import { lookupTable } from '../lookup-table.ts'
+import { lookupTable } from '../common/lookup-table.ts'
 import { isEqual } from './equality.ts'
 import { isRecord, type JsonRecord } from './located.ts'
 import { itemsOf, locateItem, textsOf } from './subschemas.ts'

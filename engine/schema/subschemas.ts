@@ -1,5 +1,5 @@
 /** The parts of a schema object: its members read without trust in their form, and where they stand. */
-import { lookupTable } from '../lookup-table.ts'
+import { lookupTable } from '../common/lookup-table.ts'
 import type { Examination } from './examination.ts'
 import { isRecord, stepInto, type JsonRecord, type Located } from './located.ts'
 import type { ResolvedSchema } from './source.ts'

@@ -2,7 +2,7 @@
  * `unevaluatedProperties` and `unevaluatedItems` hold for what no other keyword has evaluated (JSON Schema 2020-12 core §11).
  * They admit what a condition evaluates: adding such a condition widens, removing it narrows.
  */
-import { lookupTable } from '../lookup-table.ts'
+import { lookupTable } from '../common/lookup-table.ts'
 import type { Examination } from './examination.ts'
 import { isRecord, type JsonRecord } from './located.ts'
 import { allowanceOf, compareAllowance, itemsOf, locate, locateItem, membersOf } from './subschemas.ts'

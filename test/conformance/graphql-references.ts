@@ -2,7 +2,7 @@
  * Findings of graphql-js and graphql-inspector → the findings required here. One row for each of their kinds of change,
  * with the place and the rules that report it here. Recorded entries and those of a live run have one form.
  */
-import { LEVELS, type FindingGroup, type Level } from '../../engine/finding.ts'
+import { LEVELS, type FindingGroup, type Level } from '../../engine/model/finding.ts'
 
 /** One change as a reference reports it; inspector’s have a path. */
 export interface ReferenceEntry {

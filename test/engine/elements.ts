@@ -1,8 +1,8 @@
 /** The worst level of a change of one element of a contract, forth and back: what the element tables of the formats check. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { ArtifactType } from '../../engine/change-set.ts'
-import { compare } from '../../engine/compare.ts'
+import type { ArtifactType } from '../../engine/model/change-set.ts'
+import { compare } from '../../engine/formats/compare.ts'
 import { LEVELS, type Level } from '../../engine/internal.ts'
 import { sha256Hex } from '../../gateway/runtime/hash.ts'
 

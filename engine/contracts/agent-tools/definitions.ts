@@ -1,5 +1,5 @@
 /** Converts argument definitions with their own `required` flag, in language or JSON types, to JSON Schema. */
-import { lookupTable } from '../../lookup-table.ts'
+import { lookupTable } from '../../common/lookup-table.ts'
 import { isRecord, type JsonRecord } from '../../schema/located.ts'
 
 /** Python type names that some providers use. Other names are kept, so that a change of one is reported. */

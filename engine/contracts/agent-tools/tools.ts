@@ -2,7 +2,7 @@
  * Reads the tools of an agent, in any form, as tools of an MCP manifest. One walker and one set of rules then judge
  * both. Locations in the common form are mapped back to the document.
  */
-import { fail, ok, type Result } from '../../result.ts'
+import { fail, ok, type Result } from '../../common/result.ts'
 import { isRecord, memberOf, pointerOf, type JsonRecord, type Located } from '../../schema/located.ts'
 import type { SourceDocument } from '../document.ts'
 import type { McpItem, McpItems } from '../mcp-manifest.ts'

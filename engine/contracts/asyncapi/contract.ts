@@ -2,13 +2,13 @@
  * Reads an AsyncAPI document, 2.x or 3.x, into one model: what an application sends and receives on which channel. The
  * structure is checked.
  */
-import { byCodeUnit } from '../../change-set.ts'
-import type { CompareOptions } from '../../format.ts'
-import { fail, ok, type Result } from '../../result.ts'
+import { byCodeUnit } from '../../common/code-unit-order.ts'
+import type { CompareOptions } from '../../model/format.ts'
+import { fail, ok, type Result } from '../../common/result.ts'
 import { isRecord, locatedItems, memberOf, pointerOf, type JsonRecord, type Located } from '../../schema/located.ts'
 import { readDocument } from '../document.ts'
 import { filesHandedIn } from '../further-files.ts'
-import { DEFAULT_DOCUMENT_LIMITS } from '../../limits.ts'
+import { DEFAULT_DOCUMENT_LIMITS } from '../../model/limits.ts'
 import { OpenApiDocuments } from '../documents.ts'
 import { withPlainReferences } from '../plain-references.ts'
 import type { Locate } from '../positions.ts'

@@ -1,7 +1,7 @@
 /** Reads the text of a GraphQL contract: SDL, or the JSON of an introspection query. */
-import { fail, ok, type Result } from '../../result.ts'
+import { fail, ok, type Result } from '../../common/result.ts'
 import { readDocument } from '../document.ts'
-import type { DocumentLimits } from '../../limits.ts'
+import type { DocumentLimits } from '../../model/limits.ts'
 import { overLimit, unreadable } from '../unreadable.ts'
 import { readIntrospection } from './introspection.ts'
 import { NO_SCHEMA, type GraphqlSchema } from './schema.ts'

@@ -1,5 +1,5 @@
 /** Keeps the first fault of a schema. Reading continues to the end, but its result is not used. */
-import type { Problem } from '../../result.ts'
+import type { Problem } from '../../common/result.ts'
 import { firstAt, unreadable } from '../unreadable.ts'
 import type { Position } from '../positions.ts'
 import type { Mark } from '../positions.ts'

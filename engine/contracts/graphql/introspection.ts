@@ -2,10 +2,10 @@
  * Reads the JSON of an introspection query. It does not contain the applied directives, except those with
  * introspection members: deprecation, scalar specifications and @oneOf inputs.
  */
-import { lookupTable } from '../../lookup-table.ts'
+import { lookupTable } from '../../common/lookup-table.ts'
 import { GraphQLError } from 'graphql/error'
 import { parseConstValue } from 'graphql/language'
-import { fail, ok, type Result } from '../../result.ts'
+import { fail, ok, type Result } from '../../common/result.ts'
 import { isRecord, memberOf, pointerOf, ROOT, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
 import type { SourceDocument } from '../document.ts'
 import { Faults } from './faults.ts'

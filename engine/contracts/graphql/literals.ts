@@ -1,6 +1,6 @@
 /** Writes SDL values in canonical form: spacing, block strings and the order of object fields have no meaning. */
 import type { ConstValueNode } from 'graphql/language'
-import { byCodeUnit } from '../../change-set.ts'
+import { byCodeUnit } from '../../common/code-unit-order.ts'
 
 /** The canonical literal of a value. The reader bounds its nesting (nesting.ts). */
 export function literalOf(node: ConstValueNode): string {

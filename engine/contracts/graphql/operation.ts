@@ -9,7 +9,7 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql/language'
-import { fail, ok, type Result } from '../../result.ts'
+import { fail, ok, type Result } from '../../common/result.ts'
 import { positionAt } from '../positions.ts'
 import { overLimit, unreadable } from '../unreadable.ts'
 import { tooDeepAt } from './nesting.ts'

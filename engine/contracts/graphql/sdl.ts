@@ -13,8 +13,8 @@ import {
   type SchemaDefinitionNode,
   type SchemaExtensionNode,
 } from 'graphql/language'
-import { fail, ok, type Result } from '../../result.ts'
-import type { DocumentLimits } from '../../limits.ts'
+import { fail, ok, type Result } from '../../common/result.ts'
+import type { DocumentLimits } from '../../model/limits.ts'
 import { positionAt, positions } from '../positions.ts'
 import { overLimit, unreadable } from '../unreadable.ts'
 import { Faults } from './faults.ts'

@@ -2,8 +2,8 @@
  * What a schema offers to an operation, by name and without descriptions or positions: enough to find the parts that
  * an operation touches.
  */
-import { fail, ok, type Result } from '../../result.ts'
-import type { DocumentLimits } from '../../limits.ts'
+import { fail, ok, type Result } from '../../common/result.ts'
+import type { DocumentLimits } from '../../model/limits.ts'
 import { readGraphql } from './contract.ts'
 import { namedTypeOf, type GraphqlSchema, type InputValue, type NamedType, type RootKind } from './schema.ts'
 

@@ -16,7 +16,7 @@ import {
   type TypeNode,
   type ValueNode,
 } from 'graphql/language'
-import { byCodeUnit } from '../../change-set.ts'
+import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { isRecord } from '../../schema/located.ts'
 import { isMetaField } from './operation.ts'
 import { STANDARD_SCALARS } from './schema.ts'

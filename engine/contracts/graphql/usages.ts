@@ -2,9 +2,9 @@
  * Applied directives in SDL. Directives of the language become members of their element. Federation directives get
  * their original names, whatever a subgraph calls them, and canonical selections in their arguments.
  */
-import { lookupTable } from '../../lookup-table.ts'
+import { lookupTable } from '../../common/lookup-table.ts'
 import { parse, type ConstDirectiveNode, type SelectionSetNode } from 'graphql/language'
-import { byCodeUnit } from '../../change-set.ts'
+import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { literalOf } from './literals.ts'
 import { tooDeepAt } from './nesting.ts'
 import { NO_REASON, type DirectiveUsage } from './schema.ts'

@@ -1,10 +1,10 @@
 /** Reads a standalone JSON Schema, drafts 4 to 2020-12: the text, the dialect, and the targets of references. */
-import type { CompareOptions } from '../../format.ts'
-import { fail, ok, type Result } from '../../result.ts'
+import type { CompareOptions } from '../../model/format.ts'
+import { fail, ok, type Result } from '../../common/result.ts'
 import { isRecord, memberOf, type Located } from '../../schema/located.ts'
 import { readDocument } from '../document.ts'
 import { filesHandedIn } from '../further-files.ts'
-import { DEFAULT_DOCUMENT_LIMITS } from '../../limits.ts'
+import { DEFAULT_DOCUMENT_LIMITS } from '../../model/limits.ts'
 import type { Locate } from '../positions.ts'
 import { unreadable } from '../unreadable.ts'
 import { dialectOf, draftOf, holdsKeyword, holdsKeywordsOnly } from './keywords.ts'

@@ -2,7 +2,7 @@
  * Reads custom resource definitions of Kubernetes from one object, a `List` or a stream of YAML documents, in either
  * API version.
  */
-import { fail, ok, type Result } from '../../result.ts'
+import { fail, ok, type Result } from '../../common/result.ts'
 import {
   isRecord,
   locatedItems,

@@ -2,11 +2,11 @@
  * Copies single operations of the candidate OpenAPI contract into the baseline. Everything that affects these
  * operations comes from the candidate. The other operations keep the baseline's version of shared parts.
  */
-import { canonicalJson } from '../../hash.ts'
-import { fail, ok, type Result } from '../../result.ts'
+import { canonicalJson } from '../../common/hash.ts'
+import { fail, ok, type Result } from '../../common/result.ts'
 import { isRecord, type JsonRecord } from '../../schema/located.ts'
 import { readDocument } from '../document.ts'
-import type { DocumentLimits } from '../../limits.ts'
+import type { DocumentLimits } from '../../model/limits.ts'
 import { composePointer, parsePointer, resolvePointer } from '../pointer.ts'
 import {
   resolvedObject,

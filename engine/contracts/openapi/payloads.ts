@@ -2,7 +2,7 @@
  * Payloads of operations: request bodies, responses, headers and their media types. Swagger 2.0 is converted to the
  * form of 3.x.
  */
-import { lookupTable } from '../../lookup-table.ts'
+import { lookupTable } from '../../common/lookup-table.ts'
 import { isRecord, memberOf, stepInto, type JsonRecord, type Located, type Place } from '../../schema/located.ts'
 import {
   allParametersOf,

@@ -2,11 +2,11 @@
  * Reads a protobuf contract: one .proto text, or a set of files as a JSON object of path → text. Names are resolved to
  * declarations. Types of an imported file that is not in the set are opaque: known by name only.
  */
-import { byCodeUnit } from '../../change-set.ts'
+import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { isRecord } from '../../schema/located.ts'
-import { fail, ok, type Result } from '../../result.ts'
+import { fail, ok, type Result } from '../../common/result.ts'
 import { readDocument } from '../document.ts'
-import type { DocumentLimits } from '../../limits.ts'
+import type { DocumentLimits } from '../../model/limits.ts'
 import { appendPointer } from '../pointer.ts'
 import type { Locate } from '../positions.ts'
 import { unreadable } from '../unreadable.ts'

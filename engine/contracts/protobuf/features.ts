@@ -3,7 +3,7 @@
  * and its own options override them. proto2 and proto3 are read as their equivalent editions (“Feature Settings for
  * Editions”).
  */
-import type { Json } from '../../hash.ts'
+import type { Json } from '../../common/hash.ts'
 
 /** Options of a declaration by normalised name. */
 export type Options = ReadonlyMap<string, Json>

@@ -1,5 +1,5 @@
 /** The file options that generated code follows: each language has its own. */
-import type { Json } from '../../hash.ts'
+import type { Json } from '../../common/hash.ts'
 
 interface FileOption {
   /** As the file writes it. Rules contain this name. */

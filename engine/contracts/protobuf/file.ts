@@ -1,6 +1,6 @@
 /** Reads one .proto text into declarations with their places. Type names are kept as written. */
-import { fail, ok, type Result } from '../../result.ts'
-import type { DocumentLimits } from '../../limits.ts'
+import { fail, ok, type Result } from '../../common/result.ts'
+import type { DocumentLimits } from '../../model/limits.ts'
 import { positions, type Position } from '../positions.ts'
 import { overLimit } from '../unreadable.ts'
 import { readDeclaration, readService, type Declarations } from './declarations.ts'

@@ -1,5 +1,5 @@
 /** Options of a .proto file: `option name = value;`, `[name = value, …]` and text-format values in braces. */
-import type { Json } from '../../hash.ts'
+import type { Json } from '../../common/hash.ts'
 import type { Options } from './features.ts'
 import { integerOf, type Cursor } from './tokens.ts'
 

@@ -1,7 +1,7 @@
 /** The rpcs of a protobuf contract by call path, whatever their form of exchange. */
-import { byCodeUnit } from '../../change-set.ts'
-import { fail, ok, type Result } from '../../result.ts'
-import type { DocumentLimits } from '../../limits.ts'
+import { byCodeUnit } from '../../common/code-unit-order.ts'
+import { fail, ok, type Result } from '../../common/result.ts'
+import type { DocumentLimits } from '../../model/limits.ts'
 import { missingImports, readProtoContract, type ProtoContract } from './contract.ts'
 import type { ProtoMethod, ProtoService } from './model.ts'
 

@@ -2,8 +2,8 @@
  * The tokens of a .proto text with their offsets, and a cursor over them. It knows only lexical rules (protobuf
  * language specification, “Lexical elements”).
  */
-import { lookupTable } from '../../lookup-table.ts'
-import type { Problem } from '../../result.ts'
+import { lookupTable } from '../../common/lookup-table.ts'
+import type { Problem } from '../../common/result.ts'
 import { positionAt } from '../positions.ts'
 import { firstAt, overLimit, unreadable } from '../unreadable.ts'
 

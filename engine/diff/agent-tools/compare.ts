@@ -2,16 +2,16 @@
  * Compares two texts of an agent's tools, in any form, into finding groups. What MCP tools have too is compared by the
  * MCP walker, the rest here.
  */
-import type { CompareOptions, FormatComparison } from '../../format.ts'
+import type { CompareOptions, FormatComparison } from '../../model/format.ts'
 import { readAgentTools, type AgentTools, type ToolSettings } from '../../contracts/agent-tools/tools.ts'
 import { readDocument } from '../../contracts/document.ts'
 import type { McpItem } from '../../contracts/mcp-manifest.ts'
-import { DEFAULT_DOCUMENT_LIMITS } from '../../limits.ts'
+import { DEFAULT_DOCUMENT_LIMITS } from '../../model/limits.ts'
 import { withPlainReferences } from '../../contracts/plain-references.ts'
-import { byCodeUnit } from '../../change-set.ts'
+import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { inOneOrder, type UnresolvedReference } from '../../contracts/unresolved.ts'
-import type { Sha256 } from '../../hash.ts'
-import { ok, type Result } from '../../result.ts'
+import type { Sha256 } from '../../common/hash.ts'
+import { ok, type Result } from '../../common/result.ts'
 import { AGENT_TOOL_RULES, type AgentToolRuleId } from '../../rules/agent-tools/rows.ts'
 import { Report } from '../../rules/judging/report.ts'
 import { MCP_RULES } from '../../rules/mcp/rows.ts'

@@ -2,7 +2,7 @@
  * The meaning of binding settings by protocol, from the published binding specifications
  * (https://github.com/asyncapi/bindings). Of an unlisted setting only the change is known.
  */
-import { lookupTable } from '../../lookup-table.ts'
+import { lookupTable } from '../../common/lookup-table.ts'
 
 /**
  * `destination`: where and how messages are sent or requested. `declaration`: both sides declare it alike or are

@@ -1,5 +1,5 @@
 /** Compares bindings setting by setting. The table of the protocol gives the meaning of each setting. */
-import { byCodeUnit } from '../../change-set.ts'
+import { byCodeUnit } from '../../common/code-unit-order.ts'
 import type { AsyncAction } from '../../contracts/asyncapi/contract.ts'
 import { settingOf, type SettingKind } from './binding-settings.ts'
 import type { AsyncApiRuleId } from '../../rules/asyncapi/rows.ts'

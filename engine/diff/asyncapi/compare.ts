@@ -2,8 +2,8 @@
  * Compares two texts of an AsyncAPI document into finding groups. Channels and operations are matched by address, so
  * that 2.x and 3.x compare.
  */
-import { byCodeUnit } from '../../change-set.ts'
-import type { FormatOptions, FormatComparison } from '../../format.ts'
+import { byCodeUnit } from '../../common/code-unit-order.ts'
+import type { FormatOptions, FormatComparison } from '../../model/format.ts'
 import {
   readAsyncApi,
   type AsyncApi,
@@ -14,8 +14,8 @@ import {
 } from '../../contracts/asyncapi/contract.ts'
 import { OpenApiDocuments } from '../../contracts/documents.ts'
 import { danglingReferences, inOneOrder, unresolvedIn } from '../../contracts/unresolved.ts'
-import type { Sha256 } from '../../hash.ts'
-import { ok, type Result } from '../../result.ts'
+import type { Sha256 } from '../../common/hash.ts'
+import { ok, type Result } from '../../common/result.ts'
 import { ASYNCAPI_RULES, type AsyncApiRuleId } from '../../rules/asyncapi/rows.ts'
 import { Report } from '../../rules/judging/report.ts'
 import { judgeById } from '../../rules/row.ts'

@@ -1,7 +1,7 @@
 /** The security requirements of AsyncAPI servers and operations: which clients were admitted, and which are now. */
-import { byCodeUnit } from '../../change-set.ts'
+import { byCodeUnit } from '../../common/code-unit-order.ts'
 import type { AsyncApi } from '../../contracts/asyncapi/contract.ts'
-import { canonicalJson } from '../../hash.ts'
+import { canonicalJson } from '../../common/hash.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { isRecord, memberOf, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
 import { membersOf, textsOf } from '../../schema/subschemas.ts'

@@ -1,5 +1,5 @@
 /** Server addresses: the variables in them, and which servers a channel is available on. */
-import { byCodeUnit } from '../../change-set.ts'
+import { byCodeUnit } from '../../common/code-unit-order.ts'
 import type { AsyncChannel, AsyncServer } from '../../contracts/asyncapi/contract.ts'
 import { isRecord, memberOf, type Located } from '../../schema/located.ts'
 import { parameterNames } from './addresses.ts'

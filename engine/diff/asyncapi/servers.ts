@@ -1,5 +1,5 @@
 /** Servers of AsyncAPI: their addresses, protocols, variables, bindings and security. */
-import { byCodeUnit } from '../../change-set.ts'
+import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { shapeOf } from './addresses.ts'
 import { compareBindings } from './bindings.ts'
 import { compareSecurity } from './security.ts'

@@ -1,6 +1,6 @@
 /** The parts that every schema element has: a description, a life cycle, applied directives. */
 import { changedTexts, matchByKey } from '../match.ts'
-import { byCodeUnit } from '../../change-set.ts'
+import { byCodeUnit } from '../../common/code-unit-order.ts'
 import type { Deprecable, Element, DirectiveUsage } from '../../contracts/graphql/schema.ts'
 import { federationTerm, hasArguments, isFederationDirective } from '../../contracts/graphql/federation.ts'
 import type { DeprecableSite } from '../../rules/graphql/lifecycle-rows.ts'

@@ -2,7 +2,7 @@
  * The type references of a schema. They give the types that clients send and receive, undefined types, and the
  * operations (root fields) that use a type.
  */
-import { byCodeUnit } from '../../change-set.ts'
+import { byCodeUnit } from '../../common/code-unit-order.ts'
 import {
   isReserved,
   namedTypeOf,
@@ -14,7 +14,7 @@ import {
   type NamedType,
   type Reference,
 } from '../../contracts/graphql/schema.ts'
-import type { Operation } from '../../finding.ts'
+import type { Operation } from '../../model/finding.ts'
 
 /** A change that reaches more operations than this is reported for the whole schema. */
 const MANY_OPERATIONS = 20

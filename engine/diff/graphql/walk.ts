@@ -10,7 +10,7 @@
 import type { GraphqlSchema } from '../../contracts/graphql/schema.ts'
 import { composePointer } from '../../contracts/pointer.ts'
 import type { Mark } from '../../contracts/positions.ts'
-import type { Operation } from '../../finding.ts'
+import type { Operation } from '../../model/finding.ts'
 import type { ReachedPlace } from '../../rules/findings/judged-change.ts'
 import type { Sides } from '../sides.ts'
 import type { GraphqlRuleId } from '../../rules/graphql/rows.ts'

@@ -2,12 +2,12 @@
  * Compares two texts of a JSON Schema into finding groups. The root is compared first, then the definitions that it
  * does not reach.
  */
-import { byCodeUnit } from '../../change-set.ts'
-import type { FormatOptions, FormatComparison } from '../../format.ts'
+import { byCodeUnit } from '../../common/code-unit-order.ts'
+import type { FormatOptions, FormatComparison } from '../../model/format.ts'
 import { definitionsOf, readJsonSchema, type JsonSchemaContract } from '../../contracts/json-schema/document.ts'
 import { danglingReferences, inOneOrder, unresolvedIn, type UnresolvedReference } from '../../contracts/unresolved.ts'
-import type { Sha256 } from '../../hash.ts'
-import { ok, type Result } from '../../result.ts'
+import type { Sha256 } from '../../common/hash.ts'
+import { ok, type Result } from '../../common/result.ts'
 import { JSON_SCHEMA_RULES, type JsonSchemaRuleId } from '../../rules/json-schema/rows.ts'
 import { judgeById } from '../../rules/row.ts'
 import { SCHEMA_DOCUMENT } from '../../schema/sites.ts'

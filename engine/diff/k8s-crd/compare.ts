@@ -2,15 +2,15 @@
  * Compares two texts of custom resource definitions into finding groups. Resources and their versions are matched by
  * name.
  */
-import { byCodeUnit } from '../../change-set.ts'
-import type { CompareOptions, FormatOptions, FormatComparison } from '../../format.ts'
+import { byCodeUnit } from '../../common/code-unit-order.ts'
+import type { CompareOptions, FormatOptions, FormatComparison } from '../../model/format.ts'
 import { readDocuments } from '../../contracts/document.ts'
 import { readCrds, type Crd, type CrdBundle, type CrdVersion } from '../../contracts/k8s-crd/contract.ts'
 import { plainCrdSchema } from '../../contracts/k8s-crd/schema.ts'
-import { DEFAULT_DOCUMENT_LIMITS } from '../../limits.ts'
+import { DEFAULT_DOCUMENT_LIMITS } from '../../model/limits.ts'
 import { danglingReferences, inOneOrder, unresolvedIn, type UnresolvedReference } from '../../contracts/unresolved.ts'
-import type { Sha256 } from '../../hash.ts'
-import { ok, type Result } from '../../result.ts'
+import type { Sha256 } from '../../common/hash.ts'
+import { ok, type Result } from '../../common/result.ts'
 import { Report } from '../../rules/judging/report.ts'
 import { CRD_RULES, type CrdRuleId } from '../../rules/k8s-crd/rows.ts'
 import { judgeById } from '../../rules/row.ts'

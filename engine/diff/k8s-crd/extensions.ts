@@ -1,6 +1,6 @@
 /** The `x-kubernetes-*` members of two structural schemas, wherever both sides have the same part of an object. */
 import type { CrdRuleId } from '../../rules/k8s-crd/rows.ts'
-import { byCodeUnit } from '../../change-set.ts'
+import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { isRecord, locatedItems, memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
 

@@ -2,8 +2,8 @@
  * One resource on both sides, without its schemas: scope, names, versions, conversion, subresources, columns,
  * selectable fields.
  */
-import { lookupTable } from '../../lookup-table.ts'
-import { byCodeUnit } from '../../change-set.ts'
+import { lookupTable } from '../../common/lookup-table.ts'
+import { byCodeUnit } from '../../common/code-unit-order.ts'
 import type { Crd, CrdVersion } from '../../contracts/k8s-crd/contract.ts'
 import type { CrdRuleId } from '../../rules/k8s-crd/rows.ts'
 import { isEqual } from '../../schema/equality.ts'

@@ -2,7 +2,7 @@
  * The annotations of a tool (MCP ToolAnnotations) and its execution settings. Absent hints have the defaults of the
  * protocol.
  */
-import { lookupTable } from '../../lookup-table.ts'
+import { lookupTable } from '../../common/lookup-table.ts'
 import type { McpItem } from '../../contracts/mcp-manifest.ts'
 import { composePointer } from '../../contracts/pointer.ts'
 import type { McpRuleId } from '../../rules/mcp/rows.ts'

@@ -2,7 +2,7 @@
  * Members of tools, prompts, resources and templates other than texts, schemas and hints. They are icons, `_meta`,
  * content annotations, and members that no version of the protocol defines.
  */
-import { byCodeUnit } from '../../change-set.ts'
+import { byCodeUnit } from '../../common/code-unit-order.ts'
 import type { McpItem } from '../../contracts/mcp-manifest.ts'
 import { composePointer } from '../../contracts/pointer.ts'
 import type { McpRuleId } from '../../rules/mcp/rows.ts'

@@ -1,5 +1,5 @@
 /** Prompts, resources and resource templates of a manifest, matched by name or address. */
-import { byCodeUnit } from '../../change-set.ts'
+import { byCodeUnit } from '../../common/code-unit-order.ts'
 import type { McpItem, McpItems, McpList } from '../../contracts/mcp-manifest.ts'
 import type { McpRuleId } from '../../rules/mcp/rows.ts'
 import { isRecord, memberOf, pointerOf, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'

@@ -3,7 +3,7 @@
  * languages of descriptions other than English. The list is short. A text that it does not match is still reported as
  * changed.
  */
-import { lookupTable } from '../../lookup-table.ts'
+import { lookupTable } from '../../common/lookup-table.ts'
 
 /** Within one sentence, in any script. */
 const NEAR = String.raw`[^.!?。！？]{0,60}?`

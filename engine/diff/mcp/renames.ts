@@ -2,7 +2,7 @@
  * Finds renamed tools by the similarity of their schemas and descriptions. It is a guess that changes the wording of
  * findings, never their level.
  */
-import { byCodeUnit } from '../../change-set.ts'
+import { byCodeUnit } from '../../common/code-unit-order.ts'
 import type { McpItem } from '../../contracts/mcp-manifest.ts'
 import { isRecord } from '../../schema/located.ts'
 import { shapeKey } from '../../schema/shape.ts'

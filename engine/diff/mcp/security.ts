@@ -2,7 +2,7 @@
  * Who may call: the `securitySchemes` of a tool, of which one suffices, and the authorization that a server states.
  * MCP leaves authorization to HTTP; manifests carry it in these members.
  */
-import { byCodeUnit } from '../../change-set.ts'
+import { byCodeUnit } from '../../common/code-unit-order.ts'
 import type { McpItem } from '../../contracts/mcp-manifest.ts'
 import { composePointer } from '../../contracts/pointer.ts'
 import type { McpRuleId } from '../../rules/mcp/rows.ts'

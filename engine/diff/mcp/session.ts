@@ -1,5 +1,5 @@
 /** What a server states at the start of a session: capabilities, instructions, its name, the protocol version. */
-import { byCodeUnit } from '../../change-set.ts'
+import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { MCP_LISTS, type McpManifest, type McpSession } from '../../contracts/mcp-manifest.ts'
 import { composePointer } from '../../contracts/pointer.ts'
 import type { McpRuleId } from '../../rules/mcp/rows.ts'

@@ -1,5 +1,5 @@
 /** The tools of a manifest, matched by name: removed, renamed, added, or compared part by part. */
-import { byCodeUnit } from '../../change-set.ts'
+import { byCodeUnit } from '../../common/code-unit-order.ts'
 import type { McpItem, McpItems } from '../../contracts/mcp-manifest.ts'
 import { pointerOf } from '../../schema/located.ts'
 import { compareAnnotations, compareExecution } from './annotations.ts'

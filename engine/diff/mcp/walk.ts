@@ -1,5 +1,5 @@
 /** How the walkers of an MCP manifest report changes: each at its tool, prompt or resource. */
-import { brief, type Offer } from '../../finding.ts'
+import { brief, type Offer } from '../../model/finding.ts'
 import type { AgentToolRuleId } from '../../rules/agent-tools/rows.ts'
 import type { ReachedPlace } from '../../rules/findings/judged-change.ts'
 import type { Report, ReportedUse, Touched } from '../../rules/judging/report.ts'

@@ -1,7 +1,7 @@
 /** Extension members of operations (`x-team`, `x-audience`) that a caller wants in the findings of those operations. */
 import type { Operation } from '../../contracts/openapi/contract.ts'
-import { brief, type FindingGroup, type Occurrence } from '../../finding.ts'
-import type { Json } from '../../hash.ts'
+import { brief, type FindingGroup, type Occurrence } from '../../model/finding.ts'
+import type { Json } from '../../common/hash.ts'
 
 type Attributes = Readonly<Record<string, Json>>
 

@@ -2,10 +2,15 @@
  * Callbacks of one operation. The provider sends a callback: the client reads its request, and the provider reads the
  * response.
  */
-import { byCodeUnit } from '../../change-set.ts'
-import { membersAt, readPathItem, type OpenApiContract, type PathItem } from '../../contracts/openapi/contract.ts'
-import type { Operation } from '../../contracts/openapi/contract.ts'
-import type { Operation as OperationName } from '../../finding.ts'
+import { byCodeUnit } from '../../common/code-unit-order.ts'
+import {
+  membersAt,
+  readPathItem,
+  type OpenApiContract,
+  type PathItem,
+  type Operation,
+} from '../../contracts/openapi/contract.ts'
+import type { Operation as OperationName } from '../../model/finding.ts'
 import { isRecord, type Located } from '../../schema/located.ts'
 import { matchByKey, matchRest } from '../match.ts'
 import { EXCHANGES } from './exchange.ts'

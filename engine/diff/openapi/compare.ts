@@ -1,8 +1,8 @@
 /** Compares two texts of an OpenAPI contract. It is the only entry to the comparison of OpenAPI. */
-import type { CompareOptions, FormatOptions, ComparisonStats } from '../../format.ts'
+import type { CompareOptions, FormatOptions, ComparisonStats } from '../../model/format.ts'
 import { readDocument } from '../../contracts/document.ts'
 import { filesHandedIn } from '../../contracts/further-files.ts'
-import { DEFAULT_DOCUMENT_LIMITS } from '../../limits.ts'
+import { DEFAULT_DOCUMENT_LIMITS } from '../../model/limits.ts'
 import { pathItemsOf, type OpenApiContract } from '../../contracts/openapi/contract.ts'
 import { OpenApiDocuments } from '../../contracts/documents.ts'
 import { withPlainReferences } from '../../contracts/plain-references.ts'
@@ -16,9 +16,9 @@ import {
   type DanglingReference,
   type UnresolvedReference,
 } from '../../contracts/unresolved.ts'
-import type { FindingGroup } from '../../finding.ts'
-import type { Sha256 } from '../../hash.ts'
-import { fail, ok, type Result } from '../../result.ts'
+import type { FindingGroup } from '../../model/finding.ts'
+import type { Sha256 } from '../../common/hash.ts'
+import { fail, ok, type Result } from '../../common/result.ts'
 import { Report } from '../../rules/judging/report.ts'
 import { OPENAPI_JUDGE } from '../../rules/openapi/rules.ts'
 import { SchemaComparison } from '../../schema/comparison/comparison.ts'

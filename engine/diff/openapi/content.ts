@@ -1,6 +1,6 @@
 /** The media types of one request or response body, and their schemas. */
 import type { MediaType } from '../../contracts/openapi/payloads.ts'
-import type { Operation as OperationName } from '../../finding.ts'
+import type { Operation as OperationName } from '../../model/finding.ts'
 import { isBinary } from '../../schema/languages.ts'
 import { isRecord, type Located } from '../../schema/located.ts'
 import { compareEncodings } from './encodings.ts'

@@ -1,5 +1,5 @@
 /** How walkers report added, removed and changed elements: the location and the quoted side. */
-import type { Operation as OperationName } from '../../finding.ts'
+import type { Operation as OperationName } from '../../model/finding.ts'
 import type { Located } from '../../schema/located.ts'
 import type { OpenApiChange, OpenApiFacts } from '../../rules/openapi/changes.ts'
 import type { Walk } from './walk.ts'

@@ -1,7 +1,7 @@
 /** The Encoding Objects of one media type: how fields of a form and parts of a multipart body are serialised. */
 import { itemsAt } from '../../contracts/openapi/contract.ts'
 import { contentOf, EACH_ITEM, headersOf, type Header, type MediaType } from '../../contracts/openapi/payloads.ts'
-import type { Operation as OperationName } from '../../finding.ts'
+import type { Operation as OperationName } from '../../model/finding.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { isRecord, memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
 import { matchByKey } from '../match.ts'

@@ -1,7 +1,7 @@
 /** The header fields and links of one response. */
 import { membersAt } from '../../contracts/openapi/contract.ts'
 import { contentOf, type Header, type Response } from '../../contracts/openapi/payloads.ts'
-import type { Operation as OperationName } from '../../finding.ts'
+import type { Operation as OperationName } from '../../model/finding.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { isRecord } from '../../schema/located.ts'
 import { matchByKey, matchRest } from '../match.ts'

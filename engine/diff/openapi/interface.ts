@@ -1,7 +1,7 @@
 /** Parts of the whole interface: security, components, webhooks, servers, and the stated version. */
 import { membersAt, pathItemsOf } from '../../contracts/openapi/contract.ts'
 import { memberOf, type Located } from '../../schema/located.ts'
-import { compareSemanticVersions, parseSemanticVersion } from '../../semantic-version.ts'
+import { compareSemanticVersions, parseSemanticVersion } from '../../common/semantic-version.ts'
 import { matchByKey } from '../match.ts'
 import { EXCHANGES } from './exchange.ts'
 import { comparePathItems, comparePaths } from './paths.ts'

@@ -1,5 +1,5 @@
 /** Names of media types: when two are equal, and when one is contained in the other. */
-import { byCodeUnit } from '../../change-set.ts'
+import { byCodeUnit } from '../../common/code-unit-order.ts'
 import type { MediaType } from '../../contracts/openapi/payloads.ts'
 import { matchByKey, matchRest, type Matched } from '../match.ts'
 

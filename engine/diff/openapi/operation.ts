@@ -1,6 +1,6 @@
 /** Compares one operation: identity, life cycle, tags, security, then its requests and responses. */
 import type { Operation } from '../../contracts/openapi/contract.ts'
-import type { Operation as OperationName } from '../../finding.ts'
+import type { Operation as OperationName } from '../../model/finding.ts'
 import { lifecycleChange } from '../../schema/lifecycle.ts'
 import { textsOf } from '../../schema/subschemas.ts'
 import { changedTexts } from '../match.ts'

@@ -1,7 +1,7 @@
 /** Parameters of one operation and its path, matched by location and name. */
 import { effectiveParameters, parametersOf, type Parameter } from '../../contracts/openapi/contract.ts'
 import { contentOf, schemaOfParameter } from '../../contracts/openapi/payloads.ts'
-import type { Operation as OperationName } from '../../finding.ts'
+import type { Operation as OperationName } from '../../model/finding.ts'
 import { dayOf, lifecycleChange, removalNotice } from '../../schema/lifecycle.ts'
 import { matchByKey, matchRest, type Matched } from '../match.ts'
 import type { MessageExchange } from './exchange.ts'

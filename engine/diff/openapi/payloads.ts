@@ -1,6 +1,6 @@
 /** The payloads of an operation: request body and responses, matched by status. */
 import { bodyOf, responsesOf, type Response } from '../../contracts/openapi/payloads.ts'
-import type { Operation as OperationName } from '../../finding.ts'
+import type { Operation as OperationName } from '../../model/finding.ts'
 import { matchByKey } from '../match.ts'
 import { compareContent } from './content.ts'
 import type { MessageExchange } from './exchange.ts'

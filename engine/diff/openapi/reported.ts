@@ -1,6 +1,6 @@
 /** The operation, place and part of a change of an OpenAPI contract, for the report. */
-import { byCodeUnit } from '../../change-set.ts'
-import type { Operation } from '../../finding.ts'
+import { byCodeUnit } from '../../common/code-unit-order.ts'
+import type { Operation } from '../../model/finding.ts'
 import type { Report } from '../../rules/judging/report.ts'
 import type { SchemaComparison } from '../../schema/comparison/comparison.ts'
 import type { LifecycleOptions } from '../../schema/lifecycle.ts'

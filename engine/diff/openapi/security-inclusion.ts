@@ -2,9 +2,9 @@
  * Whether callers that an operation admitted are still admitted. The requirements in force, own or of the whole
  * interface, are compared as sets of alternatives, with the definitions of their schemes.
  */
-import { byCodeUnit } from '../../change-set.ts'
+import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { itemsAt, objectAt, type OpenApiContract } from '../../contracts/openapi/contract.ts'
-import type { Operation as OperationName } from '../../finding.ts'
+import type { Operation as OperationName } from '../../model/finding.ts'
 import { isRecord, memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
 import { membersOf, textsOf } from '../../schema/subschemas.ts'
 import {

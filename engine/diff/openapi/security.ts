@@ -1,6 +1,6 @@
 /** The security requirements of each operation and of the whole interface, and the definitions of the schemes. */
 import { itemsAt, objectAt } from '../../contracts/openapi/contract.ts'
-import type { Operation as OperationName } from '../../finding.ts'
+import type { Operation as OperationName } from '../../model/finding.ts'
 import { isRecord, type JsonRecord, type Located } from '../../schema/located.ts'
 import { membersOf, textsOf } from '../../schema/subschemas.ts'
 import { matchByKey, changedTexts } from '../match.ts'

@@ -1,6 +1,6 @@
 /** The servers of the whole interface, of a path and of one operation, and the variables in their addresses. */
 import { itemsAt, membersAt, textAt } from '../../contracts/openapi/contract.ts'
-import type { Operation as OperationName } from '../../finding.ts'
+import type { Operation as OperationName } from '../../model/finding.ts'
 import { isRecord, memberOf, type Located } from '../../schema/located.ts'
 import { textsOf } from '../../schema/subschemas.ts'
 import { changedTexts, matchByKey, matchRest } from '../match.ts'

@@ -2,7 +2,7 @@
  * The context of a comparison of two OpenAPI contracts, and the form in which its walkers report changes, without
  * judging them.
  */
-import type { Operation as OperationName } from '../../finding.ts'
+import type { Operation as OperationName } from '../../model/finding.ts'
 import type { OpenApiContract, Operation, PathItem } from '../../contracts/openapi/contract.ts'
 import type { WalkOptions } from '../options.ts'
 import type { ParameterUse } from '../../rules/judging/schema-judge.ts'

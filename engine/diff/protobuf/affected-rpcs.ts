@@ -1,9 +1,9 @@
 /** The rpcs that a message or enum reaches: those that send or return it, or a type that contains it. */
-import { byCodeUnit } from '../../change-set.ts'
+import { byCodeUnit } from '../../common/code-unit-order.ts'
 import type { ProtoContract } from '../../contracts/protobuf/contract.ts'
 import type { ProtoMethod, ProtoService } from '../../contracts/protobuf/model.ts'
 import { exchangeOf, holdersOf, rpcPath } from '../../contracts/protobuf/rpcs.ts'
-import type { Operation } from '../../finding.ts'
+import type { Operation } from '../../model/finding.ts'
 
 /** Operations by the full name of a type, sorted by path. */
 export type Reach = (type: string) => readonly Operation[]

@@ -1,7 +1,7 @@
 /** Messages, enums, services and extensions that were added, removed or moved, by file and by package. */
 import type { ProtoContract } from '../../contracts/protobuf/contract.ts'
 import type { Declared, ProtoField, ProtoFile, ProtoService } from '../../contracts/protobuf/model.ts'
-import type { Operation } from '../../finding.ts'
+import type { Operation } from '../../model/finding.ts'
 import type { ProtoRuleId } from '../../rules/protobuf/rows.ts'
 import { operationOf } from './affected-rpcs.ts'
 import { headFileOf, type ProtoWalk } from './walk.ts'

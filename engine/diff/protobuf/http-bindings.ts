@@ -5,7 +5,7 @@
 import type { ProtoContract } from '../../contracts/protobuf/contract.ts'
 import type { Options } from '../../contracts/protobuf/features.ts'
 import type { ProtoMethod } from '../../contracts/protobuf/model.ts'
-import type { Operation } from '../../finding.ts'
+import type { Operation } from '../../model/finding.ts'
 import { isRecord, type JsonRecord } from '../../schema/located.ts'
 import { HTTP_OPTION as OPTION } from './options.ts'
 import type { ProtoWalk } from './walk.ts'

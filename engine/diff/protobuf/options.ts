@@ -1,6 +1,6 @@
 /** Options of any declaration: `deprecated` and custom ones. HTTP bindings are compared elsewhere. */
 import type { Declared } from '../../contracts/protobuf/model.ts'
-import type { Operation } from '../../finding.ts'
+import type { Operation } from '../../model/finding.ts'
 import { isEqual } from '../../schema/equality.ts'
 import type { ProtoWalk } from './walk.ts'
 

@@ -1,6 +1,6 @@
 /** One service on both sides: its methods by name, their types, streaming, idempotency and options. */
 import type { ProtoMethod, ProtoService } from '../../contracts/protobuf/model.ts'
-import type { Operation } from '../../finding.ts'
+import type { Operation } from '../../model/finding.ts'
 import type { ProtoRuleId } from '../../rules/protobuf/rows.ts'
 import { compareHttpBindings } from './http-bindings.ts'
 import { operationOf } from './affected-rpcs.ts'

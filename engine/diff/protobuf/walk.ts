@@ -1,7 +1,7 @@
 /** The context of a comparison of two protobuf contracts: how its walkers report changes, and the rpcs they reach. */
 import type { ProtoContract } from '../../contracts/protobuf/contract.ts'
 import type { ProtoFile } from '../../contracts/protobuf/model.ts'
-import type { Operation } from '../../finding.ts'
+import type { Operation } from '../../model/finding.ts'
 import type { ReachedPlace } from '../../rules/findings/judged-change.ts'
 import type { Report } from '../../rules/judging/report.ts'
 import type { ProtoRuleId } from '../../rules/protobuf/rows.ts'

@@ -1,6 +1,6 @@
 /** Overrides of rule levels, by rule selectors. */
-import { LEVELS, type Level } from '../../finding.ts'
-import { ok, type Result } from '../../result.ts'
+import { LEVELS, type Level } from '../../model/finding.ts'
+import { ok, type Result } from '../../common/result.ts'
 import { readSelector, type RuleSelector, type SelectorFault } from './selector.ts'
 
 export type LevelOverride = Level | 'off'

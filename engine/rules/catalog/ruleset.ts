@@ -2,7 +2,7 @@
  * The identity of the rules in force (docs/reference/hashes.md#ruleset_hash). Two builds with the same hash judge
  * every change at the same level.
  */
-import { digestJson, type Digest, type Sha256 } from '../../hash.ts'
+import { digestJson, type Digest, type Sha256 } from '../../common/hash.ts'
 import { ruleTable } from './table.ts'
 
 /**

@@ -3,8 +3,8 @@
  * consists of parts with commas between them, all of which must match. A part is a rule id, in which `*` matches any
  * characters, or a coordinate and its value: `mcp-tool-*`, `format:openapi,kind:lifecycle`, `api-*,area:security`.
  */
-import { ok, type Result } from '../../result.ts'
-import { nearest } from '../../suggestion.ts'
+import { ok, type Result } from '../../common/result.ts'
+import { nearest } from '../../common/suggestion.ts'
 import { COORDINATES, coordinatesOf, coordinateValues, isCoordinate, type Coordinate } from './coordinates.ts'
 import { ruleOf, ruleTable } from './table.ts'
 

@@ -2,7 +2,7 @@
  * Every rule that a comparison can report, sorted by id: the source of docs/rules.md, test/pins/rules.tsv and
  * ruleset_hash.
  */
-import type { ArtifactType } from '../../change-set.ts'
+import type { ArtifactType } from '../../model/change-set.ts'
 import { AGENT_TOOL_RULES } from '../agent-tools/rows.ts'
 import { GRAPHQL_RULES } from '../graphql/rows.ts'
 import { JSON_SCHEMA_RULES } from '../json-schema/rows.ts'

@@ -2,10 +2,10 @@
  * Groups judged changes into findings for every contract format: one change is one group, whatever number of places it
  * reaches. Only this file overrides levels, makes identities, shortens values and sorts groups.
  */
-import { byCodeUnit } from '../../change-set.ts'
+import { byCodeUnit } from '../../common/code-unit-order.ts'
 import type { Mark, Position } from '../../contracts/positions.ts'
-import { brief, LEVELS, type FindingGroup, type Level, type Occurrence } from '../../finding.ts'
-import type { Sha256 } from '../../hash.ts'
+import { brief, LEVELS, type FindingGroup, type Level, type Occurrence } from '../../model/finding.ts'
+import type { Sha256 } from '../../common/hash.ts'
 import {
   reasonCodeOf,
   isBefore,

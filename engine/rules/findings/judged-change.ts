@@ -1,7 +1,7 @@
 /** A change with its verdict, the places that it reaches, and the identity of both. */
-import { toJson, type Level, type Offer, type Operation } from '../../finding.ts'
+import { toJson, type Level, type Offer, type Operation } from '../../model/finding.ts'
 import type { Mark } from '../../contracts/positions.ts'
-import { canonicalJson } from '../../hash.ts'
+import { canonicalJson } from '../../common/hash.ts'
 import type { Advice } from '../advice.ts'
 import type { Rule } from '../rule.ts'
 

@@ -3,8 +3,8 @@
  * of changes, and one small component can reach every operation of a contract. Numbers stay exact, and no verdict
  * depends on the limits.
  */
-import type { FindingGroup, Level } from '../../finding.ts'
-import type { Sha256 } from '../../hash.ts'
+import type { FindingGroup, Level } from '../../model/finding.ts'
+import type { Sha256 } from '../../common/hash.ts'
 import { reasonCodeOf, placeKey, type OpenGroup, type ReachedPlace } from './judged-change.ts'
 import { DigestSet } from './digest-set.ts'
 import type { Rule } from '../rule.ts'

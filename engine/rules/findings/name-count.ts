@@ -2,7 +2,7 @@
  * Counts the distinct names that were reported. In a flood they are kept as digests, because half a million field
  * names take more memory than the contract.
  */
-import type { Sha256 } from '../../hash.ts'
+import type { Sha256 } from '../../common/hash.ts'
 import { DigestSet } from './digest-set.ts'
 
 /** Maximum names kept as text. */

@@ -8,7 +8,7 @@ import {
   type FederationDirective,
   type FederationDirectives,
 } from '../../contracts/graphql/federation.ts'
-import type { Direction, Level } from '../../finding.ts'
+import type { Direction, Level } from '../../model/finding.ts'
 import type { Effect } from '../rule.ts'
 import { KEEP_OLD, NOTHING_TO_DO, type GraphqlRow } from './row.ts'
 

@@ -2,7 +2,7 @@
  * The meaning of changes of arguments, input fields and directive arguments: one set of rows, made for each of the
  * three.
  */
-import type { Level } from '../../finding.ts'
+import type { Level } from '../../model/finding.ts'
 import { DEPRECATE_FIRST, KEEP_OLD, NOTHING_TO_DO, STILL_WORKS, type GraphqlRow } from './row.ts'
 
 /** Where a value is given: the names in rule ids and messages. */

@@ -2,8 +2,8 @@
  * The report of a comparison, in every format: the changes that walkers report become findings. It asks for the rule of
  * a change, fills in its sentence, groups the places that it reaches, and counts the elements that it touches.
  */
-import type { FindingGroup, Level } from '../../finding.ts'
-import type { ComparisonStats } from '../../format.ts'
+import type { FindingGroup, Level } from '../../model/finding.ts'
+import type { ComparisonStats } from '../../model/format.ts'
 import type { SchemaComparison, SchemaPair } from '../../schema/comparison/comparison.ts'
 import { MAX_WAYS, type Reached } from '../../schema/comparison/reachable-changes.ts'
 import type { SchemaDelta } from '../../schema/delta.ts'

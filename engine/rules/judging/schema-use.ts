@@ -3,7 +3,7 @@
  * general finding covers values that are refused, or new, and that no keyword change explains. It is one file past 400
  * lines, because levels and general findings use the same proofs.
  */
-import type { Level } from '../../finding.ts'
+import type { Level } from '../../model/finding.ts'
 import type { SchemaComparison, SchemaPair } from '../../schema/comparison/comparison.ts'
 import type { SchemaDelta } from '../../schema/delta.ts'
 import {

@@ -1,5 +1,5 @@
 /** Whether a change of type or format widens, narrows, replaces, or does not affect how a value is written. */
-import { lookupTable } from '../../lookup-table.ts'
+import { lookupTable } from '../../common/lookup-table.ts'
 import type { TypeFacts } from '../../schema/delta.ts'
 import { TYPE_FAMILIES, type Family } from '../families.ts'
 import type { SchemaSite } from '../../schema/sites.ts'

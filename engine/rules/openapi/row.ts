@@ -3,7 +3,7 @@
  * reported with the required facts. The first such row counts. Its level follows from direction and effect.
  */
 import type { OpenApiChange, OpenApiFacts } from './changes.ts'
-import type { Direction } from '../../finding.ts'
+import type { Direction } from '../../model/finding.ts'
 import type { Effect } from '../rule.ts'
 
 interface Row<Change extends OpenApiChange> {

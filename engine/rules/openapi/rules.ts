@@ -3,7 +3,7 @@
  * change.
  */
 import type { Rule } from '../rule.ts'
-import { lookupTable } from '../../lookup-table.ts'
+import { lookupTable } from '../../common/lookup-table.ts'
 import { generalSentence } from '../general-sentence.ts'
 import type { ContractRule, Judge, NoRule, Words } from '../row.ts'
 import { makeRule } from '../schema-rules.ts'

@@ -5,7 +5,7 @@
  * references is an edge back into the graph, so recursive schemas compare coinductively: two schemas differ when a
  * difference can be reached from them. An unchanged schema that is written in place leaves no pair.
  */
-import { byCodeUnit } from '../../change-set.ts'
+import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { compareKeywords } from '../keywords.ts'
 import type { DeltaSeries, SchemaDelta } from '../delta.ts'
 import type { SchemaSources } from '../examination.ts'

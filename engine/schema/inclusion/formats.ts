@@ -1,5 +1,5 @@
 /** What is known of formats: an example of each, texts that are of none, and which format's values are a part of another's. */
-import { lookupTable } from '../../lookup-table.ts'
+import { lookupTable } from '../../common/lookup-table.ts'
 
 const EXAMPLES: Readonly<Record<string, string>> = lookupTable({
   date: '2024-01-31',

@@ -2,7 +2,7 @@
  * Whether two nodes are the same conditions, however they were written: members of `allOf` in place, lists of constants, not
  * of not, bounds of other types. Recursive schemas are compared coinductively.
  */
-import { byCodeUnit } from '../../change-set.ts'
+import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { valueKey } from '../equality.ts'
 import { holds, type Evaluation } from './evaluate.ts'
 import {

@@ -1,5 +1,5 @@
 /** Schemas as nodes of a proof: every dialect, and every way to write the same condition, becomes one form. */
-import { byCodeUnit } from '../../change-set.ts'
+import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { ValueSet, valueKey } from '../equality.ts'
 import { inAnyLanguage } from '../languages.ts'
 import { isRecord, stepInto, type JsonRecord, type Located } from '../located.ts'

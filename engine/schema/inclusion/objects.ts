@@ -1,5 +1,5 @@
 /** An object that meets what is sure of a goal: its members are solved one by one, and only those that it needs. */
-import { byCodeUnit } from '../../change-set.ts'
+import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { Alternatives, openFor, UNSAT, type SearchAnswer, type Solve } from './answer.ts'
 import { admitsValue, isMatch, shapeNodes, type Evaluation } from './evaluate.ts'
 import { met, type Atom, type Goal } from './literals.ts'

@@ -3,7 +3,7 @@
  * schemas, and looks for one value in each part; a value that it finds is checked by evaluation. Recursive schemas are
  * unfolded; a search within the same search ends, since a value that needs itself is not finite.
  */
-import { byCodeUnit } from '../../change-set.ts'
+import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { isRecord } from '../located.ts'
 import { Alternatives, openFor, UNSAT, type SearchAnswer } from './answer.ts'
 import { findArray } from './arrays.ts'

@@ -1,8 +1,8 @@
 /** The tools of agents in every form: read alike, compared across forms, placed where they stand, refused with their place. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { compare } from '../../../engine/compare.ts'
-import { sniffArtifactType } from '../../../engine/sniff.ts'
+import { compare } from '../../../engine/formats/compare.ts'
+import { sniffArtifactType } from '../../../engine/formats/sniff.ts'
 import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 import { shuffledKeys } from '../../shuffle.ts'
 import { found, refused, run } from './compared.ts'

@@ -1,7 +1,7 @@
 /** Comparisons of tools for tests, from values. */
 import assert from 'node:assert/strict'
-import { compare, type Comparison } from '../../../engine/compare.ts'
-import type { Problem } from '../../../engine/result.ts'
+import { compare, type Comparison } from '../../../engine/formats/compare.ts'
+import type { Problem } from '../../../engine/common/result.ts'
 import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 
 export function run(before: unknown, after: unknown): Comparison {

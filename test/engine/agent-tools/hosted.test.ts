@@ -1,7 +1,7 @@
 /** Tools that providers run themselves, in their own shapes; and schemas, which are no tools however they look. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { sniffArtifactType } from '../../../engine/sniff.ts'
+import { sniffArtifactType } from '../../../engine/formats/sniff.ts'
 import { found, refused, run } from './compared.ts'
 
 /** What each provider runs itself, as its documentation writes it. */

@@ -1,7 +1,7 @@
 /** Every setting of every binding: what a change, a first mention and a removal of it come to, in AsyncAPI 2.6 and 3.0. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { compare } from '../../../engine/compare.ts'
+import { compare } from '../../../engine/formats/compare.ts'
 import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 import { SETTINGS, type Kind, type Place } from './binding-table.ts'
 

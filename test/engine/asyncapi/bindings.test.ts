@@ -1,8 +1,8 @@
 /** Bindings: what each setting decides, wherever it stands, and the schemas that some of them hold. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { compare } from '../../../engine/compare.ts'
-import type { FindingGroup } from '../../../engine/finding.ts'
+import { compare } from '../../../engine/formats/compare.ts'
+import type { FindingGroup } from '../../../engine/model/finding.ts'
 import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 
 type Place = 'server' | 'channel' | 'operation' | 'message'

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { readDocument } from '../../../engine/contracts/document.ts'
-import { DEFAULT_DOCUMENT_LIMITS } from '../../../engine/limits.ts'
-import type { Problem } from '../../../engine/result.ts'
+import { DEFAULT_DOCUMENT_LIMITS } from '../../../engine/model/limits.ts'
+import type { Problem } from '../../../engine/common/result.ts'
 import { at } from '../../json.ts'
 
 function rootOf(text: string): unknown {

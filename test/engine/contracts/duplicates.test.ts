@@ -1,8 +1,8 @@
 /** What is defined twice has two readings: every format refuses it, and names both places. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { ArtifactType } from '../../../engine/change-set.ts'
-import { compare } from '../../../engine/compare.ts'
+import type { ArtifactType } from '../../../engine/model/change-set.ts'
+import { compare } from '../../../engine/formats/compare.ts'
 import { sha256 } from '../../fakes/keys.ts'
 
 type Place = readonly [line: number, column: number]

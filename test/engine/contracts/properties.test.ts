@@ -4,7 +4,7 @@ import { suite, test } from 'node:test'
 import { array, assert as assertProperty, constantFrom, jsonValue, oneof, property, string, tuple } from 'fast-check'
 import { dump } from 'js-yaml'
 import { readDocument } from '../../../engine/contracts/document.ts'
-import { DEFAULT_DOCUMENT_LIMITS } from '../../../engine/limits.ts'
+import { DEFAULT_DOCUMENT_LIMITS } from '../../../engine/model/limits.ts'
 import { appendPointer } from '../../../engine/contracts/pointer.ts'
 
 /** Pieces that matter to either syntax, so that chance meets its corners. */

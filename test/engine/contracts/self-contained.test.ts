@@ -1,7 +1,7 @@
 /** Targets of discriminators count as references: all of them in the document is nothing to report, one that is not is. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { compare } from '../../../engine/compare.ts'
+import { compare } from '../../../engine/formats/compare.ts'
 import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 
 function contract(target: string, more: object = {}): string {

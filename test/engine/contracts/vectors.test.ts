@@ -4,8 +4,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { parseAllDocuments, parse } from 'yaml'
 import { readDocument } from '../../../engine/contracts/document.ts'
-import { DEFAULT_DOCUMENT_LIMITS } from '../../../engine/limits.ts'
-import { digestJson } from '../../../engine/hash.ts'
+import { DEFAULT_DOCUMENT_LIMITS } from '../../../engine/model/limits.ts'
+import { digestJson } from '../../../engine/common/hash.ts'
 import { at, listAt, textAt } from '../../json.ts'
 
 const VECTORS = new URL('../../../../shared/vectors/', import.meta.url)

@@ -1,7 +1,7 @@
 /** The closed words of decisions and what they direct, literally as docs/reference/envelope.md has them: a slip in a table is a slip on the wire. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { DECISION_CLASSES, DIRECTIVES, directiveOf, stricter } from '../../../engine/decision.ts'
+import { DECISION_CLASSES, DIRECTIVES, directiveOf, stricter } from '../../../engine/model/decision.ts'
 import * as vocabulary from '../../../engine/decide/envelope-vocabulary.ts'
 import { capped, clip, counted } from '../../../engine/decide/text.ts'
 

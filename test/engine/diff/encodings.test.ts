@@ -1,7 +1,7 @@
 /** How fields and parts of forms are written: a table of the encodings on both sides, and what breaks in each direction. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { compare } from '../../../engine/compare.ts'
+import { compare } from '../../../engine/formats/compare.ts'
 import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 
 type Members = Readonly<Record<string, unknown>>

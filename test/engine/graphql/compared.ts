@@ -1,7 +1,7 @@
 /** Comparisons of GraphQL texts for tests: the whole engine, and an error in words where it refuses. */
 import assert from 'node:assert/strict'
-import { compare, type CompareOptions, type Comparison } from '../../../engine/compare.ts'
-import type { Problem } from '../../../engine/result.ts'
+import { compare, type CompareOptions, type Comparison } from '../../../engine/formats/compare.ts'
+import type { Problem } from '../../../engine/common/result.ts'
 import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 
 export function compared(before: string, after: string, options: CompareOptions = {}): Comparison {

@@ -1,7 +1,7 @@
 /** Which operations a change reaches, by which side an enum is judged, and under which names patterns know the changes. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { Comparison } from '../../../engine/compare.ts'
+import type { Comparison } from '../../../engine/formats/compare.ts'
 import { compared, reported } from './compared.ts'
 
 /** `QUERY a` of every occurrence of the one finding by a rule. */

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { buildSchema, introspectionFromSchema, lexicographicSortSchema, printSchema } from 'graphql'
-import { sniffArtifactType } from '../../../engine/sniff.ts'
-import { DEFAULT_DOCUMENT_LIMITS } from '../../../engine/limits.ts'
-import { compare } from '../../../engine/compare.ts'
+import { sniffArtifactType } from '../../../engine/formats/sniff.ts'
+import { DEFAULT_DOCUMENT_LIMITS } from '../../../engine/model/limits.ts'
+import { compare } from '../../../engine/formats/compare.ts'
 import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 import { answer, compared, refused, reported } from './compared.ts'
 

@@ -26,7 +26,7 @@ import {
   touchOf,
   type GraphqlShape,
 } from '../../../engine/internal.ts'
-import { DEFAULT_DOCUMENT_LIMITS } from '../../../engine/limits.ts'
+import { DEFAULT_DOCUMENT_LIMITS } from '../../../engine/model/limits.ts'
 import { touchedPlaces } from '../../../engine/decide/graphql-scope.ts'
 import { generator } from '../../shuffle.ts'
 import { compared } from './compared.ts'

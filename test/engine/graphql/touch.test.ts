@@ -10,7 +10,7 @@ import {
   readOperationDocument,
   touchOf,
 } from '../../../engine/internal.ts'
-import { DEFAULT_DOCUMENT_LIMITS } from '../../../engine/limits.ts'
+import { DEFAULT_DOCUMENT_LIMITS } from '../../../engine/model/limits.ts'
 import type { FindingGroup, GraphqlTouch } from '../../../engine/internal.ts'
 import { fakePolicy } from '../../fakes/decisions.ts'
 import { compared } from './compared.ts'

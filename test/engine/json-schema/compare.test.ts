@@ -1,11 +1,11 @@
 /** JSON Schemas on their own: every draft in one form, references of every kind, faults with their place, orders that mean nothing. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { compare, type CompareOptions } from '../../../engine/compare.ts'
-import { sniffArtifactType } from '../../../engine/sniff.ts'
+import { compare, type CompareOptions } from '../../../engine/formats/compare.ts'
+import { sniffArtifactType } from '../../../engine/formats/sniff.ts'
 import { resolveUri } from '../../../engine/contracts/json-schema/uri.ts'
-import type { FindingGroup } from '../../../engine/finding.ts'
-import type { Problem } from '../../../engine/result.ts'
+import type { FindingGroup } from '../../../engine/model/finding.ts'
+import type { Problem } from '../../../engine/common/result.ts'
 import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 import { shuffledKeys } from '../../shuffle.ts'
 

@@ -1,8 +1,8 @@
 /** Manifests in the forms in which they are kept, malformed ones, empty sides, and changes that many tools share. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { compare, type Comparison } from '../../../engine/compare.ts'
-import type { Problem } from '../../../engine/result.ts'
+import { compare, type Comparison } from '../../../engine/formats/compare.ts'
+import type { Problem } from '../../../engine/common/result.ts'
 import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 
 const TOOL = { name: 'search', description: 'Searches notes', inputSchema: { type: 'object' } }

@@ -15,7 +15,7 @@ import {
   record,
   uniqueArray,
 } from 'fast-check'
-import { compare, type Comparison } from '../../../engine/compare.ts'
+import { compare, type Comparison } from '../../../engine/formats/compare.ts'
 import { ruleOf } from '../../../engine/rules/catalog/table.ts'
 import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 import { shuffledKeys } from '../../shuffle.ts'

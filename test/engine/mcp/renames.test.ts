@@ -1,7 +1,7 @@
 /** A tool whose name changes its form is reported as a rename, and is breaking as one. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { compare } from '../../../engine/compare.ts'
+import { compare } from '../../../engine/formats/compare.ts'
 import { sha256 } from '../../fakes/keys.ts'
 
 type Json = Readonly<Record<string, unknown>>

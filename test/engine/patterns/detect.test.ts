@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
-import { compare, type Comparison } from '../../../engine/compare.ts'
+import { compare, type Comparison } from '../../../engine/formats/compare.ts'
 import { AGENT_PATTERNS } from '../../../engine/patterns/agent.ts'
 import { detectPatterns } from '../../../engine/patterns/detect.ts'
 import { GOVERNANCE_PATTERNS } from '../../../engine/patterns/governance.ts'

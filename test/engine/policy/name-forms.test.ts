@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compilePolicy } from '../../../engine/internal.ts'
 import { PolicyDocument } from '../../../engine/policy/schema.ts'
-import { problemsOf } from '../../../engine/violation.ts'
+import { problemsOf } from '../../../engine/common/violation.ts'
 import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 
 function patternsOf(schema: unknown): readonly string[] {

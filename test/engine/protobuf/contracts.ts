@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { compare, type Comparison, type CompareOptions } from '../../../engine/compare.ts'
+import { compare, type Comparison, type CompareOptions } from '../../../engine/formats/compare.ts'
 import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 
 export function comparedProtobuf(before: string, after: string, options: CompareOptions = {}): Comparison {

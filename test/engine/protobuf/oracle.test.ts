@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import protobuf from 'protobufjs'
-import { DEFAULT_DOCUMENT_LIMITS } from '../../../engine/compare.ts'
+import { DEFAULT_DOCUMENT_LIMITS } from '../../../engine/formats/compare.ts'
 import { readProtoFile } from '../../../engine/contracts/protobuf/file.ts'
 import type { ProtoEnum, ProtoField, ProtoFile, ProtoMessage } from '../../../engine/contracts/protobuf/model.ts'
 

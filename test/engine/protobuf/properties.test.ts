@@ -15,7 +15,7 @@ import {
   type Arbitrary,
 } from 'fast-check'
 import { shuffledKeys } from '../../shuffle.ts'
-import { compare } from '../../../engine/compare.ts'
+import { compare } from '../../../engine/formats/compare.ts'
 import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 import { comparedProtobuf, readProtoSet } from './contracts.ts'
 

@@ -1,7 +1,7 @@
 /** Which rpcs a changed message reaches: through what holds it, round cycles, in one order, however deep. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { compare } from '../../../engine/compare.ts'
+import { compare } from '../../../engine/formats/compare.ts'
 import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 
 function reached(messages: (type: string) => string, services: string): ReadonlyMap<string, readonly string[]> {

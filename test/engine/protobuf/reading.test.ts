@@ -1,11 +1,11 @@
 /** Reading protobuf: what is refused and where, what is read alike, sets of files, empty sides, telling the type. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { compare, DEFAULT_DOCUMENT_LIMITS } from '../../../engine/compare.ts'
+import { compare, DEFAULT_DOCUMENT_LIMITS } from '../../../engine/formats/compare.ts'
 import { readProtoContract } from '../../../engine/contracts/protobuf/contract.ts'
-import { sniffArtifactType } from '../../../engine/sniff.ts'
-import { ARTIFACT_TYPES } from '../../../engine/change-set.ts'
-import type { Problem } from '../../../engine/result.ts'
+import { sniffArtifactType } from '../../../engine/formats/sniff.ts'
+import { ARTIFACT_TYPES } from '../../../engine/model/change-set.ts'
+import type { Problem } from '../../../engine/common/result.ts'
 import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 import { comparedProtobuf } from './contracts.ts'
 

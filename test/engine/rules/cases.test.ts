@@ -1,9 +1,9 @@
 /** Every case in test/rules: the rule fires at its level and place, and nothing is found where nothing changed. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { canonicalArtifactType } from '../../../engine/change-set.ts'
-import { compare, type Comparison, type CompareOptions } from '../../../engine/compare.ts'
-import type { FindingGroup } from '../../../engine/finding.ts'
+import { canonicalArtifactType } from '../../../engine/model/change-set.ts'
+import { compare, type Comparison, type CompareOptions } from '../../../engine/formats/compare.ts'
+import type { FindingGroup } from '../../../engine/model/finding.ts'
 import { AGENT_TOOL_RULES } from '../../../engine/rules/agent-tools/rows.ts'
 import { ASYNCAPI_RULES } from '../../../engine/rules/asyncapi/rows.ts'
 import { GRAPHQL_RULES } from '../../../engine/rules/graphql/rows.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
-import { compare } from '../../../engine/compare.ts'
+import { compare } from '../../../engine/formats/compare.ts'
 import { exceptionOf, exceptionIds } from '../../../engine/rules/exceptions.ts'
 import { AGENT_TOOL_RULES } from '../../../engine/rules/agent-tools/rows.ts'
 import { ASYNCAPI_RULES } from '../../../engine/rules/asyncapi/rows.ts'

@@ -1,8 +1,8 @@
 /** Schemas that are written and read by others than their owner: every rule of their sites holds on a pair, and levels follow from both sides. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { compare } from '../../../engine/compare.ts'
-import type { FindingGroup } from '../../../engine/finding.ts'
+import { compare } from '../../../engine/formats/compare.ts'
+import type { FindingGroup } from '../../../engine/model/finding.ts'
 import { SCHEMA_DOCUMENT } from '../../../engine/schema/sites.ts'
 import { schemaRules } from '../../../engine/rules/schema-rules.ts'
 import { sha256Hex } from '../../../gateway/runtime/hash.ts'

@@ -1,7 +1,7 @@
 /** Values that are serialized as text may have several types. A schema without a JSON value may still admit a text. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { compare } from '../../../engine/compare.ts'
+import { compare } from '../../../engine/formats/compare.ts'
 import { ruleOf } from '../../../engine/rules/catalog/table.ts'
 import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 import { SITES, type Schema, type Site } from './sites.ts'

@@ -1,8 +1,8 @@
 /** Of a property that a side does not send (read-only in a request, write-only in a response) nothing breaks, and nothing is silent. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { compare } from '../../../engine/compare.ts'
-import type { FindingGroup } from '../../../engine/finding.ts'
+import { compare } from '../../../engine/formats/compare.ts'
+import type { FindingGroup } from '../../../engine/model/finding.ts'
 import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 import { FRAGMENTS, propertyOf } from './examples.ts'
 import { SITES, type Schema, type Site } from './sites.ts'

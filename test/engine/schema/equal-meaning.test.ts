@@ -1,8 +1,8 @@
 /** Schemas that are written otherwise and admit the same values: information at most, at every place that holds a schema. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { compare } from '../../../engine/compare.ts'
-import type { ArtifactType } from '../../../engine/change-set.ts'
+import { compare } from '../../../engine/formats/compare.ts'
+import type { ArtifactType } from '../../../engine/model/change-set.ts'
 import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 
 type Schema = Readonly<Record<string, unknown>>

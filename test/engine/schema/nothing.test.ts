@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { compare } from '../../../engine/compare.ts'
+import { compare } from '../../../engine/formats/compare.ts'
 import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 
 type Worst = 'breaking' | 'dangerous' | 'info' | 'none'

@@ -1,8 +1,8 @@
 /** However wide an object is, a change of one of its members is judged by that member. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compare } from '../../../engine/compare.ts'
-import type { Finding } from '../../../engine/finding.ts'
+import { compare } from '../../../engine/formats/compare.ts'
+import type { Finding } from '../../../engine/model/finding.ts'
 import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 
 const WIDE = 4000

@@ -2,9 +2,9 @@
  * The forms in which frameworks represent tools: functions, objects with a member that runs them (Vercel AI SDK,
  * LangChain and others), clients of MCP servers. This file only wraps them; `guard` decides whether a call may run.
  */
-import { readJson } from './contracts/json-text.ts'
-import { DEFAULT_DOCUMENT_LIMITS } from './limits.ts'
-import { isRecord } from './schema/located.ts'
+import { readJson } from '../contracts/json-text.ts'
+import { DEFAULT_DOCUMENT_LIMITS } from '../model/limits.ts'
+import { isRecord } from '../schema/located.ts'
 
 /** Runs the tool itself. */
 export type Run = () => unknown

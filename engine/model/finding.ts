@@ -2,8 +2,8 @@
  * The result of comparing two contracts: findings, grouped so that one change is computed and shown once
  * (docs/reference/api.md#post-apidiff).
  */
-import { byCodeUnit } from './change-set.ts'
-import type { Json } from './hash.ts'
+import { byCodeUnit } from '../common/code-unit-order.ts'
+import type { Json } from '../common/hash.ts'
 
 export const LEVELS = ['breaking', 'dangerous', 'info'] as const
 export type Level = (typeof LEVELS)[number]

@@ -9,9 +9,9 @@ import {
   type AttemptFacts,
   type DecisionReading,
   type Permission,
-} from '../../engine/internal.ts'
-import type { FakeFinding } from '../fakes/comparisons.ts'
-import { decideOn, digest, issueOn, NOW } from '../fakes/decisions.ts'
+} from '../../../engine/internal.ts'
+import type { FakeFinding } from '../../fakes/comparisons.ts'
+import { decideOn, digest, issueOn, NOW } from '../../fakes/decisions.ts'
 
 const HELD: AttemptFacts = {
   now: NOW,

@@ -1,11 +1,11 @@
 /**
  * The interface of a contract format: the input and output of its comparison. Every format depends on this file, and
- * none knows the others or their list (compare.ts).
+ * none knows the others or their list (formats/compare.ts).
  */
 import type { DocumentLimits } from './limits.ts'
 import type { FindingGroup, Level } from './finding.ts'
-import type { Sha256 } from './hash.ts'
-import type { Result } from './result.ts'
+import type { Sha256 } from '../common/hash.ts'
+import type { Result } from '../common/result.ts'
 
 /** Options of `POST /api/diff` (docs/reference/api.md#post-apidiff). Absent means the default of the rule set. */
 export interface CompareOptions {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assert as check, constantFrom, oneof, property, string } from 'fast-check'
-import { compileLinearPattern, MAX_CALLER_PATTERN } from '../../engine/linear-pattern.ts'
+import { compileLinearPattern, MAX_CALLER_PATTERN } from '../../../engine/common/linear-pattern.ts'
 
 /** Every construct of ECMA-262 that a linear engine has. */
 const PATTERNS = [

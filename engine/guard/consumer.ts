@@ -2,13 +2,13 @@
  * The consumer's side of a decision (docs/reference/envelope.md#rules-for-consumers): reads it, and decides whether
  * this attempt may proceed. It branches on `execution_action` only. Everything unknown, inconsistent or late is STOP.
  */
-import { directiveOf, type ExecutionAction } from './decision.ts'
-import { checkConsumerForm } from './decide/envelope-check.generated.js'
-import type { Reason } from './decide/envelope-members.ts'
-import type { ConsumedEnvelope } from './decide/envelope-schema.ts'
-import { instantSeconds } from './decide/instant.ts'
-import { reason } from './decide/reasons.ts'
-import { RECEIPT_FORMAT_VERSION } from './receipts/claims.ts'
+import { directiveOf, type ExecutionAction } from '../model/decision.ts'
+import { checkConsumerForm } from '../decide/envelope-check.generated.js'
+import type { Reason } from '../decide/envelope-members.ts'
+import type { ConsumedEnvelope } from '../decide/envelope-schema.ts'
+import { instantSeconds } from '../decide/instant.ts'
+import { reason } from '../decide/reasons.ts'
+import { RECEIPT_FORMAT_VERSION } from '../receipts/claims.ts'
 
 /** The members that a consumer may act on. The other members of an envelope are for display and audit. */
 export interface ReadDecision {

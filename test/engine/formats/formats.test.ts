@@ -1,13 +1,13 @@
 /** What holds for every format alike: identity, an empty side, text that is none of it, and the word for what it is. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { ARTIFACT_TYPES, type ArtifactType } from '../../engine/change-set.ts'
-import { compare, type Comparison } from '../../engine/compare.ts'
-import { sniffArtifactType } from '../../engine/sniff.ts'
-import type { Problem, Result } from '../../engine/result.ts'
-import { sha256Hex } from '../../gateway/runtime/hash.ts'
-import { PETS, PETS_WITHOUT_DELETE } from '../fakes/contracts.ts'
-import { LARGE_TYPES, largePair } from '../fakes/large-contracts.ts'
+import { ARTIFACT_TYPES, type ArtifactType } from '../../../engine/model/change-set.ts'
+import { compare, type Comparison } from '../../../engine/formats/compare.ts'
+import { sniffArtifactType } from '../../../engine/formats/sniff.ts'
+import type { Problem, Result } from '../../../engine/common/result.ts'
+import { sha256Hex } from '../../../gateway/runtime/hash.ts'
+import { PETS, PETS_WITHOUT_DELETE } from '../../fakes/contracts.ts'
+import { LARGE_TYPES, largePair } from '../../fakes/large-contracts.ts'
 
 interface Sides {
   readonly before: string

@@ -4,9 +4,9 @@
  */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { ArtifactType } from '../../engine/change-set.ts'
-import { compare } from '../../engine/compare.ts'
-import { sha256Hex } from '../../gateway/runtime/hash.ts'
+import type { ArtifactType } from '../../../engine/model/change-set.ts'
+import { compare } from '../../../engine/formats/compare.ts'
+import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

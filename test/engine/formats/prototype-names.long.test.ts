@@ -4,13 +4,13 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ARTIFACT_TYPES, type ArtifactType } from '../../engine/change-set.ts'
-import { compare } from '../../engine/compare.ts'
-import { readDocument } from '../../engine/internal.ts'
-import { DEFAULT_DOCUMENT_LIMITS } from '../../engine/limits.ts'
-import { sha256Hex } from '../../gateway/runtime/hash.ts'
-import { PROTOTYPE_NAMES, replaced } from '../fakes/name-positions.ts'
-import { ruleCases } from '../rules/cases.ts'
+import { ARTIFACT_TYPES, type ArtifactType } from '../../../engine/model/change-set.ts'
+import { compare } from '../../../engine/formats/compare.ts'
+import { readDocument } from '../../../engine/internal.ts'
+import { DEFAULT_DOCUMENT_LIMITS } from '../../../engine/model/limits.ts'
+import { sha256Hex } from '../../../gateway/runtime/hash.ts'
+import { PROTOTYPE_NAMES, replaced } from '../../fakes/name-positions.ts'
+import { ruleCases } from '../../rules/cases.ts'
 
 const FOLDERS: Readonly<Partial<Record<ArtifactType, string>>> = { mcp_manifest: 'mcp' }
 

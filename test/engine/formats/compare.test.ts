@@ -1,11 +1,11 @@
 /** The entry to every comparison: which types it takes, how it refuses, and that hostile documents come to an answer. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { ArtifactType } from '../../engine/change-set.ts'
-import { compare } from '../../engine/compare.ts'
-import { sniffArtifactType } from '../../engine/sniff.ts'
-import type { Problem } from '../../engine/result.ts'
-import { sha256Hex } from '../../gateway/runtime/hash.ts'
+import type { ArtifactType } from '../../../engine/model/change-set.ts'
+import { compare } from '../../../engine/formats/compare.ts'
+import { sniffArtifactType } from '../../../engine/formats/sniff.ts'
+import type { Problem } from '../../../engine/common/result.ts'
+import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 
 const OPENAPI = 'openapi: 3.0.3\ninfo: {title: t, version: 1.0.0}\npaths: {}\n'
 const MANIFEST = '{"tools":[{"name":"echo","inputSchema":{"type":"object"}}]}'

@@ -1,7 +1,7 @@
 /** Files that an artifact carries: the documents' own names decide what a reference means, in every format that refers to files. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { fileMistakes, inputFingerprint } from '../../engine/base.ts'
+import { fileMistakes, inputFingerprint } from '../../../engine/base.ts'
 import {
   ARTIFACT_TYPES,
   canonicalJson,
@@ -12,8 +12,8 @@ import {
   type ArtifactFiles,
   type ArtifactType,
   type CompareOptions,
-} from '../../engine/internal.ts'
-import { sha256 } from '../fakes/keys.ts'
+} from '../../../engine/internal.ts'
+import { sha256 } from '../../fakes/keys.ts'
 
 /** A document that refers to one file, and two texts of that file of which the second breaks. */
 interface Referring {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { Type as TypeBox, type TSchema } from 'typebox'
 import { Check } from 'typebox/value'
-import { Type, type TypeBuilder } from '../../engine/type-builder.ts'
+import { Type, type TypeBuilder } from '../../../engine/common/type-builder.ts'
 
 /** One schema for each thing that is said to the builder, said to both. */
 const CASES: Readonly<Record<string, (builder: TypeBuilder) => TSchema>> = {

@@ -4,8 +4,9 @@
  */
 import { hasFiles, sideDigest } from './artifact-files.ts'
 import { ARTIFACT_TYPES, type Artifact, type ArtifactType } from './artifact.ts'
-import { lookupTable } from './lookup-table.ts'
-import { digestJson, digestText, type Digest, type Sha256 } from './hash.ts'
+import { lookupTable } from '../common/lookup-table.ts'
+import { byCodeUnit } from '../common/code-unit-order.ts'
+import { digestJson, digestText, type Digest, type Sha256 } from '../common/hash.ts'
 
 export { ARTIFACT_TYPES } from './artifact.ts'
 export type { Artifact, ArtifactType } from './artifact.ts'
@@ -91,9 +92,4 @@ function digestOfSet(artifacts: readonly HashedArtifact[], sha256: Sha256): Dige
 
 function inCanonicalOrder<T extends Pick<Artifact, 'id' | 'type'>>(artifacts: readonly T[]): readonly T[] {
   return [...artifacts].sort((a, b) => byCodeUnit(a.type, b.type) || byCodeUnit(a.id, b.id))
-}
-
-/** Code-unit order: the same on every machine, unlike a locale's. */
-export function byCodeUnit(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

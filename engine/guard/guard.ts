@@ -3,16 +3,16 @@
  * contract runs only with a permitting decision. Requests, time and files are passed in. `mayProceed` decides, and
  * every failure before the tool runs ends in `executed: false`.
  */
-import { inputFingerprint, type Artifact, type ArtifactType } from './change-set.ts'
+import { inputFingerprint, type Artifact, type ArtifactType } from '../model/change-set.ts'
 import { mayProceed, readDecision, type Permission } from './consumer.ts'
-import { sniffArtifactType } from './sniff.ts'
-import type { Reason } from './decide/envelope-members.ts'
-import { reason } from './decide/reasons.ts'
-import { applyFileChange, readFileChange, type FileChange } from './guard-edits.ts'
-import { guardedClient, guardedTool, type Guard, type Run, type Runner } from './guard-shapes.ts'
-import { filePathReadings, foldedFilePaths, isFilePattern, normalFilePath } from './file-path.ts'
-import type { Sha256 } from './hash.ts'
-import { isRecord } from './schema/located.ts'
+import { sniffArtifactType } from '../formats/sniff.ts'
+import type { Reason } from '../decide/envelope-members.ts'
+import { reason } from '../decide/reasons.ts'
+import { applyFileChange, readFileChange, type FileChange } from './edits.ts'
+import { guardedClient, guardedTool, type Guard, type Run, type Runner } from './shapes.ts'
+import { filePathReadings, foldedFilePaths, isFilePattern, normalFilePath } from '../common/file-path.ts'
+import type { Sha256 } from '../common/hash.ts'
+import { isRecord } from '../schema/located.ts'
 
 /**
  * The gateway, as the guard needs it. Each function sends one body and returns the parsed body of a successful

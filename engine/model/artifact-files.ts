@@ -4,7 +4,7 @@
  * to.
  */
 import type { Artifact, ArtifactType, ArtifactFile } from './artifact.ts'
-import { canonicalJson, type Sha256 } from './hash.ts'
+import { canonicalJson, type Sha256 } from '../common/hash.ts'
 
 export type { ArtifactFile, ArtifactFiles } from './artifact.ts'
 

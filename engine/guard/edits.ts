@@ -6,13 +6,13 @@
 import type { StructuredPatch } from 'diff'
 import { applyPatch } from 'diff/lib/patch/apply.js'
 import { parsePatch } from 'diff/lib/patch/parse.js'
-import type { Reason } from './decide/envelope-members.ts'
-import { reason } from './decide/reasons.ts'
-import { fail, ok, type Result } from './result.ts'
-import { readJson } from './contracts/json-text.ts'
-import { DEFAULT_DOCUMENT_LIMITS } from './limits.ts'
-import { isSameFile } from './file-path.ts'
-import { isRecord, type JsonRecord } from './schema/located.ts'
+import type { Reason } from '../decide/envelope-members.ts'
+import { reason } from '../decide/reasons.ts'
+import { fail, ok, type Result } from '../common/result.ts'
+import { readJson } from '../contracts/json-text.ts'
+import { DEFAULT_DOCUMENT_LIMITS } from '../model/limits.ts'
+import { isSameFile } from '../common/file-path.ts'
+import { isRecord, type JsonRecord } from '../schema/located.ts'
 
 /** One replacement, in both sides. */
 interface Replacement {

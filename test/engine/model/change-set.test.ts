@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { suite, test } from 'node:test'
-import { artifactDigest, changeSetDigests, type Artifact } from '../../engine/internal.ts'
-import { sha256 } from '../fakes/keys.ts'
+import { artifactDigest, changeSetDigests, type Artifact } from '../../../engine/internal.ts'
+import { sha256 } from '../../fakes/keys.ts'
 
 const hex = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex')
 
