@@ -13,8 +13,6 @@ import type { Locate } from './positions.ts'
 import { overLimit, unreadable } from './unreadable.ts'
 import { readYaml, readYamlStream } from './yaml-text.ts'
 
-export type { Position } from './positions.ts'
-
 export interface SourceDocument {
   readonly format: 'json' | 'yaml'
   /** Plain objects, arrays and scalars; aliases are shared references. Never written to; members are read with `Object.hasOwn` or `Object.keys`. */

@@ -16,7 +16,7 @@ export const DECISION_CLASSES: Readonly<
   BLOCK: { action: 'STOP', safeForAgent: false, strictness: 3 },
 }
 
-export interface Directive {
+interface Directive {
   /** The effect may take place, with all else that it needs. */
   readonly proceeds: boolean
   /** Proceeds only with a receiver for its telemetry. */

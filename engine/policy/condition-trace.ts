@@ -4,10 +4,10 @@
  */
 import { compileCondition, type ConditionFacts, type OccasionFacts } from './condition.ts'
 
-export type TracedFacts = ConditionFacts | OccasionFacts
+type TracedFacts = ConditionFacts | OccasionFacts
 
 /** `true`, `false`, or why it cannot be said. */
-export type PartAnswer = boolean | { readonly failed: string }
+type PartAnswer = boolean | { readonly failed: string }
 
 export interface ConditionPart {
   /** As it is written. */

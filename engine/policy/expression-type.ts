@@ -8,7 +8,7 @@ import type { Expression } from './expression.ts'
 export type ExpressionType = 'bool' | 'text' | 'number' | 'list' | 'map' | 'null'
 
 /** Type of a member of a variable, or of the variable itself; null: not certain. */
-export type TypeOf = (name: string, field: string | null) => ExpressionType | null
+type TypeOf = (name: string, field: string | null) => ExpressionType | null
 
 const WORDS: Readonly<Record<ExpressionType, string>> = {
   bool: 'true or false',

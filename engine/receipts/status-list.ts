@@ -9,10 +9,10 @@ import { decodeAscii, decodeBytes, encodeAscii } from './base64url.ts'
 import type { KeySet } from './signer.ts'
 import { keyFault } from './key-life.ts'
 
-export const STATUS_LIST_TYPE = 'statuslist+jwt'
+const STATUS_LIST_TYPE = 'statuslist+jwt'
 
 /** Bits of one entry. Four bits are the smallest size that has application-specific values for two states. */
-export const STATUS_BITS = 4
+const STATUS_BITS = 4
 
 /** VALID and INVALID are registered by the draft; 0x0C to 0x0F are application-specific. */
 export const STATUS_VALUES = {

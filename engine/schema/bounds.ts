@@ -8,7 +8,7 @@ interface KeywordBound {
   readonly implied: number | null
 }
 
-export const BOUNDS: readonly KeywordBound[] = [
+const BOUNDS: readonly KeywordBound[] = [
   { keyword: 'maximum', implied: null },
   { keyword: 'minimum', implied: null },
   { keyword: 'exclusiveMaximum', implied: null },

@@ -22,7 +22,7 @@ import { isMetaField } from './operation.ts'
 import { STANDARD_SCALARS } from './schema.ts'
 import type { FieldShape, GraphqlShape, InputShapes, TypeShape } from './shape.ts'
 
-export interface GraphqlRequest {
+interface GraphqlRequest {
   readonly document: DocumentNode
   readonly operation: OperationDefinitionNode
   readonly variables: Readonly<Record<string, unknown>>

@@ -14,7 +14,7 @@ import {
   type PathItem,
 } from './contract.ts'
 
-export interface Body {
+interface Body {
   readonly located: Located
   readonly isRequired: boolean
   readonly content: readonly MediaType[]

@@ -26,7 +26,7 @@ interface McpChange {
 }
 
 /** A pair of schemas of a tool. */
-export interface ToolSchemas extends Pick<ReportedUse, 'pair' | 'use' | 'isGone'> {
+interface ToolSchemas extends Pick<ReportedUse, 'pair' | 'use' | 'isGone'> {
   readonly tool: string
   readonly subjectOf: NonNullable<ReportedUse['subjectOf']>
 }

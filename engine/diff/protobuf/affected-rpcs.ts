@@ -6,7 +6,7 @@ import { exchangeOf, holdersOf, rpcPath } from '../../contracts/protobuf/rpcs.ts
 import type { Operation } from '../../model/finding.ts'
 
 /** Operations by the full name of a type, sorted by path. */
-export type Reach = (type: string) => readonly Operation[]
+type Reach = (type: string) => readonly Operation[]
 
 const NOTHING: readonly Operation[] = []
 

@@ -37,7 +37,7 @@ export interface Touched {
 }
 
 /** A change outside schemas. */
-export interface RowChange extends Pick<JudgedChange, 'subject' | 'side' | 'location' | 'mark'> {
+interface RowChange extends Pick<JudgedChange, 'subject' | 'side' | 'location' | 'mark'> {
   readonly before?: unknown
   readonly after?: unknown
   /** Further values that the sentence of the row names. They replace `before` and `after` there. */

@@ -13,7 +13,7 @@ import {
 } from './model.ts'
 
 /** Which name a demanded member has. */
-export type Where =
+type Where =
   | { readonly kind: 'name'; readonly name: string }
   | { readonly kind: 'pattern'; readonly pattern: string }
   /** Neither described nor matched by a shape. */

@@ -79,7 +79,7 @@ export function complement(language: Language): Language | null {
   })
 }
 
-export function texts(): Language {
+function texts(): Language {
   const language = languageOf('')
   if (language === null) throw new Error('the language of all texts is known')
   return language

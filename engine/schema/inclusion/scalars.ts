@@ -6,7 +6,7 @@ import type { Bound } from './model.ts'
 import { both, complement, languageOf, lengthsBetween, lengthsWithin, firstTexts, type Language } from './patterns.ts'
 
 /** `found`: a value; `none`: proof that there is none; `open`: neither, with what stopped the search. */
-export type Found =
+type Found =
   | { readonly kind: 'found'; readonly value: unknown }
   | { readonly kind: 'none' }
   | { readonly kind: 'open'; readonly why: string }
