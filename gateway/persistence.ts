@@ -5,7 +5,7 @@
 import { resolve } from 'node:path'
 import { variable, type Environment } from './settings/environment.ts'
 import type { Config } from './config/schema.ts'
-import { bootstrapKey } from './callers/bootstrap-key.ts'
+import { bootstrapKey } from './callers/api-keys.ts'
 import { signingProblem } from './keys/self-test.ts'
 import { openExternalSigner, type ExternalSigner } from './keys/external-signer.ts'
 import { openKeyRing, type KeyRing } from './keys/key-ring.ts'

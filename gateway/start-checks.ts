@@ -5,7 +5,7 @@
 import { accessSync, constants } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname, resolve } from 'node:path'
-import { requireUsableBootstrapKey } from './callers/bootstrap-key.ts'
+import { requireUsableBootstrapKey } from './callers/api-keys.ts'
 import type { Config } from './config/schema.ts'
 import { errorCode, messageOf } from './errors/startup-error.ts'
 import { keyFile, readKeyFile } from './keys/key-file.ts'

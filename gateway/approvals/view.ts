@@ -2,7 +2,7 @@
 import type { Approvers } from '../../engine/internal.ts'
 import type { ApprovalRow, ApprovalState, ApprovalStep } from '../store/approvals.ts'
 import { approvalState, isGrantInForce } from './request.ts'
-import { grantsNeeded, requiredFor } from './resolve.ts'
+import { grantsNeeded, requiredFor } from './decide.ts'
 import type { ApprovalsConfig } from './settings.ts'
 import { isoInstant, isoInstantOrNull } from '../runtime/iso-instant.ts'
 

@@ -13,7 +13,7 @@ import {
   notOfGroupError,
   requiredFor,
   type FurtherGrants,
-} from '../approvals/resolve.ts'
+} from '../approvals/decide.ts'
 import { isGrantedBy, stillRequired, type Grant } from '../store/approvers.ts'
 import type { AcceptedRoute } from '../routing/sidecar-route.ts'
 import { GatewayError } from '../errors/errors.ts'

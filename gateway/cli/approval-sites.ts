@@ -10,8 +10,7 @@ import {
   reviewApproval,
 } from '../api/routes/approvals.ts'
 import { nullable } from '../api/schemas/shapes.ts'
-import { approvalAct } from '../approvals/decide.ts'
-import { completeApproval } from '../approvals/resolve.ts'
+import { approvalAct, completeApproval } from '../approvals/decide.ts'
 import { approvalView, type ApprovalView } from '../approvals/view.ts'
 import { LOCAL_TENANT } from '../callers/api-keys.ts'
 import { GatewayError } from '../errors/errors.ts'

@@ -4,8 +4,7 @@ import { isRecord } from '../settings/defaults.ts'
 import { LOG_LEVELS } from '../telemetry/inspection.ts'
 import { EXIT, UsageError, type Command } from './command.ts'
 import { writeLine } from './io.ts'
-import { askLocal } from './local-gateway.ts'
-import { remoteOf, SITE_OPTIONS } from './remote.ts'
+import { askLocal, remoteOf, SITE_OPTIONS } from './remote.ts'
 
 export const logLevelCommand: Command = {
   name: 'log-level',

@@ -1,7 +1,7 @@
 /** `preflight policy replay`: the decisions of the ledger made again under a pack, and the differences. Never permission. */
 import { compare, type Artifact, type CompareOptions, type CompiledPolicy } from '../../engine/internal.ts'
 import type { Static } from 'typebox'
-import { MOST_REPLAYS, replayPolicy, ReplayAnswer } from '../api/routes/replay.ts'
+import { MOST_REPLAYS, replayPolicy, ReplayAnswer } from '../api/routes/policies.ts'
 import { documentLimits } from '../flow/analyst.ts'
 import { countsOf, replayed, type ReplayCounts, type ReplayedDecision } from '../flow/replayed-decisions.ts'
 import { sha256Hex } from '../runtime/hash.ts'

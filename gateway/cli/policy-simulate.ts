@@ -22,7 +22,7 @@ import {
   type Verdict,
 } from '../../engine/internal.ts'
 import type { Static } from 'typebox'
-import { SimulateAnswer, simulatePolicy } from '../api/routes/simulate.ts'
+import { SimulateAnswer, simulatePolicy } from '../api/routes/policies.ts'
 import { explanationLines, explanationOf } from '../flow/policy-explanation.ts'
 import { printable } from '../report/printable.ts'
 import { sha256Hex } from '../runtime/hash.ts'

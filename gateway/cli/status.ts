@@ -7,8 +7,7 @@ import { GatewayStatus } from '../telemetry/inspection.ts'
 import { EXIT, type Arguments, type Command } from './command.ts'
 import { LIST_FORMAT, secondsOf, show, table } from './format.ts'
 import type { CommandIo } from './io.ts'
-import { askLocal } from './local-gateway.ts'
-import { remoteOf, SITE_OPTIONS } from './remote.ts'
+import { askLocal, remoteOf, SITE_OPTIONS } from './remote.ts'
 
 export const statusCommand: Command = {
   name: 'status',

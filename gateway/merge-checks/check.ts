@@ -22,9 +22,8 @@ import type { MergeCheck } from '../store/webhooks.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { attestedDecisions, reconciliationOf, type AttestedDecision, type JudgedCommits } from './attested.ts'
-import { showHeldMerge } from './held-merge.ts'
+import { showHeldMerge, keepAndShow, publishStrictest, storedReport } from './shown-check.ts'
 import { decisionReport, expiredReport, pendingReport, undecidedReport } from './report.ts'
-import { keepAndShow, publishStrictest, storedReport } from './shown-check.ts'
 import { heldSubject, isTask, taskSubject, type MergeTask } from './task.ts'
 
 export interface CheckDeps {

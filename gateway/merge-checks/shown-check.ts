@@ -1,12 +1,23 @@
-/** Keeps what is to be shown at a commit, and shows the strictest of it. */
+/**
+ * Keeps what is to be shown at a commit, and shows the strictest of it. A merge that waits for an approval is shown too, with what
+ * was decided.
+ */
 import { isJsonObject } from '../json/strict-json.ts'
 import type { ScmAccess } from '../scm/access.ts'
 import type { CommitReport } from '../scm/commit-report.ts'
 import type { StorePart } from '../store/store.ts'
 import type { MergeCheck } from '../store/webhooks.ts'
-import { strictestReport } from './report.ts'
+import { strictestReport, heldMergeReport, requestAddress } from './report.ts'
+import { approvalState } from '../approvals/request.ts'
+import { bindingOf } from '../scm/bindings.ts'
+import type { PlatformId } from '../scm/platform.ts'
+import type { ScmConfig } from '../scm/settings.ts'
+import type { AddressConfig } from '../settings/public-address.ts'
+import type { Logger } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import { taskSubject, type MergeTask } from './task.ts'
 
-export interface ShowDeps {
+interface ShowDeps {
   readonly scm: Pick<ScmAccess, 'publish'>
   readonly store: StorePart<'webhooks.checksAt' | 'webhooks.saveCheck'>
 }
@@ -80,4 +91,48 @@ function isReport(value: unknown): value is CommitReport {
   const { name, state, title, summary, url, annotations } = value
   const isText = [name, title, summary].every((text) => typeof text === 'string')
   return isText && STATES.has(state) && (url === null || typeof url === 'string') && Array.isArray(annotations)
+}
+
+interface HeldMergeDeps extends ShowDeps {
+  readonly settings: () => { readonly config: ScmConfig & AddressConfig }
+  readonly scm: ScmAccess
+  readonly store: ShowDeps['store'] & StorePart<'approvals.byId' | 'bindings.list'>
+  readonly metrics: Metrics
+  readonly logger: Logger
+  readonly now: () => number
+}
+
+type HeldMerge = Extract<MergeTask, { readonly kind: 'held_merge' }>
+
+/** Shows the state of the request now. It is carried out again when the request is decided. */
+export async function showHeldMerge(platform: PlatformId, task: HeldMerge, deps: HeldMergeDeps): Promise<void> {
+  const { store, settings, metrics, logger, now } = deps
+  const { repository, commit, tenant, approvalId } = task
+  const { config } = settings()
+  const binding = await bindingOf(store, tenant, repository, platform)
+  const row = await store.approvals.byId(tenant, approvalId)
+  if (binding === null || row === null) {
+    metrics.count('preflight_merge_checks_total', { platform, result: 'unbound' })
+    logger.warn(
+      { event: 'webhook.unbound', platform, repository, tenant },
+      'a held merge in a repository without a proven binding is not shown',
+    )
+    return
+  }
+  const report = heldMergeReport(config.scm.checks.name, row, config, now())
+  const check = {
+    platform,
+    repository: repository.toLowerCase(),
+    commit,
+    subject: taskSubject(task),
+    tenant,
+    task: JSON.stringify(task),
+    decisionId: row.decisionId,
+    approvalId: approvalState(row, now()) === 'pending' ? approvalId : null,
+    report: JSON.stringify(report),
+    at: now(),
+  }
+  const page = requestAddress(approvalId, config) ?? ''
+  await keepAndShow(check, { repository: binding.repository, page, isRerun: false }, deps)
+  metrics.count('preflight_merge_checks_total', { platform, result: report.state })
 }

@@ -2,8 +2,10 @@
  * A finding in a list of findings: its place, and the facts about it, each on a line of its own. The place is in the working tree,
  * or as near to it as there is.
  */
-import type { ReportGroup } from './diff-report.ts'
+import type { ReportGroup, DiffReport } from './diff-report.ts'
 import { printable } from './printable.ts'
+import type { Level } from '../../engine/internal.ts'
+import type { IgnoredGroup } from './ignore-list.ts'
 
 /** A compared document as reports name it. */
 export interface ReportedDocument {
@@ -17,7 +19,7 @@ export interface ReportedDocument {
   readonly files?: ReadonlyMap<string, string>
 }
 
-export interface ReportedPair {
+interface ReportedPair {
   readonly base: ReportedDocument
   readonly head: ReportedDocument
 }
@@ -79,4 +81,17 @@ export function detailLines(group: ReportGroup, pair: ReportedPair): readonly st
     ...advice,
     ...(names.length === 0 ? [] : [`Reaches: ${shown}${rest > 0 ? ` and ${rest} more` : ''}`]),
   ]
+}
+
+/** What every form of a report is written from. */
+export interface ReportContext {
+  readonly report: DiffReport
+  readonly documents: ReportedPair
+  /** Empty where there is no ignore list. */
+  readonly ignored: readonly IgnoredGroup[]
+  /** The level at which the command fails; null: at none. */
+  readonly failOn: Level | null
+  readonly isColoured: boolean
+  /** Of this program. */
+  readonly version: string
 }

@@ -4,8 +4,7 @@
  */
 import type { Level } from '../../engine/internal.ts'
 import { sha256Hex } from '../runtime/hash.ts'
-import { annotationOf, titleText } from './annotation.ts'
-import type { ReportContext } from './report-context.ts'
+import { annotationOf, titleText, type ReportContext } from './annotation.ts'
 
 const SEVERITIES: Readonly<Record<Level, string>> = { breaking: 'critical', dangerous: 'major', info: 'info' }
 

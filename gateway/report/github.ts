@@ -1,9 +1,8 @@
 /** A comparison as workflow commands of GitHub Actions: each finding becomes an annotation of the contract in the pull request. */
 import { LEVELS, type Level } from '../../engine/internal.ts'
-import { annotationOf, detailLines, titleText } from './annotation.ts'
+import { annotationOf, detailLines, titleText, type ReportContext } from './annotation.ts'
 import { countText, incompleteLine, type ReportGroup } from './diff-report.ts'
 import { printable } from './printable.ts'
-import type { ReportContext } from './report-context.ts'
 
 const COMMANDS: Readonly<Record<Level, string>> = { breaking: 'error', dangerous: 'warning', info: 'notice' }
 

@@ -1,9 +1,8 @@
 /** Comparisons, test cases of a policy pack and replayed decisions as JUnit XML, for the test tab of a CI server. */
 import { LEVELS, type Level } from '../../engine/internal.ts'
-import { annotationOf, detailLines, titleText } from './annotation.ts'
+import { annotationOf, detailLines, titleText, type ReportContext } from './annotation.ts'
 import { incompleteLine, type ReportGroup } from './diff-report.ts'
 import { printable, attributes, xmlText, type XmlAttributes } from './printable.ts'
-import type { ReportContext } from './report-context.ts'
 
 export function renderJUnit(context: ReportContext): string {
   const { report, documents, ignored, failOn } = context

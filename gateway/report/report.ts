@@ -3,7 +3,7 @@ import { renderGitHub } from './github.ts'
 import type { IgnoredGroup } from './ignore-list.ts'
 import { renderJUnit } from './junit.ts'
 import { renderMarkdown } from './markdown.ts'
-import type { ReportContext } from './report-context.ts'
+import type { ReportContext } from './annotation.ts'
 import { renderSarif } from './sarif.ts'
 import { renderText } from './text.ts'
 

@@ -1,9 +1,8 @@
 /** A comparison as SARIF 2.1.0 (OASIS), for code scanning: one result a change, ignored ones as suppressed results. */
 import { LEVELS, ruleOf, type Level } from '../../engine/internal.ts'
-import { annotationOf, reachedNames } from './annotation.ts'
+import { annotationOf, reachedNames, type ReportContext } from './annotation.ts'
 import { incompleteLine, type ReportGroup } from './diff-report.ts'
 import { printable } from './printable.ts'
-import type { ReportContext } from './report-context.ts'
 
 const SCHEMA = 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json'
 

@@ -5,7 +5,7 @@
 import type { KeyRing } from '../keys/key-ring.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { STALE } from './changes.ts'
-import type { ReceiptKeyRow } from './receipt-keys.ts'
+import type { ReceiptKeyRow } from './receipts.ts'
 import type { Store, StorePart } from './store.ts'
 
 interface KeyExchange {

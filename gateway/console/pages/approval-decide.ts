@@ -1,7 +1,6 @@
 /** The decision on a request: who has granted, who still has to, the forms to grant, deny and hand over, and what they do. */
-import { commentOn, decideRequest } from '../../approvals/decide.ts'
+import { commentOn, decideRequest, requiredFor } from '../../approvals/decide.ts'
 import { approverKeys, handOver } from '../../approvals/delegation.ts'
-import { requiredFor } from '../../approvals/resolve.ts'
 import { hasRight } from '../../callers/rights.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import { approverWords } from '../../../engine/base.ts'

@@ -10,8 +10,7 @@ import { headOfChain } from '../sql/journal.ts'
 import type { Sql } from '../sql/operation.ts'
 import { OPERATION_BY_NAME, tablesOver } from '../sql/operations.ts'
 import { verifyChain } from '../sql/store.ts'
-import type { Source, Target } from './side.ts'
-import { COPIED, type CopiedTable } from './tables.ts'
+import { type Source, type Target, COPIED, type CopiedTable } from './side.ts'
 
 interface CopyReport {
   readonly rows: number

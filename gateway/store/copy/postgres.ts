@@ -6,8 +6,7 @@ import { migrate, MIGRATION_LOCK } from '../postgres/migrate.ts'
 import { openingFault } from '../postgres/opening-fault.ts'
 import { statementsOn } from '../postgres/statements.ts'
 import { integer, text, type SqlRow } from '../sql/columns.ts'
-import type { Side, Source, Target } from './side.ts'
-import type { CopiedTable } from './tables.ts'
+import type { Side, Source, Target, CopiedTable } from './side.ts'
 
 /** Milliseconds. A copy of a large store has long statements. */
 const LIMITS = { pool: 1, connectTimeout: 10_000, statementTimeout: 3_600_000, lockTimeout: 10_000, isPooled: false }

@@ -4,7 +4,7 @@
  */
 import { CHANGE_KINDS, type Change } from '../changes.ts'
 import { chainHash, cutEntry, entryHash, genesisOf, journalEntry, type JournalEntry } from './chain.ts'
-import { isPlaceOfToken } from '../status-lists.ts'
+import { isPlaceOfToken } from '../receipts.ts'
 import {
   MOST_FAULTS,
   NO_ROW,

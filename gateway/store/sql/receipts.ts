@@ -1,6 +1,6 @@
-/** Statements on the events that end a receipt. */
-import type { Receipts, ReceiptState } from '../receipts.ts'
-import { ownersOf, textOrNull } from './columns.ts'
+/** Statements on the events that end a receipt, on the lists of their states, and on the public receipt keys. */
+import type { Receipts, ReceiptState, StatusLists, ReceiptKeyRow, ReceiptKeys } from '../receipts.ts'
+import { ownersOf, textOrNull, integer, text, integerOrNull, type SqlRow } from './columns.ts'
 import { isIn, joinedTexts, read, write, type Operations, type Sql } from './operation.ts'
 import { journal } from './journal.ts'
 
@@ -79,4 +79,73 @@ export async function addEvent(
 export function receiptStateOf(states: string | null): ReceiptState {
   const events = states === null ? [] : states.split(',')
   return STATES.find((state) => events.includes(state)) ?? 'current'
+}
+
+/** The states come from the events of the receipts, so there is nothing to keep in step. */
+export const statusLists: Operations<StatusLists> = {
+  open: write(async (sql, { list, uri, size, openedAt }) => {
+    await sql.run(
+      'INSERT INTO status_lists (list, uri, size, opened_at) VALUES (?, ?, ?, ?)',
+      list,
+      uri,
+      size,
+      openedAt,
+    )
+  }),
+
+  byId: read(async (sql, list) => {
+    const row = await sql.get('SELECT uri, size, opened_at FROM status_lists WHERE list = ?', list)
+    if (row === undefined) return null
+    const ended = await sql.all(
+      `SELECT d.status_index, ${joinedTexts(sql, 'e.state')} AS states
+       FROM decisions d JOIN receipt_events e ON e.decision_id = d.decision_id
+       WHERE d.status_list = ? GROUP BY d.status_index`,
+      list,
+    )
+    return {
+      list,
+      uri: text(row, 'uri'),
+      size: integer(row, 'size'),
+      openedAt: integer(row, 'opened_at'),
+      states: ended.map((entry) => [integer(entry, 'status_index'), receiptStateOf(text(entry, 'states'))] as const),
+    }
+  }),
+}
+
+export const receiptKeys: Operations<ReceiptKeys> = {
+  list: read(async (sql) => (await sql.all('SELECT * FROM receipt_keys ORDER BY valid_from, kid')).map(receiptKey)),
+
+  publish: write(async (sql, rows) => {
+    for (const { kid, x, validFrom, retiredAt, revokedAt } of rows) {
+      const changed = await sql.run(
+        `INSERT INTO receipt_keys (kid, x, valid_from, retired_at, revoked_at) VALUES (?, ?, ?, ?, ?)
+         ON CONFLICT (kid) DO UPDATE SET retired_at = excluded.retired_at,
+           revoked_at = coalesce(receipt_keys.revoked_at, excluded.revoked_at)
+         WHERE receipt_keys.retired_at IS DISTINCT FROM excluded.retired_at
+           OR (receipt_keys.revoked_at IS NULL AND excluded.revoked_at IS NOT NULL)`,
+        kid,
+        x,
+        validFrom,
+        retiredAt,
+        revokedAt,
+      )
+      if (changed === 1) await journal(sql, 'receipt_key', kid)
+    }
+  }),
+
+  revoke: write(async (sql, kid, at) => {
+    const found = await sql.run('UPDATE receipt_keys SET revoked_at = coalesce(revoked_at, ?) WHERE kid = ?', at, kid)
+    if (found === 1) await journal(sql, 'receipt_key', kid)
+    return found === 1
+  }),
+}
+
+function receiptKey(row: SqlRow): ReceiptKeyRow {
+  return {
+    kid: text(row, 'kid'),
+    x: text(row, 'x'),
+    validFrom: integer(row, 'valid_from'),
+    retiredAt: integerOrNull(row, 'retired_at'),
+    revokedAt: integerOrNull(row, 'revoked_at'),
+  }
 }
