@@ -45,7 +45,13 @@ export function tallyOf({ seed, from, to, job }: Chunk): Tally {
   const note: Note = (name, count = 1) => {
     counts[name] = (counts[name] ?? 0) + count
   }
-  for (let index = from; index < to; index += 1) failures.push(...JUDGES[job](seed, index, note))
+  for (let index = from; index < to; index += 1) {
+    try {
+      failures.push(...JUDGES[job](seed, index, note))
+    } catch (cause) {
+      throw new Error(`--seed ${seed} --from ${index}: ${String(cause)}`, { cause })
+    }
+  }
   return { counts, failures }
 }
 

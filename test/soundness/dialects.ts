@@ -85,20 +85,30 @@ const OPTIONS = {
   code: { optimize: false },
 } as const
 
-function prepared(ajv: Parameters<typeof addFormats.default>[0] & Compiler): (root: Schema) => Validator {
-  addFormats.default(ajv)
+/** An instance keeps a trace of each schema that it compiled, also of removed ones. */
+const COMPILED_BY_ONE = 200
+
+function prepared(create: () => Parameters<typeof addFormats.default>[0] & Compiler): (root: Schema) => Validator {
+  let ajv = create()
+  let left = 0
   return (root) => {
+    if (left === 0) {
+      ajv = create()
+      addFormats.default(ajv)
+      left = COMPILED_BY_ONE
+    }
+    left -= 1
     const validate = ajv.compile(root)
-    // The cache would hold every schema of a run.
+    // Another schema may have the same identifier.
     if (typeof root === 'object') ajv.removeSchema(root)
     return (instance) => validate(instance) === true
   }
 }
 
-const by2020 = prepared(new Ajv2020(OPTIONS))
-const by2019 = prepared(new Ajv2019(OPTIONS))
-const by7 = prepared(new Ajv({ ...OPTIONS, ignoreKeywordsWithRef: true }))
-const by4 = prepared(new draft04.default({ ...OPTIONS, ignoreKeywordsWithRef: true, schemaId: 'id' }))
+const by2020 = prepared(() => new Ajv2020(OPTIONS))
+const by2019 = prepared(() => new Ajv2019(OPTIONS))
+const by7 = prepared(() => new Ajv({ ...OPTIONS, ignoreKeywordsWithRef: true }))
+const by4 = prepared(() => new draft04.default({ ...OPTIONS, ignoreKeywordsWithRef: true, schemaId: 'id' }))
 
 const DRAFT_4: readonly Feature[] = [
   'choice',
@@ -228,7 +238,8 @@ function flagged(
 function withEnums({ const: value, ...rest }: Keywords): Schema {
   if (value === undefined) return rest
   if (rest.enum === undefined) return { ...rest, enum: [value] }
-  return { allOf: [{ enum: [value] }, rest] }
+  // Definitions stay at the root.
+  return { ...rest, allOf: [...schemasIn(rest.allOf), { enum: [value] }] }
 }
 
 function withTuples({ prefixItems, items, ...rest }: Keywords): Schema {
