@@ -1,6 +1,8 @@
 /** Configuration file and environment → one frozen Config, or every mistake in them with its place. */
+import { createRequire } from 'node:module'
 import { dirname, resolve } from 'node:path'
-import { Ajv } from 'ajv'
+import { Validator, type Schema } from '@cfworker/json-schema'
+import type * as AjvModule from 'ajv'
 import { ok } from '../../engine/base.ts'
 import type { Result } from '../../engine/internal.ts'
 import { messageOf } from '../errors/startup-error.ts'
@@ -53,9 +55,11 @@ export function loadConfig(
   const overridden = applyOverrides(text.value.value, source.environment)
   const placed = (located: LocatedMistake): Mistake => placeMistake(located, text.value, overridden)
 
-  const formFaults = schemaMistakes(overridden.value)
-  const sound = formFaults.length === 0 ? overridden.value : withoutSections(overridden.value, formFaults)
-  const config = sound === null ? null : withPaths(completed(sound), directory)
+  const whole = completed(overridden.value)
+  const formFaults = whole === null ? schemaMistakes(overridden.value) : []
+  const sound = whole === null ? withoutSections(overridden.value, formFaults) : overridden.value
+  const complete = whole ?? completed(sound)
+  const config = complete === null ? null : withPaths(complete, directory)
   const meaningFaults = config === null ? [] : [...foreignSections(sound), ...checkMeaning(config)]
   const mistakes = [...overridden.mistakes, ...[...formFaults, ...meaningFaults].map(placed)]
   if (config === null) return { ok: false, problem: inReadingOrder(mistakes) }
@@ -71,7 +75,7 @@ function withoutSections(value: unknown, faults: readonly LocatedMistake[]): obj
   if (typeof value !== 'object' || value === null) return null
   const faulty = new Set(faults.map(({ pointer }) => pointerSegments(pointer)[0]))
   const sound = Object.fromEntries(Object.entries(value).filter(([section]) => !faulty.has(section)))
-  return checkInput(sound) ? sound : null
+  return completed(sound) === null ? null : sound
 }
 
 function readFile(file: string | null): Result<SourceText, readonly Mistake[]> {
@@ -97,20 +101,33 @@ function empty(file: string): Mistake {
   }
 }
 
-const ajv = new Ajv({ allErrors: true, verbose: true, strict: false, validateSchema: false })
-const { $schema: _dialect, $id: _id, ...inputSchema } = configInputSchema
-const checkInput = ajv.compile(inputSchema)
-const checkComplete = ajv.compile<Config>(plainSchema(Config))
+const completeSchema = plainSchema(Config)
+const formSchema: Schema = JSON.parse(JSON.stringify(completeSchema))
+const completeForm = new Validator(formSchema, '7')
 
-function schemaMistakes(value: unknown): readonly LocatedMistake[] {
-  return checkInput(value) ? [] : mistakesOf(checkInput.errors ?? [])
+function isComplete(value: unknown): value is Config {
+  // An absent member may be there with the value undefined, which JSON does not have.
+  return completeForm.validate(JSON.parse(JSON.stringify(value ?? null))).valid
 }
 
-/** Throws when defaults do not complete a value that passed the check: then the schema contradicts itself. */
-function completed(value: unknown): Config {
-  const config = applyDefaults(plainSchema(Config), value)
-  if (checkComplete(config)) return config
-  throw new Error(`the defaults do not complete the configuration: ${ajv.errorsText(checkComplete.errors)}`)
+/** With defaults; null if it has mistakes in its form. Defaults replace nothing, so they hide no mistake. */
+function completed(value: unknown): Config | null {
+  const config = applyDefaults(completeSchema, value)
+  return isComplete(config) ? config : null
+}
+
+const require = createRequire(import.meta.url)
+const { $schema: _dialect, $id: _id, ...inputSchema } = configInputSchema
+
+/**
+ * The mistakes of a value that cannot be completed, at least one. To find all of them, ajv compiles the whole schema: half a
+ * second, and tens of megabytes. Only a wrong configuration takes that time.
+ */
+function schemaMistakes(value: unknown): readonly LocatedMistake[] {
+  const { Ajv }: typeof AjvModule = require('ajv')
+  const check = new Ajv({ allErrors: true, verbose: true, strict: false, validateSchema: false }).compile(inputSchema)
+  if (check(value)) throw new Error('the defaults do not complete a configuration without mistakes')
+  return mistakesOf(check.errors ?? [])
 }
 
 function placeMistake(
