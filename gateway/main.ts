@@ -1,34 +1,34 @@
 /**
- * Starts the gateway: settings first, then state that outlives the process, then what decides, then the listeners. A
- * failed start leaves nothing open.
+ * Runs a gateway: parses its settings, wires its parts, listens, and drains at the end. A failed start leaves nothing
+ * open.
  */
 import type { Writable } from 'node:stream'
 import { openSettings, type LiveSettings } from './config/live-settings.ts'
 import type { ConfigSource } from './config/load.ts'
-import { formatMistake } from './errors/mistake.ts'
-import { keyFile } from './keys/key-file.ts'
-import { openListeners, type BoundAddresses } from './listeners.ts'
-import { createTrafficListeners, drain, startDeciding } from './wiring.ts'
-import { exposedFiles } from './runtime/private-file.ts'
-import { readinessChecks } from './readiness.ts'
-import { FollowedClock } from './runtime/followed-clock.ts'
-import { steadyClock } from './runtime/steady-clock.ts'
 import { startReloading } from './config/reloading.ts'
 import type { CurrentSettings } from './config/settings.ts'
-import { createInspection } from './inspection.ts'
-import { openState, type State } from './persistence.ts'
+import { createWarmUp } from './enforce/warm-up.ts'
 import { createAdmin } from './listen/admin.ts'
 import { openLocalAccess } from './listen/local-access.ts'
+import { readinessChecks } from './listen/readiness.ts'
 import { entryOf } from './listen/secure-entry.ts'
-import { createActLogger } from './telemetry/decision-log/acts.ts'
+import { FollowedClock } from './runtime/followed-clock.ts'
+import { steadyClock } from './runtime/steady-clock.ts'
+import type { Environment } from './settings/environment.ts'
 import { startKeyExchange } from './store/key-exchange.ts'
 import { isSharedStore } from './store/opening/open.ts'
+import { createActLogger } from './telemetry/decision-log/acts.ts'
+import type { Inspection } from './telemetry/inspection.ts'
 import { createLogger, type Logger } from './telemetry/log.ts'
 import { createMetrics, type Metrics } from './telemetry/metrics.ts'
 import { sampleProcess } from './telemetry/process-metrics.ts'
-import { authorityFile } from './tls/authority-file.ts'
-import { pinsWarning } from './pins-warning.ts'
-import { createWarmUp } from './warm-up.ts'
+import { startDeciding, type Deciding, type PartsOptions } from './wiring/deciding.ts'
+import { createInspection } from './wiring/inspection.ts'
+import { openJudging } from './wiring/judging.ts'
+import { openListeners, type BoundAddresses, type Listeners } from './wiring/listeners.ts'
+import { logWarnings, pinsWarning } from './wiring/start-warnings.ts'
+import { openState, type State } from './wiring/state.ts'
+import { createTrafficListeners } from './wiring/traffic-listeners.ts'
 
 export interface Gateway {
   readonly addresses: BoundAddresses
@@ -62,27 +62,78 @@ export async function startGateway(source: ConfigSource, options: StartOptions =
   const live = openSettings(source)
   const closers: (() => unknown)[] = []
   try {
-    return await start(live, source, options, closers)
+    return await listen(await wire(live, source.environment, options, closers))
   } catch (error) {
     for (const close of closers.toReversed()) await close()
     throw error
   }
 }
 
-async function start(
+/** What /readyz and /status report of the process itself. */
+class Lifecycle {
+  isServing = false
+  /** Null: the listeners are not open yet. */
+  addresses: BoundAddresses | null = null
+}
+
+/** Everything that a gateway is made of, before a listener is open. */
+interface Wired {
+  readonly parts: PartsOptions
+  readonly machine: FollowedClock
+  readonly deciding: Deciding
+  readonly listeners: Listeners
+  readonly ownPorts: Set<number>
+  readonly lifecycle: Lifecycle
+  readonly warmUp: ReturnType<typeof createWarmUp>
+  readonly inspection: Inspection
+  readonly local: ReturnType<typeof openLocalAccess>
+  readonly pins: string | null
+}
+
+async function wire(
   live: LiveSettings,
-  { environment }: ConfigSource,
+  environment: Environment,
   {
     output = process.stdout,
     now: given,
     logger: written = createLogger(live.current().config.log.level),
   }: StartOptions,
   closers: (() => unknown)[],
-): Promise<Gateway> {
+): Promise<Wired> {
   const { config } = live.current()
   const acts = createActLogger(written)
   const { logger } = acts
-  const machine = new FollowedClock(Date.now, (by) =>
+  const machine = openMachineClock(logger)
+  const now = openClock(given ?? (() => machine.now()), logger)
+  const metrics = createMetrics()
+  const state = await openState({ config, environment, metrics, logger, now, machine, closers })
+  const { store, keys, health, hub, dataDir } = state
+  sampleProcess(metrics, dataDir)
+  const parts = { state, live, environment, metrics, logger, acts, now, output, closers }
+  const deciding = await startDeciding(parts)
+  const { monitoring } = deciding
+  const ownPorts = new Set<number>()
+  const judging = await openJudging(parts, deciding, ownPorts)
+  const { proxy } = judging
+  const lifecycle = new Lifecycle()
+  const pins = pinsWarning(config, environment)
+  const warmUp = createWarmUp({ settings: live.current, pipeline: proxy.pipeline, logger })
+  const isServing = () => lifecycle.isServing
+  const isLoading = () => warmUp.isRunning()
+  const checks = readinessChecks({ isServing, isLoading, live, store, health, keys, hub, pins, monitoring, now })
+  const inspection = createInspection({ ...parts, deciding, proxy, checks, addresses: () => lifecycle.addresses })
+  const traffic = await createTrafficListeners(parts, deciding, judging, inspection)
+  const headTimeoutMs = config.limits.head_timeout * 1000
+  const entry = entryOf('admin', { settings: live.current, metrics, logger })
+  const local = openLocalAccess(dataDir, { store, now })
+  const admin = createAdmin({ checks, metrics, logger, headTimeoutMs, entry, operator: { inspection, ...local } })
+  const listeners = { ...traffic, admin }
+  return { parts, machine, deciding, listeners, ownPorts, lifecycle, warmUp, inspection, local, pins }
+}
+
+/** Its time becomes that of a shared database. */
+function openMachineClock(logger: Logger): FollowedClock {
+  return new FollowedClock(Date.now, (by) =>
     logger.warn(
       { event: 'clock.differs', by_ms: by },
       by === 0
@@ -90,114 +141,129 @@ async function start(
         : 'the clock of this machine differs from that of the database; the gateway uses the time of the database',
     ),
   )
-  const now = steadyClock(given ?? (() => machine.now()), ({ by }) =>
+}
+
+function openClock(wall: () => number, logger: Logger): () => number {
+  return steadyClock(wall, ({ by }) =>
     logger.error(
       { event: 'clock.set_back', by_ms: by },
       'the clock was set back; the gateway keeps the later time until the clock reaches it, or until a restart',
     ),
   )
-  const metrics = createMetrics()
-  const state = await openState({ config, environment, metrics, logger, now, machine, closers })
-  sampleProcess(metrics, state.dataDir)
-  const options = { state, live, environment, metrics, logger, acts, now, output, closers }
-  const deciding = await startDeciding(options)
-  const ownPorts = new Set<number>()
-  let bound: BoundAddresses | null = null
-  const inspection = createInspection({
-    ...options,
-    deciding,
-    proxy: () => trafficListeners.proxy,
-    checks: () => checks,
-    addresses: () => bound,
-  })
-  const trafficListeners = await createTrafficListeners({ ...options, inspection }, deciding, ownPorts)
-  let isServing = false
-  const { store, keys, health, hub } = state
-  const { monitoring } = deciding
-  const pins = pinsWarning(config, environment)
-  const warmUp = createWarmUp({ settings: live.current, pipeline: trafficListeners.proxy.pipeline, logger })
-  const isLoading = () => warmUp.isRunning()
-  const checks = readinessChecks({
-    isServing: () => isServing,
-    isLoading,
-    live,
-    store,
-    health,
-    keys,
-    hub,
-    pins,
-    monitoring,
-    now,
-  })
-  const headTimeoutMs = config.limits.head_timeout * 1000
-  const entry = entryOf('admin', { settings: live.current, metrics, logger })
-  const local = openLocalAccess(state.dataDir, { store, now })
-  const admin = createAdmin({ checks, metrics, logger, headTimeoutMs, entry, operator: { inspection, ...local } })
-  const listeners = { ...trafficListeners, admin }
+}
+
+async function listen(wired: Wired): Promise<Gateway> {
+  const { parts, machine, listeners, ownPorts, lifecycle, local, pins } = wired
+  const { state, live, metrics, logger, now, closers } = parts
+  const { store, keys, hub, dataDir } = state
+  const { config } = live.current()
   const addresses = await openListeners(listeners, config, closers, ownPorts)
-  bound = addresses
+  lifecycle.addresses = addresses
   local.announce(addresses)
   closers.push(() => local.close())
   const keysChanged = (): void => {
-    trafficListeners.proxy.keysChanged()
-    trafficListeners.hub?.keysChanged()
+    listeners.proxy.keysChanged()
+    listeners.hub?.keysChanged()
   }
   hub?.onKeys(keysChanged)
   hub?.listen()
   const exchange = isSharedStore(config) ? startKeyExchange({ store, keys, keysChanged, logger, now }) : null
   closers.push(() => exchange?.close())
   await exchange?.sync()
-  const reloading = startReloading({
-    live,
-    keys,
-    keysChanged: () => {
-      keysChanged()
-      void exchange?.sync()
-    },
-    dataDir: state.dataDir,
-    metrics,
-    logger,
-    clock: () => machine.seconds(),
-  })
-  warn(live, state, pins, logger)
-  isServing = true
-  return {
-    addresses,
-    settings: live.current,
-    store: store.description,
-    keyId: state.keyId,
-    bootstrapKey: state.bootstrap.printed,
-    metrics,
-    logger,
-    warmUp: () => warmUp.run(),
-    reload: () => reloading.now(),
-    toggleDebug() {
-      const level = config.log.level
-      inspection.setLogLevel(logger.level === 'debug' && level !== 'debug' ? level : 'debug', 'signal')
-    },
-    close: once(async () => {
-      isServing = false
-      reloading.stop()
-      local.close()
-      exchange?.close()
-      await drain(state, deciding, listeners, live.current().config.shutdown.drain * 1000)
-    }),
+  const ownKeysChanged = (): void => {
+    keysChanged()
+    void exchange?.sync()
+  }
+  const clock = () => machine.seconds()
+  const reloading = startReloading({ live, keys, keysChanged: ownKeysChanged, dataDir, metrics, logger, clock })
+  logWarnings(live, state, pins, logger)
+  lifecycle.isServing = true
+  return new RunningGateway(wired, addresses, reloading, exchange)
+}
+
+/** Its methods are members of the object, so that a caller may copy or pass them. */
+class RunningGateway implements Gateway {
+  readonly addresses: BoundAddresses
+  readonly settings: CurrentSettings
+  readonly store: string
+  readonly keyId: string
+  readonly bootstrapKey: string | null
+  readonly metrics: Metrics
+  readonly logger: Logger
+  readonly #wired: Wired
+  readonly #reloading: ReturnType<typeof startReloading>
+  readonly #exchange: ReturnType<typeof startKeyExchange> | null
+  readonly #levelAtStart: Parameters<Inspection['setLogLevel']>[0]
+  /** Null: nobody has closed the gateway. */
+  #closing: Promise<void> | null = null
+
+  constructor(
+    wired: Wired,
+    addresses: BoundAddresses,
+    reloading: ReturnType<typeof startReloading>,
+    exchange: ReturnType<typeof startKeyExchange> | null,
+  ) {
+    const { state, live, metrics, logger } = wired.parts
+    this.addresses = addresses
+    this.settings = live.current
+    this.store = state.store.description
+    this.keyId = state.keyId
+    this.bootstrapKey = state.bootstrap.printed
+    this.metrics = metrics
+    this.logger = logger
+    this.#levelAtStart = live.current().config.log.level
+    this.#wired = wired
+    this.#reloading = reloading
+    this.#exchange = exchange
+  }
+
+  readonly warmUp = (): Promise<void> => this.#wired.warmUp.run()
+
+  readonly reload = (): void => this.#reloading.now()
+
+  readonly toggleDebug = (): void => {
+    const level = this.#levelAtStart
+    const isDebugging = this.logger.level === 'debug' && level !== 'debug'
+    this.#wired.inspection.setLogLevel(isDebugging ? level : 'debug', 'signal')
+  }
+
+  readonly close = (): Promise<void> => (this.#closing ??= this.#close())
+
+  async #close(): Promise<void> {
+    const { parts, deciding, listeners, lifecycle, local } = this.#wired
+    lifecycle.isServing = false
+    this.#reloading.stop()
+    local.close()
+    this.#exchange?.close()
+    await drain(parts.state, deciding, listeners, parts.live.current().config.shutdown.drain * 1000)
   }
 }
 
-/** Logs problems that do not prevent the start. */
-function warn({ warnings }: LiveSettings, { bootstrap, dataDir }: State, pins: string | null, logger: Logger): void {
-  if (pins !== null) logger.warn({ event: 'gateway.warning' }, pins)
-  for (const warning of warnings) logger.warn({ event: 'settings.warning' }, formatMistake(warning))
-  if (bootstrap.warning !== null) logger.warn({ event: 'gateway.warning' }, bootstrap.warning)
-  for (const file of exposedFiles([keyFile(dataDir), authorityFile(dataDir)]))
-    logger.warn(
-      { event: 'keys.readable_by_all', file },
-      'every user of this machine can read these private keys: chmod 600',
-    )
-}
-
-function once(act: () => Promise<void>): () => Promise<void> {
-  let running: Promise<void> | null = null
-  return () => (running ??= act())
+/**
+ * New calls end first; what writes goes before what it writes to; /readyz answers 503 to the end.
+ * @param budget milliseconds that calls under way have
+ */
+async function drain(
+  { store, external, checkpoints, retention }: State,
+  { inputs, consumers, flow, monitoring, watcher, breakGlass, fleet, notifier, otel, decisionLog, actRelay }: Deciding,
+  { proxy, api, grpcAuthz, webhooks, hub, mergeChecks, bundle, admin }: Listeners,
+  budget: number,
+): Promise<void> {
+  await Promise.all([proxy.close(budget), api.close(budget), grpcAuthz?.close(budget), webhooks?.close(budget)])
+  await hub?.close(budget)
+  await mergeChecks.stop()
+  bundle?.stop()
+  await watcher.close()
+  await flow.close()
+  await Promise.all([inputs.close(), consumers.close()])
+  await actRelay?.close()
+  await Promise.all([monitoring.close(), decisionLog.close(), otel?.close()])
+  breakGlass.close()
+  await retention?.close()
+  await notifier.close()
+  await checkpoints?.close()
+  await external?.close()
+  await fleet.close()
+  await store.close()
+  await admin.close()
 }

@@ -26,7 +26,7 @@ const test: Command = {
     'Exit codes: 0 allowed, 1 denied, 2 usage or configuration, 3 could not be judged.',
   ].join('\n'),
   run: async (args, io) => {
-    const { tryReview } = await import('../admission-trial.ts')
+    const { tryReview } = await import('./admission-trial.ts')
     const directory = mkdtempSync(join(tmpdir(), 'preflight-admission-'))
     try {
       const source = configSource(args, io)

@@ -18,7 +18,7 @@ const check: Command = {
     'Exit codes: 0 the gateway would start, 1 there are warnings (--strict), 2 it would not start.',
   ].join('\n'),
   run: async (args, io) => {
-    const { startProblems } = await import('../start-checks.ts')
+    const { startProblems } = await import('./start-checks.ts')
     const source = configSource(args, io)
     const live = openSettings(source)
     const problems = await startProblems(live.current().config, io.environment)

@@ -73,7 +73,7 @@ async function gatewayFindings(args: Arguments, io: CommandIo): Promise<readonly
   try {
     const live = openSettings(source)
     const { config } = live.current()
-    const { startProblems } = await import('../start-checks.ts')
+    const { startProblems } = await import('./start-checks.ts')
     const problems = await startProblems(config, io.environment)
     const routes = `${config.routes.length} ${config.routes.length === 1 ? 'route' : 'routes'}`
     return [

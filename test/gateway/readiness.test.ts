@@ -1,7 +1,7 @@
 /** What /readyz answers about the store: not ready from the first write that failed until one succeeds. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { storeCheck } from '../../gateway/readiness.ts'
+import { storeCheck } from '../../gateway/listen/readiness.ts'
 
 test('a store whose last write failed is not ready, whatever a probe said a moment ago', async () => {
   const health = { isWritable: true }

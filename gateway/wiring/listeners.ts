@@ -1,16 +1,16 @@
 /** Opens the listeners; an error names the listener that could not be opened, the reason, and what to change. */
-import { lookupTable } from '../engine/base.ts'
-import type { Admin } from './listen/admin.ts'
-import type { Api } from './api/serving/listener.ts'
-import type { GrpcListener } from './ext-authz/grpc-listener.ts'
-import { formatAddress, parseAddress } from './network/listen-address.ts'
-import { CONFIG_LEAVES } from './config/leaves.ts'
-import type { Config } from './config/schema.ts'
-import type { Webhooks } from './kubernetes/webhooks.ts'
-import type { Hub } from './hub/listener.ts'
-import type { MergeChecks } from './merge-checks/merge-checks.ts'
-import type { Proxy } from './proxy.ts'
-import { errorCode, messageOf, StartupError } from './errors/startup-error.ts'
+import { lookupTable } from '../../engine/base.ts'
+import type { Admin } from '../listen/admin.ts'
+import type { Api } from '../api/serving/listener.ts'
+import type { GrpcListener } from '../ext-authz/grpc-listener.ts'
+import { formatAddress, parseAddress } from '../network/listen-address.ts'
+import { CONFIG_LEAVES } from '../config/leaves.ts'
+import type { Config } from '../config/schema.ts'
+import type { Webhooks } from '../kubernetes/webhooks.ts'
+import type { Hub } from '../hub/listener.ts'
+import type { MergeChecks } from '../merge-checks/merge-checks.ts'
+import type { Proxy } from '../enforce/proxy.ts'
+import { errorCode, messageOf, StartupError } from '../errors/startup-error.ts'
 
 /** The address of each listener, e.g. `http://127.0.0.1:15080`. */
 export type BoundAddresses = Readonly<Record<'proxy' | 'api' | 'admin', string>> & {

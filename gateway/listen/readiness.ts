@@ -2,19 +2,25 @@
  * The checks of /readyz: each part that a decision needs, by name. A refused reload is reported and does not make the
  * gateway unready.
  */
-import type { LiveSettings } from './config/live-settings.ts'
-import type { KeyRing } from './keys/key-ring.ts'
-import { signingProblem } from './keys/self-test.ts'
-import { atMostEvery } from './runtime/at-most-every.ts'
-import type { Store } from './store/store.ts'
-import type { ReadinessCheck, Checks } from './listen/admin.ts'
-import type { Monitoring } from './monitoring/monitoring.ts'
+import type { KeyRing } from '../keys/key-ring.ts'
+import { signingProblem } from '../keys/self-test.ts'
+import { atMostEvery } from '../runtime/at-most-every.ts'
+import type { Store } from '../store/store.ts'
+import type { ReadinessCheck, Checks } from './admin.ts'
+import type { Monitoring } from '../monitoring/monitoring.ts'
+
+/** The settings in force, and what of the files on disk is not. */
+interface FollowedSettings {
+  readonly current: () => { readonly generation: number; readonly policy: { readonly name: string } }
+  pendingMistakes(): readonly unknown[]
+  pendingRestart(): readonly string[]
+}
 
 interface ReadinessDeps {
   readonly isServing: () => boolean
   /** True while what judges calls is being loaded: a call would wait for it. */
   readonly isLoading: () => boolean
-  readonly live: LiveSettings
+  readonly live: FollowedSettings
   readonly store: Store
   readonly health: { readonly isWritable: boolean }
   readonly keys: KeyRing
@@ -80,7 +86,7 @@ export function storeCheck({
   }
 }
 
-function settingsCheck(live: LiveSettings): ReadinessCheck {
+function settingsCheck(live: FollowedSettings): ReadinessCheck {
   const { generation, policy } = live.current()
   const mistakes = live.pendingMistakes().length
   const restart = live.pendingRestart()

@@ -1,18 +1,19 @@
 /** Answers one review with the parts of a gateway that has no listeners, and a store that is removed afterwards. */
 import { Writable } from 'node:stream'
-import type { ConfigSource } from './config/load.ts'
-import { openSettings } from './config/live-settings.ts'
-import type { Config } from './config/schema.ts'
-import { answerReview } from './kubernetes/admission.ts'
-import { readReview, reviewAnswer, type ReviewResponse } from './kubernetes/review.ts'
-import { isKubernetes } from './kubernetes/webhooks.ts'
-import { openState } from './persistence.ts'
-import { FollowedClock } from './runtime/followed-clock.ts'
-import type { KubernetesRoute } from './protocols/kubernetes/settings.ts'
-import { sniffing } from './protocols/kubernetes/sniff.ts'
-import { createLogger } from './telemetry/log.ts'
-import { createMetrics } from './telemetry/metrics.ts'
-import { createTrafficListeners, startDeciding } from './wiring.ts'
+import type { ConfigSource } from '../config/load.ts'
+import { openSettings } from '../config/live-settings.ts'
+import type { Config } from '../config/schema.ts'
+import { answerReview } from '../kubernetes/admission.ts'
+import { readReview, reviewAnswer, type ReviewResponse } from '../kubernetes/review.ts'
+import { isKubernetes } from '../kubernetes/webhooks.ts'
+import { openState } from '../wiring/state.ts'
+import { FollowedClock } from '../runtime/followed-clock.ts'
+import type { KubernetesRoute } from '../protocols/kubernetes/settings.ts'
+import { sniffing } from '../protocols/kubernetes/sniff.ts'
+import { createLogger } from '../telemetry/log.ts'
+import { createMetrics } from '../telemetry/metrics.ts'
+import { startDeciding } from '../wiring/deciding.ts'
+import { openJudging } from '../wiring/judging.ts'
 
 export type TriedReview =
   | { readonly ok: true; readonly response: ReviewResponse; readonly review: object }
@@ -43,7 +44,7 @@ export async function tryReview(source: ConfigSource, value: unknown, routeName?
     const output = new Writable({ write: (_chunk, _encoding, done) => done() })
     const options = { state, live, environment: {}, metrics, logger, now, output, closers }
     const deciding = await startDeciding(options)
-    const { proxy } = await createTrafficListeners(options, deciding, new Set())
+    const { proxy } = await openJudging(options, deciding, new Set())
     closers.push(() => proxy.close(0))
     const deps = {
       settings: live.current,

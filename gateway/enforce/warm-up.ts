@@ -3,15 +3,17 @@
  * recognisers, the outbound connections. Runs in steps; between them the event loop handles pending requests.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { releaseFreeMemory } from './runtime/free-memory.ts'
-import { loadDispatchers } from './network/undici.ts'
-import { engine } from './loading/lazy-engine.ts'
-import { recognisers } from './protocols/lazy-registry.ts'
-import type { CurrentSettings } from './config/settings.ts'
-import type { Logger } from './telemetry/log.ts'
+import { releaseFreeMemory } from '../runtime/free-memory.ts'
+import { loadDispatchers } from '../network/undici.ts'
+import { engine } from '../loading/lazy-engine.ts'
+import { recognisers } from '../protocols/lazy-registry.ts'
+import type { Logger } from '../telemetry/log.ts'
 
 interface WarmUpDeps {
-  readonly settings: CurrentSettings
+  readonly settings: () => {
+    readonly config: { readonly routes: readonly unknown[]; readonly listen: { readonly hub?: string } }
+    readonly policy: { readonly onIncomplete: unknown }
+  }
   /** The recognisers of the proxy, created when they are first read. */
   readonly pipeline: { readonly recognisers: unknown }
   readonly logger: Logger

@@ -2,25 +2,25 @@
  * A running gateway as its operator sees it in an incident: one status, the settings in force without credentials, and what its
  * caches, pools and queues hold. Reads only, but for the level of the log.
  */
-import type { State } from './persistence.ts'
-import type { Checks, ReadinessCheck } from './listen/admin.ts'
-import type { LiveSettings } from './config/live-settings.ts'
+import type { State } from './state.ts'
+import type { Checks, ReadinessCheck } from '../listen/admin.ts'
+import type { LiveSettings } from '../config/live-settings.ts'
 import type { BoundAddresses } from './listeners.ts'
-import { packageVersion } from './runtime/package-files.ts'
-import { isHubUrl } from './store/settings.ts'
-import type { Logger } from './telemetry/log.ts'
-import type { Metrics } from './telemetry/metrics.ts'
-import type { DebugPage, GatewayStatus, Inspection } from './telemetry/inspection.ts'
-import { redactedSettings } from './telemetry/redaction.ts'
-import type { Deciding } from './wiring.ts'
-import type { Proxy } from './proxy.ts'
+import { packageVersion } from '../runtime/package-files.ts'
+import { isHubUrl } from '../store/settings.ts'
+import type { Logger } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import type { DebugPage, GatewayStatus, Inspection } from '../telemetry/inspection.ts'
+import { redactedSettings } from '../telemetry/redaction.ts'
+import type { Deciding } from './deciding.ts'
+import type { Proxy } from '../enforce/proxy.ts'
 
 interface InspectionDeps {
   readonly live: LiveSettings
   readonly state: State
   readonly deciding: Deciding
-  readonly proxy: () => Pick<Proxy, 'openCalls' | 'pipeline'>
-  readonly checks: () => Checks
+  readonly proxy: Pick<Proxy, 'openCalls' | 'pipeline'>
+  readonly checks: Checks
   /** Null: the listeners are not open yet. */
   readonly addresses: () => BoundAddresses | null
   readonly metrics: Metrics
@@ -56,7 +56,7 @@ export function createInspection(deps: InspectionDeps): Inspection {
 async function statusOf(deps: InspectionDeps): Promise<GatewayStatus> {
   const { live, state, deciding, proxy, metrics, logger, now } = deps
   const { config, generation, policy } = live.current()
-  const checks = await resultsOf(deps.checks())
+  const checks = await resultsOf(deps.checks)
   const open = await state.store.breakGlass.list({ openAt: now(), limit: MOST })
   const pending = isHubUrl(config.store.url) ? null : await state.store.approvals.waiting(now())
   const values = valuesOf(metrics)
@@ -81,7 +81,7 @@ async function statusOf(deps: InspectionDeps): Promise<GatewayStatus> {
     },
     store: state.store.description,
     key_id: state.keyId,
-    calls: { open: proxy().openCalls(), held: values('preflight_calls_held', {}) ?? 0 },
+    calls: { open: proxy.openCalls(), held: values('preflight_calls_held', {}) ?? 0 },
     routes: config.routes.map(({ name, protocol, mode }) => ({
       name,
       protocol,
@@ -201,8 +201,8 @@ const PAGES: Readonly<Record<DebugPage, (deps: InspectionDeps) => Promise<object
         candidate === null ? null : { digest: candidate.digest, seen_at: new Date(candidate.seenAt).toISOString() },
     })),
   }),
-  verdicts: ({ proxy }) => Promise.resolve(proxy().pipeline.verdicts.inspect(MOST)),
-  pools: ({ proxy }) => Promise.resolve({ pools: proxy().pipeline.upstreams.inspect() }),
+  verdicts: ({ proxy }) => Promise.resolve(proxy.pipeline.verdicts.inspect(MOST)),
+  pools: ({ proxy }) => Promise.resolve({ pools: proxy.pipeline.upstreams.inspect() }),
   windows: async ({ state, deciding }) => ({
     open: deciding.monitoring.openCount(),
     windows: (await state.store.windows.listOpen()).slice(0, MOST).map((row) => ({
@@ -229,7 +229,7 @@ const PAGES: Readonly<Record<DebugPage, (deps: InspectionDeps) => Promise<object
   store: async ({ state, checks }) => ({
     description: state.store.description,
     writable: state.health.isWritable,
-    check: (await resultsOf(checks()))['store'] ?? null,
+    check: (await resultsOf(checks))['store'] ?? null,
     at_hub: state.hub !== null,
     in_force_within_seconds: state.store.changes.bound,
   }),

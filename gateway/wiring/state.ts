@@ -3,25 +3,25 @@
  * keys.
  */
 import { resolve } from 'node:path'
-import { variable, type Environment } from './settings/environment.ts'
-import type { Config } from './config/schema.ts'
-import { bootstrapKey } from './callers/api-keys.ts'
-import { signingProblem } from './keys/self-test.ts'
-import { openExternalSigner, type ExternalSigner } from './keys/external-signer.ts'
-import { openKeyRing, type KeyRing } from './keys/key-ring.ts'
-import type { FollowedClock } from './runtime/followed-clock.ts'
-import { checkpointFile, startCheckpoints, type Checkpoints } from './store/checkpoints.ts'
-import { startRetention, type Retention } from './store/retention.ts'
-import { requireContinuity, requireKnownLedger } from './store/opening/continuity.ts'
-import { messageOf, StartupError } from './errors/startup-error.ts'
-import { openStoreToServe } from './store/opening/open.ts'
-import type { HubConnection } from './store/hub/connection.ts'
-import type { HubStore, RefusedCallRecord } from './store/hub/store.ts'
-import { isHubUrl } from './store/settings.ts'
-import type { Store } from './store/store.ts'
-import type { Logger } from './telemetry/log.ts'
-import type { Metrics } from './telemetry/metrics.ts'
-import { makePrivateDirectory } from './runtime/private-file.ts'
+import { variable, type Environment } from '../settings/environment.ts'
+import type { Config } from '../config/schema.ts'
+import { bootstrapKey } from '../callers/api-keys.ts'
+import { signingProblem } from '../keys/self-test.ts'
+import { openExternalSigner, type ExternalSigner } from '../keys/external-signer.ts'
+import { openKeyRing, type KeyRing } from '../keys/key-ring.ts'
+import type { FollowedClock } from '../runtime/followed-clock.ts'
+import { checkpointFile, startCheckpoints, type Checkpoints } from '../store/checkpoints.ts'
+import { startRetention, type Retention } from '../store/retention.ts'
+import { requireContinuity, requireKnownLedger } from '../store/opening/continuity.ts'
+import { messageOf, StartupError } from '../errors/startup-error.ts'
+import { openStoreToServe } from '../store/opening/open.ts'
+import type { HubConnection } from '../store/hub/connection.ts'
+import type { HubStore, RefusedCallRecord } from '../store/hub/store.ts'
+import { isHubUrl } from '../store/settings.ts'
+import type { Store } from '../store/store.ts'
+import type { Logger } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import { makePrivateDirectory } from '../runtime/private-file.ts'
 
 export interface State {
   readonly dataDir: string
@@ -99,10 +99,10 @@ async function openHubState(
   url: string,
 ): Promise<State> {
   const [{ connectToHub }, { hubChanges }, { openHubStore }, { openHubKeys }] = await Promise.all([
-    import('./store/hub/connection.ts'),
-    import('./store/hub/stream.ts'),
-    import('./store/hub/store.ts'),
-    import('./store/hub/keys.ts'),
+    import('../store/hub/connection.ts'),
+    import('../store/hub/stream.ts'),
+    import('../store/hub/store.ts'),
+    import('../store/hub/keys.ts'),
   ])
   const health = { isWritable: true }
   const events = storeEvents(metrics, logger, health)
