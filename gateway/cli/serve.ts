@@ -1,6 +1,6 @@
 /** `preflight serve`: runs the gateway until a signal, and reports once that it is ready, to a person or to a program. */
 import type { Gateway } from '../main.ts'
-import { releaseFreeMemory } from '../runtime/free-memory.ts'
+import { keepTick, releaseFreeMemory } from '../runtime/free-memory.ts'
 import { EXIT, type Command, type ExitCode, columns } from './command.ts'
 import { configSource, PLACE_OPTIONS } from './config-option.ts'
 import { wantsColour, writeLine, type CommandIo } from './io.ts'
@@ -17,6 +17,7 @@ export const serveCommand: Command = {
     'SIGHUP reloads configuration and policy. SIGUSR2 turns the log level debug on and off. SIGTERM and SIGINT drain and stop; a second one stops immediately.',
   ].join('\n'),
   run: async (args, io) => {
+    keepTick()
     // The whole gateway is loaded only by this command, so that the others start in a fraction of the time.
     const { startGateway } = await import('../main.ts')
     const gateway = await startGateway(configSource(args, io))

@@ -91,6 +91,45 @@ function endsHere(name: string): boolean {
   return HOP_BY_HOP.has(name) || name === 'proxy' || name.startsWith('proxy-') || name.startsWith(OWN_PREFIX)
 }
 
+/** A name as it was received, and what becomes of such a field in a request. */
+interface FieldName {
+  readonly field: string
+  /** In lower case. */
+  readonly name: string
+  readonly fate: 'sent' | 'dropped' | 'dropped_on_routes'
+}
+
+/** Clients send the same few names with every request. Bounded, since they choose them. */
+const FIELD_NAMES = new Map<string, FieldName>()
+const MOST_FIELD_NAMES = 1000
+const LONGEST_KEPT_NAME = 64
+
+/**
+ * Always the same two strings for a name: as keys of objects, they are then found by identity, here and in undici. The strings
+ * of the parser are new ones for each request.
+ */
+function fieldName(received: string): FieldName {
+  const known = FIELD_NAMES.get(received)
+  if (known !== undefined) return known
+  const name = interned(received.toLowerCase())
+  const made: FieldName = { field: interned(received), name, fate: fateOf(name) }
+  if (received.length > LONGEST_KEPT_NAME) return made
+  if (FIELD_NAMES.size >= MOST_FIELD_NAMES) FIELD_NAMES.clear()
+  FIELD_NAMES.set(made.field, made)
+  return made
+}
+
+function fateOf(name: string): FieldName['fate'] {
+  if (endsHere(name)) return 'dropped'
+  if (KEPT_ON_NAMED_LISTENERS.has(name)) return 'dropped_on_routes'
+  return REPLACED_IN_REQUESTS.has(name) ? 'dropped' : 'sent'
+}
+
+/** The text as the keys of objects have it: V8 keeps one string for all keys of the same text. */
+function interned(text: string): string {
+  return Object.keys({ [text]: null })[0] ?? text
+}
+
 /** Determines how the fields of a request change. */
 export interface Sending extends ForwardedFor {
   readonly trafficPath: TrafficPath
@@ -119,10 +158,8 @@ export function sentHead({ headers: received, rawHeaders }: ReceivedHead, sendin
   const sent: string[] = []
   const fields: IncomingHttpHeaders = Object.create(null)
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    const field = rawHeaders[index] ?? ''
-    const name = field.toLowerCase()
-    if (endsHere(name)) continue
-    if (REPLACED_IN_REQUESTS.has(name) && (trafficPath === 'reverse' || !KEPT_ON_NAMED_LISTENERS.has(name))) continue
+    const { field, name, fate } = fieldName(rawHeaders[index] ?? '')
+    if (fate === 'dropped' || (fate === 'dropped_on_routes' && trafficPath === 'reverse')) continue
     if (isReplacedTrace(name, sending.trace)) continue
     if (named?.has(name) === true || (sending.readsAnswer && name === 'accept-encoding')) continue
     const value = rawHeaders[index + 1] ?? ''
