@@ -28,7 +28,7 @@ export function compileLinearPattern(source: string, maxLength = MAX_PATTERN): R
     if (size > MAX_PROGRAM) return refused(`it takes ${size} steps, more than ${MAX_PROGRAM}; use smaller repetitions`)
     return ok({ test: (text) => program.matcher(text).find() })
   } catch (error) {
-    return refused(reasonOf(error))
+    return refused(patternFault(error))
   }
 }
 
@@ -36,7 +36,7 @@ function refused(why: string): Result<never> {
   return fail({ code: 'INVALID_INPUT', message: `The regular expression cannot be used: ${why}.` })
 }
 
-function reasonOf(error: unknown): string {
+function patternFault(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
   return /`\(\?<?[=!]/.test(message) ? UNSUPPORTED : message.replace(/\.$/, '')
 }

@@ -47,18 +47,18 @@ function editDistance(a: string, b: string): number {
       const cost = a[row - 1] === b[column - 1] ? 0 : 1
       const isSwap = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]
       current[column] = Math.min(
-        at(last, column) + 1,
-        at(current, column - 1) + 1,
-        at(last, column - 1) + cost,
-        isSwap ? at(beforeLast, column - 2) + 1 : Infinity,
+        cellAt(last, column) + 1,
+        cellAt(current, column - 1) + 1,
+        cellAt(last, column - 1) + cost,
+        isSwap ? cellAt(beforeLast, column - 2) + 1 : Infinity,
       )
     }
     beforeLast = last
     last = current
   }
-  return at(last, b.length)
+  return cellAt(last, b.length)
 }
 
-function at(row: readonly number[], column: number): number {
+function cellAt(row: readonly number[], column: number): number {
   return row[column] ?? Infinity
 }

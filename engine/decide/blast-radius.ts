@@ -16,7 +16,7 @@ export function blastRadius(
   const radius = { endpoints: 0, fields: 0, params: 0 }
   for (const { analysis, groups } of artifacts) {
     if (!analysis.ok) continue
-    const touched = isScoped ? touchedBy(groups) : analysis.comparison.stats.touched
+    const touched = isScoped ? touchedCounts(groups) : analysis.comparison.stats.touched
     radius.endpoints += touched.endpoints
     radius.fields += touched.fields
     radius.params += touched.params
@@ -35,7 +35,7 @@ function graphSource(isDeclared: boolean, isObserved: boolean): BlastRadius['gra
   return isObserved ? 'observed' : 'none'
 }
 
-function touchedBy(groups: readonly FindingGroup[]): { endpoints: number; fields: number; params: number } {
+function touchedCounts(groups: readonly FindingGroup[]): { endpoints: number; fields: number; params: number } {
   const risky = groups.filter(({ level }) => level !== 'info')
   const endpoints = new Set(
     risky.flatMap(({ occurrences }) =>

@@ -34,7 +34,7 @@ export function reachedConsumers(
   artifacts: readonly ChangedArtifact[],
 ): readonly string[] {
   if (consumers.length === 0) return []
-  const touched = artifacts.map(({ id, groups }) => ({ id, ...touchedBy(groups) }))
+  const touched = artifacts.map(({ id, groups }) => ({ id, ...touchedElements(groups) }))
   const reached = consumers.filter(({ uses }) =>
     uses.some((use) => touched.some((artifact) => isReached(use, artifact))),
   )
@@ -49,7 +49,7 @@ interface TouchedConsumer {
   readonly tools: ReadonlySet<string>
 }
 
-function touchedBy(groups: readonly FindingGroup[]): Omit<TouchedConsumer, 'id'> {
+function touchedElements(groups: readonly FindingGroup[]): Omit<TouchedConsumer, 'id'> {
   const places: readonly Occurrence[] = groups
     .filter(({ level }) => level !== 'info')
     .flatMap((group) => group.occurrences)

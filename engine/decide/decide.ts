@@ -58,9 +58,9 @@ export interface DecideInput extends ChangeSetDigests, JudgingTerms {
 /** The same input gives the same verdict, byte for byte, whatever the order of the artifacts. */
 export function decide(input: DecideInput): Verdict {
   const { policy, context } = input
-  const conclusion = conclude(input)
+  const conclusion = conclusionOf(input)
   const { artifacts, rulings, occasion, reach, judgements, pin, degraded, approval, grant, decision } = conclusion
-  const approvers = conclusion.called === 'REQUIRE_APPROVAL' ? approversOf(judgements, rulings) : []
+  const approvers = conclusion.called === 'REQUIRE_APPROVAL' ? requiredApprovers(judgements, rulings) : []
   const reasons = reasonsOf({ ...conclusion, operation: context.operation })
   const groups = artifacts.flatMap((artifact) => artifact.groups)
   const counts = severitySummary(groups)
@@ -128,7 +128,7 @@ export function decide(input: DecideInput): Verdict {
 }
 
 /** What is decided, and what that rests on. */
-function conclude(input: DecideInput) {
+function conclusionOf(input: DecideInput) {
   const { policy } = input
   const judged = judge(input.analyses, input)
   const facts = {
@@ -145,7 +145,7 @@ function conclude(input: DecideInput) {
 }
 
 /** The approvals that the rulings require: of each set of groups the largest number. */
-function approversOf(judgements: readonly FindingJudgement[], rulings: readonly ChangeSetRuling[]): Approvers {
+function requiredApprovers(judgements: readonly FindingJudgement[], rulings: readonly ChangeSetRuling[]): Approvers {
   const asked = [...rulings, ...judgements.map(({ effect }) => effect)].flatMap(({ approvers }) => approvers)
   const largest = new Map<string, RequiredApproval>()
   for (const required of asked) {

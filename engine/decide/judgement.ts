@@ -114,7 +114,7 @@ export function judge(analyses: readonly ArtifactAnalysis[], terms: JudgingTerms
   const rows = [...analyses]
     .sort((a, b) => byCodeUnit(a.type, b.type) || byCodeUnit(a.id, b.id))
     .map((analysis) => ({ analysis, groups: analysis.ok ? decidingGroups(analysis.comparison, terms) : [] }))
-  const declared = [...consumers, ...rows.flatMap(({ analysis }) => contractConsumers(analysis))]
+  const declared = [...consumers, ...rows.flatMap(({ analysis }) => consumersInAnalysis(analysis))]
   const reach = (users: readonly DeclaredConsumer[]) =>
     reachedConsumers(
       users,
@@ -147,7 +147,7 @@ export function judge(analyses: readonly ArtifactAnalysis[], terms: JudgingTerms
   }
 }
 
-function contractConsumers(analysis: ArtifactAnalysis): readonly DeclaredConsumer[] {
+function consumersInAnalysis(analysis: ArtifactAnalysis): readonly DeclaredConsumer[] {
   return analysis.ok ? consumersInContract(analysis.id, analysis.comparison.contract_consumers ?? []) : []
 }
 

@@ -100,7 +100,7 @@ export const RISK_FACTORS: readonly Factor[] = [
     weight: 8,
     meaning: 'Whether authentication, scopes or the trust in a tool changed.',
     scale: [{ condition: 'an AUTH_ or poisoning pattern, or a breaking or dangerous security rule', share: 100 }],
-    measure: security,
+    measure: securityRisk,
   },
   {
     id: 'evidence',
@@ -128,7 +128,7 @@ export function riskScore(factors: readonly RiskFactor[]): number {
   )
 }
 
-function step(steps: RiskSteps, value: number): number {
+function stepValue(steps: RiskSteps, value: number): number {
   return steps.find(([atLeast]) => value >= atLeast)?.[1] ?? 0
 }
 
@@ -136,7 +136,7 @@ function severity({ judgements }: RiskFacts): Measure {
   for (const level of ['breaking', 'dangerous', 'info'] as const) {
     const changes = judgements.filter(({ group }) => group.level === level).length
     if (changes > 0)
-      return { share: step(SEVERITY_STEPS[level], changes), because: counted(changes, `${level} change`) }
+      return { share: stepValue(SEVERITY_STEPS[level], changes), because: counted(changes, `${level} change`) }
   }
   return { share: 0, because: 'no change found' }
 }
@@ -147,7 +147,7 @@ function reach({ judgements }: RiskFacts): Measure {
       group.occurrences.map(({ operation, tool }) => JSON.stringify([operation?.method, operation?.path, tool])),
     ),
   )
-  return { share: step(REACH_STEPS, places.size), because: `${counted(places.size, 'place')} reached` }
+  return { share: stepValue(REACH_STEPS, places.size), because: `${counted(places.size, 'place')} reached` }
 }
 
 function agent({ judgements, patterns }: RiskFacts): Measure {
@@ -160,7 +160,7 @@ function agent({ judgements, patterns }: RiskFacts): Measure {
   return { share: 0, because: 'no tool is touched' }
 }
 
-function security({ judgements, patterns }: RiskFacts): Measure {
+function securityRisk({ judgements, patterns }: RiskFacts): Measure {
   const named = patterns.find((name) => /^AUTH_|POISONING/.test(name))
   if (named !== undefined) return { share: 100, because: named }
   const rule = risky(judgements).find(({ group }) => /(^|-)(security|auth|oauth|scopes?)(-|$)/.test(group.rule))

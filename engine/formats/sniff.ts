@@ -44,7 +44,7 @@ export function sniffArtifactType(
     limits,
   )
   if (base?.ok === false) return base
-  if (head === null || !head.ok) return head ?? base ?? fail(unrecognised('base'))
+  if (head === null || !head.ok) return head ?? base ?? fail(unrecognisedType('base'))
   if (base === null || base.value === head.value) return head
   const message = `The base is of the type ${base.value} and the head is of the type ${head.value}: they cannot be compared.`
   return fail({ code: 'ARTIFACT_TYPE_MISMATCH', message })
@@ -80,7 +80,7 @@ function sniffText(text: string, side: 'base' | 'head', limits: DocumentLimits):
   const read = readDocument(text, limits)
   if (!read.ok) return isCrdStream(text, limits) ? ok('k8s_crd') : fail(ofSide(read.problem, side))
   const type = SIGNS.find(({ isOf }) => isOf(read.value.root))?.type
-  return type === undefined ? fail(unrecognised(side)) : ok(type)
+  return type === undefined ? fail(unrecognisedType(side)) : ok(type)
 }
 
 /** Only Kubernetes definitions are kept as several documents in one text. */
@@ -90,7 +90,7 @@ function isCrdStream(text: string, limits: DocumentLimits): boolean {
   return read.ok && holdsCrds(read.value.root)
 }
 
-function unrecognised(side: 'base' | 'head'): Problem {
+function unrecognisedType(side: 'base' | 'head'): Problem {
   const message = `The type of the ${side} document is not recognised from its content. Declare it, e.g. as openapi, graphql or mcp_manifest.`
   return { code: 'UNSUPPORTED_ARTIFACT_TYPE', message }
 }

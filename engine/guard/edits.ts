@@ -94,7 +94,7 @@ export function readFileChanges(given: unknown, declared: ReadonlySet<string> | 
 }
 
 function namesGiven(args: JsonRecord): readonly string[] {
-  return Object.keys(args).filter((name) => (PLACES.has(name) || CHANGING.has(name)) && isGiven(args[name]))
+  return Object.keys(args).filter((name) => (PLACES.has(name) || CHANGING.has(name)) && isPresent(args[name]))
 }
 
 const MAX_LAYERS = 256
@@ -119,19 +119,19 @@ function jsonIn(text: string): unknown {
 }
 
 /** Clients send null for what they leave out. */
-function isGiven(value: unknown): boolean {
+function isPresent(value: unknown): boolean {
   return value !== undefined && value !== null
 }
 
 function readChanges(args: JsonRecord): readonly FileChange[] | null {
-  const path = readPath(args)
+  const path = readPathArgument(args)
   const patch = firstText(args, PATCHES)
-  const ways = [Array.isArray(args['files']), patch !== null, isGiven(args['insert_line'])].filter(Boolean)
+  const ways = [Array.isArray(args['files']), patch !== null, isPresent(args['insert_line'])].filter(Boolean)
   const hasOwn = readReplacements(args) !== null || CONTENTS.some((name) => typeof args[name] === 'string')
   if (Array.isArray(args['files'])) return ways.length > 1 || hasOwn || path !== null ? null : readAll(args['files'])
   if (patch !== null) return ways.length > 1 || hasOwn ? null : readPatch(patch, path)
   if (path === null) return null
-  const change = isGiven(args['insert_line']) ? readInsertion(args, path) : readChange(args, path)
+  const change = isPresent(args['insert_line']) ? readInsertion(args, path) : readChange(args, path)
   return change === null ? null : [change]
 }
 
@@ -165,8 +165,8 @@ function suffixesOf(path: string): readonly string[] {
 }
 
 /** The path that arguments name, by however many members; null when there is none, or they differ. */
-function readPath(args: JsonRecord): string | null {
-  const given = FILE_ARGUMENTS.map((name) => args[name]).filter(isGiven)
+function readPathArgument(args: JsonRecord): string | null {
+  const given = FILE_ARGUMENTS.map((name) => args[name]).filter(isPresent)
   const [path, ...others] = given
   if (typeof path !== 'string' || path === '') return null
   return others.every((other) => other === path) ? path : null
@@ -218,7 +218,7 @@ function unrecognised(message: string): Result<string, Reason> {
 function readAll(values: readonly unknown[]): readonly FileChange[] | null {
   const changes: FileChange[] = []
   for (const value of values) {
-    const path = isRecord(value) ? readPath(value) : null
+    const path = isRecord(value) ? readPathArgument(value) : null
     const change = path === null || !isRecord(value) ? null : readChange(value, path)
     if (change === null) return null
     changes.push(change)
@@ -239,7 +239,7 @@ function readInsertion(args: JsonRecord, path: string): FileChange | null {
   const line = args['insert_line']
   if (typeof line !== 'number' || !Number.isSafeInteger(line) || line < 0) return null
   const isAlone = [...CHANGING].every(
-    (name) => name === 'insert_line' || INSERTED.some((text) => text === name) || !isGiven(args[name]),
+    (name) => name === 'insert_line' || INSERTED.some((text) => text === name) || !isPresent(args[name]),
   )
   const text = isAlone ? firstText(args, INSERTED) : null
   return text === null ? null : { kind: 'insert', path, line, text }
@@ -255,7 +255,7 @@ function readPatch(patch: string, path: string | null): readonly FileChange[] | 
   const changes: FileChange[] = []
   for (const file of files) {
     const named = patchedPath(file)
-    if (file.hunks.length === 0 || (named === null && !isUnnamed(file))) return null
+    if (file.hunks.length === 0 || (named === null && !isUnnamedPatch(file))) return null
     if (path !== null && named !== null && !isSameFile(path, named)) return null
     const changed = path ?? named
     if (changed === null) return null
@@ -267,7 +267,7 @@ function readPatch(patch: string, path: string | null): readonly FileChange[] | 
 /** Header lines that some readers take for other file names than those of `---` and `+++`. */
 const MOVES = /^(?:Index:|rename (?:from|to) |copy (?:from|to) )/m
 
-function isUnnamed({ oldFileName, newFileName }: StructuredPatch): boolean {
+function isUnnamedPatch({ oldFileName, newFileName }: StructuredPatch): boolean {
   return oldFileName === undefined && newFileName === undefined
 }
 
@@ -298,7 +298,7 @@ function patchedPath({ oldFileName, newFileName }: StructuredPatch): string | nu
 
 function readReplacements(args: JsonRecord): readonly Replacement[] | null {
   const own = readReplacement(args)
-  if (!isGiven(args['edits'])) return own === null ? null : [own]
+  if (!isPresent(args['edits'])) return own === null ? null : [own]
   if (own !== null || !Array.isArray(args['edits']) || args['edits'].length === 0) return null
   const entries: readonly unknown[] = args['edits']
   const edits = entries.map((edit) => (isRecord(edit) ? readReplacement(edit) : null))

@@ -100,7 +100,7 @@ export type GuardedClient<Client> = {
  */
 export function guardTools<Tools extends ToolTable>(tools: Tools, options: GuardOptions): GuardedTools<Tools>
 export function guardTools(tools: ToolTable, options: GuardOptions): Readonly<Record<string, unknown>> {
-  const guard = guardOf(options)
+  const guard = createGuard(options)
   return Object.freeze(
     Object.fromEntries(Object.entries(tools).map(([name, tool]) => [name, guardedTool(name, tool, guard)])),
   )
@@ -112,18 +112,18 @@ export function guardTools(tools: ToolTable, options: GuardOptions): Readonly<Re
  */
 export function guardMcpClient<Client extends object>(client: Client, options: GuardOptions): GuardedClient<Client>
 export function guardMcpClient(client: object, options: GuardOptions): unknown {
-  return guardedClient(client, guardOf(options))
+  return guardedClient(client, createGuard(options))
 }
 
-function guardOf(options: GuardOptions): Guard {
+function createGuard(options: GuardOptions): Guard {
   if (typeof options.operation !== 'string' || options.operation.trim() === '')
     throw new TypeError('A guard needs an operation: merge, deploy, publish or register.')
-  return (name, args, run) => (options.reads?.includes(name) ? unjudged(run) : guardedCall(run, args, options))
+  return (name, args, run) => (options.reads?.includes(name) ? runUnjudged(run) : guardedCall(run, args, options))
 }
 
 type Refused = Extract<GuardOutcome<unknown>, { readonly executed: false }>
 
-async function unjudged(run: Run): Promise<GuardOutcome<unknown>> {
+async function runUnjudged(run: Run): Promise<GuardOutcome<unknown>> {
   return { executed: true, result: await run(), verdict: { kind: 'UNJUDGED' } }
 }
 
@@ -131,8 +131,8 @@ async function guardedCall(run: Run, args: unknown, options: GuardOptions): Prom
   const change = readFileChange(args)
   if (change === null)
     return refused(reason('GUARD_CALL_UNRECOGNISED', 'The arguments do not show what this call would change.'))
-  if (isNoContract(change.path, options)) return unjudged(run)
-  const judged = await judge(change, options)
+  if (isNoContract(change.path, options)) return runUnjudged(run)
+  const judged = await judgeChange(change, options)
   if (!('artifacts' in judged)) return judged
   const { permission, decisionId } = judged
   const verdict = {
@@ -168,7 +168,7 @@ interface Judged {
 }
 
 /** Never rejects: a failure on the way to a permission is a refusal. */
-async function judge(change: FileChange, options: GuardOptions): Promise<Judged | Refused> {
+async function judgeChange(change: FileChange, options: GuardOptions): Promise<Judged | Refused> {
   try {
     const prior = (await options.readFile?.(change.path)) ?? null
     const artifacts = artifactsOf(change, prior, options)
@@ -211,11 +211,11 @@ async function permissionFor(
     decision_result: decisionResult,
     context: { ...context, input_fingerprint: held },
   })
-  const currentlyAuthorized = isAuthorized(verified) && isAuthorized(receiptView(answer))
+  const currentlyAuthorized = isAuthorized(verified) && isAuthorized(receiptViewIn(answer))
   return { permission: mayProceed(reading, { ...attempt, currentlyAuthorized }), decisionId }
 }
 
-function receiptView(answer: unknown): unknown {
+function receiptViewIn(answer: unknown): unknown {
   const control = isRecord(answer) ? answer['control_envelope'] : undefined
   return isRecord(control) ? control['receipt_view'] : undefined
 }
@@ -241,7 +241,7 @@ function artifactsOf(change: FileChange, prior: string | null, options: GuardOpt
 function typed(untyped: readonly Omit<Artifact, 'type'>[], options: GuardOptions): readonly Artifact[] | Refused {
   const artifacts: Artifact[] = []
   for (const artifact of untyped) {
-    const type = typeOf(artifact, options)
+    const type = typedArtifact(artifact, options)
     if (type === null)
       return refused(
         reason(
@@ -255,7 +255,10 @@ function typed(untyped: readonly Omit<Artifact, 'type'>[], options: GuardOptions
 }
 
 /** An edit may make a contract unrecognisable. It then keeps its former type. */
-function typeOf({ path = '', before, after }: Omit<Artifact, 'type'>, options: GuardOptions): ArtifactType | null {
+function typedArtifact(
+  { path = '', before, after }: Omit<Artifact, 'type'>,
+  options: GuardOptions,
+): ArtifactType | null {
   const declared = options.typeOf?.(fromRoot(normalFilePath(path), options.root)) ?? null
   if (declared !== null && declared !== 'none') return declared
   const both = sniffArtifactType(before, after)

@@ -39,7 +39,7 @@ export function compileFreezes(
   const problems: Problem[] = []
   const freezes = entries.map((entry, index) => {
     const { id, environments = null, operations, then = 'BLOCK', reason } = entry
-    const [from, until] = [instantOf(entry.from), instantOf(entry.until)]
+    const [from, until] = [instantIn(entry.from), instantIn(entry.until)]
     const report = (member: string, message: string) =>
       problems.push({ code, message: `freeze ${id}: ${message}`, pointer: `/freezes/${index}/${member}` })
     if (from === null) report('from', `${entry.from} is not an instant of the calendar`)
@@ -72,9 +72,9 @@ export function changeSetRulings(
     const facts = occasionFacts(occasion, conditions)
     const asked = [
       ...demands.map((demand) => demand(occasion)),
-      ...rules.filter((rule) => appliesTo(rule, occasion)).map((rule) => ask(rule, facts, onIncomplete)),
+      ...rules.filter((rule) => appliesTo(rule, occasion)).map((rule) => ruleOn(rule, facts, onIncomplete)),
     ]
-    const open = freezes.filter((freeze) => isOpen(freeze, occasion)).map(frozen)
+    const open = freezes.filter((freeze) => isFreezeInForce(freeze, occasion)).map(frozen)
     return [...open, ...asked.filter((ruling) => ruling !== null)].toSorted(
       (a, b) => DECISION_CLASSES[b.decision].strictness - DECISION_CLASSES[a.decision].strictness,
     )
@@ -94,7 +94,7 @@ export function freezeEdge(
   }
 }
 
-function isOpen(freeze: CompiledFreeze, occasion: PolicyOccasion): boolean {
+function isFreezeInForce(freeze: CompiledFreeze, occasion: PolicyOccasion): boolean {
   return freeze.from <= occasion.now && occasion.now < freeze.until && appliesTo(freeze, occasion)
 }
 
@@ -106,17 +106,17 @@ function frozen({ id, decision, reason, untilText, approvers }: CompiledFreeze):
     observed: null,
     reason: { code: 'FREEZE_WINDOW', message },
     runbook: null,
-    approvers: approversOf(decision, approvers),
+    approvers: approversFor(decision, approvers),
     failure: null,
   }
 }
 
-function approversOf(decision: Decision, required: RequiredApproval | null): Approvers {
+function approversFor(decision: Decision, required: RequiredApproval | null): Approvers {
   return decision === 'REQUIRE_APPROVAL' && required !== null ? [required] : []
 }
 
 /** Null if the rule does not apply. */
-function ask(rule: ChangeSetRule, facts: OccasionFacts, onIncomplete: Decision): ChangeSetRuling | null {
+function ruleOn(rule: ChangeSetRule, facts: OccasionFacts, onIncomplete: Decision): ChangeSetRuling | null {
   const { id: ruleId, condition, decision, mode, runbook } = rule
   const reason = rule.reason ?? { code: 'CHANGE_SET_RULE', message: rule.description ?? `rule ${ruleId}` }
   const answer = condition.test(facts)
@@ -128,18 +128,18 @@ function ask(rule: ChangeSetRule, facts: OccasionFacts, onIncomplete: Decision):
       observed: null,
       reason,
       runbook,
-      approvers: approversOf(onIncomplete, rule.approvers),
+      approvers: approversFor(onIncomplete, rule.approvers),
       failure: `rule ${ruleId}: ${answer.problem}`,
     }
   if (!answer.value || decision === 'ALLOW') return null
   const shared = { ruleId, reason, runbook, failure: null }
   if (mode === 'enforce')
-    return { ...shared, decision, observed: null, approvers: approversOf(decision, rule.approvers) }
+    return { ...shared, decision, observed: null, approvers: approversFor(decision, rule.approvers) }
   return { ...shared, decision: 'WARN', observed: decision, approvers: [] }
 }
 
 /** Null if the text names no existing instant: Date would silently change 31 February. */
-function instantOf(text: string): number | null {
+function instantIn(text: string): number | null {
   const moment = new Date(text)
   if (Number.isNaN(moment.getTime()) || !moment.toISOString().startsWith(text.replace('Z', ''))) return null
   return moment.getTime() / 1000

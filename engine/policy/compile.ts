@@ -139,7 +139,7 @@ interface CompiledRules {
 
 /** Everything of a pack that has a meaning beyond its form; `faults` are the mistakes in it. */
 function compileParts(parts: MeaningfulParts, packMode: PolicyMode) {
-  const { rules, wholeRules, problems } = compileRules(parts.rules, packMode)
+  const { rules, wholeRules, problems } = compilePackRules(parts.rules, packMode)
   const waivers = compileWaivers(parts.waivers, CODE)
   const freezes = compileFreezes(parts.freezes, CODE)
   const repeated = repeatedFreezes(parts)
@@ -162,7 +162,7 @@ function compileParts(parts: MeaningfulParts, packMode: PolicyMode) {
   }
 }
 
-function compileRules(entries: MeaningfulParts['rules'], packMode: PolicyMode): CompiledRules {
+function compilePackRules(entries: MeaningfulParts['rules'], packMode: PolicyMode): CompiledRules {
   const rules: CompiledRule[] = []
   const wholeRules: ChangeSetRule[] = []
   const problems: Problem[] = []

@@ -20,10 +20,10 @@ export type Demand = (occasion: PolicyOccasion) => ChangeSetRuling | null
 export function compileDemands(document: PolicyDocument & { readonly mode: PolicyMode }): readonly Demand[] {
   const { minimum_bump: bump, protected_consumers: consumers, mode } = document
   return [
-    ...(bump ? [demand('minimum-bump', 'VERSION_BUMP_TOO_SMALL', { ...bump, mode }, bumpFaults)] : []),
+    ...(bump ? [demandRule('minimum-bump', 'VERSION_BUMP_TOO_SMALL', { ...bump, mode }, bumpFaults)] : []),
     ...(consumers
       ? [
-          demand('protected-consumers', 'PROTECTED_CONSUMER', { ...consumers, mode }, (occasion) =>
+          demandRule('protected-consumers', 'PROTECTED_CONSUMER', { ...consumers, mode }, (occasion) =>
             protectedFaults(occasion, consumers.names),
           ),
         ]
@@ -41,7 +41,7 @@ interface Terms {
   readonly runbook?: string
 }
 
-function demand(
+function demandRule(
   ruleId: (typeof DEMAND_IDS)[number],
   code: string,
   terms: Terms,

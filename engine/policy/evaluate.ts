@@ -52,7 +52,7 @@ export function policyEvaluator(
         answered.set(key, rulings)
       }
       const waiver = waivers.length === 0 ? null : waiverFor(waivers, group, occurrence)
-      return effectOf(rulings, waiver, occasion.now)
+      return standingEffect(rulings, waiver, occasion.now)
     }
   }
 }
@@ -106,15 +106,20 @@ function rule(rules: readonly CompiledRule[], facts: ConditionFacts, onIncomplet
   return { enforced: { ...enforced, approvers: isRequested(enforced) ? approvers : [] }, observed, failure }
 }
 
-function effectOf({ enforced, observed, failure }: Rulings, waiver: CompiledWaiver | null, now: number): PolicyEffect {
+function standingEffect(
+  { enforced, observed, failure }: Rulings,
+  waiver: CompiledWaiver | null,
+  now: number,
+): PolicyEffect {
   const degraded = failure === null ? null : { code: 'POLICY_CONDITION_FAILED', message: failure }
   const standing = waiver && isHeldUp(stricterRuling(enforced, observed)) ? waiverStanding(waiver, now) : null
   const applied = waiver && standing ? { ...waiverFields(waiver), standing } : null
   const isWaived = standing !== null && standing !== 'expired' && degraded === null
-  if (isWaived) return { ...lowered(stricterRuling(enforced, observed)), observed: null, waiver: applied, degraded }
+  if (isWaived)
+    return { ...loweredRuling(stricterRuling(enforced, observed)), observed: null, waiver: applied, degraded }
   const isObserved = DECISION_CLASSES[observed.decision].strictness > DECISION_CLASSES[enforced.decision].strictness
   if (!isObserved) return { ...enforced, observed: null, waiver: applied, degraded }
-  return { ...stricterRuling(enforced, lowered(observed)), observed, waiver: applied, degraded }
+  return { ...stricterRuling(enforced, loweredRuling(observed)), observed, waiver: applied, degraded }
 }
 
 function stricterRuling(a: PolicyRuling, b: PolicyRuling): PolicyRuling {
@@ -130,7 +135,7 @@ function isHeldUp({ decision }: PolicyRuling): boolean {
 }
 
 /** At most WARN. */
-function lowered(ruling: PolicyRuling): PolicyRuling {
+function loweredRuling(ruling: PolicyRuling): PolicyRuling {
   return isHeldUp(ruling) ? { ...ruling, decision: 'WARN', approvers: [] } : ruling
 }
 

@@ -185,7 +185,7 @@ function surveyTexts(call: CallExpression, { names, faults }: Survey, { bound }:
   const relation = TEXT_RELATIONS.get(call.function)
   if (relation === undefined) return
   const parts = [...(call.target === undefined ? [] : [call.target]), ...call.args]
-  const member = parts.map(readMember).find((found) => found !== null)
+  const member = parts.map(memberAccess).find((found) => found !== null)
   if (member === undefined || member === null) return
   const name = bound.has(member.name) ? bound.get(member.name) : member.name
   if (name === null || name === undefined) return
@@ -196,7 +196,7 @@ function surveyTexts(call: CallExpression, { names, faults }: Survey, { bound }:
 }
 
 /** `finding.area`, or `finding['area']`. */
-function readMember(part: NonNullable<Expression>): { readonly name: string; readonly field: string } | null {
+function memberAccess(part: NonNullable<Expression>): { readonly name: string; readonly field: string } | null {
   const { exprKind } = part
   if (exprKind.case !== 'callExpr' || exprKind.value.function !== '_[_]') return selectedMember(part)
   const [operand, index] = exprKind.value.args

@@ -19,7 +19,7 @@ type List = 'rules' | 'waivers' | 'freezes'
  * rule, id and condition stay where their own form is good. A list with a mistake of its own (too long, no list) is left out.
  */
 export function readableParts(source: unknown, violations: readonly SchemaViolation[]): MeaningfulParts {
-  const document = members(source)
+  const document = asMembers(source)
   const isFaulty = (pointer: string): boolean => violations.some(({ instancePath }) => instancePath === pointer)
   const isFaultyBelow = (pointer: string): boolean =>
     violations.some(({ instancePath }) => instancePath === pointer || instancePath.startsWith(`${pointer}/`))
@@ -27,7 +27,7 @@ export function readableParts(source: unknown, violations: readonly SchemaViolat
     const given = document[list]
     if (!Array.isArray(given) || isFaulty(`/${list}`)) return []
     return given.map((entry: Entry, index) =>
-      isFaultyBelow(`/${list}/${index}`) ? neutral(members(entry), index) : entry,
+      isFaultyBelow(`/${list}/${index}`) ? neutral(asMembers(entry), index) : entry,
     )
   }
   const kept = (value: unknown, pointer: string, otherwise: string): string =>
@@ -39,7 +39,7 @@ export function readableParts(source: unknown, violations: readonly SchemaViolat
       then: 'BLOCK',
       for: given['for'] === 'change_set' ? 'change_set' : 'finding',
     })),
-    levels: isFaultyBelow('/levels') ? {} : levelsIn(members(document['levels'])),
+    levels: isFaultyBelow('/levels') ? {} : levelsIn(asMembers(document['levels'])),
     waivers: entries<MeaningfulParts['waivers'][number]>('waivers', (_, index) => neutralWaiver(index)),
     freezes: entries<MeaningfulParts['freezes'][number]>('freezes', (_, index) => neutralFreeze(index)),
   }
@@ -66,6 +66,6 @@ function neutralFreeze(index: number) {
   return { id: unnamed(index), from, until, operations: ['none'], reason: 'none' }
 }
 
-function members(value: unknown): JsonRecord {
+function asMembers(value: unknown): JsonRecord {
   return typeof value === 'object' && value !== null ? { ...value } : {}
 }

@@ -84,7 +84,7 @@ export function compileRequestExpression(source: string): Result<RequestExpressi
     test: (facts) => (isTooMuch(facts, work) ? TOO_MUCH : tested(() => run({ request: { ...facts } }))),
     evaluate(facts) {
       const value = isTooMuch(facts, work) ? TOO_MUCH : evaluated(() => run({ request: { ...facts } }))
-      return value.ok ? jsonOf(value.value) : value
+      return value.ok ? jsonOfValue(value.value) : value
     },
   })
 }
@@ -125,28 +125,28 @@ function sizeOf(value: Json, splits: boolean, most: number): number {
 }
 
 /** Values of CEL as JSON: maps with text keys, lists, texts, numbers, booleans and null. */
-function jsonOf(value: unknown): Result<Json, string> {
+function jsonOfValue(value: unknown): Result<Json, string> {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return ok(value)
   if (typeof value === 'number' && Number.isFinite(value)) return ok(value)
   if (typeof value === 'bigint' && Number.isSafeInteger(Number(value))) return ok(Number(value))
   if (isCelList(value)) {
     const items: Json[] = []
     for (const item of value) {
-      const json = jsonOf(item)
+      const json = jsonOfValue(item)
       if (!json.ok) return json
       items.push(json.value)
     }
     return ok(items)
   }
-  return isCelMap(value) ? objectOf(value) : NO_JSON
+  return isCelMap(value) ? jsonOfMap(value) : NO_JSON
 }
 
 const NO_JSON = { ok: false, problem: 'the answer has no JSON form' } as const
 
-function objectOf(map: Iterable<readonly [unknown, unknown]>): Result<Json, string> {
+function jsonOfMap(map: Iterable<readonly [unknown, unknown]>): Result<Json, string> {
   const members: [string, Json][] = []
   for (const [key, member] of map) {
-    const json = jsonOf(member)
+    const json = jsonOfValue(member)
     if (!json.ok) return json
     if (typeof key !== 'string') return NO_JSON
     members.push([key, json.value])

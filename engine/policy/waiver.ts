@@ -30,7 +30,7 @@ export function compileWaivers(
   const seen = new Set<string>()
   entries.forEach(({ id, reason, owner, expires, ...match }, index) => {
     const pointer = `/waivers/${index}`
-    const until = endOf(expires)
+    const until = expiryOf(expires)
     if (until === null)
       problems.push({
         code,
@@ -77,7 +77,7 @@ export function waiverStanding(waiver: CompiledWaiver, now: number): WaiverStand
 }
 
 /** Null when the text names no day or instant that exists: Date would roll 31 February over in silence. */
-function endOf(expires: string): number | null {
+function expiryOf(expires: string): number | null {
   const isDay = expires.length === 10
   const start = new Date(isDay ? `${expires}T00:00:00Z` : expires)
   if (Number.isNaN(start.getTime()) || !start.toISOString().startsWith(expires.replace('Z', ''))) return null

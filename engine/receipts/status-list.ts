@@ -121,10 +121,10 @@ const STATES = ['current', 'revoked', 'superseded', 'consumed'] as const satisfi
 function readStatusList(token: string, keys: KeySet, now: number): Result<StatusListClaims, string> {
   const [header = '', payload = '', signature = '', ...rest] = token.split('.')
   if (rest.length > 0 || token.length > MAX_STATUS_TOKEN) return unreadableList('the status list is not a compact JWS')
-  const { alg, typ, kid } = recordIn(header)
+  const { alg, typ, kid } = decodedSegment(header)
   if (alg !== 'EdDSA' || typ !== STATUS_LIST_TYPE || typeof kid !== 'string')
     return unreadableList(`the header of the status list is not EdDSA of the type ${STATUS_LIST_TYPE}`)
-  const claims = claimsIn(recordIn(payload))
+  const claims = claimsIn(decodedSegment(payload))
   if (claims === null) return unreadableList('the claims of the status list are malformed')
   const key = keys.get(kid)
   if (key === undefined) return unreadableList('no published key has the key id of the status list')
@@ -150,7 +150,7 @@ function isSeconds(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0
 }
 
-function recordIn(segment: string): Partial<Record<string, unknown>> {
+function decodedSegment(segment: string): Partial<Record<string, unknown>> {
   const text = decodeAscii(segment)
   if (text === null) return {}
   try {

@@ -35,7 +35,7 @@ export function parseToken(token: string): Result<ParsedToken, TokenFault> {
     return refuse('malformed_structure')
   const texts = { header: decodeAscii(header), payload: decodeAscii(payload) }
   if (texts.header === null || texts.payload === null) return refuse('malformed_structure')
-  const values = { header: readObject(texts.header), payload: readObject(texts.payload) }
+  const values = { header: parsedObject(texts.header), payload: parsedObject(texts.payload) }
   if (values.header === null || values.payload === null) return refuse('bad_json')
   if (!isOurHeader(values.header)) return refuse('unsupported_version')
   const claims = checkReceiptClaims(values.payload)
@@ -60,7 +60,7 @@ function isOurHeader(header: object): header is ReceiptHeader {
   return alg === 'EdDSA' && typ === RECEIPT_TYPE && isKeyId && Object.keys(header).length === 3
 }
 
-function readObject(text: string): object | null {
+function parsedObject(text: string): object | null {
   try {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null

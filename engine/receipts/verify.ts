@@ -86,11 +86,11 @@ function authenticityFault(
   const fault = keyFault(key, claims.iat, now)
   if (fault === 'unknown_kid' || fault === 'revoked_key') return fault
   if (!key.verify(signingInput, signature)) return 'signature_mismatch'
-  if (envelope !== undefined && !isCovered(envelope, claims, sha256)) return 'body_hash_mismatch'
+  if (envelope !== undefined && !coversEnvelope(envelope, claims, sha256)) return 'body_hash_mismatch'
   return fault
 }
 
-function isCovered(envelope: unknown, claims: ReceiptClaims, sha256: Sha256): boolean {
+function coversEnvelope(envelope: unknown, claims: ReceiptClaims, sha256: Sha256): boolean {
   if (typeof envelope !== 'object' || envelope === null || Array.isArray(envelope)) return false
   try {
     return decisionBodyHash(envelope, sha256) === claims.bh
