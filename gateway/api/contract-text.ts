@@ -32,7 +32,8 @@ export async function contractText(
   texts: BundleTerms['texts'],
 ): Promise<ContractText> {
   const maxBytes = limits.artifact_side * BYTES_PER_UNIT
-  if (/^https?:\/\/\S+$/i.test(given)) return outcome(await addressSide(given, diff.allow_urls, { texts, maxBytes }))
+  if (/^https?:\/\/\S+$/i.test(given))
+    return readSideText(await addressSide(given, diff.allow_urls, { texts, maxBytes }))
   const reference = parseGitReference(given)
   if (reference === null) return { ok: true, side: { text: given, files: {}, isInline: true } }
   if (diff.repository === undefined) {
@@ -40,7 +41,7 @@ export async function contractText(
       'looks like <ref>:<path>, and no repository is configured (diff.repository); else give the document itself'
     return { ok: false, because: 'not_configured', message }
   }
-  return outcome(
+  return readSideText(
     await gitSide(diff.repository, reference, { maxBytes, referencesOf: (text) => texts.fileReferences(text) }),
   )
 }
@@ -72,6 +73,6 @@ async function addressSide(
   return whole.ok ? ok({ text: whole.value.text, files: {}, isInline: false }) : whole
 }
 
-function outcome(read: Result<ContractSide>): ContractText {
+function readSideText(read: Result<ContractSide>): ContractText {
   return read.ok ? { ok: true, side: read.value } : { ok: false, because: 'unreadable', message: read.problem.message }
 }

@@ -63,7 +63,7 @@ export function checkBody(route: CheckedRoute, body: unknown, settings: ApiSetti
     violations.every(({ pointer }) => mistakesUnread?.test(pointer) || !isUnder(pointer, mistakesUnder))
   const mistakes = isFit && isJsonObjectOrList(body) ? (route.mistakes?.(body, settings) ?? []) : []
   const all = [...violations, ...mistakes, ...unknown.mistakes]
-  if (all.length > 0) throw refusal(all)
+  if (all.length > 0) throw bodyRefusal(all)
   return unknown.ignored
 }
 
@@ -105,7 +105,7 @@ export function checkQuery(schema: TSchema | undefined, search: URLSearchParams)
       mistakes.push({ code: 'INVALID_INPUT', pointer: error.instancePath.slice(1), message: textOfViolation(error) })
     }
   }
-  if (mistakes.length > 0) throw refusal(mistakes)
+  if (mistakes.length > 0) throw bodyRefusal(mistakes)
   return query
 }
 
@@ -142,7 +142,7 @@ function informative(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   }
   const reported = new Set<string>()
   return withJoinedTypes(errors.filter((error) => !isNoise(error))).filter((error) => {
-    const key = `${pointerOf(error)}\0${textOfViolation(error)}`
+    const key = `${violatedPointer(error)}\0${textOfViolation(error)}`
     if (reported.has(key)) return false
     reported.add(key)
     return true
@@ -166,7 +166,7 @@ function withJoinedTypes(errors: readonly ErrorObject[]): readonly ErrorObject[]
   )
 }
 
-function refusal(mistakes: readonly BodyMistake[]): GatewayError {
+function bodyRefusal(mistakes: readonly BodyMistake[]): GatewayError {
   const code = GRAVITY.find((candidate) => mistakes.some((mistake) => mistake.code === candidate)) ?? 'INVALID_INPUT'
   const listed = mistakes.slice(0, LISTED_MISTAKES).map(({ pointer, message }) => ({ pointer, message }))
   const rest = mistakes.length - listed.length
@@ -175,13 +175,13 @@ function refusal(mistakes: readonly BodyMistake[]): GatewayError {
 }
 
 function mistakeOf(error: ErrorObject, { codes = [] }: Pick<ApiRoute, 'codes'>): BodyMistake {
-  const pointer = pointerOf(error)
+  const pointer = violatedPointer(error)
   const known = codes.find((row) => row.keywords.includes(error.keyword) && row.pointer.test(pointer))
   return { code: known?.code ?? 'INVALID_INPUT', pointer, message: textOfViolation(error) }
 }
 
 /** Where the mistake is: a missing member is located where it belongs. */
-function pointerOf({ instancePath, keyword, params }: ErrorObject): string {
+function violatedPointer({ instancePath, keyword, params }: ErrorObject): string {
   if (keyword !== 'required' || typeof params['missingProperty'] !== 'string') return instancePath
   return `${instancePath}/${params['missingProperty'].replaceAll('~', '~0').replaceAll('/', '~1')}`
 }

@@ -147,7 +147,7 @@ export async function decideRequest(
   // One of several grants: the request is still pending.
   if (row.result === null) {
     logger.info(
-      { event: 'approval.counted', ...named(row, word), correlation_id: correlationId },
+      { event: 'approval.counted', ...approvalFields(row, word), correlation_id: correlationId },
       'grant counted; further people have to grant the request',
     )
     return row
@@ -157,20 +157,20 @@ export async function decideRequest(
   const waited = Math.max(0, word.at - row.openedAt) / 1000
   metrics.observe('preflight_approval_wait_seconds', { decision: word.state }, waited)
   logger.info(
-    { event: 'approval.decided', ...named(row, word), correlation_id: correlationId },
+    { event: 'approval.decided', ...approvalFields(row, word), correlation_id: correlationId },
     `approval ${word.state}`,
   )
   return row
 }
 
 /** Members of a log record about a decision of a person. */
-function named({ approvalId, tenant, route }: ApprovalRow, { by, state, groups }: Word) {
+function approvalFields({ approvalId, tenant, route }: ApprovalRow, { by, state, groups }: Word) {
   return { approval_id: approvalId, state, by, groups, tenant, route }
 }
 
 /** The log record of a decision that was made elsewhere. */
 export function approvalAct(row: ApprovalRow, word: Word): LogFields {
-  return { event: row.result === null ? 'approval.counted' : 'approval.decided', ...named(row, word) }
+  return { event: row.result === null ? 'approval.counted' : 'approval.decided', ...approvalFields(row, word) }
 }
 
 interface CommentDeps {

@@ -86,7 +86,7 @@ export async function takeBack(delegationId: string, holder: Holder, deps: Deleg
   )
 }
 
-export function listDelegations(tenant: string, { store }: Pick<DelegationDeps, 'store'>) {
+export function shownDelegations(tenant: string, { store }: Pick<DelegationDeps, 'store'>) {
   return store.approvals.delegations(tenant, SHOWN)
 }
 

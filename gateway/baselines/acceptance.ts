@@ -23,7 +23,7 @@ import type { BaselinesConfig } from './settings.ts'
 import type { ApprovalRow } from '../store/approvals.ts'
 import type { BaselineRow } from '../store/baselines.ts'
 import type { StorePart } from '../store/store.ts'
-import { changeOf, ownerOf, REGISTER } from './promotion.ts'
+import { promotedArtifact, ownerOf, REGISTER } from './promotion.ts'
 
 /** A person who accepts a contract. */
 export interface Acceptor {
@@ -144,7 +144,7 @@ function calling(acceptance: Acceptance): AuthorizeRequest {
 }
 
 function registration({ route, before, after }: Acceptance): AuthorizeRequest {
-  const artifact = changeOf(route.name, before, after)
+  const artifact = promotedArtifact(route.name, before, after)
   return {
     artifacts: [artifact],
     context: {
@@ -205,7 +205,7 @@ async function* approvalsOf(
 }
 
 async function fingerprintAt(target: string, { before, offered }: Acceptance, deps: AcceptanceDeps): Promise<string> {
-  return (await deps.flow.digests([changeOf(target, before, offered)])).inputFingerprint
+  return (await deps.flow.digests([promotedArtifact(target, before, offered)])).inputFingerprint
 }
 
 function assertReason({ comment }: Acceptor): void {

@@ -19,7 +19,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import { assertFresh, isExpired } from './age.ts'
 import { accept, mayPromoteItself, type Acceptance, type AcceptanceDeps, type Acceptor } from './acceptance.ts'
 import { partialContract } from './partial-acceptance.ts'
-import { changeOf, ownerOf, promotable, registeredRoute, type RegisteredChange } from './promotion.ts'
+import { promotedArtifact, ownerOf, promotable, registeredRoute, type RegisteredChange } from './promotion.ts'
 import { AUTO_PROMOTED, pinOf, rowOf } from './pinning.ts'
 
 /** A contract by its text. */
@@ -214,7 +214,7 @@ export class Baselines implements BaselineService {
     const { flow, now } = this.#deps
     const baseline = await this.#completedBy(await this.#pinnedFor(route, whole), whole)
     const offered = comparedWith(baseline, whole)
-    const candidate = baseline.digest === offered.digest ? null : candidateOf(route.name, offered, now())
+    const candidate = baseline.digest === offered.digest ? null : candidateRow(route.name, offered, now())
     const isNew = candidate !== null && this.#offeredNow.get(route.name) !== candidate.digest
     await this.#note(route.name, candidate, baseline.digest)
     const promotesItself = isNew && route.contract?.auto_promote === 'info'
@@ -367,7 +367,7 @@ function viewOf(baseline: BaselineRow, candidate: CandidateRow | undefined): Bas
   return { baseline, candidate: candidate === undefined || candidate.digest === baseline.digest ? null : candidate }
 }
 
-function candidateOf(route: string, { type, content, digest }: OfferedContract, seenAt: number): CandidateRow {
+function candidateRow(route: string, { type, content, digest }: OfferedContract, seenAt: number): CandidateRow {
   return { route, type, content, digest, seenAt }
 }
 
@@ -377,7 +377,7 @@ export async function isInfoOnly(
   offered: Pick<BaselineRow, 'type' | 'content'>,
   flow: Pick<BaselinesDeps['flow'], 'compare'>,
 ): Promise<boolean> {
-  const comparison = await flow.compare(changeOf(baseline.route, baseline, offered), {})
+  const comparison = await flow.compare(promotedArtifact(baseline.route, baseline, offered), {})
   const worst = LEVELS.filter((level) => level !== 'info')
   if (!comparison.ok || comparison.value.unresolved.length > 0) return false
   return comparison.value.groups.every(({ level }) => !worst.some((name) => name === level))

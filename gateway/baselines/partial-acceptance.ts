@@ -135,8 +135,8 @@ function parse(content: string): unknown {
 
 /** The part as the candidate has it: changed, added, or gone. */
 function withPart(manifest: Manifest, candidate: Manifest, { list, key, name }: ManifestPart, index: number): Manifest {
-  const own = itemsOf(manifest, list)
-  const offered = itemsOf(candidate, list).find((item) => item[key] === name)
+  const own = listedItems(manifest, list)
+  const offered = listedItems(candidate, list).find((item) => item[key] === name)
   const rest = own.filter((item) => item[key] !== name)
   if (offered === undefined && rest.length === own.length)
     throw invalid(index, `neither the baseline nor the candidate has ${JSON.stringify(name)} in its ${list}`)
@@ -144,7 +144,7 @@ function withPart(manifest: Manifest, candidate: Manifest, { list, key, name }: 
   return { ...manifest, [list]: items.toSorted((a, b) => byCodeUnit(String(a[key]), String(b[key]))) }
 }
 
-function itemsOf(manifest: Manifest, list: string): readonly Manifest[] {
+function listedItems(manifest: Manifest, list: string): readonly Manifest[] {
   const items = manifest[list]
   return Array.isArray(items) ? items.filter(isRecord) : []
 }

@@ -82,7 +82,7 @@ export function ownerOf(baseline: string): string {
 }
 
 /** The difference from the baseline to the offer, as a change set has it. */
-export function changeOf(
+export function promotedArtifact(
   id: string,
   before: Pick<BaselineRow, 'content'>,
   after: Pick<BaselineRow, 'type' | 'content'>,

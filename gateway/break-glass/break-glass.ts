@@ -58,7 +58,7 @@ export function createBreakGlass(deps: BreakGlassDeps): BreakGlass {
       for (const id of await store.approvals.endExpired(latest()))
         logger.info({ event: 'approval.expired', approval_id: id }, 'nobody decided a request for approval in time')
       open = await store.breakGlass.list({ openAt: latest(), limit: LONGEST_LIST })
-      for (const row of open) if (!before.has(row.id)) announce(row, logger)
+      for (const row of open) if (!before.has(row.id)) announceOpening(row, logger)
     } catch (error) {
       logger.warn({ event: 'break_glass.read_failed', err: error }, 'open break-glass exceptions could not be read')
     }
@@ -139,7 +139,7 @@ export function openingFields({ id, route, reason, openedBy, expiresAt }: BreakG
   return { break_glass_id: id, route, reason, opened_by: openedBy, until: new Date(expiresAt).toISOString() }
 }
 
-function announce(row: BreakGlassRow, logger: Logger): void {
+function announceOpening(row: BreakGlassRow, logger: Logger): void {
   logger.error(
     { event: 'break_glass.opened', ...openingFields(row) },
     'BREAK_GLASS: enforcement of a route is suspended',

@@ -80,7 +80,7 @@ export async function createKey(
 }
 
 /** @throws GatewayError FORBIDDEN, NOT_FOUND or INVALID_INPUT */
-export async function changeKey(
+export async function changeApiKey(
   admin: Administrator,
   id: string,
   change: KeyChange,

@@ -68,7 +68,7 @@ export function createProviders(now: () => number): Providers {
     const name = JSON.stringify(provider)
     const cached = known.get(name)
     if (cached !== undefined && now() - cached.at < DISCOVERY_MS) return cached.found
-    const found = discover(provider)
+    const found = discoverProvider(provider)
     known.set(name, { found, at: now() })
     found.catch(() => known.delete(name))
     return found
@@ -157,7 +157,7 @@ async function personIn(
   return personOf(provider, { ...further, ...claims })
 }
 
-function discover({ issuer, client_id: id, client_secret: secret }: Provider): Promise<oidc.Configuration> {
+function discoverProvider({ issuer, client_id: id, client_secret: secret }: Provider): Promise<oidc.Configuration> {
   const url = new URL(issuer)
   const authentication = secret === undefined ? oidc.None() : oidc.ClientSecretPost(secret)
   // Without TLS a provider is believed on this machine only.

@@ -69,12 +69,12 @@ export function callerOn({ tenants }: Pick<Route, 'tenants'>, caller: Caller): C
 
 /** The hash of the key in the request, valid or not; null when there is none. */
 export function presentedHash(headers: IncomingHttpHeaders): string | null {
-  const key = presentedKey(headers['proxy-authorization'] ?? '')
+  const key = proxyCredentials(headers['proxy-authorization'] ?? '')
   return key === null || key.length > LONGEST_KEY ? null : hashApiKey(key)
 }
 
 /** The password of Basic; the user name where there is no password, as in `http://KEY@proxy`; the token of Bearer. */
-function presentedKey(field: string): string | null {
+function proxyCredentials(field: string): string | null {
   const [, scheme = '', credentials = ''] = /^(\w+) +(\S+) *$/.exec(field) ?? []
   if (scheme.toLowerCase() === 'bearer') return credentials
   if (scheme.toLowerCase() !== 'basic') return null

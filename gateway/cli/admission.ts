@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { isJsonObject } from '../json/strict-json.ts'
 import { EXIT, UsageError, type Arguments, type Command, type CommandGroup } from './command.ts'
 import { CONFIG_OPTION, configSource } from './config-option.ts'
-import { readAll, writeLine, type CommandIo } from './io.ts'
+import { readStream, writeLine, type CommandIo } from './io.ts'
 import { loadRegularFile } from '../runtime/regular-file.ts'
 
 const test: Command = {
@@ -68,14 +68,14 @@ export const admissionGroup: CommandGroup = {
 
 async function documentOf(args: Arguments, io: CommandIo): Promise<unknown> {
   const [name = '-'] = args.operands
-  const text = name === '-' ? await readAll(io.stdin) : await fileText(name)
+  const text = name === '-' ? await readStream(io.stdin) : await readReviewFile(name)
   const { readStrictJson } = await import('../json/strict-json.ts')
   const read = readStrictJson(Buffer.from(text))
   if (!read.ok) throw new UsageError(`${name} is not JSON: ${read.message}`)
   return read.value
 }
 
-async function fileText(name: string): Promise<string> {
+async function readReviewFile(name: string): Promise<string> {
   try {
     return (await loadRegularFile(name)).toString('utf8')
   } catch (error) {

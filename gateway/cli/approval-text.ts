@@ -12,10 +12,10 @@ export function reviewText({ approval, steps, review }: ReviewedApproval, io: Co
     `${approval.id}  ${approval.state}`,
     printable(approval.summary),
     '',
-    ...columns(approvalFacts(approval)),
+    ...columns(factRows(approval)),
     titledLines('Why it is held', reasonLines(approval.blocking_reasons)),
-    titledLines(`What changes (${review.findings_total})`, findingsOf(review, io)),
-    titledLines('Reach and risk', reachOf(review, approval.risk_score)),
+    titledLines(`What changes (${review.findings_total})`, findingLines(review, io)),
+    titledLines('Reach and risk', reachText(review, approval.risk_score)),
     titledLines(
       'Grants and comments',
       steps.map(({ kind, by, text, at }) => `${secondsOf(at)}  ${by}  ${kind}  ${text}`.trimEnd()),
@@ -39,7 +39,7 @@ function titledLines(title: string, lines: readonly string[]): string | null {
   return ['', title, ...lines.map((line) => (line.startsWith(' ') ? line : `  ${printable(line)}`))].join('\n')
 }
 
-function approvalFacts(approval: Approval): readonly (readonly [string, string])[] {
+function factRows(approval: Approval): readonly (readonly [string, string])[] {
   const facts = [
     ['operation', approval.operation],
     ['environment', approval.environment],
@@ -63,7 +63,7 @@ function reasonLines(reasons: Approval['blocking_reasons']): readonly string[] {
   return reasons.map(({ code, message }) => `${code}  ${message}`)
 }
 
-function findingsOf(review: Review, io: CommandIo): readonly string[] {
+function findingLines(review: Review, io: CommandIo): readonly string[] {
   if (review.problem !== null) return [`The findings cannot be shown: ${review.problem}.`]
   const left = review.findings_total - review.findings.length
   return [
@@ -72,7 +72,10 @@ function findingsOf(review: Review, io: CommandIo): readonly string[] {
   ]
 }
 
-function reachOf({ blast_radius: radius, consumers, risk_factors: factors }: Review, risk: number): readonly string[] {
+function reachText(
+  { blast_radius: radius, consumers, risk_factors: factors }: Review,
+  risk: number,
+): readonly string[] {
   if (radius === null) return [`risk ${risk} of 100`]
   const { endpoints, fields, params } = radius
   const names = consumers === null ? 'not known' : consumers.join(', ') || 'none of the known ones'

@@ -22,7 +22,7 @@ export async function watchApprovals(site: ApprovalsSite, args: Arguments, io: C
   const seen = new Map<string, string>()
   const look = id === undefined ? () => followedApprovals(site) : async () => [(await site.review(id)).approval]
   for (let isFirst = true; ; isFirst = false) {
-    const views = await found(look, io, isFirst)
+    const views = await foundApprovals(look, io, isFirst)
     for (const view of views) {
       if (seen.get(view.id) === view.state) continue
       // What was decided before the watch began is no news, unless it was asked for.
@@ -43,7 +43,7 @@ async function followedApprovals(site: ApprovalsSite): Promise<readonly Approval
 }
 
 /** A gateway that restarts is no end of a watch; a first look that fails is. */
-async function found(
+async function foundApprovals(
   look: () => Promise<readonly ApprovalView[]>,
   io: CommandIo,
   isFirst: boolean,

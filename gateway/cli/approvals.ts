@@ -16,7 +16,7 @@ import {
   LIMIT,
   positiveInteger,
 } from './command.ts'
-import { LIST_FORMAT, secondsOf, show, table } from './format.ts'
+import { LIST_FORMAT, secondsOf, show, textTable } from './format.ts'
 import { writeLine, type CommandIo } from './io.ts'
 import { AROUND_FOUR_EYES, remoteOf, SITE_OPTIONS } from './remote.ts'
 
@@ -154,7 +154,7 @@ async function withRefusals(args: Arguments, io: CommandIo, run: () => Promise<E
 const REFUSED: ReadonlySet<string> = new Set(['NOT_FOUND', 'APPROVAL_CONFLICT', 'FORBIDDEN'])
 
 function approvalTable(views: readonly ApprovalView[]): string {
-  return table(
+  return textTable(
     ['ID', 'STATE', 'OPENED', 'EXPIRES', 'OPERATION', 'WHERE', 'GROUPS', 'RISK', 'SUMMARY'],
     views.map((view) => [
       view.id,

@@ -12,7 +12,7 @@ import {
 } from '../api/routes/baselines.ts'
 import { nullable } from '../api/schemas/shapes.ts'
 import { Baselines, type BaselineService, type BaselineText, type BaselineView } from '../baselines/baselines.ts'
-import { changeOf } from '../baselines/promotion.ts'
+import { promotedArtifact } from '../baselines/promotion.ts'
 import { GatewayError } from '../errors/errors.ts'
 import { sha256Hex } from '../runtime/hash.ts'
 import type { Store } from '../store/store.ts'
@@ -111,7 +111,7 @@ export function localBaselines(args: Arguments, io: CommandIo): BaselinesSite {
   return {
     list: () => withBaselines(args, io, async (baselines) => (await baselines.list()).map(baselineListRow)),
     candidates: () =>
-      withBaselines(args, io, async (baselines) => (await baselines.list()).flatMap((view) => candidateOf(view))),
+      withBaselines(args, io, async (baselines) => (await baselines.list()).flatMap((view) => candidateRows(view))),
     texts: (route) =>
       withBaselines(args, io, async (baselines) => {
         const view = await baselines.view(route)
@@ -139,7 +139,7 @@ export function withBaselines<T>(
 /** Null: there is no candidate. */
 export function comparisonOf({ route, type, baseline, candidate }: BaselineTexts): Result<Comparison> | null {
   if (candidate === null) return null
-  return compare(changeOf(route, baseline, { type, content: candidate.content }), {}, sha256Hex)
+  return compare(promotedArtifact(route, baseline, { type, content: candidate.content }), {}, sha256Hex)
 }
 
 function baselineTexts({ baseline, candidate }: BaselineView): BaselineTexts {
@@ -147,7 +147,7 @@ function baselineTexts({ baseline, candidate }: BaselineView): BaselineTexts {
   return { route, type, baseline, candidate }
 }
 
-function candidateOf(view: BaselineView): readonly CandidateListRow[] {
+function candidateRows(view: BaselineView): readonly CandidateListRow[] {
   if (view.candidate === null) return []
   const { digest, seenAt } = view.candidate
   const compared = comparisonOf(baselineTexts(view))

@@ -15,7 +15,7 @@ import {
   type PromotionText,
 } from './baseline-sites.ts'
 import { EXIT, type Arguments, type Command, type CommandGroup, type ExitCode } from './command.ts'
-import { LIST_FORMAT, show, table } from './format.ts'
+import { LIST_FORMAT, show, textTable } from './format.ts'
 import { wantsColour, writeLine, type CommandIo } from './io.ts'
 import { AROUND_FOUR_EYES, aroundFourEyes, remoteOf, SITE_OPTIONS } from './remote.ts'
 
@@ -169,7 +169,7 @@ async function showDifference(route: string, site: BaselinesSite, args: Argument
 const MOST_FINDINGS = 5000
 
 function baselineTable(rows: readonly BaselineListRow[]): string {
-  return table(
+  return textTable(
     ['ROUTE', 'TYPE', 'BASELINE', 'SOURCE', 'SET BY', 'SET', 'CANDIDATE', 'SEEN'],
     rows.map(({ route, type, digest, source, set_by, set_at, candidate }) => [
       route,
@@ -185,7 +185,7 @@ function baselineTable(rows: readonly BaselineListRow[]): string {
 }
 
 function candidateTable(rows: readonly CandidateListRow[]): string {
-  return table(
+  return textTable(
     ['ROUTE', 'CANDIDATE', 'SEEN', 'BREAKING', 'DANGEROUS', 'INFO'],
     rows.map(({ route, digest, seen_at, difference }) => [
       route,

@@ -21,7 +21,7 @@ import {
   positiveInteger,
 } from './command.ts'
 import { configOf } from './config-option.ts'
-import { LIST_FORMAT, secondsOf, show, table } from './format.ts'
+import { LIST_FORMAT, secondsOf, show, textTable } from './format.ts'
 import { writeLine, type CommandIo } from './io.ts'
 import { noteAct, withStore } from './data-directory.ts'
 import { localUser, remoteOf, SITE_OPTIONS } from './remote.ts'
@@ -166,7 +166,7 @@ async function openHere(
 }
 
 function exceptionTable(views: readonly Exception[]): string {
-  return table(
+  return textTable(
     ['ID', 'ROUTE', 'STATE', 'OPENED', 'UNTIL', 'BY', 'CALLS', 'REASON'],
     views.map((view) => [
       view.id,

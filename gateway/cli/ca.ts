@@ -5,7 +5,7 @@ import { createAuthorities, type Authorities, type PublishedAuthority } from '..
 import { EXIT, type Arguments, type Command, type CommandGroup, wholeSeconds } from './command.ts'
 import { configOf, PLACE_OPTIONS } from './config-option.ts'
 import { recordAct, requirePath } from './data-directory.ts'
-import { instant, table } from './format.ts'
+import { instant, textTable } from './format.ts'
 import { writeLine, type CommandIo } from './io.ts'
 
 /** A day: seconds in which agents can get the new certificate before it signs. */
@@ -75,7 +75,7 @@ function authoritiesOf(args: Arguments, io: CommandIo): Authorities {
 }
 
 function listing(authorities: readonly PublishedAuthority[]): string {
-  return table(
+  return textTable(
     ['SUBJECT', 'STATUS', 'SIGNS FROM', 'ENDS', 'SHA-256'],
     authorities.map(({ certificate, status, signsFrom }) => {
       const { subject, validToDate, fingerprint256 } = new X509Certificate(certificate)

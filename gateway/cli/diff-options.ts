@@ -63,7 +63,7 @@ export const COMPARE_OPTIONS: readonly OptionSpec[] = [
 export function compareOptionsOf(args: Arguments): CompareOptions {
   const stability = STABILITIES.find((level) => level === args.value('stability-level'))
   return present({
-    levels: levelsOf(args.values('level')),
+    levels: statedLevels(args.values('level')),
     match_path: pattern(args, 'match-path'),
     unmatch_path: pattern(args, 'unmatch-path'),
     strip_prefix_base: args.value('strip-prefix-base'),
@@ -73,11 +73,11 @@ export function compareOptionsOf(args: Arguments): CompareOptions {
     deprecation_days_stable: days(args, 'deprecation-days-stable'),
     deprecation_days_beta: days(args, 'deprecation-days-beta'),
     stability_level: stability,
-    attributes: attributesOf(args.values('attribute')),
+    attributes: statedAttributes(args.values('attribute')),
   })
 }
 
-function attributesOf(names: readonly string[]): CompareOptions['attributes'] {
+function statedAttributes(names: readonly string[]): CompareOptions['attributes'] {
   const strange = names.find((name) => !name.startsWith('x-'))
   if (strange !== undefined) {
     throw new UsageError(`--attribute ${JSON.stringify(strange)} is no extension member: their names start with x-`)
@@ -92,15 +92,15 @@ function present(options: Optional<CompareOptions>): CompareOptions {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
 }
 
-function levelsOf(overrides: readonly string[]): CompareOptions['levels'] {
+function statedLevels(overrides: readonly string[]): CompareOptions['levels'] {
   if (overrides.length === 0) return undefined
-  const stated = Object.fromEntries(overrides.map(levelOf))
+  const stated = Object.fromEntries(overrides.map(levelOverride))
   const levels = readLevels(stated)
   if (levels.ok) return stated
   throw new UsageError(levels.problem.map(({ message, fix }) => `--level: ${message}; ${fix}`).join('\n'))
 }
 
-function levelOf(override: string): readonly [selector: string, level: LevelOverride] {
+function levelOverride(override: string): readonly [selector: string, level: LevelOverride] {
   const at = override.lastIndexOf('=')
   const level = OVERRIDES.find((known) => known === override.slice(at + 1))
   if (at !== -1 && level !== undefined) return [override.slice(0, at), level]

@@ -90,7 +90,7 @@ async function gatewayFindings(args: Arguments, io: CommandIo): Promise<readonly
 const USUAL_FILE = 'preflight.yaml'
 
 async function runningFindings(address: string): Promise<readonly DoctorFinding[]> {
-  const answer = await readiness(`http://${address}/readyz`)
+  const answer = await askReadiness(`http://${address}/readyz`)
   if (answer === null) return [note(`no gateway answers at ${address}; start it: preflight serve`)]
   const checks = isJsonObject(answer.body) && isJsonObject(answer.body['checks']) ? answer.body['checks'] : {}
   if (answer.status === 200) return [good(`a gateway serves (${address})`)]
@@ -107,7 +107,7 @@ interface Readiness {
 
 const PATIENCE_MS = 2000
 
-function readiness(url: string): Promise<Readiness | null> {
+function askReadiness(url: string): Promise<Readiness | null> {
   return new Promise((resolve) => {
     const asked = request(url, { timeout: PATIENCE_MS }, (answer) => {
       let text = ''

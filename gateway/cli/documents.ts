@@ -17,7 +17,7 @@ import { referencedFiles, type FileShelf } from '../documents/referenced-files.t
 import { parseGitReference } from '../documents/git.ts'
 import { messageOf } from '../errors/startup-error.ts'
 import { UsageError } from './command.ts'
-import { readAll, type CommandIo } from './io.ts'
+import { readStream, type CommandIo } from './io.ts'
 import { readRegularFile, statsOf } from '../runtime/regular-file.ts'
 
 export interface DocumentSource extends ReportedDocument {
@@ -37,7 +37,8 @@ const MAX_REDIRECTS = 5
 
 /** Throws a UsageError when it cannot be read. */
 export async function readSource(name: string, io: CommandIo, folder = '.'): Promise<DocumentSource> {
-  if (name === '-') return { name: 'stdin', text: await readAll(io.stdin), path: null, isCheckedOut: false, ...ALONE }
+  if (name === '-')
+    return { name: 'stdin', text: await readStream(io.stdin), path: null, isCheckedOut: false, ...ALONE }
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(name)) return fetchedSource(name)
   const path = resolve(folder, name)
   if (isFolder(path)) {
@@ -46,7 +47,7 @@ export async function readSource(name: string, io: CommandIo, folder = '.'): Pro
   }
   if (existsSync(path)) {
     const shown = reportedPath(path, folder)
-    const text = readFile(path)
+    const text = readGivenFile(path)
     const beside = readerBeside(path, [dirname(path), resolve(folder)])
     const imports = importsOf(path, text, folder)
     return { name, text, path: shown, isCheckedOut: true, readBeside: beside, imports }
@@ -97,7 +98,7 @@ function reportedPath(path: string, folder: string): string {
   return (below.startsWith('..') ? path : below).split(sep).join('/')
 }
 
-function readFile(path: string): string {
+function readGivenFile(path: string): string {
   try {
     if (statSync(path).isDirectory()) throw new UsageError(`${path} is a directory; name a file in it`)
     return readRegularFile(path, 'utf8')
@@ -147,7 +148,7 @@ function readerBeside(document: string, roots: readonly string[]): FileShelf['re
         throw new UsageError(
           `${document} refers to ${path}, a link to a file outside its folder and the working directory`,
         )
-      texts.set(path, readFile(target))
+      texts.set(path, readGivenFile(target))
     }
     return Promise.resolve(ok(texts))
   }
@@ -166,7 +167,7 @@ export async function filesOf({ name, text, readBeside }: DocumentSource): Promi
 }
 
 export function textFile(path: string, folder = '.'): string {
-  return readFile(resolve(folder, path))
+  return readGivenFile(resolve(folder, path))
 }
 
 /** Used when the document's name is not usable, or equals the name of an import. */

@@ -16,7 +16,7 @@ export function show<T>(args: Arguments, io: CommandIo, value: T, text: (value: 
 }
 
 /** Rows under a heading, columns as wide as their widest cell. */
-export function table(heading: readonly string[], rows: readonly (readonly string[])[]): string {
+export function textTable(heading: readonly string[], rows: readonly (readonly string[])[]): string {
   const cells = [heading, ...rows.map((row) => row.map(printable))]
   const widths = heading.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))
   return cells

@@ -16,7 +16,7 @@ import type { Invocation } from '../stdio/wrapping.ts'
 import { deskHome } from '../stdio/home.ts'
 import { asName } from '../stdio/server-list.ts'
 import { EXIT, UsageError, type Arguments, type Command, type CommandGroup, type ExitCode } from './command.ts'
-import { readAll, writeLine, type CommandIo } from './io.ts'
+import { readStream, writeLine, type CommandIo } from './io.ts'
 
 const WRITE = { name: 'write', help: 'Change the files. Without it they are only shown.' } as const
 
@@ -93,7 +93,7 @@ async function runEditors(args: Arguments, io: CommandIo): Promise<ExitCode> {
   const kept = join(deskHome(environment).folder, 'undo')
   const isUndo = args.flag('undo')
   const changes = isUndo ? planUndo(places, kept) : planWrapping(places, invocationOf(args))
-  const lines = changes.flatMap((change) => changeLines(change, isUndo))
+  const lines = changes.flatMap((change) => editorChangeLines(change, isUndo))
   writeLine(io.stdout, lines.length === 0 ? 'no configuration of an editor was found' : lines.join('\n'))
   const count = changes.filter(({ before, after }) => before !== after).length
   if (args.flag('write')) applyChanges(changes, kept, isUndo)
@@ -110,7 +110,7 @@ function conclusion(count: number, isWritten: boolean, isUndo: boolean): string 
 }
 
 /** One line for the file, one for each server. */
-function changeLines({ place, servers, fault }: EditorFileChange, isUndo: boolean): readonly string[] {
+function editorChangeLines({ place, servers, fault }: EditorFileChange, isUndo: boolean): readonly string[] {
   const head = `${place.title}: ${place.file}`
   if (fault !== null) return [head, `  not changed: ${fault}`]
   if (servers.length === 0) return []
@@ -187,7 +187,7 @@ async function answersTo(args: Arguments, io: CommandIo, questions: Questions): 
   const missing = names.filter((name) => args.value(name) === undefined)
   const given = new Map<string, string>(names.map((name) => [name, args.value(name) ?? '']))
   if (missing.length > 0 && !io.isTerminal) {
-    const lines = (await readAll(io.stdin)).split('\n')
+    const lines = (await readStream(io.stdin)).split('\n')
     missing.forEach((name, index) => given.set(name, (lines[index] ?? '').trim()))
   } else if (missing.length > 0) {
     const prompt = createInterface({ input: io.stdin, output: io.stderr })

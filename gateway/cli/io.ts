@@ -33,7 +33,7 @@ export function writeLine(stream: Writable, text: string): void {
   stream.write(text.endsWith('\n') ? text : `${text}\n`)
 }
 
-export async function readAll(stream: Readable): Promise<string> {
+export async function readStream(stream: Readable): Promise<string> {
   const chunks: Buffer[] = []
   for await (const chunk of stream) chunks.push(Buffer.isBuffer(chunk) ? chunk : Buffer.from(String(chunk)))
   return Buffer.concat(chunks).toString('utf8')

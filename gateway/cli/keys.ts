@@ -23,7 +23,7 @@ import {
 import { configOf, PLACE_OPTIONS } from './config-option.ts'
 import { noteAct, openExistingRing, recordAct, withNewStore, withStore } from './data-directory.ts'
 import type { GatewayClient } from './gateway-client.ts'
-import { instant, LIST_FORMAT, secondsOf, show, table } from './format.ts'
+import { instant, LIST_FORMAT, secondsOf, show, textTable } from './format.ts'
 import { writeLine, type CommandIo } from './io.ts'
 import { remoteOf, SITE_OPTIONS } from './remote.ts'
 
@@ -115,7 +115,7 @@ const list: Command = {
   options: [LIST_FORMAT, ...SITE_OPTIONS],
   run: async (args, io) => {
     show(args, io, await keyViews(args, io), (views) =>
-      table(
+      textTable(
         ['ID', 'NAME', 'ROLE', 'GROUPS', 'OWNER', 'TENANT', 'PLAN', 'CREATED', 'USED', 'EXPIRES', 'REVOKED'],
         views.map((view) => [
           view.audience,
@@ -164,7 +164,7 @@ const showKeys: Command = {
     const published =
       remote === null ? (await openExistingRing(args, io)).published() : await remote.ask(keySet, KeySetAnswer)
     show(args, io, published, ({ keys }) =>
-      table(
+      textTable(
         ['KEY ID', 'STATUS', 'VALID FROM', 'RETIRED', 'REVOKED'],
         keys.map((key) => [key.kid, key.status, key.valid_from, key.retired_at ?? '', key.revoked_at ?? '']),
       ),
@@ -265,11 +265,11 @@ async function revokeApiKey(audience: string, args: Arguments, io: CommandIo): P
 async function endReceiptKey(end: 'retire' | 'revoke', args: Arguments, io: CommandIo): Promise<ExitCode> {
   const [keyId = ''] = args.operands
   const ring = await openExistingRing(args, io)
-  const before = signingKey(ring)
+  const before = currentKeyId(ring)
   const isOwn = ring[end](keyId)
   const done = isOwn || (end === 'revoke' && (await revokedInStore(keyId, args, io)))
   const missing = `there is no receipt key ${keyId}${end === 'retire' ? ' in force' : ''}; see: preflight keys show`
-  const next = done ? signingKey(ring) : before
+  const next = done ? currentKeyId(ring) : before
   // The key that takes over was already published; a new standby key is published now.
   if (isOwn) await ring.replenish()
   if (isOwn && isSharedStore(configOf(args, io)))
@@ -287,7 +287,7 @@ async function revokedInStore(keyId: string, args: Arguments, io: CommandIo): Pr
 }
 
 /** Null: no key signs. */
-function signingKey(ring: KeyRing): string | null {
+function currentKeyId(ring: KeyRing): string | null {
   try {
     return ring.signer().keyId
   } catch (error) {

@@ -188,15 +188,15 @@ async function tokenFault(
 }
 
 function keptElsewhere(args: Arguments): readonly string[] {
-  return args.values('checkpoint').flatMap((value) => (existsSync(value) ? tokensOf(textFile(value)) : [value]))
+  return args.values('checkpoint').flatMap((value) => (existsSync(value) ? receiptTokens(textFile(value)) : [value]))
 }
 
 function newestOf(file: string): readonly string[] {
-  return existsSync(file) ? tokensOf(readRegularFile(file, 'utf8')) : []
+  return existsSync(file) ? receiptTokens(readRegularFile(file, 'utf8')) : []
 }
 
 /** One token a line; of log lines, the token in them. */
-function tokensOf(text: string): readonly string[] {
+function receiptTokens(text: string): readonly string[] {
   return text.match(/[\w-]+\.[\w-]+\.[\w-]{86}/g) ?? []
 }
 

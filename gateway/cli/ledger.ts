@@ -19,7 +19,7 @@ import {
   positiveInteger,
 } from './command.ts'
 import { PLACE_OPTIONS } from './config-option.ts'
-import { instant, LIST_FORMAT, secondsOf, show, table } from './format.ts'
+import { instant, LIST_FORMAT, secondsOf, show, textTable } from './format.ts'
 import { writeLine, type CommandIo } from './io.ts'
 import { remoteCalls, remoteDecisions, type CallEntry, type DecisionEntry } from './ledger-remote.ts'
 import { remoteOf, SITE_OPTIONS } from './remote.ts'
@@ -205,7 +205,7 @@ function decisionView(row: StoredDecision) {
 }
 
 function decisionTable(rows: readonly DecisionEntry[]): string {
-  return table(
+  return textTable(
     ['#', 'TIME', 'DECISION', 'OPERATION', 'ROUTE', 'REPOSITORY', 'RECEIPT', 'ID'],
     rows.map((row) => [
       String(row.sequence),
@@ -221,7 +221,7 @@ function decisionTable(rows: readonly DecisionEntry[]): string {
 }
 
 function callTable(rows: readonly CallEntry[]): string {
-  return table(
+  return textTable(
     ['#', 'TIME', 'EFFECT', 'ROUTE', 'CALL', 'DECISION', 'VIOLATIONS'],
     rows.map((row) => [
       String(row.sequence),

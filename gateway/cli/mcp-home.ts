@@ -84,7 +84,7 @@ function startDaemonProcess(home: DeskHome, environment: Environment): void {
 }
 
 /** Throws a UsageError that names a variable which is not set. */
-export function withVariables(text: string, environment: Environment): string {
+export function withEnvironment(text: string, environment: Environment): string {
   return text.replaceAll(/\$\{(\w+)\}/g, (_, name: string) => {
     const value = environment[name]
     if (value === undefined) throw new UsageError(`the environment variable ${name} is not set`)

@@ -15,7 +15,7 @@ import { reachSseServer } from '../stdio/sse-server.ts'
 import { runWrapper, type WrappedProgram } from '../stdio/wrapper.ts'
 import { EXIT, UsageError, type Arguments, type ExitCode, wholeSeconds } from './command.ts'
 import { writeLine, type CommandIo } from './io.ts'
-import { daemonConnector, homeOf, withVariables } from './mcp-home.ts'
+import { daemonConnector, homeOf, withEnvironment } from './mcp-home.ts'
 
 const DEFAULT_PORT = 15_085
 const IDLE_SECONDS = 1800
@@ -27,7 +27,7 @@ export async function serveGroup(args: Arguments, io: CommandIo): Promise<ExitCo
   makeHome(home)
   const endpoint = await openGroupEndpoint({
     port: endpointPort(args),
-    secret: secretOf(home),
+    secret: serveSecret(home),
     version: packageVersion(),
     servers: () => listed.map((server) => judgedServer(server, home, io)),
     note: (text) => writeLine(io.stderr, `preflight mcp serve: ${text}`),
@@ -49,14 +49,14 @@ function endpointPort(args: Arguments): number {
 
 function readListed(file: string, { environment }: CommandIo): readonly ListedServer[] {
   try {
-    return serversOfFile(readRegularFile(file, 'utf8'), (text) => withVariables(text, environment))
+    return serversOfFile(readRegularFile(file, 'utf8'), (text) => withEnvironment(text, environment))
   } catch (error) {
     throw new UsageError(`${file}: ${messageOf(error)}`)
   }
 }
 
 /** The same after each start, so that clients keep their address. */
-function secretOf({ folder }: DeskHome): string {
+function serveSecret({ folder }: DeskHome): string {
   const file = join(folder, 'serve.secret')
   const kept = readPrivateFile(file, { subject: 'The secret of preflight mcp serve', remedy: 'Remove the file.' })
   if (kept !== null && /^[0-9a-f]{48}$/.test(kept.trim())) return kept.trim()

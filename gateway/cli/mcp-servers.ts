@@ -9,7 +9,7 @@ import { withBaselines } from './baseline-sites.ts'
 import { baselinesGroup, promoteDigest } from './baselines.ts'
 import { EXIT, parseCommandLine, UsageError, type Arguments, type Command, type ExitCode } from './command.ts'
 import { diffCommand } from './diff.ts'
-import { table } from './format.ts'
+import { textTable } from './format.ts'
 import { writeLine, type CommandIo } from './io.ts'
 
 export async function listServers(io: CommandIo): Promise<ExitCode> {
@@ -24,7 +24,7 @@ export async function listServers(io: CommandIo): Promise<ExitCode> {
     const view = views.find(({ baseline }) => baseline.route === name)
     return [name, serverState(view), seenAt, command]
   })
-  writeLine(io.stdout, table(['NAME', 'CONTRACT', 'LAST STARTED', 'COMMAND'], rows))
+  writeLine(io.stdout, textTable(['NAME', 'CONTRACT', 'LAST STARTED', 'COMMAND'], rows))
   return EXIT.good
 }
 

@@ -9,7 +9,7 @@ import { packageVersion } from '../runtime/package-files.ts'
 import type { Environment } from '../settings/environment.ts'
 import { UsageError, type Arguments, type Command, type CommandGroup } from './command.ts'
 import { writeLine, type CommandIo } from './io.ts'
-import { daemonConnector, homeOf, HUB_OPTIONS, withVariables } from './mcp-home.ts'
+import { daemonConnector, homeOf, HUB_OPTIONS, withEnvironment } from './mcp-home.ts'
 
 const wrap: Command = {
   name: 'mcp',
@@ -161,7 +161,7 @@ function serverHeaders(args: Arguments, environment: Environment): Readonly<Reco
       const cut = text.indexOf(':')
       if (cut < 1) throw new UsageError(`--header ${JSON.stringify(text)} is not NAME:VALUE`)
       const value = text.slice(cut + 1).trim()
-      return [text.slice(0, cut).trim().toLowerCase(), withVariables(value, environment)]
+      return [text.slice(0, cut).trim().toLowerCase(), withEnvironment(value, environment)]
     }),
   )
 }

@@ -111,7 +111,7 @@ function analysisOf({ failed, findings = [], versions, change }: PolicyCase): Ar
     ...artifact,
     ok: true,
     comparison: {
-      groups: findings.map(groupOf),
+      groups: findings.map(findingGroup),
       stats: { operations: { base: 1, head: 1 }, schemas_compared: 0, touched: { endpoints: 0, fields: 0, params: 0 } },
       spec_versions: { base: '3.1.0', head: '3.1.0' },
       contract_versions: versions ?? { base: null, head: null },
@@ -124,7 +124,7 @@ function analysisOf({ failed, findings = [], versions, change }: PolicyCase): Ar
   }
 }
 
-function groupOf({ rule, level, operation, tool }: CaseFinding, index: number): FindingGroup {
+function findingGroup({ rule, level, operation, tool }: CaseFinding, index: number): FindingGroup {
   const [method = '', path = ''] = (operation ?? '').split(' ', 2)
   const fingerprint = `case:${index}`
   return {

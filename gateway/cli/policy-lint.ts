@@ -51,7 +51,7 @@ export function lintPolicy(policy: CompiledPolicy, file: string, text: string, n
   })
   const rules = policy.document.rules.flatMap((rule, index): readonly LintedRule[] => {
     const condition = compileCondition(rule.when)
-    return condition.ok ? [{ rule, index, condition: condition.value, matches: matchesOf(condition.value) }] : []
+    return condition.ok ? [{ rule, index, condition: condition.value, matches: matchedIndexes(condition.value) }] : []
   })
   return {
     mistakes: rules.flatMap((linted) => faultsOf(linted, at)),
@@ -111,7 +111,7 @@ const NOTHING = {
   tool: null,
 }
 
-function matchesOf(condition: Condition): ReadonlySet<number> | null {
+function matchedIndexes(condition: Condition): ReadonlySet<number> | null {
   const { reads, variables } = condition
   const readsKindOnly = [...variables].every((name) => name === 'finding') && ![...reads].some((name) => FREE.has(name))
   if (!readsKindOnly) return null
@@ -167,7 +167,7 @@ function shadows(other: LintedRule, { rule, index, matches }: LintedRule): boole
   const step = DECISION_CLASSES[other.rule.then].strictness - DECISION_CLASSES[rule.then].strictness
   // Of two equal rules, the first one decides.
   if (step < 0 || (step === 0 && other.index > index)) return false
-  if (!covers(other.rule.environments, rule.environments) || !covers(other.rule.operations, rule.operations))
+  if (!namesAll(other.rule.environments, rule.environments) || !namesAll(other.rule.operations, rule.operations))
     return false
   if (other.rule.when === rule.when) return true
   if (matches === null || matches.size === 0 || other.matches === null) return false
@@ -176,7 +176,7 @@ function shadows(other: LintedRule, { rule, index, matches }: LintedRule): boole
 }
 
 /** @param wide undefined: everywhere */
-function covers(wide: readonly string[] | undefined, narrow: readonly string[] | undefined): boolean {
+function namesAll(wide: readonly string[] | undefined, narrow: readonly string[] | undefined): boolean {
   return wide === undefined || (narrow !== undefined && narrow.every((name) => wide.includes(name)))
 }
 

@@ -3,12 +3,17 @@ import { compare, type Artifact, type CompareOptions, type CompiledPolicy } from
 import type { Static } from 'typebox'
 import { MOST_REPLAYS, replayPolicy, ReplayAnswer } from '../api/routes/policies.ts'
 import { documentLimits } from '../flow/analyst.ts'
-import { countsOf, replayed, type ReplayCounts, type ReplayedDecision } from '../flow/replayed-decisions.ts'
+import {
+  changeCounts,
+  replayedDecisions,
+  type ReplayCounts,
+  type ReplayedDecision,
+} from '../flow/replayed-decisions.ts'
 import { sha256Hex } from '../runtime/hash.ts'
 import type { CaseResult } from '../report/junit.ts'
 import { EXIT, QUIET, type Arguments, type ExitCode, type OptionSpec } from './command.ts'
 import { configOf } from './config-option.ts'
-import { LIST_FORMAT, show, table } from './format.ts'
+import { LIST_FORMAT, show, textTable } from './format.ts'
 import type { GatewayClient } from './gateway-client.ts'
 import { writeLine, type CommandIo, during } from './io.ts'
 import { withStore } from './data-directory.ts'
@@ -47,7 +52,7 @@ export async function replayHere(policy: CompiledPolicy, args: Arguments, io: Co
       compare(artifact, { ...options, limits }, sha256Hex),
   }
   const { rows } = await during(io, 'making decisions again', () =>
-    withStore(args, io, (store) => replayed(filterOf(args, DEFAULT_REPLAYS), { policy, flow, store }, store)),
+    withStore(args, io, (store) => replayedDecisions(filterOf(args, DEFAULT_REPLAYS), { policy, flow, store }, store)),
   )
   return { policy, rows }
 }
@@ -74,7 +79,7 @@ function isoOf(at: number | undefined): string | undefined {
 }
 
 export async function showReplay({ policy, rows }: Replay, args: Arguments, io: CommandIo): Promise<ExitCode> {
-  const counts = countsOf(rows)
+  const counts = changeCounts(rows)
   const { name, hash } = policy
   if (args.flag('quiet')) return replayExit(counts)
   if (args.value('format') === 'junit') {
@@ -110,7 +115,7 @@ function replayText(name: string, rows: readonly ReplayedDecision[], counts: Rep
     ...(changed.length === 0
       ? []
       : [
-          table(
+          textTable(
             ['TIME', 'OPERATION', 'WHERE', 'WAS', 'WOULD', 'WHY', 'ID'],
             changed.map((row) => [
               row.evaluated_at,

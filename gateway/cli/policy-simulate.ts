@@ -72,7 +72,7 @@ export async function simulate(
   args: Arguments,
   io: CommandIo,
 ): Promise<ExitCode> {
-  const input = await inputOf(policy, args, io)
+  const input = await simulationInput(policy, args, io)
   const simulation: Simulation = { verdict: decide(input), judged: judge(input.analyses, input) }
   const view = simulationView(policy, simulation, isExplained)
   show(args, io, view, simulationText)
@@ -92,12 +92,12 @@ export async function simulateThere(
   const sent = { ...artifact, ...(Object.keys(files).length > 0 && { files }) }
   const body = { policy: pack, artifacts: [sent], context: Object.fromEntries(statedContext(args)) }
   const answer = await gateway.ask(simulatePolicy, SimulateAnswer, { body })
-  show(args, io, answer, answerText)
+  show(args, io, answer, simulatedAnswerText)
   if (answer.degraded_reasons.length > 0) return EXIT.undecided
   return answer.execution_action.startsWith('CONTINUE') ? EXIT.good : EXIT.no
 }
 
-function answerText(answer: Static<typeof SimulateAnswer>): string {
+function simulatedAnswerText(answer: Static<typeof SimulateAnswer>): string {
   const reasons = [...answer.blocking_reasons, ...answer.warnings, ...answer.degraded_reasons]
   return [
     `${answer.policy.name}: ${answer.decision}${answer.observed_decision === answer.decision ? '' : ` (observed: ${answer.observed_decision})`}`,
@@ -125,8 +125,8 @@ async function sourcesOf(args: Arguments, io: CommandIo) {
   return { artifact, base, head }
 }
 
-async function inputOf(policy: CompiledPolicy, args: Arguments, io: CommandIo): Promise<DecideInput> {
-  const now = momentOf(args)
+async function simulationInput(policy: CompiledPolicy, args: Arguments, io: CommandIo): Promise<DecideInput> {
+  const now = evaluationTime(args)
   const { artifact, base, head } = await sourcesOf(args, io)
   const { stableDays, betaDays } = policy.deprecation
   const options = {
@@ -162,7 +162,7 @@ function statedContext(args: Arguments): readonly (readonly [string, string])[] 
   })
 }
 
-function momentOf(args: Arguments): number {
+function evaluationTime(args: Arguments): number {
   const text = args.value('at')
   const moment = text === undefined ? Date.now() : Date.parse(text)
   if (Number.isNaN(moment)) throw new UsageError(`--at ${JSON.stringify(text)} is no time; write 2026-12-24T12:00:00Z`)
@@ -230,11 +230,11 @@ function rulingLines(view: SimulationView): readonly string[] {
     ...view.change_set.map(
       ({ rule, decision, observed, reason }) => `${observed ?? decision}  ${rule}: ${reason.message}`,
     ),
-    ...view.changes.flatMap(changeLines),
+    ...view.changes.flatMap(simulatedChangeLines),
   ]
 }
 
-function changeLines(change: SimulationView['changes'][number]): readonly string[] {
+function simulatedChangeLines(change: SimulationView['changes'][number]): readonly string[] {
   const { decision, rule, comparison_rule: found, level, location, places, waiver, observed } = change
   return [
     `${decision}  ${found} (${level}) at ${location === '' ? 'the root' : location}${places > 1 ? `, ${places} places` : ''}`,

@@ -57,7 +57,7 @@ const test: Command = {
     'Exit codes: 0 all pass, 1 some fail, the pack has mistakes, or fewer rules are fired than --min.',
   run: async (args, io) => {
     if (args.value('min') !== undefined && !args.flag('coverage')) throw new UsageError('--min needs --coverage')
-    const pack = policyFile(packOf(args), '.')
+    const pack = policyFile(packName(args), '.')
     const files = [pack, casesFile(args)]
     for (;;) {
       const stamps = stampsOf(files)
@@ -73,7 +73,7 @@ const test: Command = {
 const WATCH_MS = 250
 
 function casesFile(args: Arguments): string {
-  return args.value('cases') ?? join(dirname(policyFile(packOf(args), '.')), 'cases.yaml')
+  return args.value('cases') ?? join(dirname(policyFile(packName(args), '.')), 'cases.yaml')
 }
 
 /** Equal as long as nothing was written. */
@@ -91,7 +91,7 @@ const simulateCommand: Command = {
   run: async (args, io) => {
     const remote = remoteOf(args, io, ['route', 'at'])
     if (remote === null) return runSimulate(false, args, io)
-    const pack = packText(packOf(args), args, io)
+    const pack = packText(packName(args), args, io)
     return pack === null ? EXIT.usage : simulateThere(pack, args, io, remote)
   },
 }
@@ -148,7 +148,7 @@ export const policyGroup: CommandGroup = {
 }
 
 async function runLint(args: Arguments, io: CommandIo): Promise<ExitCode> {
-  const loaded = loadPolicy(packOf(args), '.')
+  const loaded = loadPolicy(packName(args), '.')
   if (!loaded.ok) return showMistakes(loaded.problem, args, io)
   const { policy, file } = loaded.value
   const { lintPolicy } = await import('./policy-lint.ts')
@@ -167,7 +167,7 @@ async function runLint(args: Arguments, io: CommandIo): Promise<ExitCode> {
 }
 
 async function runSimulate(isExplained: boolean, args: Arguments, io: CommandIo): Promise<ExitCode> {
-  const loaded = loadPolicy(packOf(args), '.')
+  const loaded = loadPolicy(packName(args), '.')
   if (loaded.ok) return simulate(loaded.value.policy, isExplained, args, io)
   showMistakes(loaded.problem, args, io)
   return EXIT.usage
@@ -219,7 +219,7 @@ function packText(name: string, args: Arguments, io: CommandIo): string | null {
 }
 
 async function runTest(args: Arguments, io: CommandIo): Promise<ExitCode> {
-  const loaded = loadPolicy(packOf(args), '.')
+  const loaded = loadPolicy(packName(args), '.')
   if (!loaded.ok) return showMistakes(loaded.problem, args, io)
   const [{ readCases }, { runCase }] = await Promise.all([import('./policy-cases.ts'), import('./policy-case-run.ts')])
   const cases = readCases(casesFile(args))
@@ -285,6 +285,6 @@ function showMistakes(mistakes: readonly Mistake[], args: Arguments, io: Command
   return EXIT.no
 }
 
-function packOf({ operands: [name = ''] }: Arguments): string {
+function packName({ operands: [name = ''] }: Arguments): string {
   return name
 }

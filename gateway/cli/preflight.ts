@@ -80,7 +80,7 @@ async function runPreflight(args: Arguments, io: CommandIo): Promise<ExitCode> {
   const receiptFile = args.value('receipt')
   if (receiptFile !== undefined && typeof answer['chain_receipt'] === 'string')
     writeReceipt(receiptFile, answer['chain_receipt'])
-  show(args, io, answer, answerText)
+  show(args, io, answer, preflightText)
   return exitCode(answer)
 }
 
@@ -175,7 +175,7 @@ export async function askGateway(
       body: JSON.stringify({ preflight_mode: mode, artifacts, context }),
     })
   } catch (error) {
-    throw new Error(`no gateway answers at ${url.origin}: ${causeOf(error)}`, { cause: error })
+    throw new Error(`no gateway answers at ${url.origin}: ${causeMessage(error)}`, { cause: error })
   }
   const answer = parseJson(await response.text(), url.origin)
   if (response.ok && isRecord(answer)) return answer
@@ -204,7 +204,7 @@ function exitCode(answer: Readonly<Record<string, unknown>>): ExitCode {
   return Object.hasOwn(EXITS, outcome) ? (EXITS[outcome] ?? EXIT.undecided) : EXIT.undecided
 }
 
-function answerText(answer: Readonly<Record<string, unknown>>): string {
+function preflightText(answer: Readonly<Record<string, unknown>>): string {
   const { human_report: report, decision_result: result } = answer
   const envelope = isRecord(result) ? result : {}
   const rows = [
@@ -256,6 +256,6 @@ function errorText(answer: unknown): string {
 }
 
 /** fetch puts the cause of a failure one level down. */
-function causeOf(error: unknown): string {
+function causeMessage(error: unknown): string {
   return error instanceof Error && error.cause !== undefined ? messageOf(error.cause) : messageOf(error)
 }

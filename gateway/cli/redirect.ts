@@ -76,7 +76,7 @@ const check: Command = {
     'The gateway must answer there, and another port must be rejected.',
   ].join('\n'),
   run: async (args, io) => {
-    const seconds = wholeNumber(args, 'timeout', 30, 3600)
+    const seconds = wholeNumberOption(args, 'timeout', 30, 3600)
     const problems = await redirectProblems(args.value('ipv6') === 'redirect', seconds * 1000)
     for (const problem of problems) writeLine(io.stderr, problem)
     if (problems.length > 0) return EXIT.no
@@ -98,8 +98,8 @@ function redirectOf(args: Arguments): Redirect {
     return terms.values
   }
   return {
-    user: wholeNumber(args, 'user', 0, 4_294_967_294),
-    port: wholeNumber(args, 'port', 15_001, 65_535),
+    user: wholeNumberOption(args, 'user', 0, 4_294_967_294),
+    port: wholeNumberOption(args, 'port', 15_001, 65_535),
     ports: list('ports', readPorts, '80,443'),
     excludePorts: list('exclude-ports', readPorts),
     includeCidrs: list('include-cidrs', readCidrs),
@@ -108,7 +108,7 @@ function redirectOf(args: Arguments): Redirect {
   }
 }
 
-function wholeNumber(args: Arguments, name: string, otherwise: number, most: number): number {
+function wholeNumberOption(args: Arguments, name: string, otherwise: number, most: number): number {
   const text = args.value(name) ?? String(otherwise)
   if (/^\d{1,10}$/.test(text) && Number(text) <= most) return Number(text)
   throw new UsageError(`--${name} ${text} is not a number up to ${most}`)
@@ -126,15 +126,15 @@ function resolvers(): readonly string[] {
 function set(redirect: Redirect, family: AddressFamily): void {
   const tool = family === 'ipv4' ? 'iptables' : 'ip6tables'
   // Our own chains are made anew; everything else stays.
-  runTool(`${tool}-restore`, ['--noflush', '--wait', '5'], redirectRules(redirect, family, resolvers()))
+  runProgram(`${tool}-restore`, ['--noflush', '--wait', '5'], redirectRules(redirect, family, resolvers()))
   for (const { table, chain } of CHAINS) {
     const called = ['--wait', '5', '-t', table]
-    if (!isSet(tool, [...called, '-C', 'OUTPUT', '-j', chain]))
-      runTool(tool, [...called, '-I', 'OUTPUT', '1', '-j', chain])
+    if (!succeeds(tool, [...called, '-C', 'OUTPUT', '-j', chain]))
+      runProgram(tool, [...called, '-I', 'OUTPUT', '1', '-j', chain])
   }
 }
 
-function isSet(tool: string, argv: readonly string[]): boolean {
+function succeeds(tool: string, argv: readonly string[]): boolean {
   try {
     execFileSync(tool, argv, { stdio: 'ignore' })
     return true
@@ -144,7 +144,7 @@ function isSet(tool: string, argv: readonly string[]): boolean {
   }
 }
 
-function runTool(tool: string, argv: readonly string[], input = ''): void {
+function runProgram(tool: string, argv: readonly string[], input = ''): void {
   try {
     execFileSync(tool, argv, { input, stdio: ['pipe', 'ignore', 'pipe'] })
   } catch (error) {

@@ -73,7 +73,7 @@ function selectorOf(pattern: string): Pick<RuleSelector, 'has'> {
 const RENDERERS: Readonly<Record<(typeof FORMS)[number], (rows: readonly RuleColumns[]) => string>> = {
   text: rulesText,
   json: (rows) => `${JSON.stringify({ rules: rows }, null, 2)}\n`,
-  markdown: markdownOf,
+  markdown: markdownTable,
 }
 
 function rulesText(rows: readonly RuleColumns[]): string {
@@ -87,7 +87,7 @@ function rulesText(rows: readonly RuleColumns[]): string {
   return `${[line(names), ...rows.map((row) => line(names.map((name) => printable(row[name]))))].join('\n')}\n`
 }
 
-function markdownOf(rows: readonly RuleColumns[]): string {
+function markdownTable(rows: readonly RuleColumns[]): string {
   const heading = [tableLine(COLUMNS), tableLine(COLUMNS.map(() => '---'))]
   return `${[...heading, ...rows.map((row) => tableLine(COLUMNS.map((name) => markdownText(row[name]))))].join('\n')}\n`
 }

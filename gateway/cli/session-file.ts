@@ -18,17 +18,18 @@ const KIND = { subject: 'The file of sign-ins', remedy: 'Remove it, and sign in 
 
 /** Null: nobody is signed in there, or the session has ended. */
 export function sessionAt(environment: Environment, origin: string): StoredSession | null {
-  return inForce(environment).find((session) => session.origin === origin) ?? null
+  return currentSessions(environment).find((session) => session.origin === origin) ?? null
 }
 
 /** The session at the API of a host, whatever its port. Null: there is none, or it has ended. */
 export function sessionOfHost(environment: Environment, hostname: string): StoredSession | null {
   return (
-    inForce(environment).find(({ origin }) => URL.canParse(origin) && new URL(origin).hostname === hostname) ?? null
+    currentSessions(environment).find(({ origin }) => URL.canParse(origin) && new URL(origin).hostname === hostname) ??
+    null
   )
 }
 
-function inForce(environment: Environment): readonly StoredSession[] {
+function currentSessions(environment: Environment): readonly StoredSession[] {
   return sessions(environment).filter(({ expires_at: end }) => end === null || Date.parse(end) > Date.now())
 }
 

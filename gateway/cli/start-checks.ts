@@ -32,11 +32,11 @@ export async function startProblems(config: Config, environment: Environment): P
           requireOpenable(name, text),
     ),
   ]
-  const problems = await Promise.all(checks.map(problemOf))
+  const problems = await Promise.all(checks.map(problemIn))
   return problems.filter((problem) => problem !== null)
 }
 
-async function problemOf(check: () => unknown): Promise<string | null> {
+async function problemIn(check: () => unknown): Promise<string | null> {
   try {
     await check()
     return null
@@ -50,7 +50,7 @@ function requireUsableDirectory(configured: string): void {
   const directory = resolve(configured)
   let existing = directory
   while (statsOf(existing) === null && dirname(existing) !== existing) existing = dirname(existing)
-  const problem = unusable(existing)
+  const problem = directoryProblem(existing)
   if (problem === null) return
   const act = existing === directory ? 'used' : 'created'
   throw new Error(
@@ -59,7 +59,7 @@ function requireUsableDirectory(configured: string): void {
   )
 }
 
-function unusable(path: string): string | null {
+function directoryProblem(path: string): string | null {
   if (statsOf(path)?.isDirectory() !== true) return `${path} is not a directory`
   try {
     accessSync(path, constants.W_OK | constants.X_OK)

@@ -5,7 +5,7 @@ import { printable } from '../report/printable.ts'
 import { plainSchema } from '../settings/input-schema.ts'
 import { GatewayStatus } from '../telemetry/inspection.ts'
 import { EXIT, type Arguments, type Command } from './command.ts'
-import { LIST_FORMAT, secondsOf, show, table } from './format.ts'
+import { LIST_FORMAT, secondsOf, show, textTable } from './format.ts'
 import type { CommandIo } from './io.ts'
 import { askLocal, remoteOf, SITE_OPTIONS } from './remote.ts'
 
@@ -38,7 +38,7 @@ async function gatewayStatusOf(args: Arguments, io: CommandIo): Promise<GatewayS
 function screen(status: GatewayStatus): string {
   const { settings, problems, sinks } = status
   return [
-    `${status.ready ? 'READY' : 'NOT READY'}  preflight-gateway ${status.version}  ${status.tier}  up ${spanOf(status.started_at)}  pid ${status.pid}`,
+    `${status.ready ? 'READY' : 'NOT READY'}  preflight-gateway ${status.version}  ${status.tier}  up ${elapsedText(status.started_at)}  pid ${status.pid}`,
     `policy ${printable(settings.policy)} ${settings.policy_hash.slice(0, 19)}  generation ${settings.generation}  log ${settings.log_level}`,
     `store ${printable(status.store)}  key ${status.key_id.slice(0, 12)}`,
     Object.entries(status.addresses)
@@ -63,7 +63,7 @@ function screen(status: GatewayStatus): string {
 const COLUMNS = ['forwarded', 'stopped', 'held', 'undecided', 'failed_open', 'refused'] as const
 
 function routeTable({ routes }: GatewayStatus): string {
-  return table(
+  return textTable(
     ['ROUTE', 'PROTOCOL', 'MODE', ...COLUMNS.map((name) => name.toUpperCase()), 'OTHER', 'BASELINE', 'NOTE'],
     routes.map(({ name, protocol, mode, calls, baseline_set_at: setAt, candidate, suspended }) => {
       const other = Object.entries(calls).filter(([outcome]) => !COLUMNS.some((column) => column === outcome))
@@ -86,7 +86,7 @@ function mebibytes(bytes: number): string {
   return `${Math.round(bytes / MIB)} MiB`
 }
 
-function spanOf(since: string): string {
+function elapsedText(since: string): string {
   const minutes = Math.max(0, Math.floor((Date.now() - Date.parse(since)) / 60_000))
   const [days, hours] = [Math.floor(minutes / 1440), Math.floor(minutes / 60) % 24]
   if (days > 0) return `${days} d ${hours} h`

@@ -18,7 +18,7 @@ import { printable } from '../report/printable.ts'
 import { messageOf } from '../errors/startup-error.ts'
 import { columns, EXIT, UsageError, type Arguments, type Command, type ExitCode, type OptionSpec } from './command.ts'
 import { textFile } from './documents.ts'
-import { readAll, writeLine, type CommandIo } from './io.ts'
+import { readStream, writeLine, type CommandIo } from './io.ts'
 
 const CONTEXT_OPTIONS = [
   {
@@ -83,7 +83,7 @@ export const verifyCommand: Command = {
 
 async function runVerify(args: Arguments, io: CommandIo): Promise<ExitCode> {
   const [operand = ''] = args.operands
-  const token = (operand === '-' ? await readAll(io.stdin) : operand).trim()
+  const token = (operand === '-' ? await readStream(io.stdin) : operand).trim()
   const keysFile = args.value('keys') ?? ''
   const keys = parseKeySet(jsonFile(keysFile))
   if (!keys.ok) throw new UsageError(`${keysFile}: ${keys.problem.message}`)
@@ -92,7 +92,7 @@ async function runVerify(args: Arguments, io: CommandIo): Promise<ExitCode> {
     token,
     keys: keys.value,
     now: systemClock(),
-    ...(envelopeFile === undefined ? {} : { envelope: envelopeOf(jsonFile(envelopeFile)) }),
+    ...(envelopeFile === undefined ? {} : { envelope: envelopeIn(jsonFile(envelopeFile)) }),
     context: intendedContext(args),
     state: 'unchecked',
     sha256: sha256Hex,
@@ -143,7 +143,7 @@ function intendedContext(args: Arguments): IntendedContext {
 }
 
 /** A saved authorize answer holds the envelope as `decision_result`. */
-function envelopeOf(value: unknown): unknown {
+function envelopeIn(value: unknown): unknown {
   const isAnswer = typeof value === 'object' && value !== null && 'decision_result' in value
   return isAnswer ? value.decision_result : value
 }

@@ -81,7 +81,7 @@ const certify: Command = {
     const configurations = args.operands.map(configurationOf)
     const terms = { hosts: args.values('host'), days: positiveInteger(args, 'days', 365), now: Date.now() }
     const cluster = clusterOf(args, io)
-    const stored = await readObject(secret, cluster)
+    const stored = await readClusterObject(secret, cluster)
     const { rotatedPair } = await import('../kubernetes/webhook-pair.ts')
     const { change, texts, endsAt } = await rotatedPair(pemMembers(stored), terms)
     if (change !== 'kept') await writeSecret(secret, stored, texts, cluster)
@@ -134,7 +134,7 @@ function isGood({ status }: { readonly status: number }): boolean {
 }
 
 /** Null: there is none. */
-async function readObject({ path, label }: ObjectPlace, cluster: ClusterAccess): Promise<JsonObject | null> {
+async function readClusterObject({ path, label }: ObjectPlace, cluster: ClusterAccess): Promise<JsonObject | null> {
   const answer = await askCluster(cluster, { method: 'GET', path })
   if (answer.status === 404) return null
   if (!isGood(answer)) refusedBy(answer, `the reading of ${label}`)
@@ -173,7 +173,7 @@ async function writeSecret(
 
 /** Every webhook of the configuration trusts the authorities; another writer in between makes it fail, and a Job tries again. */
 async function trust(place: ObjectPlace, bundle: string, cluster: ClusterAccess): Promise<string> {
-  const configuration = await readObject(place, cluster)
+  const configuration = await readClusterObject(place, cluster)
   if (configuration === null) return 'is not there yet'
   const { webhooks, metadata } = configuration
   const changes = (Array.isArray(webhooks) ? webhooks : []).flatMap((webhook: unknown, index) => {

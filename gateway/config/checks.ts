@@ -4,7 +4,7 @@ import { isLoopback, isWildcard, parseAddress, type Address } from '../network/l
 import { certificateWarnings, checkCertificateFiles } from '../tls/certificate-checks.ts'
 import { checkContractFiles, checkContractOrigins, checkContractSources } from '../documents/contract-checks.ts'
 import { checkEgressLists, checkReservedName, checkRouteHosts } from '../upstream/egress-checks.ts'
-import { at } from '../settings/mistake-collector.ts'
+import { mistakeAt } from '../settings/mistake-collector.ts'
 import { checkProtocols, protocolWarnings } from './protocol-checks.ts'
 import { protocolSettings } from '../protocols/settings.ts'
 import type { RouteConfig } from '../protocols/route.ts'
@@ -68,7 +68,9 @@ export function warningsOf(config: Config): readonly LocatedMistake[] {
     })
   config.routes.forEach((route, index) => {
     if (route.failure === 'open')
-      warnings.push(at(`/routes/${index}/failure`, 'calls without a decision are forwarded', 'closed is the default'))
+      warnings.push(
+        mistakeAt(`/routes/${index}/failure`, 'calls without a decision are forwarded', 'closed is the default'),
+      )
     warnings.push(...protocolWarnings(route, `/routes/${index}`))
   })
   return warnings
@@ -78,8 +80,8 @@ function checkSigner({ signer }: Config): readonly LocatedMistake[] {
   const { url, public_key: key } = signer
   if ((url === undefined) === (key === undefined)) return []
   return key === undefined
-    ? [at('/signer/url', 'the signer has no public key', 'add signer.public_key, the member "x" of its JWK')]
-    : [at('/signer/public_key', 'there is no signer for this key', 'add signer.url')]
+    ? [mistakeAt('/signer/url', 'the signer has no public key', 'add signer.public_key, the member "x" of its JWK')]
+    : [mistakeAt('/signer/public_key', 'there is no signer for this key', 'add signer.url')]
 }
 
 function checkPorts({ listen }: Config): readonly LocatedMistake[] {
@@ -87,10 +89,12 @@ function checkPorts({ listen }: Config): readonly LocatedMistake[] {
   return Object.entries(listen).flatMap(([name, text]) => {
     const address = parseAddress(text)
     const pointer = `/listen/${name}`
-    if (address.port > 65_535) return [at(pointer, `port ${address.port} does not exist`, 'use 0 to 65535')]
+    if (address.port > 65_535) return [mistakeAt(pointer, `port ${address.port} does not exist`, 'use 0 to 65535')]
     const clash = seen.find((other) => isSameSocket(other.address, address))
     seen.push({ name, address })
-    return clash === undefined ? [] : [at(pointer, `${text} is taken by listen.${clash.name}`, 'use another port')]
+    return clash === undefined
+      ? []
+      : [mistakeAt(pointer, `${text} is taken by listen.${clash.name}`, 'use another port')]
   })
 }
 
@@ -100,28 +104,34 @@ function checkListenerTls({ listen, tls, routes, injector, public_url: url }: Co
   const isPlain = url?.startsWith('http:') === true
   return [
     ...(authz !== undefined && listen.ext_authz === undefined
-      ? [at('/tls/listeners/ext_authz', 'there is no ext_authz listener', 'add listen.ext_authz')]
+      ? [mistakeAt('/tls/listeners/ext_authz', 'there is no ext_authz listener', 'add listen.ext_authz')]
       : []),
     ...(hub !== undefined && listen.hub === undefined
-      ? [at('/tls/listeners/hub', 'there is no hub listener', 'add listen.hub')]
+      ? [mistakeAt('/tls/listeners/hub', 'there is no hub listener', 'add listen.hub')]
       : []),
     ...(listen.hub !== undefined && hub === undefined && !isLoopback(parseAddress(listen.hub).host)
-      ? [at('/listen/hub', 'sidecars would send their tokens in plaintext', 'add tls.listeners.hub')]
+      ? [mistakeAt('/listen/hub', 'sidecars would send their tokens in plaintext', 'add tls.listeners.hub')]
       : []),
     ...(webhooks !== undefined && listen.webhooks === undefined
-      ? [at('/tls/listeners/webhooks', 'there is no webhooks listener', 'add listen.webhooks')]
+      ? [mistakeAt('/tls/listeners/webhooks', 'there is no webhooks listener', 'add listen.webhooks')]
       : []),
     ...(listen.webhooks !== undefined && webhooks === undefined
-      ? [at('/listen/webhooks', 'an API server calls webhooks over TLS only', 'add tls.listeners.webhooks')]
+      ? [mistakeAt('/listen/webhooks', 'an API server calls webhooks over TLS only', 'add tls.listeners.webhooks')]
       : []),
     ...(listen.webhooks !== undefined &&
     injector === undefined &&
     !routes.some(({ protocol }) => protocol === 'kubernetes')
-      ? [at('/listen/webhooks', 'there is nothing to answer', 'add a route with protocol: kubernetes, or injector')]
+      ? [
+          mistakeAt(
+            '/listen/webhooks',
+            'there is nothing to answer',
+            'add a route with protocol: kubernetes, or injector',
+          ),
+        ]
       : []),
     ...(api !== undefined && isPlain
       ? [
-          at(
+          mistakeAt(
             '/public_url',
             'the API listener speaks TLS only',
             'write https://HOST[:PORT], or leave tls.listeners.api out',
@@ -141,10 +151,16 @@ function checkStore({ store }: Config): readonly LocatedMistake[] {
   return [
     ...urlMistakes('/store/url', store.url),
     ...(store.listen_url !== undefined && !isPostgresUrl(store.url ?? '')
-      ? [at('/store/listen_url', 'it belongs to a PostgreSQL store', 'set store.url to postgres://…, or leave it out')]
+      ? [
+          mistakeAt(
+            '/store/listen_url',
+            'it belongs to a PostgreSQL store',
+            'set store.url to postgres://…, or leave it out',
+          ),
+        ]
       : store.listen_url === undefined || isPostgresUrl(store.listen_url)
         ? urlMistakes('/store/listen_url', store.listen_url)
-        : [at('/store/listen_url', 'it is no PostgreSQL URL', 'write postgres://USER@HOST:PORT/DATABASE')]),
+        : [mistakeAt('/store/listen_url', 'it is no PostgreSQL URL', 'write postgres://USER@HOST:PORT/DATABASE')]),
   ]
 }
 
@@ -154,20 +170,22 @@ function urlMistakes(pointer: string, url: string | undefined): readonly Located
   if (!isPostgresUrl(url)) {
     const fix =
       'leave it out (SQLite in data_dir), name a SQLite file with file:PATH, a database with postgres://…, or a hub with https://HOST:PORT'
-    return [at(pointer, 'no store that this version can open', fix)]
+    return [mistakeAt(pointer, 'no store that this version can open', fix)]
   }
   const read = readPostgresUrl(url)
-  return read.ok ? [] : [at(pointer, read.problem, read.fix)]
+  return read.ok ? [] : [mistakeAt(pointer, read.problem, read.fix)]
 }
 
 /** Credentials go to the hub: without TLS only on this machine. */
 function checkHubUrl(text: string): readonly LocatedMistake[] {
   const url = URL.parse(text)
-  if (url === null) return [at('/store/url', 'it is not a URL', 'write https://HOST[:PORT]')]
+  if (url === null) return [mistakeAt('/store/url', 'it is not a URL', 'write https://HOST[:PORT]')]
   if (url.pathname !== '/' || url.search !== '')
-    return [at('/store/url', `${text} has a path`, 'write https://HOST[:PORT]')]
+    return [mistakeAt('/store/url', `${text} has a path`, 'write https://HOST[:PORT]')]
   if (url.protocol === 'https:' || isLoopback(url.hostname)) return []
-  return [at('/store/url', `${text} would get the token of this sidecar in plaintext`, 'write https://HOST[:PORT]')]
+  return [
+    mistakeAt('/store/url', `${text} would get the token of this sidecar in plaintext`, 'write https://HOST[:PORT]'),
+  ]
 }
 
 function checkUrls(config: Config): readonly LocatedMistake[] {
@@ -178,19 +196,19 @@ function checkUrls(config: Config): readonly LocatedMistake[] {
   return urls.flatMap(([pointer, url]) =>
     url === undefined || URL.canParse(url)
       ? []
-      : [at(pointer, 'it is not a URL', 'write http(s)://HOST[:PORT][/PATH]')],
+      : [mistakeAt(pointer, 'it is not a URL', 'write http(s)://HOST[:PORT][/PATH]')],
   )
 }
 
 function checkRouteNames({ routes }: Config): readonly LocatedMistake[] {
-  return repeated(routes, ({ name }) => name).map(([index, first, name]) =>
-    at(`/routes/${index}/name`, `the route name "${name}" is used by routes[${first}] too`, 'names are unique'),
+  return repeatedItems(routes, ({ name }) => name).map(([index, first, name]) =>
+    mistakeAt(`/routes/${index}/name`, `the route name "${name}" is used by routes[${first}] too`, 'names are unique'),
   )
 }
 
 function checkRouteMatches({ routes }: Config): readonly LocatedMistake[] {
-  return repeated(routes, matchOf).map(([index, first]) =>
-    at(
+  return repeatedItems(routes, matchKey).map(([index, first]) =>
+    mistakeAt(
       `/routes/${index}/match`,
       `routes[${first}] ("${routes[first]?.name}") matches the same host and path, so this route gets no call`,
       'give them different paths or hosts',
@@ -198,7 +216,7 @@ function checkRouteMatches({ routes }: Config): readonly LocatedMistake[] {
   )
 }
 
-function matchOf({ match }: RouteConfig): string {
+function matchKey({ match }: RouteConfig): string {
   return `${match.host?.toLowerCase() ?? ''} ${match.path.replace(/\/+$/, '')}`
 }
 
@@ -207,7 +225,7 @@ function checkRoutesSomewhere({ routes }: Config): readonly LocatedMistake[] {
   return routes.flatMap(({ name, match, upstream }, index) =>
     upstream === undefined && match.host === undefined
       ? [
-          at(
+          mistakeAt(
             `/routes/${index}`,
             `the route "${name}" has neither an upstream nor a host, so its calls could go anywhere`,
             'add upstream: URL for calls to the gateway, or match: { host: … } for calls through it',
@@ -225,10 +243,10 @@ function checkOwnUpstreams({ listen, routes }: Config): readonly LocatedMistake[
     const { hostname, port } = new URL(upstream)
     const host = hostname.replace(/^\[|\]$/g, '')
     const isOwn =
-      Number(port) === own.port && own.port !== 0 && (host === own.host || (isLoopback(host) && isLocal(own)))
+      Number(port) === own.port && own.port !== 0 && (host === own.host || (isLoopback(host) && isLocalListener(own)))
     return isOwn
       ? [
-          at(
+          mistakeAt(
             `/routes/${index}/upstream`,
             'the upstream is this gateway’s own proxy listener',
             'name the server that it should forward to',
@@ -238,7 +256,7 @@ function checkOwnUpstreams({ listen, routes }: Config): readonly LocatedMistake[
   })
 }
 
-function isLocal({ host }: Address): boolean {
+function isLocalListener({ host }: Address): boolean {
   return isLoopback(host) || isWildcard(host)
 }
 
@@ -249,7 +267,7 @@ function checkRepository({ diff }: Config): readonly LocatedMistake[] {
   return isRepository
     ? []
     : [
-        at(
+        mistakeAt(
           '/diff/repository',
           `${diff.repository} is not a git repository`,
           'name a working directory or a bare repository',
@@ -258,7 +276,7 @@ function checkRepository({ diff }: Config): readonly LocatedMistake[] {
 }
 
 /** Items whose key an earlier item has: their index, the earlier index, the key. */
-function repeated<T>(
+function repeatedItems<T>(
   items: readonly T[],
   keyOf: (item: T) => string,
 ): readonly (readonly [index: number, first: number, key: string])[] {

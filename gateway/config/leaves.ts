@@ -70,7 +70,7 @@ function itemLeaves(items: JsonSchema, path: string): readonly ConfigLeaf[] {
 function leaf(schema: JsonSchema, path: string, isInList: boolean): ConfigLeaf {
   return {
     path,
-    type: typeText(schema),
+    type: leafType(schema),
     env: isInList ? null : `PREFLIGHT_${path.replaceAll('.', '_').toUpperCase()}`,
     aliases: ALIASES[path] ?? [],
     default: schema.default,
@@ -82,10 +82,10 @@ function leaf(schema: JsonSchema, path: string, isInList: boolean): ConfigLeaf {
   }
 }
 
-function typeText(schema: JsonSchema): string {
+function leafType(schema: JsonSchema): string {
   if (schema.const !== undefined) return JSON.stringify(schema.const)
   if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(' | ')
-  if (schema.anyOf !== undefined) return schema.anyOf.map(typeText).join(' | ')
+  if (schema.anyOf !== undefined) return schema.anyOf.map(leafType).join(' | ')
   if (schema.items !== undefined) return `list of ${schema.items.type ?? 'object'}s`
   if (schema.patternProperties !== undefined) return 'map'
   if (schema.properties !== undefined) return `{${Object.keys(schema.properties).join(', ')}}`

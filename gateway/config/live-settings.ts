@@ -72,7 +72,7 @@ const WATCH_INTERVAL = 1000
 
 /** Throws a ConfigError with every mistake of configuration and policy. */
 export function openSettings(source: ConfigSource): LiveSettings {
-  const first = load(source)
+  const first = loadSettings(source)
   if (!first.ok) throw new ConfigError(first.problem)
   return new SettingsOfFiles(source, first.value)
 }
@@ -90,7 +90,7 @@ class SettingsOfFiles implements LiveSettings {
 
   constructor(source: ConfigSource, first: Loaded) {
     this.#source = source
-    this.files = filesOf(first)
+    this.files = sourceFiles(first)
     this.warnings = first.warnings
     this.#loaded = first
     this.#settings = { config: first.configuration.config, policy: first.policy, generation: 1 }
@@ -107,7 +107,7 @@ class SettingsOfFiles implements LiveSettings {
   }
 
   reload(): Reload {
-    const next = load(this.#source)
+    const next = loadSettings(this.#source)
     if (!next.ok) return this.#refused(next.problem, [])
     const settings = this.#settings
     const { policy } = next.value
@@ -152,7 +152,7 @@ class SettingsOfFiles implements LiveSettings {
   #follow(): void {
     if (this.#watching === null) return
     const { onChange, interval } = this.#watching
-    const wanted = filesOf(this.#loaded)
+    const wanted = sourceFiles(this.#loaded)
     for (const file of this.#watchedFiles) if (!wanted.includes(file)) unwatchFile(file, onChange)
     for (const file of wanted)
       if (!this.#watchedFiles.includes(file)) watchFile(file, { interval, persistent: false }, onChange)
@@ -160,7 +160,7 @@ class SettingsOfFiles implements LiveSettings {
   }
 }
 
-function load(source: ConfigSource): Result<Loaded, readonly Mistake[]> {
+function loadSettings(source: ConfigSource): Result<Loaded, readonly Mistake[]> {
   const configuration = loadConfig(source, policyMistakes)
   if (!configuration.ok) return configuration
   const { config, directory } = configuration.value
@@ -200,7 +200,7 @@ function pinWarnings({ policy_pin: pin }: Config, { name, hash }: CompiledPolicy
   ]
 }
 
-function filesOf({ configuration, policyFile, consumersFile: further }: Loaded): readonly string[] {
+function sourceFiles({ configuration, policyFile, consumersFile: further }: Loaded): readonly string[] {
   return [configuration.file, policyFile, further].filter((file) => file !== null)
 }
 

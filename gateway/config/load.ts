@@ -50,15 +50,15 @@ export function loadConfig(
 ): Result<LoadedConfig, readonly Mistake[]> {
   const file = 'file' in source && source.file !== null ? resolve(source.file) : null
   const directory = file === null ? resolve('directory' in source ? (source.directory ?? '.') : '.') : dirname(file)
-  const text = 'value' in source ? ok(inlineSource(source.value)) : readFile(file)
+  const text = 'value' in source ? ok(inlineSource(source.value)) : readConfigFile(file)
   if (!text.ok) return text
   const overridden = applyOverrides(text.value.value, source.environment)
   const placed = (located: LocatedMistake): Mistake => placeMistake(located, text.value, overridden)
 
-  const whole = completed(overridden.value)
+  const whole = completeConfig(overridden.value)
   const formFaults = whole === null ? schemaMistakes(overridden.value) : []
   const sound = whole === null ? withoutSections(overridden.value, formFaults) : overridden.value
-  const complete = whole ?? completed(sound)
+  const complete = whole ?? completeConfig(sound)
   const config = complete === null ? null : withPaths(complete, directory)
   const meaningFaults = config === null ? [] : [...foreignSections(sound), ...checkMeaning(config)]
   const mistakes = [...overridden.mistakes, ...[...formFaults, ...meaningFaults].map(placed)]
@@ -75,15 +75,15 @@ function withoutSections(value: unknown, faults: readonly LocatedMistake[]): obj
   if (typeof value !== 'object' || value === null) return null
   const faulty = new Set(faults.map(({ pointer }) => pointerSegments(pointer)[0]))
   const sound = Object.fromEntries(Object.entries(value).filter(([section]) => !faulty.has(section)))
-  return completed(sound) === null ? null : sound
+  return completeConfig(sound) === null ? null : sound
 }
 
-function readFile(file: string | null): Result<SourceText, readonly Mistake[]> {
+function readConfigFile(file: string | null): Result<SourceText, readonly Mistake[]> {
   if (file === null) return ok(inlineSource({}))
   try {
     const read = readSourceText(file, readRegularFile(file, 'utf8'))
     return read.ok && (read.value.value === null || read.value.value === undefined)
-      ? { ok: false, problem: [empty(file)] }
+      ? { ok: false, problem: [emptyConfig(file)] }
       : read
   } catch (error) {
     const mistake = { place: file, path: '', message: 'the configuration cannot be read', fix: messageOf(error) }
@@ -92,7 +92,7 @@ function readFile(file: string | null): Result<SourceText, readonly Mistake[]> {
 }
 
 /** A file that is named must not be empty: an empty file was truncated, or its mount is missing. */
-function empty(file: string): Mistake {
+function emptyConfig(file: string): Mistake {
   return {
     place: file,
     path: '',
@@ -105,15 +105,15 @@ const completeSchema = plainSchema(Config)
 const formSchema: Schema = JSON.parse(JSON.stringify(completeSchema))
 const completeForm = new Validator(formSchema, '7')
 
-function isComplete(value: unknown): value is Config {
+function isConfig(value: unknown): value is Config {
   // An absent member may be there with the value undefined, which JSON does not have.
   return completeForm.validate(JSON.parse(JSON.stringify(value ?? null))).valid
 }
 
 /** With defaults; null if it has mistakes in its form. Defaults replace nothing, so they hide no mistake. */
-function completed(value: unknown): Config | null {
+function completeConfig(value: unknown): Config | null {
   const config = applyDefaults(completeSchema, value)
-  return isComplete(config) ? config : null
+  return isConfig(config) ? config : null
 }
 
 const require = createRequire(import.meta.url)

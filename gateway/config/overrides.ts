@@ -23,7 +23,7 @@ export function applyOverrides(value: unknown, environment: Environment): Overri
   const mistakes: Mistake[] = []
   let result: unknown = value ?? {}
   for (const leaf of CONFIG_LEAVES) {
-    const setting = settingOf(leaf, environment, mistakes)
+    const setting = overrideOf(leaf, environment, mistakes)
     // A file that is not a map is reported unchanged.
     if (setting === null || !isRecord(result)) continue
     const parsed = parseSetting(leaf.schema, setting.text)
@@ -31,7 +31,7 @@ export function applyOverrides(value: unknown, environment: Environment): Overri
       mistakes.push({ place: setting.name, path: leaf.path, message: parsed.reason, fix: `it must be ${leaf.type}` })
       continue
     }
-    result = withMember(result, leaf.path.split('.'), parsed.value)
+    result = withSetting(result, leaf.path.split('.'), parsed.value)
     origins.set(`/${leaf.path.replaceAll('.', '/')}`, setting.name)
   }
   return { value: result, origins, mistakes, warnings: unknownVariables(environment) }
@@ -42,7 +42,7 @@ interface Setting {
   readonly text: string
 }
 
-function settingOf(leaf: ConfigLeaf, environment: Environment, mistakes: Mistake[]): Setting | null {
+function overrideOf(leaf: ConfigLeaf, environment: Environment, mistakes: Mistake[]): Setting | null {
   const names = leaf.env === null ? [] : [...leaf.aliases, leaf.env]
   const set = names.flatMap((name): readonly Setting[] => {
     const text = variable(environment, name)
@@ -70,11 +70,11 @@ function parseSetting(schema: JsonSchema, text: string): ParsedSetting {
   return { ok: true, value: document.toJS({ maxAliasCount: 0 }) }
 }
 
-function withMember(value: unknown, path: readonly string[], member: unknown): unknown {
+function withSetting(value: unknown, path: readonly string[], member: unknown): unknown {
   const [name, ...rest] = path
   if (name === undefined) return member
   const record = isRecord(value) ? value : {}
-  return { ...record, [name]: withMember(record[name], rest, member) }
+  return { ...record, [name]: withSetting(record[name], rest, member) }
 }
 
 function unknownVariables(environment: Environment): readonly Mistake[] {

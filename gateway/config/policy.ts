@@ -31,7 +31,7 @@ export function loadPolicy(name: string, directory: string): Result<LoadedPolicy
   try {
     text = readRegularFile(file, 'utf8')
   } catch (error) {
-    return { ok: false, problem: [missing(name, file, messageOf(error))] }
+    return { ok: false, problem: [missingPack(name, file, messageOf(error))] }
   }
   const facts = SHIPPED_POLICIES.get(sha256Hex(text))
   if (facts !== undefined) return ok({ policy: deferPolicy(facts, () => compiledAs(facts, file, text)), file })
@@ -72,7 +72,7 @@ function isPackName(name: string): boolean {
   return /^[a-z0-9][a-z0-9-]*$/.test(name)
 }
 
-function missing(name: string, file: string, reason: string): Mistake {
+function missingPack(name: string, file: string, reason: string): Mistake {
   if (!isPackName(name) && statsOf(file)?.isDirectory() === true)
     return {
       place: file,

@@ -3,7 +3,7 @@ import type { ProtocolSettings } from '../protocols/common/protocol-settings.ts'
 import type { RouteConfig } from '../protocols/route.ts'
 import { PROTOCOLS } from '../protocols/settings.ts'
 import { isRecord } from '../settings/defaults.ts'
-import { at } from '../settings/mistake-collector.ts'
+import { mistakeAt } from '../settings/mistake-collector.ts'
 import type { LocatedMistake } from '../settings/schema-mistakes.ts'
 import type { Config } from './schema.ts'
 
@@ -59,14 +59,14 @@ function missingContract(route: RouteConfig, row: ProtocolSettings, pointer: str
   if (row.currentContract === undefined || contract?.current !== undefined || row.asksUpstream?.(route) === true)
     return []
   const what = `the ${protocol} route "${name}" has no contract.current, so its calls could not be judged`
-  return [at(pointer, what, `name ${row.currentContract}`)]
+  return [mistakeAt(pointer, what, `name ${row.currentContract}`)]
 }
 
 /** Other protocols use a named contract, or the contract in the call. */
 function unusedHeaders(route: RouteConfig, row: ProtocolSettings, pointer: string): readonly LocatedMistake[] {
   if (route.contract?.listing_headers === undefined || row.asksUpstream?.(route) === true) return []
   const what = 'the contract of this upstream is not polled'
-  return [at(`${pointer}/contract/listing_headers`, what, 'remove it')]
+  return [mistakeAt(`${pointer}/contract/listing_headers`, what, 'remove it')]
 }
 
 function validationMistakes(
@@ -77,6 +77,6 @@ function validationMistakes(
   if (validate === 'off' || validates === 'calls' || (validates === 'results' && validate === 'observe')) return []
   const place = `${pointer}/validate`
   return validates === 'results'
-    ? [at(place, 'the result of a tool is forwarded before it is read, so it cannot be refused', 'use observe')]
-    : [at(place, `calls of the protocol ${protocol} are not described by schemas`, 'remove it')]
+    ? [mistakeAt(place, 'the result of a tool is forwarded before it is read, so it cannot be refused', 'use observe')]
+    : [mistakeAt(place, `calls of the protocol ${protocol} are not described by schemas`, 'remove it')]
 }

@@ -52,7 +52,7 @@ export function startReloading({ live, keys, keysChanged, dataDir, metrics, logg
   }
   const report = (reload: Reload): void => reportReload(reload, live, metrics, logger)
   const file = keyFile(dataDir)
-  describe(metrics, live)
+  describeSettings(metrics, live)
   live.watch(report)
   watchFile(file, { interval: KEY_WATCH_INTERVAL, persistent: false }, reloadKeys)
   return {
@@ -97,7 +97,7 @@ function reportReload(reload: Reload, live: LiveSettings, metrics: Metrics, logg
     return
   }
   logger.level = live.current().config.log.level
-  describe(metrics, live)
+  describeSettings(metrics, live)
   for (const warning of reload.warnings) logger.warn({ event: 'settings.warning' }, formatMistake(warning))
   logger.info({ event: 'settings.reloaded', generation: reload.generation }, 'changed settings are in force')
   if (reload.restart.length > 0)
@@ -108,7 +108,7 @@ function reportReload(reload: Reload, live: LiveSettings, metrics: Metrics, logg
 }
 
 /** The settings and version in force, as metrics. */
-function describe(metrics: Metrics, live: LiveSettings): void {
+function describeSettings(metrics: Metrics, live: LiveSettings): void {
   const { config, generation, policy } = live.current()
   startAlertedCounters(metrics, config)
   metrics.set('preflight_settings_generation', {}, generation)

@@ -61,17 +61,17 @@ const MEMBERS: {
     }),
   ttl: ({ ttl: before }, { ttl: after }) => {
     const operations = new Set([...Object.keys(before.operations), ...Object.keys(after.operations)])
-    const longer = [...operations].filter((name) => ttlOf(after, name) > ttlOf(before, name))
+    const longer = [...operations].filter((name) => statedTtl(after, name) > statedTtl(before, name))
     return [
       ...(after.default > before.default ? [weaker('ttl.default', String(before.default), String(after.default))] : []),
       ...longer.map((name) =>
-        weaker(`ttl.operations.${name}`, String(ttlOf(before, name)), String(ttlOf(after, name))),
+        weaker(`ttl.operations.${name}`, String(statedTtl(before, name)), String(statedTtl(after, name))),
       ),
     ]
   },
 }
 
-function ttlOf({ operations, default: otherwise }: Document['ttl'], name: string): number {
+function statedTtl({ operations, default: otherwise }: Document['ttl'], name: string): number {
   return (Object.hasOwn(operations, name) ? operations[name] : undefined) ?? otherwise
 }
 

@@ -48,13 +48,13 @@ function weakerAddition(route: RouteConfig, { routes }: Config): readonly Weaker
 
 /** A named host has precedence over a suffix, a suffix over none, then the longer prefix. */
 function mayTakeFrom({ match }: RouteConfig, { match: other }: RouteConfig): boolean {
-  const [own, theirs] = [folderOf(match.path), folderOf(other.path)]
+  const [own, theirs] = [asFolder(match.path), asFolder(other.path)]
   if (!sharesHost(match.host, other.host) || hostRank(match.host) < hostRank(other.host)) return false
   if (own.startsWith(theirs)) return true
   return hostRank(match.host) > hostRank(other.host) && theirs.startsWith(own)
 }
 
-function folderOf(path: string): string {
+function asFolder(path: string): string {
   return path.endsWith('/') ? path : `${path}/`
 }
 
@@ -66,36 +66,37 @@ function hostRank(host: string | undefined): number {
 function sharesHost(one: string | undefined, other: string | undefined): boolean {
   if (one === undefined || other === undefined) return true
   const [a, b] = [one.toLowerCase(), other.toLowerCase()]
-  return a === b || isBelow(a, b) || isBelow(b, a)
+  return a === b || isSubdomain(a, b) || isSubdomain(b, a)
 }
 
-function isBelow(host: string, suffix: string): boolean {
+function isSubdomain(host: string, suffix: string): boolean {
   return suffix.startsWith('*.') && host.endsWith(suffix.slice(1))
 }
 
 function weakerLeaf(row: Weakening, member: string, before: object, after: object, path = member): readonly Weaker[] {
   const [base, head] = [valueAt(before, member), valueAt(after, member)]
   if (isDeepStrictEqual(base, head)) return []
-  if (row.kind === 'list') return listedWeaker(row, path, listOf(base), listOf(head))
-  return isWeaker(row, base, head) ? [{ path, before: textOf(base), after: textOf(head) }] : []
+  if (row.kind === 'list') return listedWeaker(row, path, writtenValues(base), writtenValues(head))
+  return isWeaker(row, base, head) ? [{ path, before: writtenValue(base), after: writtenValue(head) }] : []
 }
 
 function isWeaker(row: Exclude<Weakening, { readonly kind: 'list' }>, before: unknown, after: unknown): boolean {
-  if (row.kind === 'ranked') return rankOf(after, row.strictestFirst) > rankOf(before, row.strictestFirst)
+  if (row.kind === 'ranked')
+    return strictnessRank(after, row.strictestFirst) > strictnessRank(before, row.strictestFirst)
   if (row.kind === 'changed') return row.isSet !== true || before !== undefined
   if (row.kind !== 'number') return false
   return row.weakerWhen === 'higher'
-    ? bound(after, Infinity) > bound(before, Infinity)
-    : bound(after, 0) < bound(before, 0)
+    ? numericBound(after, Infinity) > numericBound(before, Infinity)
+    : numericBound(after, 0) < numericBound(before, 0)
 }
 
-function bound(value: unknown, absent: number): number {
+function numericBound(value: unknown, absent: number): number {
   return typeof value === 'number' ? value : absent
 }
 
 /** A value without a rank counts as the weakest. */
-function rankOf(value: unknown, strictestFirst: readonly (string | readonly string[])[]): number {
-  const text = textOf(value)
+function strictnessRank(value: unknown, strictestFirst: readonly (string | readonly string[])[]): number {
+  const text = writtenValue(value)
   const rank = strictestFirst.findIndex((entry) => (typeof entry === 'string' ? entry === text : entry.includes(text)))
   return rank === -1 ? strictestFirst.length : rank
 }
@@ -112,11 +113,11 @@ function listedWeaker(
   return differing.map((entry) => ({ path: `${path}: ${entry}`, before: had, after: has }))
 }
 
-function listOf(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.map(textOf) : []
+function writtenValues(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map(writtenValue) : []
 }
 
-function textOf(value: unknown): string {
+function writtenValue(value: unknown): string {
   if (value === undefined) return 'absent'
   return typeof value === 'string' ? value : JSON.stringify(value)
 }

@@ -82,7 +82,7 @@ function finding({ artifact, group, policyRule }: FindingRow, artifacts: readonl
     <p class="what">${messageMarkup(message)}</p>
     <p class="where">
       ${artifact === null ? null : html`<span>${artifact}</span>`}
-      <code title="${location}">${clipped(placeIn(location), 300)}</code>
+      <code title="${location}">${clipped(pointerPlace(location), 300)}</code>
       ${position === null ? null : html`<span>${position}</span>`}
       <span>rule <code>${rule}</code></span>
       ${policyRule === null || policyRule === 'none' ? null : html`<span>policy rule <code>${policyRule}</code></span>`}
@@ -120,11 +120,11 @@ function sides({ before, after }: FindingGroup): Content {
   return html`<div class="pair">
     <div>
       <p class="side-label">Before</p>
-      <pre class="${before === null ? '' : 'before '}wrap">${shownValue(before)}</pre>
+      <pre class="${before === null ? '' : 'before '}wrap">${findingValue(before)}</pre>
     </div>
     <div>
       <p class="side-label">After</p>
-      <pre class="${after === null ? '' : 'after '}wrap">${shownValue(after)}</pre>
+      <pre class="${after === null ? '' : 'after '}wrap">${findingValue(after)}</pre>
     </div>
   </div>`
 }
@@ -137,13 +137,13 @@ function wholeValueText(value: NonNullable<FindingGroup['before']>): string {
   return typeof value === 'string' ? value : JSON.stringify(value, null, 2)
 }
 
-function shownValue(value: FindingGroup['before']): Content {
+function findingValue(value: FindingGroup['before']): Content {
   if (value === null) return html`<span class="none">absent</span>`
   return clipped(wholeValueText(value), LONGEST_VALUE)
 }
 
 /** `paths › /orders/{id} › get` instead of `/paths/~1orders~1{id}/get`, which is the title. */
-function placeIn(pointer: string): string {
+function pointerPlace(pointer: string): string {
   const segments = pointer.split('/').slice(1)
   if (segments.length === 0) return 'the document'
   return segments.map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~')).join(' › ')

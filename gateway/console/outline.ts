@@ -96,14 +96,14 @@ function openapi(root: OutlineValue): Outline {
         )
       : [],
   )
-  return { title: memberText(info, 'title'), version: memberText(info, 'version'), parts: parts.slice(0, MOST_PARTS) }
+  return { title: outlineText(info, 'title'), version: outlineText(info, 'version'), parts: parts.slice(0, MOST_PARTS) }
 }
 
 function operation(root: OutlineValue, name: string, item: OutlineValue, found: OutlineValue): Part {
   return {
     name,
-    id: memberText(found, 'operationId'),
-    summary: memberText(found, 'summary') ?? memberText(found, 'description') ?? '',
+    id: outlineText(found, 'operationId'),
+    summary: outlineText(found, 'summary') ?? outlineText(found, 'description') ?? '',
     isDeprecated: found['deprecated'] === true,
     lists: () => [
       {
@@ -122,14 +122,14 @@ function operation(root: OutlineValue, name: string, item: OutlineValue, found: 
 function toolPart(tool: unknown): readonly Part[] {
   if (!isJsonObject(tool)) return []
   const inner = isJsonObject(tool['function']) ? tool['function'] : tool
-  const name = memberText(inner, 'name')
+  const name = outlineText(inner, 'name')
   const schema = ['inputSchema', 'input_schema', 'parameters'].map((member) => inner[member]).find(isJsonObject)
   if (name === null) return []
   return [
     {
       name,
-      id: memberText(inner, 'title'),
-      summary: memberText(inner, 'description') ?? '',
+      id: outlineText(inner, 'title'),
+      summary: outlineText(inner, 'description') ?? '',
       isDeprecated: false,
       lists: () => [
         { title: 'Input', fields: outlinedFields(schema ?? {}, schema, '', DEEPEST) },
@@ -149,10 +149,10 @@ function parameters(root: OutlineValue, list: readonly unknown[]): readonly Outl
     const schema = resolvedSchema(root, found['schema'] ?? found)
     return [
       {
-        name: memberText(found, 'name') ?? '',
+        name: outlineText(found, 'name') ?? '',
         type: outlinedType(root, schema),
         isRequired: found['required'] === true,
-        note: [memberText(found, 'in'), memberText(found, 'description')].filter((text) => text !== null).join(', '),
+        note: [outlineText(found, 'in'), outlineText(found, 'description')].filter((text) => text !== null).join(', '),
       },
     ]
   })
@@ -178,7 +178,7 @@ function outlinedFields(root: OutlineValue, given: unknown, prefix: string, dept
     if (found.length >= MOST_FIELDS) break
     const name = prefix === '' ? key : `${prefix}.${key}`
     const inner = resolvedSchema(root, value)
-    const note = isJsonObject(inner) ? (memberText(inner, 'description') ?? '') : ''
+    const note = isJsonObject(inner) ? (outlineText(inner, 'description') ?? '') : ''
     found.push({ name, type: outlinedType(root, inner), isRequired: required.includes(key), note })
     found.push(...outlinedFields(root, inner, name, depth - 1))
   }
@@ -225,7 +225,7 @@ function listIn(value: OutlineValue, member: string): readonly unknown[] {
   return Array.isArray(found) ? found : []
 }
 
-function memberText(value: OutlineValue, member: string): string | null {
+function outlineText(value: OutlineValue, member: string): string | null {
   const found = value[member]
   return typeof found === 'string' && found !== '' ? found : null
 }

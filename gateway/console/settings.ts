@@ -4,7 +4,7 @@ import { Type } from '../../engine/base.ts'
 import { Provider } from '../callers/settings.ts'
 import { seconds, strict } from '../settings/fields.ts'
 import { isLoopback } from '../network/listen-address.ts'
-import { at } from '../settings/mistake-collector.ts'
+import { mistakeAt } from '../settings/mistake-collector.ts'
 import type { AddressConfig } from '../settings/public-address.ts'
 import type { LocatedMistake } from '../settings/schema-mistakes.ts'
 
@@ -39,7 +39,7 @@ export function checkSignIn({
   return [
     ...(enabled && providers.length > 0 && !hasConsolePages
       ? [
-          at(
+          mistakeAt(
             publicUrl === undefined ? '/console/providers' : '/public_url',
             'the provider sends people back to the address in public_url, which is absent or has a path',
             'set public_url to the origin that browsers use, for example https://preflight.example.org',
@@ -52,8 +52,10 @@ export function checkSignIn({
       return [
         ...(first === index
           ? []
-          : [at(`${pointer}/name`, `is the name of providers[${first}] too`, 'give each provider a name')]),
-        ...(isIssuer(issuer) ? [] : [at(`${pointer}/issuer`, 'must be an https address', 'http is for loopback only')]),
+          : [mistakeAt(`${pointer}/name`, `is the name of providers[${first}] too`, 'give each provider a name')]),
+        ...(isIssuer(issuer)
+          ? []
+          : [mistakeAt(`${pointer}/issuer`, 'must be an https address', 'http is for loopback only')]),
       ]
     }),
   ]

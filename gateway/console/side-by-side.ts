@@ -11,7 +11,7 @@ const AROUND = 3
 const TIME_MS = 500
 
 /** JSON on one line is written over many, so that its lines mean something. */
-export function contractText(text: string): string {
+export function displayedContract(text: string): string {
   if (text.length > LONGEST_TEXT) return clipped(text, 100_000)
   try {
     const value: unknown = JSON.parse(text)
@@ -81,7 +81,7 @@ function hunkRows(oldStart: number, newStart: number, lines: readonly string[]):
   let added: DiffLine[] = []
   const flush = (): void => {
     for (let index = 0; index < Math.max(gone.length, added.length); index += 1)
-      rows.push(row(gone[index] ?? null, added[index] ?? null, true))
+      rows.push(diffRow(gone[index] ?? null, added[index] ?? null, true))
     gone = []
     added = []
   }
@@ -91,14 +91,14 @@ function hunkRows(oldStart: number, newStart: number, lines: readonly string[]):
     else if (line.startsWith('+')) added.push({ number: newLine++, text })
     else if (line.startsWith(' ')) {
       flush()
-      rows.push(row({ number: oldLine++, text }, { number: newLine++, text }, false))
+      rows.push(diffRow({ number: oldLine++, text }, { number: newLine++, text }, false))
     }
   }
   flush()
   return rows
 }
 
-function row(before: DiffLine | null, after: DiffLine | null, isChange: boolean): Markup {
+function diffRow(before: DiffLine | null, after: DiffLine | null, isChange: boolean): Markup {
   return html`<tr class="${isChange ? '' : 'same'}">
     <td class="line">${before?.number ?? null}</td>
     <td class="${isChange ? (before === null ? 'none' : 'gone') : ''}">${before?.text ?? null}</td>

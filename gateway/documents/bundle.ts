@@ -89,13 +89,13 @@ export function bundledText(
     else if (file === root) return ok(text)
     else return { ok: false, problem: { ...document.problem, message: `${file}: ${document.problem.message}` } }
   }
-  return ok(joined(root, documents, site))
+  return ok(singleDocument(root, documents, site))
 }
 
-function joined(root: string, documents: ReadonlyMap<string, unknown>, site: FileSite | null): string {
+function singleDocument(root: string, documents: ReadonlyMap<string, unknown>, site: FileSite | null): string {
   const rewritten = (file: string) =>
     rewrite(documents.get(file), (reference) =>
-      moved(reference, filePath(reference, file, site) ?? file, root, documents),
+      movedReference(reference, filePath(reference, file, site) ?? file, root, documents),
     )
   const parts = [...documents.keys()].filter((file) => file !== root)
   const whole = rewritten(root)
@@ -104,7 +104,12 @@ function joined(root: string, documents: ReadonlyMap<string, unknown>, site: Fil
 }
 
 /** Where a reference leads within the bundle; what is not in it keeps its reference. */
-function moved(reference: string, file: string, root: string, documents: ReadonlyMap<string, unknown>): string {
+function movedReference(
+  reference: string,
+  file: string,
+  root: string,
+  documents: ReadonlyMap<string, unknown>,
+): string {
   if (!documents.has(file)) return reference
   const hash = reference.indexOf('#')
   const fragment = hash === -1 ? '' : reference.slice(hash + 1)

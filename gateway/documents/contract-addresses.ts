@@ -26,7 +26,7 @@ export async function contractAtAddress(address: string, terms: AddressTerms): P
   if (!first.ok) return first
   const url = new URL(first.value.address)
   let fetched = 0
-  return bundle(pathOf(url), first.value.text, {
+  return bundle(addressPath(url), first.value.text, {
     ...terms,
     origin: url.origin,
     async read(paths, maxBytes): Promise<Result<FileTexts>> {
@@ -35,7 +35,7 @@ export async function contractAtAddress(address: string, terms: AddressTerms): P
       const texts = new Map<string, string>()
       let left = maxBytes
       for (const path of paths) {
-        const found = path.startsWith('../') ? null : await terms.fetch(addressOf(path, url), left)
+        const found = path.startsWith('../') ? null : await terms.fetch(addressAt(path, url), left)
         if (found === null || !found.ok) continue
         const { text, address: answered } = found.value
         // Its own references would start elsewhere than its name says.
@@ -55,12 +55,12 @@ function isOfOrigin(address: string, { origin }: URL, origins: readonly string[]
 }
 
 /** From the root of the origin; an address that ends with a slash is a document in that folder. */
-function pathOf({ pathname }: URL): string {
+function addressPath({ pathname }: URL): string {
   const path = decodeURIComponent(pathname.slice(1))
   return path === '' || path.endsWith('/') ? `${path}index` : path
 }
 
-function addressOf(path: string, { origin }: URL): string {
+function addressAt(path: string, { origin }: URL): string {
   return isAddress(path) ? path : `${origin}/${path.split('/').map(encodeURIComponent).join('/')}`
 }
 

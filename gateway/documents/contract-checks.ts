@@ -2,7 +2,7 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { sep } from 'node:path'
 import { errorCode } from '../errors/startup-error.ts'
-import { at } from '../settings/mistake-collector.ts'
+import { mistakeAt } from '../settings/mistake-collector.ts'
 import type { ContractSource, Protocol, Route } from '../routing/route.ts'
 import type { DocumentsConfig } from './settings.ts'
 import type { LocatedMistake } from '../settings/schema-mistakes.ts'
@@ -27,9 +27,9 @@ export function checkContractFiles({ routes }: RoutesConfig, habitsOf: ContractH
     (['baseline', 'current'] as const).flatMap((side) => {
       const place = `/routes/${index}/contract/${side}`
       const reason = unreadableSource(contract?.[side], habitsOf(protocol).takesContractFolders === true)
-      if (reason !== null) return [at(`${place}/file`, reason, 'paths start at this file')]
+      if (reason !== null) return [mistakeAt(`${place}/file`, reason, 'paths start at this file')]
       const around = notAround(contract?.[side])
-      return around === null ? [] : [at(`${place}/root`, around, 'name a folder that the file lies in')]
+      return around === null ? [] : [mistakeAt(`${place}/root`, around, 'name a folder that the file lies in')]
     }),
   )
 }
@@ -45,13 +45,19 @@ export function checkContractSources(
     const unplaced = (['baseline', 'current'] as const).flatMap((side) => {
       const source = contract?.[side]
       return source !== undefined && 'git' in source && diff.repository === undefined
-        ? [at(`/routes/${index}/contract/${side}/git`, 'there is no repository to read it from', 'add diff.repository')]
+        ? [
+            mistakeAt(
+              `/routes/${index}/contract/${side}/git`,
+              'there is no repository to read it from',
+              'add diff.repository',
+            ),
+          ]
         : []
     })
     const unwatchable =
       contract?.watch !== undefined && contract.current === undefined
         ? [
-            at(
+            mistakeAt(
               `/routes/${index}/contract/watch`,
               habitsOf(protocol).unwatched ?? NO_CURRENT_CONTRACT,
               NAME_CURRENT_CONTRACT,
@@ -84,12 +90,12 @@ export function checkContractOrigins({ routes }: RoutesConfig, habitsOf: Contrac
     const unfit = origins.flatMap((origin, position) =>
       URL.canParse(origin)
         ? []
-        : [at(`${place}/${position}`, `${JSON.stringify(origin)} is no origin`, 'write https://HOST')],
+        : [mistakeAt(`${place}/${position}`, `${JSON.stringify(origin)} is no origin`, 'write https://HOST')],
     )
     const hasAddress = [baseline, current].some((source) => source !== undefined && 'url' in source)
     if (origins.length === 0 || hasAddress || habitsOf(protocol).namesAddresses === true) return unfit
     const what = 'the contract is not fetched from an address, so no origin is asked'
-    return [...unfit, at(place, what, 'name contract.current or contract.baseline by url, or leave origins out')]
+    return [...unfit, mistakeAt(place, what, 'name contract.current or contract.baseline by url, or leave origins out')]
   })
 }
 

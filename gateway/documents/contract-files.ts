@@ -22,7 +22,7 @@ interface FileOnDisk {
 export async function contractOnDisk({ file, root }: FileOnDisk, terms: FileTerms): Promise<Result<Bundle>> {
   const folder = rootOf({ file, ...(root !== undefined && { root }) })
   const path = relative(folder, file).split(sep).join('/')
-  if ((await stat(file)).size > terms.maxBytes) return overLimit(file, terms.maxBytes)
+  if ((await stat(file)).size > terms.maxBytes) return filesOverLimit(file, terms.maxBytes)
   return bundle(path, (await loadRegularFile(file)).toString('utf8'), {
     ...terms,
     read: (paths, maxBytes) => readBelow({ folder, file, maxBytes }, paths),
@@ -67,20 +67,20 @@ async function readBelow(
   for (const path of paths) {
     const target = resolve(folder, path)
     const real = await realpath(target).catch((error: unknown) => absent(error))
-    if (!isBelow(folder, target) || (real !== null && !isBelow(bound, real)))
+    if (!isInFolder(folder, target) || (real !== null && !isInFolder(bound, real)))
       return fail({
         code: 'ARTIFACT_UNREADABLE',
         message: `${file} refers to ${target}, outside of ${folder}: name a folder that holds both as root.`,
       })
     if (real === null) continue
     left -= (await stat(real)).size
-    if (left < 0) return overLimit(file, maxBytes)
+    if (left < 0) return filesOverLimit(file, maxBytes)
     texts.set(path, (await loadRegularFile(real)).toString('utf8'))
   }
   return ok(texts)
 }
 
-function overLimit(file: string, maxBytes: number): Result<never> {
+function filesOverLimit(file: string, maxBytes: number): Result<never> {
   const message = `${file} and the files that it refers to have more than ${maxBytes} bytes.`
   return fail({ code: 'ARTIFACT_OVER_LIMIT', message })
 }
@@ -91,7 +91,7 @@ function absent(error: unknown): null {
   throw error
 }
 
-function isBelow(folder: string, path: string): boolean {
+function isInFolder(folder: string, path: string): boolean {
   const below = relative(folder, path)
   return below !== '' && below !== '..' && !below.startsWith(`..${sep}`) && !isAbsolute(below)
 }

@@ -34,17 +34,17 @@ export async function readContractSource(
 ): Promise<string> {
   if ('url' in source) {
     const address = {
-      ...filesOf(terms),
+      ...fileTerms(terms),
       fetch: fetchContract,
       origins: origins.map((origin) => new URL(origin).origin),
     }
-    return withReadError(source, async () => valueOf(await contractAtAddress(source.url, address)).text)
+    return withReadError(source, async () => bundleOrThrow(await contractAtAddress(source.url, address)).text)
   }
   return withReadError(source, async () => {
     if ('git' in source) return (await gitContract(source.git, terms)).text
-    return (await isFolder(source.file))
+    return (await isDirectory(source.file))
       ? readProtoFolder(source.file, MAX_BYTES)
-      : valueOf(await contractOnDisk(source, filesOf(terms))).text
+      : bundleOrThrow(await contractOnDisk(source, fileTerms(terms))).text
   })
 }
 
@@ -57,8 +57,8 @@ export function sourceKind(source: ContractSource): SourceKind {
 export async function isNewer(source: ContractSource, since: number, terms: SourceTerms): Promise<boolean> {
   if ('url' in source) return false
   if ('file' in source) {
-    if (await isFolder(source.file)) return (await protoFolderChangedAt(source.file)) > since
-    const { files } = valueOf(await contractOnDisk(source, filesOf(terms)))
+    if (await isDirectory(source.file)) return (await protoFolderChangedAt(source.file)) > since
+    const { files } = bundleOrThrow(await contractOnDisk(source, fileTerms(terms)))
     return (await filesChangedAt(source, files)) > since
   }
   const { repository, reference } = placeInGit(source.git, terms)
@@ -85,23 +85,23 @@ function placeOf(source: ContractSource): string {
 /** A folder stands for the .proto files in it. */
 async function gitContract(text: string, terms: SourceTerms): Promise<Bundle> {
   const { repository, reference } = placeInGit(text, terms)
-  const read = await contractInGit(repository, reference, filesOf(terms))
+  const read = await contractInGit(repository, reference, fileTerms(terms))
   if (read.ok) return read.value
   const folder = await readGitFolder(repository, reference, '.proto', MAX_BYTES)
   if (folder.ok && folder.value.size > 0) return { text: protoSet(text, folder.value), files: [reference.path] }
   throw new Error(read.problem.message)
 }
 
-function filesOf({ texts }: SourceTerms): FileTerms {
+function fileTerms({ texts }: SourceTerms): FileTerms {
   return { texts, maxBytes: MAX_BYTES }
 }
 
-function valueOf(read: Result<Bundle>): Bundle {
+function bundleOrThrow(read: Result<Bundle>): Bundle {
   if (read.ok) return read.value
   throw new Error(read.problem.message)
 }
 
-async function isFolder(path: string): Promise<boolean> {
+async function isDirectory(path: string): Promise<boolean> {
   return (await stat(path)).isDirectory()
 }
 

@@ -39,13 +39,13 @@ export function parseGitReference(text: string): GitReference | null {
 /** @param repository working directory or bare repository */
 export async function resolveGitTree(repository: string, ref: string): Promise<Result<GitTree>> {
   if (!GIT_REF.test(ref) || ref.includes('..') || ref.endsWith('.lock')) {
-    return unreadable(`"${ref}" is not the name of a branch, a tag or a commit`)
+    return unreadableFromGit(`"${ref}" is not the name of a branch, a tag or a commit`)
   }
   const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{tree}`]
   const named = await runGit(repository, args, { maxBytes: 1024 })
   if (!named.ok) return named
   const tree = named.value.toString('latin1').trim()
-  return /^[0-9a-f]{40,64}$/.test(tree) ? ok({ ref, tree }) : unreadable(`the repository knows no ref "${ref}"`)
+  return /^[0-9a-f]{40,64}$/.test(tree) ? ok({ ref, tree }) : unreadableFromGit(`the repository knows no ref "${ref}"`)
 }
 
 /**
@@ -62,7 +62,7 @@ export async function readGitFiles(
 ): Promise<Result<ReadonlyMap<string, string>>> {
   const strange = paths.find((path) => !isPlainPath(path))
   if (strange !== undefined) {
-    return unreadable(
+    return unreadableFromGit(
       `"${strange.slice(0, 200)}" is not a path inside the repository: write it relative to its root, without "." and ".."`,
     )
   }
@@ -85,7 +85,7 @@ export async function readGitFile(
   const read = await readGitFiles(repository, tree, [path], maxBytes)
   if (!read.ok) return read
   const text = read.value.get(path)
-  return text === undefined ? unreadable(`the repository has no file "${path}" at ${tree.ref}`) : ok(text)
+  return text === undefined ? unreadableFromGit(`the repository has no file "${path}" at ${tree.ref}`) : ok(text)
 }
 
 /** Paths of the files below a folder, relative to it; none where the tree has no such folder. */
@@ -128,7 +128,7 @@ function filesIn(printed: Buffer, ref: string, paths: readonly string[]): Result
     at = end + 1
     // Any other line says that there is no such object.
     if (type === undefined || size === undefined) continue
-    if (type !== 'blob') return unreadable(`${ref}:${path} is a ${type}, not a file`)
+    if (type !== 'blob') return unreadableFromGit(`${ref}:${path} is a ${type}, not a file`)
     files.set(path, printed.toString('utf8', at, at + Number(size)))
     at += Number(size) + 1
   }
@@ -140,7 +140,7 @@ function isPlainPath(path: string): boolean {
   return path.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
 }
 
-function unreadable(message: string): Result<never> {
+function unreadableFromGit(message: string): Result<never> {
   return fail({ code: 'ARTIFACT_UNREADABLE', message: `${message}.` })
 }
 
@@ -170,7 +170,7 @@ export function runGit(
   return new Promise((done) => {
     const child = execFile('git', [...args], options, (error, stdout, stderr) => {
       if (error === null) done(ok(stdout))
-      else done(unreadable(`git could not read it: ${reasonOf(error, stderr.toString('utf8'))}`))
+      else done(unreadableFromGit(`git could not read it: ${gitReason(error, stderr.toString('utf8'))}`))
     })
     // Git may end before it has read all; what it says of that reaches the callback.
     child.stdin?.on('error', () => child.stdin?.destroy())
@@ -192,7 +192,7 @@ function gitEnvironment(): Record<string, string> {
   }
 }
 
-function reasonOf(error: Error & { readonly code?: string | number | null }, stderr: string): string {
+function gitReason(error: Error & { readonly code?: string | number | null }, stderr: string): string {
   if (error.code === 'ENOENT') return 'git is not installed, or the repository directory does not exist'
   if (error.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return 'the file is larger than the limit'
   const line = stderr.trim().split('\n', 1)[0] ?? ''

@@ -1,7 +1,7 @@
 /** Settings that need a program of the machine: a missing one is a mistake of the configuration, not a failure of the first call. */
 import { spawnSync } from 'node:child_process'
 import { errorCode } from '../errors/startup-error.ts'
-import { at } from '../settings/mistake-collector.ts'
+import { mistakeAt } from '../settings/mistake-collector.ts'
 import type { DocumentsConfig } from './settings.ts'
 import type { LocatedMistake } from '../settings/schema-mistakes.ts'
 
@@ -14,7 +14,7 @@ export function checkPrograms({ diff }: DocumentsConfig): readonly LocatedMistak
   if (error === undefined && status === 0) return []
   const reason = error === undefined ? `it ends with status ${status}` : (errorCode(error) ?? error.message)
   return [
-    at(
+    mistakeAt(
       '/diff/repository',
       `the program git cannot be run (${reason}), and repositories are read with it`,
       'install git on the PATH of the gateway, or leave diff.repository and sources of the form git out',

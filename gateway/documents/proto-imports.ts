@@ -39,23 +39,23 @@ export async function importedFiles(
   const asked = new Set<string>()
   let bytes = 0
   for (let depth = 0; ; depth += 1) {
-    const missing = missingImports(document, found, shelf.limits).filter((path) => !asked.has(path))
+    const missing = importsNotFound(document, found, shelf.limits).filter((path) => !asked.has(path))
     if (missing.length === 0) return ok(found)
-    if (depth === MAX_DEPTH) return overLimit(`imports files that import files, more than ${MAX_DEPTH} deep`)
+    if (depth === MAX_DEPTH) return tooManyImports(`imports files that import files, more than ${MAX_DEPTH} deep`)
     for (const path of missing) asked.add(path)
-    if (asked.size > MAX_FILES) return overLimit(`imports more than ${MAX_FILES} files`)
-    const read = await readImports(missing, shelf, shelf.maxBytes - bytes)
+    if (asked.size > MAX_FILES) return tooManyImports(`imports more than ${MAX_FILES} files`)
+    const read = await readImportedFiles(missing, shelf, shelf.maxBytes - bytes)
     if (!read.ok) return read
     for (const [path, file] of read.value) {
       found.set(path, file)
       bytes += Buffer.byteLength(file.text)
     }
-    if (bytes > shelf.maxBytes) return overLimit(`imports files of more than ${shelf.maxBytes} bytes together`)
+    if (bytes > shelf.maxBytes) return tooManyImports(`imports files of more than ${shelf.maxBytes} bytes together`)
   }
 }
 
 /** None of a text that cannot be read: the comparison reports why. */
-function missingImports(
+function importsNotFound(
   document: string,
   found: ReadonlyMap<string, ImportedFile>,
   limits: DocumentLimits,
@@ -67,7 +67,7 @@ function missingImports(
   return read.ok ? read.value.missing.filter(isImportPath) : []
 }
 
-async function readImports(
+async function readImportedFiles(
   paths: readonly string[],
   { read, placesOf }: ImportShelf,
   maxBytes: number,
@@ -84,19 +84,19 @@ async function readImports(
     const [first] = there
     const other = there.find(({ text }) => text !== first?.text)
     if (first === undefined) continue
-    if (other !== undefined) return ambiguous(path, first.path, other.path)
+    if (other !== undefined) return ambiguousImport(path, first.path, other.path)
     found.set(path, first)
   }
   return ok(found)
 }
 
-function ambiguous(path: string, first: string, other: string): Result<never> {
+function ambiguousImport(path: string, first: string, other: string): Result<never> {
   return fail({
     code: 'ARTIFACT_UNREADABLE',
     message: `The import "${path}" may be ${first} or ${other}, seen from the file: compare the folder that imports start from.`,
   })
 }
 
-function overLimit(what: string): Result<never> {
+function tooManyImports(what: string): Result<never> {
   return fail({ code: 'ARTIFACT_OVER_LIMIT', message: `The file ${what}: compare a folder of fewer files.` })
 }

@@ -40,8 +40,9 @@ export async function referencedFiles(
     const missing = named.value.filter((path) => !known.has(path))
     for (const path of missing) known.add(path)
     if (missing.length > 0) depth += 1
-    if (depth > MAX_DEPTH) return overLimit(`refers to files that refer to files, more than ${MAX_DEPTH} deep`)
-    if (known.size > MAX_FILES) return overLimit(`refers to more than ${MAX_FILES} files`)
+    if (depth > MAX_DEPTH)
+      return referencesOverLimit(`refers to files that refer to files, more than ${MAX_DEPTH} deep`)
+    if (known.size > MAX_FILES) return referencesOverLimit(`refers to more than ${MAX_FILES} files`)
     const found: Result<FileTexts> = missing.length === 0 ? ok(new Map()) : await read(missing, maxBytes - bytes)
     if (!found.ok) return found
     texts = found.value
@@ -49,7 +50,7 @@ export async function referencedFiles(
       files.set(path, text)
       bytes += Buffer.byteLength(text)
     }
-    if (bytes > maxBytes) return overLimit(`refers to files of more than ${maxBytes} bytes together`)
+    if (bytes > maxBytes) return referencesOverLimit(`refers to files of more than ${maxBytes} bytes together`)
   }
   return ok(Object.fromEntries(files))
 }
@@ -72,6 +73,6 @@ async function namedIn(
   return ok([...paths])
 }
 
-function overLimit(what: string): Result<never> {
+function referencesOverLimit(what: string): Result<never> {
   return fail({ code: 'ARTIFACT_OVER_LIMIT', message: `The document ${what}: bundle it into one file.` })
 }

@@ -43,13 +43,13 @@ export interface EditorFileChange {
 
 /** Those of the files that exist. */
 export function planWrapping(places: readonly EditorFile[], preflight: Invocation): readonly EditorFileChange[] {
-  return existing(places).map((place) => changed(place, ({ name, entry }) => wrapped(name, entry, preflight)))
+  return existing(places).map((place) => changedFile(place, ({ name, entry }) => wrapped(name, entry, preflight)))
 }
 
 /** @param kept folder of the texts before the change */
 export function planUndo(places: readonly EditorFile[], kept: string): readonly EditorFileChange[] {
   return existing(places).map((place) => {
-    const change = changed(place, ({ entry }) => unwrapped(entry))
+    const change = changedFile(place, ({ entry }) => unwrapped(entry))
     const original = keptText(place.file, change.before, kept)
     return original === null ? change : { ...change, after: original }
   })
@@ -69,7 +69,7 @@ function existing(places: readonly EditorFile[]): readonly EditorFile[] {
   return places.filter(({ file }) => existsSync(file))
 }
 
-function changed(place: EditorFile, wrappingOf: (server: ConfiguredServer) => Wrapping): EditorFileChange {
+function changedFile(place: EditorFile, wrappingOf: (server: ConfiguredServer) => Wrapping): EditorFileChange {
   let before = ''
   try {
     before = utf8Text(readRegularFile(place.file))
@@ -141,15 +141,19 @@ function serversIn(
   { format, servers }: Pick<EditorFile, 'format' | 'servers'>,
 ): readonly ConfiguredServer[] {
   const value = format === 'toml' ? readToml(text) : readCommentedJson(text)
-  return servers.flatMap((path) => serversAt(value, path, []))
+  return servers.flatMap((path) => configuredServersAt(value, path, []))
 }
 
-function serversAt(value: unknown, path: readonly string[], taken: readonly string[]): readonly ConfiguredServer[] {
+function configuredServersAt(
+  value: unknown,
+  path: readonly string[],
+  taken: readonly string[],
+): readonly ConfiguredServer[] {
   if (!isJsonObject(value)) return []
   const [next, ...rest] = path
   if (next === undefined) return Object.entries(value).map(([name, entry]) => ({ name, path: [...taken, name], entry }))
   const members = next === '*' ? Object.keys(value) : Object.hasOwn(value, next) ? [next] : []
-  return members.flatMap((member) => serversAt(value[member], rest, [...taken, member]))
+  return members.flatMap((member) => configuredServersAt(value[member], rest, [...taken, member]))
 }
 
 /** Throws an Error when the file has a form that cannot be edited. */

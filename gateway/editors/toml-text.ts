@@ -165,7 +165,7 @@ export function withTomlCommand(
     const items = list === undefined ? [] : listItems(text, members, list)
     const edits = [
       { start: program.start, end: program.end, content: tomlValue(command) },
-      list === undefined ? listBefore(text, program, args) : listEdit(text, { ...list, items }, args, tomlValue),
+      list === undefined ? tomlListBefore(text, program, args) : listEdit(text, { ...list, items }, args, tomlValue),
     ]
     const edited = withEdits(text, edits)
     if (isDeepStrictEqual(parsedToml(edited), expected(text, table, { [name]: command, args }))) return edited
@@ -174,7 +174,11 @@ export function withTomlCommand(
 }
 
 /** A list that was not there, before the command and in its form. */
-function listBefore(text: string, { keyStart, nameStart, isInline }: TomlMember, args: readonly string[]): TextEdit {
+function tomlListBefore(
+  text: string,
+  { keyStart, nameStart, isInline }: TomlMember,
+  args: readonly string[],
+): TextEdit {
   const lineStart = text.lastIndexOf('\n', keyStart - 1) + 1
   const lineEnd = text.slice(keyStart).match(/\r?\n/)?.[0] ?? '\n'
   const between = isInline ? ', ' : `${lineEnd}${/^[ \t]*/.exec(text.slice(lineStart))?.[0] ?? ''}`

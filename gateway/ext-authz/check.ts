@@ -160,7 +160,7 @@ async function checked(
   if (question.body.kind === 'unexpected') return denied('INVALID_INPUT', UNEXPECTED_BODY, correlationId)
   const named = namedAway(question)
   if (named !== null) return denied('INVALID_INPUT', droppedBySome(named), correlationId)
-  const { match, candidates } = matchOf(question, settings)
+  const { match, candidates } = routeFor(question, settings)
   const route = match?.route ?? null
   const spelling =
     slashProblem(question.target, takesEncodedSlashes(route)) ?? spellingProblem(question.target, route, candidates)
@@ -200,7 +200,7 @@ function droppedBySome(name: string): string {
 }
 
 /** A route that names the host, else one that names no host and has an upstream. */
-function matchOf(
+function routeFor(
   { scheme, host, target }: CheckedRequest,
   { config: { routes } }: Pick<ListenSettingsInForce, 'config'>,
 ): { readonly match: RouteMatch | null; readonly candidates: () => readonly Route[] } {
@@ -238,7 +238,9 @@ async function answerCall(
   const given: Call = { ...head, body: isNeeded && isHad ? body.bytes : null }
   const call = joinStatedTrace(given, observer) ? { ...given, correlationId: observation.correlationId } : given
   const read =
-    isNeeded && !isHad ? unread(call, body.kind === 'partial' ? 'partial' : 'absent') : await recogniser.recognise(call)
+    isNeeded && !isHad
+      ? unreadableCall(call, body.kind === 'partial' ? 'partial' : 'absent')
+      : await recogniser.recognise(call)
   const action = read.kind === 'refuse' ? (letOn(call, read, pipeline) ?? read) : read
   const { name: route } = match.route
   if (action.kind === 'refuse') {
@@ -275,7 +277,7 @@ function upgradeOf({ received: { headers } }: Call): string | null {
 }
 
 /** A body that must be read to judge the call was not sent: undecided, handled as the route configures it. */
-function unread(call: Call, kind: 'absent' | 'partial'): JudgedAction {
+function unreadableCall(call: Call, kind: 'absent' | 'partial'): JudgedAction {
   const what = kind === 'partial' ? 'cut off (X-Envoy-Auth-Partial-Body)' : 'left out'
   const message =
     `Calls of "${call.route.name}" are judged by their body, but the calling proxy has ${what} this one. ` +

@@ -45,14 +45,14 @@ export function createExtMcp(deps: AuthzDeps): ExtMcp {
   return {
     async checkRequest(asked, waiting) {
       const read = questionOf(asked)
-      if (!read.ok) return { error: errorOf(AUTHORIZATION_CODE.invalid, read.message) }
+      if (!read.ok) return { error: mcpError(AUTHORIZATION_CODE.invalid, read.message) }
       const { question } = read
       const [service = '', ...others] = asked.service_names
       const match = matchByName(deps.settings().config.routes, service, 'mcp')
-      if (match === null) return { error: errorOf(AUTHORIZATION_CODE.permissionDenied, noRoute(service)) }
+      if (match === null) return { error: mcpError(AUTHORIZATION_CODE.permissionDenied, noRoute(service)) }
       if (others.length > 0)
         return isJudgedMethod(asked.method)
-          ? { error: errorOf(AUTHORIZATION_CODE.invalid, `${asked.method} names several servers.`) }
+          ? { error: mcpError(AUTHORIZATION_CODE.invalid, `${asked.method} names several servers.`) }
           : { pass: {} }
       const verdict = await answerOnRoute(question, match, waiting, deps)
       if (verdict.kind === 'gone') return null
@@ -67,7 +67,7 @@ export function createExtMcp(deps: AuthzDeps): ExtMcp {
     async checkResponse(answered) {
       const { mcp_response: result, invocation_id: invocation, metadata_context: context } = answered
       const json = readStrictJson(result)
-      if (!json.ok) return { error: errorOf(AUTHORIZATION_CODE.invalid, `The result cannot be read: ${json.message}`) }
+      if (!json.ok) return { error: mcpError(AUTHORIZATION_CODE.invalid, `The result cannot be read: ${json.message}`) }
       const key = invocation === '' ? (context?.fields['correlation_id']?.string_value ?? '') : invocation
       const call = forwarded.get(key)
       forwarded.delete(key)
@@ -142,7 +142,7 @@ function mutationOf({ upstream, remove }: Extract<CheckVerdict, { readonly kind:
 
 type McpError = Extract<McpRequestResult, { readonly error: unknown }>['error']
 
-function errorOf(code: number, reason: string, data: unknown = {}): McpError {
+function mcpError(code: number, reason: string, data: unknown = {}): McpError {
   return { code, reason, mcp_error: Buffer.from(JSON.stringify(data)) }
 }
 
@@ -159,14 +159,14 @@ function denialOf({ answer }: Extract<CheckVerdict, { readonly kind: 'deny' }>):
   if (isJsonObject(result)) {
     const [content] = Array.isArray(result['content']) ? result['content'] : []
     const text = isJsonObject(content) && typeof content['text'] === 'string' ? content['text'] : REFUSED
-    return errorOf(AUTHORIZATION_CODE.permissionDenied, text, result['structuredContent'])
+    return mcpError(AUTHORIZATION_CODE.permissionDenied, text, result['structuredContent'])
   }
   if (isJsonObject(error)) {
     const code = INVALID_REQUESTS.has(error['code']) ? AUTHORIZATION_CODE.invalid : AUTHORIZATION_CODE.permissionDenied
-    return errorOf(code, typeof error['message'] === 'string' ? error['message'] : REFUSED, error['data'])
+    return mcpError(code, typeof error['message'] === 'string' ? error['message'] : REFUSED, error['data'])
   }
   const { message } = members
-  return errorOf(AUTHORIZATION_CODE.permissionDenied, typeof message === 'string' ? message : REFUSED, {
+  return mcpError(AUTHORIZATION_CODE.permissionDenied, typeof message === 'string' ? message : REFUSED, {
     error,
     ...members,
   })

@@ -90,7 +90,8 @@ export function createGrpcListener(options: GrpcListenerOptions): GrpcListener {
 async function serve(request: IncomingMessage, response: ServerResponse, options: GrpcListenerOptions): Promise<void> {
   try {
     const conversation = options.conversations?.get(request.url ?? '')
-    if (conversation !== undefined && isGrpc(request)) return await converse(request, response, conversation(), options)
+    if (conversation !== undefined && isGrpcRequest(request))
+      return await converse(request, response, conversation(), options)
     const found = await call(request, response, options)
     if (found === null) response.destroy()
     else if (Buffer.isBuffer(found)) sendMessage(found, response)
@@ -109,17 +110,17 @@ async function call(
   { bodies, maxBytes, methods }: GrpcListenerOptions,
 ): Promise<Buffer | GrpcStatus | null> {
   const method = methods.get(request.url ?? '')
-  if (!isGrpc(request)) return { status: STATUS.internal, message: 'This listener accepts gRPC calls only.' }
+  if (!isGrpcRequest(request)) return { status: STATUS.internal, message: 'This listener accepts gRPC calls only.' }
   if (method === undefined) return { status: STATUS.unimplemented, message: 'There is no such method.' }
   const read = await bodies.read(request, maxBytes() + PREFIX_BYTES)
   if (!read.ok) return read.why === 'aborted' ? null : FAULTS[read.why]
   const { body } = read
   if (body.length > SHORT_BODY) response.once('close', () => bodies.release(body))
-  const message = messageIn(body)
+  const message = unframedMessage(body)
   return Buffer.isBuffer(message) ? method(message, response) : message
 }
 
-function isGrpc({ method, headers }: IncomingMessage): boolean {
+function isGrpcRequest({ method, headers }: IncomingMessage): boolean {
   return method === 'POST' && GRPC.test(headers['content-type'] ?? '')
 }
 
@@ -136,7 +137,7 @@ async function converse(
       options.bodies.release(message)
       if (answer === null || response.destroyed) return void response.destroy()
       if (!response.headersSent) response.writeHead(200, { ...HEAD, trailer: 'grpc-status' })
-      response.write(framed(answer))
+      response.write(grpcFrame(answer))
       if (conversation.isOver()) break
     }
     if (!response.headersSent) response.writeHead(200, { ...HEAD, trailer: 'grpc-status' })
@@ -224,7 +225,7 @@ class PieceReader {
   }
 }
 
-function messageIn(body: Buffer): Buffer | GrpcStatus {
+function unframedMessage(body: Buffer): Buffer | GrpcStatus {
   if (body.length < PREFIX_BYTES || body.readUInt32BE(1) !== body.length - PREFIX_BYTES)
     return { status: STATUS.internal, message: 'The call does not contain exactly one message.' }
   return body[0] === 0 ? body.subarray(PREFIX_BYTES) : COMPRESSED
@@ -239,7 +240,7 @@ const HEAD = { 'content-type': 'application/grpc', 'grpc-accept-encoding': 'iden
 
 function sendMessage(message: Buffer, response: ServerResponse): void {
   response.writeHead(200, { ...HEAD, trailer: 'grpc-status' })
-  response.write(framed(message))
+  response.write(grpcFrame(message))
   endWith(response, STATUS.ok)
 }
 
@@ -248,7 +249,7 @@ function endWith(response: ServerResponse, status: number): void {
   response.end()
 }
 
-function framed(message: Buffer): Buffer {
+function grpcFrame(message: Buffer): Buffer {
   const prefix = Buffer.alloc(PREFIX_BYTES)
   prefix.writeUInt32BE(message.length, 1)
   return Buffer.concat([prefix, message])

@@ -130,7 +130,7 @@ function isMcpResponse(message: object): message is McpResponse {
 
 async function answer(asked: CheckRequest, response: ServerResponse, deps: GrpcAuthzDeps): Promise<CheckResponse> {
   const http = asked.attributes?.request?.http ?? null
-  const verdict = http === null ? NO_REQUEST : await answerQuestion(questionOf(http), waitingOf(response), deps)
+  const verdict = http === null ? NO_REQUEST : await answerQuestion(grpcQuestion(http), waitingOf(response), deps)
   deps.metrics.count('preflight_authz_checks_total', { transport: 'grpc', result: verdict.kind })
   return responseOf(verdict)
 }
@@ -141,7 +141,7 @@ const NO_REQUEST: CheckVerdict = {
   headers: [],
 }
 
-function questionOf(http: AskedHttpRequest): CheckedRequest {
+function grpcQuestion(http: AskedHttpRequest): CheckedRequest {
   const fields = fieldsOf(http)
   const headers = mergedFields(fields)
   return {

@@ -57,14 +57,14 @@ async function serveCheck(request: IncomingMessage, response: ServerResponse, de
   const correlationId = correlationIdOf(request.headers)
   try {
     const read = await deps.pipeline.bodies.read(request, deps.settings().config.limits.proxied_body)
-    if (!read.ok) return unread(UNREAD[read.why], response, correlationId)
+    if (!read.ok) return unreadBody(UNREAD[read.why], response, correlationId)
     const { body } = read
     if (body.length > SHORT_BODY) response.once('close', () => deps.pipeline.bodies.release(body))
-    const question = questionOf(request, body, correlationId)
+    const question = httpQuestion(request, body, correlationId)
     const verdict =
-      question === null ? unclear(correlationId) : await answerQuestion(question, waitingOf(response), deps)
+      question === null ? unclearRequest(correlationId) : await answerQuestion(question, waitingOf(response), deps)
     deps.metrics.count('preflight_authz_checks_total', { transport: 'http', result: verdict.kind })
-    send(verdict, response)
+    sendVerdict(verdict, response)
   } catch (error) {
     // Whatever fails here, the calling proxy must not read it as an approval.
     deps.logger.error(
@@ -77,7 +77,7 @@ async function serveCheck(request: IncomingMessage, response: ServerResponse, de
 }
 
 /** Null when the original request is not known. */
-function questionOf(request: IncomingMessage, bytes: Buffer, correlationId: string): CheckedRequest | null {
+function httpQuestion(request: IncomingMessage, bytes: Buffer, correlationId: string): CheckedRequest | null {
   const asked = isForwarded(request.url ?? '') ? forwardedRequest(request.headers, request.rawHeaders) : asItIs(request)
   if (asked === null) return null
   return {
@@ -96,7 +96,7 @@ function asItIs({ method = 'GET', headers, rawHeaders, url = '' }: IncomingMessa
   return { method, host: headers.host ?? '', target: url.slice(PREFIX.length), headers, rawHeaders }
 }
 
-function unclear(correlationId: string): CheckVerdict {
+function unclearRequest(correlationId: string): CheckVerdict {
   const message =
     `The original request is not known: ${FORWARDED_PATH} needs X-Forwarded-Method, X-Forwarded-Uri and ` +
     `X-Forwarded-Host, each once, and ${PREFIX}/ accepts no X-Forwarded-Method.`
@@ -115,7 +115,7 @@ function bodyOf(method: string, headers: IncomingMessage['headers'], bytes: Buff
   return bytes.length === 0 && !WITHOUT_BODY.has(method) ? { kind: 'absent' } : { kind: 'whole', bytes }
 }
 
-function send(verdict: CheckVerdict, response: ServerResponse): void {
+function sendVerdict(verdict: CheckVerdict, response: ServerResponse): void {
   if (verdict.kind === 'gone' || response.destroyed) return
   if (verdict.kind === 'deny') return sendDenial(verdict.answer, verdict.headers, response)
   const { upstream, remove, headers } = verdict
@@ -146,7 +146,7 @@ const UNREAD = {
   overloaded: 'OVERLOADED',
 } as const satisfies Readonly<Record<BodyFault, ErrorCode>>
 
-function unread(code: ErrorCode, response: ServerResponse, correlationId: string): void {
+function unreadBody(code: ErrorCode, response: ServerResponse, correlationId: string): void {
   const { status, message } = ERRORS[code]
   const answer = jsonAnswer(status, { error: code, message, correlation_id: correlationId, ...traceMember() })
   sendDenial(answer, ['Preflight-Action', 'STOP', 'X-Correlation-ID', correlationId, 'Connection', 'close'], response)

@@ -59,7 +59,7 @@ export function startFleetReports({ settings, dataDir, store, place, now }: Flee
       hub: null,
       version,
       tier: config.tier,
-      mode: policy.mode === 'observe' ? 'observe' : modeOf(config.routes),
+      mode: policy.mode === 'observe' ? 'observe' : reportedMode(config.routes),
       configHash: hashed.hash,
       policyName: policy.name,
       policyHash: policy.hash,
@@ -98,7 +98,7 @@ function keptMemberId(dataDirectory: string): string {
   })
 }
 
-function modeOf(routes: ReportedConfig['routes']): FleetRow['mode'] {
+function reportedMode(routes: ReportedConfig['routes']): FleetRow['mode'] {
   const [first, ...others] = new Set(routes.map(({ mode }) => mode))
   return first === undefined ? null : others.length === 0 ? first : 'mixed'
 }
@@ -124,7 +124,7 @@ export function configHash(config: object): string {
       name,
       CREDENTIAL_SECTIONS.includes(name) ? withoutCredentials(section) : section,
     ])
-  return `sha256:${sha256Hex(JSON.stringify(sorted(Object.fromEntries(sections))))}`
+  return `sha256:${sha256Hex(JSON.stringify(sortedMembers(Object.fromEntries(sections))))}`
 }
 
 function withoutCredentials(value: unknown): unknown {
@@ -135,11 +135,11 @@ function withoutCredentials(value: unknown): unknown {
 }
 
 /** The order of members in a file says nothing. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted)
+function sortedMembers(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortedMembers)
   if (typeof value !== 'object' || value === null) return value
   const members: [string, unknown][] = Object.entries(value)
   return Object.fromEntries(
-    members.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, member]) => [name, sorted(member)]),
+    members.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, member]) => [name, sortedMembers(member)]),
   )
 }

@@ -96,14 +96,14 @@ async function assessed(row: ApprovalRow, deps: ReviewDeps): Promise<Assessed> {
   const decision = await deps.store.decisions.byId(row.tenant, row.decisionId)
   if (decision === null) return withoutFindings('its decision is no longer stored')
   const kept = await keptAssessment(decision, deps)
-  return kept.ok ? shown(kept.value) : withoutFindings(kept.problem)
+  return kept.ok ? shownAssessment(kept.value) : withoutFindings(kept.problem)
 }
 
 function withoutFindings(problem: string): Assessed {
   return { problem, findings: [], findings_total: 0, blast_radius: null, consumers: null, risk_factors: [] }
 }
 
-function shown({ verdict, judged }: KeptAssessment): Assessed {
+function shownAssessment({ verdict, judged }: KeptAssessment): Assessed {
   const judgements = judged.artifacts.flatMap((artifact) => artifact.judgements)
   return {
     problem: null,
@@ -114,7 +114,7 @@ function shown({ verdict, judged }: KeptAssessment): Assessed {
     })),
     findings_total: judgements.length,
     blast_radius: verdict.blast_radius,
-    consumers: consumersOf(judged),
+    consumers: touchedConsumers(judged),
     risk_factors: verdict.risk_factors.map(({ id, points, weight, because }) => ({ id, points, weight, because })),
   }
 }
@@ -131,7 +131,7 @@ function placeOf({ operation, tool, offer }: FindingGroup['occurrences'][number]
   return offer === undefined ? '' : `${offer.list} ${offer.name}`
 }
 
-function consumersOf({ reach: { declared, observed } }: JudgedChangeSet): readonly string[] | null {
+function touchedConsumers({ reach: { declared, observed } }: JudgedChangeSet): readonly string[] | null {
   if (declared === null && observed === null) return null
   return [...new Set([...(declared ?? []), ...(observed ?? [])])].toSorted()
 }

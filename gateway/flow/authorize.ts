@@ -79,7 +79,7 @@ async function authorize(request: AuthorizeRequest, deps: FlowDeps, analyst: Ana
   const { decidedOn, verdict, ...approval } = await approved(input, { request, decisionId, settings }, deps)
   const assessment = { verdict, analyses: input.analyses }
   stages?.enter('record')
-  const authorization = await record(
+  const authorization = await recordDecision(
     request,
     { ...assessment, ...approval },
     { decisionId, evaluatedAt, settings },
@@ -87,7 +87,7 @@ async function authorize(request: AuthorizeRequest, deps: FlowDeps, analyst: Ana
   )
   if (request.isCall !== true) await logDecision(request, authorization, deps)
   deps.inputs?.keep(authorization.envelope.decision_id, request, decidedOn)
-  count(request, authorization, { metrics: deps.metrics, policy: input.policy })
+  countDecision(request, authorization, { metrics: deps.metrics, policy: input.policy })
   return authorization
 }
 
@@ -204,7 +204,7 @@ interface Issuing {
 }
 
 /** Nothing is sent yet: without a durable row the token never leaves the recorder. */
-async function record(
+async function recordDecision(
   request: AuthorizeRequest,
   assessment: Assessment & ApprovalUse,
   { decisionId, evaluatedAt, settings }: Issuing,
@@ -246,7 +246,7 @@ function reportAddress(decisionId: string, config: AddressConfig): string | null
   return address?.startsWith('https://') === true ? address : null
 }
 
-function count(
+function countDecision(
   request: AuthorizeRequest,
   { verdict }: Pick<Assessment, 'verdict'>,
   { metrics, policy }: Counting,
@@ -256,14 +256,14 @@ function count(
   if (policy.observes)
     metrics.count('preflight_observed_decisions_total', { would: verdict.observed_decision, ...labels })
   if (verdict.decision !== 'ALLOW')
-    metrics.count('preflight_decision_reasons_total', { decision: verdict.decision, reason: reasonOf(verdict) })
+    metrics.count('preflight_decision_reasons_total', { decision: verdict.decision, reason: firstReasonCode(verdict) })
   for (const level of ['breaking', 'dangerous', 'info'] as const) {
     metrics.count('preflight_findings_total', { level }, verdict.severity_summary[level])
   }
 }
 
 /** Callers and policies choose the other codes, so they are one value. */
-function reasonOf({ blocking_reasons: blocking, degraded_reasons: degraded, warnings }: Verdict): string {
+function firstReasonCode({ blocking_reasons: blocking, degraded_reasons: degraded, warnings }: Verdict): string {
   const code = (blocking[0] ?? degraded[0] ?? warnings[0])?.code ?? 'none'
   return Object.hasOwn(REASON_CODES, code) ? code : 'finding'
 }

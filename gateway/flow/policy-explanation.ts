@@ -96,11 +96,11 @@ function decidingLines(rule: RuleTrace, others: readonly RuleTrace[]): readonly 
     ...partLines(condition),
     ...about,
     ...turningLine(condition),
-    withoutRule(others),
+    noRuleText(others),
   ]
 }
 
-function withoutRule(others: readonly RuleTrace[]): string {
+function noRuleText(others: readonly RuleTrace[]): string {
   const matching = others.filter(({ answer, mode }) => answer === 'matches' && mode === 'enforce')
   const [next] = matching.toSorted((a, b) => strictness(b.decision) - strictness(a.decision))
   return next === undefined

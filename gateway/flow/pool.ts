@@ -87,7 +87,7 @@ class WorkerPool implements Pool {
       try {
         const outcome = await slot.run(task, { heap: size * HEAP_PER_UNIT[kind], copies: size * COPIES }, deadline)
         if (outcome.kind === 'no_room') throw overloaded()
-        if (outcome.kind !== 'done') return failed(kind, outcome, timeoutMs, this.#logger)
+        if (outcome.kind !== 'done') return taskProblem(kind, outcome, timeoutMs, this.#logger)
         const { result } = outcome
         if (!result.ok) return result
         if (isAnswerOf(kind, result.value)) return ok(result.value.value)
@@ -142,7 +142,7 @@ type TaskFailure =
   | { readonly kind: 'out_of_memory'; readonly bytes: number }
   | { readonly kind: 'fault'; readonly error: unknown }
 
-function failed(task: Task['kind'], failure: TaskFailure, timeoutMs: number, logger: Logger): Result<never> {
+function taskProblem(task: Task['kind'], failure: TaskFailure, timeoutMs: number, logger: Logger): Result<never> {
   if (failure.kind === 'timeout') {
     return fail({
       code: 'ANALYSIS_TIMEOUT',

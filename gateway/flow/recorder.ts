@@ -4,7 +4,7 @@
  */
 import type { Digest, EnvelopeDraft, IssuedReceipt } from '../../engine/internal.ts'
 import { GatewayError } from '../errors/errors.ts'
-import { signatureOf, type ReceiptSigner } from '../keys/receipt-signer.ts'
+import { receiptSignature, type ReceiptSigner } from '../keys/receipt-signer.ts'
 import { engine } from '../loading/lazy-engine.ts'
 import { sha256Hex } from '../runtime/hash.ts'
 import { createStatusAllocator } from '../status-lists/allocator.ts'
@@ -59,7 +59,7 @@ export function createRecorder(deps: RecorderDeps): DecisionRecorder {
         previous,
         status: { idx, uri },
       })
-      const issued = prepared.finish(await signatureOf(signer, prepared.signingInput))
+      const issued = prepared.finish(await receiptSignature(signer, prepared.signingInput))
       const response = answerOf(issued)
       await deps.store.decisions.record({ ...rowOf(decision, issued), response, statusPlace: { list, index: idx } })
       return issued

@@ -58,7 +58,7 @@ export async function keptChangeSet(
     return missing('its input was not kept (ledger.inputs was 0, or it was decided by an older version)')
   const kept = await readKeptDecision(text)
   if (kept === null) return missing('its input was kept in a form that this version does not know')
-  const artifacts = await artifactsOf(kept, store)
+  const artifacts = await keptArtifacts(kept, store)
   return artifacts.ok ? ok({ kept, artifacts: artifacts.value }) : artifacts
 }
 
@@ -83,7 +83,7 @@ async function inputAgain(row: ReplayedRow, { policy, flow, store }: Replaying):
   const identity = changeSetDigests(artifacts, sha256Hex)
   if (identity.inputFingerprint !== row.inputFingerprint)
     return missing('the stored input does not match the hash of the input in the ledger')
-  const consumers = await consumersOf(kept, store)
+  const consumers = await keptConsumers(kept, store)
   if (!consumers.ok) return consumers
   const isSamePolicy = row.policyHash === policy.hash
   const input: DecideInput = {
@@ -127,7 +127,7 @@ async function analysesOf(
   return [...(await Promise.all(analysed)), ...failed.map((row) => ({ ...row, ok: false }) as const)]
 }
 
-async function artifactsOf(
+async function keptArtifacts(
   { artifacts }: KeptDecision,
   store: Replaying['store'],
 ): Promise<Result<readonly Artifact[], string>> {
@@ -135,7 +135,7 @@ async function artifactsOf(
   for (const { before, after, files, ...artifact } of artifacts) {
     let isWhole = true
     const textOf = async (digest: string): Promise<string> => {
-      const text = await contentOf(digest, store)
+      const text = await keptContent(digest, store)
       isWhole &&= text !== null
       return text ?? ''
     }
@@ -147,12 +147,12 @@ async function artifactsOf(
   return ok(found)
 }
 
-async function consumersOf(
+async function keptConsumers(
   { consumers }: KeptDecision,
   store: Replaying['store'],
 ): Promise<Result<readonly DeclaredConsumer[], string>> {
   if (consumers === null) return ok([])
-  const text = await contentOf(consumers, store)
+  const text = await keptContent(consumers, store)
   const read = text === null ? null : await readKept(KeptConsumers, text)
   return read === null
     ? missing('the consumers declared then are no longer kept (raise ledger.inputs to keep more)')
@@ -160,7 +160,7 @@ async function consumersOf(
 }
 
 /** Null when it is missing, or does not match its digest. */
-async function contentOf(digest: string, store: Replaying['store']): Promise<string | null> {
+async function keptContent(digest: string, store: Replaying['store']): Promise<string | null> {
   const packed = await store.inputs.content(digest)
   if (packed === null) return null
   const text = (await unpacked(packed)).toString('utf8')

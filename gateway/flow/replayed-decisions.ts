@@ -37,7 +37,7 @@ interface ReplayedPage {
 }
 
 /** Page by page, so that a long ledger is never in memory as a whole. */
-export async function replayed(
+export async function replayedDecisions(
   filter: LedgerFilter,
   replaying: Replaying,
   store: StorePart<'decisions.list'>,
@@ -109,17 +109,17 @@ async function replayedRow(row: StoredDecision, rules: string, replaying: Replay
       not_replayed: outcome.problem,
     }
   const { decision, observed_decision: observed } = outcome.value
-  const change = changeOf(row.decision, decision)
-  const reasons = change === 'same' ? [] : reasonsOf(outcome.value)
+  const change = decisionChange(row.decision, decision)
+  const reasons = change === 'same' ? [] : firstReasons(outcome.value)
   return { ...shared, would: decision, would_observed: observed, change, reasons, not_replayed: null }
 }
 
-function changeOf(was: Decision, would: Decision): 'same' | 'stricter' | 'laxer' {
+function decisionChange(was: Decision, would: Decision): 'same' | 'stricter' | 'laxer' {
   const step = DECISION_CLASSES[would].strictness - DECISION_CLASSES[was].strictness
   return step === 0 ? 'same' : step > 0 ? 'stricter' : 'laxer'
 }
 
-function reasonsOf({ blocking_reasons: blocking, warnings, degraded_reasons: degraded }: Verdict) {
+function firstReasons({ blocking_reasons: blocking, warnings, degraded_reasons: degraded }: Verdict) {
   return [...blocking, ...warnings, ...degraded].slice(0, 5)
 }
 
@@ -130,7 +130,7 @@ function textOrNull(envelope: unknown, member: string): string | null {
 
 export type ReplayCounts = Readonly<Record<ReplayedDecision['change'], number>> & { readonly decisions: number }
 
-export function countsOf(rows: readonly ReplayedDecision[]): ReplayCounts {
+export function changeCounts(rows: readonly ReplayedDecision[]): ReplayCounts {
   const of = (wanted: ReplayedDecision['change']) => rows.filter(({ change }) => change === wanted).length
   return {
     decisions: rows.length,

@@ -67,7 +67,7 @@ export async function recordForCaller(
   const earlier = await deps.store.decisions.byId(tenant, draft.decision_id)
   // The answer was lost on its way: the same decision is asked for again.
   if (earlier !== null) return sameDecision(draft, JSON.parse(earlier.envelope))
-  const joined = mayJoin ? await inForce(request, tenant, deps) : null
+  const joined = mayJoin ? await decisionInForce(request, tenant, deps) : null
   if (joined !== null) return joined
   const scope = tenantScope(tenant)
   try {
@@ -113,7 +113,7 @@ function sameDecision(draft: EnvelopeDraft, envelope: Envelope): Envelope {
  * The decision in force for the same verdict and scope, which another sidecar of the tenant asked for. Without it, replicas of
  * one workload would supersede each other's decisions.
  */
-async function inForce(
+async function decisionInForce(
   { draft, supersessionKey }: DecisionRequest,
   tenant: string,
   { store, keys, now }: RecordDeps,

@@ -141,7 +141,7 @@ class SidecarFeed implements Feed {
     this.#isSending = true
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.slice(0, LARGEST_LOOK).map(({ change }) => change)
-      const owners = await ownersOf(batch, this.#deps.store)
+      const owners = await ownersOfChanges(batch, this.#deps.store)
       this.#waiting = this.#waiting.slice(batch.length)
       for (const [index, change] of batch.entries()) this.#send(feedEntry(change, owners[index] ?? null))
     }
@@ -237,7 +237,10 @@ async function ownersBy(
 }
 
 /** The owner of each change; null: it cannot be found out. */
-async function ownersOf(batch: readonly Change[], store: FeedDeps['store']): Promise<readonly (string | null)[]> {
+async function ownersOfChanges(
+  batch: readonly Change[],
+  store: FeedDeps['store'],
+): Promise<readonly (string | null)[]> {
   const idsOf = (wanted: Change['kind']) => batch.flatMap(({ kind, key: [id = ''] }) => (kind === wanted ? [id] : []))
   const [decisions, approvals] = [idsOf('receipt_event'), idsOf('approval')]
   try {
@@ -256,7 +259,7 @@ async function ownersOf(batch: readonly Change[], store: FeedDeps['store']): Pro
       if (kind === 'receipt_event') return ofDecisions.get(id) ?? null
       if (kind === 'approval') return ofApprovals.get(id) ?? null
       if (kind === 'api_key') return keys.get(id) ?? null
-      return tenantOf(kind === 'break_glass' ? routes.get(id) : id)
+      return storedTenant(kind === 'break_glass' ? routes.get(id) : id)
     })
   } catch {
     return batch.map(() => null)
@@ -264,7 +267,7 @@ async function ownersOf(batch: readonly Change[], store: FeedDeps['store']): Pro
 }
 
 /** The tenant of `TENANT:ROUTE`; a route of the hub itself has none. */
-function tenantOf(stored: string | undefined): string | null {
+function storedTenant(stored: string | undefined): string | null {
   if (stored === undefined) return null
   const [tenant = '', route] = stored.split(':', 2)
   return route === undefined ? '' : tenant

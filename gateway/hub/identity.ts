@@ -48,7 +48,7 @@ const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'ES256', 'ES384', 'ES512
 export async function identifyHubCaller(request: HubRequest, deps: IdentityDeps): Promise<HubIdentity> {
   const credential = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1]
   if (credential !== undefined && credential.length <= LONGEST_CREDENTIAL) {
-    if (credential.startsWith(HUB_KEY_PREFIX)) return byKey(credential, deps.settings())
+    if (credential.startsWith(HUB_KEY_PREFIX)) return identityOfKey(credential, deps.settings())
     return isApiKey(credential) ? byPerson(credential, deps) : byToken(credential, deps)
   }
   const certified = byCertificate(request.socket, deps)
@@ -101,7 +101,7 @@ function podClaims(payload: unknown): PodClaims | null {
 
 /** The namespace and service account of a SPIFFE URI, or the organization and common name of the subject. */
 function byCertificate(socket: unknown, { settings, now }: IdentityDeps): HubIdentity | null {
-  if (!settings().certificates || !isAuthorized(socket)) return null
+  if (!settings().certificates || !isAuthorizedSocket(socket)) return null
   const {
     subject,
     subjectaltname: names = '',
@@ -141,12 +141,12 @@ function onlyValue(value: string | readonly string[] | undefined): string {
   return typeof value === 'string' ? value : ''
 }
 
-function isAuthorized(socket: unknown): socket is TLSSocket {
+function isAuthorizedSocket(socket: unknown): socket is TLSSocket {
   return typeof socket === 'object' && socket !== null && 'authorized' in socket && socket.authorized === true
 }
 
 /** Looked up by its hash, so that no comparison of secrets can be timed. */
-function byKey(key: string, { keys }: HubSettings): HubIdentity {
+function identityOfKey(key: string, { keys }: HubSettings): HubIdentity {
   const hash = hashApiKey(key)
   const known = keys.find(({ sha256 }) => sha256 === hash)
   if (known === undefined) throw unauthenticated('hub.keys has no such key')

@@ -27,7 +27,7 @@ const MAX_BYTES = 1_048_576
 
 /** @param now milliseconds since the epoch */
 export function openIssuerKeys(source: KeySource, now: () => number): IssuerKeys {
-  const agent = /^https?:/.test(source.keys) ? agentOf(source) : null
+  const agent = /^https?:/.test(source.keys) ? issuerAgent(source) : null
   let kept: { readonly find: FindKey; readonly readAt: number } | null = null
   let reading: Promise<FindKey> | null = null
   const load = async (): Promise<FindKey> => {
@@ -64,7 +64,7 @@ export function openIssuerKeys(source: KeySource, now: () => number): IssuerKeys
   }
 }
 
-function agentOf({ ca_file: ca }: KeySource): Agent {
+function issuerAgent({ ca_file: ca }: KeySource): Agent {
   return openAgent({
     connect: { timeout: TIMEOUT, ...(ca !== undefined && { ca: readRegularFile(ca, 'utf8') }) },
     maxResponseSize: MAX_BYTES,

@@ -136,7 +136,7 @@ async function serveHub(
   const observation = deps.observer.begin({ method: request.method, headers: request.headers, isPartOnly: true })
   const { correlationId: id, startedAt: receivedAt } = observation
   observation.protocol = 'hub'
-  observation.action = actionOf(request)
+  observation.action = requestedAction(request)
   const gone = new AbortController()
   response.once('close', () => gone.abort())
   let role = 'unknown'
@@ -151,7 +151,7 @@ async function serveHub(
       deps.metrics.count('preflight_hub_requests_total', { role, status: '200' })
       return deps.feed.stream(identity, response, lastEventId(request), receivedAt)
     }
-    answer = await withTrace(observation.trace, () => answerOf(request, identity, gone.signal, deps))
+    answer = await withTrace(observation.trace, () => hubAnswer(request, identity, gone.signal, deps))
   } catch (error) {
     answer = withTrace(observation.trace, () => errorAnswer(conflictOf(error), id, deps.logger))
   }
@@ -176,7 +176,7 @@ function conflictOf(error: unknown): unknown {
 }
 
 /** The path for a span: of a closed set, whatever the caller asks for. */
-function actionOf({ url = '' }: IncomingMessage): string {
+function requestedAction({ url = '' }: IncomingMessage): string {
   const path = url.split('?', 1)[0] ?? ''
   const operation = OPERATION.exec(path)?.[1]
   if (operation !== undefined) return METHODS.has(operation) ? path : '/hub/v1/operations'
@@ -201,7 +201,7 @@ function endsSoon({ proof, endsAt }: HubIdentity, now: number): boolean {
 
 const OPERATION = /^\/hub\/v1\/operations\/([A-Za-z]+\.[A-Za-z]+)$/
 
-async function answerOf(
+async function hubAnswer(
   request: IncomingMessage,
   identity: HubIdentity,
   signal: AbortSignal,

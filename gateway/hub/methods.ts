@@ -233,21 +233,21 @@ export const HUB_METHODS: HubMethods = {
     roles: SIDECAR,
     values: VALUES.ownedIdFor,
     run: async (scope, tenant, id, audience) => {
-      return ownRow(scope, await scope.store.decisions.byId(scope.owned(tenant), id, audience))
+      return rowOfTenant(scope, await scope.store.decisions.byId(scope.owned(tenant), id, audience))
     },
   },
   'decisions.byFingerprint': {
     roles: SIDECAR,
     values: VALUES.ownedIdFor,
     run: async (scope, tenant, fingerprint, audience) => {
-      return ownRow(scope, await scope.store.decisions.byFingerprint(scope.owned(tenant), fingerprint, audience))
+      return rowOfTenant(scope, await scope.store.decisions.byFingerprint(scope.owned(tenant), fingerprint, audience))
     },
   },
   'decisions.byIdempotencyKey': {
     roles: SIDECAR,
     values: VALUES.ownedKeyFor,
     run: async (scope, tenant, key, since, audience) => {
-      return ownRow(scope, await scope.store.decisions.byIdempotencyKey(scope.owned(tenant), key, since, audience))
+      return rowOfTenant(scope, await scope.store.decisions.byIdempotencyKey(scope.owned(tenant), key, since, audience))
     },
   },
   'decisions.list': {
@@ -411,7 +411,7 @@ function ownBaseline(scope: TenantScope, row: BaselineRow | null): BaselineRow |
   return row === null || route === null || artifactId === null ? null : { ...row, route, artifactId }
 }
 
-function ownRow<Row extends { readonly route: string | null }>(scope: TenantScope, row: Row | null): Row | null {
+function rowOfTenant<Row extends { readonly route: string | null }>(scope: TenantScope, row: Row | null): Row | null {
   return row === null ? null : withOwnRoute(scope, row)
 }
 

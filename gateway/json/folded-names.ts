@@ -9,13 +9,13 @@ export interface CountingNames {
 }
 
 export function countingNames(names: readonly string[]): CountingNames {
-  return { exact: new Set(names), folded: new Set(names.map(fold)) }
+  return { exact: new Set(names), folded: new Set(names.map(foldMember)) }
 }
 
 /** The first member that is one of the names in other letters; null: there is none. */
 export function otherSpelling(object: Readonly<Record<string, unknown>>, names: CountingNames): string | null {
   for (const member in object)
-    if (!names.exact.has(member) && names.folded.has(fold(member)) && Object.hasOwn(object, member)) return member
+    if (!names.exact.has(member) && names.folded.has(foldMember(member)) && Object.hasOwn(object, member)) return member
   return null
 }
 
@@ -24,9 +24,9 @@ export function collidingNames(value: unknown): string | null {
   if (typeof value !== 'object' || value === null) return null
   const seen = new Map<string, string>()
   for (const [name, member] of Object.entries(value)) {
-    const before = Array.isArray(value) ? undefined : seen.get(fold(name))
+    const before = Array.isArray(value) ? undefined : seen.get(foldMember(name))
     if (before !== undefined) return `${before} and ${name}`
-    seen.set(fold(name), name)
+    seen.set(foldMember(name), name)
     const inside = collidingNames(member)
     if (inside !== null) return inside
   }
@@ -34,6 +34,6 @@ export function collidingNames(value: unknown): string | null {
 }
 
 /** Go folds more than ASCII: the Kelvin sign is a k, which lower case tells, and the long s an s, which it does not. */
-function fold(name: string): string {
+function foldMember(name: string): string {
   return name.replaceAll('\u017F', 's').toLowerCase()
 }

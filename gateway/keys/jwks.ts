@@ -55,7 +55,7 @@ export function verificationKeys(keys: readonly StoredKey[], now: number): KeySe
     keys.map((key) => [
       key.kid,
       // Looked up when it is needed: replicas leave keys behind, and a verification asks for one of them.
-      verificationKey(() => publicKey(key.x), {
+      verificationKey(() => cachedPublicKey(key.x), {
         keyId: key.kid,
         status: keyStatus(key, now),
         validFrom: key.valid_from,
@@ -87,13 +87,13 @@ function parseKey(entry: Readonly<Record<string, unknown>>): VerificationKey | n
   const { kid, x } = entry
   // A plain JWK without our members is a key in force since ever.
   const status = STATUSES.find((name) => name === (entry['status'] ?? 'active'))
-  const validFrom = secondsOf(entry['valid_from'] ?? null)
-  const retiredAt = secondsOf(entry['retired_at'] ?? null)
-  const revokedAt = secondsOf(entry['revoked_at'] ?? null)
+  const validFrom = epochSeconds(entry['valid_from'] ?? null)
+  const retiredAt = epochSeconds(entry['retired_at'] ?? null)
+  const revokedAt = epochSeconds(entry['revoked_at'] ?? null)
   if (typeof kid !== 'string' || kid === '' || typeof x !== 'string' || status === undefined) return null
   if (validFrom === undefined || retiredAt === undefined || revokedAt === undefined) return null
   try {
-    const key = publicKey(x)
+    const key = cachedPublicKey(x)
     return verificationKey(() => key, { keyId: kid, status, validFrom: validFrom ?? 0, retiredAt, revokedAt })
   } catch {
     return null
@@ -117,7 +117,7 @@ function verificationKey(keyOf: () => KeyObject, life: Omit<VerificationKey, 've
 const known = new Map<string, KeyObject>()
 const MOST_KNOWN = 100
 
-function publicKey(x: string): KeyObject {
+function cachedPublicKey(x: string): KeyObject {
   const found = known.get(x)
   if (found !== undefined) return found
   const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
@@ -131,7 +131,7 @@ function keyInstant(seconds: number): string {
 }
 
 /** Seconds since the epoch of an keyInstant; null stays null; undefined when it is none. */
-function secondsOf(value: unknown): number | null | undefined {
+function epochSeconds(value: unknown): number | null | undefined {
   if (value === null) return null
   const milliseconds = typeof value === 'string' ? Date.parse(value) : Number.NaN
   return Number.isNaN(milliseconds) ? undefined : Math.floor(milliseconds / 1000)

@@ -8,7 +8,7 @@ export interface ReceiptSigner {
 }
 
 /** @throws GatewayError SIGNER_UNAVAILABLE, whose cause says why */
-export async function signatureOf(signer: ReceiptSigner, signingInput: string): Promise<string> {
+export async function receiptSignature(signer: ReceiptSigner, signingInput: string): Promise<string> {
   try {
     return await signer.sign(signingInput)
   } catch (error) {

@@ -1,6 +1,6 @@
 /** Does what is signed now verify with what is published? Asked at the start, when keys change, and by readiness. */
 import type { KeyRing } from './key-ring.ts'
-import { signatureOf } from './receipt-signer.ts'
+import { receiptSignature } from './receipt-signer.ts'
 import { isoInstant } from '../runtime/iso-instant.ts'
 
 /** Seconds that a verifier grants between its clock and ours (docs/reference/receipts.md#verification-steps). */
@@ -15,7 +15,7 @@ const INPUT = 'preflight signing self-test'
  */
 export async function signingProblem(keys: Pick<KeyRing, 'signer' | 'keySet'>, now: number): Promise<string | null> {
   const signer = keys.signer()
-  const signature = await signatureOf(signer, INPUT)
+  const signature = await receiptSignature(signer, INPUT)
   const published = keys.keySet().get(signer.keyId)
   if (published === undefined) return `The key ${signer.keyId} signs and is not in the published key set.`
   if (published.status !== 'active') return `The key ${signer.keyId} signs and is ${published.status}.`

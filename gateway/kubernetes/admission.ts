@@ -64,14 +64,14 @@ export async function answerReview(
   const observation = deps.observer.begin({ method: 'POST', headers: trace, correlationId: uid })
   try {
     return await withTrace(observation.trace, () =>
-      judged(request, ground, callOf(request, route, observation), waiting, deps),
+      judgedReview(request, ground, callOf(request, route, observation), waiting, deps),
     )
   } finally {
     deps.observer.end(observation)
   }
 }
 
-async function judged(
+async function judgedReview(
   request: ReviewRequest,
   ground: WriteGround,
   call: Call<KubernetesRoute>,
@@ -80,11 +80,11 @@ async function judged(
 ): Promise<ReviewResponse> {
   const { route } = call
   const startedAt = performance.now()
-  const action = actionOf(request, ground, route, deps.sniff)
+  const action = writeAction(request, ground, route, deps.sniff)
   const result = await enforceCall(call, action, deps.settings(), waiting, deps.pipeline)
   const seconds = (performance.now() - startedAt) / 1000
   deps.pipeline.metrics.observe('preflight_admission_seconds', { route: route.name }, seconds)
-  return responseOf(request, result)
+  return reviewResponse(request, result)
 }
 
 /** Applied again, or written by the API server alone: the author's part is the same. */
@@ -122,7 +122,7 @@ function callOf({ uid }: ReviewRequest, route: KubernetesRoute, observation: Obs
   }
 }
 
-function actionOf(request: ReviewRequest, ground: WriteGround, route: KubernetesRoute, sniff: Sniff): JudgedAction {
+function writeAction(request: ReviewRequest, ground: WriteGround, route: KubernetesRoute, sniff: Sniff): JudgedAction {
   const { path, kind, operation, object, oldObject } = request
   const verb = VERBS[operation]
   const name = path.name ?? '*'
@@ -136,13 +136,13 @@ function actionOf(request: ReviewRequest, ground: WriteGround, route: Kubernetes
   return {
     kind: 'judge',
     name: subject.name,
-    gather: () => questionsOf(request, ground, subject, sniff),
+    gather: () => writeQuestions(request, ground, subject, sniff),
     watch: () => null,
     refuse: (refusal) => refusalStatus(refusal, path, kind),
   }
 }
 
-async function questionsOf(
+async function writeQuestions(
   { path, object, oldObject }: ReviewRequest,
   ground: WriteGround,
   subject: Subject,
@@ -163,11 +163,11 @@ async function questionsOf(
   return contractQuestions(subject, { before, after, receipts, otherChange, sniff })
 }
 
-function responseOf({ uid, path }: ReviewRequest, result: EnforcementResult): ReviewResponse {
+function reviewResponse({ uid, path }: ReviewRequest, result: EnforcementResult): ReviewResponse {
   if (result.kind === 'gone') return { uid, allowed: false, status: GONE }
   const auditAnnotations = auditOf(result.headers)
-  if (result.kind === 'halt') return { uid, allowed: false, status: statusOf(result.answer), auditAnnotations }
-  const warnings = warningsOf(result, resourceText(path))
+  if (result.kind === 'halt') return { uid, allowed: false, status: reviewStatus(result.answer), auditAnnotations }
+  const warnings = reviewWarnings(result, resourceText(path))
   return { uid, allowed: true, auditAnnotations, ...(warnings.length > 0 && { warnings }) }
 }
 
@@ -193,7 +193,7 @@ function auditOf(headers: readonly string[]): Readonly<Record<string, string>> {
 const WARNING_LENGTH = 250
 const MOST_WARNINGS = 5
 
-function warningsOf({ effect, verdicts }: ForwardResult, resource: string): readonly string[] {
+function reviewWarnings({ effect, verdicts }: ForwardResult, resource: string): readonly string[] {
   if (effect === 'observed') return [`preflight observes: this write of ${resource} would have been refused`]
   if (effect === 'break_glass') return ['preflight: admitted under a break-glass exception']
   if (effect === 'failed_open') return ['preflight: could not be judged, and is admitted as its route is configured']
@@ -206,7 +206,7 @@ function warningsOf({ effect, verdicts }: ForwardResult, resource: string): read
 }
 
 /** The Status that the Kubernetes protocol renders, as an object. */
-function statusOf({ status, body }: Answer): ReviewStatus {
+function reviewStatus({ status, body }: Answer): ReviewStatus {
   const parsed: unknown = JSON.parse(String(body))
   const members = isJsonObject(parsed) ? parsed : {}
   const { message, reason, details } = members

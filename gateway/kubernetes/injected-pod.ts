@@ -70,7 +70,7 @@ export function injectedPod(pod: KubernetesObject, injection: Injection, setting
         injection.includes(String(container['name'])) ? withTrust(container, injection, warnings) : container,
       )
   return {
-    annotations: { ...Object.fromEntries(annotationsOf(pod)), [STATUS_ANNOTATION]: statusOf(injection) },
+    annotations: { ...Object.fromEntries(annotationsOf(pod)), [STATUS_ANNOTATION]: injectionStatus(injection) },
     initContainers: [...own, ...reached(spec['initContainers'])],
     containers: reached(spec['containers']),
     volumes: [
@@ -82,7 +82,7 @@ export function injectedPod(pod: KubernetesObject, injection: Injection, setting
 }
 
 /** States what is in force, for people and for policies. */
-function statusOf({ mode, configMap }: Injection): string {
+function injectionStatus({ mode, configMap }: Injection): string {
   return JSON.stringify({ mode, tier: 'sidecar', config: configMap, sidecar: SIDECAR })
 }
 
@@ -110,9 +110,9 @@ function sidecar({ mode, resources }: Injection, settings: InjectorSettings): Js
       }),
     }),
     ports: [{ name: 'preflight-admin', containerPort: PORTS.admin, protocol: 'TCP' }],
-    startupProbe: { ...probe('/readyz'), periodSeconds: 1, failureThreshold: 60 },
-    readinessProbe: { ...probe('/readyz'), periodSeconds: 5 },
-    livenessProbe: { ...probe('/livez'), periodSeconds: 10 },
+    startupProbe: { ...httpProbe('/readyz'), periodSeconds: 1, failureThreshold: 60 },
+    readinessProbe: { ...httpProbe('/readyz'), periodSeconds: 5 },
+    livenessProbe: { ...httpProbe('/livez'), periodSeconds: 10 },
     resources: {
       requests: { cpu: resources.cpu, memory: resources.memory },
       limits: { memory: resources.memoryLimit },
@@ -231,7 +231,7 @@ function variables(values: Readonly<Record<string, string>>): readonly JsonObjec
   return Object.entries(values).map(([name, value]) => ({ name, value }))
 }
 
-function probe(path: string): JsonObject {
+function httpProbe(path: string): JsonObject {
   return { httpGet: { path, port: 'preflight-admin', scheme: 'HTTP' } }
 }
 

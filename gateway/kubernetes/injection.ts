@@ -7,7 +7,7 @@ import { nearest } from '../settings/suggestion.ts'
 import type { KubernetesObject } from '../protocols/kubernetes/change.ts'
 import { ENVELOPE_ANNOTATION, RECEIPT_ANNOTATION } from '../protocols/kubernetes/receipt-annotations.ts'
 import { TRAFFIC_MODES, type InjectorSettings, type TrafficMode } from './settings.ts'
-import { itemsOf, readCidrs, readPorts, type ReadTerms } from './traffic-terms.ts'
+import { separatedItems, readCidrs, readPorts, type ReadTerms } from './traffic-terms.ts'
 
 export interface Injection {
   readonly mode: TrafficMode
@@ -128,14 +128,14 @@ function modeOf(stated: string | undefined, { mode, allowed_modes: allowed }: In
 }
 
 function containerFilter(included: string | undefined, excluded: string | undefined): Injection['includes'] {
-  const only = included === undefined ? null : new Set(itemsOf(included))
-  const not = new Set(itemsOf(excluded ?? ''))
+  const only = included === undefined ? null : new Set(separatedItems(included))
+  const not = new Set(separatedItems(excluded ?? ''))
   return (name) => (only === null || only.has(name)) && !not.has(name)
 }
 
 function eachMatching(pattern: RegExp): (text: string) => ReadTerms {
   return (text) => {
-    const values = itemsOf(text)
+    const values = separatedItems(text)
     const odd = values.find((value) => !pattern.test(value))
     return odd === undefined ? { ok: true, values } : { ok: false, problem: JSON.stringify(odd) }
   }

@@ -51,7 +51,7 @@ function redirectChain(redirect: Redirect, family: AddressFamily): readonly stri
   const included = ofFamily(redirect.includeCidrs, family)
   const destinations = redirect.includeCidrs.length === 0 ? [''] : included.map((cidr) => `-d ${cidr} `)
   return [
-    ...exceptions(redirect, family),
+    ...exceptionRules(redirect, family),
     ...destinations.flatMap((destination) =>
       portMatches(redirect.ports).map((ports) => `${destination}${ports} ${to}`),
     ),
@@ -60,7 +60,7 @@ function redirectChain(redirect: Redirect, family: AddressFamily): readonly stri
 
 function filterTable(redirect: Redirect, family: AddressFamily, resolvers: readonly string[]): readonly string[] {
   const rules = [
-    ...exceptions(redirect, family),
+    ...exceptionRules(redirect, family),
     '-m conntrack --ctstate ESTABLISHED,RELATED -j RETURN',
     ...ofFamily(resolvers, family).flatMap((resolver) =>
       ['udp', 'tcp'].map((protocol) => `-d ${resolver} -p ${protocol} --dport 53 -j RETURN`),
@@ -79,7 +79,7 @@ function filterTable(redirect: Redirect, family: AddressFamily, resolvers: reado
 }
 
 /** What neither table touches. A redirected packet has the loopback address, and still its first interface. */
-function exceptions({ user, excludeCidrs, excludePorts }: Redirect, family: AddressFamily): readonly string[] {
+function exceptionRules({ user, excludeCidrs, excludePorts }: Redirect, family: AddressFamily): readonly string[] {
   return [
     `-m owner --uid-owner ${user} -j RETURN`,
     '-o lo -j RETURN',

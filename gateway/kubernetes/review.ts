@@ -46,19 +46,19 @@ const UID = /^[A-Za-z0-9_.:-]{1,200}$/
 
 export function readReview(value: unknown): ReadReview {
   if (!isJsonObject(value) || value['kind'] !== 'AdmissionReview' || value['apiVersion'] !== API_VERSION)
-    return problem(`The body is not an AdmissionReview of ${API_VERSION}.`)
+    return reviewProblem(`The body is not an AdmissionReview of ${API_VERSION}.`)
   const { request } = value
-  if (!isJsonObject(request)) return problem('The review contains no request.')
+  if (!isJsonObject(request)) return reviewProblem('The review contains no request.')
   const { uid, operation: named, kind, resource, dryRun } = request
   const operation = OPERATIONS.find((known) => known === named)
-  if (typeof uid !== 'string' || !UID.test(uid)) return problem('The request has no usable uid.')
-  if (operation === undefined) return problem(`The operation ${JSON.stringify(named)} is not known.`)
+  if (typeof uid !== 'string' || !UID.test(uid)) return reviewProblem('The request has no usable uid.')
+  if (operation === undefined) return reviewProblem(`The operation ${JSON.stringify(named)} is not known.`)
   if (!isJsonObject(resource) || !isJsonObject(kind) || typeof kind['kind'] !== 'string' || kind['kind'] === '')
-    return problem('The request names no resource and kind.')
-  const object = objectOf(request['object'])
-  const oldObject = objectOf(request['oldObject'])
+    return reviewProblem('The request names no resource and kind.')
+  const object = objectOrNull(request['object'])
+  const oldObject = objectOrNull(request['oldObject'])
   const place = placeOf(request, object ?? oldObject)
-  if ('problem' in place) return problem(place.problem)
+  if ('problem' in place) return reviewProblem(place.problem)
   const path: ResourcePath = {
     group: textOf(resource['group']),
     version: textOf(resource['version']),
@@ -66,7 +66,7 @@ export function readReview(value: unknown): ReadReview {
     subresource: textOf(request['subResource']) || null,
     ...place,
   }
-  if (path.resource === '') return problem('The request names no resource.')
+  if (path.resource === '') return reviewProblem('The request names no resource.')
   const read = { uid, operation, kind: kind['kind'], path, object, oldObject, isDryRun: dryRun === true }
   return { ok: true, request: read }
 }
@@ -95,7 +95,7 @@ function placeOf(
   return { namespace, name: name === '' ? null : name }
 }
 
-function objectOf(value: unknown): KubernetesObject | null {
+function objectOrNull(value: unknown): KubernetesObject | null {
   return isJsonObject(value) ? value : null
 }
 
@@ -103,6 +103,6 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-function problem(text: string): ReadReview {
+function reviewProblem(text: string): ReadReview {
   return { ok: false, problem: text }
 }

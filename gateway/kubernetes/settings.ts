@@ -1,7 +1,7 @@
 /** Settings of the injector: what every injected pod gets, and what its owner may choose. Part of the configuration's schema. */
 import type { Static } from 'typebox'
 import { Type } from '../../engine/base.ts'
-import { at } from '../settings/mistake-collector.ts'
+import { mistakeAt } from '../settings/mistake-collector.ts'
 import type { LocatedMistake } from '../settings/schema-mistakes.ts'
 
 export const TRAFFIC_MODES = ['transparent', 'explicit'] as const
@@ -97,14 +97,20 @@ export function checkInjector({
   const { mode, allowed_modes: allowed, run_as: user } = injector
   return [
     ...(listen.webhooks === undefined
-      ? [at('/injector', 'there is no listener for the API server', 'add listen.webhooks and tls.listeners.webhooks')]
+      ? [
+          mistakeAt(
+            '/injector',
+            'there is no listener for the API server',
+            'add listen.webhooks and tls.listeners.webhooks',
+          ),
+        ]
       : []),
     ...(allowed.includes(mode)
       ? []
-      : [at('/injector/mode', `the mode ${mode} is not one of allowed_modes`, `write ${allowed.join(' or ')}`)]),
+      : [mistakeAt('/injector/mode', `the mode ${mode} is not one of allowed_modes`, `write ${allowed.join(' or ')}`)]),
     ...(user === 'namespace' && allowed.includes('transparent')
       ? [
-          at(
+          mistakeAt(
             '/injector/run_as',
             'a redirected pod needs a known user for the gateway',
             'name a user, or allow the mode explicit only',

@@ -36,13 +36,13 @@ export function readCidrs(text: string): ReadTerms {
 }
 
 /** Items separated by commas or blanks. */
-export function itemsOf(text: string): readonly string[] {
+export function separatedItems(text: string): readonly string[] {
   return text.split(/[\s,]+/).filter((item) => item !== '')
 }
 
 function readEach(text: string, read: (item: string) => string | null): ReadTerms {
   const values: string[] = []
-  for (const item of itemsOf(text)) {
+  for (const item of separatedItems(text)) {
     const value = read(item)
     if (value === null) return { ok: false, problem: JSON.stringify(item) }
     values.push(value)

@@ -46,8 +46,8 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
   const server = createHttpListener({ headTimeoutMs }, (request, response) => void serve(request, response))
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     try {
-      const { status, body } = await answer(request, response, deps)
-      metrics.count('preflight_admission_reviews_total', { webhook: webhookOf(request), result: resultOf(body) })
+      const { status, body } = await renderAnswer(request, response, deps)
+      metrics.count('preflight_admission_reviews_total', { webhook: webhookOf(request), result: reviewResult(body) })
       send(response, status, body)
       discardRest(request)
     } catch (error) {
@@ -62,11 +62,11 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
   const unused = watchUnusedConnections(server)
   return {
     listen: (host, port) => entry.listen(host, port),
-    close: (drainMs) => close(server, entry, unused, drainMs),
+    close: (drainMs) => closeWebhooks(server, entry, unused, drainMs),
   }
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse, deps: WebhooksDeps): Promise<Rendered> {
+async function renderAnswer(request: IncomingMessage, response: ServerResponse, deps: WebhooksDeps): Promise<Rendered> {
   const [path = ''] = (request.url ?? '').split('?', 1)
   const answerer = answererAt(path, request.headers, response, deps)
   if (answerer === null) return failed(404, `There is no webhook at ${path}. Paths: ${INJECTOR}, ${ADMISSION}ROUTE.`)
@@ -134,7 +134,7 @@ function failed(status: number, message: string): Rendered {
   return { status, body: { message } }
 }
 
-function resultOf(body: object): string {
+function reviewResult(body: object): string {
   const response = isJsonObject(body) ? body['response'] : undefined
   return isJsonObject(response) ? (response['allowed'] === true ? 'allowed' : 'denied') : 'failed'
 }
@@ -145,7 +145,7 @@ function send(response: ServerResponse, status: number, value: object): void {
   response.end(body)
 }
 
-async function close(
+async function closeWebhooks(
   server: Server,
   entry: ListenerEntry,
   unused: ReturnType<typeof watchUnusedConnections>,

@@ -100,7 +100,7 @@ async function attestedDifference(
   const foreign = attested.find(({ pair }) => !listed.has(pair))
   if (foreign !== undefined) return `its ${foreign.name} is not what the platform has on both sides.`
   const pairs = new Set(attested.map(({ pair }) => pair))
-  const missing = change.artifacts.find((artifact) => !isCovered(artifact, { pairs, kept, change }))
+  const missing = change.artifacts.find((artifact) => !isAttestedArtifact(artifact, { pairs, kept, change }))
   return missing === undefined ? null : `${missing.id} changed and is not in it.`
 }
 
@@ -134,7 +134,7 @@ interface AttestedCoverage {
 }
 
 /** A contract that the gateway put together from several files counts when each of them that changed was attested. */
-function isCovered(artifact: Artifact, { pairs, kept, change }: AttestedCoverage): boolean {
+function isAttestedArtifact(artifact: Artifact, { pairs, kept, change }: AttestedCoverage): boolean {
   if (pairs.has(textPair(artifact))) return true
   const own = change.files.filter(({ path }) => path === artifact.id)
   const parts = own.length > 0 ? own : contractParts(artifact, change)

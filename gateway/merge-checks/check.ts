@@ -86,10 +86,10 @@ async function judgeTask(platform: PlatformId, task: JudgedTask, isRerun: boolea
     commitsOf(task, checks.tenant, repository, client),
   )
   const place: CheckPlace = { platform, task, commits, isRerun }
-  await show(place, { decisionId: null, approvalId: null, report: pendingReport(checks.name) }, deps)
+  await showCheck(place, { decisionId: null, approvalId: null, report: pendingReport(checks.name) }, deps)
   const shownPlace = { ...place, isRerun: false }
-  const result = await orExplained(decide(place, binding, deps), shownPlace, deps)
-  await show(shownPlace, result, deps)
+  const result = await orExplained(decideCheck(place, binding, deps), shownPlace, deps)
+  await showCheck(shownPlace, result, deps)
   metrics.count('preflight_merge_checks_total', { platform, result: result.report.state })
 }
 
@@ -101,7 +101,7 @@ async function orExplained(deciding: Promise<CheckResult>, place: CheckPlace, de
     const { name } = deps.settings().config.scm.checks
     const report = undecidedReport(name, `${publicWords(error).replace(/\.$/, '')}. It is tried again.`)
     try {
-      await show(place, { decisionId: null, approvalId: null, report }, deps)
+      await showCheck(place, { decisionId: null, approvalId: null, report }, deps)
     } catch (unshown) {
       deps.logger.warn({ event: 'webhook.report_failed', err: unshown }, 'a report could not be shown at its commit')
     }
@@ -154,7 +154,7 @@ interface CheckResult {
   readonly report: CommitReport
 }
 
-async function decide(place: CheckPlace, binding: BindingRow, deps: CheckDeps): Promise<CheckResult> {
+async function decideCheck(place: CheckPlace, binding: BindingRow, deps: CheckDeps): Promise<CheckResult> {
   const { commits, platform } = place
   const { config } = deps.settings()
   const { name } = config.scm.checks
@@ -271,7 +271,7 @@ async function supersedeDiverged(
   }
 }
 
-async function show(place: CheckPlace, result: CheckResult, deps: CheckDeps): Promise<void> {
+async function showCheck(place: CheckPlace, result: CheckResult, deps: CheckDeps): Promise<void> {
   const { platform, task, commits, isRerun } = place
   const check = {
     platform,

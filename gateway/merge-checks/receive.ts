@@ -74,7 +74,7 @@ async function answerDelivery(
   deps: ReceiveDeps,
 ): Promise<Received> {
   try {
-    return await accept(platform, request, deps)
+    return await acceptDelivery(platform, request, deps)
   } catch (error) {
     const known = error instanceof GatewayError ? error : new GatewayError('INTERNAL', undefined, { cause: error })
     const fields = { platform, code: known.code, correlation_id: correlationId, reason: known.message }
@@ -86,7 +86,7 @@ async function answerDelivery(
   }
 }
 
-async function accept(platform: PlatformId, request: IncomingMessage, deps: ReceiveDeps): Promise<Received> {
+async function acceptDelivery(platform: PlatformId, request: IncomingMessage, deps: ReceiveDeps): Promise<Received> {
   requireJsonPost(request)
   const { scm } = deps.settings().config
   const secrets = await secretsOf(scm[PLATFORMS[platform].name].webhook?.secret_file)

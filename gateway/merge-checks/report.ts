@@ -49,7 +49,7 @@ export function decisionReport({ name, authorization, change, approval, config }
     title: printable(title),
     summary: summaryOf(authorization, { change, waits, config }),
     url: waits === null ? decisionAddress(id, config) : requestAddress(waits, config),
-    annotations: annotationsOf(authorization, change, decision === 'ALLOW' || decision === 'WARN'),
+    annotations: reportAnnotations(authorization, change, decision === 'ALLOW' || decision === 'WARN'),
   }
 }
 
@@ -150,9 +150,9 @@ function summaryOf({ envelope, verdict }: Authorization, { change, waits, config
     `**${WORDS[decision]}.** ${markdownText(envelope.summary)}`,
     '',
     ...asks,
-    ...reasonLines('Blocks', blocking),
-    ...reasonLines('Not complete', degraded ?? []),
-    ...reasonLines('Warnings', warnings),
+    ...reasonSection('Blocks', blocking),
+    ...reasonSection('Not complete', degraded ?? []),
+    ...reasonSection('Warnings', warnings),
     ...(contracts.length === 0
       ? ['No contract changed.', '']
       : ['| contract | type | decision | breaking |', '| --- | --- | --- | --- |', ...contracts, '']),
@@ -163,7 +163,7 @@ function summaryOf({ envelope, verdict }: Authorization, { change, waits, config
   ].join('\n')
 }
 
-function reasonLines(heading: string, reasons: readonly Reason[]): readonly string[] {
+function reasonSection(heading: string, reasons: readonly Reason[]): readonly string[] {
   if (reasons.length === 0) return []
   const rows = reasons
     .slice(0, MOST_ROWS)
@@ -172,7 +172,7 @@ function reasonLines(heading: string, reasons: readonly Reason[]): readonly stri
 }
 
 /** @param isAllowed the policy accepts the changes: none of them is a failure */
-function annotationsOf(
+function reportAnnotations(
   { analyses }: Authorization,
   change: DerivedChangeSet,
   isAllowed: boolean,

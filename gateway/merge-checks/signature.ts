@@ -27,7 +27,7 @@ export function bodyDigest(body: Buffer): string {
 
 const CHECKS: Readonly<Record<PlatformId, (signed: Signed) => SignedDelivery>> = {
   scm_a: (signed) => hmac(signed, 'x-hub-signature-256', 'x-github-delivery'),
-  scm_b: gitlab,
+  scm_b: verifyGitlab,
   scm_c: (signed) => hmac(signed, 'x-hub-signature', 'x-request-uuid'),
 }
 
@@ -35,7 +35,7 @@ const CHECKS: Readonly<Record<PlatformId, (signed: Signed) => SignedDelivery>> =
 function hmac({ headers, body, secrets }: Signed, signature: string, id: string): SignedDelivery {
   const given = headers[signature]
   const deliveryId = headers[id]
-  if (typeof given !== 'string' || !isId(deliveryId)) return UNSIGNED
+  if (typeof given !== 'string' || !isDeliveryId(deliveryId)) return UNSIGNED
   const isGood = anyOf(secrets, (secret) =>
     isSameSecret(given, `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`),
   )
@@ -48,18 +48,18 @@ const SIGNING_TOKEN = /^whsec_/
  * A signing token makes GitLab sign as Standard Webhooks defines it, which includes id and time. A secret token is sent as it is.
  * With a signing token configured, the other form does not count.
  */
-function gitlab({ headers, body, secrets }: Signed): SignedDelivery {
+function verifyGitlab({ headers, body, secrets }: Signed): SignedDelivery {
   const signing = secrets.filter((secret) => SIGNING_TOKEN.test(secret))
   if (signing.length > 0) {
     const id = headers['webhook-id']
-    if (!isId(id)) return UNSIGNED
+    if (!isDeliveryId(id)) return UNSIGNED
     return anyOf(signing, (secret) => isStandard(secret, headers, body)) ? { ok: true, deliveryId: id } : UNSIGNED
   }
   const given = headers['x-gitlab-token']
   if (typeof given !== 'string' || !anyOf(secrets, (secret) => isSameSecret(given, secret))) return UNSIGNED
   // The id of the delivery since 17.4. The id of the event is shared by what one action causes, so the body tells them apart.
   const id = headers['idempotency-key']
-  return { ok: true, deliveryId: isId(id) ? id : bodyDigest(body) }
+  return { ok: true, deliveryId: isDeliveryId(id) ? id : bodyDigest(body) }
 }
 
 /** Also checks that the time of the signature is within five minutes of now. */
@@ -91,6 +91,6 @@ function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }
 
-function isId(value: string | readonly string[] | undefined): value is string {
+function isDeliveryId(value: string | readonly string[] | undefined): value is string {
   return typeof value === 'string' && /^[\w:.{}-]{1,200}$/.test(value)
 }

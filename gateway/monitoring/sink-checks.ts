@@ -2,7 +2,7 @@
 import type { MonitoringSettings } from './settings.ts'
 import type { LocatedMistake } from '../settings/schema-mistakes.ts'
 import type { SinkConfig } from '../telemetry/sinks/settings.ts'
-import { at } from '../settings/mistake-collector.ts'
+import { mistakeAt } from '../settings/mistake-collector.ts'
 
 /** RFC 9110 §5.1 and §5.5, ASCII only. */
 const FIELD_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
@@ -16,18 +16,18 @@ export function checkSinks({
 }): readonly LocatedMistake[] {
   return sinks.flatMap((sink, index) => {
     const pointer = `/monitoring/sinks/${index}`
-    const first = sinks.findIndex((other) => destinationOf(other) === destinationOf(sink))
+    const first = sinks.findIndex((other) => sinkAddress(other) === sinkAddress(sink))
     return [
       ...addressMistakes(sink, pointer),
       ...headerMistakes(sink, pointer),
       ...(first === index
         ? []
-        : [at(pointer, `sinks[${first}] takes the same events to the same place`, 'remove one')]),
+        : [mistakeAt(pointer, `sinks[${first}] takes the same events to the same place`, 'remove one')]),
     ]
   })
 }
 
-function destinationOf(sink: SinkConfig): string {
+function sinkAddress(sink: SinkConfig): string {
   return sink.type === 'log' ? sink.type : `${sink.type} ${sink.type === 'http' ? sink.url : sink.endpoint}`
 }
 
@@ -36,23 +36,23 @@ function addressMistakes(sink: SinkConfig, pointer: string): readonly LocatedMis
   const [member, address] = sink.type === 'http' ? ['url', sink.url] : ['endpoint', sink.endpoint]
   return URL.canParse(address)
     ? []
-    : [at(`${pointer}/${member}`, 'it is not a URL', 'write http(s)://HOST[:PORT][/PATH]')]
+    : [mistakeAt(`${pointer}/${member}`, 'it is not a URL', 'write http(s)://HOST[:PORT][/PATH]')]
 }
 
 function headerMistakes(sink: SinkConfig, pointer: string): readonly LocatedMistake[] {
   if (sink.type === 'log') return []
   if (sink.type === 'http') {
     const isGood = sink.header === undefined || FIELD.test(sink.header)
-    return isGood ? [] : [at(`${pointer}/header`, 'this is no header', 'write "Name: value"')]
+    return isGood ? [] : [mistakeAt(`${pointer}/header`, 'this is no header', 'write "Name: value"')]
   }
   return Object.entries(sink.headers ?? {}).flatMap(([name, value]) => {
     if (!FIELD_NAME.test(name))
-      return [at(`${pointer}/headers`, `"${name}" is no name of a header`, 'write NAME: VALUE')]
+      return [mistakeAt(`${pointer}/headers`, `"${name}" is no name of a header`, 'write NAME: VALUE')]
     // The value may be a credential: it is not told.
     return FIELD_VALUE.test(value)
       ? []
       : [
-          at(
+          mistakeAt(
             `${pointer}/headers`,
             `the value of "${name}" cannot be sent`,
             'use printable ASCII characters on one line',

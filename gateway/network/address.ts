@@ -62,11 +62,11 @@ interface AddressRange extends SpecialRange {
 }
 
 const ranges: Readonly<Record<AddressFamily, readonly AddressRange[]>> = {
-  ipv4: SPECIAL.ipv4.map((row) => rangeOf(row, 'ipv4')),
-  ipv6: SPECIAL.ipv6.map((row) => rangeOf(row, 'ipv6')),
+  ipv4: SPECIAL.ipv4.map((row) => addressRange(row, 'ipv4')),
+  ipv6: SPECIAL.ipv6.map((row) => addressRange(row, 'ipv6')),
 }
 
-function rangeOf([network, prefix, kind]: NetworkRow, family: AddressFamily): AddressRange {
+function addressRange([network, prefix, kind]: NetworkRow, family: AddressFamily): AddressRange {
   return { kind, prefix, family, list: subnet(network, prefix, family) }
 }
 
@@ -90,13 +90,13 @@ export function canonicalAddress(text: string): string | null {
   return [high, low].flatMap((group = 0) => [group >> 8, group & 0xff]).join('.')
 }
 
-export function familyOf(address: string): AddressFamily {
+export function addressFamily(address: string): AddressFamily {
   return isIP(address) === 4 ? 'ipv4' : 'ipv6'
 }
 
 /** What a canonical address is when it is not simply public; null for one that anybody on the internet can reach. */
 export function specialRange(address: string): SpecialRange | null {
-  const family = familyOf(address)
+  const family = addressFamily(address)
   return ranges[family].find(({ list }) => list.check(address, family)) ?? null
 }
 

@@ -37,7 +37,7 @@ export async function fetchDocument(address: string, rules: FetchRules): Promise
 export async function fetchLocated(address: string, rules: FetchRules): Promise<Result<FetchedDocument>> {
   const url = URL.parse(address)
   const refused = whyRefused(url, rules)
-  if (url === null || refused !== null) return unreadable(refused ?? NO_URL)
+  if (url === null || refused !== null) return notFetched(refused ?? NO_URL)
   const isPermitted = rules.isPermitted ?? isPublicAddress
   const agent = openAgent({
     connect: {
@@ -51,9 +51,9 @@ export async function fetchLocated(address: string, rules: FetchRules): Promise<
     maxResponseSize: rules.maxBytes,
   })
   try {
-    return await read(url, agent, rules)
+    return await fetchFollowing(url, agent, rules)
   } catch (error) {
-    return unreadable(`fetching it failed: ${reasonOf(error)}`)
+    return notFetched(`fetching it failed: ${fetchReason(error)}`)
   } finally {
     await agent.destroy()
   }
@@ -75,7 +75,7 @@ function whyRefused(url: URL | null, { allowedHosts, isPermitted = isPublicAddre
 }
 
 /** One time for all redirects together. */
-async function read(start: URL, dispatcher: Agent, rules: FetchRules): Promise<Result<FetchedDocument>> {
+async function fetchFollowing(start: URL, dispatcher: Agent, rules: FetchRules): Promise<Result<FetchedDocument>> {
   const signal = AbortSignal.timeout(TIMEOUT_MS)
   const most = rules.maxRedirects ?? 0
   let url = start
@@ -89,24 +89,24 @@ async function read(start: URL, dispatcher: Agent, rules: FetchRules): Promise<R
     const { statusCode, headers, body } = answer
     if (statusCode === 200) return ok({ text: await body.text(), address: url.href })
     await body.dump()
-    if (statusCode < 300 || statusCode > 399) return unreadable(`it answered ${statusCode}`)
-    if (most === 0) return unreadable(`it answered ${statusCode}, and redirects are not followed`)
+    if (statusCode < 300 || statusCode > 399) return notFetched(`it answered ${statusCode}`)
+    if (most === 0) return notFetched(`it answered ${statusCode}, and redirects are not followed`)
     const next = URL.parse(String(headers['location'] ?? ''), url.href)
     const refused = next?.protocol === 'http:' && url.protocol === 'https:' ? LESS_SAFE : whyRefused(next, rules)
     if (next === null || refused !== null)
-      return unreadable(`it redirects to where nothing is fetched: ${refused ?? NO_URL}`)
+      return notFetched(`it redirects to where nothing is fetched: ${refused ?? NO_URL}`)
     url = next
   }
-  return unreadable(`it redirects more than ${most} times`)
+  return notFetched(`it redirects more than ${most} times`)
 }
 
 const LESS_SAFE = 'plain http from https'
 
-function unreadable(message: string): Result<never> {
+function notFetched(message: string): Result<never> {
   return fail({ code: 'ARTIFACT_UNREADABLE', message: `The document cannot be fetched: ${message}.` })
 }
 
-function reasonOf(error: unknown): string {
+function fetchReason(error: unknown): string {
   if (error instanceof RefusedAddressError) return error.message
   if (error instanceof Error && error.name === 'TimeoutError') return `no answer within ${TIMEOUT_MS / 1000} s`
   return error instanceof Error ? error.message : String(error)

@@ -1,7 +1,7 @@
 /** One entry of a list of destinations: `api.example`, `*.example`, `api.example:8443`, `192.0.2.7`, `10.0.0.0/8`, `[2001:db8::1]:443`. */
 import { isIP, type BlockList } from 'node:net'
 import { domainToASCII } from 'node:url'
-import { canonicalAddress, familyOf, subnet, type AddressFamily, type SpecialRange } from './address.ts'
+import { canonicalAddress, addressFamily, subnet, type AddressFamily, type SpecialRange } from './address.ts'
 import { canonicalHost, readPort, type Authority } from './authority.ts'
 
 export type HostRule =
@@ -51,7 +51,7 @@ function readNetwork(text: string): RuleReading {
 }
 
 function networkRule(address: string, prefix: number, port: number | null): HostRule {
-  const family = familyOf(address)
+  const family = addressFamily(address)
   return { kind: 'network', list: subnet(address, prefix, family), family, prefix, port }
 }
 
@@ -66,7 +66,7 @@ export function coversAuthority(rule: HostRule, { host, port }: Authority): bool
 /** True when the rule names this address, wherever it came from. */
 export function coversAddress(rule: HostRule, address: string, port: number): boolean {
   if (rule.kind !== 'network' || (rule.port !== null && rule.port !== port)) return false
-  return isIP(address) !== 0 && familyOf(address) === rule.family && rule.list.check(address, rule.family)
+  return isIP(address) !== 0 && addressFamily(address) === rule.family && rule.list.check(address, rule.family)
 }
 
 /**

@@ -158,12 +158,12 @@ export function concerns(message: NotificationMessage, channel: Channel): boolea
     tenants.includes(message.tenant) &&
     (events === undefined || events.some((kind) => kind === message.kind)) &&
     (groups === undefined || message.groups.length === 0 || groups.some((group) => message.groups.includes(group))) &&
-    isNamed(routes, message.route) &&
-    isNamed(environments, message.environment) &&
+    isInList(routes, message.route) &&
+    isInList(environments, message.environment) &&
     (message.risk === null || message.risk >= least)
   )
 }
 
-function isNamed(list: readonly string[] | undefined, value: string | null): boolean {
+function isInList(list: readonly string[] | undefined, value: string | null): boolean {
   return list === undefined || (value !== null && list.includes(value))
 }

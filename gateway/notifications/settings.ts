@@ -5,7 +5,7 @@ import { NOTICE_KINDS } from '../store/notifications.ts'
 import { integer, seconds, strict } from '../settings/fields.ts'
 import type { ApprovalsConfig } from '../approvals/settings.ts'
 import type { LocatedMistake } from '../settings/schema-mistakes.ts'
-import { at } from '../settings/mistake-collector.ts'
+import { mistakeAt } from '../settings/mistake-collector.ts'
 
 const listed = (description: string) =>
   Type.Optional(Type.Array(Type.String({ minLength: 1 }), { minItems: 1, description }))
@@ -114,8 +114,8 @@ export function checkChannels({
     return [
       ...(first === index
         ? []
-        : [at(`${pointer}/name`, `is the name of channels[${first}] too`, 'give each channel a name')]),
-      ...(URL.canParse(address) ? [] : [at(`${pointer}/${member}`, 'is not a URL', 'write the whole address')]),
+        : [mistakeAt(`${pointer}/name`, `is the name of channels[${first}] too`, 'give each channel a name')]),
+      ...(URL.canParse(address) ? [] : [mistakeAt(`${pointer}/${member}`, 'is not a URL', 'write the whole address')]),
     ]
   })
 }

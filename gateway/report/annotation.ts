@@ -39,13 +39,16 @@ type PlacedGroup = Pick<ReportGroup, 'side' | 'line' | 'column' | 'location'>
 export function annotationOf({ side, line, column, location }: PlacedGroup, pair: ReportedPair): Annotation | null {
   const own = pair[side]
   if (own.path !== null && own.isCheckedOut) {
-    return { path: fileAt(location, own) ?? own.path, position: line === null ? null : { line, column: column ?? 1 } }
+    return {
+      path: namedFile(location, own) ?? own.path,
+      position: line === null ? null : { line, column: column ?? 1 },
+    }
   }
   const path = pair.head.path ?? pair.base.path
   return path === null ? null : { path, position: null }
 }
 
-function fileAt(location: string, { files }: ReportedDocument): string | undefined {
+function namedFile(location: string, { files }: ReportedDocument): string | undefined {
   const [, name = ''] = location.split('/', 2)
   return files?.get(name.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
@@ -53,7 +56,7 @@ function fileAt(location: string, { files }: ReportedDocument): string | undefin
 const REACHED_SHOWN = 20
 
 /** `name:line:column` of the finding, in the document it stands in. */
-function placeText({ side, line, column, location }: ReportGroup, pair: ReportedPair): string {
+function annotationPlace({ side, line, column, location }: ReportGroup, pair: ReportedPair): string {
   const { name } = pair[side]
   const place = line === null ? name : `${name}:${line}:${column ?? 1}`
   return printable(`${place} ${location || '/'}`)
@@ -77,7 +80,7 @@ export function detailLines(group: ReportGroup, pair: ReportedPair): readonly st
   const shown = names.slice(0, REACHED_SHOWN).join(', ')
   const advice = group.level === 'info' ? [] : [`Why: ${printable(group.explanation)}`, `Fix: ${printable(group.fix)}`]
   return [
-    `At: ${placeText(group, pair)}`,
+    `At: ${annotationPlace(group, pair)}`,
     ...advice,
     ...(names.length === 0 ? [] : [`Reaches: ${shown}${rest > 0 ? ` and ${rest} more` : ''}`]),
   ]

@@ -13,10 +13,10 @@ export function renderGitHub({ report, documents, ignored }: ReportContext): str
   const summary = `${counts.join(', ')}${left}`
   const incomplete = incompleteLine(report)
   const gaps = incomplete === null ? [] : [`::error title=incomplete::${data(printable(incomplete))}`]
-  return `${[...gaps, ...report.groups.map((group) => commandOf(group, documents)), summary].join('\n')}\n`
+  return `${[...gaps, ...report.groups.map((group) => workflowCommand(group, documents)), summary].join('\n')}\n`
 }
 
-function commandOf(group: ReportGroup, documents: ReportContext['documents']): string {
+function workflowCommand(group: ReportGroup, documents: ReportContext['documents']): string {
   const place = annotationOf(group, documents)
   const properties = [
     ...(place === null ? [] : [`file=${property(place.path)}`]),

@@ -46,12 +46,12 @@ export function readIgnoreFile(file: string): Result<readonly IgnoreEntry[], rea
   const source = readSourceText(file, content)
   if (!source.ok) return source
   const { value } = source.value
-  const mistakes = check(value) ? entryMistakes(value, source.value) : schemaMistakes(source.value)
+  const mistakes = check(value) ? entryMistakes(value, source.value) : ignoreMistakes(source.value)
   if (mistakes.length > 0 || !check(value)) return { ok: false, problem: mistakes }
   return ok(value.ignore.map((entry, index) => ({ ...entry, place: source.value.place(`/ignore/${index}`, 'key') })))
 }
 
-function schemaMistakes(source: SourceText): readonly Mistake[] {
+function ignoreMistakes(source: SourceText): readonly Mistake[] {
   return mistakesOf(check.errors ?? []).map(({ pointer, at, message, fix }) => ({
     place: source.place(pointer, at),
     path: pathOfPointer(pointer),

@@ -50,7 +50,7 @@ export function ignoreFindings(comparison: Comparison, entries: readonly IgnoreE
   const used = new Set<IgnoreEntry>()
   const ignored: IgnoredGroup[] = []
   const groups = comparison.groups.flatMap((group) => {
-    const { kept, taken } = split(group, inForce)
+    const { kept, taken } = splitGroup(group, inForce)
     for (const [entry, occurrences] of taken) {
       used.add(entry)
       ignored.push({
@@ -99,7 +99,7 @@ function selecting(entry: IgnoreEntry): Selecting {
   return { entry, selects: (rule) => (selector.ok ? selector.value.has(rule) : rule === selected) }
 }
 
-function split(group: FindingGroup, entries: readonly Selecting[]): Split {
+function splitGroup(group: FindingGroup, entries: readonly Selecting[]): Split {
   const candidates = entries.filter((entry) => holdsOfGroup(entry, group)).map(({ entry }) => entry)
   if (candidates.length === 0) return { kept: group.occurrences, taken: new Map() }
   const kept: Occurrence[] = []

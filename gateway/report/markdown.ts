@@ -78,12 +78,12 @@ function groupSection(group: ReportGroup): readonly string[] {
     group.level === 'info' ? [] : [`  - Why: ${markdownText(group.explanation)}`, `  - Fix: ${markdownText(group.fix)}`]
   return [
     `- ${markdownText(group.message)} — ${markdownCode(group.rule)} at ${markdownCode(group.location || '/')}${place}`,
-    ...reached(group),
+    ...reachedList(group),
     ...detail,
   ]
 }
 
-function reached({ operations, tools }: ReportGroup): readonly string[] {
+function reachedList({ operations, tools }: ReportGroup): readonly string[] {
   const names = [...operations.map(operationName), ...tools]
   if (names.length === 0) return []
   const rest = names.length - REACHED_SHOWN

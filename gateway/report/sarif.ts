@@ -37,7 +37,7 @@ function sarifLog({ report, documents, ignored, version }: ReportContext): objec
           ],
         }),
         results: properties.map(({ group, reason }) => ({
-          ...resultOf(group, documents, indices.get(group.rule) ?? -1),
+          ...sarifResult(group, documents, indices.get(group.rule) ?? -1),
           ...(reason === null ? {} : { suppressions: [{ kind: 'external', justification: printable(reason) }] }),
         })),
       },
@@ -58,7 +58,7 @@ function descriptorOf({ rule: id, level, direction, explanation, fix }: ReportGr
   }
 }
 
-function resultOf(group: ReportGroup, documents: ReportContext['documents'], ruleIndex: number): object {
+function sarifResult(group: ReportGroup, documents: ReportContext['documents'], ruleIndex: number): object {
   const place = annotationOf(group, documents)
   const reached = reachedNames(group)
   return {

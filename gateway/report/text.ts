@@ -34,14 +34,14 @@ export function renderText(report: DiffReport, { isColoured, names }: TextOption
   })
   const incomplete = incompleteLine(report)
   const heads = incomplete === null ? [] : [paint(['bold', 'red'], printable(incomplete))]
-  return `${[...heads, summaryLine(report, paint), ...blocks].join('\n\n')}\n`
+  return `${[...heads, totalsLine(report, paint), ...blocks].join('\n\n')}\n`
 }
 
 function painter(isColoured: boolean): Paint {
   return (styles, text) => (isColoured ? styleText([...styles], text, { validateStream: false }) : text)
 }
 
-function summaryLine({ summary, patterns, groups }: DiffReport, paint: Paint): string {
+function totalsLine({ summary, patterns, groups }: DiffReport, paint: Paint): string {
   if (groups.length === 0)
     return `No change of meaning was found${summary.analysis_complete ? '' : ' in what was compared'}.`
   const counts = LEVELS.map((level) => {

@@ -80,7 +80,7 @@ export function headProblem(rawHeaders: readonly string[], headers: IncomingHttp
   const coding = headers['transfer-encoding']
   if (coding !== undefined && coding.toLowerCase() !== 'chunked')
     return 'The only supported Transfer-Encoding is chunked.'
-  const dropped = namedFields(headers.connection).find((name) => END_TO_END.test(name.trim()))
+  const dropped = connectionFields(headers.connection).find((name) => END_TO_END.test(name.trim()))
   if (dropped !== undefined) return `${dropped.trim()} is not a field of the connection: Connection may not name it.`
   const repeated = repeatedField(rawHeaders, headers)
   if (repeated !== null) return `There is more than one ${repeated} header.`
@@ -134,7 +134,7 @@ export function versionProblem(version: string): string | null {
 }
 
 /** Empty in the common case, where there is nothing to split. */
-function namedFields(connection: string | undefined): readonly string[] {
+function connectionFields(connection: string | undefined): readonly string[] {
   if (connection === undefined || connection === 'keep-alive' || connection === 'close') return []
   return connection.split(',')
 }

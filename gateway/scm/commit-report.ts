@@ -92,12 +92,12 @@ async function checkRun(
     start_line: line,
     end_line: line,
     annotation_level: level,
-    title: clipped(head, 255),
+    title: clippedText(head, 255),
     message,
   }))
   const output = (from: number) => ({
-    title: clipped(title, 255),
-    summary: clipped(summary, SUMMARY_LENGTH),
+    title: clippedText(title, 255),
+    summary: clippedText(summary, SUMMARY_LENGTH),
     annotations: rows.slice(from, from + ANNOTATIONS_A_REQUEST),
   })
   const progress =
@@ -125,7 +125,7 @@ async function githubStatus(
   const body = {
     state: GITHUB_STATES[state],
     context: name,
-    description: clipped(title, GITHUB_DESCRIPTION),
+    description: clippedText(title, GITHUB_DESCRIPTION),
     ...(url !== null && { target_url: url }),
   }
   await transport.json(await transport.send('POST', `${repository}/statuses/${commit}`, body))
@@ -143,7 +143,7 @@ async function gitlabStatus(
   const body = {
     state: GITLAB_STATES[state],
     name,
-    description: clipped(title, GITLAB_DESCRIPTION),
+    description: clippedText(title, GITLAB_DESCRIPTION),
     ...(pipeline !== null && { pipeline_id: Number(pipeline) }),
     ...(url !== null && { target_url: url }),
   }
@@ -179,7 +179,7 @@ async function bitbucketReport(
   const insights = `${at}/reports/${id}`
   const report = {
     title: name,
-    details: clipped(`${title}\n\n${summary}`, BITBUCKET_DETAILS),
+    details: clippedText(`${title}\n\n${summary}`, BITBUCKET_DETAILS),
     report_type: 'TEST',
     result: BITBUCKET_RESULTS[state],
     link,
@@ -193,20 +193,20 @@ async function bitbucketReport(
       path,
       line,
       severity: BITBUCKET_SEVERITIES[level],
-      summary: clipped(head, BITBUCKET_SUMMARY),
-      details: clipped(message, BITBUCKET_DETAILS),
+      summary: clippedText(head, BITBUCKET_SUMMARY),
+      details: clippedText(message, BITBUCKET_DETAILS),
     }))
   if (rows.length > 0) await transport.json(await transport.send('POST', `${insights}/annotations`, rows))
   const status = {
-    key: clipped(id, BITBUCKET_KEY),
+    key: clippedText(id, BITBUCKET_KEY),
     state: BITBUCKET_STATES[state],
     name,
-    description: clipped(title, 255),
+    description: clippedText(title, 255),
   }
   await transport.json(await transport.send('POST', `${at}/statuses/build`, { ...status, url: link }))
   return null
 }
 
-function clipped(text: string, length: number): string {
+function clippedText(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length - 1)}…`
 }

@@ -19,7 +19,7 @@ import { changeSetCommitment, type CommittedFile } from './commitment.ts'
 import { affectedRoots } from './contract-roots.ts'
 import { inTurn } from './in-turn.ts'
 import { createSides, type TreeSides } from './merge-view.ts'
-import { textFile } from './files.ts'
+import { fileOfBytes } from './files.ts'
 import type { ChangedFile, CommitComparison, FileAtCommit, Listing, MergeRequest, ScmClient } from './platform.ts'
 import { LISTING_PROBLEMS } from './problems.ts'
 
@@ -72,7 +72,7 @@ export async function deriveWritten(
   const after = (path: string): Promise<FileAtCommit> => {
     const content = written.get(path)
     if (content === undefined) return before(path)
-    return Promise.resolve(content === null ? { kind: 'absent' } : textFile(path, content))
+    return Promise.resolve(content === null ? { kind: 'absent' } : fileOfBytes(path, content))
   }
   const items = [...written].map(([path, content]): ChangedFile => ({
     path,
@@ -162,20 +162,23 @@ function listingProblem({ incomplete }: Listing<ChangedFile>, unread: number): P
 }
 
 function gathered(contracts: readonly ContractFile[]): Pick<DerivedChangeSet, 'artifacts' | 'unreadable'> {
-  const artifacts = [...protoSets(contracts), ...contracts.flatMap((contract) => contract.artifacts.filter(isAlone))]
+  const artifacts = [
+    ...protoSets(contracts),
+    ...contracts.flatMap((contract) => contract.artifacts.filter(isReadAlone)),
+  ]
   return {
     artifacts: artifacts.toSorted((a, b) => byCodeUnit(a.id, b.id)),
     unreadable: contracts.flatMap(({ unreadable }) => unreadable),
   }
 }
 
-function isAlone({ type }: Artifact): boolean {
+function isReadAlone({ type }: Artifact): boolean {
   return type !== 'protobuf'
 }
 
 /** All changed proto files are one contract: a message that moves from one to another is not gone. */
 function protoSets(contracts: readonly ContractFile[]): readonly Artifact[] {
-  const protos = contracts.flatMap(({ artifacts }) => artifacts.filter((artifact) => !isAlone(artifact)))
+  const protos = contracts.flatMap(({ artifacts }) => artifacts.filter((artifact) => !isReadAlone(artifact)))
   if (protos.length < 2) return protos
   const side = (of: 'before' | 'after'): string => {
     const files = protos.filter((proto) => proto[of] !== '').map((proto) => [proto.id, proto[of]] as const)

@@ -6,7 +6,7 @@ import { ScmError } from './scm-error.ts'
 import type { ScmAnswer, ScmTransport } from './transport.ts'
 
 /** A contract is UTF-8 text; a byte order mark is the reader's business. */
-export function textFile(path: string, bytes: Buffer): FileAtCommit {
+export function fileOfBytes(path: string, bytes: Buffer): FileAtCommit {
   return isUtf8(bytes)
     ? { kind: 'text', text: bytes.toString('utf8') }
     : { kind: 'unreadable', problem: ARTIFACT_PROBLEMS.notText(path) }
@@ -65,7 +65,7 @@ export async function rawFile(transport: ScmTransport, file: RawFile): Promise<F
     const answer = await transport.get(address, accept)
     if (answer.status === 404) return { kind: 'absent' }
     if (answer.status !== 200) throw transport.refusal(answer)
-    return isFile(answer) ? textFile(path, answer.bytes) : { kind: 'absent' }
+    return isFile(answer) ? fileOfBytes(path, answer.bytes) : { kind: 'absent' }
   } catch (error) {
     if (!(error instanceof ScmError) || error.status === null || !withheld.includes(error.status)) throw error
     return { kind: 'unreadable', problem: ARTIFACT_PROBLEMS.refused(path, error.message) }

@@ -112,7 +112,7 @@ class GitlabClient implements ScmClient {
   }
 
   #tree(commit: string): Promise<Listing<readonly [string, string]>> {
-    return treeOf(this.#transport, this.#repository, commit)
+    return listTree(this.#transport, this.#repository, commit)
   }
 }
 
@@ -124,7 +124,7 @@ function changesInDiff(diff: JsonObject): readonly ChangedFile[] {
 }
 
 /** By keyset pages: the one kind that large repositories answer. */
-async function treeOf(
+async function listTree(
   transport: ScmTransport,
   repository: string,
   commit: string,
@@ -137,13 +137,13 @@ async function treeOf(
     for (const entry of listAt(await transport.json(answer)))
       if (entry['type'] !== 'tree')
         items.push([textAt(entry, 'path'), `${textAt(entry, 'mode')} ${textAt(entry, 'id')}`])
-    page = nextPage(answer.headers['link'], repository)
+    page = nextPageLink(answer.headers['link'], repository)
   }
   return { items, incomplete: null }
 }
 
 /** RFC 8288; of the link only the part from the project on is used, so that it leads nowhere else. */
-function nextPage(link: string | readonly string[] | undefined, repository: string): string | null {
+function nextPageLink(link: string | readonly string[] | undefined, repository: string): string | null {
   const next = /<([^>]+)>;\s*rel="next"/.exec(String(link ?? ''))?.[1]
   const url = next === undefined ? null : URL.parse(next)
   if (url === null) return null

@@ -29,7 +29,7 @@ function unknownCommit(ref: string, reason: string): string {
 /** All methods reject with a ScmError. @param folder inside the working tree */
 export function openLocalRepository(folder: string): LocalRepository {
   const text = async (args: readonly string[]): Promise<string> =>
-    value(await runGit(folder, args, { maxBytes: MAX_BYTES })).toString('utf8')
+    valueOrThrow(await runGit(folder, args, { maxBytes: MAX_BYTES })).toString('utf8')
 
   const commitOf = async (ref: string): Promise<string> => {
     if (!GIT_REF.test(ref)) throw new ScmError('unexpected', `"${ref}" is not the name of a branch, a tag or a commit`)
@@ -55,7 +55,7 @@ export function openLocalRepository(folder: string): LocalRepository {
       return { mergeBase, files: await changedFiles(mergeBase, head) }
     },
     async file(path, commit) {
-      const tree = value(await resolveGitTree(folder, commit))
+      const tree = valueOrThrow(await resolveGitTree(folder, commit))
       const files = await readGitFiles(folder, tree, [path], MAX_BYTES)
       if (!files.ok) return { kind: 'unreadable', problem: files.problem }
       const content = files.value.get(path)
@@ -83,7 +83,7 @@ function changesIn(printed: string): readonly ChangedFile[] {
   return changes
 }
 
-function value<Value>(read: Result<Value>): Value {
+function valueOrThrow<Value>(read: Result<Value>): Value {
   if (!read.ok) throw new ScmError('unexpected', read.problem.message)
   return read.value
 }

@@ -25,7 +25,7 @@ type MergingClient = Pick<ScmClient, 'file' | 'parentsOf'>
 export function createSides(client: MergingClient, merging: Merging): TreeSides {
   const { base, head, mergeBase } = merging
   const changes = new Map(merging.files.map((file) => [file.path, file]))
-  const read = remembering(client)
+  const read = cachedFiles(client)
   // A platform says "not found" for what it does not show as well: what it lists as changed has to be there.
   const present = async (path: string, commit: string): Promise<FileAtCommit> => {
     const file = await read(path, commit)
@@ -40,7 +40,7 @@ export function createSides(client: MergingClient, merging: Merging): TreeSides 
       read(path, base),
       change.change === 'added' || mergeBase === null ? ABSENT : present(path, mergeBase),
     ])
-    if (isSameFile(ours, origin) || isSameFile(ours, theirs)) return theirs
+    if (isSameContent(ours, origin) || isSameContent(ours, theirs)) return theirs
     const tried = await trial()
     return tried === null ? { kind: 'unreadable', problem: ARTIFACT_PROBLEMS.bothChanged(path) } : read(path, tried)
   }
@@ -65,7 +65,7 @@ function isUpToDate({ base, mergeBase }: Merging): boolean {
 }
 
 /** The same blob read twice is one question. */
-function remembering(client: MergingClient): ScmClient['file'] {
+function cachedFiles(client: MergingClient): ScmClient['file'] {
   const known = new Map<string, Promise<FileAtCommit>>()
   return (path, commit) => {
     const key = `${commit}:${path}`
@@ -82,7 +82,7 @@ async function usableTrial(client: MergingClient, { base, head, trialMerge }: Me
   return ours === base && theirs === head && others.length === 0 ? trialMerge : null
 }
 
-function isSameFile(a: FileAtCommit, b: FileAtCommit): boolean {
+function isSameContent(a: FileAtCommit, b: FileAtCommit): boolean {
   if (a.kind === 'text' && b.kind === 'text') return a.text === b.text
   return a.kind === 'absent' && b.kind === 'absent'
 }

@@ -71,7 +71,7 @@ function endsOf(piece: Piece, start: number, b: readonly Piece[]): readonly numb
   const ends: number[] = isMany ? [start] : []
   for (let at = start; at < b.length; at += 1) {
     const other = b[at]
-    if (other === undefined || !meets(piece, other)) break
+    if (other === undefined || !piecesMeet(piece, other)) break
     const isOtherMany = other === 'star' || other === 'deep'
     ends.push(at + 1, ...(isOtherMany ? [at] : []))
     if (!isMany) break
@@ -79,7 +79,7 @@ function endsOf(piece: Piece, start: number, b: readonly Piece[]): readonly numb
   return ends
 }
 
-function meets(one: Piece, other: Piece): boolean {
+function piecesMeet(one: Piece, other: Piece): boolean {
   if (one === 'deep' || other === 'deep') return true
   if (typeof one === 'object' && typeof other === 'object') return one.letter === other.letter
   if (typeof one === 'object') return one.letter !== '/'

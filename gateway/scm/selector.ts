@@ -28,10 +28,11 @@ export function createSelector({ types, globs }: ContractProfile): ContractSelec
   const included = globs.filter((glob) => !glob.startsWith('!'))
   return {
     hash: digestJson({ types, globs }, sha256Hex),
-    isSelected: (path) => included.some((glob) => matches(path, glob)) && !excluded.some((glob) => matches(path, glob)),
+    isSelected: (path) =>
+      included.some((glob) => matchesGlob(path, glob)) && !excluded.some((glob) => matchesGlob(path, glob)),
     mayBeSelected: (path) =>
-      included.some((glob) => matches(folded(path), folded(glob)) || mayMeet(shortNames(path), glob)) &&
-      !excluded.some((glob) => matches(path, glob)),
+      included.some((glob) => matchesGlob(folded(path), folded(glob)) || mayMeet(shortNames(path), glob)) &&
+      !excluded.some((glob) => matchesGlob(path, glob)),
     isOfType: (type) => types.includes(type),
   }
 }
@@ -41,7 +42,7 @@ function folded(text: string): string {
 }
 
 /** Globs do not see names that begin with a dot, and a contract may well lie in such a folder. */
-function matches(path: string, glob: string): boolean {
+function matchesGlob(path: string, glob: string): boolean {
   return posix.matchesGlob(path.replaceAll(/(^|\/)\.+(?=[^/])/g, '$1'), glob.replaceAll(/(^|\/)\.+(?=[^/])/g, '$1'))
 }
 

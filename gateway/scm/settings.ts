@@ -7,7 +7,7 @@ import { PLATFORMS, type PlatformId } from './platform.ts'
 import type { LocatedMistake } from '../settings/schema-mistakes.ts'
 import { checkFile, checkRsaKey } from '../tls/certificate-checks.ts'
 import { readRegularFile } from '../runtime/regular-file.ts'
-import { at } from '../settings/mistake-collector.ts'
+import { mistakeAt } from '../settings/mistake-collector.ts'
 
 const api = (address: string, what: string) =>
   Type.String({ default: address, pattern: '^https?://[^?#]+$', description: `Base address of ${what}.` })
@@ -149,14 +149,16 @@ interface CheckedConfig {
 export function checkScm({ scm, store }: CheckedConfig): readonly LocatedMistake[] {
   const { github, gitlab, bitbucket, contracts } = scm
   const addresses = Object.entries({ github, gitlab, bitbucket }).flatMap(([name, { api }]) =>
-    URL.canParse(api) ? [] : [at(`/scm/${name}/api`, `${api} is not a URL`, 'write http(s)://HOST[:PORT][/PATH]')],
+    URL.canParse(api)
+      ? []
+      : [mistakeAt(`/scm/${name}/api`, `${api} is not a URL`, 'write http(s)://HOST[:PORT][/PATH]')],
   )
   return [
     ...addresses,
     ...(github.app === undefined ? [] : checkRsaKey('/scm/github/app/key_file', github.app.key_file)),
     ...(github.app === undefined || github.token_file === undefined
       ? []
-      : [at('/scm/github/token_file', 'the App is used, so this token never is', 'leave one of the two out')]),
+      : [mistakeAt('/scm/github/token_file', 'the App is used, so this token never is', 'leave one of the two out')]),
     ...Object.entries({ github, gitlab, bitbucket }).flatMap(([name, { token_file: file }]) =>
       file === undefined ? [] : checkFile(`/scm/${name}/token_file`, file),
     ),
@@ -166,7 +168,7 @@ export function checkScm({ scm, store }: CheckedConfig): readonly LocatedMistake
     ...(contracts.globs.some((glob) => !glob.startsWith('!'))
       ? []
       : [
-          at(
+          mistakeAt(
             '/scm/contracts/globs',
             'no glob says what is a contract, so nothing would be judged',
             'add one, e.g. "**/*.yaml"',
@@ -193,7 +195,7 @@ function checkWebhook(
     ...(missing.length > 0 || secretsIn(readRegularFile(file, 'utf8')).length > 0
       ? []
       : [
-          at(
+          mistakeAt(
             `${pointer}/secret_file`,
             `${file} has no line of ${SHORTEST_SECRET} characters or more`,
             'write one secret a line, e.g. the output of: openssl rand -hex 32',
@@ -202,14 +204,14 @@ function checkWebhook(
     ...(hasCredentials
       ? []
       : [
-          at(
+          mistakeAt(
             pointer,
             'there is no credential to read the pull requests and to write the checks with',
             `add scm.${name}.token_file${name === 'github' ? ' or scm.github.app' : ''}`,
           ),
         ]),
     ...(store.url !== undefined && /^https?:/.test(store.url)
-      ? [at(pointer, 'a sidecar of a hub has no queue for deliveries', 'accept webhooks at the hub')]
+      ? [mistakeAt(pointer, 'a sidecar of a hub has no queue for deliveries', 'accept webhooks at the hub')]
       : []),
   ]
 }

@@ -87,12 +87,12 @@ export function createScmTransport(options: TransportOptions): ScmTransport {
     get: (path, accept = JSON_ACCEPT) => ask('GET', path, accept, null),
     send: (method, path, body) => ask(method, path, JSON_ACCEPT, JSON.stringify(body)),
     async json(answer) {
-      if (answer.status !== 200 && answer.status !== 201) throw refusalOf(answer, options.title)
+      if (answer.status !== 200 && answer.status !== 201) throw refusedAnswer(answer, options.title)
       const json = await options.readJson(answer.bytes)
       if (json.ok) return json.value
       throw new ScmError('unexpected', `an answer of ${options.title} has no single reading: ${json.problem.message}`)
     },
-    refusal: (answer) => refusalOf(answer, options.title),
+    refusal: (answer) => refusedAnswer(answer, options.title),
   }
 }
 
@@ -162,7 +162,7 @@ function redirectTarget({ headers }: ScmAnswer, from: string): string | null {
 function checkedAnswer(answer: ScmAnswer, title: string): ScmAnswer {
   if (answer.status < 500 && !isLimited(answer)) return answer
   const kind = answer.status >= 500 ? 'unavailable' : 'limited'
-  throw errorOf(answer, kind, title)
+  throw errorOfAnswer(answer, kind, title)
 }
 
 /** 429; and GitHub's 403 whose allowance is used up, or that says when to come again. */
@@ -171,7 +171,7 @@ function isLimited({ status, headers }: ScmAnswer): boolean {
   return status === 403 && (headers['x-ratelimit-remaining'] === '0' || headers['retry-after'] !== undefined)
 }
 
-function errorOf(answer: ScmAnswer, kind: ScmError['kind'], title: string): ScmError {
+function errorOfAnswer(answer: ScmAnswer, kind: ScmError['kind'], title: string): ScmError {
   const headers = Object.fromEntries(
     RELAYED.flatMap((name) => (answer.headers[name] === undefined ? [] : [[name, String(answer.headers[name])]])),
   )
@@ -194,6 +194,6 @@ function quotedReason({ bytes }: ScmAnswer): string | null {
   return typeof words === 'string' ? words.slice(0, MAX_WORDS) : null
 }
 
-function refusalOf(answer: ScmAnswer, title: string): ScmError {
-  return errorOf(answer, [401, 403, 404, 410, 422].includes(answer.status) ? 'refused' : 'unexpected', title)
+function refusedAnswer(answer: ScmAnswer, title: string): ScmError {
+  return errorOfAnswer(answer, [401, 403, 404, 410, 422].includes(answer.status) ? 'refused' : 'unexpected', title)
 }

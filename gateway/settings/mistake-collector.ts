@@ -4,7 +4,7 @@ import { errorCode } from '../errors/startup-error.ts'
 import type { LocatedMistake } from './schema-mistakes.ts'
 
 /** A mistake in the value at a JSON Pointer. */
-export function at(pointer: string, message: string, fix: string): LocatedMistake {
+export function mistakeAt(pointer: string, message: string, fix: string): LocatedMistake {
   return { pointer, at: 'value', message, fix }
 }
 

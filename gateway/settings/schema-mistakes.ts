@@ -37,17 +37,17 @@ type MistakeText = (error: ErrorObject) => LocatedMistake
 const WORDINGS: Readonly<Record<string, MistakeText>> = lookupTable({
   additionalProperties: ({ instancePath, params, parentSchema }) => {
     const name = String(params['additionalProperty'])
-    const known = Object.keys(schemaOf(parentSchema).properties ?? {})
+    const known = Object.keys(asSchema(parentSchema).properties ?? {})
     return {
       pointer: pointerTo(instancePath, name),
       at: 'key',
       message: `the member ${JSON.stringify(name)} is not known`,
-      fix: suggestion(name, known),
+      fix: nameSuggestion(name, known),
     }
   },
   required: ({ instancePath, params, parentSchema }) => {
     const name = String(params['missingProperty'])
-    const member = schemaOf(parentSchema).properties?.[name]
+    const member = asSchema(parentSchema).properties?.[name]
     return {
       pointer: instancePath,
       at: 'value',
@@ -55,34 +55,37 @@ const WORDINGS: Readonly<Record<string, MistakeText>> = lookupTable({
       fix: member?.description ?? 'add it',
     }
   },
-  type: (error) => value(error, `must be ${article(error.params['type'])}, not ${kindOf(error)}`),
-  enum: (error) => allowed(error, asList(error.params['allowedValues'])),
-  const: (error) => allowed(error, [error.params['allowedValue']]),
+  type: (error) => valueMistake(error, `must be ${article(error.params['type'])}, not ${kindOfData(error)}`),
+  enum: (error) => allowedValues(error, listOfValues(error.params['allowedValues'])),
+  const: (error) => allowedValues(error, [error.params['allowedValue']]),
   pattern: (error) => {
     const form = formOf(String(error.params['pattern']))
-    return value(error, `${shown(error)} ${form === null ? 'does not have the right form' : `must be ${form}`}`)
+    return valueMistake(
+      error,
+      `${shownData(error)} ${form === null ? 'does not have the right form' : `must be ${form}`}`,
+    )
   },
-  minimum: (error) => value(error, `must be at least ${String(error.params['limit'])}, not ${shown(error)}`),
-  minLength: (error) => value(error, 'must not be empty'),
+  minimum: (error) => valueMistake(error, `must be at least ${String(error.params['limit'])}, not ${shownData(error)}`),
+  minLength: (error) => valueMistake(error, 'must not be empty'),
 })
 
 function explainOne(error: ErrorObject): LocatedMistake {
   const wording = Object.hasOwn(WORDINGS, error.keyword) ? WORDINGS[error.keyword] : undefined
-  return wording?.(error) ?? value(error, error.message ?? 'is not valid')
+  return wording?.(error) ?? valueMistake(error, error.message ?? 'is not valid')
 }
 
 /** Of the members of a union, the intended one is explained: recognised by its constants, then by the fewest mistakes. */
 function explainUnion(union: ErrorObject, all: readonly ErrorObject[]): readonly LocatedMistake[] {
-  const variants = schemaOf(union.parentSchema).anyOf ?? []
+  const variants = asSchema(union.parentSchema).anyOf ?? []
   if (variants.every((variant) => variant.const !== undefined))
     return [
-      allowed(
+      allowedValues(
         union,
         variants.map((v) => v.const),
       ),
     ]
   if (!isRecord(union.data) || variants.some(({ properties }) => properties === undefined))
-    return [value(union, `must be ${variants.map(describe).join(' or ')}, not ${kindOf(union)}`)]
+    return [valueMistake(union, `must be ${variants.map(describeSchema).join(' or ')}, not ${kindOfData(union)}`)]
 
   const inside = variants.map((_, index) => all.filter((error) => isPartOf(error, union, index)))
   const meant = inside.filter((errors) => !errors.some(({ keyword }) => keyword === 'const'))
@@ -99,7 +102,7 @@ function explainConstants(errors: readonly ErrorObject[]): LocatedMistake {
   const constants = errors.filter(({ keyword }) => keyword === 'const')
   const [first] = constants
   if (first === undefined) throw new Error('a union without constants was explained by constants')
-  return allowed(
+  return allowedValues(
     first,
     constants.map(({ params }) => params['allowedValue']),
   )
@@ -109,8 +112,8 @@ function explainChoice(union: ErrorObject, variants: readonly JsonSchema[]): Loc
   const known = variants.flatMap(({ properties }) => Object.keys(properties ?? {}))
   const unknown = Object.keys(isRecord(union.data) ? union.data : {}).find((name) => !known.includes(name))
   return {
-    ...value(union, `must be ${variants.map(describe).join(' or ')}`),
-    fix: unknown === undefined ? 'give exactly one of them' : suggestion(unknown, known),
+    ...valueMistake(union, `must be ${variants.map(describeSchema).join(' or ')}`),
+    fix: unknown === undefined ? 'give exactly one of them' : nameSuggestion(unknown, known),
   }
 }
 
@@ -120,13 +123,13 @@ function isPartOf(error: ErrorObject, union: ErrorObject, variant?: number): boo
   return isBelow && error.schemaPath.startsWith(root)
 }
 
-function allowed(error: ErrorObject, values: readonly unknown[]): LocatedMistake {
+function allowedValues(error: ErrorObject, values: readonly unknown[]): LocatedMistake {
   const guess = typeof error.data === 'string' ? nearest(error.data, values.map(String)) : null
   const list = values.map((item) => JSON.stringify(item)).join(', ')
   return {
     pointer: error.instancePath,
     at: 'value',
-    message: `${shown(error)} is not allowed`,
+    message: `${shownData(error)} is not allowed`,
     fix:
       guess === null
         ? `use ${values.length === 1 ? '' : 'one of '}${list}`
@@ -134,16 +137,16 @@ function allowed(error: ErrorObject, values: readonly unknown[]): LocatedMistake
   }
 }
 
-function value(error: ErrorObject, message: string): LocatedMistake {
-  return { pointer: error.instancePath, at: 'value', message, fix: schemaOf(error.parentSchema).description ?? '' }
+function valueMistake(error: ErrorObject, message: string): LocatedMistake {
+  return { pointer: error.instancePath, at: 'value', message, fix: asSchema(error.parentSchema).description ?? '' }
 }
 
-function suggestion(name: string, known: readonly string[]): string {
+function nameSuggestion(name: string, known: readonly string[]): string {
   const guess = nearest(name, known)
   return guess === null ? `known here: ${known.join(', ')}` : `did you mean "${guess}"?`
 }
 
-function describe(schema: JsonSchema): string {
+function describeSchema(schema: JsonSchema): string {
   if (schema.const !== undefined) return JSON.stringify(schema.const)
   return schema.properties === undefined ? article(schema.type) : `{ ${Object.keys(schema.properties).join(', ')} }`
 }
@@ -153,11 +156,11 @@ function article(type: unknown): string {
   return name === 'null' ? name : /^[aeiou]/.test(name) ? `an ${name}` : `a ${name}`
 }
 
-function kindOf(error: Value): string {
+function kindOfData(error: Value): string {
   const { data } = error
   if (data === null) return 'nothing (null)'
   if (Array.isArray(data)) return 'a list'
-  return typeof data === 'object' ? 'a map' : `${article(typeof data)} (${shown(error)})`
+  return typeof data === 'object' ? 'a map' : `${article(typeof data)} (${shownData(error)})`
 }
 
 const SHOWN_LENGTH = 60
@@ -176,17 +179,17 @@ const UNQUOTED: ReadonlySet<string> = new Set([
   'url',
 ])
 
-function shown({ data, instancePath }: Value): string {
+function shownData({ data, instancePath }: Value): string {
   if (typeof data === 'string' && instancePath.split('/').some((name) => UNQUOTED.has(name))) return 'the value'
   const text = JSON.stringify(data) ?? String(data)
   return text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH)}…` : text
 }
 
-function asList(values: unknown): readonly unknown[] {
+function listOfValues(values: unknown): readonly unknown[] {
   return Array.isArray(values) ? values : [values]
 }
 
 /** ajv returns the same schema object that it was given. */
-function schemaOf(schema: object | undefined): JsonSchema {
+function asSchema(schema: object | undefined): JsonSchema {
   return isRecord(schema) ? schema : {}
 }

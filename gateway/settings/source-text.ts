@@ -37,7 +37,7 @@ export function readSourceText(file: string, text: string): Result<SourceText, r
   }
   try {
     const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES })
-    return ok({ value, place: (pointer, at) => placeOf(document, pointer, at, position) ?? file })
+    return ok({ value, place: (pointer, at) => positionOf(document, pointer, at, position) ?? file })
   } catch (error) {
     // The library throws on aliases: too many, or to an anchor that comes later.
     const message = error instanceof Error ? error.message : String(error)
@@ -50,7 +50,7 @@ export function inlineSource(value: unknown): SourceText {
   return { value, place: (pointer) => `config ${pathOfPointer(pointer)}`.trim() }
 }
 
-function placeOf(
+function positionOf(
   document: Document.Parsed,
   pointer: string,
   at: 'key' | 'value',
@@ -59,7 +59,7 @@ function placeOf(
   let node: Node | null = isNode(document.contents) ? document.contents : null
   let start = node?.range?.[0] ?? null
   for (const segment of pointerSegments(pointer)) {
-    const next = childOf(node, segment)
+    const next = childNode(node, segment)
     if (next === null) break
     node = next.value
     const marked = at === 'key' ? (next.key ?? next.value) : (next.value ?? next.key)
@@ -73,7 +73,7 @@ interface Child {
   readonly value: Node | null
 }
 
-function childOf(node: Node | null, segment: string): Child | null {
+function childNode(node: Node | null, segment: string): Child | null {
   if (isMap(node)) {
     const pair = node.items.find(({ key }: Pair) => isScalar(key) && String(key.value) === segment)
     return pair === undefined ? null : { key: nodeOrNull(pair.key), value: nodeOrNull(pair.value) }

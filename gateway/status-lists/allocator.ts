@@ -67,7 +67,7 @@ interface OpenList {
 async function openList({ store, publicUrl, now }: AllocatorDeps): Promise<OpenList> {
   const list = randomUUID()
   const openedAt = now()
-  const uri = uriOf(list, publicUrl())
+  const uri = listUri(list, publicUrl())
   await store.statusLists.open({ list, uri, size: LIST_SIZE, openedAt })
   const free = Uint16Array.from({ length: LIST_SIZE }, (_, index) => index)
   let left = LIST_SIZE
@@ -87,6 +87,6 @@ async function openList({ store, publicUrl, now }: AllocatorDeps): Promise<OpenL
 
 const STATUS_PATH = '/.well-known/status/'
 
-function uriOf(list: string, publicUrl: string | undefined): string {
+function listUri(list: string, publicUrl: string | undefined): string {
   return publicUrl === undefined ? `urn:uuid:${list}` : publicUrl.replace(/\/+$/, '') + STATUS_PATH + list
 }

@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache'
 import { promisify } from 'node:util'
 import { deflate } from 'node:zlib'
 import { engine } from '../loading/lazy-engine.ts'
-import { signatureOf, type ReceiptSigner } from '../keys/receipt-signer.ts'
+import { receiptSignature, type ReceiptSigner } from '../keys/receipt-signer.ts'
 import { sha256Hex } from '../runtime/hash.ts'
 import type { StorePart } from '../store/store.ts'
 import type { StatusListConfig } from './settings.ts'
@@ -62,7 +62,7 @@ export function createStatusPublisher(deps: PublisherDeps): StatusPublisher {
     // One after the other: many unknown ids must not keep the store from decisions.
     const next = last
       .catch(() => undefined)
-      .then(() => readList(id, kept.get(id) ?? null, version, deps))
+      .then(() => readKeptList(id, kept.get(id) ?? null, version, deps))
       .finally(() => running.delete(id))
     running.set(id, next)
     last = next.then((found) => kept.set(id, found))
@@ -80,7 +80,12 @@ export function createStatusPublisher(deps: PublisherDeps): StatusPublisher {
   }
 }
 
-async function readList(id: string, before: KeptList | null, version: number, deps: PublisherDeps): Promise<KeptList> {
+async function readKeptList(
+  id: string,
+  before: KeptList | null,
+  version: number,
+  deps: PublisherDeps,
+): Promise<KeptList> {
   const readAt = deps.now()
   const row = await deps.store.statusLists.byId(id)
   if (row === null) return { published: null, compressed: '', keyId: '', signedAt: 0, readAt, version }
@@ -95,7 +100,7 @@ async function readList(id: string, before: KeptList | null, version: number, de
   const issuedAt = Math.floor(readAt / 1000)
   const list = { uri: row.uri, issuedAt, expiresAt: issuedAt + Math.ceil(lifetime), ttl: Math.ceil(ttl), compressed }
   const input = engine().statusListSigningInput(list, signer.keyId)
-  const token = `${input}.${await signatureOf(signer, input)}`
+  const token = `${input}.${await receiptSignature(signer, input)}`
   const published = { token, etag: `"${sha256Hex(token).slice(0, 32)}"`, maxAge: Math.ceil(ttl) }
   return { published, compressed, keyId: signer.keyId, signedAt: readAt, readAt, version }
 }

@@ -138,7 +138,7 @@ export class ClientSession {
     for (const { answers, value } of messages) {
       if (answers !== null) waiting.delete(answers)
       this.#noteVersion(value)
-      const own = messages.length === 1 ? oneLine(text) : JSON.stringify(value)
+      const own = messages.length === 1 ? withoutLineBreaks(text) : JSON.stringify(value)
       await this.#options.send(own, answers)
     }
   }
@@ -235,6 +235,6 @@ async function readEvents(body: AsyncIterable<Buffer>, take: (text: string) => P
 }
 
 /** Line breaks of JSON stand between tokens only. */
-function oneLine(text: string): string {
+function withoutLineBreaks(text: string): string {
   return text.replaceAll(/[\r\n]/g, ' ')
 }

@@ -221,7 +221,7 @@ class WrapperConnection {
   }
 
   #greet(payload: Buffer): void {
-    const hello = readHello(payload)
+    const hello = parsedHello(payload)
     if (hello === null) return this.#refuse('another version of preflight is running; end it, then start again')
     const admitted = this.#admit(hello)
     if (typeof admitted === 'string') return this.#refuse(admitted)
@@ -277,7 +277,7 @@ class WrapperConnection {
 }
 
 /** Null: it was not written by this version of the protocol. */
-function readHello(payload: Buffer): Hello | null {
+function parsedHello(payload: Buffer): Hello | null {
   try {
     const value: unknown = JSON.parse(payload.toString('utf8'))
     if (!isJsonObject(value) || value['protocol'] !== PROTOCOL) return null

@@ -49,15 +49,15 @@ class SseServer implements WrappedProgram {
     try {
       const headers = { ...this.#headers, accept: 'text/event-stream' }
       const answer = await request(this.#address, { dispatcher: this.#agent, method: 'GET', headers, signal })
-      if (answer.statusCode !== 200) return ended(`the server answered HTTP ${answer.statusCode}`)
+      if (answer.statusCode !== 200) return endOfProgram(`the server answered HTTP ${answer.statusCode}`)
       const parser = createParser({ onEvent: ({ event, data }) => this.#take(event ?? 'message', data) })
       const decoder = new TextDecoder('utf-8')
       for await (const chunk of answer.body as AsyncIterable<Buffer>)
         parser.feed(decoder.decode(chunk, { stream: true }))
-      return ended('the server closed its stream of events')
+      return endOfProgram('the server closed its stream of events')
     } catch (error) {
       if (signal.aborted) return { exitCode: 0, message: 'the client went away' }
-      return ended(`the server cannot be reached: ${error instanceof Error ? error.message : String(error)}`)
+      return endOfProgram(`the server cannot be reached: ${error instanceof Error ? error.message : String(error)}`)
     } finally {
       this.stdout.end()
       void this.#agent.close()
@@ -93,6 +93,6 @@ class SseServer implements WrappedProgram {
   }
 }
 
-function ended(message: string): ProgramEnd {
+function endOfProgram(message: string): ProgramEnd {
   return { exitCode: 1, message }
 }

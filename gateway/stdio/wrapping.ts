@@ -25,7 +25,7 @@ interface ReadCommand extends ServerCommand {
 }
 
 export function wrapped(name: string, entry: unknown, preflight: Invocation): Wrapping {
-  const read = commandOf(entry)
+  const read = readCommand(entry)
   if (read.kind !== 'command') return read
   if (wrappedAt(read) !== null)
     return { kind: 'done', preflight: [read.command, ...read.args.slice(0, read.args.indexOf('mcp'))] }
@@ -35,7 +35,7 @@ export function wrapped(name: string, entry: unknown, preflight: Invocation): Wr
 }
 
 export function unwrapped(entry: unknown): Wrapping {
-  const read = commandOf(entry)
+  const read = readCommand(entry)
   if (read.kind !== 'command') return read
   const cut = wrappedAt(read)
   const [command, ...args] = cut === null ? [] : read.args.slice(cut + 1)
@@ -43,22 +43,22 @@ export function unwrapped(entry: unknown): Wrapping {
   return { kind: 'change', value: { command, args, isNested: read.isNested } }
 }
 
-function commandOf(entry: unknown): ReadCommand | Extract<Wrapping, { readonly kind: 'left' }> {
+function readCommand(entry: unknown): ReadCommand | Extract<Wrapping, { readonly kind: 'left' }> {
   if (!isJsonObject(entry)) return { kind: 'left', why: 'it is not an object' }
   const { command, args } = entry
   if (isJsonObject(command)) {
     const { path, args: inner } = command
     if (typeof path !== 'string') return { kind: 'left', why: 'its command names no program' }
-    return { kind: 'command', command: path, args: texts(inner), isNested: true }
+    return { kind: 'command', command: path, args: argumentTexts(inner), isNested: true }
   }
-  if (typeof command === 'string') return { kind: 'command', command, args: texts(args), isNested: false }
+  if (typeof command === 'string') return { kind: 'command', command, args: argumentTexts(args), isNested: false }
   const address = [entry['url'], entry['httpUrl'], entry['serverUrl']].find((one) => typeof one === 'string')
   return typeof address === 'string'
     ? { kind: 'left', why: `it is reached over HTTP (${address}): use preflight mcp --url, or a route of a gateway` }
     : { kind: 'left', why: 'it names no command' }
 }
 
-function texts(value: unknown): readonly string[] {
+function argumentTexts(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.map(String) : []
 }
 

@@ -9,7 +9,7 @@ import type { StorePart } from './store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { KeySet } from '../../engine/internal.ts'
-import { signatureOf, type ReceiptSigner } from '../keys/receipt-signer.ts'
+import { receiptSignature, type ReceiptSigner } from '../keys/receipt-signer.ts'
 import type { LedgerHead } from './ledger.ts'
 
 const CHECKPOINT_TYPE = 'preflight-checkpoint+jwt'
@@ -27,7 +27,7 @@ export async function signCheckpoint(checkpoint: Checkpoint, signer: ReceiptSign
   const { chain, sequence, hash, issuedAt } = checkpoint
   const header = encode({ alg: 'EdDSA', kid: signer.keyId, typ: CHECKPOINT_TYPE })
   const input = `${header}.${encode({ chain, hash, iat: issuedAt, seq: sequence })}`
-  return `${input}.${await signatureOf(signer, input)}`
+  return `${input}.${await receiptSignature(signer, input)}`
 }
 
 type CheckpointReading =
@@ -41,8 +41,8 @@ type CheckpointReading =
 /** A key that was retired or revoked since did sign it: its content still applies to the ledger. */
 export function readCheckpoint(token: string, keys: KeySet): CheckpointReading {
   const [header = '', payload = '', signature = '', ...rest] = token.trim().split('.')
-  const { kid, alg, typ } = decode(header)
-  const checkpoint = checkpointIn(decode(payload))
+  const { kid, alg, typ } = decodedObject(header)
+  const checkpoint = checkpointIn(decodedObject(payload))
   if (rest.length > 0 || alg !== 'EdDSA' || typ !== CHECKPOINT_TYPE || typeof kid !== 'string' || checkpoint === null)
     return { ok: false, problem: 'it is not a checkpoint', isForged: true, claimed: null }
   const key = keys.get(kid)
@@ -63,7 +63,7 @@ function encode(value: object): string {
   return Buffer.from(JSON.stringify(value)).toString('base64url')
 }
 
-function decode(segment: string): Partial<Record<string, unknown>> {
+function decodedObject(segment: string): Partial<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(Buffer.from(segment, 'base64url').toString('utf8'))
     return typeof value === 'object' && value !== null ? value : {}

@@ -151,7 +151,7 @@ class ExportCheck {
     for (const [key, { digest, row }] of this.#newest)
       if ((row ?? NO_ROW) !== digest) this.#fault(`The row ${key} was changed or removed.`)
     for (const key of this.#withoutRow)
-      if (this.#ids.has(textsIn(key)[0] ?? '')) this.#fault(`The event ${key} was changed or removed.`)
+      if (this.#ids.has(textsInJson(key)[0] ?? '')) this.#fault(`The event ${key} was changed or removed.`)
     const chains = [...this.#chains.values()].map(({ chain, sequence, signed }) => ({
       chain,
       entries: sequence,
@@ -287,7 +287,7 @@ class ExportCheck {
   }
 }
 
-function textsIn(list: string): readonly string[] {
+function textsInJson(list: string): readonly string[] {
   const value = jsonOrNull(list)
   return Array.isArray(value) ? value.map(String) : []
 }

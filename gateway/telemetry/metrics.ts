@@ -88,13 +88,13 @@ export function createMetrics(): Metrics {
     observe: (name, labels, seconds, traceId = null) => histograms.get(name)?.observe(labels, seconds, traceId),
     sample: (name, sampled) => samples.set(name, sampled),
     beforeRead: (act) => readers.push(act),
-    text: (form = 'prometheus') => render(read(), METRICS_TYPES[form]),
+    text: (form = 'prometheus') => renderMetrics(read(), METRICS_TYPES[form]),
     read,
   }
 }
 
 /** A registry for one scrape: it renames counters in the OpenMetrics form, and keeps nothing. */
-function render(metrics: readonly ReadMetric[], contentType: string): Promise<string> {
+function renderMetrics(metrics: readonly ReadMetric[], contentType: string): Promise<string> {
   const registry = new Registry(contentType)
   for (const metric of metrics) registry.registerMetric(new RenderedMetric(metric))
   return registry.metrics()

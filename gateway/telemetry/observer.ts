@@ -70,7 +70,7 @@ export function createObserver({ metrics, spans, requests }: ObserverDeps): Obse
     },
     end(observation) {
       const milliseconds = observation.end()
-      count(observation, milliseconds / 1000, metrics)
+      countRequest(observation, milliseconds / 1000, metrics)
       if (observation.trace?.isRecorded === true) spans?.export(observation, milliseconds)
       if (requests !== undefined && Math.random() < requests.share())
         logRequest(observation, milliseconds, requests.logger)
@@ -109,7 +109,7 @@ function logRequest(observation: Observation, milliseconds: number, logger: Logg
   )
 }
 
-function count(observation: Observation, seconds: number, metrics: Metrics): void {
+function countRequest(observation: Observation, seconds: number, metrics: Metrics): void {
   const { route, protocol, trace, status, upstreamSeconds, sentBytes, receivedBytes } = observation
   if (protocol === null) return
   const traceId = trace?.isSampled === true ? trace.traceId : null

@@ -19,7 +19,7 @@ export function sampleProcess(metrics: Metrics, dataDir: string): void {
     'preflight_event_loop_busy_seconds_total',
     () => performance.eventLoopUtilization().active / MILLISECONDS,
   )
-  metrics.sample('preflight_data_dir_free_bytes', () => freeBytes(dataDir))
+  metrics.sample('preflight_data_dir_free_bytes', () => freeDiskBytes(dataDir))
   sampleDelay(metrics)
 }
 
@@ -44,7 +44,7 @@ function sampleDelay(metrics: Metrics): void {
 }
 
 /** NaN (no telling) when the volume cannot be asked, so that one metric does not cost the others. */
-function freeBytes(directory: string): number {
+function freeDiskBytes(directory: string): number {
   try {
     const { bavail, bsize } = statfsSync(directory)
     return bavail * bsize

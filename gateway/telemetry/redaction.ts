@@ -19,22 +19,22 @@ const SECRET_PATHS: ReadonlySet<string> = new Set(['decision_log', 'monitoring',
 /** The same settings with `[redacted]` in place of credentials. Names of headers stay. */
 export function redactedSettings(settings: object): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(settings).map(([name, section]) => [name, shown(name, section, SECRET_PATHS.has(name))]),
+    Object.entries(settings).map(([name, section]) => [name, shownField(name, section, SECRET_PATHS.has(name))]),
   )
 }
 
-function shown(name: string, value: unknown, hasSecretPaths: boolean): unknown {
-  if (SECRET_MEMBERS.has(name) && typeof value !== 'number') return hidden(value)
+function shownField(name: string, value: unknown, hasSecretPaths: boolean): unknown {
+  if (SECRET_MEMBERS.has(name) && typeof value !== 'number') return hiddenValue(value)
   if (typeof value === 'string') return addressWithout(redactText(value), hasSecretPaths)
-  if (Array.isArray(value)) return value.map((member) => shown(name, member, hasSecretPaths))
+  if (Array.isArray(value)) return value.map((member) => shownField(name, member, hasSecretPaths))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
-    Object.entries(value).map(([inner, member]) => [inner, shown(inner, member, hasSecretPaths)]),
+    Object.entries(value).map(([inner, member]) => [inner, shownField(inner, member, hasSecretPaths)]),
   )
 }
 
-function hidden(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(hidden)
+function hiddenValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(hiddenValue)
   if (typeof value !== 'object' || value === null) return REDACTED
   return Object.fromEntries(Object.keys(value).map((name) => [name, REDACTED]))
 }

@@ -6,7 +6,7 @@ import type { Route } from '../routing/route.ts'
 import { readListenerCertificate } from './listener-certificate.ts'
 import type { TlsConfig, TlsSettings } from './settings.ts'
 import type { LocatedMistake } from '../settings/schema-mistakes.ts'
-import { at, unreadable } from '../settings/mistake-collector.ts'
+import { mistakeAt, unreadable } from '../settings/mistake-collector.ts'
 import { readRegularFile } from '../runtime/regular-file.ts'
 
 /** Reported at the start, not by the first connection that cannot be intercepted or the first call that cannot be forwarded. */
@@ -29,7 +29,11 @@ function checkAuthority(ca: TlsSettings['ca']): readonly LocatedMistake[] {
   if (read.ok) return []
   const { file, reason } = read.problem
   return [
-    at(`/tls/ca/${file}`, `${ca[file]} cannot sign for intercepted hosts: ${reason}`, 'name a CA and its own key'),
+    mistakeAt(
+      `/tls/ca/${file}`,
+      `${ca[file]} cannot sign for intercepted hosts: ${reason}`,
+      'name a CA and its own key',
+    ),
   ]
 }
 
@@ -45,7 +49,7 @@ function checkListeners(listeners: TlsSettings['listeners']): readonly LocatedMi
     if (read.ok) return []
     const { file, reason } = read.problem
     const fix = file === 'client_ca' ? 'name the authorities of the clients' : 'name a certificate and its own key'
-    return [at(`${pointer}/${file}`, `${files[file]} cannot be used: ${reason}`, fix)]
+    return [mistakeAt(`${pointer}/${file}`, `${files[file]} cannot be used: ${reason}`, fix)]
   })
 }
 
@@ -56,7 +60,7 @@ function listenerWarnings(listeners: TlsSettings['listeners']): readonly Located
     if (!read.ok || read.value.notAfter > Date.now()) return []
     const end = new Date(read.value.notAfter).toISOString()
     const message = `the certificate ${files.certificate} expired on ${end}, so no client accepts it`
-    return [at(`/tls/listeners/${name}/certificate`, message, 'replace its files')]
+    return [mistakeAt(`/tls/listeners/${name}/certificate`, message, 'replace its files')]
   })
 }
 
@@ -70,7 +74,7 @@ function authorityWarnings(ca: TlsSettings['ca']): readonly LocatedMistake[] {
   if (ca === undefined || !read?.ok || read.value.notAfter > Date.now()) return []
   const end = new Date(read.value.notAfter).toISOString()
   const message = `the authority ${ca.certificate} expired on ${end}, so no host can be intercepted`
-  return [at('/tls/ca/certificate', message, 'replace its files')]
+  return [mistakeAt('/tls/ca/certificate', message, 'replace its files')]
 }
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
@@ -84,12 +88,14 @@ function checkBundle(pointer: string, file: string | undefined): readonly Locate
   const unread = faultOf(() => {
     text = readRegularFile(file, 'utf8')
   })
-  if (unread !== null) return [at(pointer, `${file} cannot be read (${unread})`, fix)]
+  if (unread !== null) return [mistakeAt(pointer, `${file} cannot be read (${unread})`, fix)]
   const certificates = text.match(CERTIFICATE) ?? []
-  if (certificates.length === 0) return [at(pointer, `${file} holds no certificate in PEM`, fix)]
+  if (certificates.length === 0) return [mistakeAt(pointer, `${file} holds no certificate in PEM`, fix)]
   return certificates.flatMap((pem, index) => {
     const fault = faultOf(() => new X509Certificate(pem))
-    return fault === null ? [] : [at(pointer, `certificate ${index + 1} of ${file} cannot be read (${fault})`, fix)]
+    return fault === null
+      ? []
+      : [mistakeAt(pointer, `certificate ${index + 1} of ${file} cannot be read (${fault})`, fix)]
   })
 }
 
@@ -102,13 +108,13 @@ export function checkRsaKey(pointer: string, file: string): readonly LocatedMist
     if (asymmetricKeyType !== 'rsa') throw new Error(`its type is ${asymmetricKeyType}`)
   })
   const fix = 'name the file that the platform issued for the app'
-  return fault === null ? [] : [at(pointer, `${file} holds no RSA private key in PEM (${fault})`, fix)]
+  return fault === null ? [] : [mistakeAt(pointer, `${file} holds no RSA private key in PEM (${fault})`, fix)]
 }
 
 /** A file that is read later must be there and readable now. */
 export function checkFile(pointer: string, file: string): readonly LocatedMistake[] {
   const code = unreadable(file)
-  return code === null ? [] : [at(pointer, `${file} cannot be read (${code})`, 'paths start at this file')]
+  return code === null ? [] : [mistakeAt(pointer, `${file} cannot be read (${code})`, 'paths start at this file')]
 }
 
 function faultOf(read: () => unknown): string | null {

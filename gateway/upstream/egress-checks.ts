@@ -6,14 +6,14 @@ import { readHostRule } from '../network/host-rule.ts'
 import type { Route } from '../routing/route.ts'
 import type { EgressConfig } from './settings.ts'
 import type { LocatedMistake } from '../settings/schema-mistakes.ts'
-import { at } from '../settings/mistake-collector.ts'
+import { mistakeAt } from '../settings/mistake-collector.ts'
 
 export function checkEgressLists({ egress }: EgressConfig): readonly LocatedMistake[] {
   return (['allow', 'deny', 'tunnel'] as const).flatMap((list) =>
     egress[list].flatMap((entry, index) => {
       const read = readHostRule(entry)
       const fix = 'write HOST, *.SUFFIX, HOST:PORT, ADDRESS or NETWORK/BITS'
-      return read.ok ? [] : [at(`/egress/${list}/${index}`, `${JSON.stringify(entry)}: ${read.problem}`, fix)]
+      return read.ok ? [] : [mistakeAt(`/egress/${list}/${index}`, `${JSON.stringify(entry)}: ${read.problem}`, fix)]
     }),
   )
 }
@@ -25,7 +25,7 @@ export function checkRouteHosts({ routes }: { readonly routes: readonly Route[] 
     return read.ok
       ? []
       : [
-          at(
+          mistakeAt(
             `/routes/${index}/match/host`,
             read.problem,
             'write a host without port, or *.SUFFIX; internationalised names in their ASCII form',
@@ -38,7 +38,7 @@ export function checkReservedName({ routes }: { readonly routes: readonly Route[
   return routes.flatMap(({ name }, index) =>
     name === EGRESS_ROUTE
       ? [
-          at(
+          mistakeAt(
             `/routes/${index}/name`,
             `calls without a route are recorded as "${EGRESS_ROUTE}"`,
             'give the route another name',

@@ -104,7 +104,7 @@ interface Base {
 }
 
 export function createOperationMatcher(table: OperationTable): OperationMatcher {
-  const root = newNode()
+  const root = newTemplateNode()
   for (const { method, path } of table.operations) addTemplate(root, method, path)
   const bases = table.basePaths.map((path): Base => {
     const loose = readPath(path)?.loose ?? []
@@ -117,7 +117,7 @@ export function createOperationMatcher(table: OperationTable): OperationMatcher 
       const operations = new Map<string, OperationMatch>()
       let isDescribed = false
       for (const base of bases) {
-        const rest = below(base, reading)
+        const rest = belowBase(base, reading)
         if (rest === null) continue
         for (const { template, isWritten } of matchesOf(root, method, rest)) {
           isDescribed ||= isWritten && base.written.every((text, index) => text === reading.written[index])
@@ -149,29 +149,29 @@ function partOf(segment: string): TemplatePart {
   return { kind: 'mixed', pattern: new RegExp(`^${source}$`, 's') }
 }
 
-function newNode(): Node {
+function newTemplateNode(): Node {
   return { literals: new Map(), parameter: null, mixed: [], templates: new Map() }
 }
 
 function childFor(node: Node, part: TemplatePart): Node {
-  if (part.kind === 'parameter') return (node.parameter ??= newNode())
+  if (part.kind === 'parameter') return (node.parameter ??= newTemplateNode())
   if (part.kind === 'mixed') {
     const known = node.mixed.find(({ pattern }) => pattern.source === part.pattern.source)
     if (known !== undefined) return known.node
-    const child = newNode()
+    const child = newTemplateNode()
     node.mixed.push({ pattern: part.pattern, node: child })
     return child
   }
   const key = fold(trimmed(part.text))
   const known = node.literals.get(key)
   if (known !== undefined) return known
-  const child = newNode()
+  const child = newTemplateNode()
   node.literals.set(key, child)
   return child
 }
 
 /** What follows the base path; null: it stands elsewhere, however it is read. */
-function below({ written, folded }: Base, reading: PathReading): PathReading | null {
+function belowBase({ written, folded }: Base, reading: PathReading): PathReading | null {
   if (folded.length === 0 && written.length === 0) return reading
   if (folded.some((text, index) => reading.loose[index]?.folded !== text)) return null
   return {
@@ -190,7 +190,7 @@ interface TemplateMatch {
 /** All that match the loosest reading, but for those that every router leaves to a sibling that says the path literally (OpenAPI 3.1, Path Templating). */
 function matchesOf(root: Node, method: string, { loose, written }: PathReading): readonly TemplateMatch[] {
   const found: OperationTemplate[] = []
-  collect(root, loose, 0, method, found)
+  collectMatches(root, loose, 0, method, found)
   const [only, ...others] = found
   const kept =
     only === undefined || others.length === 0
@@ -199,7 +199,7 @@ function matchesOf(root: Node, method: string, { loose, written }: PathReading):
   return kept.map((template) => ({ template, isWritten: isWrittenAs(template, written) }))
 }
 
-function collect(
+function collectMatches(
   node: Node,
   loose: readonly LooseSegment[],
   index: number,
@@ -217,11 +217,11 @@ function collect(
   const readings = isLast && segment.folded.includes('.') ? withoutFormats(segment.folded) : [segment.folded]
   for (const text of readings) {
     const literal = node.literals.get(text)
-    if (literal !== undefined) collect(literal, loose, index + 1, method, found)
+    if (literal !== undefined) collectMatches(literal, loose, index + 1, method, found)
   }
   for (const { pattern, node: child } of node.mixed)
-    if (readings.some((text) => pattern.test(text))) collect(child, loose, index + 1, method, found)
-  if (node.parameter !== null) collect(node.parameter, loose, index + 1, method, found)
+    if (readings.some((text) => pattern.test(text))) collectMatches(child, loose, index + 1, method, found)
+  if (node.parameter !== null) collectMatches(node.parameter, loose, index + 1, method, found)
 }
 
 /** True where `one` has a name wherever `other` has one, and the path itself says those that only `one` has. */

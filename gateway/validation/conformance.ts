@@ -14,7 +14,7 @@ interface FoundBody {
 
 /** Throws when a schema of the contract cannot be compiled: then there is no telling. */
 export function conformanceOf(message: HttpMessage, contract: CheckedContract): Conformance {
-  const [found, ...others] = operationsOf(message, contract)
+  const [found, ...others] = matchingOperations(message, contract)
   // Which of several it was, only the upstream knows.
   if (message.side === 'answer' && others.length > 0)
     return { result: 'unchecked', operation: null, note: 'several operations may be meant by the path' }
@@ -36,7 +36,7 @@ export function conformanceOf(message: HttpMessage, contract: CheckedContract): 
 }
 
 /** Each that some router would run; none where the contract describes none as the path is written. */
-function operationsOf({ method, target }: HttpMessage, contract: CheckedContract): readonly FoundBody[] {
+function matchingOperations({ method, target }: HttpMessage, contract: CheckedContract): readonly FoundBody[] {
   const [path = '/'] = target.split('?', 1)
   const own = contract.matcher.match(method, path)
   const matches = own?.isDescribed !== true && method === 'HEAD' ? contract.matcher.match('GET', path) : own
@@ -65,11 +65,11 @@ function ofRequest(
 ): CheckedMessage {
   const query = new URLSearchParams(message.target.split('?').slice(1).join('?'))
   const values = { path, query, headers: message.headers, cookies: cookiesOf(message.headers['cookie']) }
-  const parts = [ofParameters(values, { operation, item, contract }), ofRequestBody(message, operation, contract)]
+  const parts = [checkParameters(values, { operation, item, contract }), ofRequestBody(message, operation, contract)]
   return { violations: parts.flatMap(({ violations }) => violations), notes: parts.flatMap(({ notes }) => notes) }
 }
 
-function ofParameters(
+function checkParameters(
   values: RequestValues,
   { operation, item, contract }: Pick<FoundBody, 'operation' | 'item'> & { readonly contract: CheckedContract },
 ): CheckedMessage {
@@ -128,10 +128,10 @@ function ofContent(
 ): CheckedMessage {
   const content = contract.member(described, 'content')
   if (content === null || Object.keys(content.value).length === 0) return NOTHING
-  const type = mediaType(headers['content-type'])
+  const type = mediaTypeIn(headers['content-type'])
   if (type === '' && body?.length === 0) return one('body', 'is missing')
   const key = Object.keys(content.value)
-    .filter((range) => isWithin(type, mediaType(range)))
+    .filter((range) => isWithin(type, mediaTypeIn(range)))
     .toSorted((a, b) => wildcards(a) - wildcards(b))[0]
   if (key === undefined)
     return one('content-type', `${type === '' ? 'none' : type} is none of ${Object.keys(content.value).join(', ')}`)
@@ -151,12 +151,12 @@ function isWithin(type: string, range: string): boolean {
   return range.endsWith('/*') && type.startsWith(range.slice(0, -1))
 }
 
-function mediaType(header: string | undefined): string {
+function mediaTypeIn(header: string | undefined): string {
   return (header ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
 }
 
 function isJson(header: string | undefined): boolean {
-  return /[/+]json$/.test(mediaType(header))
+  return /[/+]json$/.test(mediaTypeIn(header))
 }
 
 function ofJson(
@@ -181,13 +181,16 @@ function faults(
 ): readonly Violation[] {
   const check = contract.validator(schemaAt, side, isText)
   if (check({ value })) return []
-  return (check.errors ?? []).slice(0, MAX_LISTED).map((error) => violationOf(error, where))
+  return (check.errors ?? []).slice(0, MAX_LISTED).map((error) => violationOfError(error, where))
 }
 
 const MAX_LISTED = 10
 
 /** In the words of the schema; the value itself is the caller's, and stays out of answers and logs. */
-function violationOf({ instancePath, message = 'does not conform', params }: ErrorObject, where: string): Violation {
+function violationOfError(
+  { instancePath, message = 'does not conform', params }: ErrorObject,
+  where: string,
+): Violation {
   const pointer = instancePath.replace(/^\/value/, '')
   const allowed: unknown = params['allowedValues']
   const listed = Array.isArray(allowed) ? `: ${allowed.map((one) => JSON.stringify(one)).join(', ')}`.slice(0, 200) : ''

@@ -34,12 +34,12 @@ function introspectionIn(text: string): IntrospectionQuery {
   const read = readJson(text, DEFAULT_DOCUMENT_LIMITS)
   if (!read.ok) throw new Error(read.problem.message)
   const root = isJsonObject(read.value) && isJsonObject(read.value['data']) ? read.value['data'] : read.value
-  if (!isIntrospection(root)) throw new Error('it has no `__schema`')
+  if (!hasSchemaAnswer(root)) throw new Error('it has no `__schema`')
   return root
 }
 
 /** What it holds is looked into by whoever builds a schema from it. */
-function isIntrospection(root: unknown): root is IntrospectionQuery {
+function hasSchemaAnswer(root: unknown): root is IntrospectionQuery {
   return isJsonObject(root) && isJsonObject(root['__schema'])
 }
 
@@ -71,7 +71,7 @@ function violationsOf(stated: StatedOperation, schema: GraphQLSchema): readonly 
       message: 'is not of the type that is asked for',
     })),
   ]
-  const operation = operationIn(document, stated.operationName)
+  const operation = operationNamed(document, stated.operationName)
   return found.length > 0 || operation === undefined ? found : ofVariables(operation, stated.variables, schema)
 }
 
@@ -80,7 +80,7 @@ function placeOf({ locations }: GraphQLError): string {
   return place === undefined ? 'query' : `query:${place.line}:${place.column}`
 }
 
-function operationIn({ definitions }: DocumentNode, name: string | null): OperationDefinitionNode | undefined {
+function operationNamed({ definitions }: DocumentNode, name: string | null): OperationDefinitionNode | undefined {
   const operations = definitions.filter((one) => one.kind === 'OperationDefinition')
   return name === null ? operations[0] : operations.find((one) => one.name?.value === name)
 }

@@ -15,20 +15,20 @@ async function checkBy(text: string, message: ValidatedMessage): Promise<Message
   if ('operations' in message) {
     const { openSchema, operationsConformance } = await import('./operations.ts')
     const schema = openSchema(text)
-    return (one) => operationsConformance(operationsOf(one), schema)
+    return (one) => operationsConformance(asOperations(one), schema)
   }
   const contract = openContract(text)
   return (one) => conformanceOf(httpOf(one), contract)
 }
 
-async function answer({ id, digest, contract: text, message }: Job): Promise<ValidatorReply> {
+async function validatorReply({ id, digest, contract: text, message }: Job): Promise<ValidatorReply> {
   const check = contracts.get(digest) ?? (text === null ? undefined : await checkBy(text, message))
   if (check === undefined) return { id, ok: false, isUnknown: true, why: 'the contract is not here' }
   contracts.set(digest, check)
   return { id, ok: true, value: check(message) }
 }
 
-function operationsOf(message: ValidatedMessage): OperationsMessage {
+function asOperations(message: ValidatedMessage): OperationsMessage {
   if ('operations' in message) return message
   throw new Error('the contract is a schema of GraphQL')
 }
@@ -40,7 +40,7 @@ function httpOf(message: ValidatedMessage): HttpMessage {
 
 async function replyTo(job: Job): Promise<ValidatorReply> {
   try {
-    return await answer(job)
+    return await validatorReply(job)
   } catch (error) {
     const why = error instanceof Error ? error.message : 'unknown'
     return { id: job.id, ok: false, isUnknown: false, why }

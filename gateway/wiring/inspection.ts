@@ -59,7 +59,7 @@ async function statusOf(deps: InspectionDeps): Promise<GatewayStatus> {
   const checks = await resultsOf(deps.checks)
   const open = await state.store.breakGlass.list({ openAt: now(), limit: MOST })
   const pending = isHubUrl(config.store.url) ? null : await state.store.approvals.waiting(now())
-  const values = valuesOf(metrics)
+  const values = metricValues(metrics)
   const sinks = [...deciding.monitoring.sinks(), ...deciding.decisionLog.sinks()]
   const { memory } = deciding
   const status: Omit<GatewayStatus, 'problems'> = {
@@ -87,7 +87,7 @@ async function statusOf(deps: InspectionDeps): Promise<GatewayStatus> {
       protocol,
       mode,
       calls: values.by('preflight_calls_total', { route: name }, 'outcome'),
-      baseline_set_at: instantOf(values('preflight_baseline_set_timestamp_seconds', { route: name })),
+      baseline_set_at: instantOfSeconds(values('preflight_baseline_set_timestamp_seconds', { route: name })),
       candidate: values('preflight_baseline_candidate_pending', { route: name }) === 1,
       suspended: open.some(({ route }) => route === name),
     })),
@@ -110,11 +110,11 @@ async function statusOf(deps: InspectionDeps): Promise<GatewayStatus> {
       budget_waiting: memory.waiting(),
     },
   }
-  return { ...status, problems: problemsOf(status, values) }
+  return { ...status, problems: statusProblems(status, values) }
 }
 
 /** The most urgent first: what stops agents, what lets them through unjudged, what waits for people. */
-function problemsOf(status: Omit<GatewayStatus, 'problems'>, values: Values): string[] {
+function statusProblems(status: Omit<GatewayStatus, 'problems'>, values: Values): string[] {
   const { checks, routes, break_glass: open, sinks, settings, approvals, memory } = status
   const lost = values('preflight_decision_log_entries_total', { result: 'lost' }) ?? 0
   return [
@@ -162,7 +162,7 @@ interface Values {
   by(name: string, labels: MetricLabels, label: string): Record<string, number>
 }
 
-function valuesOf(metrics: Metrics): Values {
+function metricValues(metrics: Metrics): Values {
   const read = metrics.read()
   const rows = (name: string, labels: MetricLabels) =>
     (read.find((metric) => metric.name === name)?.values ?? []).filter((row) =>
@@ -174,7 +174,7 @@ function valuesOf(metrics: Metrics): Values {
   return Object.assign(one, { by })
 }
 
-function instantOf(seconds: number | null): string | null {
+function instantOfSeconds(seconds: number | null): string | null {
   return seconds === null ? null : new Date(seconds * 1000).toISOString()
 }
 

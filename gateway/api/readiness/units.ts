@@ -109,7 +109,7 @@ function openapiUnits(root: unknown): readonly CallableUnit[] {
 
 function operationUnit(document: JsonObject, name: string, item: JsonObject, operation: JsonObject): CallableUnit {
   const id = trimmedText(operation['operationId'])
-  const declared = [...list(item['parameters']), ...list(operation['parameters'])].map((one) =>
+  const declared = [...asArray(item['parameters']), ...asArray(operation['parameters'])].map((one) =>
     resolvedNode(document, one),
   )
   const body = resolvedNode(document, operation['requestBody'])
@@ -168,7 +168,7 @@ function resolvedNode(document: JsonObject, value: unknown): JsonObject {
   return isJsonObject(at) ? at : {}
 }
 
-function list(value: unknown): readonly unknown[] {
+function asArray(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 

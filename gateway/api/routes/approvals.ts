@@ -260,7 +260,7 @@ export const grantApproval = defineRoute({
   operationId: 'grantApproval',
   summary: 'Grant an approval: the next authorize preflight of the same change continues with monitoring',
   body: Grant,
-  handle: (exchange, deps) => decideApproval('granted', exchange, deps),
+  handle: (exchange, deps) => answerApprovalDecision('granted', exchange, deps),
 })
 
 export const denyApproval = defineRoute({
@@ -269,10 +269,10 @@ export const denyApproval = defineRoute({
   operationId: 'denyApproval',
   summary: 'Deny an approval',
   body: Denial,
-  handle: (exchange, deps) => decideApproval('denied', exchange, deps),
+  handle: (exchange, deps) => answerApprovalDecision('denied', exchange, deps),
 })
 
-async function decideApproval(
+async function answerApprovalDecision(
   state: ApprovalDecision['state'],
   exchange: RouteExchange<Static<typeof Grant>>,
   deps: ApiDeps,

@@ -5,7 +5,7 @@
 import { countFindings, Type } from '../../../engine/base.ts'
 import type { Level } from '../../../engine/internal.ts'
 import type { BaselineView } from '../../baselines/baselines.ts'
-import { changeOf } from '../../baselines/promotion.ts'
+import { promotedArtifact } from '../../baselines/promotion.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import type { Flow } from '../../flow/flow.ts'
 import type { BaselineRow, CandidateRow } from '../../store/baselines.ts'
@@ -172,7 +172,7 @@ export const promoteBaseline = defineRoute({
       { event: 'baseline.promoted', route: name, digest: row.digest, by, correlation_id: correlationId },
       'baseline promoted',
     )
-    return json({ baseline: baselineOf(row), correlation_id: correlationId })
+    return json({ baseline: pinnedView(row), correlation_id: correlationId })
   },
 })
 
@@ -186,10 +186,10 @@ function isSeen(route: string, exchange: RouteExchange): boolean {
 }
 
 async function baselineDetails({ baseline, candidate }: BaselineView, { flow }: Pick<ApiDeps, 'flow'>) {
-  if (candidate === null) return { baseline: baselineOf(baseline), candidate: null }
+  if (candidate === null) return { baseline: pinnedView(baseline), candidate: null }
   const { digest, seenAt } = candidate
   const summary = await levelCounts(baseline, candidate, flow)
-  return { baseline: baselineOf(baseline), candidate: { digest, seen_at: new Date(seenAt).toISOString(), summary } }
+  return { baseline: pinnedView(baseline), candidate: { digest, seen_at: new Date(seenAt).toISOString(), summary } }
 }
 
 /** Null when the two cannot be compared: then no decision on them is possible either. */
@@ -198,7 +198,7 @@ async function levelCounts(
   candidate: CandidateRow,
   flow: Pick<Flow, 'compare'>,
 ): Promise<Readonly<Record<Level, number>> | null> {
-  const comparison = await flow.compare(changeOf(baseline.route, baseline, candidate), {})
+  const comparison = await flow.compare(promotedArtifact(baseline.route, baseline, candidate), {})
   if (!comparison.ok) return null
   const { groups } = comparison.value
   return {
@@ -208,7 +208,7 @@ async function levelCounts(
   }
 }
 
-function baselineOf(row: BaselineRow) {
+function pinnedView(row: BaselineRow) {
   return {
     route: row.route,
     artifact_id: row.artifactId,

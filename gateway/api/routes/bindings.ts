@@ -91,7 +91,7 @@ export const provingBinding = defineRoute({
       { event: 'binding.proven', platform: row.platform, repository: row.repository, by: audience },
       'binding proven',
     )
-    return json({ binding: bindingOf(row), correlation_id: exchange.correlationId })
+    return json({ binding: bindingView(row), correlation_id: exchange.correlationId })
   },
 })
 
@@ -115,11 +115,11 @@ export const listBindings = defineRoute({
   },
   async handle(exchange, deps) {
     const rows = await deps.store.bindings.list(callerOf(exchange).tenant)
-    return json({ ...listAnswer('bindings', rows.map(bindingOf)), correlation_id: exchange.correlationId })
+    return json({ ...listAnswer('bindings', rows.map(bindingView)), correlation_id: exchange.correlationId })
   },
 })
 
-function bindingOf({ platform, repository, provenAt, provenBy }: BindingRow): object {
+function bindingView({ platform, repository, provenAt, provenBy }: BindingRow): object {
   return {
     platform,
     repository,

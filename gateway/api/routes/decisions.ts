@@ -13,7 +13,7 @@ import { callerOf, defineRoute, json, type RouteAnswer, type RouteExchange } fro
 import { envelopeFor, ownAudience } from '../visibility.ts'
 import { ControlEnvelope, DecisionResult } from '../schemas/preflight.ts'
 import { CorrelationId, Decision, DIGEST_PATTERN, ExecutionAction, ID_PATTERN, nullable } from '../schemas/shapes.ts'
-import { signatureOf } from '../../keys/receipt-signer.ts'
+import { receiptSignature } from '../../keys/receipt-signer.ts'
 import { explainedDecision } from '../../flow/explained-decision.ts'
 
 const LookupRequest = Type.Object(
@@ -160,7 +160,7 @@ export const getAttestation = defineRoute({
     }
     const signer = keys.signer()
     const prepared = prepareAttestation(envelopeFor(checked.value, caller), signer.keyId)
-    return json(prepared.finish(await signatureOf(signer, prepared.signingInput)))
+    return json(prepared.finish(await receiptSignature(signer, prepared.signingInput)))
   },
 })
 

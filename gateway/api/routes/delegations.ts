@@ -3,7 +3,7 @@ import { Type } from '../../../engine/base.ts'
 import {
   delegationView,
   handOver,
-  listDelegations as rowsOf,
+  shownDelegations as rowsOf,
   LONGEST_DELEGATION_SECONDS,
   takeBack,
 } from '../../approvals/delegation.ts'

@@ -149,12 +149,15 @@ export const diff = defineRoute({
     },
   },
   errors: ['ARTIFACT_UNREADABLE', 'UNSUPPORTED_ARTIFACT_TYPE'],
-  handle: runDiff,
+  handle: answerDiff,
 })
 
-async function runDiff(exchange: RouteExchange<DiffRequestBody>, deps: ApiDeps): Promise<RouteAnswer> {
+async function answerDiff(exchange: RouteExchange<DiffRequestBody>, deps: ApiDeps): Promise<RouteAnswer> {
   const { body, settings, correlationId } = exchange
-  const [base, head] = await Promise.all([readSide('base', exchange, deps), readSide('head', exchange, deps)])
+  const [base, head] = await Promise.all([
+    readContractSide('base', exchange, deps),
+    readContractSide('head', exchange, deps),
+  ])
   const [before, after] = [base.text, head.text]
   const files = { base: base.files, head: head.files }
   const type = await comparedType(body, before, after, deps)
@@ -204,7 +207,7 @@ function namedMember(side: keyof typeof NAMES, body: DiffRequestBody): (typeof N
   return NAMES[side].find((name) => body[name] !== undefined) ?? side
 }
 
-async function readSide(
+async function readContractSide(
   side: keyof typeof NAMES,
   { body, settings }: RouteExchange<DiffRequestBody>,
   { flow }: ApiDeps,

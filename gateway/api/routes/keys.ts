@@ -1,7 +1,7 @@
 /** API keys managed by administrators (docs/reference/api.md#get-apiv1keys). A new key is in its answer once, and kept only as a hash. */
 import { Type } from '../../../engine/base.ts'
 import { apiKeyView } from '../../callers/api-keys.ts'
-import { changeKey, createKey, managedKeys, revokeKey, rotateKey } from '../../callers/manage-keys.ts'
+import { changeApiKey, createKey, managedKeys, revokeKey, rotateKey } from '../../callers/manage-keys.ts'
 import { ROLES } from '../../store/api-keys.ts'
 import { listMembers, listAnswer, CorrelationId, nullable } from '../schemas/shapes.ts'
 import { callerOf, defineRoute, json } from '../route.ts'
@@ -113,7 +113,7 @@ export const updateKey = defineRoute({
   answers: one('The key after the change.'),
   errors: ['NOT_FOUND'],
   async handle(exchange, deps) {
-    const row = await changeKey(callerOf(exchange), exchange.params['id'] ?? '', exchange.body, deps)
+    const row = await changeApiKey(callerOf(exchange), exchange.params['id'] ?? '', exchange.body, deps)
     return json({ key: apiKeyView(row, deps.now()), correlation_id: exchange.correlationId })
   },
 })

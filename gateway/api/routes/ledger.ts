@@ -115,7 +115,7 @@ async function runLedger(exchange: RouteExchange<unknown, Query>, deps: ApiDeps)
   const query = withRepository(exchange.query)
   const page = pagesOf(query, callerOf(exchange), deps.store)
   const before = query.cursor === undefined ? undefined : Number(query.cursor)
-  if (mediaType === NDJSON) return { kind: 'lines', mediaType: NDJSON, lines: exportLines(page, before) }
+  if (mediaType === NDJSON) return { kind: 'lines', mediaType: NDJSON, lines: linesOfPages(page, before) }
   const { entries, next } = await page(query.limit ?? 50, before)
   return json({
     ...listAnswer('entries', entries),
@@ -139,7 +139,7 @@ interface EntryPage {
 type Pages = (limit: number, before: number | undefined) => Promise<EntryPage>
 
 /** Reads the next page only when the client has taken the last one: an export of any length holds one page in memory. */
-async function* exportLines(page: Pages, from: number | undefined): AsyncGenerator<string> {
+async function* linesOfPages(page: Pages, from: number | undefined): AsyncGenerator<string> {
   let before = from
   for (;;) {
     const { entries, next } = await page(LONGEST_PAGE, before)
@@ -161,7 +161,7 @@ export function ledgerLines(
   caller: LedgerReader,
   store: StorePart<'decisions.list' | 'calls.list'>,
 ): AsyncIterable<string> {
-  return exportLines(pagesOf(query, caller, store), undefined)
+  return linesOfPages(pagesOf(query, caller, store), undefined)
 }
 
 type LedgerReader = Pick<ApiKey, 'tenant' | 'role' | 'audience'>

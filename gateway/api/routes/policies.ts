@@ -19,7 +19,7 @@ import {
   ExecutionAction,
   nullable,
 } from '../schemas/shapes.ts'
-import { countsOf, replayed } from '../../flow/replayed-decisions.ts'
+import { changeCounts, replayedDecisions } from '../../flow/replayed-decisions.ts'
 
 const Reasons = Type.Array(Type.Object({ code: Type.String(), message: Type.String() }))
 
@@ -75,10 +75,10 @@ export const simulatePolicy = defineRoute({
     },
   },
   errors: ['UNSUPPORTED_ARTIFACT_TYPE'],
-  handle: runSimulate,
+  handle: answerSimulate,
 })
 
-async function runSimulate(
+async function answerSimulate(
   { body, correlationId, settings }: RouteExchange<SimulateRequestBody>,
   deps: ApiDeps,
 ): Promise<RouteAnswer> {
@@ -195,12 +195,12 @@ export const replayPolicy = defineRoute({
       ...(to !== undefined && { to: Date.parse(to) }),
       ...(cursor !== undefined && { before: Number(cursor) }),
     }
-    const { rows, next } = await replayed(filter, { policy, flow, store }, store)
+    const { rows, next } = await replayedDecisions(filter, { policy, flow, store }, store)
     return json({
       replayed: true,
       authorization_effect: 'NONE',
       policy: { name: policy.name, hash: policy.hash },
-      counts: countsOf(rows),
+      counts: changeCounts(rows),
       decisions: rows,
       next_cursor: next === null ? null : String(next),
       correlation_id: correlationId,

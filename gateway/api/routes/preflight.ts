@@ -60,12 +60,12 @@ export const preflight = defineRoute({
     'SIGNER_UNAVAILABLE',
     'MONITORING_UNWIRED',
   ],
-  handle: runPreflight,
+  handle: answerPreflight,
 })
 
 /** The same for the REST route and for the tool `preflight_change_set`; the body has been checked. */
-async function runPreflight(exchange: RouteExchange<PreflightRequestBody>, deps: ApiDeps): Promise<RouteAnswer> {
-  return exchange.body.preflight_mode === 'analyze' ? analyze(exchange, deps) : authorize(exchange, deps)
+async function answerPreflight(exchange: RouteExchange<PreflightRequestBody>, deps: ApiDeps): Promise<RouteAnswer> {
+  return exchange.body.preflight_mode === 'analyze' ? analyze(exchange, deps) : answerAuthorize(exchange, deps)
 }
 
 function changeSetOf(exchange: RouteExchange<PreflightRequestBody>, deps: ApiDeps): Promise<ChangeSet> {
@@ -86,14 +86,14 @@ async function analyze(exchange: RouteExchange<PreflightRequestBody>, deps: ApiD
   return json(analyzeAnswer(assessment, { ...exchange, now: deps.now() }))
 }
 
-async function authorize(exchange: RouteExchange<PreflightRequestBody>, deps: ApiDeps): Promise<RouteAnswer> {
+async function answerAuthorize(exchange: RouteExchange<PreflightRequestBody>, deps: ApiDeps): Promise<RouteAnswer> {
   const { tenant } = callerOf(exchange)
   const { idempotency_key: key, artifacts = [], derivation } = exchange.body
   if (key === undefined) return decideNow(exchange, { idempotency: null }, deps)
   // A set that is still to be derived is not part of the key: the same request gets the same answer, wherever its refs point by
   // now.
   const digests = await deps.flow.digests(requestedArtifacts(artifacts))
-  const idempotency = { key, bodyDigest: bodyDigest(exchange.body, digests.inputFingerprint) }
+  const idempotency = { key, bodyDigest: requestDigest(exchange.body, digests.inputFingerprint) }
   const known = derivation === undefined ? { idempotency, digests } : { idempotency }
   return serially(deps.store, `${tenant}\0${key}`, async () => {
     const stored = await replayed(tenant, idempotency, exchange, deps)
@@ -191,7 +191,7 @@ function onFirstUse<Input, Output extends object>(make: (input: Input) => Output
 }
 
 /** Everything in the request that the answer depends on; texts are represented by their fingerprint. */
-function bodyDigest(body: PreflightRequestBody, inputFingerprint: string): string {
+function requestDigest(body: PreflightRequestBody, inputFingerprint: string): string {
   const { artifacts = [], idempotency_key: _key, ...rest } = body
   const paths = artifacts.map(({ id, path }) => [id, path ?? null])
   const { preflight_mode = 'authorize', context, decision_spec_version = '2.0', previous_receipt = null } = rest

@@ -93,15 +93,15 @@ export const verifyReceiptRoute = defineRoute({
   answers: {
     200: { description: 'The verdict on the token.', content: { 'application/json': VerifyAnswer } },
   },
-  handle: runVerify,
+  handle: answerVerify,
 })
 export { VerifyRequest }
 
 /** The same for the REST route and for the tool `verify_receipt`. A key opens and consumes receipts of its own tenant only. */
-async function runVerify(exchange: RouteExchange<VerifyRequestBody>, deps: ApiDeps): Promise<RouteAnswer> {
+async function answerVerify(exchange: RouteExchange<VerifyRequestBody>, deps: ApiDeps): Promise<RouteAnswer> {
   const { body, correlationId } = exchange
-  const context = intendedContext(body)
-  const tenant = exchange.caller?.tenant ?? (await tenantOf(exchange, deps))
+  const context = contextInBody(body)
+  const tenant = exchange.caller?.tenant ?? (await callerTenant(exchange, deps))
   const question = {
     token: body.token ?? body.receipt ?? '',
     ...(context !== null && { context }),
@@ -115,7 +115,7 @@ async function runVerify(exchange: RouteExchange<VerifyRequestBody>, deps: ApiDe
 /**
  * The tenant of the key that was sent; null: no valid key, or the store is unreachable, and then nothing is authorized anyway.
  */
-async function tenantOf({ headers }: RouteExchange, { store, now }: ApiDeps): Promise<string | null> {
+async function callerTenant({ headers }: RouteExchange, { store, now }: ApiDeps): Promise<string | null> {
   try {
     return (await identify(headers, store, now()))?.tenant ?? null
   } catch (error) {
@@ -125,7 +125,7 @@ async function tenantOf({ headers }: RouteExchange, { store, now }: ApiDeps): Pr
 }
 
 /** Null when the caller described no part of the attempt: then only authenticity is checked. */
-function intendedContext(body: VerifyRequestBody): IntendedContext | null {
+function contextInBody(body: VerifyRequestBody): IntendedContext | null {
   const stated = MEMBERS.flatMap((member) => {
     const value = body.context?.[member] ?? body[member]
     return value === undefined || value === null ? [] : [[member, String(value)] as const]
@@ -147,7 +147,7 @@ function verifyMistakes(body: VerifyRequestBody): readonly BodyMistake[] {
     if (isStated && String(inner) !== String(outer))
       addMistake(`/${member}`, `differs from /context/${member}; give one of them`)
   }
-  if (body.consume === true && intendedContext(body) === null) {
+  if (body.consume === true && contextInBody(body) === null) {
     addMistake('/consume', 'needs the context of the attempt, operation at least')
   }
   return mistakes

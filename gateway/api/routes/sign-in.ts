@@ -69,7 +69,7 @@ export const beginSignIn = defineRoute({
   errors: ['NOT_FOUND', 'RATE_LIMITED'],
   async handle(exchange) {
     exchange.throttle('sign-in', SIGN_INS_PER_MINUTE)
-    const provider = providerOf(exchange.body.provider, exchange)
+    const provider = configuredProvider(exchange.body.provider, exchange)
     const begun = await (await providers()).beginDevice(provider)
     return json({
       device_code: begun.deviceCode,
@@ -123,7 +123,7 @@ export const completeSignIn = defineRoute({
   async handle(exchange, deps) {
     exchange.throttle('sign-in-complete', QUESTIONS_PER_MINUTE)
     const { body, correlationId } = exchange
-    const provider = providerOf(body.provider, exchange)
+    const provider = configuredProvider(body.provider, exchange)
     const person = await (await providers()).completeDevice(provider, body.device_code)
     if (typeof person === 'string')
       return json({ state: person, api_key: null, key: null, correlation_id: correlationId })
@@ -143,7 +143,7 @@ async function signedIn(
   const row = apiKeyRow({ key, name, role, at, tenant, groups, owner, expiresAt: at + seconds * 1000 })
   await store.apiKeys.create(row)
   logger.info({ ...apiKeyAct('created', row), by: owner, correlation_id: correlationId }, 'signed in at a command line')
-  return json({ state: 'signed_in', api_key: key, key: identityOf(row), correlation_id: correlationId })
+  return json({ state: 'signed_in', api_key: key, key: identityAnswer(row), correlation_id: correlationId })
 }
 
 export const WhoAmIAnswer = Type.Object(
@@ -168,7 +168,7 @@ export const whoAmI = defineRoute({
     const caller = callerOf(exchange)
     const rights = RIGHTS.filter((right) => hasRight(caller, right))
     return json({
-      ...identityOf(caller),
+      ...identityAnswer(caller),
       rights,
       version: packageVersion(),
       correlation_id: exchange.correlationId,
@@ -203,12 +203,12 @@ export const signOut = defineRoute({
   },
 })
 
-function identityOf({ audience, name, owner, role, groups, tenant, expiresAt }: ApiKey) {
+function identityAnswer({ audience, name, owner, role, groups, tenant, expiresAt }: ApiKey) {
   const expires = expiresAt === null ? null : new Date(expiresAt).toISOString()
   return { audience, name, owner, role, groups, tenant, expires_at: expires }
 }
 
-function providerOf(name: string, { settings }: Pick<RouteExchange, 'settings'>): Provider {
+function configuredProvider(name: string, { settings }: Pick<RouteExchange, 'settings'>): Provider {
   const provider = settings.config.console.providers.find((known) => known.name === name)
   if (provider !== undefined) return provider
   throw new GatewayError('NOT_FOUND', `There is no provider ${name} in console.providers.`)

@@ -101,7 +101,7 @@ async function handled(
     Object.assign(headers, deps.rate.take(name, limit, deps.now()))
   }
   const query = checkQuery(route.query, url.searchParams)
-  const body = await readBody(inbound, route, caller, deps)
+  const body = await readRouteBody(inbound, route, caller, deps)
   const ignored = checkBody(route, body, settings)
   const exchange: RouteExchange = {
     settings,
@@ -134,7 +134,7 @@ const IN_FORCE_LATER: ReadonlySet<string> = new Set(['receipts', 'approvals', 'b
  */
 const STRANGERS_BODY = 4 * 1024 * 1024
 
-async function readBody(
+async function readRouteBody(
   { request, observation, signal }: Inbound,
   route: ApiRoute,
   caller: ApiKey | null,

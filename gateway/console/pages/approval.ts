@@ -55,7 +55,7 @@ export const showApproval: ConsolePage = async (visit) => {
           </div>
           ${findingsOf(kept)}
         </section>
-        ${reach(kept)} ${discussion(visit, row, steps, names)} ${otherDecisions(others, row, now)}
+        ${reachLine(kept)} ${discussion(visit, row, steps, names)} ${otherDecisions(others, row, now)}
       </div>
       <aside class="rail" id="decide" aria-label="Decide">
         ${state === 'pending' ? decideForm(visit, row, await choiceOf(visit, row)) : outcome(row, names, now)}
@@ -156,7 +156,7 @@ function findingsOf(kept: Result<KeptAssessment, string>): Markup {
   return notice('warn', `The findings cannot be shown: ${kept.problem}.`)
 }
 
-function reach(kept: Result<KeptAssessment, string>): Content {
+function reachLine(kept: Result<KeptAssessment, string>): Content {
   if (!kept.ok) return null
   const { verdict, judged } = kept.value
   const { endpoints, fields, params } = verdict.blast_radius

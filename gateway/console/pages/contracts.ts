@@ -6,7 +6,7 @@ import { html, type Content, type Markup } from '../markup.ts'
 import { matches, outlineOf, searchWords, type Part } from '../outline.ts'
 import { badge, clipped, countedNoun, empty, head, moment, shortDigest, table } from '../parts.ts'
 import { seenRoutes, type ConsolePage } from '../visit.ts'
-import { contractText } from '../side-by-side.ts'
+import { displayedContract } from '../side-by-side.ts'
 
 const SHOWN_PARTS = 60
 const SHOWN_HITS = 100
@@ -19,7 +19,7 @@ export const listContracts: ConsolePage = async (visit) => {
   const body = html`${head({ title: 'Contracts', lede: 'What each upstream promised. Calls are judged against exactly this.' })}
     <section aria-label="Search">
       ${searchForm('/console/contracts', query.get('q') ?? '', 'Search operations and tools of all contracts')}
-      ${words.length > 0 ? hits(views, words) : list(views, now)}
+      ${words.length > 0 ? hits(views, words) : contractsTable(views, now)}
     </section>`
   return { kind: 'page', title: 'Contracts', body }
 }
@@ -38,7 +38,7 @@ function contractAddress(route: string): string {
   return `/console/contracts/${encodeURIComponent(route)}`
 }
 
-function list(views: readonly BaselineView[], now: number): Markup {
+function contractsTable(views: readonly BaselineView[], now: number): Markup {
   if (views.length === 0) return empty('No contracts yet', 'The first call of a route, or its configuration, pins one.')
   return table({
     caption: 'Contracts',
@@ -97,7 +97,7 @@ export const showContract: ConsolePage = async ({ deps, visitor, settings, param
   ${searchForm(contractAddress(name), query.get('q') ?? '', 'Search in this contract')}
   ${
     outline === null
-      ? lines(contractText(baseline.content), searchWords(query.get('q')))
+      ? lines(displayedContract(baseline.content), searchWords(query.get('q')))
       : parts(outline.parts, searchWords(query.get('q')))
   }
   ${
@@ -105,7 +105,7 @@ export const showContract: ConsolePage = async ({ deps, visitor, settings, param
       ? null
       : html`<details>
           <summary>The text</summary>
-          <pre class="card" tabindex="0">${contractText(baseline.content)}</pre>
+          <pre class="card" tabindex="0">${displayedContract(baseline.content)}</pre>
         </details>`
   }`
   return { kind: 'page', title: name, body }
@@ -119,11 +119,11 @@ function parts(all: readonly Part[], words: readonly string[]): Markup {
       <h2 id="parts">${countedNoun(found.length, 'entry').replace('entrys', 'entries')}</h2>
       ${found.length > SHOWN_PARTS ? html`<span class="muted small">the first ${SHOWN_PARTS} are shown</span>` : null}
     </div>
-    <div class="card list">${found.slice(0, SHOWN_PARTS).map((part) => entry(part, found.length === 1))}</div>
+    <div class="card list">${found.slice(0, SHOWN_PARTS).map((part) => partEntry(part, found.length === 1))}</div>
   </section>`
 }
 
-function entry(part: Part, isOpen: boolean): Markup {
+function partEntry(part: Part, isOpen: boolean): Markup {
   const summary = html`<summary>
     <code>${part.name}</code> ${part.isDeprecated ? badge('Deprecated', 'warn') : null}
     <span class="muted">${clipped(part.summary, 300)}</span>

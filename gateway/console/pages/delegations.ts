@@ -3,7 +3,7 @@ import {
   approverKeys,
   handOver,
   isDelegationInForce,
-  listDelegations,
+  shownDelegations,
   LONGEST_DELEGATION_SECONDS,
   takeBack,
 } from '../../approvals/delegation.ts'
@@ -21,7 +21,7 @@ const DAY = 86_400
 
 export const delegations: ConsolePage = async (visit) => {
   const { visitor, deps, now } = visit
-  const [rows, names] = await Promise.all([listDelegations(visitor.tenant, deps), holders(visitor.tenant, deps.store)])
+  const [rows, names] = await Promise.all([shownDelegations(visitor.tenant, deps), holders(visitor.tenant, deps.store)])
   const body = html`${head({
       title: 'Delegations',
       parent: ['/console/approvals', 'Approvals'],

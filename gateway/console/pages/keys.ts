@@ -119,12 +119,12 @@ function quotaTable(quotas: readonly MonthlyQuota[], { settings, now }: Visit): 
         ['Left', 'number'],
         ['Resets', 'tight'],
       ],
-      rows: quotas.map((quota) => [quota.tenant, quota.plan, quota.keys, ...countsOf(quota, now)]),
+      rows: quotas.map((quota) => [quota.tenant, quota.plan, quota.keys, ...quotaCells(quota, now)]),
     })}
   </section>`
 }
 
-function countsOf({ limit, used }: MonthlyQuota, now: number): readonly Content[] {
+function quotaCells({ limit, used }: MonthlyQuota, now: number): readonly Content[] {
   if (limit === null) return ['–', 'unlimited', 'unlimited', '–']
   if (limit === undefined) return ['–', badge('Plan not configured', 'bad'), '–', '–']
   const left = limit - used

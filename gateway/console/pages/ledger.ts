@@ -75,7 +75,7 @@ function exportAddress({ query }: Visit): string {
 /** Every matching entry as lines of JSON, as the API exports them. */
 export const exportLedger: ConsolePage = ({ query, visitor, deps }) => {
   const records = query.get('records') === 'calls' ? 'calls' : 'decisions'
-  const texts = filterOf(query, ['route', 'traceId']).filter
+  const texts = filterFields(query, ['route', 'traceId']).filter
   const common = {
     records,
     ...(texts.route !== undefined && { route: texts.route }),
@@ -89,7 +89,7 @@ export const exportLedger: ConsolePage = ({ query, visitor, deps }) => {
 }
 
 function ofDecisions(query: URLSearchParams): LedgerExport {
-  const { repository, operation, environment } = filterOf(query, ['repository', 'operation', 'environment']).filter
+  const { repository, operation, environment } = filterFields(query, ['repository', 'operation', 'environment']).filter
   const decision = DECISIONS.find((known) => known === query.get('decision'))
   return {
     ...(repository !== undefined && { repository }),
@@ -100,7 +100,7 @@ function ofDecisions(query: URLSearchParams): LedgerExport {
 }
 
 function ofCalls(query: URLSearchParams): LedgerExport {
-  const { correlationId } = filterOf(query, ['correlationId']).filter
+  const { correlationId } = filterFields(query, ['correlationId']).filter
   const effect = EFFECTS.find((known) => known === query.get('effect'))
   return {
     ...(correlationId !== undefined && { correlation_id: correlationId }),
@@ -118,7 +118,7 @@ interface FoundEntries {
 async function decisionRows(visit: Visit): Promise<FoundEntries> {
   const { query, visitor, deps, now } = visit
   const decision = DECISIONS.find((known) => known === query.get('decision'))
-  const { filter, problem } = filterOf(query, ['repository', 'operation', 'environment', 'route', 'traceId'])
+  const { filter, problem } = filterFields(query, ['repository', 'operation', 'environment', 'route', 'traceId'])
   const rows = await deps.store.decisions.list({
     tenant: visitor.tenant,
     limit: SHOWN,
@@ -128,7 +128,7 @@ async function decisionRows(visit: Visit): Promise<FoundEntries> {
   const last = rows.length === SHOWN ? rows.at(-1) : undefined
   return {
     problem,
-    older: last === undefined ? null : pageAddress(visit, { before: String(last.sequence) }),
+    older: last === undefined ? null : ledgerAddress(visit, { before: String(last.sequence) }),
     rows:
       rows.length === 0
         ? null
@@ -155,7 +155,7 @@ async function decisionRows(visit: Visit): Promise<FoundEntries> {
 async function callRows(visit: Visit): Promise<FoundEntries> {
   const { query, visitor, deps, now } = visit
   const effect = EFFECTS.find((known) => known === query.get('effect'))
-  const { filter, problem } = filterOf(query, ['route', 'correlationId', 'traceId'])
+  const { filter, problem } = filterFields(query, ['route', 'correlationId', 'traceId'])
   const page = await deps.store.calls.list({
     tenant: visitor.tenant,
     limit: SHOWN,
@@ -164,7 +164,7 @@ async function callRows(visit: Visit): Promise<FoundEntries> {
   })
   return {
     problem,
-    older: page.next === null ? null : pageAddress(visit, { before: String(page.next) }),
+    older: page.next === null ? null : ledgerAddress(visit, { before: String(page.next) }),
     rows:
       page.rows.length === 0
         ? null
@@ -189,14 +189,14 @@ async function callRows(visit: Visit): Promise<FoundEntries> {
 
 type TextFilter = 'repository' | 'operation' | 'environment' | 'route' | 'correlationId' | 'traceId'
 
-function filterOf<Name extends TextFilter>(query: URLSearchParams, names: readonly Name[]) {
+function filterFields<Name extends TextFilter>(query: URLSearchParams, names: readonly Name[]) {
   const texts: Partial<Record<Name, string>> = {}
   for (const name of names) {
     const value = (query.get(name) ?? '').trim().slice(0, 300)
     if (value !== '') texts[name] = value
   }
-  const from = instantOf(query.get('from'))
-  const to = instantOf(query.get('to'))
+  const from = givenInstant(query.get('from'))
+  const to = givenInstant(query.get('to'))
   const before = Number(query.get('before') ?? Number.NaN)
   const isWrong = from !== null && to !== null && from >= to
   return {
@@ -211,13 +211,13 @@ function filterOf<Name extends TextFilter>(query: URLSearchParams, names: readon
 }
 
 /** Fields of the browser have no zone: they are UTC here, as everywhere in the ledger. */
-function instantOf(text: string | null): number | null {
+function givenInstant(text: string | null): number | null {
   if (text === null || !/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2})?$/.test(text)) return null
   const at = Date.parse(`${text}Z`)
   return Number.isNaN(at) ? null : at
 }
 
-function pageAddress({ path, query }: Visit, further: Readonly<Record<string, string>>): string {
+function ledgerAddress({ path, query }: Visit, further: Readonly<Record<string, string>>): string {
   const next = new URLSearchParams(query)
   for (const [name, value] of Object.entries(further)) next.set(name, value)
   return `${path}?${next.toString()}`

@@ -84,14 +84,14 @@ interface Fired {
 function firedRules(rows: readonly StoredDecision[]): ReadonlyMap<string, Fired> {
   const fired = new Map<string, Fired>()
   for (const { envelope, evaluatedAt } of rows)
-    for (const rule of new Set(rulesIn(JSON.parse(envelope)))) {
+    for (const rule of new Set(ruleIdsIn(JSON.parse(envelope)))) {
       const known = fired.get(rule)
       fired.set(rule, { count: (known?.count ?? 0) + 1, last: Math.max(known?.last ?? 0, evaluatedAt) })
     }
   return fired
 }
 
-function rulesIn(envelope: unknown): readonly string[] {
+function ruleIdsIn(envelope: unknown): readonly string[] {
   const evidence = isJsonObject(envelope) ? envelope['evidence'] : null
   const rows: readonly unknown[] = Array.isArray(evidence) ? evidence : []
   return rows.flatMap((row) => {

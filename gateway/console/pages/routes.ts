@@ -1,11 +1,11 @@
 /** Routes and their baselines; one route with its candidate side by side, and the promotion of a reviewed contract. */
 import { countFindings, lookupTable } from '../../../engine/base.ts'
 import type { BaselineView } from '../../baselines/baselines.ts'
-import { changeOf } from '../../baselines/promotion.ts'
+import { promotedArtifact } from '../../baselines/promotion.ts'
 import { hasRight } from '../../callers/rights.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import { seesRoute } from '../../api/visibility.ts'
-import { contractText, sideBySide } from '../side-by-side.ts'
+import { displayedContract, sideBySide } from '../side-by-side.ts'
 import { plainFindings } from '../findings.ts'
 import { html, type Content, type Markup } from '../markup.ts'
 import { holders, personName } from '../people.ts'
@@ -69,7 +69,7 @@ export const showRoute: ConsolePage = async (visit) => {
     })}
     ${query.has('done') ? notice('good', 'The reviewed contract is the baseline now.') : null}
     <div class="split">
-      <div class="stack">${candidate === null ? contract(view) : await review(visit, view)}</div>
+      <div class="stack">${candidate === null ? contract(view) : await candidateReview(visit, view)}</div>
       <aside class="rail" aria-label="Baseline">
         ${candidate === null ? null : promoteForm(visit, name, candidate.digest)}
         <div class="card pad">
@@ -99,13 +99,13 @@ function contract({ baseline }: BaselineView): Markup {
   return html`<section aria-labelledby="contract">
     <h2 id="contract">The contract</h2>
     <p class="muted">The upstream offers the baseline. Calls are judged against this text.</p>
-    <pre class="card" tabindex="0">${contractText(baseline.content)}</pre>
+    <pre class="card" tabindex="0">${displayedContract(baseline.content)}</pre>
   </section>`
 }
 
-async function review({ deps }: Visit, { baseline, candidate }: BaselineView): Promise<Content> {
+async function candidateReview({ deps }: Visit, { baseline, candidate }: BaselineView): Promise<Content> {
   if (candidate === null) return null
-  const comparison = await deps.flow.compare(changeOf(baseline.route, baseline, candidate), {})
+  const comparison = await deps.flow.compare(promotedArtifact(baseline.route, baseline, candidate), {})
   const found = comparison.ok
     ? html`<p class="legend">
           ${(['breaking', 'dangerous', 'info'] as const).map(

@@ -8,7 +8,7 @@ const LONGEST_FORM = 4 * 1024 * 1024
 const LONGEST_FORM_OF_STRANGERS = 16 * 1024
 
 /** @throws GatewayError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE or INVALID_INPUT */
-export async function readForm(
+export async function readPostedForm(
   request: IncomingMessage,
   response: ServerResponse,
   { bodies }: { readonly bodies: Bodies },

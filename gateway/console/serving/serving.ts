@@ -11,7 +11,7 @@ import { GatewayError } from '../../errors/errors.ts'
 import { discardRest } from '../../network/discard-body.ts'
 import { ASSETS } from './assets.ts'
 import { createChanges } from './changes.ts'
-import { readForm, requireOwnForm } from './forms.ts'
+import { readPostedForm, requireOwnForm } from './forms.ts'
 import { framed } from './layout.ts'
 import { html } from '../markup.ts'
 import { PAGES } from './pages.ts'
@@ -99,7 +99,7 @@ async function serveIn(observation: Observation, exchange: ConsoleExchange, inne
     if (refusal.status >= 500 || refusal.cause !== undefined)
       inner.logger.error({ event: 'console.request_failed', err: refusal.cause ?? refusal }, 'console request failed')
     if (response.headersSent) response.destroy()
-    else sendText(response, refusal.status, 'text/plain; charset=utf-8', `${refusal.message}\n`)
+    else sendPage(response, refusal.status, 'text/plain; charset=utf-8', `${refusal.message}\n`)
   }
   discardRest(request)
 }
@@ -109,11 +109,12 @@ async function answerExchange(observation: Observation, exchange: ConsoleExchang
   const { method = 'GET' } = request
   const asset = ASSETS.get(url.pathname)
   if (asset !== undefined)
-    return sendText(response, 200, asset.type, asset.text, { 'Cache-Control': 'public, max-age=31536000, immutable' })
+    return sendPage(response, 200, asset.type, asset.text, { 'Cache-Control': 'public, max-age=31536000, immutable' })
   const now = inner.now()
   const session = await inner.sessions.read(request.headers, now)
   const visitor = session === null ? null : await visitorOf(session, inner)
-  const form = method === 'POST' ? await readForm(request, response, inner, session !== null) : new URLSearchParams()
+  const form =
+    method === 'POST' ? await readPostedForm(request, response, inner, session !== null) : new URLSearchParams()
   if (method === 'POST') requireOwnForm(request, inner.settings().config.public_url)
   const provided = /^\/console\/sign-in\/([a-z0-9-]{1,32})(\/callback)?$/.exec(url.pathname)
   if (provided !== null && method === 'GET')
@@ -173,7 +174,7 @@ async function reply(visit: Visit, page: ConsolePage, response: ServerResponse):
   const { tenant } = visit.visitor
   const waiting = await visit.deps.store.approvals.list({ tenant, state: 'pending', limit: 100, now: visit.now })
   const text = framed(visit, made.title, made.body, waiting.length, made.isLive ?? false).toString()
-  sendText(response, made.status ?? 200, 'text/html; charset=utf-8', text)
+  sendPage(response, made.status ?? 200, 'text/html; charset=utf-8', text)
 }
 
 interface SignIn {
@@ -187,7 +188,7 @@ interface SignIn {
 
 async function signIn({ method, url, form, visitor, response, now }: SignIn, inner: Inner): Promise<void> {
   const show = (problem: SignInProblem | null, next: string, status: number) =>
-    sendText(
+    sendPage(
       response,
       status,
       'text/html; charset=utf-8',
@@ -280,7 +281,7 @@ function redirect(
   response.end()
 }
 
-function sendText(
+function sendPage(
   response: ServerResponse,
   status: number,
   type: string,

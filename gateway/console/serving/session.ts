@@ -135,7 +135,7 @@ async function openedCookie<Form extends TSchema>(
       keyManagementAlgorithms: ['dir'],
       contentEncryptionAlgorithms: ['A256GCM'],
     })
-    return isOfForm(form, payload) ? payload : null
+    return isCookieForm(form, payload) ? payload : null
   } catch {
     return null
   }
@@ -143,7 +143,7 @@ async function openedCookie<Form extends TSchema>(
 
 const validators = new WeakMap<TSchema, ValidateFunction>()
 
-function isOfForm<Form extends TSchema>(form: Form, value: unknown): value is Static<Form> {
+function isCookieForm<Form extends TSchema>(form: Form, value: unknown): value is Static<Form> {
   const validate = validators.get(form) ?? new Ajv({ strict: false }).compile(plainSchema(form))
   validators.set(form, validate)
   return validate(value)

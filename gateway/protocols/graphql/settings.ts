@@ -3,7 +3,7 @@
  * Part of the configuration schema.
  */
 import { unreadableSource } from '../../documents/contract-checks.ts'
-import { at } from '../../settings/mistake-collector.ts'
+import { mistakeAt } from '../../settings/mistake-collector.ts'
 import type { LocatedMistake } from '../../settings/schema-mistakes.ts'
 import type { ProtocolSettings, RouteWith } from '../common/protocol-settings.ts'
 import type { Static } from 'typebox'
@@ -44,11 +44,13 @@ export const graphqlSettings = {
 
 function repeatedSchema({ graphql, contract }: GraphqlRoute, pointer: string): readonly LocatedMistake[] {
   if (!graphql.introspect || contract?.current === undefined) return []
-  return [at(`${pointer}/graphql/introspect`, 'contract.current already names the schema', 'remove one of the two')]
+  return [
+    mistakeAt(`${pointer}/graphql/introspect`, 'contract.current already names the schema', 'remove one of the two'),
+  ]
 }
 
 /** Checks the file of documents that the server stores. */
 function unreadableDocuments({ graphql: { documents } }: GraphqlRoute, pointer: string): readonly LocatedMistake[] {
   const reason = documents === undefined ? null : unreadableSource({ file: documents }, false)
-  return reason === null ? [] : [at(`${pointer}/graphql/documents`, reason, 'paths start at this file')]
+  return reason === null ? [] : [mistakeAt(`${pointer}/graphql/documents`, reason, 'paths start at this file')]
 }

@@ -1,5 +1,5 @@
 /** What a route of the protocol `kubernetes` asks of writes to the Kubernetes API. Part of the configuration's schema. */
-import { at } from '../../settings/mistake-collector.ts'
+import { mistakeAt } from '../../settings/mistake-collector.ts'
 import type { LocatedMistake } from '../../settings/schema-mistakes.ts'
 import { nearest } from '../../settings/suggestion.ts'
 import type { ProtocolSettings, RouteWith } from '../common/protocol-settings.ts'
@@ -45,7 +45,7 @@ function unknownNames({ kubernetes }: KubernetesRoute, pointer: string): readonl
       isResourceName(name)
         ? []
         : [
-            at(
+            mistakeAt(
               `${pointer}/kubernetes/${list}/${position}`,
               `"${name}" is no kind that Kubernetes itself brings, and no class of kinds`,
               resourceHint(name),

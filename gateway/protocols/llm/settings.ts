@@ -1,5 +1,5 @@
 /** Whose tools calls of a model provider carry. Part of the configuration's schema. */
-import { at } from '../../settings/mistake-collector.ts'
+import { mistakeAt } from '../../settings/mistake-collector.ts'
 import type { LocatedMistake } from '../../settings/schema-mistakes.ts'
 import type { ProtocolSettings, RouteWith } from '../common/protocol-settings.ts'
 import type { Static } from 'typebox'
@@ -45,14 +45,16 @@ function agentMistakes({ llm, contract }: LlmRoute, pointer: string): readonly L
   const isNamed = llm.agent_header !== undefined || llm.agent_field !== undefined
   if (llm.agents.length === 0)
     return isNamed
-      ? [at(`${pointer}/llm/agents`, 'no agent is named, so every call that names one is refused', 'list them')]
+      ? [mistakeAt(`${pointer}/llm/agents`, 'no agent is named, so every call that names one is refused', 'list them')]
       : []
   if (!isNamed)
-    return [at(`${pointer}/llm`, 'nothing says which agent a call belongs to', 'add agent_header or agent_field')]
+    return [
+      mistakeAt(`${pointer}/llm`, 'nothing says which agent a call belongs to', 'add agent_header or agent_field'),
+    ]
   return contract?.baseline === undefined
     ? []
     : [
-        at(
+        mistakeAt(
           `${pointer}/contract/baseline`,
           'one source cannot be the baseline of several agents',
           'write one route for each, or leave it out: the first tools seen are pinned',

@@ -3,7 +3,7 @@
  * matches.
  */
 import { Type } from '../../../engine/base.ts'
-import { at } from '../../settings/mistake-collector.ts'
+import { mistakeAt } from '../../settings/mistake-collector.ts'
 import type { LocatedMistake } from '../../settings/schema-mistakes.ts'
 import type { ProtocolSettings, RouteWith } from '../common/protocol-settings.ts'
 import { RequestMap } from './request-map.ts'
@@ -25,9 +25,9 @@ export const mappedSettings = { sections, namesAddresses: true, mistakes: mapMis
 
 function mapMistakes({ map }: MappedRoute, pointer: string): readonly LocatedMistake[] {
   if (map === undefined)
-    return [at(pointer, 'a mapped route has rules that say what its requests are', 'add map: [...]')]
+    return [mistakeAt(pointer, 'a mapped route has rules that say what its requests are', 'add map: [...]')]
   const compiled = compileRules(map)
   return compiled.ok
     ? []
-    : compiled.problem.map(({ pointer: within, message, fix }) => at(`${pointer}/map${within}`, message, fix))
+    : compiled.problem.map(({ pointer: within, message, fix }) => mistakeAt(`${pointer}/map${within}`, message, fix))
 }

@@ -1,7 +1,7 @@
 /** The files of a package's tarball that may hold contracts, read within bounds and in memory: no path in it is ever a path on a disk. */
 import { createHash } from 'node:crypto'
 import type { FileAtCommit } from '../../scm/platform.ts'
-import { textFile } from '../../scm/files.ts'
+import { fileOfBytes } from '../../scm/files.ts'
 import { ARTIFACT_PROBLEMS } from '../../scm/problems.ts'
 import { readArchive, TarballError, type ArchiveEntry } from './archive.ts'
 
@@ -32,7 +32,7 @@ export async function readTarball(bytes: Buffer, { isSelected, maxFile }: Tarbal
         continue
       }
       seen.add(path)
-      if (content !== null) files.set(path, textFile(path, content))
+      if (content !== null) files.set(path, fileOfBytes(path, content))
       else if (isSelected(path) && entry.type === 'file')
         files.set(path, { kind: 'unreadable', problem: ARTIFACT_PROBLEMS.tooLarge(path, maxFile) })
     }

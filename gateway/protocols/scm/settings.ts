@@ -1,5 +1,5 @@
 /** What a route to a source-control platform allows. Part of the configuration schema. */
-import { at } from '../../settings/mistake-collector.ts'
+import { mistakeAt } from '../../settings/mistake-collector.ts'
 import type { ProtocolSettings, RouteWith } from '../common/protocol-settings.ts'
 import type { Static } from 'typebox'
 import { Type } from '../../../engine/base.ts'
@@ -59,7 +59,7 @@ export const scmRouteSettings = {
   warnings: ({ scm }, pointer) =>
     scm.push === 'pass'
       ? [
-          at(
+          mistakeAt(
             `${pointer}/scm/push`,
             'a push to a protected branch goes around every judged merge',
             'deny is the default',

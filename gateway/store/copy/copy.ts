@@ -38,7 +38,7 @@ export async function copyStore(source: Source, target: Target, progress: (text:
   const missing = await missingRows(target.sql, counts)
   await target.finish()
   const after = await inspected(target.sql)
-  const faults = [...missing, ...after.faults, ...differences(before.heads, after.heads)]
+  const faults = [...missing, ...after.faults, ...headDifferences(before.heads, after.heads)]
   if (faults.length === 0) await target.commit()
   return { rows, heads: before.heads, faults }
 }
@@ -125,7 +125,7 @@ function runOperation(sql: Sql, name: string, values: readonly unknown[]): Promi
   return operation.run(sql, ...given)
 }
 
-function differences(before: readonly LedgerHead[], after: readonly LedgerHead[]): readonly string[] {
+function headDifferences(before: readonly LedgerHead[], after: readonly LedgerHead[]): readonly string[] {
   return before.flatMap(({ chain, sequence, hash }) => {
     const copy = after.find((head) => head.chain === chain)
     return copy?.sequence === sequence && copy.hash === hash

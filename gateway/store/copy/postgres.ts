@@ -3,7 +3,7 @@ import { errorCode, StartupError } from '../../errors/startup-error.ts'
 import { addressWords, readPostgresUrl } from '../postgres/address.ts'
 import { openConnections, type PostgresConnection } from '../postgres/connections.ts'
 import { migrate, MIGRATION_LOCK } from '../postgres/migrate.ts'
-import { openingFault } from '../postgres/opening-fault.ts'
+import { postgresOpeningFault } from '../postgres/opening-fault.ts'
 import { statementsOn } from '../postgres/statements.ts'
 import { integer, text, type SqlRow } from '../sql/columns.ts'
 import type { Side, Source, Target, CopiedTable } from './side.ts'
@@ -124,7 +124,7 @@ async function openSide(url: string, begin: string): Promise<OpenSide> {
     connection = await ready.promise
   } catch (error) {
     if (error instanceof StartupError) throw error
-    throw new StartupError(openingFault(description, error), { cause: error })
+    throw new StartupError(postgresOpeningFault(description, error), { cause: error })
   }
   return {
     description,

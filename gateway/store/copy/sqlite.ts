@@ -5,14 +5,14 @@ import { StartupError } from '../../errors/startup-error.ts'
 import { integer, text, type SqlRow, type SqlValue } from '../sql/columns.ts'
 import { joinLedger, newChain } from '../sql/journal.ts'
 import { openConnection, ownChain, createStatements } from '../sqlite/connection.ts'
-import { openingFault } from '../sqlite/opening-fault.ts'
+import { sqliteOpeningFault } from '../sqlite/opening-fault.ts'
 import { holdServingLock } from '../sqlite/serving-lock.ts'
 import type { Side, Source, Target } from './side.ts'
 
 export async function sqliteSource(file: string): Promise<Source> {
   if (!existsSync(file)) throw new StartupError(`There is no store at ${file}: correct the path.`)
-  const lock = held(file)
-  const database = await opened(file)
+  const lock = heldLock(file)
+  const database = await openedDatabase(file)
   database.exec('BEGIN')
   return {
     ...sqliteSide(database, file, ownChain(database)),
@@ -39,8 +39,8 @@ export async function sqliteTarget(file: string): Promise<Target> {
   const ends = ['', '-wal', '-shm', '.lock']
   const remove = (): void => ends.forEach((end) => rmSync(`${part}${end}`, { force: true }))
   remove()
-  const lock = held(part)
-  const database = await opened(part, false)
+  const lock = heldLock(part)
+  const database = await openedDatabase(part, false)
   // One transaction from here on: what is not complete is not there.
   database.exec('BEGIN IMMEDIATE')
   const chain = newChain()
@@ -85,19 +85,19 @@ function sqliteSide(database: DatabaseSync, file: string, writer: string | null)
   }
 }
 
-function held(file: string): DatabaseSync {
+function heldLock(file: string): DatabaseSync {
   try {
     return holdServingLock(`${file}.lock`)
   } catch (error) {
-    throw new StartupError(openingFault(file, error), { cause: error })
+    throw new StartupError(sqliteOpeningFault(file, error), { cause: error })
   }
 }
 
-async function opened(file: string, opensChain = true): Promise<DatabaseSync> {
+async function openedDatabase(file: string, opensChain = true): Promise<DatabaseSync> {
   try {
     return await openConnection(file, opensChain)
   } catch (error) {
-    throw new StartupError(openingFault(file, error), { cause: error })
+    throw new StartupError(sqliteOpeningFault(file, error), { cause: error })
   }
 }
 

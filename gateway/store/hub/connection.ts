@@ -78,11 +78,11 @@ class PooledConnection implements HubConnection {
   async ask(method: 'GET' | 'POST', path: string, body: object | null, isRepeatable: boolean): Promise<unknown> {
     const started = performance.now()
     const report = (isGood: boolean, cause?: unknown): void => {
-      this.#events.onCall?.(operationName(path), (performance.now() - started) / 1000, isGood)
+      this.#events.onCall?.(calledOperation(path), (performance.now() - started) / 1000, isGood)
       this.#events.onWritable?.(isGood, cause)
     }
     try {
-      const value = await inSpan('hub', operationName(path), (span) =>
+      const value = await inSpan('hub', calledOperation(path), (span) =>
         this.#askAny((pool) => this.#askOne(pool, method, path, body, span), isRepeatable, this.#preferred),
       )
       report(true)
@@ -277,6 +277,6 @@ export function errorCodeOf(error: unknown): string {
   return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''
 }
 
-function operationName(path: string): string {
+function calledOperation(path: string): string {
   return path.startsWith('/hub/v1/operations/') ? path.slice('/hub/v1/operations/'.length) : path
 }

@@ -120,7 +120,7 @@ class HubKeys {
     const begin = changes.begin(now())
     const answer = await connection.ask('GET', '/hub/v1/keys', null, true)
     const parsed = parseKeySet(answer)
-    if (!parsed.ok || !isKeySet(answer)) throw new Error('the hub published no key set')
+    if (!parsed.ok || !hasKeys(answer)) throw new Error('the hub published no key set')
     this.#mark = changes.mark(begin, now())
     const isSame = isDeepStrictEqual(this.#published, answer)
     this.#set = parsed.value
@@ -137,6 +137,6 @@ function refuseSigning(): never {
   throw new GatewayError('SIGNER_UNAVAILABLE', 'The hub signs; keys are managed there.')
 }
 
-function isKeySet(value: unknown): value is ReturnType<KeyRing['published']> {
+function hasKeys(value: unknown): value is ReturnType<KeyRing['published']> {
   return typeof value === 'object' && value !== null && 'keys' in value
 }

@@ -88,7 +88,7 @@ class PushedChanges extends AnnouncedChanges implements HubChanges {
       if (performance.now() - this.provenAt > (this.bound * 1000) / 4) void this.#compareClocks()
     }
     if (event === 'change') {
-      const change = changeIn(value)
+      const change = changeInMessage(value)
       // What cannot be read may be about anything that is in use.
       if (change === null || (change.key.length === 0 && change.kind !== 'receipt_key')) this.#forget(askedAt)
       if (change !== null) this.announce(change)
@@ -114,7 +114,7 @@ class PushedChanges extends AnnouncedChanges implements HubChanges {
   }
 }
 
-function changeIn(value: object): Change | null {
+function changeInMessage(value: object): Change | null {
   const kind = CHANGE_KINDS.find((known) => 'kind' in value && known === value.kind)
   const key: unknown = 'key' in value ? value.key : null
   return kind === undefined || !Array.isArray(key) ? null : { kind, key: key.map(String) }

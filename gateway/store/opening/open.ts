@@ -70,7 +70,7 @@ async function openShared(config: StoreConfig, events: StoreEvents, isServing: b
     ...events,
     url,
     listenUrl,
-    writer: ownChain(config.data_dir),
+    writer: keptChain(config.data_dir),
     pool: limits.pool,
     connectTimeout: limits.connect_timeout * 1000,
     statementTimeout: limits.statement_timeout * 1000,
@@ -81,7 +81,7 @@ async function openShared(config: StoreConfig, events: StoreEvents, isServing: b
 }
 
 /** The chain that this data directory writes to in a shared store. A directory that is lost begins another one. */
-function ownChain(dataDirectory: string): string {
+function keptChain(dataDirectory: string): string {
   return keptId(dataDirectory, {
     file: 'ledger-chain.txt',
     prefix: CHAIN_PREFIX,

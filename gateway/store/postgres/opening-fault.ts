@@ -59,7 +59,7 @@ const NO_TLS =
 const TLS_REQUIRED = 'The server takes TLS connections only: add sslmode=verify-full to store.url.'
 
 /** @returns a message for the operator: fault, cause and fix. It never contains the URL, which may hold a password. */
-export function openingFault(description: string, error: unknown): string {
+export function postgresOpeningFault(description: string, error: unknown): string {
   return `The store ${description} cannot be opened: ${messageOf(error) || String(errorCode(error))}. ${remedyOf(error)}`.trim()
 }
 

@@ -28,7 +28,7 @@ import {
 import { groupCommit } from './group-commit.ts'
 import { startListener, TIME } from './listener.ts'
 import { makePartitions, migrate } from './migrate.ts'
-import { openingFault } from './opening-fault.ts'
+import { postgresOpeningFault } from './opening-fault.ts'
 import { statementsOn, storableJson } from './statements.ts'
 
 export interface PostgresStoreOptions extends StoreEvents, Omit<ConnectionLimits, 'isPooled'> {
@@ -65,7 +65,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     connections = openConnections(address, { ...options, isPooled })
     directly = isPooled ? openConnections(direct, { ...options, pool: 1, isPooled: false }) : connections
   } catch (error) {
-    throw new StartupError(openingFault(description, error), { cause: error })
+    throw new StartupError(postgresOpeningFault(description, error), { cause: error })
   }
   const close = async (): Promise<void> => {
     await Promise.all([connections.close(), ...(isPooled ? [directly.close()] : [])])
@@ -79,7 +79,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     await withRetries(() => connections.use((connection) => openOwnChain(connection, options.writer)))
   } catch (error) {
     await close()
-    throw new StartupError(openingFault(description, error), { cause: error })
+    throw new StartupError(postgresOpeningFault(description, error), { cause: error })
   }
   const { bound, onLive = () => {}, onTime = () => {} } = options
   const partitions = options.listens ? keepPartitions(directly, options) : null

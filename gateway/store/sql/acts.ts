@@ -18,7 +18,7 @@ export const acts: Operations<Acts> = {
   claim: write(async (sql, now, until, limit) => {
     const rows = await sql.all('SELECT * FROM acts WHERE claimed_until <= ? ORDER BY at, id LIMIT ?', now, limit)
     const claimed: ActRow[] = []
-    for (const row of rows.map(actOf)) {
+    for (const row of rows.map(actRow)) {
       const won = await sql.run(
         'UPDATE acts SET claimed_until = ?, is_logged = 1 WHERE id = ? AND claimed_until <= ?',
         until,
@@ -35,7 +35,7 @@ export const acts: Operations<Acts> = {
   }),
 }
 
-function actOf(row: SqlRow): ActRow {
+function actRow(row: SqlRow): ActRow {
   const facts: EntryFacts = JSON.parse(text(row, 'facts'))
   return { id: text(row, 'id'), at: integer(row, 'at'), isLogged: integer(row, 'is_logged') === 1, facts }
 }

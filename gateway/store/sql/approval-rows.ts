@@ -1,7 +1,7 @@
 /** A request for approval as its row is read: with its requesters, its decision and its grants. */
 import type { ApprovalDecision, ApprovalRow } from '../approvals.ts'
 import type { Grant } from '../approvers.ts'
-import { integer, integerOrNull, oneOf, text, textList, textOrNull, textsOf, type SqlRow } from './columns.ts'
+import { integer, integerOrNull, oneOf, text, textList, textOrNull, storedTexts, type SqlRow } from './columns.ts'
 import { joinedTexts, pairsOf, type Sql } from './operation.ts'
 
 const DECIDED = ['granted', 'denied'] as const satisfies readonly ApprovalDecision['state'][]
@@ -51,10 +51,10 @@ function approversOf(row: SqlRow): ApprovalRow['approvers'] {
   // An unreadable list must not let everybody grant.
   if (!Array.isArray(lists)) throw new TypeError('the approvers of an approval are not a list')
   return lists.map((list: unknown) => {
-    if (Array.isArray(list)) return { count: 1, groups: textsOf(list) }
+    if (Array.isArray(list)) return { count: 1, groups: storedTexts(list) }
     if (typeof list !== 'object' || list === null || !('count' in list) || !('groups' in list) || !isCount(list.count))
       throw new TypeError('an approver of an approval has another form')
-    return { count: list.count, groups: textsOf(list.groups) }
+    return { count: list.count, groups: storedTexts(list.groups) }
   })
 }
 
@@ -68,7 +68,7 @@ function grantsOf(row: SqlRow): readonly Grant[] {
   return pairs.map((pair: unknown) => {
     const [by, groups]: readonly unknown[] = Array.isArray(pair) ? pair : []
     if (typeof by !== 'string') throw new TypeError('a grant of an approval names no person')
-    return { by, groups: textsOf(groups) }
+    return { by, groups: storedTexts(groups) }
   })
 }
 

@@ -17,7 +17,7 @@ import { approvalRow, selectApprovals } from './approval-rows.ts'
 import { endDelegation, insertDelegation, listDelegations, rightOf } from './delegations.ts'
 import { isIn, read, write, type Operations, type Sql } from './operation.ts'
 import { journal } from './journal.ts'
-import { notice } from './notifications.ts'
+import { recordNotice } from './notifications.ts'
 
 /** State → condition on the row and the time; a literal of this program, never a caller's text. */
 const STATE_CONDITIONS: Readonly<Record<ApprovalState, string>> = {
@@ -104,7 +104,8 @@ export const approvals: Operations<Approvals> = {
         opening.requester,
       )
     await journal(sql, 'approval', approvalId)
-    if (standing === undefined) await notice(sql, 'approval.requested', approvalId, opening.tenant, opening.openedAt)
+    if (standing === undefined)
+      await recordNotice(sql, 'approval.requested', approvalId, opening.tenant, opening.openedAt)
     const row = await ownRow(sql, opening.tenant, approvalId)
     if (row === null) throw new TypeError(`approval ${approvalId} is not there`)
     return row
@@ -138,12 +139,12 @@ export const approvals: Operations<Approvals> = {
       approvalId,
     )
     await journal(sql, 'approval', approvalId)
-    await notice(sql, `approval.${state}`, approvalId, tenant, at)
+    await recordNotice(sql, `approval.${state}`, approvalId, tenant, at)
     return 'settled'
   }),
 
   steps: read(async (sql, tenant, approvalId) =>
-    (await ownRow(sql, tenant, approvalId)) === null ? [] : stepsOf(sql, approvalId),
+    (await ownRow(sql, tenant, approvalId)) === null ? [] : approvalSteps(sql, approvalId),
   ),
 
   comment: write(async (sql, tenant, step) => {
@@ -167,7 +168,7 @@ export const approvals: Operations<Approvals> = {
       const reason = 'The baseline of the route changed, so this change can no longer occur.'
       await addStep(sql, { stepId: newStepId(), approvalId, kind: 'moot', by, groups: [], text: reason, at })
     }
-    for (const row of rows) await notice(sql, 'approval.moot', text(row, 'approval_id'), text(row, 'tenant'), at)
+    for (const row of rows) await recordNotice(sql, 'approval.moot', text(row, 'approval_id'), text(row, 'tenant'), at)
     return ended
   }),
 
@@ -185,7 +186,7 @@ export const approvals: Operations<Approvals> = {
       const stepId = `stp_reminder_${approvalId}`
       const step = { stepId, approvalId, kind: 'reminder', by: 'gateway', groups: [], text: '', at } as const
       if (!(await addStep(sql, step))) continue
-      await notice(sql, 'approval.reminder', approvalId, text(row, 'tenant'), at)
+      await recordNotice(sql, 'approval.reminder', approvalId, text(row, 'tenant'), at)
       reminded.push(approvalId)
     }
     return reminded
@@ -197,7 +198,7 @@ export const approvals: Operations<Approvals> = {
       const row = await ownRow(sql, tenant, approvalId)
       if (row === null || row.result !== null || row.endedAt !== null || row.expiresAt <= at) return false
       await addStep(sql, { stepId: newStepId(), approvalId, kind: 'delegated', by, groups, text: to, at })
-      await notice(sql, 'approval.delegated', approvalId, tenant, at)
+      await recordNotice(sql, 'approval.delegated', approvalId, tenant, at)
     }
     await insertDelegation(sql, delegation)
     return true
@@ -222,7 +223,7 @@ async function countGrant(
 ): Promise<{ readonly result: 'settled' | 'counted' | 'group' | 'again'; readonly groups: readonly string[] }> {
   const { approvalId, tenant } = row
   const required = [...row.approvers, ...request.required]
-  const acting = (await stepsOf(sql, approvalId)).filter(({ kind }) => kind === 'acting')
+  const acting = (await approvalSteps(sql, approvalId)).filter(({ kind }) => kind === 'acting')
   const taken = [...row.grants.map((grant) => grant.by), ...acting.map((step) => step.text)]
   const others = earlier.filter((grant) => !person.includes(grant.by) && !taken.includes(grant.by))
   const before = [...row.grants, ...others]
@@ -271,7 +272,7 @@ async function addStep(
   return added === 1
 }
 
-async function stepsOf(sql: Sql, approvalId: string): Promise<readonly ApprovalStep[]> {
+async function approvalSteps(sql: Sql, approvalId: string): Promise<readonly ApprovalStep[]> {
   const rows = await sql.all(
     'SELECT * FROM approval_steps WHERE approval_id = ? ORDER BY at, kind, step_id',
     approvalId,
@@ -302,7 +303,7 @@ async function endApprovals(sql: Sql, at: number): Promise<readonly string[]> {
     await sql.run('UPDATE approvals SET ended_at = ? WHERE approval_id = ?', at, text(row, 'approval_id'))
     await journal(sql, 'approval', text(row, 'approval_id'))
     if (textOrNull(row, 'settled_state') !== null) continue
-    await notice(sql, 'approval.expired', text(row, 'approval_id'), text(row, 'tenant'), at)
+    await recordNotice(sql, 'approval.expired', text(row, 'approval_id'), text(row, 'tenant'), at)
     expired.push(text(row, 'approval_id'))
   }
   return expired

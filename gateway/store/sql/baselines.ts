@@ -2,7 +2,7 @@
 import type { BaselineRow, Baselines, CandidateRow } from '../baselines.ts'
 import { integer, oneOf, text, type SqlRow } from './columns.ts'
 import { journal } from './journal.ts'
-import { notice } from './notifications.ts'
+import { recordNotice } from './notifications.ts'
 import { read, statement, write, type Operations } from './operation.ts'
 
 const SOURCES = ['file', 'url', 'git', 'first_use', 'promotion'] as const satisfies readonly BaselineRow['source'][]
@@ -98,7 +98,7 @@ export const baselines: Operations<Baselines> = {
       route,
       MAX_ANNOUNCED,
     )
-    await notice(sql, 'baseline.candidate', route, 'local', at)
+    await recordNotice(sql, 'baseline.candidate', route, 'local', at)
     return true
   }),
 }

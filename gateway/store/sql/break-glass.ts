@@ -2,7 +2,7 @@
 import type { BreakGlassExceptions, BreakGlassRow } from '../break-glass.ts'
 import { integer, integerOrNull, text, textOrNull, type SqlRow } from './columns.ts'
 import { journal } from './journal.ts'
-import { notice } from './notifications.ts'
+import { recordNotice } from './notifications.ts'
 import { read, write, type Operations, type Sql } from './operation.ts'
 
 const IN_FORCE = 'closed_at IS NULL AND ended_at IS NULL AND expires_at > ?'
@@ -40,7 +40,7 @@ export const breakGlass: Operations<BreakGlassExceptions> = {
       row.expiresAt,
     )
     await journal(sql, 'break_glass', row.id)
-    await notice(sql, 'break_glass.opened', row.id, 'local', row.openedAt)
+    await recordNotice(sql, 'break_glass.opened', row.id, 'local', row.openedAt)
   }),
 
   close: write(async (sql, id, by, at) => {
@@ -54,7 +54,7 @@ export const breakGlass: Operations<BreakGlassExceptions> = {
     )
     if (closed === 1) {
       await journal(sql, 'break_glass', id)
-      await notice(sql, 'break_glass.closed', id, 'local', at)
+      await recordNotice(sql, 'break_glass.closed', id, 'local', at)
     }
     const row = await sql.get('SELECT * FROM break_glass WHERE id = ?', id)
     return row === undefined ? null : exception(row)

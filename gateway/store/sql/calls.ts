@@ -152,12 +152,12 @@ function storedCall(row: SqlRow): StoredCall {
     enforced: integer(row, 'enforced') === 1,
     effect: row['effect'] === null ? null : oneOf(EFFECTS, row, 'effect'),
     breakGlassId: textOrNull(row, 'break_glass_id'),
-    violations: violationsOf(textOrNull(row, 'violations')),
+    violations: storedViolations(textOrNull(row, 'violations')),
     at: integer(row, 'at'),
   }
 }
 
-function violationsOf(json: string | null): readonly Violation[] | null {
+function storedViolations(json: string | null): readonly Violation[] | null {
   if (json === null) return null
   const violations: readonly Violation[] = JSON.parse(json)
   return violations

@@ -34,10 +34,10 @@ export function oneOf<T extends string>(allowed: readonly T[], row: SqlRow, colu
 /** A column that holds a list of texts as JSON. */
 export function textList(row: SqlRow, column: string): readonly string[] {
   const list: unknown = JSON.parse(text(row, column))
-  return textsOf(list)
+  return storedTexts(list)
 }
 
-export function textsOf(list: unknown): readonly string[] {
+export function storedTexts(list: unknown): readonly string[] {
   if (!Array.isArray(list)) throw new TypeError('a stored list is not a list')
   return list.map((item: unknown) => {
     if (typeof item !== 'string') throw new TypeError('an item of a stored list is not a text')

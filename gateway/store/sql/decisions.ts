@@ -35,7 +35,7 @@ export const decisions: Operations<Decisions> = {
   }),
 
   byId: read(async (sql, tenant, decisionId, audience = null) =>
-    storedOrNull(
+    decisionOrNull(
       await sql.get(
         `${select(sql)} WHERE d.decision_id = ? AND d.tenant = ? AND ${OWNED}`,
         decisionId,
@@ -47,7 +47,7 @@ export const decisions: Operations<Decisions> = {
   ),
 
   byFingerprint: read(async (sql, tenant, fingerprint, audience = null) =>
-    storedOrNull(
+    decisionOrNull(
       await sql.get(
         `${select(sql)} WHERE d.tenant = ? AND d.fingerprint = ? AND ${OWNED} ORDER BY d.sequence DESC LIMIT 1`,
         tenant,
@@ -59,7 +59,7 @@ export const decisions: Operations<Decisions> = {
   ),
 
   byIdempotencyKey: read(async (sql, tenant, key, since, audience = null) =>
-    storedOrNull(
+    decisionOrNull(
       await sql.get(
         `${select(sql)} WHERE d.tenant = ? AND d.idempotency_key = ? AND d.evaluated_at >= ? AND ${OWNED}
          ORDER BY d.sequence DESC LIMIT 1`,
@@ -204,7 +204,7 @@ function ledgerConditions(filter: LedgerFilter): { readonly where: string; reado
   return { where: conditions.join(' AND '), values }
 }
 
-function storedOrNull(row: SqlRow | undefined): StoredDecision | null {
+function decisionOrNull(row: SqlRow | undefined): StoredDecision | null {
   return row === undefined ? null : stored(row)
 }
 

@@ -43,7 +43,7 @@ export const fleet: Operations<Fleet> = {
       tenant === undefined
         ? await sql.all(`SELECT * FROM fleet_members ${order}`, limit)
         : await sql.all(`SELECT * FROM fleet_members WHERE tenant = ? ${order}`, tenant, limit)
-    return rows.map(member)
+    return rows.map(fleetRow)
   }),
 }
 
@@ -51,7 +51,7 @@ const KINDS = ['gateway', 'sidecar'] as const
 const PROOFS = ['token', 'certificate', 'key'] as const
 const MODES = ['enforce', 'observe', 'mixed'] as const
 
-function member(row: SqlRow): FleetRow {
+function fleetRow(row: SqlRow): FleetRow {
   return {
     memberId: text(row, 'member_id'),
     kind: oneOf(KINDS, row, 'kind'),

@@ -14,7 +14,7 @@ import {
   type LedgerReport,
   type SignedCut,
 } from '../ledger.ts'
-import { integer, text, textList, textsOf, type SqlRow } from './columns.ts'
+import { integer, text, textList, storedTexts, type SqlRow } from './columns.ts'
 import { isIn, read, snapshot, write, type Operations, type Sql } from './operation.ts'
 import { stored } from './decisions.ts'
 import {
@@ -227,7 +227,7 @@ class LedgerInspection {
         PAGE,
       )
       const entries = rows.map(journalEntry)
-      const page = await PageRows.read(this.#sql, chain, entries.filter(isCompared), 'digested')
+      const page = await PageRows.read(this.#sql, chain, entries.filter(isProtectedEntry), 'digested')
       const removed = await this.#removedIn(entries)
       for (const entry of entries) {
         const isWhole = entry.sequence === sequence + 1 && entry.hash === entryHash(hash, entry)
@@ -249,7 +249,7 @@ class LedgerInspection {
     page: PageRows,
     removed: ReadonlySet<string>,
   ): Promise<void> {
-    const names = textsOf(JSON.parse(key))
+    const names = storedTexts(JSON.parse(key))
     if (kind === 'calls') return this.#takeCalls(Number(names[0]), Number(names[1]), page.calls(key), digest)
     if (kind === 'pruned') return this.#takeCut(chain, names, digest)
     const walked = this.#walked.get(kind)
@@ -291,7 +291,7 @@ class LedgerInspection {
   /** Of the decisions that events of a page are about, those that are removed. */
   async #removedIn(entries: readonly JournalEntry[]): Promise<ReadonlySet<string>> {
     const events = this.#cuts.size === 0 ? [] : entries.filter(({ kind }) => kind === 'receipt_event')
-    const ids = new Set(events.map(({ key }) => textsOf(JSON.parse(key))[0] ?? ''))
+    const ids = new Set(events.map(({ key }) => storedTexts(JSON.parse(key))[0] ?? ''))
     if (ids.size === 0) return ids
     const kept = await this.#sql.all(
       `SELECT d.decision_id FROM decisions d
@@ -304,10 +304,10 @@ class LedgerInspection {
 
   /** Every entry has its row, and every row its entry. */
   async #compare({ table, entries, newest }: Walked): Promise<void> {
-    const keys = [...newest.keys()].map((key) => textsOf(JSON.parse(key)))
+    const keys = [...newest.keys()].map((key) => storedTexts(JSON.parse(key)))
     const known = await columnsByKey(this.#sql, table, keys)
     for (const [key, { digest }] of newest) {
-      const names = textsOf(JSON.parse(key))
+      const names = storedTexts(JSON.parse(key))
       const columns = known.get(key) ?? (await coveredColumnsOf(this.#sql, table.kind, names))
       this.#compareColumns(table, names, columns, digest)
     }
@@ -379,7 +379,7 @@ function tableWords({ kind }: ProtectedTable): string {
 }
 
 /** Whether the entry is compared with its row where it is read. Of a row that changes only the newest entry is. */
-function isCompared({ kind }: JournalEntry): boolean {
+function isProtectedEntry({ kind }: JournalEntry): boolean {
   return kind === 'calls' || PROTECTED.some((table) => table.kind === kind && table.isFinal)
 }
 

@@ -161,12 +161,12 @@ export async function journal(sql: Sql, kind: JournalKind, ...key: readonly stri
   if (table === undefined) throw new TypeError(`the journal knows no table of the kind ${kind}`)
   const row = await protectedRow(sql, table, key)
   if (row === undefined) throw new TypeError(`the journal finds no ${kind} ${key.join(' ')}`)
-  await append(sql, kind, row.key, row.digest)
+  await appendEntry(sql, kind, row.key, row.digest)
 }
 
 /** Adds the entry of a row that was just removed. Runs inside the transaction of that removal. */
 export function journalRemoval(sql: Sql, kind: JournalKind, ...key: readonly string[]): Promise<void> {
-  return append(sql, kind, key, NO_ROW)
+  return appendEntry(sql, kind, key, NO_ROW)
 }
 
 /**
@@ -180,18 +180,18 @@ export async function journalInsertedCalls(
   from: number,
   calls: readonly (readonly SqlValue[])[],
 ): Promise<void> {
-  await append(sql, 'calls', [String(from), String(from + calls.length - 1)], digestOfRows(calls))
+  await appendEntry(sql, 'calls', [String(from), String(from + calls.length - 1)], digestOfRows(calls))
 }
 
 /** A person accepted this ledger in place of another one. */
 export async function journalAcceptance(sql: Sql, by: string, reason: string): Promise<void> {
-  await append(sql, 'accepted', [by], sha256Hex(reason))
+  await appendEntry(sql, 'accepted', [by], sha256Hex(reason))
 }
 
 /** The beginning of a chain is removed up to a signed entry. */
 export async function journalCut(sql: Sql, cut: LedgerCut): Promise<void> {
   const { key, digest } = cutEntry(sql, cut)
-  await append(sql, 'pruned', key, digest)
+  await appendEntry(sql, 'pruned', key, digest)
 }
 
 /** Beginning of the id of a chain. */
@@ -215,14 +215,14 @@ export async function joinLedger(sql: Sql, chain: string, now: number): Promise<
           genesisOf(chain),
           GENESIS_HASH,
         )
-  if (added === 1) await append(sql, 'opened', [chain], sha256Hex(String(now)))
+  if (added === 1) await appendEntry(sql, 'opened', [chain], sha256Hex(String(now)))
 }
 
 /** Opens the chain of a ledger that has none, and adds the existing rows, which a version without a journal wrote. */
 export async function openChain(sql: Sql, now: number): Promise<void> {
   const chain = newChain()
   await sql.run('INSERT INTO ledger_chains (chain, opened_at) VALUES (?, ?)', chain, now)
-  await append(sql, 'opened', [chain], sha256Hex(String(now)))
+  await appendEntry(sql, 'opened', [chain], sha256Hex(String(now)))
   for (const table of PROTECTED)
     for (const key of await sql.all(
       `SELECT ${table.key.join(', ')} FROM ${table.table} ORDER BY ${table.key.join(', ')}`,
@@ -232,7 +232,7 @@ export async function openChain(sql: Sql, now: number): Promise<void> {
   for (let from = 1; from <= newest; from += ADOPTED_CALLS) {
     const to = Math.min(newest, from + ADOPTED_CALLS - 1)
     const { digest } = await callsBetween(sql, chain, from, to)
-    await append(sql, 'calls', [String(from), String(to)], digest)
+    await appendEntry(sql, 'calls', [String(from), String(to)], digest)
   }
 }
 
@@ -356,7 +356,7 @@ function digestOfRows(rows: readonly (readonly unknown[])[]): string {
   return sha256Hex(JSON.stringify(rows))
 }
 
-async function append(sql: Sql, kind: JournalKind, key: readonly string[], digest: string): Promise<void> {
+async function appendEntry(sql: Sql, kind: JournalKind, key: readonly string[], digest: string): Promise<void> {
   if (sql.dialect === 'postgres') {
     // The database knows the head of the chain, and orders entries of different chains.
     await sql.get('SELECT preflight_append(?, ?, ?, ?)', sql.writer, kind, JSON.stringify(key), digest)

@@ -15,7 +15,13 @@ import { read, write, type Operations, type Sql } from './operation.ts'
 const MOST_NOTICES = 10_000
 
 /** Runs inside the transaction of the event. */
-export async function notice(sql: Sql, kind: NoticeKind, subject: string, tenant: string, at: number): Promise<void> {
+export async function recordNotice(
+  sql: Sql,
+  kind: NoticeKind,
+  subject: string,
+  tenant: string,
+  at: number,
+): Promise<void> {
   const id = `ntc_${randomUUID().replaceAll('-', '')}`
   await sql.run(
     'INSERT INTO notices (id, kind, subject, tenant, at) VALUES (?, ?, ?, ?, ?)',

@@ -2,7 +2,7 @@
  * The rows that a page of journal entries is about: one query for each kind of row. With their entries they make an export that
  * verifies without the store.
  */
-import { text, textsOf } from './columns.ts'
+import { text, storedTexts } from './columns.ts'
 import { isIn, type Sql } from './operation.ts'
 import { hashedColumns } from './decisions.ts'
 import { coveredCalls, coveredColumnsOf, PROTECTED, protectedColumns, type ProtectedTable } from './journal.ts'
@@ -68,13 +68,13 @@ export class PageRows {
   ): Promise<PageRows> {
     const page = new PageRows(sql, chain)
     for (const table of PROTECTED) {
-      const keys = entries.flatMap(({ kind, key }) => (kind === table.kind ? [textsOf(JSON.parse(key))] : []))
+      const keys = entries.flatMap(({ kind, key }) => (kind === table.kind ? [storedTexts(JSON.parse(key))] : []))
       if (keys.length === 0) continue
       const isWhole = table.kind === 'decision' && decisions === 'whole'
       const ids = keys.map(([id = '']) => id)
       page.#columns.set(table.kind, await (isWhole ? decisionsByKey(sql, ids) : columnsByKey(sql, table, keys)))
     }
-    await page.#readCalls(entries.flatMap(({ kind, key }) => (kind === 'calls' ? [rangeOf(key)] : [])))
+    await page.#readCalls(entries.flatMap(({ kind, key }) => (kind === 'calls' ? [callRange(key)] : [])))
     return page
   }
 
@@ -82,7 +82,7 @@ export class PageRows {
   async columns(kind: string, key: string): Promise<Columns | null> {
     const known = this.#columns.get(kind)
     if (known === undefined) return null
-    return known.get(key) ?? (await coveredColumnsOf(this.#sql, kind, textsOf(JSON.parse(key))))
+    return known.get(key) ?? (await coveredColumnsOf(this.#sql, kind, storedTexts(JSON.parse(key))))
   }
 
   /** @param key of an entry of the kind `calls` */
@@ -119,8 +119,8 @@ interface CallRange {
   readonly to: number
 }
 
-function rangeOf(key: string): CallRange {
-  const [from, to] = textsOf(JSON.parse(key))
+function callRange(key: string): CallRange {
+  const [from, to] = storedTexts(JSON.parse(key))
   return { key, from: Number(from), to: Number(to) }
 }
 

@@ -4,7 +4,7 @@
  * entry. Chains of several gateways are cut at the same place in the order of their entries.
  */
 import type { ProposedCut, PruneLimits, SignedCut } from '../ledger.ts'
-import { integer, text, textsOf, type SqlRow, type SqlValue } from './columns.ts'
+import { integer, text, storedTexts, type SqlRow, type SqlValue } from './columns.ts'
 import { itemOf, locked, type Sql } from './operation.ts'
 import { journal, journalCut, PROTECTED } from './journal.ts'
 
@@ -123,7 +123,7 @@ class PrunedRange {
   }
 
   async #includes(row: SqlRow): Promise<boolean> {
-    const key = textsOf(JSON.parse(text(row, 'key')))
+    const key = storedTexts(JSON.parse(text(row, 'key')))
     const kind = text(row, 'kind')
     if (kind === 'decision' && !(await this.#isOldDecision(key[0] ?? ''))) return false
     if (kind === 'calls' && !(await this.#areOldCalls(Number(key[0]), Number(key[1])))) return false
@@ -249,7 +249,7 @@ async function lastingRows(sql: Sql, chain: string, from: number, to: number): P
   for (const entry of entries) {
     const table = LASTING.get(text(entry, 'kind'))
     if (table === undefined) continue
-    const key = textsOf(JSON.parse(text(entry, 'key')))
+    const key = storedTexts(JSON.parse(text(entry, 'key')))
     const condition = table.key.map((column) => `${column} = ?`).join(' AND ')
     // Whoever changes it now adds an entry after this one.
     const row = await sql.get(`SELECT 1 AS n FROM ${table.table} WHERE ${condition}${locked(sql)}`, ...key)
@@ -288,7 +288,7 @@ async function cutsBehind(sql: Sql, cuts: NewCuts): Promise<readonly SignedCut[]
       from,
       cut.sequence,
     ))
-      chains.add(textsOf(JSON.parse(text(row, 'key')))[3] ?? cut.chain)
+      chains.add(storedTexts(JSON.parse(text(row, 'key')))[3] ?? cut.chain)
   const renewed = new Set(cuts.map(({ cut }) => cut.chain))
   return (await allCuts(sql)).filter(({ chain }) => chains.has(chain) && !renewed.has(chain))
 }

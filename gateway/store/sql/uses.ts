@@ -37,7 +37,7 @@ export const uses: Operations<Uses> = {
   record: write(async (sql, { uses: observed, limit, since }) => {
     await sql.run('DELETE FROM observed_uses WHERE last_at < ?', since)
     for (const use of observed) {
-      const consumer = (await isKnown(sql, use)) || (await hasRoom(sql, use.target, limit)) ? use.consumer : OTHERS
+      const consumer = (await isKnownUse(sql, use)) || (await hasRoom(sql, use.target, limit)) ? use.consumer : OTHERS
       await sql.run(
         `INSERT INTO observed_uses (target, consumer, route, operation, tool, calls, first_at, last_at)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?)
@@ -56,7 +56,7 @@ export const uses: Operations<Uses> = {
   }),
 }
 
-async function isKnown(
+async function isKnownUse(
   sql: Sql,
   { target, consumer }: { readonly target: string; readonly consumer: string },
 ): Promise<boolean> {

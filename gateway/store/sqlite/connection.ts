@@ -39,7 +39,7 @@ export async function openConnection(file: string, opensChain = true): Promise<D
     // Other users of the machine must not read envelopes and key hashes.
     if (isNew) chmodSync(file, 0o600)
     database.exec(PRAGMAS)
-    await migrate(database, file, opensChain)
+    await migrateDatabase(database, file, opensChain)
     return database
   } catch (error) {
     database.close()
@@ -53,7 +53,7 @@ export function ownChain(database: DatabaseSync): string | null {
   return rows.length < 2 || rows[0] === undefined ? null : text(rows[0], 'chain')
 }
 
-async function migrate(database: DatabaseSync, file: string, opensChain: boolean): Promise<void> {
+async function migrateDatabase(database: DatabaseSync, file: string, opensChain: boolean): Promise<void> {
   database.exec('BEGIN IMMEDIATE')
   try {
     const row = database.prepare('PRAGMA user_version').get()

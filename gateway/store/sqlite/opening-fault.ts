@@ -36,7 +36,7 @@ const REMEDIES: readonly { readonly codes: readonly number[]; readonly remedy: s
 ]
 
 /** @returns a message for the operator: fault, cause and fix */
-export function openingFault(file: string, error: unknown): string {
+export function sqliteOpeningFault(file: string, error: unknown): string {
   if (errorCode(error) === HELD_ELSEWHERE)
     return (
       `Another gateway serves from ${dirname(file)}: two on one ledger would not see each other's revocations. Stop the ` +

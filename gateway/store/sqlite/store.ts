@@ -6,7 +6,7 @@ import { storeOf } from '../sql/store.ts'
 import { tablesOver } from '../sql/operations.ts'
 import { inSpan } from '../../telemetry/trace-context.ts'
 import { startClient, type Client, type StoreFiles } from './client.ts'
-import { openingFault } from './opening-fault.ts'
+import { sqliteOpeningFault } from './opening-fault.ts'
 
 export interface SqliteStoreOptions extends StoreEvents {
   readonly file: string
@@ -38,6 +38,6 @@ async function openClient(files: StoreFiles, events: StoreEvents): Promise<Clien
   try {
     return await startClient(files, events)
   } catch (error) {
-    throw new StartupError(openingFault(files.file, error), { cause: error })
+    throw new StartupError(sqliteOpeningFault(files.file, error), { cause: error })
   }
 }

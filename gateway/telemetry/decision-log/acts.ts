@@ -119,12 +119,12 @@ export function actOf({ event, ...details }: LogFields): EntryFacts {
     route: textOf(details['route']),
     decision_id: textOf(details['decision_id']),
     approval_id: textOf(details['approval_id']),
-    details: plain(details),
+    details: plainDetails(details),
   }
 }
 
 /** As JSON: errors and dates of a log record become what a reader of the log sees. */
-function plain(details: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function plainDetails(details: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const members: Record<string, unknown> = JSON.parse(JSON.stringify(details))
   return members
 }

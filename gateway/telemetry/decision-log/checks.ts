@@ -1,6 +1,6 @@
 /** What the schema cannot say of the decision log: expressions that cannot be, members that an entry does not have, a sink named twice. */
 import { engine } from '../../loading/lazy-engine.ts'
-import { at } from '../../settings/mistake-collector.ts'
+import { mistakeAt } from '../../settings/mistake-collector.ts'
 import type { LocatedMistake } from '../../settings/schema-mistakes.ts'
 import { ENTRY_FIELDS } from './entry.ts'
 import { MASKABLE_FIELDS } from './filters.ts'
@@ -25,18 +25,20 @@ export function checkDecisionLog({
 
 function sinkMistakes(sink: DecisionSink, index: number, sinks: readonly DecisionSink[]): readonly LocatedMistake[] {
   const pointer = `${ROOT}/sinks/${index}`
-  const first = sinks.findIndex((other) => destinationOf(other) === destinationOf(sink))
+  const first = sinks.findIndex((other) => sinkDestination(other) === sinkDestination(sink))
   const repeated =
-    first === index ? [] : [at(pointer, `sinks[${first}] writes the same entries to the same place`, 'remove one')]
+    first === index
+      ? []
+      : [mistakeAt(pointer, `sinks[${first}] writes the same entries to the same place`, 'remove one')]
   if (sink.type !== 'http' && sink.type !== 'otlp') return repeated
   const [member, address] = sink.type === 'http' ? ['url', sink.url] : ['endpoint', sink.endpoint]
   return URL.canParse(address)
     ? repeated
-    : [...repeated, at(`${pointer}/${member}`, 'it is not a URL', 'write http(s)://HOST[:PORT][/PATH]')]
+    : [...repeated, mistakeAt(`${pointer}/${member}`, 'it is not a URL', 'write http(s)://HOST[:PORT][/PATH]')]
 }
 
 /** One file and one stdout at most: a sink has its name by its kind and its address. */
-function destinationOf(sink: DecisionSink): string {
+function sinkDestination(sink: DecisionSink): string {
   if (sink.type === 'file' || sink.type === 'stdout') return sink.type
   if (sink.type === 'syslog') return `syslog ${sink.address}`
   return `${sink.type} ${sink.type === 'http' ? sink.url : sink.endpoint}`
@@ -46,11 +48,17 @@ function expressionMistakes(source: string, pointer: string): readonly LocatedMi
   const expression = engine().compileEntryExpression(source, ENTRY_FIELDS)
   if (expression.ok) return []
   return [
-    at(pointer, `the expression ${expression.problem}`, 'e.g. entry.decision == "ALLOW" && entry.route == "search"'),
+    mistakeAt(
+      pointer,
+      `the expression ${expression.problem}`,
+      'e.g. entry.decision == "ALLOW" && entry.route == "search"',
+    ),
   ]
 }
 
 function fieldMistakes(field: string, pointer: string): readonly LocatedMistake[] {
   if (MASKABLE_FIELDS.includes(field)) return []
-  return [at(pointer, `an entry has no member "${field}" that can be masked`, `use ${MASKABLE_FIELDS.join(', ')}`)]
+  return [
+    mistakeAt(pointer, `an entry has no member "${field}" that can be masked`, `use ${MASKABLE_FIELDS.join(', ')}`),
+  ]
 }

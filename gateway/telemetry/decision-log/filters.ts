@@ -17,7 +17,7 @@ export function createEntryFilter({ mask, drop }: FilterSettings): EntryFilter {
   const drops = drop.map(compiled)
   const masks = mask.map(({ fields, when }) => ({ fields, when: when === undefined ? null : compiled(when) }))
   return (entry) => {
-    const facts = factsOf(entry)
+    const facts = filterFacts(entry)
     if (drops.some((expression) => isTrue(expression, facts, false))) return null
     const hidden = masks
       .filter(({ when }) => when === null || isTrue(when, facts, true))
@@ -35,7 +35,7 @@ function compiled(source: string): EntryExpression {
 
 type FilterFacts = Parameters<EntryExpression['test']>[0]
 
-function factsOf(entry: DecisionLogEntry): FilterFacts {
+function filterFacts(entry: DecisionLogEntry): FilterFacts {
   const facts: FilterFacts = JSON.parse(JSON.stringify(entry))
   return facts
 }

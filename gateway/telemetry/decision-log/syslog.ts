@@ -27,14 +27,14 @@ export function createSyslogReceiver(config: SyslogConfig): Receiver {
   let socket: TLSSocket | null = null
   const connected = async (): Promise<TLSSocket> => {
     if (socket !== null && !socket.destroyed) return socket
-    socket = await connect(config)
+    socket = await connectToReceiver(config)
     return socket
   }
   return {
     async deliver(batch) {
       try {
         const text = batch.map((line) => frame(line, config.facility)).join('')
-        await written(await connected(), text, config.timeout * 1000)
+        await writeToSocket(await connected(), text, config.timeout * 1000)
         return { kind: 'acknowledged', rejected: 0, why: null }
       } catch (error) {
         socket?.destroy()
@@ -57,7 +57,7 @@ function refused(error: unknown): Delivered {
   return { kind: 'refused', problem, retryAfter: null, isTooLarge: false }
 }
 
-function connect({ address, ca, timeout }: SyslogConfig): Promise<TLSSocket> {
+function connectToReceiver({ address, ca, timeout }: SyslogConfig): Promise<TLSSocket> {
   const { host, port } = parseAddress(address)
   const trusted = ca === undefined ? {} : { ca: readRegularFile(ca) }
   return new Promise((resolve, reject) => {
@@ -75,7 +75,7 @@ function connect({ address, ca, timeout }: SyslogConfig): Promise<TLSSocket> {
   })
 }
 
-function written(socket: TLSSocket, text: string, timeout: number): Promise<void> {
+function writeToSocket(socket: TLSSocket, text: string, timeout: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error('the receiver reads nothing')), timeout)
     const done = (error?: Error | null): void => {

@@ -97,7 +97,7 @@ export function createSpanExport(options: SpanExportOptions): ClosableSpanExport
   const tracer = provider.getTracer('preflight-gateway', version)
   const isSampled = samplerOf(options.sampler)
   return {
-    join: (parent) => join(parent, isSampled),
+    join: (parent) => joinTrace(parent, isSampled),
     export: (observation, milliseconds) => emit(observation, milliseconds, { tracer, ids, ...options }),
     async close() {
       await provider.shutdown().catch(() => {})
@@ -118,7 +118,7 @@ function samplerOf({ ratio, followsParent }: SamplerTerms): IsSampled {
 }
 
 /** Sampling is decided first: a request that is not sampled has ids, and nothing else. */
-function join(parent: RemoteParent | null, sampled: IsSampled): TraceContext {
+function joinTrace(parent: RemoteParent | null, sampled: IsSampled): TraceContext {
   const joined = parent === null ? begunTrace() : passedTrace(parent)
   return sampled(joined.traceId, parent) ? recordedTrace(joined) : joined
 }

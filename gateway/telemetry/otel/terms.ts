@@ -41,17 +41,17 @@ const DEFAULT_TIMEOUT_MS = 10_000
 export function otelTerms(settings: OtelSettings, environment: Environment): OtelTerms {
   const isOff = variable(environment, 'OTEL_SDK_DISABLED')?.toLowerCase() === 'true'
   const target = (signal: 'traces' | 'metrics'): OtlpTarget | null =>
-    !isOff && isExported(signal, settings, environment) ? targetOf(signal, settings, environment) : null
+    !isOff && isExported(signal, settings, environment) ? exportTarget(signal, settings, environment) : null
   const metrics = target('metrics')
-  const interval = count(environment, 'OTEL_METRIC_EXPORT_INTERVAL', settings.interval * 1000)
+  const interval = countVariable(environment, 'OTEL_METRIC_EXPORT_INTERVAL', settings.interval * 1000)
   return {
     traces: target('traces'),
     metrics: metrics === null ? null : { ...metrics, interval },
-    sampler: samplerOf(settings, environment),
+    sampler: samplerTerms(settings, environment),
     batch: {
-      scheduledDelayMillis: count(environment, 'OTEL_BSP_SCHEDULE_DELAY', 5000),
-      maxQueueSize: count(environment, 'OTEL_BSP_MAX_QUEUE_SIZE', 2048),
-      maxExportBatchSize: count(environment, 'OTEL_BSP_MAX_EXPORT_BATCH_SIZE', 512),
+      scheduledDelayMillis: countVariable(environment, 'OTEL_BSP_SCHEDULE_DELAY', 5000),
+      maxQueueSize: countVariable(environment, 'OTEL_BSP_MAX_QUEUE_SIZE', 2048),
+      maxExportBatchSize: countVariable(environment, 'OTEL_BSP_MAX_EXPORT_BATCH_SIZE', 512),
     },
     resource: resourceOf(environment),
   }
@@ -66,7 +66,11 @@ function isExported(signal: 'traces' | 'metrics', settings: OtelSettings, enviro
   return exporter === 'otlp'
 }
 
-function targetOf(signal: 'traces' | 'metrics', settings: OtelSettings, environment: Environment): OtlpTarget | null {
+function exportTarget(
+  signal: 'traces' | 'metrics',
+  settings: OtelSettings,
+  environment: Environment,
+): OtlpTarget | null {
   const upper = signal.toUpperCase()
   const stated = (name: string): string | null =>
     variable(environment, `OTEL_EXPORTER_OTLP_${upper}_${name}`) ?? variable(environment, `OTEL_EXPORTER_OTLP_${name}`)
@@ -84,7 +88,7 @@ function targetOf(signal: 'traces' | 'metrics', settings: OtelSettings, environm
   const timeout = stated('TIMEOUT')
   return {
     url,
-    headers: { ...settings.headers, ...(headers === null ? {} : pairsOf(headers)) },
+    headers: { ...settings.headers, ...(headers === null ? {} : keyValuePairs(headers)) },
     timeout: timeout === null ? DEFAULT_TIMEOUT_MS : numberOf('OTEL_EXPORTER_OTLP_TIMEOUT', timeout),
     form: protocol === 'http/json' ? 'json' : 'protobuf',
   }
@@ -99,7 +103,7 @@ const SAMPLERS: Readonly<Record<string, (ratio: number) => SamplerTerms>> = {
   parentbased_traceidratio: (ratio) => ({ ratio, followsParent: true }),
 }
 
-function samplerOf(settings: OtelSettings, environment: Environment): SamplerTerms {
+function samplerTerms(settings: OtelSettings, environment: Environment): SamplerTerms {
   const name = variable(environment, 'OTEL_TRACES_SAMPLER')
   if (name === null) return { ratio: settings.ratio, followsParent: settings.follow_parent }
   const argument = variable(environment, 'OTEL_TRACES_SAMPLER_ARG')
@@ -121,21 +125,21 @@ function resourceOf(environment: Environment): Readonly<Record<string, string>> 
     'service.instance.id': pod ?? hostname(),
     ...(pod !== null && { 'k8s.pod.name': pod }),
     ...(namespace !== null && { 'k8s.namespace.name': namespace }),
-    ...(stated !== null && pairsOf(stated)),
+    ...(stated !== null && keyValuePairs(stated)),
     ...(service !== null && { 'service.name': service }),
   }
 }
 
 /** `key=value,key=value` with percent-encoded values (W3C Baggage §3.3.1). A pair without a key is left out. */
-function pairsOf(text: string): Readonly<Record<string, string>> {
+function keyValuePairs(text: string): Readonly<Record<string, string>> {
   const pairs = text.split(',').flatMap((pair) => {
     const equals = pair.indexOf('=')
-    return equals < 1 ? [] : [[pair.slice(0, equals).trim(), decoded(pair.slice(equals + 1).trim())] as const]
+    return equals < 1 ? [] : [[pair.slice(0, equals).trim(), decodedText(pair.slice(equals + 1).trim())] as const]
   })
   return Object.fromEntries(pairs)
 }
 
-function decoded(value: string): string {
+function decodedText(value: string): string {
   try {
     return decodeURIComponent(value)
   } catch {
@@ -143,7 +147,7 @@ function decoded(value: string): string {
   }
 }
 
-function count(environment: Environment, name: string, fallback: number): number {
+function countVariable(environment: Environment, name: string, fallback: number): number {
   const value = variable(environment, name)
   return value === null ? fallback : numberOf(name, value)
 }

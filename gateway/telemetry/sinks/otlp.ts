@@ -10,7 +10,7 @@ type OtlpSinkConfig = Extract<SinkConfig, { readonly type: 'otlp' }>
 
 /** @param version of the gateway, as `service.version` */
 export function otlpLogs(config: OtlpSinkConfig, version: string): ReceiverProtocol {
-  return otlpProtocol(config, { name: 'preflight.monitoring', version }, (line) => logRecord(readEvent(line)))
+  return otlpProtocol(config, { name: 'preflight.monitoring', version }, (line) => logRecord(parsedEvent(line)))
 }
 
 /** Entries of the decision log, one record each. */
@@ -32,7 +32,7 @@ function otlpProtocol(
       const logRecords = batch.map(recordOf)
       return JSON.stringify({ resourceLogs: [{ resource: { attributes }, scopeLogs: [{ scope, logRecords }] }] })
     },
-    read: readAnswer,
+    read: acknowledgementIn,
   }
 }
 
@@ -100,13 +100,13 @@ function attribute(key: string, value: string | number): Attribute {
   return { key, value: Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value } }
 }
 
-function readEvent(line: string): TelemetryEvent {
+function parsedEvent(line: string): TelemetryEvent {
   const event: TelemetryEvent = JSON.parse(line)
   return event
 }
 
 /** A partial success (`ExportLogsPartialSuccess`) names how many records were not taken, and must not be sent again. */
-function readAnswer(body: string): Acknowledgement {
+function acknowledgementIn(body: string): Acknowledgement {
   const partial = memberOf(readJson(body), 'partialSuccess')
   const rejected = Number(memberOf(partial, 'rejectedLogRecords') ?? 0)
   const why = memberOf(partial, 'errorMessage')
