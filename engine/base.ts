@@ -11,6 +11,7 @@ export {
   inputFingerprint,
 } from './model/change-set.ts'
 export { byCodeUnit } from './common/code-unit-order.ts'
+export { appendPointer, nameOfToken, pointerFragment, pointerToken } from './common/json-pointer.ts'
 export { readJson } from './contracts/json-text.ts'
 export { DEFAULT_DOCUMENT_LIMITS } from './model/limits.ts'
 export {
@@ -22,7 +23,7 @@ export {
   stricter,
 } from './model/decision.ts'
 export { REASON_CODES, reason } from './decide/reasons.ts'
-export { countFindings, countPlaces, expandFindings, LEVELS } from './model/finding.ts'
+export { countFindings, countPlaces, expandFindings, LEVELS, occurrenceText } from './model/finding.ts'
 export { canonicalJson, digestJson, digestText } from './common/hash.ts'
 export { RECEIPT_FORMAT_VERSION } from './receipts/claims.ts'
 export { RECEIPT_REASONS } from './receipts/verification.ts'

@@ -25,6 +25,6 @@ export function ok<T>(value: T): { readonly ok: true; readonly value: T } {
 }
 
 /** A step that could not be done, and why. */
-export function fail(problem: Problem): { readonly ok: false; readonly problem: Problem } {
+export function fail<const P>(problem: P): { readonly ok: false; readonly problem: P } {
   return { ok: false, problem }
 }

@@ -1,6 +1,7 @@
 /** Schema violations from ajv → Problems with a JSON Pointer to the faulty member and a fix. */
 import { lookupTable } from './lookup-table.ts'
 import type { Problem, Result } from './result.ts'
+import { pointerToken } from './json-pointer.ts'
 
 /** The part of an ajv error that is read here. */
 export interface SchemaViolation {
@@ -59,15 +60,11 @@ export function problemsOf(violations: readonly SchemaViolation[], code: string)
     .map(({ instancePath, keyword, params, message }) => {
       const wording = Object.hasOwn(WORDINGS, keyword) ? WORDINGS[keyword] : undefined
       const unknownMember =
-        keyword === 'additionalProperties' ? `/${pointerSegment(String(params.additionalProperty))}` : ''
+        keyword === 'additionalProperties' ? `/${pointerToken(String(params.additionalProperty))}` : ''
       return {
         code,
         message: `${instancePath === '' ? 'the document' : instancePath} ${wording?.(params) ?? message ?? 'is not valid'}`,
         pointer: instancePath + unknownMember,
       }
     })
-}
-
-function pointerSegment(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }

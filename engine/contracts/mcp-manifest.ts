@@ -133,7 +133,7 @@ function readList(list: McpList, found: Located, locate: Locate): Result<McpItem
   return ok(items)
 }
 
-function fault(locate: Locate, { at }: Located, what: string): ReturnType<typeof fail> {
+function fault(locate: Locate, { at }: Located, what: string): Result<never> {
   const pointer = pointerOf(at)
   return fail(unreadable(`as an MCP manifest: ${what}`, { pointer, position: locate(pointer) }))
 }

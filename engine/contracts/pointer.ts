@@ -2,30 +2,18 @@
  * JSON Pointers (RFC 6901) and local `$ref`s. A failed lookup is a value: a dangling or circular reference is reported
  * and never stops reading.
  */
-
-/** The pointer of a member or item below `pointer`. */
-export function appendPointer(pointer: string, token: string | number): string {
-  return `${pointer}/${typeof token === 'number' ? token : escapeToken(token)}`
-}
+import { appendPointer, nameOfToken } from '../common/json-pointer.ts'
 
 /** Composes a pointer from unescaped tokens. */
 export function composePointer(tokens: readonly (string | number)[]): string {
   return tokens.reduce<string>(appendPointer, '')
 }
 
-/** RFC 6901 §3: `~` first, else the escape of `/` would be escaped again. */
-function escapeToken(token: string): string {
-  return token.includes('~') || token.includes('/') ? token.replaceAll('~', '~0').replaceAll('/', '~1') : token
-}
-
 /** Unescaped tokens of a pointer; null when the text is no pointer. */
 export function parsePointer(pointer: string): string[] | null {
   if (pointer === '') return []
   if (!pointer.startsWith('/') || /~(?![01])/.test(pointer)) return null
-  return pointer
-    .slice(1)
-    .split('/')
-    .map((token) => (token.includes('~') ? token.replaceAll('~1', '/').replaceAll('~0', '~') : token))
+  return pointer.slice(1).split('/').map(nameOfToken)
 }
 
 type Lookup = { readonly found: true; readonly value: unknown } | { readonly found: false }

@@ -5,6 +5,7 @@
 import { byCodeUnit } from '../common/code-unit-order.ts'
 import type { UnresolvedReference } from '../model/format.ts'
 import { isRecord, pointerOf, stepInto, type JsonRecord, type Located } from '../schema/located.ts'
+import { pointerToken, pointerFragment } from '../common/json-pointer.ts'
 
 export type { UnresolvedReference } from '../model/format.ts'
 
@@ -165,7 +166,7 @@ function targetsOf(discriminator: object): readonly string[] {
 }
 
 function schemaNamed(name: string): string {
-  return `#/components/schemas/${encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))}`
+  return pointerFragment(`/components/schemas/${pointerToken(name)}`)
 }
 
 function pushParts(value: object, { located, isNamed }: SearchedPart, open: SearchedPart[]): void {

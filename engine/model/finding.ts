@@ -114,6 +114,13 @@ export function countPlaces({ occurrences, unlisted = 0 }: FindingGroup): number
   return occurrences.length + unlisted
 }
 
+/** What a place of a finding belongs to: an operation, a tool, or an entry of a list; empty: the document. */
+export function occurrenceText({ operation, tool, offer }: Occurrence): string {
+  if (operation !== null) return `${operation.method} ${operation.path}`
+  if (tool !== null) return `tool ${tool}`
+  return offer === undefined ? '' : `${offer.list} ${offer.name}`
+}
+
 /** Contract values were read as JSON (contracts/document.ts). An absent value becomes null. Members are sorted. */
 export function toJson(value: unknown): Json {
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value

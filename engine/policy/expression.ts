@@ -3,7 +3,7 @@
  * a misspelt one would otherwise fail only on use. The callers define the variables.
  */
 import { isCelError, parse } from '@bufbuild/cel'
-import { ok, type Result } from '../common/result.ts'
+import { ok, type Result, fail } from '../common/result.ts'
 
 export const MAX_EXPRESSION_LENGTH = 2048
 const MAX_NESTING = 24
@@ -45,24 +45,24 @@ interface ExpressionNames {
 
 /** @returns the expression, or what is wrong with its text. */
 export function readExpression(source: string, names: ExpressionNames): Result<Expression, string> {
-  if (source.length > MAX_EXPRESSION_LENGTH) return refuse(`is longer than ${MAX_EXPRESSION_LENGTH} characters`)
-  if (bracketDepth(source) > MAX_NESTING) return refuse(`nests brackets deeper than ${MAX_NESTING}`)
+  if (source.length > MAX_EXPRESSION_LENGTH) return fail(`is longer than ${MAX_EXPRESSION_LENGTH} characters`)
+  if (bracketDepth(source) > MAX_NESTING) return fail(`nests brackets deeper than ${MAX_NESTING}`)
   const parsed = parseExpression(source)
   if (!parsed.ok) return parsed
   const faults: string[] = []
   survey(parsed.value, { names, faults }, { bound: new Map(), loops: 0 })
   const [fault] = faults
-  return fault === undefined ? parsed : refuse(fault)
+  return fault === undefined ? parsed : fail(fault)
 }
 
 /** The value of one evaluation; never throws. */
 export function evaluated(run: () => unknown): Result<unknown, string> {
   try {
     const value = run()
-    return isCelError(value) ? refuse(value.message) : ok(value)
+    return isCelError(value) ? fail(value.message) : ok(value)
   } catch (error) {
     // A library fault on hostile input must end as a failed evaluation, which whoever asks takes for undecided.
-    return refuse(error instanceof Error ? error.message : 'evaluation failed')
+    return fail(error instanceof Error ? error.message : 'evaluation failed')
   }
 }
 
@@ -70,11 +70,7 @@ export function evaluated(run: () => unknown): Result<unknown, string> {
 export function tested(run: () => unknown): Result<boolean, string> {
   const value = evaluated(run)
   if (!value.ok) return value
-  return typeof value.value === 'boolean' ? ok(value.value) : refuse('the answer is neither true nor false')
-}
-
-function refuse(message: string): { readonly ok: false; readonly problem: string } {
-  return { ok: false, problem: message }
+  return typeof value.value === 'boolean' ? ok(value.value) : fail('the answer is neither true nor false')
 }
 
 function parseExpression(source: string): Result<Expression, string> {
@@ -82,9 +78,7 @@ function parseExpression(source: string): Result<Expression, string> {
     return ok(parse(source).expr)
   } catch (error) {
     // The parser has no other way to say that a text is not CEL.
-    return refuse(
-      `is not valid CEL: ${error instanceof Error ? error.message.replace('<input>:', 'at ') : 'unreadable'}`,
-    )
+    return fail(`is not valid CEL: ${error instanceof Error ? error.message.replace('<input>:', 'at ') : 'unreadable'}`)
   }
 }
 

@@ -3,7 +3,7 @@
  * docs/reference/receipts.md#status-list). Pure: the token, the keys, the clock and the decompression are passed in. Every
  * fault is a value, and none of them is the state `current`.
  */
-import { ok, type Result } from '../common/result.ts'
+import { ok, type Result, fail } from '../common/result.ts'
 import { asciiJson } from './ascii-json.ts'
 import { decodeAscii, decodeBytes, encodeAscii } from './base64url.ts'
 import type { KeySet } from './signer.ts'
@@ -101,38 +101,38 @@ export function stateInList(
   keys: KeySet,
   now: number,
 ): Result<ReceiptState, string> {
-  if (reference === null) return unreadableList('the receipt names no status list')
+  if (reference === null) return fail('the receipt names no status list')
   const list = readStatusList(token, keys, now)
   if (!list.ok) return list
   const { sub, bits, lst } = list.value
-  if (sub !== reference.uri) return unreadableList('the status list is another one than the receipt names')
+  if (sub !== reference.uri) return fail('the status list is another one than the receipt names')
   const compressed = decodeBytes(lst)
   const entries = compressed === null ? null : inflate(compressed, MAX_LIST_BYTES)
-  if (entries === null) return unreadableList('the entries of the status list cannot be decompressed')
+  if (entries === null) return fail('the entries of the status list cannot be decompressed')
   const byte = entries[Math.floor((reference.idx * bits) / 8)]
-  if (byte === undefined) return unreadableList('the status list has no entry for the receipt')
+  if (byte === undefined) return fail('the status list has no entry for the receipt')
   const value = (byte >> ((reference.idx * bits) % 8)) & ((1 << bits) - 1)
   const state = STATES.find((name) => STATUS_VALUES[name] === value)
-  return state === undefined ? unreadableList(`the status list has the unknown value ${value}`) : ok(state)
+  return state === undefined ? fail(`the status list has the unknown value ${value}`) : ok(state)
 }
 
 const STATES = ['current', 'revoked', 'superseded', 'consumed'] as const satisfies readonly ReceiptState[]
 
 function readStatusList(token: string, keys: KeySet, now: number): Result<StatusListClaims, string> {
   const [header = '', payload = '', signature = '', ...rest] = token.split('.')
-  if (rest.length > 0 || token.length > MAX_STATUS_TOKEN) return unreadableList('the status list is not a compact JWS')
+  if (rest.length > 0 || token.length > MAX_STATUS_TOKEN) return fail('the status list is not a compact JWS')
   const { alg, typ, kid } = decodedSegment(header)
   if (alg !== 'EdDSA' || typ !== STATUS_LIST_TYPE || typeof kid !== 'string')
-    return unreadableList(`the header of the status list is not EdDSA of the type ${STATUS_LIST_TYPE}`)
+    return fail(`the header of the status list is not EdDSA of the type ${STATUS_LIST_TYPE}`)
   const claims = claimsIn(decodedSegment(payload))
-  if (claims === null) return unreadableList('the claims of the status list are malformed')
+  if (claims === null) return fail('the claims of the status list are malformed')
   const key = keys.get(kid)
-  if (key === undefined) return unreadableList('no published key has the key id of the status list')
-  if (!key.verify(`${header}.${payload}`, signature)) return unreadableList('the signature of the status list is wrong')
+  if (key === undefined) return fail('no published key has the key id of the status list')
+  if (!key.verify(`${header}.${payload}`, signature)) return fail('the signature of the status list is wrong')
   if (keyFault(key, claims.iat, now) !== null)
-    return unreadableList('the key that signed the status list is revoked, retired, or newer than the list')
-  if (now + LEEWAY < claims.iat) return unreadableList('the status list is of the future: check the clocks')
-  if (claims.exp !== null && !(now < claims.exp)) return unreadableList('the status list has expired: fetch it again')
+    return fail('the key that signed the status list is revoked, retired, or newer than the list')
+  if (now + LEEWAY < claims.iat) return fail('the status list is of the future: check the clocks')
+  if (claims.exp !== null && !(now < claims.exp)) return fail('the status list has expired: fetch it again')
   return ok(claims)
 }
 
@@ -164,8 +164,4 @@ function decodedSegment(segment: string): Partial<Record<string, unknown>> {
 
 function isRecord(value: unknown): value is Partial<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function unreadableList(problem: string): { readonly ok: false; readonly problem: string } {
-  return { ok: false, problem }
 }

@@ -3,7 +3,7 @@
  * and claims are canonical JSON with everything outside ASCII escaped, and any other form is refused. That excludes
  * duplicate members, unknown header parameters (`crit`, `jwk`, `x5u` …) and a second encoding of the same claims.
  */
-import { ok, type Result } from '../common/result.ts'
+import { ok, type Result, fail } from '../common/result.ts'
 import { asciiJson } from './ascii-json.ts'
 import { decodeAscii, encodeAscii } from './base64url.ts'
 import { RECEIPT_TYPE, type ReceiptClaims } from './claims.ts'
@@ -32,15 +32,15 @@ export function parseToken(token: string): Result<ParsedToken, TokenFault> {
   const segments = token.split('.')
   const [header = '', payload = '', signature = ''] = segments
   if (segments.length !== 3 || token.length < TOKEN_LENGTH.min || token.length > TOKEN_LENGTH.max)
-    return refuse('malformed_structure')
+    return fail('malformed_structure')
   const texts = { header: decodeAscii(header), payload: decodeAscii(payload) }
-  if (texts.header === null || texts.payload === null) return refuse('malformed_structure')
+  if (texts.header === null || texts.payload === null) return fail('malformed_structure')
   const values = { header: parsedObject(texts.header), payload: parsedObject(texts.payload) }
-  if (values.header === null || values.payload === null) return refuse('bad_json')
-  if (!isOurHeader(values.header)) return refuse('unsupported_version')
+  if (values.header === null || values.payload === null) return fail('bad_json')
+  if (!isOurHeader(values.header)) return fail('unsupported_version')
   const claims = checkReceiptClaims(values.payload)
   const isOurSpelling = isSpelledAs(texts.header, values.header) && isSpelledAs(texts.payload, values.payload)
-  if (!claims.ok || !isOurSpelling || !SIGNATURE.test(signature)) return refuse('malformed_structure')
+  if (!claims.ok || !isOurSpelling || !SIGNATURE.test(signature)) return fail('malformed_structure')
   return ok({ keyId: values.header.kid, claims: claims.value, signingInput: `${header}.${payload}`, signature })
 }
 
@@ -78,8 +78,4 @@ function isSpelledAs(text: string, value: object): boolean {
     // No canonical form (a lone surrogate, or nesting that no receipt has).
     return false
   }
-}
-
-function refuse(problem: TokenFault): { readonly ok: false; readonly problem: TokenFault } {
-  return { ok: false, problem }
 }

@@ -2,6 +2,7 @@
  * Where a value stands: a chain of steps from a document's root, made into a JSON Pointer only for what is reported.
  * Building the text of every pointer of a large contract would cost more than comparing it.
  */
+import { pointerToken } from '../common/json-pointer.ts'
 
 /** A step down from `parent`; a root has no parent and its `step` is the pointer text it starts from. */
 export interface Place {
@@ -47,17 +48,12 @@ export function pointerOf(at: Place, document = ''): string {
   const steps: string[] = []
   let place: Place = at
   while (place.parent !== null) {
-    steps.push(escapeStep(place.step))
+    steps.push(pointerToken(place.step))
     place = place.parent
   }
   steps.reverse()
   const pointer = steps.length === 0 ? place.step : `${place.step}/${steps.join('/')}`
   return document === '' ? pointer : `${document}#${pointer}`
-}
-
-function escapeStep(step: string): string {
-  if (!step.includes('~') && !step.includes('/')) return step
-  return step.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
 export type JsonRecord = Readonly<Record<string, unknown>>

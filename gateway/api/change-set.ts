@@ -1,5 +1,5 @@
 /** A checked request's artifacts and context in the engine's terms, and the mistakes that its schema cannot express. */
-import { canonicalArtifactType, EMPTY_CONTEXT, fileMistakes, hasFiles } from '../../engine/base.ts'
+import { canonicalArtifactType, EMPTY_CONTEXT, fileMistakes, hasFiles, pointerToken } from '../../engine/base.ts'
 import type { Artifact, DecisionContext } from '../../engine/internal.ts'
 import type { Static } from 'typebox'
 import { GatewayError } from '../errors/errors.ts'
@@ -86,7 +86,7 @@ export function mistakesOfFiles({
   if (canonical === null || files === undefined) return []
   const artifact = { type: canonical, files, ...(path !== undefined && { path }) }
   return fileMistakes(artifact).map(({ path: name, message }) => ({
-    pointer: name === null ? '' : `/${name.slice(0, LONGEST_NAME).replaceAll('~', '~0').replaceAll('/', '~1')}`,
+    pointer: name === null ? '' : `/${pointerToken(name.slice(0, LONGEST_NAME))}`,
     message,
   }))
 }

@@ -7,6 +7,7 @@ import type { TSchema } from 'typebox'
 import { misspelled } from '../settings/suggestion.ts'
 import { isJsonObject } from '../json/strict-json.ts'
 import type { BodyMistake } from './route.ts'
+import { pointerToken } from '../../engine/base.ts'
 
 interface UnknownMembers {
   /** JSON Pointers of tolerated members. */
@@ -80,8 +81,4 @@ function schemasByMember(objects: readonly SchemaShape[]): ReadonlyMap<string, r
     for (const [name, schema] of Object.entries(isJsonObject(properties) ? properties : {}))
       members.set(name, [...(members.get(name) ?? []), ...(isJsonObject(schema) ? variantsOf(schema) : [])])
   return members
-}
-
-function pointerToken(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }

@@ -11,7 +11,7 @@ import { isJsonObject } from '../json/strict-json.ts'
 import type { ApiSettings } from './settings.ts'
 import type { BodyMistake, ApiRoute } from './route.ts'
 import { unknownMembers } from './unknown-members.ts'
-import { lookupTable } from '../../engine/base.ts'
+import { lookupTable, appendPointer } from '../../engine/base.ts'
 
 /** More than these are counted, not listed: a hostile body must not make a large answer. */
 const LISTED_MISTAKES = 50
@@ -183,7 +183,7 @@ function mistakeOf(error: ErrorObject, { codes = [] }: Pick<ApiRoute, 'codes'>):
 /** Where the mistake is: a missing member is located where it belongs. */
 function violatedPointer({ instancePath, keyword, params }: ErrorObject): string {
   if (keyword !== 'required' || typeof params['missingProperty'] !== 'string') return instancePath
-  return `${instancePath}/${params['missingProperty'].replaceAll('~', '~0').replaceAll('/', '~1')}`
+  return appendPointer(instancePath, params['missingProperty'])
 }
 
 type TextParams = Readonly<Record<string, unknown>>

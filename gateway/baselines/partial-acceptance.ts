@@ -4,10 +4,10 @@
  * baseline that is stored whole.
  */
 import { byCodeUnit } from '../../engine/base.ts'
-import { isRecord } from '../settings/defaults.ts'
 import { GatewayError } from '../errors/errors.ts'
 import type { Flow } from '../flow/flow.ts'
 import type { BaselineRow } from '../store/baselines.ts'
+import { isJsonObject } from '../json/strict-json.ts'
 
 type BaselineContract = Pick<BaselineRow, 'type' | 'content'>
 
@@ -115,14 +115,14 @@ type Manifest = Readonly<Record<string, unknown>>
 function manifestOf({ type, content }: BaselineContract): Manifest {
   const parsed = type === 'mcp_manifest' ? parse(content) : null
   const value = Array.isArray(parsed) ? { tools: parsed } : parsed
-  if (!isRecord(value)) {
+  if (!isJsonObject(value)) {
     const message = `Contracts of the type ${type} are accepted only as a whole. Parts can be accepted of MCP manifests in JSON and of OpenAPI contracts.`
     throw new GatewayError('INVALID_INPUT', message, {
       details: [{ pointer: '/only', message: 'cannot be used here' }],
     })
   }
   const { result } = value
-  return isRecord(result) && !Object.hasOwn(value, 'tools') ? result : value
+  return isJsonObject(result) && !Object.hasOwn(value, 'tools') ? result : value
 }
 
 function parse(content: string): unknown {
@@ -146,7 +146,7 @@ function withPart(manifest: Manifest, candidate: Manifest, { list, key, name }: 
 
 function listedItems(manifest: Manifest, list: string): readonly Manifest[] {
   const items = manifest[list]
-  return Array.isArray(items) ? items.filter(isRecord) : []
+  return Array.isArray(items) ? items.filter(isJsonObject) : []
 }
 
 function invalid(index: number, message: string): GatewayError {

@@ -5,7 +5,7 @@ import type { ApiKey, Role } from '../store/api-keys.ts'
 import type { StorePart } from '../store/store.ts'
 import type { LogFields, Logger } from '../telemetry/log.ts'
 import { apiKeyRow, mintApiKey } from './api-keys.ts'
-import { hasRight, managesTenant, rolesWith } from './rights.ts'
+import { managesTenant, requireRight } from './rights.ts'
 
 type Administrator = Pick<ApiKey, 'audience' | 'tenant' | 'role'>
 
@@ -45,7 +45,7 @@ export async function managedKeys(
   admin: Administrator,
   { store }: Pick<ManageKeysDeps, 'store'>,
 ): Promise<readonly ApiKey[]> {
-  requireAdministrator(admin)
+  requireRight(admin, 'administer')
   return (await store.apiKeys.list()).filter(({ tenant }) => managesTenant(admin, tenant)).toReversed()
 }
 
@@ -132,11 +132,6 @@ async function managedKey(admin: Administrator, id: string, deps: ManageKeysDeps
   const found = (await managedKeys(admin, deps)).find(({ audience }) => audience === id)
   if (found === undefined) throw new GatewayError('NOT_FOUND', 'There is no such key.')
   return found
-}
-
-function requireAdministrator(admin: Administrator): void {
-  if (hasRight(admin, 'administer')) return
-  throw new GatewayError('FORBIDDEN', `This needs the role ${rolesWith('administer')}.`)
 }
 
 function validGroups(groups: readonly string[]): readonly string[] {

@@ -1,4 +1,5 @@
 /** What each role may do, and which tenant's data a caller reaches. Every check of a role or a tenant is made here. */
+import { GatewayError } from '../errors/errors.ts'
 import { LOCAL_TENANT } from './api-keys.ts'
 import type { ApiKey, Role } from '../store/api-keys.ts'
 
@@ -32,6 +33,17 @@ export function rolesWith(right: Right): string {
 /** The operator's own tenant: it sees what all tenants share, such as routes and exceptions on them. */
 export function isOperatorTenant({ tenant }: Pick<RightHolder, 'tenant'>): boolean {
   return tenant === LOCAL_TENANT
+}
+
+/** @throws GatewayError FORBIDDEN */
+export function requireRight(holder: Pick<RightHolder, 'role'>, right: Right): void {
+  if (!hasRight(holder, right)) throw new GatewayError('FORBIDDEN', `This needs the role ${rolesWith(right)}.`)
+}
+
+/** Only the operator's tenant sees what all tenants share. @throws GatewayError FORBIDDEN */
+export function requireOperatorTenant(holder: Pick<RightHolder, 'tenant'>): void {
+  if (!isOperatorTenant(holder))
+    throw new GatewayError('FORBIDDEN', `This needs a key of the tenant "${LOCAL_TENANT}".`)
 }
 
 /** Whether a caller reaches the keys of a tenant: its own, and the operator's tenant reaches all. */

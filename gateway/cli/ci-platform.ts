@@ -1,7 +1,7 @@
 /** The pipeline that a command runs in, from its environment: which commits it compares, and where it may comment. */
-import { isRecord } from '../settings/defaults.ts'
 import { variable, type Environment } from '../settings/environment.ts'
 import { readRegularFile } from '../runtime/regular-file.ts'
+import { isJsonObject } from '../json/strict-json.ts'
 
 type CommitState = 'success' | 'failure'
 
@@ -41,7 +41,7 @@ type VariableReader = (name: string) => string | null
 function githubPlace(named: VariableReader): PipelinePlace {
   const file = named('GITHUB_EVENT_PATH')
   const event: unknown = file === null ? null : JSON.parse(readRegularFile(file, 'utf8'))
-  const pull = isRecord(event) && isRecord(event['pull_request']) ? event['pull_request'] : {}
+  const pull = isJsonObject(event) && isJsonObject(event['pull_request']) ? event['pull_request'] : {}
   const [base, head] = [pipelineSide(pull['base']), pipelineSide(pull['head'])]
   const repository = named('GITHUB_REPOSITORY')
   const number = typeof pull['number'] === 'number' ? String(pull['number']) : null
@@ -74,7 +74,7 @@ function githubPlace(named: VariableReader): PipelinePlace {
 }
 
 function pipelineSide(value: unknown): { readonly sha: string | null; readonly ref: string | null } {
-  const { sha, ref } = isRecord(value) ? value : {}
+  const { sha, ref } = isJsonObject(value) ? value : {}
   return { sha: typeof sha === 'string' ? sha : null, ref: typeof ref === 'string' ? ref : null }
 }
 
@@ -134,7 +134,7 @@ function bitbucketPlace(named: VariableReader): PipelinePlace {
             one: (comment) => `${comments}/${comment}`,
             updateBy: 'PUT',
             body: (text) => ({ content: { raw: text } }),
-            textOf: (row) => (isRecord(row['content']) ? row['content']['raw'] : undefined),
+            textOf: (row) => (isJsonObject(row['content']) ? row['content']['raw'] : undefined),
             status: (state, description) => ({
               url: `${api}/commit/${commit}/statuses/build`,
               body: {
@@ -178,9 +178,9 @@ function forumOf(form: ForumForm): PipelineForum {
   const ownComment = async (list: string): Promise<string | null> => {
     for (let page = 1; page <= MAX_PAGES; page += 1) {
       const answer = await send('GET', `${list}?per_page=${PAGE}&pagelen=${PAGE}&page=${page}`)
-      const listed: unknown = isRecord(answer) ? answer['values'] : answer
+      const listed: unknown = isJsonObject(answer) ? answer['values'] : answer
       const rows: readonly unknown[] = Array.isArray(listed) ? listed : []
-      const own = rows.filter(isRecord).find((row) => String(textOf(row)).startsWith(MARKER))
+      const own = rows.filter(isJsonObject).find((row) => String(textOf(row)).startsWith(MARKER))
       if (own !== undefined) return String(own['id'])
       if (rows.length < PAGE) return null
     }

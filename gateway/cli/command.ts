@@ -194,6 +194,19 @@ export function momentOf(args: Arguments, name: string): number | undefined {
   return moment
 }
 
+/** The members of `context` that the options state. */
+export function statedContext(
+  args: Arguments,
+  options: readonly { readonly name: string; readonly member: string }[] = CONTEXT_OPTIONS,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    options.flatMap(({ name, member }) => {
+      const value = args.value(name)
+      return value === undefined ? [] : [[member, value]]
+    }),
+  )
+}
+
 /** Option → member of `context` on the wire. */
 export const CONTEXT_OPTIONS = [
   {

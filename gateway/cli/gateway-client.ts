@@ -6,7 +6,6 @@ import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { Ajv } from 'ajv'
 import type { Static, TSchema } from 'typebox'
-import { isRecord } from '../settings/defaults.ts'
 import { ERRORS, GatewayError, type ErrorCode, type ErrorDetail } from '../errors/errors.ts'
 import { messageOf } from '../errors/startup-error.ts'
 import { printable } from '../report/printable.ts'
@@ -14,6 +13,7 @@ import { packageVersion } from '../runtime/package-files.ts'
 import { plainSchema } from '../settings/input-schema.ts'
 import type { ApiRoute } from '../api/route.ts'
 import { UsageError } from './command.ts'
+import { isJsonObject } from '../json/strict-json.ts'
 
 export interface GatewayClient {
   /** Scheme, host and port of the API listener. */
@@ -151,7 +151,7 @@ function refusal(
   request: GatewayRequest,
   { remedy = '' }: GatewayClientOptions,
 ): Error {
-  const { error, message, details } = isRecord(answer) ? answer : {}
+  const { error, message, details } = isJsonObject(answer) ? answer : {}
   const code = knownCode(error)
   const text = typeof message === 'string' ? printable(message) : `${request.url.origin} answered ${status}`
   if (code === 'UNAUTHENTICATED')
@@ -169,7 +169,7 @@ function knownCode(value: unknown): ErrorCode | null {
 
 function detailsOf(value: unknown): readonly ErrorDetail[] {
   const rows: readonly unknown[] = Array.isArray(value) ? value : []
-  return rows.filter(isRecord).map(({ pointer, message }) => ({
+  return rows.filter(isJsonObject).map(({ pointer, message }) => ({
     pointer: printable(String(pointer)),
     message: printable(`${String(pointer)}: ${String(message)}`),
   }))

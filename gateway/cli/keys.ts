@@ -5,9 +5,9 @@ import { endKey, Key, KeyAnswer, listKeys, MadeKey, makeKey } from '../api/route
 import { GatewayError } from '../errors/errors.ts'
 import type { KeyRing } from '../keys/key-ring.ts'
 import { readGroups } from '../store/approvers.ts'
-import { apiKeyRow, mintApiKey } from '../callers/api-keys.ts'
+import { apiKeyRow, mintApiKey, apiKeyView } from '../callers/api-keys.ts'
 import { apiKeyAct } from '../callers/manage-keys.ts'
-import { ROLES, type ApiKey, type Role } from '../store/api-keys.ts'
+import { ROLES, type Role } from '../store/api-keys.ts'
 import { publicRows } from '../store/key-exchange.ts'
 import { isSharedStore } from '../store/opening/open.ts'
 import {
@@ -23,7 +23,7 @@ import {
 import { configOf, PLACE_OPTIONS } from './config-option.ts'
 import { noteAct, openExistingRing, recordAct, withNewStore, withStore } from './data-directory.ts'
 import type { GatewayClient } from './gateway-client.ts'
-import { instant, LIST_FORMAT, secondsOf, show, textTable } from './format.ts'
+import { LIST_FORMAT, secondsOf, show, textTable } from './format.ts'
 import { writeLine, type CommandIo } from './io.ts'
 import { remoteOf, SITE_OPTIONS } from './remote.ts'
 
@@ -215,15 +215,26 @@ export const keysGroup: CommandGroup = {
   commands: [create, list, revoke, showKeys, rotate, retire],
 }
 
-/** As `apiKeyView` shows a row of the store. */
-type KeyView = ReturnType<typeof apiKeyView>
+type KeyView = ReturnType<typeof keyView>
 const Rows = Type.Object({ items: Type.Array(Key) })
 
 async function keyViews(args: Arguments, io: CommandIo): Promise<readonly KeyView[]> {
   const remote = remoteOf(args, io)
-  if (remote === null) return (await withStore(args, io, (store) => store.apiKeys.list())).map(apiKeyView)
-  const { items } = await remote.ask(listKeys, Rows)
-  return items.map(({ id: audience, name, role, groups, owner, tenant, plan, ...times }) => ({
+  if (remote !== null) return (await remote.ask(listKeys, Rows)).items.map(keyView)
+  const keys = await withStore(args, io, (store) => store.apiKeys.list())
+  return keys.map((key) => keyView(apiKeyView(key, Date.now())))
+}
+
+/** A key as the API shows it, for people: without its state, which its times show. */
+function keyView({
+  id: audience,
+  state: _state,
+  created_at: createdAt,
+  used_at: usedAt,
+  ...rest
+}: ReturnType<typeof apiKeyView>) {
+  const { name, role, groups, owner, tenant, plan, expires_at: expiresAt, revoked_at: revokedAt } = rest
+  return {
     audience,
     name,
     role,
@@ -231,11 +242,11 @@ async function keyViews(args: Arguments, io: CommandIo): Promise<readonly KeyVie
     owner,
     tenant,
     plan,
-    created_at: secondsOf(times.created_at),
-    used_at: times.used_at === null ? null : secondsOf(times.used_at),
-    expires_at: times.expires_at === null ? null : secondsOf(times.expires_at),
-    revoked_at: times.revoked_at === null ? null : secondsOf(times.revoked_at),
-  }))
+    created_at: secondsOf(createdAt),
+    used_at: usedAt === null ? null : secondsOf(usedAt),
+    expires_at: expiresAt === null ? null : secondsOf(expiresAt),
+    revoked_at: revokedAt === null ? null : secondsOf(revokedAt),
+  }
 }
 
 async function revokeThere(id: string, gateway: GatewayClient, io: CommandIo): Promise<ExitCode> {
@@ -299,34 +310,6 @@ function currentKeyId(ring: KeyRing): string | null {
 function printResult(done: boolean, yes: string, no: string, io: CommandIo): ExitCode {
   writeLine(done ? io.stdout : io.stderr, done ? yes : no)
   return done ? EXIT.good : EXIT.no
-}
-
-function apiKeyView({
-  audience,
-  name,
-  role,
-  groups,
-  owner,
-  tenant,
-  plan,
-  createdAt,
-  usedAt,
-  expiresAt,
-  revokedAt,
-}: ApiKey) {
-  return {
-    audience,
-    name,
-    role,
-    groups,
-    owner,
-    tenant,
-    plan,
-    created_at: instant(createdAt),
-    used_at: usedAt === null ? null : instant(usedAt),
-    expires_at: expiresAt === null ? null : instant(expiresAt),
-    revoked_at: revokedAt === null ? null : instant(revokedAt),
-  }
 }
 
 /** The value of --groups; no groups without it. */

@@ -9,6 +9,7 @@ import { GatewayError } from '../errors/errors.ts'
 import type { CallFilter } from '../store/calls.ts'
 import type { LedgerFilter } from '../store/decisions.ts'
 import type { GatewayClient } from './gateway-client.ts'
+import { isoInstantIfAny } from '../runtime/iso-instant.ts'
 
 /** What a table of decisions shows. */
 export type DecisionEntry = Pick<
@@ -53,7 +54,7 @@ async function pages<Row extends TSchema>(
 ): Promise<readonly Static<Row>[]> {
   const Page = Type.Object({ items: Type.Array(row), next_cursor: nullable(Type.String()) })
   const found: Static<Row>[] = []
-  const times = { from: isoOf(from), to: isoOf(to) }
+  const times = { from: isoInstantIfAny(from), to: isoInstantIfAny(to) }
   for (let cursor: string | undefined; found.length < limit;) {
     const size = Math.min(limit - found.length, LONGEST_PAGE)
     const page = await gateway.ask(ledger, Page, {
@@ -64,8 +65,4 @@ async function pages<Row extends TSchema>(
     cursor = page.next_cursor
   }
   return found
-}
-
-function isoOf(at: number | undefined): string | undefined {
-  return at === undefined ? undefined : new Date(at).toISOString()
 }

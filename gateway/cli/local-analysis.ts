@@ -7,7 +7,6 @@ import {
   type DecisionContext,
 } from '../../engine/internal.ts'
 import { analyzeAnswer } from '../api/preflight-answer.ts'
-import { isRecord } from '../settings/defaults.ts'
 import { openSettings } from '../config/live-settings.ts'
 import type { ConfigSource } from '../config/load.ts'
 import type { CurrentSettings } from '../config/settings.ts'
@@ -18,6 +17,7 @@ import { createMetrics } from '../telemetry/metrics.ts'
 import { UsageError, type Arguments } from './command.ts'
 import { configSource } from './config-option.ts'
 import type { CommandIo } from './io.ts'
+import { isJsonObject } from '../json/strict-json.ts'
 
 export interface LocalRequest {
   readonly artifacts: readonly unknown[]
@@ -58,7 +58,7 @@ export function openLocalFlow(source: ConfigSource): { readonly settings: Curren
 const NOTHING_IS_DECIDED = 'a local analysis decides nothing'
 
 function artifactOf(value: unknown, index: number): Artifact {
-  const { id, type, before, after, path, files } = isRecord(value) ? value : {}
+  const { id, type, before, after, path, files } = isJsonObject(value) ? value : {}
   const named = typeof type === 'string' ? canonicalArtifactType(type) : null
   if (typeof id !== 'string' || named === null || typeof before !== 'string' || typeof after !== 'string')
     throw new UsageError(`artifacts[${index}] needs id, type, before and after; type is a type that the gateway knows`)
@@ -75,10 +75,11 @@ function artifactOf(value: unknown, index: number): Artifact {
 function isFiles(files: unknown): files is ArtifactFiles | undefined {
   if (files === undefined) return true
   return (
-    isRecord(files) &&
+    isJsonObject(files) &&
     Object.values(files).every(
       (file) =>
-        typeof file === 'string' || (isRecord(file) && isTextOrAbsent(file['before']) && isTextOrAbsent(file['after'])),
+        typeof file === 'string' ||
+        (isJsonObject(file) && isTextOrAbsent(file['before']) && isTextOrAbsent(file['after'])),
     )
   )
 }

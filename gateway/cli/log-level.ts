@@ -1,10 +1,10 @@
 /** `preflight log-level`: shows or changes the level of the log of a running gateway. */
 import { changeLogLevel, gatewayStatus, LogLevelAnswer, StatusAnswer } from '../api/routes/operation.ts'
-import { isRecord } from '../settings/defaults.ts'
 import { LOG_LEVELS } from '../telemetry/inspection.ts'
 import { EXIT, UsageError, type Command } from './command.ts'
 import { writeLine } from './io.ts'
 import { askLocal, remoteOf, SITE_OPTIONS } from './remote.ts'
+import { isJsonObject } from '../json/strict-json.ts'
 
 export const logLevelCommand: Command = {
   name: 'log-level',
@@ -33,7 +33,7 @@ export const logLevelCommand: Command = {
     const answer = await (level === undefined
       ? askLocal(args, io, 'GET', '/log_level')
       : askLocal(args, io, 'PUT', `/log_level?level=${level}`))
-    writeLine(io.stdout, isRecord(answer) ? String(answer['level']) : '')
+    writeLine(io.stdout, isJsonObject(answer) ? String(answer['level']) : '')
     return EXIT.good
   },
 }

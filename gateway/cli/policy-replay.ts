@@ -19,6 +19,7 @@ import { writeLine, type CommandIo, during } from './io.ts'
 import { withStore } from './data-directory.ts'
 import { filterOf, LEDGER_FILTERS } from './ledger.ts'
 import { SITE_OPTIONS } from './remote.ts'
+import { isoInstantIfAny } from '../runtime/iso-instant.ts'
 
 export const REPLAY_OPTIONS: readonly OptionSpec[] = [
   {
@@ -60,7 +61,15 @@ export async function replayHere(policy: CompiledPolicy, args: Arguments, io: Co
 /** @param pack text of a pack; null: the policy in force there */
 export async function replayThere(pack: string | null, args: Arguments, gateway: GatewayClient): Promise<Replay> {
   const { limit, decision, operation, environment, repository, route, from, to } = filterOf(args, DEFAULT_REPLAYS)
-  const filters = { decision, operation, environment, repository, route, from: isoOf(from), to: isoOf(to) }
+  const filters = {
+    decision,
+    operation,
+    environment,
+    repository,
+    route,
+    from: isoInstantIfAny(from),
+    to: isoInstantIfAny(to),
+  }
   const rows: ReplayedDecision[] = []
   for (let cursor: string | null = null; ;) {
     const size = Math.min(limit - rows.length, MOST_REPLAYS)
@@ -73,10 +82,6 @@ export async function replayThere(pack: string | null, args: Arguments, gateway:
 }
 
 const DEFAULT_REPLAYS = 1000
-
-function isoOf(at: number | undefined): string | undefined {
-  return at === undefined ? undefined : new Date(at).toISOString()
-}
 
 export async function showReplay({ policy, rows }: Replay, args: Arguments, io: CommandIo): Promise<ExitCode> {
   const counts = changeCounts(rows)

@@ -26,7 +26,15 @@ import { SimulateAnswer, simulatePolicy } from '../api/routes/policies.ts'
 import { explanationLines, explanationOf } from '../flow/policy-explanation.ts'
 import { printable } from '../report/printable.ts'
 import { sha256Hex } from '../runtime/hash.ts'
-import { EXIT, UsageError, type Arguments, type ExitCode, type OptionSpec, CONTEXT_OPTIONS } from './command.ts'
+import {
+  EXIT,
+  UsageError,
+  type Arguments,
+  type ExitCode,
+  type OptionSpec,
+  CONTEXT_OPTIONS,
+  statedContext,
+} from './command.ts'
 import { TYPE_NAMES } from './diff.ts'
 import { filesOf, readSource, withImports } from './documents.ts'
 import { LIST_FORMAT, show } from './format.ts'
@@ -90,7 +98,7 @@ export async function simulateThere(
   const { artifact, base, head } = await sourcesOf(args, io)
   const files = bothSides(await filesOf(base), await filesOf(head))
   const sent = { ...artifact, ...(Object.keys(files).length > 0 && { files }) }
-  const body = { policy: pack, artifacts: [sent], context: Object.fromEntries(statedContext(args)) }
+  const body = { policy: pack, artifacts: [sent], context: statedContext(args) }
   const answer = await gateway.ask(simulatePolicy, SimulateAnswer, { body })
   show(args, io, answer, simulatedAnswerText)
   if (answer.degraded_reasons.length > 0) return EXIT.undecided
@@ -143,7 +151,7 @@ async function simulationInput(policy: CompiledPolicy, args: Arguments, io: Comm
     : { id, type, ok: false, problem: result.problem }
   return {
     analyses: [analysis],
-    context: { ...EMPTY_CONTEXT, ...Object.fromEntries(statedContext(args)) },
+    context: { ...EMPTY_CONTEXT, ...statedContext(args) },
     policy,
     scope: null,
     route: args.value('route') ?? null,
@@ -153,13 +161,6 @@ async function simulationInput(policy: CompiledPolicy, args: Arguments, io: Comm
     now,
     sha256: sha256Hex,
   }
-}
-
-function statedContext(args: Arguments): readonly (readonly [string, string])[] {
-  return CONTEXT_OPTIONS.flatMap(({ name, member }) => {
-    const value = args.value(name)
-    return value === undefined ? [] : [[member, value] as const]
-  })
 }
 
 function evaluationTime(args: Arguments): number {

@@ -9,18 +9,27 @@ import {
   type Artifact,
   type ArtifactFiles,
 } from '../../engine/internal.ts'
-import { isRecord } from '../settings/defaults.ts'
 import { variable } from '../settings/environment.ts'
 import { writePrivateFile } from '../runtime/private-file.ts'
 import { statsOf } from '../runtime/regular-file.ts'
 import { printable } from '../report/printable.ts'
 import { messageOf } from '../errors/startup-error.ts'
-import { columns, EXIT, UsageError, type Arguments, type Command, type ExitCode, CONTEXT_OPTIONS } from './command.ts'
+import {
+  columns,
+  EXIT,
+  UsageError,
+  type Arguments,
+  type Command,
+  type ExitCode,
+  CONTEXT_OPTIONS,
+  statedContext,
+} from './command.ts'
 import { CONFIG_OPTION } from './config-option.ts'
 import { TYPE_NAMES } from './diff.ts'
 import { filesOf, readSource, textFile, withImports } from './documents.ts'
 import { LIST_FORMAT, show } from './format.ts'
 import type { CommandIo } from './io.ts'
+import { isJsonObject } from '../json/strict-json.ts'
 
 const DEFAULT_URL = 'http://127.0.0.1:15081'
 
@@ -76,7 +85,7 @@ async function runPreflight(args: Arguments, io: CommandIo): Promise<ExitCode> {
     throw new UsageError('--local can only analyze: a receipt needs the key of a gateway')
   const artifacts = await readArtifacts(args, io)
   const answer = args.flag('local') ? await analyzeHere(artifacts, args, io) : await askMode(mode, artifacts, args, io)
-  if (!isRecord(answer)) throw new Error('the answer is not a JSON object')
+  if (!isJsonObject(answer)) throw new Error('the answer is not a JSON object')
   const receiptFile = args.value('receipt')
   if (receiptFile !== undefined && typeof answer['chain_receipt'] === 'string')
     writeReceipt(receiptFile, answer['chain_receipt'])
@@ -97,7 +106,7 @@ async function readArtifacts(args: Arguments, io: CommandIo): Promise<readonly u
   if (file === undefined) return [await readArtifact(args, io)]
   if (args.operands.length > 0) throw new UsageError('give either BEFORE AFTER or --change-set')
   const changeSet: unknown = parseJson(textFile(file), file)
-  const artifacts = isRecord(changeSet) ? changeSet['artifacts'] : changeSet
+  const artifacts = isJsonObject(changeSet) ? changeSet['artifacts'] : changeSet
   if (!Array.isArray(artifacts)) throw new UsageError(`${file} has no list "artifacts"`)
   return artifacts
 }
@@ -139,18 +148,9 @@ export function bothSides(
   )
 }
 
-function contextMembers(args: Arguments): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    CONTEXT_OPTIONS.flatMap(({ name, member }) => {
-      const value = args.value(name)
-      return value === undefined ? [] : [[member, value]]
-    }),
-  )
-}
-
 /** Throws an Error with the gateway's message when it returns an error, which is never a decision. */
 function askMode(mode: string, artifacts: readonly unknown[], args: Arguments, io: CommandIo): Promise<unknown> {
-  return askGateway(mode, artifacts, contextMembers(args), args.value('url'), io)
+  return askGateway(mode, artifacts, statedContext(args), args.value('url'), io)
 }
 
 /** Throws an Error with the gateway's message when it returns an error. @param address else PREFLIGHT_URL */
@@ -178,14 +178,14 @@ export async function askGateway(
     throw new Error(`no gateway answers at ${url.origin}: ${causeMessage(error)}`, { cause: error })
   }
   const answer = parseJson(await response.text(), url.origin)
-  if (response.ok && isRecord(answer)) return answer
+  if (response.ok && isJsonObject(answer)) return answer
   throw new Error(`${url.origin} answered ${response.status}: ${errorText(answer)}`)
 }
 
 /** The same analysis and answer as the API's, without recording or signing. */
 async function analyzeHere(artifacts: readonly unknown[], args: Arguments, io: CommandIo): Promise<unknown> {
   const { analyzeLocally } = await import('./local-analysis.ts')
-  const context = { ...EMPTY_CONTEXT, ...contextMembers(args) }
+  const context = { ...EMPTY_CONTEXT, ...statedContext(args) }
   return analyzeLocally({ artifacts, context, correlationId: randomUUID() }, args, io)
 }
 
@@ -206,7 +206,7 @@ function exitCode(answer: Readonly<Record<string, unknown>>): ExitCode {
 
 function preflightText(answer: Readonly<Record<string, unknown>>): string {
   const { human_report: report, decision_result: result } = answer
-  const envelope = isRecord(result) ? result : {}
+  const envelope = isJsonObject(result) ? result : {}
   const rows = [
     ['outcome', answer['execution_action'] ?? answer['analysis_outcome']],
     ['decision', answer['decision']],
@@ -221,7 +221,7 @@ function preflightText(answer: Readonly<Record<string, unknown>>): string {
       ? []
       : [[name, printable(typeof value === 'string' ? value : JSON.stringify(value))] as const],
   )
-  return [...(isRecord(report) ? reportLines(report) : []), ...columns(shown)].join('\n')
+  return [...(isJsonObject(report) ? reportLines(report) : []), ...columns(shown)].join('\n')
 }
 
 function reportLines(report: Readonly<Record<string, unknown>>): readonly string[] {
@@ -245,11 +245,11 @@ function parseJson(content: string, name: string): unknown {
 }
 
 function errorText(answer: unknown): string {
-  if (!isRecord(answer)) return 'the answer has no error in the form of the API'
+  if (!isJsonObject(answer)) return 'the answer has no error in the form of the API'
   const details: unknown = answer['details']
   const places = Array.isArray(details)
     ? details
-        .filter(isRecord)
+        .filter(isJsonObject)
         .map(({ pointer, message }) => `\n  ${printable(`${String(pointer)}: ${String(message)}`)}`)
     : []
   return `${printable(String(answer['error']))}: ${printable(String(answer['message']))}${places.join('')}`

@@ -15,7 +15,7 @@ import { sessionAt } from './session-file.ts'
 import { resolve } from 'node:path'
 import { messageOf } from '../errors/startup-error.ts'
 import { servingFile } from '../listen/local-access.ts'
-import { isRecord } from '../settings/defaults.ts'
+import { isJsonObject } from '../json/strict-json.ts'
 
 export const URL_OPTION: OptionSpec = {
   name: 'url',
@@ -129,7 +129,7 @@ export async function askLocal(args: Arguments, io: CommandIo, method: 'GET' | '
   }
   const answer: unknown = await response.json()
   if (response.ok) return answer
-  const message = isRecord(answer) && typeof answer['message'] === 'string' ? answer['message'] : ''
+  const message = isJsonObject(answer) && typeof answer['message'] === 'string' ? answer['message'] : ''
   throw new Error(`${admin} answered ${response.status}: ${message}`)
 }
 
@@ -142,7 +142,7 @@ function servingIn(directory: string): { readonly admin: string; readonly token:
   if (text === null)
     throw new UsageError(`no gateway serves from ${directory}; name one with --url, --data-dir or --config`)
   const read: unknown = JSON.parse(text)
-  if (isRecord(read) && typeof read['admin'] === 'string' && typeof read['token'] === 'string')
+  if (isJsonObject(read) && typeof read['admin'] === 'string' && typeof read['token'] === 'string')
     return { admin: read['admin'], token: read['token'] }
   throw new UsageError(`${file} was not written by this version; restart the gateway, or use --url`)
 }

@@ -16,7 +16,16 @@ import { parseKeySet } from '../keys/jwks.ts'
 import { systemClock } from '../keys/key-ring.ts'
 import { printable } from '../report/printable.ts'
 import { messageOf } from '../errors/startup-error.ts'
-import { columns, EXIT, UsageError, type Arguments, type Command, type ExitCode, type OptionSpec } from './command.ts'
+import {
+  columns,
+  EXIT,
+  UsageError,
+  type Arguments,
+  type Command,
+  type ExitCode,
+  type OptionSpec,
+  statedContext,
+} from './command.ts'
 import { textFile } from './documents.ts'
 import { readStream, writeLine, type CommandIo } from './io.ts'
 
@@ -93,7 +102,7 @@ async function runVerify(args: Arguments, io: CommandIo): Promise<ExitCode> {
     keys: keys.value,
     now: systemClock(),
     ...(envelopeFile === undefined ? {} : { envelope: envelopeIn(jsonFile(envelopeFile)) }),
-    context: intendedContext(args),
+    context: statedContext(args, CONTEXT_OPTIONS),
     state: 'unchecked',
     sha256: sha256Hex,
   }
@@ -131,15 +140,6 @@ async function statusList(source: string, { status }: ReceiptClaims, io: Command
 /** The last segment of the list's name: a path segment of an address, or the UUID of a URN. */
 function listNameOf(uri: string): string {
   return encodeURIComponent(uri.split(/[/:]/).at(-1) ?? '')
-}
-
-function intendedContext(args: Arguments): IntendedContext {
-  return Object.fromEntries(
-    CONTEXT_OPTIONS.flatMap(({ name, member }) => {
-      const value = args.value(name)
-      return value === undefined ? [] : [[member, value]]
-    }),
-  )
 }
 
 /** A saved authorize answer holds the envelope as `decision_result`. */

@@ -2,12 +2,12 @@
  * Environment variables that override the configuration file: one variable for each leaf, checked as if it were in the file.
  */
 import { parseDocument } from 'yaml'
-import { isRecord } from '../settings/defaults.ts'
 import { OTHER_VARIABLES, variable, type Environment } from '../settings/environment.ts'
 import type { JsonSchema } from '../settings/input-schema.ts'
 import { CONFIG_LEAVES, type ConfigLeaf } from './leaves.ts'
 import type { Mistake } from '../errors/mistake.ts'
 import { nearest } from '../settings/suggestion.ts'
+import { isJsonObject } from '../json/strict-json.ts'
 
 export interface Overridden {
   readonly value: unknown
@@ -25,7 +25,7 @@ export function applyOverrides(value: unknown, environment: Environment): Overri
   for (const leaf of CONFIG_LEAVES) {
     const setting = overrideOf(leaf, environment, mistakes)
     // A file that is not a map is reported unchanged.
-    if (setting === null || !isRecord(result)) continue
+    if (setting === null || !isJsonObject(result)) continue
     const parsed = parseSetting(leaf.schema, setting.text)
     if (!parsed.ok) {
       mistakes.push({ place: setting.name, path: leaf.path, message: parsed.reason, fix: `it must be ${leaf.type}` })
@@ -73,7 +73,7 @@ function parseSetting(schema: JsonSchema, text: string): ParsedSetting {
 function withSetting(value: unknown, path: readonly string[], member: unknown): unknown {
   const [name, ...rest] = path
   if (name === undefined) return member
-  const record = isRecord(value) ? value : {}
+  const record = isJsonObject(value) ? value : {}
   return { ...record, [name]: withSetting(record[name], rest, member) }
 }
 

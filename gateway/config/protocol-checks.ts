@@ -2,10 +2,10 @@
 import type { ProtocolSettings } from '../protocols/common/protocol-settings.ts'
 import type { RouteConfig } from '../protocols/route.ts'
 import { PROTOCOLS } from '../protocols/settings.ts'
-import { isRecord } from '../settings/defaults.ts'
 import { mistakeAt } from '../settings/mistake-collector.ts'
 import type { LocatedMistake } from '../settings/schema-mistakes.ts'
 import type { Config } from './schema.ts'
+import { isJsonObject } from '../json/strict-json.ts'
 
 const ROWS: readonly (readonly [name: string, row: ProtocolSettings])[] = Object.entries(PROTOCOLS)
 
@@ -19,12 +19,12 @@ export const SECTION_PROTOCOLS: ReadonlyMap<string, readonly string[]> = new Map
 
 /** @param value the configuration as written, which the schema accepts: defaults would add every section */
 export function foreignSections(value: unknown): readonly LocatedMistake[] {
-  const routes: unknown = isRecord(value) ? value['routes'] : undefined
+  const routes: unknown = isJsonObject(value) ? value['routes'] : undefined
   return (Array.isArray(routes) ? routes : []).flatMap((route: unknown, index) =>
     [...SECTION_PROTOCOLS].flatMap(([section, protocols]) => {
-      const protocol: unknown = isRecord(route) ? route['protocol'] : undefined
+      const protocol: unknown = isJsonObject(route) ? route['protocol'] : undefined
       const isOwn = protocols.some((name) => name === protocol)
-      if (!isRecord(route) || typeof protocol !== 'string' || isOwn || route[section] === undefined) return []
+      if (!isJsonObject(route) || typeof protocol !== 'string' || isOwn || route[section] === undefined) return []
       const what = `a route of the protocol ${protocol} has no section ${section}: it belongs to ${protocols.join(', ')}`
       return [
         { pointer: `/routes/${index}/${section}`, at: 'key', message: what, fix: 'remove it, or change protocol' },

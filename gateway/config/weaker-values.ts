@@ -4,11 +4,11 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { Enforced, Weaker } from './enforced.ts'
-import { isRecord } from '../settings/defaults.ts'
 import type { RouteConfig } from '../protocols/route.ts'
 import type { Config } from './schema.ts'
 import { WEAKENING, type Weakening } from './weaker-settings.ts'
 import { weakerPolicy } from './weaker-policy.ts'
+import { isJsonObject } from '../json/strict-json.ts'
 
 const OF_ROUTES = 'routes[].'
 const ROWS = Object.entries(WEAKENING)
@@ -126,5 +126,8 @@ function writtenValue(value: unknown): string {
 function valueAt(root: unknown, path: string): unknown {
   return path
     .split('.')
-    .reduce<unknown>((value, name) => (isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined), root)
+    .reduce<unknown>(
+      (value, name) => (isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined),
+      root,
+    )
 }

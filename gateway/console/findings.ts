@@ -1,5 +1,5 @@
 /** Findings as people read them: by level, each with its places, its position, and what was there before and after. */
-import { countPlaces, LEVELS } from '../../engine/base.ts'
+import { countPlaces, LEVELS, nameOfToken, occurrenceText } from '../../engine/base.ts'
 import type { Artifact, FindingGroup, Level } from '../../engine/internal.ts'
 import type { KeptAssessment } from '../flow/kept-assessment.ts'
 import { html, type Content, type Markup } from './markup.ts'
@@ -146,7 +146,7 @@ function findingValue(value: FindingGroup['before']): Content {
 function pointerPlace(pointer: string): string {
   const segments = pointer.split('/').slice(1)
   if (segments.length === 0) return 'the document'
-  return segments.map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~')).join(' › ')
+  return segments.map(nameOfToken).join(' › ')
 }
 
 function placeItems(texts: readonly string[]): readonly Markup[] {
@@ -154,7 +154,7 @@ function placeItems(texts: readonly string[]): readonly Markup[] {
 }
 
 function groupPlaces(group: FindingGroup): Content {
-  const places = [...new Set(group.occurrences.map(placeText))].filter((text) => text !== '')
+  const places = [...new Set(group.occurrences.map(occurrenceText))].filter((text) => text !== '')
   if (places.length === 0) return null
   const count = countPlaces(group)
   if (places.length <= SHOWN_PLACES)
@@ -167,12 +167,6 @@ function groupPlaces(group: FindingGroup): Content {
       ${placeItems(places.slice(0, 100))}
     </ul>
   </details>`
-}
-
-function placeText({ operation, tool, offer }: FindingGroup['occurrences'][number]): string {
-  if (operation !== null) return `${operation.method} ${operation.path}`
-  if (tool !== null) return `tool ${tool}`
-  return offer === undefined ? '' : `${offer.list} ${offer.name}`
 }
 
 /** The lines around the position in the document that it points into. */

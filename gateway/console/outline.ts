@@ -1,6 +1,6 @@
 /** A contract as people read it: its operations or tools, each with what it takes and gives. Other formats stay text. */
 import { LRUCache } from 'lru-cache'
-import { DEFAULT_DOCUMENT_LIMITS } from '../../engine/base.ts'
+import { DEFAULT_DOCUMENT_LIMITS, nameOfToken } from '../../engine/base.ts'
 import { readDocument } from '../../engine/internal.ts'
 import { isJsonObject } from '../json/strict-json.ts'
 
@@ -207,7 +207,7 @@ function resolvedSchema(root: OutlineValue, given: unknown): unknown {
   for (let steps = 0; steps < 8 && isJsonObject(value) && typeof value['$ref'] === 'string'; steps += 1) {
     let target: unknown = root
     for (const segment of value['$ref'].replace(/^#\/?/, '').split('/')) {
-      const key = segment.replaceAll('~1', '/').replaceAll('~0', '~')
+      const key = nameOfToken(segment)
       target = isJsonObject(target) && Object.hasOwn(target, key) ? target[key] : undefined
     }
     value = target

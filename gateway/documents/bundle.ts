@@ -3,7 +3,7 @@
  * references lead there. So the whole contract is judged, hashed and stored. A contract of one file stays byte for byte.
  */
 import { posix } from 'node:path'
-import { ok } from '../../engine/base.ts'
+import { ok, pointerToken } from '../../engine/base.ts'
 import type { DocumentLimits, Result } from '../../engine/internal.ts'
 import { engine } from '../loading/lazy-engine.ts'
 import { filePath, isAddress, mayReferToFiles, type FileSite } from './file-references.ts'
@@ -116,7 +116,7 @@ function movedReference(
   if (file === root) return `#${fragment}`
   // A named anchor is unique in its own document only, and stays what it is.
   if (fragment !== '' && !fragment.startsWith('/')) return reference
-  const name = encodeURIComponent(file.replaceAll('~', '~0').replaceAll('/', '~1'))
+  const name = encodeURIComponent(pointerToken(file))
   return `#/${BUNDLED_FILES}/${name}${fragment}`
 }
 

@@ -1,4 +1,5 @@
 /** A mistake in configuration or policy, with the place to fix it. */
+import { nameOfToken } from '../../engine/base.ts'
 
 export interface Mistake {
   /** `file:line:column`, the name of an environment variable, or the file alone. */
@@ -35,12 +36,5 @@ export function pathOfPointer(pointer: string): string {
 
 /** RFC 6901. */
 export function pointerSegments(pointer: string): readonly string[] {
-  return pointer
-    .split('/')
-    .slice(1)
-    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'))
-}
-
-export function pointerTo(pointer: string, segment: string | number): string {
-  return `${pointer}/${String(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`
+  return pointer.split('/').slice(1).map(nameOfToken)
 }

@@ -11,7 +11,7 @@ import type { JudgedAction, PassingAction, Refusal } from '../protocols/common/a
 import { joinStatedTrace } from '../protocols/mcp/meta-trace.ts'
 import type { Answer } from '../calls/answer.ts'
 import type { Call, CallHead } from '../calls/call.ts'
-import { httpRefusal, jsonAnswer, traceMember } from '../protocols/common/refusal.ts'
+import { httpRefusal, jsonAnswer } from '../protocols/common/refusal.ts'
 import { askedHead, attachedTokens, namedAway } from '../upstream/headers.ts'
 import { ANYBODY, callerOn } from '../callers/proxy-auth.ts'
 import { resultFor } from '../enforce/pipeline.ts'
@@ -35,7 +35,7 @@ import type { PendingWait } from '../enforce/pending-calls.ts'
 import type { ListenSettingsInForce } from '../listen/settings.ts'
 import type { Observation } from '../telemetry/observation.ts'
 import type { Observer } from '../telemetry/observer.ts'
-import { withTrace } from '../telemetry/trace-context.ts'
+import { withTrace, traceMember } from '../telemetry/trace-context.ts'
 
 /** The request to check, as the other proxy describes it. */
 export interface CheckedRequest {

@@ -6,12 +6,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { ERRORS, type ErrorCode } from '../errors/errors.ts'
 import type { Answer } from '../calls/answer.ts'
-import { jsonAnswer, traceMember } from '../protocols/common/refusal.ts'
+import { jsonAnswer } from '../protocols/common/refusal.ts'
 import { SHORT_BODY, type BodyFault } from '../listen/bodies.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { correlationIdOf } from '../telemetry/correlation.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import { tracedBy, withTrace } from '../telemetry/trace-context.ts'
+import { tracedBy, withTrace, traceMember } from '../telemetry/trace-context.ts'
 import { FORWARDED_PATH, forwardedRequest, isForwarded, statesMethod } from './forwarded.ts'
 import {
   answerQuestion,

@@ -1,5 +1,5 @@
 /** What a person needs to decide on a request for approval: the findings, whom they reach, who may decide, and what a grant does. */
-import { approverWords } from '../../engine/base.ts'
+import { approverWords, occurrenceText } from '../../engine/base.ts'
 import type { Approvers, Finding, FindingGroup, JudgedChangeSet } from '../../engine/internal.ts'
 import { hasRight } from '../callers/rights.ts'
 import { approvalState } from '../approvals/request.ts'
@@ -121,14 +121,10 @@ function shownAssessment({ verdict, judged }: KeptAssessment): Assessed {
 
 function findingOf(group: FindingGroup): Omit<ReviewFinding, 'artifact' | 'policy_rule'> {
   const { rule, level, location, side, line, column, message, explanation, fix, before, after } = group
-  const places = [...new Set(group.occurrences.map(placeOf))].filter((place) => place !== '').slice(0, MOST_PLACES)
+  const places = [...new Set(group.occurrences.map(occurrenceText))]
+    .filter((place) => place !== '')
+    .slice(0, MOST_PLACES)
   return { rule, level, location, side, line, column, message, explanation, fix, before, after, places }
-}
-
-function placeOf({ operation, tool, offer }: FindingGroup['occurrences'][number]): string {
-  if (operation !== null) return `${operation.method} ${operation.path}`
-  if (tool !== null) return `tool ${tool}`
-  return offer === undefined ? '' : `${offer.list} ${offer.name}`
 }
 
 function touchedConsumers({ reach: { declared, observed } }: JudgedChangeSet): readonly string[] | null {

@@ -1,6 +1,6 @@
 /**
  * Makes a logged decision again, under this or another policy, from its stored input. The replay is exact or it is refused: it
- * reports input that is missing or does not match the ledger, and never guesses.
+ * reports input that is fail or does not match the ledger, and never guesses.
  */
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
@@ -20,6 +20,7 @@ import {
   type JudgedChangeSet,
   type Result,
   type Verdict,
+  fail,
 } from '../../engine/internal.ts'
 import { digestInThread, sha256Hex } from '../runtime/hash.ts'
 import type { StorePart } from '../store/store.ts'
@@ -37,10 +38,6 @@ export interface Replaying {
 
 const unpacked = promisify(gunzip)
 
-function missing(problem: string): { readonly ok: false; readonly problem: string } {
-  return { ok: false, problem }
-}
-
 /** A change set as it was decided on, with its context. */
 interface KeptChangeSet {
   readonly kept: KeptDecision
@@ -54,10 +51,9 @@ export async function keptChangeSet(
   store: Replaying['store'],
 ): Promise<Result<KeptChangeSet, string>> {
   const text = await store.inputs.byDecision(decisionId)
-  if (text === null)
-    return missing('its input was not kept (ledger.inputs was 0, or it was decided by an older version)')
+  if (text === null) return fail('its input was not kept (ledger.inputs was 0, or it was decided by an older version)')
   const kept = await readKeptDecision(text)
-  if (kept === null) return missing('its input was kept in a form that this version does not know')
+  if (kept === null) return fail('its input was kept in a form that this version does not know')
   const artifacts = await keptArtifacts(kept, store)
   return artifacts.ok ? ok({ kept, artifacts: artifacts.value }) : artifacts
 }
@@ -82,7 +78,7 @@ async function inputAgain(row: ReplayedRow, { policy, flow, store }: Replaying):
   const { kept, artifacts } = found.value
   const identity = changeSetDigests(artifacts, sha256Hex)
   if (identity.inputFingerprint !== row.inputFingerprint)
-    return missing('the stored input does not match the hash of the input in the ledger')
+    return fail('the stored input does not match the hash of the input in the ledger')
   const consumers = await keptConsumers(kept, store)
   if (!consumers.ok) return consumers
   const isSamePolicy = row.policyHash === policy.hash
@@ -141,7 +137,7 @@ async function keptArtifacts(
     }
     const sides = { before: await textOf(before), after: await textOf(after) }
     const further = files === undefined ? {} : { files: await eachFile(files, textOf) }
-    if (!isWhole) return missing(`the contract of ${artifact.id} is no longer kept (raise ledger.inputs to keep more)`)
+    if (!isWhole) return fail(`the contract of ${artifact.id} is no longer kept (raise ledger.inputs to keep more)`)
     found.push({ ...artifact, ...sides, ...further })
   }
   return ok(found)
@@ -155,11 +151,11 @@ async function keptConsumers(
   const text = await keptContent(consumers, store)
   const read = text === null ? null : await readKept(KeptConsumers, text)
   return read === null
-    ? missing('the consumers declared then are no longer kept (raise ledger.inputs to keep more)')
+    ? fail('the consumers declared then are no longer kept (raise ledger.inputs to keep more)')
     : ok(read)
 }
 
-/** Null when it is missing, or does not match its digest. */
+/** Null when it is fail, or does not match its digest. */
 async function keptContent(digest: string, store: Replaying['store']): Promise<string | null> {
   const packed = await store.inputs.content(digest)
   if (packed === null) return null

@@ -3,7 +3,7 @@ import { createPublicKey, verify, type KeyObject } from 'node:crypto'
 import { fail, ok } from '../../engine/base.ts'
 import type { KeySet, KeyStatus, Result, VerificationKey } from '../../engine/internal.ts'
 import type { StoredKey } from './key-file.ts'
-import { isRecord } from '../settings/defaults.ts'
+import { isJsonObject } from '../json/strict-json.ts'
 
 /** Times are UTC, `YYYY-MM-DDThh:mm:ssZ`. */
 interface PublishedKey {
@@ -68,10 +68,10 @@ export function verificationKeys(keys: readonly StoredKey[], now: number): KeySe
 
 /** A JWK Set from elsewhere. Keys of other kinds are left out; one of ours that is malformed is a problem, not a key less. */
 export function parseKeySet(value: unknown): Result<KeySet> {
-  if (!isRecord(value) || !Array.isArray(value['keys'])) return malformed('', 'a JWK Set is an object with "keys"')
+  if (!isJsonObject(value) || !Array.isArray(value['keys'])) return malformed('', 'a JWK Set is an object with "keys"')
   const keys = new Map<string, VerificationKey>()
   for (const [index, entry] of value['keys'].entries()) {
-    if (!isRecord(entry) || entry['kty'] !== 'OKP' || entry['crv'] !== 'Ed25519') continue
+    if (!isJsonObject(entry) || entry['kty'] !== 'OKP' || entry['crv'] !== 'Ed25519') continue
     const pointer = `/keys/${index}`
     const key = parseKey(entry)
     if (key === null) return malformed(pointer, 'the Ed25519 key has no valid kid, x, status or times')

@@ -3,7 +3,7 @@ import { createPrivateKey, createPublicKey } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import { readPrivateFile, unusableFile, writePrivateFile, type PrivateFileKind } from '../runtime/private-file.ts'
 import { messageOf } from '../errors/startup-error.ts'
-import { isRecord } from '../settings/defaults.ts'
+import { isJsonObject } from '../json/strict-json.ts'
 
 const RECEIPT_KEYS: PrivateFileKind = {
   subject: 'The receipt keys',
@@ -59,12 +59,12 @@ function hasFittingParts({ x, d }: StoredKey): boolean {
 }
 
 function isKeyFile(value: unknown): value is { readonly keys: readonly StoredKey[] } {
-  if (!isRecord(value) || value['version'] !== 1 || !Array.isArray(value['keys'])) return false
+  if (!isJsonObject(value) || value['version'] !== 1 || !Array.isArray(value['keys'])) return false
   return value['keys'].every(isStoredKey)
 }
 
 function isStoredKey(value: unknown): value is StoredKey {
-  if (!isRecord(value)) return false
+  if (!isJsonObject(value)) return false
   return (
     typeof value['kid'] === 'string' &&
     typeof value['x'] === 'string' &&

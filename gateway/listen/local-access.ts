@@ -2,7 +2,7 @@
  * Who operates a running gateway at its admin listener: the holder of an API key, or whoever may read the data directory. A
  * command on the same machine finds the gateway and its token in a file there.
  */
-import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
@@ -11,6 +11,7 @@ import { hasRight, isOperatorTenant } from '../callers/rights.ts'
 import { writePrivateFile } from '../runtime/private-file.ts'
 import type { StorePart } from '../store/store.ts'
 import type { OperatorPages } from './admin.ts'
+import { isSameSecret } from '../runtime/hash.ts'
 
 interface LocalAccessDeps {
   readonly store: StorePart<'apiKeys.byHash'>
@@ -38,7 +39,7 @@ export function openLocalAccess(dataDir: string, { store, now }: LocalAccessDeps
     async identify({ headers }: IncomingMessage) {
       const given = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
       if (given === undefined || given.length > LONGEST) return null
-      if (isEqual(given, token)) return { by: 'cli:data-dir', mayRead: true, mayOperate: true }
+      if (isSameSecret(given, token)) return { by: 'cli:data-dir', mayRead: true, mayOperate: true }
       const key = await store.apiKeys.byHash(hashApiKey(given))
       if (key === null || !isKeyInForce(key, now())) return null
       const isOwn = isOperatorTenant(key)
@@ -51,9 +52,4 @@ export function openLocalAccess(dataDir: string, { store, now }: LocalAccessDeps
     announce: (addresses) => writePrivateFile(file, JSON.stringify({ pid: process.pid, token, ...addresses })),
     close: () => rmSync(file, { force: true }),
   }
-}
-
-function isEqual(given: string, token: string): boolean {
-  const [before, after] = [Buffer.from(given), Buffer.from(token)]
-  return before.length === after.length && timingSafeEqual(before, after)
 }

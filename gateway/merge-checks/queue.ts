@@ -6,6 +6,7 @@ import { isJsonObject } from '../json/strict-json.ts'
 import { tracedBy, withTrace, type TraceContext } from '../telemetry/trace-context.ts'
 import { carryOut, type CheckDeps } from './check.ts'
 import { isTask } from './task.ts'
+import { nextTry } from '../runtime/retry-schedule.ts'
 
 export interface QueueDeps extends CheckDeps {
   readonly store: CheckDeps['store'] &
@@ -15,8 +16,6 @@ export interface QueueDeps extends CheckDeps {
 const CLAIMED = 4
 /** A gateway that stops in the middle of a task leaves it for the others after this. */
 const LEASE_MS = 300_000
-const FIRST_RETRY_MS = 2000
-const LONGEST_RETRY_MS = 15 * 60_000
 /** Deliveries are known, and checks are updated, for so long. */
 const KEPT_MS = 30 * 86_400_000
 const FORGET_MS = 3_600_000
@@ -42,7 +41,8 @@ async function attempt(row: WebhookDeliveryRow, deps: QueueDeps): Promise<void> 
   const { platform, deliveryId, subject } = row
   const problem = await problemOf(row, deps)
   const at = now()
-  const nextAt = problem === null ? null : nextTry(row, at, settings().config.scm.checks.give_up * 1000)
+  const nextAt =
+    problem === null ? null : nextTry(row.attempts, at, row.receivedAt, settings().config.scm.checks.give_up * 1000)
   await store.webhooks.complete(platform, deliveryId, { at, problem, nextAt })
   if (problem === null) return
   metrics.count('preflight_merge_checks_total', { platform, result: nextAt === null ? 'given_up' : 'retried' })
@@ -66,10 +66,4 @@ async function problemOf({ platform, task: text }: WebhookDeliveryRow, deps: Que
 /** A task that an approval queued again has none. */
 function traceOfTask(task: object): TraceContext | null {
   return 'trace' in task && isJsonObject(task.trace) ? tracedBy(task.trace) : null
-}
-
-/** Twice as long after each try; null: it is given up. */
-function nextTry({ attempts, receivedAt }: WebhookDeliveryRow, at: number, giveUpMs: number): number | null {
-  const next = at + Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** attempts)
-  return next - receivedAt > giveUpMs ? null : next
 }

@@ -9,6 +9,7 @@ import type { DerivedChangeSet } from '../scm/derivation.ts'
 import { pageAddress, publicAddress, type AddressConfig } from '../settings/public-address.ts'
 import { approvalState } from '../approvals/request.ts'
 import type { ApprovalRow, ApprovalState } from '../store/approvals.ts'
+import { pointerToken } from '../../engine/base.ts'
 
 const STATES: Readonly<Record<Authorization['envelope']['decision'], CommitReportState>> = {
   ALLOW: 'success',
@@ -216,9 +217,6 @@ function annotatedPlace(
     return own.change === 'removed'
       ? null
       : { path: id, isText: artifact !== undefined && own.after === sha256Hex(artifact.after) }
-  const named = files.find(
-    ({ path, change }) =>
-      change !== 'removed' && location.startsWith(`/${path.replaceAll('~', '~0').replaceAll('/', '~1')}`),
-  )
+  const named = files.find(({ path, change }) => change !== 'removed' && location.startsWith(`/${pointerToken(path)}`))
   return named === undefined ? null : { path: named.path, isText: false }
 }

@@ -37,7 +37,7 @@ function hmac({ headers, body, secrets }: Signed, signature: string, id: string)
   const deliveryId = headers[id]
   if (typeof given !== 'string' || !isDeliveryId(deliveryId)) return UNSIGNED
   const isGood = anyOf(secrets, (secret) =>
-    isSameSecret(given, `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`),
+    isSameText(given, `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`),
   )
   return isGood ? { ok: true, deliveryId } : UNSIGNED
 }
@@ -56,7 +56,7 @@ function verifyGitlab({ headers, body, secrets }: Signed): SignedDelivery {
     return anyOf(signing, (secret) => isStandard(secret, headers, body)) ? { ok: true, deliveryId: id } : UNSIGNED
   }
   const given = headers['x-gitlab-token']
-  if (typeof given !== 'string' || !anyOf(secrets, (secret) => isSameSecret(given, secret))) return UNSIGNED
+  if (typeof given !== 'string' || !anyOf(secrets, (secret) => isSameText(given, secret))) return UNSIGNED
   // The id of the delivery since 17.4. The id of the event is shared by what one action causes, so the body tells them apart.
   const id = headers['idempotency-key']
   return { ok: true, deliveryId: isDeliveryId(id) ? id : bodyDigest(body) }
@@ -83,7 +83,7 @@ function anyOf(secrets: readonly string[], isGood: (secret: string) => boolean):
 }
 
 /** Digests have one length, whatever was sent. */
-function isSameSecret(given: string, wanted: string): boolean {
+function isSameText(given: string, wanted: string): boolean {
   return timingSafeEqual(sha256(given), sha256(wanted))
 }
 

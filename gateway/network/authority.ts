@@ -1,6 +1,7 @@
 /** Host and port as a request names its destination, in one spelling: what several readers could take for several hosts is refused. */
 import { formatAddress } from './listen-address.ts'
 import { canonicalAddress } from './address.ts'
+import { fail } from '../../engine/base.ts'
 
 export type Scheme = 'http' | 'https'
 
@@ -19,11 +20,11 @@ export type AuthorityReading =
 /** @param defaultPort for what names none; null: then a port is required (CONNECT) */
 export function readAuthority(text: string, defaultPort: number | null): AuthorityReading {
   const parts = /^(\[[^\]]*\]|[^:[\]]*)(?::([^:]*))?$/.exec(text)
-  if (parts === null) return fault('it is not a host with an optional port')
+  if (parts === null) return fail('it is not a host with an optional port')
   const [, hostText = '', portText] = parts
   const port = portText === undefined ? defaultPort : readPort(portText)
   if (port === null)
-    return fault(portText === undefined ? 'the port is missing' : `"${portText}" is not a port from 1 to 65535`)
+    return fail(portText === undefined ? 'the port is missing' : `"${portText}" is not a port from 1 to 65535`)
   const host = canonicalHost(hostText)
   return host.ok ? { ok: true, authority: { host: host.host, port } } : host
 }
@@ -45,17 +46,17 @@ export function canonicalHost(text: string): HostReading {
   if (text.startsWith('[')) {
     const address = canonicalAddress(text.slice(1, -1))
     return address === null || !text.includes(':')
-      ? fault(`${text} is not an IPv6 address`)
+      ? fail(`${text} is not an IPv6 address`)
       : { ok: true, host: address }
   }
-  if (text.includes(':')) return fault(`"${text}" is not a host name: it holds a colon`)
+  if (text.includes(':')) return fail(`"${text}" is not a host name: it holds a colon`)
   if (ENDS_IN_NUMBER.test(text)) {
     const address = canonicalAddress(text)
     return address === null
-      ? fault(`"${text}" is an unusual spelling of an address; write four decimal parts`)
+      ? fail(`"${text}" is an unusual spelling of an address; write four decimal parts`)
       : { ok: true, host: address }
   }
-  if (text.length > 253 || !NAME.test(text)) return fault(`"${text.slice(0, 260)}" is not a host name`)
+  if (text.length > 253 || !NAME.test(text)) return fail(`"${text.slice(0, 260)}" is not a host name`)
   return { ok: true, host: text.toLowerCase() }
 }
 
@@ -68,8 +69,4 @@ export function originOf(scheme: Scheme, { host, port }: Authority): string {
 /** `api.example:443`, for logs, messages and the ledger. */
 export function authorityText({ host, port }: Authority): string {
   return formatAddress({ host, port })
-}
-
-function fault(problem: string): { readonly ok: false; readonly problem: string } {
-  return { ok: false, problem }
 }

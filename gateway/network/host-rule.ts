@@ -3,6 +3,7 @@ import { isIP, type BlockList } from 'node:net'
 import { domainToASCII } from 'node:url'
 import { canonicalAddress, addressFamily, subnet, type AddressFamily, type SpecialRange } from './address.ts'
 import { canonicalHost, readPort, type Authority } from './authority.ts'
+import { fail } from '../../engine/base.ts'
 
 export type HostRule =
   /** Null port: any. */
@@ -22,17 +23,17 @@ type RuleReading = { readonly ok: true; readonly rule: HostRule } | { readonly o
 export function readHostRule(text: string): RuleReading {
   if (text.includes('/')) return readNetwork(text)
   const parts = /^(\[[^\]]*\]|[^:[\]]*)(?::([^:]*))?$/.exec(isIP(text) === 6 ? `[${text}]` : text)
-  if (parts === null) return fault('it is not a host, an address or a network')
+  if (parts === null) return fail('it is not a host, an address or a network')
   const [, hostText = '', portText] = parts
   const port = portText === undefined ? null : readPort(portText)
-  if (portText !== undefined && port === null) return fault(`"${portText}" is not a port from 1 to 65535`)
+  if (portText !== undefined && port === null) return fail(`"${portText}" is not a port from 1 to 65535`)
   if (hostText.startsWith('*.')) {
     const below = canonicalHost(domainToASCII(hostText.slice(2)))
     return below.ok && isIP(below.host) === 0
       ? { ok: true, rule: { kind: 'suffix', suffix: `.${below.host}`, port } }
-      : fault(`"${hostText}" is not *. before a name`)
+      : fail(`"${hostText}" is not *. before a name`)
   }
-  if (hostText.includes('*')) return fault('* stands only before a dot and a name, as in *.example.com')
+  if (hostText.includes('*')) return fail('* stands only before a dot and a name, as in *.example.com')
   const host = canonicalHost(hostText.startsWith('[') ? hostText : domainToASCII(hostText) || hostText)
   if (!host.ok) return host
   const bits = isIP(host.host) === 4 ? 32 : 128
@@ -44,9 +45,9 @@ export function readHostRule(text: string): RuleReading {
 function readNetwork(text: string): RuleReading {
   const [, network = '', bits = ''] = /^([^/]*)\/([0-9]{1,3})$/.exec(text) ?? []
   const address = canonicalAddress(network.replace(/^\[|\]$/g, ''))
-  if (address === null) return fault('it is not a network like 10.0.0.0/8 or fd00::/8')
+  if (address === null) return fail('it is not a network like 10.0.0.0/8 or fd00::/8')
   const prefix = Number(bits)
-  if (prefix > (isIP(address) === 4 ? 32 : 128)) return fault(`a network of this family has no prefix of ${bits} bits`)
+  if (prefix > (isIP(address) === 4 ? 32 : 128)) return fail(`a network of this family has no prefix of ${bits} bits`)
   return { ok: true, rule: networkRule(address, prefix, null) }
 }
 
@@ -75,8 +76,4 @@ export function coversAddress(rule: HostRule, address: string, port: number): bo
  */
 export function isAbout(rule: HostRule, range: SpecialRange): boolean {
   return rule.kind === 'network' && rule.family === range.family && rule.prefix >= range.prefix
-}
-
-function fault(problem: string): { readonly ok: false; readonly problem: string } {
-  return { ok: false, problem }
 }

@@ -26,10 +26,12 @@ export function refuseForeignPages(request: IncomingMessage, publicUrl: string |
   }
 }
 
-function hostnameOf(url: string): string | null {
+/** Without the brackets of an IPv6 address; null: the text is no URL. */
+export function hostnameOf(url: string): string | null {
   return URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, '') : null
 }
 
-function isLocalName(host: string): boolean {
+/** A name that DNS rebinding cannot use: an address, or a name of this machine. */
+export function isLocalName(host: string): boolean {
   return host === 'localhost' || host.endsWith('.localhost') || isIP(host) !== 0
 }

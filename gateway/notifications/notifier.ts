@@ -13,6 +13,7 @@ import type { DeliveryOutcome } from './delivery-outcome.ts'
 import { concerns, notificationMessage, type NotificationMessage, type MessageStore } from './message.ts'
 import { payloadOf } from './payload.ts'
 import type { Channel, NotificationsConfig } from './settings.ts'
+import { nextTry } from '../runtime/retry-schedule.ts'
 
 interface NotifierDeps {
   readonly settings: () => { readonly config: NotificationsConfig }
@@ -46,8 +47,6 @@ const NOTICES = 100
 const CLAIMED = 20
 /** A gateway that stops in the middle of a delivery leaves it for the others after this. */
 const LEASE_MS = 120_000
-const FIRST_RETRY_MS = 2000
-const LONGEST_RETRY_MS = 15 * 60_000
 /** The delivery log goes back this far. */
 const LOG_MS = 30 * 86_400_000
 const FORGET_MS = 3_600_000
@@ -170,7 +169,7 @@ class QueueNotifier implements Notifier {
     const { store, metrics, logger, now } = this.#deps
     const at = now()
     const { give_up: giveUp } = this.#config.notifications
-    const nextAt = problem === null ? null : nextTry(row, at, giveUp * 1000)
+    const nextAt = problem === null ? null : nextTry(row.attempts, at, row.createdAt, giveUp * 1000)
     await store.notifications.complete(row.id, { at, problem, nextAt, reference })
     const result = problem === null ? 'delivered' : nextAt === null ? 'given_up' : 'retried'
     metrics.count('preflight_notifications_total', { channel: row.channel, result })
@@ -192,12 +191,6 @@ function newDelivery(message: NotificationMessage, channel: Channel, createdAt: 
   const { kind, subject } = message
   const id = `msg_${randomUUID().replaceAll('-', '')}`
   return { id, channel: channel.name, kind, subject, payload: payloadOf(message, channel.type), createdAt }
-}
-
-/** Twice as long after each try; null: it is given up. */
-function nextTry({ attempts, createdAt }: DeliveryRow, at: number, giveUpMs: number): number | null {
-  const next = at + Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** attempts)
-  return next - createdAt > giveUpMs ? null : next
 }
 
 function testMessage(at: number): NotificationMessage {

@@ -1,5 +1,6 @@
 /** Fills in the defaults of the schema, including nested ones and those inside the variants of a union. */
 import type { JsonSchema } from './input-schema.ts'
+import { isJsonObject } from '../json/strict-json.ts'
 
 /** A new value; parts that do not match the schema stay unchanged and are reported by the check. */
 export function applyDefaults(schema: JsonSchema, value: unknown): unknown {
@@ -11,7 +12,7 @@ export function applyDefaults(schema: JsonSchema, value: unknown): unknown {
     const { items } = schema
     return items === undefined ? value : value.map((item) => applyDefaults(items, item))
   }
-  return schema.properties !== undefined && isRecord(value) ? fillMembers(schema.properties, value) : value
+  return schema.properties !== undefined && isJsonObject(value) ? fillMembers(schema.properties, value) : value
 }
 
 function fillMembers(
@@ -30,13 +31,9 @@ function fillMembers(
 /** A union member is recognised by its constants, or by its required members. */
 function isVariantOf(schema: JsonSchema, value: unknown): boolean {
   const { properties = {}, required = [] } = schema
-  if (!isRecord(value)) return false
+  if (!isJsonObject(value)) return false
   return (
     required.every((name) => Object.hasOwn(value, name) || properties[name]?.default !== undefined) &&
     Object.entries(properties).every(([name, member]) => member.const === undefined || member.const === value[name])
   )
-}
-
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -2,13 +2,12 @@
  * Turns the errors of ajv on a configuration into sentences: every mistake once, with its member, the allowed values and the
  * fix.
  */
-import { lookupTable } from '../../engine/base.ts'
+import { lookupTable, appendPointer } from '../../engine/base.ts'
 import type { ErrorObject } from 'ajv'
-import { isRecord } from './defaults.ts'
 import { formOf } from './pattern-texts.ts'
 import type { JsonSchema } from './input-schema.ts'
-import { pointerTo } from '../errors/mistake.ts'
 import { nearest } from './suggestion.ts'
+import { isJsonObject } from '../json/strict-json.ts'
 
 /** A mistake before its place in the text is known. */
 export interface LocatedMistake {
@@ -39,7 +38,7 @@ const WORDINGS: Readonly<Record<string, MistakeText>> = lookupTable({
     const name = String(params['additionalProperty'])
     const known = Object.keys(asSchema(parentSchema).properties ?? {})
     return {
-      pointer: pointerTo(instancePath, name),
+      pointer: appendPointer(instancePath, name),
       at: 'key',
       message: `the member ${JSON.stringify(name)} is not known`,
       fix: nameSuggestion(name, known),
@@ -84,7 +83,7 @@ function explainUnion(union: ErrorObject, all: readonly ErrorObject[]): readonly
         variants.map((v) => v.const),
       ),
     ]
-  if (!isRecord(union.data) || variants.some(({ properties }) => properties === undefined))
+  if (!isJsonObject(union.data) || variants.some(({ properties }) => properties === undefined))
     return [valueMistake(union, `must be ${variants.map(describeSchema).join(' or ')}, not ${kindOfData(union)}`)]
 
   const inside = variants.map((_, index) => all.filter((error) => isPartOf(error, union, index)))
@@ -110,7 +109,7 @@ function explainConstants(errors: readonly ErrorObject[]): LocatedMistake {
 
 function explainChoice(union: ErrorObject, variants: readonly JsonSchema[]): LocatedMistake {
   const known = variants.flatMap(({ properties }) => Object.keys(properties ?? {}))
-  const unknown = Object.keys(isRecord(union.data) ? union.data : {}).find((name) => !known.includes(name))
+  const unknown = Object.keys(isJsonObject(union.data) ? union.data : {}).find((name) => !known.includes(name))
   return {
     ...valueMistake(union, `must be ${variants.map(describeSchema).join(' or ')}`),
     fix: unknown === undefined ? 'give exactly one of them' : nameSuggestion(unknown, known),
@@ -191,5 +190,5 @@ function listOfValues(values: unknown): readonly unknown[] {
 
 /** ajv returns the same schema object that it was given. */
 function asSchema(schema: object | undefined): JsonSchema {
-  return isRecord(schema) ? schema : {}
+  return isJsonObject(schema) ? schema : {}
 }

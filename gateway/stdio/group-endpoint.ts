@@ -1,5 +1,5 @@
 /** The one address of `preflight mcp serve`: Streamable HTTP on loopback, with a group of servers for each session. */
-import { randomUUID, timingSafeEqual } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import type { IncomingMessage, Server } from 'node:http'
 import { refuseForeignPages } from '../network/origin.ts'
@@ -9,6 +9,7 @@ import type { GroupServer } from './group-member.ts'
 import { readSent } from './messages.ts'
 import { ServerGroup } from './server-group.ts'
 import { bodyOfPost, StreamableFace } from './streamable-face.ts'
+import { isSameSecret } from '../runtime/hash.ts'
 
 interface EndpointOptions {
   readonly port: number
@@ -97,7 +98,7 @@ class GroupSessions {
     const [, inPath, isEndpoint] = /^(?:\/([^/?]+))?(\/mcp)\/?(?:\?.*)?$/.exec(request.url ?? '') ?? []
     if (isEndpoint === undefined) return [404, 'there is nothing at this address']
     const bearer = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1]
-    return isEqualSecret(inPath ?? bearer ?? '', this.#options.secret)
+    return isSameSecret(inPath ?? bearer ?? '', this.#options.secret)
       ? null
       : [401, 'the secret of this endpoint is missing']
   }
@@ -142,9 +143,4 @@ function refuseSession(response: ServerResponse, status: number, reason: string,
   const error = { code: -32_000, message: reason }
   response.writeHead(status, { 'content-type': 'application/json' })
   response.end(`{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify(error)}}`)
-}
-
-function isEqualSecret(given: string, secret: string): boolean {
-  const [one, other] = [Buffer.from(given), Buffer.from(secret)]
-  return one.length === other.length && timingSafeEqual(one, other)
 }

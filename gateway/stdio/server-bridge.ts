@@ -2,11 +2,12 @@
  * The upstream end of wrapped servers: Streamable HTTP on one side, the lines of a program on the other. The gateway sends
  * its calls and its own questions here, and the server's answers go back to the request that each belongs to.
  */
-import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { createServer } from '../runtime/node-http.ts'
 import { StreamableFace, type LineServer } from './streamable-face.ts'
+import { isSameSecret } from '../runtime/hash.ts'
 
 /** Header field by which a request names the wrapped server that it is for. */
 export const WRAPPER_FIELD = 'x-mcp-wrapper'
@@ -33,7 +34,7 @@ export async function openServerBridge(): Promise<ServerBridge> {
   const secret = randomBytes(24).toString('hex')
   const attached = new Map<string, StreamableFace>()
   const server = createServer((request, response) => {
-    const isOurs = isSecret(request.url ?? '', `/${secret}`)
+    const isOurs = isSameSecret(request.url ?? '', `/${secret}`)
     const wrapped = attached.get(String(request.headers[WRAPPER_FIELD] ?? ''))
     if (isOurs && wrapped !== undefined) void wrapped.serve(request, response)
     else response.writeHead(isOurs ? 502 : 404).end()
@@ -59,12 +60,6 @@ export async function openServerBridge(): Promise<ServerBridge> {
     },
     close: () => closed(server),
   }
-}
-
-/** Other users of the machine can reach the port, but cannot guess the path. */
-function isSecret(path: string, expected: string): boolean {
-  const [given, wanted] = [Buffer.from(path), Buffer.from(expected)]
-  return given.length === wanted.length && timingSafeEqual(given, wanted)
 }
 
 function closed(server: Server): Promise<void> {

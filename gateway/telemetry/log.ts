@@ -1,7 +1,7 @@
 /** The gateway's logger: JSON lines on stderr, with every credential cut out before a line is written. Stdout belongs to the `ready` line and the log sink. */
 import { pino, type DestinationStream } from 'pino'
 import type { LogEvent } from './log-events.ts'
-import { currentTraceId } from './trace-context.ts'
+import { traceMember } from './trace-context.ts'
 
 /** Members of a record beside level, time and message. `err` is an error with its causes. */
 export interface LogFields {
@@ -70,12 +70,6 @@ export function createLogger(level: string, destination: DestinationStream = pin
     },
     destination,
   )
-}
-
-/** Names the trace of the request that logs. A new object each time: pino writes the fields of the record into it. */
-function traceMember(): object {
-  const traceId = currentTraceId()
-  return traceId === null ? {} : { trace_id: traceId }
 }
 
 /** An error as logged: name, code, message and the chain of causes; the stack only for what nobody foresaw. */

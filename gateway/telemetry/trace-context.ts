@@ -148,6 +148,12 @@ export function currentTraceId(): string | null {
   return current.getStore()?.traceId ?? null
 }
 
+/** The trace of the request that runs now, as a member of its log records and answers. A new object each time: pino writes into it. */
+export function traceMember(): Readonly<Record<string, string>> {
+  const traceId = currentTraceId()
+  return traceId === null ? {} : { trace_id: traceId }
+}
+
 /**
  * The span of the request that runs now, as `TRACE-SPAN`; null: it belongs to no trace. Where this gateway exports no span, it
  * is that of the caller.

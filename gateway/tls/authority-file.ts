@@ -5,6 +5,7 @@
 import { join, resolve } from 'node:path'
 import { readPrivateFile, unusableFile, writePrivateFile, type PrivateFileKind } from '../runtime/private-file.ts'
 import { messageOf } from '../errors/startup-error.ts'
+import { isJsonObject } from '../json/strict-json.ts'
 
 const AUTHORITIES: PrivateFileKind = {
   subject: 'The certificate authority',
@@ -46,19 +47,15 @@ export function writeAuthorityFile(file: string, authorities: readonly StoredAut
 
 function isAuthorityFile(value: unknown): value is { readonly authorities: readonly StoredAuthority[] } {
   return (
-    isRecord(value) &&
+    isJsonObject(value) &&
     value['version'] === 1 &&
     Array.isArray(value['authorities']) &&
     value['authorities'].every(
       (one) =>
-        isRecord(one) &&
+        isJsonObject(one) &&
         typeof one['certificate'] === 'string' &&
         (one['key'] === null || typeof one['key'] === 'string') &&
         Number.isSafeInteger(one['signs_from']),
     )
   )
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -6,6 +6,7 @@ import { lookupTable } from '../../engine/base.ts'
 import { errors } from '../network/undici.ts'
 import { EgressDenied } from './egress-policy.ts'
 import type { Outcome } from '../telemetry/events.ts'
+import { errorCode } from '../errors/startup-error.ts'
 
 /** Why an exchange did not complete; null when it did. */
 export type ExchangeFault =
@@ -30,7 +31,7 @@ const AFTER_THE_HEAD: Readonly<Record<string, ExchangeFault>> = lookupTable({ UN
 /** @param hasBegun the head of the answer was received */
 export function faultOf(error: Error, hasBegun: boolean): Exclude<ExchangeFault, null> {
   if (error instanceof EgressDenied) return 'EGRESS_DENIED'
-  const code = errorCodeOf(error)
+  const code = errorCode(error) ?? ''
   return hasBegun ? (AFTER_THE_HEAD[code] ?? 'UPSTREAM_RESET') : (BEFORE_THE_HEAD[code] ?? 'UPSTREAM_UNREACHABLE')
 }
 
@@ -50,7 +51,7 @@ const NOT_SENT_CODES: ReadonlySet<string> = new Set([
 export function brokenOutcome(fault: ExchangeFault, cause: Error | null, wasSent: boolean): Outcome {
   if (fault === 'UPSTREAM_RESET' || fault === 'UPSTREAM_SILENT') return 'FAILED'
   const isNeverSent =
-    !wasSent || (cause !== null && (fault === 'EGRESS_DENIED' || NOT_SENT_CODES.has(errorCodeOf(cause))))
+    !wasSent || (cause !== null && (fault === 'EGRESS_DENIED' || NOT_SENT_CODES.has(errorCode(cause) ?? '')))
   // Sent without an answer: the upstream may have acted.
   return isNeverSent ? 'NOT_SENT' : 'UNKNOWN'
 }
@@ -66,7 +67,7 @@ export class LostRequest extends Error {
   constructor(repeatable: Exclude<Repeatable, 'none'>, cause: Error) {
     super(cause.message, { cause })
     this.name = 'LostRequest'
-    this.code = repeatable === 'any' ? 'REFUSED_STREAM' : errorCodeOf(cause)
+    this.code = repeatable === 'any' ? 'REFUSED_STREAM' : (errorCode(cause) ?? '')
     this.repeatable = repeatable
   }
 }
@@ -82,8 +83,4 @@ export function repeatableAfter(error: Error): Repeatable {
 
 export function codedError(code: string, message: string): Error {
   return Object.assign(new Error(message), { code })
-}
-
-function errorCodeOf(error: Error): string {
-  return 'code' in error && typeof error.code === 'string' ? error.code : ''
 }

@@ -1,7 +1,7 @@
 /** An OpenAPI document made ready for checking: references followed, schemas of its version brought to JSON Schema, each compiled when first used. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { DEFAULT_DOCUMENT_LIMITS } from '../../engine/base.ts'
+import { DEFAULT_DOCUMENT_LIMITS, pointerToken, nameOfToken, pointerFragment } from '../../engine/base.ts'
 import { compileLinearPattern, readDocument, type LinearPattern } from '../../engine/internal.ts'
 import { createOperationMatcher, readOperations, type OperationMatcher } from './api-operations.ts'
 import { isJsonObject, type JsonObject } from '../json/strict-json.ts'
@@ -53,7 +53,7 @@ class OpenedContract implements CheckedContract {
     let current: ContractPart | null = part
     for (const name of names) {
       if (current === null || !Object.hasOwn(current.value, name)) return null
-      current = this.#follow(current.value[name], `${current.at}/${escaped(name)}`)
+      current = this.#follow(current.value[name], `${current.at}/${pointerToken(name)}`)
     }
     return current
   }
@@ -74,7 +74,7 @@ class OpenedContract implements CheckedContract {
     const key = `${side} ${isText} ${schemaAt}`
     const known = this.#compiled.get(key)
     if (known !== undefined) return known
-    const schema = { type: 'object', properties: { value: { $ref: `${ROOT}#${encodedPointer(schemaAt)}` } } }
+    const schema = { type: 'object', properties: { value: { $ref: ROOT + pointerFragment(schemaAt) } } }
     const made = this.#compilerFor(side, isText).compile(schema)
     this.#compiled.set(key, made)
     return made
@@ -122,20 +122,12 @@ const MAX_HOPS = 32
 function valueAt(root: unknown, pointer: string): unknown {
   let value = root
   for (const token of pointer.split('/').slice(1)) {
-    const name = token.replaceAll('~1', '/').replaceAll('~0', '~')
+    const name = nameOfToken(token)
     if (Array.isArray(value)) value = value[Number(name)]
     else if (isJsonObject(value) && Object.hasOwn(value, name)) value = value[name]
     else return undefined
   }
   return value
-}
-
-function escaped(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1')
-}
-
-function encodedPointer(pointer: string): string {
-  return pointer.split('/').map(encodeURIComponent).join('/')
 }
 
 /**

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ROUTES } from '../../gateway/api/serving/routes.ts'
 import { textOfViolation } from '../../gateway/api/validation.ts'
-import { isRecord } from '../../gateway/settings/defaults.ts'
 import { plainSchema } from '../../gateway/settings/input-schema.ts'
 import { startApi } from '../fakes/api.ts'
 import { pets, PETS } from '../fakes/contracts.ts'
 import { listAt, textAt } from '../json.ts'
+import { isJsonObject } from '../../gateway/json/strict-json.ts'
 
 /** Keywords that say something of a value by themselves. */
 const JUDGING = new Set([
@@ -40,7 +40,7 @@ const PARAMS: Readonly<Record<string, string>> = { pattern: 'pattern', format: '
 /** Keyword and its value, wherever a schema has it. */
 function* used(schema: unknown, isMap = false): Generator<readonly [keyword: string, value: unknown]> {
   if (Array.isArray(schema)) for (const one of schema) yield* used(one)
-  if (!isRecord(schema)) return
+  if (!isJsonObject(schema)) return
   for (const [name, value] of Object.entries(schema)) {
     if (!isMap && JUDGING.has(name)) yield [name, value]
     if (!isMap && ['enum', 'const', 'default', 'examples', 'required'].includes(name)) continue

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test, type TestContext } from 'node:test'
 import { compilePolicy, PolicyDocument, type CompiledPolicy } from '../../engine/internal.ts'
-import { isRecord } from '../../gateway/settings/defaults.ts'
 import { CONFIG_LEAVES } from '../../gateway/config/leaves.ts'
 import { openSettings } from '../../gateway/config/live-settings.ts'
 import { loadConfig } from '../../gateway/config/load.ts'
@@ -18,6 +17,7 @@ import { at, listAt, textAt } from '../json.ts'
 import { startGateway } from '../../gateway/main.ts'
 import { createLogger } from '../../gateway/telemetry/log.ts'
 import { devNull, TEST_KEY } from '../fakes/gateway.ts'
+import { isJsonObject } from '../../gateway/json/strict-json.ts'
 
 const HEAD = { apiVersion: 'preflight.dev/v1', kind: 'Policy', metadata: { name: 'own' } }
 const RULE = { id: 'breaking', when: "finding.level == 'breaking'", then: 'BLOCK' }
@@ -61,7 +61,7 @@ function withLeaf(path: string, value: unknown): Enforced {
     if (Reflect.get(holder, name) === undefined) Reflect.set(holder, name, {})
     holder = Reflect.get(holder, name)
   }
-  assert.ok(isRecord(holder))
+  assert.ok(isJsonObject(holder))
   const last = place.at(-1) ?? ''
   if (value === undefined) Reflect.deleteProperty(holder, last)
   else Reflect.set(holder, last, value)
@@ -70,7 +70,7 @@ function withLeaf(path: string, value: unknown): Enforced {
 }
 
 function isConfig(value: unknown): value is Enforced['config'] {
-  return isRecord(value) && Array.isArray(value['routes'])
+  return isJsonObject(value) && Array.isArray(value['routes'])
 }
 
 const valueOf = (text: string): unknown =>

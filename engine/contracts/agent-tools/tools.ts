@@ -66,7 +66,7 @@ export function readAgentTools({ root, locate }: SourceDocument): Result<AgentTo
 const FORMS_FIX =
   'Known are the forms of OpenAI (chat completions and responses), Anthropic, Gemini, Amazon Bedrock, Cohere, the Vercel AI SDK and LangChain.'
 
-function fault(locate: Locate, pointer: string, what: string, fix?: string): ReturnType<typeof fail> {
+function fault(locate: Locate, pointer: string, what: string, fix?: string): Result<never> {
   const place = { pointer, position: locate(pointer), ...(fix === undefined ? {} : { fix }) }
   return fail(unreadable(`as the tools of an agent: ${what}`, place))
 }

@@ -145,7 +145,7 @@ function versionOf(name: string, item: Located, spec: Located, value: JsonRecord
   }
 }
 
-function fault(locate: Locate, { at }: Located, what: string): ReturnType<typeof fail> {
+function fault(locate: Locate, { at }: Located, what: string): Result<never> {
   const pointer = pointerOf(at)
   return fail(unreadable(`as a ${KIND}: ${what}`, { pointer, position: locate(pointer) }))
 }

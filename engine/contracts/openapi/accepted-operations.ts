@@ -20,6 +20,7 @@ import {
 } from './path-operations.ts'
 import { ACCEPTED, partOf, reachedParts, referredParts, targetOf, UnmovableError } from './referenced-components.ts'
 import { rewriteReferences } from './rewritten-references.ts'
+import { pointerFragment } from '../../common/json-pointer.ts'
 
 export interface AcceptedOperations {
   /** The new contract, as JSON. */
@@ -30,7 +31,7 @@ export interface AcceptedOperations {
 
 /**
  * The baseline with these operations changed, added or removed as in the candidate.
- * @param names operationId or `METHOD /path` each; a problem has the pointer `/INDEX` of the faulty one, or none
+ * @param names operationId or `METHOD /path` each; a invalidAcceptance has the pointer `/INDEX` of the faulty one, or none
  */
 export function acceptOperations(
   baseline: string,
@@ -43,10 +44,12 @@ export function acceptOperations(
   const after = readDocument(candidate, limits)
   if (!after.ok) return after
   const [base, head] = [before.value.root, after.value.root]
-  if (!isRecord(base) || !isRecord(head)) return problem('Both contracts have to be objects.')
+  if (!isRecord(base) || !isRecord(head)) return invalidAcceptance('Both contracts have to be objects.')
   const difference = wholeDifference(base, head)
   if (difference !== null)
-    return problem(`The two contracts differ in ${difference}, which bears on every operation: accept all of it.`)
+    return invalidAcceptance(
+      `The two contracts differ in ${difference}, which bears on every operation: accept all of it.`,
+    )
   const chosen: ChosenOperation[] = []
   for (const [index, name] of names.entries()) {
     const choice = chooseOperation(base, head, name)
@@ -57,7 +60,7 @@ export function acceptOperations(
     const content = JSON.stringify(composed(base, head, chosen))
     return ok({ content, operations: chosen.flatMap((choice) => [choice.before, choice.after].flatMap(labelOf)) })
   } catch (error) {
-    if (error instanceof UnmovableError) return problem(error.message)
+    if (error instanceof UnmovableError) return invalidAcceptance(error.message)
     throw error
   }
 }
@@ -91,9 +94,9 @@ function chooseOperation(base: JsonRecord, head: JsonRecord, name: string): Resu
   const [before, after] = [operationsOf(base).filter(isNamed), operationsOf(head).filter(isNamed)]
   const quoted = JSON.stringify(name)
   if (before.length > 1 || after.length > 1)
-    return problem(`${quoted} names several operations; name one as METHOD /path`)
+    return invalidAcceptance(`${quoted} names several operations; name one as METHOD /path`)
   if (before.length + after.length === 0)
-    return problem(
+    return invalidAcceptance(
       `neither the baseline nor the candidate has the operation ${quoted}; name it by operationId or METHOD /path`,
     )
   return ok({ before: before[0] ?? null, after: after[0] ?? null })
@@ -266,7 +269,7 @@ function movesTo(head: JsonRecord, placeOf: (part: string) => string) {
     if (place === part) return reference
     if (isMapping)
       throw new UnmovableError(`A discriminator maps to ${part}, which differs for other operations: accept all of it.`)
-    return `#${encodedPointer(place + target.slice(part.length))}`
+    return pointerFragment(place + target.slice(part.length))
   }
   return {
     ref: (reference: string) => moved(reference, false),
@@ -291,7 +294,7 @@ function changedParts(rest: JsonRecord, head: JsonRecord, parts: ReadonlySet<str
 function neededParts(rest: JsonRecord): ReadonlySet<string> {
   const own = Object.entries(rest).filter(([name]) => !HOLDERS.has(name))
   const schemes = new Set([...schemesOf(rest), ...operationsOf(rest).flatMap(({ operation }) => schemesOf(operation))])
-  const roots = [...schemes].map((name) => ({ $ref: `#${encodedPointer(schemePointer(rest, name))}` }))
+  const roots = [...schemes].map((name) => ({ $ref: pointerFragment(schemePointer(rest, name)) }))
   return reachedParts([...own.map(([name, value]) => ({ [name]: value })), ...roots], rest)
 }
 
@@ -334,11 +337,6 @@ function isSame(before: unknown, after: unknown): boolean {
   return canonicalJson(before) === canonicalJson(after)
 }
 
-/** RFC 6901 §6: a pointer as a URI fragment. */
-function encodedPointer(pointer: string): string {
-  return pointer.split('/').map(encodeURIComponent).join('/')
-}
-
-function problem(message: string): Result<never> {
+function invalidAcceptance(message: string): Result<never> {
   return fail({ code: 'INVALID_INPUT', message })
 }

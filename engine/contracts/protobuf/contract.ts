@@ -7,7 +7,7 @@ import { isRecord } from '../../schema/located.ts'
 import { fail, ok, type Result } from '../../common/result.ts'
 import { readDocument } from '../document.ts'
 import type { DocumentLimits } from '../../model/limits.ts'
-import { appendPointer } from '../pointer.ts'
+import { appendPointer } from '../../common/json-pointer.ts'
 import type { Locate } from '../positions.ts'
 import { unreadable } from '../unreadable.ts'
 import { readProtoFile, type FileSource, type ReadProtoFile } from './file.ts'
@@ -95,7 +95,7 @@ function declarationsOf({ messages, enums, services, extensions }: ProtoFile): r
 }
 
 /** Two files that declare one name are ambiguous. */
-function firstDeclaredTwice(files: readonly ReadProtoFile[]): ReturnType<typeof fail> | null {
+function firstDeclaredTwice(files: readonly ReadProtoFile[]): Result<never> | null {
   const known = new Map<string, ProtoFile>()
   for (const { file, locate } of files) {
     for (const { fullName, at } of declarationsOf(file)) {
@@ -169,7 +169,8 @@ function typeLookup(
   }
 }
 
-function outerOf(scope: string): string {
+/** The scope around a full name; empty at the top of a package. */
+export function outerOf(scope: string): string {
   return scope.slice(0, Math.max(scope.lastIndexOf('.'), 0))
 }
 

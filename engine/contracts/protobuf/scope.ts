@@ -1,5 +1,5 @@
 /** The scope of a declaration during reading: enclosing names, inherited features, and used names. */
-import { appendPointer } from '../pointer.ts'
+import { appendPointer } from '../../common/json-pointer.ts'
 import { FeatureScope } from './features.ts'
 import type { Options } from './features.ts'
 import type { Declared, NumberRange, Reserved } from './model.ts'

@@ -5,6 +5,7 @@ import type { Operation } from '../../model/finding.ts'
 import type { ProtoRuleId } from '../../rules/protobuf/rows.ts'
 import { operationOf } from './affected-rpcs.ts'
 import { headFileOf, type ProtoWalk } from './walk.ts'
+import { outerOf } from '../../contracts/protobuf/contract.ts'
 
 interface DeclarationKind {
   readonly listOf: (contract: ProtoContract) => Iterable<Declared>
@@ -173,10 +174,6 @@ function judgeAbsence(
 function isWithinNew({ fullName }: Declared, { base, head }: ProtoWalk): boolean {
   const outer = outerOf(fullName)
   return head.messages.has(outer) && !base.messages.has(outer)
-}
-
-function outerOf(fullName: string): string {
-  return fullName.slice(0, Math.max(fullName.lastIndexOf('.'), 0))
 }
 
 /**

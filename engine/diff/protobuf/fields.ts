@@ -9,6 +9,7 @@ import { defaultOf } from './field-defaults.ts'
 import { isDelimited, likenessOf, typeOfField, type TypeLikeness } from './field-types.ts'
 import { compareCommonOptions } from './options.ts'
 import type { ProtoChange, ProtoWalk } from './walk.ts'
+import { outerOf } from '../../contracts/protobuf/contract.ts'
 
 const JUDGED: ReadonlySet<string> = new Set(['json_name', 'default', 'jstype', 'ctype', 'packed'])
 
@@ -165,8 +166,4 @@ function listEncoding(field: ProtoField, contract: ProtoContract): string | null
 
 function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null
-}
-
-function outerOf(fullName: string): string {
-  return fullName.slice(0, Math.max(fullName.lastIndexOf('.'), 0))
 }

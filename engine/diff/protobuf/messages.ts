@@ -6,6 +6,7 @@ import { compareField, isRequired } from './fields.ts'
 import { compareRanges, compareReservedNames, RangeSet } from './ranges.ts'
 import { compareCommonOptions } from './options.ts'
 import type { ProtoWalk } from './walk.ts'
+import { outerOf } from '../../contracts/protobuf/contract.ts'
 
 const NO_ACCESSOR = 'no_standard_descriptor_accessor'
 const MESSAGE_SET = 'message_set_wire_format'
@@ -90,8 +91,4 @@ function compareOneofs(base: ProtoMessage, head: ProtoMessage, walk: ProtoWalk):
     const place = { side: 'head', location: at, subject: fullName, reaches: head.fullName } as const
     walk.add({ ...place, rule: 'proto-oneof-added', name, after: name })
   }
-}
-
-function outerOf(fullName: string): string {
-  return fullName.slice(0, Math.max(fullName.lastIndexOf('.'), 0))
 }

@@ -1,6 +1,7 @@
 /** The parts of a contract that an agent calls, in one form: tools of a manifest, operations of an API. */
 import type { ArtifactType } from '../../../engine/internal.ts'
 import { isJsonObject, type JsonObject } from '../../json/strict-json.ts'
+import { nameOfToken } from '../../../engine/base.ts'
 
 /** One tool or operation. */
 export interface CallableUnit {
@@ -161,7 +162,7 @@ function resolvedNode(document: JsonObject, value: unknown): JsonObject {
   for (let step = 0; step < DEEPEST && isJsonObject(at) && typeof at['$ref'] === 'string'; step += 1) {
     const tokens = at['$ref'].startsWith('#/') ? at['$ref'].slice(2).split('/') : []
     at = tokens.reduce<unknown>((inner, token) => {
-      const member = decodeURIComponent(token).replaceAll('~1', '/').replaceAll('~0', '~')
+      const member = nameOfToken(decodeURIComponent(token))
       return isJsonObject(inner) && Object.hasOwn(inner, member) ? inner[member] : undefined
     }, document)
   }

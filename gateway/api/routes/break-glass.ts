@@ -4,7 +4,7 @@ import { openBreakGlass } from '../../break-glass/break-glass.ts'
 import { breakGlassView } from '../../break-glass/view.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import { LOCAL_TENANT } from '../../callers/api-keys.ts'
-import { isOperatorTenant } from '../../callers/rights.ts'
+import { isOperatorTenant, requireOperatorTenant } from '../../callers/rights.ts'
 import type { ApiKey } from '../../store/api-keys.ts'
 import { listMembers, listAnswer, CorrelationId, ID_PATTERN, nullable } from '../schemas/shapes.ts'
 import { callerOf, defineRoute, json, type RouteExchange } from '../route.ts'
@@ -70,7 +70,7 @@ export const listBreakGlass = defineRoute({
   },
   async handle(exchange, deps) {
     const { query, correlationId } = exchange
-    requireOwnTenant(exchange)
+    requireOperatorTenant(callerOf(exchange))
     const now = deps.now()
     const rows = await deps.store.breakGlass.list({
       limit: LONGEST_LIST,
@@ -134,12 +134,6 @@ export const closeBreakGlass = defineRoute({
     return json({ break_glass: breakGlassView(row, now), correlation_id: correlationId })
   },
 })
-
-/** Only the operator's tenant sees reasons and routes. @throws GatewayError FORBIDDEN */
-function requireOwnTenant(exchange: RouteExchange): void {
-  if (isOperatorTenant(callerOf(exchange))) return
-  throw new GatewayError('FORBIDDEN', `This needs a key of the tenant "${LOCAL_TENANT}".`)
-}
 
 /**
  * A route serves every caller of the gateway, so keys of other tenants are refused. So are roles that the configuration does

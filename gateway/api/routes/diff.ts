@@ -1,6 +1,6 @@
 /** POST /api/diff: two contracts compared, as JSON or as Markdown for people (docs/reference/api.md#post-apidiff). Counts, never decides. */
 import type { Static } from 'typebox'
-import { canonicalArtifactType, LEVELS, textOn, Type, lookupTable } from '../../../engine/base.ts'
+import { canonicalArtifactType, LEVELS, textOn, Type, lookupTable, pointerToken } from '../../../engine/base.ts'
 import type { Artifact, ArtifactFiles, CompareOptions, Problem } from '../../../engine/internal.ts'
 import { GatewayError, type ErrorCode, type ErrorDetail } from '../../errors/errors.ts'
 import { engine } from '../../loading/lazy-engine.ts'
@@ -255,7 +255,7 @@ function levelMistakes({ options }: DiffRequestBody): readonly BodyMistake[] {
   const levels = engine().readLevels(options?.levels ?? {})
   if (levels.ok) return []
   return levels.problem.map(({ selector, message, fix }) => {
-    const token = selector.replaceAll('~', '~0').replaceAll('/', '~1')
+    const token = pointerToken(selector)
     return { code: 'INVALID_INPUT', pointer: `/options/levels/${token}`, message: `${message}: ${fix}` }
   })
 }

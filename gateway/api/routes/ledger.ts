@@ -4,7 +4,6 @@
  */
 import type { Static } from 'typebox'
 import { DECISIONS, Type } from '../../../engine/base.ts'
-import { isRecord } from '../../settings/defaults.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import type { ApiKey } from '../../store/api-keys.ts'
 import type { StorePart } from '../../store/store.ts'
@@ -23,6 +22,7 @@ import {
 } from '../schemas/shapes.ts'
 import { callerOf, defineRoute, json, type RouteAnswer, type RouteExchange } from '../route.ts'
 import { ownAudience } from '../visibility.ts'
+import { isJsonObject } from '../../json/strict-json.ts'
 
 const LONGEST_PAGE = 500
 const NDJSON = 'application/x-ndjson'
@@ -245,10 +245,10 @@ function ledgerEntry(row: StoredDecision): object {
 /** @param envelope as it was issued, JSON text */
 function warningCodes(envelope: string): readonly string[] {
   const parsed: unknown = JSON.parse(envelope)
-  const warnings: unknown = isRecord(parsed) ? parsed['warnings'] : null
+  const warnings: unknown = isJsonObject(parsed) ? parsed['warnings'] : null
   const listed: readonly unknown[] = Array.isArray(warnings) ? warnings : []
   const codes = listed.flatMap((warning) =>
-    isRecord(warning) && typeof warning['code'] === 'string' ? [warning['code']] : [],
+    isJsonObject(warning) && typeof warning['code'] === 'string' ? [warning['code']] : [],
   )
   return [...new Set(codes)]
 }

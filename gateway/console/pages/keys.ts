@@ -5,7 +5,7 @@
 import { monthEnd, monthlyQuotas, type MonthlyQuota } from '../../api/quota.ts'
 import { isKeyInForce } from '../../callers/api-keys.ts'
 import { createKey, managedKeys, revokeKey, rotateKey, type MadeKey } from '../../callers/manage-keys.ts'
-import { RIGHTS, hasRight, rolesWith } from '../../callers/rights.ts'
+import { RIGHTS, hasRight, requireRight } from '../../callers/rights.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import { ROLES, type ApiKey } from '../../store/api-keys.ts'
 import { html, type Content, type Markup } from '../markup.ts'
@@ -179,7 +179,7 @@ function newKeyForm(csrf: string): Markup {
 /** Answers with the page itself: the key must be in no address and no cookie. */
 export const addKey: ConsolePage = async (visit) => {
   const { form, visitor, settings, deps } = visit
-  requireAdministrator(visit)
+  requireRight(visit.visitor, 'administer')
   const role = ROLES.find((known) => known === form.get('role'))
   const name = (form.get('name') ?? '').trim()
   if (role === undefined || name === '' || name.length > 200)
@@ -199,16 +199,10 @@ export const addKey: ConsolePage = async (visit) => {
 
 export const endKey: ConsolePage = async (visit) => {
   const { params, form, visitor, deps } = visit
-  requireAdministrator(visit)
+  requireRight(visit.visitor, 'administer')
   const id = params['id'] ?? ''
   if (form.get('action') === 'rotate') return keysPage(visit, await rotateKey(visitor, id, DAY, deps))
   if (form.get('action') !== 'revoke') throw new GatewayError('INVALID_INPUT', 'Choose Rotate or Revoke.')
   await revokeKey(visitor, id, deps)
   return { kind: 'redirect', to: '/console/keys?state=ended' }
-}
-
-/** Checked before the form is read. */
-function requireAdministrator({ visitor }: Visit): void {
-  if (!hasRight(visitor, 'administer'))
-    throw new GatewayError('FORBIDDEN', `This needs the role ${rolesWith('administer')}.`)
 }

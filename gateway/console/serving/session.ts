@@ -2,7 +2,7 @@
  * Who is signed in to the console. The cookie is an encrypted token (JWE) that every gateway on the same store can read, so no
  * session is stored. A key is looked up at each request: a revoked key ends its sessions immediately.
  */
-import { hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
+import { hkdfSync, randomBytes } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { Ajv, type ValidateFunction } from 'ajv'
 import { EncryptJWT, jwtDecrypt } from 'jose'
@@ -12,6 +12,7 @@ import { plainSchema } from '../../settings/input-schema.ts'
 import { ROLES } from '../../store/api-keys.ts'
 import type { SignedInPerson, SignInAttempt } from '../../callers/providers.ts'
 import type { StorePart } from '../../store/store.ts'
+import { isSameSecret } from '../../runtime/hash.ts'
 
 /** What a session cookie contains. */
 export interface Session {
@@ -94,7 +95,7 @@ export function createSessions(store: StorePart<'uses.salt'>): Sessions {
       const session = await openedCookie(headers, COOKIE, SessionForm, await secret())
       return session === null || session.until * 1000 <= now ? null : session
     },
-    isOwn: (token, { csrf }) => isSameToken(token, csrf),
+    isOwn: (token, { csrf }) => isSameSecret(token ?? '', csrf),
     async holdAttempt(attempt, now) {
       const held = { attempt, until: Math.floor(now / 1000) + ATTEMPT_SECONDS }
       return `${ATTEMPT_COOKIE}=${await sealed(held, await secret())}; Max-Age=${ATTEMPT_SECONDS}; ${FLAGS}`
@@ -104,11 +105,6 @@ export function createSessions(store: StorePart<'uses.salt'>): Sessions {
       return held === null || held.until * 1000 <= now ? null : held.attempt
     },
   }
-}
-
-function isSameToken(given: string | null, expected: string): boolean {
-  const [a, b] = [Buffer.from(given ?? ''), Buffer.from(expected)]
-  return a.length === b.length && timingSafeEqual(a, b)
 }
 
 /** Shared by all gateways on the store, and derived, so that nothing else uses the same key. */

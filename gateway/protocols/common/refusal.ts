@@ -4,8 +4,8 @@
  */
 import { ERRORS } from '../../errors/errors.ts'
 import type { ReceiptDemand, Refusal } from './action.ts'
-import { currentTraceId } from '../../telemetry/trace-context.ts'
 import type { Answer } from '../../calls/answer.ts'
+import { traceMember } from '../../telemetry/trace-context.ts'
 
 /** The members in every protocol's answer. */
 export function refusalMembers(refusal: Refusal): Readonly<Record<string, unknown>> {
@@ -18,12 +18,6 @@ export function refusalMembers(refusal: Refusal): Readonly<Record<string, unknow
     ...(refusal.demand === undefined ? {} : { receipt_required: refusal.demand }),
     ...(refusal.candidate === undefined ? {} : { candidate: refusal.candidate }),
   }
-}
-
-/** The trace of the request that runs now, as a member of its answer. */
-export function traceMember(): Readonly<Record<string, string>> {
-  const traceId = currentTraceId()
-  return traceId === null ? {} : { trace_id: traceId }
 }
 
 /** For clients that print a body unchanged: without the decision itself, which can be found by its id. */

@@ -2,7 +2,7 @@
  * Two states of one object → the contracts in it that change. Members that the API server itself writes (status,
  * versions, field ownership) are part of neither side.
  */
-import { canonicalJson } from '../../../engine/base.ts'
+import { canonicalJson, appendPointer } from '../../../engine/base.ts'
 import type { Artifact, ArtifactType } from '../../../engine/internal.ts'
 import type { Subject } from '../../calls/subject.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
@@ -136,7 +136,7 @@ function walk(value: unknown, pointer: string, onText: (pointer: string, text: s
   if (typeof value === 'string') onText(pointer, value)
   else if (Array.isArray(value)) value.forEach((item, index) => walk(item, `${pointer}/${index}`, onText))
   else if (isJsonObject(value)) {
-    for (const [name, member] of Object.entries(value)) walk(member, memberPointer(pointer, name), onText)
+    for (const [name, member] of Object.entries(value)) walk(member, appendPointer(pointer, name), onText)
   }
 }
 
@@ -152,13 +152,8 @@ function without(value: unknown, pointer: string, judged: ReadonlySet<string>): 
   if (!isJsonObject(value)) return value
   const members = Object.entries(value)
   const kept = members.flatMap(([name, member]) => {
-    const rest = without(member, memberPointer(pointer, name), judged)
+    const rest = without(member, appendPointer(pointer, name), judged)
     return rest === undefined ? [] : [[name, rest] as const]
   })
   return kept.length === 0 && members.length > 0 ? undefined : Object.fromEntries(kept)
-}
-
-/** RFC 6901. */
-function memberPointer(pointer: string, name: string): string {
-  return `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
 }

@@ -2,6 +2,7 @@
 import type { PresentedReceipt } from '../common/action.ts'
 import { presentedReceipts } from '../common/presented-receipt.ts'
 import { isJsonObject, type JsonObject } from '../../json/strict-json.ts'
+import { pointerToken } from '../../../engine/base.ts'
 
 export const RECEIPT_ANNOTATION = 'preflight.dev/receipt'
 export const ENVELOPE_ANNOTATION = 'preflight.dev/envelope'
@@ -19,16 +20,12 @@ export function receiptsInPatch(operations: readonly unknown[]): readonly Presen
     if (!isJsonObject(operation) || (operation['op'] !== 'add' && operation['op'] !== 'replace')) continue
     const { path, value } = operation
     if (path === '/metadata/annotations' && isJsonObject(value)) annotations = value
-    else if (path === `/metadata/annotations/${escaped(RECEIPT_ANNOTATION)}`)
+    else if (path === `/metadata/annotations/${pointerToken(RECEIPT_ANNOTATION)}`)
       annotations = { ...annotations, [RECEIPT_ANNOTATION]: value }
-    else if (path === `/metadata/annotations/${escaped(ENVELOPE_ANNOTATION)}`)
+    else if (path === `/metadata/annotations/${pointerToken(ENVELOPE_ANNOTATION)}`)
       annotations = { ...annotations, [ENVELOPE_ANNOTATION]: value }
   }
   return receiptsIn({ annotations })
-}
-
-function escaped(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
 /** More than one (for what is done to the object now, and later) are separated by commas or blanks; an envelope belongs to a single one. */

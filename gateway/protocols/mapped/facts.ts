@@ -1,7 +1,7 @@
 /** What expressions may see of a request: each part with one reading, or a reason why it has none. Credentials are no part of it. */
 import type { Json, RequestFacts } from '../../../engine/internal.ts'
 import { isOddField, meantField } from '../../routing/field-name.ts'
-import { ok } from '../../../engine/base.ts'
+import { ok, fail } from '../../../engine/base.ts'
 import type { Result } from '../../../engine/internal.ts'
 import type { Call, CallHead } from '../../calls/call.ts'
 import { collidingNames, otherSpelling, type CountingNames } from '../../json/folded-names.ts'
@@ -42,11 +42,11 @@ export function headFacts(
   const question = upstreamPath.indexOf('?')
   const path = question === -1 ? upstreamPath : upstreamPath.slice(0, question)
   const reading = readPath(path)
-  if (reading === null) return refuse('its path holds escapes of control characters or of bytes that are no text')
+  if (reading === null) return fail('its path holds escapes of control characters or of bytes that are no text')
   const query = queryOf(question === -1 || !read.isQueryRead ? '' : upstreamPath.slice(question + 1), read)
   if (!query.ok) return query
   const twin = read.areHeadersRead ? underscored(rawHeaders, read) : null
-  if (twin !== null) return refuse(`some servers take its field ${twin} for another one`)
+  if (twin !== null) return fail(`some servers take its field ${twin} for another one`)
   // Decoded, so that no form of the path bypasses a rule; the listener refused an encoded slash.
   const { written: segments } = reading
   const facts = {
@@ -65,15 +65,15 @@ export function wholeFacts(call: Call, read: ReadNames): Result<HeadFacts, strin
   const head = headFacts(call, read)
   if (!head.ok || call.body === null || call.body.length === 0) return head
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = head.value.facts.headers
-  if (encoding !== 'identity') return refuse(`its body is ${encoding}-encoded`)
+  if (encoding !== 'identity') return fail(`its body is ${encoding}-encoded`)
   if (!/^application\/(?:[\w.-]+\+)?json *(?:;|$)/i.test(type))
-    return refuse(`its body is ${type === '' ? 'of no stated type' : type} and not JSON`)
-  if (!isUtf8Type(type)) return refuse(`its body is of the type ${type}, in other letters than UTF-8`)
+    return fail(`its body is ${type === '' ? 'of no stated type' : type} and not JSON`)
+  if (!isUtf8Type(type)) return fail(`its body is of the type ${type}, in other letters than UTF-8`)
   const json = readStrictJson(call.body)
-  if (!json.ok) return refuse(`its body has no single reading: ${json.message}`)
+  if (!json.ok) return fail(`its body has no single reading: ${json.message}`)
   if (!isJson(json.value)) return head
   const other = read.isAny ? collidingNames(json.value) : otherSpellingWithin(json.value, read.names)
-  if (other !== null) return refuse(`some servers take the member ${JSON.stringify(other)} of its body for another one`)
+  if (other !== null) return fail(`some servers take the member ${JSON.stringify(other)} of its body for another one`)
   return ok({ ...head.value, facts: { ...head.value.facts, body: json.value } })
 }
 
@@ -119,10 +119,6 @@ export function furtherFacts(
   return further
 }
 
-function refuse(problem: string): { readonly ok: false; readonly problem: string } {
-  return { ok: false, problem }
-}
-
 /** Whatever a JSON reader gives is JSON; the compiler cannot know. */
 function isJson(value: unknown): value is Json {
   return value !== undefined
@@ -136,19 +132,19 @@ function queryOf(text: string, read: ReadNames): Result<Readonly<Record<string, 
   const query = new Map<string, string>()
   const canonical = new Set<string>()
   for (const [name, value] of new URLSearchParams(text)) {
-    if (query.has(name)) return refuse(`its query has the parameter ${JSON.stringify(name)} more than once`)
+    if (query.has(name)) return fail(`its query has the parameter ${JSON.stringify(name)} more than once`)
     query.set(name, value)
     const plain = canonicalName(name)
     const counts = read.isAny || read.canonical.has(plain)
     const isOther = read.isAny ? plain !== fold(name) || canonical.has(plain) : !read.names.exact.has(name)
     if (counts && isOther)
-      return refuse(`some servers take the parameter ${JSON.stringify(name)} of its query for another one`)
+      return fail(`some servers take the parameter ${JSON.stringify(name)} of its query for another one`)
     canonical.add(plain)
   }
   const piece = text.includes(';') ? hiddenParameter(text, read) : null
   return piece === null
     ? ok(Object.fromEntries(query))
-    : refuse(`some servers end a parameter of its query at the ";" before or behind ${JSON.stringify(piece)}`)
+    : fail(`some servers end a parameter of its query at the ";" before or behind ${JSON.stringify(piece)}`)
 }
 
 /** A parameter that counts, in a part of the query that some servers divide at semicolons. */

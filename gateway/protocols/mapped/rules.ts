@@ -1,9 +1,8 @@
 /** The rules of a route's `map`, compiled: every expression once, every mistake with the place of its text. */
 import { engine } from '../../loading/lazy-engine.ts'
-import { ok } from '../../../engine/base.ts'
+import { ok, appendPointer } from '../../../engine/base.ts'
 import type { ArtifactType, RequestExpression, RequestField, Result } from '../../../engine/internal.ts'
 import type { MappedText, MapRule } from './request-map.ts'
-import { pointerTo } from '../../errors/mistake.ts'
 
 interface MapMistake {
   /** Within the list of rules (RFC 6901). */
@@ -66,7 +65,7 @@ class Compiler {
   #expressions: RequestExpression[] = []
 
   rule(rule: MapRule, pointer: string): CompiledMapping {
-    const when = rule.when === undefined ? null : this.#expression(rule.when, pointerTo(pointer, 'when'))
+    const when = rule.when === undefined ? null : this.#expression(rule.when, appendPointer(pointer, 'when'))
     this.#expressions = []
     const effect = this.#effect(rule, pointer)
     const all = when === null ? this.#expressions : [when, ...this.#expressions]
@@ -84,7 +83,7 @@ class Compiler {
     const { action, artifact } = rule
     if (artifact !== undefined && action !== 'judge')
       this.#say(
-        pointerTo(pointer, 'artifact'),
+        appendPointer(pointer, 'artifact'),
         `an artifact is compared by the action judge, and this is ${action}`,
         'remove one',
       )
@@ -96,9 +95,9 @@ class Compiler {
       this.#say(pointer, 'there is nothing to judge', 'name the contract that the request changes: artifact')
       return { kind: 'receipt', subject }
     }
-    const place = pointerTo(pointer, 'artifact')
-    const before = this.#source(artifact.before, pointerTo(place, 'before'))
-    const after = this.#source(artifact.after, pointerTo(place, 'after'))
+    const place = appendPointer(pointer, 'artifact')
+    const before = this.#source(artifact.before, appendPointer(place, 'before'))
+    const after = this.#source(artifact.after, appendPointer(place, 'after'))
     return { kind: 'judge', subject, type: artifact.type, before, after }
   }
 
@@ -109,11 +108,11 @@ class Compiler {
         `a request that needs a ${rule.action === 'judge' ? 'decision' : 'receipt'} has a target`,
         'add target',
       )
-    const target = this.#expression(rule.target ?? '""', pointerTo(pointer, 'target'))
+    const target = this.#expression(rule.target ?? '""', appendPointer(pointer, 'target'))
     const places = new Map<PlaceName, RequestExpression>()
     for (const name of PLACES) {
       const source = rule[name]
-      if (source !== undefined) places.set(name, this.#expression(source, pointerTo(pointer, name)))
+      if (source !== undefined) places.set(name, this.#expression(source, appendPointer(pointer, name)))
     }
     return { target, operation: rule.operation ?? null, places }
   }
@@ -121,7 +120,7 @@ class Compiler {
   #source(text: MappedText, pointer: string): TextSource {
     if (typeof text === 'string') return { kind: 'value', value: this.#expression(text, pointer) }
     if ('url' in text) return { kind: 'url', url: text.url }
-    return { kind: 'path', path: this.#expression(text.path, pointerTo(pointer, 'path')) }
+    return { kind: 'path', path: this.#expression(text.path, appendPointer(pointer, 'path')) }
   }
 
   /** A stand-in for one that is wrong: the rules are not used then. */

@@ -10,6 +10,7 @@ import { currentTraceFields, inSpan, type InnerSpan } from '../../telemetry/trac
 import type { StoreEvents } from '../store.ts'
 import type { StoreSettings } from '../settings.ts'
 import { storeUnavailable } from '../store.ts'
+import { errorCode } from '../../errors/startup-error.ts'
 
 export interface HubConnection {
   readonly description: string
@@ -257,24 +258,20 @@ function isAnswer(error: unknown): boolean {
  */
 export function isRefusal(error: unknown): boolean {
   if (isAnswer(error)) return true
-  const code = errorCodeOf(error instanceof GatewayError ? error.cause : error)
+  const code = errorCode(error instanceof GatewayError ? error.cause : error) ?? ''
   return /^(?:CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|EPROTO|ENOENT|EACCES)/.test(code)
 }
 
 /** The connection was never made, so the hub cannot have got the request. */
 function isNeverSent(error: unknown): boolean {
-  return ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'UND_ERR_CONNECT_TIMEOUT'].includes(errorCodeOf(error))
+  return ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'UND_ERR_CONNECT_TIMEOUT'].includes(errorCode(error) ?? '')
 }
 
 function isTimeout(error: unknown): boolean {
   return (
-    ['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'].includes(errorCodeOf(error)) ||
+    ['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'].includes(errorCode(error) ?? '') ||
     (error instanceof Error && error.name === 'TimeoutError')
   )
-}
-
-export function errorCodeOf(error: unknown): string {
-  return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''
 }
 
 function calledOperation(path: string): string {

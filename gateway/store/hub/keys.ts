@@ -4,13 +4,13 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { GatewayError } from '../../errors/errors.ts'
-import { StartupError, messageOf } from '../../errors/startup-error.ts'
+import { StartupError, messageOf, errorCode } from '../../errors/startup-error.ts'
 import { parseKeySet } from '../../keys/jwks.ts'
 import type { KeyRing } from '../../keys/key-ring.ts'
 import type { Logger } from '../../telemetry/log.ts'
 import { STALE, type Changes } from '../changes.ts'
 import type { StoreSettings } from '../settings.ts'
-import { errorCodeOf, isRefusal, type HubConnection } from './connection.ts'
+import { isRefusal, type HubConnection } from './connection.ts'
 import { tlsRemedy } from './tls.ts'
 
 /** Milliseconds between two readings while the hub pushes no changes. */
@@ -96,7 +96,7 @@ class HubKeys {
         return
       }
       const cause = error instanceof Error ? (error.cause ?? error) : error
-      const remedy = tlsRemedy(errorCodeOf(cause), access)
+      const remedy = tlsRemedy(errorCode(cause) ?? '', access)
       const what = remedy === null ? 'refuses this sidecar' : 'cannot be used'
       const sentence = messageOf(cause).replace(/\.$/, '')
       throw new StartupError(`The ${connection.description} ${what}: ${sentence}. ${remedy ?? REMEDY}`, {

@@ -3,13 +3,13 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { array, assert as assertProperty, property, string } from 'fast-check'
 import {
-  appendPointer,
   composePointer,
   localRefPointer,
   parsePointer,
   resolvePointer,
   resolveRef,
 } from '../../../engine/contracts/pointer.ts'
+import { appendPointer } from '../../../engine/common/json-pointer.ts'
 
 suite('pointers', () => {
   test('any names survive composing and parsing', () => {

@@ -5,7 +5,7 @@ import { array, assert as assertProperty, constantFrom, jsonValue, oneof, proper
 import { dump } from 'js-yaml'
 import { readDocument } from '../../../engine/contracts/document.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../../engine/model/limits.ts'
-import { appendPointer } from '../../../engine/contracts/pointer.ts'
+import { appendPointer } from '../../../engine/common/json-pointer.ts'
 
 /** Pieces that matter to either syntax, so that chance meets its corners. */
 const PIECES = [
