@@ -25,3 +25,11 @@ export function digestText(text: string, sha256: Sha256): Digest {
 export function digestJson(value: unknown, sha256: Sha256): Digest {
   return digestText(canonicalJson(value), sha256)
 }
+
+/** Canonical JSON with everything outside ASCII escaped: one spelling, in characters that are bytes. */
+export function asciiJson(value: object): string {
+  return canonicalJson(value).replaceAll(
+    /[\u0080-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}

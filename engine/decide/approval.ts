@@ -4,9 +4,8 @@
  */
 import type { Evidence, Reason } from './envelope-members.ts'
 import { ENVELOPE_BOUNDS } from './envelope-vocabulary.ts'
-import { instantText } from './instant.ts'
 import { reason } from './reasons.ts'
-import { clip, counted } from './text.ts'
+import { clip, counted, instantText } from './text.ts'
 
 /** Not approved so far. The request names the page of the approval. */
 export interface ApprovalRequested {

@@ -8,7 +8,7 @@ import type { DecisionContext } from '../model/decision.ts'
 import { checkProducerForm } from './envelope-check.generated.js'
 import { envelopeViolations } from './envelope-rules.ts'
 import type { Envelope, EnvelopeDraft } from './envelope-schema.ts'
-import { instantText } from './instant.ts'
+import { instantText } from './text.ts'
 import type { Verdict } from './verdict.ts'
 
 const SPEC_VERSION = 'decision-result.v1'

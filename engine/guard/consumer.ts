@@ -6,7 +6,7 @@ import { directiveOf, type ExecutionAction } from '../model/decision.ts'
 import { checkConsumerForm } from '../decide/envelope-check.generated.js'
 import type { Reason } from '../decide/envelope-members.ts'
 import type { ConsumedEnvelope } from '../decide/envelope-schema.ts'
-import { instantSeconds } from '../decide/instant.ts'
+import { instantSeconds } from '../decide/text.ts'
 import { reason } from '../decide/reasons.ts'
 import { RECEIPT_FORMAT_VERSION } from '../receipts/claims.ts'
 

@@ -2,8 +2,10 @@
  * Expressions of operators (CEL), parsed once with limits on length and nesting. Names are checked on loading, because
  * a misspelt one would otherwise fail only on use. The callers define the variables.
  */
-import { isCelError, parse } from '@bufbuild/cel'
+import { isCelError, parse, CelScalar, celEnv, mapType, plan } from '@bufbuild/cel'
+import { strings } from '@bufbuild/cel/ext'
 import { ok, type Result, fail } from '../common/result.ts'
+import type { Json } from '../common/hash.ts'
 
 export const MAX_EXPRESSION_LENGTH = 2048
 const MAX_NESTING = 24
@@ -241,4 +243,33 @@ function bracketDepth(source: string): number {
     else if (')]}'.includes(character)) depth--
   }
   return deepest
+}
+
+/** An expression about an entry of the decision log, by which an operator drops and masks entries. */
+export interface EntryExpression {
+  /** Never throws; a value that is not true or false is a failure like any other. */
+  test(entry: Readonly<Record<string, Json>>): Result<boolean, string>
+}
+
+const ENVIRONMENT = celEnv({
+  variables: { entry: mapType(CelScalar.STRING, CelScalar.DYN) },
+  funcs: strings,
+})
+
+/**
+ * @param fields members of the variable `entry`
+ * @returns the expression, or what is wrong with its text
+ */
+export function compileEntryExpression(source: string, fields: readonly string[]): Result<EntryExpression, string> {
+  const expression = readExpression(source, {
+    isFunction: (name) => ENVIRONMENT.funcs.find(name) !== undefined,
+    variableFault(name, field) {
+      if (name !== 'entry') return `reads ${name}, which does not exist; there is entry`
+      if (field === null || fields.includes(field)) return null
+      return `reads entry.${field}, which does not exist; there are ${fields.join(', ')}`
+    },
+  })
+  if (!expression.ok) return expression
+  const run = plan(ENVIRONMENT, expression.value)
+  return ok({ test: (entry) => tested(() => run({ entry: { ...entry } })) })
 }

@@ -4,7 +4,7 @@
  * https://github.com/secure-systems-lab/dsse/blob/master/protocol.md, https://github.com/in-toto/attestation/tree/main/spec/v1
  */
 import type { Envelope } from '../decide/envelope-schema.ts'
-import { asciiJson } from './ascii-json.ts'
+import { asciiJson } from '../common/hash.ts'
 import { encodeAscii } from './base64url.ts'
 
 export const ATTESTATION_PAYLOAD_TYPE = 'application/vnd.in-toto+json'

@@ -2,7 +2,7 @@
 import type { Static, TSchema } from 'typebox'
 import { EXECUTION_ACTIONS } from '../model/decision.ts'
 import type { EnvelopeDraft } from '../decide/envelope-schema.ts'
-import { instantSeconds } from '../decide/instant.ts'
+import { instantSeconds } from '../decide/text.ts'
 import type { Digest } from '../common/hash.ts'
 import { Type } from '../common/type-builder.ts'
 import type { StatusReference } from './status-list.ts'

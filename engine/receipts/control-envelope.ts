@@ -2,7 +2,7 @@
 import { DECISION_CLASSES, type Decision, type ExecutionAction } from '../model/decision.ts'
 import type { Envelope } from '../decide/envelope-schema.ts'
 import type { NextAgentStep } from '../decide/envelope-members.ts'
-import { instantSeconds } from '../decide/instant.ts'
+import { instantSeconds } from '../decide/text.ts'
 import type { ReceiptStanding } from './verification.ts'
 
 /** What stands behind the decision: whether it is enforced here, and what this deployment guarantees (docs/architecture.md, Tiers). */

@@ -4,10 +4,9 @@
  * fault is a value, and none of them is the state `current`.
  */
 import { ok, type Result, fail } from '../common/result.ts'
-import { asciiJson } from './ascii-json.ts'
+import { asciiJson } from '../common/hash.ts'
 import { decodeAscii, decodeBytes, encodeAscii } from './base64url.ts'
-import type { KeySet } from './signer.ts'
-import { keyFault } from './key-life.ts'
+import { type KeySet, keyFault } from './signer.ts'
 
 const STATUS_LIST_TYPE = 'statuslist+jwt'
 

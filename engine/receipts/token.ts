@@ -4,7 +4,7 @@
  * duplicate members, unknown header parameters (`crit`, `jwk`, `x5u` …) and a second encoding of the same claims.
  */
 import { ok, type Result, fail } from '../common/result.ts'
-import { asciiJson } from './ascii-json.ts'
+import { asciiJson } from '../common/hash.ts'
 import { decodeAscii, encodeAscii } from './base64url.ts'
 import { RECEIPT_TYPE, type ReceiptClaims } from './claims.ts'
 import { checkReceiptClaims } from './claims-check.generated.js'

@@ -4,10 +4,9 @@
  * requests accept no unknown member.
  */
 import type { TSchema } from 'typebox'
-import { misspelled } from '../settings/suggestion.ts'
 import { isJsonObject } from '../json/strict-json.ts'
 import type { BodyMistake } from './route.ts'
-import { pointerToken } from '../../engine/base.ts'
+import { pointerToken, misspelled } from '../../engine/base.ts'
 
 interface UnknownMembers {
   /** JSON Pointers of tolerated members. */

@@ -5,13 +5,12 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { TSchema } from 'typebox'
-import { misspelled } from '../settings/suggestion.ts'
 import { GatewayError, type ErrorCode } from '../errors/errors.ts'
 import { isJsonObject } from '../json/strict-json.ts'
 import type { ApiSettings } from './settings.ts'
 import type { BodyMistake, ApiRoute } from './route.ts'
 import { unknownMembers } from './unknown-members.ts'
-import { lookupTable, appendPointer } from '../../engine/base.ts'
+import { lookupTable, appendPointer, misspelled } from '../../engine/base.ts'
 
 /** More than these are counted, not listed: a hostile body must not make a large answer. */
 const LISTED_MISTAKES = 50

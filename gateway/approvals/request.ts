@@ -11,6 +11,8 @@ import { pageAddress, publicAddress, type AddressConfig } from '../settings/publ
 import { isGrantedBy } from '../store/approvers.ts'
 import type { ApprovalOpening, ApprovalRow, ApprovalState } from '../store/approvals.ts'
 import { currentSpan } from '../telemetry/trace-context.ts'
+import type { StorePart } from '../store/store.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
 
 interface ApprovalOccasion {
   readonly approvalId: string
@@ -113,4 +115,30 @@ export function approvalFacts(
 export function approvalAddress(id: string, config: AddressConfig): string {
   const name = encodeURIComponent(id)
   return pageAddress(`approvals/${name}`, config) ?? publicAddress(`api/v1/approvals/${name}`, config)
+}
+
+interface PendingGaugeDeps {
+  readonly store: StorePart<'approvals.waiting'>
+  readonly metrics: Metrics
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+/** How many requests wait, and since when. Read at a scrape, for the next one: no timer runs for it. */
+export function showPendingApprovals({ store, metrics, now }: PendingGaugeDeps): void {
+  let isReading = false
+  const look = async (): Promise<void> => {
+    if (isReading) return
+    isReading = true
+    try {
+      const { count, oldestAt } = await store.approvals.waiting(now())
+      metrics.set('preflight_approvals_pending', {}, count)
+      metrics.set('preflight_approval_oldest_timestamp_seconds', {}, Math.floor((oldestAt ?? 0) / 1000))
+    } catch {
+      // The store reports its own failures; the gauges keep their values.
+    } finally {
+      isReading = false
+    }
+  }
+  metrics.beforeRead(() => void look())
 }

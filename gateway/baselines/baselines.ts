@@ -16,11 +16,10 @@ import type { Store, StorePart } from '../store/store.ts'
 import type { CandidateAnnouncement } from '../telemetry/events.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import { assertFresh, isExpired } from './age.ts'
 import { accept, mayPromoteItself, type Acceptance, type AcceptanceDeps, type Acceptor } from './acceptance.ts'
 import { partialContract } from './partial-acceptance.ts'
 import { promotedArtifact, ownerOf, promotable, registeredRoute, type RegisteredChange } from './promotion.ts'
-import { AUTO_PROMOTED, pinOf, rowOf } from './pinning.ts'
+import { AUTO_PROMOTED, pinOf, rowOf, assertFresh, isExpired } from './pinning.ts'
 
 /** A contract by its text. */
 export interface BaselineText {

@@ -9,8 +9,8 @@ import type { ContractSource, Route } from '../routing/route.ts'
 import { sha256Hex } from '../runtime/hash.ts'
 import type { BaselineRow } from '../store/baselines.ts'
 import type { StorePart } from '../store/store.ts'
-import { isExpired } from './age.ts'
 import type { BaselinesConfig } from './settings.ts'
+import { GatewayError } from '../errors/errors.ts'
 
 type PinnedContract = Pick<BaselineRow, 'type' | 'content' | 'digest'>
 
@@ -76,4 +76,21 @@ export function rowOf(
 ): BaselineRow {
   const { type, content, digest } = contract
   return { route, artifactId: route, type, content, digest, source, setBy, setAt }
+}
+
+/** It was confirmed longer ago than `contract.max_age`: calls are not forwarded on it. */
+export function isExpired({ contract }: Route, { setAt }: Pick<BaselineRow, 'setAt'>, now: number): boolean {
+  const maxAge = contract?.max_age
+  return maxAge !== undefined && now - setAt > maxAge * 1000
+}
+
+/** @throws GatewayError PREFLIGHT_UNDECIDED */
+export function assertFresh(route: Route, baseline: BaselineRow, now: number): void {
+  if (!isExpired(route, baseline, now)) return
+  const since = new Date(baseline.setAt).toISOString()
+  throw new GatewayError(
+    'PREFLIGHT_UNDECIDED',
+    `The baseline of "${route.name}" was last confirmed ${since}, longer ago than contract.max_age allows (${route.contract?.max_age} seconds). ` +
+      `Review it, then confirm it: preflight baselines promote ${route.name} ${baseline.digest}`,
+  )
 }

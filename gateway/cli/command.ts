@@ -1,7 +1,7 @@
 /** A command of the command line: a row with its options, from which parsing, checks and --help are made. */
 import { parseArgs } from 'node:util'
-import { nearest } from '../settings/suggestion.ts'
 import type { CommandIo } from './io.ts'
+import { nearest } from '../../engine/base.ts'
 
 /** docs/reference/command-line.md#exit-codes: success, negative result, usage or configuration error, could not decide. */
 export const EXIT = { good: 0, no: 1, usage: 2, undecided: 3 } as const

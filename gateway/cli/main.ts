@@ -1,8 +1,7 @@
 /** Entry of the command line: finds the command, runs it, turns errors into a message and an exit code. */
-import { lookupTable } from '../../engine/base.ts'
+import { lookupTable, nearest } from '../../engine/base.ts'
 import { GatewayError } from '../errors/errors.ts'
 import { ConfigError } from '../errors/mistake.ts'
-import { nearest } from '../settings/suggestion.ts'
 import { packageVersion } from '../runtime/package-files.ts'
 import { messageOf, StartupError } from '../errors/startup-error.ts'
 import {

@@ -14,7 +14,7 @@ import {
 import type { Mistake } from '../errors/mistake.ts'
 import { pathOfPointer } from '../errors/mistake.ts'
 import { readSourceText } from '../settings/source-text.ts'
-import { nearest } from '../settings/suggestion.ts'
+import { nearest } from '../../engine/base.ts'
 
 export interface LintResult {
   /** They make a rule fail or never hold. */

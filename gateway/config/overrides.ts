@@ -6,8 +6,8 @@ import { OTHER_VARIABLES, variable, type Environment } from '../settings/environ
 import type { JsonSchema } from '../settings/input-schema.ts'
 import { CONFIG_LEAVES, type ConfigLeaf } from './leaves.ts'
 import type { Mistake } from '../errors/mistake.ts'
-import { nearest } from '../settings/suggestion.ts'
 import { isJsonObject } from '../json/strict-json.ts'
+import { nearest } from '../../engine/base.ts'
 
 export interface Overridden {
   readonly value: unknown

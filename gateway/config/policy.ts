@@ -3,7 +3,7 @@
  * is unchanged on disk is compiled when a decision first needs it.
  */
 import { join, resolve } from 'node:path'
-import { ok } from '../../engine/base.ts'
+import { ok, nearest } from '../../engine/base.ts'
 import type { CompiledPolicy, Result } from '../../engine/internal.ts'
 import { sha256Hex } from '../runtime/hash.ts'
 import { engine } from '../loading/lazy-engine.ts'
@@ -13,7 +13,6 @@ import { deferPolicy, type PolicyFacts } from './deferred-policy.ts'
 import { pathOfPointer, type Mistake } from '../errors/mistake.ts'
 import { SHIPPED_POLICIES } from './shipped-packs.generated.ts'
 import { readSourceText } from '../settings/source-text.ts'
-import { nearest } from '../settings/suggestion.ts'
 import { readRegularFile, statsOf } from '../runtime/regular-file.ts'
 
 /** Packs that ship with the program: policies/<name>/pack.yaml. */

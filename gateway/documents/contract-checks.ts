@@ -1,6 +1,7 @@
-/** What the schema cannot say of where contracts come from: files that are not there, sources that nothing can be read from. */
+/** What the schema cannot say of where contracts come from: files or programs that are missing, sources that nothing can be read from. */
 import { accessSync, constants, statSync } from 'node:fs'
 import { sep } from 'node:path'
+import { spawnSync } from 'node:child_process'
 import { errorCode } from '../errors/startup-error.ts'
 import { mistakeAt } from '../settings/mistake-collector.ts'
 import type { ContractSource, Protocol, Route } from '../routing/route.ts'
@@ -105,4 +106,21 @@ function notAround(source: ContractSource | undefined): string | null {
   const { file, root } = source
   if (statsOf(root)?.isDirectory() !== true) return `${root} is no folder`
   return file.startsWith(root.endsWith(sep) ? root : root + sep) ? null : `${file} is not in ${root}`
+}
+
+const PROGRAM_MS = 10_000
+
+/** Contracts and documents at a git ref are read with git, from `diff.repository` only. */
+export function checkPrograms({ diff }: DocumentsConfig): readonly LocatedMistake[] {
+  if (diff.repository === undefined) return []
+  const { error, status } = spawnSync('git', ['--version'], { stdio: 'ignore', timeout: PROGRAM_MS })
+  if (error === undefined && status === 0) return []
+  const reason = error === undefined ? `it ends with status ${status}` : (errorCode(error) ?? error.message)
+  return [
+    mistakeAt(
+      '/diff/repository',
+      `the program git cannot be run (${reason}), and repositories are read with it`,
+      'install git on the PATH of the gateway, or leave diff.repository and sources of the form git out',
+    ),
+  ]
 }

@@ -1,6 +1,6 @@
 /**
  * Makes a logged decision again, under this or another policy, from its stored input. The replay is exact or it is refused: it
- * reports input that is fail or does not match the ledger, and never guesses.
+ * reports input that is missing or does not match the ledger, and never guesses.
  */
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
@@ -21,11 +21,11 @@ import {
   type Result,
   type Verdict,
   fail,
+  type CompareOptions,
 } from '../../engine/internal.ts'
 import { digestInThread, sha256Hex } from '../runtime/hash.ts'
 import type { StorePart } from '../store/store.ts'
 import type { StoredDecision } from '../store/decisions.ts'
-import { compareOptions } from './compare-options.ts'
 import type { Flow } from './flow.ts'
 import { eachFile } from './input-store.ts'
 import { KeptConsumers, KeptDecision } from './stored-input.ts'
@@ -155,7 +155,7 @@ async function keptConsumers(
     : ok(read)
 }
 
-/** Null when it is fail, or does not match its digest. */
+/** Null when it is missing, or does not match its digest. */
 async function keptContent(digest: string, store: Replaying['store']): Promise<string | null> {
   const packed = await store.inputs.content(digest)
   if (packed === null) return null
@@ -182,5 +182,17 @@ function derivedWith({ problem, diverged }: NonNullable<KeptDecision['derived']>
     bindingProvenAt: null,
     selectorHash: null,
     ...(diverged !== undefined && { reconciliation: { result: 'DIVERGED', difference: diverged } }),
+  }
+}
+
+/** What the policy requires of deprecations. @param now milliseconds since the epoch */
+export function compareOptions(
+  { deprecation: { stableDays, betaDays } }: Pick<CompiledPolicy, 'deprecation'>,
+  now: number,
+): CompareOptions {
+  return {
+    today: new Date(now).toISOString().slice(0, 10),
+    ...(stableDays > 0 && { deprecation_days_stable: stableDays }),
+    ...(betaDays > 0 && { deprecation_days_beta: betaDays }),
   }
 }

@@ -3,11 +3,11 @@
  * understood is a problem: a pod with a mistake is refused, not injected in another way.
  */
 import { isJsonObject } from '../json/strict-json.ts'
-import { nearest } from '../settings/suggestion.ts'
 import type { KubernetesObject } from '../protocols/kubernetes/change.ts'
 import { ENVELOPE_ANNOTATION, RECEIPT_ANNOTATION } from '../protocols/kubernetes/receipt-annotations.ts'
 import { TRAFFIC_MODES, type InjectorSettings, type TrafficMode } from './settings.ts'
 import { separatedItems, readCidrs, readPorts, type ReadTerms } from './traffic-terms.ts'
+import { nearest } from '../../engine/base.ts'
 
 export interface Injection {
   readonly mode: TrafficMode

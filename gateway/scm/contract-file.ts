@@ -3,7 +3,7 @@ import type { Artifact, ArtifactType, Problem } from '../../engine/internal.ts'
 import type { UnreadableArtifact } from '../flow/flow.ts'
 import { bundle, type BundleTerms } from '../documents/bundle.ts'
 import { type DerivationTerms, namedType } from './selector.ts'
-import { inTurn } from './in-turn.ts'
+import { inTurn } from './transport.ts'
 import type { TreeSides } from './merge-view.ts'
 import type { ChangedFile, FileAtCommit } from './platform.ts'
 

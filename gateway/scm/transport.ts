@@ -197,3 +197,28 @@ function quotedReason({ bytes }: ScmAnswer): string | null {
 function refusedAnswer(answer: ScmAnswer, title: string): ScmError {
   return errorOfAnswer(answer, [401, 403, 404, 410, 422].includes(answer.status) ? 'refused' : 'unexpected', title)
 }
+
+const AT_ONCE = 6
+
+/** Many questions, a few at a time, answered in the order in which they were asked. Rejects with the first failure; what has not begun by then does not begin. */
+export async function inTurn<Item, Answer>(
+  items: readonly Item[],
+  ask: (item: Item) => Promise<Answer>,
+): Promise<readonly Answer[]> {
+  const answers: Answer[] = []
+  const waiting = items.entries()
+  let hasFailed = false
+  const work = async (): Promise<void> => {
+    for (const [index, item] of waiting) {
+      if (hasFailed) return
+      try {
+        answers[index] = await ask(item)
+      } catch (error) {
+        hasFailed = true
+        throw error
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, items.length) }, work))
+  return answers
+}

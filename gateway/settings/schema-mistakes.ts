@@ -2,11 +2,10 @@
  * Turns the errors of ajv on a configuration into sentences: every mistake once, with its member, the allowed values and the
  * fix.
  */
-import { lookupTable, appendPointer } from '../../engine/base.ts'
+import { lookupTable, appendPointer, nearest } from '../../engine/base.ts'
 import type { ErrorObject } from 'ajv'
 import { formOf } from './pattern-texts.ts'
 import type { JsonSchema } from './input-schema.ts'
-import { nearest } from './suggestion.ts'
 import { isJsonObject } from '../json/strict-json.ts'
 
 /** A mistake before its place in the text is known. */

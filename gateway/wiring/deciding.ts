@@ -25,7 +25,7 @@ import { NO_DECISION_LOG, type DecisionLog } from '../telemetry/decision-log/dec
 import type { Environment } from '../settings/environment.ts'
 import { packageVersion } from '../runtime/package-files.ts'
 import type { Otel } from '../telemetry/otel/open.ts'
-import { showPendingApprovals } from '../approvals/pending-gauge.ts'
+import { showPendingApprovals } from '../approvals/request.ts'
 import { startActRelay, type ActRelay } from '../store/act-relay.ts'
 import { isHubUrl } from '../store/settings.ts'
 import { isSharedStore } from '../store/opening/open.ts'

@@ -31,7 +31,7 @@ export interface AcceptedOperations {
 
 /**
  * The baseline with these operations changed, added or removed as in the candidate.
- * @param names operationId or `METHOD /path` each; a invalidAcceptance has the pointer `/INDEX` of the faulty one, or none
+ * @param names operationId or `METHOD /path` each; a problem has the pointer `/INDEX` of the faulty one, or none
  */
 export function acceptOperations(
   baseline: string,

@@ -5,8 +5,13 @@
 import { byCodeUnit } from '../../common/code-unit-order.ts'
 import type { CompareOptions, FormatOptions, FormatComparison } from '../../model/format.ts'
 import { readDocuments } from '../../contracts/document.ts'
-import { readCrds, type Crd, type CrdBundle, type CrdVersion } from '../../contracts/k8s-crd/contract.ts'
-import { plainCrdSchema } from '../../contracts/k8s-crd/schema.ts'
+import {
+  readCrds,
+  type Crd,
+  type CrdBundle,
+  type CrdVersion,
+  plainCrdSchema,
+} from '../../contracts/k8s-crd/contract.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../model/limits.ts'
 import { danglingReferences, inOneOrder, unresolvedIn, type UnresolvedReference } from '../../contracts/unresolved.ts'
 import type { Sha256 } from '../../common/hash.ts'

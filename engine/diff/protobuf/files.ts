@@ -3,7 +3,7 @@ import { missingImports, type ProtoContract } from '../../contracts/protobuf/con
 import type { ProtoFile } from '../../contracts/protobuf/model.ts'
 import { declaresOptionsOnly } from '../../contracts/protobuf/well-known.ts'
 import type { UnresolvedReference } from '../../contracts/unresolved.ts'
-import { FILE_OPTIONS } from '../../contracts/protobuf/file-options.ts'
+import { FILE_OPTIONS } from '../../contracts/protobuf/options.ts'
 import { operationOf } from './affected-rpcs.ts'
 import { compareCommonOptions } from './options.ts'
 import { headFileOf, type ProtoChange, type ProtoWalk } from './walk.ts'

@@ -1,11 +1,10 @@
 /** Calls to the REST interface of Argo CD (`/api/v1/…`): which application, and what the call does to it. */
 import type { Call } from '../../calls/call.ts'
 import { countingNames, otherSpelling } from '../../json/folded-names.ts'
-import { overridesMethod } from '../common/method-override.ts'
 import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
 import { revisionOf, textOrNull, unreadable, writeTo, type ArgocdCall } from './call.ts'
 import { literalReadings, singleSegments } from '../../routing/path-reading.ts'
-import { isRead } from '../common/request-line.ts'
+import { isRead, overridesMethod } from '../common/request-line.ts'
 
 const API = '/api/v1'
 /** Logging in and out changes nothing that is deployed. */

@@ -1,5 +1,6 @@
-/** Checks of the request line: whether the method only reads, and which pattern the path matches. */
+/** The request line: whether the method only reads or is overridden, where the path of the protocol begins, and which pattern it matches. */
 import { literalReadings } from '../../routing/path-reading.ts'
+import type { CallHead } from '../../calls/call.ts'
 
 /** As HTTP defines it (RFC 9110 §9.2.1); a server may deviate from it. */
 export function isRead(method: string): boolean {
@@ -23,4 +24,18 @@ export function matchSegments(
     else if (!literalReadings(segment).includes(part)) return null
   }
   return pattern.length === segments.length ? names : null
+}
+
+/** Without a trailing slash; `''` for the root. For a route without an upstream it is the prefix. */
+export function basePath({ upstream, match }: Pick<CallHead['route'], 'upstream' | 'match'>): string {
+  const path = upstream === undefined ? match.path : new URL(upstream).pathname
+  return path.endsWith('/') ? path.slice(0, -1) : path
+}
+
+/** Some frameworks take the method that one of these fields states instead of the one of the first line. */
+const OVERRIDES = ['x-http-method-override', 'x-http-method', 'x-method-override'] as const
+
+/** Does not cover forms in the body: only recognisers that read the body can check those. */
+export function overridesMethod({ headers, upstreamPath }: Pick<CallHead, 'headers' | 'upstreamPath'>): boolean {
+  return OVERRIDES.some((name) => headers[name] !== undefined) || /[?&](?:_|%5f)method=/i.test(upstreamPath)
 }

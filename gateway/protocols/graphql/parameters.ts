@@ -3,7 +3,7 @@
  * A request that two servers could execute differently cannot be judged, and is refused.
  */
 import type { Call } from '../../calls/call.ts'
-import { basePath } from '../common/base-path.ts'
+import { basePath } from '../common/request-line.ts'
 import { countingNames, otherSpelling } from '../../json/folded-names.ts'
 import { isJsonObject, readStrictJsonText, type JsonObject } from '../../json/strict-json.ts'
 import { bodyOf, formMembers, unreadable, type BodyDeps, type ReadMembers, type Unreadable } from './bodies.ts'

@@ -11,7 +11,7 @@ import type { Action, JudgedAction, Question, Recogniser, Refusal } from '../com
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
 import type { Subject } from '../../calls/subject.ts'
 import type { Call } from '../../calls/call.ts'
-import { basePath } from '../common/base-path.ts'
+import { basePath } from '../common/request-line.ts'
 import { readContract } from '../common/contract-reader.ts'
 import { createCurrentContracts, type CurrentContractDeps, type CurrentContracts } from '../common/current-contract.ts'
 import { rpcRefusal } from './refusal.ts'

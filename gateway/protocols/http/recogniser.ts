@@ -21,7 +21,7 @@ import {
   type CurrentContracts,
   type IndexedContract,
 } from '../common/current-contract.ts'
-import { overridesMethod } from '../common/method-override.ts'
+import { overridesMethod } from '../common/request-line.ts'
 import { createOperationMatcher, type OperationMatcher } from '../../validation/api-operations.ts'
 import { httpRefusal, jsonAnswer } from '../common/refusal.ts'
 

@@ -9,6 +9,7 @@ import { isJsonObject } from '../../json/strict-json.ts'
 import { sha256Hex } from '../../runtime/hash.ts'
 import type { Gathered, PresentedReceipt, Question } from '../common/action.ts'
 import { ENVELOPE_ANNOTATION, RECEIPT_ANNOTATION } from './receipt-annotations.ts'
+import type { Flow } from '../../flow/flow.ts'
 
 export type KubernetesObject = Readonly<Record<string, unknown>>
 
@@ -156,4 +157,12 @@ function without(value: unknown, pointer: string, judged: ReadonlySet<string>): 
     return rest === undefined ? [] : [[name, rest] as const]
   })
   return kept.length === 0 && members.length > 0 ? undefined : Object.fromEntries(kept)
+}
+
+/** As the engine sniffs it. */
+export function sniffing(flow: Pick<Flow, 'sniff'>): Sniff {
+  return async (text) => {
+    const type = await flow.sniff('', text)
+    return type.ok ? type.value : null
+  }
 }

@@ -1,11 +1,10 @@
 /** What a route of the protocol `kubernetes` asks of writes to the Kubernetes API. Part of the configuration's schema. */
 import { mistakeAt } from '../../settings/mistake-collector.ts'
 import type { LocatedMistake } from '../../settings/schema-mistakes.ts'
-import { nearest } from '../../settings/suggestion.ts'
 import type { ProtocolSettings, RouteWith } from '../common/protocol-settings.ts'
 import { isResourceName, KNOWN_KINDS, RESOURCE_CLASSES } from './kinds.ts'
 import type { Static } from 'typebox'
-import { Type } from '../../../engine/base.ts'
+import { Type, nearest } from '../../../engine/base.ts'
 import { strict } from '../../settings/fields.ts'
 
 const KubernetesSection = strict(

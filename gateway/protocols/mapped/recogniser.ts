@@ -5,7 +5,6 @@ import type { RequestFacts, Result } from '../../../engine/internal.ts'
 import type { Upstreams } from '../../upstream/pools.ts'
 import type { Action, PassingAction, Recogniser } from '../common/action.ts'
 import type { Call, CallHead } from '../../calls/call.ts'
-import { overridesMethod } from '../common/method-override.ts'
 import { httpRefusal } from '../common/refusal.ts'
 import { MatchedRequest, UnmappedRequest, type ContractReader } from './action.ts'
 import {
@@ -19,7 +18,7 @@ import {
 } from './facts.ts'
 import { compileRules, type CompiledMapping } from './rules.ts'
 import { countingNames } from '../../json/folded-names.ts'
-import { isRead } from '../common/request-line.ts'
+import { isRead, overridesMethod } from '../common/request-line.ts'
 
 interface MappedDeps extends ContractReader {
   readonly upstreams: Upstreams

@@ -1,8 +1,7 @@
 /** What a request to an MCP registry does, by its method and path: the registry's published API, and nothing unknown passes. */
 import type { CallHead } from '../../calls/call.ts'
-import { basePath } from '../common/base-path.ts'
 import { singleSegments, splitSegments } from '../../routing/path-reading.ts'
-import { isRead, matchSegments } from '../common/request-line.ts'
+import { isRead, matchSegments, basePath } from '../common/request-line.ts'
 
 export type RegistryRequest =
   | { readonly kind: 'pass' }

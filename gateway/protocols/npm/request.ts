@@ -3,9 +3,8 @@
  * unknown passes.
  */
 import type { CallHead } from '../../calls/call.ts'
-import { basePath } from '../common/base-path.ts'
 import { singleSegments, splitSegments } from '../../routing/path-reading.ts'
-import { isRead, matchSegments } from '../common/request-line.ts'
+import { isRead, matchSegments, basePath } from '../common/request-line.ts'
 
 export type NpmRequest =
   /** Reads, log-ins, tokens of the caller's own, audits: nothing that others install changes. */
