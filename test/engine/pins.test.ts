@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
+import * as whole from '../../engine/internal.ts'
 import { DECISION_CLASSES, REASON_CODES, RECEIPT_REASONS } from '../../engine/internal.ts'
 import { EnvelopeDocument } from '../../engine/decide/envelope-schema.ts'
 import { ReceiptClaims } from '../../engine/receipts/claims.ts'
+import * as base from '../../engine/base.ts'
 
 function pinned(name: string): readonly string[] {
   return readFileSync(new URL(`../pins/${name}.tsv`, import.meta.url), 'utf8')
@@ -35,4 +37,14 @@ suite('pinned', () => {
   test('members of an envelope', () => {
     assert.deepEqual(new Set(Object.keys(EnvelopeDocument.properties)), new Set(pinned('envelope-members')))
   })
+})
+
+test('whatever the small face of the engine offers, the whole offers too, and it is the same', () => {
+  const known = new Map<string, unknown>(Object.entries(whole))
+  const other = Object.entries(base).filter(([name, value]) => known.get(name) !== value)
+  assert.ok(Object.keys(base).length > 10)
+  assert.deepEqual(
+    other.map(([name]) => name),
+    [],
+  )
 })

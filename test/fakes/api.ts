@@ -24,7 +24,6 @@ import type { Role } from '../../gateway/store/api-keys.ts'
 import type { Store } from '../../gateway/store/store.ts'
 import { assertDescribed } from './described-answers.ts'
 import { withFaults, type StoreFaults } from './store-faults.ts'
-import { fakeInspection } from './inspection.ts'
 import { createStatusPublisher } from '../../gateway/status-lists/publisher.ts'
 import { createLogger } from '../../gateway/telemetry/log.ts'
 import { createObserver } from '../../gateway/telemetry/observer.ts'
@@ -33,6 +32,7 @@ import { createMetrics, type Metrics } from '../../gateway/telemetry/metrics.ts'
 import { createMonitoring, type Monitoring } from '../../gateway/monitoring/monitoring.ts'
 import { createAuthorities } from '../../gateway/tls/authorities.ts'
 import { loadPolicy } from '../../gateway/config/policy.ts'
+import type { GatewayStatus, Inspection } from '../../gateway/telemetry/inspection.ts'
 
 export interface ApiAnswer {
   readonly status: number
@@ -196,4 +196,37 @@ function shippedPolicy(name: string): CompiledPolicy {
   const loaded = loadPolicy(name, '.')
   if (!loaded.ok) throw new Error(`the policy ${name} does not load`)
   return loaded.value.policy
+}
+
+const STATUS: GatewayStatus = {
+  version: '0.0.0',
+  node: process.version,
+  pid: process.pid,
+  started_at: '2026-01-01T00:00:00.000Z',
+  ready: true,
+  checks: {},
+  problems: [],
+  tier: 'api',
+  addresses: {},
+  settings: { generation: 1, policy: 'default', policy_hash: '', mistakes: 0, restart: [], log_level: 'info' },
+  store: 'memory',
+  key_id: '',
+  calls: { open: 0, held: 0 },
+  routes: [],
+  approvals: { pending: 0, oldest_at: null },
+  break_glass: [],
+  sinks: [],
+  windows: 0,
+  memory: { resident_bytes: 0, budget_bytes: 0, budget_held_bytes: 0, budget_waiting: 0 },
+}
+
+function fakeInspection(): Pick<Inspection, 'status' | 'logLevel' | 'setLogLevel'> {
+  let level = 'info'
+  return {
+    status: () => Promise.resolve(STATUS),
+    logLevel: () => level,
+    setLogLevel: (next) => {
+      level = next
+    },
+  }
 }

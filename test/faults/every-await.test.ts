@@ -15,7 +15,6 @@ import type { Store } from '../../gateway/store/store.ts'
 import { createLogger } from '../../gateway/telemetry/log.ts'
 import { createMetrics } from '../../gateway/telemetry/metrics.ts'
 import { PETS, PETS_WITH_POST, PETS_WITHOUT_DELETE } from '../fakes/contracts.ts'
-import { FaultCounter, faulty, faultyMembers } from '../fakes/faulty.ts'
 import { petContract, startHttpUpstream } from '../fakes/http-upstream.ts'
 import { fakeKey } from '../fakes/keys.ts'
 import { startProxy, type ProxyOptions } from '../fakes/proxy-under-test.ts'
@@ -189,3 +188,68 @@ suite('an intercepted call', () => {
       }
     })
 })
+
+/** Counts uses of everything that was made with it. */
+class FaultCounter {
+  /** Uses so far. */
+  uses = 0
+  /** The use that fails, from 1; 0: none. */
+  readonly failAt: number
+  /** Name of what failed; null while nothing has. */
+  failed: string | null = null
+
+  constructor(failAt: number) {
+    this.failAt = failAt
+  }
+
+  /** @throws at the use that is to fail */
+  use(name: string): void {
+    this.uses += 1
+    if (this.uses !== this.failAt) return
+    this.failed = name
+    throw new Error(`the fault that was asked for, in ${name}`)
+  }
+}
+
+/** The same object; each call of a method is a use. A method that answers a promise rejects, any other throws. */
+function faulty<T extends object>(target: T, counter: FaultCounter, prefix = ''): T {
+  return new Proxy(target, {
+    get(_, name) {
+      const value: unknown = Reflect.get(target, name)
+      if (isAggregate(value)) return faulty(value, counter, `${String(name)}.`)
+      if (typeof value !== 'function') return value
+      return (...args: unknown[]): unknown => {
+        const isAsync = isLikelyAsync(target, name)
+        try {
+          counter.use(prefix + String(name))
+        } catch (error) {
+          if (isAsync) return Promise.reject(error)
+          throw error
+        }
+        return Reflect.apply(value, target, args)
+      }
+    },
+  })
+}
+
+/** The same values; each reading of a member is a use. */
+function faultyMembers<T extends object>(target: T, counter: FaultCounter): T {
+  return new Proxy(target, {
+    get(_, name) {
+      if (typeof name === 'string') counter.use(name)
+      return Reflect.get(target, name)
+    },
+  })
+}
+
+/** The methods of a store are in its aggregates. */
+function isAggregate(value: unknown): value is object {
+  return (
+    typeof value === 'object' && value !== null && Object.values(value).some((member) => typeof member === 'function')
+  )
+}
+
+/** Metrics and signers are synchronous; everything else here is a store. */
+function isLikelyAsync(target: object, name: string | symbol): boolean {
+  return !('sample' in target) && name !== 'sign'
+}

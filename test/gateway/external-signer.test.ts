@@ -1,17 +1,18 @@
 /** Receipts signed by a key that never enters the gateway: they verify like any other, and without a good signature there is no decision. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import type { ServerResponse } from 'node:http'
+import { type ServerResponse, createServer, type IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { createPrivateKey, generateKeyPairSync, sign, type KeyObject } from 'node:crypto'
+import { once } from 'node:events'
 import { loadConfig } from '../../gateway/config/load.ts'
 import { keyFile } from '../../gateway/keys/key-file.ts'
 import { openKeyRing } from '../../gateway/keys/key-ring.ts'
 import { run } from '../fakes/command-io.ts'
 import { pets, PETS_WITH_POST } from '../fakes/contracts.ts'
 import { FREE_PORTS, startTestGateway, TEST_KEY, type TestGateway } from '../fakes/gateway.ts'
-import { startSigner, strangersSignature, type SignerServer } from '../fakes/signer-server.ts'
 import { at, listAt, textAt } from '../json.ts'
 
 interface Answered {
@@ -150,3 +151,79 @@ test('a gateway that starts later knows the key of the receipts that another one
   const { body } = await ask(`${later.addresses.api}/api/v1/verify-receipt`, { token })
   assert.equal(at(body, 'status'), 'UNDECIDABLE', 'the key is known; the decision is in the store of the other one')
 })
+
+interface SignerServer {
+  /** For `signer.url`. */
+  readonly url: string
+  /** For `signer.public_key`. */
+  readonly x: string
+  /** Bodies it was asked with. */
+  readonly asked: unknown[]
+  readonly headers: IncomingMessage['headers'][]
+  /** Answers instead of signing; null: signs. */
+  misbehaviour: ((response: ServerResponse) => void) | null
+  close(): Promise<void>
+}
+
+/** @param socket path of a unix socket; loopback without it */
+async function startSigner(socket?: string): Promise<SignerServer> {
+  const pair = generateKeyPairSync('ed25519')
+  const x = pair.publicKey.export({ format: 'jwk' }).x ?? ''
+  const asked: unknown[] = []
+  const headers: IncomingMessage['headers'][] = []
+  let misbehaviour: SignerServer['misbehaviour'] = null
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = await readBody(request)
+    asked.push(body)
+    headers.push(request.headers)
+    if (misbehaviour !== null) misbehaviour(response)
+    else if (request.url !== '/sign') response.writeHead(404).end()
+    else response.end(JSON.stringify({ signature: signed(body, pair.privateKey) }))
+  }
+  const server = createServer((request, response) => {
+    answer(request, response).catch(() => response.destroy())
+  })
+  server.listen(socket === undefined ? { host: '127.0.0.1', port: 0 } : { path: socket })
+  await once(server, 'listening')
+  const address = server.address()
+  const url =
+    typeof address === 'object' && address !== null ? `http://127.0.0.1:${address.port}/sign` : `unix:${socket}`
+  return {
+    url,
+    x,
+    asked,
+    headers,
+    get misbehaviour() {
+      return misbehaviour
+    },
+    set misbehaviour(next) {
+      misbehaviour = next
+    },
+    async close() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+/** A signature by a key that nobody knows. */
+function strangersSignature(): string {
+  const { privateKey } = generateKeyPairSync('ed25519')
+  return sign(
+    null,
+    Buffer.from('something else'),
+    createPrivateKey(privateKey.export({ format: 'pem', type: 'pkcs8' })),
+  ).toString('base64url')
+}
+
+async function readBody(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(Buffer.from(chunk))
+  return JSON.parse(Buffer.concat(chunks).toString('utf8'))
+}
+
+function signed(body: unknown, key: KeyObject): string {
+  const input = typeof body === 'object' && body !== null && 'signing_input' in body ? String(body.signing_input) : ''
+  return sign(null, Buffer.from(input, 'latin1'), key).toString('base64url')
+}

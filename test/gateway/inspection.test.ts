@@ -10,6 +10,7 @@ import { TEST_KEY } from '../fakes/gateway.ts'
 import { breakListing, startPetRoute, type PetRoute } from '../fakes/pet-route.ts'
 import { until } from '../fakes/until.ts'
 import { at, listAt, textAt } from '../json.ts'
+import { storeCheck } from '../../gateway/listen/readiness.ts'
 
 interface Operated extends PetRoute {
   readonly admin: (path: string, key?: string | null, method?: string) => Promise<{ status: number; body: unknown }>
@@ -155,4 +156,14 @@ test('the level of the log changes by command, API and signal, and each change i
       ['debug', 'info', true],
     ],
   )
+})
+
+test('a store whose last write failed is not ready, whatever a probe said a moment ago', async () => {
+  const health = { isWritable: true }
+  const check = storeCheck({ store: { description: 'd', probe: () => Promise.resolve() }, health, now: () => 1 })
+  assert.equal((await check()).ready, true)
+  health.isWritable = false
+  assert.equal((await check()).ready, false)
+  health.isWritable = true
+  assert.equal((await check()).ready, true)
 })

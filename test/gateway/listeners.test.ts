@@ -7,9 +7,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
+import { createServer, get, type ServerResponse } from 'node:http'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { startTestGateway, TEST_KEY, type TestGateway } from '../fakes/gateway.ts'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
 import { exchangeBytes, openSocket, statusOf } from '../fakes/raw-http.ts'
+import { watchUnusedConnections } from '../../gateway/listen/unused-connections.ts'
 
 const run = promisify(execFile)
 const MIB = 1024 * 1024
@@ -255,3 +259,36 @@ test('a body that must be read and comes drop by drop is refused, on public endp
     assert.equal(errorOf(received), 'REQUEST_TIMEOUT', path)
   }
 })
+
+test('a draining server breaks off connections without a request and lets a request under way finish', async () => {
+  let waiting: ServerResponse | null = null
+  const server = createServer((_request, response) => {
+    waiting = response
+  })
+  const unused = watchUnusedConnections(server)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  assert.ok(address !== null && typeof address === 'object')
+
+  const idle = connect(address.port, '127.0.0.1')
+  await once(server, 'connection')
+  const request = get({ port: address.port, host: '127.0.0.1' })
+  const answered = once(request, 'response')
+  await once(server, 'request')
+
+  const closed = once(server, 'close')
+  server.close()
+  server.closeIdleConnections()
+  unused.close()
+  await once(idle, 'close')
+  assert.ok(waiting !== null, 'the request is still under way')
+  answer(waiting)
+  const [response] = await answered
+  assert.equal(await text(response), 'done')
+  await closed
+})
+
+function answer(response: ServerResponse): void {
+  response.writeHead(200, { connection: 'close' }).end('done')
+}

@@ -1,11 +1,12 @@
 /** A Slack app: one message for each request, updated and followed in its thread; and buttons that decide nothing without sign-in. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
+import { createServer } from 'node:http'
 import { startConsoleScene } from '../fakes/console-scene.ts'
 import { visitorWith } from '../fakes/console-visitor.ts'
-import { startSlack, type FakeSlack } from '../fakes/slack-server.ts'
 import { until } from '../fakes/until.ts'
 import { at, listAt, textAt } from '../json.ts'
+import { listening } from '../fakes/listening.ts'
 
 const MERGE = { operation: 'merge', repository: 'acme/orders', environment: 'production' }
 const TOKEN = 'xoxb-1-planted'
@@ -109,3 +110,49 @@ test('the buttons of a message choose, but only a person who signs in and confir
   assert.equal((await ana.post(`/console/approvals/${id}`, { state: 'granted', comment: 'agreed' })).status, 303)
   assert.equal(await state(), 'granted')
 })
+
+interface SlackCallSeen {
+  readonly method: string
+  readonly token: string
+  readonly body: unknown
+}
+
+interface FakeSlack {
+  readonly api: string
+  readonly calls: SlackCallSeen[]
+  /** What a channel shows now, by the id of the message. */
+  readonly shown: Map<string, unknown>
+  /** Refusals of the next calls, in order; null: accepted. */
+  readonly refusals: (string | null)[]
+}
+
+async function startSlack(t: TestContext): Promise<FakeSlack> {
+  const fake = { calls: [] as SlackCallSeen[], shown: new Map<string, unknown>(), refusals: [] as (string | null)[] }
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const body: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'))
+      const method = (request.url ?? '').replace('/api/', '')
+      fake.calls.push({ method, token: request.headers.authorization ?? '', body })
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify(answerTo(method, body, fake)))
+    })
+  })
+  return { ...fake, api: `${await listening(t, server)}/api` }
+}
+
+function answerTo(method: string, body: unknown, { calls, shown, refusals }: Omit<FakeSlack, 'api'>): object {
+  const refusal = refusals.shift() ?? null
+  if (refusal !== null) return { ok: false, error: refusal }
+  const channel = textAt(body, 'channel')
+  if (method === 'chat.update') {
+    const ts = textAt(body, 'ts')
+    if (!shown.has(ts)) return { ok: false, error: 'message_not_found' }
+    shown.set(ts, body)
+    return { ok: true, channel, ts }
+  }
+  const ts = `1700000000.${String(calls.length).padStart(6, '0')}`
+  if (at(body, 'thread_ts') === undefined) shown.set(ts, body)
+  return { ok: true, channel, ts }
+}

@@ -4,19 +4,21 @@
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { request } from 'node:https'
-import { createServer } from 'node:https'
+import { request, createServer } from 'node:https'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { parseAllDocuments } from 'yaml'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { request as httpRequest } from 'node:http'
+import { tmpdir } from 'node:os'
 import { run as runCommand } from '../fakes/command-io.ts'
-import { startFakeCluster, type FakeCluster } from '../fakes/kubernetes-api.ts'
+import { startFakeCluster, type FakeCluster, type ClusterRequest } from '../fakes/kubernetes-api.ts'
 import { typeFaults } from '../fakes/kubernetes-types.ts'
 import { listening } from '../fakes/listening.ts'
 import { fetchedTool } from '../fakes/programs.ts'
-import { authorizerOf, serviceAccount } from '../fakes/service-account.ts'
 import { at, listAt, textAt } from '../json.ts'
+import { testAuthority } from '../fakes/certificates.ts'
 
 const CHART = join(import.meta.dirname, '../../charts/preflight-gateway')
 const INJECTOR = ['--values', join(CHART, 'ci/injector-values.yaml'), '--set', 'webhooks.certificate.source=job']
@@ -190,3 +192,85 @@ test('a release with a long name has names that the API server takes', async (t)
     assert.ok(name.length <= (at(object, 'kind') === 'CronJob' ? 52 : 63), name)
   }
 })
+
+interface ServiceAccount {
+  readonly folder: string
+  readonly environment: Readonly<Record<string, string>>
+}
+
+async function serviceAccount(t: TestContext, cluster: FakeCluster): Promise<ServiceAccount> {
+  const authority = await testAuthority()
+  const server = createServer(await authority.leaf('127.0.0.1'), (incoming, response) => {
+    const { method, url = '', headers } = incoming
+    const onward = httpRequest(`${cluster.origin}${url}`, { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 500, answer.headers)
+      answer.pipe(response)
+    })
+    incoming.pipe(onward)
+  })
+  const { port } = new URL(await listening(t, server))
+  const folder = mkdtempSync(join(tmpdir(), 'preflight-account-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  writeFileSync(join(folder, 'ca.crt'), authority.certificate)
+  writeFileSync(join(folder, 'token'), 'the-token\n')
+  return { folder, environment: { KUBERNETES_SERVICE_HOST: '127.0.0.1', KUBERNETES_SERVICE_PORT: port } }
+}
+
+const VERBS = new Map([
+  ['GET', 'get'],
+  ['POST', 'create'],
+  ['PUT', 'update'],
+  ['PATCH', 'patch'],
+  ['DELETE', 'delete'],
+])
+
+interface Authorizer {
+  /** For `FakeCluster.intervene`: what no rule allows is refused. */
+  readonly intervene: FakeCluster['intervene']
+  /** Verbs of rules that no request used, as `RESOURCE VERB`. */
+  unused(): readonly string[]
+}
+
+/** @param roles Role and ClusterRole objects that are bound to the account */
+function authorizerOf(roles: readonly unknown[]): Authorizer {
+  const rules = roles.flatMap((role) => listAt(role, 'rules'))
+  const wanted = rules.flatMap((rule) =>
+    listAt(rule, 'verbs').map((verb) => ({
+      rule,
+      verb: String(verb),
+      label: `${String(at(rule, 'resources', 0))} ${String(verb)}`,
+    })),
+  )
+  const used = new Set<object>()
+  return {
+    intervene(request) {
+      const asked = askedBy(request)
+      const granting = wanted.filter(({ rule, verb }) => verb === asked.verb && covers(rule, asked))
+      for (const one of granting) used.add(one)
+      const message = `cannot ${asked.verb} ${asked.resource} ${asked.name ?? ''}`
+      return granting.length > 0 ? null : { code: 403, message }
+    },
+    unused: () => wanted.filter((one) => !used.has(one)).map(({ label }) => label),
+  }
+}
+
+interface Asked {
+  readonly verb: string
+  readonly group: string
+  readonly resource: string
+  /** Null: of a collection. */
+  readonly name: string | null
+}
+
+function askedBy({ method, url }: ClusterRequest): Asked {
+  const [path = ''] = url.split('?', 1)
+  const [, group = '', rest = ''] = /^\/api(?:s\/([^/]+))?\/v1\/(?:namespaces\/[^/]+\/)?(.+)$/.exec(path) ?? []
+  const [resource = '', name = null] = rest.split('/')
+  return { verb: VERBS.get(method) ?? method, group, resource, name }
+}
+
+function covers(rule: unknown, { group, resource, name }: Asked): boolean {
+  const names = at(rule, 'resourceNames')
+  const isNamed = !Array.isArray(names) || (name !== null && names.includes(name))
+  return isNamed && listAt(rule, 'apiGroups').includes(group) && listAt(rule, 'resources').includes(resource)
+}

@@ -1,9 +1,11 @@
 /** A range of indices, judged one after another, and what is counted of it. */
-import { judgeEqual } from './judge.ts'
-import { equalPairAt, judgeAt } from './pairs.ts'
+import { judgeEqual, documentsOf, sha256 } from './judge.ts'
+import { equalPairAt, judgeAt, pairAt } from './pairs.ts'
 import { isPlaceFor } from './rewrites.ts'
 import { Random } from './random.ts'
-import { reorderAt } from './order.ts'
+import { compare } from '../../engine/internal.ts'
+import { shuffledKeys } from '../shuffle.ts'
+import { surfacesFor, type Surface } from './surfaces.ts'
 
 /** What is done with each index: pairs with a proven break, pairs of equal meaning, or one pair in many orders of keys. */
 export type Job = 'pairs' | 'rewrites' | 'orders'
@@ -89,4 +91,32 @@ function judgeRewrite(seed: number, index: number, note: Note): readonly Fault[]
 function judgeOrder(seed: number, index: number, note: Note): readonly Fault[] {
   note('pairs')
   return reorderAt(seed, index).map((surface) => ({ index, surface, kind: `${surface}: the order of keys counts` }))
+}
+
+const SHUFFLES = 3
+
+/** What does not depend on where things stand in the text. */
+function answerIn(surface: Surface, before: string, after: string): string {
+  const compared = compare({ id: 'x', type: surface.type, before, after }, {}, sha256)
+  if (!compared.ok) return compared.problem.code
+  const { groups, ...rest } = compared.value
+  return JSON.stringify([groups.map((group) => ({ ...group, line: null, column: null })), rest])
+}
+
+/** Surfaces at which the pair of an index is answered otherwise in another order. */
+function reorderAt(seed: number, index: number): readonly string[] {
+  const pair = pairAt(seed, index)
+  return surfacesFor(pair.dialect).flatMap((surface) => {
+    if (surface.fits && !(surface.fits(pair.before) && surface.fits(pair.after))) return []
+    const [before, after] = documentsOf(pair, surface)
+    const answers = new Set([answerIn(surface, before, after)])
+    for (let shuffle = 1; shuffle <= SHUFFLES; shuffle += 1) {
+      answers.add(answerIn(surface, reordered(before, index + shuffle), reordered(after, index - shuffle)))
+    }
+    return answers.size === 1 ? [] : [surface.name]
+  })
+}
+
+function reordered(text: string, seed: number): string {
+  return JSON.stringify(shuffledKeys(JSON.parse(text), seed))
 }

@@ -1,0 +1,199 @@
+/** Mistakes of a configuration that no schema sees: certificates, forms of texts, programs that are missing, sections of another protocol. */
+import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { execFileSync } from 'node:child_process'
+import { loadConfig } from '../../gateway/config/load.ts'
+import { formatMistake, ConfigError } from '../../gateway/errors/mistake.ts'
+import { testAuthority } from '../fakes/certificates.ts'
+import { formOf } from '../../gateway/settings/pattern-texts.ts'
+import { configInputSchema } from '../../gateway/config/input-schema.ts'
+import { readSourceText } from '../../gateway/settings/source-text.ts'
+import { openSettings } from '../../gateway/config/live-settings.ts'
+import { SECTION_PROTOCOLS } from '../../gateway/config/protocol-checks.ts'
+import { RouteSchema } from '../../gateway/protocols/route.ts'
+import { PROTOCOLS } from '../../gateway/protocols/settings.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'preflight-pem-'))
+after(() => rmSync(directory, { recursive: true, force: true }))
+
+function written(name: string, text: string): string {
+  const file = join(directory, name)
+  writeFileSync(file, text)
+  return file
+}
+
+function mistakesOf(value: object): string {
+  const loaded = loadConfig({ value, environment: {} })
+  return loaded.ok ? '' : loaded.problem.map(formatMistake).join('\n')
+}
+
+const upstream = (file: string) => ({
+  routes: [
+    { name: 'a', match: { path: '/' }, upstream: 'https://a.example', protocol: 'mcp', tls: { upstream_ca: file } },
+  ],
+})
+const garbage = written('garbage.pem', 'garbage\n')
+const broken = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
+
+test('an authority that may not sign, or does not fit its key, is a mistake that says why', async () => {
+  const [given, other] = [await testAuthority(), await testAuthority()]
+  const leaf = await given.leaf('a.example')
+  const cases: readonly (readonly [string, string, RegExp])[] = [
+    [written('leaf.pem', leaf.cert), written('leaf.key', leaf.key), /is not a CA.*tls\.ca\.certificate/],
+    [given.file, other.keyFile, /does not belong to the key.*tls\.ca\.certificate/],
+    [given.keyFile, given.file, /holds no certificate in PEM.*tls\.ca\.certificate/],
+    [given.file, garbage, /holds no private key in PEM.*tls\.ca\.key/],
+    [given.file, written('ed25519.key', privateKeyPem('ed25519')), /does not belong to the key/],
+  ]
+  for (const [certificate, key, expected] of cases)
+    assert.match(mistakesOf({ tls: { ca: { certificate, key } } }), expected)
+  assert.equal(mistakesOf({ tls: { ca: { certificate: given.file, key: given.keyFile } } }), '')
+})
+
+test('an expired authority is reported, and the rest of the gateway starts', async () => {
+  const ended = await testAuthority(Date.UTC(1990, 0))
+  const value = { tls: { ca: { certificate: ended.file, key: ended.keyFile } } }
+  const loaded = loadConfig({ value, environment: {} })
+  assert.ok(loaded.ok)
+  assert.match(loaded.value.warnings.map(formatMistake).join('\n'), /expired on \d{4}-.*no host can be intercepted/)
+})
+
+test('the authorities of an upstream are certificates, each of them', async () => {
+  const { certificate, file } = await testAuthority()
+  assert.match(mistakesOf(upstream(garbage)), /garbage\.pem holds no certificate in PEM.*routes\[0\]\.tls\.upstream_ca/)
+  const second = written('second.pem', `${certificate}\n${broken}`)
+  assert.match(mistakesOf(upstream(second)), /certificate 2 of .*second\.pem cannot be read/)
+  assert.equal(mistakesOf(upstream(file)), '')
+  assert.equal(mistakesOf(upstream(written('both.pem', `# two of them\n${certificate}\n${certificate}`))), '')
+})
+
+function privateKeyPem(type: 'rsa' | 'ed25519'): string {
+  const pair = type === 'rsa' ? generateKeyPairSync('rsa', { modulusLength: 2048 }) : generateKeyPairSync(type)
+  return pair.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+}
+
+const app = (file: string) => ({ scm: { github: { app: { id: '1', key_file: file } } } })
+
+test('the key of a GitHub App is an RSA key', () => {
+  assert.match(mistakesOf(app(garbage)), /holds no RSA private key in PEM.*scm\.github\.app\.key_file/)
+  assert.match(mistakesOf(app(written('ed.pem', privateKeyPem('ed25519')))), /its type is ed25519/)
+  assert.equal(mistakesOf(app(written('rsa.pem', privateKeyPem('rsa')))), '')
+})
+
+function patternsOf(schema: unknown): readonly string[] {
+  if (typeof schema !== 'object' || schema === null) return []
+  return Object.entries(schema).flatMap(([name, value]) =>
+    name === 'pattern' && typeof value === 'string' ? [value] : patternsOf(value),
+  )
+}
+
+test('every pattern of the configuration has words for what to write', () => {
+  const patterns = new Set(patternsOf(configInputSchema))
+  assert.ok(patterns.size > 10, 'the patterns are found')
+  assert.deepEqual(
+    [...patterns].filter((pattern) => formOf(pattern) === null),
+    [],
+  )
+})
+
+test('a text of another form is answered by what to write, in the place where it stands', () => {
+  const loaded = loadConfig({ value: { listen: { api: 'nowhere' } }, environment: {} })
+  assert.ok(!loaded.ok)
+  const [mistake] = loaded.problem.map(formatMistake)
+  assert.match(mistake ?? '', /"nowhere" must be HOST:PORT, e\.g\. 127\.0\.0\.1:15080.*\(listen\.api\)/)
+})
+
+test('a file of several documents is refused with the start of the second, and the fix', () => {
+  const read = readSourceText('FILE', 'tier: sidecar\n---\npolicy: default\n')
+  assert.ok(!read.ok)
+  assert.match(read.problem.map(formatMistake).join(), /^FILE:2:1: a second document begins here.*write one document/)
+})
+
+test('a repository is a mistake where git cannot be run, at the start and at a reload', (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'preflight-programs-'))
+  const path = process.env['PATH']
+  t.after(() => {
+    process.env['PATH'] = path
+    rmSync(directory, { recursive: true, force: true })
+  })
+  execFileSync('git', ['init', '--quiet', directory])
+  const file = join(directory, 'config.json')
+  const route = {
+    name: 'shop',
+    match: { path: '/' },
+    upstream: 'http://127.0.0.1:9',
+    protocol: 'http',
+    contract: { baseline: { git: 'HEAD:openapi.json' }, current: { url: 'http://127.0.0.1:9/openapi.json' } },
+  }
+  const config = JSON.stringify({ diff: { repository: directory }, routes: [route] })
+  const plain = JSON.stringify({ policy: 'strict' })
+  writeFileSync(file, config)
+  const { current } = openSettings({ file, environment: {} })
+  assert.equal(current().config.routes.length, 1)
+
+  process.env['PATH'] = directory
+  assert.throws(
+    () => openSettings({ file, environment: {} }),
+    (error: unknown) => {
+      assert.ok(error instanceof ConfigError)
+      assert.deepEqual(
+        error.mistakes.map((mistake) => mistake.path),
+        ['diff.repository'],
+      )
+      assert.match(error.message, /the program git cannot be run \(ENOENT\)/)
+      return true
+    },
+  )
+  writeFileSync(file, plain)
+  const live = openSettings({ file, environment: {} })
+  writeFileSync(file, config)
+  assert.equal(live.reload().result, 'refused')
+  assert.equal(live.current().config.routes.length, 0)
+  assert.equal(live.pendingMistakes().length, 1)
+})
+
+const SECTIONS: readonly (readonly [section: string, value: unknown, protocols: readonly string[]])[] = [
+  ['kubernetes', { receipts: [] }, ['kubernetes']],
+  ['edits', {}, ['mcp']],
+  ['argocd', {}, ['argocd']],
+  ['npm', {}, ['npm']],
+  ['grpc', {}, ['grpc']],
+  ['graphql', { introspect: true }, ['graphql']],
+  ['llm', {}, ['llm']],
+  ['map', [{ action: 'pass' }], ['mapped']],
+  ['otherwise', 'pass', ['mapped']],
+  ['scm', { push: 'pass' }, ['github', 'gitlab', 'bitbucket']],
+]
+
+const NAMES = Object.keys(PROTOCOLS)
+
+test('every section of the registry is in the schema of a route, and has a case here', () => {
+  assert.ok(NAMES.length >= 13)
+  assert.deepEqual(SECTION_PROTOCOLS, new Map(SECTIONS.map(([section, , protocols]) => [section, protocols])))
+  for (const section of SECTION_PROTOCOLS.keys()) assert.ok(Object.hasOwn(RouteSchema.properties, section), section)
+})
+
+test('a section of another protocol is a mistake with its place, for every section and protocol', (t) => {
+  for (const protocol of NAMES)
+    for (const [section, value, own] of SECTIONS) {
+      const route = { name: 'r', match: {}, protocol, upstream: 'http://127.0.0.1:9', [section]: value }
+      const loaded = loadConfig({ value: { routes: [route] }, environment: {} })
+      const reported = loaded.ok
+        ? []
+        : loaded.problem.filter(({ message }) => message.includes(`has no section ${section}:`))
+      assert.equal(reported.length, own.includes(protocol) ? 0 : 1, `${protocol}, ${section}`)
+    }
+  const folder = mkdtempSync(join(tmpdir(), 'preflight-config-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'preflight.yaml')
+  const route = ['name: r', 'match: {}', 'protocol: npm', 'upstream: http://127.0.0.1:9', 'argocd: {}']
+  writeFileSync(file, `routes:\n  - ${route.join('\n    ')}\n`)
+  const loaded = loadConfig({ file, environment: {} })
+  const [mistake] = loaded.ok ? [] : loaded.problem
+  assert.equal(mistake?.place, `${file}:6:5`)
+  assert.match(mistake.message, /^a route of the protocol npm has no section argocd: it belongs to argocd/)
+})
