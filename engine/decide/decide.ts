@@ -67,17 +67,11 @@ export function decide(input: DecideInput): Verdict {
   const quality = evidenceQuality(artifacts, degraded)
   const { omitted, ...patterns } = mergePatterns(artifacts.map((artifact) => artifact.patterns))
   const leading = reasons.blocking[0] ?? reasons.warnings[0] ?? degraded[0] ?? null
-  const steps = nextSteps({
-    decision,
-    isComplete: degraded.length === 0,
-    hasBlockingFindings: judgements.some(({ effect }) => effect.decision === 'BLOCK' && !effect.degraded),
-    hasBlockingRulings: rulings.some(({ decision: ruled, failure }) => ruled === 'BLOCK' && failure === null),
+  const steps = stepsAfter(conclusion, {
+    leading,
+    approvers,
     patterns: patterns.patterns,
     operation: context.operation,
-    leading,
-    runbook: leadingRunbook(judgements, rulings),
-    approvalAddress: approval?.state === 'requested' ? approval.address : null,
-    approvers,
   })
   const report: ReportFacts = { decision, counts, leading, judgements, degraded, nextActions: steps.next_actions }
   const factors = riskFactors({ judgements, patterns: patterns.patterns, evidenceQuality: quality })
@@ -113,18 +107,40 @@ export function decide(input: DecideInput): Verdict {
     groups,
     human_report: humanReport(report),
     fingerprint,
-    input_fingerprint: input.inputFingerprint,
-    artifact_digest: input.artifactDigest,
-    submitted_set_digest: input.submittedSetDigest,
-    policy_hash: policy.hash,
-    ruleset_hash: input.rulesetHash,
-    scorer_version: SCORER_VERSION,
+    ...inputIdentity(input),
     policy_pin_status: pin,
     fingerprint_binding_expected: policy.expectsFingerprint(context.operation) ? true : null,
     approver_groups: approvers.flatMap(({ groups }) => (groups.length === 0 ? [] : [groups])),
     required_approvals: approvers,
     ttl_seconds: validity(policy, occasion, grant),
   }
+}
+
+/** What the verdict was made of. */
+function inputIdentity(input: DecideInput) {
+  return {
+    input_fingerprint: input.inputFingerprint,
+    artifact_digest: input.artifactDigest,
+    submitted_set_digest: input.submittedSetDigest,
+    policy_hash: input.policy.hash,
+    ruleset_hash: input.rulesetHash,
+    scorer_version: SCORER_VERSION,
+  }
+}
+
+function stepsAfter(
+  { decision, degraded, judgements, rulings, approval }: ReturnType<typeof conclusionOf>,
+  facts: Pick<Parameters<typeof nextSteps>[0], 'leading' | 'approvers' | 'patterns' | 'operation'>,
+): ReturnType<typeof nextSteps> {
+  return nextSteps({
+    ...facts,
+    decision,
+    isComplete: degraded.length === 0,
+    hasBlockingFindings: judgements.some(({ effect }) => effect.decision === 'BLOCK' && !effect.degraded),
+    hasBlockingRulings: rulings.some(({ decision: ruled, failure }) => ruled === 'BLOCK' && failure === null),
+    runbook: leadingRunbook(judgements, rulings),
+    approvalAddress: approval?.state === 'requested' ? approval.address : null,
+  })
 }
 
 /** What is decided, and what that rests on. */

@@ -43,5 +43,5 @@ export interface ApiDeps {
   /** Called after a receipt was revoked or consumed through the API: cached decisions of the proxy are dropped immediately. */
   readonly receiptChanged: (decisionId: string) => void
   /** Called after an approval was granted or denied, or an exception opened: calls that wait for it check again immediately. */
-  readonly wordGiven: () => void
+  readonly approvalDecided: () => void
 }

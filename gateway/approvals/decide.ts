@@ -133,7 +133,7 @@ interface DecideDeps {
   readonly metrics: Metrics
   readonly logger: Logger
   /** Calls that wait for the request check again immediately. */
-  readonly wordGiven: () => void
+  readonly approvalDecided: () => void
 }
 
 /** @throws GatewayError NOT_FOUND, APPROVAL_CONFLICT or FORBIDDEN */
@@ -141,7 +141,7 @@ export async function decideRequest(
   word: Word,
   config: Pick<ApprovalsConfig, 'approvals'>,
   correlationId: string,
-  { store, metrics, logger, wordGiven }: DecideDeps,
+  { store, metrics, logger, approvalDecided }: DecideDeps,
 ): Promise<ApprovalRow> {
   const row = await completeApproval(word, config, store)
   // One of several grants: the request is still pending.
@@ -152,7 +152,7 @@ export async function decideRequest(
     )
     return row
   }
-  wordGiven()
+  approvalDecided()
   metrics.count('preflight_approvals_total', { event: word.state })
   const waited = Math.max(0, word.at - row.openedAt) / 1000
   metrics.observe('preflight_approval_wait_seconds', { decision: word.state }, waited)

@@ -63,79 +63,91 @@ export interface DeviceSignIn {
 const DISCOVERY_MS = 3_600_000
 
 export function createProviders(now: () => number): Providers {
-  const known = new Map<string, { readonly found: Promise<oidc.Configuration>; readonly at: number }>()
-  const configurationOf = (provider: Provider): Promise<oidc.Configuration> => {
-    const name = JSON.stringify(provider)
-    const cached = known.get(name)
-    if (cached !== undefined && now() - cached.at < DISCOVERY_MS) return cached.found
-    const found = discoverProvider(provider)
-    known.set(name, { found, at: now() })
-    found.catch(() => known.delete(name))
-    return found
+  return new OidcProviders(now)
+}
+
+class OidcProviders implements Providers {
+  readonly #now: () => number
+  readonly #known = new Map<string, { readonly found: Promise<oidc.Configuration>; readonly at: number }>()
+
+  constructor(now: () => number) {
+    this.#now = now
   }
-  return {
-    async begin(provider, callback, next) {
-      const configuration = await configurationOf(provider)
-      const attempt = {
-        provider: provider.name,
-        verifier: oidc.randomPKCECodeVerifier(),
-        state: oidc.randomState(),
-        nonce: oidc.randomNonce(),
-        next,
-      }
-      const url = oidc.buildAuthorizationUrl(configuration, {
-        redirect_uri: callback,
-        scope: provider.scopes.join(' '),
-        code_challenge: await oidc.calculatePKCECodeChallenge(attempt.verifier),
-        code_challenge_method: 'S256',
-        state: attempt.state,
-        nonce: attempt.nonce,
+
+  async begin(provider: Provider, callback: string, next: string): ReturnType<Providers['begin']> {
+    const configuration = await this.#configurationOf(provider)
+    const attempt = {
+      provider: provider.name,
+      verifier: oidc.randomPKCECodeVerifier(),
+      state: oidc.randomState(),
+      nonce: oidc.randomNonce(),
+      next,
+    }
+    const url = oidc.buildAuthorizationUrl(configuration, {
+      redirect_uri: callback,
+      scope: provider.scopes.join(' '),
+      code_challenge: await oidc.calculatePKCECodeChallenge(attempt.verifier),
+      code_challenge_method: 'S256',
+      state: attempt.state,
+      nonce: attempt.nonce,
+    })
+    return { url: url.href, attempt }
+  }
+
+  async complete(provider: Provider, answer: URL, attempt: SignInAttempt): Promise<SignedInPerson> {
+    const configuration = await this.#configurationOf(provider)
+    try {
+      const tokens = await oidc.authorizationCodeGrant(configuration, answer, {
+        pkceCodeVerifier: attempt.verifier,
+        expectedState: attempt.state,
+        expectedNonce: attempt.nonce,
+        idTokenExpected: true,
       })
-      return { url: url.href, attempt }
-    },
-    async complete(provider, answer, attempt) {
-      const configuration = await configurationOf(provider)
-      try {
-        const tokens = await oidc.authorizationCodeGrant(configuration, answer, {
-          pkceCodeVerifier: attempt.verifier,
-          expectedState: attempt.state,
-          expectedNonce: attempt.nonce,
-          idTokenExpected: true,
-        })
-        return await personIn(tokens, provider, configuration)
-      } catch (error) {
-        if (error instanceof GatewayError) throw error
-        throw new GatewayError('FORBIDDEN', 'The sign-in was not completed. Start again.', { cause: error })
-      }
-    },
-    async beginDevice(provider) {
-      const configuration = await configurationOf(provider)
-      if (configuration.serverMetadata().device_authorization_endpoint === undefined)
-        throw new GatewayError('NOT_FOUND', `The provider ${provider.name} has no device grant; use an API key.`)
-      const begun = await oidc.initiateDeviceAuthorization(configuration, { scope: provider.scopes.join(' ') })
-      return {
-        deviceCode: begun.device_code,
-        userCode: begun.user_code,
-        verificationUri: begun.verification_uri,
-        verificationUriComplete: begun.verification_uri_complete ?? null,
-        interval: begun.interval ?? DEVICE_INTERVAL,
-        expiresIn: begun.expires_in,
-      }
-    },
-    async completeDevice(provider, deviceCode) {
-      const configuration = await configurationOf(provider)
-      try {
-        const tokens = await oidc.genericGrantRequest(configuration, DEVICE_GRANT, { device_code: deviceCode })
-        return await personIn(tokens, provider, configuration)
-      } catch (error) {
-        if (error instanceof GatewayError) throw error
-        if (error instanceof oidc.ResponseBodyError && error.error === 'authorization_pending') return 'pending'
-        if (error instanceof oidc.ResponseBodyError && error.error === 'slow_down') return 'slow_down'
-        throw new GatewayError('FORBIDDEN', 'The sign-in was declined, or its code has ended. Start again.', {
-          cause: error,
-        })
-      }
-    },
+      return await personIn(tokens, provider, configuration)
+    } catch (error) {
+      if (error instanceof GatewayError) throw error
+      throw new GatewayError('FORBIDDEN', 'The sign-in was not completed. Start again.', { cause: error })
+    }
+  }
+
+  async beginDevice(provider: Provider): Promise<DeviceSignIn> {
+    const configuration = await this.#configurationOf(provider)
+    if (configuration.serverMetadata().device_authorization_endpoint === undefined)
+      throw new GatewayError('NOT_FOUND', `The provider ${provider.name} has no device grant; use an API key.`)
+    const begun = await oidc.initiateDeviceAuthorization(configuration, { scope: provider.scopes.join(' ') })
+    return {
+      deviceCode: begun.device_code,
+      userCode: begun.user_code,
+      verificationUri: begun.verification_uri,
+      verificationUriComplete: begun.verification_uri_complete ?? null,
+      interval: begun.interval ?? DEVICE_INTERVAL,
+      expiresIn: begun.expires_in,
+    }
+  }
+
+  async completeDevice(provider: Provider, deviceCode: string): ReturnType<Providers['completeDevice']> {
+    const configuration = await this.#configurationOf(provider)
+    try {
+      const tokens = await oidc.genericGrantRequest(configuration, DEVICE_GRANT, { device_code: deviceCode })
+      return await personIn(tokens, provider, configuration)
+    } catch (error) {
+      if (error instanceof GatewayError) throw error
+      if (error instanceof oidc.ResponseBodyError && error.error === 'authorization_pending') return 'pending'
+      if (error instanceof oidc.ResponseBodyError && error.error === 'slow_down') return 'slow_down'
+      throw new GatewayError('FORBIDDEN', 'The sign-in was declined, or its code has ended. Start again.', {
+        cause: error,
+      })
+    }
+  }
+
+  #configurationOf(provider: Provider): Promise<oidc.Configuration> {
+    const name = JSON.stringify(provider)
+    const cached = this.#known.get(name)
+    if (cached !== undefined && this.#now() - cached.at < DISCOVERY_MS) return cached.found
+    const found = discoverProvider(provider)
+    this.#known.set(name, { found, at: this.#now() })
+    found.catch(() => this.#known.delete(name))
+    return found
   }
 }
 

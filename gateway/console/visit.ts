@@ -36,7 +36,7 @@ export interface ConsoleDeps {
   /** Milliseconds since the epoch. */
   readonly now: () => number
   /** Called after an approval was granted or denied, or an exception opened. */
-  readonly wordGiven: () => void
+  readonly approvalDecided: () => void
 }
 
 /** The person, as far as pages need to know. */

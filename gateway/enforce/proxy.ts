@@ -45,7 +45,7 @@ export interface Proxy {
   /** A receipt was revoked or consumed through the API: the decision behind it is not used again unchecked. */
   receiptChanged(decisionId: string): void
   /** Somebody approved or denied what calls wait for. */
-  wordGiven(): void
+  approvalDecided(): void
   /** Receipt keys were revoked or replaced: no cached decision is used with an old key. */
   keysChanged(): void
   /**
@@ -61,11 +61,8 @@ export function createProxy(deps: ProxyDeps): Proxy {
   const { settings, metrics } = deps
   const egressOf = egressBySettings(deps)
   const tunnels = createTunnels(metrics)
-  const pipeline = buildPipeline(
-    deps,
-    createUpstreams(() => egressOf(settings())),
-    tunnels,
-  )
+  const upstreams = createUpstreams(() => egressOf(settings()))
+  const pipeline = buildPipeline(deps, upstreams, tunnels)
   const inFlight = createInFlightRequests({ ...deps, pipeline, egressOf }, () => http.closeIdle())
   /** Connections that are accepted but not yet handed to the HTTP server or a tunnel. */
   const pending = new Set<Socket>()
@@ -85,9 +82,7 @@ export function createProxy(deps: ProxyDeps): Proxy {
     {
       request: (request, response, inbound, asks) => inFlight.begin(request, response, inbound, asks),
       connect(request, socket, head, isNested) {
-        pending.add(socket)
-        socket.once('close', () => pending.delete(socket))
-        void takeConnect(request, socket, head, { ...connections, isNested }).finally(() => pending.delete(socket))
+        holdWhile(() => takeConnect(request, socket, head, { ...connections, isNested }), socket, pending)
       },
     },
     settings().config.limits.head_timeout * 1000,
@@ -106,16 +101,14 @@ export function createProxy(deps: ProxyDeps): Proxy {
     openCalls: () => inFlight.open,
     receiptChanged: (decisionId) => pipeline.verdicts.receiptChanged(decisionId),
     keysChanged: () => pipeline.verdicts.keysChanged(),
-    wordGiven() {
-      pipeline.verdicts.wordGiven()
+    approvalDecided() {
+      pipeline.verdicts.approvalDecided()
       pipeline.pendingCalls.look()
     },
     async close(drainMs) {
       inFlight.drain()
       const closed = Promise.all([http.drain(), transparent.close()])
-      pipeline.pendingCalls.close()
-      for (const exchange of pipeline.standing) exchange.abort()
-      for (const socket of pending) socket.destroy()
+      endWaits(pipeline, pending)
       tunnels.drain(Math.min(DRAIN_IDLE_MS, drainMs))
       const force = setTimeout(breakOff, drainMs)
       await closed
@@ -124,6 +117,20 @@ export function createProxy(deps: ProxyDeps): Proxy {
       await Promise.all([pipeline.upstreams.close(), pipeline.validator.close()])
     },
   }
+}
+
+/** The connection is pending until it is taken or closed. */
+function holdWhile(take: () => Promise<unknown>, socket: Socket, pending: Set<Socket>): void {
+  pending.add(socket)
+  socket.once('close', () => pending.delete(socket))
+  void take().finally(() => pending.delete(socket))
+}
+
+/** What only waits, waits no longer: pending calls, standing exchanges, connections without a request. */
+function endWaits({ pendingCalls, standing }: Pipeline, pending: ReadonlySet<Socket>): void {
+  pendingCalls.close()
+  for (const exchange of standing) exchange.abort()
+  for (const socket of pending) socket.destroy()
 }
 
 /** One policy for each configuration: created when first needed, dropped with it. */

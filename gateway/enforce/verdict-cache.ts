@@ -92,7 +92,7 @@ export interface Verdicts {
    * An approval decision was made in this process: decisions that wait for one are looked up before they are used
    * again.
    */
-  wordGiven(): void
+  approvalDecided(): void
   /** The decisions in the cache, the most recently used first. @param most rows */
   inspect(most: number): {
     readonly entries: number
@@ -133,100 +133,124 @@ const MAX_ENVELOPE_HEADER = 8 * 1024
 const INCOMPLETE_MS = 5000
 
 export function createVerdicts(deps: VerdictsDeps): Verdicts {
-  const entries = new LRUCache<string, CachedVerdict>({
+  const verdicts = new VerdictCache(deps)
+  deps.store.changes.subscribe(({ kind, key: [id = ''] }) => {
+    if (kind === 'receipt_event') verdicts.receiptChanged(id)
+    if (kind === 'approval') verdicts.approvalDecided()
+  })
+  return verdicts
+}
+
+class VerdictCache implements Verdicts {
+  readonly #deps: VerdictsDeps
+  readonly #entries = new LRUCache<string, CachedVerdict>({
     max: MAX_ENTRIES,
     maxSize: MAX_WEIGHT,
     sizeCalculation: ({ weight }) => weight,
   })
 
-  const { changes } = deps.store
-  const decide = (key: string, request: VerdictRequest): CachedVerdict => {
-    const begin = changes.begin(deps.now())
-    const entry: CachedVerdict = {
-      tenant: request.caller.tenant,
-      made: null,
-      usableUntil: Number.POSITIVE_INFINITY,
-      mark: STALE,
-      weight: 1,
-      verdict: authorize(request, deps.flow).then(
-        ({ verdict, expiresAt }) => {
-          const now = deps.now()
-          entry.usableUntil = verdict.envelope.analysis_complete ? expiresAt : Math.min(expiresAt, now + INCOMPLETE_MS)
-          entry.mark = changes.mark(begin, now)
-          entry.made = verdict
-          if (entries.peek(key) === entry) {
-            // Weighed now: its size is not known when it is added.
-            entries.delete(key)
-            entry.weight = weightOf(verdict)
-            entries.set(key, entry)
-          }
-          return verdict
-        },
-        (error: unknown) => {
-          if (entries.peek(key) === entry) entries.delete(key)
-          throw error
-        },
-      ),
-    }
-    entries.set(key, entry)
-    return entry
+  constructor(deps: VerdictsDeps) {
+    this.#deps = deps
   }
 
-  const count = (result: 'hit' | 'miss'): void =>
-    deps.metrics.count('preflight_cache_requests_total', { cache: 'verdict', result })
-  /** @param known in use and due to be looked up again, or no longer usable */
-  const renew = async (
-    key: string,
-    known: CachedVerdict | undefined,
-    now: number,
-    request: VerdictRequest,
-  ): Promise<DecisionVerdict> => {
-    const isUsable = known !== undefined && now < known.usableUntil && (await isStillCurrent(known, now, deps.store))
-    count(isUsable ? 'hit' : 'miss')
-    if (isUsable) return known.verdict
-    // Another request may have renewed it while the state was looked up: that result is as good.
-    const newer = entries.peek(key)
-    return newer !== undefined && newer !== known ? newer.verdict : decide(key, request).verdict
+  verdictOn(request: VerdictRequest): DecisionVerdict | Promise<DecisionVerdict> {
+    const { change } = request
+    const { flow, store, now: clock } = this.#deps
+    // Each merge or publication is an act of its own: its receipt serves no other one.
+    if (change.kind === 'change_set') return authorize(request, flow).then(({ verdict }) => verdict)
+    const key = keyOf(request, change)
+    const now = clock()
+    const known = this.#entries.get(key)
+    const isInUse =
+      known !== undefined && now < known.usableUntil && (known.made === null || store.changes.isFresh(known.mark, now))
+    if (!isInUse) return this.#renew(key, known, now, request)
+    this.#count('hit')
+    return known.made ?? known.verdict
   }
 
-  const verdicts: Verdicts = {
-    verdictOn(request) {
-      const { change } = request
-      // Each merge or publication is an act of its own: its receipt serves no other one.
-      if (change.kind === 'change_set') return authorize(request, deps.flow).then(({ verdict }) => verdict)
-      const key = keyOf(request, change)
-      const now = deps.now()
-      const known = entries.get(key)
-      const isInUse =
-        known !== undefined && now < known.usableUntil && (known.made === null || changes.isFresh(known.mark, now))
-      if (!isInUse) return renew(key, known, now, request)
-      count('hit')
-      return known.made ?? known.verdict
-    },
-    inspect: (most) => ({
-      entries: entries.size,
-      bytes: entries.calculatedSize,
-      verdicts: [...entries.values()].slice(0, most).map(({ tenant, made, usableUntil }) => ({
+  inspect(most: number): ReturnType<Verdicts['inspect']> {
+    return {
+      entries: this.#entries.size,
+      bytes: this.#entries.calculatedSize,
+      verdicts: [...this.#entries.values()].slice(0, most).map(({ tenant, made, usableUntil }) => ({
         tenant,
         decision_id: made?.decisionId ?? null,
         decision: made?.envelope.decision ?? null,
         target: made?.envelope.target_id ?? null,
         usable_until: Number.isFinite(usableUntil) ? new Date(usableUntil).toISOString() : null,
       })),
-    }),
-    receiptChanged(decisionId) {
-      for (const entry of entries.values()) if (entry.made?.decisionId === decisionId) entry.mark = STALE
-    },
-    keysChanged: () => entries.clear(),
-    wordGiven() {
-      for (const entry of entries.values()) if (entry.made?.action === 'REQUEST_APPROVAL') entry.mark = STALE
-    },
+    }
   }
-  changes.subscribe(({ kind, key: [id = ''] }) => {
-    if (kind === 'receipt_event') verdicts.receiptChanged(id)
-    if (kind === 'approval') verdicts.wordGiven()
-  })
-  return verdicts
+
+  receiptChanged(decisionId: string): void {
+    for (const entry of this.#entries.values()) if (entry.made?.decisionId === decisionId) entry.mark = STALE
+  }
+
+  keysChanged(): void {
+    this.#entries.clear()
+  }
+
+  approvalDecided(): void {
+    for (const entry of this.#entries.values()) if (entry.made?.action === 'REQUEST_APPROVAL') entry.mark = STALE
+  }
+
+  /** @param known in use and due to be looked up again, or no longer usable */
+  async #renew(
+    key: string,
+    known: CachedVerdict | undefined,
+    now: number,
+    request: VerdictRequest,
+  ): Promise<DecisionVerdict> {
+    const isUsable =
+      known !== undefined && now < known.usableUntil && (await isStillCurrent(known, now, this.#deps.store))
+    this.#count(isUsable ? 'hit' : 'miss')
+    if (isUsable) return known.verdict
+    // Another request may have renewed it while the state was looked up: that result is as good.
+    const newer = this.#entries.peek(key)
+    return newer !== undefined && newer !== known ? newer.verdict : this.#decide(key, request).verdict
+  }
+
+  #decide(key: string, request: VerdictRequest): CachedVerdict {
+    const { flow, store, now } = this.#deps
+    const begin = store.changes.begin(now())
+    const entry: CachedVerdict = {
+      tenant: request.caller.tenant,
+      made: null,
+      usableUntil: Number.POSITIVE_INFINITY,
+      mark: STALE,
+      weight: 1,
+      verdict: authorize(request, flow).then(
+        ({ verdict, expiresAt }) => {
+          const madeAt = now()
+          entry.usableUntil = verdict.envelope.analysis_complete
+            ? expiresAt
+            : Math.min(expiresAt, madeAt + INCOMPLETE_MS)
+          entry.mark = store.changes.mark(begin, madeAt)
+          entry.made = verdict
+          this.#weigh(key, entry, verdict)
+          return verdict
+        },
+        (error: unknown) => {
+          if (this.#entries.peek(key) === entry) this.#entries.delete(key)
+          throw error
+        },
+      ),
+    }
+    this.#entries.set(key, entry)
+    return entry
+  }
+
+  /** The size of an entry is not known when it is added. */
+  #weigh(key: string, entry: CachedVerdict, verdict: DecisionVerdict): void {
+    if (this.#entries.peek(key) !== entry) return
+    this.#entries.delete(key)
+    entry.weight = weightOf(verdict)
+    this.#entries.set(key, entry)
+  }
+
+  #count(result: 'hit' | 'miss'): void {
+    this.#deps.metrics.count('preflight_cache_requests_total', { cache: 'verdict', result })
+  }
 }
 
 /** As objects an envelope takes about four times the bytes of its text. */

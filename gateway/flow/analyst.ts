@@ -28,7 +28,7 @@ import { createMemoryBudget, type MemoryBudget } from '../runtime/memory-budget.
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Flow } from './flow.ts'
-import { createPool } from './pool.ts'
+import { createPool, type Pool } from './pool.ts'
 import { runTask, type TaskAnswers, type TaskKind, type TaskOf } from './task.ts'
 
 interface AnalystDeps {
@@ -65,21 +65,89 @@ export function documentLimits({ limits }: LimitsConfig): DocumentLimits {
   }
 }
 
-export function createAnalyst({ settings, memory = createMemoryBudget(), metrics, logger }: AnalystDeps): Analyst {
-  const { analysis, limits } = settings().config
-  const pool = createPool({ workers: analysis.workers, queue: limits.queue, memory, logger })
-  const known = createComparisonCache(analysis.cache)
-  const running = new Map<string, Promise<Result<Comparison>>>()
+export function createAnalyst(deps: AnalystDeps): Analyst {
+  return new PooledAnalyst(deps)
+}
 
-  const run = async <Kind extends TaskKind>(
+/** Small tasks run on this thread, large and hostile ones in the pool. */
+class PooledAnalyst implements Analyst {
+  readonly #deps: Omit<AnalystDeps, 'memory'>
+  readonly #pool: Pool
+  readonly #known: LRUCache<string, Comparison> | null
+  readonly #running = new Map<string, Promise<Result<Comparison>>>()
+
+  constructor({ memory = createMemoryBudget(), ...deps }: AnalystDeps) {
+    const { analysis, limits } = deps.settings().config
+    this.#deps = deps
+    this.#pool = createPool({ workers: analysis.workers, queue: limits.queue, memory, logger: deps.logger })
+    this.#known = createComparisonCache(analysis.cache)
+  }
+
+  compare(artifact: Artifact, options: CompareOptions): Promise<Result<Comparison>> {
+    const bounded = { limits: this.#limits, ...options }
+    const key = comparisonKey(artifact, bounded)
+    const cached = this.#known?.get(key)
+    const result = cached ? 'hit' : 'miss'
+    this.#deps.metrics.count('preflight_cache_requests_total', { cache: 'comparison', result })
+    if (cached) return Promise.resolve({ ok: true, value: cached })
+    const sameNow = this.#running.get(key)
+    if (sameNow) return sameNow
+    const comparison = this.#compareNow(artifact, bounded, key).finally(() => this.#running.delete(key))
+    this.#running.set(key, comparison)
+    return comparison
+  }
+
+  async digests(artifacts: readonly Artifact[]): Promise<ChangeSetDigests> {
+    const size = artifacts.reduce((sum, artifact) => sum + lengthOf(artifact), 0)
+    const digests = await this.#run('digest', { kind: 'digest', artifacts }, size)
+    if (digests.ok) return digests.value
+    // Without its identity a change set cannot be decided at all.
+    if (digests.problem.code !== 'ANALYSIS_FAULT')
+      throw new GatewayError('OVERLOADED', digests.problem.message, { headers: { 'Retry-After': '1' } })
+    throw new GatewayError('INTERNAL', undefined, { cause: new Error(digests.problem.message) })
+  }
+
+  sniff(before: string, after: string): ReturnType<Analyst['sniff']> {
+    return this.#run('sniff', { kind: 'sniff', before, after, limits: this.#limits }, before.length + after.length)
+  }
+
+  fileReferences(text: string): ReturnType<Analyst['fileReferences']> {
+    return this.#run('references', { kind: 'references', text, limits: this.#limits }, text.length)
+  }
+
+  bundle(...[root, texts, site = null]: Parameters<Analyst['bundle']>): ReturnType<Analyst['bundle']> {
+    const size = Object.values(texts).reduce((sum, text) => sum + text.length, 0)
+    return this.#run('bundle', { kind: 'bundle', root, texts, site, limits: this.#limits }, size)
+  }
+
+  compose(...[baseline, candidate, operations]: Parameters<Analyst['compose']>): ReturnType<Analyst['compose']> {
+    const size = baseline.length + candidate.length
+    return this.#run('compose', { kind: 'compose', baseline, candidate, operations, limits: this.#limits }, size)
+  }
+
+  readJson(bytes: Parameters<Analyst['readJson']>[0]): ReturnType<Analyst['readJson']> {
+    const limits = requestLimits(this.#deps.settings().config)
+    return this.#run('read', { kind: 'read', bytes, limits }, bytes.byteLength)
+  }
+
+  close(): ReturnType<Analyst['close']> {
+    return this.#pool.close()
+  }
+
+  get #limits(): DocumentLimits {
+    return documentLimits(this.#deps.settings().config)
+  }
+
+  async #run<Kind extends TaskKind>(
     kind: Kind,
     task: TaskOf<Kind>,
     size: number,
     isHostile = false,
-  ): Promise<Result<TaskAnswers[Kind]>> => {
+  ): Promise<Result<TaskAnswers[Kind]>> {
+    const { settings, logger } = this.#deps
     const { config } = settings()
     if (isHostile || size >= config.analysis.inline_below)
-      return pool.run(kind, task, size, config.limits.analysis * 1000)
+      return this.#pool.run(kind, task, size, config.limits.analysis * 1000)
     try {
       return runTask(kind, task)
     } catch (error) {
@@ -89,56 +157,15 @@ export function createAnalyst({ settings, memory = createMemoryBudget(), metrics
     }
   }
 
-  const compareNow = async (artifact: Artifact, options: CompareOptions, key: string): Promise<Result<Comparison>> => {
+  async #compareNow(artifact: Artifact, options: CompareOptions, key: string): Promise<Result<Comparison>> {
+    const { metrics } = this.#deps
     const started = performance.now()
     const size = lengthOf(artifact) + sizeOfFiles(options)
-    const result = await run('compare', { kind: 'compare', artifact, options }, size, hasPattern(options))
+    const result = await this.#run('compare', { kind: 'compare', artifact, options }, size, hasPattern(options))
     metrics.observe('preflight_analysis_seconds', { type: artifact.type }, (performance.now() - started) / 1000)
-    if (result.ok) known?.set(key, result.value)
+    if (result.ok) this.#known?.set(key, result.value)
     else metrics.count('preflight_analysis_failures_total', { type: artifact.type })
     return result
-  }
-
-  return {
-    compare(artifact, options) {
-      const bounded = { limits: documentLimits(settings().config), ...options }
-      const key = comparisonKey(artifact, bounded)
-      const cached = known?.get(key)
-      metrics.count('preflight_cache_requests_total', { cache: 'comparison', result: cached ? 'hit' : 'miss' })
-      if (cached) return Promise.resolve({ ok: true, value: cached })
-      const sameNow = running.get(key)
-      if (sameNow) return sameNow
-      const comparison = compareNow(artifact, bounded, key).finally(() => running.delete(key))
-      running.set(key, comparison)
-      return comparison
-    },
-    async digests(artifacts): Promise<ChangeSetDigests> {
-      const size = artifacts.reduce((sum, artifact) => sum + lengthOf(artifact), 0)
-      const digests = await run('digest', { kind: 'digest', artifacts }, size)
-      if (digests.ok) return digests.value
-      // Without its identity a change set cannot be decided at all.
-      if (digests.problem.code !== 'ANALYSIS_FAULT')
-        throw new GatewayError('OVERLOADED', digests.problem.message, { headers: { 'Retry-After': '1' } })
-      throw new GatewayError('INTERNAL', undefined, { cause: new Error(digests.problem.message) })
-    },
-    sniff: (before, after) => {
-      const limits = documentLimits(settings().config)
-      return run('sniff', { kind: 'sniff', before, after, limits }, before.length + after.length)
-    },
-    fileReferences: (text) =>
-      run('references', { kind: 'references', text, limits: documentLimits(settings().config) }, text.length),
-    bundle: (root, texts, site = null) => {
-      const size = Object.values(texts).reduce((sum, text) => sum + text.length, 0)
-      return run('bundle', { kind: 'bundle', root, texts, site, limits: documentLimits(settings().config) }, size)
-    },
-    compose: (baseline, candidate, operations) => {
-      const limits = documentLimits(settings().config)
-      const size = baseline.length + candidate.length
-      return run('compose', { kind: 'compose', baseline, candidate, operations, limits }, size)
-    },
-    readJson: (bytes) =>
-      run('read', { kind: 'read', bytes, limits: requestLimits(settings().config) }, bytes.byteLength),
-    close: () => pool.close(),
   }
 }
 

@@ -18,7 +18,7 @@ interface PoolOptions {
   readonly logger: Logger
 }
 
-interface Pool {
+export interface Pool {
   /**
    * Timeouts, crashes and exhausted memory are problems (ANALYSIS_TIMEOUT, ANALYSIS_FAULT, ANALYSIS_MEMORY). Rejects with
    * OVERLOADED when the queue is full, or when no thread or memory became free in time.

@@ -39,6 +39,7 @@ import { createMappedRecogniser } from './mapped/recogniser.ts'
 import { createNpmRecogniser } from './npm/recogniser.ts'
 import type { ContractTexts } from '../scm/selector.ts'
 import type { ScmDeps } from './scm/action.ts'
+import type { KubernetesDeps } from './kubernetes/actions.ts'
 
 export type Recognisers = Readonly<Record<Protocol, Recogniser>>
 
@@ -66,93 +67,64 @@ export interface RecogniserDeps {
 }
 
 export function createRecognisers(deps: RecogniserDeps): Recognisers {
-  const { metrics, logger, now, settings } = deps
-  const manifests = new OfferedManifests({
-    list: (asker, list) => listAll(asker, list, deps.upstreams),
-    discover: (asker) => discover(asker, deps.upstreams),
-    onManifest: (route, manifest) => void holdManifest(route, manifest, deps),
-    metrics,
-    logger,
-    now,
-  })
-  const readSource = (source: ContractSource, { contract }: Route): Promise<string> => {
-    const terms = { repository: settings().config.diff.repository, texts: deps.flow }
-    return readContractSource(source, terms, contract?.origins)
-  }
-  const checks = createContractChecks({ ...deps, window: () => settings().config.monitoring.window * 1000 })
+  const { baselines, upstreams, validator, flow, metrics, logger, now, settings } = deps
+  const config = () => settings().config
+  const checks = createContractChecks({ ...deps, window: () => config().monitoring.window * 1000 })
   const scm = scmDeps(deps)
+  const readSource = (source: ContractSource, { contract }: Route): Promise<string> =>
+    readContractSource(source, { repository: config().diff.repository, texts: flow }, contract?.origins)
+  const contracts = { baselines, logger, metrics, now, inlineBelow: () => config().analysis.inline_below, readSource }
   const recognisers = {
     github: createGithubRecogniser(scm),
     gitlab: createGitlabRecogniser(scm),
     bitbucket: createBitbucketRecogniser(scm),
     mcp: createMcpRecogniser({
-      manifests,
-      edits: createMcpEdits({
-        upstreams: deps.upstreams,
-        texts: deps.flow,
-        config: () => settings().config,
-      }),
-      results: createMcpResults({ validator: deps.validator, checks, logger }),
+      manifests: offeredManifests(deps),
+      edits: createMcpEdits({ upstreams, texts: flow, config }),
+      results: createMcpResults({ validator, checks, logger }),
     }),
     http: createHttpApiRecogniser({
-      baselines: deps.baselines,
-      conformance: createApiConformance({
-        validator: deps.validator,
-        config: () => settings().config,
-        checks,
-        logger,
-      }),
+      ...contracts,
       checks,
-      logger,
-      metrics,
-      now,
-      inlineBelow: () => settings().config.analysis.inline_below,
-      readSource,
+      conformance: createApiConformance({ validator, config, checks, logger }),
     }),
-    grpc: createGrpcRecogniser({
-      baselines: deps.baselines,
-      logger,
-      metrics,
-      now,
-      inlineBelow: () => settings().config.analysis.inline_below,
-      readSource,
-    }),
-    graphql: createGraphqlRecogniser({
-      validator: deps.validator,
-      checks,
-      logger,
-      baselines: deps.baselines,
-      upstreams: deps.upstreams,
-      flow: deps.flow,
-      config: () => settings().config,
-      metrics,
-      now,
-      inlineBelow: () => settings().config.analysis.inline_below,
-      readSource,
-    }),
+    grpc: createGrpcRecogniser(contracts),
+    graphql: createGraphqlRecogniser({ ...contracts, validator, checks, upstreams, flow, config }),
     argocd: createArgocdRecogniser(),
-    mapped: createMappedRecogniser({ upstreams: deps.upstreams, readSource }),
-    llm: createLlmRecogniser({ flow: deps.flow, config: () => settings().config }),
-    mcp_registry: createMcpRegistryRecogniser({ upstreams: deps.upstreams, flow: deps.flow }),
-    npm: createNpmRecogniser({
-      upstreams: deps.upstreams,
-      flow: deps.flow,
-      config: () => settings().config,
-    }),
-    kubernetes: createKubernetesRecogniser({
-      cluster: createCluster(deps.upstreams),
-      sniff: sniffing(deps.flow),
-      onWritten({ route, correlationId }, name, result) {
-        metrics.count('preflight_written_objects_total', { route: route.name, result })
-        if (result !== 'differs') return
-        logger.error(
-          { event: 'kubernetes.concurrent_change', correlation_id: correlationId, route: route.name, call: name },
-          'object changed by another writer while a write to it was judged: the stored object is not the judged one',
-        )
-      },
-    }),
+    mapped: createMappedRecogniser({ upstreams, readSource }),
+    llm: createLlmRecogniser({ flow, config }),
+    mcp_registry: createMcpRegistryRecogniser({ upstreams, flow }),
+    npm: createNpmRecogniser({ upstreams, flow, config }),
+    kubernetes: createKubernetesRecogniser(kubernetesDeps(deps)),
   } satisfies RecognisersByProtocol
   return recognisers
+}
+
+function offeredManifests(deps: RecogniserDeps): OfferedManifests {
+  const { upstreams, metrics, logger, now } = deps
+  return new OfferedManifests({
+    list: (asker, list) => listAll(asker, list, upstreams),
+    discover: (asker) => discover(asker, upstreams),
+    onManifest: (route, manifest) => void holdManifest(route, manifest, deps),
+    metrics,
+    logger,
+    now,
+  })
+}
+
+function kubernetesDeps({ upstreams, flow, metrics, logger }: RecogniserDeps): KubernetesDeps {
+  return {
+    cluster: createCluster(upstreams),
+    sniff: sniffing(flow),
+    onWritten({ route, correlationId }, name, result) {
+      metrics.count('preflight_written_objects_total', { route: route.name, result })
+      if (result !== 'differs') return
+      logger.error(
+        { event: 'kubernetes.concurrent_change', correlation_id: correlationId, route: route.name, call: name },
+        'object changed by another writer while a write to it was judged: the stored object is not the judged one',
+      )
+    },
+  }
 }
 
 /** Never rejects: nobody waits for a manifest that was observed in an answer. */

@@ -6,6 +6,7 @@ import {
   PLATFORMS,
   type ChangedFile,
   type CommitComparison,
+  type FileAtCommit,
   type Listing,
   type MergeRequest,
   type Predecessor,
@@ -22,94 +23,114 @@ const RAW_TYPE = 'application/vnd.github.raw+json'
 /** A comparison lists no more files than this, however it is paged; what is listed up to here may have been cut off. */
 const MAX_COMPARED = 300
 
+/** Deployments that are looked through for the last good one. */
+const MAX_DEPLOYMENTS = 20
+
 /** @param repository path of the repository at the API: `/repos/owner/name`, or `/repositories/id` */
 export function createGithubClient(transport: ScmTransport, repository: string): ScmClient {
-  const json = async (path: string): Promise<unknown> =>
-    transport.json(await transport.get(`${repository}${path}`, JSON_TYPE))
+  return new GithubClient(transport, repository)
+}
 
-  const commitOf = async (ref: string): Promise<string> =>
-    isCommitId(ref) ? ref : commitAt(await json(`/commits/${encodeURIComponent(ref)}`), 'sha')
+class GithubClient implements ScmClient {
+  readonly platform = 'scm_a'
+  readonly #transport: ScmTransport
+  readonly #repository: string
 
-  const compare = async (base: string, head: string): Promise<CommitComparison> => {
-    const answer = await json(`/compare/${encodeURIComponent(base)}...${encodeURIComponent(head)}?per_page=1`)
+  constructor(transport: ScmTransport, repository: string) {
+    this.#transport = transport
+    this.#repository = repository
+  }
+
+  async facts(): Promise<RepositoryFacts> {
+    const answer = await this.#json('')
+    return { name: textAt(answer, 'full_name'), defaultBranch: textAt(answer, 'default_branch') }
+  }
+
+  async commitOf(ref: string): Promise<string> {
+    return isCommitId(ref) ? ref : commitAt(await this.#json(`/commits/${encodeURIComponent(ref)}`), 'sha')
+  }
+
+  async branchTip(branch: string): Promise<string> {
+    return commitAt(await this.#json(`/git/ref/heads/${encodePath(branch)}`), 'object', 'sha')
+  }
+
+  async compare(base: string, head: string): Promise<CommitComparison> {
+    const answer = await this.#json(`/compare/${encodeURIComponent(base)}...${encodeURIComponent(head)}?per_page=1`)
     const mergeBase = commitAt(answer, 'merge_base_commit', 'sha')
     const listed = listAt(answer, 'files')
     const files =
       listed.length < MAX_COMPARED
         ? { items: filesInOrder(listed.flatMap(changesInFile)), incomplete: null }
-        : await betweenTrees(mergeBase, head)
+        : await this.#betweenTrees(mergeBase, head)
     return { mergeBase, files }
   }
-  const tree = async (commit: string): Promise<Listing<readonly [string, string]>> => {
-    const answer = await json(`/git/trees/${commit}?recursive=1`)
+
+  async changedFiles(from: string, to: string): Promise<Listing<ChangedFile>> {
+    if (from === to) return { items: [], incomplete: null }
+    const { mergeBase, files } = await this.compare(from, to)
+    return mergeBase === from ? files : this.#betweenTrees(from, to)
+  }
+
+  file(path: string, commit: string): Promise<FileAtCommit> {
+    return rawFile(this.#transport, {
+      path,
+      address: `${this.#repository}/contents/${encodePath(path)}?ref=${commit}`,
+      // Raw, so that files past the megabyte of the JSON form come too.
+      accept: RAW_TYPE,
+      withheld: [403, 413],
+      isFile: ({ headers }) => String(headers['content-type'] ?? '').includes('raw'),
+    })
+  }
+
+  async paths(commit: string): Promise<Listing<string>> {
+    const { items, incomplete } = await this.#tree(commit)
+    return { items: items.map(([path]) => path), incomplete }
+  }
+
+  async mergeRequest(id: string): Promise<MergeRequest> {
+    return pullRequest(await this.#json(`/pulls/${id}`), id)
+  }
+
+  async parentsOf(commit: string): Promise<readonly string[]> {
+    return listAt(await this.#json(`/git/commits/${commit}`), 'parents').map((parent) => commitAt(parent, 'sha'))
+  }
+
+  async previous(what: Predecessor): Promise<string | null> {
+    if (what.kind === 'workflow') {
+      const runs = await this.#json(
+        `/actions/workflows/${encodeURIComponent(what.workflow)}/runs?status=success&per_page=1`,
+      )
+      const [last] = listAt(runs, 'workflow_runs')
+      return last === undefined ? null : commitAt(last, 'head_sha')
+    }
+    if (what.kind === 'release') {
+      const tag = await orAbsent(async () => textAt(await this.#json('/releases/latest'), 'tag_name'))
+      return tag === null ? null : this.commitOf(`tags/${tag}`)
+    }
+    const query = `environment=${encodeURIComponent(what.environment)}&per_page=${MAX_DEPLOYMENTS}`
+    for (const deployment of listAt(await this.#json(`/deployments?${query}`))) {
+      const [status] = listAt(await this.#json(`/deployments/${String(deployment['id'])}/statuses?per_page=1`))
+      if (at(status, 'state') === 'success') return commitAt(deployment, 'sha')
+    }
+    return null
+  }
+
+  async #json(path: string): Promise<unknown> {
+    return this.#transport.json(await this.#transport.get(`${this.#repository}${path}`, JSON_TYPE))
+  }
+
+  async #tree(commit: string): Promise<Listing<readonly [string, string]>> {
+    const answer = await this.#json(`/git/trees/${commit}?recursive=1`)
     const items = listAt(answer, 'tree').flatMap((entry): readonly (readonly [string, string])[] =>
       entry['type'] === 'tree' ? [] : [[textAt(entry, 'path'), `${textAt(entry, 'mode')} ${textAt(entry, 'sha')}`]],
     )
     const incomplete = at(answer, 'truncated') === false ? null : `${title} cut off the list of all files at ${commit}`
     return { items, incomplete }
   }
-  const betweenTrees = async (from: string, to: string): Promise<Listing<ChangedFile>> =>
-    treeChanges(await tree(from), await tree(to))
 
-  return {
-    platform: 'scm_a',
-    facts: async (): Promise<RepositoryFacts> => {
-      const answer = await json('')
-      return { name: textAt(answer, 'full_name'), defaultBranch: textAt(answer, 'default_branch') }
-    },
-    commitOf,
-    branchTip: async (branch) => commitAt(await json(`/git/ref/heads/${encodePath(branch)}`), 'object', 'sha'),
-    compare,
-    async changedFiles(from, to) {
-      if (from === to) return { items: [], incomplete: null }
-      const { mergeBase, files } = await compare(from, to)
-      return mergeBase === from ? files : betweenTrees(from, to)
-    },
-    file: (path, commit) =>
-      rawFile(transport, {
-        path,
-        address: `${repository}/contents/${encodePath(path)}?ref=${commit}`,
-        // Raw, so that files past the megabyte of the JSON form come too.
-        accept: RAW_TYPE,
-        withheld: [403, 413],
-        isFile: ({ headers }) => String(headers['content-type'] ?? '').includes('raw'),
-      }),
-    async paths(commit) {
-      const { items, incomplete } = await tree(commit)
-      return { items: items.map(([path]) => path), incomplete }
-    },
-    mergeRequest: async (id) => pullRequest(await json(`/pulls/${id}`), id),
-    async parentsOf(commit) {
-      return listAt(await json(`/git/commits/${commit}`), 'parents').map((parent) => commitAt(parent, 'sha'))
-    },
-    previous: (what) => previous(what, { json, commitOf }),
+  async #betweenTrees(from: string, to: string): Promise<Listing<ChangedFile>> {
+    return treeChanges(await this.#tree(from), await this.#tree(to))
   }
-}
-
-interface GithubLookups {
-  readonly json: (path: string) => Promise<unknown>
-  readonly commitOf: (ref: string) => Promise<string>
-}
-
-/** Deployments that are looked through for the last good one. */
-const MAX_DEPLOYMENTS = 20
-
-async function previous(what: Predecessor, { json, commitOf }: GithubLookups): Promise<string | null> {
-  if (what.kind === 'workflow') {
-    const runs = await json(`/actions/workflows/${encodeURIComponent(what.workflow)}/runs?status=success&per_page=1`)
-    const [last] = listAt(runs, 'workflow_runs')
-    return last === undefined ? null : commitAt(last, 'head_sha')
-  }
-  if (what.kind === 'release') {
-    const tag = await orAbsent(async () => textAt(await json('/releases/latest'), 'tag_name'))
-    return tag === null ? null : commitOf(`tags/${tag}`)
-  }
-  const query = `environment=${encodeURIComponent(what.environment)}&per_page=${MAX_DEPLOYMENTS}`
-  for (const deployment of listAt(await json(`/deployments?${query}`))) {
-    const [status] = listAt(await json(`/deployments/${String(deployment['id'])}/statuses?per_page=1`))
-    if (at(status, 'state') === 'success') return commitAt(deployment, 'sha')
-  }
-  return null
 }
 
 function changesInFile(file: JsonObject): readonly ChangedFile[] {

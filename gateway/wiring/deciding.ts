@@ -31,6 +31,7 @@ import { isHubUrl } from '../store/settings.ts'
 import { isSharedStore } from '../store/opening/open.ts'
 import { createObserver, type Observer } from '../telemetry/observer.ts'
 import { createMonitoring, type Monitoring } from '../monitoring/monitoring.ts'
+import type { Config } from '../config/schema.ts'
 
 export interface PartsOptions {
   readonly state: State
@@ -70,7 +71,7 @@ export interface Deciding {
 }
 
 export async function startDeciding(options: PartsOptions): Promise<Deciding> {
-  const { state, live, metrics, logger, now, output, closers } = options
+  const { state, live, metrics, logger, now, closers } = options
   const { store, dataDir } = state
   const settings = live.current
   const memory = createMemoryBudget()
@@ -87,13 +88,8 @@ export async function startDeciding(options: PartsOptions): Promise<Deciding> {
   closers.push(() => actRelay?.close())
   const flow = createFlow({ decisionLog, settings, store, recorder, memory, inputs, metrics, logger, now })
   closers.push(() => flow.close())
-  const config = settings().config.monitoring
-  const { config: places } = settings()
-  const place = isHubUrl(places.store.url) ? 'hub' : isSharedStore(places) ? 'shared' : 'own'
-  const isShared = place !== 'own' || places.listen.hub !== undefined
-  const monitoring = createMonitoring({ config, dataDir, store, metrics, logger, now, output, isShared })
-  closers.push(() => monitoring.close())
-  await monitoring.start()
+  const place = placeOfStore(settings().config)
+  const monitoring = await startMonitoring(options, place)
   const announce = (candidate: CandidateAnnouncement) => monitoring.announce(candidate)
   const baselines = new Baselines({ settings, flow, store, metrics, logger, now, announce })
   const watcher = startWatcher({ settings, contractTypeOf, baselines, flow, metrics, logger, now })
@@ -132,6 +128,32 @@ export async function startDeciding(options: PartsOptions): Promise<Deciding> {
     decisionLog,
     actRelay,
   }
+}
+
+/** Whose the store is: this gateway's alone, shared by several, or a hub's. */
+function placeOfStore(config: Config): 'own' | 'shared' | 'hub' {
+  if (isHubUrl(config.store.url)) return 'hub'
+  return isSharedStore(config) ? 'shared' : 'own'
+}
+
+async function startMonitoring(options: PartsOptions, place: 'own' | 'shared' | 'hub'): Promise<Monitoring> {
+  const { live, state, closers, metrics, logger, now, output } = options
+  const { config } = live.current()
+  const isShared = place !== 'own' || config.listen.hub !== undefined
+  const { store, dataDir } = state
+  const monitoring = createMonitoring({
+    config: config.monitoring,
+    dataDir,
+    store,
+    metrics,
+    logger,
+    now,
+    output,
+    isShared,
+  })
+  closers.push(() => monitoring.close())
+  await monitoring.start()
+  return monitoring
 }
 
 function contractTypeOf(protocol: Protocol): ArtifactType | undefined {

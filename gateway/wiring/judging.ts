@@ -34,7 +34,7 @@ export async function openJudging(
   const entry = entryOf('proxy', { settings, metrics, logger })
   const proxy = createProxy({ ...shared, noteHeldCall, entry, consumers, ownPorts: () => ownPorts })
   store.changes.subscribe(({ kind }) => {
-    if (kind === 'approval') proxy.wordGiven()
+    if (kind === 'approval') proxy.approvalDecided()
   })
   return { proxy, bundle, shared }
 }

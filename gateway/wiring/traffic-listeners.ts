@@ -37,7 +37,7 @@ export async function createTrafficListeners(
     proxy.receiptChanged(decisionId)
     statusLists.changed()
   }
-  const changes = { receiptChanged, wordGiven: () => proxy.wordGiven() }
+  const changes = { receiptChanged, approvalDecided: () => proxy.approvalDecided() }
   const authz = { settings, pipeline: proxy.pipeline, observer, metrics, logger }
   const scm = createScmAccess({ settings, flow, now })
   const console = createConsole({ ...shared, ...changes, fleet, notifier })

@@ -116,7 +116,7 @@ export async function startApi(options: ApiOptions = {}): Promise<ApiFake> {
     changed.push(id)
     statusLists.changed()
   }
-  const reported = { receiptChanged, wordGiven: () => {} }
+  const reported = { receiptChanged, approvalDecided: () => {} }
   const api = createApi({
     configSchema: configInputSchema,
     settings,

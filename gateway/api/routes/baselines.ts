@@ -167,7 +167,7 @@ export const promoteBaseline = defineRoute({
     if (!isSeen(name, exchange)) throw noBaseline()
     const acceptor = { by, groups, comment: body.comment ?? '' }
     const row = await deps.baselines.promote(name, body.digest, acceptor, body.only ?? [])
-    deps.wordGiven()
+    deps.approvalDecided()
     deps.logger.info(
       { event: 'baseline.promoted', route: name, digest: row.digest, by, correlation_id: correlationId },
       'baseline promoted',

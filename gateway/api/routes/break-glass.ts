@@ -104,7 +104,7 @@ export const openBreakGlassRoute = defineRoute({
     const now = deps.now()
     const row = await openBreakGlass({ ...body, by: audience }, settings.config.break_glass.maximum, deps.store, now)
     await deps.breakGlass.refresh()
-    deps.wordGiven()
+    deps.approvalDecided()
     return json({ break_glass: breakGlassView(row, now), correlation_id: correlationId })
   },
 })

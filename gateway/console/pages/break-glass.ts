@@ -102,7 +102,7 @@ export const openException: ConsolePage = async (visit) => {
   const opening = { route, reason, duration: minutes * 60, by: visitor.audience }
   await openBreakGlass(opening, settings.config.break_glass.maximum, deps.store, now)
   await deps.breakGlass.refresh()
-  deps.wordGiven()
+  deps.approvalDecided()
   return { kind: 'redirect', to: '/console/break-glass' }
 }
 

@@ -10,6 +10,7 @@ import { holders, personName, type Holders } from '../people.ts'
 import { message, subjectPlace, riskBadge, summaryText } from '../subject.ts'
 import type { ConsoleSettings } from '../settings.ts'
 import type { ConsoleDeps, ConsolePage } from '../visit.ts'
+import type { StoredCall } from '../../store/calls.ts'
 
 export const showDecision: ConsolePage = async (visit) => {
   const { params, visitor, now, deps, settings } = visit
@@ -25,7 +26,6 @@ export const showDecision: ConsolePage = async (visit) => {
     holders(tenant, deps.store),
     approvalIdIn(envelope, tenant, deps),
   ])
-  const calls = page.rows.filter(({ decisionId }) => decisionId === row.decisionId)
   const title = subjectPlace({ ...row, targetId: envelope.target_id ?? null })
   const body = html`${head({
       title,
@@ -39,35 +39,12 @@ export const showDecision: ConsolePage = async (visit) => {
     <div class="split">
       <div class="stack">
         ${reasons('Reasons', envelope.blocking_reasons)} ${reasons('Warnings', envelope.warnings)}
-        ${reasons('Not judged completely', envelope.degraded_reasons ?? [])}
-        <section aria-labelledby="changes">
-          <div class="title">
-            <h2 id="changes">What changes</h2>
-            ${request === null ? null : html`<a href="/console/approvals/${request}">The request for approval</a>`}
-          </div>
-          ${kept.ok ? findingsList(kept.value) : notice('warn', `The findings cannot be shown: ${kept.problem}.`)}
-        </section>
+        ${reasons('Not judged completely', envelope.degraded_reasons ?? [])} ${changesSection(kept, request)}
         ${remediation(envelope)}
-        <section aria-labelledby="calls">
-          <h2 id="calls">Calls under this correlation</h2>
-          ${
-            calls.length === 0
-              ? html`<p class="muted">None were recorded for this decision.</p>`
-              : table({
-                  caption: 'Calls',
-                  columns: [
-                    ['When', 'tight'],
-                    ['Call', ''],
-                    ['Outcome', 'tight'],
-                  ],
-                  rows: calls.map(({ at, action, effect }) => [
-                    moment(at, now),
-                    html`<code>${action}</code>`,
-                    effect ?? '',
-                  ]),
-                })
-          }
-        </section>
+        ${callsSection(
+          page.rows.filter(({ decisionId }) => decisionId === row.decisionId),
+          now,
+        )}
       </div>
       <aside class="rail" aria-label="Receipt and context">
         <div class="card pad">${receipt(row, envelope, names, now)}</div>
@@ -75,6 +52,35 @@ export const showDecision: ConsolePage = async (visit) => {
       </aside>
     </div>`
   return { kind: 'page', title, body }
+}
+
+function changesSection(kept: Awaited<ReturnType<typeof keptAssessment>>, request: string | null): Markup {
+  return html`<section aria-labelledby="changes">
+    <div class="title">
+      <h2 id="changes">What changes</h2>
+      ${request === null ? null : html`<a href="/console/approvals/${request}">The request for approval</a>`}
+    </div>
+    ${kept.ok ? findingsList(kept.value) : notice('warn', `The findings cannot be shown: ${kept.problem}.`)}
+  </section>`
+}
+
+function callsSection(calls: readonly StoredCall[], now: number): Markup {
+  return html`<section aria-labelledby="calls">
+    <h2 id="calls">Calls under this correlation</h2>
+    ${
+      calls.length === 0
+        ? html`<p class="muted">None were recorded for this decision.</p>`
+        : table({
+            caption: 'Calls',
+            columns: [
+              ['When', 'tight'],
+              ['Call', ''],
+              ['Outcome', 'tight'],
+            ],
+            rows: calls.map(({ at, action, effect }) => [moment(at, now), html`<code>${action}</code>`, effect ?? '']),
+          })
+    }
+  </section>`
 }
 
 /** The request that the decision opened, joined or used: its address is a next action, its id is in the evidence. */

@@ -14,61 +14,70 @@ export const notifications: ConsolePage = async (visit) => {
   const { deps, now, settings, query } = visit
   const { channels } = settings.config.notifications
   const [rows, backlog] = await Promise.all([deps.store.notifications.log(SHOWN), deps.store.notifications.backlog()])
-  const waiting = (name: string) => backlog.find(({ channel }) => channel === name)?.waiting ?? 0
   const body = html`${head({ title: 'Notifications', lede: 'Who hears of requests, changed contracts and exceptions, and what was delivered.' })}
-    ${query.has('done') ? notice('good', 'The test message is in the queue. The log shows its delivery.') : null}
-    <section aria-labelledby="channels">
-      <h2 id="channels">Channels</h2>
-      ${
-        channels.length === 0
-          ? empty('No channels', html`Add one to the configuration: see <code>notifications.channels</code>.`)
-          : table({
-              caption: 'Channels',
-              columns: [
-                ['Name', ''],
-                ['Type', 'tight'],
-                ['Gets', ''],
-                ['Waiting', 'number'],
-                ['Actions', 'tight'],
-              ],
-              rows: channels.map((channel) => [
-                html`<strong>${channel.name}</strong>`,
-                channel.type,
-                routingOf(channel),
-                String(waiting(channel.name)),
-                testForm(channel.name, visit.csrf),
-              ]),
-            })
-      }
-    </section>
-    <section aria-labelledby="log">
-      <h2 id="log">Delivery log</h2>
-      ${
-        rows.length === 0
-          ? empty('Nothing was sent yet', 'Each message to a channel is listed here for 30 days.')
-          : table({
-              caption: 'Delivery log',
-              columns: [
-                ['State', 'tight'],
-                ['Channel', 'tight'],
-                ['Event', ''],
-                ['Tries', 'number'],
-                ['When', 'tight'],
-              ],
-              rows: rows.map((row) => [
-                deliveryState(row),
-                row.channel,
-                html`${row.kind}
-                  <p class="muted small">
-                    ${subjectLink(row)}${row.problem === null ? null : html` · ${clipped(row.problem, 200)}`}
-                  </p>`,
-                String(row.attempts),
-                moment(row.deliveredAt ?? row.failedAt ?? row.createdAt, now),
-              ]),
-            })
-      }
-    </section>`
+  ${query.has('done') ? notice('good', 'The test message is in the queue. The log shows its delivery.') : null}
+  ${channelsSection(channels, backlog, visit.csrf)} ${logSection(rows, now)}`
   return { kind: 'page', title: 'Notifications', body }
+}
+
+type Backlog = Awaited<ReturnType<Visit['deps']['store']['notifications']['backlog']>>
+
+function channelsSection(channels: readonly Channel[], backlog: Backlog, csrf: string): Markup {
+  const waiting = (name: string) => backlog.find(({ channel }) => channel === name)?.waiting ?? 0
+  return html`<section aria-labelledby="channels">
+    <h2 id="channels">Channels</h2>
+    ${
+      channels.length === 0
+        ? empty('No channels', html`Add one to the configuration: see <code>notifications.channels</code>.`)
+        : table({
+            caption: 'Channels',
+            columns: [
+              ['Name', ''],
+              ['Type', 'tight'],
+              ['Gets', ''],
+              ['Waiting', 'number'],
+              ['Actions', 'tight'],
+            ],
+            rows: channels.map((channel) => [
+              html`<strong>${channel.name}</strong>`,
+              channel.type,
+              routingOf(channel),
+              String(waiting(channel.name)),
+              testForm(channel.name, csrf),
+            ]),
+          })
+    }
+  </section>`
+}
+
+function logSection(rows: readonly DeliveryRow[], now: number): Markup {
+  return html`<section aria-labelledby="log">
+    <h2 id="log">Delivery log</h2>
+    ${
+      rows.length === 0
+        ? empty('Nothing was sent yet', 'Each message to a channel is listed here for 30 days.')
+        : table({
+            caption: 'Delivery log',
+            columns: [
+              ['State', 'tight'],
+              ['Channel', 'tight'],
+              ['Event', ''],
+              ['Tries', 'number'],
+              ['When', 'tight'],
+            ],
+            rows: rows.map((row) => [
+              deliveryState(row),
+              row.channel,
+              html`${row.kind}
+                <p class="muted small">
+                  ${subjectLink(row)}${row.problem === null ? null : html` · ${clipped(row.problem, 200)}`}
+                </p>`,
+              String(row.attempts),
+              moment(row.deliveredAt ?? row.failedAt ?? row.createdAt, now),
+            ]),
+          })
+    }
+  </section>`
 }
 
 function subjectLink({ subject, kind }: DeliveryRow): Content {

@@ -1,13 +1,14 @@
 /** The first page: what waits, what was stopped and what drifted in the last day, by hour and by route. */
 import { DECISIONS } from '../../../engine/base.ts'
 import type { Decision } from '../../../engine/internal.ts'
-import type { DecisionCount } from '../../store/decisions.ts'
 import { isOperatorTenant } from '../../callers/rights.ts'
 import { html, type Content, type Markup } from '../markup.ts'
 import { decisionBadge, DECISION_WORDS, empty, head, moment, table } from '../parts.ts'
 import { seenRoutes, type ConsolePage } from '../visit.ts'
 import { subjectPlace } from '../subject.ts'
 import { entry } from './approvals.ts'
+import type { DecisionCount, StoredDecision } from '../../store/decisions.ts'
+import type { ApprovalRow } from '../../store/approvals.ts'
 
 const HOUR_MS = 3_600_000
 const HOURS = 24
@@ -36,57 +37,61 @@ export const overview: ConsolePage = async (visit) => {
       ${tile('Changed contracts', String(candidates.length), '/console/routes', candidates.length > 0 ? 'ask' : '')}
       ${tile('Break-glass open', String(open), '/console/break-glass', open > 0 ? 'alert' : '')}
     </div>
-    <section aria-labelledby="waiting">
-      <div class="title">
-        <h2 id="waiting">Waiting for a decision</h2>
-        ${waiting.length > 5 ? html`<a href="/console/approvals">All ${waiting.length}</a>` : null}
-      </div>
-      ${
-        waiting.length === 0
-          ? empty('Nothing waits for a decision', 'A request appears here as soon as the policy asks for an approval.')
-          : html`<ul class="card list">
-              ${waiting
-                .toSorted((a, b) => a.expiresAt - b.expiresAt)
-                .slice(0, 5)
-                .map((row) => html`<li>${entry(row, now)}</li>`)}
-            </ul>`
-      }
-    </section>
-    <section aria-labelledby="day">
-      <h2 id="day">Decisions of the last day</h2>
-      ${
-        counts.length === 0
-          ? empty(
-              'No decisions yet',
-              html`Send a call through a route, or ask with <code>POST /api/v1/preflight</code>.`,
-            )
-          : html`<div class="card pad stack">${legend(counts)} ${chart(counts)}</div>
-              ${byRoute(counts)}`
-      }
-    </section>
-    ${
-      stopped.length === 0
-        ? null
-        : html`<section aria-labelledby="stopped">
-            <h2 id="stopped">Stopped last</h2>
-            ${table({
-              caption: 'Stopped last',
-              columns: [
-                ['Decision', 'tight'],
-                ['What', ''],
-                ['Route', ''],
-                ['When', 'tight'],
-              ],
-              rows: stopped.map((row) => [
-                decisionBadge(row.decision),
-                html`<a href="/console/decisions/${row.decisionId}">${subjectPlace(row)}</a>`,
-                row.route ?? 'API',
-                moment(row.evaluatedAt, now),
-              ]),
-            })}
-          </section>`
-    }`
+    ${waitingSection(waiting, now)} ${daySection(counts)} ${stoppedSection(stopped, now)}`
   return { kind: 'page', title: 'Overview', isLive: true, body }
+}
+
+function waitingSection(waiting: readonly ApprovalRow[], now: number): Markup {
+  return html`<section aria-labelledby="waiting">
+    <div class="title">
+      <h2 id="waiting">Waiting for a decision</h2>
+      ${waiting.length > 5 ? html`<a href="/console/approvals">All ${waiting.length}</a>` : null}
+    </div>
+    ${
+      waiting.length === 0
+        ? empty('Nothing waits for a decision', 'A request appears here as soon as the policy asks for an approval.')
+        : html`<ul class="card list">
+            ${waiting
+              .toSorted((a, b) => a.expiresAt - b.expiresAt)
+              .slice(0, 5)
+              .map((row) => html`<li>${entry(row, now)}</li>`)}
+          </ul>`
+    }
+  </section>`
+}
+
+function daySection(counts: readonly DecisionCount[]): Markup {
+  return html`<section aria-labelledby="day">
+    <h2 id="day">Decisions of the last day</h2>
+    ${
+      counts.length === 0
+        ? empty('No decisions yet', html`Send a call through a route, or ask with <code>POST /api/v1/preflight</code>.`)
+        : html`<div class="card pad stack">${legend(counts)} ${chart(counts)}</div>
+            ${byRoute(counts)}`
+    }
+  </section>`
+}
+
+function stoppedSection(stopped: readonly StoredDecision[], now: number): Content {
+  if (stopped.length === 0) return null
+  return html`<section aria-labelledby="stopped">
+    <h2 id="stopped">Stopped last</h2>
+    ${table({
+      caption: 'Stopped last',
+      columns: [
+        ['Decision', 'tight'],
+        ['What', ''],
+        ['Route', ''],
+        ['When', 'tight'],
+      ],
+      rows: stopped.map((row) => [
+        decisionBadge(row.decision),
+        html`<a href="/console/decisions/${row.decisionId}">${subjectPlace(row)}</a>`,
+        row.route ?? 'API',
+        moment(row.evaluatedAt, now),
+      ]),
+    })}
+  </section>`
 }
 
 function tile(label: string, value: string, path: string, tone: '' | 'ask' | 'alert'): Markup {

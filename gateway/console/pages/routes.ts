@@ -159,7 +159,7 @@ export const promote: ConsolePage = async (visit) => {
     .filter((part) => part !== '')
   const acceptor = { by: visitor.audience, groups: visitor.groups, comment: (form.get('comment') ?? '').slice(0, 1000) }
   const row = await deps.baselines.promote(name, form.get('digest') ?? '', acceptor, only)
-  deps.wordGiven()
+  deps.approvalDecided()
   deps.logger.info(
     { event: 'baseline.promoted', route: name, digest: row.digest, by: acceptor.by },
     'baseline promoted',

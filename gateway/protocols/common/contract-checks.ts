@@ -61,35 +61,72 @@ interface ContractChecksDeps {
 const MAX_REPORTED = 10_000
 
 export function createContractChecks(deps: ContractChecksDeps): ContractChecks {
-  const { store, monitoring, metrics, logger, now } = deps
-  const reported = new LRUCache<string, { readonly at: number; unreported: number }>({ max: MAX_REPORTED })
+  return new ReportedChecks(deps)
+}
+
+class ReportedChecks implements ContractChecks {
+  readonly #deps: ContractChecksDeps
+  readonly #reported = new LRUCache<string, { readonly at: number; unreported: number }>({ max: MAX_REPORTED })
+
+  constructor(deps: ContractChecksDeps) {
+    this.#deps = deps
+  }
+
+  count(...[route, side, result]: Parameters<ContractChecks['count']>): void {
+    this.#deps.metrics.count('preflight_contract_checks_total', { route, side, result })
+  }
+
+  async refused(departure: Departure): Promise<void> {
+    this.#log(departure, null, 'call that violates the pinned contract refused')
+    this.#report('refused', departure, null)
+    await this.#record(rowOf('refused', departure, { action: 'STOP', decisionId: null }, this.#deps.now()))
+  }
+
+  observed(departure: Departure): void {
+    this.#log(departure, null, 'call violates the pinned contract')
+    this.#report('observed', departure, null)
+  }
+
+  drifted(departure: Departure, under: Under): void {
+    this.#log(departure, DRIFT_PATTERN, 'answer violates the pinned contract')
+    if (this.#report('drifted', departure, under.decisionId))
+      void this.#record(rowOf('drifted', departure, under, this.#deps.now()))
+  }
+
+  /** False: the same was reported recently. */
+  #report(effect: ContractViolation['effect'], departure: Departure, decisionId: string | null): boolean {
+    const times = this.#occurrences(effect, departure)
+    if (times !== null) void this.#deps.monitoring.reportViolation(violationOf(effect, departure, decisionId, times))
+    return times !== null
+  }
+
   /** Number of occurrences since the last report; null: it was reported recently. */
-  const occurrences = (
-    effect: ContractViolation['effect'],
-    { call, operation, contract }: Departure,
-  ): number | null => {
+  #occurrences(effect: ContractViolation['effect'], { call, operation, contract }: Departure): number | null {
+    const { now, window } = this.#deps
     // Paths without an operation are reported together: anybody can choose such a path.
     const key = JSON.stringify([call.route.name, effect, operation, contract])
-    const last = reported.get(key)
-    if (last !== undefined && now() - last.at < deps.window()) {
+    const last = this.#reported.get(key)
+    if (last !== undefined && now() - last.at < window()) {
       last.unreported += 1
       return null
     }
-    reported.set(key, { at: now(), unreported: 0 })
+    this.#reported.set(key, { at: now(), unreported: 0 })
     return (last?.unreported ?? 0) + 1
   }
-  const record = async (row: InterceptionRow): Promise<void> => {
+
+  async #record(row: InterceptionRow): Promise<void> {
     try {
-      await store.calls.record(row)
+      await this.#deps.store.calls.record(row)
     } catch (error) {
       const { correlationId, route, effect } = row
-      logger.error(
+      this.#deps.logger.error(
         { event: 'call.record_failed', err: error, correlation_id: correlationId, route, effect },
         'call record could not be written',
       )
     }
   }
-  const log = (departure: Departure, pattern: string | null, what: string): void => {
+
+  #log(departure: Departure, pattern: string | null, what: string): void {
     const { call, violations } = departure
     const { correlationId, route } = call
     const about = {
@@ -99,29 +136,7 @@ export function createContractChecks(deps: ContractChecksDeps): ContractChecks {
       call: nameOf(departure),
       violations,
     }
-    logger.warn(pattern === null ? about : { ...about, pattern }, what)
-  }
-  const report = (effect: ContractViolation['effect'], departure: Departure, decisionId: string | null): boolean => {
-    const times = occurrences(effect, departure)
-    if (times !== null) void monitoring.reportViolation(violationOf(effect, departure, decisionId, times))
-    return times !== null
-  }
-
-  return {
-    count: (route, side, result) => metrics.count('preflight_contract_checks_total', { route, side, result }),
-    async refused(departure) {
-      log(departure, null, 'call that violates the pinned contract refused')
-      report('refused', departure, null)
-      await record(rowOf('refused', departure, { action: 'STOP', decisionId: null }, now()))
-    },
-    observed(departure) {
-      log(departure, null, 'call violates the pinned contract')
-      report('observed', departure, null)
-    },
-    drifted(departure, under) {
-      log(departure, DRIFT_PATTERN, 'answer violates the pinned contract')
-      if (report('drifted', departure, under.decisionId)) void record(rowOf('drifted', departure, under, now()))
-    },
+    this.#deps.logger.warn(pattern === null ? about : { ...about, pattern }, what)
   }
 }
 

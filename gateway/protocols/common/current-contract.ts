@@ -57,51 +57,56 @@ const MAX_VIEWS = 1000
 export function createCurrentContracts<Index extends object>(
   type: ArtifactType,
   read: (text: string) => Promise<Index>,
-  { metrics, now, readSource }: CurrentContractDeps,
+  deps: CurrentContractDeps,
 ): CurrentContracts<Index> {
-  const views = new WeakMap<Route, LRUCache<string, ContractView<Index>>>()
-  const byDigest = new LRUCache<string, IndexedContract<Index>>({ max: MAX_KEPT })
+  return new RefreshedContracts(type, read, deps)
+}
 
-  const viewOf = (route: Route, key: string): ContractView<Index> => {
-    const ofRoute = views.get(route) ?? new LRUCache<string, ContractView<Index>>({ max: MAX_VIEWS })
-    views.set(route, ofRoute)
+class RefreshedContracts<Index extends object> implements CurrentContracts<Index> {
+  readonly #type: ArtifactType
+  readonly #read: (text: string) => Promise<Index>
+  readonly #deps: CurrentContractDeps
+  readonly #views = new WeakMap<Route, LRUCache<string, ContractView<Index>>>()
+  readonly #byDigest = new LRUCache<string, IndexedContract<Index>>({ max: MAX_KEPT })
+
+  constructor(type: ArtifactType, read: (text: string) => Promise<Index>, deps: CurrentContractDeps) {
+    this.#type = type
+    this.#read = read
+    this.#deps = deps
+  }
+
+  of(route: Route, asked?: AskedContract): IndexedContract<Index> | Promise<IndexedContract<Index>> {
+    const view = this.#viewOf(route, asked?.key ?? '')
+    const refreshMs = (route.contract?.refresh ?? DEFAULT_REFRESH_SECONDS) * 1000
+    return view.reading !== null && this.#deps.now() - view.readAt < refreshMs
+      ? view.reading
+      : this.#refresh(route, view, asked)
+  }
+
+  async indexOf(route: Route, text: BaselineText): Promise<Index> {
+    return (await this.#readingOf(route, text)).index
+  }
+
+  #viewOf(route: Route, key: string): ContractView<Index> {
+    const ofRoute = this.#views.get(route) ?? new LRUCache<string, ContractView<Index>>({ max: MAX_VIEWS })
+    this.#views.set(route, ofRoute)
     const view = ofRoute.get(key) ?? { reading: null, readAt: 0, underWay: null }
     ofRoute.set(key, view)
     return view
   }
-  const readingOf = async (route: Route, { content, digest }: BaselineText): Promise<IndexedContract<Index>> => {
-    const known = byDigest.get(digest)
-    if (known !== undefined) return known
-    const contract = { type, content, digest: contractDigest(content) }
-    const reading = { contract, index: await indexed(route, content, read) }
-    byDigest.set(digest, reading)
-    return reading
-  }
-  const look = async (route: Route, asked: AskedContract | undefined): Promise<IndexedContract<Index>> => {
-    if (asked !== undefined) return readingOf(route, textOf(await asked.ask()))
-    const source = route.contract?.current
-    if (source === undefined)
-      throw new GatewayError(
-        'PREFLIGHT_UNDECIDED',
-        `Route "${route.name}" names no contract.current to judge its calls by.`,
-      )
-    const content = await readSource(source, route)
-    return readingOf(route, textOf(content))
-  }
-  const refresh = (
-    route: Route,
-    view: ContractView<Index>,
-    asked: AskedContract | undefined,
-  ): Promise<IndexedContract<Index>> => {
-    view.underWay ??= look(route, asked)
+
+  #refresh(route: Route, view: ContractView<Index>, asked: AskedContract | undefined): Promise<IndexedContract<Index>> {
+    const { metrics, now } = this.#deps
+    const count = (result: 'unchanged' | 'changed' | 'failed'): void =>
+      metrics.count('preflight_contract_refreshes_total', { route: route.name, result })
+    view.underWay ??= this.#look(route, asked)
       .then((reading) => {
-        const result = view.reading === null || view.reading === reading ? 'unchanged' : 'changed'
-        metrics.count('preflight_contract_refreshes_total', { route: route.name, result })
+        count(view.reading === null || view.reading === reading ? 'unchanged' : 'changed')
         Object.assign(view, { reading, readAt: now() })
         return reading
       })
       .catch((error: unknown) => {
-        metrics.count('preflight_contract_refreshes_total', { route: route.name, result: 'failed' })
+        count('failed')
         throw error
       })
       .finally(() => {
@@ -110,13 +115,24 @@ export function createCurrentContracts<Index extends object>(
     return view.underWay
   }
 
-  return {
-    of(route, asked) {
-      const view = viewOf(route, asked?.key ?? '')
-      const refreshMs = (route.contract?.refresh ?? DEFAULT_REFRESH_SECONDS) * 1000
-      return view.reading !== null && now() - view.readAt < refreshMs ? view.reading : refresh(route, view, asked)
-    },
-    indexOf: async (route, text) => (await readingOf(route, text)).index,
+  async #look(route: Route, asked: AskedContract | undefined): Promise<IndexedContract<Index>> {
+    if (asked !== undefined) return this.#readingOf(route, textOf(await asked.ask()))
+    const source = route.contract?.current
+    if (source === undefined)
+      throw new GatewayError(
+        'PREFLIGHT_UNDECIDED',
+        `Route "${route.name}" names no contract.current to judge its calls by.`,
+      )
+    return this.#readingOf(route, textOf(await this.#deps.readSource(source, route)))
+  }
+
+  async #readingOf(route: Route, { content, digest }: BaselineText): Promise<IndexedContract<Index>> {
+    const known = this.#byDigest.get(digest)
+    if (known !== undefined) return known
+    const contract = { type: this.#type, content, digest: contractDigest(content) }
+    const reading = { contract, index: await indexed(route, content, this.#read) }
+    this.#byDigest.set(digest, reading)
+    return reading
   }
 }
 
