@@ -3,17 +3,18 @@ import { itemsAt } from '../../contracts/openapi/contract.ts'
 import { contentOf, EACH_ITEM, headersOf, type Header, type MediaType } from '../../contracts/openapi/payloads.ts'
 import type { Operation as OperationName } from '../../model/finding.ts'
 import { isEqual } from '../../schema/equality.ts'
+import { isBinary } from '../../schema/languages.ts'
 import { isRecord, memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
+import { resolveSchema, type SchemaSource } from '../../schema/source.ts'
+import { itemsOf, locate, locateItem, membersOf } from '../../schema/subschemas.ts'
 import { matchByKey } from '../match.ts'
 import { isMediaTypeWithin } from './media-types.ts'
 import { reportChanged } from './delta-text.ts'
 import type { PayloadPlace, Walk } from './walk.ts'
-import { anySchema, writingChange } from './serialization.ts'
+import { anySchema, effectOn, writingChange, type Style } from './serialization.ts'
+import { writtenTypesOf } from './written-types.ts'
 
-/**
- * The default serialisation of a field depends on its schema. Two encodings differ only if one of them states
- * something.
- */
+/** Encodings matter to forms and multipart bodies only (OpenAPI 3.1.0 §4.8.14.1). A range may contain them. */
 export function compareEncodings(
   walk: Walk,
   base: MediaType,
@@ -21,34 +22,104 @@ export function compareEncodings(
   place: PayloadPlace,
   operation: OperationName,
 ): void {
+  if (![base, head].every(({ name }) => hasFields(name))) return
   for (const field of new Set([...Object.keys(base.encoding), ...Object.keys(head.encoding)])) {
-    const [before, after] = [encodingOf(base, field), encodingOf(head, field)]
     const reportPart: ReportPart = (before, after) => {
       const facts = { of: place.of, status: place.status, name: head.name, field, before, after }
       reportChanged(walk, 'media-type-encoding', operation, head.located, [before, after], facts)
     }
-    if (!isEqual(before, after)) reportPart(wordsOf(before), wordsOf(after))
+    const [before, after] = [encodingOf(walk.base, base, field), encodingOf(walk.head, head, field)]
+    if (!isKept(before, after, place.direction)) reportPart(wordsOf(before), wordsOf(after))
     new PartHeaders(walk, { base, head, field }, place, operation, reportPart).compare()
   }
 }
 
+function hasFields(name: string): boolean {
+  return [FORM, 'multipart/form-data'].some((form) => isMediaTypeWithin(form, name)) || isMultipart(name)
+}
+
+function isMultipart(name: string): boolean {
+  return name.toLowerCase().startsWith('multipart/')
+}
+
 type ReportPart = (before: string, after: string) => void
 
-function encodingOf({ name, encoding }: MediaType, field: string): Readonly<Record<string, unknown>> {
-  const stated = encoding[field]
+interface FieldEncoding {
+  /** The content types that are named, or that the schema of the field implies. Null if they are unknown. */
+  readonly contentTypes: readonly string[] | null
+  /** Null if the field is written in a content type. */
+  readonly style: Style | null
+}
+
+const FORM = 'application/x-www-form-urlencoded'
+
+function encodingOf(contract: Walk['base'], media: MediaType, field: string): FieldEncoding {
+  const stated = media.encoding[field]
   const { contentType, style, explode, allowReserved } = isRecord(stated) ? stated : NOTHING
+  const types = typeof contentType === 'string' ? contentType.split(',').map((name) => name.trim()) : null
   // In other media types a stated style replaces the content type, even if it is the default style.
-  if (!isMediaTypeWithin(name, FORM)) return { contentType, style, explode, allowReserved }
-  const kind = style ?? 'form'
-  return { contentType, style: kind, explode: explode ?? kind === 'form', allowReserved: allowReserved ?? false }
+  const isStyled = [style, explode, allowReserved].some((member) => member !== undefined)
+  if (!isStyled && !isMediaTypeWithin(media.name, FORM))
+    return { contentTypes: types ?? impliedTypes(contract, fieldSchema(contract, media, field)), style: null }
+  const name = typeof style === 'string' ? style : 'form'
+  const isExploded = typeof explode === 'boolean' ? explode : name === 'form'
+  const written = writtenTypesOf(fieldSchema(contract, media, field), contract.documents)
+  return { contentTypes: types, style: effectOn(written, { name, isExploded, isReserved: allowReserved === true }) }
 }
 
 const NOTHING: JsonRecord = {}
-const FORM = 'application/x-www-form-urlencoded'
 
-function wordsOf(encoding: Readonly<Record<string, unknown>>): string {
-  const reported = Object.entries(encoding).filter(([, value]) => value !== undefined)
-  return reported.length === 0 ? 'the default' : reported.map(([name, value]) => `${name} ${String(value)}`).join(', ')
+/** The schema of a field, through references and the members of `allOf`. Null if none describes it. */
+function fieldSchema(contract: Walk['base'], { schema }: MediaType, field: string): Located | null {
+  return schema === null ? null : propertyOf(schema, field, contract.documents)
+}
+
+function propertyOf(schema: Located, name: string, source: SchemaSource, depth = 0): Located | null {
+  const resolved = resolveSchema(schema, source)
+  const properties = membersOf(resolved.value, 'properties')
+  if (Object.hasOwn(properties, name)) return locate(resolved, properties, 'properties', name)
+  if (depth > MAX_DEPTH) return null
+  const parts = itemsOf(resolved.value, 'allOf')
+  const found = parts.map((_, index) =>
+    propertyOf(locateItem(resolved, parts, 'allOf', index), name, source, depth + 1),
+  )
+  return found.find((one) => one !== null) ?? null
+}
+
+const MAX_DEPTH = 8
+
+/** OpenAPI 3.0.3 §4.7.15.1, 3.1.1 §4.8.15.1: JSON for objects, bytes for binary texts, and text for other scalars. */
+function impliedTypes(contract: Walk['base'], schema: Located | null, depth = 0): readonly string[] | null {
+  if (schema === null || depth > MAX_DEPTH) return null
+  const resolved = resolveSchema(schema, contract.documents)
+  const types = writtenTypesOf(schema, contract.documents)
+  if (types.length === 1 && types[0] === 'array') {
+    const items = memberOf(resolved, 'items')
+    return items === null ? null : impliedTypes(contract, items, depth + 1)
+  }
+  if (types.length === 1 && types[0] === 'object') return ['application/json']
+  if (types.length === 0 || types.includes('array') || types.includes('object')) return null
+  return isBinary(resolved.value) || resolved.value.contentEncoding !== undefined
+    ? ['application/octet-stream']
+    : ['text/plain']
+}
+
+/** Whether readers of the field still understand all that is sent. */
+function isKept(before: FieldEncoding, after: FieldEncoding, direction: PayloadPlace['direction']): boolean {
+  if (!isEqual(before.style, after.style)) return false
+  const [sent, read] = direction === 'request' ? [before, after] : [after, before]
+  if (sent.contentTypes === null || read.contentTypes === null) return sent.contentTypes === read.contentTypes
+  return sent.contentTypes.every((one) => read.contentTypes?.some((other) => isMediaTypeWithin(one, other)))
+}
+
+function wordsOf({ contentTypes, style }: FieldEncoding): string {
+  const words = [
+    ...(contentTypes === null ? [] : [`contentType ${contentTypes.join(', ')}`]),
+    ...(style === null
+      ? []
+      : [`style ${style.name}`, `explode ${style.isExploded}`, `allowReserved ${style.isReserved}`]),
+  ]
+  return words.length === 0 ? 'the default' : words.join(', ')
 }
 
 interface FieldPair {
@@ -75,7 +146,7 @@ class PartHeaders {
 
   compare(): void {
     const { base, head, field } = this.#pair
-    if (!head.name.toLowerCase().startsWith('multipart/') && !head.name.includes('*')) return
+    if (!isMultipart(head.name) && !head.name.includes('*')) return
     const [before, after] = [headersIn(base, field, this.#walk, 'base'), headersIn(head, field, this.#walk, 'head')]
     const { added, removed, kept } = matchByKey(before, after, ({ name }) => name.toLowerCase())
     const isRequest = this.#place.direction === 'request'

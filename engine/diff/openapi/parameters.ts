@@ -134,8 +134,8 @@ function compareParameter(
   const after = schemaOfParameter(walk.head, head)
   if (before === null && after === null) return
   // Repeated in the query, a list with one item is written like the former scalar.
-  const isStyle = styleOf(head)
-  const repeats = isStyle.name === 'form' && isStyle.isExploded
+  const style = styleOf(head)
+  const repeats = style.name === 'form' && style.isExploded
   walk.use(
     {
       sites: parameterAt(place),

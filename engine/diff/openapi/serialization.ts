@@ -1,9 +1,11 @@
 /** How values of parameters and header fields are serialised: in a style, or as text of a media type. */
 import { contentOf, listStyleOf } from '../../contracts/openapi/payloads.ts'
-import { isRecord, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
-import { typesOf } from '../../schema/types.ts'
+import { lookupTable } from '../../common/lookup-table.ts'
+import { isEqual } from '../../schema/equality.ts'
+import { isRecord, memberOf, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
 import { relationOf } from './media-types.ts'
 import type { Walk } from './walk.ts'
+import { writtenTypesOf, type WrittenType } from './written-types.ts'
 
 interface Written {
   /** `query`, `header`, `path`, `cookie`. */
@@ -27,10 +29,37 @@ export function writingChange(walk: Walk, base: Written, head: Written): Writing
     return { of: 'content', before: before ?? 'plain values', after: after ?? 'plain values', isOtherKind }
   }
   const [baseStyle, headStyle] = [styleOf(base), styleOf(head)]
-  const isPlain = baseStyle.isScalar || headStyle.isScalar
-  if (baseStyle.name === headStyle.name && (isPlain || baseStyle.isExploded === headStyle.isExploded)) return null
+  if (isEqual(baseStyle, headStyle)) return null
+  const types = sharedTypes(walk, base, head)
+  if (isEqual(effectOn(types, baseStyle), effectOn(types, headStyle))) return null
   return { of: 'style', before: nameStyle(baseStyle), after: nameStyle(headStyle), isOtherKind: false }
 }
+
+/** The types of values that both sides write. A change of types is reported elsewhere. */
+function sharedTypes({ base, head }: Walk, before: Written, after: Written): readonly WrittenType[] {
+  const headTypes = typesIn(head, after)
+  return typesIn(base, before).filter((type) => headTypes.includes(type))
+}
+
+function typesIn(contract: Walk['base'], { located }: Written): readonly WrittenType[] {
+  return writtenTypesOf(contract.isSwagger ? located : memberOf(located, 'schema'), contract.documents)
+}
+
+/** The part of a style that changes how values of these types are written (OpenAPI 3.1.1 §4.8.12.6). */
+export function effectOn(types: readonly WrittenType[], { name, isExploded, isReserved }: Style): Style {
+  const exploding = EXPLODING[name] ?? ['array', 'object']
+  return {
+    name,
+    isExploded: isExploded && types.some((type) => exploding.includes(type)),
+    isReserved: isReserved && types.some((type) => !UNRESERVED.includes(type)),
+  }
+}
+
+/** The types that a style writes otherwise when it explodes, if not lists and objects. */
+const EXPLODING: Readonly<Record<string, readonly WrittenType[]>> = lookupTable({ simple: ['object'], deepObject: [] })
+
+/** Types whose values contain no reserved character. */
+const UNRESERVED: readonly WrittenType[] = ['boolean', 'integer']
 
 /** A value without a schema may be anything. */
 export function anySchema({ at, document }: Located): Located {
@@ -38,34 +67,31 @@ export function anySchema({ at, document }: Located): Located {
 }
 
 /** How the values of a parameter are serialised. */
-interface Style {
+export interface Style {
   readonly name: string
   readonly isExploded: boolean
-  /** Scalars are written the same whether exploded or not. */
-  readonly isScalar: boolean
+  /** Reserved characters are written as they are. */
+  readonly isReserved: boolean
 }
 
 /** OpenAPI's defaults: `form` in queries and cookies, `simple` elsewhere, exploded if `form`. */
 export function styleOf({ place, located }: Written): Style {
   const value: JsonRecord = isRecord(located.value) ? located.value : {}
-  const schema = isRecord(value.schema) ? value.schema : value
-  const types = typesOf(schema)
-  const isScalar = types.length > 0 && types.every((type) => type !== 'array' && type !== 'object')
   const fallback = place === 'query' || place === 'cookie' ? 'form' : 'simple'
-  if (value.content !== undefined) return { name: 'content', isExploded: false, isScalar }
+  if (value.content !== undefined) return { name: 'content', isExploded: false, isReserved: false }
   if (value.schema === undefined && value.type !== undefined) {
     const { style: name, explode: isExploded } = listStyleOf(value, fallback) ?? {
       style: fallback,
       explode: fallback === 'form',
     }
-    return { name, isExploded, isScalar }
+    return { name, isExploded, isReserved: false }
   }
-  const style = typeof value.style === 'string' ? value.style : fallback
-  const isExploded = typeof value.explode === 'boolean' ? value.explode : style === 'form'
-  const reserved = value.allowReserved === true ? ', reserved characters as they are' : ''
-  return { name: `${style}${reserved}`, isExploded, isScalar }
+  const name = typeof value.style === 'string' ? value.style : fallback
+  const isExploded = typeof value.explode === 'boolean' ? value.explode : name === 'form'
+  // Header fields are not percent-encoded.
+  return { name, isExploded, isReserved: value.allowReserved === true && place !== 'header' }
 }
 
-function nameStyle({ name, isExploded }: Style): string {
-  return isExploded ? `${name}, exploded` : name
+function nameStyle({ name, isExploded, isReserved }: Style): string {
+  return `${name}${isReserved ? ', reserved characters as they are' : ''}${isExploded ? ', exploded' : ''}`
 }

@@ -5,6 +5,7 @@ import { isOfFormat } from './formats.ts'
 import {
   jsonTypeOf,
   constrainedType,
+  constraintsWithin,
   type Bound,
   type Constraint,
   type Items,
@@ -44,7 +45,7 @@ function not(verdict: Truth): Truth {
 export function admitsValue(node: SchemaNode, value: unknown, by: Evaluation, depth = 0): Truth {
   if (depth > MAX_DEPTH || !by.spend()) return null
   if (by.isText && isReadable(value)) {
-    const verdicts = readingsOf(value).map((one) => meets(node, one, by, depth))
+    const verdicts = readingsOf(node, value).map((one) => meets(node, one, by, depth))
     return verdicts.includes(true) ? true : verdicts.includes(null) ? null : false
   }
   if (by.isText || typeof value !== 'object' || value === null) return meets(node, value, by, depth)
@@ -70,17 +71,25 @@ function isReadable(value: unknown): value is string | number | boolean | null {
   return value === null || typeof value !== 'object'
 }
 
-/** What the text of a scalar may be read as. */
-function readingsOf(value: string | number | boolean | null): readonly unknown[] {
+/** What the text of a scalar may be read as by a schema. */
+function readingsOf(node: SchemaNode, value: string | number | boolean | null): readonly unknown[] {
   const text = String(value)
   const readings: unknown[] = [text]
   const number = text.trim() === '' ? Number.NaN : Number(text)
   if (Number.isFinite(number)) readings.push(number)
   if (text === 'true' || text === 'false') readings.push(text === 'true')
   if (text === '' || text === 'null') readings.push(null)
-  // A list of one is written as its item.
-  readings.push([text])
+  // A list of one is written as its item. Without a list among the types, no reader makes one of it.
+  if (namesLists(node)) readings.push([text])
   return readings
+}
+
+function namesLists(node: SchemaNode): boolean {
+  return constraintsWithin(node).some(
+    (constraint) =>
+      (constraint.kind === 'types' && constraint.types.has('array')) ||
+      (constraint.kind === 'values' && constraint.values.some((value) => Array.isArray(value))),
+  )
 }
 
 export function holds(constraint: Constraint, value: unknown, by: Evaluation, depth = 0): Truth {

@@ -316,8 +316,7 @@ export class Goal {
       if (max !== null && max < min) return false
       return min === 0 || this.#addAtom({ kind: 'item', from: 0, isOnly: false, count: min, value: [met(node)] })
     }
-    this.kept.push({ constraint, isMet: true })
-    return true
+    return this.#addAtom({ kind: 'keep', constraint, isMet: true })
   }
 
   /** A schema that names other types only, or values of other types, is met by no value of this one. */
@@ -354,6 +353,7 @@ function literalKey({ node, isMet }: Literal): number {
 function isContradicted(atom: Atom, kept: Goal['kept']): boolean {
   if (atom.kind !== 'keep') return false
   const { constraint, isMet } = atom
+  if (constraint.kind !== 'opaque' && constraint.kind !== 'pattern' && constraint.kind !== 'unique') return false
   return kept.some((other) => other.isMet !== isMet && isSameCondition(other.constraint, constraint))
 }
 

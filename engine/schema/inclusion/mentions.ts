@@ -1,7 +1,7 @@
 /** Which names schemas describe, and which conventions leave out of values: a new name in a schema that was open. */
 import { isMatch } from './evaluate.ts'
-import type { Constraint, Literal, ProofSide, SchemaNode } from './model.ts'
-import { constraintsWithin, type PlaceSchemas } from './places.ts'
+import { constraintsWithin, type Constraint, type Literal, type ProofSide, type SchemaNode } from './model.ts'
+import type { PlaceSchemas } from './places.ts'
 
 /**
  * Names that a value does not hold, though the schemas admit them: those that only one side gets to describe.

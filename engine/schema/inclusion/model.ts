@@ -125,3 +125,25 @@ export function jsonTypeOf(value: unknown): JsonType {
   const type = typeof value
   return type === 'boolean' || type === 'number' || type === 'string' ? type : 'object'
 }
+
+/** The constraints on one value: those of a schema and of all that it combines, in whatever way. */
+export function constraintsWithin(start: SchemaNode): readonly Constraint[] {
+  const nodes = new Map([[start.id, start]])
+  const found: Constraint[] = []
+  // Grows while it is gone through.
+  for (const { constraints } of nodes.values()) {
+    for (const constraint of constraints) {
+      found.push(constraint)
+      for (const node of combinedIn(constraint)) nodes.set(node.id, node)
+    }
+  }
+  return found
+}
+
+/** The schemas of the same value that a constraint holds. */
+function combinedIn(constraint: Constraint): readonly SchemaNode[] {
+  if (constraint.kind === 'all' || constraint.kind === 'any' || constraint.kind === 'one') return constraint.nodes
+  if (constraint.kind === 'not' || constraint.kind === 'dependent') return [constraint.node]
+  if (constraint.kind !== 'condition') return []
+  return [constraint.test, constraint.then, constraint.otherwise].filter((one) => one !== null)
+}

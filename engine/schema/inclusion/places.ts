@@ -3,7 +3,7 @@
  * depend on the alternatives that a search has chosen so far. Otherwise a name that becomes known later was left out.
  */
 import { shapeNodes } from './evaluate.ts'
-import type { Constraint, SchemaNode, Shape } from './model.ts'
+import { constraintsWithin, type Constraint, type SchemaNode, type Shape } from './model.ts'
 import { valuesConstraint } from './nodes.ts'
 
 export interface PlaceSchemas {
@@ -80,28 +80,6 @@ export class Places {
     if (constraints === undefined) this.#within.set(node.id, (constraints = constraintsWithin(node)))
     return constraints
   }
-}
-
-/** The constraints on one value: those of a schema and of all that it combines, in whatever way. */
-export function constraintsWithin(start: SchemaNode): readonly Constraint[] {
-  const nodes = new Map([[start.id, start]])
-  const found: Constraint[] = []
-  // Grows while it is gone through.
-  for (const { constraints } of nodes.values()) {
-    for (const constraint of constraints) {
-      found.push(constraint)
-      for (const node of combinedIn(constraint)) nodes.set(node.id, node)
-    }
-  }
-  return found
-}
-
-/** The schemas of the same value that a constraint holds. */
-function combinedIn(constraint: Constraint): readonly SchemaNode[] {
-  if (constraint.kind === 'all' || constraint.kind === 'any' || constraint.kind === 'one') return constraint.nodes
-  if (constraint.kind === 'not' || constraint.kind === 'dependent') return [constraint.node]
-  if (constraint.kind !== 'condition') return []
-  return [constraint.test, constraint.then, constraint.otherwise].filter((one) => one !== null)
 }
 
 function memberNodes(constraint: Constraint, name: string): readonly SchemaNode[] {

@@ -19,11 +19,11 @@ function worstOf(before: object, after: object): Worst {
 }
 
 function multipart(direction: 'request' | 'response', members: Members): object {
-  const schema = { type: 'object', properties: { f: TEXT } }
+  const schema = { type: 'object', properties: { f: TEXT, o: { $ref: '#/components/schemas/O' } } }
   const content = { 'multipart/form-data': { schema, ...members } }
   const [body, answer] = direction === 'request' ? [{ requestBody: { content } }, {}] : [{}, { content }]
   const post = { ...body, responses: { '200': { description: 'd', ...answer } } }
-  const components = { headers: { H: { required: true, schema: TEXT } } }
+  const components = { headers: { H: { required: true, schema: TEXT } }, schemas: { O: { type: 'object' } } }
   return { openapi: '3.1.0', info: INFO, paths: { '/x': { post } }, components }
 }
 
@@ -38,6 +38,37 @@ const PARTS: Readonly<Record<string, readonly [Members, Members, Worst, Worst]>>
   'a content type is exchanged': [
     { encoding: { f: { contentType: 'image/png' } } },
     { encoding: { f: { contentType: 'image/gif' } } },
+    'breaking',
+    'breaking',
+  ],
+  'the content type that a text has anyway': [{}, { encoding: { f: { contentType: 'text/plain' } } }, 'none', 'none'],
+  'the content type that an object has anyway': [
+    { encoding: { o: { contentType: 'application/json' } } },
+    {},
+    'none',
+    'none',
+  ],
+  'content types in another order': [
+    { encoding: { f: { contentType: 'image/png, image/gif' } } },
+    { encoding: { f: { contentType: 'image/gif,image/png' } } },
+    'none',
+    'none',
+  ],
+  'one more content type': [
+    { encoding: { f: { contentType: 'image/png' } } },
+    { encoding: { f: { contentType: 'image/png, image/gif' } } },
+    'none',
+    'breaking',
+  ],
+  'a range instead of a content type': [
+    { encoding: { f: { contentType: 'image/png' } } },
+    { encoding: { f: { contentType: 'image/*' } } },
+    'none',
+    'breaking',
+  ],
+  'a style instead of a content type': [
+    { encoding: { f: { contentType: 'text/plain' } } },
+    { encoding: { f: { style: 'form' } } },
     'breaking',
     'breaking',
   ],
@@ -86,6 +117,49 @@ function fieldOf3(mediaType: string, encoding: Members): object {
   return { openapi: '3.0.3', info: INFO, paths: { '/x': { post } } }
 }
 
+const ID = { $ref: '#/components/schemas/Id' }
+
+function parameterOf3(place: string, schema: unknown, members: Members): object {
+  const parameters = [{ in: place, name: 'f', schema, ...members }]
+  const components = { schemas: { Id: { type: 'string' }, Ids: LIST } }
+  return {
+    openapi: '3.1.0',
+    info: INFO,
+    paths: { '/x': { get: { parameters, responses: { '200': { description: 'd' } } } } },
+    components,
+  }
+}
+
+/** The place, the schema, both ways to write its values, and whether these differ. */
+const STYLES: Readonly<Record<string, readonly [string, unknown, Members, Members, 'breaking' | 'none']>> = {
+  'a list in a query': ['query', LIST, {}, { explode: false }, 'breaking'],
+  'a list by reference': ['query', { $ref: '#/components/schemas/Ids' }, {}, { explode: false }, 'breaking'],
+  'a list or a text': ['query', { type: ['array', 'string'] }, {}, { explode: false }, 'breaking'],
+  'an alternative that is a list': ['query', { oneOf: [TEXT, LIST] }, {}, { explode: false }, 'breaking'],
+  'any value': ['query', {}, {}, { explode: false }, 'breaking'],
+  'a text': ['query', TEXT, {}, { explode: false }, 'none'],
+  'a text by reference': ['query', ID, {}, { explode: false }, 'none'],
+  'a text or null': ['query', { anyOf: [ID, { type: 'null' }] }, {}, { explode: false }, 'none'],
+  'a text among others': ['query', { allOf: [ID, { maxLength: 9 }] }, {}, { explode: false }, 'none'],
+  'listed values': ['query', { enum: ['a', 2] }, {}, { explode: false }, 'none'],
+  'a listed list': ['query', { enum: [['a']] }, {}, { explode: false }, 'breaking'],
+  'a list in a header field': ['header', LIST, {}, { explode: true }, 'none'],
+  'an object in a header field': ['header', { type: 'object' }, {}, { explode: true }, 'breaking'],
+  'a list with labels': ['path', LIST, { style: 'label' }, { style: 'label', explode: true }, 'breaking'],
+  'an object of deep fields': [
+    'query',
+    { type: 'object' },
+    { style: 'deepObject' },
+    { style: 'deepObject', explode: true },
+    'none',
+  ],
+  'a number with reserved characters': ['query', { type: 'integer' }, {}, { allowReserved: true }, 'none'],
+  'a text with reserved characters': ['query', TEXT, {}, { allowReserved: true }, 'breaking'],
+  'a header field with reserved characters': ['header', TEXT, {}, { allowReserved: true }, 'none'],
+  'the default style': ['query', LIST, {}, { style: 'form', explode: true, allowReserved: false }, 'none'],
+  'another style for a text': ['path', TEXT, {}, { style: 'matrix' }, 'breaking'],
+}
+
 const FORMS = ['application/x-www-form-urlencoded', 'multipart/form-data']
 const SEPARATORS = ['csv', 'ssv', 'tsv', 'pipes', 'multi']
 
@@ -96,6 +170,20 @@ suite('encodings', () => {
       assert.equal(worstOf(multipart('response', before), multipart('response', after)), ofAnswers, 'response')
     })
   }
+
+  for (const [name, [place, schema, before, after, worst]] of Object.entries(STYLES)) {
+    test(`of parameters: ${name}`, () => {
+      const sides = [parameterOf3(place, schema, before), parameterOf3(place, schema, after)] as const
+      assert.equal(worstOf(...sides), worst)
+      assert.equal(worstOf(sides[1], sides[0]), worst)
+    })
+  }
+
+  test('of media types without fields: none counts (OpenAPI 3.1.0 §4.8.14.1)', () => {
+    const [before, after] = [{}, { f: { style: 'form', explode: false } }]
+    assert.equal(worstOf(fieldOf3('application/json', before), fieldOf3('application/json', after)), 'none')
+    assert.equal(worstOf(fieldOf3('*/*', before), fieldOf3('*/*', after)), 'breaking')
+  })
 
   for (const mediaType of FORMS) {
     const list = (members: Members): object => field('formData', mediaType, members)

@@ -1,0 +1,43 @@
+/** The types that a schema admits, as far as its types, listed values, references and combinations show them. */
+import { isRecord, type Located } from '../../schema/located.ts'
+import { resolveSchema, type SchemaSource } from '../../schema/source.ts'
+import { itemsOf, locateItem } from '../../schema/subschemas.ts'
+import { typesOf } from '../../schema/types.ts'
+
+export type WrittenType = 'array' | 'boolean' | 'integer' | 'number' | 'object' | 'string'
+
+const ALL: readonly WrittenType[] = ['array', 'boolean', 'integer', 'number', 'object', 'string']
+
+/** Nested deeper than this, any type is assumed. */
+const MAX_DEPTH = 8
+
+/** Null is left out: it is written as nothing. */
+export function writtenTypesOf(schema: Located | null, source: SchemaSource, depth = 0): readonly WrittenType[] {
+  if (schema === null || depth > MAX_DEPTH) return ALL
+  const resolved = resolveSchema(schema, source)
+  const { value } = resolved
+  const within = (keyword: string): readonly (readonly WrittenType[])[] => {
+    const items = itemsOf(value, keyword)
+    return items.map((_, index) => writtenTypesOf(locateItem(resolved, items, keyword, index), source, depth + 1))
+  }
+  const choices = ['anyOf', 'oneOf'].map(within).filter((types) => types.length > 0)
+  const conditions = [...within('allOf'), ...choices.map((types) => types.flat())]
+  const listed = value.const === undefined ? value.enum : [value.const]
+  if (Array.isArray(listed)) conditions.push(listed.flatMap(typeOfValue))
+  const named: readonly string[] = typesOf(value)
+  return ALL.filter(
+    (type) => (named.length === 0 || isAmong(type, named)) && conditions.every((types) => isAmong(type, types)),
+  )
+}
+
+function isAmong(type: WrittenType, types: readonly string[]): boolean {
+  return types.includes(type) || (type === 'integer' && types.includes('number'))
+}
+
+function typeOfValue(value: unknown): readonly WrittenType[] {
+  if (Array.isArray(value)) return ['array']
+  if (isRecord(value)) return ['object']
+  if (typeof value === 'number') return [Number.isInteger(value) ? 'integer' : 'number']
+  if (typeof value === 'string' || typeof value === 'boolean') return [typeof value === 'string' ? 'string' : 'boolean']
+  return []
+}
