@@ -83,10 +83,9 @@ export function judgeUse(
   { pair, use, proofs: all, lead = [], maxWays, skips }: UsedSchema,
   visit: (judged: JudgedUse) => void,
 ): void {
-  const { prover } = all
   const { direction } = use.sites.root
-  if (!pair.isLive && prover.isSame(pair.before, pair.after)) return
   const proofs = new Proofs(all, direction, isTyped(use, use.sites.root))
+  if (proofs.isUntouched(pair)) return
   const alarms = new Map<SchemaPair, Alarm>()
   const report = (found: Reached, because: string | null = null): void => {
     const reached = lead.length === 0 ? found : { ...found, path: [...lead, ...found.path] }
@@ -242,6 +241,11 @@ class Proofs {
     this.#prover = all.prover
     this.#direction = direction
     this.#isTyped = typed
+  }
+
+  /** Whether the schemas are written the same, with all that they hold. */
+  isUntouched({ isLive, before, after }: SchemaPair): boolean {
+    return !isLive && this.#prover.isSame(before, after)
   }
 
   /** What is proved of a pair without any convention, so that a finding may rely on it. */
@@ -407,12 +411,16 @@ function brokenFrom(
   direction: UseDirection,
 ): ReadonlyMap<SchemaPair, readonly string[]> {
   const broken = new Map<SchemaPair, readonly string[]>()
+  const seen = new Set<SchemaPair>()
   const open: { readonly pair: SchemaPair; readonly path: readonly string[] }[] = [{ pair: start, path: [] }]
   // Grows during iteration.
   for (const { pair, path } of open) {
-    if (broken.has(pair)) continue
-    if (proofs.isKept(pair, proof)) continue
-    broken.set(pair, path)
+    if (seen.has(pair) || proofs.isUntouched(pair)) continue
+    seen.add(pair)
+    const isKept = proofs.isKept(pair, proof)
+    if (!isKept) broken.set(pair, path)
+    // A member may be read in another way than the schemas distinguish, so a proof about the whole says less of it.
+    if (isKept && !proofs.isText) continue
     for (const { to, steps } of pair.edges)
       if (!isUnused(to, direction)) open.push({ pair: to, path: [...path, ...steps] })
   }

@@ -5,7 +5,6 @@ import { isOfFormat } from './formats.ts'
 import {
   jsonTypeOf,
   constrainedType,
-  constraintsWithin,
   type Bound,
   type Constraint,
   type Items,
@@ -21,9 +20,7 @@ const MAX_DEPTH = 100
 export interface Evaluation {
   /** Counts a step; false when there are none left. */
   readonly spend: () => boolean
-  /** Texts: a value that is written as text is of every type that its text can be read as. */
-  readonly isText: boolean
-  /** What was found of an object or a list that was not read as text, by the schema's number. */
+  /** What was found of an object or a list, by the schema's number. */
   readonly known: WeakMap<object, Map<number, boolean>>
 }
 
@@ -44,11 +41,7 @@ function not(verdict: Truth): Truth {
 
 export function admitsValue(node: SchemaNode, value: unknown, by: Evaluation, depth = 0): Truth {
   if (depth > MAX_DEPTH || !by.spend()) return null
-  if (by.isText && isReadable(value)) {
-    const verdicts = readingsOf(node, value).map((one) => meets(node, one, by, depth))
-    return verdicts.includes(true) ? true : verdicts.includes(null) ? null : false
-  }
-  if (by.isText || typeof value !== 'object' || value === null) return meets(node, value, by, depth)
+  if (typeof value !== 'object' || value === null) return meets(node, value, by, depth)
   return remembered(node, value, by, depth)
 }
 
@@ -65,31 +58,6 @@ function remembered(node: SchemaNode, value: object, by: Evaluation, depth: numb
 
 function meets(node: SchemaNode, value: unknown, by: Evaluation, depth: number): Truth {
   return every(node.constraints, (constraint) => holds(constraint, value, by, depth + 1))
-}
-
-function isReadable(value: unknown): value is string | number | boolean | null {
-  return value === null || typeof value !== 'object'
-}
-
-/** What the text of a scalar may be read as by a schema. */
-function readingsOf(node: SchemaNode, value: string | number | boolean | null): readonly unknown[] {
-  const text = String(value)
-  const readings: unknown[] = [text]
-  const number = text.trim() === '' ? Number.NaN : Number(text)
-  if (Number.isFinite(number)) readings.push(number)
-  if (text === 'true' || text === 'false') readings.push(text === 'true')
-  if (text === '' || text === 'null') readings.push(null)
-  // A list of one is written as its item. Without a list among the types, no reader makes one of it.
-  if (namesLists(node)) readings.push([text])
-  return readings
-}
-
-function namesLists(node: SchemaNode): boolean {
-  return constraintsWithin(node).some(
-    (constraint) =>
-      (constraint.kind === 'types' && constraint.types.has('array')) ||
-      (constraint.kind === 'values' && constraint.values.some((value) => Array.isArray(value))),
-  )
 }
 
 export function holds(constraint: Constraint, value: unknown, by: Evaluation, depth = 0): Truth {
@@ -221,7 +189,7 @@ function holdsOfObject(constraint: Constraint, value: JsonRecord, by: Evaluation
     return Object.hasOwn(value, constraint.name)
   }
   if (constraint.kind === 'names') {
-    return every(Object.keys(value), (name) => admitsValue(constraint.node, name, { ...by, isText: false }, depth))
+    return every(Object.keys(value), (name) => admitsValue(constraint.node, name, by, depth))
   }
   if (constraint.kind === 'dependent') {
     return Object.hasOwn(value, constraint.name) ? admitsValue(constraint.node, value, by, depth) : true

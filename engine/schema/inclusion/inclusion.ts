@@ -7,7 +7,6 @@ import type { SchemaSources } from '../examination.ts'
 import type { Located } from '../located.ts'
 import type { SchemaSource } from '../source.ts'
 import { Coverage } from './coverage.ts'
-import { admitsValue } from './evaluate.ts'
 import { Likeness } from './likeness.ts'
 import { met, unmet } from './literals.ts'
 import { decidingMembers, pairedAlternatives } from './members.ts'
@@ -17,6 +16,7 @@ import { SchemaNodes, type Numbering, type Overlap, type Usage } from './nodes.t
 import { PairMap } from './pair-map.ts'
 import { Sameness } from './sameness.ts'
 import { Search, type Steps } from './search.ts'
+import { mayExclude, refusesText, separatingText } from './texts.ts'
 
 export type Inclusion =
   | { readonly kind: 'included' }
@@ -234,9 +234,16 @@ function sidesOf(
 
 function searchInclusion(sub: SchemaNode, other: SchemaNode, search: Search, isText: boolean): Inclusion {
   const answer = search.ask([met(sub), unmet(other)], STEPS)
-  if (answer.kind === 'unsat') return { kind: 'included' }
   if (answer.kind === 'open') return { kind: 'unknown', why: answer.why }
-  if (!isText) return { kind: 'refuted', value: answer.value }
-  const isRefused = admitsValue(other, answer.value, { ...search.evaluation, isText: true }) === false
-  return isRefused ? { kind: 'refuted', value: answer.value } : { kind: 'unknown', why: TYPES_IN_TEXT }
+  if (answer.kind === 'unsat') return (isText ? refutedAsText(sub, other, search) : null) ?? { kind: 'included' }
+  if (!isText || refusesText(other, answer.value, search.evaluation)) return { kind: 'refuted', value: answer.value }
+  return { kind: 'unknown', why: TYPES_IN_TEXT }
+}
+
+/** A value of the one schema whose text the other one refuses. */
+function refutedAsText(sub: SchemaNode, other: SchemaNode, search: Search): Inclusion | null {
+  const sent = mayExclude(other) ? search.ask([met(sub)], STEPS) : null
+  if (sent?.kind !== 'sat') return null
+  const value = separatingText(sub, other, sent.value, search.evaluation)
+  return value === undefined ? null : { kind: 'refuted', value }
 }

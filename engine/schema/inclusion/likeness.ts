@@ -271,7 +271,7 @@ function isIdle(constraint: Constraint, all: readonly Constraint[]): boolean {
 }
 
 /** Bounds are evaluated in one step. */
-const NO_BOUND: Evaluation = { spend: () => true, isText: false, known: new WeakMap() }
+const NO_BOUND: Evaluation = { spend: () => true, known: new WeakMap() }
 
 /** Whether there is no condition on what is not named; what is looked at in it counts where that matters. */
 function isOpen(node: SchemaNode | null, sense: Sense): boolean {

@@ -82,7 +82,7 @@ export class Places {
   }
 }
 
-function memberNodes(constraint: Constraint, name: string): readonly SchemaNode[] {
+export function memberNodes(constraint: Constraint, name: string): readonly SchemaNode[] {
   if (constraint.kind === 'unevaluated') return constraint.of === 'object' ? [constraint.node] : []
   return constraint.kind === 'shape' ? (shapeNodes(constraint, name) ?? allNodes(constraint)) : []
 }
@@ -92,7 +92,7 @@ function allNodes({ properties, patterns, others }: Shape): readonly SchemaNode[
   return [...properties.values(), ...patterns.map(([, node]) => node), ...(others === null ? [] : [others])]
 }
 
-function itemNodes(constraint: Constraint): readonly SchemaNode[] {
+export function itemNodes(constraint: Constraint): readonly SchemaNode[] {
   if (constraint.kind === 'items')
     return constraint.rest === null ? constraint.prefix : [...constraint.prefix, constraint.rest]
   if (constraint.kind === 'unevaluated') return constraint.of === 'array' ? [constraint.node] : []

@@ -61,7 +61,7 @@ export class Search {
     this.#options = options
     const { plain } = options
     this.#disjointness = plain ? plain.#disjointness : new Disjointness((a, b) => this.#haveNothingInCommon(a, b))
-    this.evaluation = { spend: () => this.#spend(CHECK), isText: false, known: new WeakMap() }
+    this.evaluation = { spend: () => this.#spend(CHECK), known: new WeakMap() }
   }
 
   /** Whether the steps of the question at hand, or of all questions, are used up. */

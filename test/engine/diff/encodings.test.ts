@@ -160,6 +160,36 @@ const STYLES: Readonly<Record<string, readonly [string, unknown, Members, Member
   'another style for a text': ['path', TEXT, {}, { style: 'matrix' }, 'breaking'],
 }
 
+const ANY_OR_TEXT = { oneOf: [{ type: 'string' }, {}] }
+const NOT_INTEGER = { not: { type: 'integer' } }
+
+/** Schemas of a field before and after, and what callers lose who write it as text. */
+const TEXTS: Readonly<Record<string, readonly [object, object, 'breaking' | 'kept']>> = {
+  'a text that two alternatives admit': [{ oneOf: [{}] }, ANY_OR_TEXT, 'breaking'],
+  'a list of one that is read as a text': [{ type: 'array' }, ANY_OR_TEXT, 'breaking'],
+  'a boolean that is read as a text': [{ type: 'boolean' }, { not: { type: 'string' } }, 'breaking'],
+  'digits that are read as a number': [{ enum: ['7'] }, NOT_INTEGER, 'breaking'],
+  'a text that may be a number': [TEXT, NOT_INTEGER, 'breaking'],
+  'texts and numbers that exclude each other': [
+    { type: 'integer' },
+    { oneOf: [{ type: 'integer' }, { type: 'boolean' }] },
+    'kept',
+  ],
+  'null beside a text': [TEXT, { oneOf: [{ type: 'null' }, TEXT] }, 'kept'],
+  'numbers that become texts': [{ type: 'integer' }, TEXT, 'kept'],
+  'null in an object of a part': [
+    { type: 'object', properties: { n: { type: 'null' } } },
+    { type: 'object', properties: { n: TEXT } },
+    'breaking',
+  ],
+}
+
+function fieldOf31(schema: object): object {
+  const content = { 'multipart/form-data': { schema: { type: 'object', properties: { f: schema } } } }
+  const post = { requestBody: { content }, responses: { '200': { description: 'd' } } }
+  return { openapi: '3.1.0', info: INFO, paths: { '/x': { post } } }
+}
+
 const FORMS = ['application/x-www-form-urlencoded', 'multipart/form-data']
 const SEPARATORS = ['csv', 'ssv', 'tsv', 'pipes', 'multi']
 
@@ -176,6 +206,12 @@ suite('encodings', () => {
       const sides = [parameterOf3(place, schema, before), parameterOf3(place, schema, after)] as const
       assert.equal(worstOf(...sides), worst)
       assert.equal(worstOf(sides[1], sides[0]), worst)
+    })
+  }
+
+  for (const [name, [before, after, worst]] of Object.entries(TEXTS)) {
+    test(`of values as texts: ${name}`, () => {
+      assert.equal(worstOf(fieldOf31(before), fieldOf31(after)) === 'breaking' ? 'breaking' : 'kept', worst)
     })
   }
 
