@@ -19,6 +19,7 @@ import type {
   Comparison,
   DocumentLimits,
   Result,
+  CompiledPolicy,
 } from '../../engine/internal.ts'
 import type { LimitsConfig } from '../settings/limits.ts'
 import { GatewayError } from '../errors/errors.ts'
@@ -62,6 +63,18 @@ export function documentLimits({ limits }: LimitsConfig): DocumentLimits {
     maxDepth: limits.depth,
     maxAliases: limits.aliases,
     maxExpansion: limits.expansion,
+  }
+}
+
+/** What the policy requires of deprecations. @param now milliseconds since the epoch */
+export function compareOptions(
+  { deprecation: { stableDays, betaDays } }: Pick<CompiledPolicy, 'deprecation'>,
+  now: number,
+): CompareOptions {
+  return {
+    today: new Date(now).toISOString().slice(0, 10),
+    ...(stableDays > 0 && { deprecation_days_stable: stableDays }),
+    ...(betaDays > 0 && { deprecation_days_beta: betaDays }),
   }
 }
 

@@ -21,7 +21,6 @@ import {
   type Result,
   type Verdict,
   fail,
-  type CompareOptions,
 } from '../../engine/internal.ts'
 import { digestInThread, sha256Hex } from '../runtime/hash.ts'
 import type { StorePart } from '../store/store.ts'
@@ -29,6 +28,7 @@ import type { StoredDecision } from '../store/decisions.ts'
 import type { Flow } from './flow.ts'
 import { eachFile } from './input-store.ts'
 import { KeptConsumers, KeptDecision } from './stored-input.ts'
+import { compareOptions } from './analyst.ts'
 
 export interface Replaying {
   readonly policy: CompiledPolicy
@@ -182,17 +182,5 @@ function derivedWith({ problem, diverged }: NonNullable<KeptDecision['derived']>
     bindingProvenAt: null,
     selectorHash: null,
     ...(diverged !== undefined && { reconciliation: { result: 'DIVERGED', difference: diverged } }),
-  }
-}
-
-/** What the policy requires of deprecations. @param now milliseconds since the epoch */
-export function compareOptions(
-  { deprecation: { stableDays, betaDays } }: Pick<CompiledPolicy, 'deprecation'>,
-  now: number,
-): CompareOptions {
-  return {
-    today: new Date(now).toISOString().slice(0, 10),
-    ...(stableDays > 0 && { deprecation_days_stable: stableDays }),
-    ...(betaDays > 0 && { deprecation_days_beta: betaDays }),
   }
 }
