@@ -21,8 +21,8 @@ export function releaseFreeMemory(): void {
 let tick: object | null = null
 
 /**
- * Keeps one tick of the event loop for as long as the process runs. V8 collects the hidden class of a tick with the last one, and
- * the code that makes ticks then takes the slow path for ever: 0.4 µs in place of 0.08 for each, eight times a call. Must run
+ * Keeps one tick of the event loop for as long as the process runs. V8 collects the hidden class of a tick with the last one.
+ * The code that makes ticks then takes the slow path for ever: 0.4 µs in place of 0.08 for each, eight times a call. Must run
  * before the first collection.
  */
 export function keepTick(): void {

@@ -6,7 +6,7 @@ export function sha256Hex(text: string): string {
   return hash('sha256', text, 'hex')
 }
 
-/** Whether two secrets are the same; the time tells nothing but their lengths. */
+/** Whether two secrets are the same. The time depends on their lengths only. */
 export function isSameSecret(given: string, expected: string): boolean {
   const [one, other] = [Buffer.from(given), Buffer.from(expected)]
   return one.length === other.length && timingSafeEqual(one, other)

@@ -91,7 +91,7 @@ function endsHere(name: string): boolean {
   return HOP_BY_HOP.has(name) || name === 'proxy' || name.startsWith('proxy-') || name.startsWith(OWN_PREFIX)
 }
 
-/** A name as it was received, and what becomes of such a field in a request. */
+/** A name as it was received, and the treatment of such a field in a request. */
 interface FieldName {
   readonly field: string
   /** In lower case. */

@@ -16,6 +16,7 @@ import { openSettings } from '../../gateway/config/live-settings.ts'
 import { SECTION_PROTOCOLS } from '../../gateway/config/protocol-checks.ts'
 import { RouteSchema } from '../../gateway/protocols/route.ts'
 import { PROTOCOLS } from '../../gateway/protocols/settings.ts'
+import type { Protocol } from '../../gateway/routing/route.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'preflight-pem-'))
 after(() => rmSync(directory, { recursive: true, force: true }))
@@ -156,30 +157,36 @@ test('a repository is a mistake where git cannot be run, at the start and at a r
   assert.equal(live.pendingMistakes().length, 1)
 })
 
-const SECTIONS: readonly (readonly [section: string, value: unknown, protocols: readonly string[]])[] = [
-  ['kubernetes', { receipts: [] }, ['kubernetes']],
-  ['edits', {}, ['mcp']],
-  ['argocd', {}, ['argocd']],
-  ['npm', {}, ['npm']],
-  ['grpc', {}, ['grpc']],
-  ['graphql', { introspect: true }, ['graphql']],
-  ['llm', {}, ['llm']],
-  ['map', [{ action: 'pass' }], ['mapped']],
-  ['otherwise', 'pass', ['mapped']],
-  ['scm', { push: 'pass' }, ['github', 'gitlab', 'bitbucket']],
-]
+type Section = { readonly [Name in Protocol]: keyof (typeof PROTOCOLS)[Name]['sections'] }[Protocol]
+
+/** A value of each section, and the protocols that have it. */
+const SECTIONS: Readonly<Record<Section, readonly [value: unknown, protocols: readonly string[]]>> = {
+  kubernetes: [{ receipts: [] }, ['kubernetes']],
+  edits: [{}, ['mcp']],
+  argocd: [{}, ['argocd']],
+  npm: [{}, ['npm']],
+  grpc: [{}, ['grpc']],
+  graphql: [{ introspect: true }, ['graphql']],
+  llm: [{}, ['llm']],
+  map: [[{ action: 'pass' }], ['mapped']],
+  otherwise: ['pass', ['mapped']],
+  scm: [{ push: 'pass' }, ['github', 'gitlab', 'bitbucket']],
+}
 
 const NAMES = Object.keys(PROTOCOLS)
 
 test('every section of the registry is in the schema of a route, and has a case here', () => {
   assert.ok(NAMES.length >= 13)
-  assert.deepEqual(SECTION_PROTOCOLS, new Map(SECTIONS.map(([section, , protocols]) => [section, protocols])))
+  assert.deepEqual(
+    SECTION_PROTOCOLS,
+    new Map(Object.entries(SECTIONS).map(([section, [, protocols]]) => [section, protocols])),
+  )
   for (const section of SECTION_PROTOCOLS.keys()) assert.ok(Object.hasOwn(RouteSchema.properties, section), section)
 })
 
 test('a section of another protocol is a mistake with its place, for every section and protocol', (t) => {
   for (const protocol of NAMES)
-    for (const [section, value, own] of SECTIONS) {
+    for (const [section, [value, own]] of Object.entries(SECTIONS)) {
       const route = { name: 'r', match: {}, protocol, upstream: 'http://127.0.0.1:9', [section]: value }
       const loaded = loadConfig({ value: { routes: [route] }, environment: {} })
       const reported = loaded.ok

@@ -98,7 +98,8 @@ const LIVE = CONFIG_LEAVES.filter(({ restart }) => !restart).map(({ path }) => p
 test('every setting that a reload changes says when it weakens, or why it cannot', () => {
   assert.deepEqual(Object.keys(WEAKENING).toSorted(), LIVE.toSorted())
   for (const [path, row] of Object.entries(WEAKENING)) {
-    if (row.kind === 'never' || row.kind === 'changed') assert.ok(row.because.split(' ').length > 3, path)
+    if (row.kind === 'never' || row.kind === 'changed')
+      assert.ok(row.because.split(' ').length > 3, `${path}: the reason says why, in more than three words`)
     if (row.kind === 'within') assert.ok(Object.hasOwn(WEAKENING, row.path), path)
   }
 })

@@ -5,6 +5,8 @@ import { test } from 'node:test'
 import { EXIT, type Command } from '../../gateway/cli/command.ts'
 import { allCommands } from '../../gateway/cli/main.ts'
 import { ERRORS } from '../../gateway/errors/errors.ts'
+import { CONFIG_LEAVES } from '../../gateway/config/leaves.ts'
+import { METRICS, type MetricSpec } from '../../gateway/telemetry/metric-table.ts'
 
 const ROOT = new URL('../../', import.meta.url)
 
@@ -48,6 +50,24 @@ test('commands with their operands and flags, and the exit codes', async () => {
       : rowsOf('preflight', entry),
   )
   assertPinned([...rows, ...Object.entries(EXIT).map(([name, code]) => `exit\t${code} ${name}`)], 'command-line')
+})
+
+/** The pins of a sorted table whose first line names the columns. */
+function assertTable(columns: string, rows: readonly (readonly string[])[], name: string): void {
+  assertPinned([columns, ...rows.map((row) => row.join('\t'))], name)
+  const [, ...pins] = pinned(name)
+  assert.deepEqual(pins, pins.toSorted(), `test/pins/${name}.tsv is in alphabetical order`)
+}
+
+test('configuration keys and their variables', () => {
+  const rows = CONFIG_LEAVES.map(({ path, env, aliases }) => [path, env ?? '-', aliases.join(',') || '-'])
+  assertTable('path\tvariable\tpromised names', rows, 'config-keys')
+})
+
+test('metrics with their kinds and labels', () => {
+  const specs: readonly MetricSpec[] = METRICS
+  const rows = specs.map(({ name, type, labels }) => [name, type, labels.join(',') || '-'])
+  assertTable('name\ttype\tlabels', rows, 'metrics')
 })
 
 /** Names that a face exports, types among them. */

@@ -33,6 +33,7 @@ import {
   TOOL_INPUT,
   TOOL_OUTPUT,
 } from '../../schema/sites.ts'
+import { ARTIFACT_TYPES } from '../../model/artifact.ts'
 
 const OPENAPI_SITES = [
   REQUEST_BODY,
@@ -49,25 +50,26 @@ const TOOL_SITES = [TOOL_INPUT, TOOL_OUTPUT]
 const MESSAGE_SITES = [SENT_PAYLOAD, SENT_HEADERS, RECEIVED_PAYLOAD, RECEIVED_HEADERS]
 
 /** The rules of each format. Agent tools have those of MCP tools, and some of their own. */
-const BY_FORMAT: readonly (readonly [format: ArtifactType, rules: readonly Rule[]])[] = [
-  ['openapi', [...OPENAPI_RULES, ...OPENAPI_SITES.flatMap(schemaRules)]],
-  ['graphql', rulesIn(GRAPHQL_RULES)],
-  ['protobuf', rulesIn(PROTO_RULES)],
-  ['asyncapi', [...rulesIn(ASYNCAPI_RULES), ...MESSAGE_SITES.flatMap(schemaRules)]],
-  ['mcp_manifest', [...rulesIn(MCP_RULES), ...TOOL_SITES.flatMap(schemaRules)]],
-  ['agent_tools', rulesIn(AGENT_TOOL_RULES)],
-  ['json_schema', [...rulesIn(JSON_SCHEMA_RULES), ...schemaRules(SCHEMA_DOCUMENT)]],
-  ['k8s_crd', [...rulesIn(CRD_RULES), ...schemaRules(CRD_OBJECT)]],
-]
+const BY_FORMAT: Readonly<Record<ArtifactType, readonly Rule[]>> = {
+  openapi: [...OPENAPI_RULES, ...OPENAPI_SITES.flatMap(schemaRules)],
+  graphql: rulesIn(GRAPHQL_RULES),
+  protobuf: rulesIn(PROTO_RULES),
+  asyncapi: [...rulesIn(ASYNCAPI_RULES), ...MESSAGE_SITES.flatMap(schemaRules)],
+  mcp_manifest: [...rulesIn(MCP_RULES), ...TOOL_SITES.flatMap(schemaRules)],
+  agent_tools: rulesIn(AGENT_TOOL_RULES),
+  json_schema: [...rulesIn(JSON_SCHEMA_RULES), ...schemaRules(SCHEMA_DOCUMENT)],
+  k8s_crd: [...rulesIn(CRD_RULES), ...schemaRules(CRD_OBJECT)],
+}
 
 const RULES: ReadonlyMap<string, Rule> = new Map(
-  BY_FORMAT.flatMap(([, rules]) => rules)
+  Object.values(BY_FORMAT)
+    .flat()
     .map((rule) => [rule.id, rule] as const)
     .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)),
 )
 
 const FORMATS: ReadonlyMap<string, ArtifactType> = new Map(
-  BY_FORMAT.flatMap(([format, rules]) => rules.map(({ id }) => [id, format] as const)),
+  ARTIFACT_TYPES.flatMap((format) => BY_FORMAT[format].map(({ id }) => [id, format] as const)),
 )
 
 /** The format of a rule, as artifact types name it. Undefined if no rule has this id. */

@@ -1,7 +1,7 @@
 /** Every case in test/rules: the rule fires at its level and place, and nothing is found where nothing changed. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { canonicalArtifactType } from '../../../engine/model/change-set.ts'
+import { canonicalArtifactType, type ArtifactType } from '../../../engine/model/change-set.ts'
 import { compare, type Comparison, type CompareOptions } from '../../../engine/formats/compare.ts'
 import type { FindingGroup } from '../../../engine/model/finding.ts'
 import { AGENT_TOOL_RULES } from '../../../engine/rules/agent-tools/rows.ts'
@@ -18,8 +18,8 @@ import { caseFormats, ruleCases, type RuleCase } from '../../rules/cases.ts'
 /** Areas of OpenAPI whose rules all have a case; those of schemas have examples for every site in examples.ts. */
 const OPENAPI_AREAS = new Set(['paths', 'tags', 'security', 'components', 'info', 'requestBody', 'responses'])
 
-/** Rules that need a case, by format. */
-const EXPECTED: Readonly<Record<string, () => readonly string[]>> = {
+/** Rules that need a case, by the folder of the format. */
+const EXPECTED: Readonly<Record<Exclude<ArtifactType, 'mcp_manifest'> | 'mcp', () => readonly string[]>> = {
   agent_tools: () => [...AGENT_TOOL_RULES.keys()],
   asyncapi: () => [...ASYNCAPI_RULES.keys()],
   graphql: () => [...GRAPHQL_RULES.keys()],
@@ -65,7 +65,11 @@ function checkCase(found: FindingGroup, expected: RuleCase): void {
   assert.ok(found.location === '' || expected.tool !== undefined || (found.line !== null && found.column !== null))
 }
 
-for (const format of caseFormats()) {
+test('every format has a folder of cases', () => {
+  assert.deepEqual(caseFormats().toSorted(), Object.keys(EXPECTED).toSorted())
+})
+
+for (const [format, idsOf] of Object.entries(EXPECTED)) {
   const cases = ruleCases(format)
 
   suite(`the cases of ${format}`, () => {
@@ -83,7 +87,7 @@ for (const format of caseFormats()) {
 
     test('are one for every rule that needs one, and for rules only', () => {
       const ids = cases.map(({ rule }) => rule)
-      const missing = EXPECTED[format]?.().filter((id) => !ids.includes(id))
+      const missing = idsOf().filter((id) => !ids.includes(id))
       assert.deepEqual(missing, [], `rules of ${format} without a case in test/rules/${format}/`)
       assert.deepEqual(
         ids.filter((id, at) => ruleOf(id) === undefined || ids.indexOf(id) !== at),
