@@ -32,7 +32,7 @@ const quantities = {
   additionalProperties: quantity,
   propertyNames: { pattern: '^[a-z0-9./-]+$' },
 } as const
-/** What a pod of Kubernetes has there: a misspelt member would be dropped without a word. */
+/** What a pod of Kubernetes has there: a misspelt member would be dropped silently. */
 const resources = strict({ requests: quantities, limits: quantities, claims: openList })
 const nullableId = { type: ['integer', 'null'], minimum: 0 } as const
 const seccomp = strict({ type: oneOf('RuntimeDefault', 'Localhost', 'Unconfined'), localhostProfile: text })

@@ -1,6 +1,6 @@
 /**
  * `npm run demo`: a real MCP server, the gateway before it, an agent of the official SDK. Calls go through with receipts; then
- * a server changes two tools without a word, and the next calls of those two are stopped. Ends with 0 only when all of it happened.
+ * a server changes two tools without notice, and the next calls of those two are stopped. Ends with 0 only when all of it happened.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -8,7 +8,7 @@ import { pointerToken } from '../common/json-pointer.ts'
 export interface Place {
   readonly parent: Place | null
   readonly step: string
-  /** Of an object that was put together from several: where its members stand, other than below it. */
+  /** Of an object that was composed of several: where its members are, other than below it. */
   readonly moved?: ReadonlyMap<string, Place>
 }
 

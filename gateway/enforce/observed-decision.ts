@@ -18,7 +18,7 @@ export function observeDecision(judgement: CallJudgement, { call, deps }: Observ
   if (judgement.kind === 'undecided') return
   const { verdict } = judgement.governing
   call.observation.decisionId = verdict.decisionId
-  // A call that waits is what the approval is about: it links to nothing.
+  // A call that waits for its approval links to nothing.
   if (verdict.basis === 'decision' && !directiveOf(verdict.action).isHeld)
     addLinks(verdict.approvalLinks, call.observation)
 }

@@ -133,7 +133,7 @@ interface AttestedCoverage {
   readonly change: DerivedChangeSet
 }
 
-/** A contract that the gateway put together from several files counts when each of them that changed was attested. */
+/** A contract that the gateway composed of several files counts when each of them that changed was attested. */
 function isAttestedArtifact(artifact: Artifact, { pairs, kept, change }: AttestedCoverage): boolean {
   if (pairs.has(textPair(artifact))) return true
   const own = change.files.filter(({ path }) => path === artifact.id)

@@ -67,7 +67,7 @@ export function reachedNames({ operations, tools }: Pick<ReportGroup, 'operation
   return [...operations.map(({ method, path }) => `${method} ${path}`), ...tools].map(printable)
 }
 
-/** The change and what it reaches, when that is little: enough to tell it from its neighbours in a list of titles. */
+/** The change and what it reaches, when that is little: enough to distinguish it from its neighbours in a list of titles. */
 export function titleText(group: ReportGroup): string {
   const [first, ...rest] = reachedNames(group)
   const reach = first === undefined ? '' : rest.length === 0 ? ` (${first})` : ` (${rest.length + 1} places)`

@@ -1,4 +1,4 @@
-/** Files that hold secrets: written whole or not at all, durable, readable by this user only; read with a word on what is wrong. */
+/** Files that hold secrets: written whole or not at all, durable, readable by this user only; a fault is reported with its remedy. */
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { errorCode, messageOf, StartupError } from '../errors/startup-error.ts'

@@ -1,4 +1,4 @@
-/** The gateway's own way to a repository, for bindings, server derivation and reports at commits: the configured address, and a credential. */
+/** The gateway's own access to a repository, for bindings, server derivation and reports at commits: the configured address, and a credential. */
 import { openAgent, request, type Agent } from '../network/undici.ts'
 import type { Flow } from '../flow/flow.ts'
 import type { ScmConfig } from './settings.ts'
@@ -115,7 +115,7 @@ export function createScmAccess({ settings, flow, now }: ScmAccessDeps): ScmAcce
   }
 }
 
-/** `user:app password` is what Bitbucket still takes beside tokens. */
+/** `user:app password` is accepted by Bitbucket in addition to tokens. */
 function callerAuthorization(token: string): string {
   if (!/^[\x21-\x7e]+$/.test(token))
     throw new GatewayError('REPOSITORY_INACCESSIBLE', 'X-SCM-Token or the configured token file holds no token.')

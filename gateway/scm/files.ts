@@ -1,11 +1,11 @@
-/** What all clients do with files: their bytes as text, trees held against each other, changes in one order. */
+/** What all clients do with files: read their bytes as text, compare trees, and sort changes. */
 import { isUtf8 } from 'node:buffer'
 import { ARTIFACT_PROBLEMS } from './problems.ts'
 import type { ChangedFile, ChangeType, FileAtCommit, Listing } from './platform.ts'
 import { ScmError } from './scm-error.ts'
 import type { ScmAnswer, ScmTransport } from './transport.ts'
 
-/** A contract is UTF-8 text; a byte order mark is the reader's business. */
+/** A contract is UTF-8 text; the reader handles a byte order mark. */
 export function fileOfBytes(path: string, bytes: Buffer): FileAtCommit {
   return isUtf8(bytes)
     ? { kind: 'text', text: bytes.toString('utf8') }
@@ -52,9 +52,9 @@ interface RawFile {
   /** At the API, with its query. */
   readonly address: string
   readonly accept: string
-  /** Statuses by which the platform says that it does not hand this file out, for its length, say. */
+  /** Statuses by which the platform refuses to send this file, for example for its length. */
   readonly withheld: readonly number[]
-  /** False for what is there and is no file. */
+  /** False if the path is not a file. */
   readonly isFile: (answer: ScmAnswer) => boolean
 }
 

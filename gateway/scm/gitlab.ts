@@ -17,7 +17,7 @@ import type { ScmTransport } from './transport.ts'
 import type { JsonObject } from '../json/strict-json.ts'
 
 const { title } = PLATFORMS.scm_b
-/** The least of the instance limits that cut a comparison off without a word (`diff_max_files`). */
+/** The least of the instance limits that cut a comparison off silently (`diff_max_files`). */
 const MAX_COMPARED = 1000
 const MAX_PAGES = 200
 

@@ -43,7 +43,7 @@ function sampleDelay(metrics: Metrics): void {
   })
 }
 
-/** NaN (no telling) when the volume cannot be asked, so that one metric does not cost the others. */
+/** NaN (unknown) when the volume cannot be asked, so that one metric does not cost the others. */
 function freeDiskBytes(directory: string): number {
   try {
     const { bavail, bsize } = statfsSync(directory)

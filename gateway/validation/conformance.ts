@@ -12,7 +12,7 @@ interface FoundBody {
   readonly path: ReadonlyMap<string, string>
 }
 
-/** Throws when a schema of the contract cannot be compiled: then there is no telling. */
+/** Throws when a schema of the contract cannot be compiled: then nothing is known about the message. */
 export function conformanceOf(message: HttpMessage, contract: CheckedContract): Conformance {
   const [found, ...others] = matchingOperations(message, contract)
   // Which of several it was, only the upstream knows.

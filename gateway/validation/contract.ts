@@ -107,7 +107,7 @@ class OpenedContract implements CheckedContract {
   }
 }
 
-/** Patterns are the contract's, values a stranger's. @throws for a pattern that has no linear form: then there is no telling */
+/** Patterns come from the contract, values from anybody. @throws for a pattern that has no linear form: its time has no bound */
 const linear = Object.assign(
   (pattern: string): LinearPattern => {
     const compiled = compileLinearPattern(pattern)

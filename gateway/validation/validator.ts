@@ -1,9 +1,9 @@
-/** Asks the checking thread, started when first needed: each question within a time, and no more waiting than is bounded. */
+/** Asks the checking thread, which starts when it is first needed. Each check has a time limit, and the number that wait is bounded. */
 import { Worker } from 'node:worker_threads'
 import type { Conformance, Job, ValidatedMessage, ValidatorReply } from './message.ts'
 
 export interface Validator {
-  /** Rejects when there is no telling: the contract cannot be compiled, it took too long, too much waits. */
+  /** Rejects without a result: the contract cannot be compiled, the check took too long, or too many checks wait. */
   check(
     contract: { readonly digest: string; readonly content: string },
     message: ValidatedMessage,
@@ -19,7 +19,7 @@ interface WaitingMessage {
   readonly timer: NodeJS.Timeout
 }
 
-/** Of checks that have been asked for and not answered. */
+/** Maximum number of checks without an answer. */
 const MAX_WAITING = 1000
 
 const THREAD = new URL('../runtime/thread.js', import.meta.url)

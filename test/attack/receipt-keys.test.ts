@@ -1,4 +1,4 @@
-/** Receipts held against sets of keys that were kept, cut or put together by other hands, and tokens in another writing of the same bytes. */
+/** Receipts under sets of keys that others kept, cut or composed, and tokens in another writing of the same bytes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { verifyReceipt, type VerifyInput } from '../../engine/internal.ts'

@@ -148,7 +148,7 @@ test('a key that is revoked ends what it opened: no further request inside its C
   socket.destroy()
 })
 
-test('exceptions to enforcement are nobody’s business in another tenant', async (t) => {
+test('exceptions to enforcement are hidden from other tenants', async (t) => {
   const routes = [{ name: 'pets', match: {}, upstream: 'http://127.0.0.1:9', protocol: 'mcp' }]
   const api = await startApi({ config: { routes } })
   t.after(() => api.close())

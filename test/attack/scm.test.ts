@@ -68,7 +68,7 @@ const HARMLESS: readonly Attempt[] = [
 ]
 
 for (const [platform, what, method, path, body] of HARMLESS) {
-  test(`${platform}: ${what} elsewhere is nobody’s business`, async (t) => {
+  test(`${platform}: ${what} elsewhere is not judged`, async (t) => {
     const scene = await scmScene(t, platform)
     await scene.send(method, path, body)
     assert.equal(scene.server.requests.at(-1)?.method, method)

@@ -4,7 +4,7 @@ import { githubReports } from './commit-reports.ts'
 import { startScmServer, type ScmReply, type ScmRoute, type ScmServer } from './scm-server.ts'
 
 export interface GithubOptions {
-  /** More files than this are cut off in a comparison, without a word. */
+  /** More files than this are cut off in a comparison silently. */
   readonly maxCompared?: number
   /** More entries than this are cut off in a tree, and said. */
   readonly maxTree?: number

@@ -4,7 +4,7 @@ import { gitlabReports } from './commit-reports.ts'
 import { startScmServer, type ScmReply, type ScmRoute, type ScmServer } from './scm-server.ts'
 
 export interface GitlabOptions {
-  /** More files than this are cut off in a comparison, without a word. */
+  /** More files than this are cut off in a comparison silently. */
   readonly maxCompared?: number
 }
 

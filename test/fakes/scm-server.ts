@@ -5,7 +5,7 @@ import type { FakeRepository } from './scm-repository.ts'
 
 export interface ScmRequest {
   readonly method: string
-  /** Decoded segments are the pattern's business; this is the path as it came. */
+  /** The path as it was received. The pattern gets decoded segments. */
   readonly path: string
   readonly query: URLSearchParams
   readonly headers: IncomingMessage['headers']

@@ -233,7 +233,7 @@ for (const platform of FAKE_PLATFORMS) {
   })
 }
 
-test('GitHub: past the files that a comparison lists, the trees are held against each other', async (t) => {
+test('GitHub: past the files that a comparison lists, the trees are compared', async (t) => {
   const files = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`f${index}.txt`, 'x']))
   const repository = repositoryOf({ 'openapi.yaml': openapi('/a') }, { ...files, 'openapi.yaml': openapi('/b') })
   const many = Object.fromEntries(
@@ -268,7 +268,7 @@ test('GitHub: the trial merge of exactly these commits tells what the merge make
   assert.equal(stale.unreadable[0]?.problem.code, 'MERGE_RESULT_UNKNOWN')
 })
 
-test('GitLab: past the files that a comparison lists, the trees are held against each other, page by page', async (t) => {
+test('GitLab: past the files that a comparison lists, the trees are compared, page by page', async (t) => {
   const many = Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [`a${index}.txt`, 'x']))
   const repository = repositoryOf({ a: '' }, { ...many, 'z.graphql': 'type Query { a: Int }' })
   const server = await startGitlab(repository, { maxCompared: 1000 })

@@ -82,7 +82,7 @@ function readSegments(segments: readonly string[]): ApiPath {
   const isWithin = rest[0] === 'namespaces' && rest.length > 2 && !NAMESPACE_SUBRESOURCES.has(rest[2] ?? '')
   const namespace = isWithin ? (rest[1] ?? null) : null
   const [resource = '', name = null, subresource = null, ...further] = isWithin ? rest.slice(2) : rest
-  // What follows `proxy` is the path at another server, and that one's business.
+  // What follows `proxy` is the path at another server. The checks here do not apply to it.
   const own = subresource === 'proxy' ? segments.slice(0, segments.length - further.length) : segments
   if (own.includes('')) return ambiguous('The path holds an empty segment.')
   if (further.length > 0 && subresource !== 'proxy') return ambiguous('The path goes on behind a subresource.')

@@ -48,7 +48,7 @@ function objectOf(bytes: Buffer, encoding: string): KubernetesObject | null {
     const json = readStrictJson(plain)
     return json.ok && isJsonObject(json.value) ? json.value : null
   } catch {
-    // No gzip after all, or too much of it: nothing is claimed about the object then.
+    // It is not gzip, or too long: nothing is claimed about the object then.
     return null
   }
 }

@@ -14,7 +14,7 @@ export type LlmTools =
   | { readonly kind: 'tools'; readonly offered: OfferedContract }
   | { readonly kind: 'unreadable'; readonly why: string }
 
-/** What a caller shows to the server behind a tool: theirs, and kept nowhere. */
+/** Credentials of the caller for the server behind a tool. They are not stored. */
 const SECRETS: ReadonlySet<string> = new Set(['headers', 'authorization', 'authorization_token'])
 /** Members that control caching and change no tool. */
 const SILENT: ReadonlySet<string> = new Set(['cache_control', 'cachePoint'])
@@ -33,7 +33,7 @@ export function toolTableOf(parts: readonly BodyPart[]): LlmTools {
   return { kind: 'tools', offered: { type: 'agent_tools', content, digest: contractDigest(content) } }
 }
 
-/** Null when all was found; else what is there and is no list. */
+/** Null if all was found, else the name of a member that is not a list. */
 function collect(part: BodyPart, found: unknown[]): string | null {
   for (const name of LISTS) {
     const held = part[name]
@@ -55,7 +55,7 @@ function serverTool(server: unknown): unknown {
   return { type: 'mcp', server_label: `mcp_servers/${String(name)}`, server_url: url, ...rest }
 }
 
-/** An item that only says where a provider is to keep what it has read. */
+/** An item that only marks how far a provider caches its input. */
 function isMark(tool: unknown): boolean {
   const names = isJsonObject(tool) ? Object.keys(tool) : []
   return names.length > 0 && names.every((name) => SILENT.has(name))

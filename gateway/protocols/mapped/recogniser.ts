@@ -36,7 +36,7 @@ interface RuleSet {
   readonly read: ReadNames
   /** Some condition compares the path with a text that has capitals. */
   readonly isCaseSensitive: boolean
-  /** Some condition may tell a path with a slash at its end from one without. */
+  /** Some condition may distinguish a path with a slash at its end. */
   readonly countsEnd: boolean
 }
 

@@ -49,7 +49,7 @@ export interface CompiledMapping {
   readonly names: ReadonlySet<string>
   /** They go over members, so that any name may count. */
   readonly hasLoops: boolean
-  /** Its condition may tell a path with a slash at its end from one without. */
+  /** Its condition may distinguish a path with a slash at its end. */
   readonly countsEnd: boolean
 }
 

@@ -87,7 +87,7 @@ function groupOf(inputs: readonly JsonObject[]) {
   }
 }
 
-/** A value can be put together from others, which are what is asked for. */
+/** A value can be composed of others. The user is asked for those. */
 function withVariables(name: string, input: JsonObject): readonly (readonly [name: string, input: JsonObject])[] {
   const variables = inputsOf(input['variables']).map(
     (held, index) => [`${name} {${nameOf(held, index)}}`, held] as const,

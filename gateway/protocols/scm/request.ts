@@ -72,7 +72,7 @@ async function formMembers(body: Buffer, type: string): Promise<readonly (readon
   }
 }
 
-/** @throws UnreadableIntent when the member is there and is no text */
+/** @throws UnreadableIntent when the member is not a text */
 export function text(parameters: Parameters, name: string): string | null {
   const value = parameters[name]
   if (value === undefined || value === null || value === '') return null

@@ -1,14 +1,14 @@
 /**
  * Changes that the hub pushes, over one long answer (docs/reference/hub.md#changes). Proofs carry the moment of the hub until which
- * everything was sent. That moment is mapped to the local clock, and never to a later one: what was asked for here was received
- * there afterwards. Without a proof within the bound nothing cached is fresh.
+ * everything was sent. That moment is mapped to the local clock, and never to a later one: the hub receives a request after
+ * it was sent here. Without a proof within the bound nothing cached is fresh.
  */
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { AnnouncedChanges, type OnLive, CHANGE_KINDS, type Change, type Changes } from '../changes.ts'
 import type { HubConnection } from './connection.ts'
 
 export interface HubChanges extends Changes {
-  /** Since when every change was heard, and until when, as `performance.now()`; null: nothing was proven yet. */
+  /** The period whose changes were all received, as `performance.now()`; null: nothing was proven yet. */
   proven(): { readonly from: number; readonly to: number } | null
   /** Begins to listen. Call it once, when all subscribers are there. */
   start(): void

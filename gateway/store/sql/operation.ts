@@ -1,6 +1,6 @@
 /**
  * What one implementation of an aggregate is written against, so that it serves SQLite and PostgreSQL. It has an executor of
- * statements, and the marks that tell a read from a write. The few different words of both databases are here too.
+ * statements, and the marks that distinguish reads from writes. The few different words of both databases are here too.
  */
 import type { SqlRow, SqlValue } from './columns.ts'
 

@@ -126,7 +126,7 @@ suite('protected consumers', () => {
     consumers: DecideInput['consumers'] = [uses('billing', 'GET /pets')],
   ) => decideOn(findings, { policy: fakePolicy(pack), consumers })
 
-  test('are not reached by what breaks or endangers them without a word', () => {
+  test('are not reached silently by what breaks or endangers them', () => {
     const verdict = under([DANGEROUS])
     assert.equal(verdict.decision, 'REQUIRE_APPROVAL')
     assert.deepEqual(verdict.blocking_reasons, [
