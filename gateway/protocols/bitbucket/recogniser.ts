@@ -11,7 +11,7 @@ import { BITBUCKET_ELSEWHERE, BITBUCKET_REPOSITORY } from './endpoints.ts'
 import { isProtected, passing, refused, ScmAction, type ScmDeps } from '../scm/action.ts'
 import { UnreadableIntent, type FileWrite, type ScmIntent } from '../scm/intent.ts'
 import { fold } from '../../routing/path-reading.ts'
-import { matchSegments } from '../common/request-line.ts'
+import { matchSegments, callName } from '../common/request-line.ts'
 import { bodyMembers, branchOf, removed, requiredText, statesOnly, written } from '../scm/request.ts'
 import { createScmRecogniser } from '../scm/recogniser.ts'
 import { createEndpointTable } from '../scm/endpoints.ts'
@@ -116,7 +116,7 @@ function beside(segments: readonly string[]) {
  * those without content are deleted.
  */
 async function recogniseSource(call: Call<ScmRoute>, { prefix, repository }: LocatedRepository, deps: ScmDeps) {
-  const name = `${call.method} ${call.upstreamPath.split('?', 1)[0] ?? ''}`
+  const name = callName(call)
   try {
     const query = new URLSearchParams(call.upstreamPath.split('?').slice(1).join('?'))
     const members = single([...query, ...(await bodyMembers(call))])

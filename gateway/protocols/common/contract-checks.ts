@@ -15,6 +15,7 @@ import { DRIFT_PATTERN, type Conformance, type ValidatedMessage, type Violation 
 import type { Permit } from './action.ts'
 import type { Subject } from '../../calls/subject.ts'
 import type { Call } from '../../calls/call.ts'
+import { callName } from './request-line.ts'
 
 /** The verdict with which the call was forwarded. */
 export interface Under {
@@ -133,7 +134,7 @@ class ReportedChecks implements ContractChecks {
       event: 'contract.violated' as const,
       correlation_id: correlationId,
       route: route.name,
-      call: nameOf(departure),
+      call: departureName(departure),
       violations,
     }
     this.#deps.logger.warn(pattern === null ? about : { ...about, pattern }, what)
@@ -163,7 +164,7 @@ function violationOf(
     correlationId: call.correlationId,
     decisionId,
     route: call.route.name,
-    call: nameOf(departure),
+    call: departureName(departure),
     effect,
     pattern: effect === 'drifted' ? DRIFT_PATTERN : null,
     violations: text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT - 1)}…`,
@@ -187,7 +188,7 @@ function rowOf(
     decisionId,
     route: route.name,
     protocol: route.protocol,
-    action: nameOf(departure),
+    action: departureName(departure),
     executionAction: action,
     enforced: route.mode === 'enforce',
     effect,
@@ -197,6 +198,6 @@ function rowOf(
   }
 }
 
-function nameOf({ call: { method, upstreamPath }, operation }: Departure): string {
-  return operation ?? `${method} ${upstreamPath.split('?', 1)[0] ?? ''}`
+function departureName({ call, operation }: Departure): string {
+  return operation ?? callName(call)
 }

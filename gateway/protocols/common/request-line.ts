@@ -26,6 +26,11 @@ export function matchSegments(
   return pattern.length === segments.length ? names : null
 }
 
+/** The method and the path without its query: the name of a call whose protocol gives it no other one. */
+export function callName({ method, upstreamPath }: Pick<CallHead, 'method' | 'upstreamPath'>): string {
+  return `${method} ${upstreamPath.split('?', 1)[0] ?? ''}`
+}
+
 /** Without a trailing slash; `''` for the root. For a route without an upstream it is the prefix. */
 export function basePath({ upstream, match }: Pick<CallHead['route'], 'upstream' | 'match'>): string {
   const path = upstream === undefined ? match.path : new URL(upstream).pathname

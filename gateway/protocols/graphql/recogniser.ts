@@ -30,6 +30,7 @@ import { readOperation, subjectOf, type AskedOperation } from './operation.ts'
 import { readParameters, type GraphqlParameters } from './parameters.ts'
 import { graphqlFault, graphqlRefusal, persistedQueryNotFound } from './refusal.ts'
 import { watchResults } from './results.ts'
+import { callName } from '../common/request-line.ts'
 
 interface GraphqlDeps extends CurrentContractDeps, OperationChecks {
   readonly baselines: Pick<BaselineService, 'baselineFor'>
@@ -58,7 +59,7 @@ export function createGraphqlRecogniser(deps: GraphqlDeps): Recogniser<GraphqlRo
 
 async function recognised(call: Call<GraphqlRoute>, parts: GraphqlParts): Promise<Action> {
   const reading = await readParameters(call, parts.deps)
-  if (reading.kind === 'none') return passing(call, nameOf(call))
+  if (reading.kind === 'none') return passing(call, callName(call))
   if (reading.kind === 'unreadable') return refused(call, reading.code, reading.why)
   const { requests, isBatch } = reading
   const found: FoundDocument[] = []
@@ -113,7 +114,7 @@ function unknownDocument(call: Call<GraphqlRoute>, found: FoundDocument, batch: 
   const isStopped = route.mode === 'enforce' && route.failure === 'closed'
   if (found.kind === 'unknown_hash' && isStopped) {
     const answer = withStop(persistedQueryNotFound(headers, batch))
-    return { kind: 'refuse', name: nameOf(call), answer, why: 'its persisted document is not known here yet' }
+    return { kind: 'refuse', name: callName(call), answer, why: 'its persisted document is not known here yet' }
   }
   const which = found.kind === 'unknown_id' ? `"${found.id.slice(0, 100)}"` : 'with this hash'
   const message = `The document ${which} is not known to the gateway, so the call cannot be judged. Set the file of all documents in graphql.documents of the route "${route.name}".`
@@ -125,15 +126,11 @@ function refused(call: Call<GraphqlRoute>, code: 'INVALID_INPUT' | 'UNSUPPORTED_
   const message = `Preflight cannot judge this request: ${why}.`
   if (call.route.mode === 'observe') return new UndecidedAction(call, new GatewayError('PREFLIGHT_UNDECIDED', message))
   const answer = withStop(graphqlFault(call.headers, { code, message, correlationId: call.correlationId }))
-  return { kind: 'refuse', name: nameOf(call), answer, why }
+  return { kind: 'refuse', name: callName(call), answer, why }
 }
 
 function withStop(answer: Answer): Answer {
   return { ...answer, headers: { ...answer.headers, 'Preflight-Action': 'STOP' } }
-}
-
-function nameOf({ method, upstreamPath }: Call<GraphqlRoute>): string {
-  return `${method} ${upstreamPath.split('?', 1)[0] ?? ''}`
 }
 
 function listed(operations: readonly AskedOperation[]): string {
@@ -155,7 +152,7 @@ class UndecidedAction implements JudgedAction {
   readonly #error: unknown
 
   constructor(call: Call<GraphqlRoute>, error: unknown) {
-    this.name = nameOf(call)
+    this.name = callName(call)
     this.#call = call
     this.#error = error
   }

@@ -11,7 +11,7 @@ import type { Action, JudgedAction, Question, Recogniser, Refusal } from '../com
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
 import type { Subject } from '../../calls/subject.ts'
 import type { Call } from '../../calls/call.ts'
-import { basePath } from '../common/request-line.ts'
+import { basePath, callName } from '../common/request-line.ts'
 import { readContract } from '../common/contract-reader.ts'
 import { createCurrentContracts, type CurrentContractDeps, type CurrentContracts } from '../common/current-contract.ts'
 import { rpcRefusal } from './refusal.ts'
@@ -85,7 +85,7 @@ class RpcAction implements JudgedAction {
   }
 
   get name(): string {
-    return nameOf(this.#call)
+    return callName(this.#call)
   }
 
   async gather(): Promise<readonly Question[]> {
@@ -119,12 +119,8 @@ class RpcAction implements JudgedAction {
   }
 }
 
-function nameOf({ method, upstreamPath }: Call<GrpcRoute>): string {
-  return `${method} ${upstreamPath.split('?', 1)[0] ?? ''}`
-}
-
 /** Health watches and reflection use streams without an end. */
 function passing(call: Call<GrpcRoute>): Action {
   const refuse = (refusal: Refusal): Answer => rpcRefusal(call.headers, call.trafficPath, refusal)
-  return { kind: 'pass', name: nameOf(call), isStanding: true, watch: () => null, refuse }
+  return { kind: 'pass', name: callName(call), isStanding: true, watch: () => null, refuse }
 }

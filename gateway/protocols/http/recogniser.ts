@@ -21,7 +21,7 @@ import {
   type CurrentContracts,
   type IndexedContract,
 } from '../common/current-contract.ts'
-import { overridesMethod } from '../common/request-line.ts'
+import { overridesMethod, callName } from '../common/request-line.ts'
 import { createOperationMatcher, type OperationMatcher } from '../../validation/api-operations.ts'
 import { httpRefusal, jsonAnswer } from '../common/refusal.ts'
 
@@ -83,10 +83,11 @@ function uncheckable({ name }: Route, cause: unknown): GatewayError {
   )
 }
 
-function violating({ correlationId, method, upstreamPath }: Call, violations: readonly Violation[]): Action {
+function violating(call: Call, violations: readonly Violation[]): Action {
   const code = 'CONTRACT_VIOLATION'
   const listed = violations.map(({ where, message }) => `${where} ${message}`).join('; ')
-  const name = `${method} ${upstreamPath.split('?', 1)[0] ?? ''}`
+  const { correlationId } = call
+  const name = callName(call)
   const message = `${ERRORS[code].message} ${listed}. Correct the call to match the contract; unchanged it is refused again.`
   const details = violations.map(({ where, message: what }) => ({ pointer: where, message: what }))
   const answer = jsonAnswer(

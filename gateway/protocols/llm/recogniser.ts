@@ -11,7 +11,7 @@ import type { Action, JudgedAction, Question, Recogniser, Refusal } from '../com
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
 import type { Call, CallHead } from '../../calls/call.ts'
 import { unpacked } from '../../network/content-coding.ts'
-import { isRead, overridesMethod } from '../common/request-line.ts'
+import { isRead, overridesMethod, callName } from '../common/request-line.ts'
 import { agentOf } from './agent.ts'
 import { bodyParts } from './body-parts.ts'
 import { calledPath, OTHER, takesTools, type CalledPath, type ModelProvider } from './provider.ts'
@@ -97,7 +97,7 @@ function recogniseBody(call: Call<LlmRoute>, { provider, paths }: CalledPath, bo
   const read = bodyParts(body, REFERENCE_MEMBERS)
   const table: LlmTools = read.ok ? toolTableOf(read.parts) : { kind: 'unreadable', why: read.why }
   const stored =
-    read.ok && handling !== 'pass' ? storedToolsOf({ name: nameOf(call), paths, parts: read.parts, ownField }) : []
+    read.ok && handling !== 'pass' ? storedToolsOf({ name: callName(call), paths, parts: read.parts, ownField }) : []
   if (table.kind === 'none' && stored.length === 0) return passing(call, provider)
   const agent = agentOf(call, body)
   if (!agent.ok) return refused(call, provider, agent.why)
@@ -167,13 +167,9 @@ class ToolTableAction implements JudgedAction {
   }
 }
 
-function nameOf({ method, upstreamPath }: Call<LlmRoute>): string {
-  return `${method} ${upstreamPath.split('?', 1)[0] ?? ''}`
-}
-
 function passing(call: Call<LlmRoute>, provider: ModelProvider | null): Action {
   const refuse = (refusal: Refusal): Answer => (provider ?? OTHER).refuse(refusal)
-  return { kind: 'pass', name: nameOf(call), isStanding: false, watch: () => null, refuse }
+  return { kind: 'pass', name: callName(call), isStanding: false, watch: () => null, refuse }
 }
 
 function refused(call: Call<LlmRoute>, provider: ModelProvider | null, why: string): Action {
@@ -187,7 +183,7 @@ function refused(call: Call<LlmRoute>, provider: ModelProvider | null, why: stri
   const answer = (provider ?? OTHER).refuse(refusal)
   return {
     kind: 'refuse',
-    name: nameOf(call),
+    name: callName(call),
     answer: { ...answer, headers: { ...answer.headers, 'Preflight-Action': 'STOP' } },
   }
 }

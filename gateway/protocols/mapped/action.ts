@@ -11,6 +11,7 @@ import type { Call } from '../../calls/call.ts'
 import { askAsCaller, lookupFault } from '../common/caller-request.ts'
 import { httpRefusal } from '../common/refusal.ts'
 import type { CompiledEffect, CompiledSubject, TextSource } from './rules.ts'
+import { callName } from '../common/request-line.ts'
 
 interface MatchedRule {
   /** Position in the map, for messages. */
@@ -28,8 +29,8 @@ abstract class MappedRequest implements JudgedAction {
   readonly kind = 'judge'
   readonly name: string
 
-  constructor({ method, upstreamPath }: Call) {
-    this.name = `${method} ${upstreamPath.split('?', 1)[0] ?? ''}`
+  constructor(call: Call) {
+    this.name = callName(call)
   }
 
   abstract gather(): Promise<readonly Question[]>

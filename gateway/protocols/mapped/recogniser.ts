@@ -18,7 +18,7 @@ import {
 } from './facts.ts'
 import { compileRules, type CompiledMapping } from './rules.ts'
 import { countingNames } from '../../json/folded-names.ts'
-import { isRead, overridesMethod } from '../common/request-line.ts'
+import { isRead, overridesMethod, callName } from '../common/request-line.ts'
 
 interface MappedDeps extends ContractReader {
   readonly upstreams: Upstreams
@@ -169,10 +169,10 @@ function isPassingUnmatched({ route, method }: Call<MappedRoute>): boolean {
   return (route.otherwise ?? (isRead(method) ? 'pass' : 'deny')) === 'pass'
 }
 
-function passing({ method, upstreamPath }: Call<MappedRoute>): PassingAction {
+function passing(call: Call<MappedRoute>): PassingAction {
   return {
     kind: 'pass',
-    name: `${method} ${upstreamPath.split('?', 1)[0] ?? ''}`,
+    name: callName(call),
     isStanding: false,
     watch: () => null,
     refuse: httpRefusal,

@@ -19,7 +19,7 @@ import type { Call } from '../../calls/call.ts'
 import { askAsCaller, lookupFault } from '../common/caller-request.ts'
 import { jsonAnswer, refusalMembers, refusalText } from '../common/refusal.ts'
 import { collidingNames } from '../../json/folded-names.ts'
-import { overridesMethod } from '../common/request-line.ts'
+import { overridesMethod, callName } from '../common/request-line.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 import { ERRORS } from '../../errors/errors.ts'
 import { configurationSchema, listedTools } from './configuration.ts'
@@ -45,7 +45,7 @@ export function createMcpRegistryRecogniser(deps: McpRegistryDeps): Recogniser {
       if (overridesMethod(call)) return refused(call, 'the method is overridden, so it can be read in two ways')
       if (request.kind === 'pass') return passing(call)
       if (request.kind === 'unknown')
-        return refused(call, `no endpoint of a registry that is known here has this method and path: ${nameOf(call)}`)
+        return refused(call, `no endpoint of a registry that is known here has this method and path: ${callName(call)}`)
       if (encoding !== 'identity') return refused(call, 'its body is encoded; send it without Content-Encoding')
       return new RegistryAction(call, request, deps)
     },
@@ -60,7 +60,7 @@ class RegistryAction implements JudgedAction {
   readonly #deps: McpRegistryDeps
 
   constructor(call: Call, request: RegistryWrite, deps: McpRegistryDeps) {
-    this.name = nameOf(call)
+    this.name = callName(call)
     this.#call = call
     this.#request = request
     this.#deps = deps
@@ -162,12 +162,8 @@ function undecided(why: string, cause?: unknown): GatewayError {
   })
 }
 
-function nameOf({ method, upstreamPath }: Call): string {
-  return `${method} ${upstreamPath.split('?', 1)[0] ?? ''}`
-}
-
 function passing(call: Call): Action {
-  return { kind: 'pass', name: nameOf(call), isStanding: false, watch: () => null, refuse: registryRefusal }
+  return { kind: 'pass', name: callName(call), isStanding: false, watch: () => null, refuse: registryRefusal }
 }
 
 function refused(call: Call, why: string): Action {
@@ -176,7 +172,7 @@ function refused(call: Call, why: string): Action {
   const answer = registryRefusal({ code: 'PREFLIGHT_STOP', message, correlationId, envelope: null, subject: null })
   return {
     kind: 'refuse',
-    name: nameOf(call),
+    name: callName(call),
     answer: { ...answer, headers: { ...answer.headers, 'Preflight-Action': 'STOP' } },
     why,
   }

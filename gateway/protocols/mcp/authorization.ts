@@ -7,6 +7,7 @@ import type { Call } from '../../calls/call.ts'
 import { countingNames, otherSpelling } from '../../json/folded-names.ts'
 import { httpRefusal } from '../common/refusal.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
+import { callName } from '../common/request-line.ts'
 
 /** Requests for tokens, their revocation, and pushed authorizations (RFC 6749 §4, 7009, 9126). */
 const FORM_FIELDS = ['grant_type', 'token', 'response_type'] as const
@@ -34,7 +35,6 @@ export function isClientRegistration(value: unknown): boolean {
   return Array.isArray(addresses) || Array.isArray(grants)
 }
 
-export function passingAuthorization({ method, upstreamPath }: Call): Action {
-  const name = `${method} ${upstreamPath.split('?', 1)[0] ?? ''}`
-  return { kind: 'pass', name, isStanding: false, watch: () => null, refuse: httpRefusal }
+export function passingAuthorization(call: Call): Action {
+  return { kind: 'pass', name: callName(call), isStanding: false, watch: () => null, refuse: httpRefusal }
 }

@@ -11,7 +11,7 @@ import { type ContractTexts, derivationTerms } from '../../scm/selector.ts'
 import type { Action, JudgedAction, Question, Recogniser, Refusal } from '../common/action.ts'
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
 import type { Call } from '../../calls/call.ts'
-import { overridesMethod } from '../common/request-line.ts'
+import { overridesMethod, callName } from '../common/request-line.ts'
 import { unread } from './document.ts'
 import { DeniedWrite, questionsOn, type NpmScene, type NpmWrite } from './checks.ts'
 import { npmRefusal } from './refusal.ts'
@@ -34,7 +34,7 @@ export function createNpmRecogniser(deps: NpmDeps): Recogniser<NpmRoute> {
       const request = readNpmRequest(call)
       if (overridesMethod(call)) return refused(call, 'the method is overridden, so it can be read in two ways.')
       if (request.kind === 'pass') return passing(call)
-      if (request.kind === 'unknown') return refused(call, `${request.why}: ${nameOf(call)}.`)
+      if (request.kind === 'unknown') return refused(call, `${request.why}: ${callName(call)}.`)
       const { 'content-encoding': encoding = 'identity' } = call.headers
       if (encoding !== 'identity') return refused(call, 'its body is encoded; send it without Content-Encoding.')
       return recognised(call, request, deps)
@@ -48,7 +48,7 @@ async function recognised(call: Call<NpmRoute>, request: NpmWrite, deps: NpmDeps
   const [first] = await Promise.allSettled([look()])
   if (first.status === 'rejected' && first.reason instanceof DeniedWrite) return refused(call, first.reason.message)
   if (first.status === 'fulfilled' && first.value.length === 0) return passing(call)
-  return new NpmAction(nameOf(call), first, look)
+  return new NpmAction(callName(call), first, look)
 }
 
 class NpmAction implements JudgedAction {
@@ -102,12 +102,8 @@ async function bodyOf({ body }: Call<NpmRoute>, { flow }: NpmDeps): Promise<unkn
   return read.value
 }
 
-function nameOf({ method, upstreamPath }: Call<NpmRoute>): string {
-  return `${method} ${upstreamPath.split('?', 1)[0] ?? ''}`
-}
-
 function passing(call: Call<NpmRoute>): Action {
-  return { kind: 'pass', name: nameOf(call), isStanding: false, watch: () => null, refuse: npmRefusal }
+  return { kind: 'pass', name: callName(call), isStanding: false, watch: () => null, refuse: npmRefusal }
 }
 
 function refused(call: Call<NpmRoute>, why: string): Action {
@@ -116,7 +112,7 @@ function refused(call: Call<NpmRoute>, why: string): Action {
   const answer = npmRefusal({ code: 'PREFLIGHT_STOP', message, correlationId, envelope: null, subject: null })
   return {
     kind: 'refuse',
-    name: nameOf(call),
+    name: callName(call),
     answer: { ...answer, headers: { ...answer.headers, 'Preflight-Action': 'STOP' } },
     why,
   }

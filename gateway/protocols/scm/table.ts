@@ -14,7 +14,7 @@ import { UnreadableIntent, type ScmIntent } from './intent.ts'
 import { isGitService } from './git-push.ts'
 import { singleSegments, splitSegments, withoutExtension } from '../../routing/path-reading.ts'
 import { refuseQuickActions } from './quick-actions.ts'
-import { isRead, matchSegments, overridesMethod } from '../common/request-line.ts'
+import { isRead, matchSegments, overridesMethod, callName } from '../common/request-line.ts'
 import { receipted } from './receipt.ts'
 import { isForm, overridesMethodInBody, parametersOf, type Parameters } from './request.ts'
 
@@ -77,7 +77,7 @@ export interface ScmTable {
 }
 
 export async function recogniseCall(call: Call<ScmRoute>, table: ScmTable, deps: ScmDeps): Promise<Action> {
-  const name = `${call.method} ${call.upstreamPath.split('?', 1)[0] ?? ''}`
+  const name = callName(call)
   if (overridesMethod(call)) return refused(call, name, METHOD_STATED_TWICE)
   const hasReadings = singleSegments(call.upstreamPath) === null
   // One of them may be that of the GraphQL API, where some servers run a mutation whatever the method.
