@@ -162,12 +162,17 @@ export function csrfField(token: string): Markup {
   return html`<input type="hidden" name="csrf" value="${token}" />`
 }
 
+interface Tabs {
+  readonly label: string
+  readonly path: string
+  /** Of the parameter. */
+  readonly name: string
+  readonly current: string
+}
+
 /** Links to the same page under another value of one parameter. */
 export function tabs(
-  label: string,
-  path: string,
-  name: string,
-  current: string,
+  { label, path, name, current }: Tabs,
   choices: readonly (readonly [value: string, text: string])[],
 ): Markup {
   return html`<nav class="tabs" aria-label="${label}">

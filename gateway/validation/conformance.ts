@@ -82,7 +82,8 @@ function checkParameters(
     if (!isRead) notes.push(`${where} is written in a way that is not read`)
     else if (given === undefined) {
       if (isRequired) violations.push({ where, message: 'is required' })
-    } else if (schemaAt !== null) violations.push(...faults(given, schemaAt, where, 'request', true, contract))
+    } else if (schemaAt !== null)
+      violations.push(...faults(given, where, contract.validator(schemaAt, 'request', true)))
   }
   return { violations, notes }
 }
@@ -168,18 +169,10 @@ function ofJson(
   if (body === null) return { violations: [], notes: ['the body was not read'] }
   const json = readStrictJson(Buffer.from(body))
   if (!json.ok) return one('body', json.message)
-  return { violations: faults(json.value, schemaAt, 'body', side, false, contract), notes: [] }
+  return { violations: faults(json.value, 'body', contract.validator(schemaAt, side, false)), notes: [] }
 }
 
-function faults(
-  value: unknown,
-  schemaAt: string,
-  where: string,
-  side: MessageSide,
-  isText: boolean,
-  contract: CheckedContract,
-): readonly Violation[] {
-  const check = contract.validator(schemaAt, side, isText)
+function faults(value: unknown, where: string, check: ReturnType<CheckedContract['validator']>): readonly Violation[] {
   if (check({ value })) return []
   return (check.errors ?? []).slice(0, MAX_LISTED).map((error) => violationOfError(error, where))
 }

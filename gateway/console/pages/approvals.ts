@@ -24,7 +24,7 @@ export const listApprovals: ConsolePage = async ({ query, visitor, now, deps, pa
   const body = html`${head({ title: 'Approvals', lede: 'Changes that the policy lets a person decide.' })}
     <section aria-label="Requests">
       <div class="title">
-        ${tabs('State', path, 'state', state === 'pending' ? '' : state, [
+        ${tabs({ label: 'State', path, name: 'state', current: state === 'pending' ? '' : state }, [
           ['', 'Waiting'],
           ['granted', 'Granted'],
           ['denied', 'Denied'],

@@ -48,7 +48,7 @@ function keyList(rows: readonly ApiKey[], visit: Visit): Markup {
   const shown = wanted.slice(from, from + SHOWN)
   const next = from + SHOWN
   return html`<section aria-label="Keys">
-    ${tabs('Keys', '/console/keys', 'state', state, [
+    ${tabs({ label: 'Keys', path: '/console/keys', name: 'state', current: state }, [
       ['', 'In force'],
       ['ended', 'Ended'],
     ])}

@@ -28,7 +28,7 @@ export const ledger: ConsolePage = async (visit) => {
   ])
   const body = html`${head({ title: 'Ledger', lede: 'Decisions and calls, newest first. No entry is ever changed; retention and pruning remove the oldest.' })}
     <section aria-label="Search">
-      ${tabs('Records', visit.path, 'records', isCalls ? 'calls' : '', [
+      ${tabs({ label: 'Records', path: visit.path, name: 'records', current: isCalls ? 'calls' : '' }, [
         ['', 'Decisions'],
         ['calls', 'Calls'],
       ])}

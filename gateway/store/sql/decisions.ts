@@ -123,7 +123,12 @@ async function supersede(sql: Sql, row: DecisionRow): Promise<void> {
     row.supersessionKey,
   )
   if (head !== undefined)
-    await addEvent(sql, text(head, 'decision_id'), 'superseded', row.evaluatedAt, row.decisionId, 'a newer decision')
+    await addEvent(sql, text(head, 'decision_id'), {
+      state: 'superseded',
+      at: row.evaluatedAt,
+      by: row.decisionId,
+      reason: 'a newer decision',
+    })
   await sql.run(
     `INSERT INTO supersession_heads (tenant, supersession_key, decision_id) VALUES (?, ?, ?)
      ON CONFLICT (tenant, supersession_key) DO UPDATE SET decision_id = excluded.decision_id`,

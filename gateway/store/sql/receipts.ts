@@ -45,25 +45,25 @@ export const receipts: Operations<Receipts> = {
 
   supersede: write(async (sql, tenant, decisionId, by, reason, at) => {
     const row = await sql.get('SELECT 1 AS n FROM decisions WHERE decision_id = ? AND tenant = ?', decisionId, tenant)
-    if (row !== undefined) await addEvent(sql, decisionId, 'superseded', at, by, reason)
+    if (row !== undefined) await addEvent(sql, decisionId, { state: 'superseded', at, by, reason })
   }),
 
   revoke: write(async (sql, tenant, decisionId, reason, by, at) => {
     const row = await sql.get('SELECT 1 AS n FROM decisions WHERE decision_id = ? AND tenant = ?', decisionId, tenant)
     if (row === undefined) return false
-    await addEvent(sql, decisionId, 'revoked', at, by, reason)
+    await addEvent(sql, decisionId, { state: 'revoked', at, by, reason })
     return true
   }),
 }
 
-export async function addEvent(
-  sql: Sql,
-  decisionId: string,
-  state: (typeof STATES)[number],
-  at: number,
-  by: string,
-  reason: string,
-): Promise<void> {
+interface ReceiptEvent {
+  readonly state: (typeof STATES)[number]
+  readonly at: number
+  readonly by: string
+  readonly reason: string
+}
+
+export async function addEvent(sql: Sql, decisionId: string, { state, at, by, reason }: ReceiptEvent): Promise<void> {
   const added = await sql.run(
     'INSERT INTO receipt_events (decision_id, state, at, by, reason) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
     decisionId,
