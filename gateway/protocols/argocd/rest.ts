@@ -4,7 +4,8 @@ import { countingNames, otherSpelling } from '../../json/folded-names.ts'
 import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
 import { revisionOf, textOrNull, unreadable, writeTo, type ArgocdCall } from './call.ts'
 import { literalReadings, singleSegments } from '../../routing/path-reading.ts'
-import { isRead, overridesMethod } from '../common/request-line.ts'
+import { isRead } from '../common/request-line.ts'
+import { overridesMethod } from '../common/method-override.ts'
 
 const API = '/api/v1'
 /** Logging in and out changes nothing that is deployed. */

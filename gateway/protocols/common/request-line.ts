@@ -1,4 +1,4 @@
-/** The request line: whether the method only reads or is overridden, where the path of the protocol begins, and which pattern it matches. */
+/** The request line: whether the method only reads, where the path of the protocol begins, and which pattern it matches. */
 import { literalReadings } from '../../routing/path-reading.ts'
 import type { CallHead } from '../../calls/call.ts'
 
@@ -35,12 +35,4 @@ export function callName({ method, upstreamPath }: Pick<CallHead, 'method' | 'up
 export function basePath({ upstream, match }: Pick<CallHead['route'], 'upstream' | 'match'>): string {
   const path = upstream === undefined ? match.path : new URL(upstream).pathname
   return path.endsWith('/') ? path.slice(0, -1) : path
-}
-
-/** Some frameworks take the method that one of these fields states instead of the one of the first line. */
-const OVERRIDES = ['x-http-method-override', 'x-http-method', 'x-method-override'] as const
-
-/** Does not cover forms in the body: only recognisers that read the body can check those. */
-export function overridesMethod({ headers, upstreamPath }: Pick<CallHead, 'headers' | 'upstreamPath'>): boolean {
-  return OVERRIDES.some((name) => headers[name] !== undefined) || /[?&](?:_|%5f)method=/i.test(upstreamPath)
 }

@@ -21,9 +21,10 @@ import {
   type CurrentContracts,
   type IndexedContract,
 } from '../common/current-contract.ts'
-import { overridesMethod, callName } from '../common/request-line.ts'
+import { callName } from '../common/request-line.ts'
 import { createOperationMatcher, type OperationMatcher } from '../../validation/api-operations.ts'
 import { httpRefusal, jsonAnswer } from '../common/refusal.ts'
+import { overridesMethod } from '../common/method-override.ts'
 
 interface HttpApiDeps extends CurrentContractDeps {
   readonly baselines: Pick<BaselineService, 'baselineFor'>

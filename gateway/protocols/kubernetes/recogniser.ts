@@ -12,7 +12,8 @@ import { CONNECT_SUBRESOURCES, readApiPath, resourceText, type ApiPath, type Res
 import { faultStatus, statusAnswer } from './status.ts'
 import { readWrite, type Write } from './write.ts'
 import { groundOf, type WriteGround } from './write-ground.ts'
-import { isRead, overridesMethod } from '../common/request-line.ts'
+import { isRead } from '../common/request-line.ts'
+import { overridesMethod } from '../common/method-override.ts'
 
 export function createKubernetesRecogniser(deps: KubernetesDeps): Recogniser<KubernetesRoute> {
   return {

@@ -11,12 +11,13 @@ import type { Action, JudgedAction, Question, Recogniser, Refusal } from '../com
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
 import type { Call, CallHead } from '../../calls/call.ts'
 import { unpacked } from '../../network/content-coding.ts'
-import { isRead, overridesMethod, callName } from '../common/request-line.ts'
+import { isRead, callName } from '../common/request-line.ts'
 import { agentOf } from './agent.ts'
 import { bodyParts } from './body-parts.ts'
 import { calledPath, OTHER, takesTools, type CalledPath, type ModelProvider } from './provider.ts'
 import { REFERENCE_MEMBERS, storedToolsOf, type StoredTools } from './stored-tools.ts'
 import { toolTableOf, type LlmTools } from './tool-table.ts'
+import { overridesMethod } from '../common/method-override.ts'
 
 interface LlmDeps {
   readonly flow: Pick<Flow, 'readJson'>

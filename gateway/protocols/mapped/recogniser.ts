@@ -18,7 +18,8 @@ import {
 } from './facts.ts'
 import { compileRules, type CompiledMapping } from './rules.ts'
 import { countingNames } from '../../json/folded-names.ts'
-import { isRead, overridesMethod, callName } from '../common/request-line.ts'
+import { isRead, callName } from '../common/request-line.ts'
+import { overridesMethod } from '../common/method-override.ts'
 
 interface MappedDeps extends ContractReader {
   readonly upstreams: Upstreams

@@ -19,11 +19,12 @@ import type { Call } from '../../calls/call.ts'
 import { askAsCaller, lookupFault } from '../common/caller-request.ts'
 import { jsonAnswer, refusalMembers, refusalText } from '../common/refusal.ts'
 import { collidingNames } from '../../json/folded-names.ts'
-import { overridesMethod, callName } from '../common/request-line.ts'
+import { callName } from '../common/request-line.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 import { ERRORS } from '../../errors/errors.ts'
 import { configurationSchema, listedTools } from './configuration.ts'
 import { readRegistryRequest, type RegistryRequest } from './request.ts'
+import { overridesMethod } from '../common/method-override.ts'
 
 interface McpRegistryDeps {
   readonly upstreams: Upstreams

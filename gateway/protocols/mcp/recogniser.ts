@@ -12,9 +12,9 @@ import { BodilessAction, JudgedMessagesAction, MessagesAction, type JudgedMessag
 import { isClientRegistration, isTokenRequest, passingAuthorization } from './authorization.ts'
 import { mcpFault } from './errors.ts'
 import { foreignPage } from './dns-rebinding.ts'
-import { overridesMethod } from '../common/request-line.ts'
 import { headerProblem, subjectProblem, subjectsOf } from './judged-requests.ts'
 import { readStrictJson } from '../../json/strict-json.ts'
+import { overridesMethod } from '../common/method-override.ts'
 
 /** What the recogniser works with. */
 type McpParts = Pick<JudgedMessages, 'manifests' | 'edits' | 'results'>

@@ -11,12 +11,13 @@ import { type ContractTexts, derivationTerms } from '../../scm/selector.ts'
 import type { Action, JudgedAction, Question, Recogniser, Refusal } from '../common/action.ts'
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
 import type { Call } from '../../calls/call.ts'
-import { overridesMethod, callName } from '../common/request-line.ts'
+import { callName } from '../common/request-line.ts'
 import { unread } from './document.ts'
 import { DeniedWrite, questionsOn, type NpmScene, type NpmWrite } from './checks.ts'
 import { npmRefusal } from './refusal.ts'
 import { createRegistryClient } from './registry.ts'
 import { readNpmRequest, type NpmRequest } from './request.ts'
+import { overridesMethod } from '../common/method-override.ts'
 
 interface NpmDeps {
   readonly upstreams: Upstreams

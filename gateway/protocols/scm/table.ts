@@ -14,9 +14,10 @@ import { UnreadableIntent, type ScmIntent } from './intent.ts'
 import { isGitService } from './git-push.ts'
 import { singleSegments, splitSegments, withoutExtension } from '../../routing/path-reading.ts'
 import { refuseQuickActions } from './quick-actions.ts'
-import { isRead, matchSegments, overridesMethod, callName } from '../common/request-line.ts'
+import { isRead, matchSegments, callName } from '../common/request-line.ts'
 import { receipted } from './receipt.ts'
 import { isForm, overridesMethodInBody, parametersOf, type Parameters } from './request.ts'
+import { overridesMethod } from '../common/method-override.ts'
 
 /** A call that fits the path of a row. */
 export interface ScmCall {
