@@ -1,4 +1,4 @@
-/** Mistakes of a configuration that no schema sees: certificates, forms of texts, programs that are missing, sections of another protocol. */
+/** Mistakes of a configuration that no schema sees: certificates, programs that are missing, sections of another protocol. */
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -9,9 +9,6 @@ import { execFileSync } from 'node:child_process'
 import { loadConfig } from '../../gateway/config/load.ts'
 import { formatMistake, ConfigError } from '../../gateway/errors/mistake.ts'
 import { testAuthority } from '../fakes/certificates.ts'
-import { formOf } from '../../gateway/settings/pattern-texts.ts'
-import { configInputSchema } from '../../gateway/config/input-schema.ts'
-import { readSourceText } from '../../gateway/settings/source-text.ts'
 import { openSettings } from '../../gateway/config/live-settings.ts'
 import { SECTION_PROTOCOLS } from '../../gateway/config/protocol-checks.ts'
 import { RouteSchema } from '../../gateway/protocols/route.ts'
@@ -83,35 +80,6 @@ test('the key of a GitHub App is an RSA key', () => {
   assert.match(mistakesOf(app(garbage)), /holds no RSA private key in PEM.*scm\.github\.app\.key_file/)
   assert.match(mistakesOf(app(written('ed.pem', privateKeyPem('ed25519')))), /its type is ed25519/)
   assert.equal(mistakesOf(app(written('rsa.pem', privateKeyPem('rsa')))), '')
-})
-
-function patternsOf(schema: unknown): readonly string[] {
-  if (typeof schema !== 'object' || schema === null) return []
-  return Object.entries(schema).flatMap(([name, value]) =>
-    name === 'pattern' && typeof value === 'string' ? [value] : patternsOf(value),
-  )
-}
-
-test('every pattern of the configuration has words for what to write', () => {
-  const patterns = new Set(patternsOf(configInputSchema))
-  assert.ok(patterns.size > 10, 'the patterns are found')
-  assert.deepEqual(
-    [...patterns].filter((pattern) => formOf(pattern) === null),
-    [],
-  )
-})
-
-test('a text of another form is answered by what to write, in the place where it stands', () => {
-  const loaded = loadConfig({ value: { listen: { api: 'nowhere' } }, environment: {} })
-  assert.ok(!loaded.ok)
-  const [mistake] = loaded.problem.map(formatMistake)
-  assert.match(mistake ?? '', /"nowhere" must be HOST:PORT, e\.g\. 127\.0\.0\.1:15080.*\(listen\.api\)/)
-})
-
-test('a file of several documents is refused with the start of the second, and the fix', () => {
-  const read = readSourceText('FILE', 'tier: sidecar\n---\npolicy: default\n')
-  assert.ok(!read.ok)
-  assert.match(read.problem.map(formatMistake).join(), /^FILE:2:1: a second document begins here.*write one document/)
 })
 
 test('a repository is a mistake where git cannot be run, at the start and at a reload', (t) => {

@@ -11,6 +11,7 @@ import { firstAt, unreadable } from '../unreadable.ts'
 import { toolEntries, type ToolEntry } from './entries.ts'
 import type { ToolForm, ToolKind } from './vendor-formats.ts'
 import { lookupTable } from '../../common/lookup-table.ts'
+import { plainSchema } from './gemini.ts'
 
 /** Python type names that some providers use. Other names are kept, so that a change of one is reported. */
 const TYPES: Readonly<Record<string, string>> = lookupTable({
@@ -148,7 +149,7 @@ function putSchemas(
   put: (member: string, part: Located | null, held: unknown) => void,
 ): void {
   const input = partAt(tool, parts.inputSchema)
-  const schemaOf = (part: Located | null): unknown => (isGemini === true ? geminiSchema(part?.value) : part?.value)
+  const schemaOf = (part: Located | null): unknown => (isGemini === true ? plainSchema(part?.value) : part?.value)
   put('inputSchema', input, input === tool ? withoutDescription(input.value) : schemaOf(input))
   const output = partAt(tool, parts.outputSchema ?? [])
   put('outputSchema', output, schemaOf(output))
@@ -215,34 +216,4 @@ function sourceOf(pointer: string, sources: ReadonlyMap<string, string>): string
     if (source !== undefined) return source + pointer.slice(end)
   }
   return pointer
-}
-
-/** Counts are 64-bit numbers in protobuf, which its JSON writes as strings. */
-const COUNTS: ReadonlySet<string> = new Set([
-  'minItems',
-  'maxItems',
-  'minLength',
-  'maxLength',
-  'minProperties',
-  'maxProperties',
-])
-
-/** Display order and examples do not affect which values are valid. */
-const SILENT: ReadonlySet<string> = new Set(['propertyOrdering', 'property_ordering'])
-
-/** Gemini writes schemas in an OpenAPI 3.0 subset in protobuf JSON. Every part keeps its place. */
-function geminiSchema(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(geminiSchema)
-  if (!isRecord(schema)) return schema
-  const members = Object.entries(schema).filter(([name, value]) => !SILENT.has(name) && value !== 'TYPE_UNSPECIFIED')
-  return Object.fromEntries(members.map(([name, value]) => [name, geminiMember(name, value)]))
-}
-
-function geminiMember(name: string, value: unknown): unknown {
-  if (name === 'type' && typeof value === 'string') return value.toLowerCase()
-  if (COUNTS.has(name) && typeof value === 'string' && /^\d{1,15}$/.test(value)) return Number(value)
-  if ((name === 'properties' || name === '$defs') && isRecord(value)) {
-    return Object.fromEntries(Object.entries(value).map(([property, schema]) => [property, geminiSchema(schema)]))
-  }
-  return name === 'items' || name === 'anyOf' ? geminiSchema(value) : value
 }

@@ -1,0 +1,37 @@
+/** Texts of a configuration that have to look like something: a mistake says like what. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { formOf } from '../../gateway/settings/pattern-texts.ts'
+import { configInputSchema } from '../../gateway/config/input-schema.ts'
+import { loadConfig } from '../../gateway/config/load.ts'
+import { formatMistake } from '../../gateway/errors/mistake.ts'
+import { readSourceText } from '../../gateway/settings/source-text.ts'
+
+function patternsOf(schema: unknown): readonly string[] {
+  if (typeof schema !== 'object' || schema === null) return []
+  return Object.entries(schema).flatMap(([name, value]) =>
+    name === 'pattern' && typeof value === 'string' ? [value] : patternsOf(value),
+  )
+}
+
+test('every pattern of the configuration has words for what to write', () => {
+  const patterns = new Set(patternsOf(configInputSchema))
+  assert.ok(patterns.size > 10, 'the patterns are found')
+  assert.deepEqual(
+    [...patterns].filter((pattern) => formOf(pattern) === null),
+    [],
+  )
+})
+
+test('a text of another form is answered by what to write, in the place where it stands', () => {
+  const loaded = loadConfig({ value: { listen: { api: 'nowhere' } }, environment: {} })
+  assert.ok(!loaded.ok)
+  const [mistake] = loaded.problem.map(formatMistake)
+  assert.match(mistake ?? '', /"nowhere" must be HOST:PORT, e\.g\. 127\.0\.0\.1:15080.*\(listen\.api\)/)
+})
+
+test('a file of several documents is refused with the start of the second, and the fix', () => {
+  const read = readSourceText('FILE', 'tier: sidecar\n---\npolicy: default\n')
+  assert.ok(!read.ok)
+  assert.match(read.problem.map(formatMistake).join(), /^FILE:2:1: a second document begins here.*write one document/)
+})
