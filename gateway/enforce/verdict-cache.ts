@@ -143,6 +143,7 @@ export function createVerdicts(deps: VerdictsDeps): Verdicts {
 
 class VerdictCache implements Verdicts {
   readonly #deps: VerdictsDeps
+  readonly #changes: VerdictStore['changes']
   readonly #entries = new LRUCache<string, CachedVerdict>({
     max: MAX_ENTRIES,
     maxSize: MAX_WEIGHT,
@@ -151,18 +152,19 @@ class VerdictCache implements Verdicts {
 
   constructor(deps: VerdictsDeps) {
     this.#deps = deps
+    this.#changes = deps.store.changes
   }
 
   verdictOn(request: VerdictRequest): DecisionVerdict | Promise<DecisionVerdict> {
     const { change } = request
-    const { flow, store, now: clock } = this.#deps
+    const { flow, now: clock } = this.#deps
     // Each merge or publication is an act of its own: its receipt serves no other one.
     if (change.kind === 'change_set') return authorize(request, flow).then(({ verdict }) => verdict)
     const key = keyOf(request, change)
     const now = clock()
     const known = this.#entries.get(key)
     const isInUse =
-      known !== undefined && now < known.usableUntil && (known.made === null || store.changes.isFresh(known.mark, now))
+      known !== undefined && now < known.usableUntil && (known.made === null || this.#changes.isFresh(known.mark, now))
     if (!isInUse) return this.#renew(key, known, now, request)
     this.#count('hit')
     return known.made ?? known.verdict
@@ -211,8 +213,8 @@ class VerdictCache implements Verdicts {
   }
 
   #decide(key: string, request: VerdictRequest): CachedVerdict {
-    const { flow, store, now } = this.#deps
-    const begin = store.changes.begin(now())
+    const { flow, now } = this.#deps
+    const begin = this.#changes.begin(now())
     const entry: CachedVerdict = {
       tenant: request.caller.tenant,
       made: null,
@@ -225,7 +227,7 @@ class VerdictCache implements Verdicts {
           entry.usableUntil = verdict.envelope.analysis_complete
             ? expiresAt
             : Math.min(expiresAt, madeAt + INCOMPLETE_MS)
-          entry.mark = store.changes.mark(begin, madeAt)
+          entry.mark = this.#changes.mark(begin, madeAt)
           entry.made = verdict
           this.#weigh(key, entry, verdict)
           return verdict
