@@ -15,7 +15,7 @@ export function refusesText(node: SchemaNode, value: unknown, by: Evaluation): b
 }
 
 /**
- * A value whose text one schema admits, and the other one reads in another way and refuses. It is the given one, or one of
+ * A value whose text the one schema admits and the other one reads in another way, and refuses: the given one, or one of
  * the texts that readers make several values of.
  */
 export function separatingText(sub: SchemaNode, other: SchemaNode, value: unknown, by: Evaluation): unknown {
@@ -51,7 +51,8 @@ function readingsOf(nodes: readonly SchemaNode[], value: unknown, isMember = fal
     const lists = combined(members.map(([name, member]) => readingsOf(below(name), member, true)))
     return lists?.map((list) => Object.fromEntries(members.map(([name], index) => [name, list[index]]))) ?? null
   }
-  return scalarReadings(constraints, value === null ? '' : String(value))
+  const isWritten = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+  return scalarReadings(constraints, isWritten ? String(value) : '')
 }
 
 /** All combinations of one reading for each part. */
