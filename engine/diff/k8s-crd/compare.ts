@@ -5,7 +5,13 @@
 import { byCodeUnit } from '../../common/code-unit-order.ts'
 import type { CompareOptions, FormatOptions, FormatComparison } from '../../model/format.ts'
 import { readDocuments } from '../../contracts/document.ts'
-import { readCrds, type Crd, type CrdBundle, type CrdVersion } from '../../contracts/k8s-crd/contract.ts'
+import {
+  readCrds,
+  type Crd,
+  type CrdBundle,
+  type CrdVersion,
+  plainCrdSchema,
+} from '../../contracts/k8s-crd/contract.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../model/limits.ts'
 import { danglingReferences, inOneOrder, unresolvedIn, type UnresolvedReference } from '../../contracts/unresolved.ts'
 import type { Sha256 } from '../../common/hash.ts'
@@ -22,7 +28,6 @@ import { contractWalk, type ContractWalk } from '../contract-walk.ts'
 import { walkOptionsOf } from '../options.ts'
 import { compareExtensions } from './extensions.ts'
 import { compareResource, compareVersionParts, conversionOf, storedIn, type AddCrdChange } from './resource.ts'
-import { plainCrdSchema } from '../../contracts/k8s-crd/schema.ts'
 
 type CrdWalk = ContractWalk<CrdRuleId>
 

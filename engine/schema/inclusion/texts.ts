@@ -15,7 +15,7 @@ export function refusesText(node: SchemaNode, value: unknown, by: Evaluation): b
 }
 
 /**
- * A value whose text the one schema admits and the other one reads in another way, and refuses: the given one, or one of
+ * A value whose text one schema admits, and the other one reads in another way and refuses. It is the given one, or one of
  * the texts that readers make several values of.
  */
 export function separatingText(sub: SchemaNode, other: SchemaNode, value: unknown, by: Evaluation): unknown {
