@@ -5,6 +5,7 @@
 import { lookalikeWords, withoutLookalikes } from './lookalikes.ts'
 import { FOREIGN_OVERRIDES } from './override-phrases.ts'
 import type { McpRuleId } from '../../rules/mcp/rows.ts'
+import { steeringReferences } from './tool-references.ts'
 
 interface Suspicion {
   readonly rule: Extract<McpRuleId, `mcp-text-${string}`>
@@ -202,30 +203,4 @@ const LONGEST_QUOTE = 120
 function quote(text: string): string {
   const shown = text.replaceAll(HIDDEN, '').replaceAll(/\s+/g, ' ').trim()
   return `“${shown.length <= LONGEST_QUOTE ? shown : `${shown.slice(0, LONGEST_QUOTE).toWellFormed()}…`}”`
-}
-
-/**
- * Names that are recognisable in a sentence: of several parts, or in quotes. `list` alone is an ordinary English verb.
- */
-const NAMED =
-  /(?<quote>[`"'“])(?<quoted>[\w./-]{1,64})[`"'”]|(?<![\w./-])(?<bare>[A-Za-z]\w*(?:[-_./]\w+)+|[a-z]+(?:[A-Z]\w*)+)/g
-
-/** The text directly before the name. */
-const BEFORE =
-  /(?:(?:before|after|prior to|whenever|each time|every time)\s+(?:you\s+)?(?:use|using|call|calling|invoke|invoking|run|running)|(?:instead of|rather than|in place of)(?:\s+(?:using|calling))?|(?:do not|don['’]t|never|must not|avoid|stop)\s+(?:ever\s+)?(?:use|using|call|calling|invoke|invoking|trust|trusting)|(?:always|must|shall|immediately)\s+(?:also\s+|first\s+|then\s+)?(?:use|call|invoke|run))\s+(?:the\s+)?(?:tools?\s+)?$/i
-
-const LONGEST_LEAD = 60
-
-/**
- * The parts of a sentence that steer: naming another tool is documentation, an instruction to call it, or not to, is steering. `tools` are the names of the server’s tools, `own` is the tool whose text it is.
- */
-function steeringReferences(text: string, tools: ReadonlySet<string>, own: string | null): readonly string[] {
-  const found: string[] = []
-  for (const match of text.matchAll(NAMED)) {
-    const name = match.groups?.['quoted'] ?? match.groups?.['bare'] ?? ''
-    if (name === own || !tools.has(name)) continue
-    const lead = BEFORE.exec(text.slice(Math.max(0, match.index - LONGEST_LEAD), match.index))
-    if (lead !== null) found.push(`${lead[0]}${match[0]}`)
-  }
-  return found
 }
