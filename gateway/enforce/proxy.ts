@@ -64,7 +64,6 @@ export function createProxy(deps: ProxyDeps): Proxy {
   const upstreams = createUpstreams(() => egressOf(settings()))
   const pipeline = buildPipeline(deps, upstreams, tunnels)
   const inFlight = createInFlightRequests({ ...deps, pipeline, egressOf }, () => http.closeIdle())
-  /** Connections that are accepted but not yet handed to the HTTP server or a tunnel. */
   const pending = new Set<Socket>()
   const ways: ConnectionDecisionDeps = {
     ...deps,
@@ -119,7 +118,7 @@ export function createProxy(deps: ProxyDeps): Proxy {
   }
 }
 
-/** The connection is pending until it is taken or closed. */
+/** A connection is pending until it is handed to the HTTP server or a tunnel, or closed. */
 function holdWhile(take: () => Promise<unknown>, socket: Socket, pending: Set<Socket>): void {
   pending.add(socket)
   socket.once('close', () => pending.delete(socket))
