@@ -5,23 +5,20 @@ import type { Located } from '../../schema/located.ts'
 import { matchByKey, matchRest, type Matched } from '../match.ts'
 import { EXCHANGES, type MessageExchange } from './exchange.ts'
 import { compareOperation } from './operation.ts'
+import { compareOverlaps, type PathEntry } from './path-overlaps.ts'
 import { reportAdded, reportChanged, reportRemoved } from './delta-text.ts'
 import type { OpenApiFacts } from '../../rules/openapi/changes.ts'
 import type { Walk } from './walk.ts'
 
-/** A path item under the path by which it is matched. */
-interface PathEntry {
-  readonly key: string
-  readonly item: PathItem
-}
-
 export function comparePaths(walk: Walk, before: readonly PathItem[], after: readonly PathItem[]): void {
-  const { added, removed, kept } = matchPaths(walk, before, after)
+  const matched = matchPaths(walk, before, after)
+  const { added, removed, kept } = matched
   for (const { key, item } of removed)
     for (const operation of item.operations.values()) reportRemovedOperation(walk, key, operation, true)
   for (const { key, item } of added)
     for (const operation of item.operations.values()) reportAddedOperation(walk, key, operation)
   for (const [base, head] of kept) comparePathItems(walk, base.item, head.item, base.key, EXCHANGES.operation)
+  compareOverlaps(walk, matched)
 }
 
 /** First matches paths as written, then without the names of path parameters: `/users/{id}` is `/users/{userId}`. */

@@ -55,26 +55,61 @@ function ownServers({ item, operation: { located: owner } }: OperationSide): Ser
 /** The server where none is named (OpenAPI 3.1.0 §4.8.1): the location of the contract. */
 const DEFAULT_SERVER: ServerUrl = { url: '/', located: null }
 
-function compareServers(walk: Walk, before: ServerList, head: ServerList, operation: OperationName | null): void {
-  // Naming servers for the first time removes no server that callers knew.
-  if (before.servers.length === 0) return
-  const after = head.servers.length === 0 ? { ...head, servers: [DEFAULT_SERVER] } : head
+function compareServers(walk: Walk, base: ServerList, head: ServerList, operation: OperationName | null): void {
+  // The location of the contract may be any host, so a first list changes nothing if one of its addresses has no path.
+  if (base.servers.length === 0 && (head.servers.length === 0 || head.servers.some(hasNoPath))) return
+  const [before, after] = [statedServers(base), statedServers(head)]
   const change = operation === null ? 'server' : 'operation-server'
-  const isSchemeOpen = [...before.servers, ...after.servers].some(({ url }) => url.startsWith('//'))
-  const exact = matchByKey(before.servers, after.servers, ({ url }) => addressOf(url, isSchemeOpen))
+  const isSchemeOpen = [...before, ...after].some(({ url }) => url.startsWith('//'))
+  const exact = matchByKey(before, after, ({ url }) => addressOf(url, isSchemeOpen))
   // Variable names are not part of an address.
   const { added, removed, kept } = matchRest(exact, ({ url }) =>
-    addressOf(url, isSchemeOpen).replaceAll(/\{[^{}]*\}/g, '{}'),
+    addressOf(url, isSchemeOpen).replaceAll(VARIABLE, '{}'),
   )
-  for (const { url: name } of removed) {
-    reportRemoved(walk, change, operation, before.owner, name, { name, action: 'removed' })
+  for (const server of removed) {
+    const { url: name } = server
+    if (isCovered(server, after, isSchemeOpen)) continue
+    reportRemoved(walk, change, operation, base.owner, name, { name, action: 'removed' })
   }
-  for (const { url: name } of added) {
-    reportAdded(walk, change, operation, after.owner, name, { name, action: 'added' })
+  for (const server of added) {
+    const { url: name } = server
+    if (isCovered(server, before, isSchemeOpen)) continue
+    reportAdded(walk, change, operation, head.owner, name, { name, action: 'added' })
   }
-  for (const [base, head] of kept) {
-    compareVariables(walk, base, head, operation)
+  for (const [one, other] of kept) compareVariables(walk, one, other, operation)
+}
+
+function statedServers({ servers }: ServerList): readonly ServerUrl[] {
+  return servers.length === 0 ? [DEFAULT_SERVER] : servers
+}
+
+function hasNoPath({ url }: ServerUrl): boolean {
+  return /^(?:[^/]*\/\/[^/]*)?\/?$/.test(url)
+}
+
+const VARIABLE = /\{([^{}]*)\}/g
+
+/** Whether each address of a server is one of several servers. Variables take their listed values. */
+function isCovered(server: ServerUrl, others: readonly ServerUrl[], isSchemeOpen: boolean): boolean {
+  const own = addressesOf(server, isSchemeOpen)
+  const all = new Set(others.flatMap((other) => addressesOf(other, isSchemeOpen) ?? []))
+  return own?.every((address) => all.has(address)) ?? false
+}
+
+/** More addresses of one server than these are not listed. */
+const MOST_ADDRESSES = 256
+
+/** Null if a variable takes any value, or if there are too many. */
+function addressesOf({ url, located }: ServerUrl, isSchemeOpen: boolean): readonly string[] | null {
+  const variables = new Map(located === null ? [] : membersAt(located, 'variables'))
+  let urls: readonly string[] = [url]
+  for (const name of variableNames(url)) {
+    const stated = variables.get(name)?.value
+    const values = isRecord(stated) ? textsOf(stated.enum) : []
+    if (values.length === 0 || urls.length * values.length > MOST_ADDRESSES) return null
+    urls = urls.flatMap((one) => values.map((value) => one.replaceAll(`{${name}}`, () => value)))
   }
+  return urls.map((one) => addressOf(one, isSchemeOpen))
 }
 
 /** A caller fills in an address with the allowed values of its variables, or with their defaults. */
@@ -103,7 +138,7 @@ function compareVariables(walk: Walk, before: ServerUrl, after: ServerUrl, opera
 
 /** A variable may occur in an address more than once. */
 function variableNames(url: string): readonly string[] {
-  return [...new Set([...url.matchAll(/\{([^{}]*)\}/g)].map(([, name = '']) => name))]
+  return [...new Set([...url.matchAll(VARIABLE)].map(([, name = '']) => name))]
 }
 
 function listed(values: readonly string[]): string {
@@ -111,11 +146,21 @@ function listed(values: readonly string[]): string {
 }
 
 /**
- * The part that equal addresses share. A final slash has no meaning, nor does a scheme if the other side names none.
+ * The part that equal addresses share. Letter case of scheme and host, a default port and a final slash have no meaning
+ * (RFC 3986 §6.2), nor does a scheme if the other side names none.
  */
 function addressOf(url: string, isSchemeOpen: boolean): string {
-  const address = url.endsWith('/') ? url.slice(0, -1) : url
+  const address = withPlainOrigin(url.endsWith('/') ? url.slice(0, -1) : url)
   return isSchemeOpen ? address.replace(/^\w+:(?=\/\/)/, '') : address
+}
+
+/** Names of variables keep their case. */
+function withPlainOrigin(url: string): string {
+  return url.replace(/^([a-z][a-z\d+.-]*:)?\/\/[^/?#]*/i, (origin) =>
+    origin
+      .replaceAll(/[^{}]+(?![^{]*\})/g, (text) => text.toLowerCase())
+      .replace(/^(http:\/\/.*):80$|^(https:\/\/.*):443$/, '$1$2'),
+  )
 }
 
 /** The servers of the whole interface. In Swagger 2.0 they are made of schemes, host and base path. */

@@ -155,6 +155,7 @@ export interface OpenApiFacts {
   readonly 'parameter-removed': ParameterRemoval
   readonly 'parameter-requiredness': ParameterAction
   readonly 'parameter-style': OfParameter
+  readonly 'path-shadowed': NamedElement & { readonly before: string }
   readonly 'request-body': BodyWords
   readonly 'response-status': StatusChange
   readonly server: Acted<CameOrWent>

@@ -17,6 +17,13 @@ export const OPERATION_RULES: readonly Section[] = [
         'narrows',
         'the sunset day was moved, and `{sunset}` is no date',
       ),
+      row(
+        'path-shadowed',
+        {},
+        'api-path-shadowed',
+        'may-narrow',
+        'the new path `{name}` takes some calls of the operation',
+      ),
       ...removal(true, 'api-path-removed', 'the path and its operation were removed'),
       ...removal(false, 'api-removed', 'the operation was removed'),
       row(

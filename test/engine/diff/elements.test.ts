@@ -330,6 +330,8 @@ for (const place of ['webhook', 'callback']) {
 
 const REGION = { region: { default: 'eu', enum: ['eu', 'us'] }, version: { default: 'v1' } }
 const at = (url: string, variables: Json = REGION): Json => call({ servers: [{ url, variables }] })
+const ZONE = 'https://{zone}.example.com'
+const ZONES = { default: 'eu', enum: ['eu', 'us'] }
 const HOST = 'https://{region}.example.com/{version}'
 
 /** Of where the operation is reached. */
@@ -364,6 +366,45 @@ const SERVERS: readonly Row[] = [
     'dangerous',
     'dangerous',
   ],
+  [
+    'the values of a variable as addresses',
+    at(ZONE, { zone: ZONES }),
+    call({ servers: [{ url: 'https://eu.example.com' }, { url: 'https://us.example.com' }] }),
+    'none',
+    'none',
+  ],
+  [
+    'one value of a variable as an address',
+    at(ZONE, { zone: ZONES }),
+    at('https://eu.example.com', {}),
+    'dangerous',
+    'info',
+  ],
+  [
+    'any value of a variable',
+    at(ZONE, { zone: { default: 'eu' } }),
+    at('https://eu.example.com', {}),
+    'dangerous',
+    'dangerous',
+  ],
+  [
+    'letter case and a default port',
+    at('https://A.example.com/X', {}),
+    at('HTTPS://a.EXAMPLE.com:443/X/', {}),
+    'none',
+    'none',
+  ],
+  [
+    'letter case of the path',
+    at('https://a.example.com/x', {}),
+    at('https://a.example.com/X', {}),
+    'dangerous',
+    'dangerous',
+  ],
+  ['another port', at('https://a.example.com', {}), at('https://a.example.com:8443', {}), 'dangerous', 'dangerous'],
+  ['a first server with a path', call({}), at('/v2', {}), 'dangerous', 'dangerous'],
+  ['a first server with a host and a path', call({}), at('https://a.example.com/v2', {}), 'dangerous', 'dangerous'],
+  ['a first server without a path', call({}), at('https://a.example.com/', {}), 'none', 'dangerous'],
 ]
 
 suite('a server of an operation', () => {

@@ -87,6 +87,7 @@ const FACTS: {
   'parameter-removed': { isRequired: EITHER, removal: REMOVALS },
   'parameter-requiredness': BEGINNING,
   'parameter-style': {},
+  'path-shadowed': {},
   'request-body': BODY,
   'response-status': STATUS,
   server: ACTION,

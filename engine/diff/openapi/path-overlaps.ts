@@ -1,0 +1,120 @@
+/**
+ * Added paths that take calls from a templated path. A concrete path is matched before a templated one; between two
+ * templated paths it is up to the tooling (OpenAPI 3.1.0 §4.8.8.2).
+ */
+import { effectiveParameters, type Operation, type PathItem } from '../../contracts/openapi/contract.ts'
+import { schemaOfParameter } from '../../contracts/openapi/payloads.ts'
+import { lookupTable } from '../../common/lookup-table.ts'
+import type { Located } from '../../schema/located.ts'
+import { resolveSchema } from '../../schema/source.ts'
+import type { Matched } from '../match.ts'
+import { reportChanged } from './delta-text.ts'
+import type { Walk } from './walk.ts'
+
+/** A path item under the path by which it is matched. */
+export interface PathEntry {
+  readonly key: string
+  readonly item: PathItem
+}
+
+export function compareOverlaps(walk: Walk, { added, kept }: Matched<PathEntry>): void {
+  if (added.length === 0) return
+  const templated = kept.filter(([{ key }]) => key.includes('{'))
+  const byLength = Map.groupBy(templated, ([{ key }]) => segmentsOf(key).length)
+  for (const { key: name, item } of added) {
+    const segments = segmentsOf(name)
+    for (const [{ key: before, item: template }] of byLength.get(segments.length) ?? []) {
+      if (!takesCalls(segments, segmentsOf(before))) continue
+      for (const operation of template.operations.values()) {
+        if (!isSent(walk, template, operation, segments)) continue
+        const { method, operationId: operation_id } = operation
+        const subject = { method, path: before, operation_id }
+        reportChanged(walk, 'path-shadowed', subject, item.located, [before, name], { name, before })
+      }
+    }
+  }
+}
+
+function segmentsOf(path: string): readonly string[] {
+  return path.split('/')
+}
+
+/** Whether some calls match both paths, and the added one is more specific in a segment. */
+function takesCalls(added: readonly string[], template: readonly string[]): boolean {
+  return (
+    added.every((segment, index) => overlaps(segment, template[index] ?? '')) &&
+    added.some((segment, index) => isNarrower(segment, template[index] ?? ''))
+  )
+}
+
+const EXPRESSION = /\{[^{}]*\}/g
+
+function overlaps(one: string, other: string): boolean {
+  if (!one.includes('{')) return matches(other, one)
+  if (!other.includes('{')) return matches(one, other)
+  const [first, second] = [textsAround(one), textsAround(other)]
+  return isPrefix(first.lead, second.lead) && isPrefix(reversed(first.trail), reversed(second.trail))
+}
+
+function matches(template: string, text: string): boolean {
+  if (!template.includes('{')) return template === text
+  const parts = template.split(EXPRESSION).map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`))
+  return new RegExp(`^${parts.join('.+')}$`, 's').test(text)
+}
+
+function textsAround(segment: string): { readonly lead: string; readonly trail: string } {
+  const parts = segment.split(EXPRESSION)
+  return { lead: parts[0] ?? '', trail: parts.at(-1) ?? '' }
+}
+
+function isPrefix(one: string, other: string): boolean {
+  return one.startsWith(other) || other.startsWith(one)
+}
+
+function reversed(text: string): string {
+  return [...text].reverse().join('')
+}
+
+/** Fixed text is narrower than a template, and a template with fixed text is narrower than one without. */
+function isNarrower(one: string, other: string): boolean {
+  if (!other.includes('{')) return false
+  return !one.includes('{') || (isWhole(other) && !isWhole(one))
+}
+
+function isWhole(segment: string): boolean {
+  return /^\{[^{}]*\}$/.test(segment)
+}
+
+/** Whether callers may send the fixed text of an added path as parameters. A parameter that refuses it proves that not. */
+function isSent(walk: Walk, item: PathItem, operation: Operation, added: readonly string[]): boolean {
+  const parameters = effectiveParameters(walk.base, item, operation).filter(({ place }) => place === 'path')
+  const template = segmentsOf(item.path).slice(-added.length)
+  return added.every((text, index) => {
+    const segment = template[index] ?? ''
+    if (text.includes('{') || !isWhole(segment)) return true
+    const parameter = parameters.find(({ name }) => name === segment.slice(1, -1))
+    const schema = parameter === undefined ? null : schemaOfParameter(walk.base, parameter)
+    return schema === null || mayAdmit(walk, schema, text)
+  })
+}
+
+/** What texts of a format have at least. A contract that states it has no such fixed texts among its values. */
+const SHAPES: Readonly<Record<string, RegExp>> = lookupTable({
+  uuid: /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i,
+  date: /^\d{4}-\d\d-\d\d$/,
+  'date-time': /^\d{4}-\d\d-\d\dT/i,
+})
+
+function mayAdmit({ schemas, base, head }: Walk, schema: Located, text: string): boolean {
+  const { format } = resolveSchema(schema, base.documents).value
+  if (typeof format === 'string' && SHAPES[format]?.test(text) === false) return false
+  const sent = { ...head.root, value: { enum: [text] } }
+  const answer = schemas.prover.ask(schema, sent, {
+    direction: 'widening',
+    usage: 'request',
+    convention: 'none',
+    overlap: 'refused',
+    isText: true,
+  })
+  return answer.kind !== 'refuted'
+}

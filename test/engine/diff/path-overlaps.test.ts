@@ -1,0 +1,63 @@
+/** Paths that are added beside templated ones: which of them take calls that a template answered, and which cannot. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { compareOpenApi } from '../../../engine/diff/openapi/compare.ts'
+import { sha256 } from '../../conformance/openapi-run.ts'
+
+const DONE = { responses: { '200': { description: 'done' } } }
+const TEXT = { type: 'string' }
+
+function contract(paths: Readonly<Record<string, object>>): string {
+  return JSON.stringify({ openapi: '3.1.0', info: { title: 't', version: '1' }, paths })
+}
+
+/** A path item with its parameters, as far as they are in the table. */
+function itemOf(path: string, schema: object): object {
+  const names = [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name]) => name)
+  return { parameters: names.map((name) => ({ name, in: 'path', required: true, schema })), get: DONE }
+}
+
+function shadowedBy(old: string, added: string, schema: object = TEXT): readonly string[] {
+  const paths = { [old]: itemOf(old, schema) }
+  const compared = compareOpenApi(contract(paths), contract({ ...paths, [added]: itemOf(added, TEXT) }), {}, sha256)
+  assert.ok(compared.ok)
+  return compared.value.groups.filter(({ rule }) => rule === 'api-path-shadowed').map(({ level }) => level)
+}
+
+/** The path that was there, the one that is added, the schema of parameters, and whether calls go to the added one. */
+const CASES: Readonly<Record<string, readonly [old: string, added: string, schema: object, isTaken: boolean]>> = {
+  'fixed text beside a parameter': ['/u/{id}', '/u/me', TEXT, true],
+  'fixed text among listed values': ['/u/{id}', '/u/me', { enum: ['me', 'you'] }, true],
+  'fixed text that is no integer': ['/u/{id}', '/u/me', { type: 'integer' }, false],
+  'fixed digits beside an integer': ['/u/{id}', '/u/7', { type: 'integer' }, true],
+  'fixed text that the pattern refuses': ['/u/{id}', '/u/me', { ...TEXT, pattern: '^[0-9]+$' }, false],
+  'fixed text that is too short': ['/u/{id}', '/u/me', { ...TEXT, minLength: 8 }, false],
+  'fixed text that is not listed': ['/u/{id}', '/u/me', { enum: ['a', 'b'] }, false],
+  'fixed text that is no UUID': ['/u/{id}', '/u/me', { ...TEXT, format: 'uuid' }, false],
+  'fixed text beside a parameter with text': ['/u/{id}.json', '/u/me.json', TEXT, true],
+  'fixed text that the template does not match': ['/u/{id}.json', '/u/me.xml', TEXT, false],
+  'fixed text with signs of expressions': ['/u/a.{id}', '/u/abc', TEXT, false],
+  'a template that is narrower in one segment': ['/u/{id}/x', '/u/me/{part}', TEXT, true],
+  'a template with fixed text': ['/u/{id}', '/u/v-{id}', TEXT, true],
+  'a template that is wider': ['/u/me/{part}', '/u/{id}/{part}', TEXT, false],
+  'a template beside fixed text': ['/u/me', '/u/{id}', TEXT, false],
+  'a longer path': ['/u/{id}', '/u/me/posts', TEXT, false],
+  'another path': ['/u/{id}', '/v/me', TEXT, false],
+}
+
+suite('added paths and templates', () => {
+  for (const [name, [old, added, schema, isTaken]] of Object.entries(CASES)) {
+    test(name, () => assert.deepEqual(shadowedBy(old, added, schema), isTaken ? ['dangerous'] : []))
+  }
+
+  test('that come together take no calls from each other', () => {
+    const compared = compareOpenApi(
+      contract({}),
+      contract({ '/u/{id}': itemOf('/u/{id}', TEXT), '/u/me': itemOf('/u/me', TEXT) }),
+      {},
+      sha256,
+    )
+    assert.ok(compared.ok)
+    assert.deepEqual([...new Set(compared.value.groups.map(({ level }) => level))], ['info'])
+  })
+})
