@@ -195,7 +195,29 @@ function compareDiscriminator(examination: Examination): void {
       steps: [keyword, 'propertyName'],
     })
   }
-  compareMapping(mappingOf(base), mappingOf(head), examination)
+  const [baseMapping, headMapping] = [mappingOf(base), mappingOf(head)]
+  const { before, after, sources } = examination
+  compareMapping(
+    { ...baseMapping, ...impliedIn(examination.base, before, sources.before, Object.keys(headMapping), baseMapping) },
+    { ...headMapping, ...impliedIn(examination.head, after, sources.after, Object.keys(baseMapping), headMapping) },
+    examination,
+  )
+}
+
+/** The names of schemas that the other side lists and this one does not. They lead to the schemas (OpenAPI 3.1.0 §4.8.25). */
+function impliedIn(
+  schema: JsonRecord,
+  owner: ResolvedSchema,
+  source: SchemaSource,
+  names: readonly string[],
+  listed: JsonRecord,
+): JsonRecord {
+  const isChoice = ['oneOf', 'anyOf'].some((keyword) => itemsOf(schema, keyword).length > 0)
+  const holder = source.dialect === 'openapi-2.0' ? 'definitions' : 'components/schemas'
+  const isImplied = (name: string): boolean =>
+    isChoice ? alternativeOf(schema, owner, name) !== null : knows(source, `#/${holder}/${name}`, owner)
+  const implied = names.filter((name) => !Object.hasOwn(listed, name) && isImplied(name))
+  return Object.fromEntries(implied.map((name) => [name, name]))
 }
 
 /** In Swagger 2.0 the name of the property alone. */

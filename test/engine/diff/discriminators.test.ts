@@ -98,6 +98,27 @@ const CHANGES: readonly Change[] = [
     ['none', 'none'],
   ],
   [
+    'where the names of schemas lead',
+    choice(by({ Cat: to('Cat'), Dog: to('Dog') })),
+    choice(by({ Cat: to('Dog'), Dog: to('Cat') })),
+    ['breaking', 'breaking'],
+    ['breaking', 'breaking'],
+  ],
+  [
+    'where the name of a schema leads that was not listed',
+    choice(by()),
+    choice(by({ Cat: 'Dog' })),
+    ['breaking', 'breaking'],
+    ['breaking', 'breaking'],
+  ],
+  [
+    'where the name of a schema leads that no alternative names',
+    { type: 'object', discriminator: by() },
+    { type: 'object', discriminator: by({ Cat: 'Dog' }) },
+    ['breaking', 'breaking'],
+    ['breaking', 'breaking'],
+  ],
+  [
     'a name of a schema in place of its address',
     choice(by(M)),
     choice(by({ cat: 'Cat', dog: 'Dog' })),
