@@ -90,7 +90,7 @@ function chooseOperation(base: JsonRecord, head: JsonRecord, name: string): Resu
   const isNamed = (found: FoundOperation): boolean =>
     path === undefined
       ? found.operation.operationId === name
-      : found.method === method.toUpperCase() && templateOf(found.path) === templateOf(path)
+      : [method, method.toUpperCase()].includes(found.method) && templateOf(found.path) === templateOf(path)
   const [before, after] = [operationsOf(base).filter(isNamed), operationsOf(head).filter(isNamed)]
   const quoted = JSON.stringify(name)
   if (before.length > 1 || after.length > 1)

@@ -26,7 +26,7 @@ export interface PathItem {
 }
 
 export interface Operation {
-  /** Upper case. */
+  /** As it is sent. */
   readonly method: string
   readonly located: Located
   readonly value: JsonRecord
@@ -106,8 +106,9 @@ function hasSiblings(value: unknown): boolean {
 
 function addOperations(operations: Map<string, Operation>, contract: OpenApiContract, item: Located): void {
   for (const method of METHODS) addOperation(operations, contract, method.toUpperCase(), memberOf(item, method))
+  // A method is case-sensitive (RFC 9110 §9.1), and these are sent as they are written.
   for (const [method, operation] of membersAt(item, 'additionalOperations')) {
-    addOperation(operations, contract, method.toUpperCase(), operation)
+    addOperation(operations, contract, method, operation)
   }
 }
 

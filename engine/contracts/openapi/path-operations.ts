@@ -16,11 +16,11 @@ export interface FoundOperation {
 export function operationsOf(root: JsonRecord): readonly FoundOperation[] {
   return Object.keys(objectUnder(root, 'paths')).flatMap((path) => {
     const item = pathItemAt(root, path)
-    const standard = METHODS.map((method) => [method, item[method]] as const)
+    const standard = METHODS.map((method) => [method.toUpperCase(), item[method]] as const)
     const additional = Object.entries(objectUnder(item, 'additionalOperations'))
     return [...standard, ...additional].flatMap(([method, value]) => {
       const operation = resolvedObject(root, value)
-      return operation === null ? [] : [{ path, method: method.toUpperCase(), operation, item }]
+      return operation === null ? [] : [{ path, method, operation, item }]
     })
   })
 }

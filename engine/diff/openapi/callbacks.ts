@@ -68,6 +68,7 @@ function compareCalls(walk: Walk, name: string, before: PathItem, after: PathIte
     compareShownCredentials(walk, ...sides)
     compareParameters(walk, ...sides, EXCHANGES.callback)
     comparePayloads(walk, ...sides, EXCHANGES.callback)
+    compareCallbacks(walk, base, head, operation)
   }
 }
 

@@ -142,7 +142,9 @@ function alternativeOf(requirement: JsonRecord, schemes: SideSchemes): Alternati
   return { label: requirementLabel(requirement), credentials }
 }
 
-function credentialOf(name: string, scopes: readonly string[], { definitions, renamed }: SideSchemes): Credential {
+function credentialOf(key: string, scopes: readonly string[], { definitions, renamed }: SideSchemes): Credential {
+  // OpenAPI 3.2: the name of a component, or else its address.
+  const name = definitions.has(key) ? key : key.replace(/^#\/components\/securitySchemes\//, '')
   const definition = definitions.get(name)
   const scheme = renamed.get(name) ?? name
   if (definition === undefined) return { scheme, kind: UNDEFINED_KIND, flows: new Map(), scopes, defined: null }

@@ -53,6 +53,24 @@ function reached(own: Json): Json {
   return { ...api({}), components, paths: { '/things': { $ref: '#/components/pathItems/Things', ...own } } }
 }
 
+function copied(method: string): Json {
+  return {
+    ...api({}),
+    openapi: '3.2.0',
+    paths: { '/things': { additionalOperations: { [method]: { responses: DONE } } } },
+  }
+}
+
+function called(callbacks: Json): Json {
+  const call = (inner: Json): Json => ({ '{$request.query.url}': { post: { responses: DONE, callbacks: inner } } })
+  return api({ callbacks: { done: call(callbacks) } })
+}
+
+function secured(name: string): Json {
+  const components = { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Key' } } }
+  return { ...api({}, '3.2.0'), components, security: [{ [name]: [] }] }
+}
+
 const USAGE: readonly Case[] = [
   [
     'a wrapper that deprecates what it holds',
@@ -235,6 +253,24 @@ const MEDIA_TYPES: readonly Case[] = [
 ]
 
 const LANGUAGE: readonly Case[] = [
+  [
+    'a method of its own in other letters (3.2)',
+    copied('Copy'),
+    copied('COPY'),
+    ['api-removed-without-deprecation', 'endpoint-added'],
+  ],
+  [
+    'a callback of a callback',
+    called({ undone: { '{$request.body#/url}': { post: { responses: DONE } } } }),
+    called({}),
+    ['callback-removed'],
+  ],
+  [
+    'a security scheme by its address (3.2)',
+    secured('key'),
+    secured('#/components/securitySchemes/key'),
+    ['api-global-security-added', 'api-global-security-removed'],
+  ],
   [
     'the items of a sequence of JSON (3.2)',
     streamed({ itemSchema: TEXT }),
