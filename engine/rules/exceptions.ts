@@ -15,6 +15,25 @@ const EXCEPTIONS: readonly RuleException[] = [
       'The API server drops members that the schema does not name: what is stored there is lost without an error the next time the object is written.',
   },
   {
+    rules: ['crd-property-became-required-with-default', 'new-required-crd-property-with-default'],
+    level: 'dangerous',
+    because:
+      'The API server fills in the default before it validates, so an object without the property is still accepted.',
+  },
+  {
+    rules: [
+      'crd-schema-default-value-added',
+      'crd-schema-default-value-changed',
+      'crd-schema-default-value-removed',
+      'crd-property-default-value-added',
+      'crd-property-default-value-changed',
+      'crd-property-default-value-removed',
+    ],
+    level: 'dangerous',
+    because:
+      'The API server stores and returns the default: an object without the property is another one than before.',
+  },
+  {
     rules: ['tool-input-property-removed'],
     level: 'breaking',
     because:

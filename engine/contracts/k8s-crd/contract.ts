@@ -151,12 +151,15 @@ function fault(locate: Locate, { at }: Located, what: string): Result<never> {
 }
 
 const INT_OR_STRING = 'x-kubernetes-int-or-string'
+const PRESERVE = 'x-kubernetes-preserve-unknown-fields'
 
 /** Every part keeps its place. */
 export function plainCrdSchema(schema: unknown): unknown {
   if (!isRecord(schema)) return schema
   const members = Object.entries(schema).map(([name, value]): [string, unknown] => [name, plainMember(name, value)])
-  const plain: JsonRecord = Object.fromEntries(members)
+  // Names that the schema does not list are allowed expressly.
+  const isOpen = schema[PRESERVE] === true && schema['additionalProperties'] === undefined
+  const plain: JsonRecord = { ...Object.fromEntries(members), ...(isOpen && { additionalProperties: true }) }
   if (plain[INT_OR_STRING] !== true) return plain
   // Generators repeat it as alternatives. Structural schemas allow these alternatives for no other purpose.
   const { anyOf: _, ...rest } = plain

@@ -35,6 +35,7 @@ function definition({ schema, version, versions, names, spec, metadata }: Parts)
   }
 }
 
+const PRESERVE = 'x-kubernetes-preserve-unknown-fields'
 const part = (schema: Json): Parts => ({ schema: { properties: { a: schema } } })
 const two = (more: Json): Parts => ({ versions: [V1, { name: 'v2', served: true, storage: false, ...more }] })
 const webhook = (more: Json, client: Json = {}): Parts => ({
@@ -229,8 +230,28 @@ const ELEMENTS: readonly ElementRow<Parts>[] = [
   ],
   ['the order of rules', ruled(RULE, { rule: 'self.c' }), ruled({ rule: 'self.c' }, RULE), 'none', 'none'],
   ['the same rule twice', ruled(RULE), ruled(RULE, RULE), 'none', 'none'],
-  ['the default of a part', part(TEXT), part({ ...TEXT, default: 'x' }), 'info', 'info'],
-  ['another default of a part', part({ ...TEXT, default: 'y' }), part({ ...TEXT, default: 'x' }), 'info', 'info'],
+  ['the default of a part', part(TEXT), part({ ...TEXT, default: 'x' }), 'dangerous', 'dangerous'],
+  [
+    'another default of a part',
+    part({ ...TEXT, default: 'y' }),
+    part({ ...TEXT, default: 'x' }),
+    'dangerous',
+    'dangerous',
+  ],
+  [
+    'a part that gets a default and becomes required',
+    part(TEXT),
+    { schema: { properties: { a: { ...TEXT, default: 'x' } }, required: ['a'] } },
+    'dangerous',
+    'dangerous',
+  ],
+  [
+    'a part where unknown members are kept',
+    part({ type: 'object', [PRESERVE]: true }),
+    part({ type: 'object', [PRESERVE]: true, properties: { b: TEXT } }),
+    'dangerous',
+    'breaking',
+  ],
   ['null', part(TEXT), part({ ...TEXT, nullable: true }), 'dangerous', 'breaking'],
   ['a part', {}, part(TEXT), 'info', 'breaking'],
   ['a required part', part(TEXT), { schema: { properties: { a: TEXT }, required: ['a'] } }, 'breaking', 'dangerous'],
