@@ -1,28 +1,66 @@
 /** Dynamic references of schemas in the form that every comparison follows. */
-import { isRecord } from '../schema/located.ts'
+import { isRecord, type JsonRecord } from '../schema/located.ts'
 
 /**
- * Replaces dynamic references by plain ones. Within one document they are equal unless another schema redefines the
- * anchor (JSON Schema 2020-12 §8.2.3.2).
+ * Replaces dynamic references by plain ones. They lead to the outermost schema resource that evaluation went through and
+ * that defines the anchor (JSON Schema 2020-12 §8.2.3.2). If the document defines it, that is the document; otherwise the
+ * resource of the reference is taken.
  * @param text that the value was read from
  */
 export function withPlainReferences(root: unknown, text: string): unknown {
-  return DYNAMIC.test(text) ? rewritten(root) : root
+  if (!DYNAMIC.test(text)) return root
+  const outermost = resourceOf(root)
+  return rewritten(root, { outermost, own: outermost })
 }
 
 /** Also where a keyword may be written with escapes. */
 const DYNAMIC = /\$(?:dynamic|recursive)Ref|\\(?:u00|U0000|x)/
 
-function rewritten(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(rewritten)
+/** A schema with an address, and what dynamic references find in it. */
+interface Resource {
+  readonly schema: unknown
+  readonly address: string
+  readonly anchors: ReadonlySet<unknown>
+  readonly isRecursive: boolean
+}
+
+interface Scope {
+  readonly outermost: Resource
+  readonly own: Resource
+}
+
+function resourceOf(root: unknown): Resource {
+  const anchors = new Set<unknown>()
+  const open: unknown[] = [root]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (Array.isArray(next)) open.push(...next)
+    if (!isRecord(next) || (next !== root && isResource(next))) continue
+    if (typeof next['$dynamicAnchor'] === 'string') anchors.add(next['$dynamicAnchor'])
+    open.push(...Object.values(next))
+  }
+  const { $id, $recursiveAnchor } = isRecord(root) ? root : NOTHING
+  const address = typeof $id === 'string' ? $id.replace(/#.*$/s, '') : ''
+  return { schema: root, address, anchors, isRecursive: $recursiveAnchor === true }
+}
+
+const NOTHING: JsonRecord = {}
+
+function isResource({ $id }: JsonRecord): boolean {
+  return typeof $id === 'string' && !$id.startsWith('#')
+}
+
+function rewritten(value: unknown, scope: Scope): unknown {
+  if (Array.isArray(value)) return value.map((item) => rewritten(item, scope))
   if (!isRecord(value)) return value
+  const within = isResource(value) && value !== scope.own.schema ? { ...scope, own: resourceOf(value) } : scope
   const dynamic: readonly string[] = KEYWORDS.filter((name) => typeof value[name] === 'string')
   const members = Object.entries(value)
     .filter(([name]) => !dynamic.includes(name))
-    .map(([name, member]): [string, unknown] => [name, rewritten(member)])
+    .map(([name, member]): [string, unknown] => [name, rewritten(member, within)])
   const plain = Object.fromEntries(members)
-  const [first, ...others] = [...(Object.hasOwn(value, '$ref') ? ['$ref'] : []), ...dynamic].map((name) => value[name])
   if (dynamic.length === 0) return plain
+  const targets = dynamic.map((name) => targetOf(String(value[name]), name === '$recursiveRef', within))
+  const [first, ...others] = [...(Object.hasOwn(value, '$ref') ? [value['$ref']] : []), ...targets]
   const { allOf } = plain
   // Each reference is a condition of its own.
   const more = others.length === 0 ? {} : { allOf: [...(Array.isArray(allOf) ? allOf : []), ...others.map(refTo)] }
@@ -30,6 +68,15 @@ function rewritten(value: unknown): unknown {
 }
 
 const KEYWORDS = ['$dynamicRef', '$recursiveRef'] as const
+
+/** A document without an address cannot be named from another resource within it. */
+function targetOf(reference: string, isRecursive: boolean, { outermost, own }: Scope): string {
+  if (outermost === own || outermost.address === '') return reference
+  if (isRecursive) return outermost.isRecursive && own.isRecursive ? outermost.address : reference
+  const [resource, anchor] = reference.split('#', 2)
+  const isDynamic = outermost.anchors.has(anchor) && (resource !== '' || own.anchors.has(anchor))
+  return isDynamic ? `${outermost.address}#${anchor}` : reference
+}
 
 function refTo(target: unknown): object {
   return { $ref: target }

@@ -10,6 +10,7 @@ import { unreadable } from '../unreadable.ts'
 import { dialectOf, draftOf, holdsKeyword, holdsKeywordsOnly } from './keywords.ts'
 import { withPlainReferences } from '../plain-references.ts'
 import { SchemaDocuments } from './references.ts'
+import { withKnownKeywords } from './unknown-keywords.ts'
 
 export interface JsonSchemaContract {
   readonly root: Located
@@ -36,7 +37,8 @@ export function readJsonSchema(
   }
   const openFile = filesHandedIn(text, side, options)
   const draft = draftOf(isRecord(root) ? root['$schema'] : null)
-  const source = new SchemaDocuments(withPlainReferences(root, text), dialectOf(draft), openFile)
+  const known = withKnownKeywords(root, draft)
+  const source = new SchemaDocuments(withPlainReferences(known, text), dialectOf(draft), openFile)
   return ok({ root: source.root, source, draft, locate })
 }
 

@@ -15,11 +15,13 @@ export function refusesText(node: SchemaNode, value: unknown, by: Evaluation): b
 }
 
 /**
- * A value whose text one schema admits, and the other one reads in another way and refuses. It is the given one, or one of
- * the texts that readers make several values of.
+ * A value whose text the one schema admits and the other one reads in another way, and refuses: the given one, or one
+ * that readers may take for a value of another type.
  */
 export function separatingText(sub: SchemaNode, other: SchemaNode, value: unknown, by: Evaluation): unknown {
-  return [value, ...SEVERAL].find((one) => isAlways(other, one, by, false) && isAlways(sub, one, by, true))
+  return [value, ...SEVERAL, ...constraintsWithin(other).flatMap(scalarsNear)].find(
+    (one) => isAlways(other, one, by, false) && isAlways(sub, one, by, true),
+  )
 }
 
 /** Whether a schema may refuse a value because some other schema admits it. */
@@ -30,6 +32,13 @@ export function mayExclude(node: SchemaNode): boolean {
 const EXCLUDING: ReadonlySet<Constraint['kind']> = new Set<Constraint['kind']>(['not', 'one', 'condition'])
 
 const SEVERAL = ['0', '1', '-1', '0.5', 'true', 'text'] as const
+
+/** Scalars at the limits of a condition. */
+function scalarsNear(constraint: Constraint): readonly unknown[] {
+  if (constraint.kind === 'bound') return [constraint.limit - 1, constraint.limit, constraint.limit + 1]
+  if (constraint.kind === 'multiple') return [constraint.of]
+  return constraint.kind === 'values' ? constraint.values.filter((value) => typeof value !== 'object') : []
+}
 
 function isAlways(node: SchemaNode, value: unknown, by: Evaluation, verdict: boolean): boolean {
   const readings = readingsOf([node], value)
@@ -51,8 +60,7 @@ function readingsOf(nodes: readonly SchemaNode[], value: unknown, isMember = fal
     const lists = combined(members.map(([name, member]) => readingsOf(below(name), member, true)))
     return lists?.map((list) => Object.fromEntries(members.map(([name], index) => [name, list[index]]))) ?? null
   }
-  const isWritten = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
-  return scalarReadings(constraints, isWritten ? String(value) : '')
+  return scalarReadings(constraints, value === null ? '' : String(value))
 }
 
 /** All combinations of one reading for each part. */

@@ -35,3 +35,44 @@ suite('dynamic references', () => {
     }
   }
 })
+
+/** A tree of another resource, and a document that extends it where it defines the same anchor. */
+function extended(version: 'dynamic' | 'recursive', anchors: 'both' | 'tree', more: object = {}): object {
+  const isDynamic = version === 'dynamic'
+  const anchor = isDynamic ? { $dynamicAnchor: 'node' } : { $recursiveAnchor: true }
+  const again = isDynamic ? { $dynamicRef: '#node' } : { $recursiveRef: '#' }
+  const properties = { data: true, children: { type: 'array', items: again } }
+  return {
+    $schema: `https://json-schema.org/draft/${isDynamic ? '2020-12' : '2019-09'}/schema`,
+    $id: 'https://example.com/strict',
+    ...(anchors === 'both' && anchor),
+    $ref: 'tree',
+    ...more,
+    $defs: { tree: { $id: 'tree', ...anchor, type: 'object', properties } },
+  }
+}
+
+suite('dynamic references into the document that is evaluated', () => {
+  for (const version of ['dynamic', 'recursive'] as const) {
+    const worst = (before: object, after: object): string | undefined => {
+      const [base, head] = [JSON.stringify(before), JSON.stringify(after)]
+      const compared = compare({ id: 'x', type: 'json_schema', before: base, after: head }, {}, sha256)
+      assert.ok(compared.ok)
+      const levels = compared.value.groups.map(({ level }) => level)
+      return ['breaking', 'dangerous', 'info'].find((level) => levels.some((one) => one === level))
+    }
+    const closed = { unevaluatedProperties: false }
+
+    test(`${version}: an anchor that goes leaves the nested values open`, () => {
+      const [strict, loose] = [extended(version, 'both', closed), extended(version, 'tree', closed)]
+      assert.equal(worst(strict, loose), 'dangerous')
+      assert.equal(worst(loose, strict), 'breaking')
+      assert.equal(worst(strict, strict), undefined)
+    })
+
+    test(`${version}: without a condition of the document the anchor is no change`, () => {
+      const level = worst(extended(version, 'both'), extended(version, 'tree'))
+      assert.ok(level === undefined || level === 'info', level)
+    })
+  }
+})

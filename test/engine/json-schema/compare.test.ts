@@ -31,6 +31,19 @@ const DRAFT_4 = 'http://json-schema.org/draft-04/schema#'
 const DRAFT_7 = 'http://json-schema.org/draft-07/schema#'
 const NEW = 'https://json-schema.org/draft/2020-12/schema'
 
+/** Keywords by a draft that does not know them. */
+const NEWER = {
+  [DRAFT_4]: { const: 1, contains: { type: 'string' }, propertyNames: { maxLength: 1 } },
+  'http://json-schema.org/draft-06/schema#': { contentEncoding: 'base64', contentMediaType: 'image/png' },
+  [DRAFT_7]: {
+    dependentRequired: { a: ['b'] },
+    dependentSchemas: { a: { required: ['b'] } },
+    unevaluatedItems: false,
+    unevaluatedProperties: false,
+  },
+  'https://json-schema.org/draft/2019-09/schema': { prefixItems: [{ type: 'string' }] },
+}
+
 const keyed = (draft: string, maxLength: number): Schema => ({
   $schema: draft,
   properties: { a: { $ref: '#/definitions/a', maxLength } },
@@ -87,6 +100,28 @@ suite('drafts', () => {
     assert.deepEqual(found(keyed(NEW, 9), keyed(NEW, 3)), [
       'schema-property-max-length-decreased /properties/a/maxLength',
     ])
+  })
+
+  test('a keyword that the draft does not know says nothing, and keeps nothing', () => {
+    const list = { $schema: DRAFT_4, type: 'array' }
+    for (const [draft, keywords] of Object.entries(NEWER)) {
+      for (const [keyword, value] of Object.entries(keywords)) {
+        const nested = (more: Schema): Schema => ({ $schema: draft, properties: { [keyword]: { items: more } } })
+        assert.deepEqual(found(nested({}), nested({ [keyword]: value })), [], `${keyword} in ${draft}`)
+        assert.notDeepEqual(
+          found({ $schema: NEW, type: ['array', 'object', 'string'] }, { $schema: NEW, [keyword]: value }),
+          [],
+        )
+      }
+    }
+    const levels = run(
+      JSON.stringify({ ...list, items: { type: 'string', const: 'a' } }),
+      JSON.stringify({ ...list, items: { const: 'a' } }),
+    )
+    assert.deepEqual(
+      levels.map(({ level }) => level),
+      ['dangerous'],
+    )
   })
 
   test('a boolean schema is compared with an object', () => {
