@@ -419,10 +419,9 @@ function brokenFrom(
     seen.add(pair)
     const isKept = proofs.isKept(pair, proof)
     if (!isKept) broken.set(pair, path)
-    // A member may be read in another way than the schemas distinguish, so a proof about the whole says less of it.
-    if (isKept && !proofs.isText) continue
-    for (const { to, steps } of pair.edges)
-      if (!isUnused(to, direction)) open.push({ pair: to, path: [...path, ...steps] })
+    // A field may be read in another way than its schemas distinguish, so a proof about the whole says less of it.
+    const edges = isKept ? pair.edges.filter(({ isRequired }) => proofs.isText && isRequired !== null) : pair.edges
+    for (const { to, steps } of edges) if (!isUnused(to, direction)) open.push({ pair: to, path: [...path, ...steps] })
   }
   return broken
 }

@@ -2,7 +2,7 @@
  * Values that are written as text, in a query or a form. A reader makes values of a text by the types that its schema
  * names. A text that it may read in several ways is refused only if each of them is.
  */
-import { admitsValue, type Evaluation } from './evaluate.ts'
+import { admitsValue, type Evaluation, type Truth } from './evaluate.ts'
 import { constraintsWithin, jsonTypeOf, type Constraint, type JsonType, type SchemaNode } from './model.ts'
 import { itemNodes, memberNodes } from './places.ts'
 
@@ -11,7 +11,7 @@ const MOST_READINGS = 64
 
 /** Whether a reader refuses the text of a value, however the schema lets it read the text. */
 export function refusesText(node: SchemaNode, value: unknown, by: Evaluation): boolean {
-  return isAlways(node, value, by, false)
+  return isEach(node, value, by, (verdict) => verdict === false)
 }
 
 /**
@@ -20,7 +20,7 @@ export function refusesText(node: SchemaNode, value: unknown, by: Evaluation): b
  */
 export function separatingText(sub: SchemaNode, other: SchemaNode, value: unknown, by: Evaluation): unknown {
   return [value, ...SEVERAL, ...constraintsWithin(other).flatMap(scalarsNear)].find(
-    (one) => isAlways(other, one, by, false) && isAlways(sub, one, by, true),
+    (one) => refusesText(other, one, by) && isEach(sub, one, by, (verdict) => verdict !== false),
   )
 }
 
@@ -40,9 +40,9 @@ function scalarsNear(constraint: Constraint): readonly unknown[] {
   return constraint.kind === 'values' ? constraint.values.filter((value) => typeof value !== 'object') : []
 }
 
-function isAlways(node: SchemaNode, value: unknown, by: Evaluation, verdict: boolean): boolean {
+function isEach(node: SchemaNode, value: unknown, by: Evaluation, isWanted: (verdict: Truth) => boolean): boolean {
   const readings = readingsOf([node], value)
-  return readings !== null && readings.every((reading) => admitsValue(node, reading, by) === verdict)
+  return readings !== null && readings.every((reading) => isWanted(admitsValue(node, reading, by)))
 }
 
 /** Null if there are too many. */
