@@ -9,21 +9,34 @@ import { localRefPointer, resolvePointer } from './pointer.ts'
 /** Reads a further file. Null if it was not given or cannot be read. */
 export type OpenFile = (path: string) => unknown
 
+/** Finds schemas by the addresses that they state. */
+interface ByAddress {
+  find(reference: string, from: Located): Located | null | undefined
+}
+
 export class OpenApiDocuments implements SchemaSource {
   readonly dialect: SchemaDialect
   readonly root: Located
   readonly #openFile: OpenFile
   readonly #files = new Map<string, unknown>()
   readonly #resolved = new Map<string, Located | null>()
+  readonly #addresses: ByAddress | null
 
-  constructor(root: unknown, dialect: SchemaDialect, openFile: OpenFile) {
+  /** @param addresses for documents whose schemas state addresses */
+  constructor(root: unknown, dialect: SchemaDialect, openFile: OpenFile, addresses: ByAddress | null = null) {
     this.root = { value: root, at: ROOT, document: '' }
     this.dialect = dialect
     this.#openFile = openFile
     this.#files.set('', root)
+    this.#addresses = addresses
   }
 
+  /** A pointer that a schema with an address does not have is followed from the document, as most tools do. */
   resolve(reference: string, from: Located): Located | null {
+    return this.#addresses?.find(reference, from) ?? this.#written(reference, from)
+  }
+
+  #written(reference: string, from: Located): Located | null {
     const key = from.document === '' ? reference : `${from.document} ${reference}`
     const known = this.#resolved.get(key)
     if (known !== undefined) return known
@@ -33,7 +46,7 @@ export class OpenApiDocuments implements SchemaSource {
   }
 
   knows(reference: string, from: Located): boolean {
-    return this.#find(reference, from) !== null
+    return (this.#addresses?.find(reference, from) ?? this.#find(reference, from)) !== null
   }
 
   /** The object itself, or the target of its `$ref`; null if there is none. Chains are followed, loops are not. */

@@ -5,6 +5,7 @@ import { filesHandedIn } from '../../contracts/further-files.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../model/limits.ts'
 import { pathItemsOf, type OpenApiContract } from '../../contracts/openapi/contract.ts'
 import { OpenApiDocuments } from '../../contracts/documents.ts'
+import { Addresses } from '../../contracts/json-schema/addresses.ts'
 import { withPlainReferences } from '../../contracts/plain-references.ts'
 import type { Locate } from '../../contracts/positions.ts'
 import {
@@ -22,7 +23,8 @@ import { fail, ok, type Result } from '../../common/result.ts'
 import { Report } from '../../rules/judging/report.ts'
 import { OPENAPI_JUDGE } from '../../rules/openapi/rules.ts'
 import { SchemaComparison } from '../../schema/comparison/comparison.ts'
-import { isRecord, type Located } from '../../schema/located.ts'
+import { isRecord, ROOT, type Located } from '../../schema/located.ts'
+import type { SchemaDialect } from '../../schema/source.ts'
 import { OperationAttributes } from './attributes.ts'
 import { contractConsumers, type ContractConsumer } from './consumers.ts'
 import { compareInterface, versionStepOf } from './interface.ts'
@@ -124,8 +126,15 @@ function readSide(text: string, side: 'base' | 'head', options: CompareOptions):
   const isSwagger = version.startsWith('2.')
   const dialect = isSwagger ? 'openapi-2.0' : version.startsWith('3.0') ? 'openapi-3.0' : 'json-schema'
   const plain = dialect === 'json-schema' ? withPlainReferences(root, text) : root
-  const documents = new OpenApiDocuments(plain, dialect, openFile)
+  const documents = new OpenApiDocuments(plain, dialect, openFile, addressesOf(plain, dialect, text))
   return ok({ contract: { version, isSwagger, documents, root: documents.root }, locate })
+}
+
+/** Schemas state addresses since 3.1, and documents since 3.2 (`$self`). */
+function addressesOf(root: unknown, dialect: SchemaDialect, text: string): Addresses | null {
+  if (dialect !== 'json-schema' || !/\$(?:id|self)\b/.test(text)) return null
+  const self = isRecord(root) ? root['$self'] : undefined
+  return new Addresses({ value: root, at: ROOT, document: '' }, typeof self === 'string' ? self : '')
 }
 
 /** The stated OpenAPI version. YAML may have read `2.0` as a number. */

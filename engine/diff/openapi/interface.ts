@@ -1,13 +1,13 @@
 /** Parts of the whole interface: security, components, webhooks, servers, and the stated version. */
 import { membersAt, pathItemsOf } from '../../contracts/openapi/contract.ts'
-import { memberOf, type Located } from '../../schema/located.ts'
+import { isRecord, memberOf, type Located } from '../../schema/located.ts'
 import { compareSemanticVersions, parseSemanticVersion } from '../../common/semantic-version.ts'
 import { matchByKey } from '../match.ts'
 import { EXCHANGES } from './exchange.ts'
 import { comparePathItems, comparePaths } from './paths.ts'
 import { compareSchemes, compareSecurity } from './security.ts'
 import { compareInterfaceServers } from './servers.ts'
-import { reportAdded, reportRemoved } from './delta-text.ts'
+import { reportAdded, reportChanged, reportRemoved } from './delta-text.ts'
 import type { Walk } from './walk.ts'
 
 export function compareInterface(walk: Walk): void {
@@ -17,6 +17,32 @@ export function compareInterface(walk: Walk): void {
   compareSchemes(walk)
   compareComponents(walk)
   compareInterfaceServers(walk)
+  compareDialects(walk)
+}
+
+/** The dialect of OpenAPI (any edition) is 2020-12 and its own annotations (OpenAPI 3.1.0 §4.8.24.1). */
+const OWN_DIALECT =
+  /^https:\/\/(?:spec\.openapis\.org\/oas\/3\.\d\/dialect\/.*|json-schema\.org\/draft\/2020-12\/schema#?)$/
+
+/** The language of schemas that state none. All are compared by OpenAPI's own, so another language may mean anything. */
+function compareDialects(walk: Walk): void {
+  const [before, after] = [dialectAt(walk.base), dialectAt(walk.head)]
+  if (before === after || !isStated(walk.base) || !isStated(walk.head)) return
+  const located = memberOf(walk.head.root, 'jsonSchemaDialect') ?? walk.head.root
+  reportChanged(walk, 'schema-dialect', null, located, [before, after], { before, after })
+}
+
+function isStated({ documents }: Walk['base']): boolean {
+  return (
+    documents.dialect === 'json-schema' &&
+    isRecord(documents.root.value) &&
+    documents.root.value['openapi'] !== undefined
+  )
+}
+
+function dialectAt({ root }: Walk['base']): string {
+  const stated = memberOf(root, 'jsonSchemaDialect')?.value
+  return typeof stated === 'string' && !OWN_DIALECT.test(stated) ? stated : 'that of OpenAPI'
 }
 
 function compareWebhooks(walk: Walk): void {

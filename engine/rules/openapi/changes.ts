@@ -158,6 +158,7 @@ export interface OpenApiFacts {
   readonly 'path-shadowed': NamedElement & { readonly before: string }
   readonly 'request-body': BodyWords
   readonly 'response-status': StatusChange
+  readonly 'schema-dialect': ChangeWords
   readonly server: Acted<CameOrWent>
   readonly 'server-variable': NamedElement & { readonly part: 'default' | 'narrowed' | 'widened' }
   readonly version: ChangeWords & { readonly step: 'same' | 'decreased' | 'minor' }

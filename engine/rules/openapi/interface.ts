@@ -8,6 +8,13 @@ export const INTERFACE_RULES: readonly Section[] = [
     kind: 'existence',
     rows: [
       row('component-schema-removed', {}, 'api-schema-removed', 'none', 'the schema `{name}` is no longer defined'),
+      row(
+        'schema-dialect',
+        {},
+        'api-schema-dialect-changed',
+        'may-narrow',
+        'the language of schemas is {after} instead of {before}',
+      ),
       row('webhook-added', {}, 'webhook-added', 'none', 'the webhook `{name}` was added'),
       row('webhook-removed', {}, 'webhook-removed', 'narrows', 'the webhook `{name}` was removed'),
       row(

@@ -90,6 +90,7 @@ const FACTS: {
   'path-shadowed': {},
   'request-body': BODY,
   'response-status': STATUS,
+  'schema-dialect': {},
   server: ACTION,
   'server-variable': { part: ['default', 'narrowed', 'widened'] },
   version: { step: ['same', 'decreased', 'minor'] },

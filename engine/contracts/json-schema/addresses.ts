@@ -1,0 +1,118 @@
+/** The addresses that schemas of a document state (`$id`, anchors), and the schemas that references by address name. */
+import { isRecord, pointerOf, ROOT, stepInto, type Located, type Place } from '../../schema/located.ts'
+import { localRefPointer, parsePointer } from '../pointer.ts'
+import { NAMED_SCHEMAS, VALUES } from './keywords.ts'
+import { resolveUri } from './uri.ts'
+
+/** A schema with its own address. */
+interface Resource {
+  readonly uri: string
+  readonly schema: Located
+  /** Its pointer, which is the prefix of everything below it. */
+  readonly pointer: string
+}
+
+export class Addresses {
+  readonly #resources: readonly Resource[]
+  /** Schemas by address, and by address and anchor. */
+  readonly #addressed = new Map<string, Located>()
+
+  /** @param own address of the document itself, if a member other than `$id` states it */
+  constructor(root: Located, own = '') {
+    const resource = own === '' ? [] : [{ uri: resolveUri(own, '').uri, schema: root, pointer: '' }]
+    for (const { uri, schema } of resource) this.#addressed.set(uri, schema)
+    this.#resources = [...resource, ...indexOf(root, this.#addressed, resource[0]?.uri ?? '')]
+  }
+
+  /** Undefined if no schema has the address of the reference, null if that schema has no such part. */
+  find(reference: string, from: Located): Located | null | undefined {
+    if (from.document !== '' || this.#addressed.size === 0) return undefined
+    const { uri, fragment } = resolveUri(reference, this.baseOf(from))
+    const schema = this.#addressed.get(uri)
+    if (schema === undefined) return undefined
+    const pointer = localRefPointer(`#${fragment}`)
+    if (pointer === null) return this.#addressed.get(`${uri}#${fragment}`) ?? null
+    return (parsePointer(pointer) ?? ['\u0000']).reduce<Located | null>(childOf, schema)
+  }
+
+  /** Address of the innermost enclosing schema that has one. */
+  baseOf({ at, document }: Located): string {
+    if (document !== '') return ''
+    const [first] = this.#resources
+    if (this.#resources.length === 1 && first?.pointer === '') return first.uri
+    const pointer = pointerOf(at)
+    let base = ''
+    let depth = -1
+    for (const { uri, pointer: above } of this.#resources) {
+      if (above.length <= depth || (pointer !== above && !pointer.startsWith(`${above}/`))) continue
+      base = uri
+      depth = above.length
+    }
+    return base
+  }
+}
+
+function childOf(owner: Located | null, token: string): Located | null {
+  if (owner === null || typeof owner.value !== 'object' || owner.value === null) return null
+  if (Array.isArray(owner.value) && !/^(?:0|[1-9]\d*)$/.test(token)) return null
+  if (!Object.hasOwn(owner.value, token)) return null
+  const value: unknown = Reflect.get(owner.value, token)
+  return { value, at: stepInto(owner.at, token), document: owner.document }
+}
+
+interface OpenReference {
+  readonly value: unknown
+  readonly at: Place
+  readonly base: string
+  readonly isMap: boolean
+}
+
+/** Finds every schema with an address or an anchor (JSON Schema 2020-12 §8.2; `id` and `#name` in drafts 4 to 7). */
+function indexOf(root: Located, addressed: Map<string, Located>, own: string): readonly Resource[] {
+  const resources: Resource[] = []
+  const open: OpenReference[] = [{ value: root.value, at: ROOT, base: own, isMap: false }]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { value, at, isMap } = next
+    let { base } = next
+    if (Array.isArray(value)) {
+      for (const [index, item] of value.entries())
+        open.push({ value: item, at: stepInto(at, String(index)), base, isMap: false })
+      continue
+    }
+    if (!isRecord(value)) continue
+    if (!isMap) base = addressOf({ value, at, document: '' }, base, resources, addressed)
+    for (const name of Object.keys(value)) {
+      if (!isMap && VALUES.has(name)) continue
+      open.push({ value: value[name], at: stepInto(at, name), base, isMap: !isMap && NAMED_SCHEMAS.has(name) })
+    }
+  }
+  return resources
+}
+
+/** Records the address that a schema states. Returns the base of the schemas below it. */
+function addressOf(schema: Located, base: string, resources: Resource[], addressed: Map<string, Located>): string {
+  if (!isRecord(schema.value)) return base
+  const { $id, id, $anchor, $dynamicAnchor } = schema.value
+  const stated = typeof $id === 'string' ? $id : typeof id === 'string' ? id : null
+  let uri = base
+  if (stated !== null && stated !== '') {
+    const resolved = resolveUri(stated, base)
+    // Up to draft 7 an `$id` that is a fragment only names the schema within its document.
+    if (stated.startsWith('#')) note(addressed, `${base}#${stated.slice(1)}`, schema)
+    else {
+      uri = resolved.uri
+      note(addressed, uri, schema)
+      resources.push({ uri, schema, pointer: pointerOf(schema.at) })
+    }
+  }
+  for (const anchor of [$anchor, $dynamicAnchor]) {
+    if (typeof anchor === 'string') note(addressed, `${uri}#${anchor}`, schema)
+  }
+  return uri
+}
+
+/** The first schema with an address keeps it. Validators refuse documents in which two claim one. */
+function note(addressed: Map<string, Located>, address: string, schema: Located): void {
+  const known = addressed.get(address)
+  if (known === undefined || pointerOf(schema.at) < pointerOf(known.at)) addressed.set(address, schema)
+}
