@@ -40,8 +40,12 @@ export function isOfFormat(format: string, value: unknown): boolean | null {
   if (typeof value === 'number') return isNumberOf(format, value)
   if (typeof value !== 'string' || !Object.hasOwn(EXAMPLES, format)) return null
   if (value === EXAMPLES[format]) return true
-  return /^%+$/.test(value) ? false : null
+  return /^%+$/.test(value) || (!PLAIN.has(format) && SCALAR.test(value)) ? false : null
 }
+
+/** The texts of numbers and booleans, and the formats that have such texts. */
+const SCALAR = /^(?:-?\d+(?:\.\d+)?|true|false)$/
+const PLAIN: ReadonlySet<string> = new Set(['hostname', 'idn-hostname'])
 
 function isNumberOf(format: string, value: number): boolean | null {
   if (format === 'int32') return Number.isInteger(value) && value >= -INT32 && value < INT32

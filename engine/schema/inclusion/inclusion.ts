@@ -235,15 +235,12 @@ function sidesOf(
 function searchInclusion(sub: SchemaNode, other: SchemaNode, search: Search, isText: boolean): Inclusion {
   const answer = search.ask([met(sub), unmet(other)], STEPS)
   if (answer.kind === 'open') return { kind: 'unknown', why: answer.why }
-  if (answer.kind === 'unsat') return (isText ? refutedAsText(sub, other, search) : null) ?? { kind: 'included' }
-  if (!isText || refusesText(other, answer.value, search.evaluation)) return { kind: 'refuted', value: answer.value }
-  return { kind: 'unknown', why: TYPES_IN_TEXT }
-}
-
-/** A value of the one schema whose text the other one refuses. */
-function refutedAsText(sub: SchemaNode, other: SchemaNode, search: Search): Inclusion | null {
-  const sent = mayExclude(other) ? search.ask([met(sub)], STEPS) : null
-  if (sent?.kind !== 'sat') return null
-  const value = separatingText(sub, other, sent.value, search.evaluation)
-  return value === undefined ? null : { kind: 'refuted', value }
+  if (!isText) return answer.kind === 'unsat' ? { kind: 'included' } : { kind: 'refuted', value: answer.value }
+  const { evaluation } = search
+  if (answer.kind === 'sat' && refusesText(other, answer.value, evaluation))
+    return { kind: 'refuted', value: answer.value }
+  const sent = answer.kind === 'unsat' && mayExclude(other) ? search.ask([met(sub)], STEPS) : answer
+  const value = sent.kind === 'sat' ? separatingText(sub, other, sent.value, evaluation) : undefined
+  if (value !== undefined) return { kind: 'refuted', value }
+  return answer.kind === 'unsat' ? { kind: 'included' } : { kind: 'unknown', why: TYPES_IN_TEXT }
 }

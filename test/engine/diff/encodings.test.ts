@@ -176,6 +176,7 @@ const TEXTS: Readonly<Record<string, readonly [object, object, 'breaking' | 'kep
     'kept',
   ],
   'null beside a text': [TEXT, { oneOf: [{ type: 'null' }, TEXT] }, 'kept'],
+  'digits that are too short for a text': [{ type: 'number' }, { ...TEXT, minLength: 2 }, 'breaking'],
   'numbers that become texts': [{ type: 'integer' }, TEXT, 'kept'],
   'null in an object of a part': [
     { type: 'object', properties: { n: { type: 'null' } } },
