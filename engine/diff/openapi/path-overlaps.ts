@@ -53,7 +53,8 @@ function overlaps(one: string, other: string): boolean {
   if (!one.includes('{')) return matches(other, one)
   if (!other.includes('{')) return matches(one, other)
   const [first, second] = [textsAround(one), textsAround(other)]
-  return isPrefix(first.lead, second.lead) && isPrefix(reversed(first.trail), reversed(second.trail))
+  const isLed = first.lead.startsWith(second.lead) || second.lead.startsWith(first.lead)
+  return isLed && (first.trail.endsWith(second.trail) || second.trail.endsWith(first.trail))
 }
 
 function matches(template: string, text: string): boolean {
@@ -65,14 +66,6 @@ function matches(template: string, text: string): boolean {
 function textsAround(segment: string): { readonly lead: string; readonly trail: string } {
   const parts = segment.split(EXPRESSION)
   return { lead: parts[0] ?? '', trail: parts.at(-1) ?? '' }
-}
-
-function isPrefix(one: string, other: string): boolean {
-  return one.startsWith(other) || other.startsWith(one)
-}
-
-function reversed(text: string): string {
-  return [...text].reverse().join('')
 }
 
 /** Fixed text is narrower than a template, and a template with fixed text is narrower than one without. */

@@ -15,8 +15,8 @@ export function refusesText(node: SchemaNode, value: unknown, by: Evaluation): b
 }
 
 /**
- * A value whose text the one schema admits and the other one reads in another way, and refuses: the given one, or one
- * that readers may take for a value of another type.
+ * A value whose text the one schema admits and the other one refuses, because it reads it in another way. It is the given
+ * one, or one that readers may take for a value of another type.
  */
 export function separatingText(sub: SchemaNode, other: SchemaNode, value: unknown, by: Evaluation): unknown {
   return [value, ...SEVERAL, ...constraintsWithin(other).flatMap(scalarsNear)].find(
@@ -60,7 +60,12 @@ function readingsOf(nodes: readonly SchemaNode[], value: unknown, isMember = fal
     const lists = combined(members.map(([name, member]) => readingsOf(below(name), member, true)))
     return lists?.map((list) => Object.fromEntries(members.map(([name], index) => [name, list[index]]))) ?? null
   }
-  return scalarReadings(constraints, value === null ? '' : String(value))
+  return scalarReadings(constraints, textOf(value))
+}
+
+function textOf(value: unknown): string {
+  if (value === null) return ''
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 /** All combinations of one reading for each part. */

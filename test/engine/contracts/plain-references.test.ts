@@ -52,15 +52,16 @@ function extended(version: 'dynamic' | 'recursive', anchors: 'both' | 'tree', mo
   }
 }
 
+function worst(before: object, after: object): string | undefined {
+  const [base, head] = [JSON.stringify(before), JSON.stringify(after)]
+  const compared = compare({ id: 'x', type: 'json_schema', before: base, after: head }, {}, sha256)
+  assert.ok(compared.ok)
+  const levels = compared.value.groups.map(({ level }) => level)
+  return ['breaking', 'dangerous', 'info'].find((level) => levels.some((one) => one === level))
+}
+
 suite('dynamic references into the document that is evaluated', () => {
   for (const version of ['dynamic', 'recursive'] as const) {
-    const worst = (before: object, after: object): string | undefined => {
-      const [base, head] = [JSON.stringify(before), JSON.stringify(after)]
-      const compared = compare({ id: 'x', type: 'json_schema', before: base, after: head }, {}, sha256)
-      assert.ok(compared.ok)
-      const levels = compared.value.groups.map(({ level }) => level)
-      return ['breaking', 'dangerous', 'info'].find((level) => levels.some((one) => one === level))
-    }
     const closed = { unevaluatedProperties: false }
 
     test(`${version}: an anchor that goes leaves the nested values open`, () => {
