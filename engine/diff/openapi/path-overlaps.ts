@@ -8,7 +8,6 @@ import { lookupTable } from '../../common/lookup-table.ts'
 import type { Located } from '../../schema/located.ts'
 import { resolveSchema } from '../../schema/source.ts'
 import type { Matched } from '../match.ts'
-import { reportChanged } from './delta-text.ts'
 import type { Walk } from './walk.ts'
 
 /** A path item under the path by which it is matched. */
@@ -28,8 +27,17 @@ export function compareOverlaps(walk: Walk, { added, kept }: Matched<PathEntry>)
       for (const operation of template.operations.values()) {
         if (!isSent(walk, template, operation, segments)) continue
         const { method, operationId: operation_id } = operation
-        const subject = { method, path: before, operation_id }
-        reportChanged(walk, 'path-shadowed', subject, item.located, [before, name], { name, before })
+        walk.add({
+          change: 'path-shadowed',
+          facts: { name, before },
+          operation: { method, path: before, operation_id },
+          side: 'head',
+          located: item.located,
+          before,
+          after: name,
+          // One added path is one change, whatever operations the template has.
+          subject: `${before} ${name}`,
+        })
       }
     }
   }
