@@ -9,7 +9,7 @@ import { isJsonObject } from '../json/strict-json.ts'
 import { EXIT, UsageError, type Arguments, type Command, type CommandGroup } from './command.ts'
 import { CONFIG_OPTION, configSource } from './config-option.ts'
 import { readStream, writeLine, type CommandIo } from './io.ts'
-import { loadRegularFile } from '../runtime/regular-file.ts'
+import { loadTextFile } from '../runtime/regular-file.ts'
 
 const test: Command = {
   name: 'test',
@@ -77,7 +77,7 @@ async function documentOf(args: Arguments, io: CommandIo): Promise<unknown> {
 
 async function readReviewFile(name: string): Promise<string> {
   try {
-    return (await loadRegularFile(name)).toString('utf8')
+    return await loadTextFile(name)
   } catch (error) {
     throw new UsageError(`${name} cannot be read (${error instanceof Error ? error.message : String(error)})`)
   }

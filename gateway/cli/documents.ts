@@ -18,7 +18,7 @@ import { parseGitReference } from '../documents/git.ts'
 import { messageOf } from '../errors/startup-error.ts'
 import { UsageError } from './command.ts'
 import { readStream, type CommandIo } from './io.ts'
-import { readRegularFile, statsOf } from '../runtime/regular-file.ts'
+import { readTextFile, statsOf } from '../runtime/regular-file.ts'
 
 export interface DocumentSource extends ReportedDocument {
   readonly text: string
@@ -37,8 +37,7 @@ const MAX_REDIRECTS = 5
 
 /** Throws a UsageError when it cannot be read. */
 export async function readSource(name: string, io: CommandIo, folder = '.'): Promise<DocumentSource> {
-  if (name === '-')
-    return { name: 'stdin', text: await readStream(io.stdin), path: null, isCheckedOut: false, ...ALONE }
+  if (name === '-') return { name: 'stdin', text: await stdinText(io), path: null, isCheckedOut: false, ...ALONE }
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(name)) return fetchedSource(name)
   const path = resolve(folder, name)
   if (isFolder(path)) {
@@ -98,10 +97,18 @@ function reportedPath(path: string, folder: string): string {
   return (below.startsWith('..') ? path : below).split(sep).join('/')
 }
 
+async function stdinText(io: CommandIo): Promise<string> {
+  try {
+    return await readStream(io.stdin)
+  } catch (error) {
+    throw new UsageError(`stdin cannot be read: ${messageOf(error)}`)
+  }
+}
+
 function readGivenFile(path: string): string {
   try {
     if (statSync(path).isDirectory()) throw new UsageError(`${path} is a directory; name a file in it`)
-    return readRegularFile(path, 'utf8')
+    return readTextFile(path)
   } catch (error) {
     throw error instanceof UsageError ? error : new UsageError(`${path} cannot be read: ${messageOf(error)}`)
   }

@@ -2,6 +2,7 @@
 import type { Readable, Writable } from 'node:stream'
 import { isatty } from 'node:tty'
 import { processEnvironment, variable, type Environment } from '../settings/environment.ts'
+import { utf8Text } from '../runtime/regular-file.ts'
 import { printable } from '../report/printable.ts'
 
 export interface CommandIo {
@@ -33,10 +34,11 @@ export function writeLine(stream: Writable, text: string): void {
   stream.write(text.endsWith('\n') ? text : `${text}\n`)
 }
 
+/** @throws Error when the bytes are not UTF-8 */
 export async function readStream(stream: Readable): Promise<string> {
   const chunks: Buffer[] = []
   for await (const chunk of stream) chunks.push(Buffer.isBuffer(chunk) ? chunk : Buffer.from(String(chunk)))
-  return Buffer.concat(chunks).toString('utf8')
+  return utf8Text(Buffer.concat(chunks))
 }
 
 /** What a command is doing, on one line of a terminal that replaces itself; nothing where the output is not a terminal. */

@@ -10,7 +10,7 @@ import { pathOfPointer, type Mistake } from '../errors/mistake.ts'
 import { mistakesOf } from '../settings/schema-mistakes.ts'
 import { readSourceText } from '../settings/source-text.ts'
 import { messageOf } from '../errors/startup-error.ts'
-import { readRegularFile } from '../runtime/regular-file.ts'
+import { readTextFile } from '../runtime/regular-file.ts'
 
 const closed = { additionalProperties: false }
 const optionalText = (description: string) => Type.Optional(Type.String({ description }))
@@ -108,7 +108,7 @@ const checkCases = new Ajv({ allErrors: true, verbose: true, strict: false }).co
 export function readCases(file: string): Result<readonly PolicyCase[], readonly Mistake[]> {
   let text: string
   try {
-    text = readRegularFile(file, 'utf8')
+    text = readTextFile(file)
   } catch (error) {
     return {
       ok: false,

@@ -23,7 +23,7 @@ import type { CaseOutcome } from './policy-case-run.ts'
 import { REPLAY_NOTES, REPLAY_OPTIONS, replayHere, replayThere, showReplay } from './policy-replay.ts'
 import { EXPLAIN_NOTES, simulate, SIMULATE_NOTES, SIMULATE_OPTIONS, simulateThere } from './policy-simulate.ts'
 import { GATEWAY_OPTIONS, remoteOf, SITE_OPTIONS } from './remote.ts'
-import { readRegularFile, statsOf } from '../runtime/regular-file.ts'
+import { readTextFile, statsOf } from '../runtime/regular-file.ts'
 
 const lint: Command = {
   name: 'lint',
@@ -152,7 +152,7 @@ async function runLint(args: Arguments, io: CommandIo): Promise<ExitCode> {
   if (!loaded.ok) return showMistakes(loaded.problem, args, io)
   const { policy, file } = loaded.value
   const { lintPolicy } = await import('./policy-lint.ts')
-  const { mistakes, warnings } = lintPolicy(policy, file, readRegularFile(file, 'utf8'), Date.now())
+  const { mistakes, warnings } = lintPolicy(policy, file, readTextFile(file), Date.now())
   const isGood = mistakes.length === 0 && !(args.flag('strict') && warnings.length > 0)
   const view = { name: policy.name, mode: policy.mode, hash: policy.hash, on_incomplete: policy.onIncomplete, file }
   const valid = `${file}: valid; policy ${policy.name}, ${policy.hash}`
@@ -213,7 +213,7 @@ async function runReplayCommand(args: Arguments, io: CommandIo): Promise<ExitCod
 /** Null, with its mistakes shown: they have their places here only. */
 function packText(name: string, args: Arguments, io: CommandIo): string | null {
   const loaded = loadPolicy(name, '.')
-  if (loaded.ok) return readRegularFile(loaded.value.file, 'utf8')
+  if (loaded.ok) return readTextFile(loaded.value.file)
   showMistakes(loaded.problem, args, io)
   return null
 }

@@ -18,7 +18,7 @@ import { foreignSections } from './protocol-checks.ts'
 import { Config } from './schema.ts'
 import { mistakesOf, type LocatedMistake } from '../settings/schema-mistakes.ts'
 import { inlineSource, readSourceText, type SourceText } from '../settings/source-text.ts'
-import { readRegularFile } from '../runtime/regular-file.ts'
+import { readTextFile } from '../runtime/regular-file.ts'
 
 /** The source of the configuration: a file (or none), or a value; the environment overrides both. */
 export type ConfigSource = { readonly environment: Environment } & (
@@ -81,7 +81,7 @@ function withoutSections(value: unknown, faults: readonly LocatedMistake[]): obj
 function readConfigFile(file: string | null): Result<SourceText, readonly Mistake[]> {
   if (file === null) return ok(inlineSource({}))
   try {
-    const read = readSourceText(file, readRegularFile(file, 'utf8'))
+    const read = readSourceText(file, readTextFile(file))
     return read.ok && (read.value.value === null || read.value.value === undefined)
       ? { ok: false, problem: [emptyConfig(file)] }
       : read
@@ -125,7 +125,13 @@ const { $schema: _dialect, $id: _id, ...inputSchema } = configInputSchema
  */
 function schemaMistakes(value: unknown): readonly LocatedMistake[] {
   const { Ajv }: typeof AjvModule = require('ajv')
-  const check = new Ajv({ allErrors: true, verbose: true, strict: false, validateSchema: false }).compile(inputSchema)
+  const check = new Ajv({
+    allErrors: true,
+    verbose: true,
+    strict: false,
+    strictNumbers: true,
+    validateSchema: false,
+  }).compile(inputSchema)
   if (check(value)) throw new Error('the defaults do not complete a configuration without mistakes')
   return mistakesOf(check.errors ?? [])
 }

@@ -13,7 +13,7 @@ import { deferPolicy, type PolicyFacts } from './deferred-policy.ts'
 import { pathOfPointer, type Mistake } from '../errors/mistake.ts'
 import { SHIPPED_POLICIES } from './shipped-packs.generated.ts'
 import { readSourceText } from '../settings/source-text.ts'
-import { readRegularFile, statsOf } from '../runtime/regular-file.ts'
+import { readTextFile, statsOf } from '../runtime/regular-file.ts'
 
 /** Packs that ship with the program: policies/<name>/pack.yaml. */
 export const SHIPPED_PACKS = ['agent-tools', 'ci', 'default', 'observe', 'strict'] as const
@@ -28,7 +28,7 @@ export function loadPolicy(name: string, directory: string): Result<LoadedPolicy
   const file = policyFile(name, directory)
   let text: string
   try {
-    text = readRegularFile(file, 'utf8')
+    text = readTextFile(file)
   } catch (error) {
     return { ok: false, problem: [missingPack(name, file, messageOf(error))] }
   }

@@ -8,7 +8,7 @@ import { messageOf } from '../errors/startup-error.ts'
 import { pathOfPointer, type Mistake } from '../errors/mistake.ts'
 import { mistakesOf } from '../settings/schema-mistakes.ts'
 import { readSourceText } from '../settings/source-text.ts'
-import { readRegularFile } from '../runtime/regular-file.ts'
+import { readTextFile } from '../runtime/regular-file.ts'
 
 const closed = { additionalProperties: false }
 
@@ -58,7 +58,7 @@ export function consumersFile(
 export function readConsumersFile(file: string): Result<readonly Consumer[], readonly Mistake[]> {
   let text: string
   try {
-    text = readRegularFile(file, 'utf8')
+    text = readTextFile(file)
   } catch (error) {
     const message = 'the consumers file cannot be read'
     return { ok: false, problem: [{ place: file, path: 'consumers_file', message, fix: messageOf(error) }] }

@@ -7,7 +7,7 @@ import { bundle, type Bundle, type BundleTerms } from './bundle.ts'
 import { readGitFile, readGitFiles, resolveGitTree, type GitReference } from './git.ts'
 import type { FileTexts } from './referenced-files.ts'
 import { errorCode } from '../errors/startup-error.ts'
-import { loadRegularFile } from '../runtime/regular-file.ts'
+import { loadTextFile } from '../runtime/regular-file.ts'
 
 export type FileTerms = Pick<BundleTerms, 'texts' | 'maxBytes'>
 
@@ -23,7 +23,7 @@ export async function contractOnDisk({ file, root }: FileOnDisk, terms: FileTerm
   const folder = rootOf({ file, ...(root !== undefined && { root }) })
   const path = relative(folder, file).split(sep).join('/')
   if ((await stat(file)).size > terms.maxBytes) return filesOverLimit(file, terms.maxBytes)
-  return bundle(path, (await loadRegularFile(file)).toString('utf8'), {
+  return bundle(path, await loadTextFile(file), {
     ...terms,
     read: (paths, maxBytes) => readBelow({ folder, file, maxBytes }, paths),
   })
@@ -75,7 +75,7 @@ async function readBelow(
     if (real === null) continue
     left -= (await stat(real)).size
     if (left < 0) return filesOverLimit(file, maxBytes)
-    texts.set(path, (await loadRegularFile(real)).toString('utf8'))
+    texts.set(path, await loadTextFile(real))
   }
   return ok(texts)
 }

@@ -89,7 +89,7 @@ async function gitContract(text: string, terms: SourceTerms): Promise<Bundle> {
   if (read.ok) return read.value
   const folder = await readGitFolder(repository, reference, '.proto', MAX_BYTES)
   if (folder.ok && folder.value.size > 0) return { text: protoSet(text, folder.value), files: [reference.path] }
-  throw new Error(read.problem.message)
+  throw new Error(folder.ok ? read.problem.message : folder.problem.message)
 }
 
 function fileTerms({ texts }: SourceTerms): FileTerms {

@@ -2,6 +2,7 @@
  * Files of a git repository at a ref, read with git and without a shell. A ref or path from outside is never read as an
  * option, a pattern or another object.
  */
+import { isUtf8 } from 'node:buffer'
 import { execFile } from 'node:child_process'
 import { resolve } from 'node:path'
 import { fail, ok } from '../../engine/base.ts'
@@ -129,7 +130,9 @@ function filesIn(printed: Buffer, ref: string, paths: readonly string[]): Result
     // Any other line says that there is no such object.
     if (type === undefined || size === undefined) continue
     if (type !== 'blob') return unreadableFromGit(`${ref}:${path} is a ${type}, not a file`)
-    files.set(path, printed.toString('utf8', at, at + Number(size)))
+    const content = printed.subarray(at, at + Number(size))
+    if (!isUtf8(content)) return unreadableFromGit(`${ref}:${path} is not UTF-8 text`)
+    files.set(path, content.toString('utf8'))
     at += Number(size) + 1
   }
   return ok(files)

@@ -2,7 +2,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { byCodeUnit } from '../../engine/base.ts'
-import { loadRegularFile } from '../runtime/regular-file.ts'
+import { loadTextFile } from '../runtime/regular-file.ts'
 
 /** Files that one contract may consist of. */
 const MAX_FILES = 5000
@@ -20,7 +20,7 @@ export async function readProtoFolder(folder: string, maxBytes: number): Promise
   if (files.reduce((sum, { bytes }) => sum + bytes, 0) > maxBytes)
     throw new Error(`the .proto files in ${folder} are more than ${maxBytes} bytes`)
   const texts = await Promise.all(
-    files.map(async ({ path }) => [path, (await loadRegularFile(join(folder, path))).toString('utf8')] as const),
+    files.map(async ({ path }) => [path, await loadTextFile(join(folder, path))] as const),
   )
   return protoSet(folder, texts)
 }

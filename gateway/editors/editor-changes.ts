@@ -2,7 +2,6 @@
  * What putting the servers of all editors behind `preflight mcp` changes, or taking them back. The text of each file before
  * the change is kept, so that it can be restored byte by byte.
  */
-import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import {
   existsSync,
@@ -19,7 +18,7 @@ import {
 import { join } from 'node:path'
 import { messageOf } from '../errors/startup-error.ts'
 import { isJsonObject } from '../json/strict-json.ts'
-import { readRegularFile, makeTemporaryFile } from '../runtime/regular-file.ts'
+import { makeTemporaryFile, readRegularFile, readTextFile } from '../runtime/regular-file.ts'
 import { writePrivateFile } from '../runtime/private-file.ts'
 import type { EditorFile } from './places.ts'
 import { unwrapped, wrapped, type Invocation, type Wrapping, type ServerCommand } from '../stdio/wrapping.ts'
@@ -72,7 +71,8 @@ function existing(places: readonly EditorFile[]): readonly EditorFile[] {
 function changedFile(place: EditorFile, wrappingOf: (server: ConfiguredServer) => Wrapping): EditorFileChange {
   let before = ''
   try {
-    before = utf8Text(readRegularFile(place.file))
+    // Other bytes would not be written back as they were.
+    before = readTextFile(place.file)
     let after = before
     const servers: ServerChange[] = []
     for (const server of serversIn(before, place)) {
@@ -84,12 +84,6 @@ function changedFile(place: EditorFile, wrappingOf: (server: ConfiguredServer) =
   } catch (error) {
     return { place, before, after: before, servers: [], fault: messageOf(error) }
   }
-}
-
-/** Other bytes would not be written back as they were. */
-function utf8Text(bytes: Buffer): string {
-  if (!isUtf8(bytes)) throw new Error('it is not UTF-8; save it as UTF-8')
-  return bytes.toString('utf8')
 }
 
 function keptFile(file: string, kept: string): string {

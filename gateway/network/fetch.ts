@@ -1,4 +1,5 @@
 /** A contract document from a URL: no address reached that may not be, bounded in size, time and redirects. */
+import { isUtf8 } from 'node:buffer'
 import { isIP } from 'node:net'
 import { openAgent, request, type Agent } from './undici.ts'
 import { fail, ok } from '../../engine/base.ts'
@@ -87,7 +88,7 @@ async function fetchFollowing(start: URL, dispatcher: Agent, rules: FetchRules):
       headers: { accept: rules.accept ?? ACCEPT },
     })
     const { statusCode, headers, body } = answer
-    if (statusCode === 200) return ok({ text: await body.text(), address: url.href })
+    if (statusCode === 200) return fetched(await body.bytes(), url.href)
     await body.dump()
     if (statusCode < 300 || statusCode > 399) return notFetched(`it answered ${statusCode}`)
     if (most === 0) return notFetched(`it answered ${statusCode}, and redirects are not followed`)
@@ -99,6 +100,12 @@ async function fetchFollowing(start: URL, dispatcher: Agent, rules: FetchRules):
   }
   return notFetched(`it redirects more than ${most} times`)
 }
+
+function fetched(bytes: Uint8Array, address: string): Result<FetchedDocument> {
+  return isUtf8(bytes) ? ok({ text: decoder.decode(bytes), address }) : notFetched('it is not UTF-8 text')
+}
+
+const decoder = new TextDecoder()
 
 const LESS_SAFE = 'plain http from https'
 

@@ -8,7 +8,7 @@ import { mistakesOf } from '../settings/schema-mistakes.ts'
 import { readSourceText, type SourceText } from '../settings/source-text.ts'
 import { messageOf } from '../errors/startup-error.ts'
 import type { IgnoreEntry } from './ignore-list.ts'
-import { readRegularFile } from '../runtime/regular-file.ts'
+import { readTextFile } from '../runtime/regular-file.ts'
 
 const text = (description: string) => Type.Optional(Type.String({ minLength: 1, description }))
 
@@ -38,7 +38,7 @@ const check = new Ajv({ allErrors: true, verbose: true, strict: false }).compile
 export function readIgnoreFile(file: string): Result<readonly IgnoreEntry[], readonly Mistake[]> {
   let content: string
   try {
-    content = readRegularFile(file, 'utf8')
+    content = readTextFile(file)
   } catch (error) {
     const mistake = { place: file, path: '', message: 'the ignore list cannot be read', fix: messageOf(error) }
     return { ok: false, problem: [mistake] }

@@ -2,6 +2,7 @@
  * Opens files that a user named and files of the data directory. A FIFO or a device in place of one is an immediate error and
  * blocks nothing.
  */
+import { isUtf8 } from 'node:buffer'
 import { closeSync, constants, fstatSync, openSync, readFileSync, rmSync, statSync, type Stats } from 'node:fs'
 import { open } from 'node:fs/promises'
 
@@ -21,7 +22,23 @@ export function readRegularFile(file: string, encoding?: 'utf8'): Buffer | strin
   }
 }
 
+/** For documents and settings. Lenient decoding would make two different texts the same one. */
+export function readTextFile(file: string): string {
+  return utf8Text(readRegularFile(file))
+}
+
 /** The same, without holding up the event loop. */
+export async function loadTextFile(file: string): Promise<string> {
+  return utf8Text(await loadRegularFile(file))
+}
+
+/** @throws Error when the bytes are not UTF-8 */
+export function utf8Text(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw new Error('it is not UTF-8; save it as UTF-8')
+  return bytes.toString('utf8')
+}
+
+/** As `readRegularFile`, without holding up the event loop. */
 export async function loadRegularFile(file: string): Promise<Buffer> {
   const handle = await open(file, FLAGS)
   try {

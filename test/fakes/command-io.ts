@@ -9,7 +9,7 @@ export interface Ran {
 }
 
 export interface RunOptions {
-  readonly stdin?: string
+  readonly stdin?: string | Buffer
   readonly environment?: Readonly<Record<string, string>>
   readonly isTerminal?: boolean
 }

@@ -3,6 +3,7 @@ import { GatewayError } from '../../errors/errors.ts'
 import type { CurrentContractDeps } from '../common/current-contract.ts'
 import type { Json, RequestFacts, RequestExpression } from '../../../engine/internal.ts'
 import type { Upstreams } from '../../upstream/pools.ts'
+import { utf8Text } from '../../runtime/regular-file.ts'
 import { targetProblem } from '../../routing/target.ts'
 import { UpstreamRefusal, type JudgedAction, type Question, type Refusal } from '../common/action.ts'
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
@@ -126,7 +127,7 @@ export class MatchedRequest extends MappedRequest {
       if (answer.status === 404) return ''
       if (answer.status === 401 || answer.status === 403) throw new UpstreamRefusal(answer.status, {})
       if (answer.status !== 200) throw new Error(`it answered ${answer.status}`)
-      return answer.body.toString('utf8')
+      return utf8Text(answer.body)
     } catch (error) {
       if (error instanceof UpstreamRefusal) throw error
       throw this.#fault(member, `the upstream could not be asked for it: ${lookupFault(error)}`, error)
