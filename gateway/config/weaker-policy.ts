@@ -4,7 +4,7 @@
  * counts as weaker.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { requiredApproval } from '../../engine/base.ts'
+import { DEFAULT_HISTORY_SECONDS, requiredApproval } from '../../engine/base.ts'
 import type { CompiledPolicy } from '../../engine/internal.ts'
 import type { Enforced, Weaker } from './enforced.ts'
 
@@ -53,7 +53,12 @@ const MEMBERS: {
     before
       .filter((operation) => !after.includes(operation))
       .map((operation) => weaker(`fingerprint_binding: ${operation}`, 'listed', 'not listed')),
-  history: (before, after) => keptWhole('history', before.history, after.history),
+  // More counted decisions may be stricter or weaker: it depends on the condition.
+  history: (before, after) => {
+    const [base, head] = [before, after].map(({ history }) => history?.window ?? DEFAULT_HISTORY_SECONDS)
+    const isRead = before.history !== undefined || before.rules.some(({ when }) => /\bhistory\b/.test(when))
+    return isRead && base !== head ? [weaker('history.window', String(base), String(head))] : []
+  },
   deprecation: ({ deprecation: base }, { deprecation: head }) =>
     (['stable_days', 'beta_days'] as const).flatMap((member) => {
       const [before, after] = [base?.[member] ?? 0, head?.[member] ?? 0]

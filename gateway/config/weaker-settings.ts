@@ -4,23 +4,42 @@
  * when it changes.
  */
 import { lookupTable } from '../../engine/base.ts'
+import { NAMES_OUTSIDE_ALL } from '../protocols/kubernetes/kinds.ts'
 
 export type Weakening =
-  /** A later value of the list enforces less; the values of one inner list enforce the same. An absent member is `absent`. */
-  | { readonly kind: 'ranked'; readonly strictestFirst: readonly (string | readonly string[])[] }
+  /**
+   * A later value of the list enforces less; the values of one inner list enforce the same. An absent member is `absent`. With
+   * the value `unjudged`, calls are forwarded without a decision.
+   */
+  | {
+      readonly kind: 'ranked'
+      readonly strictestFirst: readonly (string | readonly string[])[]
+      readonly unjudged?: string
+    }
   /** A number that enforces less when it is higher, or lower; absent means no limit. */
   | { readonly kind: 'number'; readonly weakerWhen: 'higher' | 'lower' }
-  /** Entries that enforce less when they are added, or removed. `all` is the entry that includes every other one. */
-  | { readonly kind: 'list'; readonly weakerBy: 'more' | 'less'; readonly all?: string }
+  /** Entries that enforce less when they are added, or removed. `all` is the entry that includes every other one, except those `outside`. */
+  | { readonly kind: 'list'; readonly weakerBy: 'more' | 'less'; readonly all?: AllEntry }
   /** Values without an order: a changed value counts as weaker. `isSet`: only when there was a value before. */
   | { readonly kind: 'changed'; readonly because: string; readonly isSet?: true }
   /** Compared as part of another leaf, or by a comparison of its own. */
   | { readonly kind: 'within'; readonly path: string }
   | { readonly kind: 'never'; readonly because: string }
 
+interface AllEntry {
+  readonly entry: string
+  readonly outside: ReadonlySet<string>
+}
+
 const ranked = (...strictestFirst: readonly (string | readonly string[])[]): Weakening => ({
   kind: 'ranked',
   strictestFirst,
+})
+/** The last value forwards calls without a decision. */
+const rankedToUnjudged = (...strictestFirst: readonly string[]): Weakening => ({
+  kind: 'ranked',
+  strictestFirst,
+  unjudged: strictestFirst.at(-1) ?? '',
 })
 const HIGHER: Weakening = { kind: 'number', weakerWhen: 'higher' }
 const LOWER: Weakening = { kind: 'number', weakerWhen: 'lower' }
@@ -32,7 +51,7 @@ const never = (because: string): Weakening => ({ kind: 'never', because })
 
 const TRUE_FIRST = ranked('true', 'false')
 const FALSE_FIRST = ranked('false', 'true')
-const BY_RECEIPT = ranked('deny', 'receipt', 'pass')
+const BY_RECEIPT = rankedToUnjudged('deny', 'receipt', 'pass')
 const MATCHES = changed('calls may go by another route, or by none')
 const JUDGED_BY = changed('calls are compared with another contract')
 const NAMED_IN_RECEIPTS = changed('rules of the policy and receipts may be about the value before')
@@ -206,8 +225,8 @@ export const WEAKENING: Readonly<Record<string, Weakening>> = lookupTable({
   'routes[].contract.auto_promote': ranked('none', 'info'),
   'routes[].operation': NAMED_IN_RECEIPTS,
   'routes[].environment': NAMED_IN_RECEIPTS,
-  'routes[].mode': ranked('enforce', 'observe'),
-  'routes[].failure': ranked('closed', 'open'),
+  'routes[].mode': rankedToUnjudged('enforce', 'observe'),
+  'routes[].failure': rankedToUnjudged('closed', 'open'),
   'routes[].tenants': MORE,
   'routes[].receipts.attach': never('a destination that asks for receipts refuses calls without one'),
   'routes[].receipts.envelope': never('the receipt is what a destination verifies'),
@@ -215,7 +234,11 @@ export const WEAKENING: Readonly<Record<string, Weakening>> = lookupTable({
   'routes[].receipts.require': TRUE_FIRST,
   'routes[].receipts.consume': TRUE_FIRST,
   'routes[].hold': WAITS,
-  'routes[].kubernetes.receipts': { kind: 'list', weakerBy: 'less', all: '*' },
+  'routes[].kubernetes.receipts': {
+    kind: 'list',
+    weakerBy: 'less',
+    all: { entry: '*', outside: NAMES_OUTSIDE_ALL },
+  },
   'routes[].kubernetes.contracts': LESS,
   'routes[].kubernetes.receipt_binds': ranked('content', 'name'),
   'routes[].kubernetes.streams': BY_RECEIPT,
@@ -250,8 +273,8 @@ export const WEAKENING: Readonly<Record<string, Weakening>> = lookupTable({
   'routes[].map[].artifact.before': RULE_OF_MAP,
   'routes[].map[].artifact.after': RULE_OF_MAP,
   'routes[].map[].message': RULE_OF_MAP,
-  'routes[].otherwise': ranked('deny', 'absent', 'pass'),
-  'routes[].upgrade': ranked('judged', 'allow'),
+  'routes[].otherwise': rankedToUnjudged('deny', 'absent', 'pass'),
+  'routes[].upgrade': rankedToUnjudged('judged', 'allow'),
   'routes[].upstream_protocol': never('how the same call is sent'),
   'routes[].timeout.connect': WAITS,
   'routes[].timeout.headers': WAITS,

@@ -38,12 +38,19 @@ function weakerRoute(route: RouteConfig, { routes }: Config): readonly Weaker[] 
 function weakerAddition(route: RouteConfig, { routes }: Config): readonly Weaker[] {
   if (routes.some(({ name }) => name === route.name)) return []
   const path = `routes.${route.name}`
-  const lax = [route.mode === 'observe' ? 'observe' : '', route.failure === 'open' ? 'failure: open' : '']
   const other = routes.find((known) => mayTakeFrom(route, known))
   return [
-    ...lax.filter((what) => what !== '').map((after) => ({ path, before: 'no route', after })),
+    ...unjudgedCalls(route).map((after) => ({ path, before: 'no route', after })),
     ...(other === undefined ? [] : [{ path, before: `calls of ${other.name}`, after: 'may go by this route' }]),
   ]
+}
+
+/** Settings of one route with which it forwards calls without a decision. */
+function unjudgedCalls(route: RouteConfig): readonly string[] {
+  return ROUTE_ROWS.flatMap(([member, row]) => {
+    const value = valueAt(route, member)
+    return row.kind === 'ranked' && value !== undefined && row.unjudged === value ? [`${member}: ${textOf(value)}`] : []
+  })
 }
 
 /** A named host has precedence over a suffix, a suffix over none, then the longer prefix. */
@@ -108,7 +115,9 @@ function listedWeaker(
   after: readonly string[],
 ): readonly Weaker[] {
   const [smaller, larger] = weakerBy === 'more' ? [before, after] : [after, before]
-  const differing = all !== undefined && smaller.includes(all) ? [] : larger.filter((entry) => !smaller.includes(entry))
+  const isIncluded = (entry: string): boolean =>
+    smaller.includes(entry) || (all !== undefined && smaller.includes(all.entry) && !all.outside.has(entry))
+  const differing = larger.filter((entry) => !isIncluded(entry))
   const [had, has] = weakerBy === 'more' ? ['not listed', 'listed'] : ['listed', 'not listed']
   return differing.map((entry) => ({ path: `${path}: ${entry}`, before: had, after: has }))
 }

@@ -84,7 +84,9 @@ function samplesOf(row: Weakening): readonly (readonly [stricter: unknown, weake
   if (row.kind === 'list') {
     const [few, more] = [['a'], ['a', 'b']]
     const plain: readonly [unknown, unknown] = row.weakerBy === 'more' ? [few, more] : [more, few]
-    return row.all === undefined ? [plain] : [plain, [[row.all], few]]
+    if (row.all === undefined) return [plain]
+    const { entry, outside } = row.all
+    return [plain, [[entry], few], ...[...outside].map((name) => [[entry, name], [entry]] as const)]
   }
   const values = row.strictestFirst.map((entry) => (typeof entry === 'string' ? entry : (entry[0] ?? '')))
   const pairs = values.slice(1).map((value, index) => [valueOf(values[index] ?? ''), valueOf(value)] as const)
@@ -172,6 +174,29 @@ const ADDITIONS: readonly {
   },
 ]
 
+test('a further route that forwards calls without a decision enforces less, by whatever setting it does so', () => {
+  const before = enforced({ routes: [route('shop', { path: '/a' })] })
+  const after = enforced({ routes: [route('shop', { path: '/a' }), route('more', { path: '/b' })] })
+  const further = after.config.routes[1]
+  assert.ok(further !== undefined)
+  const rows = Object.entries(WEAKENING).flatMap(([path, row]): (readonly [string, string])[] =>
+    row.kind === 'ranked' && row.unjudged !== undefined ? [[path, row.unjudged]] : [],
+  )
+  assert.ok(rows.length > 8)
+  for (const [path, value] of rows) {
+    const place = path.replace('routes[].', '').split('.')
+    const member = place.toReversed().reduce<unknown>((inner, name) => ({ [name]: inner }), value)
+    assert.ok(isRecord(member))
+    const routes = [...before.config.routes, { ...further, ...member }]
+    const config: unknown = { ...before.config, routes }
+    assert.ok(isConfig(config))
+    assert.ok(
+      weakerSettings(before, { ...before, config }).some((found) => found.path === 'routes.more'),
+      path,
+    )
+  }
+})
+
 for (const { what, known, added, more, isWeaker } of ADDITIONS)
   test(`a further route: ${what}`, () => {
     const before = enforced({ routes: [route('shop', known)] })
@@ -220,7 +245,14 @@ const PACKS: readonly (readonly [path: string, stricter: object, weaker: object,
   ['minimum_bump', { minimum_bump: { then: 'BLOCK' } }, {}],
   ['protected_consumers', { protected_consumers: { names: ['a'], then: 'BLOCK' } }, {}],
   ['fingerprint_binding: merge', { fingerprint_binding: ['merge'] }, {}],
-  ['history', { history: { window: 3600 } }, { history: { window: 60 } }, true],
+  ['history.window', { history: { window: 3600 } }, { history: { window: 60 } }, true],
+  ['history.window', { history: { window: 3600 } }, {}, true],
+  [
+    'history.window',
+    rule({ when: 'history.block > 2' }),
+    { ...rule({ when: 'history.block > 2' }), history: { window: 60 } },
+    true,
+  ],
   ['deprecation.stable_days', { deprecation: { stable_days: 90 } }, { deprecation: { stable_days: 30 } }],
   ['ttl.default', { ttl: { default: 60 } }, { ttl: { default: 600 } }],
   ['ttl.operations.merge', { ttl: { operations: { merge: 60 } } }, { ttl: { operations: { merge: 600 } } }],

@@ -113,6 +113,12 @@ export function isReview({ group, resource }: ResourceName): boolean {
   return REVIEWS.has(`${resource}.${group}`)
 }
 
+/** Names of resources that `*` does not include. */
+export const NAMES_OUTSIDE_ALL: ReadonlySet<string> = new Set([
+  'bookkeeping',
+  ...[...KNOWN].flatMap(([name, known]) => (known.class === 'bookkeeping' ? [name, known.kind] : [])),
+])
+
 /** @param names classes, kinds, `resource.group`, or `*` for every class but bookkeeping */
 export function isNamed(names: readonly string[], { group, resource }: ResourceName): boolean {
   const known = KNOWN.get(`${resource}.${group}`)
