@@ -2,7 +2,7 @@
 import type { Static } from 'typebox'
 import { Type } from '../../engine/base.ts'
 import type { AddressConfig } from '../settings/public-address.ts'
-import { integer, seconds, strict } from '../settings/fields.ts'
+import { integer, period, strict } from '../settings/fields.ts'
 
 export const ApprovalSettings = strict(
   {
@@ -19,13 +19,13 @@ export const ApprovalSettings = strict(
         description: 'The same for requests that the policy gives to a group, by group. The largest number counts.',
       },
     ),
-    validity: seconds(14_400, 'Maximum and default validity of a grant'),
-    remind: seconds(
+    validity: period(14_400, 'Maximum and default validity of a grant'),
+    remind: period(
       3600,
       'Time before the end of a pending request at which channels of notifications get a reminder, once; 0: none',
       0,
     ),
-    pending: seconds(
+    pending: period(
       86_400,
       'A request that nobody grants or denies within this time expires; a denial is valid as long',
     ),

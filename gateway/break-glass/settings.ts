@@ -1,7 +1,7 @@
 /** Settings of exceptions to enforcement. Part of the schema of the configuration. */
 import type { Static } from 'typebox'
 import { Type } from '../../engine/base.ts'
-import { seconds, strict } from '../settings/fields.ts'
+import { period, strict } from '../settings/fields.ts'
 
 export const BreakGlassSettings = strict(
   {
@@ -9,7 +9,7 @@ export const BreakGlassSettings = strict(
       default: ['operator', 'admin'],
       description: 'Roles whose keys may open and close exceptions.',
     }),
-    maximum: seconds(3600, 'Maximum duration of an exception'),
+    maximum: period(3600, 'Maximum duration of an exception'),
   },
   'Exceptions to enforcement on a route, for emergencies.',
 )

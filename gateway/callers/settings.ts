@@ -1,7 +1,7 @@
 /** Who may use the proxy, and the OpenID Connect providers that people sign in with. Part of the configuration schema. */
 import type { Static } from 'typebox'
 import { Type } from '../../engine/base.ts'
-import { seconds } from '../settings/fields.ts'
+import { period } from '../settings/fields.ts'
 
 export const ProxyAuth = Type.Union([Type.Literal('off'), Type.Literal('required')], {
   default: 'off',
@@ -46,7 +46,7 @@ export const Provider = Type.Object(
       { minItems: 1, description: 'Roles by group; the one with most rights counts. A person without one is refused.' },
     ),
     tenant: Type.String({ default: 'local', description: 'Tenant of the people of this provider.' }),
-    session: seconds(3600, 'Time until the provider is asked again', 60),
+    session: period(3600, 'Time until the provider is asked again', 60),
   },
   { additionalProperties: false },
 )

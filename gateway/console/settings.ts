@@ -2,7 +2,7 @@
 import type { Static } from 'typebox'
 import { Type } from '../../engine/base.ts'
 import { Provider } from '../callers/settings.ts'
-import { seconds, strict } from '../settings/fields.ts'
+import { period, strict } from '../settings/fields.ts'
 import { isLoopback } from '../network/listen-address.ts'
 import { mistakeAt } from '../settings/mistake-collector.ts'
 import type { AddressConfig } from '../settings/public-address.ts'
@@ -11,7 +11,7 @@ import type { LocatedMistake } from '../settings/schema-mistakes.ts'
 export const ConsoleSettings = strict(
   {
     enabled: Type.Boolean({ default: true, description: 'Serve the web console at /console of the API listener.' }),
-    session: seconds(28_800, 'Maximum time until a person has to sign in again', 60),
+    session: period(28_800, 'Maximum time until a person has to sign in again', 60),
     trace_url: Type.Optional(
       Type.String({
         pattern: '^https?://[^\\s]*\\{trace_id\\}[^\\s]*$',

@@ -1,7 +1,7 @@
 /** Settings of the hub: who may connect, and as what. Part of the schema of the configuration. */
 import type { Static } from 'typebox'
 import { Type } from '../../engine/base.ts'
-import { seconds, strict } from '../settings/fields.ts'
+import { period, strict } from '../settings/fields.ts'
 
 const name = (description: string) => Type.String({ minLength: 1, maxLength: 253, description })
 
@@ -73,7 +73,7 @@ export const HubSettings = strict(
         description: 'Who may connect. Without an entry, every namespace connects as a sidecar of its own tenant.',
       },
     ),
-    clock_skew: seconds(120, 'How far the clock of a sidecar may be from that of the hub', 1),
+    clock_skew: period(120, 'How far the clock of a sidecar may be from that of the hub', 1),
   },
   'Callers of listen.hub.',
 )

@@ -2,7 +2,7 @@
 import type { Static } from 'typebox'
 import { Type } from '../../engine/base.ts'
 import { NOTICE_KINDS } from '../store/notifications.ts'
-import { integer, seconds, strict } from '../settings/fields.ts'
+import { integer, period, seconds, strict } from '../settings/fields.ts'
 import type { ApprovalsConfig } from '../approvals/settings.ts'
 import type { LocatedMistake } from '../settings/schema-mistakes.ts'
 import { mistakeAt } from '../settings/mistake-collector.ts'
@@ -90,7 +90,7 @@ export const NotificationSettings = strict(
   {
     channels: Type.Array(Channel, { default: [], description: 'Where messages to people go.' }),
     timeout: seconds(10, 'One delivery', 1),
-    give_up: seconds(86_400, 'A message that is not delivered by then is given up, and counted', 1),
+    give_up: period(86_400, 'A message that is not delivered by then is given up, and counted', 1),
   },
   'Messages to people about approvals, changed contracts and exceptions.',
 )

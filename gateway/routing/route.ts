@@ -4,7 +4,7 @@
  */
 import type { Static, TObject } from 'typebox'
 import { Type } from '../../engine/base.ts'
-import { seconds, strict } from '../settings/fields.ts'
+import { LONGEST_PERIOD, period, seconds, strict } from '../settings/fields.ts'
 
 const ProtocolName = Type.Union(
   [
@@ -116,7 +116,7 @@ export const ROUTE_START = {
               'Further origins (https://HOST, https://HOST:PORT) of files that a contract at a url refers to. Its own origin is always allowed; redirects are not followed, and cloud metadata addresses are refused.',
           }),
         ),
-        refresh: seconds(
+        refresh: period(
           60,
           'Maximum age of the contract offered now (`current`, or the tools of an MCP server). An older one is read again before a call is judged. 0: before every call',
           0,
@@ -130,6 +130,7 @@ export const ROUTE_START = {
         max_age: Type.Optional(
           Type.Number({
             minimum: 1,
+            maximum: LONGEST_PERIOD,
             description:
               'Maximum age of the baseline (seconds). With a baseline that was set or confirmed longer ago no call is judged, and calls are not forwarded. A named source is then read again; otherwise a person confirms it by promoting its digest.',
           }),
@@ -137,6 +138,7 @@ export const ROUTE_START = {
         watch: Type.Optional(
           Type.Number({
             minimum: 1,
+            maximum: LONGEST_PERIOD,
             description:
               'Read `current` this often (seconds) without waiting for a call, so that a change is reported.',
           }),

@@ -1,7 +1,7 @@
 /** Source control: how the platforms are reached, and what counts as a contract. Part of the schema of the configuration. */
 import type { Static } from 'typebox'
 import { ARTIFACT_TYPES, Type } from '../../engine/base.ts'
-import { integer, seconds, strict } from '../settings/fields.ts'
+import { integer, period, seconds, strict } from '../settings/fields.ts'
 import type { LimitsConfig } from '../settings/limits.ts'
 import { PLATFORMS, type PlatformId } from './platform.ts'
 import type { LocatedMistake } from '../settings/schema-mistakes.ts'
@@ -103,7 +103,7 @@ export const ScmSettings = strict(
         environment: Type.Optional(
           Type.String({ minLength: 1, maxLength: 200, description: 'Environment of the decisions, for the policy.' }),
         ),
-        give_up: seconds(21_600, 'A check that cannot be made or published by then is given up, and counted', 1),
+        give_up: period(21_600, 'A check that cannot be made or published by then is given up, and counted', 1),
       },
       'Checks of pull requests that webhooks ask for.',
     ),
@@ -124,7 +124,7 @@ export const ScmSettings = strict(
     max_contracts: integer(200, 'Changed files that are looked at; past that the change set is incomplete'),
     max_requests: integer(600, 'Questions to the platform for one change set'),
     timeout: seconds(15, 'One answer of the platform'),
-    challenge: seconds(3600, 'A binding challenge is to be proven within this'),
+    challenge: period(3600, 'A binding challenge is to be proven within this'),
   },
   'Source-control platforms.',
 )

@@ -64,6 +64,7 @@ const WORDINGS: Readonly<Record<string, MistakeText>> = lookupTable({
     )
   },
   minimum: (error) => valueMistake(error, `must be at least ${String(error.params['limit'])}, not ${shownData(error)}`),
+  maximum: (error) => valueMistake(error, `must be at most ${String(error.params['limit'])}, not ${shownData(error)}`),
   minLength: (error) => valueMistake(error, 'must not be empty'),
 })
 
@@ -158,6 +159,8 @@ function kindOfData(error: Value): string {
   const { data } = error
   if (data === null) return 'nothing (null)'
   if (Array.isArray(data)) return 'a list'
+  // JSON has no form for these.
+  if (typeof data === 'number' && !Number.isFinite(data)) return String(data)
   return typeof data === 'object' ? 'a map' : `${article(typeof data)} (${shownData(error)})`
 }
 

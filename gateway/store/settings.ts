@@ -1,7 +1,7 @@
 /** Settings of the store and the ledger. Part of the schema of the configuration. */
 import type { Static } from 'typebox'
 import { Type } from '../../engine/base.ts'
-import { integer, seconds, strict } from '../settings/fields.ts'
+import { integer, period, seconds, strict } from '../settings/fields.ts'
 
 export const StoreSettings = strict(
   {
@@ -41,7 +41,7 @@ export const StoreSettings = strict(
         certificate: Type.Optional(Type.String({ minLength: 1, description: 'PEM file of a client certificate.' })),
         certificate_key: Type.Optional(Type.String({ minLength: 1, description: 'PEM file of its private key.' })),
         timeout: seconds(2, 'One request to the hub', 0.1),
-        max_age: seconds(60, 'How old an answer of the hub may be that is used while the hub cannot be reached', 0),
+        max_age: period(60, 'How old an answer of the hub may be that is used while the hub cannot be reached', 0),
       },
       'The hub, where store.url names one.',
     ),
@@ -73,12 +73,14 @@ export const LedgerSettings = strict(
         age: Type.Optional(
           Type.Number({
             minimum: 1,
+            maximum: 36_500,
             description: 'Decisions and calls are kept for this long (days). Default: for ever.',
           }),
         ),
         size: Type.Optional(
           Type.Integer({
             minimum: 16 * 1024 * 1024,
+            maximum: Number.MAX_SAFE_INTEGER,
             description:
               'Bytes of the store from which on the oldest decisions and calls are removed. Default: no limit.',
           }),
