@@ -148,10 +148,10 @@ const WRITTEN: Readonly<Record<string, string>> = lookupTable({
     'a standard scalar is no longer used anywhere, and no longer part of the schema',
   'the reply goes to what the request says in {after} instead of {before}':
     'the reply goes to what the request says in another place',
-  'the payload changed in a language that is not compared ({name})':
-    'the payload changed in a language that is not compared',
-  'the payload is described in {after} instead of {before} (schemaFormat)':
-    'the payload is described in another language (schemaFormat)',
+  'the schema changed in a language that is not compared ({name})':
+    'the schema changed in a language that is not compared',
+  'the schema is described in {after} instead of {before} (schemaFormat)':
+    'the schema is described in another language (schemaFormat)',
   'the message is written as {after} instead of {before}': 'the message has another content type',
   'the document is written in AsyncAPI {after} instead of {before}':
     'the document is written in another version of AsyncAPI',

@@ -10,8 +10,8 @@ export interface AsyncMessage {
   readonly contentType: string
   readonly payload: Located | null
   readonly headers: Located | null
-  /** The language of the payload's schema if it is not JSON Schema, else null. */
-  readonly schemaFormat: string | null
+  /** The language in which the payload and the headers are described if it is not JSON Schema, else null. */
+  readonly schemaFormat: { readonly payload: string | null; readonly headers: string | null }
   readonly correlationId: Located | null
   readonly bindings: Located | null
 }
@@ -65,13 +65,18 @@ function messageOf(
   const name = part('name')?.value
   const format = part('schemaFormat')?.value
   const payload = schemaOf(part('payload'), documents)
+  const headers = schemaOf(part('headers'), documents)
   return {
     name: typeof name === 'string' ? name : key,
     located,
     contentType: typeof contentType === 'string' ? contentType : defaults.contentType,
     payload: payload.schema,
-    headers: schemaOf(part('headers'), documents).schema,
-    schemaFormat: otherLanguage(payload.format ?? format),
+    headers: headers.schema,
+    // The member of 2.x is about the payload alone.
+    schemaFormat: {
+      payload: otherLanguage(payload.format ?? format) ?? languageOf(payload.schema, documents),
+      headers: otherLanguage(headers.format) ?? languageOf(headers.schema, documents),
+    },
     correlationId: followed(part('correlationId'), documents),
     bindings: followed(part('bindings'), documents),
   }
@@ -97,4 +102,30 @@ const JSON_SCHEMA = /^application\/(?:vnd\.aai\.asyncapi(?:\+(?:json|yaml))?|sch
 
 function otherLanguage(format: unknown): string | null {
   return typeof format === 'string' && !JSON_SCHEMA.test(format) ? format : null
+}
+
+function languageOf(schema: Located | null, documents: OpenApiDocuments): string | null {
+  const target = followed(schema, documents)
+  return target === null ? null : unstatedLanguage(target.value)
+}
+
+const TYPES: ReadonlySet<unknown> = new Set([
+  'object',
+  'array',
+  'string',
+  'number',
+  'integer',
+  'boolean',
+  'null',
+  'file',
+])
+
+/** What is no JSON Schema, where no `schemaFormat` says so: Avro has records, lists for unions, and names of types. */
+export function unstatedLanguage(value: unknown): string | null {
+  if (typeof value === 'boolean') return null
+  if (!isRecord(value)) return 'another language'
+  const { type } = value
+  const foreign = (Array.isArray(type) ? type : [type]).find((name) => name !== undefined && !TYPES.has(name))
+  if (foreign === undefined) return null
+  return typeof foreign === 'string' ? `a language with the type ${foreign}` : 'another language'
 }

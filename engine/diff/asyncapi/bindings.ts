@@ -1,6 +1,7 @@
 /** Compares bindings setting by setting. The table of the protocol gives the meaning of each setting. */
 import { byCodeUnit } from '../../common/code-unit-order.ts'
 import type { AsyncAction } from '../../contracts/asyncapi/contract.ts'
+import { unstatedLanguage } from '../../contracts/asyncapi/messages.ts'
 import { settingOf, type SettingKind } from './binding-settings.ts'
 import type { AsyncApiRuleId } from '../../rules/asyncapi/rows.ts'
 import { RECEIVED_HEADERS, RECEIVED_PAYLOAD, SENT_HEADERS, SENT_PAYLOAD, type SitePair } from '../../schema/sites.ts'
@@ -118,7 +119,7 @@ class BindingComparison {
   #setting(steps: readonly string[], before: Located | null, after: Located | null): void {
     if (isEqual(before?.value ?? null, after?.value ?? null)) return
     const setting = settingOf(this.#protocol, steps)
-    if (setting?.kind === 'schema') this.#schema(steps, before, after)
+    if (setting?.kind === 'schema' && isJsonSchema(before) && isJsonSchema(after)) this.#schema(steps, before, after)
     else if (isHolder(before) && isHolder(after)) this.#members(steps, asRecord(before), asRecord(after))
     else this.#value(steps, before, after, setting?.kind ?? null, setting?.fallback ?? null)
   }
@@ -150,6 +151,11 @@ class BindingComparison {
     const where = `${of}, ${this.#protocol} ${steps.join('.')}`
     this.#walk.uses.push({ pair, use, where, endpoint })
   }
+}
+
+/** Kafka keys may be described in Avro. */
+function isJsonSchema(located: Located | null): boolean {
+  return located === null || unstatedLanguage(located.value) === null
 }
 
 function ruleOf(kind: SettingKind | null, before: unknown, after: unknown): AsyncApiRuleId {

@@ -67,11 +67,12 @@ function compareMessage(
   compareCorrelation(before, after, title, within)
   const bindings = { before: before.bindings, after: after.bindings, of: title, action, endpoint: where }
   compareBindings(walk, bindings, within)
-  const { payload, headers } = DIRECTIONS[action]
-  if (before.schemaFormat === null && after.schemaFormat === null) {
-    use(walk, payload, title, before, after, 'payload', where)
-  } else compareOtherLanguage(before, after, title, within)
-  use(walk, headers, `${title}, headers`, before, after, 'headers', where)
+  for (const part of ['payload', 'headers'] as const) {
+    const subject = part === 'payload' ? title : `${title}, headers`
+    if (before.schemaFormat[part] === null && after.schemaFormat[part] === null)
+      use(walk, DIRECTIONS[action][part], subject, before, after, part, where)
+    else compareOtherLanguage(before, after, part, subject, within)
+  }
 }
 
 function use(
@@ -95,13 +96,19 @@ function partOrAny(message: AsyncMessage, part: 'payload' | 'headers'): Located 
 }
 
 /** JSON Schema payloads name their draft as the dialect. Other languages are compared as text. */
-function compareOtherLanguage(base: AsyncMessage, head: AsyncMessage, title: string, add: AddAsyncChange): void {
-  const [before, after] = [base.schemaFormat ?? 'JSON Schema', head.schemaFormat ?? 'JSON Schema']
-  const located = head.payload ?? head.located
+function compareOtherLanguage(
+  base: AsyncMessage,
+  head: AsyncMessage,
+  part: 'payload' | 'headers',
+  title: string,
+  add: AddAsyncChange,
+): void {
+  const [before, after] = [base.schemaFormat[part] ?? 'JSON Schema', head.schemaFormat[part] ?? 'JSON Schema']
+  const located = head[part] ?? head.located
   if (before !== after) {
     add({ rule: 'asyncapi-payload-language-changed', subject: title, side: 'head', located, before, after })
-  } else if (!isEqual(base.payload?.value ?? null, head.payload?.value ?? null)) {
-    const values = { before: base.payload?.value ?? null, after: head.payload?.value ?? null }
+  } else if (!isEqual(base[part]?.value ?? null, head[part]?.value ?? null)) {
+    const values = { before: base[part]?.value ?? null, after: head[part]?.value ?? null }
     add({ rule: 'asyncapi-payload-definition-changed', subject: title, name: after, side: 'head', located, ...values })
   }
 }
