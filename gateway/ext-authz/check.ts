@@ -175,7 +175,9 @@ async function checked(
   return question.takesFieldsOff ? verdict : withoutForged(verdict, question, observation)
 }
 
-const UNEXPECTED_BODY = 'The method gives a body no meaning, but some servers read it.'
+const UNEXPECTED_BODY =
+  'The request may have a body. Its method gives a body no meaning, but some servers read it. ' +
+  'The calling proxy must state that there is none (docs/ext-authz.md).'
 
 /** A proxy that removes no fields would forward what the client wrote under the gateway's name. */
 function withoutForged(
@@ -229,7 +231,7 @@ async function answerCall(
   observation.route = match.route.name
   observation.origin = match.origin
   const { correlationId, method, headers, rawHeaders, body } = question
-  const received = { headers, rawHeaders }
+  const received = { headers: withFraming(headers, body), rawHeaders }
   const caller = callerOn(match.route, ANYBODY)
   const head: CallHead = { ...match, correlationId, observation, caller, method, ...askedHead(received), received }
   const recogniser = pipeline.recognisers[match.route.protocol]
@@ -248,7 +250,7 @@ async function answerCall(
     pipeline.metrics.count('preflight_calls_total', { route, outcome: 'refused' })
     return { kind: 'deny', answer: action.answer, headers: ['X-Correlation-ID', call.correlationId] }
   }
-  const upgrade = upgradeOf(call)
+  const upgrade = upgradeOf(headers)
   if (upgrade !== null && !coversUpgrade(call, action)) {
     if (match.route.mode === 'enforce') {
       observation.outcome = 'refused'
@@ -271,8 +273,17 @@ async function answerCall(
   return { kind: 'deny', answer, headers: own }
 }
 
+/**
+ * The fields with those by which the body is framed. A check may leave out the body, its length (HTTP/2), or both. Recognisers
+ * read from the framing whether there is a body.
+ */
+function withFraming(headers: IncomingHttpHeaders, body: AskedBody): IncomingHttpHeaders {
+  if (body.kind !== 'whole') return { ...headers, 'transfer-encoding': 'chunked' }
+  return body.bytes.length === 0 ? headers : { ...headers, 'content-length': String(body.bytes.length) }
+}
+
 /** The protocol that the request asks to switch to, as in the proxy; null: none. */
-function upgradeOf({ received: { headers } }: Call): string | null {
+function upgradeOf(headers: IncomingHttpHeaders): string | null {
   return isUpgrade({ headers, httpVersion: '1.1' }) ? (headers.upgrade ?? null) : null
 }
 

@@ -41,10 +41,11 @@ const PREFIX = '/authz'
  */
 const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 /**
- * What nginx reports of a body that it leaves out of its check: `$http_content_length/$http_transfer_encoding`. The
- * server gets that body whatever the method is. So a GET has no body only where this field says so or is absent.
+ * What nginx reports of a body that it leaves out of its check: `$http_content_length/$http_transfer_encoding/FRAMING`. The
+ * server gets that body whatever the method is. FRAMING is the protocol of the request, or `none` where nginx forwards no
+ * body. In HTTP/2 and HTTP/3 a request with a body may state neither length nor coding.
  */
-const NO_BODY = /^0*\/$/
+const NO_BODY = /^0*\/\/(?:HTTP\/1\.[01]|none)$/
 
 export function createHttpAuthz(deps: HttpAuthzDeps): HttpAuthz {
   return {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { FREE_PORTS } from '../fakes/gateway.ts'
 import { grpcAsker } from '../fakes/ext-authz-client.ts'
+import { petContract } from '../fakes/http-upstream.ts'
 import { startPetRoute } from '../fakes/pet-route.ts'
 import { exchangeBytes, requestText, statusOf } from '../fakes/raw-http.ts'
 import { at, listAt, textAt } from '../json.ts'
@@ -66,11 +67,45 @@ test('a body that the proxy says it left out counts, whatever the method is', as
   for (const method of ['GET', 'HEAD', 'OPTIONS']) {
     const ask = (text: string) =>
       fetch(`${api}/authz/pets`, { method, headers: { 'preflight-original-body': text } }).then(({ status }) => status)
-    const without = await ask('/')
-    assert.equal(await ask('0/'), without)
-    for (const text of ['2/', '/chunked', '0/chunked', '2/chunked', '/gzip, chunked', ''])
+    for (const framing of ['HTTP/1.1', 'HTTP/1.0', 'none']) {
+      for (const text of ['/', '0/']) assert.equal(await ask(`${text}/${framing}`), 200, `${method} ${text} ${framing}`)
+      for (const text of ['2/', '/chunked', '0/chunked', '2/chunked', '/gzip, chunked', ''])
+        assert.equal(await ask(`${text}/${framing}`), 400, `${method} ${text} ${framing}`)
+    }
+    // These protocols need no length for a body, so nothing states that there is none.
+    for (const text of ['//HTTP/2.0', '0//HTTP/2.0', '//HTTP/3.0', '//', '/', '0/', '//other'])
       assert.equal(await ask(text), 400, `${method} ${text}`)
   }
+})
+
+test('a body without a length is checked as one with it, and one that is left out is not passed over', async (t) => {
+  const schema = { type: 'object', properties: { name: { type: 'string' } } }
+  const requestBody = { content: { 'application/json': { schema } } }
+  const file = petContract((paths) => {
+    paths['/pets'] = { post: { requestBody, responses: { 200: { description: 'good' } } } }
+  })
+  const { grpc, api } = await scene(t, { validate: 'enforce', contract: { baseline: { file }, current: { file } } })
+  const headers = { 'content-type': 'application/json' }
+  const post = { ...PETS, method: 'POST', size: -1, protocol: 'HTTP/2', headers }
+  assert.equal(at(await grpc.check({ ...post, body: '{"name":"a"}' }), 'status', 'code') ?? 0, 0)
+  assert.equal(at(await grpc.check({ ...post, body: '{"name":1}' }), 'status', 'code'), 7)
+  assert.equal(at(await grpc.check(post), 'status', 'code'), 7)
+  // Caddy and Traefik send no body, and do not say whether there is one.
+  const forwarded = { 'x-forwarded-method': 'POST', 'x-forwarded-uri': '/pets', 'x-forwarded-host': 'a' }
+  const asked = await fetch(`${api}/forward-auth`, { headers: { ...headers, ...forwarded } })
+  assert.match(await asked.text(), /"PREFLIGHT_UNDECIDED"/)
+})
+
+test('a body that HTTP/2 does not announce is none that was judged', async (t) => {
+  const { api } = await scene(t, { validate: 'enforce' })
+  const ask = (text: string) =>
+    fetch(`${api}/authz/pets`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'preflight-original-body': text },
+    })
+  assert.equal((await ask('//HTTP/1.1')).status, 200)
+  for (const text of ['//HTTP/2.0', '//HTTP/3.0', '/', '2//HTTP/1.1'])
+    assert.match(await (await ask(text)).text(), /"PREFLIGHT_UNDECIDED"/, text)
 })
 
 for (const [what, http] of [

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { breakListing, startPetRoute } from '../fakes/pet-route.ts'
-import { exchangeBytes, statusOf } from '../fakes/raw-http.ts'
+import { exchangeBytes, statusByHttp2, statusOf } from '../fakes/raw-http.ts'
 import { until } from '../fakes/until.ts'
 import { freePort } from '../fakes/listening.ts'
 
@@ -20,7 +20,7 @@ test('nginx lets through what the gateway allows, with its receipt, and nothing 
   }
   const scene = await startPetRoute(t)
   const upstream = scene.upstream.origin
-  const front = await startNginx(t, NGINX, scene.gateway.addresses.api, upstream)
+  const { front, http2 } = await startNginx(t, NGINX, scene.gateway.addresses.api, upstream)
 
   scene.upstream.requests.length = 0
   const good = await fetch(`${front}/pets?limit=1`, { headers: { 'preflight-receipt': 'forged' } })
@@ -40,6 +40,15 @@ test('nginx lets through what the gateway allows, with its receipt, and nothing 
       const bytes = `${method} /pets?limit=3 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${framed}`
       assert.notEqual(statusOf(await exchangeBytes(front, bytes)), 200, `${method} ${framed}`)
     }
+  scene.upstream.requests.splice(2)
+  // In HTTP/2 nothing announces a body, so the server does not get it.
+  for (const method of ['GET', 'HEAD', 'OPTIONS'])
+    for (const body of ['hi', '']) assert.equal(await statusByHttp2(http2, method, body), 200, `${method} "${body}"`)
+  const unannounced = scene.upstream.requests.splice(2)
+  assert.deepEqual(
+    unannounced.map(({ body }) => body),
+    ['', '', '', '', '', ''],
+  )
   const other = await fetch(`${front}/pets?limit=4`, { headers: { 'preflight-action': 'CONTINUE' } })
   assert.equal(other.ok, false, 'a field that nginx does not take off is refused')
   scene.upstream.requests.splice(1)
@@ -56,9 +65,14 @@ test('nginx lets through what the gateway allows, with its receipt, and nothing 
 
 const FORGED = { 'preflight-decision': 'forged', 'x-original-url': '/admin', 'x-rewrite-url': '/admin' }
 
-async function startNginx(t: TestContext, nginx: string, api: string, upstream: string): Promise<string> {
+interface Front {
+  readonly front: string
+  readonly http2: string
+}
+
+async function startNginx(t: TestContext, nginx: string, api: string, upstream: string): Promise<Front> {
   const directory = mkdtempSync(join(tmpdir(), 'preflight-nginx-'))
-  const port = await freePort()
+  const [port, http2Port] = [await freePort(), await freePort()]
   const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (name) => `${name}_temp_path ${join(directory, name)};`,
   )
@@ -69,13 +83,29 @@ async function startNginx(t: TestContext, nginx: string, api: string, upstream: 
        access_log off; ${places.join(' ')}
        server {
          listen 127.0.0.1:${port};
+         listen 127.0.0.1:${http2Port} http2;
+         error_page 418 = @without_body;
          location / {
+           if ($request_method ~ ^(?:GET|HEAD|OPTIONS)$) { return 418; }
+           set $framing $server_protocol;
            auth_request /_preflight;
            auth_request_set $receipt $upstream_http_preflight_receipt;
            proxy_set_header Preflight-Receipt $receipt;
            proxy_set_header Preflight-Decision "";
            proxy_set_header X-Original-URL "";
            proxy_set_header X-Rewrite-URL "";
+           proxy_pass ${upstream};
+         }
+         location @without_body {
+           set $framing none;
+           auth_request /_preflight;
+           auth_request_set $receipt $upstream_http_preflight_receipt;
+           proxy_set_header Preflight-Receipt $receipt;
+           proxy_set_header Preflight-Decision "";
+           proxy_set_header X-Original-URL "";
+           proxy_set_header X-Rewrite-URL "";
+           proxy_pass_request_body off;
+           proxy_set_header Content-Length "";
            proxy_pass ${upstream};
          }
          location = /_preflight {
@@ -85,7 +115,7 @@ async function startNginx(t: TestContext, nginx: string, api: string, upstream: 
            proxy_pass_request_body off;
            proxy_buffer_size 16k; proxy_buffers 8 16k;
            proxy_set_header Content-Length "";
-           proxy_set_header Preflight-Original-Body "$http_content_length/$http_transfer_encoding";
+           proxy_set_header Preflight-Original-Body "$http_content_length/$http_transfer_encoding/$framing";
            proxy_set_header Preflight-Decision "";
            proxy_set_header X-Original-URL "";
            proxy_set_header X-Rewrite-URL "";
@@ -110,5 +140,5 @@ async function startNginx(t: TestContext, nginx: string, api: string, upstream: 
       ),
     'nginx answers',
   )
-  return front
+  return { front, http2: `http://127.0.0.1:${http2Port}` }
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { breakListing, startPetRoute } from '../fakes/pet-route.ts'
 import { hasProgram } from '../fakes/programs.ts'
-import { exchangeBytes, statusOf } from '../fakes/raw-http.ts'
+import { exchangeBytes, statusByHttp2, statusOf } from '../fakes/raw-http.ts'
 import { until } from '../fakes/until.ts'
 import { freePort } from '../fakes/listening.ts'
 
@@ -20,13 +20,17 @@ async function startCaddy(t: TestContext, api: string, upstream: string): Promis
     `{
        admin off
        auto_https off
+       servers {
+         protocols h1 h2c
+       }
      }
      http://127.0.0.1:${port} {
-       @body {
-         method GET HEAD OPTIONS
-         header Content-Length *
-       }
+       @bodiless method GET HEAD OPTIONS
+       @body expression \`{method} in ['GET', 'HEAD', 'OPTIONS'] && {http.request.body} != ''\`
        route {
+         request_body @bodiless {
+           max_size 1
+         }
          respond @body 400
          request_header -Preflight-Decision
          request_header -X-Original-URL
@@ -77,8 +81,16 @@ test('Caddy lets through what the gateway allows, with its receipt, and shows it
   const disguised = { 'preflight-decision': 'forged', 'x-original-url': '/admin', 'x-rewrite-url': '/admin' }
   assert.equal((await fetch(`${front}/pets?limit=2`, { headers: disguised })).status, 200)
   for (const name of Object.keys(disguised)) assert.equal(upstream.requests[1]?.headers[name], undefined, name)
-  const bytes = 'GET /pets?limit=3 HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi'
-  assert.equal(statusOf(await exchangeBytes(front, bytes)), 400)
+  for (const framed of ['Content-Length: 2\r\n\r\nhi', 'Transfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n'])
+    for (const method of ['GET', 'HEAD', 'OPTIONS']) {
+      const bytes = `${method} /pets?limit=3 HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n${framed}`
+      assert.equal(statusOf(await exchangeBytes(front, bytes)), 400, `${method} ${framed}`)
+      assert.equal(await statusByHttp2(front, method, 'hi'), 400, method)
+    }
+  assert.equal(await statusByHttp2(front, 'GET', ''), 200)
+  assert.equal(await statusByHttp2(front, 'POST', 'a long body'), 200)
+  assert.equal(upstream.requests.at(-1)?.body, 'a long body')
+  upstream.requests.splice(2)
   const other = await fetch(`${front}/pets?limit=4`, { headers: { 'preflight-action': 'CONTINUE' } })
   assert.equal(other.status, 400, 'a field that Caddy does not take off is refused')
   upstream.requests.splice(1)

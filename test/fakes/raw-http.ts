@@ -1,4 +1,6 @@
 /** HTTP/1.1 as bytes on a socket: for requests that no client library would send, and answers that none would show. */
+import { once } from 'node:events'
+import { connect as connectHttp2 } from 'node:http2'
 import { connect, type Socket } from 'node:net'
 
 /** Sends the bytes and answers all that comes back until the other side closes. */
@@ -27,4 +29,16 @@ export function requestText(head: string, body = ''): string {
 
 export function statusOf(answer: string): number {
   return Number(answer.split(' ', 2)[1])
+}
+
+/** Of a request by plaintext HTTP/2 whose body, if any, follows without a length. */
+export async function statusByHttp2(origin: string, method: string, body: string): Promise<number> {
+  const session = connectHttp2(origin)
+  const stream = session.request({ ':method': method, ':path': '/pets' }, { endStream: false })
+  stream.end(body)
+  const [fields]: { readonly ':status'?: number }[] = await once(stream, 'response')
+  stream.resume()
+  await once(stream, 'close')
+  session.close()
+  return fields?.[':status'] ?? 0
 }
