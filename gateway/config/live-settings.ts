@@ -11,6 +11,7 @@ import { consumersFile, readConsumersFile } from '../consumers/declared.ts'
 import { RESTART_LIMITS, RESTART_SECTIONS } from './leaves.ts'
 import { loadConfig, type ConfigSource, type LoadedConfig } from './load.ts'
 import { ConfigError, type Mistake } from '../errors/mistake.ts'
+import { messageOf } from '../errors/startup-error.ts'
 import { loadPolicy } from './policy.ts'
 import type { Config } from './schema.ts'
 import { weakerSettings } from './weaker-values.ts'
@@ -107,7 +108,7 @@ class SettingsOfFiles implements LiveSettings {
   }
 
   reload(): Reload {
-    const next = loadSettings(this.#source)
+    const next = loadAgain(this.#source)
     if (!next.ok) return this.#refused(next.problem, [])
     const settings = this.#settings
     const { policy } = next.value
@@ -157,6 +158,21 @@ class SettingsOfFiles implements LiveSettings {
     for (const file of wanted)
       if (!this.#watchedFiles.includes(file)) watchFile(file, { interval, persistent: false }, onChange)
     this.#watchedFiles = wanted
+  }
+}
+
+/** A gateway with good settings goes on with them, whatever is wrong with the files. */
+function loadAgain(source: ConfigSource): Result<Loaded, readonly Mistake[]> {
+  try {
+    return loadSettings(source)
+  } catch (error) {
+    const mistake = {
+      place: 'settings',
+      path: '',
+      message: 'the changed settings cannot be read',
+      fix: messageOf(error),
+    }
+    return { ok: false, problem: [mistake] }
   }
 }
 

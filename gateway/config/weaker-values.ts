@@ -49,7 +49,9 @@ function weakerAddition(route: RouteConfig, { routes }: Config): readonly Weaker
 function unjudgedCalls(route: RouteConfig): readonly string[] {
   return ROUTE_ROWS.flatMap(([member, row]) => {
     const value = valueAt(route, member)
-    return row.kind === 'ranked' && value !== undefined && row.unjudged === value ? [`${member}: ${textOf(value)}`] : []
+    return row.kind === 'ranked' && value !== undefined && row.unjudged === value
+      ? [`${member}: ${writtenValue(value)}`]
+      : []
   })
 }
 

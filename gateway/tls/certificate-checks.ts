@@ -7,7 +7,7 @@ import { readListenerCertificate } from './listener-certificate.ts'
 import type { TlsConfig, TlsSettings } from './settings.ts'
 import type { LocatedMistake } from '../settings/schema-mistakes.ts'
 import { mistakeAt, unreadable } from '../settings/mistake-collector.ts'
-import { readRegularFile } from '../runtime/regular-file.ts'
+import { assertNoSpecialFile, readRegularFile, statsOf } from '../runtime/regular-file.ts'
 
 /** Reported at the start, not by the first connection that cannot be intercepted or the first call that cannot be forwarded. */
 export function checkCertificateFiles({
@@ -113,8 +113,9 @@ export function checkRsaKey(pointer: string, file: string): readonly LocatedMist
 
 /** A file that is read later must be there and readable now. */
 export function checkFile(pointer: string, file: string): readonly LocatedMistake[] {
-  const code = unreadable(file)
-  return code === null ? [] : [mistakeAt(pointer, `${file} cannot be read (${code})`, 'paths start at this file')]
+  const isFolder = statsOf(file)?.isDirectory() === true
+  const fault = unreadable(file) ?? (isFolder ? 'it is a folder' : faultOf(() => assertNoSpecialFile(file)))
+  return fault === null ? [] : [mistakeAt(pointer, `${file} cannot be read (${fault})`, 'paths start at this file')]
 }
 
 function faultOf(read: () => unknown): string | null {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { CONFIG_LEAVES } from '../../gateway/config/leaves.ts'
 import { openSettings } from '../../gateway/config/live-settings.ts'
-import { isRecord } from '../../gateway/settings/defaults.ts'
+import { isJsonObject } from '../../gateway/json/strict-json.ts'
 import { loadConfig } from '../../gateway/config/load.ts'
 import { formatMistake } from '../../gateway/errors/mistake.ts'
 
@@ -18,6 +18,28 @@ test('every number has a maximum, and a time that a timer waits for is not longe
     assert.ok(typeof schema['maximum'] === 'number' && schema['maximum'] <= Number.MAX_SAFE_INTEGER, path)
 })
 
+test('a folder or a device in place of a file is a mistake in every setting that names a file, and no end of the gateway', (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'preflight-files-'))
+  t.after(() => rmSync(directory, { recursive: true, force: true }))
+  const file = join(directory, 'preflight.json')
+  // Files of the store, the hub and the listeners are read at the start, or with the first request.
+  const leaves = CONFIG_LEAVES.filter(({ path }) => /^(?:scm\..*|consumers)_file$/.test(path))
+  assert.ok(leaves.length > 7, leaves.map(({ path }) => path).join())
+  for (const place of [directory, '/dev/null'])
+    for (const { path } of leaves) {
+      const value = path.split('.').reduceRight<unknown>((inner, name) => ({ [name]: inner }), place)
+      writeFileSync(file, '{}')
+      const live = openSettings({ file, environment: {} })
+      writeFileSync(file, JSON.stringify(value))
+      assert.equal(live.reload().result, 'refused', `${path}: ${place}`)
+      const found = live.pendingMistakes()
+      assert.ok(
+        found.some((mistake) => mistake.path.startsWith(path.split('.')[0] ?? '')),
+        JSON.stringify(found),
+      )
+    }
+})
+
 /** Outside of lists, so that one document can hold all of them. */
 const PLAIN = NUMBERS.filter(({ env }) => env !== null)
 
@@ -27,7 +49,7 @@ function documentOf(value: number): object {
     const names = path.split('.')
     let holder = document
     for (const name of names.slice(0, -1)) {
-      const inner = isRecord(holder[name]) ? { ...holder[name] } : {}
+      const inner = isJsonObject(holder[name]) ? { ...holder[name] } : {}
       holder[name] = inner
       holder = inner
     }

@@ -186,7 +186,7 @@ test('a further route that forwards calls without a decision enforces less, by w
   for (const [path, value] of rows) {
     const place = path.replace('routes[].', '').split('.')
     const member = place.toReversed().reduce<unknown>((inner, name) => ({ [name]: inner }), value)
-    assert.ok(isRecord(member))
+    assert.ok(isJsonObject(member))
     const routes = [...before.config.routes, { ...further, ...member }]
     const config: unknown = { ...before.config, routes }
     assert.ok(isConfig(config))
