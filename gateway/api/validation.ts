@@ -9,6 +9,7 @@ import { GatewayError, type ErrorCode } from '../errors/errors.ts'
 import { isJsonObject } from '../json/strict-json.ts'
 import type { ApiSettings } from './settings.ts'
 import type { BodyMistake, ApiRoute } from './route.ts'
+import { NOT_BLANK } from './schemas/shapes.ts'
 import { unknownMembers } from './unknown-members.ts'
 import { lookupTable, appendPointer, misspelled } from '../../engine/base.ts'
 
@@ -206,7 +207,7 @@ const OF_KEYWORDS: Readonly<Record<string, (params: TextParams) => string>> = lo
 
 const OF_PATTERNS: Readonly<Record<string, string>> = lookupTable({
   '^[^\\u0000-\\u001f\\u007f]*$': 'must not hold control characters, such as line breaks',
-  '\\S': 'must not be blank',
+  [NOT_BLANK]: 'must not be blank',
   '^[A-Za-z0-9_.:-]{1,200}$': 'must be an id: 1 to 200 of the characters A-Z a-z 0-9 _ . : -',
   '^sha256:[0-9a-f]{64}$': 'must be a digest: sha256: and 64 lowercase hex digits',
   '^[0-9a-f]{32}$': 'must be the id of a trace: 32 lowercase hex digits',

@@ -206,7 +206,19 @@ test('the MCP tools hold the same rules', async (t) => {
 
 test('a text of the context that is blank is no text: there is no receipt for no operation', async (t) => {
   const started = await api(t)
-  for (const blank of ['', ' ', '   ', '\u00a0', '\u3000 ', '\u2028']) {
+  for (const blank of [
+    '',
+    ' ',
+    '   ',
+    '\u00a0',
+    '\u3000 ',
+    '\u2028',
+    '\u200b',
+    '\ufeff',
+    '\u2060\u00ad',
+    '\u3164',
+    '\u2800 ',
+  ]) {
     const operation = await started.post('/api/v1/preflight', { ...PREFLIGHT, context: { operation: blank } })
     assert.equal(operation.status, 400, JSON.stringify(blank))
     assert.equal(member(operation.body, 'error'), 'OPERATION_REQUIRED', JSON.stringify(blank))
@@ -216,4 +228,12 @@ test('a text of the context that is blank is no text: there is no receipt for no
         400,
       )
   }
+})
+
+test('a number of a pull request that is another one when it has been read is refused', async (t) => {
+  const started = await api(t)
+  const context = { ...CONTEXT, pull_request: 9_007_199_254_740_992 }
+  assert.equal((await started.post('/api/v1/preflight', { ...PREFLIGHT, context })).status, 400)
+  const verification = { token: 'a.b.c', context: { operation: 'deploy', pull_request: 1e21 } }
+  assert.equal((await started.post('/api/v1/verify-receipt', verification)).status, 400)
 })

@@ -10,7 +10,7 @@ import { GatewayError } from '../../errors/errors.ts'
 import type { ApiDeps } from '../deps.ts'
 import { identify } from '../identity.ts'
 import { defineRoute, json, type RouteAnswer, type RouteExchange, type BodyMistake, callerOf } from '../route.ts'
-import { CorrelationId, Ignored, maybe, nullable, ID_PATTERN } from '../schemas/shapes.ts'
+import { CorrelationId, ExactInteger, Ignored, maybe, nullable, ID_PATTERN } from '../schemas/shapes.ts'
 
 const text = () => maybe(Type.String({ maxLength: 2000 }))
 
@@ -20,7 +20,7 @@ const INTENDED = {
   target_id: text(),
   repository: text(),
   branch: text(),
-  pull_request: Type.Optional(Type.Union([Type.String({ maxLength: 2000 }), Type.Integer(), Type.Null()])),
+  pull_request: Type.Optional(Type.Union([Type.String({ maxLength: 2000 }), ExactInteger, Type.Null()])),
   base: text(),
   head: text(),
   fingerprint: text(),

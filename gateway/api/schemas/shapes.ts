@@ -13,8 +13,11 @@ export const ID_PATTERN = '^[A-Za-z0-9_.:-]{1,200}$'
 export const TRACE_ID_PATTERN = '^[0-9a-f]{32}$'
 /** Texts that end up in a receipt: bounded, so that the token stays under 8,192 characters, and without control characters. */
 const CLAIM_PATTERN = '^[^\\u0000-\\u001f\\u007f]*$'
-/** One letter at least that is seen. */
-const NOT_BLANK = '\\S'
+/** One letter at least that is seen. Written as ranges, since not every reader of schemas knows classes of Unicode. */
+export const NOT_BLANK =
+  '[^\\s\\u007f-\\u00a0\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\u2800\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff9-\\ufffb]'
+/** A number beyond these is another one when it has been read. */
+export const ExactInteger = Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })
 
 export const Digest = Type.String({ pattern: DIGEST_PATTERN, description: '`sha256:` and 64 lowercase hex digits.' })
 export const CorrelationId = Type.String({ pattern: ID_PATTERN, description: 'Equal to the X-Correlation-ID header.' })
@@ -202,11 +205,7 @@ export const DecisionContext = Type.Object(
     repository: maybe(claimText(200, 'Repository that the change belongs to.')),
     branch: maybe(claimText(200, 'Branch of the change.')),
     pull_request: Type.Optional(
-      Type.Union([
-        claimText(100, 'Id of the pull request; a number is taken as its text.'),
-        Type.Integer(),
-        Type.Null(),
-      ]),
+      Type.Union([claimText(100, 'Id of the pull request; a number is taken as its text.'), ExactInteger, Type.Null()]),
     ),
     base: maybe(claimText(200, 'Ref that the change set was computed against.')),
     head: maybe(claimText(200, 'Ref of the change.')),
