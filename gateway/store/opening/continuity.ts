@@ -87,7 +87,7 @@ export async function continuityProblem(
 function removedFile(file: string, ledger: string, held: HeldCheckpoint | null): string | null {
   if (held === null || held.isAcceptedSince) return null
   return (
-    `The ledger ${ledger} was signed up to entry ${held.sequence} at ${isoInstant(held.at)}, and ${file} is missing.  ` +
+    `The ledger ${ledger} was signed up to entry ${held.sequence} at ${isoInstant(held.at)}, and ${file} is missing. ` +
     'Without that file it is unknown whether the end of the ledger was cut off.'
   )
 }

@@ -9,10 +9,14 @@ const REMEDIES: readonly { readonly code: RegExp; readonly remedy: string }[] = 
     remedy: 'No such host: correct the host in store.url, or the name resolution of this machine.',
   },
   {
-    code: /^(?:ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|ECONNRESET|ENOENT|EACCES)$/,
+    code: /^(?:ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|ECONNRESET)$/,
     remedy:
-      'Nobody answers there: start the database, correct host and port in store.url, or open the network path to it. A file that ' +
-      'is named is one of sslrootcert, sslcert and sslkey.',
+      'Nobody answers there: start the database, correct host and port in store.url, or open the network path to it.',
+  },
+  {
+    code: /^(?:ENOENT|EACCES)$/,
+    remedy:
+      'The path is that of the socket of the database, or of sslrootcert, sslcert or sslkey: correct it in store.url, or let this user read it.',
   },
   {
     code: /^(?:28P01|28000)$/,
