@@ -6,7 +6,7 @@ import { fail, ok, type Result } from '../common/result.ts'
 import { diagnoseJson } from './json-diagnosis.ts'
 import { Containers, placeJson } from './json-positions.ts'
 import { endOfString } from './json-strings.ts'
-import type { DocumentLimits } from '../model/limits.ts'
+import { DEFAULT_DOCUMENT_LIMITS, type DocumentLimits } from '../model/limits.ts'
 import { locator, positionAt, type Locate } from './positions.ts'
 import { findUnrepresentable, mayHoldLoneSurrogates } from './representable.ts'
 import { overLimit, unreadable } from './unreadable.ts'
@@ -29,17 +29,22 @@ export function readPlacedJson(text: string, limits: DocumentLimits): Result<Jso
 
 /** @param containers records them for positions; null: they are recorded once a position is needed */
 function readScanned(text: string, limits: DocumentLimits, containers: Containers | null): Result<JsonReading> {
-  const scan = scanStructure(text, limits.maxDepth, containers)
+  const scan = scanStructure(text, limits, containers)
   if (scan.tooDeepAt !== null) {
     return fail(overLimit(`nesting is deeper than ${limits.maxDepth} levels`, positionAt(text, scan.tooDeepAt)))
   }
   if (limits.maxValues !== undefined && scan.commas >= limits.maxValues)
     return fail(overLimit(`it holds more than ${limits.maxValues} values`))
+  if (scan.isTooLarge)
+    return fail({
+      code: 'ANALYSIS_MEMORY',
+      message: 'The values of the document need more memory than there is for them.',
+    })
   const parsed = parse(text)
   if (!parsed.ok) return parsed
   const measured = measure(parsed.value)
   if (measured.members !== scan.members) return fail(diagnoseJson(text) ?? unreadable('member names repeat'))
-  const locate = locator(text, () => placeJson(text, containers ?? containersOf(text, limits.maxDepth)))
+  const locate = locator(text, () => placeJson(text, containers ?? containersOf(text, limits)))
   const checkTexts = mayHoldLoneSurrogates(text)
   const problem =
     checkTexts || !measured.isFinite ? findUnrepresentable(parsed.value, { checkTexts, isShared: false, locate }) : null
@@ -67,16 +72,31 @@ interface Structure {
   readonly members: number
   readonly commas: number
   readonly tooDeepAt: number | null
+  /** Exceeds `maxParsedBytes`; the scan ended there. */
+  readonly isTooLarge: boolean
 }
+
+/** Bytes that a container, a member and an item take when they are parsed, measured with the smallest ones and rounded up. */
+const PARSED_BYTES = { container: 64, member: 48, item: 16 } as const
+/** Characters between two looks at the estimate. */
+const LOOK_EVERY = 65_536
 
 /**
  * Counts nesting, members and commas without parsing, and records containers. In valid JSON each colon outside strings is one
  * member. Fewer members in the parsed value mean repeated names, of which `JSON.parse` silently keeps the last. For
  * invalid JSON the counts mean nothing, and the parser refuses the text.
  */
-function scanStructure(text: string, maxDepth: number, containers: Containers | null): Structure {
+function scanStructure(
+  text: string,
+  { maxDepth, maxParsedBytes = Number.POSITIVE_INFINITY }: DocumentLimits,
+  containers: Containers | null,
+): Structure {
   let members = 0
   let commas = 0
+  let opened = 0
+  let nextLook = LOOK_EVERY
+  const isTooLarge = (): boolean =>
+    opened * PARSED_BYTES.container + members * PARSED_BYTES.member + commas * PARSED_BYTES.item > maxParsedBytes
   let depth = 0
   let tooDeepAt: number | null = null
   for (let index = 0; index < text.length; index++) {
@@ -88,6 +108,7 @@ function scanStructure(text: string, maxDepth: number, containers: Containers | 
     else if (unit === COMMA) commas++
     else if (unit === OPEN_BRACE || unit === OPEN_BRACKET) {
       depth++
+      opened++
       if (depth > maxDepth) {
         tooDeepAt = index
         break
@@ -97,13 +118,17 @@ function scanStructure(text: string, maxDepth: number, containers: Containers | 
       if (depth > 0) depth--
       containers?.close(index)
     }
+    if (index >= nextLook) {
+      if (isTooLarge()) break
+      nextLook = index + LOOK_EVERY
+    }
   }
-  return { members, commas, tooDeepAt }
+  return { members, commas, tooDeepAt, isTooLarge: isTooLarge() }
 }
 
-function containersOf(text: string, maxDepth: number): Containers {
+function containersOf(text: string, { maxDepth }: DocumentLimits): Containers {
   const containers = new Containers()
-  scanStructure(text, maxDepth, containers)
+  scanStructure(text, { ...DEFAULT_DOCUMENT_LIMITS, maxDepth }, containers)
   return containers
 }
 

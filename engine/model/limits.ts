@@ -9,6 +9,11 @@ export interface DocumentLimits {
   readonly maxExpansion: number
   /** Values in lists and members of objects that a JSON text may hold; absent: as many as its length lets it. */
   readonly maxValues?: number
+  /**
+   * Bytes of memory, estimated, that the value of a JSON text may take; absent: as many as there are. `JSON.parse` cannot be
+   * interrupted, so a heap limit stops it only after it has exceeded the limit.
+   */
+  readonly maxParsedBytes?: number
 }
 
 export const DEFAULT_DOCUMENT_LIMITS: DocumentLimits = {

@@ -124,10 +124,10 @@ function isWhole(task: Task): boolean {
 
 async function runIn({ piscina, lease }: Thread, task: Task, deadline: AbortSignal): Promise<TaskOutcome> {
   try {
-    return {
-      kind: 'done',
-      result: await piscina.run(task, { signal: deadline, transferList: transferable(task) }),
-    }
+    const result = await piscina.run(task, { signal: deadline, transferList: transferable(task) })
+    return !result.ok && result.problem.code === 'ANALYSIS_MEMORY'
+      ? { kind: 'out_of_memory', bytes: lease.bytes }
+      : { kind: 'done', result }
   } catch (error) {
     if (deadline.aborted) return { kind: 'timeout' }
     if (error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY')

@@ -107,6 +107,22 @@ describe('a worker', () => {
     assert.equal(memory.held('analysis'), 0)
   })
 
+  // JSON.parse cannot be interrupted: whatever a heap limit says, it takes what it needs.
+  for (const item of ['{}', '[]', '[[]]', '{"a":{}}'])
+    it(`is not made to take more than there is by lists of ${item}`, async (t) => {
+      const memory = createMemoryBudget(700 * MIB)
+      const pool = createPool({ workers: 1, queue: 4, memory, logger })
+      const items = `${`${item},`.repeat((14 * MIB) / (item.length + 1))}1`
+      const side = `{"openapi":"3.0.3","info":{"title":"t","version":"1"},"paths":{},"x-a":[${items}]}`
+      const [before, look] = [process.memoryUsage.rss(), { most: 0 }]
+      const timer = setInterval(() => (look.most = Math.max(look.most, process.memoryUsage.rss() - before)), 20)
+      t.after(() => clearInterval(timer))
+      const answer = await pool.run('compare', compare(side), 2 * side.length, 120_000)
+      assert.equal(answer.ok ? 'ok' : answer.problem.code, 'ANALYSIS_MEMORY')
+      assert.ok(look.most < 500 * MIB, `${Math.round(look.most / MIB)} MiB`)
+      await pool.close()
+    })
+
   it('that was taken for smaller than it is runs once more with all there is', async () => {
     const memory = createMemoryBudget(2048 * MIB)
     const pool = createPool({ workers: 1, queue: 4, memory, logger })
