@@ -9,7 +9,7 @@ import { endOfString } from './json-strings.ts'
 import { DEFAULT_DOCUMENT_LIMITS, type DocumentLimits } from '../model/limits.ts'
 import { locator, positionAt, type Locate } from './positions.ts'
 import { findUnrepresentable, mayHoldLoneSurrogates } from './representable.ts'
-import { overLimit, unreadable } from './unreadable.ts'
+import { overLimit, tooLargeToParse, unreadable } from './unreadable.ts'
 
 interface JsonReading {
   readonly root: unknown
@@ -35,11 +35,7 @@ function readScanned(text: string, limits: DocumentLimits, containers: Container
   }
   if (limits.maxValues !== undefined && scan.commas >= limits.maxValues)
     return fail(overLimit(`it holds more than ${limits.maxValues} values`))
-  if (scan.isTooLarge)
-    return fail({
-      code: 'ANALYSIS_MEMORY',
-      message: 'The values of the document need more memory than there is for them.',
-    })
+  if (scan.isTooLarge) return fail(tooLargeToParse())
   const parsed = parse(text)
   if (!parsed.ok) return parsed
   const measured = measure(parsed.value)

@@ -1,4 +1,4 @@
-/** The two reasons why a document is not read: it is faulty, or it exceeds the limits. */
+/** Why a document is not read: it is faulty, exceeds the limits, or needs more memory than there is. */
 import type { Problem } from '../common/result.ts'
 import type { Position } from './positions.ts'
 
@@ -17,6 +17,11 @@ export function unreadable(what: string, place: FaultPosition = {}): Problem {
 /** The text exceeds a limit; `what` completes “The document exceeds a limit: …”. */
 export function overLimit(what: string, position: Position | null = null): Problem {
   return problem('ARTIFACT_OVER_LIMIT', 'The document exceeds a limit', what, { position })
+}
+
+/** The value of the text would take more than `maxParsedBytes`. */
+export function tooLargeToParse(): Problem {
+  return { code: 'ANALYSIS_MEMORY', message: 'The values of the document need more memory than there is for them.' }
 }
 
 /** The same problem for one side of a comparison. */

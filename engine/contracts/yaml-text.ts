@@ -8,7 +8,7 @@ import { measureGraph } from './graph.ts'
 import type { DocumentLimits } from '../model/limits.ts'
 import { locator, positionAt, type Locate, type Position } from './positions.ts'
 import { findUnrepresentable, mayHoldLoneSurrogates } from './representable.ts'
-import { firstAt, overLimit, unreadable } from './unreadable.ts'
+import { firstAt, overLimit, tooLargeToParse, unreadable } from './unreadable.ts'
 import { contractAmbiguity, objectAmbiguity } from './yaml-ambiguity.ts'
 import { parseYaml, type Continuation, type ParsedYaml } from './yaml-layout.ts'
 import { placeYaml, placeYamlStream } from './yaml-positions.ts'
@@ -121,7 +121,25 @@ function sameButBlanks(root: unknown): string {
   )
 }
 
+/** Bytes of an event of the parser. Most lines, brackets and items begin or end two. */
+const EVENT_BYTES = 120
+const [LINE_FEED, SPACE, COMMA, DASH, BRACKET, BRACE] = [10, 32, 44, 45, 91, 123]
+
+/** The parser keeps a list of all events. The process ends when that list cannot grow, whatever limit its thread has. */
+function isTooLarge(text: string, { maxParsedBytes }: DocumentLimits): boolean {
+  if (maxParsedBytes === undefined) return false
+  let events = 0
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index)
+    if (unit === COMMA) events += 1
+    else if (unit === LINE_FEED || unit === BRACKET || unit === BRACE) events += 2
+    else if (unit === DASH && text.charCodeAt(index + 1) === SPACE) events += 2
+  }
+  return events * EVENT_BYTES > maxParsedBytes
+}
+
 function parse(text: string, limits: DocumentLimits, continuation?: Continuation): Result<ParsedYaml> {
+  if (isTooLarge(text, limits)) return fail(tooLargeToParse())
   try {
     // The parser counts scalars as levels too, so it only bounds the stack here. The graph is measured afterwards with
     // aliases followed.

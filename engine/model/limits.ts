@@ -10,8 +10,8 @@ export interface DocumentLimits {
   /** Values in lists and members of objects that a JSON text may hold; absent: as many as its length lets it. */
   readonly maxValues?: number
   /**
-   * Bytes of memory, estimated, that the value of a JSON text may take; absent: as many as there are. `JSON.parse` cannot be
-   * interrupted, so a heap limit stops it only after it has exceeded the limit.
+   * Bytes of memory, estimated, that reading a text may take; absent: as many as there are. `JSON.parse` cannot be interrupted, so
+   * a heap limit stops it only after it has exceeded the limit. A list that cannot grow ends the process.
    */
   readonly maxParsedBytes?: number
 }

@@ -123,6 +123,17 @@ describe('a worker', () => {
       await pool.close()
     })
 
+  // The whole process ended when the parser's list of events could not grow within the limit of its thread.
+  for (const line of ['- {}', '- - a', '? a', '- [a,a,a,a]'])
+    it(`is not made to end the process by lines of ${line}`, async () => {
+      const memory = createMemoryBudget(700 * MIB)
+      const pool = createPool({ workers: 1, queue: 4, memory, logger })
+      const side = `openapi: 3.0.3\ninfo: { title: t, version: '1' }\npaths: {}\nx-a:\n${`${line}\n`.repeat((14 * MIB) / (line.length + 1))}`
+      const answer = await pool.run('compare', compare(side), 2 * side.length, 120_000)
+      assert.equal(answer.ok ? 'ok' : answer.problem.code, 'ANALYSIS_MEMORY')
+      await pool.close()
+    })
+
   it('that was taken for smaller than it is runs once more with all there is', async () => {
     const memory = createMemoryBudget(2048 * MIB)
     const pool = createPool({ workers: 1, queue: 4, memory, logger })
