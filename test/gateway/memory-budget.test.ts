@@ -134,6 +134,16 @@ describe('a worker', () => {
       await pool.close()
     })
 
+  it('is not made to take more than there is by fields of GraphQL', async () => {
+    const memory = createMemoryBudget(700 * MIB)
+    const pool = createPool({ workers: 1, queue: 4, memory, logger })
+    const side = `type Query { ${'f:A '.repeat(3 * MIB)} }`
+    const artifact = { id: 'a', type: 'graphql', before: side, after: side } as const
+    const answer = await pool.run('compare', { kind: 'compare', artifact, options: {} }, 2 * side.length, 120_000)
+    assert.equal(answer.ok ? 'ok' : answer.problem.code, 'ANALYSIS_MEMORY')
+    await pool.close()
+  })
+
   it('that was taken for smaller than it is runs once more with all there is', async () => {
     const memory = createMemoryBudget(2048 * MIB)
     const pool = createPool({ workers: 1, queue: 4, memory, logger })

@@ -16,7 +16,7 @@ import {
 import { fail, ok, type Result } from '../../common/result.ts'
 import type { DocumentLimits } from '../../model/limits.ts'
 import { positionAt, positions } from '../positions.ts'
-import { overLimit, unreadable } from '../unreadable.ts'
+import { overLimit, unreadable, tooLargeToParse } from '../unreadable.ts'
 import { Faults } from './faults.ts'
 import { tooDeepAt } from './nesting.ts'
 import {
@@ -40,6 +40,8 @@ import { readApplied, readImports } from './usages.ts'
  * characters.
  */
 const MAX_TOKENS = 3_000_000
+/** Of a token and what is read of it, measured with the smallest ones and rounded up. */
+const TOKEN_BYTES = 300
 
 /** Reads SDL text. The problem names the fault with its line and column. */
 export function readSdl(text: string, limits: DocumentLimits): Result<GraphqlSchema> {
@@ -50,18 +52,19 @@ export function readSdl(text: string, limits: DocumentLimits): Result<GraphqlSch
   if (tooDeep !== null) {
     return fail(overLimit(`nesting is deeper than ${limits.maxDepth} levels`, positionAt(text, tooDeep)))
   }
-  const document = parseSdl(text)
+  const document = parseSdl(text, limits)
   return document.ok ? new SdlReader(text, document.value).read() : document
 }
 
-function parseSdl(text: string): Result<DocumentNode> {
+function parseSdl(text: string, { maxParsedBytes = Number.POSITIVE_INFINITY }: DocumentLimits): Result<DocumentNode> {
+  const held = Math.floor(maxParsedBytes / TOKEN_BYTES)
   try {
-    return ok(parse(text, { maxLexicalTokens: MAX_TOKENS }))
+    return ok(parse(text, { maxLexicalTokens: Math.min(MAX_TOKENS, held) }))
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error
     const position = error.locations?.[0] ?? null
     if (error.message.includes('Document contains more than')) {
-      return fail(overLimit(`it has more than ${MAX_TOKENS} tokens`, position))
+      return fail(held < MAX_TOKENS ? tooLargeToParse() : overLimit(`it has more than ${MAX_TOKENS} tokens`, position))
     }
     const what = error.message.replace(/^Syntax Error: /, '').replace(/\.$/, '')
     return fail(unreadable(`it is not valid GraphQL SDL: ${what}`, { position }))
