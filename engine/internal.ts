@@ -123,7 +123,7 @@ export type { RuleTrace } from './policy/explain.ts'
 export { compileCondition } from './policy/condition.ts'
 export type { Condition } from './policy/condition.ts'
 export { approverWords, requiredApproval } from './policy/required-approval.ts'
-export { MAX_EARLIER_DECISIONS } from './policy/history.ts'
+export { DEFAULT_HISTORY_SECONDS, MAX_EARLIER_DECISIONS } from './policy/history.ts'
 export type { EarlierDecision } from './policy/history.ts'
 export type {
   Approvers,
