@@ -23,6 +23,7 @@ export type {
   DocumentLimits,
 } from './formats/compare.ts'
 export { readDocument } from './contracts/document.ts'
+export { resolveRef } from './contracts/pointer.ts'
 export { acceptOperations } from './contracts/openapi/accepted-operations.ts'
 export type { AcceptedOperations } from './contracts/openapi/accepted-operations.ts'
 export { yamlObjectProblem } from './contracts/yaml-text.ts'

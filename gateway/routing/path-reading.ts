@@ -12,7 +12,7 @@ export interface LooseSegment {
   readonly text: string
   /** The same with case folded. */
   readonly folded: string
-  /** The path contains it in this form: no router reads it as another text. */
+  /** The path contains it in this form, without escapes: no router reads it as another text. */
   readonly isPlain: boolean
 }
 
@@ -37,19 +37,15 @@ export function readPath(path: string): PathReading | null {
     const written = path.slice(1).split('/')
     return { written, loose: written.map((text) => ({ text, folded: fold(text), isPlain: true })) }
   }
-  const written = path.slice(1).split('/').map(decodedOnce)
-  if (written.some((text) => text === null)) return null
-  const texts = written.filter((text) => text !== null)
-  const loose = looseSegments(path)
+  const raw = path.slice(1).split('/')
+  const written = raw.map(decodedOnce).filter((text) => text !== null)
+  const loose = written.length === raw.length ? looseSegments(path) : null
   if (loose === null) return null
-  const isAligned = loose.length === texts.length
+  const isAligned = loose.length === raw.length
   return {
-    written: texts,
-    loose: loose.map((text, index) => ({
-      text,
-      folded: fold(text),
-      isPlain: isAligned && text === texts[index],
-    })),
+    written,
+    // Some routers compare names before they decode them: to those, an escaped letter is another text.
+    loose: loose.map((text, index) => ({ text, folded: fold(text), isPlain: isAligned && text === raw[index] })),
   }
 }
 

@@ -1,6 +1,6 @@
 /** The operations of an OpenAPI contract as a matcher: request method and path → the operation that the contract describes. */
 import { DEFAULT_DOCUMENT_LIMITS } from '../../engine/base.ts'
-import { readDocument } from '../../engine/internal.ts'
+import { readDocument, resolveRef } from '../../engine/internal.ts'
 import {
   fold,
   readPath,
@@ -34,14 +34,18 @@ export function readOperations(text: string): OperationTable {
   const root: unknown = document.value.root
   const paths = isJsonObject(root) && isJsonObject(root['paths']) ? root['paths'] : {}
   const operations = Object.entries(paths).flatMap(([path, item]) =>
-    isJsonObject(item)
-      ? METHODS.filter((method) => Object.hasOwn(item, method)).map((method) => ({
-          method: method.toUpperCase(),
-          path,
-        }))
-      : [],
+    methodsOf(item, root).map((method) => ({ method: method.toUpperCase(), path })),
   )
   return { basePaths: basePathsOf(root), operations }
+}
+
+/** Also those behind a `$ref`; every method where it leads nowhere, so that no sibling stands for its path. */
+function methodsOf(item: unknown, root: unknown): readonly string[] {
+  if (!isJsonObject(item)) return []
+  const own = METHODS.filter((method) => Object.hasOwn(item, method))
+  if (typeof item['$ref'] !== 'string') return own
+  const target = resolveRef(root, item['$ref'])
+  return target.kind === 'resolved' ? [...new Set([...own, ...methodsOf(target.value, root)])] : METHODS
 }
 
 /** OpenAPI 3 `servers[].url`, Swagger 2 `basePath`; a URL with variables in its path says nothing that can be matched. */
@@ -67,6 +71,8 @@ type TemplatePart =
   | { readonly kind: 'literal'; readonly text: string }
   /** `{id}` */
   | { readonly kind: 'parameter' }
+  /** As the last part, in the forms of gateways and frameworks: one segment or more. */
+  | { readonly kind: 'rest' }
   /** `{id}.json`, `{year}-{month}` */
   | { readonly kind: 'mixed'; readonly pattern: RegExp }
 
@@ -81,6 +87,7 @@ interface Node {
   /** By folded text. */
   readonly literals: Map<string, Node>
   parameter: Node | null
+  rest: Node | null
   readonly mixed: { readonly pattern: RegExp; readonly node: Node }[]
   /** By upper-case method: those that end here. */
   readonly templates: Map<string, OperationTemplate[]>
@@ -129,9 +136,13 @@ export function createOperationMatcher(table: OperationTable): OperationMatcher 
   }
 }
 
+/** `{path+}`, `{path*}`, `{*path}`, `{path:path}`, `{path:.*}` */
+const REST = /^\{(?:\*[^{}]*|[^{}]*[+*]|[^{}:]+:(?:path|[^{}]*[*+][^{}]*))\}$/
+
 function addTemplate(root: Node, method: string, path: string): void {
   const written = path.split('/').slice(1)
   const parts = written.map(partOf).filter((part) => part.kind !== 'literal' || part.text !== '')
+  if (REST.test(written.at(-1) ?? '')) parts.splice(-1, 1, { kind: 'rest' })
   let node = root
   for (const part of parts) node = childFor(node, part)
   const known = node.templates.get(method) ?? []
@@ -150,11 +161,12 @@ function partOf(segment: string): TemplatePart {
 }
 
 function newTemplateNode(): Node {
-  return { literals: new Map(), parameter: null, mixed: [], templates: new Map() }
+  return { literals: new Map(), parameter: null, rest: null, mixed: [], templates: new Map() }
 }
 
 function childFor(node: Node, part: TemplatePart): Node {
   if (part.kind === 'parameter') return (node.parameter ??= newTemplateNode())
+  if (part.kind === 'rest') return (node.rest ??= newTemplateNode())
   if (part.kind === 'mixed') {
     const known = node.mixed.find(({ pattern }) => pattern.source === part.pattern.source)
     if (known !== undefined) return known.node
@@ -222,6 +234,7 @@ function collectMatches(
   for (const { pattern, node: child } of node.mixed)
     if (readings.some((text) => pattern.test(text))) collectMatches(child, loose, index + 1, method, found)
   if (node.parameter !== null) collectMatches(node.parameter, loose, index + 1, method, found)
+  if (node.rest !== null) collectMatches(node.rest, loose, loose.length, method, found)
 }
 
 /** True where `one` has a name wherever `other` has one, and the path itself says those that only `one` has. */

@@ -4,7 +4,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { createOperationMatcher } from '../../gateway/validation/api-operations.ts'
+import { createOperationMatcher, readOperations } from '../../gateway/validation/api-operations.ts'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
 import { exchangeBytes, requestText, statusOf } from '../fakes/raw-http.ts'
 import { startProxy } from '../fakes/proxy-under-test.ts'
@@ -57,6 +57,13 @@ for (const spelling of SPELLINGS)
     assert.ok(paths.includes('/users/everyone'), paths.join())
   })
 
+for (const spelling of SPELLINGS.filter((one) => /^\/users\/[^/]+$/.test(one) && !/%25?2f/.test(one)))
+  test(`${spelling} is judged as /users/{id} too`, () => {
+    const matches = matcherOf(USERS).match('DELETE', spelling)
+    const paths = matches?.operations.map(({ path }) => path) ?? []
+    assert.ok(paths.includes('/users/{id}'), paths.join())
+  })
+
 for (const path of [
   '/users/everyone%0a',
   '/users/every%0done',
@@ -93,6 +100,11 @@ for (const [what, paths, path, operations] of [
   ['templates that cross', ['/{a}/me', '/books/{id}'], '/books/me', ['/books/{id}', '/{a}/me']],
   ['a slash at the end', ['/f/', '/f'], '/f', ['/f/', '/f']],
   ['two parameters in one name', ['/r/{y}-{m}', '/r/{id}'], '/r/2026-01', ['/r/{y}-{m}', '/r/{id}']],
+  ...['{path+}', '{path*}', '{*path}', '{path:path}', '{path:.*}', '{path:.+}'].map(
+    (rest) =>
+      [`the rest of a path as ${rest}`, ['/f/{id}/v', `/f/${rest}`], '/f/a/v', ['/f/{id}/v', `/f/${rest}`]] as const,
+  ),
+  ['the rest of a path that is one name', ['/f/{path+}', '/f/{id}', '/f/all'], '/f/all', ['/f/all']],
   ['a name that only one of two has', ['/a/{x}/c', '/a/b/c'], '/a/b/c', ['/a/b/c']],
   ['a name in other letters before one', ['/a/{x}', '/{y}/b', '/a/b'], '/A/b', ['/a/b', '/{y}/b']],
 ] as const)
@@ -107,6 +119,39 @@ test('every base path of the contract counts, in other letters too', () => {
   assert.deepEqual(pathsOf('/v1/users/everyone'), ['/users/everyone', '/{version}/users/{id}'])
   assert.deepEqual(pathsOf('/V1/users/everyone'), ['/users/everyone', '/{version}/users/{id}'])
 })
+
+const removal = { delete: { responses: { 200: { description: 'done' } } } }
+
+for (const [what, reference, isDescribed] of [
+  ['a component', '#/components/pathItems/Everyone', true],
+  ['a component behind another', '#/components/pathItems/Other', true],
+  ['a path', '#/paths/~1all', true],
+  ['nothing', '#/components/pathItems/None', true],
+  ['a file that is not there', './everyone.yaml', true],
+  ['itself', '#/components/pathItems/Loop', true],
+  ['a component without the operation', '#/components/pathItems/Empty', false],
+] as const)
+  test(`a path whose operations are those of ${what} is a sibling`, () => {
+    const table = readOperations(
+      JSON.stringify({
+        openapi: '3.1.0',
+        info: { title: 'users', version: '1' },
+        paths: { '/users/everyone': { $ref: reference }, '/users/{id}': removal, '/all': removal },
+        components: {
+          pathItems: {
+            Everyone: removal,
+            Other: { $ref: '#/components/pathItems/Everyone' },
+            Loop: { $ref: '#/components/pathItems/Loop' },
+            Empty: {},
+          },
+        },
+      }),
+    )
+    const paths = createOperationMatcher(table)
+      .match('DELETE', '/users/everyone')
+      ?.operations.map(({ path }) => path)
+    assert.deepEqual(paths, [isDescribed ? '/users/everyone' : '/users/{id}'])
+  })
 
 test('a call is judged by every operation, and by the whole contract where none is written so', async (t) => {
   const upstream = await startHttpUpstream((_request, response) => response.end('done'))
