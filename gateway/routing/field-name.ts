@@ -16,3 +16,17 @@ export function isOddField(name: string): boolean {
 export function meantField(name: string): string {
   return name.replaceAll(EACH_ODD, '-')
 }
+
+/** Fields in which frameworks look for the method of a request, in lower case. */
+export const METHOD_FIELDS = [
+  'x-http-method-override',
+  'x-http-method',
+  'x-method-override',
+  'x-override-method',
+  'x-http-verb-override',
+  'x-http-verb',
+  'x-tunneled-method',
+  'x-method',
+  'http-method-override',
+  'method-override',
+] as const

@@ -7,7 +7,7 @@ import type { Route } from './route.ts'
 import { originOf, type Authority, type Scheme } from '../network/authority.ts'
 import type { ErrorCode } from '../errors/errors.ts'
 import type { TrafficPath } from './traffic-path.ts'
-import { isOddField, meantField } from './field-name.ts'
+import { isOddField, meantField, METHOD_FIELDS } from './field-name.ts'
 
 /** Null when the target has exactly one reading, else the problem. */
 export function targetProblem(target: string): string | null {
@@ -88,7 +88,7 @@ export function headProblem(rawHeaders: readonly string[], headers: IncomingHttp
 }
 
 /** Fields with a single value: given two, some servers read the first and some the last (RFC 9110 §5.3). */
-const SINGLE = new Set([
+const SINGLE: ReadonlySet<string> = new Set([
   'authorization',
   'content-encoding',
   'content-type',
@@ -102,9 +102,7 @@ const SINGLE = new Set([
   'referer',
   'upgrade',
   'user-agent',
-  'x-http-method',
-  'x-http-method-override',
-  'x-method-override',
+  ...METHOD_FIELDS,
 ])
 
 /** Null in the common case of as many names as fields. */

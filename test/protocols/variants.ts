@@ -6,7 +6,45 @@ import type { SentRequest } from './protocol-scene.ts'
 /** A request with its name, for the report of those that got through. */
 export type Named = readonly [name: string, request: SentRequest]
 
-const OVERRIDE_FIELDS = ['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override'] as const
+const OVERRIDE_FIELDS = [
+  'X-HTTP-Method-Override',
+  'X-HTTP-Method',
+  'X-Method-Override',
+  'x-http-method-OVERRIDE',
+  'X-HTTP-Verb-Override',
+  'X-HTTP-Verb',
+  'X-Override-Method',
+  'X-Tunneled-Method',
+  'X-Method',
+  'HTTP-Method-Override',
+  'Method-Override',
+] as const
+
+/** Names of a parameter that some server takes for `_method`, as they are written in a query. */
+const OVERRIDE_PARAMETERS = [
+  '_method',
+  '_METHOD',
+  '_Method',
+  '%5fmethod',
+  '_metho%64',
+  '%5F%6D%65%74%68%6F%64',
+  '_method[]',
+  '_method%5B%5D',
+  '_method[0]',
+  'x=1&_method',
+  'x=1;_method',
+  'x=1;%5Fmethod',
+  '+_method',
+  '%20_method',
+  '.method',
+  '_method%00',
+  '%ef%bc%bfmethod',
+  '$httpMethod',
+  '_httpMethod',
+  '_HttpMethod',
+  'X-HTTP-Method-Override',
+  'x-http-method-override',
+] as const
 
 /** The judged request under another method, and another method that stands for the judged one. */
 export function* overrides(sample: SentRequest): Generator<Named> {
@@ -17,11 +55,26 @@ export function* overrides(sample: SentRequest): Generator<Named> {
       yield [`${method} with ${field}`, { ...sample, method, headers: [`${field}: ${sample.method}`] }]
     }
   }
-  const form = `_method=${sample.method}`
-  const type = 'application/x-www-form-urlencoded'
   if (sample.method === 'POST') return
-  yield ['_method in the query', { ...sample, method: 'POST', path: `${sample.path}?${form}`, headers: [] }]
-  yield ['_method in a form', { ...sample, method: 'POST', body: form, type, headers: [] }]
+  for (const name of OVERRIDE_PARAMETERS) {
+    const path = `${sample.path}${sample.path.includes('?') ? '&' : '?'}${name}=${sample.method}`
+    yield [`${name} in the query`, { ...sample, method: 'POST', path, headers: [] }]
+  }
+  yield* overridingForms(sample)
+}
+
+function* overridingForms(sample: SentRequest): Generator<Named> {
+  const posted = { ...sample, method: 'POST', headers: [] }
+  const form = `_method=${sample.method}`
+  const part = `--x\r\nContent-Disposition: form-data; name="_method"\r\n\r\n${sample.method}\r\n--x--\r\n`
+  for (const [type, body] of [
+    ['application/x-www-form-urlencoded', form],
+    ['Application/X-WWW-Form-Urlencoded; charset=utf-8', form],
+    ['multipart/form-data; boundary=x', part],
+    ['multipart/related; boundary=x', part],
+  ] as const)
+    yield [`_method in ${type}`, { ...posted, body, type }]
+  yield ['_method in a body without a type', { ...posted, body: form, headers: ['Content-Type: '] }]
 }
 
 const CODINGS: readonly (readonly [name: string, code: (body: Buffer) => Buffer])[] = [

@@ -12,7 +12,7 @@ import type { Action, JudgedAction, Permit, Question, Recogniser, Refusal } from
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
 import type { Subject } from '../../calls/subject.ts'
 import type { Call } from '../../calls/call.ts'
-import { isEnforced, type ApiConformance } from './conformance.ts'
+import { hasBody, isEnforced, type ApiConformance } from './conformance.ts'
 import { underOf, type ContractChecks, type Under } from '../common/contract-checks.ts'
 import { readContract } from '../common/contract-reader.ts'
 import {
@@ -24,7 +24,7 @@ import {
 import { callName } from '../common/request-line.ts'
 import { createOperationMatcher, type OperationMatcher } from '../../validation/api-operations.ts'
 import { httpRefusal, jsonAnswer } from '../common/refusal.ts'
-import { overridesMethod } from '../common/method-override.ts'
+import { mayBeForm, overridesMethod } from '../common/method-override.ts'
 
 interface HttpApiDeps extends CurrentContractDeps {
   readonly baselines: Pick<BaselineService, 'baselineFor'>
@@ -137,17 +137,26 @@ class ApiCallAction implements JudgedAction {
 function subjectsOf(call: Call, matcher: OperationMatcher): readonly Subject[] {
   // Only the upstream knows which operation a request with two methods means.
   if (overridesMethod(call)) return [wholeSubject(call)]
-  const matches = matcher.match(call.method, pathOf(call))
+  const path = pathOf(call)
+  const matches = matcher.match(call.method, path)
   if (matches === null)
     throw new GatewayError(
       'PREFLIGHT_UNDECIDED',
       'The path holds escapes of control characters or of bytes that are not text, so its operation is not known.',
     )
-  const subjects = matches.operations.map((operation) => {
+  const meant = isPostedForm(call) ? IN_FORMS.flatMap((method) => matcher.match(method, path)?.operations ?? []) : []
+  const subjects = [...matches.operations, ...meant].map((operation) => {
     const name = `${operation.method} ${operation.path}`
     return { name, target: `${call.route.name}/${name}`, scope: operation }
   })
   return matches.isDescribed ? subjects : [wholeSubject(call), ...subjects]
+}
+
+/** Methods that a form may name (`_method`). Forms stream unread, so each operation that one may mean is judged. */
+const IN_FORMS = ['PUT', 'PATCH', 'DELETE'] as const
+
+function isPostedForm({ method, headers, received }: Call): boolean {
+  return method === 'POST' && hasBody(received.headers) && mayBeForm(headers['content-type'])
 }
 
 /** Without a match the whole contract decides, which is stricter. */

@@ -6,6 +6,7 @@ import type { Result } from '../../../engine/internal.ts'
 import type { Call, CallHead } from '../../calls/call.ts'
 import { collidingNames, otherSpelling, type CountingNames } from '../../json/folded-names.ts'
 import { fold, readPath, withoutFormats, type PathReading } from '../../routing/path-reading.ts'
+import { canonicalName, hiddenName, queryOf } from '../../routing/query-names.ts'
 import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
 
 /** What authenticates the caller must not get into a target, a message or the ledger. */
@@ -39,11 +40,9 @@ export function headFacts(
   { method, upstreamPath, headers, rawHeaders }: CallHead,
   read: ReadNames,
 ): Result<HeadFacts, string> {
-  const question = upstreamPath.indexOf('?')
-  const path = question === -1 ? upstreamPath : upstreamPath.slice(0, question)
-  const reading = readPath(path)
+  const reading = readPath(upstreamPath.split('?', 1)[0] ?? '')
   if (reading === null) return fail('its path holds escapes of control characters or of bytes that are no text')
-  const query = queryOf(question === -1 || !read.isQueryRead ? '' : upstreamPath.slice(question + 1), read)
+  const query = parametersIn(read.isQueryRead ? queryOf(upstreamPath) : '', read)
   if (!query.ok) return query
   const twin = read.areHeadersRead ? underscored(rawHeaders, read) : null
   if (twin !== null) return fail(`some servers take its field ${twin} for another one`)
@@ -128,7 +127,7 @@ function isJson(value: unknown): value is Json {
  * Of a parameter that comes twice, servers take the first, the last or both; to some `;` begins another one, and `Name`, `name[]` or
  * `name.x` are `name` as well.
  */
-function queryOf(text: string, read: ReadNames): Result<Readonly<Record<string, string>>, string> {
+function parametersIn(text: string, read: ReadNames): Result<Readonly<Record<string, string>>, string> {
   const query = new Map<string, string>()
   const canonical = new Set<string>()
   for (const [name, value] of new URLSearchParams(text)) {
@@ -141,25 +140,10 @@ function queryOf(text: string, read: ReadNames): Result<Readonly<Record<string, 
       return fail(`some servers take the parameter ${JSON.stringify(name)} of its query for another one`)
     canonical.add(plain)
   }
-  const piece = text.includes(';') ? hiddenParameter(text, read) : null
+  const piece = hiddenName(text, (name) => read.isAny || read.canonical.has(name))
   return piece === null
     ? ok(Object.fromEntries(query))
     : fail(`some servers end a parameter of its query at the ";" before or behind ${JSON.stringify(piece)}`)
-}
-
-/** A parameter that counts, in a part of the query that some servers divide at semicolons. */
-function hiddenParameter(text: string, { isAny, canonical }: ReadNames): string | null {
-  for (const part of text.split('&').filter((one) => one.includes(';')))
-    for (const piece of part.split(';')) {
-      const [name] = [...new URLSearchParams(piece).keys()]
-      if (isAny || (name !== undefined && canonical.has(canonicalName(name)))) return name ?? ''
-    }
-  return null
-}
-
-/** As the most lenient reader has it: PHP writes `_` for dots and blanks, and what stands in brackets is a key within. */
-export function canonicalName(name: string): string {
-  return fold((name.split('[', 1)[0] ?? '').replaceAll(/\p{Cc}/gu, '').trim()).replaceAll(/[. ]/g, '_')
 }
 
 /** A field that CGI takes for one that a rule reads. */

@@ -8,7 +8,6 @@ import type { Call, CallHead } from '../../calls/call.ts'
 import { httpRefusal } from '../common/refusal.ts'
 import { MatchedRequest, UnmappedRequest, type ContractReader } from './action.ts'
 import {
-  canonicalName,
   furtherFacts,
   headFacts,
   looseFacts,
@@ -17,6 +16,7 @@ import {
   type ReadNames,
 } from './facts.ts'
 import { compileRules, type CompiledMapping } from './rules.ts'
+import { canonicalName } from '../../routing/query-names.ts'
 import { countingNames } from '../../json/folded-names.ts'
 import { isRead, callName } from '../common/request-line.ts'
 import { overridesMethod } from '../common/method-override.ts'
