@@ -23,7 +23,8 @@ async function startUsers(t: TestContext, decides: string): Promise<ProtocolScen
   writeFileSync(file, JSON.stringify(CONTRACT))
   const contract = { current: { file } }
   const proxy = await startProxy({
-    decide: ({ context }) => (context.target_id === `it/${decides} /users/{id}` || context.target_id === 'it' ? 'BLOCK' : 'ALLOW'),
+    decide: ({ context }) =>
+      context.target_id === `it/${decides} /users/{id}` || context.target_id === 'it' ? 'BLOCK' : 'ALLOW',
     routes: [{ name: 'it', match: { path: '/' }, upstream: upstream.origin, protocol: 'http', contract }],
   })
   t.after(() => proxy.close())
@@ -47,5 +48,6 @@ test('requests with one method are judged by it alone', async (t) => {
     { method: 'PUT', path: '/users/7', body: 'name=zoe', type: 'application/x-www-form-urlencoded' },
     { method: 'GET', path: '/users/7?http_method=DELETE', body: '' },
   ]
-  for (const request of ordinary) assert.ok((await send(scene, request)).isForwarded, `${request.method} ${request.path}`)
+  for (const request of ordinary)
+    assert.ok((await send(scene, request)).isForwarded, `${request.method} ${request.path}`)
 })

@@ -7,14 +7,7 @@ import type { Action, PassingAction, Recogniser } from '../common/action.ts'
 import type { Call, CallHead } from '../../calls/call.ts'
 import { httpRefusal } from '../common/refusal.ts'
 import { MatchedRequest, UnmappedRequest, type ContractReader } from './action.ts'
-import {
-  furtherFacts,
-  headFacts,
-  looseFacts,
-  wholeFacts,
-  type HeadFacts,
-  type ReadNames,
-} from './facts.ts'
+import { furtherFacts, headFacts, looseFacts, wholeFacts, type HeadFacts, type ReadNames } from './facts.ts'
 import { compileRules, type CompiledMapping } from './rules.ts'
 import { canonicalName } from '../../routing/query-names.ts'
 import { countingNames } from '../../json/folded-names.ts'
