@@ -84,7 +84,7 @@ function admitToRoute(
   const route = match?.route ?? null
   const problem =
     slashProblem(target, takesEncodedSlashes(route)) ??
-    spellingProblem(target, route, () => reverseRoutes(routes, host))
+    spellingProblem(target, route, routes, () => reverseRoutes(routes, host))
   if (problem !== null) return problemReply(context, problem, route, deps)
   if (match !== null) return runPipeline(context, match, deps.pipeline)
   return errorReply(context, 'NOT_FOUND', 'No route of the gateway matches this host and path.')
@@ -123,7 +123,7 @@ async function admitToDestination(
   const route = match?.route ?? null
   const problem =
     slashProblem(destination.target, takesEncodedSlashes(route)) ??
-    spellingProblem(destination.target, route, () => namedRoutes(routes, destination.authority))
+    spellingProblem(destination.target, route, routes, () => namedRoutes(routes, destination.authority))
   if (problem !== null) return problemReply(context, problem, route, deps)
   // The operator names an upstream in the configuration: the call does not go where the request says.
   const isElsewhere = match?.route.upstream !== undefined

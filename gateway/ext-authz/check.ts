@@ -162,8 +162,10 @@ async function checked(
   if (named !== null) return denied('INVALID_INPUT', droppedBySome(named), correlationId)
   const { match, candidates } = routeFor(question, settings)
   const route = match?.route ?? null
+  const { routes } = settings.config
   const spelling =
-    slashProblem(question.target, takesEncodedSlashes(route)) ?? spellingProblem(question.target, route, candidates)
+    slashProblem(question.target, takesEncodedSlashes(route)) ??
+    spellingProblem(question.target, route, routes, candidates)
   if (spelling !== null) return denied('INVALID_INPUT', spelling, correlationId)
   if (match === null) return denied('NOT_FOUND', 'No route of the gateway matches this host and path.', correlationId)
   const verdict = await answerCall(question, match, waiting, {

@@ -9,17 +9,19 @@ import { hasPrefix, isCloser } from './target.ts'
 
 /**
  * Null when a looser reading of the target does not match a closer route.
- * @param candidates routes that take requests like this one
+ * @param routes all that are configured
+ * @param candidates those that take requests like this one
  * @param route the one that takes it; null: none does
  */
 export function spellingProblem(
   target: string,
   route: Route | null,
+  routes: readonly Route[],
   candidates: () => readonly Route[],
 ): string | null {
   const question = target.indexOf('?')
   const path = question === -1 ? target : target.slice(0, question)
-  if (!LOOSE.test(path)) return null
+  if (!LOOSE.test(path) && !haveLoosePaths(routes)) return null
   const closer = candidates().filter(
     (one) => one !== route && (route === null || isCloser(one, route)) && !hasPrefix(target, one.match.path),
   )
@@ -33,6 +35,17 @@ export function spellingProblem(
 
 /** Characters with which a path may differ from its loose reading. */
 const LOOSE = /[%;A-Z.]|\/\//
+
+const loosePaths = new WeakMap<readonly Route[], boolean>()
+
+/** Whether a plain path may be the looser reading of a route's path: `/admin` that of `/Admin` and of `/admin/`. */
+function haveLoosePaths(routes: readonly Route[]): boolean {
+  const known = loosePaths.get(routes)
+  if (known !== undefined) return known
+  const have = routes.some(({ match: { path } }) => LOOSE.test(path) || (path.length > 1 && path.endsWith('/')))
+  loosePaths.set(routes, have)
+  return have
+}
 
 /** Null: there is no reading that all servers share. */
 function looseNames(path: string): readonly string[] | null {

@@ -87,9 +87,14 @@ function decodedFully(path: string): string | null {
   return text
 }
 
-/** Folds letters that some library treats as equal: width and form (NFKC), case, the long s. */
+/** Folds letters that some library treats as equal: width and form (NFKC), case, the long s, the i of Turkish. */
 export function fold(text: string): string {
-  return ASCII.test(text) ? text.toLowerCase() : text.normalize('NFKC').replaceAll('\u017F', 's').toLowerCase()
+  if (ASCII.test(text)) return text.toLowerCase()
+  return text
+    .normalize('NFKC')
+    .replaceAll('\u017F', 's')
+    .replaceAll(/[\u0130\u0131]/g, 'i')
+    .toLowerCase()
 }
 
 const ASCII = /^[\x20-\x7e]*$/

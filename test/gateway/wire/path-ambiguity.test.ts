@@ -49,6 +49,37 @@ for (const path of SPELLINGS) {
   }
 }
 
+for (const [prefix, path] of [
+  ['/Admin', '/admin/users'],
+  ['/Admin', '/ADMIN'],
+  ['/admin/', '/admin'],
+  ['/Admin/', '/admin'],
+  ['/%61dmin', '/admin'],
+  ['/admin;a/x', '/admin/x'],
+  ['/x//admin', '/x/admin'],
+  ['/admin', '/adm%C4%B1n'],
+  ['/admin', '/adm%C4%B0n'],
+] as const)
+  test(`the route ${prefix} also counts for ${path}, which servers read as its path`, async (t) => {
+    const upstream = await startHttpUpstream((_request, response) => response.end('done'))
+    const shared = { upstream: upstream.origin, protocol: 'mapped' }
+    const proxy = await startProxy({
+      routes: [
+        { name: 'closer', match: { path: prefix }, map: [{ action: 'deny' }], ...shared },
+        { name: 'rest', match: { path: '/' }, map: [{ action: 'pass' }], ...shared },
+      ],
+    })
+    t.after(async () => {
+      await proxy.close()
+      await upstream.close()
+    })
+    const statusAt = async (at: string) =>
+      statusOf(await exchangeBytes(proxy.url, requestText(`GET ${at} HTTP/1.1\nHost: a`)))
+    assert.equal(await statusAt(path), 400)
+    assert.equal(await statusAt('/other'), 200)
+    assert.equal(upstream.requests.length, 1)
+  })
+
 test('a host of a route is not reached unjudged by another spelling of its path', async (t) => {
   const upstream = await startHttpUpstream((_request, response) => response.end('done'))
   const { port } = new URL(upstream.origin)
