@@ -18,6 +18,11 @@ const PLAIN = [
   { when: "request.path.endsWith('.yaml')", action: 'pass' },
   { when: "request.path == '/list'", action: 'pass' },
 ]
+/** A server that compares paths before it decodes them runs the second. */
+const ITEMS = [
+  { when: "request.path == '/items/all'", action: 'pass' },
+  { when: "request.path.startsWith('/items')", action: 'deny' },
+]
 const QUERY = [
   { when: "'force' in request.query && request.query.force == 'true'", action: 'deny' },
   { when: "request.query['dry_run'] == 'true'", action: 'pass' },
@@ -32,12 +37,12 @@ let upstream: HttpUpstream
 let proxy: ProxyUnderTest
 before(async () => {
   upstream = await startHttpUpstream((_request, response) => response.end('done'))
-  const maps = { ...ROUTES, plain: PLAIN, query: QUERY, body: BODY, loop: LOOP }
+  const maps = { ...ROUTES, plain: PLAIN, items: ITEMS, query: QUERY, body: BODY, loop: LOOP }
   proxy = await startProxy({
     routes: Object.entries(maps).map(([name, map]) => ({
       name,
       match: { path: `/${name}` },
-      upstream: upstream.origin,
+      upstream: name === 'items' ? `${upstream.origin}/items` : upstream.origin,
       protocol: 'mapped',
       otherwise: 'pass',
       map,
@@ -94,6 +99,13 @@ test('a directory without its slash is denied as with it', async () => {
 test('plainly written requests keep their rule', async () => {
   for (const path of ['/Repos/Open', '/a/b.yaml', '/list', '/list/x', '/Other/Thing.tar.gz', '/%7Euser'])
     assert.equal(await send('POST', `/plain${path}`), 200, path)
+})
+
+test('a letter as an escape is not read as the letter alone', async () => {
+  assert.equal(await send('POST', '/items/all'), 200)
+  for (const path of ['/items/%61ll', '/items/a%6cl', '/items/a%6C%6c', '/items/al%6c'])
+    assert.ok((await send('POST', path)) >= 400, path)
+  assert.equal(await send('POST', '/plain/a%20b'), 200)
 })
 
 for (const query of [

@@ -33,14 +33,19 @@ export interface ReadNames {
 export interface HeadFacts {
   readonly facts: RequestFacts
   readonly path: PathReading
+  /** With the path as it is sent, where it writes a letter as an escape: some servers compare it so. Null: it does not. */
+  readonly undecoded: RequestFacts | null
 }
+
+const ESCAPED_LETTER = /%(?:3[0-9]|[46][1-9a-f]|[57][0-9a])/i
 
 /** The facts of the head; the body is null. */
 export function headFacts(
   { method, upstreamPath, headers, rawHeaders }: CallHead,
   read: ReadNames,
 ): Result<HeadFacts, string> {
-  const reading = readPath(upstreamPath.split('?', 1)[0] ?? '')
+  const [path = ''] = upstreamPath.split('?', 1)
+  const reading = readPath(path)
   if (reading === null) return fail('its path holds escapes of control characters or of bytes that are no text')
   const query = parametersIn(read.isQueryRead ? queryOf(upstreamPath) : '', read)
   if (!query.ok) return query
@@ -56,7 +61,8 @@ export function headFacts(
     headers: headersOf(headers),
     body: null,
   }
-  return ok({ facts, path: reading })
+  const undecoded = ESCAPED_LETTER.test(path) ? { ...facts, path, segments: path.slice(1).split('/') } : null
+  return ok({ facts, path: reading, undecoded })
 }
 
 /** The same with the body, which is JSON or absent. */
@@ -73,7 +79,9 @@ export function wholeFacts(call: Call, read: ReadNames): Result<HeadFacts, strin
   if (!isJson(json.value)) return head
   const other = read.isAny ? collidingNames(json.value) : otherSpellingWithin(json.value, read.names)
   if (other !== null) return fail(`some servers take the member ${JSON.stringify(other)} of its body for another one`)
-  return ok({ ...head.value, facts: { ...head.value.facts, body: json.value } })
+  const { facts, path, undecoded } = head.value
+  const body = json.value
+  return ok({ facts: { ...facts, body }, path, undecoded: undecoded === null ? null : { ...undecoded, body } })
 }
 
 /** The path that some servers read, and how its rules are asked. */
@@ -97,7 +105,7 @@ export function looseFacts({ facts, path: { loose } }: HeadFacts): RequestFacts 
 
 /** Further readings: letters of any case, a format behind the last name, a slash at the end. */
 export function furtherFacts(
-  { facts, path: { loose } }: HeadFacts,
+  { facts, path: { loose }, undecoded }: HeadFacts,
   { isCaseSensitive, countsEnd }: { readonly isCaseSensitive: boolean; readonly countsEnd: boolean },
 ): LooseFacts[] {
   const segments = loose.map(({ folded }) => folded)
@@ -115,6 +123,7 @@ export function furtherFacts(
     further.push({ facts: of([...segments.slice(0, -1), name]), isFolded: true, isCommon: true })
   if (countsEnd)
     further.push({ facts: { ...of(segments, '/'), segments: [...segments, ''] }, isFolded: true, isCommon: true })
+  if (undecoded !== null) further.push({ facts: undecoded, isFolded: false, isCommon: false })
   return further
 }
 

@@ -117,6 +117,8 @@ function otherRule(
   loose: RequestFacts | null,
   set: RuleSet,
 ): Action | null {
+  // Nothing is stricter.
+  if (own.rule?.effect.kind === 'deny') return null
   const readings = furtherFacts(head, set)
   if (loose !== null) readings.unshift({ facts: loose, isFolded: false, isCommon: false })
   for (const { facts, isFolded, isCommon } of readings) {
