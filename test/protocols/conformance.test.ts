@@ -80,6 +80,33 @@ function* ambiguousBodies(sample: SampleRequest, decisive: readonly string[]): G
   }
 }
 
+/** Of the type of a body: what a server may decode it by. */
+const CHARSETS = [
+  '; charset=utf-7',
+  ';charset=UTF-7',
+  '; charset="utf-7"',
+  '; charset =utf-7',
+  '; charset= utf-7',
+  ';\tcharset\t=\tutf-7',
+  '; charset=utf-8; charset=utf-7',
+  '; charset=utf-7; charset=utf-8',
+  '; a=b; charset=utf-16le',
+  '; charset=Shift_JIS',
+  '; charset=iso-2022-jp',
+  '; charset=latin1',
+  '; charset=IBM037',
+  "; charset*=utf-8''utf-7",
+  '; charset="utf\\-7"',
+  '; Charset=utf-32',
+] as const
+const PLAIN_CHARSETS = ['; charset=utf-8', ';charset="UTF-8"', '; charset=utf8', '; Charset=utf-8'] as const
+
+function* inCharsets(samples: readonly SampleRequest[], charsets: readonly string[]): Generator<Named> {
+  for (const sample of samples)
+    for (const charset of charsets)
+      yield [charset, { ...sample, type: `${sample.type ?? 'application/json'}${charset}` }]
+}
+
 /** A JSON body that holds what decides; null: what the protocol judges by is not in a body. */
 function decisiveSample(protocol: ProtocolName): SampleRequest | null {
   const { decisive, judged } = PROFILES[protocol]
@@ -166,6 +193,17 @@ for (const protocol of PROTOCOLS) {
         const answer = await send(scene, request)
         assert.equal(answer.isForwarded, true, `${request.method} ${request.path}: ${answer.status} ${answer.body}`)
       }
+    })
+
+    test('a body in other letters than UTF-8 passes for nothing', async (t) => {
+      const scene = await startScene(t, protocol)
+      const { passingBodies = [] } = PROFILES[protocol]
+      assert.deepEqual(await forwarded(scene, inCharsets(passingBodies, CHARSETS)), [])
+      const plain = [...inCharsets(passingBodies, ['', ...PLAIN_CHARSETS])]
+      assert.deepEqual(
+        await forwarded(scene, plain),
+        plain.map(([charset, { method, path }]) => `${method} ${path}: ${charset}`),
+      )
     })
 
     if (sample === null) return

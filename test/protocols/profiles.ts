@@ -27,6 +27,8 @@ export interface ProtocolProfile {
   readonly faultCodeAt?: string
   /** Members of the first judged body with a JSON object that decide what it means. Empty: its body is not read. */
   readonly decisive: readonly string[]
+  /** Requests that are forwarded because of what their body says. */
+  readonly passingBodies?: readonly SampleRequest[]
 }
 
 const SHA = 'a'.repeat(40)
@@ -73,6 +75,10 @@ export const PROFILES: Readonly<Record<ProtocolName, ProtocolProfile>> = {
     route: { scm: { workflows: ['deploy.yml'] } },
     codeAt: '/error',
     decisive: ['sha'],
+    passingBodies: [
+      request('PUT', '/repos/acme/pets/contents/a.json', TOPIC_FILE),
+      request('POST', '/graphql', '{"query":"query { viewer { login } }"}'),
+    ],
     judged: [
       request('PATCH', '/repos/acme/pets/git/refs/heads/main', RETARGET),
       request('PATCH', '/repos/acme/pets/git/refs/heads%2Fmain', RETARGET),
@@ -98,6 +104,10 @@ export const PROFILES: Readonly<Record<ProtocolName, ProtocolProfile>> = {
     route: {},
     codeAt: '/error',
     decisive: ['body'],
+    passingBodies: [
+      request('POST', '/api/v4/projects/4711/merge_requests/7/notes', '{"body":"x"}'),
+      request('POST', '/api/v4/projects/4711/issues/7/notes', '{"body":"x"}'),
+    ],
     judged: [
       request('POST', '/api/v4/projects/4711/merge_requests/7/notes', '{"body":"/merge"}'),
       request('PUT', '/api/v4/projects/4711/merge_requests/7/merge', '{}'),
@@ -121,6 +131,9 @@ export const PROFILES: Readonly<Record<ProtocolName, ProtocolProfile>> = {
     route: {},
     codeAt: '/error',
     decisive: [],
+    passingBodies: [
+      request('POST', '/2.0/repositories/acme/pets/refs/branches', '{"name":"topic","target":{"hash":"a"}}'),
+    ],
     judged: [
       request('POST', '/2.0/repositories/acme/pets/pullrequests/7/merge', '{}'),
       request('PUT', '/2.0/repositories/acme/pets/branch-restrictions/1', '{}'),
@@ -163,6 +176,7 @@ export const PROFILES: Readonly<Record<ProtocolName, ProtocolProfile>> = {
     route: {},
     codeAt: '/error',
     decisive: ['revision', 'dryRun'],
+    passingBodies: [request('POST', '/api/v1/applications/shop/sync', '{"dryRun":true}')],
     judged: [
       request('POST', '/api/v1/applications/shop/sync', '{"revision":"main","dryRun":false}'),
       request('POST', '/api/v1/applications/shop/sync', '{}'),
@@ -175,6 +189,10 @@ export const PROFILES: Readonly<Record<ProtocolName, ProtocolProfile>> = {
     route: { kubernetes: { streams: 'deny' } },
     codeAt: '/details/causes/0/reason',
     decisive: ['kind', 'metadata'],
+    passingBodies: [
+      request('DELETE', '/apis/apps/v1/namespaces/shop/deployments/web', '{"dryRun":["All"]}'),
+      request('DELETE', '/apis/apps/v1/namespaces/shop/deployments/web', 'dryRun: [All]', 'application/yaml'),
+    ],
     judged: [
       request('POST', '/apis/apps/v1/namespaces/shop/deployments', '{"kind":"Deployment","metadata":{"name":"web"}}'),
       request('DELETE', '/apis/apps/v1/namespaces/shop/deployments/web'),
@@ -194,6 +212,7 @@ export const PROFILES: Readonly<Record<ProtocolName, ProtocolProfile>> = {
     codeAt: '/result/structuredContent/error',
     faultCodeAt: '/error',
     decisive: ['jsonrpc', 'id', 'method', 'params'],
+    passingBodies: [request('POST', '/mcp', '{"jsonrpc":"2.0","id":1,"method":"ping"}')],
     judged: [request('POST', '/mcp', CALL)],
     ordinary: [request('POST', '/mcp', '{"jsonrpc":"2.0","id":1,"method":"ping"}')],
   },
@@ -201,6 +220,11 @@ export const PROFILES: Readonly<Record<ProtocolName, ProtocolProfile>> = {
     route: { contract: contractFile('schema.graphql', 'type Query { pets: String }') },
     codeAt: '/error',
     decisive: ['query'],
+    passingBodies: [
+      request('POST', '/graphql', '{"query":"{ __typename }"}'),
+      request('POST', '/graphql', '{ __typename }', 'application/graphql'),
+      request('POST', '/graphql', 'query={__typename}', 'application/x-www-form-urlencoded'),
+    ],
     judged: [request('POST', '/graphql', '{"query":"{ pets }"}')],
     ordinary: [request('POST', '/graphql', '{"query":"{ __typename }"}')],
   },
@@ -228,6 +252,7 @@ export const PROFILES: Readonly<Record<ProtocolName, ProtocolProfile>> = {
     },
     codeAt: '/error',
     decisive: ['kind'],
+    passingBodies: [request('POST', '/jobs', '{"kind":"list"}')],
     judged: [
       request('POST', '/jobs', '{"kind":"wipe"}'),
       request('GET', '/admin/dump'),
@@ -240,6 +265,10 @@ export const PROFILES: Readonly<Record<ProtocolName, ProtocolProfile>> = {
     codeAt: '/preflight/error',
     faultCodeAt: '/error',
     decisive: ['tools'],
+    passingBodies: [
+      request('POST', '/v1/chat/completions', '{"messages":[]}'),
+      request('POST', '/v1/other', '{"a":1}'),
+    ],
     judged: [
       '/v1/chat/completions',
       '/v1/responses',

@@ -2,6 +2,7 @@
 import type { Call } from '../../calls/call.ts'
 import { countingNames, otherSpelling } from '../../json/folded-names.ts'
 import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
+import { isUtf8Type } from '../../network/body-charset.ts'
 import { revisionOf, textOrNull, unreadable, writeTo, type ArgocdCall } from './call.ts'
 import { literalReadings, singleSegments } from '../../routing/path-reading.ts'
 import { isRead } from '../common/request-line.ts'
@@ -116,6 +117,7 @@ function readBody({ body, headers }: Call): ArgoBody {
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding !== 'identity')
     return { ok: false, message: 'A compressed body cannot be judged; send it plain.' }
+  if (!isUtf8Type(headers['content-type'])) return { ok: false, message: 'The body is in other letters than UTF-8.' }
   const json = readStrictJson(body)
   if (!json.ok) return { ok: false, message: json.message }
   if (!isJsonObject(json.value)) return { ok: false, message: 'The body is not an object.' }

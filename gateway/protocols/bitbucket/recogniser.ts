@@ -11,8 +11,8 @@ import { BITBUCKET_ELSEWHERE, BITBUCKET_REPOSITORY } from './endpoints.ts'
 import { isProtected, passing, refused, ScmAction, type ScmDeps } from '../scm/action.ts'
 import { UnreadableIntent, type FileWrite, type ScmIntent } from '../scm/intent.ts'
 import { fold } from '../../routing/path-reading.ts'
-import { matchSegments, callName } from '../common/request-line.ts'
-import { bodyMembers, branchOf, removed, requiredText, statesOnly, written } from '../scm/request.ts'
+import { callName, matchSegments } from '../common/request-line.ts'
+import { bodyMembers, branchOf, queryMembers, removed, requiredText, statesOnly, written } from '../scm/request.ts'
 import { createScmRecogniser } from '../scm/recogniser.ts'
 import { createEndpointTable } from '../scm/endpoints.ts'
 import type { Intents, LocatedRepository, ScmCall, ScmEndpoints, ScmRow } from '../scm/table.ts'
@@ -118,8 +118,7 @@ function beside(segments: readonly string[]) {
 async function recogniseSource(call: Call<ScmRoute>, { prefix, repository }: LocatedRepository, deps: ScmDeps) {
   const name = callName(call)
   try {
-    const query = new URLSearchParams(call.upstreamPath.split('?').slice(1).join('?'))
-    const members = single([...query, ...(await bodyMembers(call))])
+    const members = single([...queryMembers(call), ...bodyMembers(call)])
     const branch = members.find(([field]) => field === 'branch')?.[1] ?? ''
     if (typeof branch !== 'string') throw new UnreadableIntent('"branch" is a file and not text.')
     const target = branch === '' ? null : branchOf(branch)

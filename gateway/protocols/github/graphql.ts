@@ -183,7 +183,7 @@ export async function recogniseGraphql(
 ): Promise<Action> {
   const path = `/${segments.join('/')}`
   try {
-    const called = await mutationsOf(await parametersOf(call))
+    const called = await mutationsOf(parametersOf(call))
     const judged = called.filter(({ name }) => Object.hasOwn(MUTATIONS, name))
     const unread = called.find(({ name }) => Object.hasOwn(UNREAD, name))
     if (unread !== undefined)

@@ -26,7 +26,7 @@ import {
   branchOf,
   contentOf,
   isGraphqlPath,
-  isSet,
+  isTrue,
   removed,
   requiredText,
   statesOnly,
@@ -87,7 +87,7 @@ export const GITHUB_ROWS: readonly ScmRow[] = [
   {
     path: ['releases'],
     because: 'it publishes, unless it is a draft',
-    intents: ({ repository, parameters }) => (isSet(parameters, 'draft') ? [] : [release(repository, parameters)]),
+    intents: ({ repository, parameters }) => (isTrue(parameters, 'draft') ? [] : [release(repository, parameters)]),
   },
   { path: ['releases', ':id'], because: 'it may publish a draft, or take a release away', intents: releaseChange },
   { path: ['actions', 'workflows', ':workflow', 'dispatches'], because: 'it may deploy', intents: dispatch },
@@ -117,7 +117,7 @@ function review({ parameters }: ScmCall): Intents {
 /** Setting this publishes a draft. A published release may get another tag, which the request must name. */
 function releaseChange({ call, repository, parameters }: ScmCall): Intents {
   if (call.method === 'DELETE') return 'publish'
-  if (isSet(parameters, 'draft')) return []
+  if (isTrue(parameters, 'draft')) return []
   const mayPublish = parameters['draft'] !== undefined || text(parameters, 'tag_name') !== null
   if (mayPublish) return [release(repository, parameters)]
   return statesOnly(parameters, RELEASE_TEXTS) ? [] : 'publish'

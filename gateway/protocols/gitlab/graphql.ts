@@ -73,7 +73,7 @@ const MEMBERS: ReadonlySet<string> = new Set(['query', 'variables', 'operationNa
  */
 async function calledIn(call: Call<ScmRoute>): Promise<readonly Called[]> {
   const called: Called[] = []
-  for (const parameters of await requestsIn(call)) {
+  for (const parameters of requestsIn(call)) {
     if (!statesOnly(parameters, MEMBERS))
       throw new UnreadableIntent(
         'content in addition to the GraphQL document is not supported here; send the document alone.',
@@ -83,11 +83,11 @@ async function calledIn(call: Call<ScmRoute>): Promise<readonly Called[]> {
   return called
 }
 
-async function requestsIn(call: Call<ScmRoute>): Promise<readonly Parameters[]> {
+function requestsIn(call: Call<ScmRoute>): readonly Parameters[] {
   const { body, headers, upstreamPath } = call
   const isJson = /^application\/json/i.test(headers['content-type'] ?? '') && headers['content-encoding'] === undefined
   const json = isJson && body !== null ? readStrictJson(body) : null
-  if (json === null || !json.ok || !Array.isArray(json.value)) return [await parametersOf(call)]
+  if (json === null || !json.ok || !Array.isArray(json.value)) return [parametersOf(call)]
   const requests: readonly unknown[] = json.value
   if (upstreamPath.includes('?') || !requests.every(isJsonObject))
     throw new UnreadableIntent('the list of requests in the body cannot be read.')

@@ -18,7 +18,7 @@ import {
   branchOf,
   contentOf,
   isGraphqlPath,
-  isSet,
+  maySet,
   removed,
   requiredText,
   statesOnly,
@@ -116,7 +116,7 @@ async function quickActions(call: ScmCall): Promise<Intents> {
 /** The merge request does not exist yet, or another request that does not contain the text applies it. */
 function proposal({ parameters }: ScmCall): Intents {
   refuseQuickActions(parameters)
-  const waits = ['auto_merge', 'merge_when_pipeline_succeeds'].some((name) => isSet(parameters, name))
+  const waits = ['auto_merge', 'merge_when_pipeline_succeeds'].some((name) => maySet(parameters, name))
   return waits ? 'merge' : []
 }
 
@@ -134,7 +134,7 @@ const DESCRIPTIVE: ReadonlySet<string> = new Set(
 )
 
 function settings({ call, parameters }: ScmCall): Intents {
-  if (text(parameters, 'import_url') !== null || isSet(parameters, 'mirror'))
+  if (text(parameters, 'import_url') !== null || maySet(parameters, 'mirror'))
     throw new UnreadableIntent('what the mirrored repository brings to protected branches cannot be judged.')
   if (text(parameters, 'default_branch') !== null)
     throw new UnreadableIntent('another default branch would replace the one that merges were judged for.')

@@ -6,6 +6,7 @@ import { isUtf8 } from 'node:buffer'
 import type { LimitsConfig } from '../../settings/limits.ts'
 import type { Flow } from '../../flow/flow.ts'
 import type { Call } from '../../calls/call.ts'
+import { isUtf8Type } from '../../network/body-charset.ts'
 import { unpacked } from '../../network/content-coding.ts'
 import { readUpload } from './uploads.ts'
 import type { JsonObject } from '../../json/strict-json.ts'
@@ -49,9 +50,7 @@ export async function bodyOf({ headers, rawHeaders }: Call, bytes: Buffer, deps:
       `a body of the type ${media === '' ? 'that it does not state' : `"${media}"`} is not supported here`,
       'UNSUPPORTED_MEDIA_TYPE',
     )
-  const charsets = type.match(/charset.*?(?=;|$)/gi) ?? []
-  // Text in another encoding can be other JSON, and servers decode the encodings that their library knows.
-  if (charsets.length > 1 || !charsets.every((one) => /^charset\s*=\s*"?(?:utf-?8|us-ascii)"?\s*$/i.test(one)))
+  if (!isUtf8Type(type))
     return unreadable('a body in an encoding other than UTF-8 is not supported here', 'UNSUPPORTED_MEDIA_TYPE')
   const plain = await unpacked(bytes, headers['content-encoding'], deps.config().limits.proxied_body)
   if (!plain.ok) return unreadable(plain.why)

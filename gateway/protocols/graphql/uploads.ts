@@ -5,6 +5,7 @@
  * body contains nothing else.
  */
 import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
+import { readParts, refused, type RawPart, type Read } from '../common/form-parts.ts'
 
 type Upload = { readonly ok: true; readonly operations: Buffer } | { readonly ok: false; readonly why: string }
 
@@ -14,15 +15,17 @@ interface FormPart {
   readonly bytes: Buffer
 }
 
-type Read<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly why: string }
-
 /** @param type value of Content-Type */
 export function readUpload(bytes: Buffer, type: string): Upload {
-  const boundary = /^multipart\/form-data\s*;\s*boundary=(?:"([\w'()+,./:=?-]{1,70})"|([\w'+.-]{1,70}))\s*$/i.exec(type)
-  if (boundary === null) return refused('its type names no plain boundary')
-  const parts = partsOf(bytes, boundary[1] ?? boundary[2] ?? '')
-  if (!parts.ok) return parts
-  const [operations, map, ...files] = parts.value
+  const raw = readParts(bytes, type)
+  if (!raw.ok) return raw
+  const parts: FormPart[] = []
+  for (const one of raw.value) {
+    const part = partOf(one)
+    if (!part.ok) return part
+    parts.push(part.value)
+  }
+  const [operations, map, ...files] = parts
   if (operations?.name !== 'operations' || operations.isFile)
     return refused('its first part is not the text "operations"')
   if (map?.name !== 'map' || map.isFile) return refused('its second part is not the text "map"')
@@ -34,53 +37,13 @@ export function readUpload(bytes: Buffer, type: string): Upload {
   return problem === null ? { ok: true, operations: operations.bytes } : refused(problem)
 }
 
-function refused(why: string): { readonly ok: false; readonly why: string } {
-  return { ok: false, why }
-}
-
-const CRLF = '\r\n'
-const HEAD_END = Buffer.from('\r\n\r\n')
-
-/**
- * Nothing before the first boundary, nothing after the last, and no text within that a lenient parser reads as another
- * boundary.
- */
-function partsOf(bytes: Buffer, boundary: string): Read<readonly FormPart[]> {
-  const delimiter = Buffer.from(`--${boundary}`, 'latin1')
-  if (!bytes.subarray(0, delimiter.length).equals(delimiter))
-    return refused('its form does not begin with its boundary')
-  const parts: FormPart[] = []
-  let at = delimiter.length
-  for (;;) {
-    const mark = bytes.toString('latin1', at, at + 2)
-    if (mark === '--') {
-      const rest = bytes.toString('latin1', at + 2)
-      return rest === '' || rest === CRLF
-        ? { ok: true, value: parts }
-        : refused('something follows the end of its form')
-    }
-    if (mark !== CRLF) return refused('a boundary of its form is not a line of its own')
-    const end = bytes.indexOf(delimiter, at)
-    if (end === -1) return refused('its form does not end')
-    if (bytes.toString('latin1', end - 2, end) !== CRLF || end - 2 < at + 2)
-      return refused('a boundary of its form is not a line of its own')
-    const part = partOf(bytes.subarray(at + 2, end - 2))
-    if (!part.ok) return part
-    parts.push(part.value)
-    at = end + delimiter.length
-  }
-}
-
 const DISPOSITION =
   /^content-disposition:[ \t]*form-data;[ \t]*name="([\w.-]*)"(;[ \t]*filename="[^"\\\r\n]*")?[ \t]*$/i
 /** With other types a parser could decode a text in another way. */
 const TEXT_TYPE = /^content-type:[ \t]*(?:application\/json|text\/plain)(?:;[ \t]*charset="?utf-8"?)?[ \t]*$/i
 const ANY_TYPE = /^content-type:[ \t]*[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:;[^\r\n]*)?$/i
 
-function partOf(part: Buffer): Read<FormPart> {
-  const headEnd = part.indexOf(HEAD_END)
-  if (headEnd === -1) return refused('a part of its form has no head')
-  const lines = part.toString('latin1', 0, headEnd).split(CRLF)
+function partOf({ head: lines, bytes }: RawPart): Read<FormPart> {
   const disposition = lines.find((line) => /^content-disposition:/i.test(line)) ?? ''
   const [, name, filename] = DISPOSITION.exec(disposition) ?? []
   if (name === undefined) return refused('a part of its form is not named in the common way')
@@ -89,7 +52,7 @@ function partOf(part: Buffer): Read<FormPart> {
   // Some parsers apply a transfer coding or a second disposition.
   if (others.length > 1 || lines.length > 2 || !others.every((line) => (isFile ? ANY_TYPE : TEXT_TYPE).test(line)))
     return refused(`the head of its part "${name}" says more than a name and a type`)
-  return { ok: true, value: { name, isFile, bytes: part.subarray(headEnd + HEAD_END.length) } }
+  return { ok: true, value: { name, isFile, bytes } }
 }
 
 /** Null: each file has its own place below `variables`. */

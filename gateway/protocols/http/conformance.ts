@@ -12,6 +12,7 @@ import type { Validator } from '../../validation/validator.ts'
 import type { AnswerWatcher } from '../../calls/answer.ts'
 import type { Call, CallHead } from '../../calls/call.ts'
 import type { ContractChecks, Departure, Under } from '../common/contract-checks.ts'
+import { isUtf8Type } from '../../network/body-charset.ts'
 import { unpacked } from '../../network/content-coding.ts'
 
 export interface PinnedText {
@@ -143,6 +144,7 @@ type PlainBody = { readonly ok: true; readonly bytes: Buffer | null } | { readon
 
 async function plainBody(body: Buffer | null, headers: Fields, limit: number): Promise<PlainBody> {
   if (body === null) return { ok: true, bytes: null }
+  if (!isUtf8Type(flat(headers)['content-type'])) return { ok: false, why: 'the body is in other letters than UTF-8' }
   const encoding = headers['content-encoding']
   return unpacked(body, typeof encoding === 'string' ? encoding : undefined, limit)
 }

@@ -9,6 +9,7 @@ import type { PresentedReceipt } from '../common/action.ts'
 import type { Call } from '../../calls/call.ts'
 import { countingNames, otherSpelling } from '../../json/folded-names.ts'
 import { isJsonObject, readStrictJson, type JsonObject } from '../../json/strict-json.ts'
+import { isUtf8Type } from '../../network/body-charset.ts'
 import { knownKind } from './kinds.ts'
 import type { ResourcePath } from './path.ts'
 import { readProtobufObject } from './protobuf-object.ts'
@@ -60,6 +61,7 @@ export function readWrite(call: Call, path: ResourcePath): ReadWrite {
   const type = mediaType(call, isBodiless)
   if (!row.types.includes(type)) return refused(415, typeMessage(type, row.types))
   if (isBodiless && call.method !== 'DELETE') return refused(400, 'The request has no body.')
+  if (!isUtf8Type(call.headers['content-type'])) return refused(415, 'The body is in other letters than UTF-8.')
   const body = isBodiless ? { ok: true as const, value: null } : readBody(bytes, type)
   if (!body.ok) return refused(400, body.message)
   const verb = type === 'application/apply-patch+yaml' ? 'apply' : row.verb

@@ -10,6 +10,7 @@ import type { Flow } from '../../flow/flow.ts'
 import type { Action, JudgedAction, Question, Recogniser, Refusal } from '../common/action.ts'
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
 import type { Call, CallHead } from '../../calls/call.ts'
+import { isUtf8Type } from '../../network/body-charset.ts'
 import { unpacked } from '../../network/content-coding.ts'
 import { isRead, callName } from '../common/request-line.ts'
 import { agentOf } from './agent.ts'
@@ -69,20 +70,11 @@ function looksLikeJson({ body, headers }: Call<LlmRoute>): boolean {
   return body !== null && /^[\s\0\p{Cc}\u00ef\u00bb\u00bf\u00fe\u00ff]*[[{/]/u.test(body.toString('latin1', 0, 1024))
 }
 
-/** Text in another encoding can be other JSON (UTF-7, UTF-16). */
-function charsetProblem({ headers }: Pick<CallHead<LlmRoute>, 'headers'>): string | null {
-  const charsets = (headers['content-type'] ?? '').match(/charset[^;]*/gi) ?? []
-  const isPlain =
-    charsets.length <= 1 && charsets.every((one) => /^charset\s*=\s*"?(?:utf-?8|us-ascii)"?\s*$/i.test(one))
-  return isPlain ? null : 'the body is in other letters than UTF-8'
-}
-
 type LlmBody = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly why: string }
 
 async function bodyOf({ body, headers }: Call<LlmRoute>, { flow, config }: LlmDeps): Promise<LlmBody> {
   if (body === null || body.length === 0) return { ok: true, value: null }
-  const charset = charsetProblem({ headers })
-  if (charset !== null) return { ok: false, why: charset }
+  if (!isUtf8Type(headers['content-type'])) return { ok: false, why: 'the body is in other letters than UTF-8' }
   const { limits } = config()
   const plain = await unpacked(body, headers['content-encoding'], limits.proxied_body)
   if (!plain.ok) return plain

@@ -8,6 +8,7 @@ import { collidingNames, otherSpelling, type CountingNames } from '../../json/fo
 import { fold, readPath, withoutFormats, type PathReading } from '../../routing/path-reading.ts'
 import { canonicalName, hiddenName, queryOf } from '../../routing/query-names.ts'
 import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
+import { isUtf8Type } from '../../network/body-charset.ts'
 
 /** What authenticates the caller must not get into a target, a message or the ledger. */
 const CREDENTIALS: ReadonlySet<string> = new Set([
@@ -175,12 +176,6 @@ function otherSpellingWithin(value: unknown, names: CountingNames): string | nul
     if (inside !== null) return inside
   }
   return null
-}
-
-/** Letters of another coding can be other JSON (UTF-7, UTF-16). */
-function isUtf8Type(type: string): boolean {
-  const charsets = type.match(/charset[^;]*/gi) ?? []
-  return charsets.length <= 1 && charsets.every((one) => /^charset\s*=\s*"?(?:utf-?8|us-ascii)"?\s*$/i.test(one))
 }
 
 function headersOf(fields: CallHead['headers']): Readonly<Record<string, string>> {

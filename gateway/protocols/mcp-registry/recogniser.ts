@@ -21,6 +21,7 @@ import { jsonAnswer, refusalMembers, refusalText } from '../common/refusal.ts'
 import { collidingNames } from '../../json/folded-names.ts'
 import { callName } from '../common/request-line.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
+import { isUtf8Type } from '../../network/body-charset.ts'
 import { ERRORS } from '../../errors/errors.ts'
 import { configurationSchema, listedTools } from './configuration.ts'
 import { readRegistryRequest, type RegistryRequest } from './request.ts'
@@ -48,6 +49,7 @@ export function createMcpRegistryRecogniser(deps: McpRegistryDeps): Recogniser {
       if (request.kind === 'unknown')
         return refused(call, `no endpoint of a registry that is known here has this method and path: ${callName(call)}`)
       if (encoding !== 'identity') return refused(call, 'its body is encoded; send it without Content-Encoding')
+      if (!isUtf8Type(call.headers['content-type'])) return refused(call, 'its body is in other letters than UTF-8')
       return new RegistryAction(call, request, deps)
     },
   }

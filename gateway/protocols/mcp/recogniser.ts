@@ -14,6 +14,7 @@ import { mcpFault } from './errors.ts'
 import { foreignPage } from './dns-rebinding.ts'
 import { headerProblem, subjectProblem, subjectsOf } from './judged-requests.ts'
 import { readStrictJson } from '../../json/strict-json.ts'
+import { isUtf8Type } from '../../network/body-charset.ts'
 import { overridesMethod } from '../common/method-override.ts'
 
 /** What the recogniser works with. */
@@ -79,10 +80,10 @@ function recognisePost(call: Call<McpRoute>, parts: McpParts): Action {
 function mediaTypeProblem(headers: IncomingHttpHeaders): string | null {
   // What nearly every client sends.
   if (headers['content-type'] === 'application/json' && headers['content-encoding'] === undefined) return null
-  const [type = '', ...parameters] = (headers['content-type'] ?? '').split(';').map((part) => part.trim().toLowerCase())
-  if (type !== 'application/json') return 'An MCP message is sent as Content-Type: application/json.'
-  const charset = parameters.find((parameter) => parameter.startsWith('charset='))
-  if (charset !== undefined && !/^charset="?utf-8"?$/.test(charset)) return 'An MCP message is UTF-8.'
+  const [type = ''] = (headers['content-type'] ?? '').split(';', 1)
+  if (type.trim().toLowerCase() !== 'application/json')
+    return 'An MCP message is sent as Content-Type: application/json.'
+  if (!isUtf8Type(headers['content-type'])) return 'An MCP message is UTF-8.'
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding !== 'identity')
     return 'A compressed MCP message cannot be judged; send it plain.'

@@ -11,6 +11,8 @@ import { type ContractTexts, derivationTerms } from '../../scm/selector.ts'
 import type { Action, JudgedAction, Question, Recogniser, Refusal } from '../common/action.ts'
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
 import type { Call } from '../../calls/call.ts'
+import { isUtf8Type } from '../../network/body-charset.ts'
+import { overridesMethod } from '../common/method-override.ts'
 import { callName } from '../common/request-line.ts'
 import { unread } from './document.ts'
 import { DeniedWrite, questionsOn, type NpmScene, type NpmWrite } from './checks.ts'
@@ -38,6 +40,7 @@ export function createNpmRecogniser(deps: NpmDeps): Recogniser<NpmRoute> {
       if (request.kind === 'unknown') return refused(call, `${request.why}: ${callName(call)}.`)
       const { 'content-encoding': encoding = 'identity' } = call.headers
       if (encoding !== 'identity') return refused(call, 'its body is encoded; send it without Content-Encoding.')
+      if (!isUtf8Type(call.headers['content-type'])) return refused(call, 'its body is in other letters than UTF-8.')
       return recognised(call, request, deps)
     },
   }

@@ -59,7 +59,7 @@ export function createScmRecogniser(platform: ScmPlatform, deps: ScmDeps): Recog
       const isPlainRead = isRead(call.method) && !(mayBeGraphql(segments) && mayMutate(call))
       const recognise = segments === null || isPlainRead ? null : beside(segments)
       if (recognise !== null)
-        return (await overridesMethodInBody(call))
+        return overridesMethodInBody(call)
           ? refused(call, `${call.method} ${call.upstreamPath}`, METHOD_STATED_TWICE)
           : recognise(call, deps)
       return recogniseCall(call, tableFor(call, segments), deps)

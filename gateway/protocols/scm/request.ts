@@ -2,13 +2,23 @@
  * The parts of a request to a platform's API, with one reading or none: parameters, and the files and branches that
  * they name.
  */
+import { isUtf8 } from 'node:buffer'
 import type { ScmRoute } from './settings.ts'
 import type { Call } from '../../calls/call.ts'
 import { fold, literalReadings, splitSegments } from '../../routing/path-reading.ts'
+import { canonicalName, queryOf } from '../../routing/query-names.ts'
+import { readParts } from '../common/form-parts.ts'
+import { mayBeForm } from '../common/request-line.ts'
 import { UnreadableIntent, type FileWrite } from './intent.ts'
 import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
+import { isUtf8Type } from '../../network/body-charset.ts'
 
 export type Parameters = Readonly<Record<string, unknown>>
+type Member = readonly [name: string, value: unknown]
+
+/** A field that some servers begin behind a semicolon (Rack 2 in queries, older Python). */
+const HIDDEN_FIELD = /;\s*[\w.%[\]+-]+=/
+const FIELD_WITHIN = /[&;]\s*[\w.%[\]+-]+=/
 
 /** The last segment says that a request is one of GraphQL; Rails takes a format behind it. */
 export function isGraphqlPath(segments: readonly string[]): boolean {
@@ -16,29 +26,41 @@ export function isGraphqlPath(segments: readonly string[]): boolean {
 }
 
 /** Members of query and body, by name. @throws UnreadableIntent where they contradict each other or have no single reading */
-export async function parametersOf(call: Call<ScmRoute>): Promise<Parameters> {
-  const query = new URLSearchParams(call.upstreamPath.split('?').slice(1).join('?'))
+export function parametersOf(call: Call<ScmRoute>): Parameters {
   const parameters: Record<string, unknown> = Object.create(null)
   const add = (name: string, value: unknown): void => {
     if (Object.hasOwn(parameters, name) && parameters[name] !== value)
       throw new UnreadableIntent(`The request states "${name}" twice, and not the same.`)
     parameters[name] = value
   }
-  for (const [name, value] of query) add(name, value)
-  for (const [name, value] of await bodyMembers(call)) add(name, value)
+  for (const [name, value] of queryMembers(call)) add(name, value)
+  for (const [name, value] of bodyMembers(call)) add(name, value)
   return parameters
 }
 
-export function isForm(type: string | undefined): type is string {
-  return /^(?:application\/x-www-form-urlencoded|multipart\/form-data)/i.test(type ?? '')
+/** @throws UnreadableIntent where some servers begin another parameter at a semicolon */
+export function queryMembers({ upstreamPath }: Pick<Call, 'upstreamPath'>): readonly Member[] {
+  const query = queryOf(upstreamPath)
+  if (HIDDEN_FIELD.test(query))
+    throw new UnreadableIntent('Some servers begin another parameter at a ";" in the query: write it as %3B.')
+  return [...new URLSearchParams(query)]
+}
+
+function isForm(type: string | undefined): type is string {
+  return /^application\/x-www-form-urlencoded/i.test(type ?? '') || isMultipart(type ?? '')
+}
+
+function isMultipart(type: string): boolean {
+  return /^multipart\/form-data/i.test(type)
 }
 
 /** True for a form with a member that some frameworks take for the method, and for a form that cannot be read. */
-export async function overridesMethodInBody(call: Call<ScmRoute>): Promise<boolean> {
+export function overridesMethodInBody(call: Call<ScmRoute>): boolean {
   const { method, headers, body } = call
-  if (method !== 'POST' || body === null || !isForm(headers['content-type'])) return false
+  if (method !== 'POST' || body === null || !mayBeForm(headers['content-type'])) return false
   try {
-    return (await bodyMembers(call)).some(([name]) => name === '_method')
+    const members = bodyMembers(call)
+    return isForm(headers['content-type']) && members.some(([name]) => canonicalName(name) === '_method')
   } catch (error) {
     if (error instanceof UnreadableIntent) return true
     throw error
@@ -46,30 +68,80 @@ export async function overridesMethodInBody(call: Call<ScmRoute>): Promise<boole
 }
 
 /** Members of the body alone, in its order; a form may state a name more than once. */
-export async function bodyMembers({ body, headers }: Call<ScmRoute>): Promise<readonly (readonly [string, unknown])[]> {
+export function bodyMembers({ body, headers }: Call<ScmRoute>): readonly Member[] {
   if (body === null || body.length === 0) return []
   if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity')
     throw new UnreadableIntent('The body is encoded, so it cannot be judged. Send it without Content-Encoding.')
   const type = headers['content-type'] ?? ''
+  if (!isUtf8Type(type)) throw new UnreadableIntent('The body is in other letters than UTF-8, so it cannot be judged.')
   if (isForm(type)) return formMembers(body, type)
+  // To Rack, a body without a type is a form, and a text in the JSON may be a field of it.
+  if (type === '' && FIELD_WITHIN.test(body.toString('latin1')))
+    throw unreadableForm('it states no type, and is JSON to some servers and a form to others')
   const json = readStrictJson(body)
   if (!json.ok) throw new UnreadableIntent(`The body has no single reading: ${json.message}`)
   if (!isJsonObject(json.value)) throw new UnreadableIntent('The body is no JSON object.')
   return Object.entries(json.value)
 }
 
-async function formMembers(body: Buffer, type: string): Promise<readonly (readonly [string, unknown])[]> {
-  try {
-    const form = await new Response(new Uint8Array(body), { headers: { 'content-type': type } }).formData()
-    const members: (readonly [string, unknown])[] = []
-    for (const [name, value] of form)
-      members.push([name, typeof value === 'string' ? value : Buffer.from(await value.arrayBuffer())])
-    // Servers that read a body by its first character take such a form for the JSON that it is.
-    if (/^\s*[[{]/.test(members[0]?.[0] ?? '')) throw new TypeError('a JSON document is no form')
-    return members
-  } catch (error) {
-    throw new UnreadableIntent('The form in the body cannot be read, so the call cannot be judged.', { cause: error })
-  }
+function formMembers(body: Buffer, type: string): readonly Member[] {
+  const members = isMultipart(type) ? partMembers(body, type) : fieldMembers(body)
+  // Servers that read a body by its first character take such a form for the JSON that it is.
+  if (/^\s*[[{]/.test(members[0]?.[0] ?? '')) throw unreadableForm('a JSON document is no form')
+  return members
+}
+
+function unreadableForm(why: string): UnreadableIntent {
+  return new UnreadableIntent(`The form in the body cannot be read in one way, so the call cannot be judged: ${why}.`)
+}
+
+function fieldMembers(body: Buffer): readonly Member[] {
+  const fields = isUtf8(body) ? body.toString('utf8') : null
+  if (fields === null) throw unreadableForm('it is no UTF-8')
+  if (HIDDEN_FIELD.test(fields)) throw unreadableForm('some servers begin a field at a ";" in it; write it as %3B')
+  return [...new URLSearchParams(fields)]
+}
+
+function partMembers(body: Buffer, type: string): readonly Member[] {
+  const parts = readParts(body, type)
+  if (!parts.ok) throw unreadableForm(parts.why)
+  return parts.value.map(({ head, bytes }) => {
+    const [name, isFile] = partHead(head)
+    if (isFile) return [name, Buffer.from(bytes)]
+    if (!isUtf8(bytes)) throw unreadableForm('a text in it is no UTF-8')
+    return [name, bytes.toString('utf8')]
+  })
+}
+
+/** Fields that clients write into the head of a part, and their values that change nothing about its bytes. */
+const PART_FIELDS = [
+  /^content-type:[^\r\n]*$/i,
+  /^content-length:[ \t]*[0-9]+[ \t]*$/i,
+  /^content-transfer-encoding:[ \t]*(?:7bit|8bit|binary)[ \t]*$/i,
+]
+const DISPOSITION =
+  /^content-disposition:[ \t]*form-data;[ \t]*name=(?:"([^"\\\r\n]+)"|([\w.[\]/-]+))((?:;[ \t]*filename\*?=(?:"[^"\\\r\n]*"|[^";\\\s]+))*)[ \t]*$/i
+/** Only some servers take these for the signs themselves. */
+const ESCAPES = /%(?:22|0d|0a)/i
+
+/** Name of the part, and whether it is a file. */
+function partHead(head: readonly string[]): readonly [name: string, isFile: boolean] {
+  const [disposition = '', ...others] = [...head].sort((a, b) => Number(isDisposition(b)) - Number(isDisposition(a)))
+  const [, quoted, plain = '', filename = ''] = DISPOSITION.exec(disposition) ?? []
+  const bytes = Buffer.from(quoted ?? plain, 'latin1')
+  const types = others.filter((line) => /^content-type:/i.test(line))
+  const isKnown = others.every((line) => PART_FIELDS.some((field) => field.test(line))) && types.length <= 1
+  if (bytes.length === 0 || !isUtf8(bytes) || ESCAPES.test(bytes.toString('latin1')) || !isKnown)
+    throw unreadableForm('the head of a part is not written in the common way')
+  const isFile = filename !== ''
+  if (!isFile && !types.every(isUtf8Type)) throw unreadableForm('a text in it is in other letters than UTF-8')
+  const name = bytes.toString('utf8')
+  if (name === '_charset_') throw unreadableForm('it names the charset of its texts')
+  return [name, isFile]
+}
+
+function isDisposition(line: string): boolean {
+  return /^content-disposition:/i.test(line)
 }
 
 /** @throws UnreadableIntent when the member is not a text */
@@ -94,10 +166,16 @@ export function statesOnly(parameters: Parameters, names: ReadonlySet<string>): 
   return Object.keys(parameters).every((name) => names.has(name) || CREDENTIALS.has(name))
 }
 
-/** True in the forms that JSON and forms have for it. */
-export function isSet(parameters: Parameters, name: string): boolean {
+/** Only as every server reads it. */
+export function isTrue(parameters: Parameters, name: string): boolean {
   const value = parameters[name]
-  return value === true || value === 'true' || value === '1' || value === 1
+  return value === true || value === 'true'
+}
+
+/** True unless every server reads it as no: frameworks take `on`, `t` and `yes` for true as well. */
+export function maySet(parameters: Parameters, name: string): boolean {
+  const value = parameters[name]
+  return value !== undefined && value !== null && !/^(?:|0|false|no|off|f|n)$/i.test(String(value))
 }
 
 /** A branch without `refs/heads/`, in letters of any case; null for another ref. */

@@ -14,10 +14,10 @@ import { UnreadableIntent, type ScmIntent } from './intent.ts'
 import { isGitService } from './git-push.ts'
 import { singleSegments, splitSegments, withoutExtension } from '../../routing/path-reading.ts'
 import { refuseQuickActions } from './quick-actions.ts'
-import { isRead, matchSegments, callName } from '../common/request-line.ts'
+import { callName, isRead, matchSegments } from '../common/request-line.ts'
+import { mayBeForm, overridesMethod } from '../common/method-override.ts'
 import { receipted } from './receipt.ts'
-import { isForm, overridesMethodInBody, parametersOf, type Parameters } from './request.ts'
-import { overridesMethod } from '../common/method-override.ts'
+import { overridesMethodInBody, parametersOf, type Parameters } from './request.ts'
 
 /** A call that fits the path of a row. */
 export interface ScmCall {
@@ -93,7 +93,7 @@ export async function recogniseCall(call: Call<ScmRoute>, table: ScmTable, deps:
     return refused(call, name, 'its path is another call where an encoded slash, ? or # is taken for the sign itself.')
   try {
     const row = rowFor(call, table)
-    return row === null ? await unjudged(call, name, table) : await judged(call, name, { ...table, ...row }, deps)
+    return row === null ? unjudged(call, name, table) : await judged(call, name, { ...table, ...row }, deps)
   } catch (error) {
     if (error instanceof UnreadableIntent || error instanceof ScmError) return refused(call, name, error.message)
     throw error
@@ -103,15 +103,15 @@ export async function recogniseCall(call: Call<ScmRoute>, table: ScmTable, deps:
 export const METHOD_STATED_TWICE = 'its method is stated twice.'
 
 /** Passes unless a form in its body names another method. */
-async function passingAsSent(call: Call<ScmRoute>, name: string): Promise<Action> {
-  return (await overridesMethodInBody(call)) ? refused(call, name, METHOD_STATED_TWICE) : passing(name)
+function passingAsSent(call: Call<ScmRoute>, name: string): Action {
+  return overridesMethodInBody(call) ? refused(call, name, METHOD_STATED_TWICE) : passing(name)
 }
 
 const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 /** A form may name the method that the platform runs: its body is read where another method would be judged. */
 export function mayOverrideInBody(head: Pick<Call<ScmRoute>, 'method' | 'headers'>, table: ScmTable): boolean {
-  if (head.method !== 'POST' || !isForm(head.headers['content-type'])) return false
+  if (head.method !== 'POST' || !mayBeForm(head.headers['content-type'])) return false
   return METHODS.some((method) => {
     const endpoint = endpointFor({ method }, table)
     return rowFor({ method }, table) !== null || (endpoint !== null && endpoint.effect.kind !== 'passes')
@@ -191,7 +191,7 @@ export function endpointFor(
   )
 }
 
-async function unjudged(call: Call<ScmRoute>, name: string, table: ScmTable): Promise<Action> {
+function unjudged(call: Call<ScmRoute>, name: string, table: ScmTable): Action {
   const endpoint = endpointFor(call, table)
   if (endpoint === null)
     return table.located === null && isGitService(call)
@@ -199,7 +199,7 @@ async function unjudged(call: Call<ScmRoute>, name: string, table: ScmTable): Pr
       : receipted(call, { ...table, operation: 'administer', because: 'it is a write that is not known here' })
   const { effect, because } = endpoint
   if (effect.kind === 'receipt') return receipted(call, { ...table, operation: effect.operation, because })
-  if (effect.kind === 'texts') refuseQuickActions(await parametersOf(call))
+  if (effect.kind === 'texts') refuseQuickActions(parametersOf(call))
   return passingAsSent(call, name)
 }
 
@@ -208,7 +208,7 @@ async function judged(call: Call<ScmRoute>, name: string, table: ScmTable & Foun
   const { prefix, repository } = located
   const client = () =>
     dialect.createClient(transportFor(call, { platform: dialect.platform, prefix }, deps), repository)
-  const parameters = await parametersOf(call)
+  const parameters = parametersOf(call)
   const intents = await allIntents(nameReadings(call, table, table), (one) =>
     row.intents({ call, repository, names: one, parameters, client }),
   )
