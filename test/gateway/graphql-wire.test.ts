@@ -170,6 +170,54 @@ const persisted = (sha256Hash: unknown, version: unknown = 1): object => ({
   extensions: { persistedQuery: { version, sha256Hash } },
 })
 
+/** Names of `query` and others in an address, as some server reads them: with and without a body. */
+const OTHER_NAMES = [
+  'Query',
+  'QUERY',
+  'query[]',
+  'query%5B0%5D',
+  '+query',
+  '%20query',
+  'query%00',
+  'x=1;query',
+  'x;query',
+]
+
+for (const name of [...OTHER_NAMES, 'OperationName', 'VARIABLES', 'Extensions', 'ID', 'documentid', 'doc.id'])
+  test(`${name} in an address is no parameter that only some servers read`, async (t) => {
+    const { url, upstream } = await scene(t)
+    const query = `?${name}=${encodeURIComponent('mutation { c }')}`
+    for (const init of [{}, json({ query: '{ a }' }), form(`query=${A}`), json('{ a }', 'application/graphql')])
+      assert.equal((await fetch(url + query, init)).status, 400)
+    assert.equal((await fetch(url, form(`query=${A}&${query.slice(1)}`))).status, 400)
+    assert.deepEqual(upstream.seen, [])
+  })
+
+for (const path of ['/persisted/9f3a', '/persisted/9f3a/Remove', '/rest/pets/1', '/stored', '/graphql/x'])
+  test(`${path} may run another document: judged by the whole contract, too`, async (t) => {
+    const { url, proxy } = await scene(t)
+    for (const query of ['{ a }', '{ __typename }']) await fetch(url + path, json({ query }))
+    const targets = proxy.flow.asked.map(({ context }) => context.target_id?.split('#')[0])
+    assert.deepEqual(targets, ['shop', 'shop/QUERY a'])
+  })
+
+for (const path of ['', '/', '/stream', '/subscriptions', '/v1/graphql', '/admin/api/graphql.json', '/GraphQL'])
+  test(`${path} is an endpoint: judged by the operation alone`, async (t) => {
+    const { url, proxy } = await scene(t)
+    for (const query of ['{ a }', '{ __typename }']) await fetch(url + path, json({ query }))
+    assert.deepEqual(
+      proxy.flow.asked.map(({ context }) => context.target_id?.split('#')[0]),
+      ['shop/QUERY a'],
+    )
+  })
+
+test('a semicolon in a text of a form is one', async (t) => {
+  const { url, proxy } = await scene(t)
+  const request = form('query=query X($t: String) { a }&variables={"t":"x; y=1"}')
+  assert.equal((await fetch(url, request)).status, 200)
+  assert.equal(proxy.flow.asked.length, 1)
+})
+
 const REFUSED: readonly (readonly [what: string, path: string, init: RequestInit, status: number])[] = [
   ['a member twice', '', json('{"query":"{ a }","query":"{ b }"}'), 400],
   ['a member in other letters', '', json({ query: '{ a }', Query: '{ b }' }), 400],

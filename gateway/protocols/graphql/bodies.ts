@@ -10,6 +10,8 @@ import { isUtf8Type } from '../../network/body-charset.ts'
 import { unpacked } from '../../network/content-coding.ts'
 import { readUpload } from './uploads.ts'
 import type { JsonObject } from '../../json/strict-json.ts'
+import { countingNames } from '../../json/folded-names.ts'
+import { canonicalName, readNames } from '../../routing/query-names.ts'
 
 export interface BodyDeps {
   readonly flow: Pick<Flow, 'readJson'>
@@ -26,14 +28,27 @@ export type ReadMembers =
   | { readonly ok: true; readonly members: JsonObject }
   | { readonly ok: false; readonly why: string }
 
-/** Servers differ in which of two values counts. */
+/** Names by which a stored document is requested: that of the specification, and those of other servers. */
+export const DOCUMENT_NAMES = ['documentId', 'id', 'doc_id', 'docId', 'queryId', 'query_id'] as const
+/** Members that determine what is executed. */
+export const NAMES = countingNames(['query', 'operationName', 'variables', 'extensions', ...DOCUMENT_NAMES])
+
+/** Of two values, servers take either. Some take `Query`, `query[]` or `;query=` for `query`. */
 export function formMembers(text: string): ReadMembers {
+  const isNamed = (name: string): boolean => NAMES.folded.has(name)
   const members: Record<string, string> = Object.create(null)
+  const hidden = readNames(text).filter(isNamed)
   for (const [name, value] of new URLSearchParams(text)) {
     if (Object.hasOwn(members, name)) return { ok: false, why: `"${name.slice(0, 40)}" is stated more than once` }
+    if (NAMES.exact.has(name)) hidden.splice(hidden.indexOf(canonicalName(name)), 1)
     members[name] = value
   }
-  return { ok: true, members }
+  const [other] = hidden
+  return other === undefined ? { ok: true, members } : { ok: false, why: otherReading(other) }
+}
+
+export function otherReading(name: string): string {
+  return `"${name.slice(0, 40)}" is a parameter to some servers and is ignored by others`
 }
 
 type GraphqlBody = { readonly kind: 'members'; readonly value: unknown } | Unreadable

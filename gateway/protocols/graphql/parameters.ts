@@ -4,9 +4,21 @@
  */
 import type { Call } from '../../calls/call.ts'
 import { basePath } from '../common/request-line.ts'
-import { countingNames, otherSpelling } from '../../json/folded-names.ts'
+import { literalReadings } from '../../routing/path-reading.ts'
+import { queryOf } from '../../routing/query-names.ts'
+import { otherSpelling } from '../../json/folded-names.ts'
 import { isJsonObject, readStrictJsonText, type JsonObject } from '../../json/strict-json.ts'
-import { bodyOf, formMembers, unreadable, type BodyDeps, type ReadMembers, type Unreadable } from './bodies.ts'
+import {
+  bodyOf,
+  DOCUMENT_NAMES,
+  formMembers,
+  NAMES,
+  otherReading,
+  unreadable,
+  type BodyDeps,
+  type ReadMembers,
+  type Unreadable,
+} from './bodies.ts'
 
 /** One requested operation (GraphQL over HTTP, "Request Parameters"). */
 export interface GraphqlParameters {
@@ -26,9 +38,6 @@ type GraphqlReading =
   | { readonly kind: 'asked'; readonly requests: readonly GraphqlParameters[]; readonly isBatch: boolean }
   | Unreadable
 
-/** Names by which a stored document is requested: that of the specification, and those of other servers. */
-const DOCUMENT_NAMES = ['documentId', 'id', 'doc_id', 'docId', 'queryId', 'query_id'] as const
-const NAMES = countingNames(['query', 'operationName', 'variables', 'extensions', ...DOCUMENT_NAMES])
 /** Parameters of GraphQL over server-sent events, which identify a stream and request nothing. */
 const OF_STREAMS: ReadonlySet<string> = new Set(['token', 'operationId'])
 /** Maximum number of operations in one request. */
@@ -51,8 +60,7 @@ export async function readParameters(call: Call, deps: BodyDeps): Promise<Graphq
 }
 
 function addressMembers({ upstreamPath }: Call): ReadMembers {
-  const start = upstreamPath.indexOf('?')
-  return formMembers(start === -1 ? '' : upstreamPath.slice(start + 1))
+  return formMembers(queryOf(upstreamPath))
 }
 
 /** Names that determine what is executed. */
@@ -63,15 +71,38 @@ function namesIn(members: JsonObject): readonly string[] {
 /** A page, or a stream that is opened or reserved: requests to the endpoint itself that request no operation. */
 function ofAddress({ upstreamPath, route }: Call, members: JsonObject): GraphqlReading {
   if (namesIn(members).length > 0) return asked([members], false)
-  const [path = ''] = upstreamPath.split('?', 1)
-  const isEndpoint = path === basePath(route) || path === `${basePath(route)}/`
+  const isOwn = pathBehind({ upstreamPath, route }) === ''
   const strange = Object.keys(members).find((name) => !OF_STREAMS.has(name))
-  if (isEndpoint && strange === undefined) return { kind: 'none' }
+  if (isOwn && strange === undefined) return { kind: 'none' }
   return unreadable(
-    isEndpoint
+    isOwn
       ? `it has the unknown parameter "${strange?.slice(0, 40)}"`
       : `it states no operation, and its path is not that of the endpoint (${basePath(route)}/)`,
   )
+}
+
+/** Path behind that of the upstream, without a slash at its end. */
+function pathBehind({ upstreamPath, route }: Pick<Call, 'upstreamPath' | 'route'>): string {
+  const [path = ''] = upstreamPath.split('?', 1)
+  const base = basePath(route)
+  return (path.startsWith(base) ? path.slice(base.length) : path).replace(/\/$/, '')
+}
+
+/** Last names of the paths at which servers have their endpoints. */
+const ENDPOINTS: ReadonlySet<string> = new Set([
+  'graphql',
+  'gql',
+  'graphiql',
+  'query',
+  'stream',
+  'subscriptions',
+  'relay',
+])
+
+/** False for a path at which a server may run a stored document instead of the stated one, or no GraphQL at all. */
+export function isEndpoint(call: Pick<Call, 'upstreamPath' | 'route'>): boolean {
+  const behind = pathBehind(call)
+  return behind === '' || literalReadings(behind.split('/').at(-1) ?? '').some((name) => ENDPOINTS.has(name))
 }
 
 function asked(values: readonly unknown[], isBatch: boolean): GraphqlReading {
@@ -87,7 +118,7 @@ function asked(values: readonly unknown[], isBatch: boolean): GraphqlReading {
 /** The problem as text, where it has no single reading. */
 function parametersIn(members: JsonObject): GraphqlParameters | string {
   const other = otherSpelling(members, NAMES)
-  if (other !== null) return `"${other}" is a parameter to some servers and is ignored by others`
+  if (other !== null) return otherReading(other)
   const query = textIn(members, 'query')
   const operationName = textIn(members, 'operationName')
   const variables = objectIn(members, 'variables')

@@ -27,7 +27,7 @@ import { checkOperations, violationMessage, type OperationChecks } from './confo
 import { createGraphqlDocuments, type FoundDocument, type GraphqlDocuments } from './documents.ts'
 import { introspect, introspectionPath } from './introspection.ts'
 import { readOperation, subjectOf, type AskedOperation } from './operation.ts'
-import { readParameters, type GraphqlParameters } from './parameters.ts'
+import { isEndpoint, readParameters, type GraphqlParameters } from './parameters.ts'
 import { graphqlFault, graphqlRefusal, persistedQueryNotFound } from './refusal.ts'
 import { watchResults } from './results.ts'
 import { callName } from '../common/request-line.ts'
@@ -76,7 +76,8 @@ async function recognised(call: Call<GraphqlRoute>, parts: GraphqlParts): Promis
     if (!read.ok) return refused(call, 'INVALID_INPUT', read.why)
     operations.push(read.operation)
   }
-  if (operations.every(({ isIntrospection }) => isIntrospection)) return passing(call, listed(operations))
+  if (isEndpoint(call) && operations.every(({ isIntrospection }) => isIntrospection))
+    return passing(call, listed(operations))
   return call.route.validate === 'off'
     ? new GraphqlAction(call, operations, isBatch, parts)
     : checked(call, operations, isBatch, parts)
@@ -198,7 +199,9 @@ class GraphqlAction implements JudgedAction {
       operation.isIntrospection ? null : subjectOf(route.name, operation, sides),
     )
     const ground = { kind: 'contract', offered: contract, isCovered: () => true } as const
-    const each = new Map(this.#subjects.flatMap((subject) => (subject === null ? [] : [[subject.target, subject]])))
+    const whole = isEndpoint(this.#call) ? [] : [{ name: nameOf(this.#call), target: route.name, scope: null }]
+    const named = [...whole, ...this.#subjects.filter((subject) => subject !== null)]
+    const each = new Map(named.map((subject) => [subject.target, subject]))
     return [...each.values()].map((subject) => ({ subject, ground }))
   }
 
