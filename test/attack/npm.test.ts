@@ -182,3 +182,52 @@ for (const [what, dist, isTaken] of [
     else assert.throws(() => readDocument('pets', document), /checksum/)
   })
 }
+
+const TGZ = archive([GOOD]).toString('base64')
+
+/** What a publication says, for what it is changed by. */
+function publication(edit: object = {}, version: object = {}, number = '1.0.1'): object {
+  return {
+    _id: 'pets',
+    name: 'pets',
+    'dist-tags': { latest: number },
+    versions: { [number]: { name: 'pets', version: number, ...version } },
+    _attachments: { [`pets-${number}.tgz`]: { data: TGZ } },
+    ...edit,
+  }
+}
+
+const MANIFEST = { name: 'pets', version: '1.0.1' }
+for (const [what, document] of [
+  ['another package as its id', publication({ _id: 'other' })],
+  ['another package as its name, with its own id', publication({ name: 'other' })],
+  ['versions in other letters', publication({ Versions: { '1.0.1': MANIFEST } })],
+  ['attachments in other letters', publication({ _Attachments: { 'pets-1.0.1.tgz': { data: 'eHg=' } } })],
+  ['tags in other letters', publication({ 'Dist-Tags': { latest: '1.0.0' } })],
+  ['a version in other letters', publication({}, { Version: '2.0.0' })],
+  ['checksums in other letters', publication({}, { dist: { Shasum: '0'.repeat(40) } })],
+  ['data in other letters', publication({ _attachments: { 'pets-1.0.1.tgz': { data: TGZ, Data: 'eHg=' } } })],
+  ['the tarball of another version', publication({}, { dist: { tarball: 'http://r/pets/-/pets-1.0.0.tgz' } })],
+  ['an escaped name of another tarball', publication({}, { dist: { tarball: 'http://r/x%2fpets-1.0.0.tgz?a' } })],
+  ['a tarball that is no address', publication({}, { dist: { tarball: 7 } })],
+  ...['=1.0.1', ' 1.0.1', '1.0', '1.0.1.0', 'latest'].map(
+    (number) => [`the version ${number}`, publication({}, {}, number)] as const,
+  ),
+] as const)
+  test(`a publication with ${what} is not read`, () => {
+    assert.throws(() => readDocument('pets', document), /no single reading/)
+  })
+
+test('publications as clients write them are read', () => {
+  const address = (file: string) => ({ dist: { tarball: `http://r/@acme/pets/-/${file}` } })
+  for (const document of [publication({}, address('pets-1.0.1.tgz')), publication({ _id: undefined }), publication()])
+    assert.equal(readDocument('pets', document).kind, 'publication')
+  const scoped = {
+    _id: '@acme/pets',
+    name: '@acme/pets',
+    'dist-tags': {},
+    versions: { '1.0.1': { name: '@acme/pets', version: '1.0.1', ...address('@acme/pets-1.0.1.tgz') } },
+    _attachments: { '@acme/pets-1.0.1.tgz': { data: TGZ } },
+  }
+  assert.deepEqual(Object(readDocument('@acme/pets', scoped)).tags, ['latest'])
+})

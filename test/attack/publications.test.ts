@@ -60,6 +60,9 @@ for (const [what, body] of [
   ['a second name', { ...SERVER, Name: 'io.example/other' }],
   ['other packages', { ...SERVER, Packages: [] }],
   ['another package within', { ...SERVER, packages: [{ ...SERVER.packages[0], Identifier: 'evil' }] }],
+  ['another server in a member of its own', { ...SERVER, server: { ...SERVER, packages: [] } }],
+  ['packages beside the server', { server: SERVER, packages: [] }],
+  ['addresses beside the server', { server: SERVER, remotes: [] }],
   ['a name with a long s', { ...SERVER, 'package\u017F': [] }],
 ] as const) {
   test(`a publication to an MCP registry with ${what} does not go on`, async (t) => {

@@ -133,6 +133,8 @@ function artifactsOf(before: ServerEntry, after: ServerEntry): readonly Artifact
   return [configuration, { id: 'server.json#tools', type: 'mcp_manifest', before: base ?? '', after: head ?? '' }]
 }
 
+const OF_A_SERVER = ['name', 'version', 'packages', 'remotes'] as const
+
 /** A server that was accepted without a version states an empty one: how far it was raised is then unknown. */
 function versionOf({ version }: ServerEntry): string {
   return typeof version === 'string' ? version : ''
@@ -154,6 +156,10 @@ async function jsonOf(bytes: Uint8Array, what: string, { flow }: McpRegistryDeps
 
 /** Answers, and publications of the first registries, have the server in a member of its own. */
 function serverIn(value: unknown): ServerEntry {
+  if (isJsonObject(value) && isJsonObject(value['server'])) {
+    const beside = OF_A_SERVER.find((name) => value[name] !== undefined)
+    if (beside !== undefined) throw undecided(`"${beside}" stands beside "server", and registries read either`)
+  }
   const server = isJsonObject(value) && isJsonObject(value['server']) ? value['server'] : value
   if (!isJsonObject(server)) throw undecided('what is published is no JSON object')
   return server

@@ -1,7 +1,9 @@
 /**
  * The document in a write to a package: a publication with its tarball, or a packument that changes existing versions.
  */
+import { parseSemanticVersion } from '../../../engine/base.ts'
 import { GatewayError } from '../../errors/errors.ts'
+import { countingNames, otherSpelling, type CountingNames } from '../../json/folded-names.ts'
 import { isJsonObject, type JsonObject } from '../../json/strict-json.ts'
 import { isIntact } from './tarball.ts'
 
@@ -24,8 +26,10 @@ export interface Revision {
 /** @throws GatewayError PREFLIGHT_UNDECIDED when the document has no single reading */
 export function readDocument(name: string, document: unknown): Publication | Revision {
   if (!isJsonObject(document)) throw unread('the body is no JSON object')
-  const named = document['name'] ?? document['_id']
-  if (named !== name) throw unread(`the path names ${name} and the body ${JSON.stringify(named)}`)
+  requireLetters(document, DOCUMENT)
+  const names = [document['name'], document['_id']].filter((one) => one !== undefined && one !== null)
+  const other = names.length === 0 ? null : names.find((one) => one !== name)
+  if (other !== undefined) throw unread(`the path names ${name} and the body ${JSON.stringify(other)}`)
   const attachments = membersOf(document['_attachments'], '_attachments')
   return Object.keys(attachments).length === 0
     ? { kind: 'revision', name, packument: document }
@@ -35,15 +39,56 @@ export function readDocument(name: string, document: unknown): Publication | Rev
 function publication(name: string, document: JsonObject, attachments: JsonObject): Publication {
   const [version, ...further] = Object.keys(membersOf(document['versions'], 'versions'))
   if (version === undefined || further.length > 0) throw unread('a publication states exactly one version')
+  // A registry may take it for a version, and its predecessor is not known.
+  if (parseSemanticVersion(version) === null) throw unread(`${JSON.stringify(version)} is no semantic version`)
   const stated = membersOf(membersOf(document['versions'], 'versions')[version], `versions.${version}`)
+  requireLetters(stated, VERSION)
   if (stated['version'] !== version || stated['name'] !== name)
     throw unread(`versions.${version} states another name or version than it stands under`)
   const tags = Object.entries(membersOf(document['dist-tags'], 'dist-tags'))
   const astray = tags.find(([, tagged]) => tagged !== version)
   if (astray !== undefined) throw unread(`the tag "${astray[0]}" names another version than the one that is published`)
-  const tarball = tarballOf(attachments)
-  requireChecksum(membersOf(stated['dist'], `versions.${version}.dist`), tarball)
-  return { kind: 'publication', name, version, tarball, tags: tags.map(([tag]) => tag) }
+  const [file, tarball] = tarballOf(attachments)
+  const dist = membersOf(stated['dist'], `versions.${version}.dist`)
+  requireLetters(dist, DIST)
+  requireChecksum(dist, tarball)
+  requireOwnFile(dist, file)
+  // Registries give a publication without a tag this one.
+  return {
+    kind: 'publication',
+    name,
+    version,
+    tarball,
+    tags: tags.length === 0 ? ['latest'] : tags.map(([tag]) => tag),
+  }
+}
+
+/** Members on which the judgement rests; registries in Go take them in letters of any case. */
+const DOCUMENT = countingNames(['_id', 'name', 'versions', 'dist-tags', '_attachments', 'maintainers'])
+const VERSION = countingNames(['name', 'version', 'dist', 'deprecated'])
+const DIST = countingNames(['integrity', 'shasum', 'tarball'])
+const ATTACHMENT = countingNames(['data'])
+
+function requireLetters(members: JsonObject, names: CountingNames): void {
+  const other = otherSpelling(members, names)
+  if (other !== null) throw unread(`some registries take the member ${JSON.stringify(other)} for another one`)
+}
+
+/** Some registries find the file of a version by the last part of the address that its publisher states. */
+function requireOwnFile({ tarball: address }: JsonObject, file: string): void {
+  if (address === undefined || address === null) return
+  if (typeof address !== 'string' || lastPart(address) !== lastPart(file))
+    throw unread(`the version names another tarball than ${file}`)
+}
+
+function lastPart(path: string): string {
+  const part = (path.split(/[?#]/, 1)[0] ?? '').split('/').at(-1) ?? ''
+  try {
+    return decodeURIComponent(part).split('/').at(-1) ?? ''
+  } catch {
+    // Not UTF-8: it is no name of a tarball.
+    return part
+  }
 }
 
 /** Registries hand out the checksum that a publication states: one of another tarball would have clients look for that one. */
@@ -54,15 +99,17 @@ function requireChecksum({ integrity, shasum }: JsonObject, tarball: Buffer): vo
 }
 
 /** One tarball, and beside it at most the statement of where it was built. */
-function tarballOf(attachments: JsonObject): Buffer {
+function tarballOf(attachments: JsonObject): readonly [file: string, bytes: Buffer] {
   const tarballs = Object.keys(attachments).filter((file) => !file.endsWith('.sigstore'))
   const [file, ...further] = tarballs
   if (file === undefined || further.length > 0) throw unread('a publication carries exactly one tarball')
-  const { data } = membersOf(attachments[file], `_attachments.${file}`)
+  const attachment = membersOf(attachments[file], `_attachments.${file}`)
+  requireLetters(attachment, ATTACHMENT)
+  const { data } = attachment
   // What one decoder skips and another does not would be two tarballs.
   if (typeof data !== 'string' || data.length % 4 !== 0 || !BASE64.test(data))
     throw unread(`the data of ${file} is not base64`)
-  return Buffer.from(data, 'base64')
+  return [file, Buffer.from(data, 'base64')]
 }
 
 function textOrNull(value: unknown): string | null {
