@@ -11,11 +11,22 @@ export type Run = () => unknown
 /** @param args of the tool; null when there is no single reading of them */
 export type Guard = (tool: string, args: unknown, run: Run) => Promise<unknown>
 
-/** Members that run a tool, by framework: the Vercel AI SDK; LangChain; LlamaIndex; others. */
-const RUNNERS = ['execute', 'invoke', 'func', '_call', 'call', 'run', 'handler', 'callback'] as const
+/** Members that run a tool, by framework: the Vercel AI SDK; LangChain; LlamaIndex; OpenAI; Google ADK; others. */
+const RUNNERS = [
+  ...(['execute', 'invoke', 'func', '_call', 'call', 'function', 'runAsync', 'run', '_run', 'handler'] as const),
+  ...(['callback', 'exec', '_execute', 'executor', 'fn', 'action', 'implementation', 'toolCall', 'onCall'] as const),
+] as const
 export type Runner = (typeof RUNNERS)[number]
 
-const isRunner = (name: string | symbol): boolean => RUNNERS.some((runner) => runner === name)
+const SYMBOLS_OF_JAVASCRIPT: ReadonlySet<unknown> = new Set(
+  Object.getOwnPropertyNames(Symbol).map((name) => Reflect.get(Symbol, name)),
+)
+
+/** What a symbol that is not known names could run the tool, too. */
+const isRunner = (name: string | symbol): boolean =>
+  typeof name === 'symbol'
+    ? !SYMBOLS_OF_JAVASCRIPT.has(name) && Symbol.keyFor(name) === undefined
+    : RUNNERS.some((runner) => runner === name)
 
 type Callable = (...args: unknown[]) => unknown
 
@@ -29,9 +40,13 @@ function isCallable(value: unknown): value is Callable {
  */
 export function guardedTool(name: string, tool: unknown, guard: Guard): unknown {
   if (isCallable(tool)) return Object.freeze(held(name, tool, guard))
-  if (typeof tool !== 'object' || tool === null || !RUNNERS.some((runner) => isCallable(Reflect.get(tool, runner))))
+  if (typeof tool !== 'object' || tool === null || !(hasRunner(tool) || hasRunner(Reflect.get(tool, 'function'))))
     throw new TypeError(`The tool ${name} is no function and has none of ${RUNNERS.join(', ')} to run it.`)
   return withMembers(tool, (member, run) => (isRunner(member) ? held(name, run, guard) : null))
+}
+
+function hasRunner(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && RUNNERS.some((runner) => isCallable(Reflect.get(value, runner)))
 }
 
 /** Judges and runs a copy of the arguments, so that the caller cannot change them in between. */
@@ -69,7 +84,7 @@ function copyOf(value: unknown, depth = 0): { readonly value: unknown } | null {
 export function guardedClient(client: object, guard: Guard): unknown {
   if (!isCallable(Reflect.get(client, 'callTool')))
     throw new TypeError('The MCP client has no callTool, so there is nothing to guard.')
-  return withMembers(client, (member, run) => {
+  const guarded = (member: string | symbol, run: Callable): Callable | null => {
     if (member !== 'callTool' && member !== 'request') return null
     return (...args: unknown[]) => {
       const [given, ...more] = args
@@ -81,7 +96,39 @@ export function guardedClient(client: object, guard: Guard): unknown {
       const forward = (): unknown => run(...(copy === null ? args : [request, ...more]))
       return isToolCall ? guardedToolCall(params, guard, forward) : forward()
     }
+  }
+  return withMembers(client, guarded, (member, value) =>
+    member === 'transport' || member === '_transport' ? guardedTransport(value, guard) : value,
+  )
+}
+
+/** The connection of a client, which takes messages as they are: `send` is guarded, all else runs on the original. */
+function guardedTransport(transport: unknown, guard: Guard): unknown {
+  if (typeof transport !== 'object' || transport === null) return transport
+  const read = (member: string | symbol): unknown => {
+    const value: unknown = Reflect.get(transport, member, transport)
+    if (!isCallable(value)) return value
+    const run = (...args: unknown[]): unknown => Reflect.apply(value, transport, args)
+    return member === 'send' ? guardedSend(run, guard) : run
+  }
+  return new Proxy(Object.create(null), {
+    get: (_, member) => read(member),
+    has: (_, member) => Reflect.has(transport, member),
+    set: (_, member, value) => member !== 'send' && Reflect.set(transport, member, value),
+    defineProperty: () => false,
   })
+}
+
+function guardedSend(run: Callable, guard: Guard): Callable {
+  return (given, ...more) => {
+    const copy = copyOf(given)
+    const messages: readonly unknown[] = Array.isArray(copy?.value) ? copy.value : [copy?.value]
+    const call = messages.find((message) => !isRecord(message) || message['method'] === 'tools/call')
+    const forward = (): unknown => run(copy === null ? given : copy.value, ...more)
+    if (call === undefined && copy !== null) return forward()
+    // Of a list, one call would be judged and all would be sent.
+    return guardedToolCall(messages.length === 1 && isRecord(call) ? call['params'] : null, guard, forward)
+  }
 }
 
 function guardedToolCall(params: unknown, guard: Guard, run: Run): Promise<unknown> {
@@ -93,22 +140,34 @@ function guardedToolCall(params: unknown, guard: Guard, run: Run): Promise<unkno
  * A guarded member runs on the original object, so a tool that runs itself by another member is judged once. Other
  * members run on the guarded object, so what they make of the tool (a pipe, a batch) does not bypass the guard.
  */
-function withMembers(target: object, guarded: (member: string | symbol, run: Callable) => Callable | null): unknown {
+function withMembers(
+  target: object,
+  guarded: (member: string | symbol, run: Callable) => Callable | null,
+  replaced: (member: string | symbol, value: unknown) => unknown = (_, value) => value,
+): unknown {
   const known = new WeakMap<object, unknown>()
   const wrapped = (inner: object): unknown => {
-    const made = known.get(inner) ?? proxyOf(inner)
+    const made = known.get(inner) ?? (isCollection(inner) ? copied(inner) : proxyOf(inner))
     known.set(inner, made)
     return made
+  }
+  const copied = (inner: Collection): unknown => {
+    const guardedOne = (value: unknown): unknown => (holdsRunner(value) ? wrapped(value) : value)
+    return inner instanceof Map
+      ? new Map([...inner].map(([name, value]) => [name, guardedOne(value)]))
+      : new Set([...inner].map(guardedOne))
   }
   /** Every way of reading a member returns what `get` returns. No member can be replaced. */
   const proxyOf = (inner: object): unknown => {
     const read = (member: string | symbol, receiver?: unknown): unknown => {
       const value: unknown = Reflect.get(inner, member, receiver ?? inner)
       if (isCallable(value)) return guarded(member, (...args) => Reflect.apply(value, inner, args)) ?? value
+      const other = replaced(member, value)
+      if (other !== value) return other
       return !SCHEMAS.has(member) && holdsRunner(value) ? wrapped(value) : value
     }
     const shell: object = Array.isArray(inner) ? [] : Object.create(Object.getPrototypeOf(inner))
-    return new Proxy(shell, {
+    const proxy: object = new Proxy(shell, {
       get: (_, member, receiver) => read(member, receiver),
       has: (_, member) => Reflect.has(inner, member),
       ownKeys: () => Reflect.ownKeys(inner),
@@ -125,9 +184,20 @@ function withMembers(target: object, guarded: (member: string | symbol, run: Cal
         return own === undefined ? undefined : { ...shown, value: read(member) }
       },
     })
+    GUARDED.add(proxy)
+    return proxy
   }
   const isGuarded = (member: string | symbol): boolean => guarded(member, () => null) !== null
   return wrapped(target)
+}
+
+/** What was made here needs no further guard. */
+const GUARDED = new WeakSet<object>()
+
+type Collection = ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>
+
+function isCollection(value: object): value is Collection {
+  return value instanceof Map || value instanceof Set
 }
 
 /** Descriptions of arguments, which run only themselves. */
@@ -144,8 +214,9 @@ const SCHEMAS: ReadonlySet<string | symbol> = new Set([
  * Whether a value leads to something that runs a tool: its constructor arguments (`lc_kwargs`), a tool within a tool.
  */
 function holdsRunner(value: unknown, depth = 0): value is object {
-  if (typeof value !== 'object' || value === null || depth > 4) return false
-  if (RUNNERS.some((runner) => isCallable(Reflect.get(value, runner)))) return true
+  if (typeof value !== 'object' || value === null || depth > 4 || GUARDED.has(value)) return false
+  if (isCollection(value)) return [...value.values()].some((member) => holdsRunner(member, depth + 1))
+  if (hasRunner(value)) return true
   return Object.entries(value).some(([name, member]) => !SCHEMAS.has(name) && holdsRunner(member, depth + 1))
 }
 
