@@ -76,7 +76,7 @@ export { countFindings, countPlaces, expandFindings, LEVELS, occurrenceText } fr
 export type { Direction, Finding, FindingGroup, Level, Occurrence, Offer, Operation } from './model/finding.ts'
 export { guardMcpClient, guardTools } from './guard/guard.ts'
 export { filePathReadings, isFilePattern } from './common/file-path.ts'
-export { applyFileChange, FILE_ARGUMENTS, readFileChanges } from './guard/edits.ts'
+export { applyFileChange, FILE_ARGUMENTS, namedFiles, readFileChanges } from './guard/edits.ts'
 export type { FileChange, FileChanges } from './guard/edits.ts'
 export type {
   GuardedClient,

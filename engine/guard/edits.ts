@@ -27,12 +27,16 @@ export type FileChange =
   /** @property line after which the text goes; 0: before the first */
   | { readonly kind: 'insert'; readonly path: string; readonly line: number; readonly text: string }
   | { readonly kind: 'patch'; readonly path: string; readonly patch: StructuredPatch }
+  /** A part of the file, in a way that is not followed. */
+  | { readonly kind: 'part'; readonly path: string }
 
 /** The file changes in arguments. `unclear`: an unknown change, in one of the named files. */
 export type FileChanges =
   | { readonly kind: 'none' }
   | { readonly kind: 'unclear'; readonly paths: readonly string[] }
   | { readonly kind: 'changes'; readonly changes: readonly FileChange[] }
+  /** One file takes another's place, by a move or a copy. */
+  | { readonly kind: 'moved'; readonly from: string; readonly to: string }
 
 export const FILE_ARGUMENTS = [
   ...(['path', 'file_path', 'filePath', 'filename', 'file', 'filepath', 'file_name', 'fileName'] as const),
@@ -50,6 +54,80 @@ const SIDES = [
   ['old_text', 'new_text'],
   ['oldString', 'newString'],
   ['oldText', 'newText'],
+] as const
+
+/** Pairs that change a file in a way that is not followed: with expressions, or several places. */
+const OTHER_SIDES = [
+  ...[
+    ['find', 'replace'],
+    ['search', 'replace'],
+    ['search', 'replacement'],
+    ['pattern', 'replacement'],
+    ['regex', 'repl'],
+  ],
+  ...[
+    ['needle', 'repl'],
+    ['pattern', 'replace'],
+    ['old', 'new'],
+    ['old_content', 'new_content'],
+    ['from_text', 'to_text'],
+  ],
+  ...[
+    ['oldContent', 'newContent'],
+    ['old_code', 'new_code'],
+    ['oldCode', 'newCode'],
+    ['original', 'updated'],
+  ],
+  ...[
+    ['original', 'replacement'],
+    ['target', 'replacement'],
+    ['search_text', 'replace_text'],
+    ['searchText', 'replaceText'],
+  ],
+] as const
+/** Members that put a content at a place of the file, or behind it. */
+const POSITIONS = [
+  ...(['line', 'line_number', 'lineNumber', 'start_line', 'end_line', 'startLine', 'endLine', 'start', 'end'] as const),
+  ...(['position', 'offset', 'range', 'insert_at', 'insertAt', 'after', 'before', 'anchor'] as const),
+] as const
+/** Values of `mode` with which a content is the whole file. */
+const WHOLE = /^(?:rewrite|overwrite|write|create|replace|w|wt|w\+|)$/i
+/** A file that takes the place of another. */
+const ENDS_OF_MOVES = [
+  ...[
+    ['source', 'destination'],
+    ['src', 'dst'],
+    ['src', 'dest'],
+    ['from', 'to'],
+    ['old_path', 'new_path'],
+    ['path', 'new_path'],
+  ],
+  ...[
+    ['oldPath', 'newPath'],
+    ['path', 'newPath'],
+    ['source_path', 'destination_path'],
+    ['sourcePath', 'destinationPath'],
+  ],
+  ...[
+    ['source_path', 'target_path'],
+    ['sourcePath', 'targetPath'],
+    ['source', 'target'],
+    ['path', 'destination'],
+  ],
+  ...[
+    ['from_path', 'to_path'],
+    ['fromPath', 'toPath'],
+    ['source_file', 'target_file'],
+    ['path', 'new_name'],
+    ['path', 'newName'],
+  ],
+  ...[
+    ['old_uri', 'new_uri'],
+    ['oldUri', 'newUri'],
+    ['old_name', 'new_name'],
+    ['oldName', 'newName'],
+    ['source_uri', 'target_uri'],
+  ],
 ] as const
 
 /** JsonRecord that say where. */
@@ -83,10 +161,19 @@ export function readFileChanges(given: unknown, declared: ReadonlySet<string> | 
   const layers = layersOf(given)
   const concerned = layers.filter((layer) => namesGiven(layer).length > 0)
   const [args, ...others] = concerned
-  if (args === undefined) return { kind: 'none' }
   const names = concerned.flatMap(namesGiven)
-  const isChange = names.some((name) => PLACES.has(name)) && names.some((name) => CHANGING.has(name))
-  if (!isChange) return { kind: 'none' }
+  const moves = layers.flatMap(movesIn)
+  const isChange =
+    names.some((name) => PLACES.has(name)) &&
+    (names.some((name) => CHANGING.has(name)) || layers.some((layer) => hasPair(layer, OTHER_SIDES)))
+  const [move, ...furtherMoves] = moves
+  if (!isChange && move === undefined) return { kind: 'none' }
+  if (!isChange && move !== undefined && furtherMoves.length === 0) return { kind: 'moved', ...move }
+  if (args === undefined || move !== undefined)
+    return {
+      kind: 'unclear',
+      paths: [...concerned.flatMap(mentionedPaths), ...moves.flatMap(({ from, to }) => [from, to])],
+    }
   // A tool may take what stands around its arguments, or what stands in them.
   const isDeclared = declared === null || names.every((name) => declared.has(name))
   const changes = isDeclared && others.length === 0 ? readChanges(args) : null
@@ -95,6 +182,33 @@ export function readFileChanges(given: unknown, declared: ReadonlySet<string> | 
 
 function namesGiven(args: JsonRecord): readonly string[] {
   return Object.keys(args).filter((name) => (PLACES.has(name) || CHANGING.has(name)) && isPresent(args[name]))
+}
+
+function hasPair(layer: JsonRecord, pairs: readonly (readonly string[])[]): boolean {
+  return pairs.some((names) => names.every((name) => isPresent(layer[name])))
+}
+
+/** Every pair of texts that may be the ends of a move or copy. */
+function movesIn(layer: JsonRecord): readonly { readonly from: string; readonly to: string }[] {
+  return ENDS_OF_MOVES.flatMap(([from = '', to = '']) =>
+    textsWithin(layer[from]).flatMap((source) =>
+      textsWithin(layer[to]).map((target) => ({ from: source, to: target })),
+    ),
+  )
+}
+
+/** A pair that is not followed, or a content beside a place in the file, which is not the whole file. */
+function isPartly(layer: JsonRecord): boolean {
+  if (hasPair(layer, OTHER_SIDES)) return true
+  if (!CONTENTS.some((name) => typeof layer[name] === 'string')) return false
+  const { mode, append } = layer
+  const isPart = (isPresent(append) && append !== false) || (isPresent(mode) && !WHOLE.test(String(mode)))
+  return isPart || POSITIONS.some((name) => isPresent(layer[name]))
+}
+
+/** Every text in arguments that may be the path of a file. */
+export function namedFiles(given: unknown): readonly string[] {
+  return layersOf(given).flatMap(mentionedPaths)
 }
 
 const MAX_LAYERS = 256
@@ -127,7 +241,10 @@ function readChanges(args: JsonRecord): readonly FileChange[] | null {
   const path = readPathArgument(args)
   const patch = firstText(args, PATCHES)
   const ways = [Array.isArray(args['files']), patch !== null, isPresent(args['insert_line'])].filter(Boolean)
-  const hasOwn = readReplacements(args) !== null || CONTENTS.some((name) => typeof args[name] === 'string')
+  const hasOwn =
+    readReplacements(args) !== null ||
+    hasPair(args, OTHER_SIDES) ||
+    CONTENTS.some((name) => typeof args[name] === 'string')
   if (Array.isArray(args['files'])) return ways.length > 1 || hasOwn || path !== null ? null : readAll(args['files'])
   if (patch !== null) return ways.length > 1 || hasOwn ? null : readPatch(patch, path)
   if (path === null) return null
@@ -176,6 +293,7 @@ function readPathArgument(args: JsonRecord): string | null {
 export function applyFileChange(prior: string | null, change: FileChange): Result<string, Reason> {
   if (change.kind === 'write') return ok(change.content)
   if (change.kind === 'patch') return applyFilePatch(prior ?? '', change.patch)
+  if (change.kind === 'part') return unrecognised('What the call would make of the file cannot be determined.')
   if (prior === null) return unrecognised('There is no file to change.')
   return change.kind === 'edit' ? applyReplacements(prior, change.replacements) : applyInsertion(prior, change)
 }
@@ -227,6 +345,7 @@ function readAll(values: readonly unknown[]): readonly FileChange[] | null {
 }
 
 function readChange(args: JsonRecord, path: string): FileChange | null {
+  if (isPartly(args)) return { kind: 'part', path }
   const content = firstText(args, CONTENTS)
   const replacements = readReplacements(args)
   if (content !== null && replacements !== null) return null

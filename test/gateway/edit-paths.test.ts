@@ -75,6 +75,16 @@ const CALLS: Readonly<Record<string, Call>> = {
     content: '',
     arguments: JSON.stringify({ path, content: 'x' }),
   }),
+  'a content at a line': (path) => ({ path, content: 'x', start_line: 1, end_line: 2 }),
+  'a content at the end': (path) => ({ path, content: 'x', mode: 'append' }),
+  'a content that is appended': (path) => ({ path, content: 'x', append: true }),
+  'an expression': (path) => ({ relative_path: path, regex: 'a.*', repl: 'b' }),
+  'a text to find': (path) => ({ path, find: 'a', replace: 'b', all_occurrences: true }),
+  'an edit by other names in a list': (path) => ({ files: [{ path, search: 'a', replace: 'b' }] }),
+  'the target of a move': (path) => ({ source: 'README.md', destination: path }),
+  'the source of a move': (path) => ({ source: path, destination: 'README.md' }),
+  'a new name': (path) => ({ path: 'README.md', new_path: path }),
+  'the target of a move by addresses': (path) => ({ oldUri: 'file:///README.md', newUri: path }),
   'a patch that names another file': (path) => ({
     path: 'README.md',
     patch: `--- a/${path}\n+++ b/${path}\n@@ -1 +1 @@\n-a\n+b\n`,
@@ -106,6 +116,12 @@ function options(judged: string[]): GuardOptions {
   }
 }
 
+function namedIn(read: ReturnType<typeof readFileChanges>): readonly string[] {
+  if (read.kind === 'none') return []
+  if (read.kind === 'moved') return [read.from, read.to]
+  return read.kind === 'unclear' ? read.paths : read.changes.map((one) => one.path)
+}
+
 for (const [what, call] of Object.entries(CALLS))
   describe(`a call with ${what}`, () => {
     for (const path of SPELLINGS) {
@@ -116,8 +132,7 @@ for (const [what, call] of Object.entries(CALLS))
 
       it(`is looked at for ${path} by the proxy`, () => {
         const read = readFileChanges(call(path), null)
-        const named =
-          read.kind === 'none' ? [] : read.kind === 'unclear' ? read.paths : read.changes.map((one) => one.path)
+        const named = namedIn(read)
         assert.ok(named.some(isContract), JSON.stringify(read))
       })
     }

@@ -89,6 +89,25 @@ test('a path that some readers take for the contract is no new file', async (t) 
   }
 })
 
+test('a file that takes the place of the contract is judged as its new content, and the file stays', async (t) => {
+  const { agent, path, text } = await files(t)
+  const run = (name: string, args: object) => agent.client.callTool({ name, arguments: { ...args } })
+  await run('write_file', { path: path('draft.txt'), content: WITHOUT_OWNERS })
+  const moved = await run('move_file', { source: path('draft.txt'), destination: path('openapi.yaml') })
+  assert.match(textOf(moved), /REMOVED_WITHOUT_DEPRECATION/)
+  assert.equal(text('openapi.yaml'), API)
+})
+
+test('a contract that is moved away is judged as removed; other files are moved', async (t) => {
+  const { agent, path, text } = await files(t)
+  const move = (source: string, destination: string) =>
+    agent.client.callTool({ name: 'move_file', arguments: { source: path(source), destination: path(destination) } })
+  assert.match(textOf(await move('openapi.yaml', 'gone.txt')), /REMOVED/)
+  assert.equal(text('openapi.yaml'), API)
+  assert.equal(isStopped(await move('settings.json', 'colours.json')), false)
+  assert.equal(text('colours.json'), '{"colour":"red"}')
+})
+
 test('files that are no contract, and contracts that are new, are written', async (t) => {
   const { agent, path, text } = await files(t)
   for (const [name, content] of [
@@ -144,6 +163,10 @@ async function editor(
     plain('apply_patch', 'patch'),
     plain('push_files', 'owner', 'repo', 'branch', 'files', 'message'),
     plain('save', 'where', 'what'),
+    plain('delete_file', 'owner', 'repo', 'path', 'message'),
+    plain('modify_file', 'path', 'find', 'replace'),
+    plain('append_file', 'path', 'content', 'mode'),
+    plain('copy_file', 'source', 'destination'),
     ...(options.reader === undefined ? [] : [plain(options.reader, 'path')]),
   ]
   const url = await routeTo(t, upstream.url, options.edits ?? {})
@@ -205,6 +228,28 @@ for (const generation of ['sessions', '2026-07-28'] as const) {
     })
   }
 }
+
+test('a contract that a tool removes is judged as removed; other files and copies go on', async (t) => {
+  const { agent, upstream } = await editor(t, 'sessions', { reader: 'read_file' })
+  const run = async (name: string, args: object) =>
+    textOf(await agent.client.callTool({ name, arguments: { ...args } }))
+  assert.match(await run('delete_file', { owner: 'o', repo: 'r', path: 'api/openapi.yaml', message: 'm' }), /REMOVED/)
+  assert.ok(upstream.calls.every((call) => call.tool === 'read_file'))
+  assert.equal(await run('delete_file', { path: 'README.md' }), 'done')
+  assert.equal(await run('copy_file', { source: 'openapi.yaml', destination: 'copy.md' }), 'done')
+})
+
+test('a change of a part that is not followed is stopped in a contract, and goes on elsewhere', async (t) => {
+  const { agent } = await editor(t, 'sessions', { reader: 'read_file' })
+  for (const [name, args] of [
+    ['modify_file', { find: 'owners', replace: 'people' }],
+    ['append_file', { content: API, mode: 'append' }],
+  ] as const) {
+    const run = async (path: string) => textOf(await agent.client.callTool({ name, arguments: { path, ...args } }))
+    assert.match(await run('openapi.yaml'), /GUARD_CALL_UNRECOGNISED/)
+    assert.equal(await run('README.md'), 'done')
+  }
+})
 
 test('a text put in at a line goes on when it breaks nothing', async (t) => {
   const { agent, upstream } = await editor(t, 'sessions', { reader: 'read_file' })

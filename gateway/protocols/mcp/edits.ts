@@ -3,9 +3,11 @@ import {
   applyFileChange,
   filePathReadings,
   isFilePattern,
+  namedFiles,
   readFileChanges,
   type ArtifactType,
   type FileChange,
+  type FileChanges,
   type Problem,
 } from '../../../engine/internal.ts'
 import type { ScmConfig } from '../../scm/settings.ts'
@@ -56,7 +58,9 @@ export function createMcpEdits(deps: McpEditsDeps): McpEdits {
     mayChangeFiles({ method, item, params }, { call }) {
       const { edits } = call.route
       if (method !== 'tools/call' || !edits.judge || edits.ignore.includes(item)) return false
-      return edits.write.includes(item) || readFileChanges(params['arguments'], null).kind !== 'none'
+      const args = params['arguments']
+      if (edits.write.includes(item) || readFileChanges(args, null).kind !== 'none') return true
+      return REMOVERS.test(item) && namedFiles(args).length > 0
     },
     async questionsOn(subject, asker, offered) {
       if (!this.mayChangeFiles(subject, asker)) return NO_QUESTIONS
@@ -65,17 +69,17 @@ export function createMcpEdits(deps: McpEditsDeps): McpEdits {
       const isWriter = edits.write.includes(subject.item)
       const tool = itemIn('tools', subject.item, offered)
       if (!isWriter && isReadOnly(tool)) return NO_QUESTIONS
-      const read = readFileChanges(args, declaredMembers(tool))
       const selector = createSelector(deps.config().scm.contracts)
-      if (read.kind !== 'changes') {
-        const named = read.kind === 'none' ? [] : read.paths.filter((path) => isLookedAt(path, selector))
+      const read = stepsOf(subject, readFileChanges(args, declaredMembers(tool)))
+      if (read.kind === 'unclear') {
+        const named = read.paths.filter((path) => isLookedAt(path, selector))
         return isWriter || named.length > 0 ? unclear(subject, asker, named[0] ?? 'a file') : NO_QUESTIONS
       }
-      const changes = read.changes.filter(({ path }) => isLookedAt(path, selector))
-      if (changes.length === 0) return NO_QUESTIONS
+      const steps = read.steps.filter((step) => pathsOf(step).some((path) => isLookedAt(path, selector)))
+      if (steps.length === 0) return NO_QUESTIONS
       // Read under the one name and written under the other, it would be compared with a file that it does not change.
-      const twofold = changes.find(({ path }) => filePathReadings(path).length > 1 || isFilePattern(path))
-      if (twofold !== undefined) return unclear(subject, asker, twofold.path)
+      const twofold = steps.flatMap(pathsOf).find((path) => filePathReadings(path).length > 1 || isFilePattern(path))
+      if (twofold !== undefined) return unclear(subject, asker, twofold)
       const reading = createFileReading({
         asker,
         manifest: offered,
@@ -83,9 +87,43 @@ export function createMcpEdits(deps: McpEditsDeps): McpEdits {
         args: isJsonObject(args) ? args : {},
         upstreams: deps.upstreams,
       })
-      return questionsOf(changes, { subject, asker, reading, selector, deps })
+      return questionsOf(steps, { subject, asker, reading, selector, deps })
     },
   }
+}
+
+/** Names of tools that take files away. Their arguments are those of tools that read. */
+const REMOVERS =
+  /(?:^|[^a-z]|[a-z](?=[A-Z]))(?:delete|remove|unlink|trash|erase|rm|Delete|Remove|Unlink|Trash|Erase)(?![a-z])/
+
+type FileStep =
+  | FileChange
+  | { readonly kind: 'removed'; readonly path: string }
+  | { readonly kind: 'moved'; readonly from: string; readonly to: string; readonly isCopy: boolean }
+
+type ReadSteps =
+  | { readonly kind: 'steps'; readonly steps: readonly FileStep[] }
+  | { readonly kind: 'unclear'; readonly paths: readonly string[] }
+
+/** What the call does, in order; else the files that it may change in a way that is not clear. */
+function stepsOf({ item, params }: McpSubject, read: FileChanges): ReadSteps {
+  if (read.kind === 'unclear') return read
+  if (read.kind === 'changes') return { kind: 'steps', steps: read.changes }
+  if (read.kind === 'moved') return { kind: 'steps', steps: [{ ...read, isCopy: COPIERS.test(item) }] }
+  const paths = REMOVERS.test(item) ? namedFiles(params['arguments']) : []
+  if (paths.length === 0) return { kind: 'unclear', paths }
+  return { kind: 'steps', steps: paths.map((path) => ({ kind: 'removed', path })) }
+}
+
+const COPIERS = /copy|duplicate/i
+
+function pathsOf(step: FileStep): readonly string[] {
+  return step.kind === 'moved' ? [step.from, ...targetsOf(step)] : [step.path]
+}
+
+/** The target, and the file in it where it is a folder. */
+function targetsOf({ from, to }: Extract<FileStep, { readonly kind: 'moved' }>): readonly string[] {
+  return [to, `${to.replace(/\/+$/, '')}/${from.split(/[\\/]/).at(-1) ?? ''}`]
 }
 
 interface Editing {
@@ -97,12 +135,16 @@ interface Editing {
 }
 
 /** Changes of one file come one after the other, so that each starts from what the one before made of it. */
-async function questionsOf(changes: readonly FileChange[], editing: Editing): Promise<EditQuestions> {
-  const { reading } = editing
+async function questionsOf(steps: readonly FileStep[], editing: Editing): Promise<EditQuestions> {
+  const { reading, selector } = editing
   const after = new Map<string, FileAtCommit>()
-  for (const change of changes) {
-    const prior = after.get(change.path) ?? (await reading.read(change.path))
-    after.set(change.path, changed(prior, change))
+  for (const step of steps) {
+    const now = async (path: string): Promise<FileAtCommit> => after.get(path) ?? (await reading.read(path))
+    if (step.kind === 'moved') {
+      const text = await now(step.from)
+      if (!step.isCopy) after.set(step.from, { kind: 'absent' })
+      for (const target of targetsOf(step)) after.set(target, text)
+    } else after.set(step.path, step.kind === 'removed' ? { kind: 'absent' } : changed(await now(step.path), step))
   }
   const sides = {
     before: (path: string) => reading.read(path),
@@ -110,6 +152,7 @@ async function questionsOf(changes: readonly FileChange[], editing: Editing): Pr
   }
   const questions: Question[] = []
   for (const path of after.keys()) {
+    if (!isLookedAt(path, selector)) continue
     const { artifacts, unreadable } = await classify({ path }, sides, termsOf(editing))
     if (artifacts.length === 0 && unreadable.length === 0) continue
     questions.push(questionOn(path, editing, { kind: 'change_set', artifacts, unreadable }))
