@@ -56,35 +56,16 @@ const SIDES = [
   ['oldText', 'newText'],
 ] as const
 
+function pairsIn(...lines: readonly string[]): readonly (readonly string[])[] {
+  return lines.flatMap((line) => line.split(' ').map((pair) => pair.split(':')))
+}
+
 /** Pairs that change a file in a way that is not followed: with expressions, or several places. */
-const OTHER_SIDES = [
-  ...[
-    ['find', 'replace'],
-    ['search', 'replace'],
-    ['search', 'replacement'],
-    ['pattern', 'replacement'],
-    ['regex', 'repl'],
-  ],
-  ...[
-    ['needle', 'repl'],
-    ['pattern', 'replace'],
-    ['old', 'new'],
-    ['old_content', 'new_content'],
-    ['from_text', 'to_text'],
-  ],
-  ...[
-    ['oldContent', 'newContent'],
-    ['old_code', 'new_code'],
-    ['oldCode', 'newCode'],
-    ['original', 'updated'],
-  ],
-  ...[
-    ['original', 'replacement'],
-    ['target', 'replacement'],
-    ['search_text', 'replace_text'],
-    ['searchText', 'replaceText'],
-  ],
-] as const
+const OTHER_SIDES = pairsIn(
+  'find:replace search:replace search:replacement pattern:replacement pattern:replace regex:repl needle:repl',
+  'old:new old_content:new_content oldContent:newContent old_code:new_code oldCode:newCode from_text:to_text',
+  'original:updated original:replacement target:replacement search_text:replace_text searchText:replaceText',
+)
 /** Members that put a content at a place of the file, or behind it. */
 const POSITIONS = [
   ...(['line', 'line_number', 'lineNumber', 'start_line', 'end_line', 'startLine', 'endLine', 'start', 'end'] as const),
@@ -93,42 +74,12 @@ const POSITIONS = [
 /** Values of `mode` with which a content is the whole file. */
 const WHOLE = /^(?:rewrite|overwrite|write|create|replace|w|wt|w\+|)$/i
 /** A file that takes the place of another. */
-const ENDS_OF_MOVES = [
-  ...[
-    ['source', 'destination'],
-    ['src', 'dst'],
-    ['src', 'dest'],
-    ['from', 'to'],
-    ['old_path', 'new_path'],
-    ['path', 'new_path'],
-  ],
-  ...[
-    ['oldPath', 'newPath'],
-    ['path', 'newPath'],
-    ['source_path', 'destination_path'],
-    ['sourcePath', 'destinationPath'],
-  ],
-  ...[
-    ['source_path', 'target_path'],
-    ['sourcePath', 'targetPath'],
-    ['source', 'target'],
-    ['path', 'destination'],
-  ],
-  ...[
-    ['from_path', 'to_path'],
-    ['fromPath', 'toPath'],
-    ['source_file', 'target_file'],
-    ['path', 'new_name'],
-    ['path', 'newName'],
-  ],
-  ...[
-    ['old_uri', 'new_uri'],
-    ['oldUri', 'newUri'],
-    ['old_name', 'new_name'],
-    ['oldName', 'newName'],
-    ['source_uri', 'target_uri'],
-  ],
-] as const
+const ENDS_OF_MOVES = pairsIn(
+  'source:destination src:dst src:dest from:to old_path:new_path oldPath:newPath path:new_path path:newPath',
+  'source_path:destination_path sourcePath:destinationPath source_path:target_path sourcePath:targetPath',
+  'source:target path:destination from_path:to_path fromPath:toPath source_file:target_file path:new_name',
+  'path:newName old_uri:new_uri oldUri:newUri old_name:new_name oldName:newName source_uri:target_uri',
+)
 
 /** JsonRecord that say where. */
 const PLACES: ReadonlySet<string> = new Set([...FILE_ARGUMENTS, ...PATCHES, 'files'])

@@ -151,12 +151,11 @@ function withMembers(
     known.set(inner, made)
     return made
   }
-  const copied = (inner: Collection): unknown => {
-    const guardedOne = (value: unknown): unknown => (holdsRunner(value) ? wrapped(value) : value)
-    return inner instanceof Map
-      ? new Map([...inner].map(([name, value]) => [name, guardedOne(value)]))
-      : new Set([...inner].map(guardedOne))
-  }
+  const guardedItem = (value: unknown): unknown => (holdsRunner(value) ? wrapped(value) : value)
+  const copied = (inner: Collection): unknown =>
+    inner instanceof Map
+      ? new Map([...inner].map(([name, value]) => [name, guardedItem(value)]))
+      : new Set([...inner].map(guardedItem))
   /** Every way of reading a member returns what `get` returns. No member can be replaced. */
   const proxyOf = (inner: object): unknown => {
     const read = (member: string | symbol, receiver?: unknown): unknown => {

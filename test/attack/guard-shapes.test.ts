@@ -119,7 +119,7 @@ test('a client of the official SDK has no way around the guard', async (t) => {
     notification: () => guarded.notification(call),
     'transport.send': () => transport.send(message),
     '_transport.send': () => Reflect.apply(Object(member(guarded, '_transport')).send, null, [message]),
-    'a list of messages': () => Reflect.apply(transport.send, transport, [[message, message]]),
+    'a list of messages': () => Reflect.apply(Object(transport).send, transport, [[message, message]]),
     'a descriptor': () => Object.getOwnPropertyDescriptor(guarded, '_transport')?.value.send(message),
     callToolStream: () => drained(guarded.experimental.tasks.callToolStream(call.params)),
   }

@@ -218,8 +218,9 @@ for (const [what, document] of [
     assert.throws(() => readDocument('pets', document), /no single reading/)
   })
 
+const address = (file: string) => ({ dist: { tarball: `http://r/@acme/pets/-/${file}` } })
+
 test('publications as clients write them are read', () => {
-  const address = (file: string) => ({ dist: { tarball: `http://r/@acme/pets/-/${file}` } })
   for (const document of [publication({}, address('pets-1.0.1.tgz')), publication({ _id: undefined }), publication()])
     assert.equal(readDocument('pets', document).kind, 'publication')
   const scoped = {

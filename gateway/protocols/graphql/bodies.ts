@@ -35,9 +35,8 @@ export const NAMES = countingNames(['query', 'operationName', 'variables', 'exte
 
 /** Of two values, servers take either. Some take `Query`, `query[]` or `;query=` for `query`. */
 export function formMembers(text: string): ReadMembers {
-  const isNamed = (name: string): boolean => NAMES.folded.has(name)
   const members: Record<string, string> = Object.create(null)
-  const hidden = readNames(text).filter(isNamed)
+  const hidden = readNames(text).filter((name) => NAMES.folded.has(name))
   for (const [name, value] of new URLSearchParams(text)) {
     if (Object.hasOwn(members, name)) return { ok: false, why: `"${name.slice(0, 40)}" is stated more than once` }
     if (NAMES.exact.has(name)) hidden.splice(hidden.indexOf(canonicalName(name)), 1)

@@ -49,10 +49,12 @@ const LISTS_OF_PARTS = [...LISTS_OF_REQUESTS, ...LISTS_OF_ITEMS] as const
 export const LISTS = ['tools', 'functions'] as const
 export const SERVERS = 'mcp_servers'
 /** Members of a request that hold data. */
-const DATA: ReadonlySet<string> = new Set([
-  ...['metadata', 'labels', 'variables', 'promptVariables', 'documents', 'examples', 'arguments', 'args', 'result'],
-  ...['response_format', 'responseFormat', 'text', 'schema', 'responseSchema', 'response_schema', 'json_schema'],
-])
+const DATA: ReadonlySet<string> = new Set(
+  [
+    'metadata labels variables promptVariables documents examples arguments args result',
+    'response_format responseFormat text schema responseSchema response_schema json_schema',
+  ].flatMap((line) => line.split(' ')),
+)
 const MAX_DEPTH = 12
 /** How deep members that are not known are followed: no provider has tools further within. */
 const MAX_UNKNOWN_DEPTH = 4

@@ -175,7 +175,8 @@ export function isTrue(parameters: Parameters, name: string): boolean {
 /** True unless every server reads it as no: frameworks take `on`, `t` and `yes` for true as well. */
 export function maySet(parameters: Parameters, name: string): boolean {
   const value = parameters[name]
-  return value !== undefined && value !== null && !/^(?:|0|false|no|off|f|n)$/i.test(String(value))
+  if (typeof value === 'string') return !/^(?:|0|false|no|off|f|n)$/i.test(value)
+  return value !== undefined && value !== null && value !== false && value !== 0
 }
 
 /** A branch without `refs/heads/`, in letters of any case; null for another ref. */
