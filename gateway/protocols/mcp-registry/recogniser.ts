@@ -158,7 +158,7 @@ async function jsonOf(bytes: Uint8Array, what: string, { flow }: McpRegistryDeps
 function serverIn(value: unknown): ServerEntry {
   if (isJsonObject(value) && isJsonObject(value['server'])) {
     const beside = OF_A_SERVER.find((name) => value[name] !== undefined)
-    if (beside !== undefined) throw undecided(`"${beside}" stands beside "server", and registries read either`)
+    if (beside !== undefined) throw undecided(`it has "${beside}" next to "server", and registries read either`)
   }
   const server = isJsonObject(value) && isJsonObject(value['server']) ? value['server'] : value
   if (!isJsonObject(server)) throw undecided('what is published is no JSON object')
