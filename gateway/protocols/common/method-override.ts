@@ -4,7 +4,13 @@ import { METHOD_FIELDS } from '../../routing/field-name.ts'
 import { queryOf, readNames } from '../../routing/query-names.ts'
 
 /** Parameters in which frameworks look for the method. */
-const PARAMETERS: ReadonlySet<string> = new Set([...METHOD_FIELDS, '_method', '_http_method', '_httpmethod', '$httpmethod'])
+const PARAMETERS: ReadonlySet<string> = new Set([
+  ...METHOD_FIELDS,
+  '_method',
+  '_http_method',
+  '_httpmethod',
+  '$httpmethod',
+])
 
 /** Does not cover bodies: only recognisers that read the body can check those. */
 export function overridesMethod({ headers, upstreamPath }: Pick<CallHead, 'headers' | 'upstreamPath'>): boolean {

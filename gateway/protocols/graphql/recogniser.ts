@@ -199,7 +199,7 @@ class GraphqlAction implements JudgedAction {
       operation.isIntrospection ? null : subjectOf(route.name, operation, sides),
     )
     const ground = { kind: 'contract', offered: contract, isCovered: () => true } as const
-    const whole = isEndpoint(this.#call) ? [] : [{ name: nameOf(this.#call), target: route.name, scope: null }]
+    const whole = isEndpoint(this.#call) ? [] : [{ name: callName(this.#call), target: route.name, scope: null }]
     const named = [...whole, ...this.#subjects.filter((subject) => subject !== null)]
     const each = new Map(named.map((subject) => [subject.target, subject]))
     return [...each.values()].map((subject) => ({ subject, ground }))

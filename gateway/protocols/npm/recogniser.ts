@@ -19,7 +19,6 @@ import { DeniedWrite, questionsOn, type NpmScene, type NpmWrite } from './checks
 import { npmRefusal } from './refusal.ts'
 import { createRegistryClient } from './registry.ts'
 import { readNpmRequest, type NpmRequest } from './request.ts'
-import { overridesMethod } from '../common/method-override.ts'
 
 interface NpmDeps {
   readonly upstreams: Upstreams
