@@ -10,6 +10,7 @@ import type {
   ProtoMessage,
   ProtoMethod,
   ProtoService,
+  Visibility,
 } from './model.ts'
 import { OptionSet } from './options.ts'
 import { readRange, ReservedSet, type Scope } from './scope.ts'
@@ -29,15 +30,22 @@ export interface Declarations {
 export function readDeclaration(scope: Scope, into: Declarations): boolean {
   const { cursor, syntax } = scope.reading
   const start = cursor.ahead
-  if ((cursor.isAt('export') || cursor.isAt('local')) && syntax === '2024') {
-    cursor.next()
+  const visibility = syntax === '2024' ? takeVisibility(cursor) : null
+  if (visibility !== null) {
     if (!cursor.isAt('message') && !cursor.isAt('enum')) cursor.refuse('"message" or "enum"')
   }
-  if (cursor.take('message')) into.messages.push(readMessage(scope, cursor.name('the name of a message'), start))
-  else if (cursor.take('enum')) into.enums.push(readEnum(scope, start))
+  if (cursor.take('message')) {
+    const name = cursor.name('the name of a message')
+    into.messages.push({ ...readMessage(scope, name, start), visibility })
+  } else if (cursor.take('enum')) into.enums.push({ ...readEnum(scope, start), visibility })
   else if (cursor.take('extend')) readExtensions(scope, into)
   else return false
   return true
+}
+
+function takeVisibility(cursor: Cursor): Visibility {
+  for (const visibility of ['export', 'local'] as const) if (cursor.take(visibility)) return visibility
+  return null
 }
 
 /** Runs `read` for each statement of a block. Empty statements are skipped. */
@@ -65,7 +73,8 @@ function readMessage(outer: Scope, name: Token, start: Token): ProtoMessage {
   }
   readBlock(cursor, () => readMember(scope, body))
   checkNumbers(scope, body.fields)
-  return { ...place, ...body, options: options.values, features: scope.features, isMapEntry: false }
+  const own = { options: options.values, features: scope.features, visibility: null, isMapEntry: false }
+  return { ...place, ...body, ...own }
 }
 
 interface MessageBody extends Declarations {
@@ -155,7 +164,7 @@ function readEnum(outer: Scope, start: Token): ProtoEnum {
       cursor.expect(';')
     } else values.push(readEnumValue(scope))
   })
-  return { ...place, options: options.values, values, reserved, features: scope.features }
+  return { ...place, options: options.values, values, reserved, features: scope.features, visibility: null }
 }
 
 function readEnumValue(scope: Scope): ProtoEnumValue {

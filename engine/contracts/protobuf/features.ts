@@ -15,6 +15,8 @@ interface Features {
   readonly utf8_validation: string
   readonly message_encoding: string
   readonly json_format: string
+  /** Which declarations other files may use, unless these state it. */
+  readonly default_symbol_visibility: string
   /** `(pb.cpp).string_type`. */
   readonly cpp_string_type: string
   /** `(pb.java).utf8_validation`; `DEFAULT` follows utf8_validation. */
@@ -28,6 +30,7 @@ const PROTO2: Features = {
   utf8_validation: 'NONE',
   message_encoding: 'LENGTH_PREFIXED',
   json_format: 'LEGACY_BEST_EFFORT',
+  default_symbol_visibility: 'EXPORT_ALL',
   cpp_string_type: 'STRING',
   java_utf8_validation: 'DEFAULT',
 }
@@ -40,7 +43,11 @@ const EDITION_2023: Features = {
   json_format: 'ALLOW',
 }
 
-const EDITION_2024: Features = { ...EDITION_2023, cpp_string_type: 'VIEW' }
+const EDITION_2024: Features = {
+  ...EDITION_2023,
+  cpp_string_type: 'VIEW',
+  default_symbol_visibility: 'EXPORT_TOP_LEVEL',
+}
 
 const DEFAULTS: ReadonlyMap<string, Features> = new Map([
   ['proto2', PROTO2],
@@ -64,6 +71,7 @@ const OPTION_OF: readonly (readonly [keyof Features, string])[] = [
   ['utf8_validation', 'features.utf8_validation'],
   ['message_encoding', 'features.message_encoding'],
   ['json_format', 'features.json_format'],
+  ['default_symbol_visibility', 'features.default_symbol_visibility'],
   ['cpp_string_type', 'features.(pb.cpp).string_type'],
   ['java_utf8_validation', 'features.(pb.java).utf8_validation'],
 ]

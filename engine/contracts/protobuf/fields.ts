@@ -141,6 +141,7 @@ const EMPTY_MESSAGE: Omit<ProtoMessage, 'name' | 'fullName' | 'at' | 'features'>
   extensions: [],
   extensionRanges: [],
   reserved: { ranges: [], names: new Set() },
+  visibility: null,
   isMapEntry: false,
 }
 

@@ -73,6 +73,7 @@ function readDeclarations(
   let scope = new Scope(reading, { fullName: '', at }, features)
   let packageName: string | null = null
   const imports: string[] = []
+  const publicImports: string[] = []
   const services: ProtoService[] = []
   const declared: Declarations = { messages: [], enums: [], extensions: [] }
   while (cursor.ahead.kind !== 'end') {
@@ -86,14 +87,19 @@ function readDeclarations(
       places.set(`${at}/package`, offset)
       scope = new Scope(reading, { fullName: packageName, at }, features)
       cursor.expect(';')
-    } else if (cursor.take('import')) imports.push(readImport(cursor))
-    else if (cursor.take('option')) {
+    } else if (cursor.take('import')) {
+      const isPublic = cursor.isAt('public')
+      const path = readImport(cursor)
+      imports.push(path)
+      if (isPublic) publicImports.push(path)
+    } else if (cursor.take('option')) {
       options.read(cursor)
       cursor.expect(';')
     } else if (cursor.isAt('service')) services.push(readService(scope))
     else if (!readDeclaration(scope, declared)) cursor.refuse('a declaration')
   }
-  return { path, at, syntax, package: packageName ?? '', imports, options: options.values, services, ...declared }
+  const named = { path, at, syntax, package: packageName ?? '' }
+  return { ...named, imports, publicImports, options: options.values, services, ...declared }
 }
 
 function readSyntax(cursor: Cursor): string {

@@ -40,7 +40,11 @@ export interface ProtoField extends Declared {
   readonly features: FeatureScope
 }
 
+/** Whether other files may use a message or enum (edition 2024). Null if it is not stated. */
+export type Visibility = 'export' | 'local' | null
+
 export interface ProtoMessage extends Declared {
+  readonly visibility: Visibility
   readonly fields: readonly ProtoField[]
   readonly oneofs: readonly Declared[]
   readonly messages: readonly ProtoMessage[]
@@ -58,6 +62,7 @@ export interface ProtoEnumValue extends Declared {
 }
 
 export interface ProtoEnum extends Declared {
+  readonly visibility: Visibility
   readonly values: readonly ProtoEnumValue[]
   readonly reserved: Reserved
   readonly features: FeatureScope
@@ -84,6 +89,8 @@ export interface ProtoFile {
   readonly syntax: string
   readonly package: string
   readonly imports: readonly string[]
+  /** Those whose declarations are passed on to files that import this one. */
+  readonly publicImports: readonly string[]
   readonly options: Options
   readonly messages: readonly ProtoMessage[]
   readonly enums: readonly ProtoEnum[]

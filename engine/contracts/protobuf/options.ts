@@ -29,7 +29,7 @@ export class OptionSet {
   #set(name: string, value: Json): void {
     // Features may be set one by one or together, with the same meaning.
     if (/^features(?:\.|$)/.test(name) && typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      for (const [member, inner] of Object.entries(value)) this.#set(`${name}.${parenthesised(member)}`, inner)
+      for (const [member, inner] of Object.entries(value)) this.#set(`${name}.${extensionName(member)}`, inner)
       return
     }
     const before = this.#values.get(name)
@@ -38,7 +38,7 @@ export class OptionSet {
 }
 
 /** Extensions are named in brackets within a value, and in parentheses within a name. */
-function parenthesised(member: string): string {
+export function extensionName(member: string): string {
   return member.replace(/^\[(.*)\]$/, '($1)')
 }
 

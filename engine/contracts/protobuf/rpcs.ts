@@ -76,7 +76,7 @@ export function holdersOf({ messages, extensions, typeOf }: ProtoContract): Read
   return holders
 }
 
-const ANY = 'google.protobuf.Any'
+export const ANY = 'google.protobuf.Any'
 
 /** `Any`, and all types that contain it or an undeclared type. */
 function typesWithAny(contract: ProtoContract): ReadonlySet<string> {

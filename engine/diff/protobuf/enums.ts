@@ -3,6 +3,7 @@ import type { ProtoEnum, ProtoEnumValue } from '../../contracts/protobuf/model.t
 import type { ProtoRuleId } from '../../rules/protobuf/rows.ts'
 import { compareRanges, compareReservedNames, RangeSet } from './ranges.ts'
 import { compareCommonOptions } from './options.ts'
+import { compareVisibility } from './visibility.ts'
 import type { ProtoWalk } from './walk.ts'
 
 /** The option that allows two names for a number concerns only the compiler. */
@@ -29,6 +30,7 @@ export function compareEnum(base: ProtoEnum, head: ProtoEnum, walk: ProtoWalk): 
     }
     walk.add({ ...change, rule: 'proto-enum-json-format-changed' })
   }
+  compareVisibility(base, head, walk)
   compareCommonOptions(base, head, walk, JUDGED, head.fullName)
 }
 
@@ -41,11 +43,18 @@ function compareEnumValues(base: ProtoEnum, head: ProtoEnum, walk: ProtoWalk): v
     if (kept === undefined) reportRemoved({ values, number, reserved }, head, walk)
     else compareAliases(values, kept, head, walk)
   }
+  // Readers put a value that a closed enum does not have aside, and see the field as not set.
+  const isClosed = [base, head].some(({ features }) => features.resolved.enum_type === 'CLOSED')
   for (const [number, values] of after) {
     if (before.has(number)) continue
     for (const { name, at, fullName } of values) {
       const place = { side: 'head', location: at, subject: fullName, reaches: head.fullName } as const
-      walk.add({ ...place, rule: 'proto-enum-value-added', name, after: number })
+      walk.add({
+        ...place,
+        rule: isClosed ? 'proto-closed-enum-value-added' : 'proto-enum-value-added',
+        name,
+        after: number,
+      })
     }
   }
 }
@@ -98,7 +107,9 @@ function compareAliases(
     const values = { before: before.map(({ name }) => name).join(', '), after: [...names].join(', ') }
     walk.add({ ...place, rule: 'proto-enum-value-renamed', ...values })
   } else if (before[0] !== undefined && before[0].name !== first.name) {
-    walk.add({ ...place, rule: 'proto-enum-value-json-name-changed', before: before[0].name, after: first.name })
+    const isKnown = before.some(({ name }) => name === first.name)
+    const rule = isKnown ? 'proto-enum-value-json-name-changed' : 'proto-enum-value-json-name-unknown'
+    walk.add({ ...place, rule, before: before[0].name, after: first.name })
   }
   for (const base of before) {
     const head = after.find(({ name }) => name === base.name)

@@ -7,13 +7,12 @@ import type { ProtoEnum, ProtoField } from '../../contracts/protobuf/model.ts'
 import type { ProtoWalk } from './walk.ts'
 
 /** The first thing that differs. */
-export type TypeLikeness = 'same' | 'source' | 'json' | 'wire'
+export type TypeLikeness = 'same' | 'source' | 'sign' | 'json' | 'wire'
 
 /** Scalars that can read each other on the wire, except for truncation. */
 const WIRE_GROUPS = groups(['int32', 'int64', 'uint32', 'uint64', 'bool'], ['sint32', 'sint64'])
-/** Of those, scalars that also have the same JSON form. */
-const JSON_GROUPS = groups(['int32', 'uint32'], ['int64', 'uint64'], ['fixed32', 'sfixed32'], ['fixed64', 'sfixed64'])
-const FIXED_GROUPS = groups(['fixed32', 'sfixed32'], ['fixed64', 'sfixed64'])
+/** Scalars with the same wire and JSON form, except that only one of them has negative values. */
+const SIGN_GROUPS = groups(['int32', 'uint32'], ['int64', 'uint64'], ['fixed32', 'sfixed32'], ['fixed64', 'sfixed64'])
 
 function groups(...lists: readonly (readonly string[])[]): ReadonlyMap<string, number> {
   return new Map(lists.flatMap((list, index) => list.map((type) => [type, index] as const)))
@@ -52,9 +51,8 @@ function isSameName({ kind, name }: ProtoType, other: ProtoType): boolean {
 }
 
 function likenessOfScalars(before: string, after: string): TypeLikeness {
-  if (isTogether(JSON_GROUPS, before, after)) return 'source'
-  const isRead = isTogether(WIRE_GROUPS, before, after) || isTogether(FIXED_GROUPS, before, after)
-  return isRead || (before === 'string' && after === 'bytes') ? 'json' : 'wire'
+  if (isTogether(SIGN_GROUPS, before, after)) return 'sign'
+  return isTogether(WIRE_GROUPS, before, after) || (before === 'string' && after === 'bytes') ? 'json' : 'wire'
 }
 
 function isTogether(table: ReadonlyMap<string, number>, a: string, b: string): boolean {

@@ -21,7 +21,7 @@ export function compareField(base: ProtoField, head: ProtoField, walk: ProtoWalk
   if (likeness !== 'same') add(TYPE_RULES[likeness], typeName(base, walk.base), typeName(head, walk.head))
   compareCardinality(base, head, add, walk)
   compareDefault(base, head, add, walk)
-  if (base.oneof !== head.oneof) add('proto-field-oneof-changed', oneofName(base), oneofName(head))
+  if (base.oneof !== head.oneof) add(oneofRule(base, head, walk), oneofName(base), oneofName(head))
   for (const { rule, valueOf } of TRAITS) {
     const before = valueOf(base, walk.base)
     const after = valueOf(head, walk.head)
@@ -54,6 +54,7 @@ function compareNames(base: ProtoField, head: ProtoField, add: AddFieldChange): 
 const TYPE_RULES = {
   wire: 'proto-field-type-changed',
   json: 'proto-field-type-changed-in-json',
+  sign: 'proto-field-sign-changed',
   source: 'proto-field-type-changed-in-source',
 } as const satisfies Readonly<Record<Exclude<TypeLikeness, 'same'>, ProtoRuleId>>
 
@@ -78,7 +79,7 @@ export function isRequired({ label, oneof, extendee, features }: ProtoField): bo
   return label === null && oneof === null && extendee === null && features.resolved.field_presence === 'LEGACY_REQUIRED'
 }
 
-function cardinalityOf(field: ProtoField, contract: ProtoContract): Cardinality {
+export function cardinalityOf(field: ProtoField, contract: ProtoContract): Cardinality {
   if (isRequired(field)) return 'required'
   if (field.label === 'repeated' || field.label === 'map') return field.label
   const { field_presence: presence } = field.features.resolved
@@ -110,6 +111,25 @@ function compareDefault(base: ProtoField, head: ProtoField, add: AddFieldChange,
   // If both defaults are the zero of their type, the change of type is reported instead.
   if (before.isZero && after.isZero) return
   add('proto-field-default-changed', before.written, after.written)
+}
+
+/** The name of a oneof is in code only. Values are lost if other fields exclude this one on one side only. */
+function oneofRule(base: ProtoField, head: ProtoField, walk: ProtoWalk): ProtoRuleId {
+  const others = new Map(neighboursOf(head, walk.head).map((field) => [field.number, field]))
+  const isMoved = neighboursOf(base, walk.base).some((before) => {
+    const after = others.get(before.number)
+    return after !== undefined && excludes(base, before) !== excludes(head, after)
+  })
+  return isMoved ? 'proto-field-oneof-changed' : 'proto-field-oneof-changed-in-source'
+}
+
+/** The other fields of its message. */
+function neighboursOf({ scope, number }: ProtoField, { messages }: ProtoContract): readonly ProtoField[] {
+  return (messages.get(scope)?.fields ?? []).filter((field) => field.number !== number)
+}
+
+function excludes(field: ProtoField, other: ProtoField): boolean {
+  return field.oneof !== null && field.oneof === other.oneof
 }
 
 function oneofName({ oneof }: ProtoField): string {

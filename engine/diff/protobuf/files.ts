@@ -1,6 +1,7 @@
 /** Files of a set, matched by path: package, syntax, options, imports, and undeclared types. */
 import { missingImports, type ProtoContract } from '../../contracts/protobuf/contract.ts'
 import type { ProtoFile } from '../../contracts/protobuf/model.ts'
+import type { ProtoRuleId } from '../../rules/protobuf/rows.ts'
 import { declaresOptionsOnly } from '../../contracts/protobuf/well-known.ts'
 import type { UnresolvedReference } from '../../contracts/unresolved.ts'
 import { FILE_OPTIONS } from '../../contracts/protobuf/options.ts'
@@ -44,8 +45,12 @@ function compareFile(base: ProtoFile, head: ProtoFile, walk: ProtoWalk): void {
   }
   if (base.syntax !== head.syntax) {
     const change = { ...place, location: `${head.at}/syntax`, subject: `${subject} syntax` }
-    const rule = isEdition(base) && isEdition(head) ? 'proto-file-edition-changed' : 'proto-file-syntax-changed'
-    walk.add({ ...change, rule, before: base.syntax, after: head.syntax })
+    walk.add({ ...change, rule: syntaxRule(base, head), before: base.syntax, after: head.syntax })
+  }
+  for (const path of passedOn(base, walk.base.files)) {
+    if (passedOn(head, walk.head.files).has(path)) continue
+    const change = { ...place, subject: `${subject} public import ${path}` }
+    walk.add({ ...change, rule: 'proto-public-import-removed', before: path })
   }
   for (const { name, fallback } of FILE_OPTIONS) {
     const before = base.options.get(name) ?? fallback
@@ -56,6 +61,20 @@ function compareFile(base: ProtoFile, head: ProtoFile, walk: ProtoWalk): void {
   }
   const shared = { name: head.path === '' ? 'the file' : head.path, fullName: subject, at: head.at }
   compareCommonOptions({ ...shared, options: base.options }, { ...shared, options: head.options }, walk, JUDGED, [])
+}
+
+/** The files whose declarations are passed on to those who import a file. */
+function passedOn({ publicImports }: ProtoFile, files: ProtoContract['files']): ReadonlySet<string> {
+  const paths = new Set(publicImports)
+  // Iteration over a set includes items added on the way.
+  for (const path of paths) for (const further of files.get(path)?.publicImports ?? []) paths.add(further)
+  return paths
+}
+
+/** proto2 and proto3 are editions of their own features, which are compared at every declaration. */
+function syntaxRule(base: ProtoFile, head: ProtoFile): ProtoRuleId {
+  if (isEdition(base) && isEdition(head)) return 'proto-file-edition-changed'
+  return isEdition(base) || isEdition(head) ? 'proto-file-syntax-became-edition' : 'proto-file-syntax-changed'
 }
 
 function isEdition({ syntax }: ProtoFile): boolean {

@@ -78,7 +78,9 @@ function hasSameFields(held: Binding, binding: Binding, hasField: (name: string)
   if (before.length !== after.length) return false
   return before.every((variable, index) => {
     const other = after[index]
-    if (other === undefined || variable.from !== other.from || variable.to !== other.to) return false
+    if (other === undefined || variable.from !== other.from) return false
+    const areRest = variable.to === held.template.segments.length && other.to === binding.template.segments.length
+    if (variable.to !== other.to && !(areRest && binding.template.segments.at(-1) === '**')) return false
     const isRenamed = !hasField(variable.field) || !hasField(other.field)
     return variable.field === other.field || isRenamed
   })

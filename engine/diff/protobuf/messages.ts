@@ -2,15 +2,18 @@
 import type { ProtoField, ProtoMessage } from '../../contracts/protobuf/model.ts'
 import type { ProtoRuleId } from '../../rules/protobuf/rows.ts'
 import { typeOfField } from './field-types.ts'
-import { compareField, isRequired } from './fields.ts'
+import { demandOf } from './call-options.ts'
+import { cardinalityOf, compareField, isRequired } from './fields.ts'
 import { compareRanges, compareReservedNames, RangeSet } from './ranges.ts'
 import { compareCommonOptions } from './options.ts'
+import { compareVisibility } from './visibility.ts'
 import type { ProtoWalk } from './walk.ts'
 import { outerOf } from '../../contracts/protobuf/contract.ts'
 
 const NO_ACCESSOR = 'no_standard_descriptor_accessor'
 const MESSAGE_SET = 'message_set_wire_format'
 const JUDGED: ReadonlySet<string> = new Set([NO_ACCESSOR, MESSAGE_SET])
+const NONE: ReadonlySet<string> = new Set()
 
 export function compareMessage(base: ProtoMessage, head: ProtoMessage, walk: ProtoWalk): void {
   compareFields(base, head, walk)
@@ -34,6 +37,7 @@ export function compareMessage(base: ProtoMessage, head: ProtoMessage, walk: Pro
   if (isSet.before !== isSet.after) {
     walk.add({ ...place, rule: 'proto-message-set-format-changed', subject: `${head.fullName} set`, ...isSet })
   }
+  compareVisibility(base, head, walk)
   compareCommonOptions(base, head, walk, JUDGED, head.fullName)
 }
 
@@ -51,9 +55,19 @@ function compareFields(base: ProtoMessage, head: ProtoMessage, walk: ProtoWalk):
   for (const [number, field] of after) {
     if (before.has(number)) continue
     const place = { side: 'head', location: field.at, subject: field.fullName, reaches: head.fullName } as const
-    const rule = isRequired(field) ? 'proto-required-field-added' : 'proto-field-added'
-    walk.add({ ...place, rule, name: field.name, after: number })
+    walk.add({ ...place, rule: additionRule(field, head, walk), name: field.name, after: number })
   }
+}
+
+/** Callers by the old contract do not give the new field. */
+function additionRule(field: ProtoField, owner: ProtoMessage, walk: ProtoWalk): ProtoRuleId {
+  if (isRequired(field)) return 'proto-required-field-added'
+  const demand = demandOf(field)
+  if (demand === 'none' || !walk.directions(owner.fullName).isSent) return 'proto-field-added'
+  if (demand === 'required') return 'proto-field-required-by-option'
+  // Constraints are not evaluated for a field with explicit presence that is not set.
+  const isChecked = field.oneof === null && cardinalityOf(field, walk.head) !== 'explicit'
+  return isChecked ? 'proto-constrained-field-added' : 'proto-field-added'
 }
 
 /** Entries of maps are named after their field. Those of a renamed field are matched by it. */
@@ -80,15 +94,21 @@ function removalRule(hasNumber: boolean, hasName: boolean): ProtoRuleId {
 
 function compareOneofs(base: ProtoMessage, head: ProtoMessage, walk: ProtoWalk): void {
   const before = new Set(base.oneofs.map(({ name }) => name))
-  const after = new Set(head.oneofs.map(({ name }) => name))
-  for (const { name, fullName, at } of base.oneofs) {
-    if (after.has(name)) continue
+  const after = new Map(head.oneofs.map((oneof) => [oneof.name, oneof]))
+  for (const oneof of base.oneofs) {
+    const { name, fullName, at } = oneof
+    const kept = after.get(name)
+    if (kept !== undefined) {
+      compareCommonOptions(oneof, kept, walk, NONE, head.fullName)
+      continue
+    }
     const place = { side: 'base', location: at, subject: fullName, reaches: base.fullName } as const
     walk.add({ ...place, rule: 'proto-oneof-removed', name, before: name })
   }
-  for (const { name, fullName, at } of head.oneofs) {
+  for (const { name, fullName, at, options } of head.oneofs) {
     if (before.has(name)) continue
     const place = { side: 'head', location: at, subject: fullName, reaches: head.fullName } as const
-    walk.add({ ...place, rule: 'proto-oneof-added', name, after: name })
+    const isDemanded = demandOf({ options }) === 'required' && walk.directions(head.fullName).isSent
+    walk.add({ ...place, rule: isDemanded ? 'proto-field-required-by-option' : 'proto-oneof-added', name, after: name })
   }
 }

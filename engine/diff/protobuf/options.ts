@@ -2,6 +2,7 @@
 import type { Declared } from '../../contracts/protobuf/model.ts'
 import type { Operation } from '../../model/finding.ts'
 import { isEqual } from '../../schema/equality.ts'
+import { optionRule, statedOptions } from './call-options.ts'
 import type { ProtoWalk } from './walk.ts'
 
 export const HTTP_OPTION = '(google.api.http)'
@@ -10,13 +11,6 @@ export const HTTP_OPTION = '(google.api.http)'
 function isHttpOption(option: string): boolean {
   return option === HTTP_OPTION || option.startsWith(`${HTTP_OPTION}.`)
 }
-
-/**
- * Custom options by which servers accept and answer calls. Validation is that of protovalidate or its predecessor.
- * google/api states fields, visibility, scopes and addresses; google/longrunning the result of an operation.
- */
-const CALLER_OPTIONS =
-  /^\(\.?(?:(?:buf\.)?validate\.|google\.api\.(?:field_behavior|field_info|\w+_visibility|oauth_scopes|default_host)\)|google\.longrunning\.operation_info\))/
 
 export function compareCommonOptions(
   before: Declared,
@@ -29,23 +23,15 @@ export function compareCommonOptions(
   if (before.options.get('deprecated') !== true && after.options.get('deprecated') === true) {
     walk.add({ ...place, rule: 'proto-deprecated', subject: `${after.fullName} deprecated`, after: true })
   }
-  for (const option of new Set([...before.options.keys(), ...after.options.keys()])) {
+  const [baseOptions, headOptions] = [statedOptions(before), statedOptions(after)]
+  for (const option of new Set([...baseOptions.keys(), ...headOptions.keys()])) {
     const isJudged = judged.has(option) || isHttpOption(option)
     if (option === 'deprecated' || option.startsWith('features') || isJudged) continue
-    const base = statedOption(before, option)
-    const head = statedOption(after, option)
+    const base = baseOptions.get(option) ?? null
+    const head = headOptions.get(option) ?? null
     if (isEqual(base, head)) continue
     const values = { before: { [option]: base }, after: { [option]: head } }
-    const rule = CALLER_OPTIONS.test(option) ? 'proto-caller-option-changed' : 'proto-option-changed'
+    const rule = optionRule({ option, before: base, after: head }, walk.directions(reaches))
     walk.add({ ...place, rule, subject: `${after.fullName} ${option}`, ...values })
   }
-}
-
-/**
- * Flags of descriptor.proto for messages, fields and rpcs are false by default. The defaults of other options are
- * unknown.
- */
-function statedOption({ options }: Declared, option: string): unknown {
-  const value = options.get(option) ?? null
-  return value === false && !option.startsWith('(') ? null : value
 }

@@ -6,6 +6,7 @@ import type { ReachedPlace } from '../../rules/findings/judged-change.ts'
 import type { Report } from '../../rules/judging/report.ts'
 import type { ProtoRuleId } from '../../rules/protobuf/rows.ts'
 import { reachOf } from './affected-rpcs.ts'
+import { BOTH_DIRECTIONS, directionsIn, type Directions } from './directions.ts'
 
 export interface ProtoChange {
   readonly rule: ProtoRuleId
@@ -24,6 +25,8 @@ export interface ProtoWalk {
   readonly base: ProtoContract
   readonly head: ProtoContract
   readonly add: (change: ProtoChange) => void
+  /** How the head uses what a change reaches. */
+  readonly directions: (reaches: NonNullable<ProtoChange['reaches']>) => Directions
 }
 
 export function protoWalk(
@@ -31,6 +34,9 @@ export function protoWalk(
   head: ProtoContract,
   report: Report<{ readonly rule: ProtoRuleId }>,
 ): ProtoWalk {
+  const directionsOf = directionsIn(head)
+  const directions: ProtoWalk['directions'] = (reaches) =>
+    typeof reaches === 'string' ? directionsOf(reaches) : BOTH_DIRECTIONS
   const reach = { base: reachOf(base), head: reachOf(head) }
   const add = ({ name, reaches = [], ...change }: ProtoChange): void => {
     const { subject, side } = change
@@ -44,7 +50,7 @@ export function protoWalk(
       }),
     })
   }
-  return { base, head, add }
+  return { base, head, add, directions }
 }
 
 /** The head's version of a base file: by path, or as the only file of a set without paths. */

@@ -218,6 +218,18 @@ export const DECLARATION_ROWS = {
     why: STILL_WORKS,
     fix: NOTHING_TO_DO,
   },
+  'proto-declaration-became-local': {
+    level: 'dangerous',
+    direction: 'none',
+    area: 'protobuf declarations',
+    kind: 'existence',
+    action: 'changed',
+    effect: 'may-narrow',
+    buf: [],
+    sentence: 'the declaration `{name}` can no longer be used in other files',
+    why: 'Files that use it no longer compile; the wire is the same.',
+    fix: 'Declare it with `export`.',
+  },
   'proto-deprecated': {
     level: 'info',
     direction: 'none',

@@ -46,6 +46,13 @@ const CASES: readonly Case[] = [
   ],
   ['a narrower pattern', rule('get: "/v1/{id}"'), rule('get: "/v1/{id=notes}"'), CHANGED],
   ['a wider pattern', rule('get: "/v1/{id=*}"'), rule('get: "/v1/{id=**}"'), ADDED],
+  ['a pattern for any further segments', rule('get: "/v1/{id=notes/*}"'), rule('get: "/v1/{id=**}"'), ADDED],
+  [
+    'a pattern for any further segments that leaves some out of the variable',
+    rule('get: "/v1/{id=notes/*}/text"'),
+    rule('get: "/v1/{id=**}"'),
+    CHANGED,
+  ],
   ['a further binding', rule(GET), rule(`${GET} additional_bindings { ${POST} }`), ADDED],
   ['a further binding goes', rule(`${GET} additional_bindings { ${POST} }`), rule(GET), CHANGED],
   [

@@ -135,7 +135,7 @@ suite('read alike', () => {
     )
     assert.deepEqual(
       groups.map(({ rule }) => rule),
-      ['proto-file-syntax-changed'],
+      ['proto-file-syntax-became-edition'],
     )
   })
 

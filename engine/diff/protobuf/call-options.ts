@@ -1,0 +1,96 @@
+/**
+ * Custom options by which servers accept and answer calls. google/api states the behavior of fields, visibility, scopes
+ * and addresses; google/longrunning the result of an operation. Validation is that of protovalidate or its predecessor.
+ */
+import type { Json } from '../../common/hash.ts'
+import { byCodeUnit } from '../../common/code-unit-order.ts'
+import { extensionName } from '../../contracts/protobuf/options.ts'
+import type { Declared } from '../../contracts/protobuf/model.ts'
+import type { ProtoRuleId } from '../../rules/protobuf/rows.ts'
+import { isRecord } from '../../schema/located.ts'
+import type { Directions } from './directions.ts'
+
+const BEHAVIOR = '(google.api.field_behavior)'
+const VALIDATION = /^\((?:buf\.)?validate\./
+const CALLER_OPTIONS =
+  /^\((?:(?:buf\.)?validate\.|google\.api\.(?:field_info|\w+_visibility|oauth_scopes|default_host)\)|google\.longrunning\.operation_info\))/
+
+/** A field or oneof that must be given: `required` of validation, but not that of items, keys or values. */
+const DEMAND = /^\((?:buf\.validate\.(?:field|oneof)|validate\.(?:rules|required))\)(?:\.(?!items|keys|values)\w+)*$/
+
+/** What validation does not look at if it is not given. */
+const IGNORED: ReadonlySet<Json> = new Set<Json>(['IGNORE_IF_ZERO_VALUE', 'IGNORE_ALWAYS'])
+
+/**
+ * Options by name, and by member for messages: `(a) = {b: 1}` is `(a).b = 1`. Flags of descriptor.proto are false by
+ * default. The defaults of other options are unknown.
+ */
+export function statedOptions({ options }: Pick<Declared, 'options'>): ReadonlyMap<string, Json> {
+  const stated = new Map<string, Json>()
+  for (const [name, value] of options) {
+    if (!name.startsWith('(')) {
+      if (value !== false) stated.set(name, value)
+    } else addMembers(name, value, stated)
+  }
+  const behaviors = behaviorsOf(stated.get(BEHAVIOR))
+  if (behaviors.length > 0) stated.set(BEHAVIOR, behaviors)
+  return stated
+}
+
+function addMembers(name: string, value: Json, into: Map<string, Json>): void {
+  const members = isMessage(value) ? Object.entries(value) : []
+  if (members.length > 0) {
+    for (const [member, inner] of members) addMembers(`${name}.${extensionName(member)}`, inner, into)
+  } else into.set(name, Array.isArray(value) && value.length === 1 ? value[0] : value)
+}
+
+function isMessage(value: Json): value is { readonly [member: string]: Json } {
+  return isRecord(value)
+}
+
+/** Each behavior once, without those that change nothing (google/api/field_behavior.proto); their order has no meaning. */
+function behaviorsOf(value: Json | undefined): readonly string[] {
+  const list = [value ?? []].flat().filter((behavior) => typeof behavior === 'string')
+  return [...new Set(list)].filter((behavior) => behavior !== 'OPTIONAL').sort(byCodeUnit)
+}
+
+interface OptionChange {
+  readonly option: string
+  readonly before: Json
+  readonly after: Json
+}
+
+/** The meaning of a changed option for those who send or receive what it belongs to. */
+export function optionRule({ option, before, after }: OptionChange, directions: Directions): ProtoRuleId {
+  if (option === BEHAVIOR) {
+    const [old, current] = [behaviorsOf(before), behaviorsOf(after)]
+    const isNew = (behavior: string): boolean => current.includes(behavior) && !old.includes(behavior)
+    if (isNew('REQUIRED') && directions.isSent) return 'proto-field-required-by-option'
+    if (isNew('INPUT_ONLY') && directions.isReceived) return 'proto-field-became-input-only'
+    const isKept = old.every((behavior) => current.includes(behavior))
+    const isHarmless = isKept && current.every((behavior) => behavior === 'REQUIRED' || !isNew(behavior))
+    return isHarmless ? 'proto-option-changed' : 'proto-caller-option-changed'
+  }
+  if (isDemand(option, after) && !isDemand(option, before)) {
+    return directions.isSent ? 'proto-field-required-by-option' : 'proto-option-changed'
+  }
+  return CALLER_OPTIONS.test(option) ? 'proto-caller-option-changed' : 'proto-option-changed'
+}
+
+function isDemand(option: string, value: Json): boolean {
+  return value === true && DEMAND.test(option) && /\brequired\b/.test(option)
+}
+
+/** Whether calls without a field or oneof are refused: by its options, or because of what they state about its value. */
+export function demandOf(declared: Pick<Declared, 'options'>): 'required' | 'constrained' | 'none' {
+  const stated = [...statedOptions(declared)]
+  const isRequired = ([option, value]: (typeof stated)[number]): boolean =>
+    option === BEHAVIOR ? behaviorsOf(value).includes('REQUIRED') : isDemand(option, value)
+  if (stated.some(isRequired)) return 'required'
+  const rules = stated.filter(([option]) => VALIDATION.test(option))
+  const isIgnored = rules.some(
+    ([option, value]) =>
+      (option.endsWith('.ignore') && IGNORED.has(value)) || (option.endsWith('.ignore_empty') && value === true),
+  )
+  return rules.length === 0 || isIgnored ? 'none' : 'constrained'
+}
