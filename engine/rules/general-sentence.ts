@@ -218,7 +218,7 @@ const STEPS: readonly (readonly [pattern: RegExp, general: string])[] = [
   [new RegExp(` of the ${HOLE} (request body|callback|answer|response)`, 'g'), ' of the $1'],
   [new RegExp(`^(\`@\\w+\`) was put on ${HOLE}`, 'g'), '$1 was put on an element'],
   [new RegExp(`^(\`@\\w+\`) was taken from ${HOLE}`, 'g'), '$1 was taken from an element'],
-  [new RegExp(`^(\`@\\w+\`) on ${HOLE} changed`, 'g'), '$1 on an element changed'],
+  [new RegExp(`^(\`@\\w+\`) on ${HOLE} (changed|was loosened)`, 'g'), '$1 on an element $2'],
   [new RegExp(`^${HOLE} (holds|tells|mentions)`, 'g'), 'a text that models read $1'],
   [new RegExp(`the binding’s ${HOLE}`, 'g'), 'a setting of the binding'],
   [new RegExp(`\\bthe ((?:${WORD} )*?)(${WORD}) ${HOLE}`, 'g'), 'a $1$2'],

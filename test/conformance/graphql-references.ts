@@ -153,7 +153,7 @@ const INSPECTOR: Readonly<Record<string, Translate>> = {
   TYPE_DESCRIPTION_CHANGED: byPath(/^graphql-type-description-changed$/),
   FIELD_ADDED: byPath(/^graphql-(?:root-)?field-added$/),
   FIELD_REMOVED: byPath(/^graphql-(?:root-)?field-removed$/),
-  FIELD_TYPE_CHANGED: byPath(/^graphql-field-(?:type-|became-)/),
+  FIELD_TYPE_CHANGED: byPath(/^graphql-field-(?:type-|became-|null-)/),
   FIELD_DESCRIPTION_ADDED: byPath(/^graphql-field-description-changed$/),
   FIELD_DESCRIPTION_REMOVED: byPath(/^graphql-field-description-changed$/),
   FIELD_DESCRIPTION_CHANGED: byPath(/^graphql-field-description-changed$/),

@@ -1,5 +1,10 @@
 /** The federation directives of a subgraph that have an effect beyond documentation (Apollo Federation 2). */
 
+import { parseConstValue } from 'graphql/language'
+import { lookupTable } from '../../common/lookup-table.ts'
+import { literalOf } from './literals.ts'
+import type { DirectiveUsage } from './schema.ts'
+
 /** Directive → whether its arguments have an effect. */
 const HAS_ARGUMENTS = {
   key: true,
@@ -25,6 +30,27 @@ export function isFederationDirective(name: string): name is FederationDirective
 
 export function hasArguments(directive: FederationDirective): boolean {
   return HAS_ARGUMENTS[directive]
+}
+
+/** Federation arguments that contain alternatives of rights, each a list of rights that are all needed. */
+export const ALTERNATIVES: Readonly<Record<string, string>> = lookupTable({
+  requiresScopes: 'scopes',
+  policy: 'policies',
+})
+
+/** Whether every client that had the rights still has them: each alternative contains one of the new ones. */
+export function isLoosened(before: DirectiveUsage, after: DirectiveUsage): boolean {
+  const argument = ALTERNATIVES[after.name]
+  if (argument === undefined) return false
+  const [base, head] = [before, after].map((usage) => rightsOf(usage.arguments.get(argument)))
+  return base?.every((rights) => head?.some((fewer) => fewer.every((right) => rights.includes(right)))) ?? false
+}
+
+/** Alternatives in their canonical form. */
+function rightsOf(literal: string | undefined): readonly (readonly string[])[] | null {
+  const value = literal === undefined ? null : parseConstValue(literal, { noLocation: true })
+  if (value?.kind !== 'ListValue') return null
+  return value.values.map((item) => (item.kind === 'ListValue' ? item.values.map(literalOf) : [literalOf(item)]))
 }
 
 /** The name of a directive in the ids of rules: `requires-scopes`. */

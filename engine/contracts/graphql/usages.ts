@@ -3,8 +3,9 @@
  * their original names, whatever a subgraph calls them, and canonical selections in their arguments.
  */
 import { lookupTable } from '../../common/lookup-table.ts'
-import { parse, type ConstDirectiveNode, type SelectionSetNode } from 'graphql/language'
+import { parse, type ConstDirectiveNode, type ConstValueNode, type SelectionSetNode } from 'graphql/language'
 import { byCodeUnit } from '../../common/code-unit-order.ts'
+import { ALTERNATIVES } from './federation.ts'
 import { literalOf } from './literals.ts'
 import { tooDeepAt } from './nesting.ts'
 import { NO_REASON, type DirectiveUsage } from './schema.ts'
@@ -62,17 +63,27 @@ function usageOf(directive: ConstDirectiveNode, imports: Imports): DirectiveUsag
   const given = (directive.arguments ?? [])
     // The directives carry their original names, so the import arguments are not compared.
     .filter((argument) => !isImport || argument.name.value === 'url')
-    .map(({ name: argument, value }): [string, string] => [
-      argument.value,
-      SELECTIONS[name] === argument.value && value.kind === 'StringValue'
-        ? JSON.stringify(selectionText(value.value))
-        : literalOf(value),
-    ])
+    .map(({ name: argument, value }): [string, string] => [argument.value, argumentText(name, argument.value, value)])
   return {
     name,
     arguments: new Map(given.sort(([a], [b]) => byCodeUnit(a, b))),
     mark: directive.loc?.start ?? 0,
   }
+}
+
+function argumentText(directive: string, name: string, value: ConstValueNode): string {
+  if (SELECTIONS[directive] === name && value.kind === 'StringValue') return JSON.stringify(selectionText(value.value))
+  return ALTERNATIVES[directive] === name ? alternativesText(value) : literalOf(value)
+}
+
+/** Alternatives of rights, all of which are needed: `[["a", "b"], ["c"]]`. The order has no meaning on either level. */
+function alternativesText(value: ConstValueNode): string {
+  if (value.kind !== 'ListValue') return `[[${literalOf(value)}]]`
+  const texts = value.values.map((item) => {
+    const rights = item.kind === 'ListValue' ? item.values : [item]
+    return `[${[...new Set(rights.map(literalOf))].sort(byCodeUnit).join(', ')}]`
+  })
+  return `[${[...new Set(texts)].sort(byCodeUnit).join(', ')}]`
 }
 
 function ownName(name: string, { names, namespace }: Imports): string {

@@ -1,8 +1,9 @@
 /** The parts that every schema element has: a description, a life cycle, applied directives. */
-import { changedTexts, matchByKey } from '../match.ts'
+import { matchByKey, matchRest } from '../match.ts'
 import { byCodeUnit } from '../../common/code-unit-order.ts'
 import type { Deprecable, Element, DirectiveUsage } from '../../contracts/graphql/schema.ts'
-import { federationTerm, hasArguments, isFederationDirective } from '../../contracts/graphql/federation.ts'
+import { coercedArguments } from '../../contracts/graphql/coercion.ts'
+import { federationTerm, hasArguments, isFederationDirective, isLoosened } from '../../contracts/graphql/federation.ts'
 import type { DeprecableSite } from '../../rules/graphql/lifecycle-rows.ts'
 import type { GraphqlRuleId } from '../../rules/graphql/rows.ts'
 import { below, type GraphqlWalk, type Site } from './walk.ts'
@@ -43,8 +44,15 @@ export function compareLifecycle(
 export function compareUsages(before: Element, after: Element, noun: string, site: Site, walk: GraphqlWalk): void {
   if (before.usages.length + after.usages.length === 0) return
   if (!walk.sides.base.hasUsages || !walk.sides.head.hasUsages) return
-  const place = { noun: noun === '' ? site.coordinate : `${noun} \`${site.coordinate}\``, site, walk }
-  const { added, removed } = matchByKey(before.usages, after.usages, usageText)
+  const coerced = new Map<DirectiveUsage, ReadonlyMap<string, string>>()
+  for (const side of ['base', 'head'] as const) {
+    const { usages } = side === 'base' ? before : after
+    for (const usage of usages) coerced.set(usage, coercedArguments(usage, walk.sides[side]))
+  }
+  // A changed default is reported once, at the definition: uses that are written alike are equal.
+  const written = matchByKey(before.usages, after.usages, (usage) => usageText(usage))
+  const place = { coerced, noun: noun === '' ? site.coordinate : `${noun} \`${site.coordinate}\``, site, walk }
+  const { added, removed } = matchRest(written, (usage) => usageText(usage, coerced.get(usage)))
   for (const name of [...new Set([...removed, ...added].map((usage) => usage.name))].sort(byCodeUnit)) {
     const gone = ofName(removed, name)
     const come = ofName(added, name)
@@ -59,6 +67,8 @@ export function compareUsages(before: Element, after: Element, noun: string, sit
 }
 
 interface UsagePlace {
+  /** The arguments that each directive gets, with defaults. */
+  readonly coerced: ReadonlyMap<DirectiveUsage, ReadonlyMap<string, string>>
   readonly noun: string
   readonly site: Site
   readonly walk: GraphqlWalk
@@ -69,9 +79,10 @@ function ofName(usages: readonly DirectiveUsage[], name: string): readonly Direc
 }
 
 /** The directive as SDL, with its arguments in order. */
-function usageText({ name, arguments: given }: DirectiveUsage): string {
+function usageText({ name, arguments: written }: DirectiveUsage, given = written): string {
   if (given.size === 0) return `@${name}`
-  return `@${name}(${[...given].map(([argument, value]) => `${argument}: ${value}`).join(', ')})`
+  const texts = [...given].map(([argument, value]) => `${argument}: ${value}`)
+  return `@${name}(${texts.sort(byCodeUnit).join(', ')})`
 }
 
 function usageSite({ site, noun }: UsagePlace, { name }: DirectiveUsage): Site & { readonly noun: string } {
@@ -96,31 +107,27 @@ function reportChanged(place: UsagePlace, before: DirectiveUsage, after: Directi
     return
   }
   const site = usageSite(place, after)
-  const rule = `graphql-federation-${federationTerm(name)}-changed` as const
+  const action = isLoosened(before, after) ? 'loosened' : 'changed'
+  const rule = `graphql-federation-${federationTerm(name)}-${action}` as const
   const texts = { before: usageText(before), after: usageText(after) }
   place.walk.add(site, { rule, side: 'head', mark: after.mark, name: place.noun, ...texts })
 }
 
 function reportArguments(place: UsagePlace, before: DirectiveUsage, after: DirectiveUsage): void {
-  const { site: owner, noun, walk } = place
-  const { added, removed } = changedTexts([...before.arguments.keys()], [...after.arguments.keys()])
-  const add = (rule: GraphqlRuleId, name: string, usage: DirectiveUsage, side: 'base' | 'head'): void => {
-    const site = below(
-      owner,
-      `${owner.coordinate}@${after.name}(${name}:)`,
-      'directives',
-      after.name,
-      'arguments',
-      name,
-    )
+  const { site: owner, noun, walk, coerced } = place
+  const [base, head] = [coerced.get(before), coerced.get(after)]
+  for (const name of new Set([...before.arguments.keys(), ...after.arguments.keys()])) {
+    if (base?.get(name) === head?.get(name)) continue
+    const isAdded = !before.arguments.has(name)
+    const isRemoved = !after.arguments.has(name)
+    const rule = `graphql-directive-usage-argument-${isAdded ? 'added' : isRemoved ? 'removed' : 'changed'}` as const
+    const path = ['directives', after.name, 'arguments', name]
+    const site = below(owner, `${owner.coordinate}@${after.name}(${name}:)`, ...path)
     const texts = { before: argumentText(before, name), after: argumentText(after, name) }
-    walk.add(site, { rule, side, mark: usage.mark, name: noun, detail: `@${after.name}`, ...texts })
-  }
-  for (const name of removed) add('graphql-directive-usage-argument-removed', name, before, 'base')
-  for (const name of added) add('graphql-directive-usage-argument-added', name, after, 'head')
-  for (const [name, value] of after.arguments) {
-    const base = before.arguments.get(name)
-    if (base !== undefined && base !== value) add('graphql-directive-usage-argument-changed', name, after, 'head')
+    const source = isRemoved
+      ? ({ side: 'base', mark: before.mark } as const)
+      : ({ side: 'head', mark: after.mark } as const)
+    walk.add(site, { rule, ...source, name: noun, detail: `@${after.name}`, ...texts })
   }
 }
 

@@ -1,6 +1,7 @@
 /** Input values: arguments, fields of input types, arguments of directives. Matched by name. */
 import type { InputValue } from '../../contracts/graphql/schema.ts'
 import type { InputChange, InputRuleId, InputSite } from '../../rules/graphql/input-rows.ts'
+import { coercedLiteral } from '../../contracts/graphql/coercion.ts'
 import { relateTypes, type TypeRelation } from './type-relation.ts'
 import { compareDescription, compareLifecycle, compareUsages } from './elements.ts'
 import type { GraphqlWalk, Site } from './walk.ts'
@@ -68,6 +69,10 @@ function compareInput(before: InputValue, after: InputValue, kind: InputKind, si
 function compareDefault(base: InputValue, head: InputValue, { id }: InputKind, site: Site, walk: GraphqlWalk): void {
   const [before, after] = [base.defaultValue, head.defaultValue]
   if (before === after) return
+  if (before !== null && after !== null) {
+    const { sides } = walk
+    if (coercedLiteral(before, base.type, sides.base) === coercedLiteral(after, head.type, sides.head)) return
+  }
   const action = before === null ? 'added' : after === null ? 'removed' : 'changed'
   // Where the type came to take no null, that is its own finding.
   const isRequired = action === 'removed' && base.type.endsWith('!') && head.type.endsWith('!')

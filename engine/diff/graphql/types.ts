@@ -43,11 +43,22 @@ export function compareTypes(walk: GraphqlWalk): number {
     if (base.types.has(after.name)) continue
     const change = { rule: 'graphql-type-added', side: 'head', after: NOUNS[after.kind] } as const
     walk.add(siteOf(after), { ...change, mark: after.mark, detail: NOUNS[after.kind] })
+    if (after.kind === 'object') reportNewImplementations(after, walk)
   }
   return examined
 }
 
-function siteOf({ name }: NamedType): Site {
+/** Clients that select an interface now also receive objects of the new type. */
+function reportNewImplementations({ name, interfaces }: CompositeType, walk: GraphqlWalk): void {
+  const { sides, references } = walk
+  for (const { name: known, mark } of interfaces.values()) {
+    if (sides.base.types.get(known)?.kind !== 'interface' || !references.base.outputs.has(known)) continue
+    const place = below(siteOf({ name }), `${name}/${known}`, 'interfaces', known)
+    walk.add(place, { rule: 'graphql-interface-implementation-added', side: 'head', mark, after: known, name })
+  }
+}
+
+function siteOf({ name }: Pick<NamedType, 'name'>): Site {
   return { coordinate: name, path: ['types', name], type: name }
 }
 
@@ -150,7 +161,7 @@ function compareComposites(before: CompositeType, after: CompositeType, site: Si
   const fieldSite = (name: string): Site => below(site, `${after.name}.${name}`, 'fields', name)
   for (const field of before.fields.values()) {
     const head = after.fields.get(field.name)
-    if (head !== undefined) compareField(field, head, fieldSite(field.name), walk)
+    if (head !== undefined) compareField(after.name, field, head, fieldSite(field.name), walk)
     else reportField('removed', field, fieldSite(field.name), walk)
   }
   for (const field of after.fields.values()) {
@@ -174,11 +185,18 @@ const FIELD_TYPE_RULES = {
   changed: 'graphql-field-type-changed',
 } as const satisfies Readonly<Record<Exclude<TypeRelation, 'same'>, GraphqlRuleId>>
 
-function compareField(before: Field, after: Field, site: Site, walk: GraphqlWalk): void {
+const CONFLICT_RULES = {
+  yes: 'graphql-field-null-conflict',
+  perhaps: 'graphql-field-null-perhaps-conflict',
+} as const satisfies Readonly<Record<string, GraphqlRuleId>>
+
+function compareField(owner: string, before: Field, after: Field, site: Site, walk: GraphqlWalk): void {
   const relation = relateTypes(before.type, after.type)
   if (relation !== 'same') {
-    const types = { before: before.type, after: after.type }
-    walk.add(site, { rule: FIELD_TYPE_RULES[relation], side: 'head', mark: after.mark, ...types })
+    const conflict = relation === 'non-null' || relation === 'narrowed' ? walk.shapes.conflict(owner, after.name) : null
+    const rule = conflict === null ? FIELD_TYPE_RULES[relation] : CONFLICT_RULES[conflict.isCertain ? 'yes' : 'perhaps']
+    const change = { rule, side: 'head', mark: after.mark, before: before.type, after: after.type } as const
+    walk.add(site, conflict === null ? change : { ...change, detail: conflict.field })
   }
   const siteOf = (name: string): Site => below(site, `${site.coordinate}(${name}:)`, 'arguments', name)
   compareInputs(before.arguments, after.arguments, { id: 'argument', noun: 'argument', siteOf }, walk)

@@ -16,6 +16,7 @@ import type { Sides } from '../sides.ts'
 import type { GraphqlRuleId } from '../../rules/graphql/rows.ts'
 import type { Report } from '../../rules/judging/report.ts'
 import { References } from './references.ts'
+import { ResponseShapes } from './response-shape.ts'
 
 /** The schema element of a change. */
 export interface Site {
@@ -45,6 +46,7 @@ export interface GraphqlChange {
 export interface GraphqlWalk {
   readonly sides: Sides<GraphqlSchema>
   readonly references: Sides<References>
+  readonly shapes: ResponseShapes
   readonly add: (site: Site, change: GraphqlChange) => void
 }
 
@@ -68,7 +70,7 @@ export function graphqlWalk(
       }),
     })
   }
-  return { sides, references, add }
+  return { sides, references, shapes: new ResponseShapes(sides, references.base), add }
 }
 
 /** The field of an operation is its own place. Deeper elements are placed at the operations that use them. */

@@ -13,7 +13,7 @@ import type { Effect } from '../rule.ts'
 import { KEEP_OLD, NOTHING_TO_DO, type GraphqlRow } from './row.ts'
 
 /** The changes of a directive at one place. `changed` concerns its arguments. */
-const USAGE_ACTIONS = ['added', 'removed', 'changed'] as const
+const USAGE_ACTIONS = ['added', 'removed', 'changed', 'loosened'] as const
 type UsageAction = (typeof USAGE_ACTIONS)[number]
 
 export type FederationRuleId = `graphql-federation-${string}`
@@ -25,6 +25,8 @@ interface DirectiveVerdicts<HasArguments extends boolean = boolean> {
   readonly verdicts: Readonly<Record<'added' | 'removed', FederationVerdict>> & {
     /** Null if the directive has nothing that could change. */
     readonly changed: HasArguments extends true ? FederationVerdict : null
+    /** For rights only: every client that had them still has them. */
+    readonly loosened?: FederationVerdict
   }
 }
 
@@ -121,6 +123,7 @@ const DIRECTIVE_VERDICTS: { readonly [Name in FederationDirective]: DirectiveVer
       added: ['breaking', 'narrows', ACCESS, KEEP_OLD],
       removed: ['dangerous', 'may-widen', OPENED, 'Check that it may be public.'],
       changed: ['breaking', 'moves', ACCESS, 'Accept the old scopes beside the new ones for a while.'],
+      loosened: ['dangerous', 'may-widen', OPENED, 'Check that they may have it.'],
     },
   },
   policy: {
@@ -129,6 +132,7 @@ const DIRECTIVE_VERDICTS: { readonly [Name in FederationDirective]: DirectiveVer
       added: ['breaking', 'narrows', ACCESS, KEEP_OLD],
       removed: ['dangerous', 'may-widen', OPENED, 'Check that it may be public.'],
       changed: ['breaking', 'moves', ACCESS, 'Accept the old policies beside the new ones for a while.'],
+      loosened: ['dangerous', 'may-widen', OPENED, 'Check that they may have it.'],
     },
   },
 }
@@ -136,6 +140,7 @@ const DIRECTIVE_VERDICTS: { readonly [Name in FederationDirective]: DirectiveVer
 /** The directive with its arguments is shown if they matter. */
 function sentencesOf(directive: string, action: UsageAction, hasArguments: boolean): string {
   if (action === 'changed') return `\`@${directive}\` on {name} changed from {before} to {after}`
+  if (action === 'loosened') return `\`@${directive}\` on {name} was loosened from {before} to {after}`
   const [verb, shown] = action === 'added' ? ['put on', '{after}'] : ['taken from', '{before}']
   return `\`@${directive}\` was ${verb} {name}${hasArguments ? `: ${shown}` : ''}`
 }
@@ -147,7 +152,7 @@ export function federationRows(): readonly (readonly [id: string, row: GraphqlRo
       const { direction, verdicts }: DirectiveVerdicts = DIRECTIVE_VERDICTS[directive]
       return USAGE_ACTIONS.flatMap((action) => {
         const verdict = verdicts[action]
-        if (verdict === null) return []
+        if (verdict === null || verdict === undefined) return []
         const [level, effect, why, fix = NOTHING_TO_DO] = verdict
         const row: GraphqlRow = {
           level,
