@@ -1,6 +1,6 @@
 /**
- * Values as their types read them (GraphQL §3, input coercion): a single item for a list, an integer for an ID, and
- * members that are left out and have a default.
+ * Values as their types read them (GraphQL §3, input coercion). A list may be one item, and an ID an integer. Members
+ * that are left out have their default.
  */
 import { parseConstValue, type ConstValueNode } from 'graphql/language'
 import { literalOf, objectLiteral } from './literals.ts'

@@ -153,8 +153,12 @@ const SAME_AS: Readonly<Record<string, string>> = lookupTable({
   wss: 'ws',
 })
 
+/** The default of a setting that is the address of its channel. */
+export const CHANNEL_ADDRESS = Symbol('the address of the channel')
+
 const FALLBACKS: Readonly<Record<string, unknown>> = lookupTable({
   'amqp is': 'routingKey',
+  'kafka topic': CHANNEL_ADDRESS,
   'amqp exchange.vhost': '/',
   'amqp queue.vhost': '/',
   'sqs queue.deliveryDelay': 0,

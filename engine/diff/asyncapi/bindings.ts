@@ -1,8 +1,9 @@
 /** Compares bindings setting by setting. The table of the protocol gives the meaning of each setting. */
 import { byCodeUnit } from '../../common/code-unit-order.ts'
+import { canonicalJson } from '../../common/hash.ts'
 import type { AsyncAction } from '../../contracts/asyncapi/contract.ts'
 import { unstatedLanguage } from '../../contracts/asyncapi/messages.ts'
-import { settingOf, type SettingKind } from './binding-settings.ts'
+import { CHANNEL_ADDRESS, settingOf, type SettingKind } from './binding-settings.ts'
 import type { AsyncApiRuleId } from '../../rules/asyncapi/rows.ts'
 import { RECEIVED_HEADERS, RECEIVED_PAYLOAD, SENT_HEADERS, SENT_PAYLOAD, type SitePair } from '../../schema/sites.ts'
 import { isEqual } from '../../schema/equality.ts'
@@ -18,12 +19,15 @@ interface BindingPair {
   /** `send` or `receive` for an operation and its messages. Clients supply what servers and channels require. */
   readonly action: AsyncAction
   readonly endpoint: string
+  /** The address of the channel that has the bindings. */
+  readonly address?: string
 }
 
 export function compareBindings(walk: AsyncWalk, pair: BindingPair, add: AddAsyncChange): void {
   for (const protocol of namesOf(recordOf(pair.before?.value), recordOf(pair.after?.value))) {
     const [before, after] = [locatedIn(pair.before, protocol), locatedIn(pair.after, protocol)]
     if (isEqual(settingsOf(before), settingsOf(after))) continue
+    if ((before === null || after === null) && statesDefaults(before ?? after, protocol, pair)) continue
     if (isRecord(before?.value) && isRecord(after?.value)) {
       const both = { before: { ...before, value: before.value }, after: { ...after, value: after.value } }
       new BindingComparison(walk, pair, protocol, both, add).compare()
@@ -41,6 +45,18 @@ export function compareBindings(walk: AsyncWalk, pair: BindingPair, add: AddAsyn
     }
     new BindingComparison(walk, pair, protocol, both, add).compareSchemas()
   }
+}
+
+/** Whether a binding only states what is so without it. */
+function statesDefaults(binding: Located | null, protocol: string, { address }: BindingPair): boolean {
+  const settings = Object.entries(recordOf(settingsOf(binding)))
+  return settings.length > 0 && settings.every(([name, value]) => isEqual(value, fallbackOf(protocol, [name], address)))
+}
+
+/** The default of a setting. The topic of a channel is its address. */
+function fallbackOf(protocol: string, steps: readonly string[], address: string | undefined): unknown {
+  const fallback = settingOf(protocol, steps)?.fallback ?? null
+  return fallback === CHANNEL_ADDRESS ? (address ?? null) : fallback
 }
 
 /** Reports a binding that one side does not have. Only the name of each setting is known. */
@@ -121,18 +137,16 @@ class BindingComparison {
     const setting = settingOf(this.#protocol, steps)
     if (setting?.kind === 'schema' && isJsonSchema(before) && isJsonSchema(after)) this.#schema(steps, before, after)
     else if (isHolder(before) && isHolder(after)) this.#members(steps, asRecord(before), asRecord(after))
-    else this.#value(steps, before, after, setting?.kind ?? null, setting?.fallback ?? null)
+    else this.#value(steps, before, after, setting?.kind ?? null)
   }
 
-  #value(
-    steps: readonly string[],
-    held: Located | null,
-    head: Located | null,
-    kind: SettingKind | null,
-    fallback: unknown,
-  ): void {
-    const [before, after] = [held?.value ?? fallback, head?.value ?? fallback]
-    if (isEqual(before, after)) return
+  #value(steps: readonly string[], held: Located | null, head: Located | null, kind: SettingKind | null): void {
+    const fallback = settingOf(this.#protocol, steps)?.fallback ?? null
+    const address = fallbackOf(this.#protocol, steps, this.#pair.address)
+    if (isEqual(inOneOrder(held?.value ?? address), inOneOrder(head?.value ?? address))) return
+    // Another topic than the address may have been in force before it was named.
+    const stated = fallback === CHANNEL_ADDRESS ? null : fallback
+    const [before, after] = [held?.value ?? stated, head?.value ?? stated]
     const rule = ruleOf(kind, before, after)
     const located = head ?? held
     if (located === null) return
@@ -156,6 +170,11 @@ class BindingComparison {
 /** Kafka keys may be described in Avro. */
 function isJsonSchema(located: Located | null): boolean {
   return located === null || unstatedLanguage(located.value) === null
+}
+
+/** The lists of the binding specifications are sets: topics, policies, regions. */
+function inOneOrder(value: unknown): unknown {
+  return Array.isArray(value) ? value.map((item: unknown) => canonicalJson(item)).sort(byCodeUnit) : value
 }
 
 function ruleOf(kind: SettingKind | null, before: unknown, after: unknown): AsyncApiRuleId {

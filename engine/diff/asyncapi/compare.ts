@@ -21,7 +21,7 @@ import { Report } from '../../rules/judging/report.ts'
 import { judgeById } from '../../rules/row.ts'
 import { SchemaComparison } from '../../schema/comparison/comparison.ts'
 import { isEqual } from '../../schema/equality.ts'
-import { isRecord, memberOf, ROOT, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
+import { isRecord, memberOf, ROOT, stepInto, type JsonRecord } from '../../schema/located.ts'
 import { contractWalk } from '../contract-walk.ts'
 import { matchByKey } from '../match.ts'
 import { walkOptionsOf } from '../options.ts'
@@ -112,7 +112,7 @@ function compareChannels(walk: AsyncWalk, add: AddAsyncChange): void {
     const shared = { subject: address, name: address, endpoint: address }
     if (before !== undefined && after !== undefined) {
       const within: AddAsyncChange = (change) => add({ ...change, where: `channel ${address}`, endpoint: address })
-      compareParameters(before, after, within)
+      compareParameters(walk, before, after, within)
       compareChannelBindings(walk, before, after, within)
       compareChannelServers(walk, before, after, within)
       compareUnusedMessages(walk, before, after, within)
@@ -149,15 +149,16 @@ function compareChannelBindings(walk: AsyncWalk, before: AsyncChannel, after: As
   const of = `channel ${address}`
   compareBindings(
     walk,
-    { before: before.bindings, after: after.bindings, of, action: 'receive', endpoint: address },
+    { before: before.bindings, after: after.bindings, of, action: 'receive', endpoint: address, address },
     add,
   )
 }
 
 /** The values that a parameter may have. AsyncAPI 2.x uses a schema, 3.x uses members of the parameter. */
-function compareParameters(base: AsyncChannel, head: AsyncChannel, add: AddAsyncChange): void {
+function compareParameters(walk: AsyncWalk, base: AsyncChannel, head: AsyncChannel, add: AddAsyncChange): void {
   const { address, parameters } = head
-  const [baseDefinitions, headDefinitions] = [recordAt(base.parameters), recordAt(parameters)]
+  const baseDefinitions = parametersOf(base, walk.base)
+  const headDefinitions = parametersOf(head, walk.head)
   const baseNames = parameterNames(base.address)
   for (const [index, name] of parameterNames(address).entries()) {
     const baseName = baseNames[index] ?? name
@@ -187,8 +188,14 @@ function valuesOf(parameter: unknown): readonly unknown[] | null {
   return Array.isArray(values) ? values : null
 }
 
-function recordAt(located: Located | null): JsonRecord {
-  return isRecord(located?.value) ? located.value : {}
+function parametersOf({ parameters }: AsyncChannel, { documents }: AsyncApi): JsonRecord {
+  const names = isRecord(parameters?.value) ? Object.keys(parameters.value) : []
+  return Object.fromEntries(
+    names.map((name) => {
+      const held = parameters === null ? null : memberOf(parameters, name)
+      return [name, held === null ? null : (documents.follow(held)?.value ?? held.value)]
+    }),
+  )
 }
 
 function hasSchema(parameter: unknown): boolean {
@@ -283,15 +290,15 @@ function compareReply(
   }
 }
 
-/** The reply address: a channel, or an expression on the request. Adding one takes nothing from clients. */
+/** The reply address: a channel, or an expression on the request. */
 function compareReplyPlace(before: AsyncReply, after: AsyncReply, where: string, add: AddAsyncChange): void {
   const place = { subject: where, side: 'head', located: after.located } as const
   if (before.channel !== null && before.channel !== after.channel) {
     add({ ...place, rule: 'asyncapi-reply-channel-changed', before: before.channel, after: after.channel })
   }
-  if (before.address !== null && before.address !== after.address) {
-    add({ ...place, rule: 'asyncapi-reply-address-changed', before: before.address, after: after.address })
-  }
+  if (before.address === after.address) return
+  const rule = before.address === null ? 'asyncapi-reply-address-added' : 'asyncapi-reply-address-changed'
+  add({ ...place, rule, before: before.address, after: after.address })
 }
 
 function reportNewDangling({ base, head, add }: AsyncWalk): void {

@@ -7,7 +7,9 @@ import type { AsyncMessage } from '../../contracts/asyncapi/messages.ts'
 import { RECEIVED_HEADERS, RECEIVED_PAYLOAD, SENT_HEADERS, SENT_PAYLOAD, type SitePair } from '../../schema/sites.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { isRecord, stepInto, type Located } from '../../schema/located.ts'
+import { canonicalJson } from '../../common/hash.ts'
 import { matchByKey, matchRest } from '../match.ts'
+import { isMediaTypeWithin } from '../openapi/media-types.ts'
 import { withHeadersInMessage } from './binding-headers.ts'
 import { compareBindings } from './bindings.ts'
 import type { AsyncWalk, AddAsyncChange } from './walk.ts'
@@ -27,6 +29,11 @@ const DIRECTIONS = {
   },
 } as const
 
+/** Case, and parameters without effect (`charset=utf-8` of JSON), make no difference (RFC 9110 §8.3.1). */
+function isSameMediaType(one: string, other: string): boolean {
+  return one === other || (isMediaTypeWithin(one, other) && isMediaTypeWithin(other, one))
+}
+
 export function compareMessages(
   walk: AsyncWalk,
   action: AsyncAction,
@@ -37,9 +44,9 @@ export function compareMessages(
 ): void {
   const rules = DIRECTIONS[action]
   const byName = matchByKey(base, head, ({ name }) => name)
-  // The only unmatched message on either side is the same message under another name.
+  // A name is not sent. The only unmatched message on either side, and one with the same content, is the same message.
   const isOnly = byName.added.length === 1 && byName.removed.length === 1 && byName.kept.length === 0
-  const { added, removed, kept } = isOnly ? matchRest(byName, () => '') : byName
+  const { added, removed, kept } = matchRest(byName, isOnly ? () => '' : contentOf)
   for (const { name, located } of removed) {
     add({ rule: rules.removed, subject: `${where} ${name}`, name, side: 'base', located, before: name })
   }
@@ -47,6 +54,11 @@ export function compareMessages(
     add({ rule: rules.added, subject: `${where} ${name}`, name, side: 'head', located, after: name })
   }
   for (const [before, after] of kept) compareMessage(walk, action, where, ...withHeadersInMessage(before, after), add)
+}
+
+/** What is sent, as written. */
+function contentOf({ contentType, payload, headers, schemaFormat }: AsyncMessage): string {
+  return canonicalJson([contentType, schemaFormat, payload?.value ?? null, headers?.value ?? null])
 }
 
 function compareMessage(
@@ -60,7 +72,7 @@ function compareMessage(
   const title = after.name === '' ? where : `${where}, message ${after.name}`
   const within: AddAsyncChange = (change) =>
     add({ ...change, ...(after.name === '' ? {} : { detail: `message ${after.name}` }) })
-  if (before.contentType !== after.contentType) {
+  if (!isSameMediaType(before.contentType, after.contentType)) {
     const change = { subject: title, before: before.contentType, after: after.contentType, located: after.located }
     within({ ...change, rule: 'asyncapi-content-type-changed', side: 'head' })
   }
@@ -115,8 +127,12 @@ function compareOtherLanguage(
 
 function compareCorrelation(base: AsyncMessage, head: AsyncMessage, title: string, add: AddAsyncChange): void {
   const [before, after] = [placeOf(base.correlationId), placeOf(head.correlationId)]
-  // Adding a correlation id takes nothing from clients.
-  if (before === null || before === after) return
+  if (before === after) return
+  if (before === null) {
+    const located = head.correlationId ?? head.located
+    add({ rule: 'asyncapi-correlation-added', subject: `${title} correlationId`, side: 'head', located, after })
+    return
+  }
   const place =
     head.correlationId === null ? { side: 'base', located: base.correlationId } : { located: head.correlationId }
   const side = place.side === 'base' ? 'base' : 'head'

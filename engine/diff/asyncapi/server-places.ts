@@ -1,9 +1,18 @@
-/** Server addresses: the variables in them, and which servers a channel is available on. */
+/** Server addresses: which servers are the same, the variables in addresses, and the servers of a channel. */
 import { byCodeUnit } from '../../common/code-unit-order.ts'
 import type { AsyncChannel, AsyncServer } from '../../contracts/asyncapi/contract.ts'
 import { isRecord, memberOf, type Located } from '../../schema/located.ts'
-import { parameterNames } from './addresses.ts'
+import { matchByKey, matchRest, type Matched } from '../match.ts'
+import { parameterNames, shapeOf } from './addresses.ts'
 import type { AsyncWalk, AddAsyncChange } from './walk.ts'
+
+/** By name. The name is not part of an address, so a server with the same address and protocol is the same server. */
+export function matchServers({ base, head }: Pick<AsyncWalk, 'base' | 'head'>): Matched<AsyncServer> {
+  const inOrder = (servers: typeof base.servers): readonly AsyncServer[] =>
+    [...servers.values()].toSorted((one, other) => byCodeUnit(one.name, other.name))
+  const byName = matchByKey(inOrder(base.servers), inOrder(head.servers), ({ name }) => name)
+  return matchRest(byName, ({ url, protocol }) => `${protocol} ${shapeOf(url)}`)
+}
 
 /** Whether every one of the values is among the others; null is any value. */
 function isSubset(values: readonly string[] | null, others: readonly string[] | null): boolean {
@@ -63,16 +72,16 @@ export function compareChannelServers(
   head: AsyncChannel,
   add: AddAsyncChange,
 ): void {
-  for (const name of [...walk.base.servers.keys()].filter((server) => walk.head.servers.has(server)).sort(byCodeUnit)) {
-    const [before, after] = [isOn(base, name), isOn(head, name)]
+  for (const [{ name: baseName }, { name }] of matchServers(walk).kept) {
+    const [before, after] = [isOn(base, baseName), isOn(head, name)]
     if (before === after) continue
     const subject = `${head.address} server ${name}`
     if (after) {
       const located = head.servers?.get(name) ?? head.located
       add({ rule: 'asyncapi-channel-server-added', subject, name, side: 'head', located, after: name })
     } else {
-      const located = base.servers?.get(name) ?? base.located
-      add({ rule: 'asyncapi-channel-server-removed', subject, name, side: 'base', located, before: name })
+      const located = base.servers?.get(baseName) ?? base.located
+      add({ rule: 'asyncapi-channel-server-removed', subject, name: baseName, side: 'base', located, before: baseName })
     }
   }
 }

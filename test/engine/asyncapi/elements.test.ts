@@ -82,6 +82,7 @@ const reply = (more: Json): Parts => ({ operation: { reply: more } })
 const toReplies = { channel: ref('channels/replies') }
 const traitOf = (member: string, value: unknown): Parts => ({ operation: { traits: [{ [member]: value }] } })
 const messageTrait = (member: string, value: unknown): Parts => ({ message: { traits: [{ [member]: value }] } })
+const channelBinding = (bindings: Json): Parts => ({ channel: { bindings } })
 const at = (location: string): Json => ({ correlationId: { location } })
 const two = { m: { payload: TEXT }, n: { payload: TEXT } }
 
@@ -161,7 +162,7 @@ const ELEMENTS: readonly ElementRow<Parts>[] = [
     'the address of a reply',
     reply(toReplies),
     reply({ ...toReplies, address: { location: '$message.header#/r' } }),
-    'none',
+    'dangerous',
     'breaking',
   ],
   [
@@ -212,7 +213,7 @@ const ELEMENTS: readonly ElementRow<Parts>[] = [
     'breaking',
     'breaking',
   ],
-  ['a correlation', {}, { message: at('$message.header#/id') }, 'none', 'dangerous'],
+  ['a correlation', {}, { message: at('$message.header#/id') }, 'info', 'dangerous'],
   [
     'another correlation',
     { message: at('$message.header#/id') },
@@ -321,6 +322,48 @@ const ELEMENTS: readonly ElementRow<Parts>[] = [
   ['another scheme of a server', securedServer(key), securedServer(user), 'breaking', 'breaking'],
 
   ['a server', {}, servers({ t: { host: 'b.example', protocol: 'kafka' } }), 'info', 'breaking'],
+  [
+    'the name of a server',
+    { root: { servers: { s: { host: 'broker.example', protocol: 'kafka' } } } },
+    { root: { servers: { t: { host: 'broker.example', protocol: 'kafka' } } } },
+    'info',
+    'info',
+  ],
+  [
+    'the topic of a channel, which is its address',
+    {},
+    channelBinding({ kafka: { topic: 'in/{a}/{b}' } }),
+    'none',
+    'none',
+  ],
+  [
+    'the order of topic policies',
+    channelBinding({ kafka: { topicConfiguration: { 'cleanup.policy': ['compact', 'delete'] } } }),
+    channelBinding({ kafka: { topicConfiguration: { 'cleanup.policy': ['delete', 'compact'] } } }),
+    'none',
+    'none',
+  ],
+  [
+    'a parameter behind a reference',
+    {},
+    { ...parameters(ref('components/parameters/a')), root: { components: { parameters: { a: PARAMETERS.a } } } },
+    'none',
+    'none',
+  ],
+  [
+    'the names of two messages',
+    { channel: { messages: { a: { payload: TEXT }, b: { payload: { type: 'integer' } } } } },
+    { channel: { messages: { c: { payload: { type: 'integer' } }, d: { payload: TEXT } } } },
+    'none',
+    'none',
+  ],
+  ...['Application/JSON', 'application/json; charset=utf-8'].map((contentType): ElementRow<Parts> => [
+    `the media type ${contentType}`,
+    {},
+    { message: { contentType } },
+    'none',
+    'none',
+  ]),
   ['the host of a server', {}, { server: { host: 'other.example' } }, 'breaking', 'breaking'],
   ['the path of a server', {}, { server: { pathname: '/v1' } }, 'breaking', 'breaking'],
   ['the protocol of a server', {}, { server: { protocol: 'amqp' } }, 'breaking', 'breaking'],
