@@ -1,5 +1,5 @@
 /** Converts Gemini's schemas (an OpenAPI 3.0 subset in protobuf JSON) to JSON Schema, with each part in its place. */
-import { isRecord } from '../../schema/located.ts'
+import { isRecord, type JsonRecord } from '../../schema/located.ts'
 
 /** Counts are 64-bit numbers in protobuf, which its JSON writes as strings. */
 const COUNTS: ReadonlySet<string> = new Set([
@@ -11,14 +11,29 @@ const COUNTS: ReadonlySet<string> = new Set([
   'maxProperties',
 ])
 
-/** Display order and examples do not affect which values are valid. */
-const SILENT: ReadonlySet<string> = new Set(['propertyOrdering', 'property_ordering'])
+const SILENT: ReadonlySet<string> = new Set(['propertyOrdering', 'property_ordering', 'nullable'])
+
+/** The order of display does not affect which values are valid, and `enum` is no format but the keyword. */
+function isSilent(name: string, value: unknown): boolean {
+  return SILENT.has(name) || value === 'TYPE_UNSPECIFIED' || (name === 'format' && value === 'enum')
+}
 
 export function plainSchema(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(plainSchema)
   if (!isRecord(schema)) return schema
-  const members = Object.entries(schema).filter(([name, value]) => !SILENT.has(name) && value !== 'TYPE_UNSPECIFIED')
-  return Object.fromEntries(members.map(([name, value]) => [name, plainMember(name, value)]))
+  const members = Object.entries(schema).filter(([name, value]) => !isSilent(name, value))
+  const plain = Object.fromEntries(members.map(([name, value]) => [name, plainMember(name, value)]))
+  return schema['nullable'] === true ? withNull(plain) : plain
+}
+
+/** JSON Schema has null as a type, a listed value or an alternative. */
+function withNull(schema: JsonRecord): JsonRecord {
+  const { type, enum: listed, anyOf } = schema
+  const more: [string, unknown][] = []
+  if (typeof type === 'string') more.push(['type', [type, 'null']])
+  if (Array.isArray(listed)) more.push(['enum', [...listed, null]])
+  if (Array.isArray(anyOf)) more.push(['anyOf', [...anyOf, { type: 'null' }]])
+  return { ...schema, ...Object.fromEntries(more) }
 }
 
 function plainMember(name: string, value: unknown): unknown {

@@ -9,7 +9,7 @@ import { isEqual } from '../../schema/equality.ts'
 import { isRecord, stepInto, type Located } from '../../schema/located.ts'
 import { canonicalJson } from '../../common/hash.ts'
 import { matchByKey, matchRest } from '../match.ts'
-import { isMediaTypeWithin } from '../openapi/media-types.ts'
+import { isSameMediaType } from '../openapi/media-types.ts'
 import { withHeadersInMessage } from './binding-headers.ts'
 import { compareBindings } from './bindings.ts'
 import type { AsyncWalk, AddAsyncChange } from './walk.ts'
@@ -28,11 +28,6 @@ const DIRECTIONS = {
     removed: 'asyncapi-received-message-removed',
   },
 } as const
-
-/** Case, and parameters without effect (`charset=utf-8` of JSON), make no difference (RFC 9110 §8.3.1). */
-function isSameMediaType(one: string, other: string): boolean {
-  return one === other || (isMediaTypeWithin(one, other) && isMediaTypeWithin(other, one))
-}
 
 export function compareMessages(
   walk: AsyncWalk,

@@ -3,6 +3,7 @@ import { byCodeUnit } from '../../common/code-unit-order.ts'
 import type { McpItem, McpItems, McpList } from '../../contracts/mcp-manifest.ts'
 import type { McpRuleId } from '../../rules/mcp/rows.ts'
 import { isRecord, memberOf, pointerOf, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
+import { isSameMediaType } from '../openapi/media-types.ts'
 import { compareOfferMembers, compareOthers } from './members.ts'
 import type { McpWalk } from './walk.ts'
 import { compareTexts, findNewSigns } from './texts.ts'
@@ -118,6 +119,7 @@ function compareMediaType(before: McpItem, after: McpItem, walk: McpWalk): void 
   const head = after.value['mimeType'] ?? null
   // Adding it takes nothing from clients.
   if (base === null || base === head) return
+  if (typeof base === 'string' && typeof head === 'string' && isSameMediaType(base, head)) return
   walk.add({
     rule: 'mcp-resource-media-type-changed',
     tool: null,

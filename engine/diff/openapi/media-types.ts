@@ -51,6 +51,11 @@ export function isMediaTypeWithin(part: string, whole: string): boolean {
   return isWithin(parse(part), parse(whole))
 }
 
+/** Case, and parameters without effect (`charset=utf-8` of JSON), make no difference (RFC 9110 §8.3.1). */
+export function isSameMediaType(one: string, other: string): boolean {
+  return one === other || (isMediaTypeWithin(one, other) && isMediaTypeWithin(other, one))
+}
+
 function isSameEssence(a: Name, b: Name): boolean {
   return a.type === b.type && a.subtype === b.subtype && a.suffix === b.suffix
 }

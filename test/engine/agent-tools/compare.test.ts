@@ -321,6 +321,24 @@ suite('further ways to write tools', () => {
     ])
   })
 
+  test('Gemini’s null is a value of the type, the list and the alternatives', () => {
+    const declared = (id: object): object => ({
+      functionDeclarations: [{ name: 'a', parameters: { type: 'OBJECT', properties: { id } } }],
+    })
+    const schemas = [
+      { type: 'STRING' },
+      { type: 'STRING', format: 'enum', enum: ['a', 'b'] },
+      { anyOf: [{ type: 'STRING' }, { type: 'INTEGER' }] },
+    ]
+    for (const schema of schemas) {
+      const levels = (before: object, after: object): readonly string[] =>
+        run(declared(before), declared(after)).groups.map(({ level }) => level)
+      assert.deepEqual(levels({ ...schema, nullable: true }, schema), ['breaking'], JSON.stringify(schema))
+      assert.deepEqual(levels(schema, { ...schema, nullable: true }), ['info'], JSON.stringify(schema))
+      assert.deepEqual(levels(schema, { ...schema, nullable: false }), [], JSON.stringify(schema))
+    }
+  })
+
   test('Gemini’s own tools appear next to declarations, with their settings', () => {
     assert.deepEqual(found(run(withHosted(true), withHosted(false))), [
       'agent-tool-setting-changed /tools/1/googleSearch/ranked',
