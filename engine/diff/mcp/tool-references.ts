@@ -4,10 +4,10 @@
  */
 
 /**
- * Names that are recognisable in a sentence: of several parts, or in quotes. `list` alone is an ordinary English verb.
+ * Names that are recognisable in a sentence: of several parts, in quotes, or before “tool”. `list` alone is an ordinary English verb.
  */
 const NAMED =
-  /(?<quote>[`"'“])(?<quoted>[\w./-]{1,64})[`"'”]|(?<![\w./-])(?<bare>[A-Za-z]\w*(?:[-_./]\w+)+|[a-z]+(?:[A-Z]\w*)+)/g
+  /(?<quote>[`"'“])(?<quoted>[\w./-]{1,64})[`"'”]|(?<![\w./-])(?<bare>[A-Za-z]\w*(?:[-_./]\w+)+|[a-z]+(?:[A-Z]\w*)+|[A-Za-z]\w{1,63}(?= tool\b))/g
 
 /** The text directly before the name. */
 const BEFORE =
