@@ -83,6 +83,7 @@ function comparePromptArguments(before: McpItem, after: McpItem, walk: McpWalk):
       side: head === undefined ? 'base' : 'head',
       location: pointerOf(there.at),
       name,
+      detail: after.name,
       before: base === undefined ? null : { required: base.isRequired },
       after: head === undefined ? null : { required: head.isRequired },
     })
@@ -124,6 +125,7 @@ function compareMediaType(before: McpItem, after: McpItem, walk: McpWalk): void 
     rule: 'mcp-resource-media-type-changed',
     tool: null,
     subject: `resources/${after.name}/mimeType`,
+    name: after.name,
     side: head === null ? 'base' : 'head',
     location: `${pointerOf(head === null ? before.at : after.at)}/mimeType`,
     before: base,
