@@ -160,6 +160,10 @@ const FORMS: Readonly<Record<string, Form>> = {
 }
 
 /** Types in capitals and counts as texts, as protobuf writes them. */
+function declaredForGemini(id: object): object {
+  return { functionDeclarations: [{ name: 'a', parameters: { type: 'OBJECT', properties: { id } } }] }
+}
+
 function spelledForGemini(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(spelledForGemini)
   if (typeof value !== 'object' || value === null) return value
@@ -322,9 +326,6 @@ suite('further ways to write tools', () => {
   })
 
   test('Gemini’s null is a value of the type, the list and the alternatives', () => {
-    const declared = (id: object): object => ({
-      functionDeclarations: [{ name: 'a', parameters: { type: 'OBJECT', properties: { id } } }],
-    })
     const schemas = [
       { type: 'STRING' },
       { type: 'STRING', format: 'enum', enum: ['a', 'b'] },
@@ -332,7 +333,7 @@ suite('further ways to write tools', () => {
     ]
     for (const schema of schemas) {
       const levels = (before: object, after: object): readonly string[] =>
-        run(declared(before), declared(after)).groups.map(({ level }) => level)
+        run(declaredForGemini(before), declaredForGemini(after)).groups.map(({ level }) => level)
       assert.deepEqual(levels({ ...schema, nullable: true }, schema), ['breaking'], JSON.stringify(schema))
       assert.deepEqual(levels(schema, { ...schema, nullable: true }), ['info'], JSON.stringify(schema))
       assert.deepEqual(levels(schema, { ...schema, nullable: false }), [], JSON.stringify(schema))
