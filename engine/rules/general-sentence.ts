@@ -93,6 +93,8 @@ const WRITTEN: Readonly<Record<string, string>> = lookupTable({
   'the description of {name} was reworded: {detail}': 'a description that models read was reworded',
   '`{name}` is deprecated now': 'a declaration is deprecated now',
   'an option of `{name}` changed: {before} → {after}': 'an option of a declaration changed',
+  'the part `{name}` has to be {form} and is not, so that its change was not judged':
+    'a part has another JSON type than it must have, so that its change was not judged',
   '{before} is no longer wholly reserved in the message `{name}`':
     'a range of numbers is no longer wholly reserved in a message',
   '{before} is no longer wholly reserved in the enum `{name}`':

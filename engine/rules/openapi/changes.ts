@@ -147,6 +147,7 @@ export interface OpenApiFacts {
   readonly 'operation-server': Acted<CameOrWent>
   readonly 'operation-stability': ChangeWords & { readonly step: 'invalid' | 'decreased' | 'increased' }
   readonly 'operation-tag': Acted<CameOrWent>
+  readonly 'malformed-part': NamedElement & { readonly form: string }
   readonly 'parameter-added': ParameterAddition
   readonly 'parameter-content': OfParameter
   readonly 'parameter-empty': ParameterAction

@@ -15,6 +15,13 @@ export const INTERFACE_RULES: readonly Section[] = [
         'may-narrow',
         'the language of schemas is {after} instead of {before}',
       ),
+      row(
+        'malformed-part',
+        {},
+        'api-part-malformed',
+        'may-narrow',
+        'the part `{name}` has to be {form} and is not, so that its change was not judged',
+      ),
       row('webhook-added', {}, 'webhook-added', 'none', 'the webhook `{name}` was added'),
       row('webhook-removed', {}, 'webhook-removed', 'narrows', 'the webhook `{name}` was removed'),
       row(

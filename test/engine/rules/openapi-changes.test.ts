@@ -79,6 +79,7 @@ const FACTS: {
   'operation-server': ACTION,
   'operation-stability': { step: ['invalid', 'decreased', 'increased'] },
   'operation-tag': ACTION,
+  'malformed-part': {},
   'parameter-added': ADDED_PARAMETER,
   'parameter-content': {},
   'parameter-empty': BEGINNING,
