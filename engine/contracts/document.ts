@@ -7,6 +7,7 @@
  * reader takes that for JSON.
  */
 import { fail, ok, type Result } from '../common/result.ts'
+import type { SurveyedReferences } from './json-survey.ts'
 import { readPlacedJson } from './json-text.ts'
 import type { DocumentLimits } from '../model/limits.ts'
 import type { Locate } from './positions.ts'
@@ -19,6 +20,8 @@ export interface SourceDocument {
   readonly root: unknown
   /** Where the member (its key) or item at a JSON Pointer starts, or its nearest ancestor in the text. */
   readonly locate: Locate
+  /** What the text refers to, if its reader has seen it. */
+  readonly surveyed?: SurveyedReferences
 }
 
 /** Reads a contract's text. The problem of a refused text names the fault, its line and column, and the fix. */

@@ -4,6 +4,7 @@
  */
 import { isRecord, placeAt, ROOT, stepInto, type Located, type Place } from '../schema/located.ts'
 import type { SchemaDialect, SchemaSource } from '../schema/source.ts'
+import type { SurveyedReferences } from './json-survey.ts'
 import { localRefPointer, resolvePointer } from './pointer.ts'
 
 /** Reads a further file. Null if it was not given or cannot be read. */
@@ -17,15 +18,26 @@ interface ByAddress {
 export class OpenApiDocuments implements SchemaSource {
   readonly dialect: SchemaDialect
   readonly root: Located
+  readonly surveyed: SurveyedReferences | undefined
   readonly #openFile: OpenFile
   readonly #files = new Map<string, unknown>()
   readonly #resolved = new Map<string, Located | null>()
   readonly #addresses: ByAddress | null
 
-  /** @param addresses for documents whose schemas state addresses */
-  constructor(root: unknown, dialect: SchemaDialect, openFile: OpenFile, addresses: ByAddress | null = null) {
+  /**
+   * @param surveyed what the root refers to, if that is known
+   * @param addresses for documents whose schemas state addresses
+   */
+  constructor(
+    root: unknown,
+    dialect: SchemaDialect,
+    openFile: OpenFile,
+    surveyed?: SurveyedReferences,
+    addresses: ByAddress | null = null,
+  ) {
     this.root = { value: root, at: ROOT, document: '' }
     this.dialect = dialect
+    this.surveyed = surveyed
     this.#openFile = openFile
     this.#files.set('', root)
     this.#addresses = addresses

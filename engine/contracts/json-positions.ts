@@ -16,12 +16,27 @@ export function placeJson(text: string, containers: Containers): PlacedNode {
   return { offset: start, children: () => childrenOf(text, containers, start) }
 }
 
-/** Offsets of the brackets of every container, in opening order. */
+/** Offsets of the brackets of every container, in opening order, and of the lines that end with LF. */
 export class Containers {
   #starts = new Int32Array(64)
   #ends = new Int32Array(64)
   #size = 0
+  #lines = new Int32Array(64)
+  /** The first line starts at 0. */
+  #lineCount = 1
   readonly #open: number[] = []
+
+  /** Offsets at which lines start. */
+  get lineStarts(): Int32Array {
+    return this.#lines.subarray(0, this.#lineCount)
+  }
+
+  /** Records the start of a line. */
+  line(offset: number): void {
+    if (this.#lineCount === this.#lines.length) this.#lines = doubled(this.#lines)
+    this.#lines[this.#lineCount] = offset
+    this.#lineCount += 1
+  }
 
   /** Records an opening bracket. */
   open(offset: number): void {

@@ -6,6 +6,7 @@ import { fail, ok, type Result } from '../common/result.ts'
 import { diagnoseJson } from './json-diagnosis.ts'
 import { Containers, placeJson } from './json-positions.ts'
 import { endOfString } from './json-strings.ts'
+import { surveyJson, type SurveyedReferences } from './json-survey.ts'
 import { DEFAULT_DOCUMENT_LIMITS, type DocumentLimits } from '../model/limits.ts'
 import { locator, positionAt, type Locate } from './positions.ts'
 import { findUnrepresentable, mayHoldLoneSurrogates } from './representable.ts'
@@ -14,6 +15,7 @@ import { overLimit, tooLargeToParse, unreadable } from './unreadable.ts'
 interface JsonReading {
   readonly root: unknown
   readonly locate: Locate
+  readonly surveyed: SurveyedReferences
 }
 
 /** Reads a JSON text to its value; the problem names the first fault with its line and column. */
@@ -38,13 +40,18 @@ function readScanned(text: string, limits: DocumentLimits, containers: Container
   if (scan.isTooLarge) return fail(tooLargeToParse())
   const parsed = parse(text)
   if (!parsed.ok) return parsed
-  const measured = measure(parsed.value)
-  if (measured.members !== scan.members) return fail(diagnoseJson(text) ?? unreadable('member names repeat'))
-  const locate = locator(text, () => placeJson(text, containers ?? containersOf(text, limits)))
+  const surveyed = surveyJson(parsed.value)
+  if (surveyed.members !== scan.members) return fail(diagnoseJson(text) ?? unreadable('member names repeat'))
+  const outline = (): Containers => (containers ??= containersOf(text, limits))
+  const locate = locator(
+    text,
+    () => placeJson(text, outline()),
+    () => outline().lineStarts,
+  )
   const checkTexts = mayHoldLoneSurrogates(text)
   const problem =
-    checkTexts || !measured.isFinite ? findUnrepresentable(parsed.value, { checkTexts, isShared: false, locate }) : null
-  return problem === null ? ok({ root: parsed.value, locate }) : fail(problem)
+    checkTexts || !surveyed.isFinite ? findUnrepresentable(parsed.value, { checkTexts, isShared: false, locate }) : null
+  return problem === null ? ok({ root: parsed.value, locate, surveyed }) : fail(problem)
 }
 
 function parse(text: string): Result<unknown> {
@@ -56,6 +63,8 @@ function parse(text: string): Result<unknown> {
   }
 }
 
+const LINE_FEED = 10
+const SPACE = 32
 const QUOTE = 34
 const COLON = 58
 const COMMA = 44
@@ -95,11 +104,15 @@ function scanStructure(
     opened * PARSED_BYTES.container + members * PARSED_BYTES.member + commas * PARSED_BYTES.item > maxParsedBytes
   let depth = 0
   let tooDeepAt: number | null = null
+  // The order of the cases follows what printed documents hold most: names, and lines with their indent.
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index)
     if (unit === QUOTE) {
       index = endOfString(text, index)
       if (index < 0) break
+    } else if (unit === LINE_FEED) {
+      containers?.line(index + 1)
+      while (text.charCodeAt(index + 1) === SPACE) index++
     } else if (unit === COLON) members++
     else if (unit === COMMA) commas++
     else if (unit === OPEN_BRACE || unit === OPEN_BRACKET) {
@@ -126,23 +139,4 @@ function containersOf(text: string, { maxDepth }: DocumentLimits): Containers {
   const containers = new Containers()
   scanStructure(text, { ...DEFAULT_DOCUMENT_LIMITS, maxDepth }, containers)
   return containers
-}
-
-/**
- * The number of members, and whether every number is finite. Recursion is safe, because the scan has bounded the
- * nesting.
- */
-function measure(root: unknown): { readonly members: number; readonly isFinite: boolean } {
-  let [members, isFinite] = [0, true]
-  const visit = (value: object): void => {
-    const children: readonly unknown[] = Array.isArray(value) ? value : Object.values(value)
-    if (!Array.isArray(value)) members += children.length
-    for (const child of children) look(child)
-  }
-  const look = (value: unknown): void => {
-    if (typeof value === 'object' && value !== null) visit(value)
-    else if (typeof value === 'number' && !Number.isFinite(value)) isFinite = false
-  }
-  look(root)
-  return { members, isFinite }
 }

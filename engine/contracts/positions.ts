@@ -57,10 +57,14 @@ export type Locate = (pointer: string) => Position | null
 /** Where a text has an element whose location is not a pointer into it: an offset, or a pointer of another kind. */
 export type Mark = number | string
 
-/** Makes the `locate` of a document. `root` and the line table are computed on first use. */
-export function locator(text: string, root: () => PlacedNode | null): Locate {
+/**
+ * Makes the `locate` of a document. `root` and the line table are computed on first use.
+ *
+ * @param linesByFeed the starts of the lines of a text without CR, where a reader has them
+ */
+export function locator(text: string, root: () => PlacedNode | null, linesByFeed?: () => LineStarts): Locate {
   let top: PlacedNode | null | undefined
-  let starts: readonly number[] | undefined
+  let starts: LineStarts | undefined
   const childrenOf = new Map<PlacedNode, PlacedChildren>()
 
   function childOf(node: PlacedNode, token: string): PlacedNode | undefined {
@@ -77,7 +81,7 @@ export function locator(text: string, root: () => PlacedNode | null): Locate {
     if (tokens === null) return null
     top ??= root()
     if (top === null) return null
-    starts ??= lineStarts(text)
+    starts ??= (text.includes('\r') ? undefined : linesByFeed?.()) ?? lineStarts(text)
     let node = top
     for (const token of tokens) {
       const child = childOf(node, token)
@@ -90,7 +94,7 @@ export function locator(text: string, root: () => PlacedNode | null): Locate {
 
 /** Lines and columns of many offsets in one text. The line table is computed on first use. */
 export function positions(text: string): (offset: number) => Position {
-  let starts: readonly number[] | undefined
+  let starts: LineStarts | undefined
   return (offset) => positionIn((starts ??= lineStarts(text)), offset)
 }
 
@@ -99,8 +103,10 @@ export function positionAt(text: string, offset: number): Position {
   return positionIn(lineStarts(text), Math.min(Math.max(offset, 0), text.length))
 }
 
+type LineStarts = ArrayLike<number>
+
 /** Offsets at which lines start. A line ends with LF, CR LF or a lone CR (YAML 1.2.2 §5.4). */
-function lineStarts(text: string): readonly number[] {
+function lineStarts(text: string): LineStarts {
   const starts = [0]
   if (text.includes('\r')) {
     const lineEnd = /\r\n?|\n/g
@@ -111,7 +117,7 @@ function lineStarts(text: string): readonly number[] {
   return starts
 }
 
-function positionIn(starts: readonly number[], offset: number): Position {
+function positionIn(starts: LineStarts, offset: number): Position {
   let low = 0
   let high = starts.length - 1
   while (low < high) {

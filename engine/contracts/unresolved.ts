@@ -6,6 +6,7 @@ import { byCodeUnit } from '../common/code-unit-order.ts'
 import type { UnresolvedReference } from '../model/format.ts'
 import { isRecord, pointerOf, stepInto, type JsonRecord, type Located } from '../schema/located.ts'
 import { pointerToken, pointerFragment } from '../common/json-pointer.ts'
+import { REFERENCE_MEMBERS, surveyJson, type SurveyedReferences } from './json-survey.ts'
 
 export type { UnresolvedReference } from '../model/format.ts'
 
@@ -20,6 +21,8 @@ export interface DanglingReference {
 /** A document and the targets of its references. */
 interface ReferringDocument {
   readonly root: Located
+  /** What the root refers to, if that is known. */
+  readonly surveyed?: SurveyedReferences | undefined
   resolve(reference: string, from: Located): Located | null
   /** The base address of references at a place, if it differs within the document. */
   baseOf?(from: Located): string
@@ -67,9 +70,6 @@ export const NAMED_PARTS: ReadonlySet<string> = new Set([
   'messageBindings',
 ])
 
-/** Members of an object that are references themselves: JSON Schema 2020-12 §8.2.3, OpenAPI 3.1 Link Object. */
-const REFERENCE_MEMBERS: ReadonlySet<string> = new Set(['$ref', '$dynamicRef', '$recursiveRef', 'operationRef'])
-
 /**
  * Each reference once for each file that contains it, at its first place by pointer. Targets of references are walked
  * too.
@@ -107,30 +107,12 @@ export function danglingReferences(document: ReferringDocument): readonly Dangli
  */
 function isSelfContained(document: ReferringDocument): boolean {
   const { root } = document
-  const references = new Set<string>()
-  const mapped = new Set<string>()
-  const open: unknown[] = [root.value]
-  for (let value = open.pop(); value !== undefined; value = open.pop()) {
-    if (!isRecord(value)) {
-      if (Array.isArray(value)) for (const item of value) if (isHolder(item)) open.push(item)
-      continue
-    }
-    for (const name in value) {
-      const child = value[name]
-      if (isHolder(child)) {
-        open.push(child)
-        if (name === 'discriminator') for (const target of targetsOf(child)) mapped.add(target)
-      } else if (typeof child === 'string' && REFERENCE_MEMBERS.has(name)) references.add(child)
-    }
-  }
+  const { references, discriminators } = document.surveyed ?? surveyJson(root.value)
   const isWithin = (reference: string): boolean => document.resolve(reference, root)?.document === root.document
   return (
-    [...references].every(isWithin) && [...mapped].every((target) => isWithin(target) || isWithin(schemaNamed(target)))
+    [...references].every(isWithin) &&
+    [...new Set(discriminators.flatMap(targetsOf))].every((target) => isWithin(target) || isWithin(schemaNamed(target)))
   )
-}
-
-function isHolder(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
 }
 
 interface SearchedPart {

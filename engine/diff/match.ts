@@ -8,12 +8,20 @@ export interface Matched<T> {
 
 /** Items with equal keys are matched in order. Each item is matched once. */
 export function matchByKey<T>(before: readonly T[], after: readonly T[], keyOf: (item: T) => string): Matched<T> {
-  const groups = Map.groupBy(after, keyOf)
+  const kept: (readonly [T, T])[] = []
+  // Most lists have the same keys in the same order, at least up to what changed.
+  for (const [index, item] of before.entries()) {
+    const partner = after[index]
+    if (partner === undefined || keyOf(item) !== keyOf(partner)) break
+    kept.push([item, partner])
+  }
+  const [baseRest, headRest] = [before.slice(kept.length), after.slice(kept.length)]
+  if (baseRest.length === 0 || headRest.length === 0) return { added: headRest, removed: baseRest, kept }
+  const groups = Map.groupBy(headRest, keyOf)
   const waiting = new Map([...groups].map(([key, group]) => [key, group.values()]))
   const removed: T[] = []
-  const kept: (readonly [T, T])[] = []
   const taken = new Set<T>()
-  for (const item of before) {
+  for (const item of baseRest) {
     const partner = waiting.get(keyOf(item))?.next().value
     if (partner === undefined) removed.push(item)
     else {
@@ -21,20 +29,24 @@ export function matchByKey<T>(before: readonly T[], after: readonly T[], keyOf: 
       taken.add(partner)
     }
   }
-  return { added: after.filter((item) => !taken.has(item)), removed, kept }
+  return { added: headRest.filter((item) => !taken.has(item)), removed, kept }
 }
 
 /** Matches the remaining items by another key. */
 export function matchRest<T>(first: Matched<T>, keyOf: (item: T) => string): Matched<T> {
+  if (first.removed.length === 0 || first.added.length === 0) return first
   const second = matchByKey(first.removed, first.added, keyOf)
   return { ...second, kept: [...first.kept, ...second.kept] }
 }
+
+const NO_TEXTS = { added: [], removed: [] }
 
 /** Added and removed texts, each once. */
 export function changedTexts(
   before: readonly string[],
   after: readonly string[],
 ): { readonly added: readonly string[]; readonly removed: readonly string[] } {
+  if (before.length === after.length && before.every((text, index) => text === after[index])) return NO_TEXTS
   const base = new Set(before)
   const head = new Set(after)
   return { added: [...head].filter((text) => !base.has(text)), removed: [...base].filter((text) => !head.has(text)) }

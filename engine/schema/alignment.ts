@@ -34,6 +34,10 @@ export function align(
   const isMoved = sources.before.dialect !== sources.after.dialect
   const modern = withoutIdle(...asBytes(modernise(before.value), modernise(after.value)))
   const [baseForm, headForm] = isMoved ? alignLanguages(...modern) : modern
+  if (!hasComposition(baseForm) && !hasComposition(headForm)) {
+    const [base, head] = alignConstants(baseForm, headForm)
+    return { base, head, isRewritten: base !== before.value || head !== after.value }
+  }
   if (mayBeRewritten(baseForm, headForm) && report.isSameShape(before, after)) return null
   if (unwrap(before, after, baseForm, headForm, sources, report)) return null
   const [plainBase, plainHead] = withoutImplied(baseForm, headForm, before, after, sources)
@@ -123,6 +127,10 @@ function alignLists(
   const listedBase = Array.isArray(head.enum) ? typedAs(constantsAsEnum(base, before, sources.before), head) : base
   const listedHead = Array.isArray(base.enum) ? typedAs(constantsAsEnum(head, after, sources.after), base) : head
   return compareTypeLists(listedBase, listedHead, before, after, sources, report)
+}
+
+function hasComposition(schema: JsonRecord): boolean {
+  return schema.allOf !== undefined || hasAlternatives(schema)
 }
 
 function hasAlternatives(schema: JsonRecord): boolean {

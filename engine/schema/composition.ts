@@ -104,6 +104,7 @@ function matchItems(before: readonly Item[], after: readonly Item[], examination
   let removed = before
   let added = after
   const pair = (key: (item: Item) => string | null): void => {
+    if (removed.length === 0 || added.length === 0) return
     const [pairs, onlyBefore, onlyAfter] = matchByKey(removed, added, key)
     for (const one of pairs) matched.push(one)
     removed = onlyBefore
@@ -154,18 +155,26 @@ function matchByKey(
   after: readonly Item[],
   key: (item: Item) => string | null,
 ): [pairs: (readonly [Item, Item])[], removed: readonly Item[], added: readonly Item[]] {
-  const groups = Map.groupBy(after, key)
-  const waiting = new Map([...groups].map(([text, group]) => [text, group.values()]))
   const pairs: (readonly [Item, Item])[] = []
+  // Most lists have the same keys in the same order, at least up to what changed.
+  for (const [index, item] of before.entries()) {
+    const [text, partner] = [key(item), after[index]]
+    if (text === null || partner === undefined || text !== key(partner)) break
+    pairs.push([item, partner])
+  }
+  const [baseRest, headRest] = [before.slice(pairs.length), after.slice(pairs.length)]
+  if (baseRest.length === 0 || headRest.length === 0) return [pairs, baseRest, headRest]
+  const groups = Map.groupBy(headRest, key)
+  const waiting = new Map([...groups].map(([text, group]) => [text, group.values()]))
   const taken = new Set<Item>()
-  for (const item of before) {
+  for (const item of baseRest) {
     const text = key(item)
     const partner = text === null ? undefined : waiting.get(text)?.next().value
     if (partner === undefined) continue
     pairs.push([item, partner])
     taken.add(item).add(partner)
   }
-  return [pairs, before.filter((item) => !taken.has(item)), after.filter((item) => !taken.has(item))]
+  return [pairs, baseRest.filter((item) => !taken.has(item)), headRest.filter((item) => !taken.has(item))]
 }
 
 function compareDiscriminator(examination: Examination): void {

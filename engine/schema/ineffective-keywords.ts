@@ -29,7 +29,8 @@ const CONDITION = ['if', 'then', 'else'] as const
 
 /** Both sides without what has no effect on either; a side that loses nothing is the same object. */
 export function withoutIdle(before: JsonRecord, after: JsonRecord): readonly [JsonRecord, JsonRecord] {
-  const idle = IDLE.filter(([name, isIdle]) => isIdleOnBoth(name, isIdle, before, after)).map(([name]) => name)
+  const idle: string[] = []
+  for (const [name, isIdle] of IDLE) if (isIdleOnBoth(name, isIdle, before, after)) idle.push(name)
   if (hasNoCondition(before) && hasNoCondition(after)) idle.push(...CONDITION)
   return [without(before, idle), without(after, idle)]
 }

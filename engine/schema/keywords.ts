@@ -121,13 +121,13 @@ export function compareKeywords(
   if (aligned === null) return
   const examination: Examination = { before, after, base: aligned.base, head: aligned.head, sources, ...report }
   const groups = aligned.isRewritten ? differingGroups(aligned.base, aligned.head) : bits
-  for (const [index, group] of GROUPS.entries()) if (groups & (1 << index)) group.compare(examination)
+  for (let index = 0; groups >> index !== 0; index += 1) if (groups & (1 << index)) GROUPS[index]?.compare(examination)
 }
 
 /** The groups with a keyword whose value is not plainly the same on both sides. */
 function differingGroups(base: JsonRecord, head: JsonRecord): number {
   let bits = 0
   for (const name in base) if (base[name] !== head[name]) bits |= GROUP_BITS.get(name) ?? 0
-  for (const name in head) if (base[name] !== head[name]) bits |= GROUP_BITS.get(name) ?? 0
+  for (const name in head) if (base[name] === undefined) bits |= GROUP_BITS.get(name) ?? 0
   return bits
 }

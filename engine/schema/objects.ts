@@ -21,19 +21,26 @@ function compareProperties(examination: Examination): void {
   const { before, after, base, head, reportEach, descend } = examination
   const baseProperties = membersOf(base, 'properties')
   const headProperties = membersOf(head, 'properties')
+  if (baseProperties === headProperties) return
   const required = requiredNames(base, head)
   const baseAt = locateNamed(before, baseProperties, 'properties')
   const headAt = locateNamed(after, headProperties, 'properties')
+  let [gone, shared] = [0, 0]
   for (const name in baseProperties) {
-    if (baseProperties[name] === headProperties[name] || !Object.hasOwn(headProperties, name)) continue
-    descend([name], baseAt(name), headAt(name), required.base.has(name))
+    const isShared = Object.hasOwn(headProperties, name)
+    if (isShared) shared += 1
+    else gone += 1
+    if (isShared && baseProperties[name] !== headProperties[name])
+      descend([name], baseAt(name), headAt(name), required.base.has(name))
   }
-  const gone = (name: string): SchemaDelta =>
+  let come = -shared
+  for (const _ in headProperties) come += 1
+  const goneAt = (name: string): SchemaDelta =>
     new PropertyDelta('removed', name, baseProperties[name], factsOf(name, required, baseAt(name), null, examination))
-  reportEach(namesOnlyIn(baseProperties, headProperties, gone))
-  const come = (name: string): SchemaDelta =>
+  if (gone > 0) reportEach(namesOnlyIn(baseProperties, headProperties, gone, goneAt))
+  const comeAt = (name: string): SchemaDelta =>
     new PropertyDelta('added', name, headProperties[name], factsOf(name, required, null, headAt(name), examination))
-  reportEach(namesOnlyIn(headProperties, baseProperties, come))
+  if (come > 0) reportEach(namesOnlyIn(headProperties, baseProperties, come, comeAt))
 }
 
 /** A property that came or went: of a hostile object there are half a million. */
@@ -64,9 +71,12 @@ class PropertyDelta implements SchemaDelta {
   }
 }
 
-function namesOnlyIn(members: JsonRecord, others: JsonRecord, make: (name: string) => SchemaDelta): DeltaSeries {
-  let count = 0
-  for (const name in members) if (!Object.hasOwn(others, name)) count += 1
+function namesOnlyIn(
+  members: JsonRecord,
+  others: JsonRecord,
+  count: number,
+  make: (name: string) => SchemaDelta,
+): DeltaSeries {
   return {
     count,
     *each() {
@@ -105,7 +115,13 @@ interface RequiredNames {
 }
 
 function requiredNames(base: JsonRecord, head: JsonRecord): RequiredNames {
-  return { base: new Set(textsOf(base.required)), head: new Set(textsOf(head.required)) }
+  return { base: namesRequiredBy(base), head: namesRequiredBy(head) }
+}
+
+const NO_NAMES: ReadonlySet<string> = new Set()
+
+function namesRequiredBy({ required }: JsonRecord): ReadonlySet<string> {
+  return required === undefined ? NO_NAMES : new Set(textsOf(required))
 }
 
 function factsOf(
@@ -205,6 +221,7 @@ function othersOf(schema: JsonRecord): unknown {
 
 function compareDependentRequired({ base, head, add: say }: Examination): void {
   const keyword = 'dependentRequired'
+  if (base[keyword] === head[keyword]) return
   const baseMembers = membersOf(base, keyword)
   const headMembers = membersOf(head, keyword)
   for (const name of new Set([...Object.keys(baseMembers), ...Object.keys(headMembers)])) {

@@ -88,6 +88,7 @@ const COMPOSITIONS = ['allOf', 'anyOf', 'oneOf'] as const
 
 /** The keyword of a schema that only says that one other schema holds. */
 export function bareWrapperOf(schema: JsonRecord): (typeof COMPOSITIONS)[number] | null {
+  if (schema.allOf === undefined && schema.anyOf === undefined && schema.oneOf === undefined) return null
   const keyword = COMPOSITIONS.find((name) => itemsOf(schema, name).length === 1)
   if (keyword === undefined) return null
   for (const name in schema) if (name !== keyword && !isAnnotation(name)) return null

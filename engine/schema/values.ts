@@ -42,6 +42,7 @@ function reportValues(
   keyword: string,
   reportEach: Examination['reportEach'],
 ): void {
+  if (isEqual(before, after)) return
   const removed = missing(before, after, withoutNull)
   reportEach(series(removed, (index) => new ValueDelta(keyword, 'removed', before, index)))
   const added = missing(after, before, withoutNull)

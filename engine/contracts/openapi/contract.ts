@@ -48,9 +48,9 @@ export function membersAt(owner: Located, name: string): readonly (readonly [nam
   const holder = memberOf(owner, name)
   if (holder === null || !isRecord(holder.value)) return []
   const { value, at, document } = holder
-  return Object.keys(value)
-    .sort(byCodeUnit)
-    .map((key) => [key, { value: value[key], at: stepInto(at, key), document }] as const)
+  const names = Object.keys(value)
+  if (names.length > 1) names.sort(byCodeUnit)
+  return names.map((key) => [key, { value: value[key], at: stepInto(at, key), document }] as const)
 }
 
 /** The items of a list under a name. */
@@ -65,12 +65,17 @@ export function itemsAt(owner: Located, name: string): readonly Located[] {
 }
 
 /** An object with references followed. Null if it is not an object. */
-export function objectAt(
-  documents: OpenApiDocuments,
-  located: Located,
-): (Located & { readonly value: JsonRecord }) | null {
+export function objectAt(documents: OpenApiDocuments, located: Located): LocatedObject | null {
   const target = documents.follow(located)
-  return target !== null && isRecord(target.value) ? { ...target, value: target.value } : null
+  return target !== null && isLocatedObject(target) ? target : null
+}
+
+interface LocatedObject extends Located {
+  readonly value: JsonRecord
+}
+
+function isLocatedObject(located: Located): located is LocatedObject {
+  return isRecord(located.value)
 }
 
 export function textAt(value: JsonRecord, name: string): string | null {
@@ -144,15 +149,17 @@ export function parametersOf(contract: OpenApiContract, owner: Located): readonl
 }
 
 export function allParametersOf({ documents }: OpenApiContract, owner: Located): readonly Parameter[] {
-  return itemsAt(owner, 'parameters').flatMap((item) => {
+  const parameters: Parameter[] = []
+  for (const item of itemsAt(owner, 'parameters')) {
     const located = objectAt(documents, item)
-    if (located === null) return []
+    if (located === null) continue
     const { value } = located
-    const [name, place] = [textAt(value, 'name'), textAt(value, 'in')]
-    if (name === null || place === null) return []
+    const { name, in: place } = value
+    if (typeof name !== 'string' || typeof place !== 'string') continue
     const isRequired = value.required === true || place === 'path'
-    return [{ name, place, located, value, isRequired, lifecycle: lifecycleAt(value) }]
-  })
+    parameters.push({ name, place, located, value, isRequired, lifecycle: lifecycleAt(value) })
+  }
+  return parameters
 }
 
 /** The parameters in force for an operation: its own, and those of its path that it does not override. */
@@ -166,6 +173,7 @@ export function effectiveParameters(
 
 /** Parameters, and those of their owner that they do not override. */
 function withInherited(own: readonly Parameter[], inherited: readonly Parameter[]): readonly Parameter[] {
+  if (inherited.length === 0) return own
   const replaced = new Set(own.map(({ place, name }) => `${place} ${name}`))
   return [...own, ...inherited.filter(({ place, name }) => !replaced.has(`${place} ${name}`))]
 }

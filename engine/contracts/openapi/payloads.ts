@@ -57,30 +57,25 @@ export function bodyOf(contract: OpenApiContract, item: PathItem, operation: Ope
 }
 
 export function responsesOf(contract: OpenApiContract, operation: Operation): readonly Response[] {
-  return membersAt(operation.located, 'responses')
-    .filter(([status]) => !status.startsWith('x-'))
-    .flatMap(([status, located]) => {
-      const response = objectAt(contract.documents, located)
-      if (response === null) return []
-      const content = contract.isSwagger ? swaggerContent(contract, operation, response) : contentOf(contract, response)
-      return [{ status, located: response, headers: headersOf(contract, response), content }]
-    })
+  const responses: Response[] = []
+  for (const [status, located] of membersAt(operation.located, 'responses')) {
+    const response = status.startsWith('x-') ? null : objectAt(contract.documents, located)
+    if (response === null) continue
+    const content = contract.isSwagger ? swaggerContent(contract, operation, response) : contentOf(contract, response)
+    responses.push({ status, located: response, headers: headersOf(contract, response), content })
+  }
+  return responses
 }
 
 export function contentOf(contract: OpenApiContract, owner: Located): readonly MediaType[] {
-  return membersAt(owner, 'content').flatMap(([name, located]) => {
+  const content: MediaType[] = []
+  for (const [name, located] of membersAt(owner, 'content')) {
     const media = objectAt(contract.documents, located)
-    if (media === null) return []
-    return [
-      {
-        name,
-        located: media,
-        schema: memberOf(media, 'schema'),
-        itemSchema: memberOf(media, 'itemSchema'),
-        encoding: encodingAt(media.value),
-      },
-    ]
-  })
+    if (media === null) continue
+    const [schema, itemSchema] = [memberOf(media, 'schema'), memberOf(media, 'itemSchema')]
+    content.push({ name, located: media, schema, itemSchema, encoding: encodingAt(media.value) })
+  }
+  return content
 }
 
 /** The name of the encoding of all items beyond those by position. */

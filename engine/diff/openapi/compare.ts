@@ -3,7 +3,7 @@ import type { CompareOptions, FormatOptions, ComparisonStats } from '../../model
 import { readDocument } from '../../contracts/document.ts'
 import { filesHandedIn } from '../../contracts/further-files.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../model/limits.ts'
-import { pathItemsOf, type OpenApiContract } from '../../contracts/openapi/contract.ts'
+import { pathItemsOf, type OpenApiContract, type PathItem } from '../../contracts/openapi/contract.ts'
 import { OpenApiDocuments } from '../../contracts/documents.ts'
 import { Addresses } from '../../contracts/json-schema/addresses.ts'
 import { withPlainReferences } from '../../contracts/plain-references.ts'
@@ -75,7 +75,8 @@ export function compareOpenApi(
     add: (delta) => reportDelta(delta, report),
     use: (site, ...pair) => void uses.push({ ...site, pair: schemas.compare(...pair) }),
   }
-  compareInterface(walk)
+  const paths = { base: pathItemsOf(walk.base, 'paths'), head: pathItemsOf(walk.head, 'paths') }
+  compareInterface(walk, paths)
   schemas.complete()
   reportUses(uses, walkOptions.value, schemas, report)
   const dangling = {
@@ -87,12 +88,15 @@ export function compareOpenApi(
   return ok({
     groups: attributes.addTo(report.finish()),
     stats: {
-      operations: { base: countOperations(walk.base), head: countOperations(walk.head) },
+      operations: { base: countOperations(paths.base), head: countOperations(paths.head) },
       schemas_compared: schemas.examined,
       touched: report.touched,
     },
     spec_versions: { base: base.contract.version || null, head: head.contract.version || null },
-    contract_consumers: contractConsumers(walk.base, walk.head),
+    contract_consumers: contractConsumers([
+      { root: walk.base.root, paths: paths.base },
+      { root: walk.head.root, paths: paths.head },
+    ]),
     contract_versions: { base: statedVersion(walk.base), head: statedVersion(walk.head) },
     unresolved: inOneOrder([...unresolvedIn('base', dangling.base), ...unresolvedIn('head', dangling.head)]),
   })
@@ -114,7 +118,7 @@ function readSide(text: string, side: 'base' | 'head', options: CompareOptions):
   }
   const read = readDocument(text, limits)
   if (!read.ok) return read
-  const { root, locate } = read.value
+  const { root, locate, surveyed } = read.value
   const version = versionOf(root)
   if (version === null) {
     return fail({
@@ -126,7 +130,13 @@ function readSide(text: string, side: 'base' | 'head', options: CompareOptions):
   const isSwagger = version.startsWith('2.')
   const dialect = isSwagger ? 'openapi-2.0' : version.startsWith('3.0') ? 'openapi-3.0' : 'json-schema'
   const plain = dialect === 'json-schema' ? withPlainReferences(root, text) : root
-  const documents = new OpenApiDocuments(plain, dialect, openFile, addressesOf(plain, dialect, text))
+  const documents = new OpenApiDocuments(
+    plain,
+    dialect,
+    openFile,
+    plain === root ? surveyed : undefined,
+    addressesOf(plain, dialect, text),
+  )
   return ok({ contract: { version, isSwagger, documents, root: documents.root }, locate })
 }
 
@@ -192,6 +202,6 @@ function statedVersion({ root }: OpenApiContract): string | null {
   return isRecord(info) && typeof info.version === 'string' ? info.version : null
 }
 
-function countOperations(contract: OpenApiContract): number {
-  return pathItemsOf(contract, 'paths').reduce((sum, { operations }) => sum + operations.size, 0)
+function countOperations(paths: readonly PathItem[]): number {
+  return paths.reduce((sum, { operations }) => sum + operations.size, 0)
 }

@@ -2,8 +2,8 @@
  * The consumers that a contract states: `x-consumers` of the document and of its operations, as names or objects with
  * a name.
  */
-import { pathItemsOf, type OpenApiContract } from '../../contracts/openapi/contract.ts'
-import { isRecord } from '../../schema/located.ts'
+import type { PathItem } from '../../contracts/openapi/contract.ts'
+import { isRecord, type Located } from '../../schema/located.ts'
 
 /** One name and what it uses. `operation` is null for the whole contract. */
 export interface ContractConsumer {
@@ -18,21 +18,25 @@ const MAX_ROWS = 10_000
 /** Maximum length of a consumer name in the configuration. */
 const MAX_NAME = 200
 
+interface ContractPaths {
+  readonly root: Located
+  readonly paths: readonly PathItem[]
+}
+
 /** The consumers of both sides, each row once: those of removed elements and those of added ones. */
-export function contractConsumers(base: OpenApiContract, head: OpenApiContract): readonly ContractConsumer[] {
+export function contractConsumers(sides: readonly ContractPaths[]): readonly ContractConsumer[] {
   const rows = new Map<string, ContractConsumer>()
-  for (const contract of [base, head])
-    for (const row of consumersOf(contract)) {
+  for (const side of sides)
+    for (const row of consumersOf(side)) {
       if (rows.size === MAX_ROWS) return [...rows.values()]
       rows.set(JSON.stringify([row.name, row.operation]), row)
     }
   return [...rows.values()]
 }
 
-function consumersOf(contract: OpenApiContract): readonly ContractConsumer[] {
-  const { value } = contract.root
+function consumersOf({ root: { value }, paths }: ContractPaths): readonly ContractConsumer[] {
   const whole = isRecord(value) ? namesIn(value[MEMBER]) : []
-  const single = pathItemsOf(contract, 'paths').flatMap(({ path, operations }) =>
+  const single = paths.flatMap(({ path, operations }) =>
     [...operations.values()].flatMap((operation) =>
       namesIn(operation.value[MEMBER]).map((name) => ({ name, operation: `${operation.method} ${path}` })),
     ),

@@ -1,10 +1,11 @@
 /** Parts of the whole interface: security, components, webhooks, servers, and the stated version. */
-import { membersAt, pathItemsOf } from '../../contracts/openapi/contract.ts'
+import { membersAt, pathItemsOf, type PathItem } from '../../contracts/openapi/contract.ts'
 import { malformedParts } from '../../contracts/openapi/malformed-parts.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { isRecord, memberOf, type Located } from '../../schema/located.ts'
 import { compareSemanticVersions, parseSemanticVersion } from '../../common/semantic-version.ts'
 import { matchByKey } from '../match.ts'
+import type { Sides } from '../sides.ts'
 import { EXCHANGES } from './exchange.ts'
 import { comparePathItems, comparePaths } from './paths.ts'
 import { compareSchemes, compareSecurity } from './security.ts'
@@ -12,8 +13,8 @@ import { compareInterfaceServers } from './servers.ts'
 import { reportAdded, reportChanged, reportRemoved } from './delta-text.ts'
 import type { Walk } from './walk.ts'
 
-export function compareInterface(walk: Walk): void {
-  comparePaths(walk, pathItemsOf(walk.base, 'paths'), pathItemsOf(walk.head, 'paths'))
+export function compareInterface(walk: Walk, paths: Sides<readonly PathItem[]>): void {
+  comparePaths(walk, paths.base, paths.head)
   compareWebhooks(walk)
   compareSecurity(walk, walk.base.root, walk.head.root, null)
   compareSchemes(walk)

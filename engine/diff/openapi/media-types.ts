@@ -90,7 +90,9 @@ export function matchMediaTypes(before: readonly MediaType[], after: readonly Me
 }
 
 /** A name that became wider or narrower is a change of that name. The names decide which of several is matched. */
-function matchRelated({ added, removed, kept }: Matched<MediaType>): Matched<MediaType> {
+function matchRelated(first: Matched<MediaType>): Matched<MediaType> {
+  const { added, removed, kept } = first
+  if (added.length === 0 || removed.length === 0) return first
   const waiting = new Set([...added].sort((a, b) => byCodeUnit(a.name, b.name)))
   const related: (readonly [MediaType, MediaType])[] = []
   for (const base of [...removed].sort((a, b) => byCodeUnit(a.name, b.name))) {

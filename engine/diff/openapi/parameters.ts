@@ -20,12 +20,12 @@ export function compareParameters(
   const base = effectiveParameters(walk.base, before.item, before.operation)
   const head = effectiveParameters(walk.head, after.item, after.operation)
   if (base.length === 0 && head.length === 0) return
-  const own = new Set(parametersOf(walk.head, after.operation.located).map(keyOf))
   const { added, removed, kept } = matchParameters(base, head, before.item.path, after.item.path)
   for (const parameter of removed) reportRemovedParameter(walk, parameter, operation, exchange)
+  const own = added.length === 0 ? [] : parametersOf(walk.head, after.operation.located).map(keyOf)
   for (const parameter of added) {
     const { name, place, isRequired, located } = parameter
-    const facts = { name, place, isRequired, isInherited: !own.has(keyOf(parameter)) }
+    const facts = { name, place, isRequired, isInherited: !own.includes(keyOf(parameter)) }
     reportAdded(walk, `${exchange.prefix}parameter-added`, operation, located, name, facts)
   }
   reportMovedParameters(walk, kept, operation, exchange)
@@ -46,6 +46,9 @@ function matchParameters(
   oldPath: string,
   nowPath: string,
 ): Matched<Parameter> {
+  const byName = oldPath === nowPath ? matchByKey(base, head, keyOf) : null
+  // Of one path, equal names are at equal positions.
+  if (byName !== null && byName.added.length === 0 && byName.removed.length === 0) return byName
   const positions = new Map([...positionsOf(base, oldPath), ...positionsOf(head, nowPath)])
   const placed = (parameter: Parameter): string => positions.get(parameter) ?? keyOf(parameter)
   const byHeader = (parameter: Parameter): string =>

@@ -45,7 +45,9 @@ export function reportUses(
   report: OpenApiReport,
 ): void {
   let last = ''
-  for (const use of [...uses].sort(byPlace)) {
+  // Of most uses nothing is reported.
+  const changed = uses.filter(({ pair }) => schemas.mayDiffer(pair))
+  for (const use of changed.sort(byPlace)) {
     const { operation, where } = use
     const place = `${endpointOf(operation) ?? ''} ${where}`
     if (place !== last) report.leavePlace()

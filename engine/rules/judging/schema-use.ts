@@ -46,6 +46,10 @@ export class SchemaProofs {
     this.prover = comparison.prover
   }
 
+  mayDiffer(pair: SchemaPair): boolean {
+    return this.#comparison.mayDiffer(pair)
+  }
+
   /** Whether the pair reaches a change that a proof may call harmless. */
   isAlarming(pair: SchemaPair): boolean {
     this.#alarming ??= this.#comparison.reaching(mayAlarm)
@@ -84,8 +88,8 @@ export function judgeUse(
   visit: (judged: JudgedUse) => void,
 ): void {
   const { direction } = use.sites.root
+  if (!all.mayDiffer(pair)) return
   const proofs = new Proofs(all, direction, isTyped(use, use.sites.root))
-  if (proofs.isUntouched(pair)) return
   const alarms = new Map<SchemaPair, Alarm>()
   const report = (found: Reached, because: string | null = null): void => {
     const reached = lead.length === 0 ? found : { ...found, path: [...lead, ...found.path] }
@@ -244,8 +248,8 @@ class Proofs {
   }
 
   /** Whether the schemas are written the same, with all that they hold. */
-  isUntouched({ isLive, before, after }: SchemaPair): boolean {
-    return !isLive && this.#prover.isSame(before, after)
+  isUntouched(pair: SchemaPair): boolean {
+    return !this.#all.mayDiffer(pair)
   }
 
   /** What is proved of a pair without any convention, so that a finding may rely on it. */
@@ -269,7 +273,7 @@ class Proofs {
     // Text may have several types: `12` is a string and an integer.
     if (this.isText) return false
     const other = direction === 'narrowing' ? 'widening' : 'narrowing'
-    return this.#prover.ask(before, after, { ...question, direction: other }).kind === 'included'
+    return this.#prover.isIncluded(before, after, { ...question, direction: other })
   }
 
   /** Whether the schema before admits any value. Equality of two empty schemas proves nothing about their intent. */
@@ -288,9 +292,7 @@ class Proofs {
     // Text may have several types.
     if (this.isText) return false
     const question = this.#question(direction, false)
-    return (
-      this.#prover.ask(before, after, question).kind === 'included' && !this.#prover.hasValue(before, after, question)
-    )
+    return this.#prover.isIncluded(before, after, question) && !this.#prover.hasValue(before, after, question)
   }
 
   /** Whether the conditions before and after are the same, in any notation. */
@@ -343,8 +345,7 @@ class Proofs {
   isOverlap({ before, after }: SchemaPair, direction: ProofDirection, isByConvention: boolean): boolean {
     const ofCallers = isByConvention ? 'slips-admitted' : 'null-admitted'
     const overlap = direction === 'widening' ? 'admitted' : ofCallers
-    const question = { ...this.#question(direction, isByConvention), overlap } as const
-    return this.#prover.ask(before, after, question).kind === 'included'
+    return this.#prover.isIncluded(before, after, { ...this.#question(direction, isByConvention), overlap })
   }
 
   #question(direction: ProofDirection, isByConvention: boolean): InclusionQuestion {

@@ -54,6 +54,15 @@ export class SchemaComparison {
   readonly #queue: OpenPair[] = []
   #examined = 0
   #prover: InclusionProver | null = null
+  /** The pair at hand. Its reports are made with functions that all pairs share. */
+  #pair: OpenPair | null = null
+  readonly #report = {
+    add: (delta: SchemaDelta): void => add(this.#atHand, delta),
+    reportEach: (series: DeltaSeries): void => this.#addSeries(this.#atHand, series),
+    descend: (steps: readonly string[], base: Located, head: Located, isRequired: boolean | null = null): void =>
+      this.#descend(this.#atHand, steps, base, head, isRequired),
+    isSameShape: (base: Located, head: Located): boolean => this.#isSameShape(base, head),
+  }
   /** Changes that came in series. */
   #held = 0
 
@@ -70,6 +79,11 @@ export class SchemaComparison {
   get prover(): InclusionProver {
     this.#prover ??= new InclusionProver(this.sources)
     return this.#prover
+  }
+
+  /** Whether a change can be reached from a pair, or it is written otherwise in a part that no change is reported of. */
+  mayDiffer({ isLive, before, after }: SchemaPair): boolean {
+    return isLive || !this.prover.isSame(before, after)
   }
 
   /** Compares two schemas and all that they reach. The answer is complete once `complete` was called. */
@@ -125,13 +139,15 @@ export class SchemaComparison {
 
   #examine(pair: OpenPair): void {
     this.#examined += 1
-    const { before, after } = pair
-    compareKeywords(before, after, this.sources, {
-      add: (delta) => add(pair, delta),
-      reportEach: (series) => this.#addSeries(pair, series),
-      descend: (steps, base, head, isRequired = null) => this.#descend(pair, steps, base, head, isRequired),
-      isSameShape: (base, head) => this.#isSameShape(base, head),
-    })
+    const holder = this.#pair
+    this.#pair = pair
+    compareKeywords(pair.before, pair.after, this.sources, this.#report)
+    this.#pair = holder
+  }
+
+  get #atHand(): OpenPair {
+    if (this.#pair === null) throw new Error('no pair is examined')
+    return this.#pair
   }
 
   /** A change that is one object is worked out once for all places that it reaches, so that a flood alone is not held. */

@@ -57,18 +57,24 @@ function remembered(node: SchemaNode, value: object, by: Evaluation, depth: numb
 }
 
 function meets(node: SchemaNode, value: unknown, by: Evaluation, depth: number): Truth {
-  return every(node.constraints, (constraint) => holds(constraint, value, by, depth + 1))
+  let result: Truth = true
+  for (const constraint of node.constraints) {
+    const one = holds(constraint, value, by, depth + 1)
+    if (one === false) return false
+    if (one === null) result = null
+  }
+  return result
 }
 
 export function holds(constraint: Constraint, value: unknown, by: Evaluation, depth = 0): Truth {
+  if (constraint.kind === 'types') {
+    return constraint.types.has(jsonTypeOf(value))
+  }
   const type = constrainedType(constraint)
-  if (type !== null && type !== jsonTypeOf(value)) return true
+  if (type !== null) return type === jsonTypeOf(value) ? holdsOfType(constraint, value, by, depth) : true
   const test = (node: SchemaNode): Truth => admitsValue(node, value, by, depth)
   if (constraint.kind === 'never') {
     return false
-  }
-  if (constraint.kind === 'types') {
-    return constraint.types.has(jsonTypeOf(value))
   }
   if (constraint.kind === 'values') {
     return constraint.set.has(value)
@@ -94,7 +100,7 @@ export function holds(constraint: Constraint, value: unknown, by: Evaluation, de
     const part = met ? constraint.then : constraint.otherwise
     return part === null ? true : test(part)
   }
-  return holdsOfType(constraint, value, by, depth)
+  return null
 }
 
 function isOne(verdicts: readonly Truth[]): Truth {
@@ -195,10 +201,7 @@ function holdsOfObject(constraint: Constraint, value: JsonRecord, by: Evaluation
     return Object.hasOwn(value, constraint.name) ? admitsValue(constraint.node, value, by, depth) : true
   }
   if (constraint.kind === 'shape') {
-    return every(Object.keys(value), (name) => {
-      const nodes = shapeNodes(constraint, name)
-      return nodes === null ? null : every(nodes, (node) => admitsValue(node, value[name], by, depth))
-    })
+    return holdsShape(constraint, value, by, depth)
   }
   if (constraint.kind === 'unevaluated') {
     const seen = new Set<unknown>()
@@ -209,6 +212,18 @@ function holdsOfObject(constraint: Constraint, value: JsonRecord, by: Evaluation
     )
   }
   return null
+}
+
+function holdsShape(shape: Shape, value: JsonRecord, by: Evaluation, depth: number): Truth {
+  const { properties, patterns, others } = shape
+  return every(Object.keys(value), (name) => {
+    if (patterns.length > 0) {
+      const nodes = shapeNodes(shape, name)
+      return nodes === null ? null : every(nodes, (node) => admitsValue(node, value[name], by, depth))
+    }
+    const node = properties.get(name) ?? others
+    return node === null || admitsValue(node, value[name], by, depth)
+  })
 }
 
 /** The schemas that a shape has for the value of a name; null where a pattern is not known. */

@@ -47,6 +47,12 @@ export function isOfFormat(format: string, value: unknown): boolean | null {
 const SCALAR = /^(?:-?\d+(?:\.\d+)?|true|false)$/
 const PLAIN: ReadonlySet<string> = new Set(['hostname', 'idn-hostname'])
 
+/** Whether some number is known to be of a format, or not to be: of all others no search finds one. */
+export function isDecidable(format: string, isMet: boolean, isWhole: boolean): boolean {
+  if (format === 'int32') return true
+  return (format === 'int64' || format === 'bigint') && (isMet || !isWhole)
+}
+
 function isNumberOf(format: string, value: number): boolean | null {
   if (format === 'int32') return Number.isInteger(value) && value >= -INT32 && value < INT32
   if (format === 'int64' || format === 'bigint')

@@ -9,7 +9,7 @@ import type { SchemaSource } from '../source.ts'
 import { Coverage } from './coverage.ts'
 import { Likeness } from './likeness.ts'
 import { met, unmet } from './literals.ts'
-import { decidingMembers, pairedAlternatives } from './members.ts'
+import { decidingMembers, newAlternatives, pairedAlternatives } from './members.ts'
 import type { Convention } from './mentions.ts'
 import type { SchemaNode } from './model.ts'
 import { SchemaNodes, type Numbering, type Overlap, type Usage } from './nodes.ts'
@@ -120,14 +120,20 @@ export class InclusionProver {
   }
 
   /**
-   * Whether a value that refutes one pair of alternatives refutes the two choices. The pair is asked about in any case
-   * where the choices are not included, and its search is the smaller one.
+   * Whether a value that refutes one pair of alternatives, or that a new alternative admits, refutes the two choices. The pair is asked about in any case where the choices are not included, and its search is the smaller
+   * one.
    */
   #isRefutedByAlternative(sub: SchemaNode, other: SchemaNode, proof: Proof, open: PairMap<boolean>): boolean {
-    return pairedAlternatives(sub, other).some(([one, two]) => {
-      if (proof.isWithin(one, two) || open.get(one, two) === true) return false
+    const { isWithin, search } = proof
+    const isRefutedByPair = pairedAlternatives(sub, other).some(([one, two]) => {
+      if (isWithin(one, two) || open.get(one, two) === true) return false
       const answer = this.#answer(one, two, proof, false)
-      return answer.kind === 'refuted' && proof.search.separates(sub, other, answer.value, STEPS)
+      return answer.kind === 'refuted' && search.separates(sub, other, answer.value, STEPS)
+    })
+    if (isRefutedByPair) return true
+    return newAlternatives(sub, other, isWithin).some((one) => {
+      const answer = search.ask([met(one)], STEPS)
+      return answer.kind === 'sat' && search.separates(sub, other, answer.value, STEPS)
     })
   }
 
@@ -184,12 +190,18 @@ export class InclusionProver {
     const subNodes = new SchemaNodes('sub', usage, overlap, sub, numbering, false)
     const superNodes = new SchemaNodes('super', usage, overlap, other, numbering, sub.dialect !== other.dialect)
     const likeness = new Likeness()
-    const isAlike = remembered((one, two) => this.#isSameNode(one, two, direction) || likeness.isAlike(one, two))
+    const coverage = new Coverage((one, two) => this.#isSameNode(one, two, direction))
+    const known = new PairMap<number>()
+    const isAlike = remembered(
+      known,
+      0,
+      (one, two) => this.#isSameNode(one, two, direction) || likeness.isAlike(one, two),
+    )
+    const isCovered = remembered(known, 1, (one, two) => coverage.covers(one, two) || isAlike(one, two))
     const isSame = (one: SchemaNode, two: SchemaNode): boolean =>
       one.side !== two.side && (one.side === 'sub' ? isAlike(one, two) : isAlike(two, one))
-    const coverage = new Coverage((one, two) => this.#isSameNode(one, two, direction))
     const isWithin = (one: SchemaNode, two: SchemaNode): boolean =>
-      (one.side === 'sub' && two.side === 'super' && coverage.covers(one, two)) || isSame(one, two)
+      one.side !== two.side && (one.side === 'sub' ? isCovered(one, two) : isAlike(two, one))
     const search = new Search(subNodes, { convention: 'none', isWithin, plain: null, steps: this.#steps })
     return { ...answers(), sub: subNodes, super: superNodes, isSame, isWithin, search }
   }
@@ -202,12 +214,22 @@ export class InclusionProver {
   }
 }
 
-/** The answers of a comparison of two nodes, each worked out once: a search asks about the same few again and again. */
-function remembered(compare: (sub: SchemaNode, other: SchemaNode) => boolean): typeof compare {
-  const known = new PairMap<boolean>()
+/**
+ * The answers of a comparison of two nodes, each worked out once: a search asks about the same few again and again. All
+ * comparisons of a pair share one number with two bits for each: whether it was made, and its answer.
+ */
+function remembered(
+  known: PairMap<number>,
+  place: number,
+  compare: (sub: SchemaNode, other: SchemaNode) => boolean,
+): typeof compare {
+  const [made, answered] = [1 << (place * 2), 2 << (place * 2)]
   return (sub, other) => {
-    let answer = known.get(sub, other)
-    if (answer === undefined) known.set(sub, other, (answer = compare(sub, other)))
+    const bits = known.get(sub, other) ?? 0
+    if ((bits & made) !== 0) return (bits & answered) !== 0
+    const answer = compare(sub, other)
+    // The comparison may have added bits of another one.
+    known.set(sub, other, (known.get(sub, other) ?? 0) | made | (answer ? answered : 0))
     return answer
   }
 }

@@ -190,17 +190,21 @@ export class Goal {
   readonly items: Extract<Atom, { kind: 'item' }>[]
   choices: (readonly LiteralSet[])[]
   /** Literals that were added: a schema that holds itself adds nothing more. */
-  readonly #added: Map<number, Literal>
+  readonly #added: Set<number>
+  readonly #met: SchemaNode[]
+  readonly #unmet: SchemaNode[]
 
   constructor(type: JsonType, by: Negating, from?: Goal) {
     this.type = type
     this.#by = by
-    this.kept = [...(from?.kept ?? [])]
+    this.kept = from?.kept.slice() ?? []
     this.presence = new Map(from?.presence)
-    this.members = [...(from?.members ?? [])]
-    this.items = [...(from?.items ?? [])]
-    this.choices = [...(from?.choices ?? [])]
-    this.#added = new Map(from === undefined ? [] : from.#added)
+    this.members = from?.members.slice() ?? []
+    this.items = from?.items.slice() ?? []
+    this.choices = from?.choices.slice() ?? []
+    this.#added = new Set(from === undefined ? [] : from.#added)
+    this.#met = from === undefined ? [] : from.#met.slice()
+    this.#unmet = from === undefined ? [] : from.#unmet.slice()
   }
 
   copy(): Goal {
@@ -214,11 +218,15 @@ export class Goal {
 
   /** Drops the ways that contradict what is sure; false where a choice has none left. */
   prune(): boolean {
-    this.choices = this.choices.map((choice) => {
-      const ways = choice.filter((way) => way.every((one) => this.#isConsistent(one)))
-      return ways.length === choice.length ? choice : ways
-    })
-    return this.choices.every((choice) => choice.length > 0)
+    const isClosed = (way: LiteralSet): boolean => way.some((one) => !this.#isConsistent(one))
+    for (const [index, choice] of this.choices.entries()) {
+      const first = choice.findIndex(isClosed)
+      if (first === -1) continue
+      const ways = [...choice.slice(0, first), ...choice.slice(first + 1).filter((way) => !isClosed(way))]
+      if (ways.length === 0) return false
+      this.choices[index] = ways
+    }
+    return true
   }
 
   /** Adds the ways that are left alone, until there is none; false where that contradicts what is sure. */
@@ -239,11 +247,13 @@ export class Goal {
   }
 
   #isRefused({ node, isMet }: Literal): boolean {
-    for (const other of this.#added.values()) {
-      if (other.isMet === isMet) continue
-      if (isMet ? this.#by.isWithin(node, other.node) : this.#by.isWithin(other.node, node)) return true
-    }
-    return false
+    const { isWithin } = this.#by
+    const others = isMet ? this.#unmet : this.#met
+    return others.some((other) => {
+      // Only schemas of different sides are compared.
+      if (other.side === node.side) return other === node
+      return isMet ? isWithin(node, other) : isWithin(other, node)
+    })
   }
 
   #addLiteral(literal: Literal): boolean {
@@ -251,7 +261,8 @@ export class Goal {
     const key = literalKey(literal)
     if (this.#added.has(key)) return true
     if (this.#isRefused(literal)) return false
-    this.#added.set(key, literal)
+    this.#added.add(key)
+    ;(isMet ? this.#met : this.#unmet).push(node)
     if (isMet) return node.constraints.every((constraint) => this.#addMet(constraint))
     return this.#choose(waysNotToMeet(node, this.#by))
   }

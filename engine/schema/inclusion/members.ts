@@ -29,6 +29,33 @@ export function pairedAlternatives(sub: SchemaNode, other: SchemaNode): readonly
     })
 }
 
+/** The alternatives of a choice that the other side, which has fewer or more of them, does not seem to have. */
+export function newAlternatives(
+  sub: SchemaNode,
+  other: SchemaNode,
+  isWithin: (sub: SchemaNode, other: SchemaNode) => boolean,
+): readonly SchemaNode[] {
+  const choices = inPlace(other).flatMap(alternativesOf)
+  if (choices.length === 0) return []
+  const asked = choices.flat()
+  // Most alternatives have one of the same name on the other side, so that not each is compared with each.
+  const named = new Map(asked.map((node) => [referenceTo(node), node]))
+  return inPlace(sub)
+    .flatMap(alternativesOf)
+    .filter(({ length }) => choices.every((nodes) => nodes.length !== length))
+    .flat()
+    .filter((one) => {
+      const reference = referenceTo(one)
+      const partner = reference === null ? undefined : named.get(reference)
+      if (partner !== undefined) return !isWithin(one, partner)
+      return reference !== null || !asked.some((two) => isWithin(one, two))
+    })
+}
+
+function referenceTo({ source }: SchemaNode): string | null {
+  return source?.reference ?? null
+}
+
 function alternativesOf(constraint: Constraint): readonly (readonly SchemaNode[])[] {
   return constraint.kind === 'any' || constraint.kind === 'one' ? [constraint.nodes] : []
 }

@@ -1,4 +1,7 @@
-/** Schemas as nodes of a proof: every dialect, and every way to write the same condition, becomes one form. */
+/**
+ * Schemas as nodes of a proof: every dialect, and every way to write the same condition, becomes one form. It is one file, since
+ * the readings of the keywords share what is remembered of a node.
+ */
 import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { ValueSet, valueKey } from '../equality.ts'
 import { inAnyLanguage } from '../languages.ts'
@@ -56,6 +59,7 @@ class ImpliedNode implements SchemaNode {
 /** A node of a schema object, which is read when its constraints are asked for. */
 class WrittenNode implements SchemaNode {
   readonly id: number
+  readonly side: ProofSide
   readonly source: ResolvedSchema
   readonly isUnused: boolean
   readonly #nodes: SchemaNodes
@@ -63,13 +67,10 @@ class WrittenNode implements SchemaNode {
 
   constructor(id: number, source: ResolvedSchema, isUnused: boolean, nodes: SchemaNodes) {
     this.id = id
+    this.side = nodes.side
     this.source = source
     this.isUnused = isUnused
     this.#nodes = nodes
-  }
-
-  get side(): ProofSide {
-    return this.#nodes.side
   }
 
   get constraints(): readonly Constraint[] {
@@ -104,6 +105,30 @@ const BOUNDS: readonly (readonly [keyword: string, of: Bound['of'], end: Bound['
 ]
 
 const MAX_NESTED_USAGE = 8
+
+/** The parts of a schema that are read one by one, as bits. Most schemas have one or two. */
+const PARTS = { values: 1, scalars: 2, object: 4, array: 8, combined: 16, dynamic: 32, unevaluated: 64 } as const
+
+const KEYWORD_PARTS: ReadonlyMap<string, number> = new Map(
+  (
+    [
+      ['values', ['enum', 'const']],
+      ['scalars', [...BOUNDS.map(([keyword]) => keyword), 'multipleOf', 'pattern', 'format']],
+      ['object', ['properties', 'patternProperties', 'additionalProperties', 'required', 'propertyNames']],
+      ['object', ['dependentRequired', 'dependencies', 'dependentSchemas']],
+      ['array', ['items', 'prefixItems', 'additionalItems', 'uniqueItems', 'contains']],
+      ['combined', ['allOf', 'anyOf', 'oneOf', 'not', 'if']],
+      ['dynamic', ['$dynamicRef', '$recursiveRef']],
+      ['unevaluated', ['unevaluatedProperties', 'unevaluatedItems']],
+    ] as const
+  ).flatMap(([part, keywords]) => keywords.map((keyword) => [keyword, PARTS[part]])),
+)
+
+function partsOf(schema: JsonRecord): number {
+  let parts = 0
+  for (const keyword in schema) parts |= KEYWORD_PARTS.get(keyword) ?? 0
+  return parts
+}
 
 /** Makes the nodes of one side of a proof, one for each schema object. */
 export class SchemaNodes {
@@ -172,6 +197,7 @@ export class SchemaNodes {
     if (this.usage === 'shared' || depth > MAX_NESTED_USAGE) return false
     const keyword = this.usage === 'request' ? 'readOnly' : 'writeOnly'
     if (schema.value[keyword] === true) return true
+    if (schema.value.allOf === undefined) return false
     return this.#list(schema, 'allOf').some((item) => this.#isUnused(resolveSchema(item, this.source), depth + 1))
   }
 
@@ -200,16 +226,15 @@ export class SchemaNodes {
     const value = this.#isAnyLanguage ? inAnyLanguage(owner.value) : owner.value
     const constraints: Constraint[] = []
     const isNullable = this.#isNullable(value)
+    const parts = partsOf(value)
     this.#readTypes(value, isNullable, constraints)
-    readValues(value, constraints)
-    readScalars(value, constraints)
-    this.#readObject(owner, constraints)
-    this.#readArray(owner, constraints)
-    this.#readCombined(owner, constraints)
-    for (const keyword of ['$dynamicRef', '$recursiveRef'])
-      if (value[keyword] !== undefined)
-        constraints.push({ kind: 'opaque', why: `${keyword} ${valueKey(value[keyword])}` })
-    this.#readUnevaluated(owner, constraints)
+    if (parts & PARTS.values) readValues(value, constraints)
+    if (parts & PARTS.scalars) readScalars(value, constraints)
+    if (parts & PARTS.object) this.#readObject(owner, constraints)
+    if (parts & PARTS.array) this.#readArray(owner, constraints)
+    if (parts & PARTS.combined) this.#readCombined(owner, constraints)
+    if (parts & PARTS.dynamic) readDynamic(value, constraints)
+    if (parts & PARTS.unevaluated) this.#readUnevaluated(owner, constraints)
     const isPlain = value.enum === undefined && value.const === undefined && !hasCombined(value)
     if (!isNullable || (isPlain && value.type !== undefined)) return constraints
     // What is said beside it does not take null away again: it stands for the whole (OpenAPI 3.0.3 §4.7.24.1).
@@ -242,21 +267,24 @@ export class SchemaNodes {
 
   #readObject(owner: ResolvedSchema, into: Constraint[]): void {
     const { value } = owner
-    const properties = this.#named(owner, 'properties')
-    const patterns = this.#named(owner, 'patternProperties')
+    const properties = value.properties === undefined ? [] : this.#named(owner, 'properties')
+    const patterns = value.patternProperties === undefined ? [] : this.#named(owner, 'patternProperties')
     const others = this.#allowance(owner, 'additionalProperties')
-    const unused = new Set(properties.filter(([, node]) => node.isUnused).map(([name]) => name))
+    const unused = unusedIn(properties)
     const isShaped = properties.length > 0 || patterns.length > 0 || others !== null
     if (isShaped) {
       // What is not sent is absent from what is given, and refused by nobody who takes it.
-      const named = properties.map(([name, node]) => [name, unused.has(name) ? this.anything : node] as const)
+      const named =
+        unused.size === 0
+          ? properties
+          : properties.map(([name, node]) => [name, unused.has(name) ? this.anything : node] as const)
       const absent = this.side === 'sub' && unused.size > 0 ? unused : NO_NAMES
       into.push({ kind: 'shape', side: this.side, properties: new Map(named), patterns, others, unused: absent })
     }
-    const described = new Set(properties.map(([name]) => name))
     for (const name of [...new Set(textsOf(value.required))].sort(byCodeUnit)) {
       // An empty name that names no property is a slip of a generator.
-      if (!unused.has(name) && (name !== '' || described.has(name))) into.push({ kind: 'required', name })
+      const isMeant = name !== '' || properties.some(([described]) => described === name)
+      if (isMeant && !unused.has(name)) into.push({ kind: 'required', name })
     }
     if (value.propertyNames !== undefined) into.push({ kind: 'names', node: this.#child(owner, 'propertyNames') })
     this.#readDependencies(owner, into)
@@ -264,6 +292,7 @@ export class SchemaNodes {
 
   #readDependencies(owner: ResolvedSchema, into: Constraint[]): void {
     for (const keyword of ['dependentRequired', 'dependencies', 'dependentSchemas']) {
+      if (owner.value[keyword] === undefined) continue
       const members = membersOf(owner.value, keyword)
       const schemas = Object.entries(members).filter(([, member]) => !Array.isArray(member))
       for (const name of Object.keys(members).sort(byCodeUnit)) {
@@ -307,6 +336,7 @@ export class SchemaNodes {
       ['anyOf', 'any'],
       ['oneOf', this.#overlap === 'admitted' ? 'any' : 'one'],
     ] as const) {
+      if (value[keyword] === undefined) continue
       const nodes = this.#list(owner, keyword).map((item) => this.at(item))
       if (kind === 'one' && nodes.length > 1 && this.#overlap !== 'refused') into.push(this.#intended(nodes))
       else if (nodes.length > 0) into.push({ kind: nodes.length === 1 ? 'all' : kind, nodes })
@@ -345,6 +375,12 @@ export class SchemaNodes {
   }
 }
 
+/** Names of properties that values of this direction do not carry. */
+function unusedIn(properties: readonly (readonly [string, SchemaNode])[]): ReadonlySet<string> {
+  if (properties.every(([, node]) => !node.isUnused)) return NO_NAMES
+  return new Set(properties.filter(([, node]) => node.isUnused).map(([name]) => name))
+}
+
 function typesConstraint(types: ReadonlySet<JsonType>): Constraint {
   const mask = JSON_TYPES.reduce((bits, type, bit) => (types.has(type) ? bits | (1 << bit) : bits), 0)
   return TYPES.get(mask) ?? { kind: 'types', types }
@@ -369,6 +405,11 @@ export function valuesConstraint(values: readonly unknown[]): Constraint {
   // The order of a list of values has no meaning.
   const sorted = [...keyed].sort(([a], [b]) => byCodeUnit(a, b)).map(([, value]) => value)
   return { kind: 'values', values: sorted, set: new ValueSet(sorted) }
+}
+
+function readDynamic(value: JsonRecord, into: Constraint[]): void {
+  for (const keyword of ['$dynamicRef', '$recursiveRef'])
+    if (value[keyword] !== undefined) into.push({ kind: 'opaque', why: `${keyword} ${valueKey(value[keyword])}` })
 }
 
 function readValues(value: JsonRecord, into: Constraint[]): void {

@@ -11,6 +11,8 @@ type Member = Extract<Atom, { kind: 'member' }>
 export interface ObjectSearch {
   readonly solveMember: (name: string, literals: readonly Literal[]) => SearchAnswer
   readonly solveName: Solve
+  /** Whether every value of the first is seen to be one of the second. Counts as a look at a member where it is. */
+  readonly isCovered: (own: SchemaNode, missed: SchemaNode) => boolean
   readonly evaluation: Evaluation
   /** Names that, by convention, values do not hold. */
   readonly isLeftOut: (name: string) => boolean
@@ -23,21 +25,26 @@ export interface ObjectSearch {
 const MAX_PATTERNS = 5
 /** Members that are made to reach a number of properties. */
 const MAX_FILLED = 40
+const ANY_COUNT = { min: 0, max: Infinity }
 
 export class ObjectGoal {
   readonly #search: ObjectSearch
   readonly #goal: Goal
-  readonly #shapes: readonly Shape[]
-  readonly #named: readonly SchemaNode[]
+  readonly #shapes: Shape[] = []
+  readonly #named: SchemaNode[] = []
   readonly #counts: { readonly min: number; readonly max: number } | null
 
   constructor(goal: Goal, search: ObjectSearch) {
     this.#goal = goal
     this.#search = search
-    const conditions = goal.kept.filter(({ isMet }) => isMet).map(({ constraint }) => constraint)
-    this.#shapes = conditions.filter((one): one is Shape => one.kind === 'shape')
-    this.#named = conditions.flatMap((one) => (one.kind === 'names' ? [one.node] : []))
-    this.#counts = countsOf(conditions.filter((one): one is Bound => one.kind === 'bound' && one.of === 'object'))
+    const bounds: Bound[] = []
+    for (const { constraint, isMet } of goal.kept) {
+      if (!isMet) continue
+      if (constraint.kind === 'shape') this.#shapes.push(constraint)
+      else if (constraint.kind === 'names') this.#named.push(constraint.node)
+      else if (constraint.kind === 'bound' && constraint.of === 'object') bounds.push(constraint)
+    }
+    this.#counts = bounds.length === 0 ? ANY_COUNT : countsOf(bounds)
   }
 
   find(): SearchAnswer {
@@ -159,7 +166,9 @@ export class ObjectGoal {
     const { min, max } = this.#counts ?? { min: 0, max: 0 }
     const value = new Map<string, unknown>()
     // What is asked of by name fails first.
-    for (const [name, literals] of [...chosen].sort(([, a], [, b]) => b.length - a.length)) {
+    const demanded = [...chosen]
+    if (demanded.length > 1) demanded.sort(([, a], [, b]) => b.length - a.length)
+    for (const [name, literals] of demanded) {
       const answer = this.valueOf(name, literals)
       if (answer.kind !== 'sat') return answer
       value.set(name, answer.value)
@@ -174,7 +183,7 @@ export class ObjectGoal {
 
   /** A value for the member of a name that meets the goal and what is demanded of it. */
   valueOf(name: string, demanded: readonly Literal[]): SearchAnswer {
-    if (this.#isAbsent(name)) return UNSAT
+    if (this.#isAbsent(name) || this.#isMissedByNone(name, demanded)) return UNSAT
     const literals = [...demanded]
     for (const shape of this.#shapes) {
       const nodes = shapeNodes(shape, name)
@@ -186,6 +195,19 @@ export class ObjectGoal {
       if (verdict !== true) return verdict === null ? openFor('a condition on names') : UNSAT
     }
     return this.#search.solveMember(name, literals)
+  }
+
+  /**
+   * Whether a member must miss a schema that its own one lies within. Of a wide object most members are the same on both
+   * sides.
+   */
+  #isMissedByNone(name: string, [only, more]: readonly Literal[]): boolean {
+    if (only === undefined || more !== undefined || only.isMet || this.#named.length > 0) return false
+    if (this.#shapes.some(({ patterns }) => patterns.length > 0)) return false
+    return this.#shapes.some(({ properties, others }) => {
+      const own = properties.get(name) ?? others
+      return own !== null && this.#search.isCovered(own, only.node)
+    })
   }
 
   /** Adds members until there are enough; null when there are. */

@@ -17,40 +17,67 @@ const TEXT = START.union(END).negate()
 
 export type Language = DFA
 
+/** By how they are made. */
 const known = new Map<string, Language | null>()
 /** Languages that are kept: of a hostile contract's patterns not all are. */
 const MAX_KNOWN = 500
 
+/** A language that is made once; null where the library throws: at a bound, or for a pattern without a regular language. */
+function made(key: string, make: () => Language | null): Language | null {
+  let language = known.get(key)
+  if (language !== undefined) return language
+  try {
+    language = make()
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    language = null
+  }
+  if (known.size >= MAX_KNOWN) known.clear()
+  known.set(key, language)
+  return language
+}
+
+const names = new WeakMap<Language, number>()
+let named = 0
+
+/** A text by which a language is known as a part of others. */
+function nameOf(language: Language): string {
+  const name = names.get(language) ?? (named += 1)
+  names.set(language, name)
+  return String(name)
+}
+
 /** The texts in which a pattern finds a match; null where that is not known. */
 export function languageOf(pattern: string): Language | null {
-  const kept = known.get(pattern)
-  if (kept !== undefined) return kept
-  const language = bounded(() => read(pattern))
-  if (known.size >= MAX_KNOWN) known.clear()
-  known.set(pattern, language)
-  return language
+  return made(`pattern ${pattern}`, () => read(pattern))
 }
 
 /** Texts with a number of characters within bounds; null where there are too many. */
 export function lengthsBetween(min: number, max: number | null): Language | null {
   const [most, least] = [max ?? min, min]
   if (most > MAX_LENGTH || least > MAX_LENGTH) return null
-  return bounded(() => minimal(automatonOf([repeated(TEXT, least, max ?? Infinity)])))
+  return made(`lengths ${min} ${max}`, () => minimal(automatonOf([repeated(TEXT, least, max ?? Infinity)])))
 }
 
 const MAX_LENGTH = 300
 
-/** Whether a language has texts with a number of characters within bounds, and whether all of them are. */
+/**
+ * Whether a language has texts with a number of characters within bounds, and whether all of them are; null where that
+ * takes more than `mostStates` states of the product with these lengths.
+ */
 export function lengthsWithin(
   language: Language,
   min: number,
   max: number,
-): { readonly isAny: boolean; readonly isEvery: boolean } {
+  mostStates: number,
+): { readonly isAny: boolean; readonly isEvery: boolean } | null {
   const isFinal = (state: DFA.Node): boolean => language.finals.has(state)
   let states = new Set<DFA.Node>([language.initial])
-  let [isAny, isShorter] = [false, false]
+  let [isAny, isShorter, seen] = [false, false, 0]
   const most = Math.min(max, min + MAX_DFA)
   for (let length = 0; length <= most && states.size > 0; length += 1) {
+    seen += states.size
+    if (seen > mostStates) return null
     const isMet = [...states].some(isFinal)
     if (length < min) isShorter ||= isMet
     else isAny ||= isMet
@@ -62,7 +89,7 @@ export function lengthsWithin(
 }
 
 export function both(a: Language, b: Language): Language | null {
-  return bounded(() => {
+  return made(`both ${nameOf(a)} ${nameOf(b)}`, () => {
     const result = DFA.fromIntersection(a, b, new DFA.LimitedNodeFactory(MAX_DFA))
     result.minimize()
     return result
@@ -70,7 +97,7 @@ export function both(a: Language, b: Language): Language | null {
 }
 
 export function complement(language: Language): Language | null {
-  return bounded(() => {
+  return made(`not ${nameOf(language)}`, () => {
     const result = language.copy(new DFA.LimitedNodeFactory(MAX_DFA))
     result.complement(new DFA.LimitedNodeFactory(MAX_DFA))
     result.removeUnreachable()
@@ -112,16 +139,6 @@ function plainest(set: CharSet): number {
     if (range !== undefined) return range.min
   }
   return set.ranges[0]?.min ?? 0x20
-}
-
-/** The library throws when a bound is reached, or when the pattern has no regular language. */
-function bounded<Result>(make: () => Result): Result | null {
-  try {
-    return make()
-  } catch (error) {
-    if (error instanceof Error) return null
-    throw error
-  }
 }
 
 function read(pattern: string): Language {

@@ -29,14 +29,29 @@ const KINDS_ON_NAMES: ReadonlySet<Constraint['kind']> = new Set<Constraint['kind
   'contains',
 ])
 
+/** Constraints that say something of what a value holds. */
+const KINDS_ON_PARTS: ReadonlySet<Constraint['kind']> = new Set<Constraint['kind']>([
+  'shape',
+  'unevaluated',
+  'values',
+  'items',
+  'contains',
+])
+
+/** What a schema, with all that it combines, says of names. */
+interface Speech {
+  readonly isOnNames: boolean
+  readonly onParts: readonly Constraint[]
+}
+
 export class Places {
   readonly #bySchemas = new Map<string, PlaceSchemas>()
   readonly #members = new Map<number, Map<string, PlaceSchemas>>()
   readonly #items = new Map<number, PlaceSchemas>()
-  readonly #within = new Map<number, readonly Constraint[]>()
+  readonly #speeches = new Map<number, Speech>()
 
   at(nodes: readonly SchemaNode[]): PlaceSchemas {
-    const speaking = new Map(nodes.filter((node) => this.#isOnNames(node)).map((node) => [node.id, node]))
+    const speaking = new Map(nodes.filter((node) => this.#speechOf(node).isOnNames).map((node) => [node.id, node]))
     if (speaking.size === 0) return NO_SCHEMAS
     const sorted = [...speaking.values()].sort((a, b) => a.id - b.id)
     const key = sorted.map(({ id }) => id).join(' ')
@@ -65,20 +80,22 @@ export class Places {
 
   #below({ nodes }: PlaceSchemas, read: (constraint: Constraint) => readonly SchemaNode[]): readonly SchemaNode[] {
     return nodes.flatMap((node) =>
-      this.#constraintsOf(node).flatMap((one) =>
+      this.#speechOf(node).onParts.flatMap((one) =>
         one.kind === 'values' && one.values.some(isComposed) ? [LISTED[node.side]] : read(one),
       ),
     )
   }
 
-  #isOnNames(node: SchemaNode): boolean {
-    return this.#constraintsOf(node).some(({ kind }) => KINDS_ON_NAMES.has(kind))
-  }
-
-  #constraintsOf(node: SchemaNode): readonly Constraint[] {
-    let constraints = this.#within.get(node.id)
-    if (constraints === undefined) this.#within.set(node.id, (constraints = constraintsWithin(node)))
-    return constraints
+  #speechOf(node: SchemaNode): Speech {
+    const known = this.#speeches.get(node.id)
+    if (known !== undefined) return known
+    const constraints = constraintsWithin(node)
+    const speech = {
+      isOnNames: constraints.some(({ kind }) => KINDS_ON_NAMES.has(kind)),
+      onParts: constraints.filter(({ kind }) => KINDS_ON_PARTS.has(kind)),
+    }
+    this.#speeches.set(node.id, speech)
+    return speech
   }
 }
 

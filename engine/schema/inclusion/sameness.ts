@@ -1,8 +1,8 @@
 /** Whether two schemas, each on its side, are written the same, references followed: then they admit the same. */
 import { isEqual, ValueSet } from '../equality.ts'
 import { isCompared } from '../keywords.ts'
-import { isRecord, stepInto, type Located } from '../located.ts'
-import { bare, isAnnotation } from '../shape.ts'
+import { isRecord, stepInto, type JsonRecord, type Located } from '../located.ts'
+import { bare, bareWrapperOf, isAnnotation } from '../shape.ts'
 import type { SchemaSource } from '../source.ts'
 import { Pairs } from './pair-map.ts'
 
@@ -52,8 +52,8 @@ export class Sameness {
   #compare(before: Located, after: Located, depth: number): SameRest {
     if (depth > MAX_DEPTH) return OTHER
     if (!isRecord(before.value) || !isRecord(after.value)) return isEqual(before.value, after.value) ? SAME : OTHER
-    const base = bare(before, this.#sources.before)
-    const head = bare(after, this.#sources.after)
+    const base = isBare(before) ? before : bare(before, this.#sources.before)
+    const head = isBare(after) ? after : bare(after, this.#sources.after)
     if (base.value === head.value) return SAME
     const known = this.#known.get(base.value, head.value) ?? null
     if (known !== null) return known.rest
@@ -117,6 +117,12 @@ export class Sameness {
     if (!isNamed && NAMED.has(name)) return this.#members(base, head, true, depth + 1)
     return this.#compare(base, head, depth)
   }
+}
+
+/** Most schemas neither refer to another one nor wrap one. */
+function isBare(schema: Located): schema is Located & { readonly value: JsonRecord } {
+  const { value } = schema
+  return isRecord(value) && value.$ref === undefined && bareWrapperOf(value) === null
 }
 
 /** Whether a keyword may have a part in which values are admitted. A reference may lead to what is no schema at all. */

@@ -1,7 +1,7 @@
 /** Numbers and texts that meet a conjunction of conditions: an example, a proof that there is none, or neither. */
 import { ValueSet } from '../equality.ts'
 import { isMatch, isMultiple, isInBound, countCharacters } from './evaluate.ts'
-import { exampleOf, isFormatWithin, isOfFormat } from './formats.ts'
+import { exampleOf, isDecidable, isFormatWithin, isOfFormat } from './formats.ts'
 import type { Bound } from './model.ts'
 import { both, complement, languageOf, lengthsBetween, lengthsWithin, firstTexts, type Language } from './patterns.ts'
 
@@ -36,6 +36,13 @@ function contradicts({ met, unmet }: Conditions<string>): boolean {
 function fitsFormats({ met, unmet }: Conditions<string>, value: unknown): boolean {
   return (
     met.every((name) => isOfFormat(name, value) === true) && unmet.every((name) => isOfFormat(name, value) === false)
+  )
+}
+
+/** Whether some number, or some whole one, may be found to fit. */
+function mayFit({ met, unmet }: Conditions<string>, isWhole: boolean): boolean {
+  return (
+    met.every((name) => isDecidable(name, true, isWhole)) && unmet.every((name) => isDecidable(name, false, isWhole))
   )
 }
 
@@ -81,8 +88,9 @@ export function findNumber(conditions: ScalarConditions): Found {
     !out.has(value)
   const choose = (value: number): Found | null =>
     fits(value) && fitsFormats(formats, value) ? { kind: 'found', value } : null
-  if (multiples.met.length > 0) return findMultiple(range, multiples, fits, choose)
+  if (multiples.met.length > 0) return findMultiple(range, conditions, fits, choose)
   if (range.min === range.max && !fits(range.min)) return NONE
+  if (!mayFit(formats, false)) return open('no number was found')
   for (const value of numbersIn(range)) {
     const found = choose(value)
     if (found !== null) return found
@@ -100,7 +108,7 @@ function* numbersIn({ min, max }: Range): Generator<number> {
 
 function findMultiple(
   range: Range,
-  { met, unmet }: Conditions<number>,
+  { multiples: { met, unmet }, formats }: ScalarConditions,
   fits: (value: number) => boolean,
   choose: (value: number) => Found | null,
 ): Found {
@@ -111,6 +119,7 @@ function findMultiple(
   const last = Number.isFinite(range.max) ? Math.floor(range.max / step + 1e-9) : null
   if (first !== null && last !== null && first > last) return NONE
   const isListed = first !== null && last !== null && last - first < MAX_TRIED
+  if (!isListed && !mayFit(formats, Number.isInteger(step))) return open('no multiple was found')
   let isKnown = true
   for (const factor of factors(first, last)) {
     const value = rounded(factor * step)
@@ -255,10 +264,10 @@ const MAX_COUNTED = 300
 function withLengths(language: Language, { min, max }: Counts, formats: Conditions<string>): Language | 'empty' | null {
   if (min === 0 && max === Infinity) return language
   const most = max === Infinity ? min : max
-  if (most <= MAX_COUNTED && min <= MAX_COUNTED && language.countNodes() * (most + 2) <= MAX_PRODUCT) {
-    const { isAny, isEvery } = lengthsWithin(language, min, max)
-    if (!isAny) return 'empty'
-    if (isEvery || formats.met.length > 0) return language
+  const within = Math.max(most, min) <= MAX_COUNTED ? lengthsWithin(language, min, max, MAX_PRODUCT) : null
+  if (within !== null) {
+    if (!within.isAny) return 'empty'
+    if (within.isEvery || formats.met.length > 0) return language
   }
   const lengths = lengthsBetween(min, max === Infinity ? null : max)
   return lengths === null ? null : both(language, lengths)

@@ -1,7 +1,8 @@
 /**
  * The search for a value that meets some schemas and misses others. It splits by JSON type and by the alternatives of
  * schemas, and looks for one value in each part; a value that it finds is checked by evaluation. Recursive schemas are
- * unfolded; a search within the same search ends, since a value that needs itself is not finite.
+ * unfolded; a search within the same search ends, since a value that needs itself is not finite. It is one file, since its steps call
+ * each other.
  */
 import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { isRecord } from '../located.ts'
@@ -36,8 +37,11 @@ export interface Steps {
 interface Sought {
   readonly literals: readonly Literal[]
   readonly place: PlaceSchemas
+  /** How its members are looked for, once an object is. */
+  objects: ObjectSearch | null
 }
 
+const BOUND = 'the bound of steps'
 const MAX_STACK = 120
 /** Of a step: what one schema costs that a value is held against. */
 const CHECK = 1 / 16
@@ -54,6 +58,7 @@ export class Search {
   /** What a value may hold by convention is no part of what two schemas have in common. */
   readonly #disjointness: Disjointness
   readonly #made = new Map<string, SchemaNode>()
+  readonly #negating = new Map<JsonType, Negating>()
   readonly evaluation: Evaluation
 
   constructor(nodes: SchemaNodes, options: SearchOptions) {
@@ -72,7 +77,7 @@ export class Search {
 
   ask(literals: readonly Literal[], steps: number): SearchAnswer {
     this.#options.steps.own = steps
-    return this.#solve(literals, this.#placeOf(literals))
+    return this.#solveAt(literals, () => this.#placeOf(literals))
   }
 
   /** Whether a value is seen to be admitted by the first schema and refused by the second. */
@@ -93,20 +98,25 @@ export class Search {
     return this.#places.at(convention === 'described-by-sub' ? nodes : nodes.filter(({ side }) => side === 'sub'))
   }
 
-  #solve(given: readonly Literal[], place: PlaceSchemas): SearchAnswer {
-    if (!this.#look()) return openFor('the bound of steps')
+  /** @param at the place, which is not needed where the literals contradict each other */
+  #solveAt(given: readonly Literal[], at: () => PlaceSchemas): SearchAnswer {
+    if (!this.#look()) return openFor(BOUND)
     const literals = this.#simplified(given)
-    if (literals === null) return UNSAT
-    const key = `${place.id}: ${literals.map(({ node, isMet }) => `${isMet ? '' : '-'}${node.id}`).join(' ')}`
+    return literals === null ? UNSAT : this.#solve(literals, at())
+  }
+
+  #solve(literals: readonly Literal[], place: PlaceSchemas): SearchAnswer {
+    let key = `${place.id}:`
+    for (const { node, isMet } of literals) key += isMet ? ` ${node.id}` : ` -${node.id}`
     const known = this.#known.get(key)
     if (known !== undefined) return known
-    if (!this.#spend()) return openFor('the bound of steps')
+    if (!this.#spend()) return openFor(BOUND)
     const depth = this.#open.get(key)
     if (depth !== undefined) return { kind: 'unsat', depth }
     if (this.#open.size >= MAX_STACK) return openFor('deep nesting')
     const own = this.#open.size
     this.#open.set(key, own)
-    const answer = this.#search({ literals, place })
+    const answer = this.#search({ literals, place, objects: null })
     this.#open.delete(key)
     if (answer.kind === 'unsat' && answer.depth >= own) {
       this.#known.set(key, UNSAT)
@@ -133,20 +143,21 @@ export class Search {
 
   /** Each literal once and in order; null when two of them contradict each other. */
   #simplified(given: readonly Literal[]): readonly Literal[] | null {
-    const met = new Map<number, SchemaNode>()
-    const unmet = new Map<number, SchemaNode>()
-    for (const { node, isMet } of given) {
-      if (node.constraints.length > 0) (isMet ? met : unmet).set(node.id, node)
+    const literals = new Map<number, Literal>()
+    for (const literal of given) {
+      const { node, isMet } = literal
+      if (node.constraints.length > 0) literals.set(isMet ? node.id : -node.id, literal)
       else if (!isMet) return null
     }
-    for (const [id, node] of unmet) {
-      if (met.has(id)) return null
-      for (const other of met.values()) if (this.#options.isWithin(other, node)) return null
+    const [met, unmet]: [Literal[], Literal[]] = [[], []]
+    for (const literal of literals.values()) (literal.isMet ? met : unmet).push(literal)
+    for (const { node } of unmet) {
+      if (literals.has(node.id)) return null
+      for (const other of met) if (this.#options.isWithin(other.node, node)) return null
     }
-    return [
-      ...[...met.values()].sort(byId).map((node) => ({ node, isMet: true })),
-      ...[...unmet.values()].sort(byId).map((node) => ({ node, isMet: false })),
-    ]
+    if (met.length > 1) met.sort(byId)
+    if (unmet.length > 1) unmet.sort(byId)
+    return unmet.length === 0 ? met : [...met, ...unmet]
   }
 
   #search(sought: Sought): SearchAnswer {
@@ -155,7 +166,7 @@ export class Search {
     if (values !== null) return this.#tryEach(values, literals)
     const alternatives = new Alternatives()
     for (const type of JSON_TYPES) {
-      const answer = this.#searchType(type, sought)
+      const answer = mayBeOfType(type, literals) ? this.#searchType(type, sought) : UNSAT
       if (alternatives.take(answer)) return answer
     }
     return alternatives.answer
@@ -185,31 +196,36 @@ export class Search {
     const { literals } = sought
     if (type === 'null') return this.#tryEach([null], literals)
     if (type === 'boolean') return this.#tryEach([true, false], literals)
-    const goal = new Goal(type, this.#negating(type))
+    const goal = new Goal(type, this.#negatingOf(type))
     return goal.add(literals) ? this.#searchGoal(goal, sought) : UNSAT
   }
 
-  #negating(type: JsonType): Negating {
-    return {
+  #negatingOf(type: JsonType): Negating {
+    const known = this.#negating.get(type)
+    if (known !== undefined) return known
+    const negating: Negating = {
       type,
       isDisjoint: (a, b) => this.#disjointness.areDisjoint(a, b),
       negationOf: (node) => this.#nodes.negationOf(node),
       isWithin: (a, b) => a.id === b.id || this.#options.isWithin(a, b),
     }
+    this.#negating.set(type, negating)
+    return negating
   }
 
   #searchGoal(start: Goal, sought: Sought): SearchAnswer {
-    if (!this.#spend()) return openFor('the bound of steps')
+    if (!this.#spend()) return openFor(BOUND)
     if (!start.prune()) return UNSAT
-    const closed = this.#closeWays(start, sought)
+    const members = start.type === 'object' ? new ObjectGoal(start, this.#objectSearch(sought)) : null
+    const closed = members && closeWays(start, members)
     if (closed !== null) return closed
-    const answer = this.#example(start, sought)
+    const answer = this.#example(start, sought, members)
     if (answer.kind === 'unsat') return answer
     if (answer.kind === 'sat' && this.#areMet(sought.literals, answer.value) === true) return answer
     if (start.choices.length === 0) return answer.kind === 'open' ? answer : openFor('an example that may not be one')
     if (!start.propagate()) return UNSAT
     if (start.choices.length === 0) return this.#searchGoal(start, sought)
-    const goal = isWorthNarrowing(start) ? this.#narrowed(start, sought) : start
+    const goal = isWorthNarrowing(start) ? this.#narrowed(start, sought, members) : start
     if ('kind' in goal) return goal
     const choices = [...goal.choices].sort((a, b) => a.length - b.length)
     const violated = answer.kind === 'sat' ? choices.findIndex((one) => !this.#isTaken(one, answer.value)) : 0
@@ -242,32 +258,9 @@ export class Search {
     return Object.hasOwn(value, name) && one.value.every((literal) => this.#isMetBy(literal, value[name]))
   }
 
-  /**
-   * Takes the ways away whose one member has no value; a proof when a choice has none left. Comes before any example: of
-   * schemas that differ little most ways end here.
-   */
-  #closeWays(goal: Goal, sought: Sought): SearchAnswer | null {
-    if (goal.choices.length === 0 || goal.type !== 'object') return null
-    const members = new ObjectGoal(goal, this.#objectSearch(sought))
-    for (const [index, choice] of goal.choices.entries()) {
-      let depth = Infinity
-      const left = choice.filter((way) => {
-        const answer = demandedMember(way, members)
-        if (answer?.kind !== 'unsat') return true
-        depth = Math.min(depth, answer.depth)
-        return false
-      })
-      if (left.length === 0) return { kind: 'unsat', depth }
-      // The proof of the rest would rest on what closed the others.
-      if (depth === Infinity) goal.choices[index] = left
-    }
-    return null
-  }
-
   /** The goal without the ways that contradict what is sure; a proof when one of the choices has none left. */
-  #narrowed(start: Goal, sought: Sought): Goal | Extract<SearchAnswer, { kind: 'unsat' }> {
+  #narrowed(start: Goal, sought: Sought, members: ObjectGoal | null): Goal | Extract<SearchAnswer, { kind: 'unsat' }> {
     const goal = start.copy()
-    const members = new ObjectGoal(start, this.#objectSearch(sought))
     goal.choices = []
     for (const choice of start.choices) {
       let depth = Infinity
@@ -284,8 +277,8 @@ export class Search {
   }
 
   /** A value for what is sure and one way; null when they contradict each other. */
-  #wayOf(start: Goal, way: LiteralSet, members: ObjectGoal, sought: Sought): SearchAnswer | null {
-    const member = demandedMember(way, members)
+  #wayOf(start: Goal, way: LiteralSet, members: ObjectGoal | null, sought: Sought): SearchAnswer | null {
+    const member = members && demandedMember(way, members)
     if (member?.kind === 'unsat') return member
     const next = start.copy()
     next.choices = []
@@ -293,15 +286,17 @@ export class Search {
   }
 
   /** A value for what is sure, whatever is chosen. */
-  #example(goal: Goal, sought: Sought): SearchAnswer {
+  #example(goal: Goal, sought: Sought, members: ObjectGoal | null = null): SearchAnswer {
     const listed = goal.kept.find(({ constraint, isMet }) => isMet && constraint.kind === 'values')
     if (listed?.constraint.kind === 'values') return this.#listed(goal, listed.constraint.values)
-    if (goal.type === 'object') return new ObjectGoal(goal, this.#objectSearch(sought)).find()
+    if (goal.type === 'object') return (members ?? new ObjectGoal(goal, this.#objectSearch(sought))).find()
     if (goal.type === 'array') {
       const valuesNode = (values: readonly unknown[]): SchemaNode =>
         this.#node([valuesConstraint(values)], JSON.stringify(values))
-      const place = this.#places.item(sought.place)
-      return findArray(goal, { solve: (one) => this.#solve(one, place), valuesNode })
+      return findArray(goal, {
+        solve: (one) => this.#solveAt(one, () => this.#places.item(sought.place)),
+        valuesNode,
+      })
     }
     const found = goal.type === 'number' ? findNumber(conditionsOf(goal)) : findText(conditionsOf(goal))
     if (found.kind === 'found') return { kind: 'sat', value: found.value }
@@ -315,19 +310,22 @@ export class Search {
     return this.#tryEach(ofType, literals)
   }
 
-  #objectSearch({ literals, place }: Sought): ObjectSearch {
-    return {
-      solveMember: (name, one) => this.#solve(one, this.#places.member(place, name)),
-      solveName: (one) => this.#solve(one, NO_SCHEMAS),
+  #objectSearch(sought: Sought): ObjectSearch {
+    const { literals, place } = sought
+    sought.objects ??= {
+      solveMember: (name, one) => this.#solveAt(one, () => this.#places.member(place, name)),
+      solveName: (one) => this.#solveAt(one, () => NO_SCHEMAS),
+      isCovered: (own, missed) => !this.isExhausted && this.#options.isWithin(own, missed) && this.#look(),
       evaluation: this.evaluation,
       isLeftOut: this.#mentions.leftOut(literals, place, this.#options.convention),
       nameNode: (constraints) => this.#node(constraints, JSON.stringify(constraints)),
       exclude: valuesConstraint,
     }
+    return sought.objects
   }
 
   #haveNothingInCommon(a: SchemaNode, b: SchemaNode): boolean {
-    const answer = this.#solve([met(a), met(b)], NO_SCHEMAS)
+    const answer = this.#solveAt([met(a), met(b)], () => NO_SCHEMAS)
     return answer.kind === 'unsat' && answer.depth === Infinity
   }
 
@@ -337,6 +335,26 @@ export class Search {
     this.#made.set(key, known)
     return known
   }
+}
+
+/**
+ * Takes the ways away whose one member has no value; a proof when a choice has none left. Comes before any example: of
+ * schemas that differ little most ways end here.
+ */
+function closeWays(goal: Goal, members: ObjectGoal): SearchAnswer | null {
+  for (const [index, choice] of goal.choices.entries()) {
+    let depth = Infinity
+    const left = choice.filter((way) => {
+      const answer = demandedMember(way, members)
+      if (answer?.kind !== 'unsat') return true
+      depth = Math.min(depth, answer.depth)
+      return false
+    })
+    if (left.length === 0) return { kind: 'unsat', depth }
+    // The proof of the rest would rest on what closed the others.
+    if (depth === Infinity) goal.choices[index] = left
+  }
+  return null
 }
 
 function isWorthNarrowing({ choices }: Goal): boolean {
@@ -350,16 +368,26 @@ function demandedMember(way: LiteralSet, members: ObjectGoal): SearchAnswer | nu
   return only.where.kind === 'name' ? members.valueOf(only.where.name, only.value) : null
 }
 
-function byId(a: SchemaNode, b: SchemaNode): number {
+function byId({ node: a }: Literal, { node: b }: Literal): number {
   return a.id - b.id
+}
+
+/** False where a schema that is met names its types, and not this one. */
+function mayBeOfType(type: JsonType, literals: readonly Literal[]): boolean {
+  return literals.every(
+    ({ node, isMet }) => !isMet || node.constraints.every((one) => one.kind !== 'types' || one.types.has(type)),
+  )
 }
 
 /** The values that a literal lists, if one does: then they are all that can be found. */
 function shortestList(literals: readonly Literal[]): readonly unknown[] | null {
-  const lists = literals.flatMap(({ node, isMet }) =>
-    isMet ? node.constraints.flatMap((one) => (one.kind === 'values' ? [one.values] : [])) : [],
-  )
-  return lists.sort((a, b) => a.length - b.length)[0] ?? null
+  let shortest: readonly unknown[] | null = null
+  for (const { node, isMet } of literals) {
+    if (!isMet) continue
+    for (const one of node.constraints)
+      if (one.kind === 'values' && (shortest === null || one.values.length < shortest.length)) shortest = one.values
+  }
+  return shortest
 }
 
 function conditionsOf({ type, kept }: Goal): ScalarConditions {
