@@ -62,7 +62,7 @@ export function lengthsBetween(min: number, max: number | null): Language | null
 const MAX_LENGTH = 300
 
 /**
- * Whether a language has texts with a number of characters within bounds, and whether all of them are; null where that
+ * Whether a language has texts with a number of characters within bounds, and whether all of its texts are such. Null: that
  * takes more than `mostStates` states of the product with these lengths.
  */
 export function lengthsWithin(
