@@ -145,10 +145,22 @@ function frameBelow(from: Frame, { to, steps, ...edge }: SchemaEdge, prove: Prov
   const isReadOnly = from.isReadOnly || (way !== null && readOnly === true)
   const isWriteOnly = from.isWriteOnly || (way !== null && writeOnly === true)
   const isRequired = isSame ? from.isRequired : edge.isRequired
-  // The content of a text is no part of the proof about the text.
-  const above = steps[0] === 'contentSchema' ? NOTHING_PROVED : from.proved
+  const above = isOutsideProof(from.pair, steps[0]) ? NOTHING_PROVED : from.proved
   const proved = prove(to, above, { isReadOnly, isWriteOnly })
   return { pair: to, next: 0, way, isRequired, isReadOnly, isWriteOnly, proved }
+}
+
+/**
+ * The content of a text is no part of the proof about the text. Nor may one alternative stand in for another where a
+ * discriminator chooses: each has to hold by itself.
+ */
+function isOutsideProof({ before, after }: SchemaPair, step = ''): boolean {
+  if (step === 'contentSchema') return true
+  return /^(?:anyOf|oneOf)\[/.test(step) && (isDiscriminated(before) || isDiscriminated(after))
+}
+
+function isDiscriminated({ value }: SchemaPair['before']): boolean {
+  return value.discriminator !== undefined
 }
 
 function pathOf(way: SchemaPath | null): readonly string[] {

@@ -156,3 +156,42 @@ for (const use of USES) {
   })
   checkElements(`of a discriminator in a ${use}`, 'openapi', rows, WRAP[use])
 }
+
+/** An alternative that changes beside one that admits all of its values: without a discriminator, nothing is lost or new. */
+const BESIDE: Readonly<Record<string, unknown>> = {
+  'any value': true,
+  'any object': { type: 'object' },
+  'a wider one': kind({}),
+}
+const CHOSEN: readonly Change[] = [
+  [
+    'a bound of an alternative',
+    kind({ type: 'integer', minimum: 1 }),
+    kind({ type: 'integer', minimum: 3 }),
+    ['breaking', 'info'],
+    ['info', 'breaking'],
+  ],
+  [
+    'a list of values in an alternative',
+    kind({ enum: ['purr', 'meow'] }),
+    kind({ enum: ['purr'] }),
+    ['breaking', 'info'],
+    // Readers are expected to bear new values of a list.
+    ['info', 'dangerous'],
+  ],
+]
+
+for (const [beside, wider] of Object.entries(BESIDE)) {
+  const pet = { anyOf: [ref('Cat'), wider], discriminator: by({ cat: to('Cat') }) }
+  for (const use of USES) {
+    const rows = CHOSEN.map(([what, one, other, request, response]): ElementRow<Json> => {
+      const [forth, back] = use.endsWith('request') ? request : response
+      return [what, one, other, forth, back]
+    })
+    const wrap = (cat: Json): Json => ({
+      ...WRAP[use]({ type: 'array', items: pet }),
+      components: { schemas: { ...SCHEMAS, Cat: cat } },
+    })
+    checkElements(`beside ${beside}, by a discriminator in a ${use}`, 'openapi', rows, wrap)
+  }
+}
