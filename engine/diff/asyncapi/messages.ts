@@ -7,6 +7,7 @@ import type { AsyncMessage } from '../../contracts/asyncapi/messages.ts'
 import { RECEIVED_HEADERS, RECEIVED_PAYLOAD, SENT_HEADERS, SENT_PAYLOAD, type SitePair } from '../../schema/sites.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { isRecord, stepInto, type Located } from '../../schema/located.ts'
+import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { canonicalJson } from '../../common/hash.ts'
 import { matchByKey, matchRest } from '../match.ts'
 import { isSameMediaType } from '../openapi/media-types.ts'
@@ -38,7 +39,7 @@ export function compareMessages(
   add: AddAsyncChange,
 ): void {
   const rules = DIRECTIONS[action]
-  const byName = matchByKey(base, head, ({ name }) => name)
+  const byName = matchByKey(inOrder(base), inOrder(head), ({ name }) => name)
   // A name is not sent. The only unmatched message on either side, and one with the same content, is the same message.
   const isOnly = byName.added.length === 1 && byName.removed.length === 1 && byName.kept.length === 0
   const { added, removed, kept } = matchRest(byName, isOnly ? () => '' : contentOf)
@@ -49,6 +50,11 @@ export function compareMessages(
     add({ rule: rules.added, subject: `${where} ${name}`, name, side: 'head', located, after: name })
   }
   for (const [before, after] of kept) compareMessage(walk, action, where, ...withHeadersInMessage(before, after), add)
+}
+
+/** Of several messages with one content, the order of names decides which is which. */
+function inOrder(messages: readonly AsyncMessage[]): readonly AsyncMessage[] {
+  return messages.toSorted((one, other) => byCodeUnit(one.name, other.name))
 }
 
 /** What is sent, as written. */
