@@ -163,7 +163,7 @@ for (const word of ['/merge', '/MERGE', '/ship', ' /ship ', '/ship --squash', 'o
 
 const PASSING: Readonly<Record<Platform, readonly Attempt[]>> = {
   github: [
-    ['POST', `${REPO}/issues`, { title: 'x', body: '/merge' }],
+    ['POST', `${REPO}/issues`, { title: 'x', body: 'see /merge' }],
     ['POST', `${REPO}/pulls/7/reviews`, { event: 'COMMENT', body: 'x' }],
     ['PATCH', REPO, { description: 'x' }],
     ['POST', '/login/oauth/access_token', {}],

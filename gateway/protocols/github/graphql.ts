@@ -200,7 +200,7 @@ export async function recogniseGraphql(
     }
     const receipts = called.filter(({ name: one }) => !Object.hasOwn(MUTATIONS, one) && !CHECKED.has(one))
     const questions = receipts.flatMap((one) => {
-      const operation = receiptOf(one, GITHUB_MUTATIONS)
+      const operation = receiptOf(one, GITHUB_MUTATIONS, 'scm_a')
       return operation === null ? [] : [receiptQuestion('github', one, operation)]
     })
     if (judged.length === 0) return questions.length === 0 ? passing(name) : receiptAction(name, questions)

@@ -7,14 +7,25 @@ import { splitNames } from '../scm/name-list.ts'
 
 const GROUPS: readonly MutationGroup[] = [
   {
-    effect: 'passes',
-    because: 'words, marks and plans of people; none of them is a command here',
+    effect: 'texts',
+    because: 'texts of people, and proposals, in which bots look for commands',
     mutations: splitNames(
-      'addAssigneesToAssignable addComment addDiscussionComment addDiscussionPollVote addLabelsToLabelable',
+      'addComment addDiscussionComment createDiscussion createIssue',
+      'updateDiscussion updateDiscussionComment updateIssue updateIssueComment',
+      'addPullRequestReview addPullRequestReviewComment addPullRequestReviewThread addPullRequestReviewThreadReply',
+      'createPullRequest submitPullRequestReview updatePullRequest updatePullRequestReview',
+      'updatePullRequestReviewComment',
+    ),
+  },
+  {
+    effect: 'passes',
+    because: 'marks and plans of people; none of them is a command',
+    mutations: splitNames(
+      'addAssigneesToAssignable addDiscussionPollVote addLabelsToLabelable',
       'addProjectCard addProjectColumn addProjectV2DraftIssue addProjectV2ItemById addReaction addStar',
       'addSubIssue addUpvote archiveProjectV2Item changeUserStatus clearLabelsFromLabelable',
       'clearProjectV2ItemFieldValue cloneProject closeDiscussion closeIssue convertProjectCardNoteToIssue',
-      'convertProjectV2DraftIssueItemToIssue copyProjectV2 createDiscussion createIssue createLabel',
+      'convertProjectV2DraftIssueItemToIssue copyProjectV2 createLabel',
       'createProject createProjectV2 createProjectV2Field createProjectV2StatusUpdate createTeamDiscussion',
       'createTeamDiscussionComment createUserList deleteDiscussion deleteDiscussionComment deleteIssue',
       'deleteIssueComment deleteLabel deleteProject deleteProjectCard deleteProjectColumn deleteProjectV2',
@@ -27,8 +38,8 @@ const GROUPS: readonly MutationGroup[] = [
       'setRepositoryInteractionLimit setOrganizationInteractionLimit setUserInteractionLimit transferIssue',
       'unarchiveProjectV2Item unfollowOrganization unfollowUser unlinkProjectV2FromRepository',
       'unlinkProjectV2FromTeam unlinkRepositoryFromProject unlockLockable unmarkDiscussionCommentAsAnswer',
-      'unmarkIssueAsDuplicate unmarkProjectV2AsTemplate unminimizeComment unpinIssue updateDiscussion',
-      'updateDiscussionComment updateIssue updateIssueComment updateLabel updateProject updateProjectCard',
+      'unmarkIssueAsDuplicate unmarkProjectV2AsTemplate unminimizeComment unpinIssue',
+      'updateLabel updateProject updateProjectCard',
       'updateProjectColumn updateProjectV2 updateProjectV2DraftIssue updateProjectV2Field',
       'updateProjectV2ItemFieldValue updateProjectV2ItemPosition updateProjectV2StatusUpdate',
       'updateSubscription updateTeamDiscussion updateTeamDiscussionComment updateUserList',
@@ -39,12 +50,10 @@ const GROUPS: readonly MutationGroup[] = [
     effect: 'passes',
     because: 'a proposal; what it proposes is judged when it is merged',
     mutations: splitNames(
-      'addPullRequestReview addPullRequestReviewComment addPullRequestReviewThread',
-      'addPullRequestReviewThreadReply closePullRequest convertPullRequestToDraft createPullRequest',
+      'closePullRequest convertPullRequestToDraft',
       'deletePullRequestReview deletePullRequestReviewComment dequeuePullRequest disablePullRequestAutoMerge',
       'markFileAsViewed markPullRequestReadyForReview reopenPullRequest requestReviews resolveReviewThread',
-      'submitPullRequestReview unmarkFileAsViewed unresolveReviewThread updatePullRequest',
-      'updatePullRequestReview updatePullRequestReviewComment',
+      'unmarkFileAsViewed unresolveReviewThread',
     ),
   },
   {

@@ -35,6 +35,7 @@ import {
   type Parameters,
 } from '../scm/request.ts'
 import { splitNames } from '../scm/name-list.ts'
+import { refuseCommands } from '../scm/text-commands.ts'
 
 /** By the path behind the repository. GitHub accepts POST in place of PATCH, so the path decides and not the method. */
 export const GITHUB_ROWS: readonly ScmRow[] = [
@@ -108,8 +109,9 @@ async function mergeOfStack({ call, repository, names, parameters, client }: Scm
   return [{ kind: 'merge_request', repository, id, head: text(parameters, 'sha') }]
 }
 
-/** A review that does not approve is a comment. */
+/** A review that does not approve is a comment, in which bots look for commands. */
 function review({ parameters }: ScmCall): Intents {
+  refuseCommands('scm_a', parameters)
   const event = text(parameters, 'event')
   return event === null || /^(?:comment|request_changes|pending)$/i.test(event) ? [] : 'approve'
 }

@@ -56,7 +56,7 @@ function merging(
 
 function unjudged(name: string, called: readonly Called[]): Action {
   const questions = called.flatMap((one) => {
-    const operation = receiptOf(one, GITLAB_MUTATIONS)
+    const operation = receiptOf(one, GITLAB_MUTATIONS, 'scm_b')
     return operation === null ? [] : [receiptQuestion('gitlab', one, operation)]
   })
   return questions.length === 0 ? passing(name) : receiptAction(name, questions)

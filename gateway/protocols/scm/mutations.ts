@@ -5,7 +5,8 @@
 import { digestJson } from '../../../engine/base.ts'
 import { sha256Hex } from '../../runtime/hash.ts'
 import type { Question } from '../common/action.ts'
-import { refuseQuickActions } from './quick-actions.ts'
+import type { PlatformId } from '../../scm/platform.ts'
+import { refuseCommands } from './text-commands.ts'
 import type { EndpointGroup, ReceiptOperation } from './endpoints.ts'
 import type { Called } from './graphql.ts'
 import { text } from './request.ts'
@@ -32,13 +33,17 @@ const APPROVING: ReadonlySet<string> = new Set(['addPullRequestReview', 'submitP
 const COMMENTING = /^(?:comment|request_changes)$/i
 
 /** Null: it passes. @throws UnreadableIntent for a text that lands something */
-export function receiptOf({ name, input }: Called, table: MutationTable): ReceiptOperation | null {
+export function receiptOf(
+  { name, input }: Called,
+  table: MutationTable,
+  platform: PlatformId,
+): ReceiptOperation | null {
   if (APPROVING.has(name)) {
     const event = text(input, 'event')
     if (event !== null && !COMMENTING.test(event)) return 'approve'
   }
   const effect = table.get(name)?.effect ?? 'administer'
-  if (effect === 'texts') refuseQuickActions(input)
+  if (effect === 'texts') refuseCommands(platform, input)
   return effect === 'passes' || effect === 'texts' ? null : effect
 }
 

@@ -53,7 +53,7 @@ export function quickActionsIn(text: string): ReadonlySet<QuickAction> {
 }
 
 /** Every text in a value, however deep. */
-function textsIn(value: unknown): readonly string[] {
+export function textsIn(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value]
   if (Buffer.isBuffer(value)) return [value.toString('utf8')]
   if (typeof value !== 'object' || value === null) return []

@@ -13,7 +13,7 @@ import { mayMutate } from './graphql.ts'
 import { UnreadableIntent, type ScmIntent } from './intent.ts'
 import { isGitService } from './git-push.ts'
 import { singleSegments, splitSegments, withoutExtension } from '../../routing/path-reading.ts'
-import { refuseQuickActions } from './quick-actions.ts'
+import { refuseCommands } from './text-commands.ts'
 import { callName, isRead, matchSegments } from '../common/request-line.ts'
 import { mayBeForm, overridesMethod } from '../common/method-override.ts'
 import { receipted } from './receipt.ts'
@@ -199,7 +199,7 @@ function unjudged(call: Call<ScmRoute>, name: string, table: ScmTable): Action {
       : receipted(call, { ...table, operation: 'administer', because: 'it is a write that is not known here' })
   const { effect, because } = endpoint
   if (effect.kind === 'receipt') return receipted(call, { ...table, operation: effect.operation, because })
-  if (effect.kind === 'texts') refuseQuickActions(parametersOf(call))
+  if (effect.kind === 'texts') refuseCommands(table.dialect.platform, parametersOf(call))
   return passingAsSent(call, name)
 }
 
