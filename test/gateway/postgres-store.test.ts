@@ -88,7 +88,7 @@ const OPENING_FAULTS: readonly OpeningFault[] = [
   {
     what: 'a certificate file is missing',
     url: async (server, directory) => `${await server.database()}&sslcert=${directory}/none.crt`,
-    reports: /none\.crt.*sslrootcert, sslcert and sslkey/s,
+    reports: /none\.crt.*sslrootcert, sslcert or sslkey/s,
   },
   {
     what: 'the server wants TLS, and the URL does not',
