@@ -1,5 +1,5 @@
 /** One pass over a JSON value: how many members it holds, whether all numbers are finite, and what it refers to. */
-import { isRecord } from '../schema/located.ts'
+import { isRecord, type JsonRecord } from '../schema/located.ts'
 
 /** Members of an object that are references themselves: JSON Schema 2020-12 §8.2.3, OpenAPI 3.1 Link Object. */
 export const REFERENCE_MEMBERS: ReadonlySet<string> = new Set(['$ref', '$dynamicRef', '$recursiveRef', 'operationRef'])
@@ -8,7 +8,7 @@ export const REFERENCE_MEMBERS: ReadonlySet<string> = new Set(['$ref', '$dynamic
 export interface SurveyedReferences {
   readonly references: ReadonlySet<string>
   /** Values of members that are called `discriminator`. */
-  readonly discriminators: readonly object[]
+  readonly discriminators: readonly JsonRecord[]
 }
 
 export interface JsonSurvey extends SurveyedReferences {
@@ -16,32 +16,30 @@ export interface JsonSurvey extends SurveyedReferences {
   readonly isFinite: boolean
 }
 
+/** Whether nothing is to be found in a value. */
+function isIdle(value: unknown): boolean {
+  return typeof value === 'object' ? value === null : typeof value !== 'number' || Number.isFinite(value)
+}
+
 export function surveyJson(root: unknown): JsonSurvey {
   let [members, isFinite] = [0, true]
   const references = new Set<string>()
-  const discriminators: object[] = []
-  const open: object[] = []
-  const look = (value: unknown): void => {
-    if (typeof value === 'object') {
-      if (value !== null) open.push(value)
-    } else if (typeof value === 'number' && !Number.isFinite(value)) isFinite = false
-  }
-  look(root)
+  const discriminators: JsonRecord[] = []
+  const open: unknown[] = [root]
   for (let value = open.pop(); value !== undefined; value = open.pop()) {
-    if (!isRecord(value)) {
-      if (Array.isArray(value)) for (const item of value) look(item)
-      continue
-    }
-    for (const name in value) {
-      members++
-      const member = value[name]
-      if (typeof member === 'string') {
-        if (REFERENCE_MEMBERS.has(name)) references.add(member)
-        continue
+    if (Array.isArray(value)) {
+      const items: readonly unknown[] = value
+      for (let index = 0; index < items.length; index++) if (!isIdle(items[index])) open.push(items[index])
+    } else if (isRecord(value)) {
+      for (const name in value) {
+        members++
+        const member = value[name]
+        if (typeof member === 'string' && REFERENCE_MEMBERS.has(name)) references.add(member)
+        if (isIdle(member)) continue
+        open.push(member)
+        if (name === 'discriminator' && isRecord(member)) discriminators.push(member)
       }
-      look(member)
-      if (name === 'discriminator' && typeof member === 'object' && member !== null) discriminators.push(member)
-    }
+    } else if (!isIdle(value)) isFinite = false
   }
   return { members, isFinite, references, discriminators }
 }

@@ -10,12 +10,12 @@ export interface Matched<T> {
 export function matchByKey<T>(before: readonly T[], after: readonly T[], keyOf: (item: T) => string): Matched<T> {
   const kept: (readonly [T, T])[] = []
   // Most lists have the same keys in the same order, at least up to what changed.
-  for (const [index, item] of before.entries()) {
+  before.every((item, index) => {
     const partner = after[index]
-    if (partner === undefined || keyOf(item) !== keyOf(partner)) break
-    kept.push([item, partner])
-  }
-  const [baseRest, headRest] = [before.slice(kept.length), after.slice(kept.length)]
+    return partner !== undefined && keyOf(item) === keyOf(partner) && kept.push([item, partner]) > 0
+  })
+  const baseRest = before.slice(kept.length)
+  const headRest = after.slice(kept.length)
   if (baseRest.length === 0 || headRest.length === 0) return { added: headRest, removed: baseRest, kept }
   const groups = Map.groupBy(headRest, keyOf)
   const waiting = new Map([...groups].map(([key, group]) => [key, group.values()]))

@@ -327,11 +327,13 @@ export function propertyRuleOf(
   delta: SchemaDelta,
   facts: PropertyFacts,
 ): PropertyRule | undefined {
-  return PROPERTY_RULES.find(
-    (rule) =>
-      rule.direction === direction &&
-      rule.keyword === delta.keyword &&
-      rule.action === delta.action &&
-      rule.applies(facts),
-  )
+  return BY_CHANGE.get(changeKey(direction, delta))?.find((rule) => rule.applies(facts))
+}
+
+const BY_CHANGE: ReadonlyMap<string, readonly PropertyRule[]> = Map.groupBy(PROPERTY_RULES, (rule) =>
+  changeKey(rule.direction, rule),
+)
+
+function changeKey(direction: UseDirection, { keyword, action }: Pick<SchemaDelta, 'keyword' | 'action'>): string {
+  return `${direction} ${keyword} ${action}`
 }

@@ -11,18 +11,18 @@ const EVERY_TYPE = ['array', 'boolean', 'null', 'number', 'object', 'string'] as
 type IsIdle = (value: unknown, schema: JsonRecord) => boolean
 
 /** Keywords, and whether one has no effect in its schema. */
-const IDLE: readonly (readonly [keyword: string, isIdle: IsIdle])[] = [
-  ['type', (value) => Array.isArray(value) && EVERY_TYPE.every((type) => value.includes(type))],
-  ['not', (value) => value === false],
-  ['propertyNames', admitsAll],
-  ['contentSchema', admitsAll],
+const IDLE: readonly { readonly name: string; readonly isIdle: IsIdle }[] = [
+  { name: 'type', isIdle: (value) => Array.isArray(value) && EVERY_TYPE.every((type) => value.includes(type)) },
+  { name: 'not', isIdle: (value) => value === false },
+  { name: 'propertyNames', isIdle: admitsAll },
+  { name: 'contentSchema', isIdle: admitsAll },
   // Validation §6.4.4 and §6.4.5. `minContains: 0` stays: draft 7 does not know it.
-  ['minContains', (value, { contains }) => contains === undefined || value === 1],
-  ['maxContains', (_value, { contains }) => contains === undefined],
+  { name: 'minContains', isIdle: (value, { contains }) => contains === undefined || value === 1 },
+  { name: 'maxContains', isIdle: (_value, { contains }) => contains === undefined },
   // Draft 2019-09 core §9.3.1.2: it belongs to a list in `items`.
-  ['additionalItems', (_value, { items }) => !Array.isArray(items)],
-  ['dependentRequired', (value) => isRecord(value) && Object.values(value).every(isEmptyList)],
-  ['dependentSchemas', (value) => isRecord(value) && Object.values(value).every(admitsAll)],
+  { name: 'additionalItems', isIdle: (_value, { items }) => !Array.isArray(items) },
+  { name: 'dependentRequired', isIdle: (value) => isRecord(value) && Object.values(value).every(isEmptyList) },
+  { name: 'dependentSchemas', isIdle: (value) => isRecord(value) && Object.values(value).every(admitsAll) },
 ]
 
 const CONDITION = ['if', 'then', 'else'] as const
@@ -30,13 +30,16 @@ const CONDITION = ['if', 'then', 'else'] as const
 /** Both sides without what has no effect on either; a side that loses nothing is the same object. */
 export function withoutIdle(before: JsonRecord, after: JsonRecord): readonly [JsonRecord, JsonRecord] {
   const idle: string[] = []
-  for (const [name, isIdle] of IDLE) if (isIdleOnBoth(name, isIdle, before, after)) idle.push(name)
+  IDLE.forEach(({ name, isIdle }) => {
+    if (isIdleOnBoth(name, isIdle, before, after)) idle.push(name)
+  })
   if (hasNoCondition(before) && hasNoCondition(after)) idle.push(...CONDITION)
   return [without(before, idle), without(after, idle)]
 }
 
 function isIdleOnBoth(name: string, isIdle: IsIdle, base: JsonRecord, head: JsonRecord): boolean {
-  const [before, after] = [base[name], head[name]]
+  const before = base[name]
+  const after = head[name]
   if (before === undefined && after === undefined) return false
   return (before === undefined || isIdle(before, base)) && (after === undefined || isIdle(after, head))
 }

@@ -100,33 +100,38 @@ function groupBits(): ReadonlyMap<string, number> {
   return bits
 }
 
-/** Whether any comparison looks at a keyword. One that is not known is an annotation (JSON Schema 2020-12 core, section 4.3.1). */
-export function isCompared(keyword: string): boolean {
-  return GROUP_BITS.has(keyword) || keyword === 'xml'
-}
+/** Keywords that a comparison looks at. One that is not known is an annotation (JSON Schema 2020-12 core, section 4.3.1). */
+export const COMPARED: ReadonlySet<string> = new Set([...GROUP_BITS.keys(), 'xml'])
 
-/** Says what changed between two schemas and descends into the schemas they hold. */
+/** The bit of the form in XML, beside those of the groups. */
+const XML = 1 << GROUPS.length
+
+/** Says what changed between two schemas, in the groups that differ, and descends into the schemas they hold. */
 export function compareKeywords(
   before: ResolvedSchema,
   after: ResolvedSchema,
+  differing: number,
   sources: SchemaSources,
   report: Pick<Examination, 'add' | 'reportEach' | 'descend' | 'isSameShape'>,
 ): void {
-  if (before.value === after.value) return
-  const bits = differingGroups(before.value, after.value)
   // Before anything is rewritten: the form of a value in XML does not follow from which values there are.
-  if (before.value.xml !== undefined || after.value.xml !== undefined) compareXml(before, after, sources, report.add)
+  if ((differing & XML) !== 0) compareXml(before, after, sources, report.add)
+  const bits = differing & ~XML
   if (bits === 0) return
   const aligned = align(before, after, sources, report)
   if (aligned === null) return
   const examination: Examination = { before, after, base: aligned.base, head: aligned.head, sources, ...report }
-  const groups = aligned.isRewritten ? differingGroups(aligned.base, aligned.head) : bits
+  const groups = aligned.isRewritten ? differingGroups(aligned.base, aligned.head) & ~XML : bits
   for (let index = 0; groups >> index !== 0; index += 1) if (groups & (1 << index)) GROUPS[index]?.compare(examination)
 }
 
-/** The groups with a keyword whose value is not plainly the same on both sides. */
-function differingGroups(base: JsonRecord, head: JsonRecord): number {
-  let bits = 0
+/**
+ * The groups with a keyword whose value is not plainly the same on both sides. The form in XML depends on what stands
+ * around it, so it is always looked at. 0: there is nothing to compare.
+ */
+export function differingGroups(base: JsonRecord, head: JsonRecord): number {
+  if (base === head) return 0
+  let bits = base.xml === undefined && head.xml === undefined ? 0 : XML
   for (const name in base) if (base[name] !== head[name]) bits |= GROUP_BITS.get(name) ?? 0
   for (const name in head) if (base[name] === undefined) bits |= GROUP_BITS.get(name) ?? 0
   return bits

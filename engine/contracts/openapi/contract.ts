@@ -2,7 +2,6 @@
  * The OpenAPI contract for the comparison: one model for Swagger 2.0 and OpenAPI 3.0 to 3.2, read part by part on
  * demand. Malformed parts are read as absent and never throw.
  */
-import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { isRecord, memberOf, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
 import type { Lifecycle } from '../../schema/annotations.ts'
 import type { OpenApiDocuments } from '../documents.ts'
@@ -49,7 +48,7 @@ export function membersAt(owner: Located, name: string): readonly (readonly [nam
   if (holder === null || !isRecord(holder.value)) return []
   const { value, at, document } = holder
   const names = Object.keys(value)
-  if (names.length > 1) names.sort(byCodeUnit)
+  if (names.length > 1) names.sort()
   return names.map((key) => [key, { value: value[key], at: stepInto(at, key), document }] as const)
 }
 

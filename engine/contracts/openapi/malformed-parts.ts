@@ -123,8 +123,9 @@ export function malformedParts({ documents, root }: OpenApiContract): ReadonlyMa
   }
   const visitEach = (held: Located, kind: Kind): void => {
     if (!isRecord(held.value)) return report(held, 'an object')
+    const isExtended = EXTENDED.has(kind)
     for (const name in held.value) {
-      if (EXTENDED.has(kind) && name.startsWith('x-')) continue
+      if (isWrittenSchema(held.value[name], kind) || (isExtended && name.startsWith('x-'))) continue
       visit({ value: held.value[name], at: stepInto(held.at, name), document: held.document }, kind)
     }
   }
@@ -141,10 +142,18 @@ export function malformedParts({ documents, root }: OpenApiContract): ReadonlyMa
     if (!isRecord(located.value) || seen.has(located.value)) continue
     seen.add(located.value)
     if (kind === 'callback') visitEach(located, 'path item')
-    for (const [name, member] of MEMBERS[kind]) {
+    const known = MEMBERS[kind]
+    for (const name in located.value) {
+      const member = known.get(name)
+      if (member === undefined || isWrittenSchema(located.value[name], member.kind)) continue
       const held = memberOf(located, name)
       if (held !== null) visitMember(held, member)
     }
   }
   return found
+}
+
+/** Most parts are schemas that are written in place. */
+function isWrittenSchema(value: unknown, kind: Kind): boolean {
+  return kind === 'schema' && isRecord(value) && value.$ref === undefined
 }

@@ -72,7 +72,8 @@ export function contentOf(contract: OpenApiContract, owner: Located): readonly M
   for (const [name, located] of membersAt(owner, 'content')) {
     const media = objectAt(contract.documents, located)
     if (media === null) continue
-    const [schema, itemSchema] = [memberOf(media, 'schema'), memberOf(media, 'itemSchema')]
+    const schema = memberOf(media, 'schema')
+    const itemSchema = memberOf(media, 'itemSchema')
     content.push({ name, located: media, schema, itemSchema, encoding: encodingAt(media.value) })
   }
   return content

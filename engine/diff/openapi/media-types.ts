@@ -48,12 +48,12 @@ export function relationOf(before: string, after: string): Relation {
 
 /** Whether every text of the media type `part` is one of the media type `whole`. */
 export function isMediaTypeWithin(part: string, whole: string): boolean {
-  return isWithin(parse(part), parse(whole))
+  return part === whole || isWithin(parse(part), parse(whole))
 }
 
 /** Case, and parameters without effect (`charset=utf-8` of JSON), make no difference (RFC 9110 §8.3.1). */
 export function isSameMediaType(one: string, other: string): boolean {
-  return one === other || (isMediaTypeWithin(one, other) && isMediaTypeWithin(other, one))
+  return isMediaTypeWithin(one, other) && isMediaTypeWithin(other, one)
 }
 
 function isSameEssence(a: Name, b: Name): boolean {

@@ -19,11 +19,12 @@ export interface PathEntry {
 export function compareOverlaps(walk: Walk, { added, kept }: Matched<PathEntry>): void {
   if (added.length === 0) return
   const templated = kept.filter(([{ key }]) => key.includes('{'))
-  const byLength = Map.groupBy(templated, ([{ key }]) => segmentsOf(key).length)
+  const split = templated.map(([entry]) => ({ ...entry, pattern: segmentsOf(entry.key) }))
+  const byLength = Map.groupBy(split, ({ pattern }) => pattern.length)
   for (const { key: name, item } of added) {
     const segments = segmentsOf(name)
-    for (const [{ key: before, item: template }] of byLength.get(segments.length) ?? []) {
-      if (!takesCalls(segments, segmentsOf(before))) continue
+    for (const { key: before, item: template, pattern } of byLength.get(segments.length) ?? []) {
+      if (!takesCalls(segments, pattern)) continue
       for (const operation of template.operations.values()) {
         if (!isSent(walk, template, operation, segments)) continue
         const { method, operationId: operation_id } = operation

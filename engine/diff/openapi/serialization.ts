@@ -23,12 +23,14 @@ interface WritingChange {
 
 /** Null if values are serialised as before. */
 export function writingChange(walk: Walk, base: Written, head: Written): WritingChange | null {
-  const [before, after] = [contentOf(walk.base, base.located)[0]?.name, contentOf(walk.head, head.located)[0]?.name]
+  const before = contentOf(walk.base, base.located)[0]?.name
+  const after = contentOf(walk.head, head.located)[0]?.name
   if (before !== after && (before === undefined || after === undefined || relationOf(before, after) !== 'same')) {
     const isOtherKind = before === undefined || after === undefined
     return { of: 'content', before: before ?? 'plain values', after: after ?? 'plain values', isOtherKind }
   }
-  const [baseStyle, headStyle] = [styleOf(base), styleOf(head)]
+  const baseStyle = styleOf(base)
+  const headStyle = styleOf(head)
   if (isEqual(baseStyle, headStyle)) return null
   const types = sharedTypes(walk, base, head)
   if (isEqual(effectOn(types, baseStyle), effectOn(types, headStyle))) return null

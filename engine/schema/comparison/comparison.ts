@@ -6,7 +6,7 @@
  * difference can be reached from them. An unchanged schema that is written in place leaves no pair.
  */
 import { byCodeUnit } from '../../common/code-unit-order.ts'
-import { compareKeywords } from '../keywords.ts'
+import { compareKeywords, differingGroups } from '../keywords.ts'
 import type { DeltaSeries, SchemaDelta } from '../delta.ts'
 import type { SchemaSources } from '../examination.ts'
 import type { JsonRecord, Located } from '../located.ts'
@@ -89,7 +89,8 @@ export class SchemaComparison {
   /** Compares two schemas and all that they reach. The answer is complete once `complete` was called. */
   compare(before: Located, after: Located): SchemaPair {
     const pair = this.#sharedPair(resolveSchema(before, this.sources.before), resolveSchema(after, this.sources.after))
-    for (let next = this.#queue.pop(); next !== undefined; next = this.#queue.pop()) this.#examine(next)
+    for (let next = this.#queue.pop(); next !== undefined; next = this.#queue.pop())
+      this.#examine(next, differingGroups(next.before.value, next.after.value))
     return pair
   }
 
@@ -137,11 +138,11 @@ export class SchemaComparison {
     return pair
   }
 
-  #examine(pair: OpenPair): void {
+  #examine(pair: OpenPair, differing: number): void {
     this.#examined += 1
     const holder = this.#pair
     this.#pair = pair
-    compareKeywords(pair.before, pair.after, this.sources, this.#report)
+    compareKeywords(pair.before, pair.after, differing, this.sources, this.#report)
     this.#pair = holder
   }
 
@@ -179,8 +180,13 @@ export class SchemaComparison {
       this.#link(parent, this.#sharedPair(before, after), steps, isRequired)
       return
     }
+    const differing = differingGroups(before.value, after.value)
+    if (differing === 0) {
+      this.#examined += 1
+      return
+    }
     const pair = newPair(before, after)
-    this.#examine(pair)
+    this.#examine(pair, differing)
     if (pair.deltas.length === 0 && pair.edges.length === 0) return
     this.#all.push(pair)
     this.#link(parent, pair, steps, isRequired)

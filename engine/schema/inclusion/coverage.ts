@@ -65,7 +65,7 @@ export class Coverage {
   }
 
   #compare(sub: SchemaNode, other: SchemaNode, place: CoverPlace): Rest {
-    if (other.constraints.length === 0) return FIRM
+    if (other.isOpen) return FIRM
     const known = this.#known.get(sub, other) ?? null
     if (typeof known === 'boolean') return known ? FIRM : FAILED
     // Reached by fewer steps into members, the loop that a proof rests on may have none.
@@ -129,9 +129,9 @@ export class Coverage {
   #followsShape(asked: Shape, own: readonly Shape[], place: CoverPlace): Rest {
     if (asked.patterns.length > 0) return FAILED
     const named = all(asked.properties, ([name, node]) =>
-      node.constraints.length === 0 ? FIRM : some(own, (shape) => this.#member(shape, name, node, place)),
+      node.isOpen ? FIRM : some(own, (shape) => this.#member(shape, name, node, place)),
     )
-    if (named === FAILED || asked.others === null || asked.others.constraints.length === 0) return named
+    if (named === FAILED || asked.others === null || asked.others.isOpen) return named
     const { others } = asked
     return Math.min(
       named,
@@ -162,7 +162,7 @@ export class Coverage {
     const positions = Math.max(own.prefix.length, asked.prefix.length) + 1
     return all(Array.from({ length: positions }).keys(), (index) => {
       const [one, node] = [itemNode(own, index), itemNode(asked, index)]
-      if (node === null || node.constraints.length === 0) return FIRM
+      if (node === null || node.isOpen) return FIRM
       return one === null ? FAILED : this.#compare(one, node, place)
     })
   }

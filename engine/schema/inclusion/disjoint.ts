@@ -23,7 +23,8 @@ export class Disjointness {
     if (known !== undefined) return known
     // Until it is known, so that recursion ends.
     this.#known.set(key, false)
-    const [one, other] = [plainObject(a), plainObject(b)]
+    const one = plainObject(a)
+    const other = plainObject(b)
     const answer =
       one === null || other === null
         ? (areListed(a, b) ?? this.#search(a, b))

@@ -57,13 +57,13 @@ function remembered(node: SchemaNode, value: object, by: Evaluation, depth: numb
 }
 
 function meets(node: SchemaNode, value: unknown, by: Evaluation, depth: number): Truth {
-  let result: Truth = true
-  for (const constraint of node.constraints) {
-    const one = holds(constraint, value, by, depth + 1)
-    if (one === false) return false
-    if (one === null) result = null
-  }
-  return result
+  let isKnown = true
+  const isRefused = node.constraints.some((constraint) => {
+    const verdict = holds(constraint, value, by, depth + 1)
+    isKnown &&= verdict !== null
+    return verdict === false
+  })
+  return isRefused ? false : isKnown || null
 }
 
 export function holds(constraint: Constraint, value: unknown, by: Evaluation, depth = 0): Truth {
@@ -226,11 +226,13 @@ function holdsShape(shape: Shape, value: JsonRecord, by: Evaluation, depth: numb
   })
 }
 
+const NO_NODES: readonly SchemaNode[] = []
+
 /** The schemas that a shape has for the value of a name; null where a pattern is not known. */
 export function shapeNodes({ properties, patterns, others }: Shape, name: string): readonly SchemaNode[] | null {
-  const nodes: SchemaNode[] = []
   const own = properties.get(name)
-  if (own !== undefined) nodes.push(own)
+  if (patterns.length === 0) return own === undefined ? (others === null ? NO_NODES : [others]) : [own]
+  const nodes: SchemaNode[] = own === undefined ? [] : [own]
   let isMatched = own !== undefined
   for (const [pattern, node] of patterns) {
     const match = isMatch(pattern, name)

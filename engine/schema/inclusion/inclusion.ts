@@ -56,6 +56,8 @@ interface Proof {
   readonly isSame: (one: SchemaNode, two: SchemaNode) => boolean
   readonly isWithin: (one: SchemaNode, two: SchemaNode) => boolean
   readonly search: Search
+  /** About the same nodes without a convention; null for one that has none. */
+  readonly plain: Proof | null
 }
 
 /** Answers questions about schemas of two documents. */
@@ -95,6 +97,8 @@ export class InclusionProver {
 
   #isIncluded(sub: SchemaNode, other: SchemaNode, proof: Proof, open: PairMap<boolean>, depth: number): boolean {
     if (proof.missed.get(sub, other) === true) return false
+    // Where no value is missed, none is by a convention, which only leaves values out.
+    if (proof.plain?.answers.get(sub, other)?.kind === 'included') return true
     if (proof.answers.get(sub, other) === undefined && depth < MAX_NESTED) {
       open.set(sub, other, true)
       const isMissed = decidingMembers(sub, other).some(([one, two]) =>
@@ -115,7 +119,7 @@ export class InclusionProver {
 
   /** Whether a member is not included. One that holds itself shows nothing of itself. */
   #isMissed(sub: SchemaNode, other: SchemaNode, proof: Proof, open: PairMap<boolean>, depth: number): boolean {
-    if (other.constraints.length === 0 || proof.isWithin(sub, other)) return false
+    if (other.isOpen || proof.isWithin(sub, other)) return false
     return open.get(sub, other) !== true && !this.#isIncluded(sub, other, proof, open, depth)
   }
 
@@ -177,9 +181,10 @@ export class InclusionProver {
   #prepare(question: InclusionQuestion): Proof {
     const { convention } = question
     if (convention === 'none') return this.#prepareNodes(question)
-    const { search: plain, ...nodes } = this.#proofOf({ ...question, convention: 'none' })
-    const search = new Search(nodes.sub, { convention, isWithin: nodes.isWithin, plain, steps: this.#steps })
-    return { ...nodes, ...answers(), search }
+    const plain = this.#proofOf({ ...question, convention: 'none' })
+    const { sub, isWithin, search: plainSearch } = plain
+    const search = new Search(sub, { convention, isWithin, plain: plainSearch, steps: this.#steps })
+    return { ...plain, ...answers(), search, plain }
   }
 
   #prepareNodes({ direction, usage, overlap }: InclusionQuestion): Proof {
@@ -203,14 +208,13 @@ export class InclusionProver {
     const isWithin = (one: SchemaNode, two: SchemaNode): boolean =>
       one.side !== two.side && (one.side === 'sub' ? isCovered(one, two) : isAlike(two, one))
     const search = new Search(subNodes, { convention: 'none', isWithin, plain: null, steps: this.#steps })
-    return { ...answers(), sub: subNodes, super: superNodes, isSame, isWithin, search }
+    return { ...answers(), sub: subNodes, super: superNodes, isSame, isWithin, search, plain: null }
   }
 
   #isSameNode(one: SchemaNode, two: SchemaNode, direction: ProofDirection): boolean {
     if (one.source === null || two.source === null) return false
-    const [sub, other] = one.side === 'sub' ? [one.source, two.source] : [two.source, one.source]
-    const [before, after] = direction === 'narrowing' ? [sub, other] : [other, sub]
-    return this.#sameness.isSame(before, after)
+    const isBefore = (one.side === 'sub') === (direction === 'narrowing')
+    return isBefore ? this.#sameness.isSame(one.source, two.source) : this.#sameness.isSame(two.source, one.source)
   }
 }
 

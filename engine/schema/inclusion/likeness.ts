@@ -2,7 +2,6 @@
  * Whether two nodes are the same conditions, however they were written: members of `allOf` in place, lists of constants, not
  * of not, bounds of other types. Recursive schemas are compared coinductively.
  */
-import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { valueKey } from '../equality.ts'
 import { holds, type Evaluation } from './evaluate.ts'
 import {
@@ -48,7 +47,8 @@ export class Likeness {
   #compare(one: SchemaNode, other: SchemaNode, sense: Sense, depth: number): boolean {
     if (one.id === other.id) return true
     if (this.#areApart(one, other)) return false
-    const [a, b] = [this.#formOf(one, sense), this.#formOf(other, sense)]
+    const a = this.#formOf(one, sense)
+    const b = this.#formOf(other, sense)
     if (a.signature !== b.signature) return false
     const key = `${sense} ${one.id} ${other.id}`
     const known = this.#known.get(key)
@@ -122,7 +122,8 @@ export class Likeness {
 
   /** Whether two schemas have other signatures, as far as that is seen without making them: most are of other members. */
   #areApart(one: SchemaNode, other: SchemaNode): boolean {
-    const [a, b] = [this.#outlineOf(one), this.#outlineOf(other)]
+    const a = this.#outlineOf(one)
+    const b = this.#outlineOf(other)
     return a !== null && b !== null && a !== b
   }
 
@@ -142,7 +143,7 @@ export class Likeness {
       constraint,
       signature: signatureOf(constraint, sense),
     }))
-    const signature = [...new Set(parts.map((part) => part.signature))].sort(byCodeUnit).join(' ')
+    const signature = [...new Set(parts.map((part) => part.signature))].sort().join(' ')
     const form = { signature, parts }
     this.#forms.set(key, form)
     return form
@@ -275,7 +276,7 @@ const NO_BOUND: Evaluation = { spend: () => true, known: new WeakMap() }
 
 /** Whether there is no condition on what is not named; what is looked at in it counts where that matters. */
 function isOpen(node: SchemaNode | null, sense: Sense): boolean {
-  return node === null || (sense === 'admitted' && node.constraints.length === 0)
+  return node === null || (sense === 'admitted' && node.isOpen)
 }
 
 /** All of a constraint but the schemas in it. */
@@ -285,7 +286,7 @@ function signatureOf(constraint: Constraint, sense: Sense): string {
 
 function factsOf(constraint: Constraint, sense: Sense): unknown {
   const { kind } = constraint
-  if (kind === 'types') return [...constraint.types].sort(byCodeUnit)
+  if (kind === 'types') return [...constraint.types].sort()
   if (kind === 'values') return constraint.values
   if (kind === 'bound') return [constraint.of, constraint.end, constraint.limit, constraint.isExclusive]
   if (kind === 'multiple') return constraint.of
@@ -295,7 +296,7 @@ function factsOf(constraint: Constraint, sense: Sense): unknown {
   if (kind === 'contains') return [constraint.min, constraint.max]
   if (kind === 'shape')
     return [
-      [...constraint.properties.keys()].sort(byCodeUnit),
+      [...constraint.properties.keys()].sort(),
       constraint.patterns.map(([pattern]) => pattern),
       isOpen(constraint.others, sense),
     ]

@@ -142,7 +142,7 @@ function waysToMissOne(nodes: readonly SchemaNode[], by: Negating): readonly Lit
 const OPAQUE: Constraint = { kind: 'opaque', why: 'many alternatives that exclude each other' }
 
 function hasConditions(node: SchemaNode): boolean {
-  return node.constraints.length > 0
+  return !node.isOpen
 }
 
 function member(where: Where, node: SchemaNode): LiteralSet {
@@ -151,7 +151,9 @@ function member(where: Where, node: SchemaNode): LiteralSet {
 
 function waysToBreakShape(shape: Shape): readonly LiteralSet[] {
   const ways: LiteralSet[] = []
-  for (const [name, node] of shape.properties) if (hasConditions(node)) ways.push(member({ kind: 'name', name }, node))
+  shape.properties.forEach((node, name) => {
+    if (hasConditions(node)) ways.push(member({ kind: 'name', name }, node))
+  })
   for (const [pattern, node] of shape.patterns)
     if (hasConditions(node)) ways.push(member({ kind: 'pattern', pattern }, node))
   if (shape.others !== null && hasConditions(shape.others)) ways.push(member({ kind: 'beyond', shape }, shape.others))
@@ -219,7 +221,8 @@ export class Goal {
   /** Drops the ways that contradict what is sure; false where a choice has none left. */
   prune(): boolean {
     const isClosed = (way: LiteralSet): boolean => way.some((one) => !this.#isConsistent(one))
-    for (const [index, choice] of this.choices.entries()) {
+    for (let index = 0; index < this.choices.length; index += 1) {
+      const choice = this.choices[index] ?? []
       const first = choice.findIndex(isClosed)
       if (first === -1) continue
       const ways = [...choice.slice(0, first), ...choice.slice(first + 1).filter((way) => !isClosed(way))]
@@ -268,9 +271,9 @@ export class Goal {
   }
 
   #choose(ways: readonly LiteralSet[]): boolean {
-    const [only, more] = ways
+    const only = ways[0]
     if (only === undefined) return false
-    if (more === undefined) return this.add(only)
+    if (ways.length === 1) return this.add(only)
     if (!ways.some((way) => way.length === 0)) this.choices.push(ways)
     return true
   }
@@ -356,7 +359,8 @@ function isAlone(choice: readonly LiteralSet[]): boolean {
   return choice.length === 1
 }
 
-function literalKey({ node, isMet }: Literal): number {
+/** A number that literals share exactly when they say the same. */
+export function literalKey({ node, isMet }: Literal): number {
   return isMet ? node.id : -node.id
 }
 

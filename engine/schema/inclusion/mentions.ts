@@ -113,5 +113,5 @@ function gather(start: SchemaNode): Mentioned {
 /** A closed object has no condition on values: nothing is sent beside its names. */
 function beyondOf(node: SchemaNode | null): Beyond {
   if (node === null || node.constraints.some(({ kind }) => kind === 'never')) return 'nothing'
-  return node.constraints.length === 0 ? 'allowed' : 'constrained'
+  return node.isOpen ? 'allowed' : 'constrained'
 }

@@ -18,6 +18,8 @@ export interface SchemaNode {
   readonly id: number
   readonly side: ProofSide
   readonly constraints: readonly Constraint[]
+  /** Whether there are no constraints. Most nodes are looked at no further. */
+  readonly isOpen: boolean
   /** The schema object that it was made from; null for one that a keyword implies. */
   readonly source: ResolvedSchema | null
   /** Of the property that holds it: true when values of this direction do not carry it. */

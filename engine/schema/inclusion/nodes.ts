@@ -9,15 +9,7 @@ import { isRecord, stepInto, type JsonRecord, type Located } from '../located.ts
 import { itemsOf, membersOf, textsOf } from '../subschemas.ts'
 import { resolveSchema, type ResolvedSchema, type SchemaSource } from '../source.ts'
 import { exampleOf } from './formats.ts'
-import {
-  JSON_TYPES,
-  NO_NAMES,
-  type Bound,
-  type Constraint,
-  type JsonType,
-  type ProofSide,
-  type SchemaNode,
-} from './model.ts'
+import { JSON_TYPES, NO_NAMES, type Bound, type Constraint, type ProofSide, type SchemaNode } from './model.ts'
 import { unevaluatedBounds } from './unevaluated.ts'
 
 /** Whose values are compared: what callers send, what they get, or what both write and read. */
@@ -47,6 +39,10 @@ class ImpliedNode implements SchemaNode {
     this.constraints = constraints
   }
 
+  get isOpen(): boolean {
+    return this.constraints.length === 0
+  }
+
   get source(): null {
     return null
   }
@@ -73,6 +69,12 @@ class WrittenNode implements SchemaNode {
     this.#nodes = nodes
   }
 
+  get isOpen(): boolean {
+    // A type is a constraint in any case.
+    const isTyped = this.#constraints === null && !this.#nodes.isAnyLanguage && this.source.value.type !== undefined
+    return !isTyped && this.constraints.length === 0
+  }
+
   get constraints(): readonly Constraint[] {
     this.#constraints ??= [...this.#nodes.read(this.source)]
     return this.#constraints
@@ -80,15 +82,19 @@ class WrittenNode implements SchemaNode {
 }
 
 /** Of the same types there is one constraint: half a million members may be of one type. */
-const TYPES: ReadonlyMap<number, Constraint> = new Map(
-  Array.from({ length: 2 ** JSON_TYPES.length }, (_, mask) => [
-    mask,
-    { kind: 'types', types: new Set(JSON_TYPES.filter((_type, bit) => (mask & (1 << bit)) !== 0)) },
-  ]),
-)
+const TYPES: readonly Constraint[] = Array.from({ length: 2 ** JSON_TYPES.length }, (_, mask) => ({
+  kind: 'types',
+  types: new Set(JSON_TYPES.filter((_type, bit) => (mask & (1 << bit)) !== 0)),
+}))
+const NULL = 1 << JSON_TYPES.indexOf('null')
 const WHOLE: Constraint = { kind: 'multiple', of: 1 }
 
-const TYPE_NAMES: ReadonlySet<string> = new Set([...JSON_TYPES, 'integer', 'file'])
+/** What each name of a type admits, as bits. A file is text of bytes. */
+const TYPE_BITS: ReadonlyMap<string, number> = new Map(
+  [...JSON_TYPES.map((type) => [type, type] as const), ['integer', 'number'] as const, ['file', 'string'] as const].map(
+    ([name, type]) => [name, 1 << JSON_TYPES.indexOf(type)],
+  ),
+)
 const NUMBER_FORMATS: ReadonlySet<string> = new Set(['int32', 'int64', 'bigint', 'float', 'double', 'decimal'])
 
 const BOUNDS: readonly (readonly [keyword: string, of: Bound['of'], end: Bound['end'], isExclusive: boolean])[] = [
@@ -137,13 +143,13 @@ export class SchemaNodes {
   readonly source: SchemaSource
   readonly #overlap: Overlap
   readonly #numbering: Numbering
-  readonly #isAnyLanguage: boolean
+  /** Bytes are admitted however the other side's language writes them. */
+  readonly isAnyLanguage: boolean
   readonly #nodes = new Map<JsonRecord, SchemaNode>()
   readonly #negations = new Map<number, SchemaNode>()
   readonly anything: SchemaNode
   readonly nothing: SchemaNode
 
-  /** @param isAnyLanguage bytes are admitted however the other side's language writes them */
   constructor(
     side: ProofSide,
     usage: Usage,
@@ -152,7 +158,7 @@ export class SchemaNodes {
     numbering: Numbering,
     isAnyLanguage: boolean,
   ) {
-    this.#isAnyLanguage = isAnyLanguage
+    this.isAnyLanguage = isAnyLanguage
     this.side = side
     this.usage = usage
     this.#overlap = overlap
@@ -217,13 +223,13 @@ export class SchemaNodes {
   #named(owner: ResolvedSchema, keyword: string, members = membersOf(owner.value, keyword)): [string, SchemaNode][] {
     const at = stepInto(owner.at, keyword)
     return Object.keys(members)
-      .sort(byCodeUnit)
+      .sort()
       .map((name) => [name, this.at({ value: members[name], at: stepInto(at, name), document: owner.document })])
   }
 
   /** The constraints of a schema object; a list that grew holds room for more, which a copy has not. */
   read(owner: ResolvedSchema): readonly Constraint[] {
-    const value = this.#isAnyLanguage ? inAnyLanguage(owner.value) : owner.value
+    const value = this.isAnyLanguage ? inAnyLanguage(owner.value) : owner.value
     const constraints: Constraint[] = []
     const isNullable = this.#isNullable(value)
     const parts = partsOf(value)
@@ -252,17 +258,13 @@ export class SchemaNodes {
     const { type } = value
     if (type === undefined) return
     const listed: readonly unknown[] = Array.isArray(type) ? type : [type]
-    const names = listed.filter((name): name is string => typeof name === 'string' && TYPE_NAMES.has(name))
+    const names = listed.filter((name): name is string => typeof name === 'string' && TYPE_BITS.has(name))
     if (names.length !== listed.length) return void into.push({ kind: 'opaque', why: `type ${valueKey(type)}` })
-    const types = new Set<JsonType>(isNullable ? ['null'] : [])
-    const isFile = names.includes('file')
-    for (const name of JSON_TYPES) if (names.includes(name) || (isFile && name === 'string')) types.add(name)
-    if (isFile) into.push({ kind: 'format', name: 'binary', of: 'string' })
-    if (names.includes('integer') && !types.has('number')) {
-      types.add('number')
-      into.push(WHOLE)
-    }
-    into.push(typesConstraint(types))
+    const mask = names.reduce((bits, name) => bits | (TYPE_BITS.get(name) ?? 0), isNullable ? NULL : 0)
+    if (names.includes('file')) into.push({ kind: 'format', name: 'binary', of: 'string' })
+    if (names.includes('integer') && !names.includes('number')) into.push(WHOLE)
+    const types = TYPES[mask]
+    if (types !== undefined) into.push(types)
   }
 
   #readObject(owner: ResolvedSchema, into: Constraint[]): void {
@@ -281,7 +283,7 @@ export class SchemaNodes {
       const absent = this.side === 'sub' && unused.size > 0 ? unused : NO_NAMES
       into.push({ kind: 'shape', side: this.side, properties: new Map(named), patterns, others, unused: absent })
     }
-    for (const name of [...new Set(textsOf(value.required))].sort(byCodeUnit)) {
+    for (const name of [...new Set(textsOf(value.required))].sort()) {
       // An empty name that names no property is a slip of a generator.
       const isMeant = name !== '' || properties.some(([described]) => described === name)
       if (isMeant && !unused.has(name)) into.push({ kind: 'required', name })
@@ -379,11 +381,6 @@ export class SchemaNodes {
 function unusedIn(properties: readonly (readonly [string, SchemaNode])[]): ReadonlySet<string> {
   if (properties.every(([, node]) => !node.isUnused)) return NO_NAMES
   return new Set(properties.filter(([, node]) => node.isUnused).map(([name]) => name))
-}
-
-function typesConstraint(types: ReadonlySet<JsonType>): Constraint {
-  const mask = JSON_TYPES.reduce((bits, type, bit) => (types.has(type) ? bits | (1 << bit) : bits), 0)
-  return TYPES.get(mask) ?? { kind: 'types', types }
 }
 
 /** Whether a schema is written as null and nothing else. */

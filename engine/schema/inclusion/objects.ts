@@ -91,7 +91,7 @@ export class ObjectGoal {
       if (where.kind === 'name') names.add(where.name)
       if (where.kind === 'beyond') for (const name of where.shape.properties.keys()) names.add(name)
     }
-    return [...names].sort(byCodeUnit)
+    return [...names].sort()
   }
 
   #mayBe({ where, named }: Member, name: string): boolean | null {
@@ -184,12 +184,13 @@ export class ObjectGoal {
   /** A value for the member of a name that meets the goal and what is demanded of it. */
   valueOf(name: string, demanded: readonly Literal[]): SearchAnswer {
     if (this.#isAbsent(name) || this.#isMissedByNone(name, demanded)) return UNSAT
-    const literals = [...demanded]
-    for (const shape of this.#shapes) {
+    const literals = demanded.slice()
+    const isUnknown = this.#shapes.some((shape) => {
       const nodes = shapeNodes(shape, name)
-      if (nodes === null) return openFor('a pattern of names')
-      literals.push(...nodes.map(met))
-    }
+      nodes?.forEach((node) => literals.push(met(node)))
+      return nodes === null
+    })
+    if (isUnknown) return openFor('a pattern of names')
     for (const node of this.#named) {
       const verdict = admitsValue(node, name, this.#search.evaluation)
       if (verdict !== true) return verdict === null ? openFor('a condition on names') : UNSAT
@@ -201,8 +202,9 @@ export class ObjectGoal {
    * Whether a member must miss a schema that its own one lies within. Of a wide object most members are the same on both
    * sides.
    */
-  #isMissedByNone(name: string, [only, more]: readonly Literal[]): boolean {
-    if (only === undefined || more !== undefined || only.isMet || this.#named.length > 0) return false
+  #isMissedByNone(name: string, demanded: readonly Literal[]): boolean {
+    const only = demanded[0]
+    if (only === undefined || demanded.length > 1 || only.isMet || this.#named.length > 0) return false
     if (this.#shapes.some(({ patterns }) => patterns.length > 0)) return false
     return this.#shapes.some(({ properties, others }) => {
       const own = properties.get(name) ?? others

@@ -121,5 +121,5 @@ function isComposed(value: unknown): boolean {
 }
 
 function listed(side: SchemaNode['side'], id: number): SchemaNode {
-  return { id, side, constraints: [valuesConstraint([{}])], source: null, isUnused: false }
+  return { id, side, constraints: [valuesConstraint([{}])], isOpen: false, source: null, isUnused: false }
 }

@@ -1,6 +1,6 @@
 /** Whether two schemas, each on its side, are written the same, references followed: then they admit the same. */
 import { isEqual, ValueSet } from '../equality.ts'
-import { isCompared } from '../keywords.ts'
+import { COMPARED } from '../keywords.ts'
 import { isRecord, stepInto, type JsonRecord, type Located } from '../located.ts'
 import { bare, bareWrapperOf, isAnnotation } from '../shape.ts'
 import type { SchemaSource } from '../source.ts'
@@ -19,6 +19,7 @@ const NAMED: ReadonlySet<string> = new Set([
   'dependencies',
 ])
 const USAGE: ReadonlySet<string> = new Set(['default', 'deprecated'])
+const CONDITIONS: ReadonlySet<string> = new Set([...COMPARED].filter((name) => !isAnnotation(name) && !USAGE.has(name)))
 const MAX_DEPTH = 400
 
 /** The depth of the outermost open pair that an answer rests on; resting on none, SAME; another answer, OTHER. */
@@ -82,14 +83,14 @@ export class Sameness {
   }
 
   #members(base: Located, head: Located, isNamed: boolean, depth: number): SameRest {
-    const [before, after] = [base.value, head.value]
+    const before = base.value
+    const after = head.value
     if (!isRecord(before) || !isRecord(after)) return isEqual(before, after) ? SAME : OTHER
-    const isSilent = (name: string): boolean => !isNamed && !isCondition(name)
     for (const name in after)
-      if (before[name] === undefined && !isSilent(name) && !Object.hasOwn(before, name)) return OTHER
+      if (before[name] === undefined && (isNamed || isCondition(name)) && !Object.hasOwn(before, name)) return OTHER
     let rest = SAME
     for (const name in before) {
-      if (isSilent(name)) continue
+      if (!isNamed && !isCondition(name)) continue
       if (!Object.hasOwn(after, name)) return OTHER
       if (before[name] === after[name]) continue
       rest = Math.min(rest, this.#member(name, base, head, isNamed, depth))
@@ -99,8 +100,10 @@ export class Sameness {
   }
 
   #member(name: string, holder: Located, partner: Located, isNamed: boolean, depth: number): SameRest {
-    const [base, head] = [within(holder, name), within(partner, name)]
-    const [before, after] = [base.value, head.value]
+    const base = within(holder, name)
+    const head = within(partner, name)
+    const before = base.value
+    const after = head.value
     if (!isNamed && SETS.has(name)) return isSameSet(before, after) ? SAME : OTHER
     if (!isNamed && VALUES.has(name)) return isEqual(before, after) ? SAME : OTHER
     // Only lists of names are held by name.
@@ -108,7 +111,7 @@ export class Sameness {
     if (Array.isArray(before)) {
       if (!Array.isArray(after) || before.length !== after.length) return OTHER
       let rest = SAME
-      for (const index of before.keys()) {
+      for (let index = 0; index < before.length; index += 1) {
         rest = Math.min(rest, this.#compare(within(base, String(index)), within(head, String(index)), depth))
         if (rest === OTHER) return OTHER
       }
@@ -127,12 +130,12 @@ function isBare(schema: Located): schema is Located & { readonly value: JsonReco
 
 /** Whether a keyword may have a part in which values are admitted. A reference may lead to what is no schema at all. */
 function isCondition(name: string): boolean {
-  if (isAnnotation(name) || USAGE.has(name)) return false
-  return isCompared(name) || name.startsWith('$')
+  return CONDITIONS.has(name) || (name.startsWith('$') && !isAnnotation(name))
 }
 
 function isSameSet(before: unknown, after: unknown): boolean {
-  const [beforeList, afterList] = [asList(before), asList(after)]
+  const beforeList = asList(before)
+  const afterList = asList(after)
   // Most lists are in one order.
   if (beforeList.length === afterList.length && beforeList.every((value, index) => value === afterList[index]))
     return true

@@ -10,7 +10,7 @@ import { Alternatives, openFor, UNSAT, type SearchAnswer } from './answer.ts'
 import { findArray } from './arrays.ts'
 import { Disjointness } from './disjoint.ts'
 import { admitsValue, holds, type Evaluation, type Truth } from './evaluate.ts'
-import { Goal, met, type LiteralSet, type Negating, type Pending } from './literals.ts'
+import { Goal, literalKey, met, type LiteralSet, type Negating, type Pending } from './literals.ts'
 import { Mentions, type Convention } from './mentions.ts'
 import { JSON_TYPES, jsonTypeOf, type Constraint, type JsonType, type Literal, type SchemaNode } from './model.ts'
 import { valuesConstraint, type SchemaNodes } from './nodes.ts'
@@ -107,7 +107,9 @@ export class Search {
 
   #solve(literals: readonly Literal[], place: PlaceSchemas): SearchAnswer {
     let key = `${place.id}:`
-    for (const { node, isMet } of literals) key += isMet ? ` ${node.id}` : ` -${node.id}`
+    literals.forEach(({ node, isMet }) => {
+      key += isMet ? ` ${node.id}` : ` -${node.id}`
+    })
     const known = this.#known.get(key)
     if (known !== undefined) return known
     if (!this.#spend()) return openFor(BOUND)
@@ -143,18 +145,12 @@ export class Search {
 
   /** Each literal once and in order; null when two of them contradict each other. */
   #simplified(given: readonly Literal[]): readonly Literal[] | null {
-    const literals = new Map<number, Literal>()
-    for (const literal of given) {
-      const { node, isMet } = literal
-      if (node.constraints.length > 0) literals.set(isMet ? node.id : -node.id, literal)
-      else if (!isMet) return null
-    }
-    const [met, unmet]: [Literal[], Literal[]] = [[], []]
-    for (const literal of literals.values()) (literal.isMet ? met : unmet).push(literal)
-    for (const { node } of unmet) {
-      if (literals.has(node.id)) return null
-      for (const other of met) if (this.#options.isWithin(other.node, node)) return null
-    }
+    const { isWithin } = this.#options
+    if (given.some(({ node, isMet }) => !isMet && node.isOpen)) return null
+    const literals = distinct(given)
+    const met = literals.filter(({ isMet }) => isMet)
+    const unmet = literals.filter(({ isMet }) => !isMet)
+    if (unmet.some(({ node }) => met.some((other) => other.node === node || isWithin(other.node, node)))) return null
     if (met.length > 1) met.sort(byId)
     if (unmet.length > 1) unmet.sort(byId)
     return unmet.length === 0 ? met : [...met, ...unmet]
@@ -363,9 +359,22 @@ function isWorthNarrowing({ choices }: Goal): boolean {
 
 /** The value of the one member that a way demands; null for ways that demand anything else. */
 function demandedMember(way: LiteralSet, members: ObjectGoal): SearchAnswer | null {
-  const [only, more] = way
-  if (only === undefined || more !== undefined || 'node' in only || only.kind !== 'member') return null
+  const only = way[0]
+  if (only === undefined || way.length > 1 || 'node' in only || only.kind !== 'member') return null
   return only.where.kind === 'name' ? members.valueOf(only.where.name, only.value) : null
+}
+
+/** More literals than these are compared by their keys. */
+const FEW = 8
+
+/** The literals that are conditions, each once. */
+function distinct(given: readonly Literal[]): readonly Literal[] {
+  const conditions = given.filter(({ node }) => !node.isOpen)
+  if (conditions.length > FEW) return [...new Map(conditions.map((one) => [literalKey(one), one])).values()]
+  return conditions.filter(({ node, isMet }, index) => {
+    const first = conditions.findIndex((other) => other.node === node && other.isMet === isMet)
+    return first === index
+  })
 }
 
 function byId({ node: a }: Literal, { node: b }: Literal): number {
