@@ -89,8 +89,8 @@ const WRITTEN: Readonly<Record<string, string>> = lookupTable({
   'the server calls itself {after} instead of {before}': 'the server has another name',
   '`{name}` of the server changed from {before} to {after}': 'what the server says of itself changed',
   'the server now states what callers need: `{name}`': 'the server now states what callers need',
-  'the description of {name} changed: {detail}': 'a description that models read changed',
-  'the description of {name} was reworded: {detail}': 'a description that models read was reworded',
+  '{name} changed: {detail}': 'a description that models read changed',
+  '{name} was reworded: {detail}': 'a description that models read was reworded',
   '`{name}` is deprecated now': 'a declaration is deprecated now',
   'an option of `{name}` changed: {before} → {after}': 'an option of a declaration changed',
   'the part `{name}` has to be {form} and is not, so that its change was not judged':

@@ -12,14 +12,30 @@ export function printable(text: string): string {
   return text.replaceAll(/\s*[\r\n\t]+\s*/g, ' ').replaceAll(UNPRINTABLE, escapeCodePoint)
 }
 
-/** A line of GitHub-flavoured Markdown that renders as the text itself. */
+/** A name that a sentence sets off by backticks. */
+const QUOTED = /(`[^`]+`)/
+
+/**
+ * A line of GitHub-flavoured Markdown that renders as the text itself, with names in backticks as code. It calls no
+ * person, team, bot or issue: a contract must not command a bot by our comment.
+ */
 export function markdownText(text: string): string {
-  return printable(text).replaceAll(/[\\`*_[\]<>|#&~]/g, (character) => `\\${character}`)
+  const parts = printable(text).split(QUOTED)
+  return parts.map((part, index) => (index % 2 === 1 ? markdownCode(part.slice(1, -1)) : markdownProse(part))).join('')
 }
+
+function markdownProse(text: string): string {
+  return text
+    .replaceAll(/[\\`*_[\]<>|#&~]/g, (character) => `\\${character}`)
+    .replaceAll(/@(?=\w)|#(?=\d)/g, '$&&#8203;')
+}
+
+/** Words to a bot, which reads what a comment is written as, code or not. */
+const ADDRESSED = /@(?=[\w/-]+(?:\[bot\])?\s)/g
 
 /** Inline code: the fence is longer than any run of backticks inside (CommonMark §6.1). */
 export function markdownCode(text: string): string {
-  const content = printable(text).replaceAll('|', '\\|')
+  const content = printable(text).replaceAll('|', '\\|').replaceAll(ADDRESSED, '@\u200B')
   const runs = content.match(/`+/g) ?? []
   const fence = '`'.repeat(runs.reduce((longest, run) => Math.max(longest, run.length), 0) + 1)
   const pad = content.startsWith('`') || content.endsWith('`') || content === '' ? ' ' : ''

@@ -352,6 +352,24 @@ test('a report names files from the working directory', async () => {
 })
 
 suite('Markdown', () => {
+  test('shows a name in backticks as code, and all other text as it is', () => {
+    const [message, shown] = [
+      'the property `a_b|c` of *all* <b> was added',
+      'the property `a_b\\|c` of \\*all\\* \\<b\\> was added',
+    ]
+    const text = renderReport('markdown', context([{ rule: 'endpoint-added', level: 'info', message }]))
+    assert.ok(text.includes(`- ${shown} — `), text)
+  })
+
+  for (const command of ['@dependabot merge', '@bors r+', '@dependabot[bot] merge', '@acme/owners please look'])
+    for (const around of ['the description changed: {+%+}', 'the tool `%` was added', 'a ` and %', '%'])
+      test(`a contract addresses nobody by our comment: ${around.replace('%', command)}`, () => {
+        const message = around.replace('%', command)
+        const places = [`GET /${command}`]
+        const text = renderReport('markdown', context([{ rule: 'endpoint-added', level: 'info', message, places }]))
+        assert.ok(!text.includes(command), text)
+      })
+
   test('of very many changes fits into a comment: the worst are listed, the rest is counted', () => {
     const infos = Array.from({ length: 3000 }, (_, index) => ({
       rule: 'endpoint-added',

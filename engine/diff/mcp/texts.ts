@@ -46,7 +46,7 @@ export function compareTexts(before: McpItem, after: McpItem, tool: string | nul
         subject: `${kind}${path}/${member}`,
         side: isGone ? 'base' : 'head',
         location: `${pointerOf(isGone ? before.at : after.at)}${path}/${member}`,
-        name: nounOf(stepsOf(at), kind),
+        name: `the ${member} of ${nounOf(stepsOf(at), kind)}`,
         before: values.before || null,
         after: values.after || null,
         detail: wording.difference,

@@ -69,14 +69,18 @@ function isInstructing(word: string): boolean {
   return INSTRUCTING_WORDS.has(word) || INSTRUCTING_ABROAD.has(word) || UNKNOWN_WORD.test(word) || /[\d_/.]/.test(word)
 }
 
-/** Words and identifiers. Punctuation and spacing have no effect here. */
+/** Words and identifiers, with the punctuation that touches them. Punctuation and spacing have no effect here. */
 function split(text: string): readonly string[] {
-  return text.normalize('NFKC').match(/[\p{L}\p{N}_][\p{L}\p{N}\p{M}_'’./:-]*[\p{L}\p{N}_]|[\p{L}\p{N}_]/gu) ?? []
+  const pattern =
+    /[^\s\p{L}\p{N}_]*(?:[\p{L}\p{N}_][\p{L}\p{N}\p{M}_'’./:-]*[\p{L}\p{N}_]|[\p{L}\p{N}_])[^\s\p{L}\p{N}_]*/gu
+  return text.normalize('NFKC').match(pattern) ?? []
 }
 
-/** The word without case, apostrophes and the commonest endings, so that “returns” and “return” are one. */
+const PUNCTUATION = /^[^\p{L}\p{N}_]+|[^\p{L}\p{N}_]+$/gu
+
+/** The word without punctuation, case, apostrophes and the commonest endings, so that “returns” and “return” are one. */
 function stem(word: string): string {
-  const folded = word.toLowerCase().replaceAll(/['’]/g, '')
+  const folded = word.replaceAll(PUNCTUATION, '').toLowerCase().replaceAll(/['’]/g, '')
   return folded.length > 4 ? folded.replace(/(?:ing|ed|es|s)$/, '') : folded
 }
 
