@@ -158,7 +158,7 @@ const WRITTEN: Readonly<Record<string, string>> = lookupTable({
   'the document is written in AsyncAPI {after} instead of {before}':
     'the document is written in another version of AsyncAPI',
   'the schema is written in {after} instead of {before} ($schema)': 'the schema is written in another draft ($schema)',
-  'the {name} binding changed': 'a binding changed',
+  'the {name} binding went from {before} to {after}': 'a binding changed',
   'the server `{name}` speaks {after} instead of {before}': 'a server speaks another protocol',
   'the server `{name}` is at {after} instead of {before}': 'a server is at another address',
   'the callback `{name}` goes to {after} instead of {before}': 'a callback goes to another address',

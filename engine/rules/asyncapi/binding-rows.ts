@@ -9,7 +9,7 @@ export const BINDING_ROWS = {
     kind: 'bindings',
     action: 'changed',
     effect: 'may-narrow',
-    sentence: 'the {name} binding changed',
+    sentence: 'the {name} binding went from {before} to {after}',
     why: 'Bindings decide how messages are delivered: queues, keys, quality of service. The other side must be set up alike.',
     fix: TOGETHER,
   },
