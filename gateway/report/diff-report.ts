@@ -157,7 +157,9 @@ function messageWithPlaces({ message, occurrences, unlisted = 0 }: FindingGroup)
 function placeIn(text: string, change: string): string {
   if (text === change || !text.endsWith(')')) return ''
   const start = text.startsWith(`${change} (`) ? change.length : openingOf(text)
-  return start === -1 ? '' : text.slice(start + 2, -1)
+  const place = start === -1 ? '' : text.slice(start + 2, -1)
+  // A change may end with a parenthesis of its own: `tool X: … the alternative #1 (anyOf)`.
+  return change.endsWith(` (${place})`) ? '' : place
 }
 
 /** Where the last parenthesis opens, those within it left aside; -1 where it does not. */

@@ -76,6 +76,13 @@ suite('every form', () => {
     })
   }
 
+  for (const keyword of ['anyOf', 'oneOf', 'allOf'])
+    test(`names the ${keyword} of a tool argument once`, async () => {
+      const { stdout } = await run(['diff', file(tool({})), file(tool({ [keyword]: [TEXT, NUMBER] }))])
+      assert.ok(stdout.includes(keyword), stdout)
+      assert.doesNotMatch(stdout, /(\([^()]*\)) \1/)
+    })
+
   test('counts changes, and places where there are more of them', async () => {
     const paths = ['/a', '/b', '/c']
     const { stdout } = await run(['diff', file(api({}, paths)), file(api({ security: [{ key: [] }] }, paths))])

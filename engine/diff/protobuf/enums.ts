@@ -52,7 +52,7 @@ function compareEnumValues(base: ProtoEnum, head: ProtoEnum, walk: ProtoWalk): v
       walk.add({
         ...place,
         rule: isClosed ? 'proto-closed-enum-value-added' : 'proto-enum-value-added',
-        name,
+        name: `${head.fullName}.${name}`,
         after: number,
       })
     }
@@ -81,7 +81,7 @@ function reportRemoved({ values, number, reserved }: RemovedNumber, head: ProtoE
     subject: `${head.fullName}#${number}`,
     reaches: head.fullName,
   } as const
-  const name = values.map((value) => value.name).join('`, `')
+  const name = values.map((value) => `${head.fullName}.${value.name}`).join('`, `')
   walk.add({ ...place, rule: removalRule(hasNumber, hasName), name, before: number })
 }
 

@@ -38,7 +38,7 @@ function sayerOf(head: ProtoField, reaches: string, walk: ProtoWalk): AddFieldCh
   return (rule, before, after) => {
     // By number: a renamed field is the same field.
     const change: ProtoChange = { rule, subject: `${reaches}#${head.number}`, side: 'head', location: head.at, reaches }
-    walk.add({ ...change, name: head.name, before, after })
+    walk.add({ ...change, name: head.fullName, before, after })
   }
 }
 

@@ -55,7 +55,7 @@ function compareFields(base: ProtoMessage, head: ProtoMessage, walk: ProtoWalk):
   for (const [number, field] of after) {
     if (before.has(number)) continue
     const place = { side: 'head', location: field.at, subject: field.fullName, reaches: head.fullName } as const
-    walk.add({ ...place, rule: additionRule(field, head, walk), name: field.name, after: number })
+    walk.add({ ...place, rule: additionRule(field, head, walk), name: field.fullName, after: number })
   }
 }
 
@@ -80,7 +80,7 @@ function compareEntries(base: ProtoField, head: ProtoField, walk: ProtoWalk): vo
 
 function reportRemoved(field: ProtoField, head: ProtoMessage, reserved: RangeSet, walk: ProtoWalk): void {
   const place = { side: 'base', location: field.at, subject: field.fullName } as const
-  const change = { ...place, name: field.name, before: field.number, reaches: outerOf(field.fullName) }
+  const change = { ...place, name: field.fullName, before: field.number, reaches: outerOf(field.fullName) }
   const hasNumber = reserved.holds([field.number, field.number])
   const hasName = head.reserved.names.has(field.name)
   walk.add({ ...change, rule: removalRule(hasNumber, hasName) })
@@ -103,12 +103,13 @@ function compareOneofs(base: ProtoMessage, head: ProtoMessage, walk: ProtoWalk):
       continue
     }
     const place = { side: 'base', location: at, subject: fullName, reaches: base.fullName } as const
-    walk.add({ ...place, rule: 'proto-oneof-removed', name, before: name })
+    walk.add({ ...place, rule: 'proto-oneof-removed', name: fullName, before: name })
   }
   for (const { name, fullName, at, options } of head.oneofs) {
     if (before.has(name)) continue
     const place = { side: 'head', location: at, subject: fullName, reaches: head.fullName } as const
     const isDemanded = demandOf({ options }) === 'required' && walk.directions(head.fullName).isSent
-    walk.add({ ...place, rule: isDemanded ? 'proto-field-required-by-option' : 'proto-oneof-added', name, after: name })
+    const rule = isDemanded ? 'proto-field-required-by-option' : 'proto-oneof-added'
+    walk.add({ ...place, rule, name: fullName, after: name })
   }
 }
