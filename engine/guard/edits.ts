@@ -110,6 +110,7 @@ export function readFileChange(args: unknown): FileChange | null {
  */
 export function readFileChanges(given: unknown, declared: ReadonlySet<string> | null): FileChanges {
   const layers = layersOf(given)
+  if (!layers.some(namesFile)) return { kind: 'none' }
   const concerned = layers.filter((layer) => namesGiven(layer).length > 0)
   const [args, ...others] = concerned
   const names = concerned.flatMap(namesGiven)
@@ -129,6 +130,13 @@ export function readFileChanges(given: unknown, declared: ReadonlySet<string> | 
   const isDeclared = declared === null || names.every((name) => declared.has(name))
   const changes = isDeclared && others.length === 0 ? readChanges(args) : null
   return changes === null ? { kind: 'unclear', paths: concerned.flatMap(mentionedPaths) } : { kind: 'changes', changes }
+}
+
+/** Names without which arguments change no file. Most calls have none of them. */
+const NAMING: ReadonlySet<string> = new Set([...PLACES, ...ENDS_OF_MOVES.flat()])
+
+function namesFile(args: JsonRecord): boolean {
+  return Object.keys(args).some((name) => NAMING.has(name))
 }
 
 function namesGiven(args: JsonRecord): readonly string[] {
@@ -173,7 +181,7 @@ function layersOf(given: unknown): readonly JsonRecord[] {
     const value = typeof next === 'string' ? jsonIn(next) : next
     if (!isRecord(value)) continue
     layers.push(value)
-    open.push(...WRAPPERS.map((name) => value[name]))
+    for (const name of WRAPPERS) if (value[name] !== undefined) open.push(value[name])
   }
   return layers
 }
