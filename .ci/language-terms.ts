@@ -46,6 +46,7 @@ export const banned: readonly BannedPhrase[] = [
   { pattern: /\bis nobody's\b|\bon (?:one's|its) own account\b|\bfor good\b/i, instead: 'a plain statement' },
   { pattern: /\bof what (?:is|was|it)\b/i, instead: 'the noun that is meant' },
   { pattern: /\bstands? for itself\b|\bstands? (?:where|there|beside)\b/i, instead: 'is, is next to' },
+  { pattern: /\b(?:hears?|heard) of\b/i, instead: 'receive, is notified of, know' },
   { pattern: /\bno less than\b|\bnothing but\b|\bnone other\b|\bnot one\b(?! of)/i, instead: 'only, at least, no' },
   { pattern: /\bthat is over\b|\bis over\b/i, instead: 'has ended' },
   {

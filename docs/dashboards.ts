@@ -427,7 +427,7 @@ const STORE: Dashboard = {
           queries: one('{{route}}', rate('preflight_call_records_refused_total', 'route')),
         },
         {
-          title: 'Sidecars that hear of changes',
+          title: 'Sidecars that receive changes',
           description: 'Streams of changes from the hub. Fewer than sidecars: the others check each reuse.',
           unit: 'short',
           queries: [{ expr: `sum(preflight_hub_streams{${POD}})`, legend: 'streams' }],

@@ -1,5 +1,5 @@
 /**
- * The report of this process to the fleet view: what it is, which settings and policy are in force, and how late it hears of
+ * The report of this process to the fleet view: what it is, which settings and policy are in force, and how late it receives
  * changes. Sent to a shared store or a hub again and again; a process with a store of its own needs none.
  */
 import { hostname } from 'node:os'

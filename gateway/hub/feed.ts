@@ -1,5 +1,5 @@
 /**
- * Pushes changes to sidecars as an event stream (docs/reference/hub.md#changes). Each one hears of its tenant only. Changes are
+ * Pushes changes to sidecars as an event stream (docs/reference/hub.md#changes). Each one receives those of its tenant only. Changes are
  * numbered, so a sidecar that comes back gets what it missed, or has to look up everything it uses. A proof says up to which moment
  * everything was sent.
  */
@@ -175,7 +175,7 @@ class SidecarFeed implements Feed {
         this.#streams.delete(stream)
         stream.response.end()
       }
-      // A comment shows that the hub is there, even if it hears of no changes itself.
+      // A comment shows that the hub is there, even if it receives no changes itself.
       else writeStream(stream, at === null ? ': \n\n' : eventText('proof', { at }))
     }
   }

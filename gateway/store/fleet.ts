@@ -24,7 +24,7 @@ export interface FleetRow {
   readonly seenAt: number
   /** Set by a process that stopped in order. */
   readonly stoppedAt: number | null
-  /** Milliseconds by which it hears of changes late; null: it hears of none and checks each reuse. */
+  /** Milliseconds by which it receives changes late; null: it receives none and checks each reuse. */
   readonly lag: number | null
 }
 

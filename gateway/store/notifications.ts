@@ -1,4 +1,4 @@
-/** What people are to hear of: notices of events, and the deliveries of messages about them. */
+/** What people are notified of: notices of events, and the deliveries of messages about them. */
 
 /** What happened. The text of a message is made from the row that it is about. */
 export const NOTICE_KINDS = [

@@ -17,13 +17,13 @@ export const StoreSettings = strict(
           'PostgreSQL URL straight to the database, where url leads to a pooler in transaction mode (pgbouncer). Changes of other gateways are announced over it, and migrations run over it',
       }),
     ),
-    pool: integer(10, 'Maximum number of connections of one gateway to PostgreSQL; one more hears of changes'),
+    pool: integer(10, 'Maximum number of connections of one gateway to PostgreSQL; one more receives changes'),
     connect_timeout: seconds(5, 'Maximum time for a connection to PostgreSQL, and for a free one of the pool', 0.1),
     statement_timeout: seconds(10, 'Maximum time of a statement in PostgreSQL', 0.1),
     lock_timeout: seconds(5, 'Maximum time that a statement in PostgreSQL waits for a lock', 0.1),
     in_force_within: seconds(
       1,
-      'Time after which a revocation, approval, promotion, exception or key change on one gateway is in force on all others that share the store. A gateway that does not hear of changes checks the store before each reuse',
+      'Time after which a revocation, approval, promotion, exception or key change on one gateway is in force on all others that share the store. A gateway that does not receive changes checks the store before each reuse',
       0.1,
     ),
     hub: strict(

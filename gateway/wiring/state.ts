@@ -134,7 +134,7 @@ async function openHubState(
   return { dataDir, store, keys: hubKeys.keys, keyId: 'at the hub', bootstrap, health, hub, ...none }
 }
 
-/** NaN: changes of others are not heard of, so each reuse of a decision is looked up. */
+/** NaN: changes of others are not received, so each reuse of a decision is looked up. */
 function sampleLag(metrics: Metrics, { changes }: Pick<Store, 'changes'>): void {
   metrics.sample('preflight_store_listener_lag_seconds', () => (changes.lag() ?? Number.NaN) / 1000)
 }

@@ -26,7 +26,7 @@ async function opened(t: TestContext, url: string): Promise<Opened> {
   const store = await openPostgresStore(postgresOptions(url, { ...limits, onLive }))
   t.after(() => store.close())
   store.changes.subscribe((change) => heard.push(change))
-  await until(() => live.at(-1) === true, 'it hears of changes')
+  await until(() => live.at(-1) === true, 'it receives changes')
   return { store, heard, live }
 }
 
@@ -81,7 +81,7 @@ test(
     await until(() => answered.length > before + 100, 'they write to the new primary', 30_000)
     await stop()
 
-    for (const { live } of [one, two]) await until(() => live.at(-1) === true, 'it hears of changes again')
+    for (const { live } of [one, two]) await until(() => live.at(-1) === true, 'it receives changes again')
     for (const id of answered) assert.notEqual(await one.store.receipts.state(id), null, id)
     for (const id of consumed) assert.equal(await two.store.receipts.consume(id, 6), false, id)
     for (const { store } of [one, two]) assert.equal(await store.ledger.verifyChain(), null)

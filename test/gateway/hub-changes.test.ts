@@ -264,7 +264,7 @@ for (const store of ['SQLite', 'PostgreSQL'] as const)
       }, 'a decision whose key is revoked is made anew')
     })
 
-    test('state the time since they last heard of changes, and that they hear of none', async (t) => {
+    test('state the time since they last received changes, and that they receive none', async (t) => {
       const hub = await cluster.startHub(t, {}, settings)
       const sidecar = await cluster.startSidecar(t, hub.url)
       const lag = async (): Promise<number> => {

@@ -1,4 +1,4 @@
-/** Hubs behind one address, on one PostgreSQL: their sidecars go on when one is killed, and hear of changes that another made. */
+/** Hubs behind one address, on one PostgreSQL: their sidecars go on when one is killed, and receive changes that another made. */
 import assert from 'node:assert/strict'
 import { after, before, suite, test, type TestContext } from 'node:test'
 import { metricOf, startHubProcess, type HubProcess } from '../fakes/hub-process.ts'
@@ -57,7 +57,7 @@ suite('hubs behind one address', { skip: postgresMissing() }, () => {
     }
   })
 
-  test('serve a sidecar whose hub is killed, and it hears of changes that it missed', async (t) => {
+  test('serve a sidecar whose hub is killed, and it receives changes that it missed', async (t) => {
     const scene = await startHubs(t)
     if (scene === null) return
     const { balancer, hubs } = scene
@@ -137,7 +137,7 @@ suite('hubs behind one address', { skip: postgresMissing() }, () => {
 /** The hub that pushes changes to the only sidecar, and the other one. */
 async function byStream(hubs: readonly [HubProcess, HubProcess]): Promise<readonly [HubProcess, HubProcess]> {
   const [first, second] = hubs
-  await until(async () => (await streams(first)) + (await streams(second)) === 1, 'the sidecar hears of changes')
+  await until(async () => (await streams(first)) + (await streams(second)) === 1, 'the sidecar receives changes')
   return (await streams(first)) === 1 ? [first, second] : [second, first]
 }
 

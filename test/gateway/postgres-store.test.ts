@@ -249,7 +249,7 @@ suite('a PostgreSQL store', { skip: postgresMissing() }, () => {
     const one = await open(t, url)
     const two = await open(t, url, { listens: true, bound: 0.5, onLive: (isLive) => live.push(isLive) })
     two.changes.subscribe((change) => heard.push(change))
-    await until(() => live.at(-1) === true, 'it hears of changes')
+    await until(() => live.at(-1) === true, 'it receives changes')
     const read = () => two.changes.mark(two.changes.begin(Date.now()), Date.now())
     const mark = read()
     assert.equal(two.changes.isFresh(mark, Date.now()), true)
@@ -266,7 +266,7 @@ suite('a PostgreSQL store', { skip: postgresMissing() }, () => {
     )
     await until(() => live.at(-1) === false, 'the cut is seen')
     assert.equal(two.changes.isFresh(mark, Date.now()), false)
-    await until(() => live.at(-1) === true, 'it hears of changes')
+    await until(() => live.at(-1) === true, 'it receives changes')
     // What was read before the cut is read again, since a change in between was not heard.
     assert.equal(two.changes.isFresh(mark, Date.now()), false)
     assert.equal(two.changes.isFresh(read(), Date.now()), true)
@@ -325,7 +325,7 @@ suite('a PostgreSQL store', { skip: postgresMissing() }, () => {
   })
 
   suite('behind pgbouncer in transaction mode', { skip: pgbouncerMissing() }, () => {
-    test('serves, and hears of changes over its own connection', async (t) => {
+    test('serves, and receives changes over its own connection', async (t) => {
       const direct = await server.database()
       const pooler = await startPgbouncer(direct)
       t.after(() => pooler.stop())
@@ -339,7 +339,7 @@ suite('a PostgreSQL store', { skip: postgresMissing() }, () => {
       )
       await stores[0]?.apiKeys.list()
       await stores[1]?.receipts.revoke('local', 'd1', 'leaked', 'v:1', 5)
-      await until(() => live.at(-1) === true, 'it hears of changes')
+      await until(() => live.at(-1) === true, 'it receives changes')
       assert.deepEqual((await stores[0]?.ledger.inspect())?.faults, [])
     })
   })

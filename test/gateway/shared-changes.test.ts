@@ -1,6 +1,6 @@
 /**
  * Every kind of change that one gateway makes on a shared PostgreSQL, and when it is in force on another one. The answer to whoever
- * made it states the longest time. A gateway that hears of no changes has each of them in force at its next look.
+ * made it states the longest time. A gateway that receives no changes has each of them in force at its next look.
  */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -291,7 +291,7 @@ suite('a change on one gateway of a shared PostgreSQL', { skip: postgresMissing(
       })
   })
 
-  suite('is in force at the next look of one that hears of no changes', () => {
+  suite('is in force at the next look of one that receives no changes', () => {
     let pair: Pair
     before(async () => {
       pair = await startPair(server, false)
@@ -341,7 +341,7 @@ async function startPair(server: PostgresServer, hears: boolean): Promise<Pair> 
   ])
   const [one, two] = started.map((gateway) => ({ ...gateway, url }))
   assert.ok(one !== undefined && two !== undefined)
-  await until(() => two.log.some(({ event }) => event === 'store.listening'), 'it hears of changes')
+  await until(() => two.log.some(({ event }) => event === 'store.listening'), 'it receives changes')
   if (!hears) {
     proxy.cut = 'all'
     await until(() => two.log.some(({ event }) => event === 'store.not_listening'), 'it hears nothing', 20_000)

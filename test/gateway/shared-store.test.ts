@@ -44,7 +44,7 @@ suite('two gateways on one PostgreSQL', { skip: postgresMissing() }, () => {
   })
   after(() => server.stop())
 
-  test('a receipt that is revoked on one is not used again on the other, which heard of it', async (t) => {
+  test('a receipt that is revoked on one is not used again on the other, which was notified', async (t) => {
     const url = await server.database()
     const upstream = await startHttpUpstream((_request, response) => response.end('[]'))
     t.after(() => upstream.close())
@@ -54,7 +54,7 @@ suite('two gateways on one PostgreSQL', { skip: postgresMissing() }, () => {
     const config = { routes, store: { url, in_force_within: 3600 } }
     const [one, two] = await Promise.all([startTestGateway(t, config), startTestGateway(t, config)])
     for (const { log } of [one, two])
-      await until(() => log.some(({ event }) => event === 'store.listening'), 'it hears of changes')
+      await until(() => log.some(({ event }) => event === 'store.listening'), 'it receives changes')
     const used = await decisionOf(two)
     assert.match(used, /^dec_/)
     assert.equal(await decisionOf(two), used, 'one decision serves its scope')

@@ -97,7 +97,7 @@ const FleetMember = Type.Object(
     lag_seconds: nullable(
       Type.Number({
         minimum: 0,
-        description: 'How late it hears of changes. null: it hears of none, and checks each reuse of a decision.',
+        description: 'How late it receives changes. null: it receives none, and checks each reuse of a decision.',
       }),
     ),
   },

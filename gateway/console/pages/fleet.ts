@@ -1,4 +1,4 @@
-/** The processes that use this store: gateways and sidecars, what they run, and how late they hear of changes. */
+/** The processes that use this store: gateways and sidecars, what they run, and how late they receive changes. */
 import { isOperatorTenant } from '../../callers/rights.ts'
 import { fleetView, type FleetMember } from '../../fleet/view.ts'
 import { html, type Content } from '../markup.ts'

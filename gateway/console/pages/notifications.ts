@@ -14,7 +14,7 @@ export const notifications: ConsolePage = async (visit) => {
   const { deps, now, settings, query } = visit
   const { channels } = settings.config.notifications
   const [rows, backlog] = await Promise.all([deps.store.notifications.log(SHOWN), deps.store.notifications.backlog()])
-  const body = html`${head({ title: 'Notifications', lede: 'Who hears of requests, changed contracts and exceptions, and what was delivered.' })}
+  const body = html`${head({ title: 'Notifications', lede: 'Who is notified of requests, changed contracts and exceptions, and what was delivered.' })}
   ${query.has('done') ? notice('good', 'The test message is in the queue. The log shows its delivery.') : null}
   ${channelsSection(channels, backlog, visit.csrf)} ${logSection(rows, now)}`
   return { kind: 'page', title: 'Notifications', body }

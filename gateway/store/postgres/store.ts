@@ -41,7 +41,7 @@ export interface PostgresStoreOptions extends StoreEvents, Omit<ConnectionLimits
   readonly flushMilliseconds: number
   /** Seconds after which a change is in force in every gateway. */
   readonly bound: number
-  /** Whether it shall hear of changes; a command does its work and ends. */
+  /** Whether it shall receive changes; a command does its work and ends. */
   readonly listens: boolean
   /** Called when announcements of changes stop or begin to arrive. */
   readonly onLive?: (isLive: boolean, error?: unknown) => void

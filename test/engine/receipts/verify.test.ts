@@ -210,7 +210,7 @@ suite('the state of the receipt', () => {
     })
   }
 
-  test('that nobody has heard of does not authorize either', () => {
+  test('that nobody knows does not authorize either', () => {
     // As a caller without types would.
     const odd: object = Object.assign({ context: INTENDED }, { state: 'resurrected' })
     assert.equal(verify(issue(), odd).currently_authorized, false)

@@ -180,7 +180,7 @@ test(
     }
     const isServed = () => until(async () => (await status()) === '200', 'the agent is served', 60_000)
     const refusedMeanwhile = async (what: string): Promise<void> => {
-      // A decision is reused for store.in_force_within after the last that was heard of the store.
+      // A decision is reused for store.in_force_within after the last news of the store.
       await until(async () => (await status()) !== '200', what, 30_000)
       const before = upstream.lines.length
       assert.notEqual(await status(), '200', what)

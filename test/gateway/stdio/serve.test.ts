@@ -148,7 +148,7 @@ test('what a server asks of its client reaches it, and the answer reaches the se
   const uri = 'two+demo://resource/dynamic/text/1'
   await client.subscribeResource({ uri })
   await client.callTool({ name: 'two__toggle-subscriber-updates', arguments: {} })
-  await until(() => updated.includes(uri), 'the subscriber hears of an update', 30_000)
+  await until(() => updated.includes(uri), 'the subscriber is notified of an update', 30_000)
 })
 
 test('a client of the second generation begins a session as well', async (t) => {
