@@ -118,7 +118,7 @@ const EXCEPTIONS: readonly RuleException[] = [
       'sent-header-property-all-of-removed',
     ],
     level: 'breaking',
-    because: 'What every value met until now it need not meet any more: readers get values without it.',
+    because: 'Values that readers receive need not meet this part any more.',
   },
   {
     rules: ['response-required-property-became-write-only', 'callback-request-required-property-became-write-only'],

@@ -21,7 +21,7 @@ export const BINDING_ROWS = {
     effect: 'moves',
     sentence:
       'the binding’s {name} went from {before} to {after}: messages go elsewhere, or are asked for in another way',
-    why: 'Whoever sends to the old place is not heard there, and whoever listens there hears nothing.',
+    why: 'Messages to the old destination are not received, and receivers there get no messages.',
     fix: 'Serve both places until the other side has moved.',
   },
   'asyncapi-binding-declaration-changed': {
@@ -41,7 +41,7 @@ export const BINDING_ROWS = {
     action: 'changed',
     effect: 'moves',
     sentence: 'the binding’s {name} went from {before} to {after}: the same bytes are to be read otherwise',
-    why: 'Readers take messages apart by it, and take them apart wrongly.',
+    why: 'Readers decode messages by it, and would decode them wrongly.',
     fix: TOGETHER,
   },
   'asyncapi-binding-delivery-changed': {
@@ -79,6 +79,6 @@ export const BINDING_ROWS = {
     action: 'changed',
     effect: 'none',
     sentence: 'the binding’s {name} went from {before} to {after}',
-    why: 'It is a matter of those who run the broker.',
+    why: 'It concerns only those who run the broker.',
   },
 } as const satisfies Readonly<Record<`asyncapi-${string}`, OwnRow>>

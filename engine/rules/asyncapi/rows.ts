@@ -23,7 +23,7 @@ const ROWS = {
     action: 'removed',
     effect: 'narrows',
     sentence: 'the channel `{name}` was removed',
-    why: 'Whoever publishes or subscribes there is left alone.',
+    why: 'Publishers and subscribers of the channel no longer reach the application.',
     fix: KEEP,
   },
   'asyncapi-sending-added': {
@@ -79,7 +79,7 @@ const ROWS = {
     action: 'removed',
     effect: 'may-widen',
     sentence: 'the application no longer sends the message `{name}`',
-    why: 'Subscribers that act on the message wait for it in vain.',
+    why: 'Subscribers that act on the message no longer receive it.',
     fix: KEEP,
   },
   'asyncapi-received-message-added': {
@@ -115,7 +115,7 @@ const ROWS = {
     action: 'removed',
     effect: 'narrows',
     sentence: 'the operation is no longer replied to',
-    why: 'Whoever waits for the reply waits in vain.',
+    why: 'Clients that wait for the reply get none.',
     fix: KEEP,
   },
   'asyncapi-reply-channel-changed': {
@@ -125,7 +125,7 @@ const ROWS = {
     action: 'changed',
     effect: 'moves',
     sentence: 'the reply goes through the channel {after} instead of {before}',
-    why: 'Whoever waits for the reply on the old channel waits in vain.',
+    why: 'Clients that wait on the old channel get no reply.',
     fix: 'Reply on both channels for a time.',
   },
   'asyncapi-reply-address-added': {
@@ -135,7 +135,7 @@ const ROWS = {
     action: 'added',
     effect: 'may-narrow',
     sentence: 'the reply got the address {after}, which the request contains',
-    why: 'Whoever sends requests without this address, or waits elsewhere, may get no reply.',
+    why: 'Clients that send requests without this address, or wait on another one, may get no reply.',
     fix: 'Reply to the old place if the request names none.',
   },
   'asyncapi-reply-address-changed': {
@@ -145,7 +145,7 @@ const ROWS = {
     action: 'changed',
     effect: 'moves',
     sentence: 'the reply goes to what the request says in {after} instead of {before}',
-    why: 'Requests that say it in the old place are not replied to.',
+    why: 'Requests that state it in the old location get no reply.',
     fix: 'Look in both places for a time.',
   },
   'asyncapi-content-type-changed': {
@@ -193,7 +193,7 @@ const ROWS = {
     action: 'changed',
     effect: 'may-narrow',
     sentence: 'messages are correlated by {after} instead of {before}',
-    why: 'Whoever matches replies by the old place finds nothing there.',
+    why: 'Clients that match replies by the old location find no value there.',
     fix: 'Fill in both places for a time.',
   },
   'asyncapi-parameter-changed': {
@@ -265,7 +265,7 @@ const ROWS = {
     action: 'removed',
     effect: 'may-widen',
     sentence: 'one need not authenticate any more',
-    why: 'Whoever reaches the server may send and receive.',
+    why: 'Anyone who can reach the server may send and receive.',
     fix: 'Check that this is meant.',
   },
   'asyncapi-security-alternative-added': {
@@ -275,7 +275,7 @@ const ROWS = {
     action: 'added',
     effect: 'may-widen',
     sentence: 'one may also authenticate by {name}',
-    why: 'Whoever can authenticate this way may send and receive.',
+    why: 'Anyone who can authenticate this way may send and receive.',
     fix: 'Check that this is meant.',
   },
   'asyncapi-security-alternative-removed': {

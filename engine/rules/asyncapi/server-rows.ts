@@ -18,7 +18,7 @@ export const SERVER_ROWS = {
     action: 'removed',
     effect: 'narrows',
     sentence: 'the channel is no longer on the server `{name}`',
-    why: 'Whoever publishes or subscribes there is left alone.',
+    why: 'Publishers and subscribers of the channel no longer reach the application.',
     fix: KEEP,
   },
   'asyncapi-server-variable-narrowed': {

@@ -112,7 +112,7 @@ export const DIRECTIVE_ROWS = {
     action: 'changed',
     effect: 'none',
     sentence: 'the directive `{detail}` on {name} now gives {after}',
-    why: 'What the directive said before, it still says.',
+    why: 'The directive means the same as before.',
     fix: NOTHING_TO_DO,
   },
   'graphql-directive-usage-argument-removed': {

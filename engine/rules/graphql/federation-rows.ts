@@ -49,7 +49,7 @@ const DIRECTIVE_VERDICTS: { readonly [Name in FederationDirective]: DirectiveVer
     direction: 'none',
     verdicts: {
       added: ['breaking', 'narrows', 'It disappears from the graph that clients see.', KEEP_OLD],
-      removed: ['dangerous', 'may-widen', 'What was kept from clients is now theirs.', 'Check that it may be public.'],
+      removed: ['dangerous', 'may-widen', 'Clients now see what was hidden from them.', 'Check that it may be public.'],
       changed: null,
     },
   },

@@ -19,7 +19,7 @@ export type InputSite = keyof typeof SITES
 
 type InputRow = Omit<GraphqlRow, 'area' | 'direction'>
 
-const DEFAULT_MATTERS = 'Whoever leaves the value out gets another behaviour without having changed anything.'
+const DEFAULT_MATTERS = 'Operations that leave the value out behave in another way, although no client changed.'
 const KEEP_DEFAULT = 'Keep the default, or let the server treat the absent value as before.'
 
 /** Ids contain the placeholder `{site}`, texts `{noun}`. */
@@ -120,7 +120,7 @@ const ROWS = {
     action: 'removed',
     effect: 'may-narrow',
     sentence: 'the {noun} `{name}` no longer has the default {before}',
-    why: 'Whoever leaves the value out gets another behaviour, or is refused.',
+    why: 'Operations that leave the value out behave in another way, or are refused.',
     fix: KEEP_DEFAULT,
   },
   'graphql-{site}-required-default-value-removed': {

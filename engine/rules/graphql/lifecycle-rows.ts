@@ -24,7 +24,7 @@ export function lifecycleRows(): readonly (readonly [id: string, row: GraphqlRow
           ...row,
           action: 'deprecated',
           sentence: `the ${noun} \`{name}\` was deprecated: {after}`,
-          why: 'It still works, and will go; GraphQL has no day for that.',
+          why: 'It still works, and will be removed; GraphQL states no date for that.',
           fix: 'Say in the reason what to use instead, and until when this one stays.',
         },
       ],

@@ -255,7 +255,7 @@ export const TYPE_ROWS = {
     action: 'added',
     effect: 'may-narrow',
     sentence: 'the scalar `{name}` is now specified by {after}',
-    why: 'Clients that took the scalar for something else find themselves wrong.',
+    why: 'Clients that read the scalar in another way misread it.',
     fix: 'Check that values had this form before.',
   },
   'graphql-scalar-specification-removed': {

@@ -91,7 +91,7 @@ export const EXTENSION_ROWS = {
     action: 'removed',
     effect: 'may-widen',
     sentence: 'objects need no longer satisfy the rule `{before}` (x-kubernetes-validations)',
-    why: 'Controllers may receive what the rule kept from them.',
+    why: 'Controllers may receive values that the rule excluded.',
     fix: 'Check that every controller copes before the rule goes.',
   },
   'crd-validation-rule-reworded': {

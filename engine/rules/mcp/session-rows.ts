@@ -153,7 +153,7 @@ export const SESSION_ROWS = {
     action: 'changed',
     effect: 'moves',
     sentence: 'icons are loaded from {detail}, where none came from before',
-    why: 'Hosts fetch icons by themselves: a stranger learns who looks, and can make one tool look like another.',
+    why: 'Hosts fetch icons by themselves: a third party learns who uses the tool, and can make one tool look like another.',
     fix: 'Serve icons from the server itself or from a place that was reviewed.',
   },
   'mcp-icons-changed': {
@@ -175,7 +175,7 @@ export const SESSION_ROWS = {
     action: 'changed',
     effect: 'none',
     sentence: '`{name}` changed from {before} to {after}',
-    why: 'What stands in _meta is a matter of the hosts that know it, and none of the protocol.',
+    why: 'Hosts define what _meta means; the protocol does not.',
     fix: 'Look at it where a host acts on it.',
   },
   'mcp-member-changed': {
@@ -219,7 +219,7 @@ export const SESSION_ROWS = {
     action: 'narrowed',
     effect: 'may-narrow',
     sentence: 'the capability `{name}` of the server was taken back',
-    why: 'Clients that wait for its notifications or use its methods wait in vain.',
+    why: 'Clients get no notifications of it, and calls of its methods fail.',
     fix: 'Keep the capability, or announce its end.',
   },
   'mcp-authorization-added': {
@@ -252,7 +252,7 @@ export const SESSION_ROWS = {
     action: 'removed',
     effect: 'widens',
     sentence: 'the server no longer states what callers need: `{name}`',
-    why: 'Whoever was kept out may now call it.',
+    why: 'Callers that were refused before may now call it.',
     fix: 'Check that the server may be called without.',
   },
   'mcp-capability-added': {

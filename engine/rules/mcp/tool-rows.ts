@@ -87,7 +87,7 @@ export const TOOL_ROWS = {
     action: 'became',
     effect: 'moves',
     sentence: 'the tool may now destroy what is there (destructiveHint)',
-    why: 'Agents call the tool unattended because it was said to add only.',
+    why: 'Agents call the tool unattended because the server stated that it only adds.',
     fix: 'Offer the destroying operation as a new tool.',
   },
   'mcp-tool-destructive-stated': {
@@ -98,7 +98,7 @@ export const TOOL_ROWS = {
     action: 'added',
     effect: 'none',
     sentence: 'the tool now says outright that it may destroy what is there (destructiveHint)',
-    why: 'Silence meant the same by the protocol, yet hosts that took it for harmless will now ask or refuse.',
+    why: 'By the protocol an absent hint means the same. Hosts that treated it as harmless will now ask or refuse.',
     fix: 'Check that agents which call the tool unattended may do so.',
   },
   'mcp-tool-security-tightened': {
@@ -120,7 +120,7 @@ export const TOOL_ROWS = {
     action: 'loosened',
     effect: 'widens',
     sentence: 'callers need {after} instead of {before} (securitySchemes)',
-    why: 'Whoever was kept out may now call the tool.',
+    why: 'Callers that were refused before may now call the tool.',
     fix: 'Check that the tool may be called with less.',
   },
   'mcp-tool-idempotence-lost': {
@@ -142,7 +142,7 @@ export const TOOL_ROWS = {
     action: 'became',
     effect: 'may-widen',
     sentence: 'the tool now deals with the world outside its server (openWorldHint)',
-    why: 'Its results can carry text from strangers, and its arguments can leave the house.',
+    why: 'Its results can contain text of third parties, and its arguments can reach systems outside.',
     fix: 'Treat its results as untrusted, or offer the reach outside as a new tool.',
   },
   'mcp-tool-annotation-safer': {
@@ -153,7 +153,7 @@ export const TOOL_ROWS = {
     action: 'changed',
     effect: 'narrows',
     sentence: 'the tool now says that it does less harm ({name}: {before} → {after})',
-    why: 'A hint is the server’s own word: it asks for no less care than before.',
+    why: 'A hint is only a statement of the server: the tool needs as much care as before.',
     fix: NOTHING_TO_DO,
   },
   'mcp-tool-annotation-changed': {

@@ -239,7 +239,7 @@ export const DECLARATION_ROWS = {
     effect: 'none',
     buf: [],
     sentence: '`{name}` is deprecated now',
-    why: 'It works as before; code that uses it should move on.',
+    why: 'It works as before; code that uses it should use its replacement.',
     fix: 'Move to its successor.',
   },
   'proto-caller-option-changed': {
