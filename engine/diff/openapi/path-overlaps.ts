@@ -59,6 +59,7 @@ function takesCalls(added: readonly string[], template: readonly string[]): bool
 const EXPRESSION = /\{[^{}]*\}/g
 
 function overlaps(one: string, other: string): boolean {
+  if (one === other) return true
   if (!one.includes('{')) return matches(other, one)
   if (!other.includes('{')) return matches(one, other)
   const [first, second] = [textsAround(one), textsAround(other)]
