@@ -11,7 +11,7 @@ export interface Receipts {
   /** Marks the receipt used; true for exactly one caller, ever. */
   consume(decisionId: string, at: number): Promise<boolean>
   /** Marks the receipt superseded by another decision than a newer one of its scope. */
-  supersede(tenant: string, decisionId: string, by: string, reason: string, at: number): Promise<void>
+  supersede(tenant: string, decisionId: string, reason: string, by: string, at: number): Promise<void>
   /** True when the decision exists for the tenant; revoking twice is no error. */
   revoke(tenant: string, decisionId: string, reason: string, by: string, at: number): Promise<boolean>
 }

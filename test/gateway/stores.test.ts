@@ -605,10 +605,10 @@ for (const kind of STORE_KINDS) {
     test('a receipt is superseded by another decision than a newer one of its scope', async (t) => {
       const store = await open(t)
       await store.decisions.record(decisionRow({ decisionId: 'attested' }))
-      await store.receipts.supersede('other', 'attested', 'dec_2', 'not yours', 5)
+      await store.receipts.supersede('other', 'attested', 'not yours', 'dec_2', 5)
       assert.equal(await store.receipts.state('attested'), 'current')
-      await store.receipts.supersede('local', 'attested', 'dec_2', 'it diverged', 5)
-      await store.receipts.supersede('local', 'attested', 'dec_2', 'it diverged', 6)
+      await store.receipts.supersede('local', 'attested', 'it diverged', 'dec_2', 5)
+      await store.receipts.supersede('local', 'attested', 'it diverged', 'dec_2', 6)
       assert.equal(await store.receipts.state('attested'), 'superseded')
       assert.equal(await store.receipts.consume('attested', 7), false)
     })

@@ -43,7 +43,7 @@ export const receipts: Operations<Receipts> = {
     return consumed === 1
   }),
 
-  supersede: write(async (sql, tenant, decisionId, by, reason, at) => {
+  supersede: write(async (sql, tenant, decisionId, reason, by, at) => {
     const row = await sql.get('SELECT 1 AS n FROM decisions WHERE decision_id = ? AND tenant = ?', decisionId, tenant)
     if (row !== undefined) await addEvent(sql, decisionId, { state: 'superseded', at, by, reason })
   }),
