@@ -6,13 +6,7 @@
 import type { Level } from '../../model/finding.ts'
 import type { SchemaComparison, SchemaPair } from '../../schema/comparison/comparison.ts'
 import type { SchemaDelta } from '../../schema/delta.ts'
-import {
-  TYPES_IN_TEXT,
-  type Inclusion,
-  type InclusionProver,
-  type ProofDirection,
-  type InclusionQuestion,
-} from '../../schema/inclusion/inclusion.ts'
+import type { Inclusion, InclusionProver, ProofDirection, InclusionQuestion } from '../../schema/inclusion/inclusion.ts'
 import {
   MAX_WAYS,
   NOTHING_PROVED,
@@ -269,9 +263,9 @@ class Proofs {
     const question = this.#question(direction, false)
     if (!this.#prover.isIncluded(before, after, question)) return false
     // A schema that admits nothing is included in every schema. That proves nothing unless both admit nothing.
-    if (this.#prover.hasValue(before, after, question)) return true
-    // Text may have several types: `12` is a string and an integer.
-    if (this.isText) return false
+    if (this.#prover.hasValue(before, after, { ...question, isText: false })) return true
+    // Nor does it in text, which may have several types: `12` is a string and an integer.
+    if (question.isText && this.#prover.hasValue(before, after, question)) return false
     const other = direction === 'narrowing' ? 'widening' : 'narrowing'
     return this.#prover.isIncluded(before, after, { ...question, direction: other })
   }
@@ -283,14 +277,12 @@ class Proofs {
 
   /** Whether values were admitted, and none is any more. */
   losesAll(pair: SchemaPair): boolean {
-    if (this.isText || !this.hasValue(pair)) return false
+    if (!this.hasValue(pair)) return false
     return !this.#prover.hasValue(pair.before, pair.after, this.#question('widening', false))
   }
 
   /** Whether all values are kept, or known, only because there are none. */
   isVacuous({ before, after }: SchemaPair, direction: ProofDirection): boolean {
-    // Text may have several types.
-    if (this.isText) return false
     const question = this.#question(direction, false)
     return this.#prover.isIncluded(before, after, question) && !this.#prover.hasValue(before, after, question)
   }
@@ -305,15 +297,9 @@ class Proofs {
     return name !== null && this.#prover.describes(after, this.#question('narrowing', false), name)
   }
 
-  /**
-   * Whether no value is lost, or new. Text does not distinguish types, so a value of another type proves nothing
-   * there.
-   */
+  /** Whether no value is lost, or new. */
   isKept(pair: SchemaPair, direction: ProofDirection): boolean {
-    if (this.isText) {
-      const answer = this.ask(pair, direction)
-      return answer.kind === 'included' || (answer.kind === 'unknown' && answer.why === TYPES_IN_TEXT)
-    }
+    if (!this.#isTyped) return this.ask(pair, direction).kind === 'included'
     return this.#prover.isIncluded(pair.before, pair.after, this.#generalQuestion(direction))
   }
 
@@ -361,11 +347,6 @@ class Proofs {
 
   get directions(): readonly ProofDirection[] {
     return QUESTIONS[this.#direction]
-  }
-
-  /** Text does not distinguish types: a search without a result proves nothing. */
-  get isText(): boolean {
-    return !this.#isTyped
   }
 }
 
@@ -418,11 +399,10 @@ function brokenFrom(
   for (const { pair, path } of open) {
     if (seen.has(pair) || proofs.isUntouched(pair)) continue
     seen.add(pair)
-    const isKept = proofs.isKept(pair, proof)
-    if (!isKept) broken.set(pair, path)
-    // A field may be read in another way than its schemas distinguish, so a proof about the whole says less of it.
-    const edges = isKept ? pair.edges.filter(({ isRequired }) => proofs.isText && isRequired !== null) : pair.edges
-    for (const { to, steps } of edges) if (!isUnused(to, direction)) open.push({ pair: to, path: [...path, ...steps] })
+    if (proofs.isKept(pair, proof)) continue
+    broken.set(pair, path)
+    for (const { to, steps } of pair.edges)
+      if (!isUnused(to, direction)) open.push({ pair: to, path: [...path, ...steps] })
   }
   return broken
 }

@@ -12,6 +12,7 @@ import {
   type Shape,
 } from './model.ts'
 import { isMember, languageOf } from './patterns.ts'
+import { readText } from './reading.ts'
 
 export type Truth = boolean | null
 
@@ -25,7 +26,7 @@ export interface Evaluation {
 }
 
 /** The conjunction of verdicts, evaluated until one is false. */
-function every<Item>(items: Iterable<Item>, verdict: (item: Item) => Truth): Truth {
+export function every<Item>(items: Iterable<Item>, verdict: (item: Item) => Truth): Truth {
   let result: Truth = true
   for (const item of items) {
     const one = verdict(item)
@@ -35,7 +36,7 @@ function every<Item>(items: Iterable<Item>, verdict: (item: Item) => Truth): Tru
   return result
 }
 
-function not(verdict: Truth): Truth {
+export function not(verdict: Truth): Truth {
   return verdict === null ? null : !verdict
 }
 
@@ -111,7 +112,7 @@ function isOne(verdicts: readonly Truth[]): Truth {
 
 function holdsOfType(constraint: Constraint, value: unknown, by: Evaluation, depth: number): Truth {
   if (typeof value === 'number') return holdsOfNumber(constraint, value)
-  if (typeof value === 'string') return holdsOfText(constraint, value)
+  if (typeof value === 'string') return holdsOfText(constraint, value, by, depth)
   if (Array.isArray(value)) return holdsOfArray(constraint, value, by, depth)
   return isRecord(value) ? holdsOfObject(constraint, value, by, depth) : true
 }
@@ -133,7 +134,8 @@ function holdsOfNumber(constraint: Constraint, value: number): Truth {
   return constraint.kind === 'format' ? isOfFormat(constraint.name, value) : null
 }
 
-function holdsOfText(constraint: Constraint, value: string): Truth {
+function holdsOfText(constraint: Constraint, value: string, by: Evaluation, depth: number): Truth {
+  if (constraint.kind === 'read') return holds(constraint.constraint, readText(value, constraint.typed), by, depth)
   if (constraint.kind === 'bound') return isInBound(constraint, countCharacters(value))
   if (constraint.kind === 'format') return isOfFormat(constraint.name, value)
   return constraint.kind === 'pattern' ? isMatch(constraint.source, value) : null

@@ -16,7 +16,8 @@ import { SchemaNodes, type Numbering, type Overlap, type Usage } from './nodes.t
 import { PairMap } from './pair-map.ts'
 import { Sameness } from './sameness.ts'
 import { Search, type Steps } from './search.ts'
-import { mayExclude, refusesText, separatingText } from './texts.ts'
+import { looseTexts, textSchemas } from './text-nodes.ts'
+import { separatesText } from './texts.ts'
 
 export type Inclusion =
   | { readonly kind: 'included' }
@@ -35,8 +36,8 @@ export interface InclusionQuestion {
   readonly isText: boolean
 }
 
-/** Why there is no answer where the value that was found is refused only if types are distinguished. */
-export const TYPES_IN_TEXT = 'values written as text'
+/** Why there is no answer where readers may take the text that was found for several values. */
+const SEVERAL_READINGS = 'a text that readers may take for several values'
 
 /** Steps for one question, and for all questions about two documents. */
 const STEPS = 2_500
@@ -86,13 +87,13 @@ export class InclusionProver {
   /**
    * Whether the answer is `included`. An object or a list that only holds members is not included when one member is
    * not. A choice is not when a value that refutes one alternative refutes it too. Then no value of the whole is
-   * searched.
+   * searched. Of values that are written as text, their texts must be included too.
    */
   isIncluded(before: Located, after: Located, question: InclusionQuestion): boolean {
     const proof = this.#proofOf(question)
     const [base, head] = sidesOf(proof, before, after, question)
-    if (question.isText) return this.#answer(base, head, proof, true).kind === 'included'
-    return this.#isIncluded(base, head, proof, new PairMap(), 0)
+    if (!this.#isIncluded(base, head, proof, new PairMap(), 0)) return false
+    return !question.isText || this.#answer(base, head, proof, true).kind === 'included'
   }
 
   #isIncluded(sub: SchemaNode, other: SchemaNode, proof: Proof, open: PairMap<boolean>, depth: number): boolean {
@@ -145,7 +146,7 @@ export class InclusionProver {
     const all = isText ? proof.textAnswers : proof.answers
     const known = all.get(sub, other)
     if (known !== undefined) return known
-    const answer = searchInclusion(sub, other, proof.search, isText)
+    const answer = isText ? searchTexts(sub, other, proof) : searchInclusion(sub, other, proof.search)
     all.set(sub, other, answer)
     return answer
   }
@@ -166,8 +167,9 @@ export class InclusionProver {
   /** Whether the schema whose values are looked for admits any value; true where it is not known. */
   hasValue(before: Located, after: Located, question: InclusionQuestion): boolean {
     const proof = this.#proofOf(question)
-    const sub = proof.sub.at(question.direction === 'narrowing' ? before : after)
-    return proof.search.ask([met(sub)], STEPS).kind !== 'unsat'
+    const [sub] = sidesOf(proof, before, after, question)
+    const sought = question.isText ? looseTexts(sub, proof) : sub
+    return proof.search.ask([met(sought)], STEPS).kind !== 'unsat'
   }
 
   #proofOf(question: InclusionQuestion): Proof {
@@ -258,15 +260,21 @@ function sidesOf(
   return [proof.sub.at(sub), proof.super.at(other)]
 }
 
-function searchInclusion(sub: SchemaNode, other: SchemaNode, search: Search, isText: boolean): Inclusion {
+function searchInclusion(sub: SchemaNode, other: SchemaNode, search: Search): Inclusion {
   const answer = search.ask([met(sub), unmet(other)], STEPS)
   if (answer.kind === 'open') return { kind: 'unknown', why: answer.why }
-  if (!isText) return answer.kind === 'unsat' ? { kind: 'included' } : { kind: 'refuted', value: answer.value }
-  const { evaluation } = search
-  if (answer.kind === 'sat' && refusesText(other, answer.value, evaluation))
-    return { kind: 'refuted', value: answer.value }
-  const sent = answer.kind === 'unsat' && mayExclude(other) ? search.ask([met(sub)], STEPS) : answer
-  const value = sent.kind === 'sat' ? separatingText(sub, other, sent.value, evaluation) : undefined
-  if (value !== undefined) return { kind: 'refuted', value }
-  return answer.kind === 'unsat' ? { kind: 'included' } : { kind: 'unknown', why: TYPES_IN_TEXT }
+  return answer.kind === 'unsat' ? { kind: 'included' } : { kind: 'refuted', value: answer.value }
+}
+
+function searchTexts(sub: SchemaNode, other: SchemaNode, proof: Proof): Inclusion {
+  const { search } = proof
+  const isShown = (answer: Inclusion): boolean =>
+    answer.kind === 'refuted' && separatesText(sub, other, answer.value, search.evaluation)
+  const texts = textSchemas(sub, other, proof)
+  if (texts.isAlikeRead) {
+    const answer = searchInclusion(sub, other, search)
+    if (answer.kind === 'included' || isShown(answer)) return answer
+  }
+  const answer = searchInclusion(texts.sub, texts.super, search)
+  return answer.kind !== 'refuted' || isShown(answer) ? answer : { kind: 'unknown', why: SEVERAL_READINGS }
 }

@@ -292,6 +292,7 @@ function factsOf(constraint: Constraint, sense: Sense): unknown {
   if (kind === 'multiple') return constraint.of
   if (kind === 'pattern') return constraint.source
   if (kind === 'format') return [constraint.name, constraint.of]
+  if (kind === 'read') return [[...constraint.typed].sort(), signatureOf(constraint.constraint, sense)]
   if (kind === 'items') return [constraint.prefix.length, isOpen(constraint.rest, sense)]
   if (kind === 'contains') return [constraint.min, constraint.max]
   if (kind === 'shape')

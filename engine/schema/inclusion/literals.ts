@@ -126,7 +126,7 @@ function waysToBreakOfType(constraint: Constraint, by: Negating): readonly Liter
   return [[{ kind: 'keep', constraint, isMet: false }]]
 }
 
-function opposite({ kind, of, end, limit, isExclusive }: Bound): Bound {
+export function opposite({ kind, of, end, limit, isExclusive }: Bound): Bound {
   return { kind, of, end: end === 'min' ? 'max' : 'min', limit, isExclusive: !isExclusive }
 }
 

@@ -63,6 +63,8 @@ export type Constraint =
   | { readonly kind: 'multiple'; readonly of: number }
   | { readonly kind: 'pattern'; readonly source: string }
   | { readonly kind: 'format'; readonly name: string; readonly of: 'number' | 'string' }
+  /** A condition on the value that a reader makes of a text. */
+  | { readonly kind: 'read'; readonly typed: Reading['typed']; readonly constraint: Constraint }
   | { readonly kind: 'unique' }
   | Items
   | { readonly kind: 'contains'; readonly node: SchemaNode; readonly min: number; readonly max: number | null }
@@ -90,6 +92,17 @@ export type Constraint =
   /** A condition that is not looked into. */
   | { readonly kind: 'opaque'; readonly why: string }
 
+/** A type besides `string` that a text may be read as. */
+export type TextType = 'number' | 'boolean' | 'null'
+
+/** What a reader makes of a text. */
+export interface Reading {
+  /** The types that it recognises in texts. */
+  readonly typed: ReadonlySet<TextType>
+  /** The text is the only item of a list. */
+  readonly isList: boolean
+}
+
 /** A schema that a value must meet, or must not. */
 export interface Literal {
   readonly node: SchemaNode
@@ -104,7 +117,7 @@ export function constrainedType(constraint: Constraint): JsonType | null {
   if (constraint.kind === 'multiple') {
     return 'number'
   }
-  if (constraint.kind === 'pattern') {
+  if (constraint.kind === 'pattern' || constraint.kind === 'read') {
     return 'string'
   }
   if (constraint.kind === 'unique' || constraint.kind === 'items' || constraint.kind === 'contains') {

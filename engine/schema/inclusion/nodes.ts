@@ -52,6 +52,37 @@ class ImpliedNode implements SchemaNode {
   }
 }
 
+/** A node whose constraints are made when they are asked for, so that recursion ends. */
+class DerivedNode implements SchemaNode {
+  readonly id: number
+  readonly side: ProofSide
+  readonly #derive: () => readonly Constraint[]
+  #constraints: readonly Constraint[] | null = null
+
+  constructor(id: number, side: ProofSide, derive: () => readonly Constraint[]) {
+    this.id = id
+    this.side = side
+    this.#derive = derive
+  }
+
+  get constraints(): readonly Constraint[] {
+    this.#constraints ??= this.#derive()
+    return this.#constraints
+  }
+
+  get isOpen(): boolean {
+    return this.constraints.length === 0
+  }
+
+  get source(): null {
+    return null
+  }
+
+  get isUnused(): boolean {
+    return false
+  }
+}
+
 /** A node of a schema object, which is read when its constraints are asked for. */
 class WrittenNode implements SchemaNode {
   readonly id: number
@@ -186,6 +217,13 @@ export class SchemaNodes {
     const { next } = this.#numbering
     this.#numbering.next += 1
     return new ImpliedNode(next, this.side, constraints)
+  }
+
+  /** A node of constraints that follow from those of another one. */
+  derived(derive: () => readonly Constraint[]): SchemaNode {
+    const { next } = this.#numbering
+    this.#numbering.next += 1
+    return new DerivedNode(next, this.side, derive)
   }
 
   negationOf(node: SchemaNode): SchemaNode {

@@ -1,18 +1,25 @@
 /** Numbers and texts that meet a conjunction of conditions: an example, a proof that there is none, or neither. */
+import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { ValueSet } from '../equality.ts'
 import { isMatch, isMultiple, isInBound, countCharacters } from './evaluate.ts'
 import { exampleOf, isDecidable, isFormatWithin, isOfFormat } from './formats.ts'
-import type { Bound } from './model.ts'
+import type { Bound, Constraint, JsonType } from './model.ts'
 import { both, complement, languageOf, lengthsBetween, lengthsWithin, firstTexts, type Language } from './patterns.ts'
 
 /** `found`: a value; `none`: proof that there is none; `open`: neither, with what stopped the search. */
-type Found =
+export type Found =
   | { readonly kind: 'found'; readonly value: unknown }
   | { readonly kind: 'none' }
   | { readonly kind: 'open'; readonly why: string }
 
+/** A condition that holds, or does not. */
+export interface Kept {
+  readonly constraint: Constraint
+  readonly isMet: boolean
+}
+
 /** The conditions on a number or a text, in one of which it meets each of the first and none of the second. */
-export interface ScalarConditions {
+interface ScalarConditions {
   readonly bounds: readonly Bound[]
   readonly multiples: Conditions<number>
   readonly patterns: Conditions<string>
@@ -23,6 +30,28 @@ export interface ScalarConditions {
 interface Conditions<Value> {
   readonly met: readonly Value[]
   readonly unmet: readonly Value[]
+}
+
+/** The conditions on values of a type. */
+export function conditionsOf(type: JsonType, kept: readonly Kept[]): ScalarConditions {
+  const conditions = {
+    bounds: [] as ScalarConditions['bounds'][number][],
+    multiples: { met: [] as number[], unmet: [] as number[] },
+    patterns: { met: [] as string[], unmet: [] as string[] },
+    formats: { met: [] as string[], unmet: [] as string[] },
+    excluded: [] as unknown[],
+  }
+  for (const { constraint, isMet } of kept) {
+    const list = isMet ? 'met' : 'unmet'
+    if (constraint.kind === 'bound' && constraint.of === type) conditions.bounds.push(constraint)
+    else if (constraint.kind === 'multiple') conditions.multiples[list].push(constraint.of)
+    else if (constraint.kind === 'pattern') conditions.patterns[list].push(constraint.source)
+    else if (constraint.kind === 'format') conditions.formats[list].push(constraint.name)
+    else if (constraint.kind === 'values' && !isMet) conditions.excluded.push(...constraint.values)
+  }
+  conditions.patterns.met.sort(byCodeUnit)
+  conditions.patterns.unmet.sort(byCodeUnit)
+  return conditions
 }
 
 const NONE: Found = { kind: 'none' }

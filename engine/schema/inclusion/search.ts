@@ -4,19 +4,19 @@
  * unfolded; a search within the same search ends, since a value that needs itself is not finite. It is one file, since its steps call
  * each other.
  */
-import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { isRecord } from '../located.ts'
 import { Alternatives, openFor, UNSAT, type SearchAnswer } from './answer.ts'
 import { findArray } from './arrays.ts'
 import { Disjointness } from './disjoint.ts'
-import { admitsValue, holds, type Evaluation, type Truth } from './evaluate.ts'
+import { admitsValue, every, holds, not, type Evaluation, type Truth } from './evaluate.ts'
 import { Goal, literalKey, met, type LiteralSet, type Negating, type Pending } from './literals.ts'
 import { Mentions, type Convention } from './mentions.ts'
 import { JSON_TYPES, jsonTypeOf, type Constraint, type JsonType, type Literal, type SchemaNode } from './model.ts'
 import { valuesConstraint, type SchemaNodes } from './nodes.ts'
 import { ObjectGoal, type ObjectSearch } from './objects.ts'
 import { NO_SCHEMAS, Places, type PlaceSchemas } from './places.ts'
-import { findNumber, findText, type ScalarConditions } from './scalars.ts'
+import { findReadText } from './read-texts.ts'
+import { conditionsOf, findNumber, findText, type Found } from './scalars.ts'
 
 interface SearchOptions {
   readonly convention: Convention
@@ -294,9 +294,21 @@ export class Search {
         valuesNode,
       })
     }
-    const found = goal.type === 'number' ? findNumber(conditionsOf(goal)) : findText(conditionsOf(goal))
+    const found = this.#scalar(goal)
     if (found.kind === 'found') return { kind: 'sat', value: found.value }
     return found.kind === 'none' ? UNSAT : openFor(found.why)
+  }
+
+  #scalar({ type, kept }: Goal): Found {
+    if (type === 'number') return findNumber(conditionsOf(type, kept))
+    if (kept.every(({ constraint }) => constraint.kind !== 'read')) return findText(conditionsOf(type, kept))
+    const by = this.evaluation
+    return findReadText(kept, (text) =>
+      every(kept, ({ constraint, isMet }) => {
+        const verdict = holds(constraint, text, by)
+        return isMet ? verdict : not(verdict)
+      }),
+    )
   }
 
   /** Of listed values the first that fits what is sure of it. */
@@ -397,25 +409,4 @@ function shortestList(literals: readonly Literal[]): readonly unknown[] | null {
       if (one.kind === 'values' && (shortest === null || one.values.length < shortest.length)) shortest = one.values
   }
   return shortest
-}
-
-function conditionsOf({ type, kept }: Goal): ScalarConditions {
-  const conditions = {
-    bounds: [] as ScalarConditions['bounds'][number][],
-    multiples: { met: [] as number[], unmet: [] as number[] },
-    patterns: { met: [] as string[], unmet: [] as string[] },
-    formats: { met: [] as string[], unmet: [] as string[] },
-    excluded: [] as unknown[],
-  }
-  for (const { constraint, isMet } of kept) {
-    const list = isMet ? 'met' : 'unmet'
-    if (constraint.kind === 'bound' && constraint.of === type) conditions.bounds.push(constraint)
-    else if (constraint.kind === 'multiple') conditions.multiples[list].push(constraint.of)
-    else if (constraint.kind === 'pattern') conditions.patterns[list].push(constraint.source)
-    else if (constraint.kind === 'format') conditions.formats[list].push(constraint.name)
-    else if (constraint.kind === 'values' && !isMet) conditions.excluded.push(...constraint.values)
-  }
-  conditions.patterns.met.sort(byCodeUnit)
-  conditions.patterns.unmet.sort(byCodeUnit)
-  return conditions
 }

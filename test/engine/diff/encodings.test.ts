@@ -164,9 +164,10 @@ const ANY_OR_TEXT = { oneOf: [{ type: 'string' }, {}] }
 const NOT_INTEGER = { not: { type: 'integer' } }
 
 /** Schemas of a field before and after, and what callers lose who write it as text. */
-const TEXTS: Readonly<Record<string, readonly [object, object, 'breaking' | 'kept']>> = {
+const TEXTS: Readonly<Record<string, readonly [object, object, 'breaking' | 'dangerous' | 'kept']>> = {
   'a text that two alternatives admit': [{ oneOf: [{}] }, ANY_OR_TEXT, 'breaking'],
-  'a list of one that is read as a text': [{ type: 'array' }, ANY_OR_TEXT, 'breaking'],
+  // As of a text that becomes this choice: the warning about the new choice covers it.
+  'a list of one that is read as a text': [{ type: 'array' }, ANY_OR_TEXT, 'dangerous'],
   'a boolean that is read as a text': [{ type: 'boolean' }, { not: { type: 'string' } }, 'breaking'],
   'digits that are read as a number': [{ enum: ['7'] }, NOT_INTEGER, 'breaking'],
   'a text that may be a number': [TEXT, NOT_INTEGER, 'breaking'],
@@ -183,6 +184,94 @@ const TEXTS: Readonly<Record<string, readonly [object, object, 'breaking' | 'kep
     { type: 'object', properties: { n: TEXT } },
     'breaking',
   ],
+}
+
+/** Forms before and after, what callers lose who send them, and what is new to readers who get them. */
+type FormRow = readonly [object, object, 'breaking' | 'dangerous' | 'kept', 'breaking' | 'dangerous' | 'kept']
+
+const FORM_ROWS: Readonly<Record<string, FormRow>> = {
+  'a text of few characters as a whole number': [
+    { properties: { a: { ...TEXT, maxLength: 2 } } },
+    { properties: { a: { type: 'integer', maxLength: 2 }, b: {} } },
+    'breaking',
+    'breaking',
+  ],
+  'null and a text twice beside a text': [
+    { dependentSchemas: { c: { properties: { c: { oneOf: [TEXT] } } } } },
+    { dependentSchemas: { c: { properties: { c: { oneOf: [{ type: 'null' }, TEXT, TEXT] } } } } },
+    'dangerous',
+    'breaking',
+  ],
+  'names of a pattern that are no whole numbers': [
+    { patternProperties: { '^[bc]$': TEXT } },
+    { patternProperties: { '^[bc]$': NOT_INTEGER }, unevaluatedProperties: { dependentRequired: {} } },
+    'breaking',
+    'breaking',
+  ],
+  'a number beside texts of a pattern': [
+    { additionalProperties: { ...TEXT, pattern: '^.{2,4}$' } },
+    { properties: { d: { type: 'number' } }, additionalProperties: { pattern: '^.{2,4}$' } },
+    'breaking',
+    'breaking',
+  ],
+  'a text that was refused for two alternatives': [
+    { properties: { x: { if: { type: ['number', 'null'] }, else: { oneOf: [{ maxLength: 3 }, TEXT] } } } },
+    { properties: { x: { if: { type: ['number', 'null'] }, else: { oneOf: [{ maxLength: 3 }] } } } },
+    'breaking',
+    'dangerous',
+  ],
+  'a number where no text was': [
+    { patternProperties: { '^a': { not: TEXT } } },
+    { patternProperties: { '^a': { const: 0 } } },
+    'breaking',
+    'breaking',
+  ],
+  'listed values beside numbers': [
+    { additionalProperties: { type: 'number' } },
+    { properties: { a: { enum: ['1', '2'] } }, additionalProperties: { type: 'number' } },
+    'breaking',
+    'kept',
+  ],
+  'leading zeros': [
+    { properties: { a: { ...TEXT, pattern: '^[0-9]{2}$' } } },
+    { properties: { a: { type: 'integer', minimum: 10 } } },
+    'breaking',
+    'breaking',
+  ],
+  'a list as an item': [
+    { properties: { a: { type: 'array', items: TEXT } } },
+    { properties: { a: TEXT } },
+    'breaking',
+    'breaking',
+  ],
+  'a longer list': [
+    { properties: { a: TEXT } },
+    { properties: { a: { type: 'array', items: TEXT, minItems: 2 } } },
+    'breaking',
+    'breaking',
+  ],
+  'an item of a list': [
+    { properties: { a: TEXT } },
+    { properties: { a: { type: 'array', items: TEXT } } },
+    'breaking',
+    'breaking',
+  ],
+}
+
+function formOf31(mediaType: string, direction: 'request' | 'callback', members: object): object {
+  const done = { responses: { '200': { description: 'd' } } }
+  const post = { requestBody: { required: true, content: { [mediaType]: { schema: { type: 'object', ...members } } } } }
+  const sent = { ...post, ...done }
+  const callbacks = { done: { '{$request.query.url}': { post: sent } } }
+  return {
+    openapi: '3.1.0',
+    info: INFO,
+    paths: { '/x': { post: direction === 'request' ? sent : { ...done, callbacks } } },
+  }
+}
+
+function kept(worst: Worst): Exclude<Worst, 'info' | 'none'> | 'kept' {
+  return worst === 'info' || worst === 'none' ? 'kept' : worst
 }
 
 function fieldOf31(schema: object): object {
@@ -212,7 +301,18 @@ suite('encodings', () => {
 
   for (const [name, [before, after, worst]] of Object.entries(TEXTS)) {
     test(`of values as texts: ${name}`, () => {
-      assert.equal(worstOf(fieldOf31(before), fieldOf31(after)) === 'breaking' ? 'breaking' : 'kept', worst)
+      assert.equal(kept(worstOf(fieldOf31(before), fieldOf31(after))), worst)
+    })
+  }
+
+  for (const [name, [before, after, ofCallers, ofReaders]] of Object.entries(FORM_ROWS)) {
+    test(`of forms as texts: ${name}`, () => {
+      for (const mediaType of FORMS) {
+        const worst = (direction: 'request' | 'callback'): Worst =>
+          worstOf(formOf31(mediaType, direction, before), formOf31(mediaType, direction, after))
+        assert.equal(kept(worst('request')), ofCallers, `${mediaType}, sent`)
+        assert.equal(kept(worst('callback')), ofReaders, `${mediaType}, read`)
+      }
     })
   }
 

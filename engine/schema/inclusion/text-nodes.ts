@@ -1,0 +1,320 @@
+/**
+ * Two schemas of values that are written as text, as schemas of these texts. What a text means for a schema is decided here,
+ * before any search: a condition on a number becomes one on the texts of numbers. So inclusion of texts is proved as that of
+ * any other values.
+ */
+import { isInBound, isMatch, itemNode } from './evaluate.ts'
+import {
+  constraintsWithin,
+  type Bound,
+  type Constraint,
+  type Items,
+  type JsonType,
+  type ProofSide,
+  type Reading,
+  type SchemaNode,
+  type Shape,
+  type TextType,
+} from './model.ts'
+import { valuesConstraint, type SchemaNodes } from './nodes.ts'
+import { both, languageOf } from './patterns.ts'
+import { itemNodes, memberNodes } from './places.ts'
+import { namedTypes, readingsOf, undecidedTypes } from './reading.ts'
+
+type Sides = Readonly<Record<ProofSide, SchemaNodes>>
+
+/** More patterns than these in one object are not distinguished. */
+const MAX_PATTERNS = 4
+
+const STRUCTURED: readonly JsonType[] = ['array', 'object']
+const NO_TEXT: readonly JsonType[] = ['null', 'boolean', 'number']
+/** What is sent: texts, lists of texts, and parts that hold JSON. */
+const SENT: Constraint = { kind: 'types', types: new Set<JsonType>(['string', ...STRUCTURED]) }
+const IS_TEXT: Constraint = { kind: 'types', types: new Set<JsonType>(['string']) }
+
+interface TextSchemas {
+  readonly sub: SchemaNode
+  readonly super: SchemaNode
+  /** Whether both sides read every text alike. Then no text separates them unless its value does. */
+  readonly isAlikeRead: boolean
+}
+
+export function textSchemas(sub: SchemaNode, other: SchemaNode, sides: Sides): TextSchemas {
+  const root = new TextPlace('whole', [sub, other], sides, false)
+  return { sub: root.sent(sub), super: root.sent(other), isAlikeRead: root.isAlikeRead }
+}
+
+/**
+ * The schema of all texts that one side may admit: each condition may read a text in a way of its own. `12` is a whole number
+ * and a string.
+ */
+export function looseTexts(sub: SchemaNode, sides: Sides): SchemaNode {
+  return new TextPlace('whole', [sub], sides, true).sent(sub)
+}
+
+/** A name, or all names that match the same patterns, with the place of its value. */
+interface Cell {
+  readonly name: string | null
+  readonly matched: ReadonlySet<string>
+  readonly place: TextPlace
+}
+
+/** Where a text stands. Within a list, and within an object that is a member, values are JSON. */
+type Level = 'whole' | 'member' | 'item'
+
+class TextPlace {
+  readonly #level: Level
+  readonly #sides: Sides
+  readonly #constraints: readonly Constraint[]
+  readonly #readings: Readonly<Record<ProofSide, Reading>>
+  /** Whether each condition may read a text in a way of its own, and the types that it may leave unread. */
+  readonly #isLoose: boolean
+  readonly #undecided: readonly TextType[]
+  /** Whether a condition may also read a text as a list. */
+  readonly #mayBeList: boolean
+  readonly #items: TextPlace | null
+  readonly #texts = new Map<number, SchemaNode>()
+  readonly #sent = new Map<number, SchemaNode>()
+  #cells: readonly Cell[] | null = null
+
+  /** @param nodes the schemas of both sides that may describe the place, whichever alternatives hold */
+  constructor(level: Level, nodes: readonly SchemaNode[], sides: Sides, isLoose: boolean) {
+    const bySide = (side: ProofSide): readonly Constraint[] =>
+      nodes.filter((node) => node.side === side).flatMap(constraintsWithin)
+    const [sub, other] = [bySide('sub'), bySide('super')]
+    this.#level = level
+    this.#sides = sides
+    this.#constraints = [...sub, ...other]
+    const types = namedTypes(sub)
+    this.#readings = readingsOf({ sub: types, super: isLoose ? types : namedTypes(other) })
+    this.#isLoose = isLoose
+    this.#undecided = isLoose ? undecidedTypes(types) : []
+    this.#mayBeList = isLoose && types.has('array') && types.size > 1
+    const items = level === 'item' ? [] : this.#constraints.flatMap(itemNodes)
+    this.#items = items.length === 0 ? null : new TextPlace('item', items, sides, isLoose)
+  }
+
+  get isAlikeRead(): boolean {
+    return this.#keyOf('sub') === this.#keyOf('super') && this.#allCells().every(({ place }) => place.isAlikeRead)
+  }
+
+  #keyOf(side: ProofSide): string {
+    const { typed, isList } = this.#readings[side]
+    return `${[...typed].join(' ')} ${isList} ${this.#items === null ? '' : this.#items.#keyOf(side)}`
+  }
+
+  /** The schema of all that is sent at the place. */
+  sent(node: SchemaNode): SchemaNode {
+    if (node.isOpen || node.side === 'super') return this.#text(node)
+    const known = this.#sent.get(node.id) ?? this.#of(node).derived(() => [...this.#text(node).constraints, SENT])
+    this.#sent.set(node.id, known)
+    return known
+  }
+
+  #text(node: SchemaNode): SchemaNode {
+    if (node.isOpen) return node
+    const known =
+      this.#texts.get(node.id) ??
+      this.#of(node).derived(() => node.constraints.flatMap((constraint) => this.#read(constraint, this.#of(node))))
+    this.#texts.set(node.id, known)
+    return known
+  }
+
+  #of({ side }: SchemaNode): SchemaNodes {
+    return this.#sides[side]
+  }
+
+  /** The conditions on texts that are a condition on values. */
+  #read(constraint: Constraint, nodes: SchemaNodes): readonly Constraint[] {
+    const text = (node: SchemaNode): SchemaNode => this.#text(node)
+    const { kind } = constraint
+    if (kind === 'all' || kind === 'any' || kind === 'one')
+      return [{ ...constraint, nodes: constraint.nodes.map(text) }]
+    if (kind === 'not' || kind === 'dependent') return [{ ...constraint, node: text(constraint.node) }]
+    if (kind === 'condition') {
+      const [test, then, otherwise] = [constraint.test, constraint.then, constraint.otherwise]
+      return [{ kind, test: text(test), then: then && text(then), otherwise: otherwise && text(otherwise) }]
+    }
+    if (kind === 'shape') return [this.#level === 'whole' ? this.#shape(constraint, nodes) : constraint]
+    if (kind === 'unevaluated') return [this.#unevaluated(constraint, nodes)]
+    if (kind === 'types') return this.#types(constraint.types, nodes)
+    if (kind === 'values') return this.#values(constraint, nodes)
+    if (kind === 'items' || kind === 'contains') return this.#ofLists(constraint, nodes)
+    if (kind === 'bound' && constraint.of === 'array') return this.#length(constraint, nodes)
+    if (kind === 'bound' && constraint.of === 'object') return [constraint]
+    const isScalar = kind === 'bound' || kind === 'multiple' || kind === 'pattern' || kind === 'format'
+    return isScalar ? this.#scalar(constraint, nodes) : [constraint]
+  }
+
+  #scalar(constraint: Constraint, nodes: SchemaNodes): readonly Constraint[] {
+    const { typed, isList } = this.#readings[nodes.side]
+    if (isList || this.#mayBeList) return []
+    const read = (types: Reading['typed']): Constraint => ({ kind: 'read', typed: types, constraint })
+    if (this.#undecided.length === 0) return [read(typed)]
+    const sure = [...typed].filter((type) => !this.#undecided.includes(type))
+    return [{ kind: 'any', nodes: [nodes.made([read(typed)]), nodes.made([read(new Set(sure))])] }]
+  }
+
+  #types(types: ReadonlySet<JsonType>, nodes: SchemaNodes): readonly Constraint[] {
+    const kept = STRUCTURED.filter((type) => types.has(type))
+    const sent = (isText: boolean): Constraint => ({
+      kind: 'types',
+      types: new Set([...NO_TEXT, ...kept, ...(isText ? (['string'] as const) : [])]),
+    })
+    const { isList, typed } = this.#readings[nodes.side]
+    if (isList) return [sent(types.has('array'))]
+    if (this.#mayBeList) return [sent(true)]
+    const isEveryText = types.has('string') && [...typed].every((type) => types.has(type))
+    if (isEveryText || ![...types].some((type) => type === 'string' || isAmong(typed, type))) return [sent(isEveryText)]
+    return [sent(true), ...this.#scalar({ kind: 'types', types }, nodes)]
+  }
+
+  #values(constraint: Extract<Constraint, { kind: 'values' }>, nodes: SchemaNodes): readonly Constraint[] {
+    const texts = this.#readings[nodes.side].isList
+      ? this.#ifText(this.#item(nodes.made([valuesConstraint(onlyItems(constraint.values))])), nodes)
+      : this.#scalar(constraint, nodes)
+    if (constraint.values.every((value) => typeof value !== 'object' || value === null)) {
+      return [{ kind: 'types', types: new Set([...NO_TEXT, 'string']) }, ...texts]
+    }
+    return [{ kind: 'any', nodes: [nodes.made([IS_TEXT]), nodes.made([constraint])] }, ...texts]
+  }
+
+  #item(node: SchemaNode): SchemaNode {
+    return this.#items === null ? node : this.#items.sent(node)
+  }
+
+  #ofLists(constraint: Extract<Constraint, { kind: 'items' | 'contains' }>, nodes: SchemaNodes): readonly Constraint[] {
+    if (constraint.kind === 'items') {
+      const { prefix, rest } = constraint
+      const items: Items = {
+        kind: 'items',
+        prefix: prefix.map((node) => this.#item(node)),
+        rest: rest && this.#item(rest),
+      }
+      return [items, ...this.#ifText(itemNode(items, 0), nodes)]
+    }
+    const { min, max } = constraint
+    const node = this.#item(constraint.node)
+    const texts = [
+      ...(min > 0 ? this.#ifText(min > 1 ? nodes.nothing : node, nodes) : []),
+      ...(max === 0 ? this.#ifText(nodes.negationOf(node), nodes) : []),
+    ]
+    return [{ ...constraint, node }, ...texts]
+  }
+
+  #length(constraint: Bound, nodes: SchemaNodes): readonly Constraint[] {
+    return isInBound(constraint, 1) ? [constraint] : [constraint, ...this.#ifText(nodes.nothing, nodes)]
+  }
+
+  /** What the only item of a list must meet. */
+  #ifText(node: SchemaNode | null, nodes: SchemaNodes): readonly Constraint[] {
+    if (node === null || !this.#readings[nodes.side].isList) return []
+    return [{ kind: 'condition', test: nodes.made([IS_TEXT]), then: node, otherwise: null }]
+  }
+
+  #shape(shape: Shape, nodes: SchemaNodes): Shape {
+    const { properties, patterns, others } = shape
+    const isBeyond = ({ name, matched }: Cell): boolean =>
+      (name === null || !properties.has(name)) && !patterns.some(([pattern]) => matched.has(pattern))
+    return {
+      ...shape,
+      properties: new Map(
+        [...properties].map(([name, node]) => [name, this.#member(node, (cell) => cell.name === name, nodes)]),
+      ),
+      patterns: patterns.map(([pattern, node]) => [
+        pattern,
+        this.#member(node, ({ matched }) => matched.has(pattern), nodes),
+      ]),
+      others: others && this.#member(others, isBeyond, nodes),
+    }
+  }
+
+  #unevaluated(constraint: Extract<Constraint, { kind: 'unevaluated' }>, nodes: SchemaNodes): Constraint {
+    const { of, node, owner, widest, narrowest } = constraint
+    if (of === 'object' && this.#level !== 'whole') return constraint
+    const form = (one: Shape | Items): Shape | Items => {
+      if (one.kind === 'shape') return this.#shape(one, nodes)
+      const [items] = this.#ofLists(one, nodes)
+      return items?.kind === 'items' ? items : one
+    }
+    return {
+      ...constraint,
+      node: of === 'array' ? this.#item(node) : this.#member(node, () => true, nodes),
+      owner: this.#text(owner),
+      widest: widest && form(widest),
+      narrowest: form(narrowest),
+    }
+  }
+
+  /** A schema of the values of many names, whose texts must all be read in one way. */
+  #member(node: SchemaNode, isOfName: (cell: Cell) => boolean, nodes: SchemaNodes): SchemaNode {
+    if (node.isOpen) return node
+    const places = new Map(
+      this.#allCells()
+        .filter(isOfName)
+        .map(({ place }) => [place.#keyOf(nodes.side), place]),
+    )
+    const [place] = places.values()
+    if (place !== undefined && places.size === 1) return place.sent(node)
+    return nodes.made([{ kind: 'opaque', why: `fields that are read by their names, ${nodes.side}` }])
+  }
+
+  #allCells(): readonly Cell[] {
+    this.#cells ??= this.#level === 'whole' ? this.#makeCells() : []
+    return this.#cells
+  }
+
+  #makeCells(): readonly Cell[] {
+    const shapes = this.#constraints.filter((one): one is Shape => one.kind === 'shape')
+    const patterns = [...new Set(shapes.flatMap((shape) => shape.patterns.map(([pattern]) => pattern)))]
+    const named = [...new Set(shapes.flatMap(({ properties }) => [...properties.keys()]))].map((name) =>
+      this.#cell(
+        name,
+        patterns.filter((pattern) => isMatch(pattern, name) !== false),
+        (one) => memberNodes(one, name),
+      ),
+    )
+    if (patterns.length > MAX_PATTERNS) return [...named, ...patterns.map((pattern) => this.#cellOf([pattern]))]
+    const masks = Array.from({ length: 2 ** patterns.length }, (_, mask) =>
+      patterns.filter((_pattern, bit) => (mask & (1 << bit)) !== 0),
+    )
+    return [...named, ...masks.filter(maySomeNameMatch).map((matched) => this.#cellOf(matched))]
+  }
+
+  #cellOf(matched: readonly string[]): Cell {
+    return this.#cell(null, matched, (one) => {
+      if (one.kind === 'unevaluated') return one.of === 'object' ? [one.node] : []
+      if (one.kind !== 'shape') return []
+      const nodes = one.patterns.flatMap(([pattern, node]) => (matched.includes(pattern) ? [node] : []))
+      return nodes.length > 0 || one.others === null ? nodes : [one.others]
+    })
+  }
+
+  #cell(
+    name: string | null,
+    matched: readonly string[],
+    nodesOf: (constraint: Constraint) => readonly SchemaNode[],
+  ): Cell {
+    const place = new TextPlace('member', this.#constraints.flatMap(nodesOf), this.#sides, this.#isLoose)
+    return { name, matched: new Set(matched), place }
+  }
+}
+
+function isAmong(typed: Reading['typed'], type: JsonType): boolean {
+  return [...typed].some((one) => one === type)
+}
+
+/** The items of listed lists of one. */
+function onlyItems(values: readonly unknown[]): readonly unknown[] {
+  return values.flatMap((value): readonly unknown[] => (Array.isArray(value) && value.length === 1 ? value : []))
+}
+
+function maySomeNameMatch(patterns: readonly string[]): boolean {
+  let common = languageOf('')
+  for (const pattern of patterns) {
+    const language = languageOf(pattern)
+    if (common === null || language === null) return true
+    common = both(common, language)
+  }
+  return common === null || !common.isEmpty
+}
