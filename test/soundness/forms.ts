@@ -1,11 +1,14 @@
 /**
- * Forms (`application/x-www-form-urlencoded`, `multipart/form-data`): what a client sends of an object, and the values that a parser
- * makes of it by the schema. All that is in a field is text; only a part of a multipart body holds JSON.
+ * Forms (`application/x-www-form-urlencoded`, `multipart/form-data`), and parameters that are written alone (`plain`: in a path, a
+ * header field or a cookie): what a client sends of an object, and the values that a parser makes of it by the schema. All that is
+ * in a field is text; only a part of a multipart body holds JSON.
  */
 import { inPlaceOf, isKeywords, listOf, namesIn, type Keywords, type Schema } from './schema.ts'
 import { membersOf } from './values.ts'
 
 export type FormKind = 'urlencoded' | 'multipart'
+/** A query is written as a form. */
+export type TextKind = FormKind | 'plain'
 
 export const FORM_TYPES: Readonly<Record<FormKind, string>> = {
   urlencoded: 'application/x-www-form-urlencoded',
@@ -13,22 +16,29 @@ export const FORM_TYPES: Readonly<Record<FormKind, string>> = {
 }
 
 /** The form of an object, as an object of texts; null for what no form holds. An empty list sends no field. */
-export function formOf(instance: unknown, kind: FormKind): Keywords | null {
+export function formOf(instance: unknown, kind: TextKind): Keywords | null {
   if (!isKeywords(instance)) return null
   const fields: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(instance)) {
-    const sent = Array.isArray(value) ? value.map((item) => sentOf(item, kind)) : sentOf(value, kind)
+    const sent =
+      Array.isArray(value) && kind !== 'plain' ? value.map((item) => sentOf(item, kind)) : sentOf(value, kind)
     if (sent === null || (Array.isArray(sent) && sent.includes(null))) return null
     if (!Array.isArray(sent) || sent.length > 0) fields[name] = sent
   }
   return fields
 }
 
-function sentOf(value: unknown, kind: FormKind): unknown {
+function sentOf(value: unknown, kind: TextKind): unknown {
+  if (kind === 'plain') return typeof value === 'object' ? null : plainText(String(value))
   if (value === null) return ''
   if (typeof value === 'string') return value
   if (typeof value !== 'object') return JSON.stringify(value)
   return kind === 'multipart' && !Array.isArray(value) ? value : null
+}
+
+/** Null for texts that a path, a header field or a cookie does not hold as they are: a comma stands between items. */
+function plainText(text: string): string | null {
+  return /^[\w.:+@-]+$/.test(text) ? text : null
 }
 
 /** More ways to read a form than this are not tried. */

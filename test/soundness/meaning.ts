@@ -14,12 +14,11 @@ export function markOf(audience: Audience): 'readOnly' | 'writeOnly' | null {
 }
 
 /**
- * What a contract that is no JSON Schema admits, in 2020-12. In one direction, members that are marked for the other one are
- * ignored. Up to OpenAPI 3.0, a reference hides the keywords next to it.
+ * What a contract admits. Up to draft 7 and OpenAPI 3.0, a reference hides the keywords next to it, of which ajv still reads
+ * the type. Where it is no JSON Schema, members that are marked for the other direction are ignored.
  */
 export function meaningIn(audience: Audience, root: Schema, dialect: Dialect): Schema {
-  if (dialect.meta !== null) return root
-  const mark = markOf(audience)
+  const mark = dialect.meta === null ? markOf(audience) : null
   return mapped(root, (one) => withoutMarked(mark, withoutHidden(one, dialect)))
 }
 

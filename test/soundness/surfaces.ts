@@ -6,7 +6,7 @@ import type { ArtifactType } from '../../engine/internal.ts'
 import { redirectedMapping } from './discriminators.ts'
 import { dialectOf, type Dialect, type DialectName } from './dialects.ts'
 import { anchored, isAlternative, withDiscriminator } from './annotated.ts'
-import { FORM_TYPES, type FormKind } from './forms.ts'
+import { FORM_TYPES, type FormKind, type TextKind } from './forms.ts'
 import type { Audience } from './meaning.ts'
 import {
   entriesOf,
@@ -32,8 +32,8 @@ export interface Surface {
   readonly besides?: string
   /** Says more than the schema does: what it says changes where the schema is written otherwise. */
   readonly isAnnotated?: true
-  /** Bodies are forms of this kind: what is sent is text, and a parser reads it by the schema. */
-  readonly form?: FormKind
+  /** What is sent is text of this kind, and a parser reads it by the schema. */
+  readonly form?: TextKind
   /** Schemas that the surface holds; absent: all. */
   readonly fits?: (root: Schema) => boolean
 }
@@ -177,21 +177,60 @@ function formBody(kind: FormKind): Surface['write'] {
     }))(root, dialect)
 }
 
-/** Each field as a parameter of its own (OpenAPI 2.0, Parameter Object, `formData`). */
-function swaggerForm(kind: FormKind): Surface['write'] {
+interface Field {
+  readonly name: string
+  readonly required: boolean
+  readonly schema: unknown
+}
+
+function fieldsOf(root: Schema, written: Schema): readonly Field[] {
+  const required = isKeywords(root) ? namesIn(root.required) : []
+  const fields = isKeywords(written) ? entriesOf(written.properties) : []
+  return fields.map(([name, schema]) => ({ name, required: required.includes(name), schema }))
+}
+
+type Place = 'path' | 'query' | 'header' | 'cookie'
+const PLACES: readonly Place[] = ['path', 'query', 'header', 'cookie']
+
+function pathOf(place: string, fields: readonly Field[]): string {
+  return place === 'path' ? `/x${fields.map(({ name }) => `/{${name}}`).join('')}` : '/x'
+}
+
+/** Each field as a parameter of its own (OpenAPI 2.0, Parameter Object). */
+function swaggerFields(place: Place | 'formData', consumes = 'application/json'): Surface['write'] {
   return (root, dialect) => {
-    const written = dialect.write(root)
-    const fields = isKeywords(written) ? entriesOf(written.properties) : []
-    const required = isKeywords(root) ? namesIn(root.required) : []
-    const parameters = fields.map(([name, field]) => ({
-      in: 'formData',
-      name,
-      required: required.includes(name),
-      ...Object(field),
-      ...(Object(field).type === 'array' ? { collectionFormat: 'multi' } : {}),
+    const fields = fieldsOf(root, dialect.write(root))
+    const parameters = fields.map(({ schema, ...field }) => ({
+      in: place,
+      ...field,
+      ...Object(schema),
+      ...(Object(schema).type === 'array' && (place === 'formData' || place === 'query')
+        ? { collectionFormat: 'multi' }
+        : {}),
     }))
-    const post = { consumes: [FORM_TYPES[kind]], parameters, responses: DONE }
-    return { swagger: '2.0', info: INFO, paths: { '/x': { post } } }
+    const post = { consumes: [consumes], parameters, responses: DONE }
+    return { swagger: '2.0', info: INFO, paths: { [pathOf(place, fields)]: { post } } }
+  }
+}
+
+const swaggerForm = (kind: FormKind): Surface['write'] => swaggerFields('formData', FORM_TYPES[kind])
+
+/** Each field as a parameter, or as a header field of the response. */
+function openApiFields(place: Place | 'response'): Surface['write'] {
+  return (root, dialect) => {
+    const folder = '#/components/schemas/'
+    const written = dialect.write(redirected(root, `${folder}Of`, `${folder}Thing`))
+    const schemas = Object.fromEntries(
+      entriesOf(Object(written).$defs).map(([name, one]) => [`Of${name}`, one] as const),
+    )
+    const fields = fieldsOf(root, written)
+    const headers = Object.fromEntries(fields.map(({ name, ...header }) => [name, header]))
+    const post =
+      place === 'response'
+        ? { responses: { '200': { description: 'done', headers } } }
+        : { parameters: fields.map((field) => ({ in: place, ...field })), responses: DONE }
+    const openapi = dialect.name === 'openapi-3.0' ? '3.0.3' : '3.1.0'
+    return { openapi, info: INFO, paths: { [pathOf(place, fields)]: { post } }, components: { schemas } }
   }
 }
 
@@ -405,6 +444,33 @@ export const SURFACES: readonly Surface[] = [
       fits: isListOfFields,
     },
   ]),
+  ...PLACES.map((place): Surface => ({
+    name: `OpenAPI ${place} parameters`,
+    type: 'openapi',
+    dialects: OPENAPI_3,
+    audience: 'sender',
+    write: openApiFields(place),
+    form: place === 'query' ? 'urlencoded' : 'plain',
+    fits: place === 'path' ? isAllRequired : isOnlyMembers,
+  })),
+  {
+    name: 'OpenAPI response headers',
+    type: 'openapi',
+    dialects: OPENAPI_3,
+    audience: 'reader',
+    write: openApiFields('response'),
+    form: 'plain',
+    fits: isOnlyMembers,
+  },
+  ...(['path', 'query', 'header'] as const).map((place): Surface => ({
+    name: `Swagger ${place} parameters`,
+    type: 'openapi',
+    dialects: ['swagger-2.0'],
+    audience: 'sender',
+    write: swaggerFields(place),
+    form: place === 'query' ? 'urlencoded' : 'plain',
+    fits: (root) => isListOfFields(root) && (place !== 'path' || isAllRequired(root)),
+  })),
   {
     name: 'Swagger request body',
     type: 'openapi',
@@ -530,16 +596,25 @@ const FIELD_KEYWORDS: ReadonlySet<string> = new Set(
   ].flat(),
 )
 
-/** An object that is no more than its members, each of which a parameter can describe. */
-function isListOfFields(root: Schema): boolean {
-  if (!isKeywords(root) || root.type !== 'object') return false
+/** An object that is no more than its members. */
+function isOnlyMembers(root: Schema): boolean {
+  if (!isKeywords(root) || root.type !== 'object' || refersToRoot(root)) return false
   const fields = entriesOf(root.properties)
-  const isPlain = Object.keys(root).every((keyword) => ['type', 'properties', 'required'].includes(keyword))
   return (
-    isPlain &&
-    fields.every(([, one]) => isField(one)) &&
+    Object.keys(root).every((keyword) => ['type', 'properties', 'required', '$defs'].includes(keyword)) &&
     namesIn(root.required).every((name) => fields.some(([key]) => key === name))
   )
+}
+
+/** Every parameter of a path is required. */
+function isAllRequired(root: Schema): boolean {
+  const required = isKeywords(root) ? namesIn(root.required) : []
+  return isOnlyMembers(root) && entriesOf(Object(root).properties).every(([name]) => required.includes(name))
+}
+
+/** An object that is no more than its members, each of which a parameter can describe. */
+function isListOfFields(root: Schema): boolean {
+  return isOnlyMembers(root) && entriesOf(Object(root).properties).every(([, one]) => isField(one))
 }
 
 function isField(schema: unknown): boolean {
