@@ -596,11 +596,12 @@ const FIELD_KEYWORDS: ReadonlySet<string> = new Set(
   ].flat(),
 )
 
-/** An object that is no more than its members. */
+/** An object that is no more than its members, which are all sent. */
 function isOnlyMembers(root: Schema): boolean {
   if (!isKeywords(root) || root.type !== 'object' || refersToRoot(root)) return false
   const fields = entriesOf(root.properties)
   return (
+    !fields.some(([, one]) => isKeywords(one) && (one.readOnly === true || one.writeOnly === true)) &&
     Object.keys(root).every((keyword) => ['type', 'properties', 'required', '$defs'].includes(keyword)) &&
     namesIn(root.required).every((name) => fields.some(([key]) => key === name))
   )

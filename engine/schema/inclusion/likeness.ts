@@ -139,7 +139,7 @@ export class Likeness {
     const key = `${sense} ${node.id}`
     const known = this.#forms.get(key)
     if (known !== undefined) return known
-    const parts = formed(inPlace(node, sense)).map((constraint) => ({
+    const parts = formed(inPlace(node, sense), sense).map((constraint) => ({
       constraint,
       signature: signatureOf(constraint, sense),
     }))
@@ -206,7 +206,7 @@ function merged(constraint: Constraint, sense: Sense, depth: number): readonly C
   const types: JsonType[] = []
   const others: Constraint[] = []
   for (const node of constraint.nodes) {
-    const parts = formed(inPlace(node, sense, depth + 1))
+    const parts = formed(inPlace(node, sense, depth + 1), sense)
     const [only, more] = parts
     const own = only?.kind === 'types' ? only.types : null
     if (only?.kind === 'values' && more === undefined) values.push(...only.values)
@@ -229,19 +229,24 @@ function isOfTypes(constraint: Constraint, types: ReadonlySet<JsonType>): boolea
 }
 
 /** Without the constraints on types that the schema does not admit; types, listed values and bounds in one form each. */
-function formed(constraints: readonly Constraint[]): readonly Constraint[] {
+function formed(constraints: readonly Constraint[], sense: Sense): readonly Constraint[] {
   const lists = constraints.flatMap((one) => (one.kind === 'types' ? [one.types] : []))
   const admits = (type: JsonType): boolean => lists.every((types) => types.has(type))
   const isWhole = constraints.some((one) => one.kind === 'multiple' && Number.isInteger(one.of))
   const plain = constraints.flatMap((one) => {
     const type = constrainedType(one)
-    if (one.kind === 'types' || (type !== null && !admits(type))) return []
+    if (one.kind === 'types' || (type !== null && !admits(type)) || isOfAnyItems(one, sense)) return []
     if (one.kind === 'bound' && isWhole) return [inclusive(one)]
     return [one.kind === 'values' && lists.length > 0 ? ofTypes(one, admits) : one]
   })
   const others = plain.filter((one) => !isIdle(one, plain))
   if (lists.length === 0) return others
   return [{ kind: 'types', types: new Set(JSON_TYPES.filter(admits)) }, ...others]
+}
+
+/** Items of any kind are no condition; what is looked at in them counts where that matters. */
+function isOfAnyItems(constraint: Constraint, sense: Sense): boolean {
+  return constraint.kind === 'items' && constraint.prefix.length === 0 && isOpen(constraint.rest, sense)
 }
 
 /** Of whole numbers a bound that excludes its limit is the next one that does not. */

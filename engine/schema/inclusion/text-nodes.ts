@@ -248,7 +248,7 @@ class TextPlace {
 
   /** A schema of the values of many names, whose texts must all be read in one way. */
   #member(node: SchemaNode, isOfName: (cell: Cell) => boolean, nodes: SchemaNodes): SchemaNode {
-    if (node.isOpen) return node
+    if (node.isOpen || node.constraints.some(({ kind }) => kind === 'never')) return node
     const places = new Map(
       this.#allCells()
         .filter(isOfName)
