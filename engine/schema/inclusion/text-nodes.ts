@@ -75,7 +75,7 @@ class TextPlace {
   readonly #items: TextPlace | null
   readonly #texts = new Map<number, SchemaNode>()
   readonly #sent = new Map<number, SchemaNode>()
-  #cells: readonly Cell[] | null = null
+  #cells: readonly Cell[] | null | undefined
 
   /** @param nodes the schemas of both sides that may describe the place, whichever alternatives hold */
   constructor(level: Level, nodes: readonly SchemaNode[], sides: Sides, isLoose: boolean) {
@@ -95,7 +95,8 @@ class TextPlace {
   }
 
   get isAlikeRead(): boolean {
-    return this.#keyOf('sub') === this.#keyOf('super') && this.#allCells().every(({ place }) => place.isAlikeRead)
+    if (this.#keyOf('sub') !== this.#keyOf('super')) return false
+    return this.#allCells()?.every(({ place }) => place.isAlikeRead) ?? false
   }
 
   #keyOf(side: ProofSide): string {
@@ -249,24 +250,23 @@ class TextPlace {
   /** A schema of the values of many names, whose texts must all be read in one way. */
   #member(node: SchemaNode, isOfName: (cell: Cell) => boolean, nodes: SchemaNodes): SchemaNode {
     if (node.isOpen || node.constraints.some(({ kind }) => kind === 'never')) return node
-    const places = new Map(
-      this.#allCells()
-        .filter(isOfName)
-        .map(({ place }) => [place.#keyOf(nodes.side), place]),
-    )
+    const cells = this.#allCells()?.filter(isOfName) ?? []
+    const places = new Map(cells.map(({ place }) => [place.#keyOf(nodes.side), place]))
     const [place] = places.values()
     if (place !== undefined && places.size === 1) return place.sent(node)
     return nodes.made([{ kind: 'opaque', why: `fields that are read by their names, ${nodes.side}` }])
   }
 
-  #allCells(): readonly Cell[] {
-    this.#cells ??= this.#level === 'whole' ? this.#makeCells() : []
+  /** Null if there are too many patterns. */
+  #allCells(): readonly Cell[] | null {
+    if (this.#cells === undefined) this.#cells = this.#level === 'whole' ? this.#makeCells() : []
     return this.#cells
   }
 
-  #makeCells(): readonly Cell[] {
+  #makeCells(): readonly Cell[] | null {
     const shapes = this.#constraints.filter((one): one is Shape => one.kind === 'shape')
     const patterns = [...new Set(shapes.flatMap((shape) => shape.patterns.map(([pattern]) => pattern)))]
+    if (patterns.length > MAX_PATTERNS) return null
     const named = [...new Set(shapes.flatMap(({ properties }) => [...properties.keys()]))].map((name) =>
       this.#cell(
         name,
@@ -274,7 +274,6 @@ class TextPlace {
         (one) => memberNodes(one, name),
       ),
     )
-    if (patterns.length > MAX_PATTERNS) return [...named, ...patterns.map((pattern) => this.#cellOf([pattern]))]
     const masks = Array.from({ length: 2 ** patterns.length }, (_, mask) =>
       patterns.filter((_pattern, bit) => (mask & (1 << bit)) !== 0),
     )
