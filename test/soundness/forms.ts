@@ -1,7 +1,7 @@
 /**
- * Forms (`application/x-www-form-urlencoded`, `multipart/form-data`), and parameters that are written alone (`plain`: in a path, a
- * header field or a cookie): what a client sends of an object, and the values that a parser makes of it by the schema. All that is
- * in a field is text; only a part of a multipart body holds JSON.
+ * Forms (`application/x-www-form-urlencoded`, `multipart/form-data`) and parameters: what a client sends of an object, and the
+ * values that a parser makes of it by the schema. `plain` is a value in a path, a header field or a cookie. All that is in a field
+ * is text; only a part of a multipart body holds JSON.
  */
 import { inPlaceOf, isKeywords, listOf, namesIn, type Keywords, type Schema } from './schema.ts'
 import { membersOf } from './values.ts'
@@ -29,10 +29,10 @@ export function formOf(instance: unknown, kind: TextKind): Keywords | null {
 }
 
 function sentOf(value: unknown, kind: TextKind): unknown {
-  if (kind === 'plain') return typeof value === 'object' ? null : plainText(String(value))
-  if (value === null) return ''
-  if (typeof value === 'string') return value
-  if (typeof value !== 'object') return JSON.stringify(value)
+  if (value === null) return kind === 'plain' ? null : ''
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  if (kind === 'plain') return typeof value === 'object' ? null : plainText(text)
+  if (typeof value !== 'object') return text
   return kind === 'multipart' && !Array.isArray(value) ? value : null
 }
 
