@@ -23,6 +23,18 @@ export interface RuleRow {
   readonly fix: string
 }
 
+/** A part of a wrong JSON type that differs between both sides, in every format. */
+export const MALFORMED_PART = {
+  level: 'dangerous',
+  direction: 'none',
+  kind: 'structure',
+  action: 'changed',
+  effect: 'may-narrow',
+  sentence: 'the part `{name}` has to be {form} and is not, so that its change was not judged',
+  why: 'It is read as absent, and other readers may refuse it or read it otherwise.',
+  fix: 'Give it the form that its format states.',
+} as const satisfies Partial<RuleRow>
+
 type RuleRows = Readonly<Record<string, RuleRow>>
 
 type Shared = Pick<RuleRow, 'area' | 'direction' | 'why' | 'fix'>

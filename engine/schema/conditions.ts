@@ -1,4 +1,5 @@
 /** Conditional and negated schemas, and what a string's content is. */
+import { isEqual } from './equality.ts'
 import type { Examination } from './examination.ts'
 import { locate } from './subschemas.ts'
 
@@ -33,6 +34,7 @@ export function compareConditions(examination: Examination): void {
   }
   for (const keyword of ['contentEncoding', 'contentMediaType'] as const) {
     const values = { before: base[keyword] ?? null, after: head[keyword] ?? null }
-    if (values.before !== values.after) say({ keyword, action: 'changed', name: null, ...values, steps: [keyword] })
+    if (!isEqual(values.before, values.after))
+      say({ keyword, action: 'changed', name: null, ...values, steps: [keyword] })
   }
 }

@@ -1,5 +1,6 @@
 /** The keywords that identify a document as JSON Schema, and the names of its drafts. */
 
+import { isFormed, KEYWORD_FORMS, keywords, type KeywordForm } from '../../schema/keyword-forms.ts'
 import { isRecord, type JsonRecord } from '../../schema/located.ts'
 
 /** Members that map names to schemas: a property may be called `$id` or `enum`. */
@@ -15,45 +16,6 @@ export const NAMED_SCHEMAS: ReadonlySet<string> = new Set([
 /** Members that contain values, whatever their keys are. */
 export const VALUES: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'examples', 'example'])
 
-type KeywordForm =
-  | 'schema'
-  | 'schemas'
-  | 'schema or schemas'
-  | 'named schemas'
-  | 'text'
-  | 'number'
-  | 'boolean'
-  | 'number or boolean'
-  | 'names'
-  | 'types'
-  | 'named names'
-  | 'dependencies'
-  | 'vocabularies'
-  | 'list'
-  | 'any'
-
-/** The form of each keyword's value, drafts 4 to 2020-12. */
-const KEYWORDS: ReadonlyMap<string, KeywordForm> = new Map<string, KeywordForm>([
-  ...keywords('text', '$schema', '$id', '$anchor', '$dynamicAnchor', '$ref', '$dynamicRef', '$recursiveRef'),
-  ...keywords('boolean', '$recursiveAnchor', 'uniqueItems'),
-  ...keywords('vocabularies', '$vocabulary'),
-  ...keywords('named schemas', '$defs', 'definitions', 'properties', 'patternProperties', 'dependentSchemas'),
-  ...keywords('types', 'type'),
-  ...keywords('list', 'enum'),
-  ...keywords('any', 'const'),
-  ...keywords('number', 'multipleOf', 'maximum', 'minimum', 'maxLength', 'minLength', 'maxItems', 'minItems'),
-  ...keywords('number', 'maxContains', 'minContains', 'maxProperties', 'minProperties'),
-  ...keywords('number or boolean', 'exclusiveMaximum', 'exclusiveMinimum'),
-  ...keywords('text', 'pattern', 'format', 'contentEncoding', 'contentMediaType'),
-  ...keywords('names', 'required'),
-  ...keywords('named names', 'dependentRequired'),
-  ...keywords('dependencies', 'dependencies'),
-  ...keywords('schemas', 'prefixItems', 'allOf', 'anyOf', 'oneOf'),
-  ...keywords('schema or schemas', 'items'),
-  ...keywords('schema', 'additionalItems', 'unevaluatedItems', 'contains', 'propertyNames', 'contentSchema'),
-  ...keywords('schema', 'additionalProperties', 'unevaluatedProperties', 'not', 'if', 'then', 'else'),
-])
-
 /** Keywords that admit and refuse nothing. Many of them occur in other documents. */
 const ANNOTATIONS: ReadonlyMap<string, KeywordForm> = new Map<string, KeywordForm>([
   ...keywords('text', 'id', '$comment', 'title', 'description'),
@@ -62,13 +24,9 @@ const ANNOTATIONS: ReadonlyMap<string, KeywordForm> = new Map<string, KeywordFor
   ...keywords('any', 'default'),
 ])
 
-function keywords(form: KeywordForm, ...names: readonly string[]): readonly (readonly [string, KeywordForm])[] {
-  return names.map((name) => [name, form])
-}
-
 /** Whether any member is a keyword that restricts values. */
 export function holdsKeyword(schema: JsonRecord): boolean {
-  return Object.keys(schema).some((name) => KEYWORDS.has(name))
+  return Object.keys(schema).some((name) => KEYWORD_FORMS.has(name))
 }
 
 /** Whether every member of the schema, at every depth, is a JSON Schema keyword with a value of its form. */
@@ -76,40 +34,21 @@ export function holdsKeywordsOnly(value: unknown): boolean {
   if (typeof value === 'boolean') return true
   if (!isRecord(value)) return false
   return Object.entries(value).every(([name, member]) => {
-    const form = KEYWORDS.get(name) ?? ANNOTATIONS.get(name)
+    const form = KEYWORD_FORMS.get(name) ?? ANNOTATIONS.get(name)
     return form === undefined ? name.startsWith('x-') : hasForm(member, form)
   })
 }
 
-const FORMS: Readonly<Record<KeywordForm, (value: unknown) => boolean>> = {
-  schema: holdsKeywordsOnly,
-  schemas: (value) => Array.isArray(value) && value.every(holdsKeywordsOnly),
-  'schema or schemas': (value) => (Array.isArray(value) ? value.every(holdsKeywordsOnly) : holdsKeywordsOnly(value)),
-  'named schemas': (value) => isRecord(value) && Object.values(value).every(holdsKeywordsOnly),
-  text: isText,
-  number: (value) => typeof value === 'number',
-  boolean: (value) => typeof value === 'boolean',
-  'number or boolean': (value) => typeof value === 'number' || typeof value === 'boolean',
-  names: isNames,
-  types: (value) => TYPES.has(value) || (Array.isArray(value) && value.every((type) => TYPES.has(type))),
-  'named names': (value) => isRecord(value) && Object.values(value).every(isNames),
-  dependencies: (value) =>
-    isRecord(value) && Object.values(value).every((one) => isNames(one) || holdsKeywordsOnly(one)),
-  vocabularies: (value) => isRecord(value) && Object.values(value).every((one) => typeof one === 'boolean'),
-  list: (value) => Array.isArray(value),
-  any: () => true,
-}
-
+/** Whether a value has the form of its keyword, and the schemas that it holds hold keywords only. */
 function hasForm(value: unknown, form: KeywordForm): boolean {
-  return FORMS[form](value)
+  return isFormed(value, form) && schemasIn(value, form).every(holdsKeywordsOnly)
 }
 
-function isText(value: unknown): boolean {
-  return typeof value === 'string'
-}
-
-function isNames(value: unknown): boolean {
-  return Array.isArray(value) && value.every(isText)
+function schemasIn(value: unknown, form: KeywordForm): readonly unknown[] {
+  if (form === 'schema') return [value]
+  if (form === 'schemas' || form === 'schema or schemas') return Array.isArray(value) ? value : [value]
+  if (form === 'dependencies') return Object.values(Object(value)).filter((one) => !Array.isArray(one))
+  return form === 'named schemas' ? Object.values(Object(value)) : []
 }
 
 const DRAFTS: readonly { readonly pattern: RegExp; readonly name: string }[] = [
@@ -130,8 +69,6 @@ export function draftOf(stated: unknown): string | null {
   return stated
 }
 
-const TYPES: ReadonlySet<unknown> = new Set(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'])
-
 /**
  * Whether a document is certainly a JSON Schema: it names a draft, has a form that no other format has, or consists of
  * keywords only.
@@ -141,7 +78,8 @@ export function isPlainlyJsonSchema(root: unknown): boolean {
   const { $schema, $defs, type, properties } = root
   if (typeof $schema === 'string') return DRAFTS.some(({ pattern }) => pattern.test($schema))
   const { $schema: _schema, type: _type, ...rest } = root
-  if (isRecord($defs) || (TYPES.has(type) && (isRecord(properties) || holdsKeyword(rest)))) return true
+  const isTyped = typeof type === 'string' && isFormed(type, 'types')
+  if (isRecord($defs) || (isTyped && (isRecord(properties) || holdsKeyword(rest)))) return true
   return holdsKeyword(root) && holdsKeywordsOnly(root)
 }
 

@@ -1,9 +1,9 @@
 /** Parts of the whole interface: security, components, webhooks, servers, and the stated version. */
 import { membersAt, pathItemsOf, type PathItem } from '../../contracts/openapi/contract.ts'
-import { malformedParts } from '../../contracts/openapi/malformed-parts.ts'
-import { isEqual } from '../../schema/equality.ts'
+import { malformedOpenApiParts } from '../../contracts/openapi/parts.ts'
 import { isRecord, memberOf, type Located } from '../../schema/located.ts'
 import { compareSemanticVersions, parseSemanticVersion } from '../../common/semantic-version.ts'
+import { compareMalformed } from '../malformed-parts.ts'
 import { matchByKey } from '../match.ts'
 import type { Sides } from '../sides.ts'
 import { EXCHANGES } from './exchange.ts'
@@ -24,16 +24,11 @@ export function compareInterface(walk: Walk, paths: Sides<readonly PathItem[]>):
   compareMalformedParts(walk)
 }
 
-/** What is malformed on both sides and equal is not changed. Any other is read as absent, so its change is in no other finding. */
 function compareMalformedParts(walk: Walk): void {
-  const [before, after] = [malformedParts(walk.base), malformedParts(walk.head)]
-  for (const [place, { located, form }] of after) {
-    const known = before.get(place)?.located.value
-    if (known !== undefined && isEqual(known, located.value)) continue
-    reportChanged(walk, 'malformed-part', null, located, [known, located.value], { name: place, form })
-  }
-  for (const [place, { located, form }] of before)
-    if (!after.has(place)) reportRemoved(walk, 'malformed-part', null, located, located.value, { name: place, form })
+  const [base, head] = [malformedOpenApiParts(walk.base), malformedOpenApiParts(walk.head)]
+  compareMalformed(base, head, ({ place, form, ...change }) =>
+    walk.add({ ...change, change: 'malformed-part', facts: { name: place, form }, operation: null }),
+  )
 }
 
 /** The dialect of OpenAPI (any edition) is 2020-12 and its own annotations (OpenAPI 3.1.0 §4.8.24.1). */

@@ -1,4 +1,5 @@
 /** Rules about the interface as a whole: components, webhooks, servers, its version. */
+import { MALFORMED_PART } from '../row.ts'
 import { row, type Section } from './row.ts'
 
 export const INTERFACE_RULES: readonly Section[] = [
@@ -15,13 +16,7 @@ export const INTERFACE_RULES: readonly Section[] = [
         'may-narrow',
         'the language of schemas is {after} instead of {before}',
       ),
-      row(
-        'malformed-part',
-        {},
-        'api-part-malformed',
-        'may-narrow',
-        'the part `{name}` has to be {form} and is not, so that its change was not judged',
-      ),
+      row('malformed-part', {}, 'api-part-malformed', 'may-narrow', MALFORMED_PART.sentence),
       row('webhook-added', {}, 'webhook-added', 'none', 'the webhook `{name}` was added'),
       row('webhook-removed', {}, 'webhook-removed', 'narrows', 'the webhook `{name}` was removed'),
       row(

@@ -4,6 +4,7 @@
  */
 import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { ValueSet, valueKey } from '../equality.ts'
+import { isFormed, KEYWORD_FORMS, type KeywordForm } from '../keyword-forms.ts'
 import { inAnyLanguage } from '../languages.ts'
 import { isRecord, stepInto, type JsonRecord, type Located } from '../located.ts'
 import { itemsOf, membersOf, textsOf } from '../subschemas.ts'
@@ -145,8 +146,10 @@ const MAX_NESTED_USAGE = 8
 
 /** The parts of a schema that are read one by one, as bits. Most schemas have one or two. */
 const PARTS = { values: 1, scalars: 2, object: 4, array: 8, combined: 16, dynamic: 32, unevaluated: 64 } as const
+/** The bit of a keyword whose value has a wrong JSON type. What it was meant to say is not known. */
+const MALFORMED = 128
 
-const KEYWORD_PARTS: ReadonlyMap<string, number> = new Map(
+const KEYWORD_PARTS: ReadonlyMap<string, { readonly part: number; readonly form: KeywordForm }> = new Map(
   (
     [
       ['values', ['enum', 'const']],
@@ -155,16 +158,35 @@ const KEYWORD_PARTS: ReadonlyMap<string, number> = new Map(
       ['object', ['dependentRequired', 'dependencies', 'dependentSchemas']],
       ['array', ['items', 'prefixItems', 'additionalItems', 'uniqueItems', 'contains']],
       ['combined', ['allOf', 'anyOf', 'oneOf', 'not', 'if']],
-      ['dynamic', ['$dynamicRef', '$recursiveRef']],
+      ['dynamic', ['$dynamicRef', '$recursiveRef', '$ref']],
       ['unevaluated', ['unevaluatedProperties', 'unevaluatedItems']],
     ] as const
-  ).flatMap(([part, keywords]) => keywords.map((keyword) => [keyword, PARTS[part]])),
+  ).flatMap(([part, keywords]) =>
+    keywords.map((keyword) => [keyword, { part: PARTS[part], form: KEYWORD_FORMS.get(keyword) ?? 'any' }]),
+  ),
 )
 
 function partsOf(schema: JsonRecord): number {
   let parts = 0
-  for (const keyword in schema) parts |= KEYWORD_PARTS.get(keyword) ?? 0
+  for (const keyword in schema) {
+    const known = KEYWORD_PARTS.get(keyword)
+    if (known !== undefined) parts |= isMalformed(schema[keyword], known.form) ? known.part | MALFORMED : known.part
+  }
   return parts
+}
+
+function isMalformed(value: unknown, form: KeywordForm): boolean {
+  return value !== undefined && value !== null && !isFormed(value, form)
+}
+
+function readMalformed(schema: JsonRecord, into: Constraint[]): void {
+  const malformed = Object.entries(schema).filter(([keyword, value]) => {
+    // A parameter of Swagger 2.0 is a schema, and says whether it is required itself.
+    if (keyword === 'required' && schema.in !== undefined && isFormed(value, 'boolean')) return false
+    return isMalformed(value, KEYWORD_PARTS.get(keyword)?.form ?? 'any')
+  })
+  if (malformed.length > 0)
+    into.push({ kind: 'opaque', why: `the malformed ${valueKey(Object.fromEntries(malformed))}` })
 }
 
 /** Makes the nodes of one side of a proof, one for each schema object. */
@@ -201,7 +223,10 @@ export class SchemaNodes {
 
   /** The node of a schema, with its references followed. */
   at(schema: Located): SchemaNode {
-    if (schema.value === false) return this.nothing
+    const { value } = schema
+    if (value === false) return this.nothing
+    if (value !== null && value !== undefined && !isFormed(value, 'schema'))
+      return this.made([{ kind: 'opaque', why: `the malformed schema ${valueKey(value)}` }])
     const resolved = resolveSchema(schema, this.source)
     const known = this.#nodes.get(resolved.value)
     if (known !== undefined) return known
@@ -279,6 +304,7 @@ export class SchemaNodes {
     if (parts & PARTS.combined) this.#readCombined(owner, constraints)
     if (parts & PARTS.dynamic) readDynamic(value, constraints)
     if (parts & PARTS.unevaluated) this.#readUnevaluated(owner, constraints)
+    if (parts & MALFORMED) readMalformed(value, constraints)
     const isPlain = value.enum === undefined && value.const === undefined && !hasCombined(value)
     if (!isNullable || (isPlain && value.type !== undefined)) return constraints
     // What is said beside it does not take null away again: it stands for the whole (OpenAPI 3.0.3 §4.7.24.1).

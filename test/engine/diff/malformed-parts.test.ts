@@ -7,6 +7,7 @@ import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 type Contract = Readonly<Record<string, unknown>>
 
 const BODY = { 'application/json': { schema: { type: 'string' } } }
+const body = (schema: object): object => ({ content: { 'application/json': { schema } } })
 
 function openapi(get: object, beside: object = {}): Contract {
   return {
@@ -61,6 +62,13 @@ const MALFORMED: readonly (readonly [what: string, contract: (value: string) => 
         },
       ),
   ],
+  ['a bound as text', (text) => answer({ description: 'ok', ...body({ maxLength: text }) })],
+  ['required names as text', (text) => openapi({ requestBody: body({ required: text }) })],
+  [
+    'a keyword behind a reference',
+    (text) => openapi({ requestBody: body({ $ref: '#/x-more' }) }, { 'x-more': { items: text } }),
+  ],
+  ['a flag of a parameter as text', (required) => openapi({ parameters: [{ name: 'q', in: 'query', required }] })],
   ['parameters of Swagger in a map', (name) => swagger({ parameters: { [name]: { in: 'query' } } })],
   ['a schema of Swagger as text', (text) => swagger({ responses: { 200: { description: 'ok', schema: text } } })],
 ]

@@ -1,0 +1,307 @@
+/**
+ * Parts of a contract that have another JSON type than their format states, such as parameters in a map or a bound in
+ * text. They are read as absent, so no other finding is about them. Each format states its parts in a table; all share
+ * the keywords of schemas.
+ */
+import { isRecord, locatedItems, memberOf, pointerOf, stepInto, type Located } from '../schema/located.ts'
+import {
+  isBoolean,
+  isFormed,
+  isNumber,
+  isText,
+  isTexts,
+  KEYWORD_FORMS,
+  type KeywordForm,
+} from '../schema/keyword-forms.ts'
+
+export interface MalformedPart {
+  readonly located: Located
+  /** What it has to be, in words. */
+  readonly form: string
+}
+
+/** What an object may hold under a name. */
+interface Member {
+  readonly holds: 'one' | 'list' | 'one or list' | 'map' | 'extensible map'
+  /** The kind of each object. Null if it is no object with parts. */
+  readonly kind: string | null
+  /** Further values that each may be. */
+  readonly admits: (value: unknown) => boolean
+  readonly form: string
+}
+
+type MemberOf<Kind extends string> = Member & { readonly kind: Kind | null }
+
+/** By name. Only gone through, and made into a map. */
+type Members<Kind extends string> = Readonly<Record<string, MemberOf<Kind>>>
+
+/** The objects that schemas of every format hold. */
+type SchemaKind = 'schema' | 'discriminator' | 'xml'
+
+function held<Kind extends string>(holds: Member['holds'], kind: Kind): MemberOf<Kind> {
+  // A boolean is a schema too.
+  return kind === 'schema'
+    ? { holds, kind, admits: isBoolean, form: 'a schema' }
+    : { holds, kind, admits: isNothing, form: 'an object' }
+}
+
+export const one = <Kind extends string>(kind: Kind): MemberOf<Kind> => held('one', kind)
+export const list = <Kind extends string>(kind: Kind): MemberOf<Kind> => held('list', kind)
+export const map = <Kind extends string>(kind: Kind): MemberOf<Kind> => held('map', kind)
+/** A map whose names that begin with `x-` are extensions. */
+export const extensibleMap = <Kind extends string>(kind: Kind): MemberOf<Kind> => held('extensible map', kind)
+
+function plain(form: string, admits: Member['admits'], holds: Member['holds'] = 'one'): MemberOf<never> {
+  return { holds, kind: null, admits, form }
+}
+
+export const TEXT = plain('a text', isText)
+export const FLAG = plain('true or false', isBoolean)
+export const NUMBER = plain('a number', isNumber)
+export const TEXTS = plain('a list of texts', isTexts)
+export const TEXT_MAP = plain('a text', isText, 'map')
+const LIST = plain('a list', Array.isArray)
+
+/** The member of each form of a keyword. Null: every value is fine. */
+const MEMBER_OF_FORM: Readonly<Record<KeywordForm, MemberOf<SchemaKind> | null>> = {
+  schema: one('schema'),
+  schemas: list('schema'),
+  'schema or schemas': held('one or list', 'schema'),
+  'named schemas': map('schema'),
+  text: TEXT,
+  number: NUMBER,
+  boolean: FLAG,
+  'number or boolean': plain('a number', (value) => isFormed(value, 'number or boolean')),
+  names: TEXTS,
+  // A file is a type of Swagger 2.0.
+  types: plain('a type or a list of types', (value) => value === 'file' || isFormed(value, 'types')),
+  'named names': plain('a list of texts', isTexts, 'map'),
+  dependencies: {
+    ...map('schema'),
+    admits: (value) => isBoolean(value) || isTexts(value),
+    form: 'a schema or a list of texts',
+  },
+  vocabularies: plain('true or false', isBoolean, 'map'),
+  list: LIST,
+  any: null,
+}
+
+const KEYWORDS: Members<SchemaKind> = {
+  ...Object.fromEntries(
+    [...KEYWORD_FORMS].flatMap(([name, form]) => {
+      const member = MEMBER_OF_FORM[form]
+      return member === null ? [] : [[name, member] as const]
+    }),
+  ),
+  readOnly: FLAG,
+  writeOnly: FLAG,
+  deprecated: FLAG,
+  nullable: FLAG,
+  'x-nullable': FLAG,
+  'x-extensible-enum': LIST,
+  // In Swagger 2.0 the name of the property alone.
+  discriminator: { ...one('discriminator'), admits: isText, form: 'an object or a text' },
+  xml: one('xml'),
+}
+
+/** The keywords that hold no schema, for objects that are schemas of one plain value. */
+export const PLAIN_KEYWORDS: Members<never> = Object.fromEntries(
+  Object.entries(KEYWORDS).flatMap(([name, { kind, ...member }]) =>
+    kind === null ? [[name, { ...member, kind }]] : [],
+  ),
+)
+
+const SCHEMA_KINDS: Readonly<Record<SchemaKind, Members<SchemaKind>>> = {
+  schema: KEYWORDS,
+  discriminator: { propertyName: TEXT, mapping: TEXT_MAP, defaultMapping: TEXT },
+  xml: { name: TEXT, namespace: TEXT, prefix: TEXT, attribute: FLAG, wrapped: FLAG, nodeType: TEXT },
+}
+
+/** Stands for every name that is no extension, in an object whose members their author names. */
+export const ANY_NAME = '*'
+
+/** What an object may hold. */
+interface Kind {
+  readonly members: ReadonlyMap<string, Member>
+  /** What every other name holds that is no extension. */
+  readonly others: Member | undefined
+}
+
+/** The parts of a format. */
+export interface PartTable {
+  readonly kinds: ReadonlyMap<string, Kind>
+  /** References to objects that are parts already. */
+  readonly known: RegExp
+}
+
+/**
+ * @param own what each object may hold. Members of `schema` are those that the format adds to the keywords.
+ * @param known references to objects that are parts already: a document without others is checked in one pass
+ */
+export function partTable<Own extends string>(
+  own: Readonly<Record<Own, Members<NoInfer<Own> | SchemaKind>>>,
+  known: RegExp = NO_REFERENCE,
+): PartTable {
+  const tables: Readonly<Record<string, Readonly<Record<string, Member>>>> = { ...SCHEMA_KINDS, ...own }
+  const kinds = Object.entries(tables).map(([kind, stated]): [string, Kind] => {
+    const members = new Map(Object.entries({ $ref: TEXT, ...(kind === 'schema' && KEYWORDS), ...stated }))
+    return [kind, { members, others: members.get(ANY_NAME) }]
+  })
+  return { kinds: new Map(kinds), known }
+}
+
+const NO_REFERENCE = /^(?!)/
+
+function kindNamed({ kinds }: PartTable, name: string): Kind {
+  const kind = kinds.get(name)
+  if (kind === undefined) throw new Error(`no parts of the kind ${name}`)
+  return kind
+}
+
+function memberNamed({ members, others }: Kind, name: string): Member | undefined {
+  const member = members.get(name)
+  return member !== undefined || others === undefined || name.startsWith('x-') ? member : others
+}
+
+/** Where the search begins. */
+export interface PartRoot {
+  readonly located: Located
+  readonly kind: string
+  /** The target of a reference. */
+  readonly resolve: (reference: string, from: Located) => Located | null
+  /** The kind of a part that depends on what it holds, or on its owner. Null: its value is compared as a whole. */
+  readonly kindOf?: (kind: string, part: Located, owner: Located) => string | null
+}
+
+const NONE: ReadonlyMap<string, MalformedPart> = new Map()
+
+/** By pointer from the root, or from the top of a further file with its path. */
+export function malformedParts(table: PartTable, root: PartRoot): ReadonlyMap<string, MalformedPart> {
+  const isPlain = root.kindOf === undefined && isWellFormed(root.located.value, root.kind, table)
+  return isPlain ? NONE : new Search(table, root).find()
+}
+
+/** Whether nothing is malformed in a value whose references lead to parts. It is asked of every schema. */
+function isWellFormed(value: unknown, kindName: string, table: PartTable): boolean {
+  if (!isRecord(value)) return false
+  const kind = kindNamed(table, kindName)
+  for (const name in value) {
+    const member = memberNamed(kind, name)
+    if (member === undefined) continue
+    const held = value[name]
+    if (member === TEXT) {
+      if (typeof held === 'string' ? name === '$ref' && !table.known.test(held) : held !== null) return false
+    } else if (!isMemberWellFormed(held, member, table)) return false
+  }
+  return true
+}
+
+function isMemberWellFormed(value: unknown, member: Member, table: PartTable): boolean {
+  if (value === null) return true
+  const { holds } = member
+  if (holds === 'one') return isPartWellFormed(value, member, table)
+  if (holds === 'map' || holds === 'extensible map') {
+    if (!isRecord(value)) return false
+    for (const name in value) {
+      if (holds === 'extensible map' && name.startsWith('x-')) continue
+      if (!isPartWellFormed(value[name], member, table)) return false
+    }
+    return true
+  }
+  if (!Array.isArray(value)) return holds === 'one or list' && isPartWellFormed(value, member, table)
+  for (const item of value) if (!isPartWellFormed(item, member, table)) return false
+  return true
+}
+
+function isPartWellFormed(value: unknown, { kind, admits }: Member, table: PartTable): boolean {
+  return kind !== null && isRecord(value) ? isWellFormed(value, kind, table) : value === null || admits(value)
+}
+
+interface Part {
+  readonly located: Located
+  readonly kind: string
+}
+
+/** Finds malformed parts, and follows references to where no part is. */
+class Search {
+  readonly #table: PartTable
+  readonly #root: PartRoot
+  readonly #found = new Map<string, MalformedPart>()
+  readonly #seen = new Set<object>()
+  readonly #open: Part[] = []
+
+  constructor(table: PartTable, root: PartRoot) {
+    this.#table = table
+    this.#root = root
+  }
+
+  find(): ReadonlyMap<string, MalformedPart> {
+    this.#visit(this.#root.located, one(this.#root.kind))
+    for (let part = this.#open.pop(); part !== undefined; part = this.#open.pop()) this.#lookInto(part)
+    return this.#found
+  }
+
+  #lookInto({ located, kind }: Part): void {
+    const { value } = located
+    if (!isRecord(value) || this.#seen.has(value)) return
+    this.#seen.add(value)
+    const known = kindNamed(this.#table, kind)
+    for (const name in value) {
+      const member = memberNamed(known, name)
+      const held = member === undefined ? null : memberOf(located, name)
+      if (member !== undefined && held !== null && held.value !== null) this.#visitMember(held, member, located, kind)
+    }
+    const { $ref: reference } = value
+    // A reference without a target is reported as such.
+    const target = typeof reference === 'string' ? this.#root.resolve(reference, located) : null
+    if (target !== null) this.#visit(target, one(kind))
+  }
+
+  #visitMember(held: Located, member: Member, owner: Located, kind: string): void {
+    const { value, at, document } = held
+    const visit = (part: Located): void => this.#visitKind(part, member, owner, kind)
+    switch (member.holds) {
+      case 'one':
+        return visit(held)
+      case 'list':
+      case 'one or list':
+        if (Array.isArray(value)) return locatedItems(held).forEach(visit)
+        return member.holds === 'list' ? this.#report(held, 'a list') : visit(held)
+      case 'map':
+      case 'extensible map':
+        if (!isRecord(value)) return this.#report(held, 'an object')
+        for (const name in value) {
+          if (member.holds === 'extensible map' && name.startsWith('x-')) continue
+          visit({ value: value[name], at: stepInto(at, name), document })
+        }
+    }
+  }
+
+  #visitKind(part: Located, member: Member, owner: Located, ownerKind: string): void {
+    const { kindOf } = this.#root
+    // Most parts are schemas that are written in place and well-formed.
+    const isWritten = member.kind === 'schema' && ownerKind !== 'schema' && part.document === ''
+    if (isWritten && isWellFormed(part.value, 'schema', this.#table)) return
+    if (member.kind === null || kindOf === undefined) return this.#visit(part, member)
+    const kind = kindOf(member.kind, part, owner)
+    if (kind !== null) this.#visit(part, kind === member.kind ? member : one(kind))
+  }
+
+  #visit(located: Located, { kind, admits, form }: Member): void {
+    const { value } = located
+    // An empty value of YAML is an absent one.
+    if (value === null || admits(value)) return
+    if (kind !== null && isRecord(value)) this.#open.push({ located, kind })
+    else this.#report(located, form)
+  }
+
+  #report(located: Located, form: string): void {
+    const pointer = pointerOf(located.at, located.document)
+    const start = pointerOf(this.#root.located.at)
+    this.#found.set(pointer.startsWith(start) ? pointer.slice(start.length) : pointer, { located, form })
+  }
+}
+
+function isNothing(): boolean {
+  return false
+}
