@@ -16,6 +16,8 @@ export interface ContractChange<Id extends string> {
   readonly side: 'base' | 'head'
   readonly located: Located
   readonly name?: string
+  /** What a malformed part has to be. */
+  readonly form?: string
   readonly before?: unknown
   readonly after?: unknown
   /** The part of the contract that contains the change: a version, a channel. Empty for the whole contract. */
@@ -47,12 +49,12 @@ export function contractWalk<Id extends string>(
   lifecycle: LifecycleOptions,
 ): ContractWalk<Id> {
   return {
-    add: ({ located, name, endpoint = '', where = '', detail = '', ...change }) => {
+    add: ({ located, name, form, endpoint = '', where = '', detail = '', ...change }) => {
       const words = [where, detail].filter((text) => text !== '').join(', ')
       report.add({
         ...change,
         location: pointerOf(located.at, located.document),
-        facts: { name },
+        facts: { name, form },
         places: (message) => [placeAt(words, message, `${where} ${change.subject}`)],
         touches: () => ({ endpoint: endpoint || null, field: `${endpoint} ${change.subject}` }),
       })

@@ -11,10 +11,11 @@ const COUNTS: ReadonlySet<string> = new Set([
   'maxProperties',
 ])
 
-const SILENT: ReadonlySet<string> = new Set(['propertyOrdering', 'property_ordering', 'nullable'])
+const SILENT: ReadonlySet<string> = new Set(['propertyOrdering', 'property_ordering'])
 
 /** The order of display does not affect which values are valid, and `enum` is no format but the keyword. */
 function isSilent(name: string, value: unknown): boolean {
+  if (name === 'nullable') return typeof value === 'boolean'
   return SILENT.has(name) || value === 'TYPE_UNSPECIFIED' || (name === 'format' && value === 'enum')
 }
 

@@ -33,8 +33,10 @@ function schemaOfDefinitions(definitions: JsonRecord): JsonRecord {
   }
 }
 
-function schemaOfDefinition({ required: _required, type, ...rest }: JsonRecord): JsonRecord {
-  return { ...rest, type: typeof type === 'string' && Object.hasOwn(TYPES, type) ? TYPES[type] : type }
+/** The flag belongs to the object around it. What is no flag stays, so that it is reported. */
+function schemaOfDefinition({ required, type, ...rest }: JsonRecord): JsonRecord {
+  const kept = required === undefined || typeof required === 'boolean' ? rest : { ...rest, required }
+  return { ...kept, type: typeof type === 'string' && Object.hasOwn(TYPES, type) ? TYPES[type] : type }
 }
 
 /** Members of a tool that MCP does not have. */
@@ -118,6 +120,8 @@ function readTool({ located, form, key, namespace }: ToolEntry, sources: Map<str
   const description = partAt(located, parts.description)
   put('description', description, description?.value)
   putSchemas(located, form, put)
+  const strict = partAt(located, parts.strict ?? [])
+  put('strict', strict, strict?.value)
   const properties = value['inputSchema'] === undefined ? partAt(located, parts.arguments ?? []) : null
   if (properties !== null) {
     // LangChain's `args` are only the properties. The object around them has no place of its own.

@@ -100,7 +100,8 @@ function schemaOf(
 
 const JSON_SCHEMA = /^application\/(?:vnd\.aai\.asyncapi(?:\+(?:json|yaml))?|schema\+(?:json|yaml))(?:\s*;|$)/
 
-function otherLanguage(format: unknown): string | null {
+/** What a stated format names if it is not JSON Schema. */
+export function otherLanguage(format: unknown): string | null {
   return typeof format === 'string' && !JSON_SCHEMA.test(format) ? format : null
 }
 

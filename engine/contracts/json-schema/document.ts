@@ -5,6 +5,7 @@ import { isRecord, memberOf, type Located } from '../../schema/located.ts'
 import { readDocument } from '../document.ts'
 import { filesHandedIn } from '../further-files.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../model/limits.ts'
+import { malformedParts, partTable, type MalformedPart } from '../malformed-parts.ts'
 import type { Locate } from '../positions.ts'
 import { unreadable } from '../unreadable.ts'
 import { dialectOf, draftOf, holdsKeyword, holdsKeywordsOnly } from './keywords.ts'
@@ -45,6 +46,12 @@ export function readJsonSchema(
 /** The empty object is a schema that admits everything, and so is one with annotations only. */
 function isJsonSchema(root: unknown): boolean {
   return isRecord(root) && holdsKeyword(root) ? true : holdsKeywordsOnly(root)
+}
+
+const PARTS = partTable({}, /^#(?:\/(?:\$defs|definitions)\/[^/]+)?$/)
+
+export function malformedKeywords({ root, source }: JsonSchemaContract): ReadonlyMap<string, MalformedPart> {
+  return malformedParts(PARTS, { located: root, kind: 'schema', resolve: source.find.bind(source) })
 }
 
 /** The named schemas that others may refer to, under either name of the keyword, by `keyword/name`. */

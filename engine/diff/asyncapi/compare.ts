@@ -12,6 +12,7 @@ import {
   type AsyncOperationPart,
   type AsyncReply,
 } from '../../contracts/asyncapi/contract.ts'
+import { malformedAsyncApiParts } from '../../contracts/asyncapi/parts.ts'
 import { OpenApiDocuments } from '../../contracts/documents.ts'
 import { danglingReferences, inOneOrder, unresolvedIn } from '../../contracts/unresolved.ts'
 import type { Sha256 } from '../../common/hash.ts'
@@ -23,6 +24,7 @@ import { SchemaComparison } from '../../schema/comparison/comparison.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { isRecord, memberOf, ROOT, stepInto, type JsonRecord } from '../../schema/located.ts'
 import { contractWalk } from '../contract-walk.ts'
+import { compareMalformed } from '../malformed-parts.ts'
 import { matchByKey } from '../match.ts'
 import { walkOptionsOf } from '../options.ts'
 import { readSides } from '../sides.ts'
@@ -61,6 +63,9 @@ export function compareAsyncApis(
   walk.schemas.complete()
   for (const use of walk.uses) walk.addSchemas(use, walk.schemas)
   reportNewDangling(walk)
+  compareMalformed(malformedAsyncApiParts(base), malformedAsyncApiParts(head), ({ place, ...change }) =>
+    walk.add({ ...change, rule: 'asyncapi-part-malformed', subject: place, name: place }),
+  )
   return ok({
     groups: report.finish(),
     stats: {

@@ -4,7 +4,12 @@
  */
 import { byCodeUnit } from '../../common/code-unit-order.ts'
 import type { FormatOptions, FormatComparison } from '../../model/format.ts'
-import { definitionsOf, readJsonSchema, type JsonSchemaContract } from '../../contracts/json-schema/document.ts'
+import {
+  definitionsOf,
+  malformedKeywords,
+  readJsonSchema,
+  type JsonSchemaContract,
+} from '../../contracts/json-schema/document.ts'
 import { danglingReferences, inOneOrder, unresolvedIn, type UnresolvedReference } from '../../contracts/unresolved.ts'
 import type { Sha256 } from '../../common/hash.ts'
 import { ok, type Result } from '../../common/result.ts'
@@ -15,6 +20,7 @@ import { Report } from '../../rules/judging/report.ts'
 import { SchemaComparison, type SchemaPair } from '../../schema/comparison/comparison.ts'
 import { isRecord, ROOT, stepInto, type Located } from '../../schema/located.ts'
 import { contractWalk, type ContractWalk } from '../contract-walk.ts'
+import { compareMalformed } from '../malformed-parts.ts'
 import { walkOptionsOf } from '../options.ts'
 import { readSides } from '../sides.ts'
 
@@ -87,6 +93,9 @@ function compareBoth(base: JsonSchemaContract, head: JsonSchemaContract, walk: S
   reportPair(walk, root, [], reported, comparison)
   for (const [name, pair] of definitions) reportPair(walk, pair, ['$defs', name], reported, comparison)
   reportNewDangling(base, head, add)
+  compareMalformed(malformedKeywords(base), malformedKeywords(head), ({ place, ...change }) =>
+    add({ ...change, rule: 'schema-part-malformed', subject: place, name: place }),
+  )
   return comparison.examined
 }
 

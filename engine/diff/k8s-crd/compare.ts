@@ -12,6 +12,7 @@ import {
   type CrdVersion,
   plainCrdSchema,
 } from '../../contracts/k8s-crd/contract.ts'
+import { malformedCrdParts } from '../../contracts/k8s-crd/parts.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../model/limits.ts'
 import { danglingReferences, inOneOrder, unresolvedIn, type UnresolvedReference } from '../../contracts/unresolved.ts'
 import type { Sha256 } from '../../common/hash.ts'
@@ -25,6 +26,7 @@ import type { Located } from '../../schema/located.ts'
 import type { SchemaSource } from '../../schema/source.ts'
 import { readSides } from '../sides.ts'
 import { contractWalk, type ContractWalk } from '../contract-walk.ts'
+import { compareMalformed } from '../malformed-parts.ts'
 import { walkOptionsOf } from '../options.ts'
 import { compareExtensions } from './extensions.ts'
 import { compareResource, compareVersionParts, conversionOf, storedIn, type AddCrdChange } from './resource.ts'
@@ -93,6 +95,7 @@ function compareNamed(name: string, base: Crd | undefined, head: Crd | undefined
     return 0
   }
   compareResource(base, head, reportWithin(walk, name))
+  compareParts(base, head, 'definition', reportWithin(walk, name))
   let examined = 0
   for (const [version, after] of [...head.versions].sort(([a], [b]) => byCodeUnit(a, b))) {
     const before = base.versions.get(version)
@@ -126,7 +129,19 @@ function reportWithin(walk: CrdWalk, of: string, where = ''): AddCrdChange {
 function compareVersion(name: string, before: CrdVersion, after: CrdVersion, walk: CrdWalk): number {
   const where = `${name}, version ${after.name}`
   compareVersionParts(before, after, reportWithin(walk, name, where))
+  compareParts(before, after, 'version', reportWithin(walk, name, where))
   return compareVersionSchemas(name, before, after, where, walk)
+}
+
+function compareParts<Owner extends Crd | CrdVersion>(
+  before: Owner,
+  after: Owner,
+  kind: 'definition' | 'version',
+  add: AddCrdChange,
+): void {
+  compareMalformed(malformedCrdParts(before, kind), malformedCrdParts(after, kind), ({ place, ...change }) =>
+    add({ ...change, rule: 'crd-part-malformed', subject: place, name: place }),
+  )
 }
 
 function compareVersionSchemas(

@@ -1,11 +1,12 @@
 /** Prompts, resources and resource templates of a manifest, matched by name or address. */
 import { byCodeUnit } from '../../common/code-unit-order.ts'
 import type { McpItem, McpItems, McpList } from '../../contracts/mcp-manifest.ts'
+import { malformedMcpParts } from '../../contracts/mcp-parts.ts'
 import type { McpRuleId } from '../../rules/mcp/rows.ts'
 import { isRecord, memberOf, pointerOf, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
 import { isSameMediaType } from '../openapi/media-types.ts'
 import { compareOfferMembers, compareOthers } from './members.ts'
-import type { McpWalk } from './walk.ts'
+import { addMalformed, type McpWalk } from './walk.ts'
 import { compareTexts, findNewSigns } from './texts.ts'
 
 interface OfferKind {
@@ -48,6 +49,8 @@ export function compareOffers(kind: OfferKind, before: McpItems, after: McpItems
     const subject = `${kind.list}/${name}`
     const walk = whole.of({ list: kind.list, name })
     if (base !== undefined && head !== undefined) {
+      const [before, after] = [malformedMcpParts(base, kind.list), malformedMcpParts(head, kind.list)]
+      addMalformed(before, after, { tool: null, of: `${subject} ` }, walk)
       kind.compare(base, head, walk)
       compareOfferMembers(base, head, subject, walk)
       compareTexts(base, head, null, `${kind.noun} ${name}`, walk)

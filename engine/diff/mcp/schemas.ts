@@ -1,6 +1,7 @@
 /** The schemas of one tool, judged by the families: arguments as a request, the structured result as a response. */
 import type { McpItem, McpItems } from '../../contracts/mcp-manifest.ts'
 import { dialectOf, draftOf } from '../../contracts/json-schema/keywords.ts'
+import { malformedMcpParts } from '../../contracts/mcp-parts.ts'
 import { findAnchor } from '../../contracts/documents.ts'
 import { localRefPointer, parsePointer } from '../../contracts/pointer.ts'
 import {
@@ -16,7 +17,7 @@ import type { Reached } from '../../schema/comparison/reachable-changes.ts'
 import type { SchemaDelta } from '../../schema/delta.ts'
 import { isRecord, memberOf, pointerOf, stepInto, type Located } from '../../schema/located.ts'
 import type { SchemaSource } from '../../schema/source.ts'
-import type { McpWalk } from './walk.ts'
+import { addMalformed, type McpWalk } from './walk.ts'
 
 type SchemaMember = 'inputSchema' | 'outputSchema'
 
@@ -32,7 +33,9 @@ export function compareToolSchemas(before: McpItem, after: McpItem, walk: McpWal
   const base = memberOf(before, 'outputSchema')
   const head = memberOf(after, 'outputSchema')
   if (base !== null && head !== null) return input + compareSchema(base, head, TOOL_OUTPUT, after.name, walk)
-  if (base !== null || head !== null) reportOutputSchema(base, head, after.name, walk)
+  if (base === null && head === null) return input
+  reportOutputSchema(base, head, after.name, walk)
+  reportMalformed(memberOrAny(before, 'outputSchema'), memberOrAny(after, 'outputSchema'), after.name, walk)
   return input
 }
 
@@ -55,6 +58,11 @@ function reportOutputSchema(before: Located | null, after: Located | null, tool:
   })
 }
 
+function reportMalformed(before: Located, after: Located, tool: string, walk: McpWalk): void {
+  const [base, head] = [before, after].map((schema) => malformedMcpParts(schema, 'schema', sourceOf(schema)))
+  if (base !== undefined && head !== undefined) addMalformed(base, head, { tool, of: `/${after.at.step}` }, walk)
+}
+
 /** Only values matter for tools: their schemas have no life cycle. */
 const LIFECYCLE: LifecycleOptions = {
   daysUntil: () => null,
@@ -73,6 +81,7 @@ function compareSchema(before: Located, after: Located, sites: SitePair, tool: s
   const use = { sites, mediaType: null, parameter: null, lifecycle: LIFECYCLE }
   walk.addSchemas({ tool, pair, use, subjectOf, isGone }, comparison)
   reportNewDangling(before, after, sites.root.prefix, tool, walk)
+  reportMalformed(before, after, tool, walk)
   return comparison.examined
 }
 

@@ -1,18 +1,21 @@
 /** What a server states at the start of a session: capabilities, instructions, its name, the protocol version. */
 import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { MCP_LISTS, type McpManifest, type McpSession } from '../../contracts/mcp-manifest.ts'
+import { malformedMcpParts } from '../../contracts/mcp-parts.ts'
 import { composePointer } from '../../contracts/pointer.ts'
 import type { McpRuleId } from '../../rules/mcp/rows.ts'
 import { compareWording } from './wording.ts'
 import { isEqual, ValueSet } from '../../schema/equality.ts'
 import { isRecord, memberOf, pointerOf, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
 import { compareIcons, compareOthers } from './members.ts'
-import type { McpWalk } from './walk.ts'
+import { addMalformed, type McpWalk } from './walk.ts'
 import { AUTHORIZATION_MEMBERS, authorizationRule } from './security.ts'
 import { findNewSigns } from './texts.ts'
 
 export function compareSession(before: McpManifest, after: McpManifest, walk: McpWalk): void {
   const sides: SessionSides = { before: before.session, after: after.session, walk }
+  const [base, head] = [malformedMcpParts(before.session, 'session'), malformedMcpParts(after.session, 'session')]
+  addMalformed(base, head, { tool: null }, walk)
   compareInstructions(sides, after.isWhole)
   compareCaching(sides)
   // A tool list contains no session, so only two session starts are compared further.

@@ -1,10 +1,11 @@
 /** The tools of a manifest, matched by name: removed, renamed, added, or compared part by part. */
 import { byCodeUnit } from '../../common/code-unit-order.ts'
 import type { McpItem, McpItems } from '../../contracts/mcp-manifest.ts'
+import { malformedMcpParts } from '../../contracts/mcp-parts.ts'
 import { pointerOf } from '../../schema/located.ts'
 import { compareAnnotations, compareExecution } from './annotations.ts'
 import { findRenames } from './renames.ts'
-import type { McpWalk } from './walk.ts'
+import { addMalformed, type McpWalk } from './walk.ts'
 import { compareToolSchemas } from './schemas.ts'
 import { compareTexts, findNewSigns } from './texts.ts'
 
@@ -66,6 +67,7 @@ function reportAdded(tool: McpItem, walk: McpWalk): void {
 }
 
 function compareTool(before: McpItem, after: McpItem, walk: McpWalk): number {
+  addMalformed(malformedMcpParts(before, 'tools'), malformedMcpParts(after, 'tools'), { tool: after.name }, walk)
   compareAnnotations(before, after, walk)
   compareExecution(before, after, walk)
   compareTexts(before, after, after.name, 'tool', walk)

@@ -1,10 +1,13 @@
 /** How the walkers of an MCP manifest report changes: each at its tool, prompt or resource. */
 import { brief, type Offer } from '../../model/finding.ts'
+import type { MalformedPart } from '../../contracts/malformed-parts.ts'
 import type { AgentToolRuleId } from '../../rules/agent-tools/rows.ts'
 import type { ReachedPlace } from '../../rules/findings/judged-change.ts'
 import type { Report, ReportedUse, Touched } from '../../rules/judging/report.ts'
 import type { McpRuleId } from '../../rules/mcp/rows.ts'
 import type { Rule } from '../../rules/rule.ts'
+import { pointerOf } from '../../schema/located.ts'
+import { compareMalformed } from '../malformed-parts.ts'
 import type { SchemaComparison } from '../../schema/comparison/comparison.ts'
 
 interface McpChange {
@@ -21,6 +24,8 @@ interface McpChange {
   readonly name?: string
   readonly before?: unknown
   readonly after?: unknown
+  /** What a malformed part has to be. */
+  readonly form?: string
   /** The detail of a text row: the difference, the evidence. */
   readonly detail?: string
 }
@@ -45,12 +50,12 @@ export type McpReport = Report<{ readonly rule: McpRuleId | AgentToolRuleId }>
 export function mcpWalk(report: McpReport, tools: ReadonlySet<string>, offer?: Offer): McpWalk {
   return {
     tools,
-    add: ({ name, detail, before = null, after = null, tool, ...change }) =>
+    add: ({ name, form, detail, before = null, after = null, tool, ...change }) =>
       report.add({
         ...change,
         before,
         after,
-        facts: { name, detail, before: brief(before), after: brief(after) },
+        facts: { name, form, detail, before: brief(before), after: brief(after) },
         places: (message, rule) => [placeAt(tool, rule, message, change.subject, offer)],
         touches: (rule) => touchedBy(tool, rule, change.subject),
       }),
@@ -65,6 +70,20 @@ export function mcpWalk(report: McpReport, tools: ReadonlySet<string>, offer?: O
       ),
     of: (other) => mcpWalk(report, tools, other),
   }
+}
+
+/** Reports malformed parts of an item that both sides have, a session or a schema. */
+export function addMalformed(
+  base: ReadonlyMap<string, MalformedPart>,
+  head: ReadonlyMap<string, MalformedPart>,
+  { tool, of = '' }: { readonly tool: string | null; readonly of?: string },
+  walk: McpWalk,
+): void {
+  compareMalformed(base, head, ({ place, located, ...change }) => {
+    const name = `${of}${place}`
+    const location = pointerOf(located.at, located.document)
+    walk.add({ ...change, rule: 'mcp-part-malformed', tool, subject: name, location, name })
+  })
 }
 
 /** Rules whose messages already name the tool. */

@@ -2,7 +2,7 @@
  * The meaning of changes of an AsyncAPI document outside its schemas, which the families judge. Directions are those
  * of the application.
  */
-import { contractRules, section, type OwnRow } from '../row.ts'
+import { contractRules, MALFORMED_PART, section, type OwnRow } from '../row.ts'
 import { BINDING_ROWS } from './binding-rows.ts'
 import { SERVER_ROWS } from './server-rows.ts'
 import { KEEP, NOTHING_TO_DO, STILL_WORKS } from './texts.ts'
@@ -298,6 +298,7 @@ const ROWS = {
     why: 'What it stands for is not compared.',
     fix: 'Define what is referred to, or hand in the file that holds it.',
   },
+  'asyncapi-part-malformed': MALFORMED_PART,
   'asyncapi-version-changed': {
     level: 'info',
     direction: 'none',

@@ -1,5 +1,5 @@
 /** The meaning of changes of a JSON Schema document outside its schemas, which the families judge. */
-import { contractRules, type RuleRow } from '../row.ts'
+import { contractRules, MALFORMED_PART, type RuleRow } from '../row.ts'
 
 const AREA = 'json schema'
 const NOTHING_TO_DO = 'Nothing needs to be done.'
@@ -82,6 +82,7 @@ const ROWS = {
     why: 'What it stands for is not compared, and validators that cannot follow it fail.',
     fix: 'Define what is referred to, or hand in the file that holds it.',
   },
+  'schema-part-malformed': { ...MALFORMED_PART, area: AREA },
 } as const satisfies Readonly<Record<`schema-${string}`, RuleRow>>
 
 export type JsonSchemaRuleId = keyof typeof ROWS

@@ -1,5 +1,5 @@
 /** The meaning of changes of a custom resource definition outside its schemas, which the families judge. */
-import { contractRules, section, type OwnRow } from '../row.ts'
+import { contractRules, MALFORMED_PART, section, type OwnRow } from '../row.ts'
 import { EXTENSION_ROWS } from './extension-rows.ts'
 
 const NOTHING_TO_DO = 'Nothing needs to be done.'
@@ -262,6 +262,7 @@ const ROWS = {
     why: 'Objects that do not keep to the schema are refused, and members that it does not name are dropped.',
     fix: 'Check stored objects against the schema before it takes effect.',
   },
+  'crd-part-malformed': MALFORMED_PART,
   ...EXTENSION_ROWS,
 } as const satisfies Readonly<Record<`crd-${string}`, OwnRow>>
 

@@ -1,4 +1,5 @@
 /** The meaning of changes of MCP tools outside their schemas and texts. */
+import { MALFORMED_PART } from '../row.ts'
 import { KEEP_IT, NOTHING_TO_DO, STILL_WORKS, type McpRows } from './row.ts'
 
 export const TOOL_ROWS = {
@@ -68,6 +69,7 @@ export const TOOL_ROWS = {
     why: 'Clients that follow the reference fail, and what it stands for cannot be compared.',
     fix: 'Put what is referred to into the $defs of the same schema.',
   },
+  'mcp-part-malformed': { ...MALFORMED_PART, area: 'tools' },
   'mcp-tool-read-only-lost': {
     level: 'breaking',
     direction: 'none',
