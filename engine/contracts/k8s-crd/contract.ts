@@ -153,8 +153,43 @@ function fault(locate: Locate, { at }: Located, what: string): Result<never> {
 const INT_OR_STRING = 'x-kubernetes-int-or-string'
 const PRESERVE = 'x-kubernetes-preserve-unknown-fields'
 
+const TEXT: JsonRecord = { type: 'string' }
+const TEXT_MAP: JsonRecord = { type: 'object', additionalProperties: TEXT }
+
+/** Members of every object, which the API server checks whether a schema states them or not (ObjectMeta). */
+const METADATA: JsonRecord = {
+  type: 'object',
+  required: ['name'],
+  properties: {
+    name: TEXT,
+    generateName: TEXT,
+    namespace: TEXT,
+    labels: TEXT_MAP,
+    annotations: TEXT_MAP,
+    finalizers: { type: 'array', items: TEXT },
+  },
+}
+const OBJECT: JsonRecord = {
+  required: ['apiVersion', 'kind', 'metadata'],
+  properties: { apiVersion: TEXT, kind: TEXT, metadata: METADATA },
+}
+
+/** The schema of a resource, with what holds for every object. What it says of that restricts objects that were valid. */
+export function plainObjectSchema(schema: unknown): unknown {
+  return isRecord(schema) ? withImplied(plainCrdSchema(schema), OBJECT) : schema
+}
+
+/** What is malformed stays as it is. */
+function withImplied(stated: unknown, implied: unknown): unknown {
+  if (stated === undefined) return implied
+  if (Array.isArray(stated) && Array.isArray(implied)) return [...new Set([...implied, ...stated])]
+  if (!isRecord(stated) || !isRecord(implied)) return stated
+  const members = Object.entries(implied).map(([name, part]) => [name, withImplied(stated[name], part)] as const)
+  return { ...stated, ...Object.fromEntries(members) }
+}
+
 /** Every part keeps its place. */
-export function plainCrdSchema(schema: unknown): unknown {
+function plainCrdSchema(schema: unknown): unknown {
   if (!isRecord(schema)) return schema
   const members = Object.entries(schema).map(([name, value]): [string, unknown] => [name, plainMember(name, value)])
   // Names that the schema does not list are allowed expressly.

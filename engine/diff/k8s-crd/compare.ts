@@ -10,7 +10,7 @@ import {
   type Crd,
   type CrdBundle,
   type CrdVersion,
-  plainCrdSchema,
+  plainObjectSchema,
 } from '../../contracts/k8s-crd/contract.ts'
 import { malformedCrdParts } from '../../contracts/k8s-crd/parts.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../model/limits.ts'
@@ -172,8 +172,8 @@ const NO_REFERENCES: SchemaSource = { dialect: 'openapi-3.0', resolve: () => nul
 function compareSchemas(before: Located, after: Located, name: string, where: string, walk: CrdWalk): number {
   const comparison = new SchemaComparison({ before: NO_REFERENCES, after: NO_REFERENCES })
   const pair = comparison.compare(
-    { ...before, value: plainCrdSchema(before.value) },
-    { ...after, value: plainCrdSchema(after.value) },
+    { ...before, value: plainObjectSchema(before.value) },
+    { ...after, value: plainObjectSchema(after.value) },
   )
   comparison.complete()
   walk.addSchemas(

@@ -15,12 +15,14 @@ interface Parts {
   readonly names?: Json
   readonly spec?: Json
   readonly metadata?: Json
+  /** Members of the objects themselves, beside `spec`. */
+  readonly object?: Json
 }
 
 const V1 = { name: 'v1', served: true, storage: true }
 
-function definition({ schema, version, versions, names, spec, metadata }: Parts): Json {
-  const openAPIV3Schema = { type: 'object', properties: { spec: { type: 'object', ...schema } } }
+function definition({ schema, version, versions, names, spec, metadata, object }: Parts): Json {
+  const openAPIV3Schema = { type: 'object', properties: { spec: { type: 'object', ...schema }, ...object } }
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -57,6 +59,7 @@ const SCALE = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status
 const scaled = (more: Json): Parts => ({ version: { subresources: { scale: { ...SCALE, ...more } } } })
 const LIST = { type: 'array', items: { type: 'object', properties: { k: TEXT, l: TEXT } } }
 const listed = (more: Json): Parts => part({ ...LIST, ...more })
+const named = (metadata: Json): Parts => ({ object: { metadata: { type: 'object', ...metadata } } })
 const ruled = (...rules: readonly Json[]): Parts => ({ schema: { 'x-kubernetes-validations': rules } })
 const RULE = { rule: 'self.a != self.b', message: 'a is not b' }
 
@@ -85,6 +88,22 @@ const ELEMENTS: readonly ElementRow<Parts>[] = [
     'none',
     'none',
   ],
+
+  ['what the API server checks itself', {}, { object: { kind: TEXT, apiVersion: TEXT } }, 'none', 'none'],
+  ['the metadata of objects', {}, named({ type: 'object', required: ['name'] }), 'none', 'none'],
+  ['a text for their names', {}, named({ properties: { name: TEXT } }), 'none', 'none'],
+  ['a pattern for their names', {}, named({ properties: { name: { pattern: '^a' } } }), 'breaking', 'dangerous'],
+  ['values for their names', {}, named({ properties: { name: { enum: ['a', 'b'] } } }), 'breaking', 'dangerous'],
+  ['a bound for their names', {}, named({ properties: { name: { maxLength: 9 } } }), 'dangerous', 'dangerous'],
+  [
+    'a bound for generated names',
+    {},
+    named({ properties: { generateName: { maxLength: 9 } } }),
+    'dangerous',
+    'dangerous',
+  ],
+  ['a label that is required', {}, named({ properties: { labels: { required: ['team'] } } }), 'breaking', 'dangerous'],
+  ['the only kind', {}, { object: { kind: { type: 'string', enum: ['Thing'] } } }, 'breaking', 'dangerous'],
 
   ['a version', {}, two({}), 'info', 'breaking'],
   ['the name of a version', {}, { version: { name: 'v2' } }, 'breaking', 'breaking'],
