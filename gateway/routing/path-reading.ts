@@ -2,8 +2,8 @@
  * How servers read a path: as it is written, and as loosely as any common router does. Routers ignore the case of
  * letters (Express, ASP.NET) and parameters behind a semicolon (Spring, Tomcat). They ignore empty segments and a
  * trailing slash (nginx, Go, Express), and blanks and dots at the end of a name (IIS). They ignore a format behind the
- * last name (Rails, Spring), and some decode escapes more than once. A request that is judged by its path is judged by
- * all of these readings, or refused.
+ * last name (Rails, Spring), and some decode escapes more than once. To some, the query begins at a semicolon (Fastify,
+ * find-my-way). A request that is judged by its path is judged by all of these readings, or refused.
  */
 
 /** A name between two slashes. */
@@ -20,6 +20,8 @@ export interface PathReading {
   /** Escapes decoded once, including empty segments; the first, before the leading slash, is left out. */
   readonly written: readonly string[]
   readonly loose: readonly LooseSegment[]
+  /** Folded names before a semicolon that has names behind it: to some routers the path ends there. Null: it has none. */
+  readonly earlier: readonly string[] | null
 }
 
 /** Number of layers of escapes that are decoded; more are of no use to anybody. */
@@ -35,7 +37,7 @@ const CONTROLS = /\p{Cc}/u
 export function readPath(path: string): PathReading | null {
   if (PLAIN_PATH.test(path)) {
     const written = path.slice(1).split('/')
-    return { written, loose: written.map((text) => ({ text, folded: fold(text), isPlain: true })) }
+    return { written, loose: written.map((text) => ({ text, folded: fold(text), isPlain: true })), earlier: null }
   }
   const raw = path.slice(1).split('/')
   const written = raw.map(decodedOnce).filter((text) => text !== null)
@@ -46,8 +48,11 @@ export function readPath(path: string): PathReading | null {
     written,
     // Some routers compare names before they decode them: to those, an escaped letter is another text.
     loose: loose.map((text, index) => ({ text, folded: fold(text), isPlain: isAligned && text === raw[index] })),
+    earlier: EARLIER_END.test(path) ? (looseSegments(path.split(';', 1)[0] ?? '') ?? []).map(fold) : null,
   }
 }
+
+const EARLIER_END = /;[^/]*\/./
 
 function looseSegments(path: string): readonly string[] | null {
   const decoded = decodedFully(path)

@@ -13,19 +13,26 @@ import { isJsonObject } from '../json/strict-json.ts'
 
 /** As the contract writes them; plain data, since it may come out of a worker. */
 export interface OperationTable {
-  /** Path parts of the contract's servers (`/v1`), without a trailing slash; `''` for none. */
+  /** Path parts of the contract's servers (`/v1`, `/{version}`), without a trailing slash; `''` for none. */
   readonly basePaths: readonly string[]
-  /** Upper-case method and path template. */
-  readonly operations: readonly { readonly method: string; readonly path: string }[]
+  /** Upper-case method and path template; basePaths: of its own servers, absent where it has none. */
+  readonly operations: readonly {
+    readonly method: string
+    readonly path: string
+    readonly basePaths?: readonly string[]
+  }[]
 }
 
 interface OperationMatch {
   readonly method: string
   /** The template, e.g. `/pets/{petId}`. */
   readonly path: string
+  /** The path of the request below the base path of its server, as it is written. */
+  readonly below: string
 }
 
-const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const
+/** Of OpenAPI, in the letters of requests. */
+export const METHODS = ['GET', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH', 'TRACE'] as const
 
 /** Throws when the text cannot be read: then no call can be matched, and none is judged by it. */
 export function readOperations(text: string): OperationTable {
@@ -34,32 +41,63 @@ export function readOperations(text: string): OperationTable {
   const root: unknown = document.value.root
   const paths = isJsonObject(root) && isJsonObject(root['paths']) ? root['paths'] : {}
   const operations = Object.entries(paths).flatMap(([path, item]) =>
-    methodsOf(item, root).map((method) => ({ method: method.toUpperCase(), path })),
+    methodsOf(item, root).map((method) => {
+      const basePaths = ownBasePaths(item, method, root)
+      return { method, path, ...(basePaths !== null && { basePaths }) }
+    }),
   )
   return { basePaths: basePathsOf(root), operations }
+}
+
+/** Of the servers that stand at the operation, else at its path, in place of those of the document. */
+function ownBasePaths(item: unknown, method: string, root: unknown): readonly string[] | null {
+  if (!isJsonObject(item)) return null
+  const holder = [item[method.toLowerCase()], item].find((one) => isJsonObject(one) && Array.isArray(one['servers']))
+  if (holder !== undefined) return basePathsOf(holder)
+  const target = typeof item['$ref'] === 'string' ? resolveRef(root, item['$ref']) : null
+  return target?.kind === 'resolved' && target.value !== item ? ownBasePaths(target.value, method, root) : null
 }
 
 /** Also those behind a `$ref`; every method where it leads nowhere, so that no sibling stands for its path. */
 function methodsOf(item: unknown, root: unknown): readonly string[] {
   if (!isJsonObject(item)) return []
-  const own = METHODS.filter((method) => Object.hasOwn(item, method))
+  const own = METHODS.filter((method) => Object.hasOwn(item, method.toLowerCase()))
   if (typeof item['$ref'] !== 'string') return own
   const target = resolveRef(root, item['$ref'])
   return target.kind === 'resolved' ? [...new Set([...own, ...methodsOf(target.value, root)])] : METHODS
 }
 
-/** OpenAPI 3 `servers[].url`, Swagger 2 `basePath`; a URL with variables in its path says nothing that can be matched. */
+/**
+ * OpenAPI 3 `servers[].url`, Swagger 2 `basePath`. A URL with variables in its path is one with any name there, and with the
+ * values that it states; servers may also be behind a proxy that removes it.
+ */
 function basePathsOf(root: unknown): readonly string[] {
   if (!isJsonObject(root)) return ['']
   if (typeof root['basePath'] === 'string') return [trimSlash(root['basePath'])]
   const servers: readonly unknown[] = Array.isArray(root['servers']) ? root['servers'] : []
   const paths = servers.flatMap((server) => {
     const url = isJsonObject(server) ? server['url'] : undefined
-    if (typeof url !== 'string' || !URL.canParse(url, 'http://contract.invalid')) return []
-    const { pathname } = new URL(url, 'http://contract.invalid')
-    return /[{}]|%7b/i.test(pathname) ? [] : [trimSlash(pathname)]
+    if (typeof url !== 'string' || !isJsonObject(server)) return []
+    const path = pathOfServer(url)
+    if (!url.includes('{')) return [path]
+    const stated = url.replaceAll(/\{([^{}]*)\}/g, (_, name: string) => defaultOf(server['variables'], name) ?? 'any')
+    return path.includes('{') ? ['', path, pathOfServer(stated)] : [path]
   })
   return paths.length === 0 ? [''] : [...new Set(paths)]
+}
+
+/** Without the host, which may have variables too. */
+function pathOfServer(url: string): string {
+  const behindHost = url.replace(/^(?:[^/?#]*:)?\/\/[^/?#]*/, '')
+  if (!URL.canParse(behindHost, 'http://contract.invalid')) return ''
+  const { pathname } = new URL(behindHost, 'http://contract.invalid')
+  return trimSlash(pathname.replaceAll(/%7b/gi, '{').replaceAll(/%7d/gi, '}'))
+}
+
+function defaultOf(variables: unknown, name: string): string | null {
+  const variable = isJsonObject(variables) && Object.hasOwn(variables, name) ? variables[name] : null
+  const value = isJsonObject(variable) ? variable['default'] : null
+  return typeof value === 'string' ? value : null
 }
 
 function trimSlash(path: string): string {
@@ -105,18 +143,16 @@ export interface OperationMatcher {
   match(method: string, path: string): OperationMatches | null
 }
 
+/** The operations of the servers with one base path. */
 interface Base {
   readonly written: readonly string[]
-  readonly folded: readonly string[]
+  /** Null: any name. */
+  readonly folded: readonly (string | null)[]
+  readonly root: Node
 }
 
 export function createOperationMatcher(table: OperationTable): OperationMatcher {
-  const root = newTemplateNode()
-  for (const { method, path } of table.operations) addTemplate(root, method, path)
-  const bases = table.basePaths.map((path): Base => {
-    const loose = readPath(path)?.loose ?? []
-    return { written: path.split('/').slice(1), folded: loose.map(({ folded }) => folded) }
-  })
+  const bases = basesOf(table)
   return {
     match(method, path) {
       const reading = readPath(path)
@@ -126,9 +162,12 @@ export function createOperationMatcher(table: OperationTable): OperationMatcher 
       for (const base of bases) {
         const rest = belowBase(base, reading)
         if (rest === null) continue
-        for (const { template, isWritten } of matchesOf(root, method, rest)) {
-          isDescribed ||= isWritten && base.written.every((text, index) => text === reading.written[index])
-          operations.set(template.path, { method, path: template.path })
+        const isBaseWritten = base.written.every((text, index) => isWrittenPart(text, reading.written[index]))
+        for (const { template, isWritten } of matchesOf(base.root, method, rest)) {
+          const isMeant = isBaseWritten && isWritten && reading.earlier === null
+          isDescribed ||= isMeant
+          if (isMeant || !operations.has(template.path))
+            operations.set(template.path, { method, path: template.path, below: pathBelow(base, path) })
         }
       }
       return { operations: [...operations.values()], isDescribed }
@@ -136,11 +175,42 @@ export function createOperationMatcher(table: OperationTable): OperationMatcher 
   }
 }
 
+function basesOf({ basePaths, operations }: OperationTable): readonly Base[] {
+  const bases = new Map<string, Base>()
+  for (const { method, path, basePaths: own = basePaths } of operations)
+    for (const basePath of own) {
+      const base = bases.get(basePath) ?? newBase(basePath)
+      bases.set(basePath, base)
+      addTemplate(base.root, method, path)
+    }
+  return [...bases.values()]
+}
+
+function newBase(path: string): Base {
+  const loose = readPath(path)?.loose ?? []
+  const folded = loose.map(({ text, folded: name }) => (text.includes('{') ? null : name))
+  return { written: path.split('/').slice(1), folded, root: newTemplateNode() }
+}
+
+function pathBelow({ written }: Base, path: string): string {
+  return written.length === 0
+    ? path
+    : `/${path
+        .split('/')
+        .slice(written.length + 1)
+        .join('/')}`
+}
+
 /** `{path+}`, `{path*}`, `{*path}`, `{path:path}`, `{path:.*}` */
 const REST = /^\{(?:\*[^{}]*|[^{}]*[+*]|[^{}:]+:(?:path|[^{}]*[*+][^{}]*))\}$/
 
+/** Without what some contracts write behind it: routers choose by the path alone (`/users?action=delete`, `/users#batch`, `/users{?page}`). */
+export function templateOf(path: string): string {
+  return path.replace(/\{?[?#].*$/s, '')
+}
+
 function addTemplate(root: Node, method: string, path: string): void {
-  const written = path.split('/').slice(1)
+  const written = templateOf(path).split('/').slice(1)
   const parts = written.map(partOf).filter((part) => part.kind !== 'literal' || part.text !== '')
   if (REST.test(written.at(-1) ?? '')) parts.splice(-1, 1, { kind: 'rest' })
   let node = root
@@ -185,7 +255,8 @@ function childFor(node: Node, part: TemplatePart): Node {
 /** What follows the base path; null: it stands elsewhere, however it is read. */
 function belowBase({ written, folded }: Base, reading: PathReading): PathReading | null {
   if (folded.length === 0 && written.length === 0) return reading
-  if (folded.some((text, index) => reading.loose[index]?.folded !== text)) return null
+  const isBelow = folded.every((text, index) => text === null || reading.loose[index]?.folded === text)
+  if (!isBelow || reading.loose.length < folded.length) return null
   return {
     ...reading,
     written: reading.written.slice(written.length),
@@ -253,11 +324,9 @@ function takesBefore(one: OperationTemplate, other: OperationTemplate, loose: re
 }
 
 function isWrittenAs({ written }: OperationTemplate, segments: readonly string[]): boolean {
-  return (
-    written.length === segments.length &&
-    written.every((text, index) => {
-      const segment = segments[index] ?? ''
-      return text.includes('{') ? segment !== '' : text === segment
-    })
-  )
+  return written.length === segments.length && written.every((text, index) => isWrittenPart(text, segments[index]))
+}
+
+function isWrittenPart(text: string, segment = ''): boolean {
+  return text.includes('{') ? segment !== '' : text === segment
 }

@@ -1,6 +1,7 @@
 /** Holds one request or answer against a contract: the operation that it belongs to, its parameters, its media type, its body. */
 import type { ErrorObject } from 'ajv/dist/2020.js'
 import { readStrictJson } from '../json/strict-json.ts'
+import { templateOf } from './api-operations.ts'
 import type { CheckedContract, ContractPart, MessageSide } from './contract.ts'
 import type { AnswerMessage, Conformance, HttpMessage, RequestMessage, Violation } from './message.ts'
 import { cookiesOf, parametersOf, pathValues, valueOf, type RequestValues } from './parameters.ts'
@@ -44,10 +45,7 @@ function matchingOperations({ method, target }: HttpMessage, contract: CheckedCo
   return matches.operations.flatMap((match) => {
     const parts = contract.operation(match.method, match.path)
     if (parts === null) return []
-    const values = contract.basePaths
-      .filter((base) => path.startsWith(base))
-      .map((base) => pathValues(match.path, path.slice(base.length)))
-      .find((found) => found !== null)
+    const values = pathValues(templateOf(match.path), match.below)
     return [{ name: `${match.method} ${match.path}`, ...parts, path: values ?? new Map() }]
   })
 }

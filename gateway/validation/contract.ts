@@ -17,7 +17,6 @@ export interface ContractPart {
 
 export interface CheckedContract {
   readonly matcher: OperationMatcher
-  readonly basePaths: readonly string[]
   operation(method: string, path: string): { readonly operation: ContractPart; readonly item: ContractPart } | null
   /** A member, behind the references that stand in its place. Null: no object is there. */
   member(part: ContractPart, ...names: readonly string[]): ContractPart | null
@@ -38,14 +37,12 @@ export function openContract(text: string): CheckedContract {
 
 class OpenedContract implements CheckedContract {
   readonly matcher: CheckedContract['matcher']
-  readonly basePaths: readonly string[]
   readonly #whole: ContractPart
   readonly #compilers = new Map<string, Ajv2020>()
   readonly #compiled = new Map<string, ValidateFunction>()
 
   constructor(table: ReturnType<typeof readOperations>, root: unknown) {
     this.matcher = createOperationMatcher(table)
-    this.basePaths = table.basePaths
     this.#whole = { value: isJsonObject(root) ? root : {}, at: '' }
   }
 

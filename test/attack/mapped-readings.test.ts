@@ -83,6 +83,8 @@ const ADMIN = [
   '/Admin/dump.json',
   '/admin/dump.xml;v=1',
   '/admin/dump%20',
+  '/admin/dump;/x',
+  '/admin/dump;x=1/y',
 ]
 for (const [name] of Object.entries(ROUTES))
   test(`no spelling goes around the rule "${name}"`, async () => {

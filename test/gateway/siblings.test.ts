@@ -153,6 +153,62 @@ for (const [what, reference, isDescribed] of [
     assert.deepEqual(paths, [isDescribed ? '/users/everyone' : '/users/{id}'])
   })
 
+/** Path templates and servers of a contract, and a path that a router takes for the first of them. */
+const ELSEWHERE: Readonly<Record<string, readonly [contract: object, path: string]>> = {
+  'the server of its path': [
+    { paths: { '/users': { ...removal, servers: [{ url: '/v2' }] }, '/{a}/{b}': removal } },
+    '/v2/users',
+  ],
+  'the server of the operation': [
+    { paths: { '/users': { delete: { servers: [{ url: 'https://a.example/v2/' }] } }, '/{a}/{b}': removal } },
+    '/v2/users',
+  ],
+  'the server of a component': [
+    {
+      paths: { '/users': { $ref: '#/components/pathItems/Users' }, '/{a}/{b}': removal },
+      components: { pathItems: { Users: { ...removal, servers: [{ url: '/v2' }] } } },
+    },
+    '/v2/users',
+  ],
+  'a server with a variable': [
+    { servers: [{ url: 'https://a.example/{version}' }], paths: { '/users': removal, '/{a}/{b}': removal } },
+    '/v2/users',
+  ],
+  'a variable with several names': [
+    {
+      servers: [{ url: '{server}', variables: { server: { default: 'https://a.example/api/v2' } } }],
+      paths: { '/users': removal, '/{a}/{b}/{c}': removal },
+    },
+    '/api/v2/users',
+  ],
+  'a query in its path': [{ paths: { '/users?action=wipe': removal, '/users': removal } }, '/users'],
+  'a fragment in its path': [{ paths: { '/{id}#wipe': removal, '/{id}': removal } }, '/users'],
+  'a list of parameters in its path': [{ paths: { '/users{?page}': removal, '/{id}': removal } }, '/users'],
+}
+
+for (const [what, [contract, path]] of Object.entries(ELSEWHERE))
+  test(`an operation at ${what} is a sibling`, () => {
+    const table = readOperations(JSON.stringify({ openapi: '3.1.0', info: { title: 'u', version: '1' }, ...contract }))
+    const [meant] = table.operations
+    const matches = createOperationMatcher(table).match('DELETE', path)
+    const paths = matches?.operations.map((match) => match.path) ?? []
+    assert.ok(paths.includes(meant?.path ?? ''), paths.join())
+  })
+
+test('operations at a server of their own are not at that of the document', () => {
+  const paths = { '/users': { ...removal, servers: [{ url: '/v2' }] }, '/all': removal }
+  const table = readOperations(JSON.stringify({ openapi: '3.1.0', servers: [{ url: '/v1' }], paths }))
+  const matcher = createOperationMatcher(table)
+  assert.equal(matcher.match('DELETE', '/v1/users')?.isDescribed, false)
+  assert.equal(matcher.match('DELETE', '/v2/users')?.isDescribed, true)
+  assert.equal(matcher.match('DELETE', '/v1/all')?.isDescribed, true)
+})
+
+for (const path of ['/users/7;/keys', '/users/7;x=1/keys', '/users;/7/keys'])
+  test(`${path} ends at the semicolon for some routers, so the contract as a whole decides`, () => {
+    assert.equal(matcherOf(USERS).match('DELETE', path)?.isDescribed, false)
+  })
+
 test('a call is judged by every operation, and by the whole contract where none is written so', async (t) => {
   const upstream = await startHttpUpstream((_request, response) => response.end('done'))
   const operation = { responses: { 200: { description: 'done' } } }

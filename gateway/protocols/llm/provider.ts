@@ -53,11 +53,12 @@ export interface CalledPath {
 }
 
 export function calledPath({ upstreamPath }: Pick<CallHead, 'upstreamPath'>): CalledPath | null {
-  const names = readPath(upstreamPath.split('?', 1)[0] ?? '')?.loose.map(({ folded }) => folded)
-  if (names === undefined) return null
-  const [last = '', ...before] = names.toReversed()
-  const begin = before.toReversed()
-  const paths = withoutFormats(last).map((name) => `/${[...begin, name].join('/')}`)
+  const reading = readPath(upstreamPath.split('?', 1)[0] ?? '')
+  if (reading === null) return null
+  const { loose, earlier } = reading
+  const paths = [loose.map(({ folded }) => folded), ...(earlier === null ? [] : [earlier])].flatMap((names) =>
+    withoutFormats(names.at(-1) ?? '').map((name) => `/${[...names.slice(0, -1), name].join('/')}`),
+  )
   const provider = PROVIDERS.find((one) => paths.some((path) => one.path.test(path))) ?? OTHER
   return { provider, paths }
 }

@@ -106,7 +106,7 @@ export function looseFacts({ facts, path: { loose } }: HeadFacts): RequestFacts 
 
 /** Further readings: letters of any case, a format behind the last name, a slash at the end. */
 export function furtherFacts(
-  { facts, path: { loose }, undecoded }: HeadFacts,
+  { facts, path: { loose, earlier }, undecoded }: HeadFacts,
   { isCaseSensitive, countsEnd }: { readonly isCaseSensitive: boolean; readonly countsEnd: boolean },
 ): LooseFacts[] {
   const segments = loose.map(({ folded }) => folded)
@@ -118,6 +118,7 @@ export function furtherFacts(
   const last = segments.at(-1)
   if (last === undefined) return []
   const further: LooseFacts[] = []
+  if (earlier !== null) further.push({ facts: of(earlier), isFolded: true, isCommon: false })
   const isOther = isCaseSensitive || loose.some(({ text, folded }) => text !== folded)
   if (isOther) further.push({ facts: of(segments), isFolded: true, isCommon: false })
   for (const name of withoutFormats(last).slice(1))
