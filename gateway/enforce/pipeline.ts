@@ -86,7 +86,8 @@ function intercept(
     upstreamPath,
     body,
   }
-  return upgrade !== null || !recogniser.needsBody(call) ? call : withBody(call, context, recogniser, deps)
+  const isRead = upgrade === null && (recogniser.needsBody(call) || recogniser.usesBody?.(call) === true)
+  return isRead ? withBody(call, context, recogniser, deps) : call
 }
 
 /** A trace that the body names: the call and the head that is sent name it, as if a field had named it. */

@@ -239,7 +239,8 @@ async function answerCall(
   const recogniser = pipeline.recognisers[match.route.protocol]
   const isNeeded = recogniser.needsBody(head)
   const isHad = body.kind === 'whole'
-  const given: Call = { ...head, body: isNeeded && isHad ? body.bytes : null }
+  const isRead = isHad && (isNeeded || recogniser.usesBody?.(head) === true)
+  const given: Call = { ...head, body: isRead ? body.bytes : null }
   const call = joinStatedTrace(given, observer) ? { ...given, correlationId: observation.correlationId } : given
   const read =
     isNeeded && !isHad

@@ -187,6 +187,8 @@ export interface CallFault {
 export interface Recogniser<Own extends Route = Route> {
   /** True when the body must be read before the request can be recognised; other bodies are streamed. */
   needsBody(head: CallHead<Own>): boolean
+  /** True when a short body, if there is one to read, makes the judgement more exact. Absent: none does. */
+  usesBody?(head: CallHead<Own>): boolean
   recognise(call: Call<Own>): Action | Promise<Action>
   /**
    * A fault in the form of the protocol; absent, or null for this call: in the form of every other error of the gateway

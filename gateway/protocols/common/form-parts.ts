@@ -54,3 +54,21 @@ export function readParts(bytes: Buffer, type: string): Read<readonly RawPart[]>
     at = end + delimiter.length
   }
 }
+
+const DISPOSITION =
+  /^content-disposition:[ \t]*form-data;[ \t]*name="([^"\\%\r\n]*)"(;[ \t]*filename="[^"\\\r\n]*")?[ \t]*$/i
+
+interface PartName {
+  readonly name: string
+  readonly isFile: boolean
+  /** The other lines of the head. */
+  readonly others: readonly string[]
+}
+
+/** Null: it is named in no way that all parsers read alike. @param lines of the head of a part */
+export function partName(lines: readonly string[]): PartName | null {
+  const others = lines.filter((line) => !/^content-disposition:/i.test(line))
+  const disposition = others.length === lines.length - 1 ? lines.find((line) => !others.includes(line)) : undefined
+  const [, name, filename] = DISPOSITION.exec(disposition ?? '') ?? []
+  return name === undefined ? null : { name, isFile: filename !== undefined, others }
+}

@@ -1,7 +1,10 @@
-/** The method that a request states beside its request line, in fields, parameters or a form. */
-import type { CallHead } from '../../calls/call.ts'
+/** The method that a request states beside its request line, in fields, parameters or its body. */
+import type { Call, CallHead } from '../../calls/call.ts'
+import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
+import { isUtf8Type } from '../../network/body-charset.ts'
 import { METHOD_FIELDS } from '../../routing/field-name.ts'
-import { queryOf, readNames } from '../../routing/query-names.ts'
+import { canonicalName, queryOf, readNames } from '../../routing/query-names.ts'
+import { partName, readParts } from './form-parts.ts'
 
 /** Parameters in which frameworks look for the method. */
 const PARAMETERS: ReadonlySet<string> = new Set([
@@ -24,4 +27,55 @@ const MAY_NAME_METHOD = /%|method|verb/i
 /** The type of a body in which frameworks look for `_method`; a body without a type is a form to some. */
 export function mayBeForm(type: string | undefined): boolean {
   return type === undefined || /^\s*(?:$|application\/x-www-form-urlencoded|multipart\/)/i.test(type)
+}
+
+/** True for a body that some framework reads for `_method`: one in a POST, a form or JSON. */
+export function mayNameMethodInBody({ method, headers, received, trafficPath }: CallHead): boolean {
+  if (method !== 'POST') return false
+  const type = headers['content-type']
+  // A proxy that asks may keep to itself that there is a body.
+  return (trafficPath === 'ext_authz' || hasBody(received.headers)) && (mayBeForm(type) || isJsonType(type))
+}
+
+/**
+ * `named`: the body states a method. `unknown`: it was not read, or servers read its members differently.
+ * @param call its body is read, or null
+ */
+export function methodInBody(call: Call): 'none' | 'named' | 'unknown' {
+  if (!mayNameMethodInBody(call)) return 'none'
+  const { body, headers } = call
+  const { 'content-type': type, 'content-encoding': coding = 'identity' } = headers
+  if (body?.length === 0) return 'none'
+  if (body === null || coding !== 'identity' || !isUtf8Type(type)) return 'unknown'
+  const text = body.toString('utf8')
+  const mayBeJson = isJsonType(type) || /^\s*[{[]/.test(text)
+  const names = [mayBeJson ? methodsInJson(body) : [], mayBeForm(type) ? namesInForm(body, text, type) : []]
+  if (names.some((known) => known?.some((name) => PARAMETERS.has(name)))) return 'named'
+  return names.includes(null) ? 'unknown' : 'none'
+}
+
+/** Names of the members whose value may be a method. Null: it has no single reading. */
+function methodsInJson(body: Buffer): readonly string[] | null {
+  const json = readStrictJson(body)
+  if (!json.ok) return null
+  if (!isJsonObject(json.value)) return []
+  return Object.entries(json.value).flatMap(([name, value]) =>
+    /^\s*[a-z]+\s*$/i.test(String(value)) ? [canonicalName(name)] : [],
+  )
+}
+
+function namesInForm(body: Buffer, text: string, type: string | undefined): readonly string[] | null {
+  if (!/^\s*multipart\//i.test(type ?? '')) return readNames(text)
+  const parts = readParts(body, type ?? '')
+  if (!parts.ok) return null
+  const names = parts.value.map(({ head }) => partName(head))
+  return names.includes(null) ? null : names.map((part) => canonicalName(part?.name ?? ''))
+}
+
+function isJsonType(type: string | undefined): boolean {
+  return /^[^;]*[/+]json\s*(?:;|$)/i.test(type ?? '')
+}
+
+function hasBody(headers: CallHead['headers']): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }

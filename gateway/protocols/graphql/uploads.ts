@@ -5,7 +5,7 @@
  * body contains nothing else.
  */
 import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
-import { readParts, refused, type RawPart, type Read } from '../common/form-parts.ts'
+import { partName, readParts, refused, type RawPart, type Read } from '../common/form-parts.ts'
 
 type Upload = { readonly ok: true; readonly operations: Buffer } | { readonly ok: false; readonly why: string }
 
@@ -37,18 +37,14 @@ export function readUpload(bytes: Buffer, type: string): Upload {
   return problem === null ? { ok: true, operations: operations.bytes } : refused(problem)
 }
 
-const DISPOSITION =
-  /^content-disposition:[ \t]*form-data;[ \t]*name="([\w.-]*)"(;[ \t]*filename="[^"\\\r\n]*")?[ \t]*$/i
 /** With other types a parser could decode a text in another way. */
 const TEXT_TYPE = /^content-type:[ \t]*(?:application\/json|text\/plain)(?:;[ \t]*charset="?utf-8"?)?[ \t]*$/i
 const ANY_TYPE = /^content-type:[ \t]*[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:;[^\r\n]*)?$/i
 
 function partOf({ head: lines, bytes }: RawPart): Read<FormPart> {
-  const disposition = lines.find((line) => /^content-disposition:/i.test(line)) ?? ''
-  const [, name, filename] = DISPOSITION.exec(disposition) ?? []
-  if (name === undefined) return refused('a part of its form is not named in the common way')
-  const isFile = filename !== undefined
-  const others = lines.filter((line) => line !== disposition)
+  const named = partName(lines)
+  if (named === null || /[^\w.-]/.test(named.name)) return refused('a part of its form is not named in the common way')
+  const { name, isFile, others } = named
   // Some parsers apply a transfer coding or a second disposition.
   if (others.length > 1 || lines.length > 2 || !others.every((line) => (isFile ? ANY_TYPE : TEXT_TYPE).test(line)))
     return refused(`the head of its part "${name}" says more than a name and a type`)

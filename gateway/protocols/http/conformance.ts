@@ -46,7 +46,7 @@ export function createApiConformance(deps: ApiConformanceDeps): ApiConformance {
     async ofRequest(call, pinned) {
       const { route, method, upstreamPath: target, headers } = call
       try {
-        const plain = await plainBody(call.body, headers, config().limits.proxied_body)
+        const plain = await plainBody(isJson(headers) ? call.body : null, headers, config().limits.proxied_body)
         // The upstream may read a body that this cannot read.
         if (!plain.ok) return departure(call, pinned, null, [{ where: 'body', message: plain.why }])
         const body = plain.bytes

@@ -11,8 +11,8 @@ import type { Violation } from '../../validation/message.ts'
 import type { Action, JudgedAction, Permit, Question, Recogniser, Refusal } from '../common/action.ts'
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
 import type { Subject } from '../../calls/subject.ts'
-import type { Call } from '../../calls/call.ts'
-import { hasBody, isEnforced, type ApiConformance } from './conformance.ts'
+import type { Call, CallHead } from '../../calls/call.ts'
+import { isEnforced, type ApiConformance } from './conformance.ts'
 import { underOf, type ContractChecks, type Under } from '../common/contract-checks.ts'
 import { readContract } from '../common/contract-reader.ts'
 import {
@@ -22,9 +22,9 @@ import {
   type IndexedContract,
 } from '../common/current-contract.ts'
 import { callName } from '../common/request-line.ts'
-import { createOperationMatcher, type OperationMatcher } from '../../validation/api-operations.ts'
+import { createOperationMatcher, METHODS, type OperationMatcher } from '../../validation/api-operations.ts'
 import { httpRefusal, jsonAnswer } from '../common/refusal.ts'
-import { mayBeForm, overridesMethod } from '../common/method-override.ts'
+import { mayNameMethodInBody, methodInBody, overridesMethod } from '../common/method-override.ts'
 
 interface HttpApiDeps extends CurrentContractDeps {
   readonly baselines: Pick<BaselineService, 'baselineFor'>
@@ -43,6 +43,7 @@ export function createHttpApiRecogniser(deps: HttpApiDeps): Recogniser {
   )
   return {
     needsBody: (head) => deps.conformance.needsBody(head),
+    usesBody: (head) => isShort(head) && mayNameMethodInBody(head),
     recognise: (call) =>
       call.route.validate === 'off' ? new ApiCallAction(call, contracts, null) : checked(call, contracts, deps),
   }
@@ -135,8 +136,9 @@ class ApiCallAction implements JudgedAction {
 }
 
 function subjectsOf(call: Call, matcher: OperationMatcher): readonly Subject[] {
+  const stated = methodInBody(call)
   // Only the upstream knows which operation a request with two methods means.
-  if (overridesMethod(call)) return [wholeSubject(call)]
+  if (stated === 'named' || overridesMethod(call)) return [wholeSubject(call)]
   const path = pathOf(call)
   const matches = matcher.match(call.method, path)
   if (matches === null)
@@ -144,19 +146,20 @@ function subjectsOf(call: Call, matcher: OperationMatcher): readonly Subject[] {
       'PREFLIGHT_UNDECIDED',
       'The path holds escapes of control characters or of bytes that are not text, so its operation is not known.',
     )
-  const meant = isPostedForm(call) ? IN_FORMS.flatMap((method) => matcher.match(method, path)?.operations ?? []) : []
-  const subjects = [...matches.operations, ...meant].map((operation) => {
-    const name = `${operation.method} ${operation.path}`
-    return { name, target: `${call.route.name}/${name}`, scope: operation }
+  const others = stated === 'unknown' ? METHODS.filter((method) => method !== call.method) : []
+  const meant = others.flatMap((method) => matcher.match(method, path)?.operations ?? [])
+  const subjects = [...matches.operations, ...meant].map(({ method, path: template }) => {
+    const name = `${method} ${template}`
+    return { name, target: `${call.route.name}/${name}`, scope: { method, path: template } }
   })
   return matches.isDescribed ? subjects : [wholeSubject(call), ...subjects]
 }
 
-/** Methods that a form may name (`_method`). Forms stream unread, so each operation that one may mean is judged. */
-const IN_FORMS = ['PUT', 'PATCH', 'DELETE'] as const
+/** A longer body streams unread: the call is judged by each operation that it may name. */
+const LONGEST_READ = 64 * 1024
 
-function isPostedForm({ method, headers, received }: Call): boolean {
-  return method === 'POST' && hasBody(received.headers) && mayBeForm(headers['content-type'])
+function isShort({ received }: CallHead): boolean {
+  return Number(received.headers['content-length'] ?? Number.NaN) <= LONGEST_READ
 }
 
 /** Without a match the whole contract decides, which is stricter. */

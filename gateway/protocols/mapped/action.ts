@@ -8,7 +8,7 @@ import { targetProblem } from '../../routing/target.ts'
 import { UpstreamRefusal, type JudgedAction, type Question, type Refusal } from '../common/action.ts'
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
 import type { Subject } from '../../calls/subject.ts'
-import type { Call } from '../../calls/call.ts'
+import type { Call, CallHead } from '../../calls/call.ts'
 import { askAsCaller, lookupFault } from '../common/caller-request.ts'
 import { httpRefusal } from '../common/refusal.ts'
 import type { CompiledEffect, CompiledSubject, TextSource } from './rules.ts'
@@ -30,7 +30,7 @@ abstract class MappedRequest implements JudgedAction {
   readonly kind = 'judge'
   readonly name: string
 
-  constructor(call: Call) {
+  constructor(call: CallHead) {
     this.name = callName(call)
   }
 
@@ -49,7 +49,7 @@ abstract class MappedRequest implements JudgedAction {
 export class UnmappedRequest extends MappedRequest {
   readonly #reason: string
 
-  constructor(call: Call, reason: string) {
+  constructor(call: CallHead, reason: string) {
     super(call)
     this.#reason = reason
   }

@@ -12,7 +12,7 @@ import { compileRules, type CompiledMapping } from './rules.ts'
 import { canonicalName } from '../../routing/query-names.ts'
 import { countingNames } from '../../json/folded-names.ts'
 import { isRead, callName } from '../common/request-line.ts'
-import { overridesMethod } from '../common/method-override.ts'
+import { mayNameMethodInBody, methodInBody, overridesMethod } from '../common/method-override.ts'
 
 interface MappedDeps extends ContractReader {
   readonly upstreams: Upstreams
@@ -32,6 +32,7 @@ interface RuleSet {
   readonly isCaseSensitive: boolean
   /** Some condition may distinguish a path with a slash at its end. */
   readonly countsEnd: boolean
+  readonly isMethodRead: boolean
 }
 
 export function createMappedRecogniser(deps: MappedDeps): Recogniser<MappedRoute> {
@@ -47,13 +48,13 @@ export function createMappedRecogniser(deps: MappedDeps): Recogniser<MappedRoute
     return set
   }
   return {
-    needsBody: (head) => needsBody(rulesOf(head.route), head),
+    needsBody: (head) => isBodyRead(rulesOf(head.route), head) || isMethodInBodyDecisive(rulesOf(head.route), head),
     recognise: (call) => recognise(rulesOf(call.route), call, deps),
   }
 }
 
 /** As far as the rules can be followed without the body: it is read when the next rule asks for it, or the one that matches. */
-function needsBody({ rules, read }: RuleSet, head: CallHead<MappedRoute>): boolean {
+function isBodyRead({ rules, read }: RuleSet, head: CallHead<MappedRoute>): boolean {
   const facts = headFacts(head, read)
   if (!facts.ok) return false
   for (const { when, reads } of rules) {
@@ -65,14 +66,23 @@ function needsBody({ rules, read }: RuleSet, head: CallHead<MappedRoute>): boole
   return false
 }
 
+/** A framework may run the method that a form or JSON names: the body is read where that one would be judged otherwise. */
+function isMethodInBodyDecisive(set: RuleSet, head: CallHead<MappedRoute>): boolean {
+  if (!set.isMethodRead || !mayNameMethodInBody(head)) return false
+  const facts = headFacts(head, set.read)
+  const own = facts.ok ? firstMatch(set.rules, facts.value.facts, false) : facts
+  return facts.ok && own.ok && ruleOfNamedMethod(head, own.value, facts.value, set) !== null
+}
+
 function ruleSet(rules: readonly CompiledMapping[]): RuleSet {
   const names = [...new Set(rules.flatMap((rule) => [...rule.names]))]
-  const isRead = (field: 'query' | 'headers'): boolean =>
+  const isRead = (field: 'query' | 'headers' | 'method'): boolean =>
     rules.some(({ when, reads }) => reads.has(field) || when?.reads.has(field) === true)
   return {
     rules,
     isCaseSensitive: rules.some(({ when }) => when?.isCaseSensitive === true),
     countsEnd: rules.some(({ countsEnd }) => countsEnd),
+    isMethodRead: isRead('method'),
     read: {
       names: countingNames(names),
       canonical: new Set(names.map(canonicalName)),
@@ -84,15 +94,18 @@ function ruleSet(rules: readonly CompiledMapping[]): RuleSet {
 }
 
 function recognise(set: RuleSet, call: Call<MappedRoute>, deps: MappedDeps): Action {
-  if (overridesMethod(call)) return new UnmappedRequest(call, 'it states its method twice')
+  const stated = set.isMethodRead ? methodInBody(call) : 'none'
+  if (stated === 'named' || overridesMethod(call)) return new UnmappedRequest(call, 'it states its method twice')
   const { rules, read } = set
-  const head = call.body === null ? headFacts(call, read) : wholeFacts(call, read)
+  const head = call.body === null || !isBodyRead(set, call) ? headFacts(call, read) : wholeFacts(call, read)
   if (!head.ok) return new UnmappedRequest(call, head.problem)
   const { facts } = head.value
   const match = firstMatch(rules, facts, false)
   if (!match.ok) return new UnmappedRequest(call, match.problem)
   const loose = looseFacts(head.value)
-  const other = otherRule(call, match.value, head.value, loose, set)
+  const other =
+    otherRule(call, match.value, head.value, loose, set) ??
+    (stated === 'unknown' ? ruleOfNamedMethod(call, match.value, head.value, set) : null)
   if (other !== null) return other
   const { index, rule } = match.value
   if (rule === null) return unmatched(call)
@@ -102,7 +115,7 @@ function recognise(set: RuleSet, call: Call<MappedRoute>, deps: MappedDeps): Act
   return new MatchedRequest(call, { index, effect, facts, loose }, deps)
 }
 
-function deniedBy(call: Call<MappedRoute>, message: string | null): Action {
+function deniedBy(call: CallHead<MappedRoute>, message: string | null): Action {
   return denied(call, message ?? `The route "${call.route.name}" lets no such request through.`)
 }
 
@@ -130,6 +143,30 @@ function otherRule(
     return new UnmappedRequest(call, `another rule would match its path as many servers read it, ${facts.path}`)
   }
   return null
+}
+
+const NAMED_METHODS = ['GET', 'HEAD', 'OPTIONS', 'PUT', 'PATCH', 'DELETE'] as const
+
+/** The action for a request whose body may name a method that another rule, or none, is about; null: nothing is stricter. */
+function ruleOfNamedMethod(call: CallHead<MappedRoute>, own: Match, head: HeadFacts, set: RuleSet): Action | null {
+  if (own.rule?.effect.kind === 'deny') return null
+  const readings = [{ facts: head.facts, isFolded: false }, ...furtherFacts(head, set)]
+  for (const { facts, isFolded } of readings)
+    for (const method of NAMED_METHODS) {
+      const other = firstMatch(set.rules, { ...facts, method }, isFolded)
+      if (other.ok && (other.value.index === own.index || isFree(call, other.value, method))) continue
+      const effect = other.ok ? other.value.rule?.effect : undefined
+      if (effect?.kind === 'deny') return deniedBy(call, effect.message)
+      return new UnmappedRequest(call, `its body may name the method ${method}, of which another rule decides`)
+    }
+  return null
+}
+
+/** Whoever is free to send a request may also let a POST stand for it. */
+function isFree({ route, trafficPath }: CallHead<MappedRoute>, { rule }: Match, method: string): boolean {
+  if (rule !== null) return rule.effect.kind === 'pass'
+  // Proxies that ask seldom have the body to give: only the rules themselves count for them.
+  return trafficPath === 'ext_authz' || isPassingUnmatched({ route, method })
 }
 
 /** Of a path that is written plainly: the rule that it matches was written for it, unless the other one is stricter or comes first. */
@@ -161,11 +198,11 @@ function unmatched(call: Call<MappedRoute>): Action {
   return denied(call, `No rule of the route "${call.route.name}" says what this request does.`)
 }
 
-function isPassingUnmatched({ route, method }: Call<MappedRoute>): boolean {
+function isPassingUnmatched({ route, method }: Pick<CallHead<MappedRoute>, 'route' | 'method'>): boolean {
   return (route.otherwise ?? (isRead(method) ? 'pass' : 'deny')) === 'pass'
 }
 
-function passing(call: Call<MappedRoute>): PassingAction {
+function passing(call: CallHead<MappedRoute>): PassingAction {
   return {
     kind: 'pass',
     name: callName(call),
@@ -175,7 +212,7 @@ function passing(call: Call<MappedRoute>): PassingAction {
   }
 }
 
-function denied(call: Call<MappedRoute>, message: string): Action {
+function denied(call: CallHead<MappedRoute>, message: string): Action {
   const { name } = passing(call)
   const { correlationId } = call
   const answer = httpRefusal({ code: 'PREFLIGHT_STOP', message, correlationId, envelope: null, subject: null })
