@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { dirname, resolve } from 'node:path'
 import { Validator, type Schema } from '@cfworker/json-schema'
 import type * as AjvModule from 'ajv'
-import { ok } from '../../engine/base.ts'
+import { appendPointer, ok } from '../../engine/base.ts'
 import type { Result } from '../../engine/internal.ts'
 import { messageOf } from '../errors/startup-error.ts'
 import { checkMeaning, warningsOf } from './checks.ts'
@@ -60,7 +60,8 @@ export function loadConfig(
   const sound = whole === null ? withoutSections(overridden.value, formFaults) : overridden.value
   const complete = whole ?? completeConfig(sound)
   const config = complete === null ? null : withPaths(complete, directory)
-  const meaningFaults = config === null ? [] : [...foreignSections(sound), ...checkMeaning(config)]
+  const meaningFaults =
+    config === null ? [] : [...blankTexts(sound, ''), ...foreignSections(sound), ...checkMeaning(config)]
   const mistakes = [...overridden.mistakes, ...[...formFaults, ...meaningFaults].map(placed)]
   if (config === null) return { ok: false, problem: inReadingOrder(mistakes) }
   if (mistakes.length > 0) {
@@ -76,6 +77,14 @@ function withoutSections(value: unknown, faults: readonly LocatedMistake[]): obj
   const faulty = new Set(faults.map(({ pointer }) => pointerSegments(pointer)[0]))
   const sound = Object.fromEntries(Object.entries(value).filter(([section]) => !faulty.has(section)))
   return completeConfig(sound) === null ? null : sound
+}
+
+/** A text of white space alone names nothing: a receipt for the operation `' '` authorizes what nobody asked for. */
+function blankTexts(value: unknown, pointer: string): readonly LocatedMistake[] {
+  if (typeof value === 'string')
+    return /^\s+$/.test(value) ? [{ pointer, at: 'value', message: 'must not be blank', fix: 'write a value' }] : []
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, member]) => blankTexts(member, appendPointer(pointer, name)))
 }
 
 function readConfigFile(file: string | null): Result<SourceText, readonly Mistake[]> {

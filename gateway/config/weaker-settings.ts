@@ -20,6 +20,8 @@ export type Weakening =
   | { readonly kind: 'number'; readonly weakerWhen: 'higher' | 'lower' }
   /** Entries that enforce less when they are added, or removed. `all` is the entry that includes every other one, except those `outside`. */
   | { readonly kind: 'list'; readonly weakerBy: 'more' | 'less'; readonly all?: AllEntry }
+  /** An address that enforces less in plaintext: who is in between reads credentials and receipts, and sends other calls. */
+  | { readonly kind: 'address' }
   /** Values without an order: a changed value counts as weaker. `isSet`: only when there was a value before. */
   | { readonly kind: 'changed'; readonly because: string; readonly isSet?: true }
   /** Compared as part of another leaf, or by a comparison of its own. */
@@ -213,7 +215,8 @@ export const WEAKENING: Readonly<Record<string, Weakening>> = lookupTable({
   'routes[].name': within('routes'),
   'routes[].match.host': MATCHES,
   'routes[].match.path': MATCHES,
-  'routes[].upstream': never('the decision is the same for every upstream'),
+  // The decision is the same for every upstream.
+  'routes[].upstream': { kind: 'address' },
   'routes[].protocol': changed('calls are read in another way'),
   'routes[].contract.baseline': JUDGED_BY,
   'routes[].contract.current': JUDGED_BY,

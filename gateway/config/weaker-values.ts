@@ -93,10 +93,15 @@ function isWeaker(row: Exclude<Weakening, { readonly kind: 'list' }>, before: un
   if (row.kind === 'ranked')
     return strictnessRank(after, row.strictestFirst) > strictnessRank(before, row.strictestFirst)
   if (row.kind === 'changed') return row.isSet !== true || before !== undefined
+  if (row.kind === 'address') return isOverTls(before) && typeof after === 'string' && !isOverTls(after)
   if (row.kind !== 'number') return false
   return row.weakerWhen === 'higher'
     ? numericBound(after, Infinity) > numericBound(before, Infinity)
     : numericBound(after, 0) < numericBound(before, 0)
+}
+
+function isOverTls(address: unknown): boolean {
+  return typeof address === 'string' && /^https:/i.test(address)
 }
 
 function numericBound(value: unknown, absent: number): number {

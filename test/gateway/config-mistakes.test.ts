@@ -172,3 +172,17 @@ test('a section of another protocol is a mistake with its place, for every secti
   assert.equal(mistake?.place, `${file}:6:5`)
   assert.match(mistake.message, /^a route of the protocol npm has no section argocd: it belongs to argocd/)
 })
+
+const ROUTE = { name: 'a', match: { path: '/' }, upstream: 'https://a.example', protocol: 'mcp' }
+for (const blank of [' ', '\t', '\n \u00a0'])
+  test(`a text of ${JSON.stringify(blank)} alone is a mistake, wherever it is`, () => {
+    const rows: readonly (readonly [path: string, value: object])[] = [
+      ['routes.0.operation', { routes: [{ ...ROUTE, operation: blank }] }],
+      ['routes.0.environment', { routes: [{ ...ROUTE, environment: blank }] }],
+      ['routes.0.tenants.0', { routes: [{ ...ROUTE, tenants: [blank] }] }],
+      ['routes.0.edits.operation', { routes: [{ ...ROUTE, edits: { operation: blank } }] }],
+      ['egress.deny.0', { egress: { deny: [blank] } }],
+      ['scm.checks.environment', { scm: { checks: { environment: blank } } }],
+    ]
+    for (const [path, value] of rows) assert.match(mistakesOf(value), /must not be blank/, path)
+  })

@@ -80,6 +80,7 @@ const valueOf = (text: string): unknown =>
 function samplesOf(row: Weakening): readonly (readonly [stricter: unknown, weaker: unknown])[] {
   if (row.kind === 'within' || row.kind === 'never') return []
   if (row.kind === 'changed') return ['two', undefined].map((other) => ['one', other])
+  if (row.kind === 'address') return [['https://a.example', 'http://b.example']]
   if (row.kind === 'number') return [row.weakerWhen === 'higher' ? [1, 2] : [2, 1], [1, undefined]]
   if (row.kind === 'list') {
     const [few, more] = [['a'], ['a', 'b']]
