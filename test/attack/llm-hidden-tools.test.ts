@@ -219,6 +219,27 @@ const CALLS: readonly Row[] = [
     ],
     [vendor, 'POST', path, { messages: [], [member]: { tools: { a: 1 }, temperature: 1 } }, 'passes'],
   ]),
+  ...[
+    ['openai', '/v1/chat/completions', { web_search_options: {} }],
+    ['openai', '/v1/chat/completions', { web_search_options: { user_location: null } }],
+    ['azure', '/openai/deployments/d/chat/completions', { data_sources: [{ type: 'azure_search', parameters: {} }] }],
+    ['azure', '/openai/deployments/d/extensions/chat/completions', { dataSources: [{ type: 'AzureCognitiveSearch' }] }],
+    ['xai', '/v1/chat/completions', { search_parameters: { mode: 'on' } }],
+    ['xai', '/v1/responses', { search_parameters: {} }],
+    ['openrouter', '/api/v1/chat/completions', { plugins: [{ id: 'web' }] }],
+    ['groq', '/openai/v1/chat/completions', { compound_custom: { tools: { enabled_tools: ['code_interpreter'] } } }],
+    ['qwen', '/compatible-mode/v1/chat/completions', { enable_search: true }],
+    ['qwen', '/compatible-mode/v1/chat/completions', { enable_search: 'true' }],
+    ['qwen', '/api/v1/services/aigc/text-generation/generation', { input: {}, parameters: { enable_search: true } }],
+    ['ernie', '/v2/chat/completions', { web_search: { enable: true } }],
+    ['any', '/v1/chat/completions', { extra_body: { search_parameters: { mode: 'auto' } } }],
+  ].map(([vendor, path, body]): Row => [String(vendor), 'POST', String(path), body, 'judged']),
+  ...[
+    { web_search_options: null, plugins: [], enable_search: false },
+    { search_parameters: { mode: 'off' }, web_search: { enable: false } },
+    { metadata: { plugins: ['a'] }, parameters: { enable_search: false } },
+  ].map((body): Row => ['any', 'POST', '/v1/chat/completions', { messages: TEXT, ...body }, 'passes']),
+  ['any', 'POST', '/v1/chat/completions', { messages: TEXT, Web_Search_Options: {} }, 'refused'],
   ['any', 'POST', '/v1/chat/completions', { messages: TEXT, metadata: { tools: TOOLS, Tools: [] } }, 'passes'],
   ['any', 'POST', '/v1/chat/completions', { messages: TEXT, response_format: { schema: { tools: TOOLS } } }, 'passes'],
   ['any', 'POST', '/v1/chat/completions', { messages: [{ role: 'tool', data: { tools: TOOLS } }] }, 'passes'],
@@ -300,4 +321,22 @@ test('a file of a batch goes by as an upload; the batch that runs it takes the r
   form.set('file', new Blob([`{"body":{"tools":${JSON.stringify(TOOLS)}}}`]), 'calls.jsonl')
   const uploaded = await fetch(`${proxy.url}/v1/files`, { method: 'POST', body: form })
   assert.equal(uploaded.status, 200)
+})
+
+test('a connected source is compared by what it is, and its secrets are not kept', async (t) => {
+  const { proxy, send } = await start(t)
+  const source = (endpoint: string, key: string) => ({
+    messages: TEXT,
+    data_sources: [{ type: 'azure_search', parameters: { endpoint, authentication: { type: 'api_key', key } } }],
+  })
+  for (const [endpoint, key] of [
+    ['https://a.example', 'secret-1'],
+    ['https://a.example', 'secret-2'],
+    ['https://b.example', 'secret-1'],
+  ] as const)
+    await send('POST', '/v1/chat/completions', source(endpoint, key))
+  const view = await proxy.baselines.view('model')
+  assert.match(view?.baseline.content ?? '', /a\.example/)
+  assert.match(view?.candidate?.content ?? '', /b\.example/)
+  assert.doesNotMatch(JSON.stringify(view), /secret-/)
 })

@@ -48,6 +48,21 @@ const LISTS_OF_PARTS = [...LISTS_OF_REQUESTS, ...LISTS_OF_ITEMS] as const
 /** Members that hold tools, or name where tools are kept. */
 export const LISTS = ['tools', 'functions'] as const
 export const SERVERS = 'mcp_servers'
+/** Members that switch tools of the provider itself on: search, code, connected data, plugins. */
+export const SWITCHES = [
+  'web_search_options',
+  'search_parameters',
+  'search_options',
+  'search_settings',
+  'enable_search',
+  'web_search',
+  'enable_code_interpreter',
+  'enable_enhancement',
+  'data_sources',
+  'dataSources',
+  'compound_custom',
+  'plugins',
+] as const
 /** Members of a request that hold data. */
 const DATA: ReadonlySet<string> = new Set(
   [
@@ -62,7 +77,7 @@ const MAX_UNKNOWN_DEPTH = 4
 /** @param references names of members that name where tools are kept */
 export function bodyParts(body: unknown, references: readonly string[]): BodyParts {
   if (typeof body === 'string') return { ok: false, why: 'its body is a JSON text, which may hold another document' }
-  const names = countingNames([...NESTED, ...LISTS_OF_PARTS, ...LISTS, SERVERS, ...references])
+  const names = countingNames([...NESTED, ...LISTS_OF_PARTS, ...LISTS, SERVERS, ...SWITCHES, ...references])
   const parts: BodyPart[] = []
   const visit = (value: unknown, depth: number, isItem: boolean): string | null => {
     if (Array.isArray(value)) return firstProblem(value, depth, isItem)
@@ -108,14 +123,17 @@ function inOtherLetters(name: string): string {
   return `"${name}" is another member in other letters, and some servers take it for that one`
 }
 
-const HOLDERS = countingNames([...LISTS, SERVERS])
+const HOLDERS = countingNames([...LISTS, SERVERS, ...SWITCHES])
+const SWITCH_NAMES: ReadonlySet<string> = new Set(SWITCHES)
 /** Members of a part that is not known which are not followed: those that hold tools, and conversations. */
 const OF_UNKNOWN: ReadonlySet<string> = new Set([...LISTS_OF_ITEMS, ...HOLDERS.exact])
 
 /** What lists tools in a part that is not known; other forms of such members are settings. */
 function holdersIn(part: BodyPart): BodyPart {
   return Object.fromEntries(
-    Object.entries(part).filter(([name, held]) => HOLDERS.exact.has(name) && Array.isArray(held)),
+    Object.entries(part).filter(
+      ([name, held]) => SWITCH_NAMES.has(name) || (HOLDERS.exact.has(name) && Array.isArray(held)),
+    ),
   )
 }
 

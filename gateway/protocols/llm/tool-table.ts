@@ -7,7 +7,7 @@ import canonicalize from 'canonicalize'
 import type { OfferedContract } from '../../baselines/baselines.ts'
 import { contractDigest } from '../../baselines/baselines.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
-import { LISTS, SERVERS, type BodyPart } from './body-parts.ts'
+import { LISTS, SERVERS, SWITCHES, type BodyPart } from './body-parts.ts'
 
 export type LlmTools =
   | { readonly kind: 'none' }
@@ -16,6 +16,10 @@ export type LlmTools =
 
 /** Credentials of the caller for the server behind a tool. They are not stored. */
 const SECRETS: ReadonlySet<string> = new Set(['headers', 'authorization', 'authorization_token'])
+/** The same within data that the provider connects to. */
+const SECRETS_OF_DATA: ReadonlySet<string> = new Set(
+  'authentication key api_key apiKey access_token accessToken connection_string connectionString'.split(' '),
+)
 /** Members that control caching and change no tool. */
 const SILENT: ReadonlySet<string> = new Set(['cache_control', 'cachePoint'])
 
@@ -41,12 +45,34 @@ function collect(part: BodyPart, found: unknown[]): string | null {
     if (!Array.isArray(held)) return `"${name}" is no list of tools`
     found.push(...held)
   }
+  for (const name of SWITCHES) found.push(...switchedTools(name, part[name]))
   const servers = part[SERVERS]
   if (servers === undefined || servers === null) return null
   if (!Array.isArray(servers)) return `"${SERVERS}" is no list`
   found.push(...servers.map(serverTool))
   return null
 }
+
+/** A tool that the provider has itself, as others write it in the list of tools; none where it is switched off. */
+function switchedTools(name: string, value: unknown): readonly object[] {
+  if (value === undefined || value === null || value === false || value === '') return []
+  if (Array.isArray(value)) return value.length === 0 ? [] : [{ type: name, entries: withoutSecrets(value) }]
+  if (isJsonObject(value) && OFF.some(([member, off]) => value[member] === off)) return []
+  return [{ type: name, value: withoutSecrets(value) }]
+}
+
+function withoutSecrets(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutSecrets)
+  if (!isJsonObject(value)) return value
+  const kept = Object.entries(value).filter(([name]) => !SECRETS.has(name) && !SECRETS_OF_DATA.has(name))
+  return Object.fromEntries(kept.map(([name, held]) => [name, withoutSecrets(held)]))
+}
+
+const OFF = [
+  ['mode', 'off'],
+  ['enable', false],
+  ['enabled', false],
+] as const
 
 /** A server whose tools the provider calls itself, as the other provider writes it in the list of tools. */
 function serverTool(server: unknown): unknown {
