@@ -70,14 +70,15 @@ export interface AcceptanceDeps {
  * @throws GatewayError FORBIDDEN, INVALID_INPUT or APPROVAL_CONFLICT
  */
 export async function accept(acceptance: Acceptance, acceptor: Acceptor, deps: AcceptanceDeps): Promise<void> {
-  const waiting = await requestsAbout(acceptance, deps)
+  const concerned = await requestsAbout(acceptance, deps)
+  const waiting = concerned.filter(({ targetId }) => acceptance.isAccepted(targetId ?? ''))
   const called = await callVerdict(acceptance, deps)
   const first = await deps.flow.authorize(registration(acceptance))
   if (first.envelope.execution_action === 'STOP') throw blocked(first.envelope)
   const registered = first.approvalId === null ? null : await deps.store.approvals.byId(LOCAL_TENANT, first.approvalId)
   const isApproval = first.envelope.execution_action === 'REQUEST_APPROVAL'
   if (isApproval || waiting.length > 0 || called !== null) assertReason(acceptor)
-  await assertNotRefused(acceptor, waiting, deps)
+  await assertNotRefused(acceptor, concerned, deps)
   const required = [...(called ?? []), ...waiting.flatMap(({ approvers }) => approvers)]
   const gathering: Gathering = { required, earlier: isApproval ? [] : (registered?.grants ?? []), acceptor, deps }
   const requests = [...(isApproval && registered !== null ? [registered] : []), ...waiting]
@@ -166,9 +167,15 @@ function registration({ route, before, after }: Acceptance): AuthorizeRequest {
 
 const PAGE = 200
 
-/** Requests for calls of the same route about the same two contracts, pending or denied with the denial still valid. */
+/**
+ * Requests for calls of the same route about the same two contracts, pending or denied with the denial still valid. A request
+ * about the contract as a whole, or about a resource, may rest on any of its parts.
+ */
 async function requestsAbout(acceptance: Acceptance, deps: AcceptanceDeps): Promise<readonly ApprovalRow[]> {
   const { route, isAccepted } = acceptance
+  const owner = ownerOf(route.name)
+  const isConcerned = (target: string): boolean =>
+    isAccepted(target) || target === owner || target.startsWith(`${owner}#resource/`)
   const tenants = new Set([LOCAL_TENANT, ...route.tenants])
   const found: ApprovalRow[] = []
   const fingerprints = new Map<string, string>()
@@ -176,7 +183,7 @@ async function requestsAbout(acceptance: Acceptance, deps: AcceptanceDeps): Prom
     for (const state of ['pending', 'denied'] as const)
       for await (const row of approvalsOf(tenant, state, deps)) {
         const isOver = row.expiresAt <= deps.now()
-        if (isOver || row.route !== ownerOf(route.name) || row.targetId === null || !isAccepted(row.targetId)) continue
+        if (isOver || row.route !== owner || row.targetId === null || !isConcerned(row.targetId)) continue
         const known = fingerprints.get(row.targetId) ?? (await fingerprintAt(row.targetId, acceptance, deps))
         fingerprints.set(row.targetId, known)
         if (known === row.inputFingerprint) found.push(row)
@@ -217,10 +224,10 @@ function assertReason({ comment }: Acceptor): void {
 /** A denial stands, and nobody accepts what they asked for. */
 async function assertNotRefused(
   { by }: Acceptor,
-  waiting: readonly ApprovalRow[],
+  concerned: readonly ApprovalRow[],
   { settings, store }: AcceptanceDeps,
 ): Promise<void> {
-  const denied = waiting.find((row) => row.result?.state === 'denied')
+  const denied = concerned.find((row) => row.result?.state === 'denied')
   if (denied !== undefined) {
     const { approvalId, result } = denied
     const message = `${result?.by ?? 'An approver'} denied calls under this change (${approvalId}); the denial stands until ${new Date(denied.expiresAt).toISOString()}.`
@@ -228,7 +235,7 @@ async function assertNotRefused(
   }
   if (!settings().config.approvals.four_eyes) return
   const person = await store.apiKeys.identities(by)
-  const own = waiting.find(({ requesters }) => requesters.some((requester) => person.includes(requester)))
+  const own = concerned.find(({ requesters }) => requesters.some((requester) => person.includes(requester)))
   if (own === undefined) return
   const message = `This key, or another one of the same person, asked for the approval ${own.approvalId} of the same change; another approver has to accept it (four eyes).`
   throw new GatewayError('FORBIDDEN', message)

@@ -213,3 +213,21 @@ test('a promotion ends the requests about other changes of the same baseline', a
   const kept = await scene.api('GET', `/api/v1/approvals/${textAt(merge, 'id')}`)
   assert.equal(at(kept.body, 'approval', 'state'), 'pending')
 })
+
+for (const only of [['operation:listOrders'], ['operation:listOrders', 'operation:createOrder']])
+  test(`nobody accepts ${only.join(' and ')} out of a change that was denied as a whole`, async (t) => {
+    const scene = await startConsoleScene(t)
+    await scene.change(ORDERS_BROKEN)
+    // No operation is written so: the contract as a whole decides.
+    const call = await fetch(`${scene.gateway.addresses.proxy}/orders/`)
+    const asked = new URL(call.headers.get('location') ?? '', scene.url).pathname.split('/').at(-1) ?? ''
+    const bo = await scene.newKey('Bo', 'approver', 'payments')
+    const denied = await scene.api('POST', `/api/v1/approvals/${asked}/deny`, { comment: 'no' }, bo)
+    assert.equal(at(denied.body, 'approval', 'target_id'), 'orders', JSON.stringify(denied.body))
+    const digest = textAt((await scene.api('GET', '/api/v1/baselines')).body, 'baselines', 0, 'candidate', 'digest')
+    const cy = await scene.newKey('Cy', 'approver', 'payments')
+    const parts = { digest, only, comment: 'adapted' }
+    const promoted = await scene.api('POST', '/api/v1/baselines/orders/promote', parts, cy)
+    assert.equal(promoted.status, 409, JSON.stringify(promoted.body))
+    assert.match(textAt(promoted.body, 'message'), /the denial stands/)
+  })
