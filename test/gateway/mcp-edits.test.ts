@@ -108,6 +108,29 @@ test('a contract that is moved away is judged as removed; other files are moved'
   assert.equal(text('colours.json'), '{"colour":"red"}')
 })
 
+test('a folder is moved unless a contract in it goes, at any depth', async (t) => {
+  const { agent, path, text } = await files(t)
+  const call = (name: string, args: object) => agent.client.callTool({ name, arguments: { ...args } })
+  const move = (source: string, destination: string) =>
+    call('move_file', { source: path(source), destination: path(destination) })
+  for (const folder of ['docs', 'services', 'services/v1.2', 'services/v1.2/api'])
+    await call('create_directory', { path: path(folder) })
+  await call('write_file', { path: path('docs/read-me.txt'), content: 'read me' })
+  await call('write_file', { path: path('services/v1.2/api/openapi.yaml'), content: API })
+  for (const [from, to] of [
+    ['services', 'gone'],
+    ['services/', 'gone'],
+    ['services/v1.2', 'gone'],
+    ['services/v1.2/api', 'services/v1.2/other.d'],
+  ] as const) {
+    assert.match(textOf(await move(from, to)), /REMOVED/, from)
+    assert.equal(text('services/v1.2/api/openapi.yaml'), API)
+  }
+  const moved = await move('docs', 'guides')
+  assert.equal(isStopped(moved), false, textOf(moved))
+  assert.equal(text('guides/read-me.txt'), 'read me')
+})
+
 test('files that are no contract, and contracts that are new, are written', async (t) => {
   const { agent, path, text } = await files(t)
   for (const [name, content] of [
@@ -146,11 +169,13 @@ test('changes by tools are left alone where the route says so', async (t) => {
 async function editor(
   t: TestContext,
   generation: Generation,
-  options: { readonly reader?: string; readonly edits?: object } = {},
+  options: { readonly reader?: string; readonly areFolders?: boolean; readonly edits?: object } = {},
 ): Promise<{ readonly agent: Agent; readonly upstream: McpUpstream }> {
-  const answer = (name: string): CallToolResult => ({
-    content: [{ type: 'text', text: name === options.reader ? API : 'done' }],
-  })
+  const answer = (name: string): CallToolResult => {
+    if (name !== options.reader) return { content: [{ type: 'text', text: 'done' }] }
+    const text = options.areFolders === true ? 'EISDIR: illegal operation on a directory, read' : API
+    return { isError: options.areFolders === true, content: [{ type: 'text', text }] }
+  }
   const upstream = await startMcpUpstream({ generation, answer })
   t.after(() => upstream.close())
   const words = { type: 'string' } as const
@@ -167,6 +192,8 @@ async function editor(
     plain('modify_file', 'path', 'find', 'replace'),
     plain('append_file', 'path', 'content', 'mode'),
     plain('copy_file', 'source', 'destination'),
+    plain('delete_directory', 'path'),
+    plain('move_card', 'source', 'destination'),
     ...(options.reader === undefined ? [] : [plain(options.reader, 'path')]),
   ]
   const url = await routeTo(t, upstream.url, options.edits ?? {})
@@ -272,4 +299,16 @@ test('a tool of which the route says nothing is called as before with arguments 
   const { agent } = await editor(t, 'sessions')
   const saved = await agent.client.callTool({ name: 'save', arguments: { where: 'openapi.yaml', what: API } })
   assert.equal(textOf(saved), 'done')
+})
+
+test('a folder whose files nobody shows is not removed, and what is no folder goes on', async (t) => {
+  const { agent } = await editor(t, 'sessions', { reader: 'read_file', areFolders: true })
+  const run = async (name: string, args: object) =>
+    textOf(await agent.client.callTool({ name, arguments: { ...args } }))
+  assert.match(await run('delete_directory', { path: 'services' }), /GUARD_CALL_UNRECOGNISED/)
+  assert.match(await run('copy_file', { source: 'services', destination: 'gone' }), /GUARD_CALL_UNRECOGNISED/)
+  assert.equal(await run('delete_file', { path: 'picture.png' }), 'done')
+  const { agent: other } = await editor(t, 'sessions')
+  const card = await other.client.callTool({ name: 'move_card', arguments: { source: 'open', destination: 'done' } })
+  assert.equal(textOf(card), 'done')
 })

@@ -75,11 +75,6 @@ export function createMcpEdits(deps: McpEditsDeps): McpEdits {
         const named = read.paths.filter((path) => isLookedAt(path, selector))
         return isWriter || named.length > 0 ? unclear(subject, asker, named[0] ?? 'a file') : NO_QUESTIONS
       }
-      const steps = read.steps.filter((step) => pathsOf(step).some((path) => isLookedAt(path, selector)))
-      if (steps.length === 0) return NO_QUESTIONS
-      // Read under the one name and written under the other, it would be compared with a file that it does not change.
-      const twofold = steps.flatMap(pathsOf).find((path) => filePathReadings(path).length > 1 || isFilePattern(path))
-      if (twofold !== undefined) return unclear(subject, asker, twofold)
       const reading = createFileReading({
         asker,
         manifest: offered,
@@ -87,6 +82,13 @@ export function createMcpEdits(deps: McpEditsDeps): McpEdits {
         args: isJsonObject(args) ? args : {},
         upstreams: deps.upstreams,
       })
+      const expanded = await withFolders(read.steps, reading, selector)
+      if (expanded.kind === 'unclear') return unclear(subject, asker, expanded.path)
+      const steps = expanded.steps.filter((step) => pathsOf(step).some((path) => isLookedAt(path, selector)))
+      if (steps.length === 0) return NO_QUESTIONS
+      // Read under the one name and written under the other, it would be compared with a file that it does not change.
+      const twofold = steps.flatMap(pathsOf).find((path) => filePathReadings(path).length > 1 || isFilePattern(path))
+      if (twofold !== undefined) return unclear(subject, asker, twofold)
       return questionsOf(steps, { subject, asker, reading, selector, deps })
     },
   }
@@ -124,6 +126,52 @@ function pathsOf(step: FileStep): readonly string[] {
 /** The target, and the file in it where it is a folder. */
 function targetsOf({ from, to }: Extract<FileStep, { readonly kind: 'moved' }>): readonly string[] {
   return [to, `${to.replace(/\/+$/, '')}/${from.split(/[\\/]/).at(-1) ?? ''}`]
+}
+
+/** Of one folder; a call that moves or removes more contracts is not followed. */
+const MOST_IN_FOLDER = 50
+
+type Expanded =
+  | { readonly kind: 'steps'; readonly steps: readonly FileStep[] }
+  | { readonly kind: 'unclear'; readonly path: string }
+
+/** The same, with each contract file of a folder that is moved or removed as a step of its own. */
+async function withFolders(
+  steps: readonly FileStep[],
+  reading: FileReading,
+  selector: ContractSelector,
+): Promise<Expanded> {
+  const expanded: FileStep[] = []
+  for (const step of steps) {
+    expanded.push(step)
+    if (step.kind !== 'moved' && step.kind !== 'removed') continue
+    const folder = (step.kind === 'moved' ? step.from : step.path).replace(/(?<=.)[/\\]+$/, '')
+    if (isLookedAt(folder, selector)) continue
+    const found = await reading.below(folder)
+    if (found.kind === 'unknown') return { kind: 'unclear', path: folder }
+    const files = found.kind === 'none' ? [] : found.names
+    const inside = files
+      .map((name) => stepsWithin(step, folder, name))
+      .filter((within) => within.flatMap(pathsOf).some((path) => isLookedAt(path, selector)))
+    if (inside.length > MOST_IN_FOLDER) return { kind: 'unclear', path: folder }
+    expanded.push(...inside.flat())
+  }
+  return { kind: 'steps', steps: expanded }
+}
+
+/** An existing target gets the folder, another one is the folder. */
+function stepsWithin(
+  step: Extract<FileStep, { readonly kind: 'moved' | 'removed' }>,
+  folder: string,
+  name: string,
+): readonly FileStep[] {
+  const from = `${folder}/${name}`
+  if (step.kind === 'removed') return [{ kind: 'removed', path: from }]
+  const [to = '', inside = ''] = targetsOf({ ...step, from: folder }).map((target) => target.replace(/\/+$/, ''))
+  return [
+    { kind: 'moved', from, to: `${to}/${name}`, isCopy: true },
+    { kind: 'moved', from, to: `${inside}/${name}`, isCopy: step.isCopy },
+  ]
 }
 
 interface Editing {

@@ -6,14 +6,22 @@ import type { FileAtCommit } from '../../scm/platform.ts'
 import { askServer, reasonOf, type McpAsker } from './gateway-requests.ts'
 import { itemIn, namesIn } from './manifest-text.ts'
 import type { Params } from './json-rpc.ts'
-import { isJsonObject } from '../../json/strict-json.ts'
+import { isJsonObject, readStrictJsonText } from '../../json/strict-json.ts'
 
 /** Reads files of one server, each once. */
 export interface FileReading {
   read(path: string): Promise<FileAtCommit>
   /** The same, whatever was read before. */
   again(path: string): Promise<FileAtCommit>
+  /** The files below a folder. */
+  below(path: string): Promise<FolderFiles>
 }
+
+/** `names` are relative to the folder. `none`: no folder has this path. */
+export type FolderFiles =
+  | { readonly kind: 'files'; readonly names: readonly string[] }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'unknown' }
 
 interface FileReadingOptions {
   readonly asker: McpAsker
@@ -60,25 +68,73 @@ export function createFileReading(options: FileReadingOptions): FileReading {
       return file
     },
     again: (path) => readFile(path, options),
+    async below(path) {
+      const listed = await treeBelow(path, options)
+      if (listed.kind !== 'unknown') return listed
+      // A server that shows no files has none; what reads as a text is one.
+      if (FILE_NAME.test(path) || readerFor(path, options) === null) return NO_FOLDER
+      return (await this.read(path)).kind === 'unreadable' ? listed : NO_FOLDER
+    },
   }
+}
+
+const NO_FOLDER = { kind: 'none' } as const
+const UNKNOWN_FOLDER = { kind: 'unknown' } as const
+/** The last name has an extension: what a server without a tree of its folders calls so is taken for a file. */
+const FILE_NAME = /[^/\\]\.[A-Za-z0-9]+$/
+
+/** Names of tools that show a folder with all that is in it, without case and punctuation. */
+const TREES = ['directorytree'] as const
+const NOT_A_FOLDER = /\bENOTDIR\b|not a directory/i
+
+async function treeBelow(path: string, options: FileReadingOptions): Promise<FolderFiles> {
+  const { manifest, args } = options
+  const [reader] = readersAmong(knownTools(TREES, namesIn('tools', manifest)), path, { manifest, args })
+  if (reader === undefined) return UNKNOWN_FOLDER
+  try {
+    const result = await askReader(reader, options)
+    const [text = '', ...others] = textsIn(result['content'])
+    if (result['isError'] === true) return ABSENT.test(text) || NOT_A_FOLDER.test(text) ? NO_FOLDER : UNKNOWN_FOLDER
+    const tree = others.length === 0 ? readStrictJsonText(text) : null
+    const names = tree?.ok === true ? filesIn(tree.value, '') : null
+    return names === null ? UNKNOWN_FOLDER : { kind: 'files', names }
+  } catch {
+    // Whatever went wrong: the files are not known.
+    return UNKNOWN_FOLDER
+  }
+}
+
+/** `[{ name, type, children }]`. Null: it is no such list. */
+function filesIn(entries: unknown, folder: string): readonly string[] | null {
+  if (!Array.isArray(entries)) return null
+  const files: string[] = []
+  for (const entry of entries as readonly unknown[]) {
+    if (!isJsonObject(entry) || typeof entry['name'] !== 'string') return null
+    const name = folder + entry['name']
+    const within = entry['children'] === undefined ? null : filesIn(entry['children'], `${name}/`)
+    if (within === null && entry['type'] !== 'file') return null
+    files.push(...(within ?? [name]))
+  }
+  return files
 }
 
 async function readFile(path: string, options: FileReadingOptions): Promise<FileAtCommit> {
   const reader = readerFor(path, options)
   if (reader === null)
     return missing(path, 'the server offers no tool that is known to read it; route.edits.read can name one')
-  const { asker, upstreams } = options
-  const signal = AbortSignal.timeout(asker.call.route.timeout.headers * 1000)
   try {
-    const params = { name: reader.tool, arguments: reader.args }
-    return fileIn(
-      path,
-      reader.tool,
-      await askServer(asker, { method: 'tools/call', params, name: reader.tool }, upstreams, signal),
-    )
+    return fileIn(path, reader.tool, await askReader(reader, options))
   } catch (error) {
     return missing(path, `${reader.tool}: ${reasonOf(error)}`)
   }
+}
+
+function askReader(
+  { tool: name, args }: Reader,
+  { asker, upstreams }: FileReadingOptions,
+): Promise<Readonly<Record<string, unknown>>> {
+  const signal = AbortSignal.timeout(asker.call.route.timeout.headers * 1000)
+  return askServer(asker, { method: 'tools/call', params: { name, arguments: args }, name }, upstreams, signal)
 }
 
 function fileIn(path: string, tool: string, result: Readonly<Record<string, unknown>>): FileAtCommit {
@@ -112,18 +168,25 @@ function missing(path: string, why: string): FileAtCommit {
 }
 
 function readerFor(path: string, { manifest, tools, args }: FileReadingOptions): Reader | null {
-  const names = tools.length > 0 ? tools : knownReaders(namesIn('tools', manifest))
-  for (const tool of names) {
-    const schema = itemIn('tools', tool, manifest)?.['inputSchema']
-    const readerArgs = isJsonObject(schema) ? argumentsFor(path, schema, args) : null
-    if (readerArgs !== null) return { tool, args: readerArgs }
-  }
-  return null
+  const names = tools.length > 0 ? tools : knownTools(READERS, namesIn('tools', manifest))
+  return readersAmong(names, path, { manifest, args })[0] ?? null
 }
 
-function knownReaders(offered: ReadonlySet<string>): readonly string[] {
+function readersAmong(
+  names: readonly string[],
+  path: string,
+  { manifest, args }: Pick<FileReadingOptions, 'manifest' | 'args'>,
+): readonly Reader[] {
+  return names.flatMap((tool) => {
+    const schema = itemIn('tools', tool, manifest)?.['inputSchema']
+    const readerArgs = isJsonObject(schema) ? argumentsFor(path, schema, args) : null
+    return readerArgs === null ? [] : [{ tool, args: readerArgs }]
+  })
+}
+
+function knownTools(known: readonly string[], offered: ReadonlySet<string>): readonly string[] {
   const plain = new Map([...offered].map((name) => [name.toLowerCase().replaceAll(/[^a-z0-9]/g, ''), name]))
-  return READERS.flatMap((reader) => plain.get(reader) ?? [])
+  return known.flatMap((name) => plain.get(name) ?? [])
 }
 
 /** Null when the tool takes no path, or asks for something that the call at hand does not say. */
