@@ -189,7 +189,7 @@ function basesOf({ basePaths, operations }: OperationTable): readonly Base[] {
 function newBase(path: string): Base {
   const loose = readPath(path)?.loose ?? []
   const folded = loose.map(({ text, folded: name }) => (text.includes('{') ? null : name))
-  return { written: path.split('/').slice(1), folded, root: newTemplateNode() }
+  return { written: writtenNames(path), folded, root: newTemplateNode() }
 }
 
 function pathBelow({ written }: Base, path: string): string {
@@ -209,8 +209,14 @@ export function templateOf(path: string): string {
   return path.replace(/\{?[?#].*$/s, '')
 }
 
+/** With escapes decoded, as those of requests are. */
+function writtenNames(path: string): readonly string[] {
+  const names = path.split('/').slice(1)
+  return names.length === 0 ? names : (readPath(path)?.written ?? names)
+}
+
 function addTemplate(root: Node, method: string, path: string): void {
-  const written = templateOf(path).split('/').slice(1)
+  const written = writtenNames(templateOf(path))
   const parts = written.map(partOf).filter((part) => part.kind !== 'literal' || part.text !== '')
   if (REST.test(written.at(-1) ?? '')) parts.splice(-1, 1, { kind: 'rest' })
   let node = root

@@ -11,6 +11,23 @@ const TOOL = { type: 'function', name: 'wipe', parameters: { type: 'object' } }
 const TOOLS = [TOOL]
 const TEXT = [{ role: 'user', content: 'hi' }]
 
+/** Tools of the provider itself, switched on by members of their own. */
+const SWITCHED: readonly (readonly [vendor: string, path: string, body: object])[] = [
+  ['openai', '/v1/chat/completions', { web_search_options: {} }],
+  ['openai', '/v1/chat/completions', { web_search_options: { user_location: null } }],
+  ['azure', '/openai/deployments/d/chat/completions', { data_sources: [{ type: 'azure_search', parameters: {} }] }],
+  ['azure', '/openai/deployments/d/extensions/chat/completions', { dataSources: [{ type: 'AzureCognitiveSearch' }] }],
+  ['xai', '/v1/chat/completions', { search_parameters: { mode: 'on' } }],
+  ['xai', '/v1/responses', { search_parameters: {} }],
+  ['openrouter', '/api/v1/chat/completions', { plugins: [{ id: 'web' }] }],
+  ['groq', '/openai/v1/chat/completions', { compound_custom: { tools: { enabled_tools: ['code_interpreter'] } } }],
+  ['qwen', '/compatible-mode/v1/chat/completions', { enable_search: true }],
+  ['qwen', '/compatible-mode/v1/chat/completions', { enable_search: 'true' }],
+  ['qwen', '/api/v1/services/aigc/text-generation/generation', { input: {}, parameters: { enable_search: true } }],
+  ['ernie', '/v2/chat/completions', { web_search: { enable: true } }],
+  ['any', '/v1/chat/completions', { extra_body: { search_parameters: { mode: 'auto' } } }],
+]
+
 const CALLS: readonly Row[] = [
   ['openai', 'POST', '/v1/responses', { input: 'hi', prompt: { id: 'pmpt_1', version: '2' } }, 'receipt'],
   ['openai', 'POST', '/v1/responses', { input: 'hi', prompt: { id: 'pmpt_1' }, tools: TOOLS }, 'both'],
@@ -219,21 +236,7 @@ const CALLS: readonly Row[] = [
     ],
     [vendor, 'POST', path, { messages: [], [member]: { tools: { a: 1 }, temperature: 1 } }, 'passes'],
   ]),
-  ...[
-    ['openai', '/v1/chat/completions', { web_search_options: {} }],
-    ['openai', '/v1/chat/completions', { web_search_options: { user_location: null } }],
-    ['azure', '/openai/deployments/d/chat/completions', { data_sources: [{ type: 'azure_search', parameters: {} }] }],
-    ['azure', '/openai/deployments/d/extensions/chat/completions', { dataSources: [{ type: 'AzureCognitiveSearch' }] }],
-    ['xai', '/v1/chat/completions', { search_parameters: { mode: 'on' } }],
-    ['xai', '/v1/responses', { search_parameters: {} }],
-    ['openrouter', '/api/v1/chat/completions', { plugins: [{ id: 'web' }] }],
-    ['groq', '/openai/v1/chat/completions', { compound_custom: { tools: { enabled_tools: ['code_interpreter'] } } }],
-    ['qwen', '/compatible-mode/v1/chat/completions', { enable_search: true }],
-    ['qwen', '/compatible-mode/v1/chat/completions', { enable_search: 'true' }],
-    ['qwen', '/api/v1/services/aigc/text-generation/generation', { input: {}, parameters: { enable_search: true } }],
-    ['ernie', '/v2/chat/completions', { web_search: { enable: true } }],
-    ['any', '/v1/chat/completions', { extra_body: { search_parameters: { mode: 'auto' } } }],
-  ].map(([vendor, path, body]): Row => [String(vendor), 'POST', String(path), body, 'judged']),
+  ...SWITCHED.map(([vendor, path, body]): Row => [vendor, 'POST', path, body, 'judged']),
   ...[
     { web_search_options: null, plugins: [], enable_search: false },
     { search_parameters: { mode: 'off' }, web_search: { enable: false } },
@@ -323,12 +326,13 @@ test('a file of a batch goes by as an upload; the batch that runs it takes the r
   assert.equal(uploaded.status, 200)
 })
 
+const source = (endpoint: string, key: string) => ({
+  messages: TEXT,
+  data_sources: [{ type: 'azure_search', parameters: { endpoint, authentication: { type: 'api_key', key } } }],
+})
+
 test('a connected source is compared by what it is, and its secrets are not kept', async (t) => {
   const { proxy, send } = await start(t)
-  const source = (endpoint: string, key: string) => ({
-    messages: TEXT,
-    data_sources: [{ type: 'azure_search', parameters: { endpoint, authentication: { type: 'api_key', key } } }],
-  })
   for (const [endpoint, key] of [
     ['https://a.example', 'secret-1'],
     ['https://a.example', 'secret-2'],

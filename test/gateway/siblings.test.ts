@@ -183,6 +183,7 @@ const ELSEWHERE: Readonly<Record<string, readonly [contract: object, path: strin
   ],
   'a query in its path': [{ paths: { '/users?action=wipe': removal, '/users': removal } }, '/users'],
   'a fragment in its path': [{ paths: { '/{id}#wipe': removal, '/{id}': removal } }, '/users'],
+  'a path with escapes': [{ paths: { '/caf%C3%A9%20bar': removal, '/{id}': removal } }, '/caf%C3%A9%20bar'],
   'a list of parameters in its path': [{ paths: { '/users{?page}': removal, '/{id}': removal } }, '/users'],
 }
 
@@ -194,6 +195,12 @@ for (const [what, [contract, path]] of Object.entries(ELSEWHERE))
     const paths = matches?.operations.map((match) => match.path) ?? []
     assert.ok(paths.includes(meant?.path ?? ''), paths.join())
   })
+
+test('a base path with escapes is described as it is written', () => {
+  const table = readOperations(JSON.stringify({ servers: [{ url: '/caf\u00e9' }], paths: { '/users': removal } }))
+  const matcher = createOperationMatcher(table)
+  assert.equal(matcher.match('DELETE', '/caf%C3%A9/users')?.isDescribed, true)
+})
 
 test('operations at a server of their own are not at that of the document', () => {
   const paths = { '/users': { ...removal, servers: [{ url: '/v2' }] }, '/all': removal }
