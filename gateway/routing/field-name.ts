@@ -30,3 +30,17 @@ export const METHOD_FIELDS = [
   'http-method-override',
   'method-override',
 ] as const
+
+/** Fields that name a second path, which a request copies or moves from or to, in lower case (WebDAV, object stores). */
+export const PATH_FIELDS = [
+  'destination',
+  'x-amz-copy-source',
+  'x-amz-rename-source',
+  'x-goog-copy-source',
+  'x-ms-copy-source',
+  'x-ms-rename-source',
+  'x-oss-copy-source',
+  'x-cos-copy-source',
+  'x-obs-copy-source',
+  'x-copy-from',
+] as const

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { startHttpUpstream, type HttpUpstream } from '../fakes/http-upstream.ts'
 import { exchangeBytes, requestText, statusOf } from '../fakes/raw-http.ts'
+import { PATH_FIELDS } from '../../gateway/routing/field-name.ts'
 import { startProxy, type ProxyUnderTest } from '../fakes/proxy-under-test.ts'
 
 const ROUTES = {
@@ -31,13 +32,17 @@ const BODY = [
   { when: "has(request.body.action) && request.body.action == 'wipe'", action: 'deny' },
   { when: "'x-danger' in request.headers", action: 'deny' },
 ]
+const COPIED = PATH_FIELDS.map((field) => ({
+  when: `'${field}' in request.headers && request.headers['${field}'].startsWith('/admin/') && request.path != ''`,
+  action: 'deny',
+}))
 const LOOP = [{ when: "request.query.exists(name, name == 'force')", action: 'deny' }]
 
 let upstream: HttpUpstream
 let proxy: ProxyUnderTest
 before(async () => {
   upstream = await startHttpUpstream((_request, response) => response.end('done'))
-  const maps = { ...ROUTES, plain: PLAIN, items: ITEMS, query: QUERY, body: BODY, loop: LOOP }
+  const maps = { ...ROUTES, plain: PLAIN, items: ITEMS, query: QUERY, body: BODY, loop: LOOP, copied: COPIED }
   proxy = await startProxy({
     routes: Object.entries(maps).map(([name, map]) => ({
       name,
@@ -166,3 +171,14 @@ test('a field that Connection names is no fact, since it is not sent', async () 
   assert.equal(await send('POST', '/body/x', '{"action":"read"}', '\nConnection: X-Danger\nX-Danger: 1'), 200)
   assert.equal(upstream.requests.at(-1)?.headers['x-danger'], undefined)
 })
+
+for (const field of PATH_FIELDS)
+  test(`a second path in ${field} is undecided unless a rule reads it`, async () => {
+    const sent = upstream.requests.length
+    for (const method of ['COPY', 'MOVE', 'PUT', 'POST'])
+      assert.equal(await send(method, '/lower/notes', '', `\n${field}: /admin/dump`), 503, method)
+    assert.equal(upstream.requests.length, sent)
+    assert.equal(await send('PUT', '/copied/notes', '', `\n${field}: /public/dump`), 200)
+    assert.equal(await send('PUT', '/copied/notes', '', `\n${field}: /admin/dump`), 403)
+    assert.equal(await send('POST', '/loop/notes', '', `\n${field}: /admin/dump`), 200, 'no rule is about paths')
+  })

@@ -1,7 +1,7 @@
 /** Any HTTP request, as the operator's rules say what it is: the first rule that matches decides; what none matches is denied unless it only reads. */
 import type { MappedRoute } from './settings.ts'
 import { ok } from '../../../engine/base.ts'
-import type { RequestFacts, Result } from '../../../engine/internal.ts'
+import type { RequestFacts, RequestField, Result } from '../../../engine/internal.ts'
 import type { Upstreams } from '../../upstream/pools.ts'
 import type { Action, PassingAction, Recogniser } from '../common/action.ts'
 import type { Call, CallHead } from '../../calls/call.ts'
@@ -9,6 +9,7 @@ import { httpRefusal } from '../common/refusal.ts'
 import { MatchedRequest, UnmappedRequest, type ContractReader } from './action.ts'
 import { furtherFacts, headFacts, looseFacts, wholeFacts, type HeadFacts, type ReadNames } from './facts.ts'
 import { compileRules, type CompiledMapping } from './rules.ts'
+import { PATH_FIELDS } from '../../routing/field-name.ts'
 import { canonicalName } from '../../routing/query-names.ts'
 import { countingNames } from '../../json/folded-names.ts'
 import { isRead, callName } from '../common/request-line.ts'
@@ -33,6 +34,7 @@ interface RuleSet {
   /** Some condition may distinguish a path with a slash at its end. */
   readonly countsEnd: boolean
   readonly isMethodRead: boolean
+  readonly isPathRead: boolean
 }
 
 export function createMappedRecogniser(deps: MappedDeps): Recogniser<MappedRoute> {
@@ -76,13 +78,14 @@ function isMethodInBodyDecisive(set: RuleSet, head: CallHead<MappedRoute>): bool
 
 function ruleSet(rules: readonly CompiledMapping[]): RuleSet {
   const names = [...new Set(rules.flatMap((rule) => [...rule.names]))]
-  const isRead = (field: 'query' | 'headers' | 'method'): boolean =>
+  const isRead = (field: RequestField): boolean =>
     rules.some(({ when, reads }) => reads.has(field) || when?.reads.has(field) === true)
   return {
     rules,
     isCaseSensitive: rules.some(({ when }) => when?.isCaseSensitive === true),
     countsEnd: rules.some(({ countsEnd }) => countsEnd),
     isMethodRead: isRead('method'),
+    isPathRead: isRead('path') || isRead('segments'),
     read: {
       names: countingNames(names),
       canonical: new Set(names.map(canonicalName)),
@@ -97,6 +100,9 @@ function recognise(set: RuleSet, call: Call<MappedRoute>, deps: MappedDeps): Act
   const stated = set.isMethodRead ? methodInBody(call) : 'none'
   if (stated === 'named' || overridesMethod(call)) return new UnmappedRequest(call, 'it states its method twice')
   const { rules, read } = set
+  const second = set.isPathRead ? PATH_FIELDS.find((name) => call.headers[name] !== undefined) : undefined
+  if (second !== undefined && !read.names.exact.has(second))
+    return new UnmappedRequest(call, `its field ${second} names a second path, which no rule reads`)
   const head = call.body === null || !isBodyRead(set, call) ? headFacts(call, read) : wholeFacts(call, read)
   if (!head.ok) return new UnmappedRequest(call, head.problem)
   const { facts } = head.value
