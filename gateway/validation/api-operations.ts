@@ -115,6 +115,7 @@ type TemplatePart =
   | { readonly kind: 'mixed'; readonly pattern: RegExp }
 
 interface OperationTemplate {
+  readonly method: string
   readonly path: string
   /** As written, the empty ones included. */
   readonly written: readonly string[]
@@ -141,6 +142,8 @@ interface OperationMatches {
 export interface OperationMatcher {
   /** @param path of the request at the upstream, without query. Null: its escapes have no single reading. */
   match(method: string, path: string): OperationMatches | null
+  /** Whether the path may be that of an operation with another method. */
+  hasOtherMethods(method: string, path: string): boolean
 }
 
 /** The operations of the servers with one base path. */
@@ -171,6 +174,18 @@ export function createOperationMatcher(table: OperationTable): OperationMatcher 
         }
       }
       return { operations: [...operations.values()], isDescribed }
+    },
+    hasOtherMethods(method, path) {
+      const reading = readPath(path)
+      return (
+        reading === null ||
+        bases.some((base) => {
+          const found: OperationTemplate[] = []
+          const rest = belowBase(base, reading)
+          if (rest !== null) collectMatches(base.root, rest.loose, 0, null, found)
+          return found.some((template) => template.method !== method)
+        })
+      )
     },
   }
 }
@@ -222,7 +237,7 @@ function addTemplate(root: Node, method: string, path: string): void {
   let node = root
   for (const part of parts) node = childFor(node, part)
   const known = node.templates.get(method) ?? []
-  known.push({ path, written, parts })
+  known.push({ method, path, written, parts })
   node.templates.set(method, known)
 }
 
@@ -288,16 +303,17 @@ function matchesOf(root: Node, method: string, { loose, written }: PathReading):
   return kept.map((template) => ({ template, isWritten: isWrittenAs(template, written) }))
 }
 
+/** @param method null: any */
 function collectMatches(
   node: Node,
   loose: readonly LooseSegment[],
   index: number,
-  method: string,
+  method: string | null,
   found: OperationTemplate[],
 ): void {
   const segment = loose[index]
   if (segment === undefined) {
-    const ending = node.templates.get(method)
+    const ending = method === null ? [...node.templates.values()].flat() : node.templates.get(method)
     if (ending !== undefined) found.push(...ending)
     return
   }

@@ -47,12 +47,17 @@ export function methodInBody(call: Call): 'none' | 'named' | 'unknown' {
   const { 'content-type': type, 'content-encoding': coding = 'identity' } = headers
   if (body?.length === 0) return 'none'
   if (body === null || coding !== 'identity' || !isUtf8Type(type)) return 'unknown'
-  const text = body.toString('utf8')
+  const text = body.toString('latin1')
+  // Most bodies cannot write such a name: they need not be taken apart.
+  if (!MAY_WRITE_METHOD.test(text)) return 'none'
   const mayBeJson = isJsonType(type) || /^\s*[{[]/.test(text)
-  const names = [mayBeJson ? methodsInJson(body) : [], mayBeForm(type) ? namesInForm(body, text, type) : []]
+  const names = [mayBeJson ? methodsInJson(body) : [], mayBeForm(type) ? namesInForm(body, type) : []]
   if (names.some((known) => known?.some((name) => PARAMETERS.has(name)))) return 'named'
   return names.includes(null) ? 'unknown' : 'none'
 }
+
+/** The words themselves, and what may stand for a letter of them: escapes, controls, letters beyond ASCII. */
+const MAY_WRITE_METHOD = /method|verb|\\u|%|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\xff]/i
 
 /** Names of the members whose value may be a method. Null: it has no single reading. */
 function methodsInJson(body: Buffer): readonly string[] | null {
@@ -64,8 +69,8 @@ function methodsInJson(body: Buffer): readonly string[] | null {
   )
 }
 
-function namesInForm(body: Buffer, text: string, type: string | undefined): readonly string[] | null {
-  if (!/^\s*multipart\//i.test(type ?? '')) return readNames(text)
+function namesInForm(body: Buffer, type: string | undefined): readonly string[] | null {
+  if (!/^\s*multipart\//i.test(type ?? '')) return readNames(body.toString('utf8'))
   const parts = readParts(body, type ?? '')
   if (!parts.ok) return null
   const names = parts.value.map(({ head }) => partName(head))

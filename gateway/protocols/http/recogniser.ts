@@ -43,13 +43,22 @@ export function createHttpApiRecogniser(deps: HttpApiDeps): Recogniser {
   )
   return {
     needsBody: (head) => deps.conformance.needsBody(head),
-    usesBody: (head) => isShort(head) && mayNameMethodInBody(head),
+    usesBody: (head) => mayNameMethodInBody(head) && isShort(head) && mayMeanOther(head, contracts),
     recognise: (call) =>
       call.route.validate === 'off' ? new ApiCallAction(call, contracts, null) : checked(call, contracts, deps),
   }
 }
 
 type Contracts = Pick<CurrentContracts<OperationMatcher>, 'of'>
+
+/** Another method is of no consequence where the path has only this one. */
+function mayMeanOther(call: CallHead, contracts: Contracts): boolean {
+  const reading = contracts.of(call.route)
+  if (!(reading instanceof Promise)) return reading.index.hasOtherMethods(call.method, pathOf(call))
+  // Whoever judges the call waits for the same reading, and reports its failure.
+  reading.catch(() => undefined)
+  return true
+}
 
 /** The call is checked against the pinned contract before it is judged by the changes of that contract. */
 async function checked(call: Call, contracts: Contracts, deps: HttpApiDeps): Promise<Action> {
@@ -146,7 +155,8 @@ function subjectsOf(call: Call, matcher: OperationMatcher): readonly Subject[] {
       'PREFLIGHT_UNDECIDED',
       'The path holds escapes of control characters or of bytes that are not text, so its operation is not known.',
     )
-  const others = stated === 'unknown' ? METHODS.filter((method) => method !== call.method) : []
+  const hasOthers = stated === 'unknown' && matcher.hasOtherMethods(call.method, path)
+  const others = hasOthers ? METHODS.filter((method) => method !== call.method) : []
   const meant = others.flatMap((method) => matcher.match(method, path)?.operations ?? [])
   const subjects = [...matches.operations, ...meant].map(({ method, path: template }) => {
     const name = `${method} ${template}`
@@ -167,6 +177,6 @@ function wholeSubject(call: Call): Subject {
   return { name: `${call.method} ${pathOf(call)}`, target: call.route.name, scope: null }
 }
 
-function pathOf({ upstreamPath }: Call): string {
+function pathOf({ upstreamPath }: CallHead): string {
   return upstreamPath.split('?', 1)[0] ?? '/'
 }
