@@ -156,6 +156,7 @@ interface Base {
 
 export function createOperationMatcher(table: OperationTable): OperationMatcher {
   const bases = basesOf(table)
+  let asked = { method: '', path: '', answer: true }
   return {
     match(method, path) {
       const reading = readPath(path)
@@ -176,18 +177,23 @@ export function createOperationMatcher(table: OperationTable): OperationMatcher 
       return { operations: [...operations.values()], isDescribed }
     },
     hasOtherMethods(method, path) {
-      const reading = readPath(path)
-      return (
-        reading === null ||
-        bases.some((base) => {
-          const found: OperationTemplate[] = []
-          const rest = belowBase(base, reading)
-          if (rest !== null) collectMatches(base.root, rest.loose, 0, null, found)
-          return found.some((template) => template.method !== method)
-        })
-      )
+      // Each call asks twice: before its body is read, and when it is judged.
+      if (path !== asked.path || method !== asked.method)
+        asked = { method, path, answer: hasOthers(bases, method, path) }
+      return asked.answer
     },
   }
+}
+
+function hasOthers(bases: readonly Base[], method: string, path: string): boolean {
+  const reading = readPath(path)
+  if (reading === null) return true
+  const found: OperationTemplate[] = []
+  for (const base of bases) {
+    const rest = belowBase(base, reading)
+    if (rest !== null) collectMatches(base.root, rest.loose, 0, null, found)
+  }
+  return found.some((template) => template.method !== method)
 }
 
 function basesOf({ basePaths, operations }: OperationTable): readonly Base[] {
