@@ -57,7 +57,7 @@ export function methodInBody(call: Call): 'none' | 'named' | 'unknown' {
 }
 
 /** The words themselves, and what may stand for a letter of them: escapes, controls, letters beyond ASCII. */
-const MAY_WRITE_METHOD = /method|verb|\\u|%|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\xff]/i
+const MAY_WRITE_METHOD = /method|verb|\\u|%|[^\t\n\r -~]/i
 
 /** Names of the members whose value may be a method. Null: it has no single reading. */
 function methodsInJson(body: Buffer): readonly string[] | null {
