@@ -202,6 +202,9 @@ export class SchemaNodes {
   readonly #negations = new Map<number, SchemaNode>()
   readonly anything: SchemaNode
   readonly nothing: SchemaNode
+  /** The nodes around a `not`; null for those that are in none. */
+  readonly #around: SchemaNodes | null
+  #negated: SchemaNodes | null = null
 
   constructor(
     side: ProofSide,
@@ -210,8 +213,10 @@ export class SchemaNodes {
     source: SchemaSource,
     numbering: Numbering,
     isAnyLanguage: boolean,
+    around: SchemaNodes | null = null,
   ) {
     this.isAnyLanguage = isAnyLanguage
+    this.#around = around
     this.side = side
     this.usage = usage
     this.#overlap = overlap
@@ -306,15 +311,25 @@ export class SchemaNodes {
     if (parts & PARTS.unevaluated) this.#readUnevaluated(owner, constraints)
     if (parts & MALFORMED) readMalformed(value, constraints)
     const isPlain = value.enum === undefined && value.const === undefined && !hasCombined(value)
-    if (!isNullable || (isPlain && value.type !== undefined)) return constraints
-    // What is said beside it does not take null away again: it stands for the whole (OpenAPI 3.0.3 §4.7.24.1).
-    if (isPlain) return constraints
+    // What is said beside it does not take null away again: it is about the whole (OpenAPI 3.0.3 §4.7.24.1).
+    if (!isNullable || isPlain || this.#around !== null) return constraints
     return [{ kind: 'any', nodes: [this.made([{ kind: 'types', types: new Set(['null']) }]), this.made(constraints)] }]
   }
 
+  /**
+   * Readings of `nullable` beside other conditions differ. Here it admits null; below a `not` it admits null by its type only,
+   * since what is admitted there is refused.
+   */
+  #belowNot(): SchemaNodes {
+    if (!hasNullable(this.source)) return this
+    this.#negated ??=
+      this.#around ??
+      new SchemaNodes(this.side, this.usage, this.#overlap, this.source, this.#numbering, this.isAnyLanguage, this)
+    return this.#negated
+  }
+
   #isNullable(value: JsonRecord): boolean {
-    const { dialect } = this.source
-    if (dialect !== 'openapi-3.0' && dialect !== 'openapi-2.0') return false
+    if (!hasNullable(this.source)) return false
     return value.nullable === true || value['x-nullable'] === true
   }
 
@@ -407,7 +422,7 @@ export class SchemaNodes {
       if (kind === 'one' && nodes.length > 1 && this.#overlap !== 'refused') into.push(this.#intended(nodes))
       else if (nodes.length > 0) into.push({ kind: nodes.length === 1 ? 'all' : kind, nodes })
     }
-    if (value.not !== undefined) into.push({ kind: 'not', node: this.#child(owner, 'not') })
+    if (value.not !== undefined) into.push({ kind: 'not', node: this.#belowNot().#child(owner, 'not') })
     if (value.if === undefined || (value.then === undefined && value.else === undefined)) return
     const part = (keyword: string): SchemaNode | null =>
       value[keyword] === undefined ? null : this.#child(owner, keyword)
@@ -445,6 +460,10 @@ export class SchemaNodes {
 function unusedIn(properties: readonly (readonly [string, SchemaNode])[]): ReadonlySet<string> {
   if (properties.every(([, node]) => !node.isUnused)) return NO_NAMES
   return new Set(properties.filter(([, node]) => node.isUnused).map(([name]) => name))
+}
+
+function hasNullable({ dialect }: SchemaSource): boolean {
+  return dialect === 'openapi-3.0' || dialect === 'openapi-2.0'
 }
 
 /** Whether a schema is written as null and nothing else. */
