@@ -283,6 +283,8 @@ class Proofs {
 
   /** Whether all values are kept, or known, only because there are none. */
   isVacuous({ before, after }: SchemaPair, direction: ProofDirection): boolean {
+    // Parameters and fields are read by their type, also where a slip in a pattern or length excludes every text.
+    if (!this.#isTyped) return false
     const question = this.#question(direction, false)
     return this.#prover.isIncluded(before, after, question) && !this.#prover.hasValue(before, after, question)
   }
