@@ -156,7 +156,7 @@ function subjectsOf(call: Call, matcher: OperationMatcher): readonly Subject[] {
       'The path holds escapes of control characters or of bytes that are not text, so its operation is not known.',
     )
   const hasOthers = stated === 'unknown' && matcher.hasOtherMethods(call.method, path)
-  const others = hasOthers ? METHODS.filter((method) => method !== call.method) : []
+  const others = hasOthers ? WRITES.filter((method) => method !== call.method) : []
   const meant = others.flatMap((method) => matcher.match(method, path)?.operations ?? [])
   const subjects = [...matches.operations, ...meant].map(({ method, path: template }) => {
     const name = `${method} ${template}`
@@ -165,7 +165,10 @@ function subjectsOf(call: Call, matcher: OperationMatcher): readonly Subject[] {
   return matches.isDescribed ? subjects : [wholeSubject(call), ...subjects]
 }
 
-/** A longer body streams unread: the call is judged by each operation that it may name. */
+/** What a body that is not read may mean. A body that names a reading method changes nothing at the server. */
+const WRITES = METHODS.filter((method) => !['GET', 'HEAD', 'OPTIONS', 'TRACE'].includes(method))
+
+/** A longer body streams unread: the call is judged by each write that it may name. */
 const LONGEST_READ = 64 * 1024
 
 function isShort({ received }: CallHead): boolean {
