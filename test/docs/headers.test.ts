@@ -32,7 +32,8 @@ function sent(names: readonly string[], changes: Partial<Sending> = {}): Readonl
 const removed = namesOf(sectionOf('wire-headers.md', 'request-removed').replaceAll(/`(?:Proxy|Preflight)-`/g, ''))
 
 /** Headers of others that the sources name: of platforms and providers, or read of an answer. */
-const OF_OTHERS = /^x-(?:amz-|mcp-|github-|ratelimit-reset$|ratelimit-remaining$|gzip$|preflight-files$)/
+const OF_OTHERS =
+  /^x-(?:amz-|goog-|ms-|oss-|cos-|obs-|copy-from$|mcp-|github-|ratelimit-reset$|ratelimit-remaining$|gzip$|preflight-files$)/
 
 function headersInSources(): readonly string[] {
   const files = readdirSync(GATEWAY, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
