@@ -197,7 +197,7 @@ function pathOf(place: string, fields: readonly Field[]): string {
 }
 
 /** Each field as a parameter of its own (OpenAPI 2.0, Parameter Object). */
-function swaggerFields(place: Place | 'formData', consumes = 'application/json'): Surface['write'] {
+function swaggerFields(place: Place | 'formData', consumes?: string): Surface['write'] {
   return (root, dialect) => {
     const fields = fieldsOf(root, dialect.write(root))
     const parameters = fields.map(({ schema, ...field }) => ({
@@ -208,7 +208,7 @@ function swaggerFields(place: Place | 'formData', consumes = 'application/json')
         ? { collectionFormat: 'multi' }
         : {}),
     }))
-    const post = { consumes: [consumes], parameters, responses: DONE }
+    const post = { ...(consumes !== undefined && { consumes: [consumes] }), parameters, responses: DONE }
     return { swagger: '2.0', info: INFO, paths: { [pathOf(place, fields)]: { post } } }
   }
 }
@@ -462,14 +462,15 @@ export const SURFACES: readonly Surface[] = [
     form: 'plain',
     fits: isOnlyMembers,
   },
-  ...(['path', 'query', 'header'] as const).map((place): Surface => ({
+  // Paths with fields are drawn too seldom in Swagger 2.0.
+  ...(['query', 'header'] as const).map((place): Surface => ({
     name: `Swagger ${place} parameters`,
     type: 'openapi',
     dialects: ['swagger-2.0'],
     audience: 'sender',
     write: swaggerFields(place),
     form: place === 'query' ? 'urlencoded' : 'plain',
-    fits: (root) => isListOfFields(root) && (place !== 'path' || isAllRequired(root)),
+    fits: isListOfFields,
   })),
   {
     name: 'Swagger request body',
