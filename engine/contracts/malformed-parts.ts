@@ -21,7 +21,7 @@ export interface MalformedPart {
 }
 
 /** What an object may hold under a name. */
-interface Member {
+interface PartForm {
   readonly holds: 'one' | 'list' | 'one or list' | 'map' | 'extensible map'
   /** The kind of each object. Null if it is no object with parts. */
   readonly kind: string | null
@@ -30,28 +30,28 @@ interface Member {
   readonly form: string
 }
 
-type MemberOf<Kind extends string> = Member & { readonly kind: Kind | null }
+type PartFormOf<Kind extends string> = PartForm & { readonly kind: Kind | null }
 
 /** By name. Only gone through, and made into a map. */
-type Members<Kind extends string> = Readonly<Record<string, MemberOf<Kind>>>
+type Members<Kind extends string> = Readonly<Record<string, PartFormOf<Kind>>>
 
 /** The objects that schemas of every format hold. */
 type SchemaKind = 'schema' | 'discriminator' | 'xml'
 
-function held<Kind extends string>(holds: Member['holds'], kind: Kind): MemberOf<Kind> {
+function held<Kind extends string>(holds: PartForm['holds'], kind: Kind): PartFormOf<Kind> {
   // A boolean is a schema too.
   return kind === 'schema'
     ? { holds, kind, admits: isBoolean, form: 'a schema' }
     : { holds, kind, admits: isNothing, form: 'an object' }
 }
 
-export const one = <Kind extends string>(kind: Kind): MemberOf<Kind> => held('one', kind)
-export const list = <Kind extends string>(kind: Kind): MemberOf<Kind> => held('list', kind)
-export const map = <Kind extends string>(kind: Kind): MemberOf<Kind> => held('map', kind)
+export const one = <Kind extends string>(kind: Kind): PartFormOf<Kind> => held('one', kind)
+export const list = <Kind extends string>(kind: Kind): PartFormOf<Kind> => held('list', kind)
+export const map = <Kind extends string>(kind: Kind): PartFormOf<Kind> => held('map', kind)
 /** A map whose names that begin with `x-` are extensions. */
-export const extensibleMap = <Kind extends string>(kind: Kind): MemberOf<Kind> => held('extensible map', kind)
+export const extensibleMap = <Kind extends string>(kind: Kind): PartFormOf<Kind> => held('extensible map', kind)
 
-function plain(form: string, admits: Member['admits'], holds: Member['holds'] = 'one'): MemberOf<never> {
+function plain(form: string, admits: PartForm['admits'], holds: PartForm['holds'] = 'one'): PartFormOf<never> {
   return { holds, kind: null, admits, form }
 }
 
@@ -63,7 +63,7 @@ export const TEXT_MAP = plain('a text', isText, 'map')
 const LIST = plain('a list', Array.isArray)
 
 /** The member of each form of a keyword. Null: every value is fine. */
-const MEMBER_OF_FORM: Readonly<Record<KeywordForm, MemberOf<SchemaKind> | null>> = {
+const MEMBER_OF_FORM: Readonly<Record<KeywordForm, PartFormOf<SchemaKind> | null>> = {
   schema: one('schema'),
   schemas: list('schema'),
   'schema or schemas': held('one or list', 'schema'),
@@ -122,9 +122,9 @@ export const ANY_NAME = '*'
 
 /** What an object may hold. */
 interface Kind {
-  readonly members: ReadonlyMap<string, Member>
+  readonly members: ReadonlyMap<string, PartForm>
   /** What every other name holds that is no extension. */
-  readonly others: Member | undefined
+  readonly others: PartForm | undefined
 }
 
 /** The parts of a format. */
@@ -142,7 +142,7 @@ export function partTable<Own extends string>(
   own: Readonly<Record<Own, Members<NoInfer<Own> | SchemaKind>>>,
   known: RegExp = NO_REFERENCE,
 ): PartTable {
-  const tables: Readonly<Record<string, Readonly<Record<string, Member>>>> = { ...SCHEMA_KINDS, ...own }
+  const tables: Readonly<Record<string, Readonly<Record<string, PartForm>>>> = { ...SCHEMA_KINDS, ...own }
   const kinds = Object.entries(tables).map(([kind, stated]): [string, Kind] => {
     const members = new Map(Object.entries({ $ref: TEXT, ...(kind === 'schema' && KEYWORDS), ...stated }))
     return [kind, { members, others: members.get(ANY_NAME) }]
@@ -158,7 +158,7 @@ function kindNamed({ kinds }: PartTable, name: string): Kind {
   return kind
 }
 
-function memberNamed({ members, others }: Kind, name: string): Member | undefined {
+function memberNamed({ members, others }: Kind, name: string): PartForm | undefined {
   const member = members.get(name)
   return member !== undefined || others === undefined || name.startsWith('x-') ? member : others
 }
@@ -178,7 +178,7 @@ const NONE: ReadonlyMap<string, MalformedPart> = new Map()
 /** By pointer from the root, or from the top of a further file with its path. */
 export function malformedParts(table: PartTable, root: PartRoot): ReadonlyMap<string, MalformedPart> {
   const isPlain = root.kindOf === undefined && isWellFormed(root.located.value, root.kind, table)
-  return isPlain ? NONE : new Search(table, root).find()
+  return isPlain ? NONE : new MalformedSearch(table, root).find()
 }
 
 /** Whether nothing is malformed in a value whose references lead to parts. It is asked of every schema. */
@@ -196,7 +196,7 @@ function isWellFormed(value: unknown, kindName: string, table: PartTable): boole
   return true
 }
 
-function isMemberWellFormed(value: unknown, member: Member, table: PartTable): boolean {
+function isMemberWellFormed(value: unknown, member: PartForm, table: PartTable): boolean {
   if (value === null) return true
   const { holds } = member
   if (holds === 'one') return isPartWellFormed(value, member, table)
@@ -213,22 +213,22 @@ function isMemberWellFormed(value: unknown, member: Member, table: PartTable): b
   return true
 }
 
-function isPartWellFormed(value: unknown, { kind, admits }: Member, table: PartTable): boolean {
+function isPartWellFormed(value: unknown, { kind, admits }: PartForm, table: PartTable): boolean {
   return kind !== null && isRecord(value) ? isWellFormed(value, kind, table) : value === null || admits(value)
 }
 
-interface Part {
+interface OpenPart {
   readonly located: Located
   readonly kind: string
 }
 
 /** Finds malformed parts, and follows references to where no part is. */
-class Search {
+class MalformedSearch {
   readonly #table: PartTable
   readonly #root: PartRoot
   readonly #found = new Map<string, MalformedPart>()
   readonly #seen = new Set<object>()
-  readonly #open: Part[] = []
+  readonly #open: OpenPart[] = []
 
   constructor(table: PartTable, root: PartRoot) {
     this.#table = table
@@ -241,7 +241,7 @@ class Search {
     return this.#found
   }
 
-  #lookInto({ located, kind }: Part): void {
+  #lookInto({ located, kind }: OpenPart): void {
     const { value } = located
     if (!isRecord(value) || this.#seen.has(value)) return
     this.#seen.add(value)
@@ -257,7 +257,7 @@ class Search {
     if (target !== null) this.#visit(target, one(kind))
   }
 
-  #visitMember(held: Located, member: Member, owner: Located, kind: string): void {
+  #visitMember(held: Located, member: PartForm, owner: Located, kind: string): void {
     const { value, at, document } = held
     const visit = (part: Located): void => this.#visitKind(part, member, owner, kind)
     switch (member.holds) {
@@ -277,7 +277,7 @@ class Search {
     }
   }
 
-  #visitKind(part: Located, member: Member, owner: Located, ownerKind: string): void {
+  #visitKind(part: Located, member: PartForm, owner: Located, ownerKind: string): void {
     const { kindOf } = this.#root
     // Most parts are schemas that are written in place and well-formed.
     const isWritten = member.kind === 'schema' && ownerKind !== 'schema' && part.document === ''
@@ -287,7 +287,7 @@ class Search {
     if (kind !== null) this.#visit(part, kind === member.kind ? member : one(kind))
   }
 
-  #visit(located: Located, { kind, admits, form }: Member): void {
+  #visit(located: Located, { kind, admits, form }: PartForm): void {
     const { value } = located
     // An empty value of YAML is an absent one.
     if (value === null || admits(value)) return

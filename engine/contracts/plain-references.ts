@@ -17,19 +17,19 @@ export function withPlainReferences(root: unknown, text: string): unknown {
 const DYNAMIC = /\$(?:dynamic|recursive)Ref|\\(?:u00|U0000|x)/
 
 /** A schema with an address, and what dynamic references find in it. */
-interface Resource {
+interface AddressedRoot {
   readonly schema: unknown
   readonly address: string
   readonly anchors: ReadonlySet<unknown>
   readonly isRecursive: boolean
 }
 
-interface Scope {
-  readonly outermost: Resource
-  readonly own: Resource
+interface ReferenceScope {
+  readonly outermost: AddressedRoot
+  readonly own: AddressedRoot
 }
 
-function resourceOf(root: unknown): Resource {
+function resourceOf(root: unknown): AddressedRoot {
   const anchors = new Set<unknown>()
   const open: unknown[] = [root]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -49,7 +49,7 @@ function isResource({ $id }: JsonRecord): boolean {
   return typeof $id === 'string' && !$id.startsWith('#')
 }
 
-function rewritten(value: unknown, scope: Scope): unknown {
+function rewritten(value: unknown, scope: ReferenceScope): unknown {
   if (Array.isArray(value)) return value.map((item) => rewritten(item, scope))
   if (!isRecord(value)) return value
   const within = isResource(value) && value !== scope.own.schema ? { ...scope, own: resourceOf(value) } : scope
@@ -70,7 +70,7 @@ function rewritten(value: unknown, scope: Scope): unknown {
 const KEYWORDS = ['$dynamicRef', '$recursiveRef'] as const
 
 /** A document without an address cannot be named from another resource within it. */
-function targetOf(reference: string, isRecursive: boolean, { outermost, own }: Scope): string {
+function targetOf(reference: string, isRecursive: boolean, { outermost, own }: ReferenceScope): string {
   if (outermost === own || outermost.address === '') return reference
   if (isRecursive) return outermost.isRecursive && own.isRecursive ? outermost.address : reference
   const [resource, anchor] = reference.split('#', 2)

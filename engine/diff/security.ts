@@ -77,13 +77,13 @@ function hasScopes(held: Credential, wanted: Credential): boolean {
   return wanted.scopes.every((scope) => held.scopes.includes(scope))
 }
 
-type Addresses = ReadonlyMap<string, string>
+type AddressByUse = ReadonlyMap<string, string>
 
 /** The flow of a caller is unknown, so every flow must remain. */
 function hasFlowsOf(
   held: Credential,
   wanted: Credential,
-  isKept: (base: Addresses, head: Addresses) => boolean,
+  isKept: (base: AddressByUse, head: AddressByUse) => boolean,
 ): boolean {
   return [...held.flows].every(([flow, base]) => {
     const head = wanted.flows.get(flow)
@@ -91,7 +91,7 @@ function hasFlowsOf(
   })
 }
 
-function isAddressKept(base: Addresses, head: Addresses): boolean {
+function isAddressKept(base: AddressByUse, head: AddressByUse): boolean {
   return [...base].every(([member, address]) => head.get(member) === address)
 }
 

@@ -64,7 +64,7 @@ export type Constraint =
   | { readonly kind: 'pattern'; readonly source: string }
   | { readonly kind: 'format'; readonly name: string; readonly of: 'number' | 'string' }
   /** A condition on the value that a reader makes of a text. */
-  | { readonly kind: 'read'; readonly typed: Reading['typed']; readonly constraint: Constraint }
+  | { readonly kind: 'read'; readonly typed: TextReading['typed']; readonly constraint: Constraint }
   | { readonly kind: 'unique' }
   | Items
   | { readonly kind: 'contains'; readonly node: SchemaNode; readonly min: number; readonly max: number | null }
@@ -96,7 +96,7 @@ export type Constraint =
 export type TextType = 'number' | 'boolean' | 'null'
 
 /** What a reader makes of a text. */
-export interface Reading {
+export interface TextReading {
   /** The types that it recognises in texts. */
   readonly typed: ReadonlySet<TextType>
   /** The text is the only item of a list. */

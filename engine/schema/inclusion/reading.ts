@@ -3,7 +3,7 @@
  * types that a schema names decide what it is read as. Two schemas are compared by one reading for each, the same one where
  * both may read a text alike.
  */
-import { jsonTypeOf, type Constraint, type JsonType, type ProofSide, type Reading, type TextType } from './model.ts'
+import { jsonTypeOf, type Constraint, type JsonType, type ProofSide, type TextReading, type TextType } from './model.ts'
 
 export const TEXT_TYPES: readonly TextType[] = ['number', 'boolean', 'null']
 
@@ -25,7 +25,7 @@ export function textTypeOf(text: string): TextType | null {
 }
 
 /** The value of a text that may be of the types in `typed`. */
-export function readText(text: string, typed: Reading['typed']): unknown {
+export function readText(text: string, typed: TextReading['typed']): unknown {
   const type = textTypeOf(text)
   if (type === null || !typed.has(type)) return text
   if (type === 'number') return Number(text)
@@ -51,7 +51,7 @@ export function namedTypes(constraints: readonly Constraint[]): ReadonlySet<Json
   )
 }
 
-export function readingsOf(named: Readonly<Record<ProofSide, ReadonlySet<JsonType>>>): Record<ProofSide, Reading> {
+export function readingsOf(named: Readonly<Record<ProofSide, ReadonlySet<JsonType>>>): Record<ProofSide, TextReading> {
   const { sub, super: other } = named
   const sides = [sub, other]
   const isTyped = (types: ReadonlySet<JsonType>, type: TextType): boolean => {
@@ -62,7 +62,7 @@ export function readingsOf(named: Readonly<Record<ProofSide, ReadonlySet<JsonTyp
     if (!sides.some(isListOnly)) return false
     return isListOnly(types) || (types.has('array') && sides.every((one) => one.has('array')))
   }
-  const reading = (types: ReadonlySet<JsonType>): Reading => ({
+  const reading = (types: ReadonlySet<JsonType>): TextReading => ({
     typed: new Set(TEXT_TYPES.filter((type) => isTyped(types, type))),
     isList: isList(types),
   })

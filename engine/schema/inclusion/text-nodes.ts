@@ -11,7 +11,7 @@ import {
   type Items,
   type JsonType,
   type ProofSide,
-  type Reading,
+  type TextReading,
   type SchemaNode,
   type Shape,
   type TextType,
@@ -21,7 +21,7 @@ import { both, languageOf } from './patterns.ts'
 import { itemNodes, memberNodes } from './places.ts'
 import { namedTypes, readingsOf, undecidedTypes } from './reading.ts'
 
-type Sides = Readonly<Record<ProofSide, SchemaNodes>>
+type NodesBySide = Readonly<Record<ProofSide, SchemaNodes>>
 
 /** More patterns than these in one object are not distinguished. */
 const MAX_PATTERNS = 4
@@ -39,7 +39,7 @@ interface TextSchemas {
   readonly isAlikeRead: boolean
 }
 
-export function textSchemas(sub: SchemaNode, other: SchemaNode, sides: Sides): TextSchemas {
+export function textSchemas(sub: SchemaNode, other: SchemaNode, sides: NodesBySide): TextSchemas {
   const root = new TextPlace('whole', [sub, other], sides, false)
   return { sub: root.sent(sub), super: root.sent(other), isAlikeRead: root.isAlikeRead }
 }
@@ -48,7 +48,7 @@ export function textSchemas(sub: SchemaNode, other: SchemaNode, sides: Sides): T
  * The schema of all texts that one side may admit: each condition may read a text in a way of its own. `12` is a whole number
  * and a string.
  */
-export function looseTexts(sub: SchemaNode, sides: Sides): SchemaNode {
+export function looseTexts(sub: SchemaNode, sides: NodesBySide): SchemaNode {
   return new TextPlace('whole', [sub], sides, true).sent(sub)
 }
 
@@ -60,13 +60,13 @@ interface Cell {
 }
 
 /** Where a text stands. Within a list, and within an object that is a member, values are JSON. */
-type Level = 'whole' | 'member' | 'item'
+type TextLevel = 'whole' | 'member' | 'item'
 
 class TextPlace {
-  readonly #level: Level
-  readonly #sides: Sides
+  readonly #level: TextLevel
+  readonly #sides: NodesBySide
   readonly #constraints: readonly Constraint[]
-  readonly #readings: Readonly<Record<ProofSide, Reading>>
+  readonly #readings: Readonly<Record<ProofSide, TextReading>>
   /** Whether each condition may read a text in a way of its own, and the types that it may leave unread. */
   readonly #isLoose: boolean
   readonly #undecided: readonly TextType[]
@@ -78,7 +78,7 @@ class TextPlace {
   #cells: readonly Cell[] | null | undefined
 
   /** @param nodes the schemas of both sides that may describe the place, whichever alternatives hold */
-  constructor(level: Level, nodes: readonly SchemaNode[], sides: Sides, isLoose: boolean) {
+  constructor(level: TextLevel, nodes: readonly SchemaNode[], sides: NodesBySide, isLoose: boolean) {
     const bySide = (side: ProofSide): readonly Constraint[] =>
       nodes.filter((node) => node.side === side).flatMap(constraintsWithin)
     const [sub, other] = [bySide('sub'), bySide('super')]
@@ -150,7 +150,7 @@ class TextPlace {
   #scalar(constraint: Constraint, nodes: SchemaNodes): readonly Constraint[] {
     const { typed, isList } = this.#readings[nodes.side]
     if (isList || this.#mayBeList) return []
-    const read = (types: Reading['typed']): Constraint => ({ kind: 'read', typed: types, constraint })
+    const read = (types: TextReading['typed']): Constraint => ({ kind: 'read', typed: types, constraint })
     if (this.#undecided.length === 0) return [read(typed)]
     const sure = [...typed].filter((type) => !this.#undecided.includes(type))
     return [{ kind: 'any', nodes: [nodes.made([read(typed)]), nodes.made([read(new Set(sure))])] }]
@@ -299,7 +299,7 @@ class TextPlace {
   }
 }
 
-function isAmong(typed: Reading['typed'], type: JsonType): boolean {
+function isAmong(typed: TextReading['typed'], type: JsonType): boolean {
   return [...typed].some((one) => one === type)
 }
 
