@@ -145,18 +145,17 @@ class ApiCallAction implements JudgedAction {
 }
 
 function subjectsOf(call: Call, matcher: OperationMatcher): readonly Subject[] {
-  const stated = methodInBody(call)
+  const path = pathOf(call)
+  const stated = matcher.hasOtherMethods(call.method, path) ? methodInBody(call) : 'none'
   // Only the upstream knows which operation a request with two methods means.
   if (stated === 'named' || overridesMethod(call)) return [wholeSubject(call)]
-  const path = pathOf(call)
   const matches = matcher.match(call.method, path)
   if (matches === null)
     throw new GatewayError(
       'PREFLIGHT_UNDECIDED',
       'The path holds escapes of control characters or of bytes that are not text, so its operation is not known.',
     )
-  const hasOthers = stated === 'unknown' && matcher.hasOtherMethods(call.method, path)
-  const others = hasOthers ? WRITES.filter((method) => method !== call.method) : []
+  const others = stated === 'unknown' ? WRITES.filter((method) => method !== call.method) : []
   const meant = others.flatMap((method) => matcher.match(method, path)?.operations ?? [])
   const subjects = [...matches.operations, ...meant].map(({ method, path: template }) => {
     const name = `${method} ${template}`
