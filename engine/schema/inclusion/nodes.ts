@@ -28,16 +28,15 @@ export interface Numbering {
   next: number
 }
 
-/** A node of constraints that no schema object holds. */
-class ImpliedNode implements SchemaNode {
+/** A node that no schema object holds. */
+abstract class UnwrittenNode {
   readonly id: number
   readonly side: ProofSide
-  readonly constraints: readonly Constraint[]
+  abstract readonly constraints: readonly Constraint[]
 
-  constructor(id: number, side: ProofSide, constraints: readonly Constraint[]) {
+  constructor(id: number, side: ProofSide) {
     this.id = id
     this.side = side
-    this.constraints = constraints
   }
 
   get isOpen(): boolean {
@@ -53,34 +52,28 @@ class ImpliedNode implements SchemaNode {
   }
 }
 
+class ImpliedNode extends UnwrittenNode implements SchemaNode {
+  readonly constraints: readonly Constraint[]
+
+  constructor(id: number, side: ProofSide, constraints: readonly Constraint[]) {
+    super(id, side)
+    this.constraints = constraints
+  }
+}
+
 /** A node whose constraints are made when they are asked for, so that recursion ends. */
-class DerivedNode implements SchemaNode {
-  readonly id: number
-  readonly side: ProofSide
+class DerivedNode extends UnwrittenNode implements SchemaNode {
   readonly #derive: () => readonly Constraint[]
   #constraints: readonly Constraint[] | null = null
 
   constructor(id: number, side: ProofSide, derive: () => readonly Constraint[]) {
-    this.id = id
-    this.side = side
+    super(id, side)
     this.#derive = derive
   }
 
   get constraints(): readonly Constraint[] {
     this.#constraints ??= this.#derive()
     return this.#constraints
-  }
-
-  get isOpen(): boolean {
-    return this.constraints.length === 0
-  }
-
-  get source(): null {
-    return null
-  }
-
-  get isUnused(): boolean {
-    return false
   }
 }
 
