@@ -3,6 +3,7 @@
  * Other changes have the general advice for their direction and effect.
  */
 import { adviceOf, type Advice } from '../advice.ts'
+import { MALFORMED_PART } from '../row.ts'
 import type { Effect, Rule } from '../rule.ts'
 
 interface AdviceRow extends Advice {
@@ -15,6 +16,14 @@ interface AdviceRow extends Advice {
 }
 
 const ROWS: readonly AdviceRow[] = [
+  {
+    direction: MALFORMED_PART.direction,
+    kind: MALFORMED_PART.kind,
+    actions: [MALFORMED_PART.action],
+    effects: [MALFORMED_PART.effect],
+    explanation: MALFORMED_PART.why,
+    fix: MALFORMED_PART.fix,
+  },
   {
     direction: 'none',
     area: 'paths',

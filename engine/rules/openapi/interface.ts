@@ -16,7 +16,9 @@ export const INTERFACE_RULES: readonly Section[] = [
         'may-narrow',
         'the language of schemas is {after} instead of {before}',
       ),
-      row('malformed-part', {}, 'api-part-malformed', 'may-narrow', MALFORMED_PART.sentence),
+      row('malformed-part', {}, 'api-part-malformed', 'may-narrow', MALFORMED_PART.sentence, {
+        kind: MALFORMED_PART.kind,
+      }),
       row('webhook-added', {}, 'webhook-added', 'none', 'the webhook `{name}` was added'),
       row('webhook-removed', {}, 'webhook-removed', 'narrows', 'the webhook `{name}` was removed'),
       row(
