@@ -22,8 +22,9 @@ export function compareEncodings(
   place: PayloadPlace,
   operation: OperationName,
 ): void {
-  if (![base, head].every(({ name }) => hasFields(name))) return
-  for (const field of new Set([...Object.keys(base.encoding), ...Object.keys(head.encoding)])) {
+  const fields = new Set([...Object.keys(base.encoding), ...Object.keys(head.encoding)])
+  if (fields.size === 0 || ![base, head].every(({ name }) => hasFields(name))) return
+  for (const field of fields) {
     const reportPart: ReportPart = (before, after) => {
       const facts = { of: place.of, status: place.status, name: head.name, field, before, after }
       reportChanged(walk, 'media-type-encoding', operation, head.located, [before, after], facts)

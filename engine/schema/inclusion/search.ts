@@ -9,7 +9,7 @@ import { Alternatives, openFor, UNSAT, type SearchAnswer } from './answer.ts'
 import { findArray } from './arrays.ts'
 import { Disjointness } from './disjoint.ts'
 import { admitsValue, every, holds, not, type Evaluation, type Truth } from './evaluate.ts'
-import { Goal, literalKey, met, type LiteralSet, type Negating, type Pending } from './literals.ts'
+import { Goal, met, type LiteralSet, type Negating, type Pending } from './literals.ts'
 import { Mentions, type Convention } from './mentions.ts'
 import { JSON_TYPES, jsonTypeOf, type Constraint, type JsonType, type Literal, type SchemaNode } from './model.ts'
 import { valuesConstraint, type SchemaNodes } from './nodes.ts'
@@ -146,14 +146,15 @@ export class Search {
   /** Each literal once and in order; null when two of them contradict each other. */
   #simplified(given: readonly Literal[]): readonly Literal[] | null {
     const { isWithin } = this.#options
-    if (given.some(({ node, isMet }) => !isMet && node.isOpen)) return null
-    const literals = distinct(given)
-    const met = literals.filter(({ isMet }) => isMet)
-    const unmet = literals.filter(({ isMet }) => !isMet)
+    const met: Literal[] = []
+    const unmet: Literal[] = []
+    // Most are two: what a member must be, and what it must not be.
+    for (const literal of given) {
+      if (!literal.node.isOpen) (literal.isMet ? met : unmet).push(literal)
+      else if (!literal.isMet) return null
+    }
     if (unmet.some(({ node }) => met.some((other) => other.node === node || isWithin(other.node, node)))) return null
-    if (met.length > 1) met.sort(byId)
-    if (unmet.length > 1) unmet.sort(byId)
-    return unmet.length === 0 ? met : [...met, ...unmet]
+    return unmet.length === 0 ? inOrder(met) : [...inOrder(met), ...inOrder(unmet)]
   }
 
   #search(sought: Sought): SearchAnswer {
@@ -376,21 +377,11 @@ function demandedMember(way: LiteralSet, members: ObjectGoal): SearchAnswer | nu
   return only.where.kind === 'name' ? members.valueOf(only.where.name, only.value) : null
 }
 
-/** More literals than these are compared by their keys. */
-const FEW = 8
-
-/** The literals that are conditions, each once. */
-function distinct(given: readonly Literal[]): readonly Literal[] {
-  const conditions = given.filter(({ node }) => !node.isOpen)
-  if (conditions.length > FEW) return [...new Map(conditions.map((one) => [literalKey(one), one])).values()]
-  return conditions.filter(({ node, isMet }, index) => {
-    const first = conditions.findIndex((other) => other.node === node && other.isMet === isMet)
-    return first === index
-  })
-}
-
-function byId({ node: a }: Literal, { node: b }: Literal): number {
-  return a.id - b.id
+/** Literals that are all met or all unmet, each once. */
+function inOrder(literals: Literal[]): readonly Literal[] {
+  if (literals.length < 2) return literals
+  literals.sort(({ node: a }, { node: b }) => a.id - b.id)
+  return literals.filter(({ node }, index) => node !== literals[index - 1]?.node)
 }
 
 /** False where a schema that is met names its types, and not this one. */
