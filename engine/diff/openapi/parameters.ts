@@ -37,23 +37,27 @@ function keyOf({ place, name }: Parameter): string {
 }
 
 /**
- * Matches path parameters by position, because a call shows only that; other parameters by name, header fields in any
- * case. Positions count from the end, because a prefix may have been removed.
+ * Matches path parameters by position, because a call shows only that; other parameters by the name that is sent. Positions
+ * count from the end, because a prefix may have been removed.
  */
 function matchParameters(
   base: readonly Parameter[],
   head: readonly Parameter[],
-  oldPath: string,
-  nowPath: string,
+  basePath: string,
+  headPath: string,
 ): Matched<Parameter> {
-  const byName = oldPath === nowPath ? matchByKey(base, head, keyOf) : null
+  const byName = basePath === headPath ? matchByKey(base, head, keyOf) : null
   // Of one path, equal names are at equal positions.
   if (byName !== null && byName.added.length === 0 && byName.removed.length === 0) return byName
-  const positions = new Map([...positionsOf(base, oldPath), ...positionsOf(head, nowPath)])
+  const positions = new Map([...positionsOf(base, basePath), ...positionsOf(head, headPath)])
   const placed = (parameter: Parameter): string => positions.get(parameter) ?? keyOf(parameter)
-  const byHeader = (parameter: Parameter): string =>
-    parameter.place === 'header' ? keyOf(parameter).toLowerCase() : keyOf(parameter)
-  return matchRest(matchRest(matchByKey(base, head, placed), keyOf), byHeader)
+  return matchRest(matchRest(matchByKey(base, head, placed), keyOf), sentKeyOf)
+}
+
+/** Header fields have a name in any letter case; the whole query is sent without one (OpenAPI 3.2.0 §4.12.1). */
+function sentKeyOf(parameter: Parameter): string {
+  const { place } = parameter
+  return place === 'header' ? keyOf(parameter).toLowerCase() : place === 'querystring' ? place : keyOf(parameter)
 }
 
 function positionsOf(parameters: readonly Parameter[], path: string): readonly (readonly [Parameter, string])[] {

@@ -451,3 +451,21 @@ suite('a default of OpenAPI', () => {
     })
   }
 })
+
+/** Names that no message shows. */
+const UNSENT_NAMES: readonly (readonly [what: string, one: Json, other: Json])[] = [
+  ['a header field in other letters', query({ in: 'header' }), query({ name: 'Q', in: 'header' })],
+  [
+    'the parameter that is the whole query',
+    parameters({ name: 'q', in: 'querystring', content: { 'application/json': { schema: TEXT } } }),
+    parameters({ name: 'filter', in: 'querystring', content: { 'application/json': { schema: TEXT } } }),
+  ],
+]
+
+suite('a name that is not sent', () => {
+  for (const [what, one, other] of UNSENT_NAMES) {
+    test(`may change: ${what}`, () => {
+      assert.deepEqual([worst('operation', one, other), worst('operation', other, one)], ['none', 'none'])
+    })
+  }
+})
