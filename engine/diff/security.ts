@@ -62,9 +62,9 @@ function isSameCredential(held: Credential, wanted: Credential): boolean {
 
 /** Whether callers that held the credential can still obtain it, with everything that is required of it. */
 function isObtained(held: Credential, wanted: Credential): boolean {
-  const isDefined = wanted.scopes.every((scope) => wanted.defined?.has(scope) ?? true)
-  const wasDefined = held.scopes.every((scope) => held.defined?.has(scope) ?? true)
-  return isSameCredential(held, wanted) && hasScopes(held, wanted) && (isDefined || !wasDefined)
+  const isWantedDefined = wanted.scopes.every((scope) => wanted.defined?.has(scope) ?? true)
+  const isHeldDefined = held.scopes.every((scope) => held.defined?.has(scope) ?? true)
+  return isSameCredential(held, wanted) && hasScopes(held, wanted) && (isWantedDefined || !isHeldDefined)
 }
 
 /** Whether the credential was already valid. An address decides where it is obtained, not what it admits to. */

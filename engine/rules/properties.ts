@@ -23,11 +23,11 @@ interface PropertyRule {
 const always = (): boolean => true
 const required = ({ required }: PropertyFacts): boolean => required
 const hasDefault = ({ hasDefault }: PropertyFacts): boolean => hasDefault
-const newlyRequired = ({ required, wasRequired }: PropertyFacts): boolean => required && !wasRequired
-const wasRequired = ({ wasRequired }: PropertyFacts): boolean => wasRequired
+const newlyRequired = ({ required, requiredBefore }: PropertyFacts): boolean => required && !requiredBefore
+const requiredBefore = ({ requiredBefore }: PropertyFacts): boolean => requiredBefore
 const writeOnly = ({ writeOnly }: PropertyFacts): boolean => writeOnly
 /** Whether readers could not see the property before. That it is now returned, or removed, is reported separately. */
-const wasWriteOnly = ({ wasWriteOnly }: PropertyFacts): boolean => wasWriteOnly
+const writeOnlyBefore = ({ writeOnlyBefore }: PropertyFacts): boolean => writeOnlyBefore
 
 type PropertyRow = readonly [
   keyword: PropertyRule['keyword'],
@@ -145,7 +145,7 @@ export const PROPERTY_RULES: readonly PropertyRule[] = [
     [
       'properties',
       'removed',
-      (f) => writeOnly(f) && wasRequired(f),
+      (f) => writeOnly(f) && requiredBefore(f),
       '{scope}-required-write-only-property-removed',
       'none',
       'the required write-only property `{path}` was removed',
@@ -161,7 +161,7 @@ export const PROPERTY_RULES: readonly PropertyRule[] = [
     [
       'properties',
       'removed',
-      wasRequired,
+      requiredBefore,
       '{scope}-required-property-removed',
       'widens',
       'the required property `{path}` was removed',
@@ -179,7 +179,7 @@ export const PROPERTY_RULES: readonly PropertyRule[] = [
     [
       'required',
       'added',
-      wasWriteOnly,
+      writeOnlyBefore,
       '{scope}-write-only-property-became-required',
       'none',
       'the write-only property `{path}` became required',
@@ -195,7 +195,7 @@ export const PROPERTY_RULES: readonly PropertyRule[] = [
     [
       'required',
       'removed',
-      wasWriteOnly,
+      writeOnlyBefore,
       '{scope}-write-only-property-became-optional',
       'none',
       'the write-only property `{path}` became optional',
@@ -237,7 +237,7 @@ export const PROPERTY_RULES: readonly PropertyRule[] = [
     [
       'properties',
       'removed',
-      wasRequired,
+      requiredBefore,
       '{scope}-required-property-removed',
       'moves',
       'the required property `{path}` was removed',

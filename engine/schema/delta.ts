@@ -52,12 +52,12 @@ export interface DeltaSeries {
 
 export interface PropertyFacts {
   readonly required: boolean
-  readonly wasRequired: boolean
+  readonly requiredBefore: boolean
   readonly hasDefault: boolean
   readonly readOnly: boolean
   readonly writeOnly: boolean
-  readonly wasReadOnly: boolean
-  readonly wasWriteOnly: boolean
+  readonly readOnlyBefore: boolean
+  readonly writeOnlyBefore: boolean
 }
 
 /** Types without `null`; an empty list admits every type. */

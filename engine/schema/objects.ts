@@ -92,9 +92,9 @@ function compareRequired(examination: Examination): void {
   const baseProperties = membersOf(base, 'properties')
   const headProperties = membersOf(head, 'properties')
   for (const name of new Set([...required.base, ...required.head])) {
-    const [wasRequired, isRequired] = [required.base.has(name), required.head.has(name)]
+    const [baseRequires, headRequires] = [required.base.has(name), required.head.has(name)]
     // A property that comes or goes tells its own requiredness.
-    if (wasRequired === isRequired || Object.hasOwn(baseProperties, name) !== Object.hasOwn(headProperties, name))
+    if (baseRequires === headRequires || Object.hasOwn(baseProperties, name) !== Object.hasOwn(headProperties, name))
       continue
     // An empty name that names no property is a slip of a generator.
     const defined = Object.hasOwn(baseProperties, name)
@@ -104,8 +104,8 @@ function compareRequired(examination: Examination): void {
       after: defined ? locate(after, headProperties, 'properties', name) : null,
     }
     const property = factsOf(name, required, place.before, place.after, examination)
-    const action = isRequired ? 'added' : 'removed'
-    say({ keyword: 'required', action, name, before: wasRequired, after: isRequired, steps: ['required'], property })
+    const action = headRequires ? 'added' : 'removed'
+    say({ keyword: 'required', action, name, before: baseRequires, after: headRequires, steps: ['required'], property })
   }
 }
 
@@ -135,12 +135,12 @@ function factsOf(
   const head = after === null ? null : resolveSchema(after, sources.after).value
   return {
     required: required.head.has(name),
-    wasRequired: required.base.has(name),
+    requiredBefore: required.base.has(name),
     hasDefault: head !== null && head.default !== undefined && head.default !== null,
     readOnly: (head ?? base)?.readOnly === true,
     writeOnly: (head ?? base)?.writeOnly === true,
-    wasReadOnly: (base ?? head)?.readOnly === true,
-    wasWriteOnly: (base ?? head)?.writeOnly === true,
+    readOnlyBefore: (base ?? head)?.readOnly === true,
+    writeOnlyBefore: (base ?? head)?.writeOnly === true,
   }
 }
 

@@ -103,9 +103,9 @@ class PooledAnalyst implements Analyst {
     const result = cached ? 'hit' : 'miss'
     this.#deps.metrics.count('preflight_cache_requests_total', { cache: 'comparison', result })
     if (cached) return Promise.resolve({ ok: true, value: cached })
-    const sameNow = this.#running.get(key)
-    if (sameNow) return sameNow
-    const comparison = this.#compareNow(artifact, bounded, key).finally(() => this.#running.delete(key))
+    const running = this.#running.get(key)
+    if (running) return running
+    const comparison = this.#compareUnshared(artifact, bounded, key).finally(() => this.#running.delete(key))
     this.#running.set(key, comparison)
     return comparison
   }
@@ -170,7 +170,7 @@ class PooledAnalyst implements Analyst {
     }
   }
 
-  async #compareNow(artifact: Artifact, options: CompareOptions, key: string): Promise<Result<Comparison>> {
+  async #compareUnshared(artifact: Artifact, options: CompareOptions, key: string): Promise<Result<Comparison>> {
     const { metrics } = this.#deps
     const started = performance.now()
     const size = lengthOf(artifact) + sizeOfFiles(options)

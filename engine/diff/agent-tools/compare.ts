@@ -129,15 +129,28 @@ function compareKind(base: ToolSettings, head: ToolSettings, add: AddToolChange)
 }
 
 function compareMembers(base: ToolSettings, head: ToolSettings, add: AddToolChange): void {
-  const [wasStrict, isStrict] = [base.strict?.value === true, head.strict?.value === true]
-  if (wasStrict !== isStrict) {
-    const rule = isStrict ? 'agent-tool-strict-gained' : 'agent-tool-strict-lost'
-    add({ rule, subject: 'strict', before: wasStrict, after: isStrict, baseNode: base.strict, headNode: head.strict })
+  const [baseStrict, headStrict] = [base.strict?.value === true, head.strict?.value === true]
+  if (baseStrict !== headStrict) {
+    const rule = headStrict ? 'agent-tool-strict-gained' : 'agent-tool-strict-lost'
+    add({
+      rule,
+      subject: 'strict',
+      before: baseStrict,
+      after: headStrict,
+      baseNode: base.strict,
+      headNode: head.strict,
+    })
   }
-  const [format, formatNow] = [base.format?.value ?? null, head.format?.value ?? null]
-  if (!isEqual(format, formatNow)) {
+  const [baseFormat, headFormat] = [base.format?.value ?? null, head.format?.value ?? null]
+  if (!isEqual(baseFormat, headFormat)) {
     const places = { baseNode: base.format, headNode: head.format }
-    add({ rule: 'agent-tool-input-format-changed', subject: 'format', before: format, after: formatNow, ...places })
+    add({
+      rule: 'agent-tool-input-format-changed',
+      subject: 'format',
+      before: baseFormat,
+      after: headFormat,
+      ...places,
+    })
   }
   for (const name of [...new Set([...base.members.keys(), ...head.members.keys()])].sort(byCodeUnit)) {
     const [baseNode, headNode] = [base.members.get(name) ?? null, head.members.get(name) ?? null]

@@ -22,9 +22,9 @@ function isSubset(values: readonly string[] | null, others: readonly string[] | 
 /** Matches address variables by position. An added or removed variable is a change of the address. */
 export function compareVariables(base: AsyncServer, head: AsyncServer, of: string, add: AddAsyncChange): void {
   const names = parameterNames(head.url)
-  for (const [index, oldName] of parameterNames(base.url).entries()) {
-    const name = names[index] ?? oldName
-    const [held, located] = [memberIn(base.variables, oldName), memberIn(head.variables, name)]
+  for (const [index, baseName] of parameterNames(base.url).entries()) {
+    const name = names[index] ?? baseName
+    const [held, located] = [memberIn(base.variables, baseName), memberIn(head.variables, name)]
     if (held === null || located === null) continue
     const [before, after] = [variableOf(held.value), variableOf(located.value)]
     const place = { subject: `${of} variable ${name}`, name, side: 'head', located } as const

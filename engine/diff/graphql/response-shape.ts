@@ -28,12 +28,12 @@ export class ResponseShapes {
   /** A field of another type that had the same shape as the field, and now has another one. */
   conflict(type: string, name: string): ShapeConflict | null {
     const { base, head } = this.#sides
-    const [own, ownNow] = [fieldOf(base, type, name), fieldOf(head, type, name)]
-    if (own === null || ownNow === null) return null
+    const [baseOwn, headOwn] = [fieldOf(base, type, name), fieldOf(head, type, name)]
+    if (baseOwn === null || headOwn === null) return null
     const others = [...base.types.keys()].sort(byCodeUnit).filter((other) => {
       const [before, after] = [fieldOf(base, other, name), fieldOf(head, other, name)]
       const isThere = other !== type && before !== null && after !== null
-      return isThere && isSameShape(own, before, base) && !isSameShape(ownNow, after, head)
+      return isThere && isSameShape(baseOwn, before, base) && !isSameShape(headOwn, after, head)
     })
     if (others.length === 0) return null
     const selections = (this.#selections ??= new Selections(base, this.#references))

@@ -128,9 +128,14 @@ function compareParameter(
       head.isRequired,
     )
   }
-  const [wasEmpty, isEmpty] = [base.value.allowEmptyValue === true, head.value.allowEmptyValue === true]
-  if (wasEmpty !== isEmpty)
-    reportParameter(`${prefix}parameter-empty`, { ...of, action: isEmpty ? 'became' : 'ceased' }, wasEmpty, isEmpty)
+  const [baseEmpty, headEmpty] = [base.value.allowEmptyValue === true, head.value.allowEmptyValue === true]
+  if (baseEmpty !== headEmpty)
+    reportParameter(
+      `${prefix}parameter-empty`,
+      { ...of, action: headEmpty ? 'became' : 'ceased' },
+      baseEmpty,
+      headEmpty,
+    )
   const life = lifecycleChange(base.lifecycle, head.lifecycle, walk.options)
   if (life !== null && prefix === '')
     reportParameter('parameter-lifecycle', { ...of, ...life }, base.lifecycle.sunset, head.lifecycle.sunset)

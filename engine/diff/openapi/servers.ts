@@ -118,21 +118,21 @@ function compareVariables(walk: Walk, before: ServerUrl, after: ServerUrl, opera
   const base = new Map(membersAt(before.located, 'variables'))
   const head = new Map(membersAt(after.located, 'variables'))
   const names = variableNames(after.url)
-  for (const [index, oldName] of variableNames(before.url).entries()) {
-    const name = names[index] ?? oldName
-    const [before, located] = [base.get(oldName)?.value, head.get(name)]
+  for (const [index, baseName] of variableNames(before.url).entries()) {
+    const name = names[index] ?? baseName
+    const [before, located] = [base.get(baseName)?.value, head.get(name)]
     if (located === undefined) continue
     const { value: after } = located
     if (!isRecord(before) || !isRecord(after)) continue
     const emit = (part: OpenApiFacts['server-variable']['part'], from: unknown, to: unknown): void =>
       reportChanged(walk, 'server-variable', operation, located, [from, to], { name, part })
     if (before.default !== after.default) emit('default', before.default, after.default)
-    const [values, nowValues] = [textsOf(before.enum), textsOf(after.enum)]
-    const { added, removed } = changedTexts(values, nowValues)
-    const isOpened = values.length > 0 && nowValues.length === 0
-    const isClosed = values.length === 0 && nowValues.length > 0
-    if (isClosed || (removed.length > 0 && !isOpened)) emit('narrowed', listed(values), listed(nowValues))
-    if (isOpened || (added.length > 0 && !isClosed)) emit('widened', listed(values), listed(nowValues))
+    const [baseValues, headValues] = [textsOf(before.enum), textsOf(after.enum)]
+    const { added, removed } = changedTexts(baseValues, headValues)
+    const isOpened = baseValues.length > 0 && headValues.length === 0
+    const isClosed = baseValues.length === 0 && headValues.length > 0
+    if (isClosed || (removed.length > 0 && !isOpened)) emit('narrowed', listed(baseValues), listed(headValues))
+    if (isOpened || (added.length > 0 && !isClosed)) emit('widened', listed(baseValues), listed(headValues))
   }
 }
 

@@ -161,8 +161,8 @@ function judgeAbsence(
   const { head } = walk
   const isGone = !after.names.has(declared.fullName)
   if (head.files.size === 0) return kind.removed
-  const fileNow = headFileOf(file, walk)
-  const leftFile = fileNow !== undefined && !after.inFiles.has(inFile(fileNow, nestedName(declared, file)))
+  const headFile = headFileOf(file, walk)
+  const leftFile = headFile !== undefined && !after.inFiles.has(inFile(headFile, nestedName(declared, file)))
   const leftPackage = isGone && head.packages.has(file.package)
   if (leftFile && leftPackage) return kind.removed
   if (leftPackage) return kind.leftPackage

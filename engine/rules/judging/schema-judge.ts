@@ -173,12 +173,12 @@ function judgeUsage(
 ): SchemaJudgement | null {
   const facts: PropertyFacts = {
     required: isRequired,
-    wasRequired: isRequired,
+    requiredBefore: isRequired,
     hasDefault: false,
     readOnly: false,
     writeOnly: false,
-    wasReadOnly: false,
-    wasWriteOnly: false,
+    readOnlyBefore: false,
+    writeOnlyBefore: false,
   }
   const rule = propertyRuleOf(site.direction, delta, facts)
   if (rule === undefined) return null
