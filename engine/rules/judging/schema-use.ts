@@ -120,10 +120,21 @@ interface Left {
   readonly words: string
 }
 
+/**
+ * What explains values at a pair that are lost, or new. `use`: a member that is gone, or that one side only sends. `guess`:
+ * a rule that does not look at the values. `rule`: one that does, or that warns of them for a reason of its own.
+ */
+const EXPLANATIONS = ['nothing', 'use', 'guess', 'rule'] as const
+type Explanation = (typeof EXPLANATIONS)[number]
+
+function strongest(a: Explanation, b: Explanation): Explanation {
+  return EXPLANATIONS.indexOf(a) < EXPLANATIONS.indexOf(b) ? b : a
+}
+
 /** What the findings at a pair explain. */
 interface Alarm {
-  loses: boolean
-  gains: boolean
+  loses: Explanation
+  gains: Explanation
   isBreaking: boolean
 }
 
@@ -138,12 +149,21 @@ function mayGain({ keyword, action }: SchemaDelta, { effect }: Rule): boolean {
 
 function note(alarms: Map<SchemaPair, Alarm>, { pair, delta }: Reached, rule: Rule, level: Level): void {
   if (level === 'info' || isAboutReading(delta)) return
-  const alarm = alarms.get(pair) ?? { loses: false, gains: false, isBreaking: false }
+  const alarm = alarms.get(pair) ?? { loses: 'nothing', gains: 'nothing', isBreaking: false }
   const isUsage = delta.keyword === 'readOnly' || delta.keyword === 'writeOnly' || isGone(delta)
-  alarm.loses ||= LOSES.has(rule.effect) || isUsage
-  alarm.gains ||= mayGain(delta, rule) || isUsage
+  const explanation = isUsage ? 'use' : isGuess(rule) ? 'guess' : 'rule'
+  if (LOSES.has(rule.effect) || isUsage) alarm.loses = strongest(alarm.loses, explanation)
+  if (mayGain(delta, rule) || isUsage) alarm.gains = strongest(alarm.gains, explanation)
   alarm.isBreaking ||= level === 'breaking'
   alarms.set(pair, alarm)
+}
+
+/**
+ * Alternatives and positions that come or go as a whole refuse and admit what they say, if anything. Bounds and patterns
+ * are warned of for another reason: documents often state late what servers always did.
+ */
+function isGuess({ kind, effect }: Rule): boolean {
+  return kind === 'structure' && (effect === 'may-narrow' || effect === 'may-widen')
 }
 
 /**
@@ -314,6 +334,11 @@ class Proofs {
     return direction === 'narrowing' ? { ...question, convention: 'unnamed-by-sub' } : question
   }
 
+  /** Whether a value shows that some are lost, or new, and not only formally. */
+  isShown(pair: SchemaPair, direction: ProofDirection): boolean {
+    return this.ask(pair, direction).kind === 'refuted' && this.letterOf(pair, direction) === null
+  }
+
   /**
    * Why a value that shows a difference does so only formally; null if it shows a real one. `names`: callers may send
    * names that the contract allows but does not list. Readers who ignore unknown names get nothing new.
@@ -369,13 +394,15 @@ function uncovered(
 ): readonly General[] {
   return proofs.directions.flatMap((proof) => {
     // The payload has its breaking finding. A second one would repeat it.
-    if ([...alarms.values()].some((alarm) => alarm.isBreaking && (proof === 'narrowing' ? alarm.loses : alarm.gains)))
-      return []
-    // A warning does not account for a schema that admits nothing any more: all its values are proved to be refused.
-    const covers = (pair: SchemaPair): boolean =>
-      proof === 'narrowing'
-        ? (alarms.get(pair)?.loses ?? false) && !proofs.losesAll(pair)
-        : (alarms.get(pair)?.gains ?? false)
+    const explanationIn = (alarm?: Alarm): Explanation =>
+      (proof === 'narrowing' ? alarm?.loses : alarm?.gains) ?? 'nothing'
+    if ([...alarms.values()].some((alarm) => alarm.isBreaking && explanationIn(alarm) !== 'nothing')) return []
+    const covers = (pair: SchemaPair): boolean => {
+      const explanation = explanationIn(alarms.get(pair))
+      if (explanation === 'guess') return !proofs.isShown(pair, proof)
+      // A warning does not account for a schema that admits nothing any more: all its values are proved to be refused.
+      return explanation !== 'nothing' && !(proof === 'narrowing' && proofs.losesAll(pair))
+    }
     const broken = brokenFrom(start, proofs, proof, direction)
     const isSmallest = (pair: SchemaPair): boolean =>
       !pair.edges.some(({ to }) => to !== pair && broken.has(to) && !isUnused(to, direction))

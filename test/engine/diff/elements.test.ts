@@ -469,3 +469,67 @@ suite('a name that is not sent', () => {
     })
   }
 })
+
+const PAIR = { type: 'object', properties: { a: TEXT, b: TEXT } }
+const kind = (name: string): Json => ({
+  allOf: [PAIR, { type: 'object', required: ['kind'], properties: { kind: { type: 'string', enum: [name] } } }],
+})
+
+/** A schema, and the same with alternatives or positions that refuse some of its values. */
+const STRUCTURES: readonly (readonly [what: string, free: Json, restricted: Json])[] = [
+  ['one of two members (anyOf)', PAIR, { ...PAIR, anyOf: [{ required: ['a'] }, { required: ['b'] }] }],
+  ['one of two members (oneOf)', PAIR, { ...PAIR, oneOf: [{ required: ['a'] }, { required: ['b'] }] }],
+  [
+    'objects with a member each',
+    PAIR,
+    {
+      anyOf: [
+        { ...PAIR, required: ['a'] },
+        { ...PAIR, required: ['b'] },
+      ],
+    },
+  ],
+  ['kinds of an object', PAIR, { oneOf: [kind('x'), kind('y')], discriminator: { propertyName: 'kind' } }],
+  [
+    'ranges',
+    { type: 'integer' },
+    {
+      anyOf: [
+        { type: 'integer', maximum: 3 },
+        { type: 'integer', minimum: 10 },
+      ],
+    },
+  ],
+  ['items by position', { type: 'array' }, { type: 'array', prefixItems: [TEXT] }],
+]
+
+/** Alternatives that admit every value, and those of which nobody can tell. */
+const IDLE = { anyOf: [{ maxLength: 5 }, { minLength: 1 }] }
+const UNPROVED = { anyOf: [{ pattern: '^(?!a)b' }, { pattern: '^(?=c)' }] }
+
+suite('alternatives or positions that come or go as a whole', () => {
+  const sent = (schema: Json): Json => taking({ 'application/json': { schema } })
+  const returned = (schema: Json): Json => replies({ 200: schema })
+  for (const [what, free, restricted] of STRUCTURES) {
+    test(`break whom a value shows to be broken: ${what}`, () => {
+      for (const [place, callers, readers] of [
+        ['operation', sent, returned],
+        ['callback', returned, sent],
+        ['webhook', returned, sent],
+      ] as const) {
+        assert.equal(worst(place, callers(free), callers(restricted)), 'breaking', `${place}: refused`)
+        assert.equal(worst(place, readers(restricted), readers(free)), 'breaking', `${place}: new`)
+        assert.notEqual(worst(place, callers(restricted), callers(free)), 'breaking', `${place}: admitted`)
+        assert.notEqual(worst(place, readers(free), readers(restricted)), 'breaking', `${place}: kept back`)
+      }
+    })
+  }
+  test('break nobody where they refuse nothing', () => {
+    assert.equal(worst('operation', sent(TEXT), sent({ ...TEXT, ...IDLE })), 'info')
+    assert.equal(worst('operation', returned({ ...TEXT, ...IDLE }), returned(TEXT)), 'info')
+  })
+  test('are warned of once where nothing is proved', () => {
+    assert.equal(worst('operation', sent(TEXT), sent({ ...TEXT, ...UNPROVED })), 'dangerous')
+    assert.equal(worst('operation', returned({ ...TEXT, ...UNPROVED }), returned(TEXT)), 'dangerous')
+  })
+})

@@ -166,8 +166,7 @@ const NOT_INTEGER = { not: { type: 'integer' } }
 /** Schemas of a field before and after, and what callers lose who write it as text. */
 const TEXTS: Readonly<Record<string, readonly [object, object, 'breaking' | 'dangerous' | 'kept']>> = {
   'a text that two alternatives admit': [{ oneOf: [{}] }, ANY_OR_TEXT, 'breaking'],
-  // As of a text that becomes this choice: the warning about the new choice covers it.
-  'a list of one that is read as a text': [{ type: 'array' }, ANY_OR_TEXT, 'dangerous'],
+  'a list of one that is read as a text': [{ type: 'array' }, ANY_OR_TEXT, 'breaking'],
   'a boolean that is read as a text': [{ type: 'boolean' }, { not: { type: 'string' } }, 'breaking'],
   'digits that are read as a number': [{ enum: ['7'] }, NOT_INTEGER, 'breaking'],
   'a text that may be a number': [TEXT, NOT_INTEGER, 'breaking'],
