@@ -17,7 +17,7 @@ function withContainsApart(schema: Keywords): Keywords {
  * Whether ajv misreads `unevaluated…` next to a condition, a dependent schema or `contains`. It ignores the annotations of a
  * condition without `then` and `else`, and counts those of a failed one (core §10.2.2.1). It forgets annotations if no
  * dependency applies. It treats all items as evaluated by `contains` (core §10.3.1.3), and none by the `items` of an
- * alternative that holds (core §10.3.1.2).
+ * alternative that holds (core §10.3.1.2). It counts the `patternProperties` of an alternative that fails (core §7.7.1.2).
  */
 export function isMisread(root: Schema): boolean {
   return [...placesOf(root)].some(([, one]) => {
@@ -29,12 +29,13 @@ export function isMisread(root: Schema): boolean {
       (facet) =>
         facet.if !== undefined ||
         facet.dependentSchemas !== undefined ||
-        (ofArrays && (facet.contains !== undefined || hasItemsInAlternative(root, facet))),
+        (ofArrays && (facet.contains !== undefined || hasInAlternative(root, facet, 'items'))) ||
+        (ofObjects && hasInAlternative(root, facet, 'patternProperties')),
     )
   })
 }
 
-function hasItemsInAlternative(root: Schema, schema: Keywords): boolean {
+function hasInAlternative(root: Schema, schema: Keywords, keyword: 'items' | 'patternProperties'): boolean {
   const alternatives = [...schemasIn(schema.anyOf), ...schemasIn(schema.oneOf)]
-  return alternatives.some((one) => inPlaceOf(root, one).some(({ items }) => items !== undefined))
+  return alternatives.some((one) => inPlaceOf(root, one).some((held) => held[keyword] !== undefined))
 }
