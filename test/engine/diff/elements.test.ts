@@ -503,13 +503,14 @@ const STRUCTURES: readonly (readonly [what: string, free: Json, restricted: Json
   ['items by position', { type: 'array' }, { type: 'array', prefixItems: [TEXT] }],
 ]
 
+const sent = (schema: Json): Json => taking({ 'application/json': { schema } })
+const returned = (schema: Json): Json => replies({ 200: schema })
+
 /** Alternatives that admit every value, and those of which nobody can tell. */
 const IDLE = { anyOf: [{ maxLength: 5 }, { minLength: 1 }] }
 const UNPROVED = { anyOf: [{ pattern: '^(?!a)b' }, { pattern: '^(?=c)' }] }
 
 suite('alternatives or positions that come or go as a whole', () => {
-  const sent = (schema: Json): Json => taking({ 'application/json': { schema } })
-  const returned = (schema: Json): Json => replies({ 200: schema })
   for (const [what, free, restricted] of STRUCTURES) {
     test(`break whom a value shows to be broken: ${what}`, () => {
       for (const [place, callers, readers] of [
