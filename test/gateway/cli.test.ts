@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -63,7 +63,13 @@ test('what is mistyped gets the nearest known word, and exit code 2', async () =
     [['diff', both, one, '--fromat', 'json'], /did you mean --format/],
     [['diff', both, one, '--format', 'jsn'], /did you mean "json"/],
     [['diff', both, one, '--format'], /needs a value/],
-    [['diff', both], /arguments are missing: BASE HEAD/],
+    [['diff', both], /an argument is missing: HEAD\n/],
+    [['diff'], /arguments are missing: BASE HEAD\n/],
+    [['diff', '', one], /the name of a document is empty/],
+    [['diff', join(directory, 'empty', 'none.yaml'), one], /is not a file, a <ref>:<path>/],
+    [['verify', 'token', '--keys', directory], /preflight-cli-\w+ is a directory; name a file in it \(EISDIR\)\n/],
+    [['verify', 'token', '--keys', join(directory, 'none')], /\/none does not exist \(ENOENT\)\n/],
+    [['diff', file('list.json', '[1]'), one], /not recognised.*--type TYPE/],
     [['diff', both, one, 'more'], /is not expected here/],
     [['diff', both, one, '--limit', '0'], /positive whole number/],
     [['verify', 'token'], /--keys FILE is required/],
@@ -77,6 +83,34 @@ test('what is mistyped gets the nearest known word, and exit code 2', async () =
     assert.equal(code, 2, argv.join(' '))
     assert.match(stderr, expected)
   }
+})
+
+test('help before a command or a group is its help', async () => {
+  for (const words of [['diff'], ['keys', 'create'], ['keys']])
+    assert.deepEqual(await run(['help', ...words]), await run([...words, '--help']))
+  assert.match((await run(['help', 'dif'])).stderr, /did you mean "diff"/)
+})
+
+test('the help of a group begins with what the group is for', async () => {
+  assert.match((await run(['ledger', '--help'])).stdout, /^Read, check, export and prune/)
+})
+
+test('an empty side is a contract that is not there, and the command says so', async () => {
+  const added = await run(['diff', '-', one])
+  assert.equal(added.code, 0)
+  assert.match(added.stderr, /BASE is empty, so the whole contract counts as added/)
+  const removed = await run(['diff', one, '-'])
+  assert.equal(removed.code, 1)
+  assert.match(removed.stderr, /HEAD is empty, so the whole contract counts as removed/)
+  assert.equal((await run(['diff', one, one])).stderr, '')
+})
+
+test('a side may be the output of another command of the shell', () => {
+  const command = fileURLToPath(new URL('../../gateway/preflight.js', import.meta.url))
+  const line = `"$0" "$1" diff <(cat "$2") <(cat "$3") --format json`
+  const shell = spawnSync('bash', ['-c', line, process.execPath, command, both, one], { encoding: 'utf8' })
+  assert.equal(shell.status, 1, shell.stderr)
+  assert.match(shell.stdout, /api-path-removed-without-deprecation/)
 })
 
 test('a removed operation is found, shown with place, reason and fix, and fails the command', async () => {
