@@ -144,9 +144,7 @@ function artifactType(args: Arguments, base: DocumentSource, head: DocumentSourc
   if (sniffed.ok) return sniffed.value
   const { code, message, line, column } = sniffed.problem
   const place = line === undefined ? '' : ` (line ${line}, column ${column ?? 1})`
-  throw new UsageError(
-    `${message}${place}${code === 'UNSUPPORTED_ARTIFACT_TYPE' ? ' (--type TYPE)' : ''}`,
-  )
+  throw new UsageError(`${message}${place}${code === 'UNSUPPORTED_ARTIFACT_TYPE' ? ' (--type TYPE)' : ''}`)
 }
 
 /** A document that cannot be read is the user's mistake; a fault of the gateway is not. */
