@@ -16,12 +16,16 @@ function pinned(name: string): readonly string[] {
     .split('\n')
 }
 
-/** Order does not matter; a difference is shown line by line, new rows as they are to be appended. */
+/** Order does not matter; a difference is shown line by line, new rows as they are to be added. */
 function assertPinned(rows: readonly string[], name: string): void {
   const pins = pinned(name)
   const missing = rows.filter((row) => !pins.includes(row))
-  const gone = pins.filter((pin) => !rows.includes(pin)).map((pin) => `gone: ${pin}`)
-  assert.ok(missing.length + gone.length === 0, `test/pins/${name}.tsv\n${[...missing, ...gone].join('\n')}`)
+  const gone = pins.filter((pin) => !rows.includes(pin))
+  const differences = [
+    ...(missing.length === 0 ? [] : [`Add to test/pins/${name}.tsv, where its order has them:`, ...missing]),
+    ...(gone.length === 0 ? [] : [`Keep what users match on (law 6); gone from test/pins/${name}.tsv:`, ...gone]),
+  ]
+  assert.ok(differences.length === 0, differences.join('\n'))
 }
 
 test('error codes with their status', () => {
