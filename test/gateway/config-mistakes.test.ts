@@ -29,7 +29,7 @@ function mistakesOf(value: object): string {
   return loaded.ok ? '' : loaded.problem.map(formatMistake).join('\n')
 }
 
-test('an entry without the member that says what it is, is told that member and its values, not those of all kinds', () => {
+test('the mistake of an entry without its type names that member and its values, not the members of all kinds', () => {
   const lists = [
     ['monitoring', 'sinks', ['log', 'http', 'otlp']],
     ['decision_log', 'sinks', ['file', 'stdout', 'http', 'otlp', 'syslog']],
