@@ -58,6 +58,14 @@ test('a removed operation is found, shown with place, reason and fix, and fails 
   assert.equal((await run(['diff', one, both, '--fail-on', 'dangerous'])).code, 0)
 })
 
+test('advice that the next change of the same kind shares is printed once', async () => {
+  const none = file('none.json', contract({}))
+  const { stdout } = await run(['diff', both, none])
+  assert.match(stdout, /^BREAKING \(2\)$/m)
+  assert.equal(stdout.match(/^ {6}why {2}/gm)?.length, 1, stdout)
+  assert.equal(stdout.match(/^ {6}reaches /gm)?.length, 2)
+})
+
 test('the same pair has a json and a markdown form', async () => {
   const json = await run(['diff', both, one, '--format', 'json'])
   const report: { summary: object; findings: { rule: string }[]; truncated: number } = JSON.parse(json.stdout)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
 import { compare } from '../../../engine/formats/compare.ts'
+import { adviceOf } from '../../../engine/rules/advice.ts'
 import { exceptionOf, exceptionIds } from '../../../engine/rules/exceptions.ts'
 import { AGENT_TOOL_RULES } from '../../../engine/rules/agent-tools/rows.ts'
 import { ASYNCAPI_RULES } from '../../../engine/rules/asyncapi/rows.ts'
@@ -11,6 +12,7 @@ import { GRAPHQL_RULES } from '../../../engine/rules/graphql/rows.ts'
 import { JSON_SCHEMA_RULES } from '../../../engine/rules/json-schema/rows.ts'
 import { CRD_RULES } from '../../../engine/rules/k8s-crd/rows.ts'
 import { MCP_RULES } from '../../../engine/rules/mcp/rows.ts'
+import { openApiAdvice } from '../../../engine/rules/openapi/advice.ts'
 import { OPENAPI_ROWS } from '../../../engine/rules/openapi/rules.ts'
 import { PROPERTY_RULES } from '../../../engine/rules/properties.ts'
 import { PROTO_RULES } from '../../../engine/rules/protobuf/rows.ts'
@@ -50,6 +52,18 @@ suite('the rule table', () => {
       assert.doesNotMatch(description, /\b(?:a|an|the|of|from|as|by|at|in|on|for|with|and|or|is|instead)$/, shown)
       assert.doesNotMatch(description, /\ba [aei]|\ban [bcdfgjklmnpqstvwz]|\b(\w+) \1\b/, shown)
     }
+  })
+
+  test('no rule that is breaking or dangerous says that nothing needs to be done', () => {
+    const stated = ALL_ROWS.flatMap((row) => ('advice' in row ? [[row.rule, row.advice] as const] : []))
+    const derived = ruleTable().flatMap((rule) =>
+      [adviceOf(rule), adviceOf(rule, 'shared'), openApiAdvice(rule)].map((advice) => [rule, advice] as const),
+    )
+    assert.ok(stated.length > 100)
+    const contradicted = [...stated, ...derived].filter(
+      ([{ level }, { fix }]) => level !== 'info' && fix === 'Nothing needs to be done.',
+    )
+    assert.deepEqual(new Set(contradicted.map(([{ id }]) => id)), new Set())
   })
 
   test('no general sentence contains the name of a value instead', () => {
