@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
 import { compare } from '../../../engine/formats/compare.ts'
 import { adviceOf } from '../../../engine/rules/advice.ts'
@@ -18,9 +17,9 @@ import { PROPERTY_RULES } from '../../../engine/rules/properties.ts'
 import { PROTO_RULES } from '../../../engine/rules/protobuf/rows.ts'
 import { ruleTable } from '../../../engine/rules/catalog/table.ts'
 import { sha256 } from '../../conformance/openapi-run.ts'
+import { assertTable } from '../../pinned.ts'
 import { examples } from './examples.ts'
 
-const PIN = new URL('../../pins/rules.tsv', import.meta.url)
 const ALL_ROWS = [
   ...OPENAPI_ROWS,
   ...[AGENT_TOOL_RULES, ASYNCAPI_RULES, CRD_RULES, GRAPHQL_RULES, JSON_SCHEMA_RULES, MCP_RULES, PROTO_RULES].flatMap(
@@ -31,10 +30,9 @@ const SCHEMA_AREAS = new Set(['schema', 'parameters', 'headers', 'callbacks'])
 
 suite('the rule table', () => {
   test('is pinned: rules are only ever appended, and no level changes without a new pin', () => {
-    const rows = ruleTable().map(({ id, level, direction, area, kind, action, effect }) =>
-      [id, level, direction, area, kind, action, effect].join('\t'),
-    )
-    assert.deepEqual(rows, readFileSync(PIN, 'utf8').trimEnd().split('\n').slice(1))
+    const columns = ['id', 'level', 'direction', 'area', 'kind', 'action', 'effect'] as const
+    const rows = ruleTable().map((rule) => columns.map((column) => rule[column]))
+    assertTable(columns.join('\t'), rows, 'rules')
   })
 
   test('has ids that can be reason codes', () => {
