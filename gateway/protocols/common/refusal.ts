@@ -72,7 +72,7 @@ function stepsAfter({ envelope, candidate }: Refusal): readonly string[] {
   const actions = envelope?.next_actions ?? []
   const own = actions.filter(({ type, precondition }) => type !== 'REMEDIATE' && precondition === null)
   const steps = (candidate === undefined ? actions : own).map(({ instruction, target }) =>
-    target === null ? instruction : `${instruction} (${target})`,
+    target === null ? instruction : `${instruction.replace(/\.$/, '')} (${target}).`,
   )
   return candidate === undefined ? steps : [...steps, 'Ask a person to review and accept the new contract.']
 }
