@@ -94,8 +94,18 @@ const ADVICE: Readonly<Record<Variance, Readonly<Record<Effect, Advice>>>> = {
   },
 }
 
+/** The effect whose fix fits a rule that is stricter than direction and effect make it. */
+const RISK: Readonly<Record<Variance, Effect>> = {
+  request: 'may-narrow',
+  response: 'may-widen',
+  none: 'may-narrow',
+  shared: 'may-narrow',
+}
+
 /** `variance` differs from the rule's direction for rules about shared schemas. */
 export function adviceOf(rule: Rule, variance: Variance = rule.direction): Advice {
-  const advice = ADVICE[variance][rule.effect]
+  const own = ADVICE[variance][rule.effect]
+  const isStricter = rule.level !== 'info' && own.fix === HARMLESS_FIX
+  const advice = isStricter ? { ...own, fix: ADVICE[variance][RISK[variance]].fix } : own
   return rule.because === null ? advice : { ...advice, explanation: rule.because }
 }

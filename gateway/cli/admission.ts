@@ -8,8 +8,8 @@ import { join } from 'node:path'
 import { isJsonObject } from '../json/strict-json.ts'
 import { EXIT, UsageError, type Arguments, type Command, type CommandGroup } from './command.ts'
 import { CONFIG_OPTION, configSource } from './config-option.ts'
+import { textFile } from './documents.ts'
 import { readStream, writeLine, type CommandIo } from './io.ts'
-import { loadTextFile } from '../runtime/regular-file.ts'
 
 const test: Command = {
   name: 'test',
@@ -68,17 +68,9 @@ export const admissionGroup: CommandGroup = {
 
 async function documentOf(args: Arguments, io: CommandIo): Promise<unknown> {
   const [name = '-'] = args.operands
-  const text = name === '-' ? await readStream(io.stdin) : await readReviewFile(name)
+  const text = name === '-' ? await readStream(io.stdin) : textFile(name)
   const { readStrictJson } = await import('../json/strict-json.ts')
   const read = readStrictJson(Buffer.from(text))
   if (!read.ok) throw new UsageError(`${name} is not JSON: ${read.message}`)
   return read.value
-}
-
-async function readReviewFile(name: string): Promise<string> {
-  try {
-    return await loadTextFile(name)
-  } catch (error) {
-    throw new UsageError(`${name} cannot be read (${error instanceof Error ? error.message : String(error)})`)
-  }
 }

@@ -88,7 +88,7 @@ export function localApprovals(args: Arguments, io: CommandIo): ApprovalsSite {
     async decide(id, { state, comment, validity }) {
       const by = localUser()
       const at = Date.now()
-      writeLine(io.stderr, aroundFourEyes('decided'))
+      writeLine(io.stderr, aroundFourEyes())
       const word = { state, tenant, approvalId: id, by, groups: groupsOf(args), comment, validity, at }
       const row = await withStore(args, io, async (store) => {
         const decided = await completeApproval(word, placeConfigOf(args, io), store)

@@ -2,6 +2,7 @@
  * `preflight baselines`: lists the baselines of routes and their candidates, shows how they differ, and promotes a reviewed
  * candidate. A running gateway sees the change within a second.
  */
+import { configFile } from '../config/load.ts'
 import { GatewayError } from '../errors/errors.ts'
 import { diffReport } from '../report/diff-report.ts'
 import { renderText } from '../report/text.ts'
@@ -14,7 +15,7 @@ import {
   type CandidateListRow,
   type PromotionText,
 } from './baseline-sites.ts'
-import { EXIT, type Arguments, type Command, type CommandGroup, type ExitCode } from './command.ts'
+import { EXIT, UsageError, type Arguments, type Command, type CommandGroup, type ExitCode } from './command.ts'
 import { LIST_FORMAT, show, textTable } from './format.ts'
 import { wantsColour, writeLine, type CommandIo } from './io.ts'
 import { AROUND_FOUR_EYES, aroundFourEyes, remoteOf, SITE_OPTIONS } from './remote.ts'
@@ -106,7 +107,9 @@ function promoteCandidate(args: Arguments, io: CommandIo): Promise<ExitCode> {
   const remote = remoteOf(args, io, ['groups'])
   if (remote !== null)
     return promoted(route, () => remoteBaselines(remote).promote(route, digest, promotionOf(args)), io)
-  writeLine(io.stderr, aroundFourEyes('promoted'))
+  if (configFile(args.value('config'), io.environment) === null)
+    throw new UsageError('a promotion needs the routes of the gateway: name its configuration with --config FILE')
+  writeLine(io.stderr, aroundFourEyes())
   return promoteDigest(route, digest, args, io)
 }
 
@@ -127,7 +130,8 @@ async function promoted(route: string, promote: () => Promise<string>, io: Comma
     return EXIT.good
   } catch (error) {
     if (!(error instanceof GatewayError) || !REFUSED.has(error.code)) throw error
-    writeLine(io.stderr, [error.message, ...error.details.map(({ message }) => message)].join('\n'))
+    const details = error.details.map(({ pointer, message }) => `${pointer.replace('/', '--')}: ${message}`)
+    writeLine(io.stderr, [error.message, ...details].join('\n'))
     return EXIT.no
   }
 }
@@ -162,11 +166,26 @@ async function showDifference(route: string, site: BaselinesSite, args: Argument
   const names = { base: 'baseline', head: 'candidate' }
   show(args, io, report, () => renderText(report, { isColoured: wantsColour(io), names }))
   if (args.value('format') !== 'json' && texts.candidate !== null)
-    writeLine(io.stdout, `\nTo accept it: preflight baselines promote ${route} ${texts.candidate.digest}`)
+    writeLine(
+      io.stdout,
+      `\nTo accept it: preflight baselines promote ${route} ${texts.candidate.digest} --comment "WHY"${siteWords(args, io)}`,
+    )
   return report.summary.breaking === 0 ? EXIT.good : EXIT.no
 }
 
 const MOST_FINDINGS = 5000
+
+/** The options that name the same place to another command. On a data directory a promotion reads the configuration too. */
+function siteWords(args: Arguments, io: CommandIo): string {
+  const given = SITE_OPTIONS.flatMap(({ name }) =>
+    args.value(name) === undefined ? [] : [` --${name} ${args.value(name)}`],
+  )
+  const isRemote = remoteOf(args, io) !== null
+  return [
+    ...given,
+    ...(isRemote || configFile(args.value('config'), io.environment) !== null ? [] : [' --config FILE']),
+  ].join('')
+}
 
 function baselineTable(rows: readonly BaselineListRow[]): string {
   return textTable(

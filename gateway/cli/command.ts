@@ -118,7 +118,10 @@ function checkCounts(
   given: ReadonlyMap<string, readonly string[]>,
 ): void {
   const [least, most] = command.operandCount
-  if (operands.length < least) throw new UsageError(`arguments are missing: ${command.operands}`)
+  if (operands.length < least) {
+    const missing = command.operands.split(' ').slice(operands.length).join(' ')
+    throw new UsageError(`${least - operands.length === 1 ? 'an argument is' : 'arguments are'} missing: ${missing}`)
+  }
   const extra = operands[most]
   if (extra !== undefined) throw new UsageError(`the argument ${JSON.stringify(extra)} is not expected here`)
   for (const { name, value, isRequired, isRepeatable } of command.options) {

@@ -80,6 +80,7 @@ async function runDiff(args: Arguments, io: CommandIo): Promise<ExitCode> {
   const stated = compareOptionsOf(args)
   const entries = await ignoreEntries(args)
   const named = await readBoth(args.operands, io)
+  noteEmpty(named, io)
   const type = artifactType(args, ...named)
   const [base, head] = type === 'protobuf' ? await withImports(...named) : named
   const today = new Date().toISOString().slice(0, 10)
@@ -129,6 +130,13 @@ async function readBoth(
   return [await readSource(base, io), await readSource(head, io)]
 }
 
+/** An empty text is a contract that is not there. A command in front of the pipe that failed leaves the same. */
+function noteEmpty([base, head]: readonly [DocumentSource, DocumentSource], io: CommandIo): void {
+  const [side, effect] = base.text === '' ? ['BASE', 'added'] : head.text === '' ? ['HEAD', 'removed'] : []
+  if (side !== undefined)
+    writeLine(io.stderr, `preflight diff: ${side} is empty, so the whole contract counts as ${effect}`)
+}
+
 function artifactType(args: Arguments, base: DocumentSource, head: DocumentSource): ArtifactType {
   const named = canonicalArtifactType(args.value('type') ?? '')
   if (named !== null) return named
@@ -136,7 +144,7 @@ function artifactType(args: Arguments, base: DocumentSource, head: DocumentSourc
   if (sniffed.ok) return sniffed.value
   const { code, message, line, column } = sniffed.problem
   const place = line === undefined ? '' : ` (line ${line}, column ${column ?? 1})`
-  throw new UsageError(`${message}${place}${code === 'UNSUPPORTED_ARTIFACT_TYPE' ? ' Name the kind with --type' : ''}`)
+  throw new UsageError(`${message}${place}${code === 'UNSUPPORTED_ARTIFACT_TYPE' ? ' (--type TYPE)' : ''}`)
 }
 
 /** A document that cannot be read is the user's mistake; a fault of the gateway is not. */

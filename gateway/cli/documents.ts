@@ -2,7 +2,7 @@
  * The sources of contract documents for commands: a file, a folder of .proto files, standard input, an http(s) address, or
  * `<ref>:<path>` of the current git repository. Further files that a document refers to are read too.
  */
-import { existsSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { dirname, relative, resolve, sep, posix } from 'node:path'
 import { DEFAULT_DOCUMENT_LIMITS, ok } from '../../engine/internal.ts'
 import { readProtoFolder, protoSet } from '../documents/proto-folder.ts'
@@ -15,10 +15,10 @@ import { fetchLocated } from '../network/fetch.ts'
 import { readGitDocument } from '../documents/git-document.ts'
 import { referencedFiles, type FileShelf } from '../documents/referenced-files.ts'
 import { parseGitReference } from '../documents/git.ts'
-import { messageOf } from '../errors/startup-error.ts'
+import { errorCode, messageOf } from '../errors/startup-error.ts'
 import { UsageError } from './command.ts'
 import { readStream, type CommandIo } from './io.ts'
-import { readTextFile, statsOf } from '../runtime/regular-file.ts'
+import { readArgumentText, statsOf } from '../runtime/regular-file.ts'
 
 export interface DocumentSource extends ReportedDocument {
   readonly text: string
@@ -37,6 +37,7 @@ const MAX_REDIRECTS = 5
 
 /** Throws a UsageError when it cannot be read. */
 export async function readSource(name: string, io: CommandIo, folder = '.'): Promise<DocumentSource> {
+  if (name === '') throw new UsageError('the name of a document is empty; is a variable of the shell not set?')
   if (name === '-') return { name: 'stdin', text: await stdinText(io), path: null, isCheckedOut: false, ...ALONE }
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(name)) return fetchedSource(name)
   const path = resolve(folder, name)
@@ -107,10 +108,10 @@ async function stdinText(io: CommandIo): Promise<string> {
 
 function readGivenFile(path: string): string {
   try {
-    if (statSync(path).isDirectory()) throw new UsageError(`${path} is a directory; name a file in it`)
-    return readTextFile(path)
+    return readArgumentText(path)
   } catch (error) {
-    throw error instanceof UsageError ? error : new UsageError(`${path} cannot be read: ${messageOf(error)}`)
+    // An error of the file system names the file.
+    throw new UsageError(errorCode(error) === null ? `${path} cannot be read: ${messageOf(error)}` : messageOf(error))
   }
 }
 

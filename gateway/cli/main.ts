@@ -62,11 +62,13 @@ async function calledOf([word]: readonly string[]): Promise<readonly CommandEntr
   return load === undefined ? allCommands() : [await load()]
 }
 
+const SUMMARY = 'Preflight Gateway: compares contracts, decides, signs receipts, enforces.'
+
 /** Runs one command; resolves with the exit code (docs/reference/command-line.md#exit-codes) and never rejects. */
 export async function main(argv: readonly string[], io: CommandIo = processIo()): Promise<number> {
   const path: string[] = ['preflight']
   try {
-    return await dispatchWords(await calledOf(argv), argv, path, io)
+    return await dispatchWords(await calledOf(argv), SUMMARY, argv, path, io)
   } catch (error) {
     const isUsage = error instanceof UsageError
     writeLine(io.stderr, `${path.join(' ')}: ${messageOf(error)}`)
@@ -86,13 +88,15 @@ function errorExit(error: unknown): ExitCode {
 
 async function dispatchWords(
   entries: readonly CommandEntry[],
+  summary: string,
   argv: readonly string[],
   path: string[],
   io: CommandIo,
 ): Promise<number> {
   const [word, ...rest] = argv
+  if (word === 'help' && rest.length > 0) return dispatchWords(entries, summary, [...rest, '--help'], path, io)
   if (word === undefined || word === '--help' || word === '-h' || word === 'help') {
-    writeLine(word === undefined ? io.stderr : io.stdout, overview(entries, path))
+    writeLine(word === undefined ? io.stderr : io.stdout, overview(entries, summary, path))
     return word === undefined ? EXIT.usage : EXIT.good
   }
   if (word === '--version' && path.length === 1) {
@@ -103,7 +107,8 @@ async function dispatchWords(
   if (entry === undefined) throw new UsageError(unknownCommand(word, entries))
   path.push(entry.name)
   if ('commands' in entry) {
-    if (entry.direct === undefined || !isDirect(rest, entry)) return dispatchWords(entry.commands, rest, path, io)
+    if (entry.direct === undefined || !isDirect(rest, entry))
+      return dispatchWords(entry.commands, entry.summary, rest, path, io)
     return runCommand(entry.direct, rest, path, io)
   }
   return runCommand(entry, rest, path, io)
@@ -132,11 +137,12 @@ function unknownCommand(word: string, entries: readonly CommandEntry[]): string 
   return `there is no command ${JSON.stringify(word)}; ${guess === null ? `commands: ${names.join(', ')}` : `did you mean "${guess}"?`}`
 }
 
-function overview(entries: readonly CommandEntry[], path: readonly string[]): string {
+function overview(entries: readonly CommandEntry[], summary: string, path: readonly string[]): string {
   const name = path.join(' ')
   const rows = entries.map(({ name: entryName, summary }) => [entryName, summary] as const)
   return [
-    ...(path.length === 1 ? ['Preflight Gateway: compares contracts, decides, signs receipts, enforces.', ''] : []),
+    summary,
+    '',
     `Usage: ${name} COMMAND [options]`,
     '',
     'Commands:',

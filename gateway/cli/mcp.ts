@@ -84,8 +84,8 @@ export const mcpGroup: CommandGroup = {
       operands: 'FILE',
       operandCount: [1, 1],
       options: [
-        { name: 'port', value: 'PORT', help: 'Port on 127.0.0.1; else 15085. 0 takes a free one.' },
-        { name: 'idle', value: 'SECONDS', help: 'End a session after this time without use; else 1800.' },
+        { name: 'port', value: 'PORT', help: 'Port on 127.0.0.1; default: 15085. 0 takes a free one.' },
+        { name: 'idle', value: 'SECONDS', help: 'End a session after this time without use; default: 1800.' },
         ...HUB_OPTIONS,
       ],
       notes: [
@@ -100,7 +100,7 @@ export const mcpGroup: CommandGroup = {
       summary: 'Run the daemon in the foreground. It starts by itself when it is needed.',
       operands: '',
       operandCount: [0, 0],
-      options: [{ name: 'idle', value: 'SECONDS', help: 'End after this time without a server; else 600.' }],
+      options: [{ name: 'idle', value: 'SECONDS', help: 'End after this time without a server; default: 600.' }],
       run: async (args, io) => (await import('./mcp-daemon.ts')).runDaemon(args, io),
     },
   ],

@@ -38,9 +38,9 @@ export function localUser(): string {
   return `cli:${userInfo().username}`
 }
 
-/** What a command says before it decides on a data directory. @param act e.g. `promoted` */
-export function aroundFourEyes(act: string): string {
-  return `${act} on the data directory as ${localUser()}: four eyes are not checked`
+/** What a command says before it decides on a data directory. */
+export function aroundFourEyes(): string {
+  return `on the data directory as ${localUser()}: four eyes are not checked`
 }
 
 /** For the notes of commands that decide. */

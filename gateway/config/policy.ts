@@ -30,7 +30,7 @@ export function loadPolicy(name: string, directory: string): Result<LoadedPolicy
   try {
     text = readTextFile(file)
   } catch (error) {
-    return { ok: false, problem: [missingPack(name, file, messageOf(error))] }
+    return { ok: false, problem: [missingPack(name, directory, messageOf(error))] }
   }
   const facts = SHIPPED_POLICIES.get(sha256Hex(text))
   if (facts !== undefined) return ok({ policy: deferPolicy(facts, () => compiledAs(facts, file, text)), file })
@@ -71,7 +71,8 @@ function isPackName(name: string): boolean {
   return /^[a-z0-9][a-z0-9-]*$/.test(name)
 }
 
-function missingPack(name: string, file: string, reason: string): Mistake {
+function missingPack(name: string, directory: string, reason: string): Mistake {
+  const file = policyFile(name, directory)
   if (!isPackName(name) && statsOf(file)?.isDirectory() === true)
     return {
       place: file,
@@ -80,7 +81,7 @@ function missingPack(name: string, file: string, reason: string): Mistake {
       fix: `name the pack in it, e.g. ${join(file, 'pack.yaml')}`,
     }
   if (!isPackName(name)) return { place: file, path: 'policy', message: 'the policy cannot be read', fix: reason }
-  const guess = nearest(name, SHIPPED_PACKS)
+  const guess = statsOf(resolve(directory, name)) === null ? nearest(name, SHIPPED_PACKS) : `./${name}`
   return {
     place: `policy ${name}`,
     path: 'policy',

@@ -1,5 +1,7 @@
 /** How a request or decision is named for people, and how high its risk is. */
 import { lookupTable } from '../../engine/base.ts'
+import { isJsonObject } from '../json/strict-json.ts'
+import { jsonOrNull } from '../json/unchecked-json.ts'
 import { html, type Content, type Markup } from './markup.ts'
 import { badge } from './parts.ts'
 
@@ -40,11 +42,19 @@ export function subjectPlace({
   pullRequest,
   route,
 }: SubjectLocation): string {
-  const target = targetId?.replace(`${route ?? ''}/`, '') ?? null
+  const prefix = route === null ? '' : `${route}/`
+  const target = targetId?.startsWith(prefix) === true ? targetId.slice(prefix.length) : (targetId ?? null)
   const what = repository ?? target ?? route ?? 'a change'
   const request = pullRequest === null || pullRequest === undefined ? '' : ` #${pullRequest}`
   const verb = operation === null ? 'change' : (OPERATION_WORDS[operation] ?? operation)
   return `${sentence(verb)} ${what}${request}${environment === null ? '' : ` → ${environment}`}`
+}
+
+/** The same of a stored decision: its envelope alone names the target, such as the tool of a call. */
+export function decisionPlace(row: SubjectLocation & { readonly envelope: string }): string {
+  const envelope = jsonOrNull(row.envelope)
+  const target = isJsonObject(envelope) ? envelope['target_id'] : null
+  return subjectPlace({ ...row, targetId: typeof target === 'string' ? target : null })
 }
 
 export function riskBadge(score: number): Markup {

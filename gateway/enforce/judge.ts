@@ -114,7 +114,7 @@ function changeOf(call: Call, { subject, ground }: Question, pinned: BaselineRow
 function notCovered(call: Call, subject: Subject): GatewayError {
   return new GatewayError(
     'PREFLIGHT_UNDECIDED',
-    `${subject.name}: neither the baseline nor the contract that "${call.route.name}" offers now describes it, so it cannot be judged.`,
+    `${subject.name}: neither the baseline nor the contract that "${call.route.name}" offers now describes it, so it cannot be judged. Check its name against what is offered now.`,
   )
 }
 

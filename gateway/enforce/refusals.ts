@@ -36,7 +36,7 @@ export function stopped(
   const about = `Preflight ${isHeld ? 'holds' : 'stopped'} ${subject.name}: ${envelope?.summary ?? ERRORS[code].message}`
   const offered = verdict.basis === 'decision' ? verdict.candidate : null
   const candidate = offered === null || envelope === null ? null : candidateNotice(offered, envelope)
-  const message = candidate === null ? about : `${about} ${candidateText(candidate)}`
+  const message = candidate === null ? about : `${about.replace(/[^.…]$/, '$&.')} ${candidateText(candidate)}`
   return {
     answer: action.refuse({ ...refused, code, message, envelope, ...(candidate !== null && { candidate }) }),
     headers: approvalAt === null ? headers : [...headers, 'Location', approvalAt],

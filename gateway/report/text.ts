@@ -30,7 +30,9 @@ export function renderText(report: DiffReport, { isColoured, names }: TextOption
     if (groups.length === 0) return []
     const { title, colour } = LEVEL_STYLES[level]
     const heading = paint(['bold', colour], `${title} (${groups.length})`)
-    return [[heading, ...groups.flatMap((group) => groupLines(group, names, paint))].join('\n')]
+    return [
+      [heading, ...groups.flatMap((group, index) => groupLines(group, groups[index - 1], names, paint))].join('\n'),
+    ]
   })
   const incomplete = incompleteLine(report)
   const heads = incomplete === null ? [] : [paint(['bold', 'red'], printable(incomplete))]
@@ -52,15 +54,25 @@ function totalsLine({ summary, patterns, groups }: DiffReport, paint: Paint): st
   return `${counts.join(', ')}; semver ${summary.semver}${named}`
 }
 
-function groupLines(group: ReportGroup, names: TextOptions['names'], paint: Paint): readonly string[] {
+/** @param previous the advice is not repeated for the next change of the same kind */
+function groupLines(
+  group: ReportGroup,
+  previous: ReportGroup | undefined,
+  names: TextOptions['names'],
+  paint: Paint,
+): readonly string[] {
   const { mark, colour } = LEVEL_STYLES[group.level]
   const place = group.line === null ? names[group.side] : `${names[group.side]}:${group.line}:${group.column ?? 1}`
   return [
     `  ${paint([colour], mark)} ${printable(group.message)}`,
     paint(['dim'], `      ${printable(place)}  ${printable(group.location || '/')}  [${group.rule}]`),
-    ...advice(group),
+    ...(isSameAdvice(group, previous) ? [] : advice(group)),
     ...reached(group),
   ]
+}
+
+function isSameAdvice({ explanation, fix }: ReportGroup, previous: ReportGroup | undefined): boolean {
+  return previous !== undefined && explanation === previous.explanation && fix === previous.fix
 }
 
 function advice({ level, explanation, fix }: Pick<ReportGroup, 'level' | 'explanation' | 'fix'>): readonly string[] {

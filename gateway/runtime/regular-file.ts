@@ -5,20 +5,44 @@
 import { isUtf8 } from 'node:buffer'
 import { closeSync, constants, fstatSync, openSync, readFileSync, rmSync, statSync, type Stats } from 'node:fs'
 import { open } from 'node:fs/promises'
+import { errorCode } from '../errors/startup-error.ts'
 
 /** Without this flag opening a FIFO waits for a writer. */
 const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK
 
-/** @throws Error of the file system; with the code `ENOTSUP` where it is no regular file */
+/** What is wrong at the path and how to fix it, by the code of the file system. Other errors keep their own words. */
+const FAULTS: ReadonlyMap<string, string> = new Map([
+  ['ENOENT', 'does not exist'],
+  ['ENOTDIR', 'does not exist: a part of its path is a file'],
+  ['EISDIR', 'is a directory; name a file in it'],
+  ['EACCES', 'may not be read by this user; change its owner or its mode'],
+  ['EPERM', 'may not be read by this user; change its owner or its mode'],
+  ['ELOOP', 'is a link that leads back to itself'],
+])
+
+/** The error in words that name the file; its code stays. */
+function namedFault(file: string, error: unknown): unknown {
+  const code = errorCode(error)
+  const words = FAULTS.get(code ?? '')
+  return words === undefined
+    ? error
+    : Object.assign(new Error(`${file} ${words} (${code})`, { cause: error }), { code })
+}
+
+/** @throws Error that names the file and has the code of the file system; `ENOTSUP` where it is no regular file */
 export function readRegularFile(file: string): Buffer
 export function readRegularFile(file: string, encoding: 'utf8'): string
 export function readRegularFile(file: string, encoding?: 'utf8'): Buffer | string {
-  const descriptor = openSync(file, FLAGS)
   try {
-    assertRegular(file, fstatSync(descriptor))
-    return encoding === undefined ? readFileSync(descriptor) : readFileSync(descriptor, encoding)
-  } finally {
-    closeSync(descriptor)
+    const descriptor = openSync(file, FLAGS)
+    try {
+      assertRegular(file, fstatSync(descriptor))
+      return encoding === undefined ? readFileSync(descriptor) : readFileSync(descriptor, encoding)
+    } finally {
+      closeSync(descriptor)
+    }
+  } catch (error) {
+    throw namedFault(file, error)
   }
 }
 
@@ -27,7 +51,15 @@ export function readTextFile(file: string): string {
   return utf8Text(readRegularFile(file))
 }
 
-/** The same, without holding up the event loop. */
+/**
+ * For a file that a command line names. It may also be what the shell opened for the command, such as
+ * `<(git show v1:openapi.yaml)`: that FIFO has a writer, so reading it ends.
+ */
+export function readArgumentText(file: string): string {
+  return /^\/(?:dev|proc\/self)\/fd\/\d+$/.test(file) ? utf8Text(readFileSync(file)) : readTextFile(file)
+}
+
+/** As `readTextFile`, without holding up the event loop. */
 export async function loadTextFile(file: string): Promise<string> {
   return utf8Text(await loadRegularFile(file))
 }
@@ -40,12 +72,16 @@ export function utf8Text(bytes: Buffer): string {
 
 /** As `readRegularFile`, without holding up the event loop. */
 export async function loadRegularFile(file: string): Promise<Buffer> {
-  const handle = await open(file, FLAGS)
   try {
-    assertRegular(file, await handle.stat())
-    return await handle.readFile()
-  } finally {
-    await handle.close()
+    const handle = await open(file, FLAGS)
+    try {
+      assertRegular(file, await handle.stat())
+      return await handle.readFile()
+    } finally {
+      await handle.close()
+    }
+  } catch (error) {
+    throw namedFault(file, error)
   }
 }
 

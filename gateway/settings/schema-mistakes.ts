@@ -83,9 +83,13 @@ function explainUnion(union: ErrorObject, all: readonly ErrorObject[]): readonly
         variants.map((v) => v.const),
       ),
     ]
-  if (!isJsonObject(union.data) || variants.some(({ properties }) => properties === undefined))
-    return [valueMistake(union, `must be ${variants.map(describeSchema).join(' or ')}, not ${kindOfData(union)}`)]
-
+  const kind = discriminatorOf(variants)
+  if (!isJsonObject(union.data) || variants.some(({ properties }) => properties === undefined)) {
+    const expected =
+      kind === null ? variants.map(describeSchema).join(' or ') : `a map with the member "${kind.member}"`
+    return [valueMistake(union, `must be ${expected}, not ${kindOfData(union)}`)]
+  }
+  if (kind !== null && !Object.hasOwn(union.data, kind.member)) return [missingKind(union, union.data, kind)]
   const inside = variants.map((_, index) => all.filter((error) => isPartOf(error, union, index)))
   const meant = inside.filter((errors) => !errors.some(({ keyword }) => keyword === 'const'))
   if (meant.length === 0) return [explainConstants(inside.flat())]
@@ -94,6 +98,33 @@ function explainUnion(union: ErrorObject, all: readonly ErrorObject[]): readonly
   const [chosen] = nearestVariants
   if (chosen !== undefined && nearestVariants.length === 1) return chosen.flatMap((error) => explain(error, all))
   return [explainChoice(union, variants)]
+}
+
+interface Discriminator {
+  readonly member: string
+  readonly values: readonly unknown[]
+}
+
+/** The member that has a constant in each variant, e.g. the `type` of a sink. */
+function discriminatorOf(variants: readonly JsonSchema[]): Discriminator | null {
+  const [first] = variants
+  const constantsOf = (name: string) => variants.map(({ properties }) => properties?.[name]?.const)
+  const member = Object.keys(first?.properties ?? {}).find((name) =>
+    constantsOf(name).every((value) => value !== undefined),
+  )
+  return member === undefined ? null : { member, values: [...new Set(constantsOf(member))] }
+}
+
+/** Without it nobody can say which members are missing or unknown. */
+function missingKind(union: ErrorObject, given: object, { member, values }: Discriminator): LocatedMistake {
+  const mistyped = nearest(member, Object.keys(given))
+  const allowed = `use one of ${values.map((value) => JSON.stringify(value)).join(', ')}`
+  return {
+    pointer: union.instancePath,
+    at: 'value',
+    message: `the member "${member}" is missing`,
+    fix: mistyped === null ? allowed : `did you mean "${member}" by "${mistyped}"? If so, ${allowed}`,
+  }
 }
 
 /** No variant has the given constant, e.g. the `type` of a sink. */
@@ -108,7 +139,7 @@ function explainConstants(errors: readonly ErrorObject[]): LocatedMistake {
 }
 
 function explainChoice(union: ErrorObject, variants: readonly JsonSchema[]): LocatedMistake {
-  const known = variants.flatMap(({ properties }) => Object.keys(properties ?? {}))
+  const known = [...new Set(variants.flatMap(({ properties }) => Object.keys(properties ?? {})))]
   const unknown = Object.keys(isJsonObject(union.data) ? union.data : {}).find((name) => !known.includes(name))
   return {
     ...valueMistake(union, `must be ${variants.map(describeSchema).join(' or ')}`),
@@ -150,8 +181,17 @@ function describeSchema(schema: JsonSchema): string {
   return schema.properties === undefined ? article(schema.type) : `{ ${Object.keys(schema.properties).join(', ')} }`
 }
 
+/** The words of YAML for what JSON Schema calls otherwise: a mistake names what is there in them too. */
+const YAML_KINDS: ReadonlyMap<string, string> = new Map([
+  ['array', 'list'],
+  ['object', 'map'],
+])
+
 function article(type: unknown): string {
-  const name = Array.isArray(type) ? type.join(' or ') : String(type)
+  const name = [type]
+    .flat()
+    .map((one) => YAML_KINDS.get(String(one)) ?? String(one))
+    .join(' or ')
   return name === 'null' ? name : /^[aeiou]/.test(name) ? `an ${name}` : `a ${name}`
 }
 

@@ -19,7 +19,14 @@ const SEVERAL_DOCUMENTS = {
   fix: 'write one document, without a line of --- between its members',
 }
 
+/** Reading more would keep a start or a reload waiting for minutes. */
+const MAX_LENGTH = 4 * 1024 * 1024
+
 export function readSourceText(file: string, text: string): Result<SourceText, readonly Mistake[]> {
+  if (text.length > MAX_LENGTH) {
+    const message = `the file has ${text.length} characters, and at most ${MAX_LENGTH} are read`
+    return { ok: false, problem: [{ place: file, path: '', message, fix: 'is this the right file?' }] }
+  }
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true })
   const position = (offset: number): string => {

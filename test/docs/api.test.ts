@@ -65,6 +65,7 @@ suite('api.md', () => {
       assert.deepEqual(
         namesFor(route).filter((name) => !named.has(name)),
         [],
+        `docs/reference/api.md, ${headingOf(route)}, names every member and every value with a name`,
       )
     })
     test(`says who may ask ${headingOf(route)}, and whether it counts`, () => {

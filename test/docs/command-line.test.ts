@@ -1,11 +1,22 @@
 /** docs/reference/command-line.md and the validity in envelope.md against the gateway and the engine. */
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
 import { DEFAULT_TTL_SECONDS, FALLBACK_TTL_SECONDS } from '../../engine/policy/compile.ts'
 import { BOOTSTRAP_KEY_MINIMUM } from '../../gateway/callers/api-keys.ts'
 import { EXIT } from '../../gateway/cli/command.ts'
+import { allCommands } from '../../gateway/cli/main.ts'
 import { CONFIG_LEAVES } from '../../gateway/config/leaves.ts'
 import { namesIn, namesOf, rowsIn, sectionOf } from './page.ts'
+
+test('the page of the command line lists every command', async () => {
+  const page = readFileSync(new URL('../../docs/command-line.md', import.meta.url), 'utf8')
+  const [table = ''] = page.split('| exit code |')
+  const rows = table.matchAll(/^\| ((?:`[^`]+`(?:, )?)+) \|/gm)
+  const listed = [...rows].flatMap(([, names = '']) => namesOf(names).map((name) => name.split(' ')[0]))
+  const commands = (await allCommands()).map(({ name }) => name)
+  assert.deepEqual(new Set(listed), new Set(commands))
+})
 
 suite('command-line.md', () => {
   test('lists every exit code', () => {

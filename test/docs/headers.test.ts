@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { ERRORS } from '../../gateway/errors/errors.ts'
+import { PROTOCOLS } from '../../gateway/protocols/settings.ts'
 import { clientHeaders, sentHead, type Sending } from '../../gateway/upstream/headers.ts'
 import { namesIn, namesOf, pageText, rowsIn, sectionOf } from './page.ts'
 
@@ -93,13 +94,20 @@ suite('wire-headers.md', () => {
     }
   })
   test('has a form for every protocol', () => {
-    const folders = readdirSync(join(GATEWAY, 'protocols'), { withFileTypes: true })
-    // Rooms that several protocols share.
-    const protocols = folders.filter((entry) => entry.isDirectory() && !['common', 'scm'].includes(entry.name))
     const named = namesIn(sectionOf('wire-headers.md', 'refusals'))
     assert.deepEqual(
-      protocols.map(({ name }) => name).filter((name) => !named.has(name)),
+      Object.keys(PROTOCOLS).filter((name) => !named.has(name)),
       [],
+      'docs/reference/wire-headers.md#refusals has a row for every protocol',
+    )
+  })
+  test('has a page for every protocol', () => {
+    const [table = ''] = readFileSync(new URL('../../docs/protocols/README.md', import.meta.url), 'utf8').split('\n## ')
+    const named = namesIn(table)
+    assert.deepEqual(
+      Object.keys(PROTOCOLS).filter((name) => !named.has(name)),
+      [],
+      'docs/protocols/README.md has a row for every protocol',
     )
   })
 })

@@ -1,18 +1,12 @@
 /** What consumers of decisions and receipts match on, pinned by literals: only ever appended to (law 6 of CONTRIBUTING.md). */
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
 import * as whole from '../../engine/internal.ts'
 import { DECISION_CLASSES, REASON_CODES, RECEIPT_REASONS } from '../../engine/internal.ts'
 import { EnvelopeDocument } from '../../engine/decide/envelope-schema.ts'
 import { ReceiptClaims } from '../../engine/receipts/claims.ts'
+import { pinned } from '../pinned.ts'
 import * as base from '../../engine/base.ts'
-
-function pinned(name: string): readonly string[] {
-  return readFileSync(new URL(`../pins/${name}.tsv`, import.meta.url), 'utf8')
-    .trimEnd()
-    .split('\n')
-}
 
 suite('pinned', () => {
   test('reason codes, in the order in which they came', () => {

@@ -201,7 +201,16 @@ test('baselines are listed, reviewed and promoted over the API, with the rights 
   assert.equal(difference.code, 1)
   assert.match(
     difference.stdout,
-    /BREAKING \(\d+\)[^]*region[^]*To accept it: preflight baselines promote orders sha256:/,
+    /BREAKING \(\d+\)[^]*region[^]*To accept it: preflight baselines promote orders sha256:\w+ --comment "WHY"\n$/,
+  )
+  // On the data directory the routes are in the configuration.
+  const local = await here('baselines', 'candidates', 'orders')
+  assert.ok(local.stdout.endsWith(` --comment "WHY" --data-dir ${scene.gateway.dataDir} --config FILE\n`), local.stdout)
+  const unnamed = await here('baselines', 'promote', 'orders', digest, '--comment', 'seen')
+  assert.equal(unnamed.code, 2)
+  assert.match(
+    unnamed.stderr,
+    /promote: a promotion needs the routes of the gateway: name its configuration with --config/,
   )
   assert.equal((await over(approver, 'baselines', 'show', 'orders', '--candidate')).stdout, ORDERS_BROKEN)
   assert.equal((await over(approver, 'baselines', 'show', 'orders')).stdout, ORDERS)

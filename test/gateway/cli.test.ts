@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -30,53 +30,22 @@ mkdirSync(join(directory, 'empty'))
 const both = file('both.json', contract({ '/a': { get: OPERATION }, '/b': { get: OPERATION } }))
 const one = file('one.json', contract({ '/a': { get: OPERATION } }))
 
-test('without a command the commands are listed and the exit code says usage', async () => {
-  const { code, stdout, stderr } = await run([])
-  assert.equal(code, 2)
-  assert.equal(stdout, '')
-  assert.match(stderr, /serve .*\n.*diff /)
-  assert.equal((await run(['--help'])).code, 0)
-  assert.match((await run(['--version'])).stdout, /^\d+\.\d+\.\d+\n$/)
+test('an empty side is a contract that is not there, and the command says so', async () => {
+  const added = await run(['diff', '-', one])
+  assert.equal(added.code, 0)
+  assert.match(added.stderr, /BASE is empty, so the whole contract counts as added/)
+  const removed = await run(['diff', one, '-'])
+  assert.equal(removed.code, 1)
+  assert.match(removed.stderr, /HEAD is empty, so the whole contract counts as removed/)
+  assert.equal((await run(['diff', one, one])).stderr, '')
 })
 
-test('every command and every subcommand explains itself with --help', async () => {
-  const commands = ['serve', 'diff', 'preflight', 'verify', 'keys create', 'keys list', 'keys revoke', 'keys show']
-  for (const words of [
-    ...commands,
-    'keys rotate',
-    'keys retire',
-    'ledger list',
-    'ledger calls',
-    'ledger verify-chain',
-    'policy lint',
-  ]) {
-    const { code, stdout } = await run([...words.split(' '), '--help'])
-    assert.equal(code, 0, words)
-    assert.match(stdout, new RegExp(`Usage: preflight ${words}`))
-  }
-})
-
-test('what is mistyped gets the nearest known word, and exit code 2', async () => {
-  const cases: readonly (readonly [readonly string[], RegExp])[] = [
-    [['dif'], /did you mean "diff"/],
-    [['keys', 'creat'], /preflight keys: .*did you mean "create"/],
-    [['diff', both, one, '--fromat', 'json'], /did you mean --format/],
-    [['diff', both, one, '--format', 'jsn'], /did you mean "json"/],
-    [['diff', both, one, '--format'], /needs a value/],
-    [['diff', both], /arguments are missing: BASE HEAD/],
-    [['diff', both, one, 'more'], /is not expected here/],
-    [['diff', both, one, '--limit', '0'], /positive whole number/],
-    [['verify', 'token'], /--keys FILE is required/],
-    [['diff', both, one, '--type', 'openapi', '--type', 'mcp'], /given 2 times/],
-    [['diff', 'nowhere.yaml', one], /is not a file, a <ref>:<path>/],
-    [['diff', '-', '-'], /only one side/],
-    [['diff', join(directory, 'empty'), one], /is a directory without \.proto files; name a file in it/],
-  ]
-  for (const [argv, expected] of cases) {
-    const { code, stderr } = await run(argv)
-    assert.equal(code, 2, argv.join(' '))
-    assert.match(stderr, expected)
-  }
+test('a side may be the output of another command of the shell', () => {
+  const command = fileURLToPath(new URL('../../gateway/preflight.js', import.meta.url))
+  const line = `"$0" "$1" diff <(cat "$2") <(cat "$3") --format json`
+  const shell = spawnSync('bash', ['-c', line, process.execPath, command, both, one], { encoding: 'utf8' })
+  assert.equal(shell.status, 1, shell.stderr)
+  assert.match(shell.stdout, /api-path-removed-without-deprecation/)
 })
 
 test('a removed operation is found, shown with place, reason and fix, and fails the command', async () => {
@@ -87,6 +56,14 @@ test('a removed operation is found, shown with place, reason and fix, and fails 
   assert.match(stdout, /why  .*\n\s+fix  .*\n\s+reaches GET \/b\n/)
   assert.equal((await run(['diff', both, one, '--fail-on', 'none'])).code, 0)
   assert.equal((await run(['diff', one, both, '--fail-on', 'dangerous'])).code, 0)
+})
+
+test('advice that the next change of the same kind shares is printed once', async () => {
+  const none = file('none.json', contract({}))
+  const { stdout } = await run(['diff', both, none])
+  assert.match(stdout, /^BREAKING \(2\)$/m)
+  assert.equal(stdout.match(/^ {6}why {2}/gm)?.length, 1, stdout)
+  assert.equal(stdout.match(/^ {6}reaches /gm)?.length, 2)
 })
 
 test('the same pair has a json and a markdown form', async () => {

@@ -29,6 +29,22 @@ function mistakesOf(value: object): string {
   return loaded.ok ? '' : loaded.problem.map(formatMistake).join('\n')
 }
 
+test('the mistake of an entry without its type names that member and its values, not the members of all kinds', () => {
+  const lists = [
+    ['monitoring', 'sinks', ['log', 'http', 'otlp']],
+    ['decision_log', 'sinks', ['file', 'stdout', 'http', 'otlp', 'syslog']],
+    ['notifications', 'channels', ['slack', 'email']],
+  ] as const
+  for (const [section, list, kinds] of lists) {
+    const unnamed = mistakesOf({ [section]: { [list]: [{ url: 'http://127.0.0.1:9' }] } })
+    assert.match(unnamed, new RegExp(`${section}\\.${list}\\[0\\].*`))
+    assert.match(unnamed, /the member "type" is missing/)
+    for (const kind of kinds) assert.ok(unnamed.includes(`"${kind}"`), unnamed)
+    assert.match(mistakesOf({ [section]: { [list]: [{ tipe: 'http' }] } }), /did you mean "type" by "tipe"\?/)
+    assert.match(mistakesOf({ [section]: { [list]: ['http'] } }), /must be a map with the member "type", not a string/)
+  }
+})
+
 const upstream = (file: string) => ({
   routes: [
     { name: 'a', match: { path: '/' }, upstream: 'https://a.example', protocol: 'mcp', tls: { upstream_ca: file } },

@@ -30,6 +30,15 @@ test('a text of another form is answered by what to write, in the place where it
   assert.match(mistake ?? '', /"nowhere" must be HOST:PORT, e\.g\. 127\.0\.0\.1:15080.*\(listen\.api\)/)
 })
 
+test('a file that nobody wrote by hand is refused before it is parsed', () => {
+  const read = readSourceText('FILE', 'a: b\n'.repeat(1_000_000))
+  assert.ok(!read.ok)
+  assert.match(
+    read.problem.map(formatMistake).join(),
+    /^FILE: the file has 5000000 characters, and at most \d+ are read/,
+  )
+})
+
 test('a file of several documents is refused with the start of the second, and the fix', () => {
   const read = readSourceText('FILE', 'tier: sidecar\n---\npolicy: default\n')
   assert.ok(!read.ok)

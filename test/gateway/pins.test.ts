@@ -6,23 +6,10 @@ import { EXIT, type Command } from '../../gateway/cli/command.ts'
 import { allCommands } from '../../gateway/cli/main.ts'
 import { ERRORS } from '../../gateway/errors/errors.ts'
 import { CONFIG_LEAVES } from '../../gateway/config/leaves.ts'
+import { assertPinned, assertTable } from '../pinned.ts'
 import { METRICS, type MetricSpec } from '../../gateway/telemetry/metric-table.ts'
 
 const ROOT = new URL('../../', import.meta.url)
-
-function pinned(name: string): readonly string[] {
-  return readFileSync(new URL(`test/pins/${name}.tsv`, ROOT), 'utf8')
-    .trimEnd()
-    .split('\n')
-}
-
-/** Order does not matter; a difference is shown line by line, new rows as they are to be appended. */
-function assertPinned(rows: readonly string[], name: string): void {
-  const pins = pinned(name)
-  const missing = rows.filter((row) => !pins.includes(row))
-  const gone = pins.filter((pin) => !rows.includes(pin)).map((pin) => `gone: ${pin}`)
-  assert.ok(missing.length + gone.length === 0, `test/pins/${name}.tsv\n${[...missing, ...gone].join('\n')}`)
-}
 
 test('error codes with their status', () => {
   assertPinned(
@@ -51,13 +38,6 @@ test('commands with their operands and flags, and the exit codes', async () => {
   )
   assertPinned([...rows, ...Object.entries(EXIT).map(([name, code]) => `exit\t${code} ${name}`)], 'command-line')
 })
-
-/** The pins of a sorted table whose first line names the columns. */
-function assertTable(columns: string, rows: readonly (readonly string[])[], name: string): void {
-  assertPinned([columns, ...rows.map((row) => row.join('\t'))], name)
-  const [, ...pins] = pinned(name)
-  assert.deepEqual(pins, pins.toSorted(), `test/pins/${name}.tsv is in alphabetical order`)
-}
 
 test('configuration keys and their variables', () => {
   const rows = CONFIG_LEAVES.map(({ path, env, aliases }) => [path, env ?? '-', aliases.join(',') || '-'])

@@ -91,6 +91,9 @@ for (const generation of ['sessions', 'stateless', '2026-07-28'] as const) {
       assert.equal(stopped.isError, true)
       assert.match(textOf(stopped), /stopped tools\/call echo/)
       assert.match(textOf(stopped), /What to do next:\n- Ask the owner of the tool\./)
+      // Nothing in the hands of the caller brings the call through.
+      assert.match(textOf(stopped), /review and accept the new contract\.\n.*Do not repeat it before the new contract/)
+      assert.match(textOf(stopped), /[.…] The upstream offers another contract/)
       assert.equal(at(stopped.structuredContent, 'error'), 'PREFLIGHT_STOP')
       assert.equal(at(stopped.structuredContent, 'decision_result', 'execution_action'), 'STOP')
       assert.notEqual(untouched.isError, true)

@@ -1,7 +1,7 @@
 /** A setting that names no regular file is an immediate error: a FIFO without a writer, a device. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -31,8 +31,20 @@ describe('a file that is read', () => {
   it('comes whole when it is one', async () => {
     assert.equal(readRegularFile(join(folder, 'file'), 'utf8'), 'text')
     assert.equal((await loadRegularFile(join(folder, 'file'))).toString('utf8'), 'text')
-    assert.throws(() => readRegularFile(folder), /EISDIR/)
-    assert.throws(() => readRegularFile(join(folder, 'none')), /ENOENT/)
+  })
+
+  it('is named with what is wrong, what to do, and the code', async () => {
+    symlinkSync(join(folder, 'loop'), join(folder, 'loop'))
+    const faults: Readonly<Record<string, RegExp>> = {
+      [folder]: /^\S+ is a directory; name a file in it \(EISDIR\)$/,
+      [join(folder, 'none')]: /none does not exist \(ENOENT\)$/,
+      [join(folder, 'file', 'in')]: /file\/in does not exist: a part of its path is a file \(ENOTDIR\)$/,
+      [join(folder, 'loop')]: /loop is a link that leads back to itself \(ELOOP\)$/,
+    }
+    for (const [path, message] of Object.entries(faults)) {
+      assert.throws(() => readRegularFile(path), { message, code: /^E[A-Z]+$/ })
+      await assert.rejects(loadRegularFile(path), { message, code: /^E[A-Z]+$/ })
+    }
   })
 })
 

@@ -62,6 +62,13 @@ test('a shipped pack that was changed on disk is one like any other: its mistake
   assert.equal(commented.value.policy.hash, compiledPack('default').hash)
 })
 
+test('a file whose name could be that of a shipped pack is named as a path', () => {
+  writeFileSync(join(directory, 'mine'), '')
+  const loaded = loadPolicy('mine', directory)
+  assert.ok(!loaded.ok)
+  assert.match(loaded.problem[0]?.fix ?? '', /^did you mean "\.\/mine"\?/)
+})
+
 test('a policy is compiled once, and when it cannot be, whoever asks gets no answer', () => {
   const compiled = compiledPack('default')
   let times = 0

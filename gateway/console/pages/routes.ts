@@ -65,12 +65,15 @@ export const showRoute: ConsolePage = async (visit) => {
   const body = html`${head({
       title: name,
       parent: ['/console/routes', 'Routes'],
-      badges: [candidate === null ? badge('Unchanged', 'good') : badge('Changed', 'ask')],
+      badges: [
+        candidate === null ? badge('Unchanged', 'good') : badge('Changed', 'ask'),
+        ...(candidate === null ? [] : [html`<a class="button jump" href="#accept">Accept the change</a>`]),
+      ],
     })}
     ${query.has('done') ? notice('good', 'The reviewed contract is the baseline now.') : null}
     <div class="split">
       <div class="stack">${candidate === null ? contract(view) : await candidateReview(visit, view)}</div>
-      <aside class="rail" aria-label="Baseline">
+      <aside class="rail" id="accept" aria-label="Baseline">
         ${candidate === null ? null : promoteForm(visit, name, candidate.digest)}
         <div class="card pad">
           ${facts([
@@ -131,8 +134,8 @@ function promoteForm({ csrf, visitor }: Visit, name: string, digest: string): Ma
     <input type="hidden" name="digest" value="${digest}" />
     <h2>Accept the change</h2>
     <p class="hint">
-      The contract on the right becomes the baseline of all calls. The policy decides whether that needs an approval;
-      then this is one.
+      The candidate becomes the baseline of all calls. The policy decides whether that needs an approval; then this is
+      one.
     </p>
     <label
       >Reason

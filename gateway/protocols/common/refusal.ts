@@ -57,16 +57,29 @@ export function refusalText(refusal: Refusal): string {
   const { envelope } = refusal
   const blocking = envelope === null ? [] : [...envelope.blocking_reasons, ...(envelope.degraded_reasons ?? [])]
   const reasons = blocking.map(({ code, message }) => `- ${code}: ${message}`)
-  const steps = envelope === null ? [] : envelope.next_actions.map(({ instruction }) => `- ${instruction}`)
+  const steps = stepsAfter(refusal).map((text) => `- ${text}`)
   return [
     refusal.message,
     ...(reasons.length > 0 ? ['Why:', ...reasons] : []),
     ...(steps.length > 0 ? ['What to do next:', ...steps] : []),
-    envelope === null && refusal.demand === undefined
-      ? 'The call was not sent. You may retry it later.'
-      : 'The call was not sent. Do not repeat it unchanged.',
+    `The call was not sent. ${repetitionText(refusal)}`,
     `Correlation id: ${refusal.correlationId}`,
   ].join('\n')
+}
+
+/** The caller of an upstream that changed can neither fix the change nor submit another one: a person accepts it. */
+function stepsAfter({ envelope, candidate }: Refusal): readonly string[] {
+  const actions = envelope?.next_actions ?? []
+  const own = actions.filter(({ type, precondition }) => type !== 'REMEDIATE' && precondition === null)
+  const steps = (candidate === undefined ? actions : own).map(({ instruction, target }) =>
+    target === null ? instruction : `${instruction.replace(/\.$/, '')} (${target}).`,
+  )
+  return candidate === undefined ? steps : [...steps, 'Ask a person to review and accept the new contract.']
+}
+
+function repetitionText({ envelope, demand, candidate }: Refusal): string {
+  if (candidate !== undefined) return 'Do not repeat it before the new contract is accepted.'
+  return envelope === null && demand === undefined ? 'You may retry it later.' : 'Do not repeat it unchanged.'
 }
 
 export function jsonAnswer(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): Answer {

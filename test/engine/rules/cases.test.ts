@@ -68,7 +68,11 @@ function checkCase(found: FindingGroup, expected: RuleCase): void {
 }
 
 test('every format has a folder of cases', () => {
-  assert.deepEqual(caseFormats().toSorted(), Object.keys(EXPECTED).toSorted())
+  assert.deepEqual(
+    caseFormats().toSorted(),
+    Object.keys(EXPECTED).toSorted(),
+    'test/rules/ has a folder for each format',
+  )
 })
 
 for (const [format, idsOf] of Object.entries(EXPECTED)) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
 import { compare } from '../../../engine/formats/compare.ts'
+import { adviceOf } from '../../../engine/rules/advice.ts'
 import { exceptionOf, exceptionIds } from '../../../engine/rules/exceptions.ts'
 import { AGENT_TOOL_RULES } from '../../../engine/rules/agent-tools/rows.ts'
 import { ASYNCAPI_RULES } from '../../../engine/rules/asyncapi/rows.ts'
@@ -11,14 +11,15 @@ import { GRAPHQL_RULES } from '../../../engine/rules/graphql/rows.ts'
 import { JSON_SCHEMA_RULES } from '../../../engine/rules/json-schema/rows.ts'
 import { CRD_RULES } from '../../../engine/rules/k8s-crd/rows.ts'
 import { MCP_RULES } from '../../../engine/rules/mcp/rows.ts'
+import { openApiAdvice } from '../../../engine/rules/openapi/advice.ts'
 import { OPENAPI_ROWS } from '../../../engine/rules/openapi/rules.ts'
 import { PROPERTY_RULES } from '../../../engine/rules/properties.ts'
 import { PROTO_RULES } from '../../../engine/rules/protobuf/rows.ts'
 import { ruleTable } from '../../../engine/rules/catalog/table.ts'
 import { sha256 } from '../../conformance/openapi-run.ts'
+import { assertTable } from '../../pinned.ts'
 import { examples } from './examples.ts'
 
-const PIN = new URL('../../pins/rules.tsv', import.meta.url)
 const ALL_ROWS = [
   ...OPENAPI_ROWS,
   ...[AGENT_TOOL_RULES, ASYNCAPI_RULES, CRD_RULES, GRAPHQL_RULES, JSON_SCHEMA_RULES, MCP_RULES, PROTO_RULES].flatMap(
@@ -29,10 +30,9 @@ const SCHEMA_AREAS = new Set(['schema', 'parameters', 'headers', 'callbacks'])
 
 suite('the rule table', () => {
   test('is pinned: rules are only ever appended, and no level changes without a new pin', () => {
-    const rows = ruleTable().map(({ id, level, direction, area, kind, action, effect }) =>
-      [id, level, direction, area, kind, action, effect].join('\t'),
-    )
-    assert.deepEqual(rows, readFileSync(PIN, 'utf8').trimEnd().split('\n').slice(1))
+    const columns = ['id', 'level', 'direction', 'area', 'kind', 'action', 'effect'] as const
+    const rows = ruleTable().map((rule) => columns.map((column) => rule[column]))
+    assertTable(columns.join('\t'), rows, 'rules')
   })
 
   test('has ids that can be reason codes', () => {
@@ -50,6 +50,18 @@ suite('the rule table', () => {
       assert.doesNotMatch(description, /\b(?:a|an|the|of|from|as|by|at|in|on|for|with|and|or|is|instead)$/, shown)
       assert.doesNotMatch(description, /\ba [aei]|\ban [bcdfgjklmnpqstvwz]|\b(\w+) \1\b/, shown)
     }
+  })
+
+  test('no rule that is breaking or dangerous says that nothing needs to be done', () => {
+    const stated = ALL_ROWS.flatMap((row) => ('advice' in row ? [[row.rule, row.advice] as const] : []))
+    const derived = ruleTable().flatMap((rule) =>
+      [adviceOf(rule), adviceOf(rule, 'shared'), openApiAdvice(rule)].map((advice) => [rule, advice] as const),
+    )
+    assert.ok(stated.length > 100)
+    const contradicted = [...stated, ...derived].filter(
+      ([{ level }, { fix }]) => level !== 'info' && fix === 'Nothing needs to be done.',
+    )
+    assert.deepEqual(new Set(contradicted.map(([{ id }]) => id)), new Set())
   })
 
   test('no general sentence contains the name of a value instead', () => {

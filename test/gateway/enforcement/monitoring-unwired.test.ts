@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { compilePolicy } from '../../../engine/internal.ts'
-import type { RouteConfig } from '../../../gateway/protocols/route.ts'
 import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 import type { Recogniser, Refusal } from '../../../gateway/protocols/common/action.ts'
 import type { Call } from '../../../gateway/calls/call.ts'
@@ -14,70 +13,20 @@ import { startApi } from '../../fakes/api.ts'
 import { pets, PETS, PETS_WITHOUT_DELETE } from '../../fakes/contracts.ts'
 import { FREE_PORTS, startTestGateway } from '../../fakes/gateway.ts'
 import { grpcAsker } from '../../fakes/ext-authz-client.ts'
-import { petContract, startHttpUpstream } from '../../fakes/http-upstream.ts'
+import { startHttpUpstream } from '../../fakes/http-upstream.ts'
 import { startProxy } from '../../fakes/proxy-under-test.ts'
+import { PROFILES, PROTOCOLS, type ProtocolName, type ProtocolProfile } from '../../protocols/profiles.ts'
 import { at, textAt } from '../../json.ts'
 
 const UNWIRED = { monitoring: { sinks: [] } }
 
-interface Sample {
-  readonly method: string
-  readonly path: string
-  readonly body?: unknown
-  readonly type?: string
-  readonly route?: object
-}
-
-/** By protocol a request that its recogniser judges. */
-const SAMPLES: Readonly<Record<RouteConfig['protocol'], Sample>> = {
-  argocd: { method: 'POST', path: '/api/v1/applications/shop/sync', body: {} },
-  bitbucket: { method: 'POST', path: '/2.0/repositories/acme/pets/pullrequests/1/merge', body: {} },
-  github: { method: 'PUT', path: '/repos/acme/pets/pulls/1/merge', body: {} },
-  gitlab: { method: 'PUT', path: '/api/v4/projects/1/merge_requests/1/merge', body: {} },
-  graphql: {
-    method: 'POST',
-    path: '/graphql',
-    body: { query: 'mutation { add }' },
-    route: { contract: { current: { file: petContract() } } },
-  },
-  grpc: {
-    method: 'POST',
-    path: '/shop.v1.Shop/Buy',
-    body: {},
-    route: { contract: { current: { file: petContract() } } },
-  },
-  http: { method: 'GET', path: '/pets', route: { contract: { current: { file: petContract() } } } },
-  kubernetes: {
-    method: 'POST',
-    path: '/api/v1/namespaces/shop/configmaps',
-    body: { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'a' } },
-  },
-  llm: {
-    method: 'POST',
-    path: '/v1/chat/completions',
-    body: {
-      model: 'm',
-      messages: [],
-      tools: [{ type: 'function', function: { name: 'buy', parameters: { type: 'object' } } }],
-    },
-  },
+/** Where the first judged request of the profile is refused by a rule, or makes the gateway ask the upstream. */
+const OTHER_SAMPLES: Partial<Record<ProtocolName, Pick<ProtocolProfile, 'judged' | 'route'>>> = {
   mapped: {
-    method: 'POST',
-    path: '/deploy',
-    body: {},
+    judged: [{ method: 'POST', path: '/deploy', body: '{}' }],
     route: { map: [{ action: 'judge', target: "'shop'", artifact: { type: 'openapi', before: "''", after: "''" } }] },
   },
-  mcp: {
-    method: 'POST',
-    path: '/',
-    body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'buy', arguments: {} } },
-  },
-  mcp_registry: {
-    method: 'POST',
-    path: '/v0/publish',
-    body: { name: 'io.example/shop', description: 'shop', version: '1.0.0' },
-  },
-  npm: { method: 'DELETE', path: '/pets/-rev/1-0', route: {} },
+  npm: { judged: [{ method: 'DELETE', path: '/pets/-rev/1-0', body: '' }], route: {} },
 }
 
 /** The recogniser of the protocol, whose own action tells the refusal; what it is judged on is made up. */
@@ -104,13 +53,16 @@ function judging(real: Recogniser, kinds: string[]): Recogniser {
 
 const FORBIDDEN = /CONTINUE|chain_receipt|decision_result":\{|eyJ[\w-]+\.|\.signature/
 
-for (const [protocol, sample] of Object.entries(SAMPLES))
+for (const protocol of PROTOCOLS)
   test(`${protocol}: a call that needs monitoring is refused in the form of the protocol, and goes on once a sink is wired`, async (t) => {
     const upstream = await startHttpUpstream((_request, response) => response.end('{}'))
     t.after(() => upstream.close())
+    const { judged, route: settings } = OTHER_SAMPLES[protocol] ?? PROFILES[protocol]
+    const [sample] = judged
+    assert.ok(sample !== undefined)
     const kinds: string[] = []
     const send = async (config: object) => {
-      const route = { name: 'shop', match: { path: '/' }, upstream: upstream.origin, protocol, ...sample.route }
+      const route = { name: 'shop', match: { path: '/' }, upstream: upstream.origin, protocol, ...settings }
       const proxy = await startProxy({ routes: [route], decide: () => 'WARN', config: { ...config } })
       t.after(() => proxy.close())
       const { recognisers } = proxy.listener.pipeline
@@ -120,7 +72,7 @@ for (const [protocol, sample] of Object.entries(SAMPLES))
       const answer = await fetch(proxy.url + sample.path, {
         method: sample.method,
         headers: { 'content-type': sample.type ?? 'application/json', accept: 'application/json, text/event-stream' },
-        ...(sample.body !== undefined && { body: JSON.stringify(sample.body) }),
+        ...(sample.body !== '' && { body: sample.body }),
       })
       return { answer, text: await answer.text(), proxy }
     }

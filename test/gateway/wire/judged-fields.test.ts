@@ -3,35 +3,13 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:http2'
 import { after, before, test } from 'node:test'
-import type { RouteConfig } from '../../../gateway/protocols/route.ts'
 import type { PassingAction, Recogniser } from '../../../gateway/protocols/common/action.ts'
 import type { Call } from '../../../gateway/calls/call.ts'
 import { httpRefusal } from '../../../gateway/protocols/common/refusal.ts'
-import { petContract, startHttpUpstream, type HttpUpstream } from '../../fakes/http-upstream.ts'
+import { startHttpUpstream, type HttpUpstream } from '../../fakes/http-upstream.ts'
 import { exchangeBytes, requestText, statusOf } from '../../fakes/raw-http.ts'
 import { startProxy, type ProxyUnderTest } from '../../fakes/proxy-under-test.ts'
-
-const MAP = [
-  { when: "'x-dry-run' in request.headers", action: 'pass' },
-  { when: "request.method == 'POST'", action: 'deny' },
-]
-/** By protocol what its route needs beside an upstream. */
-const PROTOCOLS: Readonly<Record<RouteConfig['protocol'], object>> = {
-  argocd: {},
-  bitbucket: {},
-  github: {},
-  gitlab: {},
-  graphql: { contract: { current: { file: petContract() } } },
-  grpc: { contract: { current: { file: petContract() } } },
-  http: { contract: { current: { file: petContract() } } },
-  kubernetes: {},
-  llm: {},
-  mapped: { map: MAP },
-  mcp: {},
-  mcp_registry: {},
-  npm: {},
-}
-const NAMES = Object.keys(PROTOCOLS)
+import { PROFILES, PROTOCOLS } from '../../protocols/profiles.ts'
 
 /** Fields of HTTP/1.1 that are dropped, rewritten or added on their way, or that make another one so. */
 const TRICKS: Readonly<Record<string, string>> = {
@@ -82,15 +60,15 @@ const RECORDING: Recogniser = {
 
 before(async () => {
   upstream = await startHttpUpstream((_request, response) => response.end('good'))
-  const routes = Object.entries(PROTOCOLS).map(([protocol, more]) => ({
+  const routes = PROTOCOLS.map((protocol) => ({
     name: protocol.replace('_', '-'),
     match: { path: `/${protocol}` },
     upstream: upstream.origin,
     protocol,
-    ...more,
+    ...PROFILES[protocol].route,
   }))
   proxy = await startProxy({ routes })
-  Object.assign(proxy.listener.pipeline.recognisers, Object.fromEntries(NAMES.map((name) => [name, RECORDING])))
+  Object.assign(proxy.listener.pipeline.recognisers, Object.fromEntries(PROTOCOLS.map((name) => [name, RECORDING])))
 })
 after(async () => {
   await proxy.close()
@@ -116,7 +94,7 @@ function assertSame(trick: string): void {
   for (const name of names) assert.ok(name in sent.headers, `${name} is among the raw fields and not sent`)
 }
 
-for (const protocol of NAMES)
+for (const protocol of PROTOCOLS)
   test(`a recogniser of ${protocol} over HTTP/1.1 sees the fields that are sent`, async () => {
     for (const [trick, fields] of Object.entries(TRICKS)) {
       calls = []
@@ -140,7 +118,7 @@ const HTTP2_TRICKS: Readonly<Record<string, Readonly<Record<string, string | str
   'a wish for compression': { 'accept-encoding': 'br' },
 }
 
-for (const protocol of NAMES)
+for (const protocol of PROTOCOLS)
   test(`a recogniser of ${protocol} over HTTP/2 sees the fields that are sent`, async () => {
     const session = connect(proxy.url)
     for (const [trick, fields] of Object.entries(HTTP2_TRICKS)) {
@@ -177,7 +155,7 @@ const REFUSED: readonly string[] = [
 for (const fields of REFUSED)
   test(`a head with two readings is refused: ${fields.replace('\n', ', ')}`, async () => {
     const sent = upstream.requests.length
-    for (const protocol of NAMES) {
+    for (const protocol of PROTOCOLS) {
       const head = `POST /${protocol}/x HTTP/1.1\nHost: a.example\nContent-Length: 2\n${fields}`
       assert.equal(statusOf(await exchangeBytes(proxy.url, requestText(head, '{}'))), 400, protocol)
     }

@@ -1,0 +1,84 @@
+/** How the command line is used: help, and what a wrong use is answered. */
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { run } from '../fakes/command-io.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'preflight-usage-'))
+after(() => rmSync(directory, { recursive: true, force: true }))
+
+function file(name: string, content: string): string {
+  const path = join(directory, name)
+  writeFileSync(path, content)
+  return path
+}
+
+mkdirSync(join(directory, 'empty'))
+const one = file('one.json', '{"openapi":"3.0.3","info":{"title":"t","version":"1"},"paths":{}}')
+
+test('without a command the commands are listed and the exit code says usage', async () => {
+  const { code, stdout, stderr } = await run([])
+  assert.equal(code, 2)
+  assert.equal(stdout, '')
+  assert.match(stderr, /serve .*\n.*diff /)
+  assert.equal((await run(['--help'])).code, 0)
+  assert.match((await run(['--version'])).stdout, /^\d+\.\d+\.\d+\n$/)
+})
+
+test('every command and every subcommand explains itself with --help', async () => {
+  const commands = ['serve', 'diff', 'preflight', 'verify', 'keys create', 'keys list', 'keys revoke', 'keys show']
+  for (const words of [
+    ...commands,
+    'keys rotate',
+    'keys retire',
+    'ledger list',
+    'ledger calls',
+    'ledger verify-chain',
+    'policy lint',
+  ]) {
+    const { code, stdout } = await run([...words.split(' '), '--help'])
+    assert.equal(code, 0, words)
+    assert.match(stdout, new RegExp(`Usage: preflight ${words}`))
+  }
+})
+
+test('what is mistyped gets the nearest known word, and exit code 2', async () => {
+  const cases: readonly (readonly [readonly string[], RegExp])[] = [
+    [['dif'], /did you mean "diff"/],
+    [['keys', 'creat'], /preflight keys: .*did you mean "create"/],
+    [['diff', one, one, '--fromat', 'json'], /did you mean --format/],
+    [['diff', one, one, '--format', 'jsn'], /did you mean "json"/],
+    [['diff', one, one, '--format'], /needs a value/],
+    [['diff', one], /an argument is missing: HEAD\n/],
+    [['diff'], /arguments are missing: BASE HEAD\n/],
+    [['diff', '', one], /the name of a document is empty/],
+    [['diff', join(directory, 'empty', 'none.yaml'), one], /is not a file, a <ref>:<path>/],
+    [['verify', 'token', '--keys', directory], /preflight-usage-\w+ is a directory; name a file in it \(EISDIR\)\n/],
+    [['verify', 'token', '--keys', join(directory, 'none')], /\/none does not exist \(ENOENT\)\n/],
+    [['diff', file('list.json', '[1]'), one], /not recognised.*--type TYPE/],
+    [['diff', one, one, 'more'], /is not expected here/],
+    [['diff', one, one, '--limit', '0'], /positive whole number/],
+    [['verify', 'token'], /--keys FILE is required/],
+    [['diff', one, one, '--type', 'openapi', '--type', 'mcp'], /given 2 times/],
+    [['diff', 'nowhere.yaml', one], /is not a file, a <ref>:<path>/],
+    [['diff', '-', '-'], /only one side/],
+    [['diff', join(directory, 'empty'), one], /is a directory without \.proto files; name a file in it/],
+  ]
+  for (const [argv, expected] of cases) {
+    const { code, stderr } = await run(argv)
+    assert.equal(code, 2, argv.join(' '))
+    assert.match(stderr, expected)
+  }
+})
+
+test('help before a command or a group is its help', async () => {
+  for (const words of [['diff'], ['keys', 'create'], ['keys']])
+    assert.deepEqual(await run(['help', ...words]), await run([...words, '--help']))
+  assert.match((await run(['help', 'dif'])).stderr, /did you mean "diff"/)
+})
+
+test('the help of a group begins with what the group is for', async () => {
+  assert.match((await run(['ledger', '--help'])).stdout, /^Read, check, export and prune/)
+})
