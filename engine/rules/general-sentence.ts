@@ -95,6 +95,8 @@ const WRITTEN: Readonly<Record<string, string>> = lookupTable({
   'an option of `{name}` changed: {before} → {after}': 'an option of a declaration changed',
   'the part `{name}` has to be {form} and is not, so that its change was not judged':
     'a part has another JSON type than it must have, so that its change was not judged',
+  'the part `{name}` of what was added has to be {form} and is not':
+    'a part of an added path, operation or webhook has another JSON type than it must have',
   '{before} is no longer wholly reserved in the message `{name}`':
     'a range of numbers is no longer wholly reserved in a message',
   '{before} is no longer wholly reserved in the enum `{name}`':
