@@ -93,6 +93,10 @@ const WRITTEN: Readonly<Record<string, string>> = lookupTable({
   '{name} was reworded: {detail}': 'a description that models read was reworded',
   '`{name}` is deprecated now': 'a declaration is deprecated now',
   'an option of `{name}` changed: {before} → {after}': 'an option of a declaration changed',
+  'a feature of `{name}` for one language changed: {before} → {after}':
+    'a feature of a declaration for one language changed',
+  'calls of the rpc `{name}` by {before} may reach another rpc, which now has {after}':
+    'calls of an rpc by HTTP may reach another rpc, whose path matches too',
   'the part `{name}` has to be {form} and is not, so that its change was not judged':
     'a part has another JSON type than it must have, so that its change was not judged',
   'the part `{name}` of what was added has to be {form} and is not':
