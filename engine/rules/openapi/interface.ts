@@ -21,7 +21,7 @@ export const INTERFACE_RULES: readonly Section[] = [
         { isAdded: true },
         'api-added-part-malformed',
         'none',
-        'the part `{name}` of what was added has to be {form} and is not',
+        'the part `{name}` is new and has to be {form}, which it is not',
         { kind: MALFORMED_PART.kind },
       ),
       row('malformed-part', {}, 'api-part-malformed', 'may-narrow', MALFORMED_PART.sentence, {

@@ -98,9 +98,40 @@ suite('tools that a provider runs', () => {
     assert.deepEqual(found(run([tool], [{ ...tool, cache_control: { type: 'ephemeral' } }])), [])
   })
 
+  test('a tool of responses is strict by default, a tool of chat completions is not', () => {
+    const parameters = { type: 'object', additionalProperties: false }
+    const responses = (stated: object): object => [{ type: 'function', name: 'f', parameters, ...stated }]
+    const chat = (stated: object): object => [{ type: 'function', function: { name: 'f', parameters, ...stated } }]
+    assert.deepEqual(found(run(responses({}), responses({ strict: true }))), [])
+    assert.deepEqual(found(run(responses({}), responses({ strict: false }))), ['agent-tool-strict-lost /0/strict'])
+    assert.deepEqual(found(run(responses({ strict: false }), responses({}))), ['agent-tool-strict-gained /0/strict'])
+    assert.deepEqual(found(run(chat({}), chat({ strict: false }))), [])
+    assert.deepEqual(found(run(chat({}), chat({ strict: true }))), ['agent-tool-strict-gained /0/function/strict'])
+    assert.deepEqual(found(run(chat({}), responses({}))), [])
+  })
+
+  test('a strict tool whose schema its provider refuses is reported, unless it was before', () => {
+    const closed = { type: 'object', additionalProperties: false }
+    const text = { type: 'string' }
+    const some = { ...closed, properties: { a: text, b: text }, required: ['a'] }
+    const within = { ...closed, properties: { a: { type: 'array', items: { type: 'object' } } }, required: ['a'] }
+    const openai = (parameters: object, strict = true): object => [{ type: 'function', name: 'f', parameters, strict }]
+    const anthropic = (schema: object): object => [{ name: 'f', input_schema: schema, strict: true }]
+    const refused = (before: object, after: object): boolean =>
+      found(run(before, after)).some((one) => one.startsWith('agent-tool-strict-refused'))
+    assert.ok(refused(openai(closed), openai(some)))
+    assert.ok(refused(openai(closed), openai(within)))
+    assert.ok(refused(openai(some, false), openai(some)))
+    assert.ok(!refused(openai(some), openai({ ...some, properties: { a: text } })))
+    assert.ok(!refused(openai(closed), openai({ ...some, required: ['a', 'b'] })))
+    assert.ok(!refused(openai(closed, false), openai(some, false)))
+    assert.ok(refused(anthropic(closed), anthropic(within)))
+    assert.ok(!refused(anthropic(closed), anthropic(some)))
+  })
+
   test('strict mode that is added or removed is reported', () => {
     const [free, strict] = [false, true].map((isStrict) => [
-      { type: 'function', name: 'f', parameters: { type: 'object' }, strict: isStrict },
+      { type: 'function', name: 'f', parameters: { type: 'object', additionalProperties: false }, strict: isStrict },
     ])
     assert.deepEqual(found(run(free, strict)), ['agent-tool-strict-gained /0/strict'])
     assert.deepEqual(found(run(strict, free)), ['agent-tool-strict-lost /0/strict'])
