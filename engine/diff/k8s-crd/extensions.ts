@@ -58,9 +58,15 @@ const PRESERVE = 'x-kubernetes-preserve-unknown-fields'
 /** A map that is no map any more: its members are dropped, unless they are kept unseen. */
 function comparePruning({ before, base, head, steps }: ExtensionPart, add: AddExtensionChange): void {
   const member = 'additionalProperties'
-  const [wasMap, isMap] = [base, head].map((schema) => isRecord(schema[member]) || schema[member] === true)
+  const [baseIsMap, headIsMap] = [base, head].map((schema) => isRecord(schema[member]) || schema[member] === true)
   const located = memberOf(before, member)
-  if (wasMap !== true || isMap === true || base[PRESERVE] === true || head[PRESERVE] === true || located === null)
+  if (
+    baseIsMap !== true ||
+    headIsMap === true ||
+    base[PRESERVE] === true ||
+    head[PRESERVE] === true ||
+    located === null
+  )
     return
   add({ rule: 'crd-unknown-fields-pruned', steps, located, side: 'base', before: true, after: false })
 }
