@@ -64,8 +64,6 @@ interface RoutedBinding {
 /** Bindings that are new in the head, and take calls that one of another rpc takes on both sides. */
 export function compareHttpRoutes(walk: ProtoWalk): void {
   const [base, head] = [routesOf(walk.base), routesOf(walk.head)]
-  const isHeld = (list: readonly RoutedBinding[], { method, binding }: RoutedBinding): boolean =>
-    list.some((one) => one.method.fullName === method.fullName && takes(one.binding, binding, () => true))
   const kept = base.filter((route) => isHeld(head, route))
   for (const added of head) {
     if (isHeld(base, added)) continue
@@ -85,6 +83,10 @@ export function compareHttpRoutes(walk: ProtoWalk): void {
       })
     }
   }
+}
+
+function isHeld(routes: readonly RoutedBinding[], { method, binding }: RoutedBinding): boolean {
+  return routes.some((one) => one.method.fullName === method.fullName && takes(one.binding, binding, () => true))
 }
 
 function routesOf({ services }: ProtoContract): readonly RoutedBinding[] {

@@ -38,6 +38,11 @@ const HOSTED: Readonly<Record<string, { readonly tools: readonly object[]; reado
   },
 }
 
+const openai = (parameters: object, strict = true): object => [{ type: 'function', name: 'f', parameters, strict }]
+const anthropic = (schema: object): object => [{ name: 'f', input_schema: schema, strict: true }]
+const isStrictRefused = (before: object, after: object): boolean =>
+  found(run(before, after)).some((one) => one.startsWith('agent-tool-strict-refused'))
+
 suite('tools that a provider runs', () => {
   for (const [provider, { tools, form }] of Object.entries(HOSTED)) {
     test(`of ${provider} are each one tool, in their form, beside functions of another`, () => {
@@ -115,18 +120,14 @@ suite('tools that a provider runs', () => {
     const text = { type: 'string' }
     const some = { ...closed, properties: { a: text, b: text }, required: ['a'] }
     const within = { ...closed, properties: { a: { type: 'array', items: { type: 'object' } } }, required: ['a'] }
-    const openai = (parameters: object, strict = true): object => [{ type: 'function', name: 'f', parameters, strict }]
-    const anthropic = (schema: object): object => [{ name: 'f', input_schema: schema, strict: true }]
-    const refused = (before: object, after: object): boolean =>
-      found(run(before, after)).some((one) => one.startsWith('agent-tool-strict-refused'))
-    assert.ok(refused(openai(closed), openai(some)))
-    assert.ok(refused(openai(closed), openai(within)))
-    assert.ok(refused(openai(some, false), openai(some)))
-    assert.ok(!refused(openai(some), openai({ ...some, properties: { a: text } })))
-    assert.ok(!refused(openai(closed), openai({ ...some, required: ['a', 'b'] })))
-    assert.ok(!refused(openai(closed, false), openai(some, false)))
-    assert.ok(refused(anthropic(closed), anthropic(within)))
-    assert.ok(!refused(anthropic(closed), anthropic(some)))
+    assert.ok(isStrictRefused(openai(closed), openai(some)))
+    assert.ok(isStrictRefused(openai(closed), openai(within)))
+    assert.ok(isStrictRefused(openai(some, false), openai(some)))
+    assert.ok(!isStrictRefused(openai(some), openai({ ...some, properties: { a: text } })))
+    assert.ok(!isStrictRefused(openai(closed), openai({ ...some, required: ['a', 'b'] })))
+    assert.ok(!isStrictRefused(openai(closed, false), openai(some, false)))
+    assert.ok(isStrictRefused(anthropic(closed), anthropic(within)))
+    assert.ok(!isStrictRefused(anthropic(closed), anthropic(some)))
   })
 
   test('strict mode that is added or removed is reported', () => {

@@ -112,13 +112,14 @@ suite('the HTTP bindings of an rpc', () => {
   })
 })
 
-suite('bindings of other rpcs', () => {
-  const two = (get: string, other: string, more = ''): string =>
-    `syntax = "proto3"; package notes.v1;
+const two = (get: string, other: string, more = ''): string =>
+  `syntax = "proto3"; package notes.v1;
 service Notes { rpc Get(GetRequest) returns (Note) { ${rule(get)} } ${other === '' ? '' : `rpc Other(GetRequest) returns (Note) { ${rule(other)} }`} }
 ${more} message GetRequest { ${REQUEST} } message Note { string text = 1; }`
-  const further = (host: string): string =>
-    `service More { option (google.api.default_host) = "${host}"; rpc Find(GetRequest) returns (Note) { ${rule('get: "/v1/own"')} } }`
+const further = (host: string): string =>
+  `service More { option (google.api.default_host) = "${host}"; rpc Find(GetRequest) returns (Note) { ${rule('get: "/v1/own"')} } }`
+
+suite('bindings of other rpcs', () => {
   const [one, own] = ['get: "/v1/{id}"', 'get: "/v1/own"']
   for (const [what, before, after, isShadowed] of [
     ['a fixed path that comes', two(one, ''), two(one, own), true],

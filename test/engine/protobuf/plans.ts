@@ -150,7 +150,7 @@ const LISTS: ReadonlySet<string> = new Set([
 
 /** Edits keep objects and texts, but may leave out a list or put something else in its place. */
 function isPlan(value: unknown): value is PlannedFile {
-  if (!hasMembers(value, ['head', 'messages', 'enums', 'methods']) || !areListsWhole(value)) return false
+  if (!hasMembers(value, ['head', 'messages', 'enums', 'methods']) || !isWhole(value)) return false
   const { messages, enums } = value
   return (
     [messages].flat().every((one) => hasMembers(one, ['name', 'fields'])) &&
@@ -158,10 +158,13 @@ function isPlan(value: unknown): value is PlannedFile {
   )
 }
 
-function areListsWhole(part: unknown): boolean {
-  if (Array.isArray(part)) return part.every(areListsWhole)
+function isWhole(part: unknown): boolean {
+  if (Array.isArray(part)) return part.every(isWhole)
   if (typeof part !== 'object' || part === null) return true
-  return Object.entries(part).every(([name, held]) => Array.isArray(held) === LISTS.has(name) && areListsWhole(held))
+  return Object.entries(part).every(([name, held]) => {
+    if (name === 'name' && typeof held !== 'string') return false
+    return Array.isArray(held) === LISTS.has(name) && isWhole(held)
+  })
 }
 
 function hasMembers(part: unknown, names: readonly string[]): part is Readonly<Record<string, unknown>> {
