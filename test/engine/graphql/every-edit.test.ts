@@ -36,8 +36,8 @@ interface Node implements Named { id: ID! name(x: Int = 1): String n: Int }
 interface Lone { q: Int }
 union U = A | B
 union W = B | C
-enum Mood { CALM LOUD @deprecated ODD }
-enum Out { P Q }
+  enum Mood { CALM LOUD @deprecated ODD }
+  enum Out { P Q }
 input Form @tag { p: Int q: Int! = 2 r: Mood inner: Form l: [Int] = [1] t: Day s: String! }
 input Pick @oneOf { a: Int b: String f: Form }
 scalar Day @specifiedBy(url: "https://example.com/day")
