@@ -1,5 +1,5 @@
 /** The parts of an MCP manifest that are compared member by member; tools of agents are read as those of a manifest. */
-import type { Located } from '../schema/located.ts'
+import { isRecord, type Located } from '../schema/located.ts'
 import type { SchemaSource } from '../schema/source.ts'
 import {
   FLAG,
@@ -42,6 +42,7 @@ const PARTS = partTable(
     // The schemas of a tool are documents of their own.
     tools: {
       ...OF_ITEMS,
+      inputSchema: needed(plain('an object', isRecord)),
       annotations: one('hints'),
       execution: one('execution'),
       securitySchemes: list('security scheme'),
