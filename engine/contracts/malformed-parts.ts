@@ -1,9 +1,17 @@
 /**
- * Parts of a contract that have another JSON type than their format states, such as parameters in a map or a bound in
- * text. They are read as absent, so no other finding is about them. Each format states its parts in a table; all share
- * the keywords of schemas.
+ * Parts of a contract that have another form than their format states, such as parameters in a map or a bound in text.
+ * Parts that a format demands and that are absent count too. They are read as absent, so no other finding is about them. Each
+ * format states its parts in a table; all share the keywords of schemas.
  */
-import { isRecord, locatedItems, memberOf, pointerOf, stepInto, type Located } from '../schema/located.ts'
+import {
+  isRecord,
+  locatedItems,
+  memberOf,
+  pointerOf,
+  stepInto,
+  type JsonRecord,
+  type Located,
+} from '../schema/located.ts'
 import {
   isBoolean,
   isFormed,
@@ -28,6 +36,8 @@ interface PartForm {
   /** Further values that each may be. */
   readonly admits: (value: unknown) => boolean
   readonly form: string
+  /** Whether its owner is malformed without it. Absent: it is not. */
+  readonly isNeeded?: true
 }
 
 type PartFormOf<Kind extends string> = PartForm & { readonly kind: Kind | null }
@@ -51,7 +61,12 @@ export const map = <Kind extends string>(kind: Kind): PartFormOf<Kind> => held('
 /** A map whose names that begin with `x-` are extensions. */
 export const extensibleMap = <Kind extends string>(kind: Kind): PartFormOf<Kind> => held('extensible map', kind)
 
-function plain(form: string, admits: PartForm['admits'], holds: PartForm['holds'] = 'one'): PartFormOf<never> {
+/** A part without which readers refuse its owner. */
+export function needed<Kind extends string>(part: PartFormOf<Kind>): PartFormOf<Kind> {
+  return { ...part, isNeeded: true }
+}
+
+export function plain(form: string, admits: PartForm['admits'], holds: PartForm['holds'] = 'one'): PartFormOf<never> {
   return { holds, kind: null, admits, form }
 }
 
@@ -86,7 +101,7 @@ const MEMBER_OF_FORM: Readonly<Record<KeywordForm, PartFormOf<SchemaKind> | null
   any: null,
 }
 
-const KEYWORDS: Members<SchemaKind> = {
+export const KEYWORDS: Members<SchemaKind> = {
   ...Object.fromEntries(
     [...KEYWORD_FORMS].flatMap(([name, form]) => {
       const member = MEMBER_OF_FORM[form]
@@ -125,6 +140,7 @@ interface Kind {
   readonly members: ReadonlyMap<string, PartForm>
   /** What every other name holds that is no extension. */
   readonly others: PartForm | undefined
+  readonly needed: readonly string[]
 }
 
 /** The parts of a format. */
@@ -145,7 +161,8 @@ export function partTable<Own extends string>(
   const tables: Readonly<Record<string, Readonly<Record<string, PartForm>>>> = { ...SCHEMA_KINDS, ...own }
   const kinds = Object.entries(tables).map(([kind, stated]): [string, Kind] => {
     const members = new Map(Object.entries({ $ref: TEXT, ...(kind === 'schema' && KEYWORDS), ...stated }))
-    return [kind, { members, others: members.get(ANY_NAME) }]
+    const required = [...members].filter(([, { isNeeded }]) => isNeeded).map(([name]) => name)
+    return [kind, { members, others: members.get(ANY_NAME), needed: required }]
   })
   return { kinds: new Map(kinds), known }
 }
@@ -185,6 +202,7 @@ export function malformedParts(table: PartTable, root: PartRoot): ReadonlyMap<st
 function isWellFormed(value: unknown, kindName: string, table: PartTable): boolean {
   if (!isRecord(value)) return false
   const kind = kindNamed(table, kindName)
+  for (const name of kind.needed) if (isAbsent(value, name)) return false
   for (const name in value) {
     const member = memberNamed(kind, name)
     if (member === undefined) continue
@@ -194,6 +212,10 @@ function isWellFormed(value: unknown, kindName: string, table: PartTable): boole
     } else if (!isMemberWellFormed(held, member, table)) return false
   }
   return true
+}
+
+function isAbsent(owner: JsonRecord, name: string): boolean {
+  return !Object.hasOwn(owner, name) || owner[name] === null
 }
 
 function isMemberWellFormed(value: unknown, member: PartForm, table: PartTable): boolean {
@@ -246,6 +268,10 @@ class MalformedSearch {
     if (!isRecord(value) || this.#seen.has(value)) return
     this.#seen.add(value)
     const known = kindNamed(this.#table, kind)
+    for (const name of known.needed) {
+      const absent = { value: null, at: stepInto(located.at, name), document: located.document }
+      if (isAbsent(value, name)) this.#report(absent, known.members.get(name)?.form ?? '')
+    }
     for (const name in value) {
       const member = memberNamed(known, name)
       const held = member === undefined ? null : memberOf(located, name)

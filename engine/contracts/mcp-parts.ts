@@ -1,13 +1,16 @@
 /** The parts of an MCP manifest that are compared member by member; tools of agents are read as those of a manifest. */
-import type { Located } from '../schema/located.ts'
+import { isRecord, type Located } from '../schema/located.ts'
 import type { SchemaSource } from '../schema/source.ts'
 import {
   FLAG,
+  KEYWORDS,
   list,
   malformedParts,
+  needed,
   NUMBER,
   one,
   partTable,
+  plain,
   TEXT,
   TEXTS,
   type MalformedPart,
@@ -16,14 +19,30 @@ import {
 /** Texts that models read. */
 const DESCRIBED = { title: TEXT, description: TEXT } as const
 
+/** MCP, Annotations: who a resource is for, how much it matters, when it changed. */
+const ROLES = plain('a list of `user` and `assistant`', (value) => Array.isArray(value) && value.every(isRole))
+const SHARE = plain('a number from 0 to 1', (value) => typeof value === 'number' && value >= 0 && value <= 1)
+const TIME = plain('a date with a time', (value) => typeof value === 'string' && DATE_TIME.test(value))
+const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/
+const THEME = plain('`light` or `dark`', (value) => value === 'light' || value === 'dark')
+/** Arguments and structured results are objects. */
+const OBJECT = plain('`object`', (value) => value === 'object')
+
+function isRole(value: unknown): boolean {
+  return value === 'user' || value === 'assistant'
+}
+
 /** Members of every item. */
 const OF_ITEMS = { ...DESCRIBED, icons: list('icon'), _meta: one('other') } as const
+
+const OF_RESOURCES = { ...OF_ITEMS, name: needed(TEXT), mimeType: TEXT, annotations: one('annotations') } as const
 
 const PARTS = partTable(
   {
     // The schemas of a tool are documents of their own.
     tools: {
       ...OF_ITEMS,
+      inputSchema: needed(plain('an object', isRecord)),
       annotations: one('hints'),
       execution: one('execution'),
       securitySchemes: list('security scheme'),
@@ -38,12 +57,12 @@ const PARTS = partTable(
     },
     execution: { taskSupport: TEXT },
     'security scheme': { type: TEXT, scopes: TEXTS },
-    icon: { src: TEXT },
+    icon: { src: needed(TEXT), mimeType: TEXT, sizes: TEXTS, theme: THEME },
     prompts: { ...OF_ITEMS, arguments: list('argument') },
-    argument: { ...DESCRIBED, name: TEXT, required: FLAG },
-    resources: { ...OF_ITEMS, name: TEXT, mimeType: TEXT, annotations: one('annotations') },
-    resourceTemplates: { ...OF_ITEMS, name: TEXT, mimeType: TEXT, annotations: one('annotations') },
-    annotations: { audience: TEXTS, priority: NUMBER },
+    argument: { ...DESCRIBED, name: needed(TEXT), required: FLAG },
+    resources: { ...OF_RESOURCES, size: NUMBER },
+    resourceTemplates: OF_RESOURCES,
+    annotations: { audience: ROLES, priority: SHARE, lastModified: TIME },
     session: {
       capabilities: one('other'),
       serverInfo: one('identity'),
@@ -52,9 +71,10 @@ const PARTS = partTable(
       supportedVersions: TEXTS,
       cacheScope: TEXT,
     },
-    identity: { ...OF_ITEMS, name: TEXT, version: TEXT },
+    identity: { ...OF_ITEMS, name: needed(TEXT), version: needed(TEXT), websiteUrl: TEXT },
     other: {},
     schema: DESCRIBED,
+    'tool schema': { ...KEYWORDS, ...DESCRIBED, type: needed(OBJECT) },
   },
   /^#(?:\/(?:\$defs|definitions)\/[^/]+)?$/,
 )
@@ -62,7 +82,7 @@ const PARTS = partTable(
 /** By pointer within the item, session or schema. */
 export function malformedMcpParts(
   located: Located,
-  kind: 'tools' | 'prompts' | 'resources' | 'resourceTemplates' | 'session' | 'schema',
+  kind: 'tools' | 'prompts' | 'resources' | 'resourceTemplates' | 'session' | 'tool schema',
   { resolve }: Pick<SchemaSource, 'resolve'> = { resolve: () => null },
 ): ReadonlyMap<string, MalformedPart> {
   return malformedParts(PARTS, { located, kind, resolve })

@@ -92,9 +92,17 @@ const WRITTEN: Readonly<Record<string, string>> = lookupTable({
   '{name} changed: {detail}': 'a description that models read changed',
   '{name} was reworded: {detail}': 'a description that models read was reworded',
   '`{name}` is deprecated now': 'a declaration is deprecated now',
+  'the tool is strict, and `{name}` of its schema is not what the provider demands of such a tool':
+    'a strict tool has a schema that is not what the provider demands of such a tool',
   'an option of `{name}` changed: {before} → {after}': 'an option of a declaration changed',
+  'a feature of `{name}` for one language changed: {before} → {after}':
+    'a feature of a declaration for one language changed',
+  'calls of the rpc `{name}` by {before} may reach another rpc, which now has {after}':
+    'calls of an rpc by HTTP may reach another rpc, whose path matches too',
   'the part `{name}` has to be {form} and is not, so that its change was not judged':
     'a part has another JSON type than it must have, so that its change was not judged',
+  'the part `{name}` is new and has to be {form}, which it is not':
+    'a part of an added path, operation or webhook has another JSON type than it must have',
   '{before} is no longer wholly reserved in the message `{name}`':
     'a range of numbers is no longer wholly reserved in a message',
   '{before} is no longer wholly reserved in the enum `{name}`':

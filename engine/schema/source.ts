@@ -25,6 +25,8 @@ export interface ResolvedSchema extends Located {
 
 const NOTHING: JsonRecord = { not: {} }
 const ANYTHING: JsonRecord = {}
+/** Stands for what a dangling reference names. It admits anything, and nobody knows what the target would. */
+const DANGLING: JsonRecord = {}
 /** Longer chains of references to references than this are taken for a loop. */
 const MAX_CHAIN = 64
 
@@ -62,10 +64,15 @@ export function resolveSchema(schema: Located, source: SchemaSource): ResolvedSc
     }
     reference ??= target
     const next = source.resolve(target, current)
-    if (next === null) return { value: ANYTHING, at: current.at, document: current.document, reference }
+    if (next === null) return { value: DANGLING, at: current.at, document: current.document, reference }
     current = next
   }
   return { value: ANYTHING, at: schema.at, document: schema.document, reference }
+}
+
+/** Whether a schema is only a reference without a target: what it admits was not looked at. */
+export function isDangling({ value }: ResolvedSchema): boolean {
+  return value === DANGLING
 }
 
 function hasMeaningfulSibling(schema: JsonRecord): boolean {

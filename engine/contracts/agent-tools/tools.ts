@@ -45,6 +45,10 @@ export interface ToolSettings {
   /** The provider's name of a hosted tool. */
   readonly type: string | null
   readonly strict: Located | null
+  /** Whether the arguments keep to the schema, stated or by default. */
+  readonly isStrict: boolean
+  /** Where the schema is not what the provider demands of a tool that states to be strict. Null: it is, or none is known. */
+  readonly refusedAt: string | null
   /** The input format of a custom tool. */
   readonly format: Located | null
   /** Settings by member: all of a hosted tool, and those of others that decide when and how it is called. */
@@ -144,7 +148,7 @@ function readTool({ located, form, key, namespace }: ToolEntry, sources: Map<str
     const format = partAt(located, parts.format ?? [])
     put('format', format, format?.value)
   }
-  return { item: { ...located, value, name }, settings: settingsOf(located, form), form }
+  return { item: { ...located, value, name }, settings: settingsOf(located, form, value['inputSchema']), form }
 }
 
 function putSchemas(
@@ -175,7 +179,8 @@ function partAt(tool: Located, ways: readonly (readonly string[])[]): Located | 
   return null
 }
 
-function settingsOf(tool: Located, { kind, parts, isNamespace }: ToolForm): ToolSettings {
+function settingsOf(tool: Located, form: ToolForm, schema: unknown): ToolSettings {
+  const { kind, parts, isNamespace } = form
   const owner: JsonRecord = isRecord(tool.value) ? tool.value : {}
   const type = kind === 'hosted' && typeof owner['type'] === 'string' ? owner['type'] : null
   const members = new Map<string, Located>()
@@ -186,7 +191,39 @@ function settingsOf(tool: Located, { kind, parts, isNamespace }: ToolForm): Tool
     if (member !== null && member.value !== false) members.set(name, member)
   }
   const format = kind === 'custom' ? partAt(tool, parts.format ?? []) : null
-  return { kind, type, strict: partAt(tool, parts.strict ?? []), format, members }
+  const strict = partAt(tool, parts.strict ?? [])
+  const isStrict = strict === null ? form.isStrictByDefault === true : strict.value === true
+  const refusedAt = strict?.value === true ? refusedObject(schema, form.strictObjects, '') : null
+  return { kind, type, strict, isStrict, refusedAt, format, members }
+}
+
+const NAMED_SCHEMAS = ['properties', '$defs', 'definitions']
+const LISTED_SCHEMAS = ['anyOf', 'allOf', 'oneOf', 'items']
+
+/** The first object that is not closed, or has a property that need not be given, by its path. The reader bounds the depth. */
+function refusedObject(schema: unknown, demand: ToolForm['strictObjects'], path: string): string | null {
+  if (demand === undefined || !isRecord(schema)) return null
+  const { type, properties, required, additionalProperties } = schema
+  const isObject = type === 'object' || (Array.isArray(type) && type.includes('object')) || isRecord(properties)
+  const names = isRecord(properties) ? Object.keys(properties) : []
+  const isOptional = (name: string): boolean => !Array.isArray(required) || !required.includes(name)
+  if (isObject && additionalProperties !== false) return `${path}/additionalProperties`
+  if (isObject && demand === 'closed and required' && names.some(isOptional)) return `${path}/required`
+  const parts = [
+    ...NAMED_SCHEMAS.flatMap((name) =>
+      isRecord(schema[name])
+        ? Object.entries(schema[name]).map(([key, part]) => [`${name}/${key}`, part] as const)
+        : [],
+    ),
+    ...LISTED_SCHEMAS.flatMap((name) =>
+      [schema[name]].flat().map((part, index) => [`${name}/${index}`, part] as const),
+    ),
+  ]
+  for (const [step, part] of parts) {
+    const found = refusedObject(part, demand, `${path}/${step}`)
+    if (found !== null) return found
+  }
+  return null
 }
 
 const EXAMPLES = 'input_examples'

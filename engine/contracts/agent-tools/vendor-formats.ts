@@ -25,6 +25,10 @@ export interface ToolForm {
     readonly strict?: readonly (readonly string[])[]
     readonly format?: readonly (readonly string[])[]
   }
+  /** What the provider demands of the objects of a strict tool. It refuses a request with any other. */
+  readonly strictObjects?: 'closed' | 'closed and required'
+  /** True if tools are strict unless they state that they are not. The provider then closes their objects itself. */
+  readonly isStrictByDefault?: true
   /** True if schemas use Gemini's form of OpenAPI. */
   readonly isGemini?: true
   /** True if the tool itself is a schema. A document with a single such schema is read as a schema. */
@@ -62,6 +66,7 @@ export const TOOL_FORMS: readonly ToolForm[] = [
     isOf: ({ type, function: callable }) =>
       (type === 'function' || type === undefined) && isRecord(callable) && isText(callable['name']),
     parts: { ...NESTED, inputSchema: [['function', 'parameters']], strict: [['function', 'strict']] },
+    strictObjects: 'closed and required',
   },
   {
     name: 'openai-chat',
@@ -85,12 +90,15 @@ export const TOOL_FORMS: readonly ToolForm[] = [
     kind: 'function',
     isOf: ({ type, name }) => type === 'function' && isText(name),
     parts: { ...NAMED, inputSchema: [['parameters']], strict: [['strict']] },
+    strictObjects: 'closed and required',
+    isStrictByDefault: true,
   },
   {
     name: 'anthropic',
     kind: 'function',
     isOf: ({ name, input_schema: schema }) => isText(name) && isRecord(schema),
     parts: { ...NAMED, inputSchema: [['input_schema']], strict: [['strict']] },
+    strictObjects: 'closed',
   },
   {
     name: 'openai-responses',

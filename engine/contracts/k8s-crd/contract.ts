@@ -196,9 +196,21 @@ function plainCrdSchema(schema: unknown): unknown {
   const isOpen = schema[PRESERVE] === true && schema['additionalProperties'] === undefined
   const plain: JsonRecord = { ...Object.fromEntries(members), ...(isOpen && { additionalProperties: true }) }
   if (plain[INT_OR_STRING] !== true) return plain
-  // Generators repeat it as alternatives. Structural schemas allow these alternatives for no other purpose.
-  const { anyOf: _, ...rest } = plain
-  return { ...rest, type: ['integer', 'string'] }
+  const { anyOf, ...rest } = plain
+  return { ...rest, ...(!isEitherType(anyOf) && { anyOf }), type: ['integer', 'string'] }
+}
+
+/** Generators repeat the two types as alternatives. Others are conditions. */
+function isEitherType(alternatives: unknown): boolean {
+  const types = Array.isArray(alternatives)
+    ? alternatives.map((one: unknown) => (isRecord(one) ? one['type'] : null))
+    : []
+  const isPlain =
+    Array.isArray(alternatives) && alternatives.every((one) => isRecord(one) && Object.keys(one).length === 1)
+  return (
+    alternatives === undefined ||
+    (isPlain && types.length === 2 && types.includes('integer') && types.includes('string'))
+  )
 }
 
 function plainMember(name: string, value: unknown): unknown {

@@ -60,10 +60,6 @@ const DEFAULTS: ReadonlyMap<string, Features> = new Map([
 export const SYNTAXES: ReadonlySet<string> = new Set(['proto2', 'proto3'])
 export const EDITIONS: ReadonlySet<string> = new Set(['2023', '2024'])
 
-export function defaultFeatures(syntax: string): Features {
-  return DEFAULTS.get(syntax) ?? PROTO2
-}
-
 const OPTION_OF: readonly (readonly [keyof Features, string])[] = [
   ['field_presence', 'features.field_presence'],
   ['enum_type', 'features.enum_type'],
@@ -75,6 +71,17 @@ const OPTION_OF: readonly (readonly [keyof Features, string])[] = [
   ['cpp_string_type', 'features.(pb.cpp).string_type'],
   ['java_utf8_validation', 'features.(pb.java).utf8_validation'],
 ]
+
+const KNOWN_OPTIONS: ReadonlySet<string> = new Set(OPTION_OF.map(([, option]) => option))
+
+/** Whether an option sets a feature that is compared by its effect on each declaration. */
+export function isKnownFeature(option: string): boolean {
+  return KNOWN_OPTIONS.has(option)
+}
+
+export function defaultFeatures(syntax: string): Features {
+  return DEFAULTS.get(syntax) ?? PROTO2
+}
 
 /**
  * The features of one declaration. Evaluate them after reading the whole file, because options may be at the end of a

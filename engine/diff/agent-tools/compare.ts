@@ -129,17 +129,15 @@ function compareKind(base: ToolSettings, head: ToolSettings, add: AddToolChange)
 }
 
 function compareMembers(base: ToolSettings, head: ToolSettings, add: AddToolChange): void {
-  const [baseStrict, headStrict] = [base.strict?.value === true, head.strict?.value === true]
-  if (baseStrict !== headStrict) {
-    const rule = headStrict ? 'agent-tool-strict-gained' : 'agent-tool-strict-lost'
-    add({
-      rule,
-      subject: 'strict',
-      before: baseStrict,
-      after: headStrict,
-      baseNode: base.strict,
-      headNode: head.strict,
-    })
+  // What neither side states is left to the provider.
+  if (base.isStrict !== head.isStrict && (base.strict !== null || head.strict !== null)) {
+    const rule = head.isStrict ? 'agent-tool-strict-gained' : 'agent-tool-strict-lost'
+    const values = { before: base.isStrict, after: head.isStrict }
+    add({ rule, subject: 'strict', ...values, baseNode: base.strict, headNode: head.strict })
+  }
+  if (head.refusedAt !== null && base.refusedAt === null) {
+    const place = { subject: 'strict schema', name: head.refusedAt, baseNode: null, headNode: head.strict }
+    add({ ...place, rule: 'agent-tool-strict-refused', before: null, after: null })
   }
   const [baseFormat, headFormat] = [base.format?.value ?? null, head.format?.value ?? null]
   if (!isEqual(baseFormat, headFormat)) {

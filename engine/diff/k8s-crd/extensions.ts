@@ -53,9 +53,27 @@ function descend({ before, after, steps }: ExtensionPart, add: AddExtensionChang
   }
 }
 
+const PRESERVE = 'x-kubernetes-preserve-unknown-fields'
+
+/** A map that is no map any more: its members are dropped, unless they are kept unseen. */
+function comparePruning({ before, base, head, steps }: ExtensionPart, add: AddExtensionChange): void {
+  const member = 'additionalProperties'
+  const [baseIsMap, headIsMap] = [base, head].map((schema) => isRecord(schema[member]) || schema[member] === true)
+  const located = memberOf(before, member)
+  if (
+    baseIsMap !== true ||
+    headIsMap === true ||
+    base[PRESERVE] === true ||
+    head[PRESERVE] === true ||
+    located === null
+  )
+    return
+  add({ rule: 'crd-unknown-fields-pruned', steps, located, side: 'base', before: true, after: false })
+}
+
 const FLAGS: readonly { readonly member: string; readonly became: CrdRuleId; readonly ceased: CrdRuleId }[] = [
   {
-    member: 'x-kubernetes-preserve-unknown-fields',
+    member: PRESERVE,
     became: 'crd-unknown-fields-preserved',
     ceased: 'crd-unknown-fields-pruned',
   },
@@ -66,7 +84,9 @@ const FLAGS: readonly { readonly member: string; readonly became: CrdRuleId; rea
   },
 ]
 
-function compareFlags({ before, after, base, head, steps }: ExtensionPart, add: AddExtensionChange): void {
+function compareFlags(part: ExtensionPart, add: AddExtensionChange): void {
+  const { before, after, base, head, steps } = part
+  comparePruning(part, add)
   for (const { member, became, ceased } of FLAGS) {
     const flags = { before: base[member] === true, after: head[member] === true }
     if (flags.before === flags.after) continue
@@ -106,22 +126,21 @@ function keysOf(schema: JsonRecord): readonly string[] {
 
 const VALIDATIONS = 'x-kubernetes-validations'
 
-/** Rules are matched by expression. Their messages may change. */
+/** Rules are matched by expression, however it is laid out. Their messages may change. */
 function compareRules({ steps, ...part }: ExtensionPart, add: AddExtensionChange): void {
   const [base, head] = [rulesOf(part.before), rulesOf(part.after)]
-  for (const [expression, located] of base) {
-    if (!head.has(expression))
-      add({ rule: 'crd-validation-rule-removed', steps, located, side: 'base', before: expression })
+  for (const [key, { expression, located }] of base) {
+    if (!head.has(key)) add({ rule: 'crd-validation-rule-removed', steps, located, side: 'base', before: expression })
   }
-  for (const [expression, located] of head) {
-    const known = base.get(expression)
+  for (const [key, { expression, located }] of head) {
+    const known = base.get(key)?.located
     const place = { steps, located, side: 'head' } as const
     if (known === undefined) add({ ...place, rule: 'crd-validation-rule-added', after: expression })
     else if (runsOnCreation(known) !== runsOnCreation(located)) {
       const rule = runsOnCreation(located) ? 'crd-validation-rule-added' : 'crd-validation-rule-removed'
       const text = `${expression} (on creation)`
       add({ ...place, rule, before: text, after: text })
-    } else if (!isEqual(withRuleDefaults(known), withRuleDefaults(located))) {
+    } else if (!isEqual(messageOf(known), messageOf(located))) {
       const [before, after] = [known.value, located.value]
       add({ rule: 'crd-validation-rule-reworded', steps, located, side: 'head', name: expression, before, after })
     }
@@ -133,16 +152,39 @@ function runsOnCreation({ value }: Located): boolean {
   return isRecord(value) && value['optionalOldSelf'] === true
 }
 
-/** ValidationRule of apiextensions.k8s.io/v1. */
-function withRuleDefaults({ value }: Located): unknown {
-  return isRecord(value) ? { reason: 'FieldValueInvalid', optionalOldSelf: false, ...value } : value
+/** The members of a rule beside its expression, with the defaults of ValidationRule (apiextensions.k8s.io/v1). */
+function messageOf({ value }: Located): unknown {
+  return isRecord(value) ? { reason: 'FieldValueInvalid', optionalOldSelf: false, ...value, rule: null } : value
 }
 
-function rulesOf(schema: Located): ReadonlyMap<string, Located> {
-  const rules = new Map<string, Located>()
-  for (const item of locatedItems(memberOf(schema, VALIDATIONS))) {
-    const expression = isRecord(item.value) ? item.value['rule'] : undefined
-    if (typeof expression === 'string') rules.set(expression, item)
+/** Texts of the Common Expression Language, comments, spaces, and anything else. */
+const TOKENS =
+  /[rR](?:"""[^]*?"""|'''[^]*?'''|"[^"]*"|'[^']*')|"""(?:\\[^]|[^\\])*?"""|'''(?:\\[^]|[^\\])*?'''|"(?:\\[^]|[^"\\])*"|'(?:\\[^]|[^'\\])*'|(\s+|\/\/[^\n]*)|\w+|[^]/g
+
+/** The expression with spaces only where they part two words. */
+function withoutLayout(expression: string): string {
+  let text = ''
+  let isParted = false
+  for (const [token, layout] of expression.matchAll(TOKENS)) {
+    if (layout === undefined) {
+      text += isParted && /\w$/.test(text) && /^\w/.test(token) ? ` ${token}` : token
+      isParted = false
+    } else isParted = true
+  }
+  return text
+}
+
+interface ValidationRule {
+  /** As written. */
+  readonly expression: string
+  readonly located: Located
+}
+
+function rulesOf(schema: Located): ReadonlyMap<string, ValidationRule> {
+  const rules = new Map<string, ValidationRule>()
+  for (const located of locatedItems(memberOf(schema, VALIDATIONS))) {
+    const expression = isRecord(located.value) ? located.value['rule'] : undefined
+    if (typeof expression === 'string') rules.set(withoutLayout(expression), { expression, located })
   }
   return rules
 }

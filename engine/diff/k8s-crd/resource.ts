@@ -145,11 +145,17 @@ function compareVersionLists(base: Crd, head: Crd, add: AddCrdChange): void {
       add({ rule, subject: name, name, side: 'base', located: before.located, before: name })
     } else if (before !== undefined && after !== undefined) compareLife(before, after, add)
   }
-  const [baseStored, headStored] = [storedIn(base), storedIn(head)]
-  if (baseStored === null || headStored === null || baseStored.name === headStored.name) return
-  const located = memberOf(headStored.located, 'storage') ?? headStored.located
-  const [before, after] = [baseStored.name, headStored.name]
+  const [before, after] = [base, head].map(storedNames)
+  if (before === after) return
+  const stored = storedIn(head)
+  const located = stored === null ? head.spec : (memberOf(stored.located, 'storage') ?? stored.located)
   add({ rule: 'crd-storage-version-changed', subject: 'storage', side: 'head', located, before, after })
+}
+
+/** The API server refuses a definition unless it is one. */
+function storedNames({ versions }: Crd): string {
+  const names = [...versions.values()].flatMap(({ name, isStored }) => (isStored ? [name] : []))
+  return names.sort(byCodeUnit).join(', ') || 'no version'
 }
 
 export function storedIn({ versions }: Crd): CrdVersion | null {

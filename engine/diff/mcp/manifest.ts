@@ -17,7 +17,7 @@ import { compareOffers, OFFER_KINDS } from './offers.ts'
 import { mcpWalk, type McpReport, type McpWalk } from './walk.ts'
 import { unresolvedOfTools } from './schemas.ts'
 import { compareSession } from './session.ts'
-import { compareTools } from './tools.ts'
+import { compareTools, reportMalformedTool } from './tools.ts'
 
 const NO_ITEMS: McpItems = new Map()
 
@@ -73,6 +73,10 @@ function compareLists(base: McpManifest, head: McpManifest, walk: McpWalk): numb
   const tools = comparable('tools', base, head)
   const compareRest = (before: McpItem, after: McpItem): void => compareToolMembers(before, after, walk)
   const examined = tools === null ? 0 : compareTools(tools.before, tools.after, walk, compareRest)
+  if (base !== NOTHING) {
+    // Clients refuse a whole list for one malformed tool.
+    for (const [name, tool] of tools?.after ?? []) if (!tools?.before.has(name)) reportMalformedTool(null, tool, walk)
+  }
   for (const kind of OFFER_KINDS) {
     const lists = comparable(kind.list, base, head)
     if (lists !== null) compareOffers(kind, lists.before, lists.after, walk)

@@ -6,7 +6,7 @@ import type { McpRuleId } from '../../rules/mcp/rows.ts'
 import { isRecord, memberOf, pointerOf, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
 import { isSameMediaType } from '../openapi/media-types.ts'
 import { compareOfferMembers, compareOthers } from './members.ts'
-import { addMalformed, type McpWalk } from './walk.ts'
+import { addMalformed, NOTHING_MALFORMED, type McpWalk } from './walk.ts'
 import { compareTexts, findNewSigns } from './texts.ts'
 
 interface OfferKind {
@@ -60,6 +60,7 @@ export function compareOffers(kind: OfferKind, before: McpItems, after: McpItems
     } else if (head !== undefined) {
       const place = { tool: null, subject, side: 'head', location: pointerOf(head.at) } as const
       walk.add({ ...place, rule: kind.added, name, after: name })
+      addMalformed(NOTHING_MALFORMED, malformedMcpParts(head, kind.list), { tool: null, of: `${subject} ` }, walk)
       findNewSigns(null, head, null, `${kind.noun} ${name}`, walk)
     }
   }

@@ -35,7 +35,6 @@ export function compareToolSchemas(before: McpItem, after: McpItem, walk: McpWal
   if (base !== null && head !== null) return input + compareSchema(base, head, TOOL_OUTPUT, after.name, walk)
   if (base === null && head === null) return input
   reportOutputSchema(base, head, after.name, walk)
-  reportMalformed(memberOrAny(before, 'outputSchema'), memberOrAny(after, 'outputSchema'), after.name, walk)
   return input
 }
 
@@ -58,9 +57,16 @@ function reportOutputSchema(before: Located | null, after: Located | null, tool:
   })
 }
 
-function reportMalformed(before: Located, after: Located, tool: string, walk: McpWalk): void {
-  const [base, head] = [before, after].map((schema) => malformedMcpParts(schema, 'schema', sourceOf(schema)))
-  if (base !== undefined && head !== undefined) addMalformed(base, head, { tool, of: `/${after.at.step}` }, walk)
+/** Malformed parts of the schemas of a tool. Without `before`, of one that was added. */
+export function reportMalformedSchemas(before: McpItem | null, after: McpItem, walk: McpWalk): void {
+  for (const member of ['inputSchema', 'outputSchema'] as const) {
+    const [base, head] = [before, after].map((tool) => malformedIn(tool && memberOf(tool, member)))
+    if (base !== undefined && head !== undefined) addMalformed(base, head, { tool: after.name, of: `/${member}` }, walk)
+  }
+}
+
+function malformedIn(schema: Located | null): ReturnType<typeof malformedMcpParts> {
+  return schema === null ? new Map() : malformedMcpParts(schema, 'tool schema', sourceOf(schema))
 }
 
 /** Only values matter for tools: their schemas have no life cycle. */
@@ -81,7 +87,6 @@ function compareSchema(before: Located, after: Located, sites: SitePair, tool: s
   const use = { sites, mediaType: null, parameter: null, lifecycle: LIFECYCLE }
   walk.addSchemas({ tool, pair, use, subjectOf, isGone }, comparison)
   reportNewDangling(before, after, sites.root.prefix, tool, walk)
-  reportMalformed(before, after, tool, walk)
   return comparison.examined
 }
 

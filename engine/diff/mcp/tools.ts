@@ -5,8 +5,8 @@ import { malformedMcpParts } from '../../contracts/mcp-parts.ts'
 import { pointerOf } from '../../schema/located.ts'
 import { compareAnnotations, compareExecution } from './annotations.ts'
 import { findRenames } from './renames.ts'
-import { addMalformed, type McpWalk } from './walk.ts'
-import { compareToolSchemas } from './schemas.ts'
+import { addMalformed, NOTHING_MALFORMED, type McpWalk } from './walk.ts'
+import { compareToolSchemas, reportMalformedSchemas } from './schemas.ts'
 import { compareTexts, findNewSigns } from './texts.ts'
 
 /**
@@ -67,9 +67,16 @@ function reportAdded(tool: McpItem, walk: McpWalk): void {
 }
 
 function compareTool(before: McpItem, after: McpItem, walk: McpWalk): number {
-  addMalformed(malformedMcpParts(before, 'tools'), malformedMcpParts(after, 'tools'), { tool: after.name }, walk)
+  reportMalformedTool(before, after, walk)
   compareAnnotations(before, after, walk)
   compareExecution(before, after, walk)
   compareTexts(before, after, after.name, 'tool', walk)
   return compareToolSchemas(before, after, walk)
+}
+
+/** Malformed parts of a tool. Without `before`, of one that was added. */
+export function reportMalformedTool(before: McpItem | null, after: McpItem, walk: McpWalk): void {
+  const base = before === null ? NOTHING_MALFORMED : malformedMcpParts(before, 'tools')
+  addMalformed(base, malformedMcpParts(after, 'tools'), { tool: after.name }, walk)
+  reportMalformedSchemas(before, after, walk)
 }

@@ -72,7 +72,10 @@ export function mcpWalk(report: McpReport, tools: ReadonlySet<string>, offer?: O
   }
 }
 
-/** Reports malformed parts of an item that both sides have, a session or a schema. */
+/** The malformed parts of an item that one side does not have. */
+export const NOTHING_MALFORMED: ReadonlyMap<string, MalformedPart> = new Map()
+
+/** Reports malformed parts of an item, a session or a schema. */
 export function addMalformed(
   base: ReadonlyMap<string, MalformedPart>,
   head: ReadonlyMap<string, MalformedPart>,

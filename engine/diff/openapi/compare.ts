@@ -72,6 +72,7 @@ export function compareOpenApi(
     schemas,
     attributes,
     security: readSecuritySchemes(base.contract, head.contract),
+    added: new Set(),
     add: (delta) => reportDelta(delta, report),
     use: (site, ...pair) => void uses.push({ ...site, pair: schemas.compare(...pair) }),
   }

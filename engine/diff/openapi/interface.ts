@@ -1,7 +1,7 @@
 /** Parts of the whole interface: security, components, webhooks, servers, and the stated version. */
 import { membersAt, pathItemsOf, type PathItem } from '../../contracts/openapi/contract.ts'
 import { malformedOpenApiParts } from '../../contracts/openapi/parts.ts'
-import { isRecord, memberOf, type Located } from '../../schema/located.ts'
+import { isRecord, memberOf, pointerOf, type Located } from '../../schema/located.ts'
 import { compareSemanticVersions, parseSemanticVersion } from '../../common/semantic-version.ts'
 import { compareMalformed } from '../malformed-parts.ts'
 import { matchByKey } from '../match.ts'
@@ -26,9 +26,17 @@ export function compareInterface(walk: Walk, paths: Sides<readonly PathItem[]>):
 
 function compareMalformedParts(walk: Walk): void {
   const [base, head] = [malformedOpenApiParts(walk.base), malformedOpenApiParts(walk.head)]
-  compareMalformed(base, head, ({ place, form, ...change }) =>
-    walk.add({ ...change, change: 'malformed-part', facts: { name: place, form }, operation: null }),
-  )
+  compareMalformed(base, head, ({ place, form, ...change }) => {
+    const facts = { name: place, form, isAdded: isWithinAdded(place, walk.added) }
+    walk.add({ ...change, change: 'malformed-part', facts, operation: null })
+  })
+}
+
+function isWithinAdded(place: string, added: ReadonlySet<string>): boolean {
+  for (let end = place.lastIndexOf('/'); end > 0; end = place.lastIndexOf('/', end - 1)) {
+    if (added.has(place.slice(0, end))) return true
+  }
+  return false
 }
 
 /** The dialect of OpenAPI (any edition) is 2020-12 and its own annotations (OpenAPI 3.1.0 §4.8.24.1). */
@@ -66,6 +74,7 @@ function compareWebhooks(walk: Walk): void {
     reportRemoved(walk, 'webhook-removed', null, located, path, { name: path })
   }
   for (const { path, located } of added) {
+    walk.added.add(pointerOf(located.at, located.document))
     reportAdded(walk, 'webhook-added', null, located, path, { name: path })
   }
   for (const [base, head] of kept) comparePathItems(walk, base, head, `webhook:${head.path}`, EXCHANGES.webhook)

@@ -1,7 +1,7 @@
 /** Matches paths and operations of two contracts into added, removed and kept ones. */
 import { type Operation, type PathItem } from '../../contracts/openapi/contract.ts'
 import { isStability, removalNotice, dayOf, STABILITY_LEVELS } from '../../schema/lifecycle.ts'
-import type { Located } from '../../schema/located.ts'
+import { pointerOf, type Located } from '../../schema/located.ts'
 import { matchByKey, matchRest, type Matched } from '../match.ts'
 import { EXCHANGES, type MessageExchange } from './exchange.ts'
 import { compareOperation } from './operation.ts'
@@ -15,8 +15,10 @@ export function comparePaths(walk: Walk, before: readonly PathItem[], after: rea
   const { added, removed, kept } = matched
   for (const { key, item } of removed)
     for (const operation of item.operations.values()) reportRemovedOperation(walk, key, operation, true)
-  for (const { key, item } of added)
+  for (const { key, item } of added) {
+    walk.added.add(pointerOf(item.located.at, item.located.document))
     for (const operation of item.operations.values()) reportAddedOperation(walk, key, operation)
+  }
   for (const [base, head] of kept) comparePathItems(walk, base.item, head.item, base.key, EXCHANGES.operation)
   compareOverlaps(walk, matched)
 }
@@ -59,6 +61,7 @@ export function comparePathItems(
 
 function reportAddedOperation(walk: Walk, path: string, operation: Operation): void {
   walk.attributes.note(path, operation)
+  walk.added.add(pointerOf(operation.located.at, operation.located.document))
   reportAdded(
     walk,
     'operation-added',

@@ -48,6 +48,8 @@ export interface Walk {
   readonly schemas: SchemaComparison
   readonly attributes: OperationAttributes
   readonly security: SecuritySchemes
+  /** Pointers of the paths, operations and webhooks that only the head has. Filled while they are compared. */
+  readonly added: Set<string>
   add<Change extends OpenApiChange>(delta: ContractDelta<Change>): void
   use(site: Omit<SchemaUseSite, 'pair'>, before: Located, after: Located): void
 }

@@ -62,6 +62,7 @@ interface OptionChange {
 
 /** The meaning of a changed option for those who send or receive what it belongs to. */
 export function optionRule({ option, before, after }: OptionChange, directions: Directions): ProtoRuleId {
+  if (option.startsWith('features.(')) return 'proto-language-feature-changed'
   if (option === BEHAVIOR) {
     const [old, current] = [behaviorsOf(before), behaviorsOf(after)]
     const isNew = (behavior: string): boolean => current.includes(behavior) && !old.includes(behavior)

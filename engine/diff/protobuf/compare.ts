@@ -13,6 +13,7 @@ import { readSides } from '../sides.ts'
 import { compareEnum } from './enums.ts'
 import { compareExistence } from './existence.ts'
 import { compareField } from './fields.ts'
+import { compareHttpRoutes } from './http-bindings.ts'
 import { compareFiles, unresolvedOf } from './files.ts'
 import { compareMessage } from './messages.ts'
 import { protoWalk } from './walk.ts'
@@ -36,6 +37,7 @@ export function compareProtobuf(
   comparePairs(base.messages, head.messages, (...pair) => compareMessage(...pair, walk))
   comparePairs(base.enums, head.enums, (...pair) => compareEnum(...pair, walk))
   comparePairs(base.services, head.services, (...pair) => compareService(...pair, walk))
+  compareHttpRoutes(walk)
   comparePairs(base.extensions, head.extensions, (...pair) => compareField(...pair, walk))
   return ok({
     groups: report.finish(),

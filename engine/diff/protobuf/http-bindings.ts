@@ -4,8 +4,9 @@
  */
 import type { ProtoContract } from '../../contracts/protobuf/contract.ts'
 import type { Options } from '../../contracts/protobuf/features.ts'
-import type { ProtoMethod } from '../../contracts/protobuf/model.ts'
+import type { ProtoMethod, ProtoService } from '../../contracts/protobuf/model.ts'
 import type { Operation } from '../../model/finding.ts'
+import { operationOf } from './affected-rpcs.ts'
 import { isRecord, type JsonRecord } from '../../schema/located.ts'
 import { HTTP_OPTION as OPTION } from './options.ts'
 import type { ProtoWalk } from './walk.ts'
@@ -52,6 +53,66 @@ export function compareHttpBindings(base: ProtoMethod, head: ProtoMethod, operat
     const subject = `${head.fullName} ${OPTION} ${text}`
     walk.add({ ...place, rule: 'proto-rpc-http-binding-added', subject, after: text })
   }
+}
+
+interface RoutedBinding {
+  readonly service: ProtoService
+  readonly method: ProtoMethod
+  readonly binding: Binding
+}
+
+/** Bindings that are new in the head, and take calls that one of another rpc takes on both sides. */
+export function compareHttpRoutes(walk: ProtoWalk): void {
+  const [base, head] = [routesOf(walk.base), routesOf(walk.head)]
+  const kept = base.filter((route) => isHeld(head, route))
+  for (const added of head) {
+    if (isHeld(base, added)) continue
+    for (const { service, method, binding } of kept) {
+      if (method.fullName === added.method.fullName || !areReachedAlike(service, added.service)) continue
+      if (!doOverlap(binding, added.binding)) continue
+      const current = walk.head.services.get(service.fullName)?.methods.find(({ name }) => name === method.name)
+      const values = { before: binding.text, after: `${added.method.fullName}: ${added.binding.text}` }
+      const place = { side: 'head', location: added.method.at, name: method.name } as const
+      const subject = `${method.fullName} ${binding.text} ${values.after}`
+      walk.add({
+        ...place,
+        ...values,
+        rule: 'proto-rpc-http-shadowed',
+        subject,
+        reaches: [operationOf(service, current ?? method)],
+      })
+    }
+  }
+}
+
+function isHeld(routes: readonly RoutedBinding[], { method, binding }: RoutedBinding): boolean {
+  return routes.some((one) => one.method.fullName === method.fullName && takes(one.binding, binding, () => true))
+}
+
+function routesOf({ services }: ProtoContract): readonly RoutedBinding[] {
+  return [...services.values()].flatMap((service) =>
+    service.methods.flatMap((method) => bindingsOf(method.options).map((binding) => ({ service, method, binding }))),
+  )
+}
+
+const HOST = '(google.api.default_host)'
+
+/** Services of two hosts share no path. */
+function areReachedAlike(one: ProtoService, other: ProtoService): boolean {
+  const [host, further] = [one.options.get(HOST), other.options.get(HOST)]
+  return host === undefined || further === undefined || host === further
+}
+
+function doOverlap(one: Binding, other: Binding): boolean {
+  if (one.method !== other.method || one.template.verb !== other.template.verb) return false
+  const [segments, others] = [one.template.segments, other.template.segments]
+  for (let index = 0; index < Math.max(segments.length, others.length); index += 1) {
+    const [a, b] = [segments[index], others[index]]
+    if (a === '**' || b === '**') return true
+    if (a === undefined || b === undefined) return false
+    if (a !== b && a !== '*' && b !== '*') return false
+  }
+  return true
 }
 
 /** Whether `binding` accepts every request of `held` with the same meaning. */

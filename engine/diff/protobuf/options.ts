@@ -1,4 +1,5 @@
 /** Options of any declaration: `deprecated` and custom ones. HTTP bindings are compared elsewhere. */
+import { isKnownFeature } from '../../contracts/protobuf/features.ts'
 import type { Declared } from '../../contracts/protobuf/model.ts'
 import type { Operation } from '../../model/finding.ts'
 import { isEqual } from '../../schema/equality.ts'
@@ -26,7 +27,7 @@ export function compareCommonOptions(
   const [baseOptions, headOptions] = [statedOptions(before), statedOptions(after)]
   for (const option of new Set([...baseOptions.keys(), ...headOptions.keys()])) {
     const isJudged = judged.has(option) || isHttpOption(option)
-    if (option === 'deprecated' || option.startsWith('features') || isJudged) continue
+    if (option === 'deprecated' || isKnownFeature(option) || isJudged) continue
     const base = baseOptions.get(option) ?? null
     const head = headOptions.get(option) ?? null
     if (isEqual(base, head)) continue

@@ -63,6 +63,17 @@ const ROWS = {
     why: 'The code behind the tool receives nothing that it did not have to expect before.',
     fix: NOTHING_TO_DO,
   },
+  'agent-tool-strict-refused': {
+    level: 'breaking',
+    direction: 'request',
+    area: AREA,
+    kind: 'settings',
+    action: 'changed',
+    effect: 'narrows',
+    sentence: 'the tool is strict, and `{name}` of its schema is not what the provider demands of such a tool',
+    why: 'The provider refuses every request with the tool. Each object has to exclude further properties, and at OpenAI to require all of its own.',
+    fix: 'Set additionalProperties to false and list every property in required. A property that may be left out takes null.',
+  },
   'agent-tool-input-format-changed': {
     level: 'breaking',
     direction: 'request',

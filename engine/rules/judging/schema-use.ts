@@ -452,7 +452,7 @@ function generalsOf(
   if (answer.kind === 'included') return []
   const letter = answer.kind === 'refuted' ? proofs.letterOf(pair, proof) : null
   const isProved = answer.kind === 'refuted' && letter === null
-  const after = answer.kind === 'refuted' ? answer.value : `cannot tell, ${answer.why}`
+  const after = answer.kind === 'refuted' ? answer.value : `no proof, because of ${answer.why}`
   const delta: SchemaDelta = {
     keyword: isProved ? 'values' : 'values-unproved',
     action: proof === 'narrowing' ? 'narrowed' : 'widened',

@@ -147,7 +147,8 @@ export interface OpenApiFacts {
   readonly 'operation-server': Acted<CameOrWent>
   readonly 'operation-stability': ChangeWords & { readonly step: 'invalid' | 'decreased' | 'increased' }
   readonly 'operation-tag': Acted<CameOrWent>
-  readonly 'malformed-part': NamedElement & { readonly form: string }
+  /** `isAdded`: in a path, operation or webhook that is new as a whole. */
+  readonly 'malformed-part': NamedElement & { readonly form: string; readonly isAdded: boolean }
   readonly 'parameter-added': ParameterAddition
   readonly 'parameter-content': OfParameter
   readonly 'parameter-empty': ParameterAction

@@ -16,6 +16,14 @@ export const INTERFACE_RULES: readonly Section[] = [
         'may-narrow',
         'the language of schemas is {after} instead of {before}',
       ),
+      row(
+        'malformed-part',
+        { isAdded: true },
+        'api-added-part-malformed',
+        'none',
+        'the part `{name}` is new and has to be {form}, which it is not',
+        { kind: MALFORMED_PART.kind },
+      ),
       row('malformed-part', {}, 'api-part-malformed', 'may-narrow', MALFORMED_PART.sentence, {
         kind: MALFORMED_PART.kind,
       }),

@@ -1,5 +1,5 @@
 /** The meaning of adding, removing and moving messages, enums, services and extensions. */
-import { NOTHING_TO_DO, STILL_WORKS, type ProtoRows } from './row.ts'
+import { NOTHING_TO_DO, type ProtoRows, SOURCE, STILL_WORKS } from './row.ts'
 
 export const DECLARATION_ROWS = {
   'proto-message-removed': {
@@ -253,6 +253,18 @@ export const DECLARATION_ROWS = {
     sentence: 'an option of `{name}` that callers depend on changed: {before} → {after}',
     why: 'Servers use it to decide what they accept or answer: calls that worked may be refused.',
     fix: 'Make sure that what callers send and read today stays valid.',
+  },
+  'proto-language-feature-changed': {
+    level: 'dangerous',
+    direction: 'none',
+    area: 'protobuf declarations',
+    kind: 'options',
+    action: 'changed',
+    effect: 'moves',
+    buf: [],
+    sentence: 'a feature of `{name}` for one language changed: {before} → {after}',
+    why: SOURCE,
+    fix: 'Keep the feature, or change the code that uses the generated code with it.',
   },
   'proto-option-changed': {
     level: 'info',

@@ -110,4 +110,16 @@ export const RPC_ROWS = {
     why: 'gRPC callers notice nothing; those who call by HTTP and JSON find no such method and path, or are read otherwise.',
     fix: 'Keep the old binding as one of the additional_bindings.',
   },
+  'proto-rpc-http-shadowed': {
+    level: 'dangerous',
+    direction: 'none',
+    area: 'protobuf rpcs',
+    kind: 'options',
+    action: 'changed',
+    effect: 'may-narrow',
+    buf: [],
+    sentence: 'calls of the rpc `{name}` by {before} may reach another rpc, which now has {after}',
+    why: 'Some paths match both, and servers differ in which one they take.',
+    fix: 'Give the other rpc a path that no call of this one has.',
+  },
 } as const satisfies ProtoRows

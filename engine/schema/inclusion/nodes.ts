@@ -8,7 +8,7 @@ import { isFormed, KEYWORD_FORMS, type KeywordForm } from '../keyword-forms.ts'
 import { inAnyLanguage } from '../languages.ts'
 import { isRecord, stepInto, type JsonRecord, type Located } from '../located.ts'
 import { itemsOf, membersOf, textsOf } from '../subschemas.ts'
-import { resolveSchema, type ResolvedSchema, type SchemaSource } from '../source.ts'
+import { isDangling, resolveSchema, type ResolvedSchema, type SchemaSource } from '../source.ts'
 import { exampleOf } from './formats.ts'
 import { JSON_TYPES, NO_NAMES, type Bound, type Constraint, type ProofSide, type SchemaNode } from './model.ts'
 import { unevaluatedBounds } from './unevaluated.ts'
@@ -226,6 +226,7 @@ export class SchemaNodes {
     if (value !== null && value !== undefined && !isFormed(value, 'schema'))
       return this.made([{ kind: 'opaque', why: `the malformed schema ${valueKey(value)}` }])
     const resolved = resolveSchema(schema, this.source)
+    if (isDangling(resolved)) return this.made([{ kind: 'opaque', why: `the reference ${resolved.reference}` }])
     const known = this.#nodes.get(resolved.value)
     if (known !== undefined) return known
     const { next } = this.#numbering

@@ -4,6 +4,7 @@
  * unfolded; a search within the same search ends, since a value that needs itself is not finite. It is one file, since its steps call
  * each other.
  */
+import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { isRecord } from '../located.ts'
 import { Alternatives, openFor, UNSAT, type SearchAnswer } from './answer.ts'
 import { findArray } from './arrays.ts'
@@ -11,7 +12,15 @@ import { Disjointness } from './disjoint.ts'
 import { admitsValue, every, holds, not, type Evaluation, type Truth } from './evaluate.ts'
 import { Goal, met, type LiteralSet, type Negating, type Pending } from './literals.ts'
 import { Mentions, type Convention } from './mentions.ts'
-import { JSON_TYPES, jsonTypeOf, type Constraint, type JsonType, type Literal, type SchemaNode } from './model.ts'
+import {
+  constraintsWithin,
+  JSON_TYPES,
+  jsonTypeOf,
+  type Constraint,
+  type JsonType,
+  type Literal,
+  type SchemaNode,
+} from './model.ts'
 import { valuesConstraint, type SchemaNodes } from './nodes.ts'
 import { ObjectGoal, type ObjectSearch } from './objects.ts'
 import { NO_SCHEMAS, Places, type PlaceSchemas } from './places.ts'
@@ -47,6 +56,13 @@ const MAX_STACK = 120
 const CHECK = 1 / 16
 /** Of more ways than these in all choices it costs more to try each than to follow one choice after another. */
 const MAX_NARROWED = 16
+
+/** Why a value that was found could not be checked: the condition that was not looked into, if one is known. */
+function uncheckedIn(literals: readonly Literal[]): string {
+  const constraints = literals.flatMap(({ node }) => constraintsWithin(node))
+  const reasons = constraints.flatMap((one) => (one.kind === 'opaque' ? [one.why] : []))
+  return reasons.sort(byCodeUnit)[0] ?? 'a condition that cannot be checked'
+}
 
 export class Search {
   readonly #nodes: SchemaNodes
@@ -219,7 +235,7 @@ export class Search {
     const answer = this.#example(start, sought, members)
     if (answer.kind === 'unsat') return answer
     if (answer.kind === 'sat' && this.#areMet(sought.literals, answer.value) === true) return answer
-    if (start.choices.length === 0) return answer.kind === 'open' ? answer : openFor('an example that may not be one')
+    if (start.choices.length === 0) return answer.kind === 'open' ? answer : openFor(uncheckedIn(sought.literals))
     if (!start.propagate()) return UNSAT
     if (start.choices.length === 0) return this.#searchGoal(start, sought)
     const goal = isWorthNarrowing(start) ? this.#narrowed(start, sought, members) : start

@@ -38,6 +38,11 @@ const HOSTED: Readonly<Record<string, { readonly tools: readonly object[]; reado
   },
 }
 
+const openai = (parameters: object, strict = true): object => [{ type: 'function', name: 'f', parameters, strict }]
+const anthropic = (schema: object): object => [{ name: 'f', input_schema: schema, strict: true }]
+const isStrictRefused = (before: object, after: object): boolean =>
+  found(run(before, after)).some((one) => one.startsWith('agent-tool-strict-refused'))
+
 suite('tools that a provider runs', () => {
   for (const [provider, { tools, form }] of Object.entries(HOSTED)) {
     test(`of ${provider} are each one tool, in their form, beside functions of another`, () => {
@@ -98,9 +103,36 @@ suite('tools that a provider runs', () => {
     assert.deepEqual(found(run([tool], [{ ...tool, cache_control: { type: 'ephemeral' } }])), [])
   })
 
+  test('a tool of responses is strict by default, a tool of chat completions is not', () => {
+    const parameters = { type: 'object', additionalProperties: false }
+    const responses = (stated: object): object => [{ type: 'function', name: 'f', parameters, ...stated }]
+    const chat = (stated: object): object => [{ type: 'function', function: { name: 'f', parameters, ...stated } }]
+    assert.deepEqual(found(run(responses({}), responses({ strict: true }))), [])
+    assert.deepEqual(found(run(responses({}), responses({ strict: false }))), ['agent-tool-strict-lost /0/strict'])
+    assert.deepEqual(found(run(responses({ strict: false }), responses({}))), ['agent-tool-strict-gained /0/strict'])
+    assert.deepEqual(found(run(chat({}), chat({ strict: false }))), [])
+    assert.deepEqual(found(run(chat({}), chat({ strict: true }))), ['agent-tool-strict-gained /0/function/strict'])
+    assert.deepEqual(found(run(chat({}), responses({}))), [])
+  })
+
+  test('a strict tool whose schema its provider refuses is reported, unless it was before', () => {
+    const closed = { type: 'object', additionalProperties: false }
+    const text = { type: 'string' }
+    const some = { ...closed, properties: { a: text, b: text }, required: ['a'] }
+    const within = { ...closed, properties: { a: { type: 'array', items: { type: 'object' } } }, required: ['a'] }
+    assert.ok(isStrictRefused(openai(closed), openai(some)))
+    assert.ok(isStrictRefused(openai(closed), openai(within)))
+    assert.ok(isStrictRefused(openai(some, false), openai(some)))
+    assert.ok(!isStrictRefused(openai(some), openai({ ...some, properties: { a: text } })))
+    assert.ok(!isStrictRefused(openai(closed), openai({ ...some, required: ['a', 'b'] })))
+    assert.ok(!isStrictRefused(openai(closed, false), openai(some, false)))
+    assert.ok(isStrictRefused(anthropic(closed), anthropic(within)))
+    assert.ok(!isStrictRefused(anthropic(closed), anthropic(some)))
+  })
+
   test('strict mode that is added or removed is reported', () => {
     const [free, strict] = [false, true].map((isStrict) => [
-      { type: 'function', name: 'f', parameters: { type: 'object' }, strict: isStrict },
+      { type: 'function', name: 'f', parameters: { type: 'object', additionalProperties: false }, strict: isStrict },
     ])
     assert.deepEqual(found(run(free, strict)), ['agent-tool-strict-gained /0/strict'])
     assert.deepEqual(found(run(strict, free)), ['agent-tool-strict-lost /0/strict'])

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compare } from '../../../engine/index.ts'
+import type { FindingGroup } from '../../../engine/model/finding.ts'
 import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 
 type Contract = Readonly<Record<string, unknown>>
@@ -73,11 +74,16 @@ const MALFORMED: readonly (readonly [what: string, contract: (value: string) => 
   ['a schema of Swagger as text', (text) => swagger({ responses: { 200: { description: 'ok', schema: text } } })],
 ]
 
-function rulesOf(before: Contract, after: Contract): ReadonlySet<string> {
+function groupsOf(before: Contract, after: Contract): readonly FindingGroup[] {
   const [base, head] = [JSON.stringify(before), JSON.stringify(after)]
   const result = compare({ id: 'shop', type: 'openapi', before: base, after: head }, {}, sha256Hex)
   assert.ok(result.ok, JSON.stringify(result))
-  return new Set(result.value.groups.filter(({ level }) => level !== 'info').map(({ rule }) => rule))
+  return result.value.groups
+}
+
+function rulesOf(before: Contract, after: Contract): ReadonlySet<string> {
+  const groups = groupsOf(before, after).filter(({ level }) => level !== 'info')
+  return new Set(groups.map(({ rule }) => rule))
 }
 
 for (const [what, contract] of MALFORMED) {
@@ -91,6 +97,29 @@ test('a part that becomes malformed, or stops being malformed, is reported', () 
   const [good, bad] = [openapi({ parameters: [] }), openapi({ parameters: { q: {} } })]
   assert.ok(rulesOf(good, bad).has('api-part-malformed'))
   assert.ok(rulesOf(bad, good).has('api-part-malformed'))
+})
+
+test('in what is new as a whole it is information: nobody could use it before', () => {
+  const bad = { get: { parameters: { q: {} } } }
+  const added: readonly Contract[] = [
+    openapi({}, { paths: { '/orders': { get: {} }, '/new': bad } }),
+    openapi({}, { paths: { '/orders': { get: {}, post: bad.get } } }),
+    openapi({}, { paths: { '/orders': { get: {} } }, webhooks: { sent: bad } }),
+  ]
+  const base = openapi({}, { paths: { '/orders': { get: {} } } })
+  for (const head of added) {
+    const groups = groupsOf(base, head)
+    assert.deepEqual(
+      groups.filter(({ level }) => level !== 'info').map(({ rule }) => rule),
+      [],
+    )
+    assert.ok(groups.some(({ rule }) => rule === 'api-added-part-malformed'))
+  }
+  // A path whose variable has another name is the same path.
+  const [one, other] = ['id', 'key'].map((name) =>
+    openapi({}, { paths: { [`/orders/{${name}}`]: name === 'id' ? { get: {} } : bad } }),
+  )
+  assert.ok(one !== undefined && other !== undefined && rulesOf(one, other).has('api-part-malformed'))
 })
 
 test('an empty value of YAML is an absent part, and extensions are no parts', () => {

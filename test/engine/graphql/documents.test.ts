@@ -164,7 +164,7 @@ test('an operation that is refused after an edit has a change that is not inform
     if (old === null || current === null) continue
     counts.pairs += 1
     const isReported = compared(before, after).groups.some(({ level }) => level !== 'info')
-    const author = new Author(old, SEED + index, index % 2 === 0)
+    const author = new Author(old, SEED + index, { hasAliases: index % 2 === 0 })
     for (let operation = 0; operation < OPERATIONS; operation += 1) {
       const text = author.operation()
       const document = parse(text)

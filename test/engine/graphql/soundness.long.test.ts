@@ -36,7 +36,7 @@ for (const name of PAIRS) {
     assert.ok(base !== undefined && head !== undefined)
     const shapes = [before, after].map(shapeOf)
     const breaking = compared(before, after).groups.filter(({ level }) => level === 'breaking')
-    const author = new Author(base, 7)
+    const author = new Author(base, 7, { hasAliases: true })
     const counts = { valid: 0, refused: 0, decided: 0 }
     for (let index = 0; index < OPERATIONS; index += 1) {
       const text = author.operation()

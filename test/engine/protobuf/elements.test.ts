@@ -92,6 +92,8 @@ const FEATURES: readonly Stated[] = [
   ['features.utf8_validation = NONE', 'dangerous', 'dangerous'],
   ['features.message_encoding = DELIMITED', 'breaking', 'breaking'],
   ['features.json_format = LEGACY_BEST_EFFORT', 'breaking', 'none'],
+  ['features.(pb.go).api_level = API_OPAQUE', 'dangerous', 'dangerous'],
+  ['features.enforce_naming_style = STYLE_LEGACY', 'info', 'info'],
 ]
 
 const KINDS = 'int32 a = 1; repeated int32 b = 2; string c = 3; N d = 4; E e = 5;'

@@ -111,3 +111,29 @@ suite('the HTTP bindings of an rpc', () => {
     )
   })
 })
+
+const two = (get: string, other: string, more = ''): string =>
+  `syntax = "proto3"; package notes.v1;
+service Notes { rpc Get(GetRequest) returns (Note) { ${rule(get)} } ${other === '' ? '' : `rpc Other(GetRequest) returns (Note) { ${rule(other)} }`} }
+${more} message GetRequest { ${REQUEST} } message Note { string text = 1; }`
+const further = (host: string): string =>
+  `service More { option (google.api.default_host) = "${host}"; rpc Find(GetRequest) returns (Note) { ${rule('get: "/v1/own"')} } }`
+
+suite('bindings of other rpcs', () => {
+  const [one, own] = ['get: "/v1/{id}"', 'get: "/v1/own"']
+  for (const [what, before, after, isShadowed] of [
+    ['a fixed path that comes', two(one, ''), two(one, own), true],
+    ['a path that becomes wider', two(own, 'get: "/v1/{id=notes/*}"'), two(own, 'get: "/v1/{id=**}"'), true],
+    ['a path of a new service', two(one, ''), two(one, '', further('a.example')), true],
+    ['a path that was there', two(one, own), two(one, own), false],
+    ['another method', two(one, ''), two(one, 'delete: "/v1/own"'), false],
+    ['another verb after the colon', two(one, ''), two(one, 'get: "/v1/own:archive"'), false],
+    ['a longer path', two(one, ''), two(one, 'get: "/v1/own/{id}"'), false],
+    ['a path of another literal', two(own, ''), two(own, 'get: "/v1/other"'), false],
+  ] as const) {
+    test(what, () => {
+      const found = comparedProtobuf(before, after).groups.map(({ level, rule: id }) => `${level} ${id}`)
+      assert.equal(found.includes('dangerous proto-rpc-http-shadowed'), isShadowed, JSON.stringify(found))
+    })
+  }
+})

@@ -243,6 +243,24 @@ suite('inclusion of admitted values', () => {
     assert.ok(answer.kind === 'unknown' && answer.why.includes('pattern'), JSON.stringify(answer))
   })
 
+  test('proves nothing by what a dangling reference would admit, wherever it stands', () => {
+    const gone = { $ref: '#/$defs/gone' }
+    for (const around of [
+      (schema: object) => ({ not: schema }),
+      (schema: object) => ({ oneOf: [{ type: 'boolean' }, schema] }),
+      (schema: object) => ({ if: schema, then: { type: 'boolean' } }),
+      (schema: object) => ({ not: { not: schema } }),
+      (schema: object) => schema,
+    ]) {
+      const answer = decide({ type: 'string' }, { type: 'string', ...around(gone) })
+      assert.ok(
+        answer.kind === 'unknown' && answer.why.includes('#/$defs/gone'),
+        JSON.stringify([around(gone), answer]),
+      )
+      assert.notEqual(decide({ type: 'string', ...around(gone) }, { type: 'integer' }).kind, 'included')
+    }
+  })
+
   test('leaves out names that only the later contract describes, but for those that were constrained before', () => {
     const after = object({ a: { type: 'integer' } })
     for (const [before, kind] of [
