@@ -18,6 +18,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import type { DecisionLog } from '../telemetry/decision-log/decision-log.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import type { Monitoring, Watch } from '../monitoring/monitoring.ts'
+import { after } from '../runtime/awaiting.ts'
 import { logStop, recordCall } from './call-record.ts'
 import { entriesOf } from './call-entries.ts'
 import { observeDecision } from './observed-decision.ts'
@@ -101,7 +102,8 @@ export async function enforceCall(
   const pending: PendingEnforcement = { call, action, settings, deps }
   call.observation.action = action.name
   const startedAt = performance.now()
-  const judgement = await judge(call, action, settings, deps)
+  const judging = judge(call, action, settings, deps)
+  const judgement = judging instanceof Promise ? await judging : judging
   const { name: route } = call.route
   deps.metrics.observe('preflight_call_decision_seconds', { route }, (performance.now() - startedAt) / 1000)
   call.observation.enter('enforce')
@@ -114,7 +116,8 @@ export async function enforceCall(
   }
   if (heard === null) return unjudgedPass(call, deps)
   call.observation.enter('record')
-  const concluded = await conclude(heard, pending)
+  const concluding = conclude(heard, pending)
+  const concluded = concluding instanceof Promise ? await concluding : concluding
   const result = deps.decisionLog.isOn ? await logged(concluded, heard, pending) : concluded
   call.observation.enter('enforce')
   call.observation.outcome = result.effect
@@ -195,20 +198,38 @@ function heldVerdict(judgement: CallJudgement): DecisionVerdict | null {
   return verdict.basis === 'decision' && directiveOf(verdict.action).isHeld ? verdict : null
 }
 
-async function conclude(judgement: CallJudgement, pending: PendingEnforcement): Promise<Concluded> {
+/** Synchronous for an ordinary call that may proceed: its rows wait for a batch, and nothing is opened or consumed. */
+function conclude(judgement: CallJudgement, pending: PendingEnforcement): Concluded | Promise<Concluded> {
   if (judgement.kind === 'undecided') return concludeUndecided(judgement, pending)
-  const spending = directiveOf(judgement.governing.verdict.action).proceeds ? judgement.receipts.consume() : null
+  const { action } = judgement.governing.verdict
+  if (!directiveOf(action).proceeds) return concludeStopped(judgement, pending)
+  const spending = judgement.receipts.consume()
+  if (spending !== null || action === 'CONTINUE_WITH_MONITORING') return concludeAfter(spending, judgement, pending)
+  return concludeForwarded(judgement, UNWATCHED, pending)
+}
+
+/** @param spending of single-use receipts; null: there are none */
+async function concludeAfter(
+  spending: Promise<SpentReceipt | null> | null,
+  judgement: Decided,
+  pending: PendingEnforcement,
+): Promise<Concluded> {
   const used = spending === null ? judgement : withoutSpent(judgement, await spending)
-  const { verdict } = used.governing
-  if (!directiveOf(verdict.action).proceeds) return concludeStopped(used, pending)
-  const isMonitored = verdict.action === 'CONTINUE_WITH_MONITORING'
-  const watches = isMonitored ? await openWindows(used, pending) : UNWATCHED
-  if (watches === null) return concludeUnmonitored(used, pending)
-  const recording = recordCall(used, 'forwarded', null, pending)
-  const failure = recording instanceof Promise ? await recording : recording
-  if (failure === null) return passing('forwarded', used, watches, pending)
-  await closeUnsent(watches)
-  return concludeUndecided(failure, pending)
+  const { action } = used.governing.verdict
+  if (!directiveOf(action).proceeds) return concludeStopped(used, pending)
+  const watches = action === 'CONTINUE_WITH_MONITORING' ? await openWindows(used, pending) : UNWATCHED
+  return watches === null ? concludeUnmonitored(used, pending) : concludeForwarded(used, watches, pending)
+}
+
+function concludeForwarded(
+  judgement: Decided,
+  watches: readonly SubjectWatch[],
+  pending: PendingEnforcement,
+): Concluded | Promise<Concluded> {
+  return after(recordCall(judgement, 'forwarded', null, pending), (failure) => {
+    if (failure === null) return passing('forwarded', judgement, watches, pending)
+    return after(closeUnsent(watches), () => concludeUndecided(failure, pending))
+  })
 }
 
 /** A single-use receipt that could not be consumed counts as missing again. */

@@ -127,13 +127,9 @@ export function headOf(
 }
 
 function requestHeaders({ rawHeaders }: OutgoingCall, { verdicts }: Forwarding): string[] {
-  const headers = [...rawHeaders]
-  for (const token of attachedTokens(verdicts)) headers.push('Preflight-Receipt', token)
-  const [only, ...others] = verdicts
-  if (only !== undefined && others.length === 0 && only.envelopeHeader !== null) {
-    headers.push('Preflight-Decision', only.envelopeHeader)
-  }
-  return headers
+  const receipts = attachedTokens(verdicts).flatMap((token) => ['Preflight-Receipt', token])
+  const envelope = verdicts.length === 1 ? (verdicts[0]?.envelopeHeader ?? null) : null
+  return rawHeaders.concat(receipts, envelope === null ? [] : ['Preflight-Decision', envelope])
 }
 
 /** Reports a fault. Null: the answer had begun, or nobody is there to read one. */

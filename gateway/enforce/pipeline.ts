@@ -50,10 +50,11 @@ export async function runPipeline(
     if (call.route.mode === 'enforce') return refuseUpgrade(context, call, action, context.upgrade, deps)
     deps.metrics.count('preflight_observed_calls_total', { route: call.route.name, would: 'stopped' })
   }
-  if (action.kind === 'pass') return pass(context, call, action, deps)
+  if (action.kind === 'pass') return await pass(context, call, action, deps)
   const waiting = new ClientWaiting(context, action)
   const result = await enforceCall(call, action, context.settings, waiting, deps)
-  return enforce(waiting.context, call, action, result, deps)
+  // A promise that is awaited costs one turn of the queue; one that is returned costs three.
+  return await enforce(waiting.context, call, action, result, deps)
 }
 
 /** Request → Call. A promise where the protocol needs the body. Null: the client disconnected. */
@@ -213,6 +214,7 @@ async function enforce(
     recogniser: deps.recognisers[call.route.protocol],
   }
   const { end, reply } = await forward(context, call, forwarding, deps)
+  if (watches.length === 0) return reply
   const observe = async (): Promise<void> => {
     for (const { subject, watch } of watches) await watch.finish(resultFor(subject, end, watcher))
   }
