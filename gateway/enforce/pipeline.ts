@@ -97,7 +97,7 @@ function inStatedTrace(call: Call, context: RequestContext, match: RouteMatch, {
   return { ...call, correlationId: call.observation.correlationId, ...headOf(context, match) }
 }
 
-async function withBody(
+function withBody(
   call: Call,
   context: RequestContext,
   recogniser: Recogniser,
@@ -105,10 +105,11 @@ async function withBody(
 ): Promise<Call | Reply | null> {
   const limit = context.settings.config.limits.proxied_body
   if (Number(call.received.headers['content-length'] ?? 0) <= limit) inviteBody(context)
-  const read = await deps.bodies.read(context.request, limit)
-  if (!read.ok) return refuseBody(context, call, read.why, recogniser, deps)
-  if (read.body.length > SHORT_BODY) keepUntilAnswered(read.body, context, deps)
-  return { ...call, body: read.body }
+  return deps.bodies.read(context.request, limit).then((read) => {
+    if (!read.ok) return refuseBody(context, call, read.why, recogniser, deps)
+    if (read.body.length > SHORT_BODY) keepUntilAnswered(read.body, context, deps)
+    return { ...call, body: read.body }
+  })
 }
 
 function refuseBody(

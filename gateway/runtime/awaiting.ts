@@ -18,13 +18,11 @@ export function oneByOne<Item, Answer>(
   known: readonly Answer[] = [],
 ): readonly Answer[] | Promise<readonly Answer[]> {
   const answers = [...known]
-  for (const item of items) {
-    const asking = ask(item)
-    if (asking instanceof Promise)
-      return asking.then((answer) =>
-        oneByOne(items.slice(answers.length - known.length + 1), ask, [...answers, answer]),
-      )
-    answers.push(asking)
+  for (const [index, item] of items.entries()) {
+    const found = ask(item)
+    if (found instanceof Promise)
+      return found.then((answer) => oneByOne(items.slice(index + 1), ask, [...answers, answer]))
+    answers.push(found)
   }
   return answers
 }

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import { describe, it } from 'node:test'
 import { after, oneByOne } from '../../gateway/runtime/awaiting.ts'
 
-/** The answer to a number: `now` at once, `later` in a promise. */
+/** The answer to a number: `now` without a promise, `later` in one. */
 const ANSWERS = {
   now: (item: number) => item * 2,
   later: async (item: number) => {
@@ -15,7 +15,7 @@ const ANSWERS = {
 } as const
 
 describe('work that waits only where it must', () => {
-  it('follows a value at once, and a promise when it resolves', async () => {
+  it('follows a value immediately, and a promise when it resolves', async () => {
     assert.equal(
       after(1, (value) => value + 1),
       2,
@@ -52,11 +52,11 @@ describe('work that waits only where it must', () => {
 
   it('asks nothing after a failure', async () => {
     const begun: number[] = []
-    const asking = oneByOne([0, 1, 2], async (item) => {
+    const answers = oneByOne([0, 1, 2], async (item) => {
       begun.push(item)
       if (item === 1) throw new TypeError('no')
     })
-    await assert.rejects(Promise.resolve(asking), TypeError)
+    await assert.rejects(Promise.resolve(answers), TypeError)
     assert.deepEqual(begun, [0, 1])
   })
 })
