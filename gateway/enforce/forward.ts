@@ -127,9 +127,11 @@ export function headOf(
 }
 
 function requestHeaders({ rawHeaders }: OutgoingCall, { verdicts }: Forwarding): string[] {
-  const receipts = attachedTokens(verdicts).flatMap((token) => ['Preflight-Receipt', token])
+  const headers = rawHeaders.slice()
+  for (const token of attachedTokens(verdicts)) headers.push('Preflight-Receipt', token)
   const envelope = verdicts.length === 1 ? (verdicts[0]?.envelopeHeader ?? null) : null
-  return rawHeaders.concat(receipts, envelope === null ? [] : ['Preflight-Decision', envelope])
+  if (envelope !== null) headers.push('Preflight-Decision', envelope)
+  return headers
 }
 
 /** Reports a fault. Null: the answer had begun, or nobody is there to read one. */
