@@ -9,7 +9,6 @@ import { GatewayError } from '../errors/errors.ts'
 import { approvalAddress } from '../approvals/request.ts'
 import type { NoteHeldCall } from './held-call.ts'
 import type { JudgedAction, Permit } from '../protocols/common/action.ts'
-import type { Subject } from '../calls/subject.ts'
 import type { Call } from '../calls/call.ts'
 import type { ListenSettingsInForce } from '../listen/settings.ts'
 import type { StorePart } from '../store/store.ts'
@@ -17,8 +16,9 @@ import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { DecisionLog } from '../telemetry/decision-log/decision-log.ts'
 import type { Observer } from '../telemetry/observer.ts'
-import type { Monitoring, Watch } from '../monitoring/monitoring.ts'
+import type { Monitoring } from '../monitoring/monitoring.ts'
 import { after } from '../runtime/awaiting.ts'
+import { closeUnsent, openWindows, UNWATCHED, type SubjectWatch } from './subject-watches.ts'
 import { logStop, recordCall } from './call-record.ts'
 import { entriesOf } from './call-entries.ts'
 import { observeDecision } from './observed-decision.ts'
@@ -41,12 +41,6 @@ export interface EnforcementDeps extends JudgeDeps {
   readonly metrics: Metrics
   readonly logger: Logger
   readonly now: () => number
-}
-
-/** A monitoring window, and the resource whose outcome it waits for. */
-interface SubjectWatch {
-  readonly subject: Subject
-  readonly watch: Watch
 }
 
 /** The call is forwarded. */
@@ -201,35 +195,17 @@ function heldVerdict(judgement: CallJudgement): DecisionVerdict | null {
 /** Synchronous for an ordinary call that may proceed: its rows wait for a batch, and nothing is opened or consumed. */
 function conclude(judgement: CallJudgement, pending: PendingEnforcement): Concluded | Promise<Concluded> {
   if (judgement.kind === 'undecided') return concludeUndecided(judgement, pending)
+  const spending = directiveOf(judgement.governing.verdict.action).proceeds ? judgement.receipts.consume() : null
+  return after(spending, (spent) => concludeDecided(withoutSpent(judgement, spent), pending))
+}
+
+function concludeDecided(judgement: Decided, pending: PendingEnforcement): Concluded | Promise<Concluded> {
   const { action } = judgement.governing.verdict
   if (!directiveOf(action).proceeds) return concludeStopped(judgement, pending)
-  const spending = judgement.receipts.consume()
-  if (spending !== null || action === 'CONTINUE_WITH_MONITORING') return concludeAfter(spending, judgement, pending)
-  return concludeForwarded(judgement, UNWATCHED, pending)
-}
-
-/** @param spending of single-use receipts; null: there are none */
-async function concludeAfter(
-  spending: Promise<SpentReceipt | null> | null,
-  judgement: Decided,
-  pending: PendingEnforcement,
-): Promise<Concluded> {
-  const used = spending === null ? judgement : withoutSpent(judgement, await spending)
-  const { action } = used.governing.verdict
-  if (!directiveOf(action).proceeds) return concludeStopped(used, pending)
-  const watches = action === 'CONTINUE_WITH_MONITORING' ? await openWindows(used, pending) : UNWATCHED
-  return watches === null ? concludeUnmonitored(used, pending) : concludeForwarded(used, watches, pending)
-}
-
-function concludeForwarded(
-  judgement: Decided,
-  watches: readonly SubjectWatch[],
-  pending: PendingEnforcement,
-): Concluded | Promise<Concluded> {
-  return after(recordCall(judgement, 'forwarded', null, pending), (failure) => {
-    if (failure === null) return passing('forwarded', judgement, watches, pending)
-    return after(closeUnsent(watches), () => concludeUndecided(failure, pending))
-  })
+  const opening = action === 'CONTINUE_WITH_MONITORING' ? openWindows(judgement, pending) : UNWATCHED
+  return after(opening, (watches) =>
+    watches === null ? concludeUnmonitored(judgement, pending) : recorded('forwarded', judgement, watches, pending),
+  )
 }
 
 /** A single-use receipt that could not be consumed counts as missing again. */
@@ -246,7 +222,7 @@ async function concludeStopped(judgement: Decided, pending: PendingEnforcement):
   const { governing } = judgement
   if (call.route.mode === 'observe') {
     countObserved(governing.verdict.action === 'REQUEST_APPROVAL' ? 'held' : 'stopped', pending)
-    return recorded('observed', judgement, pending)
+    return recorded('observed', judgement, UNWATCHED, pending)
   }
   const broken = await breakGlass(judgement, pending)
   if (broken !== null) return broken
@@ -267,15 +243,14 @@ async function concludeUnmonitored(judgement: Decided, pending: PendingEnforceme
   const { call, action, deps } = pending
   if (call.route.mode === 'observe') {
     countObserved('stopped', pending)
-    return recorded('observed', judgement, pending)
+    return recorded('observed', judgement, UNWATCHED, pending)
   }
   const broken = await breakGlass(judgement, pending)
   if (broken !== null) return broken
   const failure = await recordCall(judgement, 'stopped', null, pending)
   if (failure !== null) return concludeUndecided(failure, pending)
-  const { correlationId, route } = call
   deps.logger.error(
-    { event: 'monitoring.unwired', correlation_id: correlationId, route: route.name },
+    { event: 'monitoring.unwired', correlation_id: call.correlationId, route: call.route.name },
     'MONITORING_UNWIRED: call refused',
   )
   return { kind: 'halt', effect: 'stopped', ...unmonitored(call, action, judgement.governing) }
@@ -340,9 +315,16 @@ async function breakGlass(judgement: CallJudgement, pending: PendingEnforcement)
   return { ...passed, headers: [...passed.headers, 'Preflight-Break-Glass', opened.id] }
 }
 
-async function recorded(effect: 'observed', judgement: Decided, pending: PendingEnforcement): Promise<Concluded> {
-  const failure = await recordCall(judgement, effect, null, pending)
-  return failure === null ? passing(effect, judgement, UNWATCHED, pending) : concludeUndecided(failure, pending)
+function recorded(
+  effect: 'forwarded' | 'observed',
+  judgement: Decided,
+  watches: readonly SubjectWatch[],
+  pending: PendingEnforcement,
+): Concluded | Promise<Concluded> {
+  return after(recordCall(judgement, effect, null, pending), (failure) => {
+    if (failure === null) return passing(effect, judgement, watches, pending)
+    return after(closeUnsent(watches), () => concludeUndecided(failure, pending))
+  })
 }
 
 /** The execution action reported is the one decided, whatever happens to the call. */
@@ -369,48 +351,4 @@ function mayProceed(verdict: CallVerdict): verdict is DecisionVerdict | ReceiptV
 
 function plainHeaders({ correlationId }: Call): readonly string[] {
   return ['X-Correlation-ID', correlationId]
-}
-
-const UNWATCHED: readonly SubjectWatch[] = []
-const NOT_SENT = { outcome: 'NOT_SENT', status: null, durationMs: 0, bytes: 0 } as const
-
-async function closeUnsent(watches: readonly SubjectWatch[]): Promise<void> {
-  for (const { watch } of watches) await watch.finish(NOT_SENT)
-}
-
-/**
- * A window for each resource that is monitored: a batch may name many. Null: one could not be opened, and none is left
- * open.
- */
-async function openWindows(
-  { verdicts }: Decided,
-  pending: PendingEnforcement,
-): Promise<readonly SubjectWatch[] | null> {
-  const watches: SubjectWatch[] = []
-  for (const { subject, verdict } of verdicts) {
-    if (verdict.action !== 'CONTINUE_WITH_MONITORING' || verdict.decisionId === null) continue
-    const watch = await openWindow(verdict.decisionId, pending)
-    if (watch === null) {
-      await closeUnsent(watches)
-      return null
-    }
-    watches.push({ subject, watch })
-  }
-  return watches
-}
-
-/** Null when no sink takes the telemetry, or the window cannot be made durable: the call is then not forwarded. */
-async function openWindow(decisionId: string, { call, deps }: PendingEnforcement): Promise<Watch | null> {
-  const { correlationId, route, caller, trafficPath } = call
-  // The gateway does not see the answer to a call that another proxy or the API server makes.
-  const observer = trafficPath === 'ext_authz' || trafficPath === 'admission' ? 'caller' : 'gateway'
-  try {
-    return await deps.monitoring.open({ correlationId, decisionId, route: route.name, tenant: caller.tenant, observer })
-  } catch (error) {
-    deps.logger.error(
-      { event: 'monitoring.open_failed', err: error, correlation_id: correlationId },
-      'monitoring window could not be opened',
-    )
-    return null
-  }
 }
