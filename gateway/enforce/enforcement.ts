@@ -9,7 +9,6 @@ import { GatewayError } from '../errors/errors.ts'
 import { approvalAddress } from '../approvals/request.ts'
 import type { NoteHeldCall } from './held-call.ts'
 import type { JudgedAction, Permit } from '../protocols/common/action.ts'
-import type { Subject } from '../calls/subject.ts'
 import type { Call } from '../calls/call.ts'
 import type { ListenSettingsInForce } from '../listen/settings.ts'
 import type { StorePart } from '../store/store.ts'
@@ -17,7 +16,9 @@ import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { DecisionLog } from '../telemetry/decision-log/decision-log.ts'
 import type { Observer } from '../telemetry/observer.ts'
-import type { Monitoring, Watch } from '../monitoring/monitoring.ts'
+import type { Monitoring } from '../monitoring/monitoring.ts'
+import { after } from '../runtime/awaiting.ts'
+import { closeUnsent, openWindows, UNWATCHED, type SubjectWatch } from './subject-watches.ts'
 import { logStop, recordCall } from './call-record.ts'
 import { entriesOf } from './call-entries.ts'
 import { observeDecision } from './observed-decision.ts'
@@ -40,12 +41,6 @@ export interface EnforcementDeps extends JudgeDeps {
   readonly metrics: Metrics
   readonly logger: Logger
   readonly now: () => number
-}
-
-/** A monitoring window, and the resource whose outcome it waits for. */
-interface SubjectWatch {
-  readonly subject: Subject
-  readonly watch: Watch
 }
 
 /** The call is forwarded. */
@@ -101,7 +96,8 @@ export async function enforceCall(
   const pending: PendingEnforcement = { call, action, settings, deps }
   call.observation.action = action.name
   const startedAt = performance.now()
-  const judgement = await judge(call, action, settings, deps)
+  const judging = judge(call, action, settings, deps)
+  const judgement = judging instanceof Promise ? await judging : judging
   const { name: route } = call.route
   deps.metrics.observe('preflight_call_decision_seconds', { route }, (performance.now() - startedAt) / 1000)
   call.observation.enter('enforce')
@@ -114,7 +110,8 @@ export async function enforceCall(
   }
   if (heard === null) return unjudgedPass(call, deps)
   call.observation.enter('record')
-  const concluded = await conclude(heard, pending)
+  const concluding = conclude(heard, pending)
+  const concluded = concluding instanceof Promise ? await concluding : concluding
   const result = deps.decisionLog.isOn ? await logged(concluded, heard, pending) : concluded
   call.observation.enter('enforce')
   call.observation.outcome = result.effect
@@ -195,20 +192,20 @@ function heldVerdict(judgement: CallJudgement): DecisionVerdict | null {
   return verdict.basis === 'decision' && directiveOf(verdict.action).isHeld ? verdict : null
 }
 
-async function conclude(judgement: CallJudgement, pending: PendingEnforcement): Promise<Concluded> {
+/** Synchronous for an ordinary call that may proceed: its rows wait for a batch, and nothing is opened or consumed. */
+function conclude(judgement: CallJudgement, pending: PendingEnforcement): Concluded | Promise<Concluded> {
   if (judgement.kind === 'undecided') return concludeUndecided(judgement, pending)
   const spending = directiveOf(judgement.governing.verdict.action).proceeds ? judgement.receipts.consume() : null
-  const used = spending === null ? judgement : withoutSpent(judgement, await spending)
-  const { verdict } = used.governing
-  if (!directiveOf(verdict.action).proceeds) return concludeStopped(used, pending)
-  const isMonitored = verdict.action === 'CONTINUE_WITH_MONITORING'
-  const watches = isMonitored ? await openWindows(used, pending) : UNWATCHED
-  if (watches === null) return concludeUnmonitored(used, pending)
-  const recording = recordCall(used, 'forwarded', null, pending)
-  const failure = recording instanceof Promise ? await recording : recording
-  if (failure === null) return passing('forwarded', used, watches, pending)
-  await closeUnsent(watches)
-  return concludeUndecided(failure, pending)
+  return after(spending, (spent) => concludeDecided(withoutSpent(judgement, spent), pending))
+}
+
+function concludeDecided(judgement: Decided, pending: PendingEnforcement): Concluded | Promise<Concluded> {
+  const { action } = judgement.governing.verdict
+  if (!directiveOf(action).proceeds) return concludeStopped(judgement, pending)
+  const opening = action === 'CONTINUE_WITH_MONITORING' ? openWindows(judgement, pending) : UNWATCHED
+  return after(opening, (watches) =>
+    watches === null ? concludeUnmonitored(judgement, pending) : recorded('forwarded', judgement, watches, pending),
+  )
 }
 
 /** A single-use receipt that could not be consumed counts as missing again. */
@@ -225,7 +222,7 @@ async function concludeStopped(judgement: Decided, pending: PendingEnforcement):
   const { governing } = judgement
   if (call.route.mode === 'observe') {
     countObserved(governing.verdict.action === 'REQUEST_APPROVAL' ? 'held' : 'stopped', pending)
-    return recorded('observed', judgement, pending)
+    return recorded('observed', judgement, UNWATCHED, pending)
   }
   const broken = await breakGlass(judgement, pending)
   if (broken !== null) return broken
@@ -246,15 +243,14 @@ async function concludeUnmonitored(judgement: Decided, pending: PendingEnforceme
   const { call, action, deps } = pending
   if (call.route.mode === 'observe') {
     countObserved('stopped', pending)
-    return recorded('observed', judgement, pending)
+    return recorded('observed', judgement, UNWATCHED, pending)
   }
   const broken = await breakGlass(judgement, pending)
   if (broken !== null) return broken
   const failure = await recordCall(judgement, 'stopped', null, pending)
   if (failure !== null) return concludeUndecided(failure, pending)
-  const { correlationId, route } = call
   deps.logger.error(
-    { event: 'monitoring.unwired', correlation_id: correlationId, route: route.name },
+    { event: 'monitoring.unwired', correlation_id: call.correlationId, route: call.route.name },
     'MONITORING_UNWIRED: call refused',
   )
   return { kind: 'halt', effect: 'stopped', ...unmonitored(call, action, judgement.governing) }
@@ -319,9 +315,16 @@ async function breakGlass(judgement: CallJudgement, pending: PendingEnforcement)
   return { ...passed, headers: [...passed.headers, 'Preflight-Break-Glass', opened.id] }
 }
 
-async function recorded(effect: 'observed', judgement: Decided, pending: PendingEnforcement): Promise<Concluded> {
-  const failure = await recordCall(judgement, effect, null, pending)
-  return failure === null ? passing(effect, judgement, UNWATCHED, pending) : concludeUndecided(failure, pending)
+function recorded(
+  effect: 'forwarded' | 'observed',
+  judgement: Decided,
+  watches: readonly SubjectWatch[],
+  pending: PendingEnforcement,
+): Concluded | Promise<Concluded> {
+  return after(recordCall(judgement, effect, null, pending), (failure) => {
+    if (failure === null) return passing(effect, judgement, watches, pending)
+    return after(closeUnsent(watches), () => concludeUndecided(failure, pending))
+  })
 }
 
 /** The execution action reported is the one decided, whatever happens to the call. */
@@ -348,48 +351,4 @@ function mayProceed(verdict: CallVerdict): verdict is DecisionVerdict | ReceiptV
 
 function plainHeaders({ correlationId }: Call): readonly string[] {
   return ['X-Correlation-ID', correlationId]
-}
-
-const UNWATCHED: readonly SubjectWatch[] = []
-const NOT_SENT = { outcome: 'NOT_SENT', status: null, durationMs: 0, bytes: 0 } as const
-
-async function closeUnsent(watches: readonly SubjectWatch[]): Promise<void> {
-  for (const { watch } of watches) await watch.finish(NOT_SENT)
-}
-
-/**
- * A window for each resource that is monitored: a batch may name many. Null: one could not be opened, and none is left
- * open.
- */
-async function openWindows(
-  { verdicts }: Decided,
-  pending: PendingEnforcement,
-): Promise<readonly SubjectWatch[] | null> {
-  const watches: SubjectWatch[] = []
-  for (const { subject, verdict } of verdicts) {
-    if (verdict.action !== 'CONTINUE_WITH_MONITORING' || verdict.decisionId === null) continue
-    const watch = await openWindow(verdict.decisionId, pending)
-    if (watch === null) {
-      await closeUnsent(watches)
-      return null
-    }
-    watches.push({ subject, watch })
-  }
-  return watches
-}
-
-/** Null when no sink takes the telemetry, or the window cannot be made durable: the call is then not forwarded. */
-async function openWindow(decisionId: string, { call, deps }: PendingEnforcement): Promise<Watch | null> {
-  const { correlationId, route, caller, trafficPath } = call
-  // The gateway does not see the answer to a call that another proxy or the API server makes.
-  const observer = trafficPath === 'ext_authz' || trafficPath === 'admission' ? 'caller' : 'gateway'
-  try {
-    return await deps.monitoring.open({ correlationId, decisionId, route: route.name, tenant: caller.tenant, observer })
-  } catch (error) {
-    deps.logger.error(
-      { event: 'monitoring.open_failed', err: error, correlation_id: correlationId },
-      'monitoring window could not be opened',
-    )
-    return null
-  }
 }

@@ -127,12 +127,10 @@ export function headOf(
 }
 
 function requestHeaders({ rawHeaders }: OutgoingCall, { verdicts }: Forwarding): string[] {
-  const headers = [...rawHeaders]
+  const headers = rawHeaders.slice()
   for (const token of attachedTokens(verdicts)) headers.push('Preflight-Receipt', token)
-  const [only, ...others] = verdicts
-  if (only !== undefined && others.length === 0 && only.envelopeHeader !== null) {
-    headers.push('Preflight-Decision', only.envelopeHeader)
-  }
+  const envelope = verdicts.length === 1 ? (verdicts[0]?.envelopeHeader ?? null) : null
+  if (envelope !== null) headers.push('Preflight-Decision', envelope)
   return headers
 }
 

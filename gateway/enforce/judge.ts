@@ -11,6 +11,7 @@ import type { Subject } from '../calls/subject.ts'
 import type { Call } from '../calls/call.ts'
 import type { ListenSettingsInForce } from '../listen/settings.ts'
 import type { BaselineRow } from '../store/baselines.ts'
+import { after, oneByOne } from '../runtime/awaiting.ts'
 import { createReceiptGate, type ReceiptGate, type ReceiptGateDeps } from './receipt-check.ts'
 import type { CallVerdict, CallChange, Verdicts } from './verdict-cache.ts'
 
@@ -41,56 +42,79 @@ export interface JudgeDeps {
   readonly receipts: ReceiptGateDeps
 }
 
-/** Never rejects: any failure here means "could not decide". Null: there is nothing to judge. */
-export async function judge(
+/**
+ * Never throws or rejects: any failure here means "could not decide". Null: there is nothing to judge. Waits only for
+ * what is not known yet: most calls are judged by a cached baseline and decision, without asynchronous work.
+ */
+export function judge(
   call: Call,
   action: JudgedAction,
   settings: Pick<ListenSettingsInForce, 'generation'>,
   deps: JudgeDeps,
-): Promise<CallJudgement | null> {
+): CallJudgement | null | Promise<CallJudgement | null> {
+  // The one catch of the decision path: whatever the fault, its answer is never CONTINUE (law 2 of CONTRIBUTING.md).
   try {
-    call.observation.enter('gather')
-    const receipts = createReceiptGate(call, deps.receipts)
-    const verdicts: SubjectVerdict[] = []
-    const gathering = action.gather()
-    const gathered = gathering instanceof Promise ? await gathering : gathering
-    if (gathered === 'nothing') return null
-    for (const question of gathered) {
-      const { subject } = question
-      deps.consumers.note({ headers: call.headers, audience: call.caller.audience }, call.route.name, subject)
-      verdicts.push({ subject, verdict: await verdictOn(call, question, receipts, settings.generation, deps) })
-    }
-    const confirmed = action.confirm?.()
-    if (confirmed !== undefined) await confirmed
-    return { kind: 'decided', verdicts, governing: strictest(verdicts), receipts }
+    const judging = judgeGathered(call, action, settings, deps)
+    return judging instanceof Promise ? judging.catch(undecided) : judging
   } catch (error) {
-    // The one catch of the decision path: whatever the fault, its answer is never CONTINUE (law 2 of CONTRIBUTING.md).
     return undecided(error)
   }
 }
 
-/**
- * A receipt that authorizes the resource replaces a new decision; without one the change is judged. Waits only for what
- * is not known yet: most calls are judged by a cached baseline and decision, without asynchronous work.
- */
-async function verdictOn(
+function judgeGathered(
+  call: Call,
+  action: JudgedAction,
+  { generation }: Pick<ListenSettingsInForce, 'generation'>,
+  deps: JudgeDeps,
+): CallJudgement | null | Promise<CallJudgement | null> {
+  call.observation.enter('gather')
+  const receipts = createReceiptGate(call, deps.receipts)
+  const gathering = action.gather()
+  return after(gathering, (gathered) => {
+    if (gathered === 'nothing') return null
+    // A single-use receipt that one resource claims is used up for the next.
+    const judging = oneByOne(gathered, (question) => {
+      const { subject } = question
+      deps.consumers.note({ headers: call.headers, audience: call.caller.audience }, call.route.name, subject)
+      const finding = verdictOn(call, question, receipts, generation, deps)
+      return after(finding, (verdict) => ({ subject, verdict }))
+    })
+    return after(judging, (verdicts) => {
+      const governing = strictest(verdicts)
+      const judgement = { kind: 'decided', verdicts, governing, receipts } as const
+      return after(action.confirm?.(), () => judgement)
+    })
+  })
+}
+
+/** A receipt that authorizes the resource replaces a new decision; without one the change is judged. */
+function verdictOn(
   call: Call,
   question: Question,
   receipts: ReceiptGate,
   generation: number,
   deps: JudgeDeps,
-): Promise<CallVerdict> {
-  const { route, caller, correlationId, observation } = call
-  const { subject, ground } = question
-  observation.enter('gather')
-  const pinned = ground.kind === 'contract' ? baselineOf(call, ground, deps.baselines) : null
-  const change = changeOf(call, question, pinned instanceof Promise ? await pinned : pinned)
-  observation.enter('decide')
-  const received = receipts.verdictOn(question, change)
-  const verdict = received === null ? null : await received
-  if (verdict !== null) return verdict
+): CallVerdict | Promise<CallVerdict> {
+  const { ground } = question
+  call.observation.enter('gather')
+  const looking = ground.kind === 'contract' ? baselineOf(call, ground, deps.baselines) : null
+  return after(looking, (pinned) => {
+    const change = changeOf(call, question, pinned)
+    call.observation.enter('decide')
+    const verifying = receipts.verdictOn(question, change)
+    return after(verifying, (verdict) => verdict ?? decisionOn(call, question, change, generation, deps))
+  })
+}
+
+function decisionOn(
+  { route, caller, correlationId, observation }: Call,
+  { subject }: Question,
+  change: CallChange | null,
+  generation: number,
+  { verdicts }: JudgeDeps,
+): CallVerdict | Promise<CallVerdict> {
   if (change === null) throw new TypeError(`${subject.name} has nothing to compare and was asked for no receipt`)
-  return deps.verdicts.verdictOn({ route, caller, subject, change, generation, correlationId, stages: observation })
+  return verdicts.verdictOn({ route, caller, subject, change, generation, correlationId, stages: observation })
 }
 
 type ContractGround = Extract<Ground, { readonly kind: 'contract' }>
@@ -133,8 +157,7 @@ export function undecided(error: unknown): CallJudgement & { readonly kind: 'und
 }
 
 function strictest(verdicts: readonly SubjectVerdict[]): SubjectVerdict {
-  const worst = verdicts.reduce((a, b) => (strictnessOf(b) > strictnessOf(a) ? b : a))
-  return worst
+  return verdicts.reduce((a, b) => (strictnessOf(b) > strictnessOf(a) ? b : a))
 }
 
 function strictnessOf({ verdict }: SubjectVerdict): number {

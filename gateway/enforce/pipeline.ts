@@ -50,10 +50,11 @@ export async function runPipeline(
     if (call.route.mode === 'enforce') return refuseUpgrade(context, call, action, context.upgrade, deps)
     deps.metrics.count('preflight_observed_calls_total', { route: call.route.name, would: 'stopped' })
   }
-  if (action.kind === 'pass') return pass(context, call, action, deps)
+  if (action.kind === 'pass') return await pass(context, call, action, deps)
   const waiting = new ClientWaiting(context, action)
   const result = await enforceCall(call, action, context.settings, waiting, deps)
-  return enforce(waiting.context, call, action, result, deps)
+  // A promise that is awaited costs one turn of the queue; one that is returned costs three.
+  return await enforce(waiting.context, call, action, result, deps)
 }
 
 /** Request → Call. A promise where the protocol needs the body. Null: the client disconnected. */
@@ -96,7 +97,7 @@ function inStatedTrace(call: Call, context: RequestContext, match: RouteMatch, {
   return { ...call, correlationId: call.observation.correlationId, ...headOf(context, match) }
 }
 
-async function withBody(
+function withBody(
   call: Call,
   context: RequestContext,
   recogniser: Recogniser,
@@ -104,10 +105,11 @@ async function withBody(
 ): Promise<Call | Reply | null> {
   const limit = context.settings.config.limits.proxied_body
   if (Number(call.received.headers['content-length'] ?? 0) <= limit) inviteBody(context)
-  const read = await deps.bodies.read(context.request, limit)
-  if (!read.ok) return refuseBody(context, call, read.why, recogniser, deps)
-  if (read.body.length > SHORT_BODY) keepUntilAnswered(read.body, context, deps)
-  return { ...call, body: read.body }
+  return deps.bodies.read(context.request, limit).then((read) => {
+    if (!read.ok) return refuseBody(context, call, read.why, recogniser, deps)
+    if (read.body.length > SHORT_BODY) keepUntilAnswered(read.body, context, deps)
+    return { ...call, body: read.body }
+  })
 }
 
 function refuseBody(
@@ -213,6 +215,7 @@ async function enforce(
     recogniser: deps.recognisers[call.route.protocol],
   }
   const { end, reply } = await forward(context, call, forwarding, deps)
+  if (watches.length === 0) return reply
   const observe = async (): Promise<void> => {
     for (const { subject, watch } of watches) await watch.finish(resultFor(subject, end, watcher))
   }

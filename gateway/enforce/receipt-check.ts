@@ -49,53 +49,73 @@ const MAX_PRESENTED = 16
 const RECEIPT_HEADER = 'preflight-receipt'
 
 export function createReceiptGate(call: Call, deps: ReceiptGateDeps): ReceiptGate {
-  const { receipts: rules, name: route } = call.route
-  const claims: Claim[] = []
-  const count = (result: ReceiptReason | 'authorized' | 'missing'): void =>
-    deps.metrics.count('preflight_receipts_presented_total', { route, result })
+  return new CallReceipts(call, deps)
+}
 
-  const verify = async (
+const NO_RECEIPTS: readonly PresentedReceipt[] = []
+const NO_CLAIMS: readonly Claim[] = []
+
+class CallReceipts implements ReceiptGate {
+  readonly #call: Call
+  readonly #deps: ReceiptGateDeps
+  #claims = NO_CLAIMS
+
+  constructor(call: Call, deps: ReceiptGateDeps) {
+    this.#call = call
+    this.#deps = deps
+  }
+
+  verdictOn(question: Question, change: CallChange | null): Promise<CallVerdict | null> | null {
+    const { receipts: rules } = this.#call.route
+    const isRequired = rules.require || question.ground.kind === 'receipt'
+    if (!isRequired && !rules.accept) return null
+    const { receipts = NO_RECEIPTS } = question
+    const presented = receipts.concat(headerReceipts(this.#call))
+    return presented.length === 0 && !isRequired ? null : this.#verify(question, change, presented, isRequired)
+  }
+
+  consume(): Promise<SpentReceipt | null> | null {
+    return this.#call.route.receipts.consume && this.#claims.length > 0 ? this.#useUp() : null
+  }
+
+  async #verify(
     { subject }: Question,
     change: CallChange | null,
     presented: readonly PresentedReceipt[],
     isRequired: boolean,
-  ): Promise<CallVerdict | null> => {
-    const { context, artifacts, isWhole } = await attemptOf(call, subject, change, deps)
+  ): Promise<CallVerdict | null> {
+    const { receipts: rules } = this.#call.route
+    const { context, artifacts, isWhole } = await attemptOf(this.#call, subject, change, this.#deps)
     let refused: ReceiptVerification | null = null
     for (const receipt of isWhole && presented.length <= MAX_PRESENTED ? presented : []) {
-      const question = { ...receipt, context, tenants: tenantsOf(call) }
-      const isClaimed = rules.consume && claims.some((claim) => claim.question.token === receipt.token)
-      const verification = await verifyPresented(question, isClaimed ? { ...deps, store: USED } : deps)
-      count(verification.currently_authorized === true ? 'authorized' : (verification.reason ?? 'state_unknown'))
+      const question = { ...receipt, context, tenants: tenantsOf(this.#call) }
+      const isClaimed = rules.consume && this.#claims.some((claim) => claim.question.token === receipt.token)
+      const verification = await verifyPresented(question, isClaimed ? { ...this.#deps, store: USED } : this.#deps)
+      this.#count(verification.currently_authorized === true ? 'authorized' : (verification.reason ?? 'state_unknown'))
       if (verification.currently_authorized === true && verification.payload !== null) {
-        claims.push({ subject, question, artifacts })
+        this.#claims = [...this.#claims, { subject, question, artifacts }]
         return receiptVerdict(receipt, verification.payload, rules.envelope)
       }
       refused ??= verification
     }
     if (!isRequired) return null
-    if (refused === null) count('missing')
+    if (refused === null) this.#count('missing')
     return demandVerdict({ context, artifacts, ...refusalOf(refused, presented.length, isWhole) })
   }
-  const useUp = async (): Promise<SpentReceipt | null> => {
-    for (const { subject, question, artifacts } of claims) {
-      const verification = await consumePresented(question, deps)
+
+  async #useUp(): Promise<SpentReceipt | null> {
+    for (const { subject, question, artifacts } of this.#claims) {
+      const verification = await consumePresented(question, this.#deps)
       if (verification.currently_authorized === true) continue
-      count(verification.reason ?? 'state_unknown')
+      this.#count(verification.reason ?? 'state_unknown')
       const { context = {} } = question
       return { subject, demand: { context, artifacts, ...refusalOf(verification, 1, true) } }
     }
     return null
   }
 
-  return {
-    verdictOn(question, change) {
-      const isRequired = rules.require || question.ground.kind === 'receipt'
-      if (!isRequired && !rules.accept) return null
-      const presented = [...(question.receipts ?? []), ...headerReceipts(call)]
-      return presented.length === 0 && !isRequired ? null : verify(question, change, presented, isRequired)
-    },
-    consume: () => (rules.consume && claims.length > 0 ? useUp() : null),
+  #count(result: ReceiptReason | 'authorized' | 'missing'): void {
+    this.#deps.metrics.count('preflight_receipts_presented_total', { route: this.#call.route.name, result })
   }
 }
 
@@ -148,7 +168,7 @@ function isListedWhole(change: CallChange): boolean {
 
 /** Receipts of the header; the envelope next to them belongs to a single one. */
 function headerReceipts({ received: { rawHeaders, headers } }: Call): readonly PresentedReceipt[] {
-  if (headers[RECEIPT_HEADER] === undefined) return []
+  if (headers[RECEIPT_HEADER] === undefined) return NO_RECEIPTS
   const tokens: string[] = []
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     if ((rawHeaders[index] ?? '').toLowerCase() !== RECEIPT_HEADER) continue

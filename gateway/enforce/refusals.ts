@@ -111,11 +111,8 @@ export function unjudged(
 }
 
 export function decisionHeaders(call: Call, action: ExecutionAction, decisionId: string | null): readonly string[] {
-  return [
-    'Preflight-Action',
-    action,
-    ...(decisionId === null ? [] : ['Preflight-Decision-Id', decisionId]),
-    'X-Correlation-ID',
-    call.correlationId,
-  ]
+  const { correlationId } = call
+  return decisionId === null
+    ? ['Preflight-Action', action, 'X-Correlation-ID', correlationId]
+    : ['Preflight-Action', action, 'Preflight-Decision-Id', decisionId, 'X-Correlation-ID', correlationId]
 }

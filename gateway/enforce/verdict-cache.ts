@@ -262,14 +262,15 @@ function weightOf({ envelope, token, envelopeHeader }: DecisionVerdict): number 
 
 /**
  * Everything the decision rests on. Names hold no line breaks that could shift a border: digests and the generation end
- * it.
+ * it. Most offers are the baseline, whose digest is then written once: the key is read at every call.
  */
 function keyOf(
   { route, caller, subject, generation }: VerdictRequest,
   { baseline, offered }: Extract<CallChange, { readonly kind: 'contract' }>,
 ): string {
   const operation = subject.operation ?? route.operation
-  return `${generation}\n${caller.tenant}\n${caller.audience ?? ''}\n${baseline.digest}\n${offered.digest}\n${operation}\n${route.environment ?? ''}\n${subject.target}`
+  const digest = offered.digest === baseline.digest ? '' : offered.digest
+  return `${generation}\n${caller.tenant}\n${caller.audience ?? ''}\n${baseline.digest}\n${digest}\n${operation}\n${route.environment ?? ''}\n${subject.target}`
 }
 
 /**

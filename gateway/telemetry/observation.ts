@@ -109,9 +109,7 @@ export class Observation implements StageClock {
   }
 
   enter(stage: Stage): void {
-    if (stage === this.#stage) return
-    this.#endStage(performance.now())
-    this.#stage = stage
+    if (stage !== this.#stage) this.#enterAt(stage, performance.now())
   }
 
   /** The call leaves for its upstream. */
@@ -121,19 +119,21 @@ export class Observation implements StageClock {
 
   /** The head of the upstream's answer has come. */
   answered(): void {
+    const now = performance.now()
     if (this.upstreamFrom !== null && this.upstreamSeconds === null)
-      this.upstreamSeconds = (performance.now() - this.startedAt - this.upstreamFrom) / 1000
-    this.enter('observe')
+      this.upstreamSeconds = (now - this.startedAt - this.upstreamFrom) / 1000
+    this.#enterAt('observe', now)
   }
 
   /** The exchange with the upstream has ended. */
   ended({ status, fault, bytes, sentBytes }: ExchangeFigures): void {
-    this.upstreamTo = performance.now() - this.startedAt
+    const now = performance.now()
+    this.upstreamTo = now - this.startedAt
     this.upstreamStatus = status
     this.fault = fault
     this.receivedBytes = bytes
     this.sentBytes = sentBytes
-    this.enter('observe')
+    this.#enterAt('observe', now)
   }
 
   /** Milliseconds from the request to now; the last stage ends. */
@@ -160,6 +160,12 @@ export class Observation implements StageClock {
 
   link(span: LinkedSpan): void {
     this.links = [...this.links, span]
+  }
+
+  #enterAt(stage: Stage, now: number): void {
+    if (stage === this.#stage) return
+    this.#endStage(now)
+    this.#stage = stage
   }
 
   #endStage(now: number): void {

@@ -5,6 +5,7 @@ import type { HeldAnswer, JudgedAction, PassingAction, Permit, Question, Refusal
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
 import type { Subject } from '../../calls/subject.ts'
 import type { Call } from '../../calls/call.ts'
+import { after } from '../../runtime/awaiting.ts'
 import { underOf } from '../common/contract-checks.ts'
 import { firstId, RPC_ERROR, rpcAnswer, rpcError, type Message, type MessageId } from './json-rpc.ts'
 import { createAnswerWatcher, wantedOf } from './answer.ts'
@@ -93,6 +94,7 @@ export interface JudgedMessages {
 export class JudgedMessagesAction implements JudgedAction {
   readonly kind = 'judge'
   readonly #judged: JudgedMessages
+  readonly #asker: McpAsker
   /** What the calls change in files, by the message they came with. */
   #edits: ReadonlyMap<McpSubject, EditQuestions> | null = null
   /** The baseline that the calls are judged by. */
@@ -100,6 +102,7 @@ export class JudgedMessagesAction implements JudgedAction {
 
   constructor(judged: JudgedMessages) {
     this.#judged = judged
+    this.#asker = askerOf(judged.call, judged.messages)
   }
 
   get name(): string {
@@ -107,27 +110,24 @@ export class JudgedMessagesAction implements JudgedAction {
   }
 
   gather(): readonly Question[] | Promise<readonly Question[]> {
-    const { call, manifests, messages, subjects } = this.#judged
-    const asker = askerOf(call, messages)
-    const offered = manifests.current(asker, subjects.map(needOf))
-    return offered instanceof Promise
-      ? offered.then((listed) => this.#questions(asker, listed))
-      : this.#questions(asker, offered)
+    const { manifests, subjects } = this.#judged
+    const listing = manifests.current(this.#asker, subjects.map(needOf))
+    return after(listing, (offered) => this.#questions(offered))
   }
 
-  #questions(asker: McpAsker, offered: OfferedContract): readonly Question[] | Promise<readonly Question[]> {
+  #questions(offered: OfferedContract): readonly Question[] | Promise<readonly Question[]> {
     const { subjects, edits } = this.#judged
-    return subjects.some((subject) => edits.mayChangeFiles(subject, asker))
-      ? this.#questionsWithEdits(asker, offered)
+    return subjects.some((subject) => edits.mayChangeFiles(subject, this.#asker))
+      ? this.#questionsWithEdits(offered)
       : subjects.map((subject) => this.#contractQuestion(subject, offered))
   }
 
-  async #questionsWithEdits(asker: McpAsker, offered: OfferedContract): Promise<readonly Question[]> {
+  async #questionsWithEdits(offered: OfferedContract): Promise<readonly Question[]> {
     const asked = new Map<McpSubject, EditQuestions>()
     this.#edits = asked
     const questions: Question[] = []
     for (const subject of this.#judged.subjects) {
-      const edits = await this.#judged.edits.questionsOn(subject, asker, offered)
+      const edits = await this.#judged.edits.questionsOn(subject, this.#asker, offered)
       asked.set(subject, edits)
       questions.push(this.#contractQuestion(subject, offered), ...edits.questions)
     }
@@ -152,13 +152,7 @@ export class JudgedMessagesAction implements JudgedAction {
     const { call, manifests, messages } = this.#judged
     const onResult = call.route.validate === 'off' ? undefined : this.#checkResult(permit)
     const asked = permit?.isMonitored === true ? this.#asked() : undefined
-    return createAnswerWatcher({
-      asker: askerOf(call, messages),
-      manifests,
-      wanted: wantedOf(messages),
-      asked,
-      onResult,
-    })
+    return createAnswerWatcher({ asker: this.#asker, manifests, wanted: wantedOf(messages), asked, onResult })
   }
 
   heldAnswer(): HeldAnswer | null {

@@ -77,15 +77,16 @@ export interface McpSubject extends Subject {
   readonly params: Params
 }
 
-/** Empty for messages that are not judged. Names that are missing were refused before (`subjectProblem`). */
-export function subjectsOf(route: string, message: Message): readonly McpSubject[] {
-  if (message.kind === 'response' || !isJudged(message.method)) return []
-  const { method, params } = message
-  const { member, scope, target } = METHODS[method]
-  const item = params[member]
-  if (typeof item !== 'string') return []
-  return [
-    {
+/** Those of the messages that are judged. Names that are missing were refused before (`subjectProblem`). */
+export function subjectsOf(route: string, messages: readonly Message[]): readonly McpSubject[] {
+  const subjects: McpSubject[] = []
+  for (const message of messages) {
+    if (message.kind === 'response' || !isJudged(message.method)) continue
+    const { method, params } = message
+    const { member, scope, target } = METHODS[method]
+    const item = params[member]
+    if (typeof item !== 'string') continue
+    subjects.push({
       id: message.kind === 'request' ? message.id : null,
       method,
       item,
@@ -93,8 +94,9 @@ export function subjectsOf(route: string, message: Message): readonly McpSubject
       name: `${method} ${item}`,
       target: target(route, item),
       scope: scope(item),
-    },
-  ]
+    })
+  }
+  return subjects
 }
 
 export function judgedMethod({ method }: McpSubject): JudgedMethod {

@@ -71,7 +71,7 @@ function recognisePost(call: Call<McpRoute>, parts: McpParts): Action {
   }
   const problem = headerProblem(call.headers, messages) ?? subjectProblem(messages)
   if (problem !== null) return refused(call, 400, RPC_ERROR.invalidRequest, problem, {}, firstId(messages))
-  const subjects = messages.flatMap((message) => subjectsOf(call.route.name, message))
+  const subjects = subjectsOf(call.route.name, messages)
   return subjects.length === 0
     ? new MessagesAction(call, parts.manifests, messages)
     : new JudgedMessagesAction({ ...parts, call, messages, subjects, isBatch })

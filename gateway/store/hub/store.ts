@@ -6,6 +6,7 @@ import { LRUCache } from 'lru-cache'
 import { GatewayError } from '../../errors/errors.ts'
 import { STALE, type Change } from '../changes.ts'
 import { OPERATION_BY_NAME, tablesOver } from '../sql/operations.ts'
+import { readCallText } from '../sql/call-text.ts'
 import { storeOf } from '../sql/store.ts'
 import type { InterceptionRow } from '../calls.ts'
 import type { FleetRow } from '../fleet.ts'
@@ -141,7 +142,7 @@ export function openHubStore(options: HubStoreOptions): HubStore {
     if (LOCAL.has(operation)) return Promise.resolve(LOCAL.get(operation))
     if (operation === 'health.probe') return probe(connection)
     if (operation === 'fleet.report') return reportTo(connection, values[0])
-    if (operation === 'calls.write') return writeCalls(JSON.parse(String(values[0])), options)
+    if (operation === 'calls.write') return writeCalls(readCallText(String(values[0])), options)
     if (KEPT.has(operation)) return read(operation, values)
     const isRepeatable = OPERATION_BY_NAME.get(operation)?.kind === 'read' || REPEATABLE.has(operation)
     return askValues(connection, `/hub/v1/operations/${operation}`, values, isRepeatable)

@@ -5,11 +5,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { GatewayError } from '../../errors/errors.ts'
 import { messageOf, StartupError } from '../../errors/startup-error.ts'
-import type { InterceptionRow } from '../calls.ts'
 import { timedChanges } from '../changes.ts'
 import type { DecisionRow } from '../decisions.ts'
 import { storeUnavailable, RefusedRowError, type Store, type StoreEvents } from '../store.ts'
 import { callColumns } from '../sql/calls.ts'
+import { readCallText } from '../sql/call-text.ts'
 import { decisionColumns } from '../sql/decisions.ts'
 import { joinLedger } from '../sql/journal.ts'
 import type { NamedOperation } from '../sql/operation.ts'
@@ -203,7 +203,7 @@ function hotOperations(connections: Connections, writer: string): ReadonlyMap<st
     return rows.map((_, place) => added.has(place))
   }, GROUP_LIMIT)
   const recordCalls = groupCommit(async (lists: readonly string[]): Promise<readonly true[]> => {
-    const rows = lists.flatMap((json): readonly InterceptionRow[] => JSON.parse(json))
+    const rows = lists.flatMap(readCallText)
     await ask('SELECT preflight_record_calls($1, $2)', [storableJson(rows.map(callColumns))])
     return lists.map(() => true)
   }, GROUP_LIMIT)
@@ -216,8 +216,8 @@ function hotOperations(connections: Connections, writer: string): ReadonlyMap<st
     ],
     [
       'calls.write',
-      async (json: string) => {
-        await recordCalls(json)
+      async (text: string) => {
+        await recordCalls(text)
       },
     ],
     [

@@ -8,6 +8,7 @@ import {
   type StoredCall,
 } from '../calls.ts'
 import type { Violation } from '../../validation/message.ts'
+import { readCallText } from './call-text.ts'
 import { integer, oneOf, text, textOrNull, type SqlRow, type SqlValue } from './columns.ts'
 import { ACTIONS } from './decisions.ts'
 import { CALL_COLUMNS, journalInsertedCalls, newestCall } from './journal.ts'
@@ -21,8 +22,8 @@ const VIOLATING: ReadonlySet<CallEffect | undefined> = new Set<CallEffect>(['ref
 
 /** Calls as the statements have them: the queue in front of them is call-records.ts. */
 export interface CallTable extends Pick<Calls, 'list'> {
-  /** @param json of the rows: one text crosses between threads at half the cost of many small objects, and calls are many. */
-  write(json: string): Promise<void>
+  /** @param text of the rows (call-text.ts) */
+  write(text: string): Promise<void>
 }
 
 export const calls: Operations<CallTable> = {
@@ -40,8 +41,8 @@ export const calls: Operations<CallTable> = {
     return { rows, next: last?.sequence ?? (floor > 1 && !isComplete ? floor : null) }
   }),
 
-  write: write(async (sql, json) => {
-    const rows: readonly InterceptionRow[] = JSON.parse(json)
+  write: write(async (sql, text) => {
+    const rows = readCallText(text)
     const first = (await newestCall(sql)) + 1
     const values = rows.map((row, index) => columnsOf(row, first + index))
     for (const [index, call] of values.entries()) {

@@ -1,5 +1,6 @@
 /** A store over SQL tables: the queue of call records, and checks that go page by page, stand before the statements. */
 import { batchedCallRecords, durableCallRecords } from './call-records.ts'
+import { writeCallText } from './call-text.ts'
 import type { InterceptionRow } from '../calls.ts'
 import type { Changes } from '../changes.ts'
 import { GENESIS_HASH } from './chain.ts'
@@ -20,7 +21,7 @@ interface StoreSetup {
 const CHAIN_PAGE = 1000
 
 export function storeOf(tables: Tables, setup: StoreSetup): Store {
-  const write = (rows: readonly InterceptionRow[]) => tables.calls.write(JSON.stringify(rows))
+  const write = (rows: readonly InterceptionRow[]) => tables.calls.write(writeCallText(rows))
   const records =
     setup.calls === 'durable' ? durableCallRecords(write) : batchedCallRecords(write, setup.flushMilliseconds)
   const { health, ...aggregates } = tables
