@@ -3,7 +3,7 @@
  * and whether it is a dry run. If it cannot be read so, the reason is reported; nothing is guessed.
  */
 import { isUtf8 } from 'node:buffer'
-import { DEFAULT_DOCUMENT_LIMITS, lookupTable } from '../../../engine/base.ts'
+import { DEFAULT_DOCUMENT_LIMITS, lookupTable, percentDecoded } from '../../../engine/base.ts'
 import { readDocument, yamlObjectProblem } from '../../../engine/internal.ts'
 import type { PresentedReceipt } from '../common/action.ts'
 import type { Call } from '../../calls/call.ts'
@@ -211,17 +211,8 @@ function asksForDryRun({ upstreamPath: target }: Call, { subresource }: Resource
   const named = target
     .slice(question + 1)
     .split('&')
-    .filter((pair) => /^dryrun(=|$)/i.test(unescaped(pair)))
+    .filter((pair) => /^dryrun(=|$)/i.test(percentDecoded(pair)))
   return named.length > 0 && named.every((pair) => pair === 'dryRun=All')
-}
-
-function unescaped(pair: string): string {
-  try {
-    return decodeURIComponent(pair)
-  } catch {
-    // Not UTF-8: it cannot be the parameter.
-    return pair
-  }
 }
 
 function isAll(value: unknown): boolean {
