@@ -16,6 +16,7 @@ import {
   type ForwardResult,
 } from '../enforce/enforcement.ts'
 import { isJsonObject } from '../json/strict-json.ts'
+import { recordIn } from '../json/unchecked-json.ts'
 import type { ListenSettingsInForce } from '../listen/settings.ts'
 import type { Gathered, JudgedAction, Question } from '../protocols/common/action.ts'
 import { authoredText, contentDigest, contractQuestions, type Sniff } from '../protocols/kubernetes/change.ts'
@@ -208,7 +209,7 @@ function reviewWarnings({ effect, verdicts }: ForwardResult, resource: string): 
 /** The Status that the Kubernetes protocol renders, as an object. */
 function reviewStatus({ status, body }: Answer): ReviewStatus {
   const parsed: unknown = JSON.parse(String(body))
-  const members = isJsonObject(parsed) ? parsed : {}
+  const members = recordIn(parsed)
   const { message, reason, details } = members
   return {
     code: status,

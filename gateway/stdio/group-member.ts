@@ -4,6 +4,7 @@
  */
 import { PassThrough } from 'node:stream'
 import { isJsonObject } from '../json/strict-json.ts'
+import { textIn, recordIn } from '../json/unchecked-json.ts'
 import { MAX_MESSAGE } from './frames.ts'
 import { LineReader } from './lines.ts'
 import { readReceived, type IdText, type ReceivedMessage } from './messages.ts'
@@ -104,11 +105,11 @@ export class GroupMember {
     const text = await this.#askOf(stdin, 'initialize', this.#greeting)
     stdin.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
     const { result }: { readonly result?: unknown } = JSON.parse(text)
-    const { protocolVersion, capabilities, instructions } = isJsonObject(result) ? result : {}
+    const { protocolVersion, capabilities, instructions } = recordIn(result)
     return {
-      protocolVersion: typeof protocolVersion === 'string' ? protocolVersion : '',
-      capabilities: isJsonObject(capabilities) ? capabilities : {},
-      instructions: typeof instructions === 'string' ? instructions : null,
+      protocolVersion: textIn(protocolVersion) ?? '',
+      capabilities: recordIn(capabilities),
+      instructions: textIn(instructions),
     }
   }
 

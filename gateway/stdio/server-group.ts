@@ -3,6 +3,7 @@
  * What a server asks or reports reaches the client. Each server is judged on its own before its messages come here.
  */
 import { isJsonObject } from '../json/strict-json.ts'
+import { recordIn } from '../json/unchecked-json.ts'
 import { GroupMember, type Greeting, type GroupServer } from './group-member.ts'
 import { JsonText } from './json-edits.ts'
 import { failureOf, readReceived, readSent, tokensOf, type IdText, type ReceivedMessage } from './messages.ts'
@@ -98,7 +99,7 @@ export class ServerGroup implements LineServer {
     const { id, method, params } = request
     try {
       if (isAddressed(method)) return await this.#forward(text, request)
-      const result = await this.#resultOf(method, isJsonObject(params) ? params : {})
+      const result = await this.#resultOf(method, recordIn(params))
       await this.#send(`{"jsonrpc":"2.0","id":${id},"result":${result}}`)
     } catch (error) {
       if (error instanceof RequestError) await this.#send(rejection(id, error))
@@ -222,7 +223,7 @@ export class ServerGroup implements LineServer {
   /** Two servers may use one id: the client gets another one, and another token. */
   #ask(member: GroupMember, text: string, { id, params }: ReceivedMessage['value']): Promise<void> | undefined {
     const name = `preflight-${member.name}-${(this.#questionCount += 1)}`
-    const meta = isJsonObject(params) && isJsonObject(params['_meta']) ? params['_meta'] : {}
+    const meta = recordIn(recordIn(params)['_meta'])
     this.#questions.set(JSON.stringify(name), { member, id: JSON.stringify(id), token: meta['progressToken'] })
     const edits = [
       { at: ['id'], value: name },

@@ -1,10 +1,10 @@
 /** The actions for requests to the Kubernetes API: what passes, and what each write is judged by. */
+import { recordIn } from '../../json/unchecked-json.ts'
 import type { Gathered, JudgedAction, PassingAction, PresentedReceipt, Question, Refusal } from '../common/action.ts'
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
 import type { Subject } from '../../calls/subject.ts'
 import type { Call } from '../../calls/call.ts'
 import { GatewayError } from '../../errors/errors.ts'
-import { isJsonObject } from '../../json/strict-json.ts'
 import { authoredText, contentDigest, contractQuestions, type KubernetesObject, type Sniff } from './change.ts'
 import type { Cluster } from './cluster.ts'
 import { objectPath, resourceText, type ResourcePath } from './path.ts'
@@ -186,7 +186,7 @@ export class WriteRequest extends JudgedRequest {
   /** The API server must read the same object from the request as the one judged here. */
   #requireNamed(after: KubernetesObject | null): void {
     const { name } = this.#write
-    const metadata = after !== null && isJsonObject(after['metadata']) ? after['metadata'] : {}
+    const metadata = recordIn(after?.['metadata'])
     if (after === null || name.endsWith('*') || metadata['name'] === name) return
     throw new GatewayError(
       'PREFLIGHT_UNDECIDED',

@@ -3,8 +3,9 @@
  * and by the tools that it lists. A new server, and every deprecation or deletion, needs a receipt.
  */
 import type { Artifact } from '../../../engine/internal.ts'
-import { GatewayError } from '../../errors/errors.ts'
+import { ERRORS, GatewayError } from '../../errors/errors.ts'
 import type { Flow } from '../../flow/flow.ts'
+import { textIn } from '../../json/unchecked-json.ts'
 import type { Upstreams } from '../../upstream/pools.ts'
 import {
   UpstreamRefusal,
@@ -22,7 +23,6 @@ import { collidingNames } from '../../json/folded-names.ts'
 import { callName } from '../common/request-line.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 import { isUtf8Type } from '../../network/body-charset.ts'
-import { ERRORS } from '../../errors/errors.ts'
 import { configurationSchema, listedTools } from './configuration.ts'
 import { readRegistryRequest, type RegistryRequest } from './request.ts'
 import { overridesMethod } from '../common/method-override.ts'
@@ -137,7 +137,7 @@ const OF_A_SERVER = ['name', 'version', 'packages', 'remotes'] as const
 
 /** A server that was accepted without a version states an empty one: how far it was raised is then unknown. */
 function versionOf({ version }: ServerEntry): string {
-  return typeof version === 'string' ? version : ''
+  return textIn(version) ?? ''
 }
 
 function targetOf(name: string, version: string | null): string {
