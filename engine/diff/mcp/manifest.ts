@@ -2,7 +2,7 @@
 import type { CompareOptions, FormatComparison } from '../../model/format.ts'
 import { readDocument } from '../../contracts/document.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../model/limits.ts'
-import { readMcpManifest, type McpItem, type McpItems, type McpManifest } from '../../contracts/mcp-manifest.ts'
+import { readMcpManifest, type McpItems, type McpManifest } from '../../contracts/mcp-manifest.ts'
 import { inOneOrder } from '../../contracts/unresolved.ts'
 import type { Sha256 } from '../../common/hash.ts'
 import { ok, type Result } from '../../common/result.ts'
@@ -71,8 +71,7 @@ function read(text: string, options: CompareOptions): Result<McpManifest> {
 
 function compareLists(base: McpManifest, head: McpManifest, walk: McpWalk): number {
   const tools = comparable('tools', base, head)
-  const compareRest = (before: McpItem, after: McpItem): void => compareToolMembers(before, after, walk)
-  const examined = tools === null ? 0 : compareTools(tools.before, tools.after, walk, compareRest)
+  const examined = tools === null ? 0 : compareTools(tools.before, tools.after, walk, compareToolMembers)
   for (const kind of OFFER_KINDS) {
     const lists = comparable(kind.list, base, head)
     if (lists !== null) compareOffers(kind, lists.before, lists.after, walk)
