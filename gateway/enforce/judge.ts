@@ -41,11 +41,15 @@ export interface JudgeDeps {
   readonly receipts: ReceiptGateDeps
 }
 
+interface CallToJudge {
+  readonly call: Call
+  readonly action: Pick<JudgedAction, 'gather' | 'confirm'>
+  readonly settings: Pick<ListenSettingsInForce, 'generation'>
+}
+
 /** Never rejects: any failure here means "could not decide". Null: there is nothing to judge. */
 export async function judge(
-  call: Call,
-  action: JudgedAction,
-  settings: Pick<ListenSettingsInForce, 'generation'>,
+  { call, action, settings: { generation } }: CallToJudge,
   deps: JudgeDeps,
 ): Promise<CallJudgement | null> {
   try {
@@ -58,7 +62,7 @@ export async function judge(
     for (const question of gathered) {
       const { subject } = question
       deps.consumers.note({ headers: call.headers, audience: call.caller.audience }, call.route.name, subject)
-      verdicts.push({ subject, verdict: await verdictOn(call, question, receipts, settings.generation, deps) })
+      verdicts.push({ subject, verdict: await verdictOn(question, { call, receipts, generation }, deps) })
     }
     const confirmed = action.confirm?.()
     if (confirmed !== undefined) await confirmed
@@ -69,15 +73,20 @@ export async function judge(
   }
 }
 
+/** What all questions of one call share. */
+interface JudgedQuestions {
+  readonly call: Call
+  readonly receipts: ReceiptGate
+  readonly generation: number
+}
+
 /**
  * A receipt that authorizes the resource replaces a new decision; without one the change is judged. Waits only for what
  * is not known yet: most calls are judged by a cached baseline and decision, without asynchronous work.
  */
 async function verdictOn(
-  call: Call,
   question: Question,
-  receipts: ReceiptGate,
-  generation: number,
+  { call, receipts, generation }: JudgedQuestions,
   deps: JudgeDeps,
 ): Promise<CallVerdict> {
   const { route, caller, correlationId, observation } = call

@@ -65,24 +65,28 @@ export async function answerReview(
   const observation = deps.observer.begin({ method: 'POST', headers: trace, correlationId: uid })
   try {
     return await withTrace(observation.trace, () =>
-      judgedReview(request, ground, callOf(request, route, observation), waiting, deps),
+      judgedReview({ request, ground, call: callOf(request, route, observation) }, waiting, deps),
     )
   } finally {
     deps.observer.end(observation)
   }
 }
 
+interface JudgedReview {
+  readonly request: ReviewRequest
+  readonly ground: WriteGround
+  readonly call: Call<KubernetesRoute>
+}
+
 async function judgedReview(
-  request: ReviewRequest,
-  ground: WriteGround,
-  call: Call<KubernetesRoute>,
+  { request, ground, call }: JudgedReview,
   waiting: PendingWait,
   deps: WebhookAdmissionDeps,
 ): Promise<ReviewResponse> {
   const { route } = call
   const startedAt = performance.now()
   const action = writeAction(request, ground, route, deps.sniff)
-  const result = await enforceCall(call, action, deps.settings(), waiting, deps.pipeline)
+  const result = await enforceCall({ call, action, settings: deps.settings() }, waiting, deps.pipeline)
   const seconds = (performance.now() - startedAt) / 1000
   deps.pipeline.metrics.observe('preflight_admission_seconds', { route: route.name }, seconds)
   return reviewResponse(request, result)

@@ -1,5 +1,5 @@
 /** Matches paths and operations of two contracts into added, removed and kept ones. */
-import { type Operation, type PathItem } from '../../contracts/openapi/contract.ts'
+import type { Operation, PathItem } from '../../contracts/openapi/contract.ts'
 import { isStability, removalNotice, dayOf, STABILITY_LEVELS } from '../../schema/lifecycle.ts'
 import type { Located } from '../../schema/located.ts'
 import { matchByKey, matchRest, type Matched } from '../match.ts'
