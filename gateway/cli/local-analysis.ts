@@ -20,7 +20,7 @@ import { configSource } from './config-option.ts'
 import type { CommandIo } from './io.ts'
 import { isJsonObject } from '../json/strict-json.ts'
 
-export interface LocalRequest {
+interface LocalRequest {
   readonly artifacts: readonly unknown[]
   readonly context: DecisionContext
   readonly correlationId: string

@@ -80,7 +80,7 @@ interface DisconnectedResult {
 export type EnforcementResult = ForwardResult | RefuseResult | DisconnectedResult
 
 /** A call to judge: what it does, and the settings in force when it came. */
-export interface JudgedCall {
+interface JudgedCall {
   readonly call: Call
   readonly action: JudgedAction
   readonly settings: ListenSettingsInForce

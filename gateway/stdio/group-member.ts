@@ -16,7 +16,7 @@ export interface GroupServer {
 }
 
 /** What a server answered to `initialize`. */
-export interface Greeting {
+export interface InitializeResult {
   readonly protocolVersion: string
   readonly capabilities: Readonly<Record<string, unknown>>
   readonly instructions: string | null
@@ -34,7 +34,7 @@ const OWN_ID = 'preflight-group-'
 
 interface Running {
   readonly stdin: PassThrough
-  readonly greeted: Promise<Greeting>
+  readonly greeted: Promise<InitializeResult>
 }
 
 export class GroupMember {
@@ -54,7 +54,7 @@ export class GroupMember {
   }
 
   /** @param params of the client's `initialize`. Rejects when the server does not start. */
-  greet(params: object): Promise<Greeting> {
+  greet(params: object): Promise<InitializeResult> {
     this.#greeting = params
     return this.#started().greeted
   }
@@ -101,7 +101,7 @@ export class GroupMember {
     return running
   }
 
-  async #greetOver(stdin: PassThrough): Promise<Greeting> {
+  async #greetOver(stdin: PassThrough): Promise<InitializeResult> {
     const text = await this.#askOf(stdin, 'initialize', this.#greeting)
     stdin.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
     const { result }: { readonly result?: unknown } = JSON.parse(text)

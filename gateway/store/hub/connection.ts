@@ -4,11 +4,10 @@
  */
 import { ERRORS, GatewayError, type ErrorCode } from '../../errors/errors.ts'
 import { openPool, type UndiciPoolType } from '../../network/undici.ts'
-import { hubConnector } from './tls.ts'
+import { hubConnector, type HubAccess } from './tls.ts'
 import { readRegularFile } from '../../runtime/regular-file.ts'
 import { currentTraceFields, inSpan, type InnerSpan } from '../../telemetry/trace-context.ts'
 import type { StoreEvents } from '../store.ts'
-import type { StoreSettings } from '../settings.ts'
 import { storeUnavailable } from '../store.ts'
 import { errorCode } from '../../errors/startup-error.ts'
 
@@ -29,8 +28,6 @@ export interface HubConnection {
   lastAnswerAt(): number | null
   close(): Promise<void>
 }
-
-type HubAccess = StoreSettings['hub']
 
 const CONNECTIONS = 16
 /** A hub sends something on a stream several times a second, milliseconds. */
