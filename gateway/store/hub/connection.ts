@@ -44,6 +44,12 @@ export function connectToHub(urls: string, access: HubAccess, events: StoreEvent
 }
 
 /** One pool of connections for each hub of the list. */
+interface HubRequest {
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  readonly body: object | null
+}
+
 class PooledConnection implements HubConnection {
   readonly description: string
   readonly #access: HubAccess
@@ -81,7 +87,7 @@ class PooledConnection implements HubConnection {
     }
     try {
       const value = await inSpan('hub', calledOperation(path), (span) =>
-        this.#askAny((pool) => this.#askOne(pool, method, path, body, span), isRepeatable, this.#preferred),
+        this.#askAny((pool) => this.#askOne(pool, { method, path, body }, span), isRepeatable, this.#preferred),
       )
       report(true)
       return value
@@ -146,13 +152,7 @@ class PooledConnection implements HubConnection {
     throw failure
   }
 
-  async #askOne(
-    pool: UndiciPoolType,
-    method: 'GET' | 'POST',
-    path: string,
-    body: object | null,
-    span: InnerSpan | null,
-  ): Promise<unknown> {
+  async #askOne(pool: UndiciPoolType, { method, path, body }: HubRequest, span: InnerSpan | null): Promise<unknown> {
     const answer = await pool.request({
       method,
       path,
