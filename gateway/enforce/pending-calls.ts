@@ -19,7 +19,7 @@ export interface PendingWait {
   keepAlive(): void
 }
 
-/** A wait without sign of life: the client hears of it with the answer. */
+/** A wait without sign of life: the client gets nothing before the answer. */
 export function silentWait(response: Pick<ServerResponse, 'closed' | 'destroyed' | 'on' | 'off'>): PendingWait {
   return {
     get isGone() {
