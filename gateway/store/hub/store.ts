@@ -161,10 +161,9 @@ export function openHubStore(options: HubStoreOptions): HubStore {
     store,
     recording: () => {
       const [at, begin] = [performance.now(), changes.begin(now())]
-      return (decisionId) => {
-        const mark = changes.mark(begin, now())
-        keep({ operation: 'receipts.state', values: [decisionId], answer: 'current', at, mark })
-      }
+      const markNow = (): number => changes.mark(begin, now())
+      return (decisionId) =>
+        keep({ operation: 'receipts.state', values: [decisionId], answer: 'current', at, mark: markNow() })
     },
   }
 }
