@@ -1,5 +1,6 @@
 /** Everything that the gateway uses of the engine. No promise is made to others: they import `index.ts`. Named exports only. */
 export { lookupTable } from './common/lookup-table.ts'
+export { percentDecoded } from './common/percent-decoding.ts'
 export {
   canonicalArtifactType,
   ARTIFACT_TYPES,

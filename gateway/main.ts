@@ -70,7 +70,7 @@ export async function startGateway(source: ConfigSource, options: StartOptions =
 }
 
 /** What /readyz and /status report of the process itself. */
-class Lifecycle {
+class ProcessLifecycle {
   isServing = false
   /** Null: the listeners are not open yet. */
   addresses: BoundAddresses | null = null
@@ -83,7 +83,7 @@ interface Wired {
   readonly deciding: Deciding
   readonly listeners: Listeners
   readonly ownPorts: Set<number>
-  readonly lifecycle: Lifecycle
+  readonly lifecycle: ProcessLifecycle
   readonly warmUp: ReturnType<typeof createWarmUp>
   readonly inspection: Inspection
   readonly local: ReturnType<typeof openLocalAccess>
@@ -115,7 +115,7 @@ async function wire(
   const ownPorts = new Set<number>()
   const judging = await openJudging(parts, deciding, ownPorts)
   const { proxy } = judging
-  const lifecycle = new Lifecycle()
+  const lifecycle = new ProcessLifecycle()
   const pins = pinsWarning(config, environment)
   const warmUp = createWarmUp({ settings: live.current, pipeline: proxy.pipeline, logger })
   const isServing = () => lifecycle.isServing

@@ -1,4 +1,5 @@
 /** File paths as tools interpret them, read lexically. Links on a disk are not resolved. */
+import { percentDecoded } from './percent-decoding.ts'
 
 /** With slashes, without `.`, `..`, empty parts, a drive or a scheme; an absolute path keeps its slash. */
 export function normalFilePath(text: string): string {
@@ -25,7 +26,7 @@ export function normalFilePath(text: string): string {
  */
 export function filePathReadings(text: string): readonly string[] {
   const decodings = [text]
-  for (let round = 0; round < ROUNDS; round += 1) decodings.push(decoded(decodings.at(-1) ?? ''))
+  for (let round = 0; round < ROUNDS; round += 1) decodings.push(percentDecoded(decodings.at(-1) ?? ''))
   const readings = decodings.flatMap((one) =>
     [one, ...LOOSER.map((loosen) => loosen(one)), LOOSER.reduce((loose, loosen) => loosen(loose), one)].map(
       normalFilePath,
@@ -77,14 +78,6 @@ function withoutEnd(name: string): string {
   let end = name.length
   while (end > 0 && (name[end - 1] === '.' || name[end - 1] === ' ')) end -= 1
   return name.slice(0, end)
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
 
 /** Whether one path may be the other one, seen from another folder. */

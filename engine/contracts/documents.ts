@@ -2,6 +2,7 @@
  * The documents of an OpenAPI contract, and the targets of its references. References reach the contract itself and
  * the files given with it. Nothing is fetched.
  */
+import { percentDecoded } from '../common/percent-decoding.ts'
 import { isRecord, placeAt, ROOT, stepInto, type Located, type Place } from '../schema/located.ts'
 import type { SchemaDialect, SchemaSource } from '../schema/source.ts'
 import type { SurveyedReferences } from './json-survey.ts'
@@ -110,22 +111,13 @@ export function findAnchor({ value: root, at: start, document }: Located, anchor
 
 /**
  * Resolves a relative path against the path of the file that contains it. A path above the contract's folder begins
- * with `..`.
+ * with `..`. A `$ref` is a URI reference: `my%20schema.yaml` names `my schema.yaml`.
  */
 function joinPath(from: string, to: string): string {
   const steps = from.split('/').slice(0, -1)
-  for (const step of decoded(to).split('/')) {
+  for (const step of percentDecoded(to).split('/')) {
     if (step === '..' && steps.length > 0 && steps.at(-1) !== '..') steps.pop()
     else if (step !== '.' && step !== '') steps.push(step)
   }
   return steps.join('/')
-}
-
-/** A `$ref` is a URI reference: `my%20schema.yaml` names `my schema.yaml`. */
-function decoded(file: string): string {
-  try {
-    return decodeURIComponent(file)
-  } catch {
-    return file
-  }
 }

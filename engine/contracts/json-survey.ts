@@ -11,7 +11,7 @@ export interface SurveyedReferences {
   readonly discriminators: readonly JsonRecord[]
 }
 
-export interface JsonSurvey extends SurveyedReferences {
+interface JsonSurvey extends SurveyedReferences {
   readonly members: number
   readonly isFinite: boolean
 }

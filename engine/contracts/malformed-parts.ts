@@ -181,7 +181,7 @@ function memberNamed({ members, others }: Kind, name: string): PartForm | undefi
 }
 
 /** Where the search begins. */
-export interface PartRoot {
+interface PartRoot {
   readonly located: Located
   readonly kind: string
   /** The target of a reference. */

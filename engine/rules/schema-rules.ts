@@ -29,15 +29,13 @@ export function schemaRules(sites: SitePair): readonly Rule[] {
   )
   const { scope, direction, area } = sites.property
   const ofProperties = PROPERTY_RULES.filter((rule) => rule.direction === direction).map((rule) =>
-    makeRule(
-      rule.id.replace('{scope}', scope),
-      direction,
+    makeRule({
+      ...rule,
+      id: rule.id.replace('{scope}', scope),
+      variance: direction,
       area,
-      rule.kind,
-      rule.action,
-      rule.effect,
-      generalSentence(rule.sentence),
-    ),
+      description: generalSentence(rule.sentence),
+    }),
   )
   return [...rules, ...ofProperties, ...unusedRules(sites.property), ...lifecycleRules(sites.property)]
 }
@@ -68,7 +66,8 @@ function typeFamiliesAt({ direction, isProperty, area }: SchemaSite): readonly F
 function familyRule(site: SchemaSite, { stem, effect, kind, action, sentence, ...family }: Family): Rule {
   const id = schemaRuleId(site, { stem, effect, kind, action, sentence, ...family })
   const what = site.noun.replace(' `{path}`', '')
-  return makeRule(id, site.direction, site.area, kind, action, effect, `${what} ${generalSentence(sentence)}`)
+  const description = `${what} ${generalSentence(sentence)}`
+  return makeRule({ id, variance: site.direction, area: site.area, kind, action, effect, description })
 }
 
 /** The prefix of rules about properties that a side does not send. */
@@ -93,8 +92,11 @@ function unusedRules(site: SchemaSite): readonly Rule[] {
   const { direction, area } = site
   if (direction === 'shared') return []
   const word = direction === 'request' ? 'read-only' : 'write-only'
-  const made = (stem: string, kind: string, action: string, sentence: string): Rule =>
-    makeRule(`${unusedPrefix(site)}-${stem}`, direction, area, kind, action, 'none', `a ${word} property ${sentence}`)
+  const made = (stem: string, kind: string, action: string, sentence: string): Rule => {
+    const id = `${unusedPrefix(site)}-${stem}`
+    const description = `a ${word} property ${sentence}`
+    return makeRule({ id, variance: direction, area, kind, action, effect: 'none', description })
+  }
   const named = FAMILIES.filter((family) => unusedStemOf(direction, family) === family.stem)
   return [
     ...named.map(({ stem, kind, action, sentence }) => made(stem, kind, action, generalSentence(sentence))),
@@ -120,20 +122,25 @@ const LIFECYCLE_RULES: readonly (readonly [stem: string, action: string, effect:
 
 function lifecycleRules({ scope, direction, area }: SchemaSite): readonly Rule[] {
   return LIFECYCLE_RULES.map(([stem, action, effect, description]) =>
-    makeRule(`${scope}-property-${stem}`, direction, area, 'lifecycle', action, effect, description),
+    makeRule({
+      id: `${scope}-property-${stem}`,
+      variance: direction,
+      area,
+      kind: 'lifecycle',
+      action,
+      effect,
+      description,
+    }),
   )
 }
 
+interface StatedRule extends Pick<Rule, 'id' | 'area' | 'kind' | 'action' | 'description'> {
+  readonly variance: Variance
+  readonly effect: Effect
+}
+
 /** A rule whose level follows from direction and effect, unless an exception states another. */
-export function makeRule(
-  id: string,
-  variance: Variance,
-  area: string,
-  kind: string,
-  action: string,
-  effect: Effect,
-  description: string,
-): Rule {
+export function makeRule({ id, variance, area, kind, action, effect, description }: StatedRule): Rule {
   const exception = exceptionOf(id)
   const level: Level = exception?.level ?? levelOf(variance, effect)
   const direction = directionOf(variance)

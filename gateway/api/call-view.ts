@@ -2,7 +2,7 @@
 import { Type } from '../../engine/base.ts'
 import { EFFECTS, type StoredCall } from '../store/calls.ts'
 import { DRIFT_PATTERN } from '../validation/message.ts'
-import { ExecutionAction, nullable } from './schemas/shapes.ts'
+import { ExecutionAction, instant, nullable } from './schemas/shapes.ts'
 
 export const Effect = Type.Enum(EFFECTS, { description: 'What was done with the call.' })
 
@@ -29,7 +29,7 @@ export const CallRecord = Type.Object(
         { description: 'Where a refused call, or the answer to one that went on, departs from the pinned contract.' },
       ),
     ),
-    at: Type.String({ format: 'date-time' }),
+    at: instant(),
   },
   { title: 'CallRecord' },
 )

@@ -76,6 +76,10 @@ export interface BodyMistake {
   readonly message: string
 }
 
+export function inputMistake(pointer: string, message: string): BodyMistake {
+  return { code: 'INVALID_INPUT', pointer, message }
+}
+
 /** One column for each part of openapi.json; `handle` is the route itself. */
 export interface RouteSpec<Body extends TSchema, Query extends TSchema> {
   readonly method: Method

@@ -5,7 +5,8 @@
  */
 import type { TSchema } from 'typebox'
 import { isJsonObject } from '../json/strict-json.ts'
-import type { BodyMistake } from './route.ts'
+import { recordIn, objectsIn } from '../json/unchecked-json.ts'
+import { type BodyMistake, inputMistake } from './route.ts'
 import { pointerToken, misspelled } from '../../engine/base.ts'
 
 interface UnknownMembers {
@@ -34,7 +35,7 @@ export function unknownMembers(schema: TSchema, value: unknown, isTolerant: bool
     }
     const message =
       meant === null ? `is not known; known here: ${known.join(', ')}` : `is not known; did you mean "${meant}"?`
-    mistakes.push({ code: 'INVALID_INPUT', pointer, message })
+    mistakes.push(inputMistake(pointer, message))
   }
   const walk = (shapes: readonly SchemaShape[], part: unknown, at: string): void => {
     if (Array.isArray(part)) {
@@ -69,7 +70,7 @@ export function unknownMembers(schema: TSchema, value: unknown, isTolerant: bool
 /** The alternatives of a union, or the schema alone. */
 function variantsOf(schema: SchemaShape): readonly SchemaShape[] {
   const { anyOf } = schema
-  const alternatives = Array.isArray(anyOf) ? anyOf.filter(isJsonObject) : []
+  const alternatives = objectsIn(anyOf)
   // `anyOf` next to `properties` lists which members are required.
   return schema['properties'] !== undefined || alternatives.length === 0 ? [schema] : alternatives.flatMap(variantsOf)
 }
@@ -77,7 +78,7 @@ function variantsOf(schema: SchemaShape): readonly SchemaShape[] {
 function schemasByMember(objects: readonly SchemaShape[]): ReadonlyMap<string, readonly SchemaShape[]> {
   const members = new Map<string, readonly SchemaShape[]>()
   for (const { properties } of objects)
-    for (const [name, schema] of Object.entries(isJsonObject(properties) ? properties : {}))
+    for (const [name, schema] of Object.entries(recordIn(properties)))
       members.set(name, [...(members.get(name) ?? []), ...(isJsonObject(schema) ? variantsOf(schema) : [])])
   return members
 }

@@ -7,8 +7,8 @@ import addFormats from 'ajv-formats'
 import type { TSchema } from 'typebox'
 import { GatewayError, type ErrorCode } from '../errors/errors.ts'
 import { isJsonObject } from '../json/strict-json.ts'
+import { type ApiRoute, type BodyMistake, inputMistake } from './route.ts'
 import type { ApiSettings } from './settings.ts'
-import type { BodyMistake, ApiRoute } from './route.ts'
 import { NOT_BLANK } from './schemas/shapes.ts'
 import { unknownMembers } from './unknown-members.ts'
 import { lookupTable, appendPointer, misspelled } from '../../engine/base.ts'
@@ -89,21 +89,16 @@ export function checkQuery(schema: TSchema | undefined, search: URLSearchParams)
   for (const name of new Set(search.keys())) {
     const values = search.getAll(name)
     if (!names.includes(name)) {
-      mistakes.push({
-        code: 'INVALID_INPUT',
-        pointer: name.slice(0, LONGEST_NAME),
-        message: unknownParameter(name, names),
-      })
+      mistakes.push(inputMistake(name.slice(0, LONGEST_NAME), unknownParameter(name, names)))
       continue
     }
-    if (values.length > 1) mistakes.push({ code: 'INVALID_INPUT', pointer: name, message: 'is given more than once' })
+    if (values.length > 1) mistakes.push(inputMistake(name, 'is given more than once'))
     Object.defineProperty(query, name, { value: values[0], enumerable: true, writable: true, configurable: true })
   }
   const check = schema === undefined ? null : validator(queries, schema)
   if (check !== null && !check(query)) {
-    for (const error of informative(check.errors ?? [])) {
-      mistakes.push({ code: 'INVALID_INPUT', pointer: error.instancePath.slice(1), message: textOfViolation(error) })
-    }
+    for (const error of informative(check.errors ?? []))
+      mistakes.push(inputMistake(error.instancePath.slice(1), textOfViolation(error)))
   }
   if (mistakes.length > 0) throw bodyRefusal(mistakes)
   return query

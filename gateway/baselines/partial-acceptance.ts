@@ -8,6 +8,7 @@ import { GatewayError } from '../errors/errors.ts'
 import type { Flow } from '../flow/flow.ts'
 import type { BaselineRow } from '../store/baselines.ts'
 import { isJsonObject } from '../json/strict-json.ts'
+import { jsonOrNull, objectsIn } from '../json/unchecked-json.ts'
 
 type BaselineContract = Pick<BaselineRow, 'type' | 'content'>
 
@@ -113,7 +114,7 @@ function partOf(written: string, index: number): ManifestPart {
 type Manifest = Readonly<Record<string, unknown>>
 
 function manifestOf({ type, content }: BaselineContract): Manifest {
-  const parsed = type === 'mcp_manifest' ? parse(content) : null
+  const parsed = type === 'mcp_manifest' ? jsonOrNull(content) : null
   const value = Array.isArray(parsed) ? { tools: parsed } : parsed
   if (!isJsonObject(value)) {
     const message = `Contracts of the type ${type} are accepted only as a whole. Parts can be accepted of MCP manifests in JSON and of OpenAPI contracts.`
@@ -123,14 +124,6 @@ function manifestOf({ type, content }: BaselineContract): Manifest {
   }
   const { result } = value
   return isJsonObject(result) && !Object.hasOwn(value, 'tools') ? result : value
-}
-
-function parse(content: string): unknown {
-  try {
-    return JSON.parse(content)
-  } catch {
-    return null
-  }
 }
 
 /** The part as the candidate has it: changed, added, or gone. */
@@ -146,7 +139,7 @@ function withPart(manifest: Manifest, candidate: Manifest, { list, key, name }: 
 
 function listedItems(manifest: Manifest, list: string): readonly Manifest[] {
   const items = manifest[list]
-  return Array.isArray(items) ? items.filter(isJsonObject) : []
+  return objectsIn(items)
 }
 
 function invalid(index: number, message: string): GatewayError {

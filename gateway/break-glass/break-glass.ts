@@ -43,59 +43,76 @@ const REFRESH_MS = 5000
 const LONGEST_LIST = 1000
 
 export function createBreakGlass(deps: BreakGlassDeps): BreakGlass {
-  const { store, metrics, logger, now } = deps
-  let open: readonly BreakGlassRow[] = []
-  let timer: NodeJS.Timeout | null = null
-  let seen = Number.NEGATIVE_INFINITY
-  /** The latest time that the clock has shown: an exception that ended by then stays ended, even when the clock is set back. */
-  const latest = (): number => (seen = Math.max(seen, now()))
-  // Counted at each scrape, since an exception ends without any call.
-  metrics.sample('preflight_break_glass_open', () => open.filter((row) => isInForce(row, latest())).length)
+  return new OpenExceptions(deps)
+}
 
-  const refresh = async (): Promise<void> => {
+class OpenExceptions implements BreakGlass {
+  readonly #deps: BreakGlassDeps
+  #open: readonly BreakGlassRow[] = []
+  #timer: NodeJS.Timeout | null = null
+  #seen = Number.NEGATIVE_INFINITY
+
+  constructor(deps: BreakGlassDeps) {
+    this.#deps = deps
+    // Counted at each scrape, since an exception ends without any call.
+    deps.metrics.sample(
+      'preflight_break_glass_open',
+      () => this.#open.filter((row) => isInForce(row, this.#latest())).length,
+    )
+  }
+
+  async use(route: string): Promise<BreakGlassRow | null> {
+    const { store, logger } = this.#deps
     try {
-      const before = new Set(open.map(({ id }) => id))
-      for (const id of await store.approvals.endExpired(latest()))
+      return await store.breakGlass.use(route, this.#latest())
+    } catch (error) {
+      logger.error(
+        { event: 'break_glass.record_failed', err: error, route },
+        'use of break-glass could not be recorded, so it has no effect',
+      )
+      return null
+    }
+  }
+
+  async isOpen(route: string): Promise<boolean> {
+    try {
+      const rows = await this.#deps.store.breakGlass.list({ openAt: this.#latest(), route, limit: 1 })
+      return rows.length > 0
+    } catch {
+      // Without a readable store the call is handled as if there were no exception.
+      return false
+    }
+  }
+
+  async start(): Promise<void> {
+    await this.refresh()
+    this.#deps.store.changes.subscribe(({ kind }) => {
+      if (kind === 'break_glass') void this.refresh()
+    })
+    this.#timer = setInterval(() => void this.refresh(), REFRESH_MS)
+    this.#timer.unref()
+  }
+
+  async refresh(): Promise<void> {
+    const { store, logger } = this.#deps
+    try {
+      const before = new Set(this.#open.map(({ id }) => id))
+      for (const id of await store.approvals.endExpired(this.#latest()))
         logger.info({ event: 'approval.expired', approval_id: id }, 'nobody decided a request for approval in time')
-      open = await store.breakGlass.list({ openAt: latest(), limit: LONGEST_LIST })
-      for (const row of open) if (!before.has(row.id)) announceOpening(row, logger)
+      this.#open = await store.breakGlass.list({ openAt: this.#latest(), limit: LONGEST_LIST })
+      for (const row of this.#open) if (!before.has(row.id)) announceOpening(row, logger)
     } catch (error) {
       logger.warn({ event: 'break_glass.read_failed', err: error }, 'open break-glass exceptions could not be read')
     }
   }
-  return {
-    async use(route) {
-      try {
-        return await store.breakGlass.use(route, latest())
-      } catch (error) {
-        logger.error(
-          { event: 'break_glass.record_failed', err: error, route },
-          'use of break-glass could not be recorded, so it has no effect',
-        )
-        return null
-      }
-    },
-    async isOpen(route) {
-      try {
-        const rows = await store.breakGlass.list({ openAt: latest(), route, limit: 1 })
-        return rows.length > 0
-      } catch {
-        // Without a readable store the call is handled as if there were no exception.
-        return false
-      }
-    },
-    async start() {
-      await refresh()
-      store.changes.subscribe(({ kind }) => {
-        if (kind === 'break_glass') void refresh()
-      })
-      timer = setInterval(() => void refresh(), REFRESH_MS)
-      timer.unref()
-    },
-    refresh,
-    close() {
-      if (timer !== null) clearInterval(timer)
-    },
+
+  close(): void {
+    if (this.#timer !== null) clearInterval(this.#timer)
+  }
+
+  /** The latest time that the clock has shown: an exception that ended by then stays ended, even when the clock is set back. */
+  #latest(): number {
+    return (this.#seen = Math.max(this.#seen, this.#deps.now()))
   }
 }
 

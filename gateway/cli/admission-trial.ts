@@ -15,7 +15,7 @@ import { createMetrics } from '../telemetry/metrics.ts'
 import { startDeciding } from '../wiring/deciding.ts'
 import { openJudging } from '../wiring/judging.ts'
 
-export type TriedReview =
+type TriedReview =
   | { readonly ok: true; readonly response: ReviewResponse; readonly review: object }
   | { readonly ok: false; readonly problem: string }
 

@@ -1,4 +1,5 @@
 /** The pipeline that a command runs in, from its environment: which commits it compares, and where it may comment. */
+import { recordIn, textIn } from '../json/unchecked-json.ts'
 import { variable, type Environment } from '../settings/environment.ts'
 import { readRegularFile } from '../runtime/regular-file.ts'
 import { isJsonObject } from '../json/strict-json.ts'
@@ -41,7 +42,7 @@ type VariableReader = (name: string) => string | null
 function githubPlace(named: VariableReader): PipelinePlace {
   const file = named('GITHUB_EVENT_PATH')
   const event: unknown = file === null ? null : JSON.parse(readRegularFile(file, 'utf8'))
-  const pull = isJsonObject(event) && isJsonObject(event['pull_request']) ? event['pull_request'] : {}
+  const pull = recordIn(recordIn(event)['pull_request'])
   const [base, head] = [pipelineSide(pull['base']), pipelineSide(pull['head'])]
   const repository = named('GITHUB_REPOSITORY')
   const number = typeof pull['number'] === 'number' ? String(pull['number']) : null
@@ -74,8 +75,8 @@ function githubPlace(named: VariableReader): PipelinePlace {
 }
 
 function pipelineSide(value: unknown): { readonly sha: string | null; readonly ref: string | null } {
-  const { sha, ref } = isJsonObject(value) ? value : {}
-  return { sha: typeof sha === 'string' ? sha : null, ref: typeof ref === 'string' ? ref : null }
+  const { sha, ref } = recordIn(value)
+  return { sha: textIn(sha), ref: textIn(ref) }
 }
 
 function gitlabPlace(named: VariableReader): PipelinePlace {

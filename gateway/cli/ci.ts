@@ -74,7 +74,7 @@ interface PipelineChange {
   readonly head: string
 }
 
-interface Outcome {
+interface PipelineOutcome {
   readonly code: ExitCode
   /** Of the decision that the code follows. */
   readonly summary: string
@@ -91,7 +91,10 @@ async function runCi(args: Arguments, io: CommandIo): Promise<ExitCode> {
     const contexts = await contextsOf(change.artifacts, flow, settings(), progress)
     progress.end()
     writeFiles(args, contexts)
-    const judged: Outcome = { code: pipelineExit(verdict, change), summary: `${verdict.decision}: ${verdict.summary}` }
+    const judged: PipelineOutcome = {
+      code: pipelineExit(verdict, change),
+      summary: `${verdict.decision}: ${verdict.summary}`,
+    }
     const outcome = args.flag('authorize') ? await authorizedOutcome(args, io, change, context) : judged
     const text = markdownOf(verdict, contexts, change, outcome === judged ? null : outcome)
     writeOutputs(args, io, place, contexts, text)
@@ -227,7 +230,7 @@ function markdownOf(
   verdict: Verdict,
   contexts: readonly ReportContext[],
   change: PipelineChange,
-  authorization: Outcome | null,
+  authorization: PipelineOutcome | null,
 ): string {
   const { decision, execution_action: action, risk_score: risk, severity_summary: counts } = verdict
   const head = [
@@ -273,7 +276,7 @@ async function authorizedOutcome(
   io: CommandIo,
   { artifacts, problem }: PipelineChange,
   context: DecisionContext,
-): Promise<Outcome> {
+): Promise<PipelineOutcome> {
   if (problem !== null) return { code: EXIT.undecided, summary: problem }
   if (artifacts.length === 0) return { code: EXIT.good, summary: 'no contract changed' }
   const stated = Object.fromEntries(Object.entries(context).filter(([, value]) => value !== null))
@@ -292,7 +295,7 @@ async function publish(
   io: CommandIo,
   { forum }: PipelinePlace,
   text: string,
-  { code, summary }: Outcome,
+  { code, summary }: PipelineOutcome,
 ): Promise<void> {
   if (!args.flag('comment') && !args.flag('status')) return
   if (forum === null)

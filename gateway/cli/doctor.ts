@@ -17,7 +17,7 @@ import { configSource, nameOfSource, PLACE_OPTIONS } from './config-option.ts'
 import { wantsColour, writeLine, type CommandIo } from './io.ts'
 import { styleText } from 'node:util'
 import { readRegularFile } from '../runtime/regular-file.ts'
-import { jsonOrNull } from '../json/unchecked-json.ts'
+import { jsonOrNull, recordIn } from '../json/unchecked-json.ts'
 
 export const doctorCommand: Command = {
   name: 'doctor',
@@ -92,7 +92,7 @@ const USUAL_FILE = 'preflight.yaml'
 async function runningFindings(address: string): Promise<readonly DoctorFinding[]> {
   const answer = await askReadiness(`http://${address}/readyz`)
   if (answer === null) return [note(`no gateway answers at ${address}; start it: preflight serve`)]
-  const checks = isJsonObject(answer.body) && isJsonObject(answer.body['checks']) ? answer.body['checks'] : {}
+  const checks = recordIn(recordIn(answer.body)['checks'])
   if (answer.status === 200) return [good(`a gateway serves (${address})`)]
   const failing = Object.entries(checks).flatMap(([name, check]) =>
     isJsonObject(check) && check['ready'] !== true ? [`${name}: ${String(check['detail'])}`] : [],
@@ -135,7 +135,7 @@ function deskFindings({ environment }: CommandIo): readonly DoctorFinding[] {
 }
 
 function daemonFinding(value: unknown): DoctorFinding {
-  const { pid, version } = isJsonObject(value) ? value : {}
+  const { pid, version } = recordIn(value)
   if (typeof pid !== 'number' || !isRunning(pid)) return note('no daemon runs; it starts with the first server')
   if (version === packageVersion()) return good(`the daemon runs (process ${pid})`)
   return problem(

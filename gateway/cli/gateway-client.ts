@@ -8,6 +8,7 @@ import { Ajv } from 'ajv'
 import type { Static, TSchema } from 'typebox'
 import { ERRORS, GatewayError, type ErrorCode, type ErrorDetail } from '../errors/errors.ts'
 import { messageOf } from '../errors/startup-error.ts'
+import { recordIn } from '../json/unchecked-json.ts'
 import { printable } from '../report/printable.ts'
 import { packageVersion } from '../runtime/package-files.ts'
 import { plainSchema } from '../settings/input-schema.ts'
@@ -151,7 +152,7 @@ function refusal(
   request: GatewayRequest,
   { remedy = '' }: GatewayClientOptions,
 ): Error {
-  const { error, message, details } = isJsonObject(answer) ? answer : {}
+  const { error, message, details } = recordIn(answer)
   const code = knownCode(error)
   const text = typeof message === 'string' ? printable(message) : `${request.url.origin} answered ${status}`
   if (code === 'UNAUTHENTICATED')

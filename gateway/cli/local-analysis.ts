@@ -12,6 +12,7 @@ import type { ConfigSource } from '../config/load.ts'
 import type { CurrentSettings } from '../config/settings.ts'
 import type { Flow } from '../flow/flow.ts'
 import { createFlow } from '../flow/authorize.ts'
+import { recordIn } from '../json/unchecked-json.ts'
 import { createLogger } from '../telemetry/log.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { UsageError, type Arguments } from './command.ts'
@@ -19,7 +20,7 @@ import { configSource } from './config-option.ts'
 import type { CommandIo } from './io.ts'
 import { isJsonObject } from '../json/strict-json.ts'
 
-export interface LocalRequest {
+interface LocalRequest {
   readonly artifacts: readonly unknown[]
   readonly context: DecisionContext
   readonly correlationId: string
@@ -58,7 +59,7 @@ export function openLocalFlow(source: ConfigSource): { readonly settings: Curren
 const NOTHING_IS_DECIDED = 'a local analysis decides nothing'
 
 function artifactOf(value: unknown, index: number): Artifact {
-  const { id, type, before, after, path, files } = isJsonObject(value) ? value : {}
+  const { id, type, before, after, path, files } = recordIn(value)
   const named = typeof type === 'string' ? canonicalArtifactType(type) : null
   if (typeof id !== 'string' || named === null || typeof before !== 'string' || typeof after !== 'string')
     throw new UsageError(`artifacts[${index}] needs id, type, before and after; type is a type that the gateway knows`)

@@ -16,7 +16,7 @@ import { pathOfPointer } from '../errors/mistake.ts'
 import { readSourceText } from '../settings/source-text.ts'
 import { nearest } from '../../engine/base.ts'
 
-export interface LintResult {
+interface LintResult {
   /** They make a rule fail or never hold. */
   readonly mistakes: readonly Mistake[]
   readonly warnings: readonly Mistake[]

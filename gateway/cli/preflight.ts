@@ -9,6 +9,7 @@ import {
   type Artifact,
   type ArtifactFiles,
 } from '../../engine/internal.ts'
+import { recordIn } from '../json/unchecked-json.ts'
 import { variable } from '../settings/environment.ts'
 import { writePrivateFile } from '../runtime/private-file.ts'
 import { statsOf } from '../runtime/regular-file.ts'
@@ -206,7 +207,7 @@ function exitCode(answer: Readonly<Record<string, unknown>>): ExitCode {
 
 function preflightText(answer: Readonly<Record<string, unknown>>): string {
   const { human_report: report, decision_result: result } = answer
-  const envelope = isJsonObject(result) ? result : {}
+  const envelope = recordIn(result)
   const rows = [
     ['outcome', answer['execution_action'] ?? answer['analysis_outcome']],
     ['decision', answer['decision']],

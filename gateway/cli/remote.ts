@@ -3,6 +3,7 @@
  * machine. The key is never an argument, since arguments are visible to every user of a machine.
  */
 import { userInfo } from 'node:os'
+import { recordIn, textIn } from '../json/unchecked-json.ts'
 import { isLoopback } from '../network/listen-address.ts'
 import { exposedFiles, readPrivateFile } from '../runtime/private-file.ts'
 import { variable } from '../settings/environment.ts'
@@ -129,7 +130,7 @@ export async function askLocal(args: Arguments, io: CommandIo, method: 'GET' | '
   }
   const answer: unknown = await response.json()
   if (response.ok) return answer
-  const message = isJsonObject(answer) && typeof answer['message'] === 'string' ? answer['message'] : ''
+  const message = textIn(recordIn(answer)['message']) ?? ''
   throw new Error(`${admin} answered ${response.status}: ${message}`)
 }
 

@@ -3,6 +3,7 @@
  * them; `certify` makes and rotates the certificate of those pods, and has the API server trust it.
  */
 import { isJsonObject, type JsonObject } from '../json/strict-json.ts'
+import { recordIn } from '../json/unchecked-json.ts'
 import {
   askCluster,
   clusterAccess,
@@ -139,7 +140,7 @@ async function readClusterObject({ path, label }: ObjectPlace, cluster: ClusterA
   if (answer.status === 404) return null
   if (!isGood(answer)) refusedBy(answer, `the reading of ${label}`)
   const object: unknown = JSON.parse(answer.body)
-  return isJsonObject(object) ? object : {}
+  return recordIn(object)
 }
 
 function pemMembers(secret: JsonObject | null): PairTexts {
@@ -177,7 +178,7 @@ async function trust(place: ObjectPlace, bundle: string, cluster: ClusterAccess)
   if (configuration === null) return 'is not there yet'
   const { webhooks, metadata } = configuration
   const changes = (Array.isArray(webhooks) ? webhooks : []).flatMap((webhook: unknown, index) => {
-    const client = isJsonObject(webhook) && isJsonObject(webhook['clientConfig']) ? webhook['clientConfig'] : {}
+    const client = recordIn(recordIn(webhook)['clientConfig'])
     if (client['caBundle'] === bundle) return []
     return [{ op: 'add', path: `/webhooks/${index}/clientConfig/caBundle`, value: bundle }]
   })

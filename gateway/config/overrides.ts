@@ -2,6 +2,7 @@
  * Environment variables that override the configuration file: one variable for each leaf, checked as if it were in the file.
  */
 import { parseDocument } from 'yaml'
+import { recordIn } from '../json/unchecked-json.ts'
 import { OTHER_VARIABLES, variable, type Environment } from '../settings/environment.ts'
 import type { JsonSchema } from '../settings/input-schema.ts'
 import { CONFIG_LEAVES, type ConfigLeaf } from './leaves.ts'
@@ -73,7 +74,7 @@ function parseSetting(schema: JsonSchema, text: string): ParsedSetting {
 function withSetting(value: unknown, path: readonly string[], member: unknown): unknown {
   const [name, ...rest] = path
   if (name === undefined) return member
-  const record = isJsonObject(value) ? value : {}
+  const record = recordIn(value)
   return { ...record, [name]: withSetting(record[name], rest, member) }
 }
 

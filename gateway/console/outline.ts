@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { DEFAULT_DOCUMENT_LIMITS, nameOfToken } from '../../engine/base.ts'
 import { readDocument } from '../../engine/internal.ts'
 import { isJsonObject } from '../json/strict-json.ts'
+import { recordIn } from '../json/unchecked-json.ts'
 
 /** Longer contracts are shown as text: reading them would delay everybody. */
 const LONGEST_OUTLINED = 1024 * 1024
@@ -217,7 +218,7 @@ function resolvedSchema(root: OutlineValue, given: unknown): unknown {
 
 function memberObject(value: OutlineValue, member: string): OutlineValue {
   const found = value[member]
-  return isJsonObject(found) ? found : {}
+  return recordIn(found)
 }
 
 function listIn(value: OutlineValue, member: string): readonly unknown[] {

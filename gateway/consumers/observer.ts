@@ -36,24 +36,53 @@ const FLUSH_MS = 2000
 const MAX_PENDING = 10_000
 
 export async function createConsumerObserver(deps: ConsumerObserverDeps): Promise<ConsumerObserver> {
-  const { settings, store, logger, now } = deps
-  let identity: Identity | null = null
+  const uses = new CountedUses(deps)
+  await uses.learnSalt()
+  return uses
+}
+
+class CountedUses implements ConsumerObserver {
+  readonly #deps: ConsumerObserverDeps
+  readonly #timer: NodeJS.Timeout
+  #identity: Identity | null = null
+  #pending = new Map<string, Counted>()
+
+  constructor(deps: ConsumerObserverDeps) {
+    this.#deps = deps
+    this.#timer = setInterval(() => void this.flush(), FLUSH_MS).unref()
+  }
+
   /** What is seen before the salt is known cannot be named, and is forgotten. */
-  const learnSalt = async (): Promise<void> => {
+  async learnSalt(): Promise<void> {
+    const { store, logger } = this.#deps
     try {
-      identity = createIdentity(await store.uses.salt(randomBytes(32).toString('hex')))
+      this.#identity = createIdentity(await store.uses.salt(randomBytes(32).toString('hex')))
     } catch (error) {
       logger.warn({ event: 'consumers.write_failed', err: error, uses: 0 }, 'the salt of consumer names cannot be read')
     }
   }
-  await learnSalt()
-  let pending = new Map<string, Counted>()
 
-  const flush = async (): Promise<void> => {
-    if (identity === null) await learnSalt()
-    if (pending.size === 0) return
-    const uses = [...pending.values()]
-    pending = new Map()
+  note(caller: CallerFacts, route: string, { target, scope }: Subject): void {
+    const { settings, now } = this.#deps
+    const isUse = scope === null ? target === route : 'tool' in scope || 'method' in scope || 'touches' in scope
+    if (settings().config.observed_consumers.window === 0 || !isUse || this.#identity === null) return
+    const consumer = this.#identity(caller)
+    const key = `${consumer}\n${target}`
+    const known = this.#pending.get(key)
+    if (known !== undefined) {
+      known.calls += 1
+      known.at = now()
+    } else if (this.#pending.size < MAX_PENDING) {
+      this.#pending.set(key, { ...usedBy(scope), route, target, consumer, calls: 1, at: now() })
+    }
+  }
+
+  async flush(): Promise<void> {
+    const { settings, store, logger, now } = this.#deps
+    if (this.#identity === null) await this.learnSalt()
+    if (this.#pending.size === 0) return
+    const uses = [...this.#pending.values()]
+    this.#pending = new Map()
     const { window, limit } = settings().config.observed_consumers
     try {
       await store.uses.record({ uses, limit, since: now() - window * 1000 })
@@ -64,27 +93,10 @@ export async function createConsumerObserver(deps: ConsumerObserverDeps): Promis
       )
     }
   }
-  const timer = setInterval(() => void flush(), FLUSH_MS).unref()
 
-  return {
-    note(caller, route, { target, scope }) {
-      const isUse = scope === null ? target === route : 'tool' in scope || 'method' in scope || 'touches' in scope
-      if (settings().config.observed_consumers.window === 0 || !isUse || identity === null) return
-      const consumer = identity(caller)
-      const key = `${consumer}\n${target}`
-      const known = pending.get(key)
-      if (known !== undefined) {
-        known.calls += 1
-        known.at = now()
-      } else if (pending.size < MAX_PENDING) {
-        pending.set(key, { ...usedBy(scope), route, target, consumer, calls: 1, at: now() })
-      }
-    },
-    flush,
-    async close() {
-      clearInterval(timer)
-      await flush()
-    },
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.flush()
   }
 }
 

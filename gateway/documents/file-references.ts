@@ -1,5 +1,6 @@
 /** Which further files a contract document names by `$ref`. Text only: nothing is read or fetched. */
 import { posix } from 'node:path'
+import { percentDecoded } from '../../engine/base.ts'
 import { engine } from '../loading/lazy-engine.ts'
 import type { DocumentLimits } from '../../engine/internal.ts'
 
@@ -60,24 +61,15 @@ export function isAddress(path: string): boolean {
 
 /**
  * Path, relative to the folder of the contract, of the file that a reference names; a file of a listed origin has its address for a path.
- * Absolute paths and addresses name files only where the document has a site. Null: no file that may be read.
+ * A reference is a URI: `my%20schema.yaml` names `my schema.yaml`. Absolute paths and addresses name files only where the document has a site. Null: no file that may be read.
  * @param from path of the file that holds the reference, in the same form
  */
 export function pathFrom(part: string, from: string, site: FileSite | null): string | null {
   if (!isAddress(from) && !isAddress(part) && !part.startsWith('/'))
-    return posix.normalize(posix.join(posix.dirname(from), decodeFile(part)))
+    return posix.normalize(posix.join(posix.dirname(from), percentDecoded(part)))
   if (site === null) return null
   const url = URL.parse(part, isAddress(from) ? from : site.origin)
   if (url === null || url.search !== '' || url.username !== '' || url.password !== '') return null
-  if (url.origin === site.origin) return posix.relative(`/${site.folder}`, decodeFile(url.pathname))
+  if (url.origin === site.origin) return posix.relative(`/${site.folder}`, percentDecoded(url.pathname))
   return site.origins?.includes(url.origin) === true ? `${url.origin}${url.pathname}` : null
-}
-
-/** A `$ref` is a URI reference: `my%20schema.yaml` names `my schema.yaml`. */
-function decodeFile(file: string): string {
-  try {
-    return decodeURIComponent(file)
-  } catch {
-    return file
-  }
 }

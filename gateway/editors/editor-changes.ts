@@ -18,6 +18,7 @@ import {
 import { join } from 'node:path'
 import { messageOf } from '../errors/startup-error.ts'
 import { isJsonObject } from '../json/strict-json.ts'
+import { textIn } from '../json/unchecked-json.ts'
 import { makeTemporaryFile, readRegularFile, readTextFile } from '../runtime/regular-file.ts'
 import { writePrivateFile } from '../runtime/private-file.ts'
 import type { EditorFile } from './places.ts'
@@ -102,7 +103,7 @@ function keptText(file: string, text: string, kept: string): string | null {
   try {
     const value: unknown = JSON.parse(readRegularFile(keptFile(file, kept), 'utf8'))
     if (!isJsonObject(value) || value['written'] !== text) return null
-    return typeof value['original'] === 'string' ? value['original'] : null
+    return textIn(value['original'])
   } catch {
     return null
   }

@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { parse, stringify, TomlError } from 'smol-toml'
 import { isJsonObject } from '../json/strict-json.ts'
+import { textIn } from '../json/unchecked-json.ts'
 import { listEdit, withEdits, type ListItem, type TextEdit, type TextSpan } from './text-edits.ts'
 import type { ServerCommand } from '../stdio/wrapping.ts'
 
@@ -191,7 +192,7 @@ function listItems(text: string, members: readonly TomlMember[], list: TomlMembe
     .filter(({ path }) => path.length === list.path.length + 1 && isDeepStrictEqual(path.slice(0, -1), list.path))
     .map(({ start, end }) => {
       const value = Object.values(parse(`value = ${text.slice(start, end)}`))[0]
-      return { start, end, value: typeof value === 'string' ? value : null }
+      return { start, end, value: textIn(value) }
     })
 }
 

@@ -2,6 +2,7 @@
 import { isJsonObject } from '../json/strict-json.ts'
 import { envelopeFacts } from '../flow/decision-facts.ts'
 import type { Call, ReceivedHead } from '../calls/call.ts'
+import { textIn } from '../json/unchecked-json.ts'
 import type { EntryFacts } from '../telemetry/decision-log/entry.ts'
 import { effectOf, shortName } from './call-record.ts'
 import type { CallJudgement, SubjectVerdict } from './judge.ts'
@@ -48,7 +49,7 @@ function verdictFacts({ subject, verdict }: SubjectVerdict): Omit<EntryFacts, 'k
 function keyOf(token: string): string | null {
   const header: unknown = JSON.parse(Buffer.from(token.split('.', 1)[0] ?? '', 'base64url').toString('utf8'))
   const kid = isJsonObject(header) ? header['kid'] : null
-  return typeof kid === 'string' ? kid : null
+  return textIn(kid)
 }
 
 function sharedFacts({ correlationId, caller, route, method, body, received, observation }: Call): EntryFacts {

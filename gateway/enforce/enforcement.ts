@@ -74,10 +74,14 @@ interface DisconnectedResult {
 
 export type EnforcementResult = ForwardResult | RefuseResult | DisconnectedResult
 
-interface PendingEnforcement {
+/** A call to judge: what it does, and the settings in force when it came. */
+interface JudgedCall {
   readonly call: Call
   readonly action: JudgedAction
   readonly settings: ListenSettingsInForce
+}
+
+interface PendingEnforcement extends JudgedCall {
   readonly deps: EnforcementDeps
 }
 
@@ -87,16 +91,15 @@ interface PendingEnforcement {
  * @param waiting how the client's connection is kept open while an approval is pending
  */
 export async function enforceCall(
-  call: Call,
-  action: JudgedAction,
-  settings: PendingEnforcement['settings'],
+  judged: JudgedCall,
   waiting: PendingWait,
   deps: EnforcementDeps,
 ): Promise<EnforcementResult> {
+  const { call, action, settings } = judged
   const pending: PendingEnforcement = { call, action, settings, deps }
   call.observation.action = action.name
   const startedAt = performance.now()
-  const judging = judge(call, action, settings, deps)
+  const judging = judge(judged, deps)
   const judgement = judging instanceof Promise ? await judging : judging
   const { name: route } = call.route
   deps.metrics.observe('preflight_call_decision_seconds', { route }, (performance.now() - startedAt) / 1000)
@@ -147,7 +150,7 @@ async function afterApproval(
   waiting: PendingWait,
   pending: PendingEnforcement,
 ): Promise<CallJudgement | 'gone' | null> {
-  const { call, action, settings, deps } = pending
+  const { call, deps } = pending
   const { route, caller } = call
   const deadline = deps.now() + route.hold * 1000
   let judgement = first
@@ -171,7 +174,7 @@ async function afterApproval(
     if (end === 'gone') return 'gone'
     if (end !== 'granted') return judgement
     deps.verdicts.receiptChanged(held.decisionId)
-    const again = await judge(call, action, settings, deps)
+    const again = await judge(pending, deps)
     if (again === null) return null
     judgement = again
     // Approved by somebody who may not approve it now: waiting longer changes nothing.

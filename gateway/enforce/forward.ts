@@ -92,7 +92,7 @@ export async function forward(
   const end = await exchange.done
   if (forwarding.isStanding) deps.standing.delete(exchange)
   observation.ended(end)
-  const reply = end.fault === null ? null : await faultOf(context, call, forwarding, end, deps)
+  const reply = end.fault === null ? null : await faultOf({ context, call, forwarding }, end, deps)
   return { end, reply }
 }
 
@@ -134,11 +134,15 @@ function requestHeaders({ rawHeaders }: OutgoingCall, { verdicts }: Forwarding):
   return headers
 }
 
+interface SentCall {
+  readonly context: RequestContext
+  readonly call: OutgoingCall
+  readonly forwarding: Forwarding
+}
+
 /** Reports a fault. Null: the answer had begun, or nobody is there to read one. */
 async function faultOf(
-  context: RequestContext,
-  call: OutgoingCall,
-  forwarding: Forwarding,
+  { context, call, forwarding }: SentCall,
   end: ExchangeEnd,
   deps: ForwardDeps,
 ): Promise<Reply | null> {

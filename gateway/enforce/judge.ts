@@ -42,19 +42,20 @@ export interface JudgeDeps {
   readonly receipts: ReceiptGateDeps
 }
 
+interface CallToJudge {
+  readonly call: Call
+  readonly action: Pick<JudgedAction, 'gather' | 'confirm'>
+  readonly settings: Pick<ListenSettingsInForce, 'generation'>
+}
+
 /**
  * Never throws or rejects: any failure here means "could not decide". Null: there is nothing to judge. Waits only for
  * what is not known yet: most calls are judged by a cached baseline and decision, without asynchronous work.
  */
-export function judge(
-  call: Call,
-  action: JudgedAction,
-  settings: Pick<ListenSettingsInForce, 'generation'>,
-  deps: JudgeDeps,
-): CallJudgement | null | Promise<CallJudgement | null> {
+export function judge(judged: CallToJudge, deps: JudgeDeps): CallJudgement | null | Promise<CallJudgement | null> {
   // The one catch of the decision path: whatever the fault, its answer is never CONTINUE (law 2 of CONTRIBUTING.md).
   try {
-    const judging = judgeGathered(call, action, settings, deps)
+    const judging = judgeGathered(judged, deps)
     return judging instanceof Promise ? judging.catch(undecided) : judging
   } catch (error) {
     return undecided(error)
@@ -62,9 +63,7 @@ export function judge(
 }
 
 function judgeGathered(
-  call: Call,
-  action: JudgedAction,
-  { generation }: Pick<ListenSettingsInForce, 'generation'>,
+  { call, action, settings: { generation } }: CallToJudge,
   deps: JudgeDeps,
 ): CallJudgement | null | Promise<CallJudgement | null> {
   call.observation.enter('gather')
@@ -76,7 +75,7 @@ function judgeGathered(
     const judging = oneByOne(gathered, (question) => {
       const { subject } = question
       deps.consumers.note({ headers: call.headers, audience: call.caller.audience }, call.route.name, subject)
-      const finding = verdictOn(call, question, receipts, generation, deps)
+      const finding = verdictOn(question, { call, receipts, generation }, deps)
       return after(finding, (verdict) => ({ subject, verdict }))
     })
     return after(judging, (verdicts) => {
@@ -87,12 +86,17 @@ function judgeGathered(
   })
 }
 
+/** What all questions of one call share. */
+interface JudgedQuestions {
+  readonly call: Call
+  readonly receipts: ReceiptGate
+  readonly generation: number
+}
+
 /** A receipt that authorizes the resource replaces a new decision; without one the change is judged. */
 function verdictOn(
-  call: Call,
   question: Question,
-  receipts: ReceiptGate,
-  generation: number,
+  { call, receipts, generation }: JudgedQuestions,
   deps: JudgeDeps,
 ): CallVerdict | Promise<CallVerdict> {
   const { ground } = question
@@ -102,17 +106,17 @@ function verdictOn(
     const change = changeOf(call, question, pinned)
     call.observation.enter('decide')
     const verifying = receipts.verdictOn(question, change)
-    return after(verifying, (verdict) => verdict ?? decisionOn(call, question, change, generation, deps))
+    return after(verifying, (verdict) => verdict ?? decisionOn(question, change, { call, generation }, deps))
   })
 }
 
 function decisionOn(
-  { route, caller, correlationId, observation }: Call,
   { subject }: Question,
   change: CallChange | null,
-  generation: number,
+  { call, generation }: Pick<JudgedQuestions, 'call' | 'generation'>,
   { verdicts }: JudgeDeps,
 ): CallVerdict | Promise<CallVerdict> {
+  const { route, caller, correlationId, observation } = call
   if (change === null) throw new TypeError(`${subject.name} has nothing to compare and was asked for no receipt`)
   return verdicts.verdictOn({ route, caller, subject, change, generation, correlationId, stages: observation })
 }

@@ -3,6 +3,7 @@
  * the client or the shutdown, and never outlives the approval request. Decisions taken in another process are found by
  * polling, within a second.
  */
+import type { ServerResponse } from 'node:http'
 import { approvalState, isGrantInForce } from '../approvals/request.ts'
 import type { StorePart } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -16,6 +17,21 @@ export interface PendingWait {
   begin(headers: readonly string[]): void
   /** Sends a sign of life, where the protocol has one; called about every `KEEP_ALIVE_MS`. */
   keepAlive(): void
+}
+
+/** A wait without sign of life: the client gets nothing before the answer. */
+export function silentWait(response: Pick<ServerResponse, 'closed' | 'destroyed' | 'on' | 'off'>): PendingWait {
+  return {
+    get isGone() {
+      return response.closed || response.destroyed
+    },
+    onGone(listener) {
+      response.on('close', listener)
+      return () => response.off('close', listener)
+    },
+    begin: () => {},
+    keepAlive: () => {},
+  }
 }
 
 interface Hold {

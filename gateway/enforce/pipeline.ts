@@ -14,7 +14,7 @@ import { joinStatedTrace } from '../protocols/mcp/meta-trace.ts'
 import { callerOn } from '../callers/proxy-auth.ts'
 import { coversUpgrade, letOn, NO_READING, unjudgedUpgrade } from './refusals.ts'
 import { HeldStream } from '../listen/pending-stream.ts'
-import { enforceCall, type EnforcementResult, type EnforcementDeps } from './enforcement.ts'
+import { enforceCall, type EnforcementDeps, type ForwardResult } from './enforcement.ts'
 import type { RouteMatch } from '../routing/target.ts'
 import { faultReply, inviteBody, type Reply, type RequestContext } from '../listen/request-context.ts'
 import type { Upgrade } from '../upstream/upgrade.ts'
@@ -47,14 +47,16 @@ export async function runPipeline(
   const action = read.kind === 'refuse' ? (letOn(call, read, deps) ?? read) : read
   if (action.kind === 'refuse') return refuseUnread(context, call, action, deps)
   if (context.upgrade !== null && !coversUpgrade(call, action)) {
-    if (call.route.mode === 'enforce') return refuseUpgrade(context, call, action, context.upgrade, deps)
+    if (call.route.mode === 'enforce') return refuseUpgrade(context.upgrade, { context, call, action }, deps)
     deps.metrics.count('preflight_observed_calls_total', { route: call.route.name, would: 'stopped' })
   }
   if (action.kind === 'pass') return await pass(context, call, action, deps)
   const waiting = new ClientWaiting(context, action)
-  const result = await enforceCall(call, action, context.settings, waiting, deps)
+  const result = await enforceCall({ call, action, settings: context.settings }, waiting, deps)
+  if (result.kind === 'gone') return null
+  if (result.kind === 'halt') return { answer: result.answer, headers: result.headers, held: waiting.context.held }
   // A promise that is awaited costs one turn of the queue; one that is returned costs three.
-  return await enforce(waiting.context, call, action, result, deps)
+  return await forwardJudged(waiting.context, { call, action, result }, deps)
 }
 
 /** Request → Call. A promise where the protocol needs the body. Null: the client disconnected. */
@@ -88,7 +90,7 @@ function intercept(
     body,
   }
   const isRead = upgrade === null && (recogniser.needsBody(call) || recogniser.usesBody?.(call) === true)
-  return isRead ? withBody(call, context, recogniser, deps) : call
+  return isRead ? withBody(call, context, deps) : call
 }
 
 /** A trace that the body names: the call and the head that is sent name it, as if a field had named it. */
@@ -97,16 +99,11 @@ function inStatedTrace(call: Call, context: RequestContext, match: RouteMatch, {
   return { ...call, correlationId: call.observation.correlationId, ...headOf(context, match) }
 }
 
-function withBody(
-  call: Call,
-  context: RequestContext,
-  recogniser: Recogniser,
-  deps: PipelineDeps,
-): Promise<Call | Reply | null> {
+function withBody(call: Call, context: RequestContext, deps: PipelineDeps): Promise<Call | Reply | null> {
   const limit = context.settings.config.limits.proxied_body
   if (Number(call.received.headers['content-length'] ?? 0) <= limit) inviteBody(context)
   return deps.bodies.read(context.request, limit).then((read) => {
-    if (!read.ok) return refuseBody(context, call, read.why, recogniser, deps)
+    if (!read.ok) return refuseBody(context, call, read.why, deps)
     if (read.body.length > SHORT_BODY) keepUntilAnswered(read.body, context, deps)
     return { ...call, body: read.body }
   })
@@ -116,17 +113,16 @@ function refuseBody(
   context: RequestContext,
   head: CallHead,
   why: BodyFault,
-  recogniser: Recogniser,
-  { metrics }: PipelineDeps,
+  { metrics, recognisers }: PipelineDeps,
 ): Reply | null {
-  const { name: route } = head.route
+  const { name: route, protocol } = head.route
   if (why === 'aborted') {
     metrics.count('preflight_client_aborts_total', { route })
     return null
   }
   context.observation.outcome = 'refused'
   metrics.count('preflight_calls_total', { route, outcome: 'refused' })
-  return faultReply(context, bodyFault(why, context), recogniser, { headers: head.headers, body: null })
+  return faultReply(context, bodyFault(why, context), recognisers[protocol], { headers: head.headers, body: null })
 }
 
 function bodyFault(why: Exclude<BodyFault, 'aborted'>, { settings }: RequestContext) {
@@ -159,13 +155,13 @@ function refuseUnread(context: RequestContext, call: Call, { answer, why }: Refu
   return { answer, headers: [] }
 }
 
-function refuseUpgrade(
-  context: RequestContext,
-  call: Call,
-  action: JudgedAction | PassingAction,
-  { protocol }: Upgrade,
-  deps: PipelineDeps,
-): Reply {
+interface UncoveredCall {
+  readonly context: RequestContext
+  readonly call: Call
+  readonly action: JudgedAction | PassingAction
+}
+
+function refuseUpgrade({ protocol }: Upgrade, { context, call, action }: UncoveredCall, deps: PipelineDeps): Reply {
   const { correlationId, route } = call
   context.observation.outcome = 'refused'
   deps.metrics.count('preflight_calls_total', { route: route.name, outcome: 'refused' })
@@ -195,16 +191,18 @@ async function pass(
   return reply
 }
 
-/** Forwards an allowed call, then observes it. Any other is answered. */
-async function enforce(
+interface AllowedCall {
+  readonly call: Call
+  readonly action: JudgedAction
+  readonly result: ForwardResult
+}
+
+/** Forwards an allowed call, then observes it. */
+async function forwardJudged(
   context: RequestContext,
-  call: Call,
-  action: JudgedAction,
-  result: EnforcementResult,
+  { call, action, result }: AllowedCall,
   deps: PipelineDeps,
 ): Promise<Reply | null> {
-  if (result.kind === 'gone') return null
-  if (result.kind === 'halt') return { answer: result.answer, headers: result.headers, held: context.held }
   const { headers, watches, verdicts } = result
   const watcher = action.watch(result)
   const forwarding: Forwarding = {

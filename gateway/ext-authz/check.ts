@@ -269,7 +269,7 @@ async function answerCall(
     return allowed(call, { verdicts: [], headers }, answerReader(action, null))
   }
   const checkedAction = question.needsStatus ? withStatus(action) : action
-  const result = await enforceCall(call, checkedAction, settings, waiting, pipeline)
+  const result = await enforceCall({ call, action: checkedAction, settings }, waiting, pipeline)
   if (result.kind === 'gone') return { kind: 'gone' }
   if (result.kind === 'go') return allowed(call, result, answerReader(action, result))
   const { answer, headers: own } = result

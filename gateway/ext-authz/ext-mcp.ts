@@ -4,6 +4,7 @@
  */
 import { LRUCache } from 'lru-cache'
 import { isJsonObject, readStrictJson, readStrictJsonText } from '../json/strict-json.ts'
+import { recordIn } from '../json/unchecked-json.ts'
 import { RPC_ERROR } from '../protocols/mcp/json-rpc.ts'
 import { isJudgedMethod } from '../protocols/mcp/judged-requests.ts'
 import { matchByName } from '../routing/target.ts'
@@ -155,7 +156,7 @@ const INVALID_REQUESTS: ReadonlySet<unknown> = new Set([
 /** The answer of the protocol, as the calling proxy's error: the text for the agent, and the members of the refusal. */
 function denialOf({ answer }: Extract<CheckVerdict, { readonly kind: 'deny' }>): McpError {
   const read = readStrictJsonText(String(answer.body))
-  const { error, result, ...members } = read.ok && isJsonObject(read.value) ? read.value : {}
+  const { error, result, ...members } = recordIn(read.ok ? read.value : null)
   if (isJsonObject(result)) {
     const [content] = Array.isArray(result['content']) ? result['content'] : []
     const text = isJsonObject(content) && typeof content['text'] === 'string' ? content['text'] : REFUSED

@@ -4,6 +4,7 @@
  */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type { fromJSON, PackageDefinition } from '@grpc/proto-loader'
+import { silentWait } from '../enforce/pending-calls.ts'
 import type { EntryOf } from '../network/listen.ts'
 import type { Limits } from '../settings/limits.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -61,7 +62,7 @@ export async function openGrpcAuthz(deps: GrpcAuthzDeps): Promise<GrpcListener> 
     methods: new Map([
       authorization('Check', isCheckRequest, (asked, response) => answer(asked, response, deps)),
       guardrails('CheckRequest', isMcpRequest, async (asked, response) => {
-        const result = await mcp.checkRequest(asked, waitingOf(response))
+        const result = await mcp.checkRequest(asked, silentWait(response))
         const answered = result === null ? 'gone' : 'error' in result ? 'deny' : 'allow'
         deps.metrics.count('preflight_authz_checks_total', { transport: 'grpc', result: answered })
         return result
@@ -74,7 +75,7 @@ export async function openGrpcAuthz(deps: GrpcAuthzDeps): Promise<GrpcListener> 
         () => {
           const processing = createProcessing(deps)
           const [, next] = processor('Process', isProcessingRequest, (message, response) =>
-            processing.next(message, waitingOf(response)),
+            processing.next(message, silentWait(response)),
           )
           return { next, isOver: () => processing.isOver, end: () => processing.end() }
         },
@@ -130,7 +131,7 @@ function isMcpResponse(message: object): message is McpResponse {
 
 async function answer(asked: CheckRequest, response: ServerResponse, deps: GrpcAuthzDeps): Promise<CheckResponse> {
   const http = asked.attributes?.request?.http ?? null
-  const verdict = http === null ? NO_REQUEST : await answerQuestion(grpcQuestion(http), waitingOf(response), deps)
+  const verdict = http === null ? NO_REQUEST : await answerQuestion(grpcQuestion(http), silentWait(response), deps)
   deps.metrics.count('preflight_authz_checks_total', { transport: 'grpc', result: verdict.kind })
   return responseOf(verdict)
 }
@@ -212,19 +213,5 @@ function responseOf(verdict: CheckVerdict): CheckResponse {
       headers: options([...Object.entries(fields.headers), ...pairs(headers)]),
       body: String(fields.body),
     },
-  }
-}
-
-function waitingOf(response: ServerResponse) {
-  return {
-    get isGone() {
-      return response.closed || response.destroyed
-    },
-    onGone(listener: () => void) {
-      response.on('close', listener)
-      return () => response.off('close', listener)
-    },
-    begin: () => {},
-    keepAlive: () => {},
   }
 }

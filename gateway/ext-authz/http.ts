@@ -6,6 +6,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { ERRORS, type ErrorCode } from '../errors/errors.ts'
 import type { Answer } from '../calls/answer.ts'
+import { silentWait } from '../enforce/pending-calls.ts'
 import { jsonAnswer } from '../protocols/common/refusal.ts'
 import { SHORT_BODY, type BodyFault } from '../listen/bodies.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -63,7 +64,7 @@ async function serveCheck(request: IncomingMessage, response: ServerResponse, de
     if (body.length > SHORT_BODY) response.once('close', () => deps.pipeline.bodies.release(body))
     const question = httpQuestion(request, body, correlationId)
     const verdict =
-      question === null ? unclearRequest(correlationId) : await answerQuestion(question, waitingOf(response), deps)
+      question === null ? unclearRequest(correlationId) : await answerQuestion(question, silentWait(response), deps)
     deps.metrics.count('preflight_authz_checks_total', { transport: 'http', result: verdict.kind })
     sendVerdict(verdict, response)
   } catch (error) {
@@ -151,18 +152,4 @@ function unreadBody(code: ErrorCode, response: ServerResponse, correlationId: st
   const { status, message } = ERRORS[code]
   const answer = jsonAnswer(status, { error: code, message, correlation_id: correlationId, ...traceMember() })
   sendDenial(answer, ['Preflight-Action', 'STOP', 'X-Correlation-ID', correlationId, 'Connection', 'close'], response)
-}
-
-function waitingOf(response: ServerResponse) {
-  return {
-    get isGone() {
-      return response.destroyed
-    },
-    onGone(listener: () => void) {
-      response.on('close', listener)
-      return () => response.off('close', listener)
-    },
-    begin: () => {},
-    keepAlive: () => {},
-  }
 }

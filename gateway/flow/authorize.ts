@@ -165,7 +165,7 @@ async function gather(
     Promise.all(request.artifacts.map((artifact) => analyse(artifact, options, analyst))),
   ])
   const unreadable = (request.unreadable ?? []).map((artifact) => ({ ...artifact, ok: false }) as const)
-  const history = await earlierDecisions(request, policy, digests.inputFingerprint, now, store)
+  const history = await earlierDecisions(request, { policy, inputFingerprint: digests.inputFingerprint, now }, store)
   return {
     analyses: [...analyses, ...unreadable],
     context: request.context,

@@ -29,16 +29,20 @@ export function scopeKey({ context, artifacts, route = null, scope, commitSha }:
   ])
 }
 
+interface HistoryQuestion {
+  readonly policy: Pick<CompiledPolicy, 'historyWindow'>
+  readonly inputFingerprint: Digest
+  /** Milliseconds since the epoch. */
+  readonly now: number
+}
+
 /**
  * Newest first.
- * @param now milliseconds since the epoch
  * @throws GatewayError STORE_UNAVAILABLE: when history that the policy needs cannot be read, there is no decision
  */
 export async function earlierDecisions(
   request: AnalyzeRequest,
-  { historyWindow }: Pick<CompiledPolicy, 'historyWindow'>,
-  inputFingerprint: Digest,
-  now: number,
+  { policy: { historyWindow }, inputFingerprint, now }: HistoryQuestion,
   store: StorePart<'decisions.history'>,
 ): Promise<readonly EarlierDecision[]> {
   if (historyWindow === null || request.caller === undefined) return []

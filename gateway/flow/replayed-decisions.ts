@@ -1,6 +1,7 @@
 /** Decisions of the ledger made again under a policy, and how they differ. Never permission. */
 import { LRUCache } from 'lru-cache'
 import { DECISION_CLASSES, rulesetHash, type Decision, type Verdict } from '../../engine/internal.ts'
+import { recordIn, textIn } from '../json/unchecked-json.ts'
 import { sha256Hex } from '../runtime/hash.ts'
 import type { LedgerFilter, StoredDecision } from '../store/decisions.ts'
 import type { StorePart } from '../store/store.ts'
@@ -87,8 +88,8 @@ function withMemory({ policy, flow, store }: Replaying): Replaying {
 }
 
 async function replayedRow(row: StoredDecision, rules: string, replaying: Replaying): Promise<ReplayedDecision> {
-  const envelope: unknown = JSON.parse(row.envelope)
-  const outcome = await replay({ ...row, policyHash: textOrNull(envelope, 'policy_hash') }, replaying)
+  const envelope = recordIn(JSON.parse(row.envelope))
+  const outcome = await replay({ ...row, policyHash: textIn(envelope['policy_hash']) }, replaying)
   const shared = {
     decision_id: row.decisionId,
     evaluated_at: new Date(row.evaluatedAt).toISOString().replace(/\.\d+Z$/, 'Z'),
@@ -97,7 +98,7 @@ async function replayedRow(row: StoredDecision, rules: string, replaying: Replay
     repository: row.repository,
     route: row.route,
     was: row.decision,
-    ruleset_changed: textOrNull(envelope, 'ruleset_hash') !== rules,
+    ruleset_changed: textIn(envelope['ruleset_hash']) !== rules,
   }
   if (!outcome.ok)
     return {
@@ -114,18 +115,13 @@ async function replayedRow(row: StoredDecision, rules: string, replaying: Replay
   return { ...shared, would: decision, would_observed: observed, change, reasons, not_replayed: null }
 }
 
-function decisionChange(was: Decision, would: Decision): 'same' | 'stricter' | 'laxer' {
-  const step = DECISION_CLASSES[would].strictness - DECISION_CLASSES[was].strictness
+export function decisionChange(before: Decision, after: Decision): 'same' | 'stricter' | 'laxer' {
+  const step = DECISION_CLASSES[after].strictness - DECISION_CLASSES[before].strictness
   return step === 0 ? 'same' : step > 0 ? 'stricter' : 'laxer'
 }
 
 function firstReasons({ blocking_reasons: blocking, warnings, degraded_reasons: degraded }: Verdict) {
   return [...blocking, ...warnings, ...degraded].slice(0, 5)
-}
-
-function textOrNull(envelope: unknown, member: string): string | null {
-  const value: unknown = typeof envelope === 'object' && envelope !== null ? Reflect.get(envelope, member) : null
-  return typeof value === 'string' ? value : null
 }
 
 export type ReplayCounts = Readonly<Record<ReplayedDecision['change'], number>> & { readonly decisions: number }

@@ -7,6 +7,7 @@ import { contractDigest, isInfoOnly, type BaselinesDeps } from '../baselines/bas
 import { AUTO_PROMOTED, BY_CONFIGURATION, FIRST_USE } from '../baselines/pinning.ts'
 import { GatewayError } from '../errors/errors.ts'
 import { isJsonObject } from '../json/strict-json.ts'
+import { jsonOrNull } from '../json/unchecked-json.ts'
 import type { BaselineRow } from '../store/baselines.ts'
 import type { StorePart } from '../store/store.ts'
 
@@ -78,20 +79,11 @@ function requireAuthor({ source, setBy }: BaselineRow, isKnown: boolean): void {
 
 /** Lists of a manifest come at different times: those that are pinned stay as they are. */
 function containsAllOf(before: Pick<BaselineRow, 'content'>, after: Pick<BaselineRow, 'content'>): boolean {
-  const [known, offered] = [jsonObjectIn(before.content), jsonObjectIn(after.content)]
-  if (known === null || offered === null) return before.content === after.content
+  const [known, offered] = [jsonOrNull(before.content), jsonOrNull(after.content)]
+  if (!isJsonObject(known) || !isJsonObject(offered)) return before.content === after.content
   return Object.entries(known).every(([part, value]) =>
     isDeepStrictEqual(sortedItems(value), sortedItems(offered[part])),
   )
-}
-
-function jsonObjectIn(content: string): Readonly<Record<string, unknown>> | null {
-  try {
-    const value: unknown = JSON.parse(content)
-    return isJsonObject(value) ? value : null
-  } catch {
-    return null
-  }
 }
 
 function sortedItems(value: unknown): unknown {

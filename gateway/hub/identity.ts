@@ -11,7 +11,7 @@ import { hasRight, rolesWith } from '../callers/rights.ts'
 import type { ApiKey } from '../store/api-keys.ts'
 import type { IssuerKeys } from './issuer-keys.ts'
 import type { HubRole, HubSettings } from './settings.ts'
-import { recordIn } from '../json/unchecked-json.ts'
+import { recordIn, textIn } from '../json/unchecked-json.ts'
 
 export interface HubIdentity {
   readonly tenant: string
@@ -138,7 +138,7 @@ function spiffeNames(names: string): readonly [string, string] | null {
 
 /** Of several values nobody knows which one is meant. */
 function onlyValue(value: string | readonly string[] | undefined): string {
-  return typeof value === 'string' ? value : ''
+  return textIn(value) ?? ''
 }
 
 function isAuthorizedSocket(socket: unknown): socket is TLSSocket {

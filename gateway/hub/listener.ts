@@ -3,20 +3,19 @@
  * caller is known before anything of its request is read.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { TSchema } from 'typebox'
 import { readJsonBody } from '../api/serving/body.ts'
 import { errorAnswer } from '../api/error-answer.ts'
 import { sendAnswer } from '../api/serving/send.ts'
 import { json, type RouteAnswer } from '../api/route.ts'
 import { GatewayError } from '../errors/errors.ts'
+import { textIn } from '../json/unchecked-json.ts'
 import { RefusedRowError, type Store } from '../store/store.ts'
 import type { Flow } from '../flow/flow.ts'
 import type { DecisionRecorder } from '../flow/recorder.ts'
 import type { KeyRing } from '../keys/key-ring.ts'
 import type { Bodies } from '../listen/bodies.ts'
-import { createHttpListener } from '../listen/http-listener.ts'
-import { watchUnusedConnections } from '../listen/unused-connections.ts'
+import { createHttpListener, drainingEntry, type DrainingEntry } from '../listen/http-listener.ts'
 import { discardRest } from '../network/discard-body.ts'
 import { plainEntry, type EntryOf } from '../network/listen.ts'
 import { atMostEvery } from '../runtime/at-most-every.ts'
@@ -53,13 +52,9 @@ export interface HubDeps {
   readonly entry?: EntryOf
 }
 
-export interface Hub {
+export interface Hub extends Pick<DrainingEntry, 'listen' | 'close'> {
   /** Sidecars read the receipt keys again. */
   keysChanged(): void
-  /** Resolves with the bound address. Rejects with the error of `listen`. */
-  listen(host: string, port: number): Promise<AddressInfo>
-  /** Takes no new connection, lets requests in flight finish for `drainMs`, then ends them. */
-  close(drainMs: number): Promise<void>
 }
 
 /** The store is probed for all sidecars together, milliseconds. */
@@ -96,8 +91,7 @@ export function createHub(deps: HubDeps): Hub {
   const server = createHttpListener({ headTimeoutMs }, (request, response) => {
     void serveHub(request, response, identify, { ...deps, members, feed, probe, isClosing: () => !entry.isOpen })
   })
-  const entry = (deps.entry ?? plainEntry)(server)
-  const unused = watchUnusedConnections(server)
+  const entry = drainingEntry(server, deps.entry ?? plainEntry)
   return {
     keysChanged: () => feed.announce({ kind: 'receipt_key', key: [] }),
     listen: (host, port) => entry.listen(host, port),
@@ -106,13 +100,7 @@ export function createHub(deps: HubDeps): Hub {
       await members.close()
       journal?.close()
       feed.close()
-      if (!entry.isOpen) return
-      const ended = entry.close()
-      server.closeIdleConnections()
-      unused.close()
-      const cut = setTimeout(() => server.closeAllConnections(), drainMs)
-      await ended
-      clearTimeout(cut)
+      await entry.close(drainMs)
     },
   }
 }
@@ -238,7 +226,7 @@ async function hubAnswer(
 
 function lastEventId({ headers }: IncomingMessage): string | null {
   const id = headers['last-event-id']
-  return typeof id === 'string' ? id : null
+  return textIn(id)
 }
 
 function requireSidecar({ role }: HubIdentity): void {

@@ -16,6 +16,7 @@ import {
   type ForwardResult,
 } from '../enforce/enforcement.ts'
 import { isJsonObject } from '../json/strict-json.ts'
+import { recordIn } from '../json/unchecked-json.ts'
 import type { ListenSettingsInForce } from '../listen/settings.ts'
 import type { Gathered, JudgedAction, Question } from '../protocols/common/action.ts'
 import { authoredText, contentDigest, contractQuestions, type Sniff } from '../protocols/kubernetes/change.ts'
@@ -64,24 +65,28 @@ export async function answerReview(
   const observation = deps.observer.begin({ method: 'POST', headers: trace, correlationId: uid })
   try {
     return await withTrace(observation.trace, () =>
-      judgedReview(request, ground, callOf(request, route, observation), waiting, deps),
+      judgedReview({ request, ground, call: callOf(request, route, observation) }, waiting, deps),
     )
   } finally {
     deps.observer.end(observation)
   }
 }
 
+interface JudgedReview {
+  readonly request: ReviewRequest
+  readonly ground: WriteGround
+  readonly call: Call<KubernetesRoute>
+}
+
 async function judgedReview(
-  request: ReviewRequest,
-  ground: WriteGround,
-  call: Call<KubernetesRoute>,
+  { request, ground, call }: JudgedReview,
   waiting: PendingWait,
   deps: WebhookAdmissionDeps,
 ): Promise<ReviewResponse> {
   const { route } = call
   const startedAt = performance.now()
   const action = writeAction(request, ground, route, deps.sniff)
-  const result = await enforceCall(call, action, deps.settings(), waiting, deps.pipeline)
+  const result = await enforceCall({ call, action, settings: deps.settings() }, waiting, deps.pipeline)
   const seconds = (performance.now() - startedAt) / 1000
   deps.pipeline.metrics.observe('preflight_admission_seconds', { route: route.name }, seconds)
   return reviewResponse(request, result)
@@ -208,7 +213,7 @@ function reviewWarnings({ effect, verdicts }: ForwardResult, resource: string): 
 /** The Status that the Kubernetes protocol renders, as an object. */
 function reviewStatus({ status, body }: Answer): ReviewStatus {
   const parsed: unknown = JSON.parse(String(body))
-  const members = isJsonObject(parsed) ? parsed : {}
+  const members = recordIn(parsed)
   const { message, reason, details } = members
   return {
     code: status,

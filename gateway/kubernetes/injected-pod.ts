@@ -3,6 +3,7 @@
  * changed the pod, gives the same pod.
  */
 import { isJsonObject, type JsonObject } from '../json/strict-json.ts'
+import { objectsIn, recordIn } from '../json/unchecked-json.ts'
 import type { KubernetesObject } from '../protocols/kubernetes/change.ts'
 import { annotationsOf, STATUS_ANNOTATION, type Injection } from './injection.ts'
 import type { InjectorSettings } from './settings.ts'
@@ -56,7 +57,7 @@ const NOBODY = 65_534
 const SMALL = { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '256Mi' } }
 
 export function injectedPod(pod: KubernetesObject, injection: Injection, settings: InjectorSettings): InjectedPod {
-  const spec = isJsonObject(pod['spec']) ? pod['spec'] : {}
+  const spec = recordIn(pod['spec'])
   const warnings: string[] = []
   const own = [
     sidecar(injection, settings),
@@ -233,8 +234,4 @@ function variables(values: Readonly<Record<string, string>>): readonly JsonObjec
 
 function httpProbe(path: string): JsonObject {
   return { httpGet: { path, port: 'preflight-admin', scheme: 'HTTP' } }
-}
-
-function objectsIn(value: unknown): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : []
 }

@@ -2,7 +2,7 @@
  * What a pod asks of the injector by its annotations, read against what the platform's owner allows. Everything that is not
  * understood is a problem: a pod with a mistake is refused, not injected in another way.
  */
-import { isJsonObject } from '../json/strict-json.ts'
+import { recordIn } from '../json/unchecked-json.ts'
 import type { KubernetesObject } from '../protocols/kubernetes/change.ts'
 import { ENVELOPE_ANNOTATION, RECEIPT_ANNOTATION } from '../protocols/kubernetes/receipt-annotations.ts'
 import { TRAFFIC_MODES, type InjectorSettings, type TrafficMode } from './settings.ts'
@@ -107,8 +107,8 @@ export function readInjection(pod: KubernetesObject, settings: InjectorSettings)
 }
 
 export function annotationsOf(pod: KubernetesObject): ReadonlyMap<string, string> {
-  const metadata = isJsonObject(pod['metadata']) ? pod['metadata'] : {}
-  const annotations = isJsonObject(metadata['annotations']) ? metadata['annotations'] : {}
+  const metadata = recordIn(pod['metadata'])
+  const annotations = recordIn(metadata['annotations'])
   return new Map(
     Object.entries(annotations).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value] as const] : [])),
   )

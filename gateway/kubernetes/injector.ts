@@ -1,6 +1,7 @@
 /** The mutating webhook for pods: adds the sidecar as a JSON patch, or refuses a pod in which it could not do its work. */
 import { canonicalJson } from '../../engine/base.ts'
 import { isJsonObject } from '../json/strict-json.ts'
+import { recordIn } from '../json/unchecked-json.ts'
 import type { KubernetesObject } from '../protocols/kubernetes/change.ts'
 import { injectedPod, OWN_CONTAINERS, type InjectedPod } from './injected-pod.ts'
 import { readInjection } from './injection.ts'
@@ -64,8 +65,8 @@ const BYPASSING: ReadonlySet<unknown> = new Set(['NET_ADMIN', 'NET_RAW', 'ALL'])
 /** Code in the pod that could go around the sidecar: the tier does not protect against it, so the author is warned. */
 function podWarnings(pod: KubernetesObject): readonly string[] {
   return containersIn(specOf(pod)).flatMap((container) => {
-    const context = isJsonObject(container['securityContext']) ? container['securityContext'] : {}
-    const capabilities = isJsonObject(context['capabilities']) ? context['capabilities'] : {}
+    const context = recordIn(container['securityContext'])
+    const capabilities = recordIn(context['capabilities'])
     const added: readonly unknown[] = Array.isArray(capabilities['add']) ? capabilities['add'] : []
     const mayBypass = context['privileged'] === true || added.some((one) => BYPASSING.has(one))
     return mayBypass
@@ -79,7 +80,7 @@ function podWarnings(pod: KubernetesObject): readonly string[] {
 function usersIn(spec: Readonly<Record<string, unknown>>): readonly (readonly [name: string, user: unknown])[] {
   const pod = isJsonObject(spec['securityContext']) ? spec['securityContext']['runAsUser'] : undefined
   const own = containersIn(spec).map((container) => {
-    const context = isJsonObject(container['securityContext']) ? container['securityContext'] : {}
+    const context = recordIn(container['securityContext'])
     return [`container ${String(container['name'])}`, context['runAsUser']] as const
   })
   return [['the pod', pod], ...own]
@@ -94,7 +95,7 @@ function containersIn(spec: Readonly<Record<string, unknown>>): readonly Readonl
 }
 
 function specOf(pod: KubernetesObject): Readonly<Record<string, unknown>> {
-  return isJsonObject(pod['spec']) ? pod['spec'] : {}
+  return recordIn(pod['spec'])
 }
 
 interface PatchOperation {
@@ -109,7 +110,7 @@ function patchOf(
   { annotations, initContainers, containers, volumes }: InjectedPod,
 ): readonly PatchOperation[] {
   const spec = specOf(pod)
-  const metadata = isJsonObject(pod['metadata']) ? pod['metadata'] : {}
+  const metadata = recordIn(pod['metadata'])
   const members: readonly (readonly [path: string, before: unknown, after: unknown])[] = [
     ['/metadata/annotations', metadata['annotations'], annotations],
     ['/spec/initContainers', spec['initContainers'], initContainers],

@@ -1,5 +1,6 @@
 /** An AdmissionReview (admission.k8s.io/v1) as the API server sends it, read and checked; and its answer. */
 import { isJsonObject } from '../json/strict-json.ts'
+import { recordIn, textIn } from '../json/unchecked-json.ts'
 import type { KubernetesObject } from '../protocols/kubernetes/change.ts'
 import type { ResourcePath } from '../protocols/kubernetes/path.ts'
 
@@ -60,10 +61,10 @@ export function readReview(value: unknown): ReadReview {
   const place = placeOf(request, object ?? oldObject)
   if ('problem' in place) return reviewProblem(place.problem)
   const path: ResourcePath = {
-    group: textOf(resource['group']),
-    version: textOf(resource['version']),
-    resource: textOf(resource['resource']),
-    subresource: textOf(request['subResource']) || null,
+    group: textIn(resource['group']) ?? '',
+    version: textIn(resource['version']) ?? '',
+    resource: textIn(resource['resource']) ?? '',
+    subresource: (textIn(request['subResource']) ?? '') || null,
     ...place,
   }
   if (path.resource === '') return reviewProblem('The request names no resource.')
@@ -80,16 +81,16 @@ function placeOf(
   request: Readonly<Record<string, unknown>>,
   object: KubernetesObject | null,
 ): Pick<ResourcePath, 'namespace' | 'name'> | { readonly problem: string } {
-  const metadata = object !== null && isJsonObject(object['metadata']) ? object['metadata'] : {}
-  const named = textOf(request['name'])
-  const own = textOf(metadata['name'])
+  const metadata = recordIn(object?.['metadata'])
+  const named = textIn(request['name']) ?? ''
+  const own = textIn(metadata['name']) ?? ''
   // The options of a connection or an eviction have no name of their own.
   if (named !== '' && own !== '' && own !== named)
     return { problem: `The request names ${named} and the object ${JSON.stringify(own)}.` }
-  const prefix = textOf(metadata['generateName'])
+  const prefix = textIn(metadata['generateName']) ?? ''
   const name = named !== '' ? named : prefix !== '' ? `${prefix}*` : own
-  const namespace = textOf(request['namespace']) || null
-  const ownNamespace = textOf(metadata['namespace'])
+  const namespace = (textIn(request['namespace']) ?? '') || null
+  const ownNamespace = textIn(metadata['namespace']) ?? ''
   if (ownNamespace !== '' && namespace !== null && ownNamespace !== namespace)
     return { problem: `The request is for the namespace ${namespace} and the object for ${ownNamespace}.` }
   return { namespace, name: name === '' ? null : name }
@@ -97,10 +98,6 @@ function placeOf(
 
 function objectOrNull(value: unknown): KubernetesObject | null {
   return isJsonObject(value) ? value : null
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
 }
 
 function reviewProblem(text: string): ReadReview {

@@ -9,7 +9,7 @@ import { makeAuthority, makeLeaf } from '../tls/certificates.ts'
 /** Members of the Secret, PEM. The chart mounts `tls.crt` and `tls.key`; clients trust `ca.crt`. */
 export type PairTexts = Readonly<Record<string, string>>
 
-export interface PairTerms {
+interface PairTerms {
   /** Names that the certificate is for. */
   readonly hosts: readonly string[]
   /** Life of a pair. The next one is prepared in its last third, and takes over in its last sixth. */
@@ -18,7 +18,7 @@ export interface PairTerms {
   readonly now: number
 }
 
-export interface RotatedPair {
+interface RotatedPair {
   readonly change: 'made' | 'prepared' | 'replaced' | 'kept'
   readonly texts: PairTexts
   /** Milliseconds since the epoch: the pair in use ends. */

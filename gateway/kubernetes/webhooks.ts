@@ -2,27 +2,21 @@
  * The listener of the API server's webhooks: the injector, and one path for each Kubernetes route whose rules hold there. Reads
  * a review, has it answered, and writes the answer.
  */
-import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { SHORT_BODY, type Bodies } from '../listen/bodies.ts'
-import { createHttpListener } from '../listen/http-listener.ts'
-import { watchUnusedConnections } from '../listen/unused-connections.ts'
+import { createHttpListener, drainingEntry, type DrainingEntry } from '../listen/http-listener.ts'
 import { isJsonObject, readStrictJson } from '../json/strict-json.ts'
-import type { ListenerEntry, EntryOf } from '../network/listen.ts'
+import type { EntryOf } from '../network/listen.ts'
 import type { KubernetesRoute } from '../protocols/kubernetes/settings.ts'
 import type { Route } from '../routing/route.ts'
+import { silentWait } from '../enforce/pending-calls.ts'
 import { discardRest } from '../network/discard-body.ts'
 import { answerReview, type ReviewPlace, type WebhookAdmissionDeps } from './admission.ts'
 import { injectionResponse } from './injector.ts'
 import type { InjectorSettings } from './settings.ts'
 import { readReview, reviewAnswer, type ReviewRequest, type ReviewResponse } from './review.ts'
 
-export interface Webhooks {
-  /** Resolves with the bound address. Rejects with the error of `listen`. */
-  listen(host: string, port: number): Promise<AddressInfo>
-  /** Takes no new review, lets those in flight finish for `drainMs`, then ends them. */
-  close(drainMs: number): Promise<void>
-}
+export type Webhooks = Pick<DrainingEntry, 'listen' | 'close'>
 
 export interface WebhooksDeps extends WebhookAdmissionDeps {
   readonly injector: () => InjectorSettings | undefined
@@ -58,12 +52,7 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
       else send(response, 500, { message: 'The review could not be answered.' })
     }
   }
-  const entry = deps.entry(server)
-  const unused = watchUnusedConnections(server)
-  return {
-    listen: (host, port) => entry.listen(host, port),
-    close: (drainMs) => closeWebhooks(server, entry, unused, drainMs),
-  }
+  return drainingEntry(server, deps.entry)
 }
 
 async function renderAnswer(request: IncomingMessage, response: ServerResponse, deps: WebhooksDeps): Promise<Rendered> {
@@ -107,18 +96,7 @@ function answered(
   response: ServerResponse,
   deps: WebhooksDeps,
 ): Promise<ReviewResponse> {
-  const waiting = {
-    get isGone() {
-      return response.destroyed
-    },
-    onGone(listener: () => void) {
-      response.on('close', listener)
-      return () => response.off('close', listener)
-    },
-    begin: () => {},
-    keepAlive: () => {},
-  }
-  return answerReview(request, place, waiting, deps)
+  return answerReview(request, place, silentWait(response), deps)
 }
 
 function routeNamed(name: string, { settings }: WebhooksDeps): KubernetesRoute | null {
@@ -143,19 +121,4 @@ function send(response: ServerResponse, status: number, value: object): void {
   const body = JSON.stringify(value)
   response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) })
   response.end(body)
-}
-
-async function closeWebhooks(
-  server: Server,
-  entry: ListenerEntry,
-  unused: ReturnType<typeof watchUnusedConnections>,
-  drainMs: number,
-): Promise<void> {
-  if (!entry.isOpen) return
-  const ended = entry.close()
-  server.closeIdleConnections()
-  unused.close()
-  const force = setTimeout(() => server.closeAllConnections(), drainMs)
-  await ended
-  clearTimeout(force)
 }

@@ -102,7 +102,7 @@ export function joinTunnel(
   deps: ConnectionDecisionDeps,
 ): void {
   const { socket, authority, settings, correlationId } = connectionRequest
-  deps.tunnels.open(socket, destination, settings.config.egress.idle * 1000, (bytes) => {
+  const ask = (bytes: Buffer): Doorkeeper | null => {
     const greeting = greetingOf(bytes)
     if (greeting === 'not_a_hello') return closed(connectionRequest, deps)
     if (greeting !== 'tls') return null
@@ -133,7 +133,8 @@ export function joinTunnel(
         return false
       }),
     }
-  })
+  }
+  deps.tunnels.open(socket, destination, { idleMs: settings.config.egress.idle * 1000, ask })
 }
 
 /** TLS that does not begin with a ClientHello hides the server that it asks for. */

@@ -5,7 +5,9 @@
  */
 import type { IncomingMessage, RequestListener, Server, ServerOptions } from 'node:http'
 import { createServer, maxHeaderSize } from '../runtime/node-http.ts'
+import type { EntryOf, ListenerEntry } from '../network/listen.ts'
 import { refuseRequest, refuseUnreadable } from './unreadable-request.ts'
+import { watchUnusedConnections } from './unused-connections.ts'
 
 interface ListenerOptions extends Pick<
   ServerOptions,
@@ -52,6 +54,31 @@ export function createHttpListener(options: ListenerOptions, serve: RequestListe
     (error, socket) => void refuseUnreadable(error, socket, options.maxHeaderSize ?? maxHeaderSize, false),
   )
   return server
+}
+
+export interface DrainingEntry extends Omit<ListenerEntry, 'close'> {
+  /** Takes no new connection, lets requests in flight finish for `drainMs`, then ends them. */
+  close(drainMs: number): Promise<void>
+}
+
+export function drainingEntry(server: Server, entryOf: EntryOf): DrainingEntry {
+  const entry = entryOf(server)
+  const unused = watchUnusedConnections(server)
+  return {
+    listen: (host, port) => entry.listen(host, port),
+    get isOpen() {
+      return entry.isOpen
+    },
+    async close(drainMs) {
+      if (!entry.isOpen) return
+      const closed = entry.close()
+      server.closeIdleConnections()
+      unused.close()
+      const cut = setTimeout(() => server.closeAllConnections(), drainMs)
+      await closed
+      clearTimeout(cut)
+    },
+  }
 }
 
 function requestProblem(request: IncomingMessage): string | null {

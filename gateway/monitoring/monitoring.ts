@@ -143,7 +143,7 @@ class WindowMonitoring implements Monitoring {
   async open(request: WindowRequest): Promise<Watch | null> {
     const { store, now, metrics } = this.#deps
     const row = { ...request, windowId: randomUUID(), openedAt: now() }
-    const started = telemetryEvent('preflight.execution.started', row, row.openedAt, {}, `${row.windowId}.started`)
+    const started = telemetryEvent('preflight.execution.started', row, row.openedAt, { id: `${row.windowId}.started` })
     if (this.isWired()) {
       await store.windows.open({ ...row, closedAt: null, outcome: null })
       const sinks = await this.#takers(started)
@@ -195,8 +195,10 @@ class WindowMonitoring implements Monitoring {
   }
 
   async #finish(window: OpenWindow, result: ExecutionResult): Promise<boolean> {
-    const id = `${window.windowId}.finished`
-    const finished = telemetryEvent('preflight.execution.finished', window, this.#deps.now(), resultMembers(result), id)
+    const finished = telemetryEvent('preflight.execution.finished', window, this.#deps.now(), {
+      members: resultMembers(result),
+      id: `${window.windowId}.finished`,
+    })
     return this.#close(window, result.outcome, [finished])
   }
 
@@ -209,7 +211,10 @@ class WindowMonitoring implements Monitoring {
     this.#showOpen()
     const { store, metrics, logger, now } = this.#deps
     const at = now()
-    const closed = telemetryEvent('preflight.monitoring.closed', window, at, { outcome }, `${window.windowId}.closed`)
+    const closed = telemetryEvent('preflight.monitoring.closed', window, at, {
+      members: { outcome },
+      id: `${window.windowId}.closed`,
+    })
     const taken = await Promise.all(this.#sinks.map((sink) => sink.accept([...last, closed], window.sinks.has(sink))))
     metrics.count('preflight_monitoring_windows_closed_total', { outcome })
     try {

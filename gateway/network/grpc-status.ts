@@ -3,6 +3,7 @@
  * no HTTP trailers) in the last frame of the body. The answer is neither held back nor changed.
  */
 import type { IncomingHttpHeaders } from 'node:http'
+import { textIn } from '../json/unchecked-json.ts'
 
 export interface GrpcStatusReader {
   chunk(bytes: Buffer): void
@@ -25,7 +26,7 @@ const FORMS = /^application\/grpc(?:(-web)(-text)?)?(?:\+[^;\s]+)?\s*(?:;|$)/i
 
 function statusIn(fields: IncomingHttpHeaders): string | null {
   const status = fields['grpc-status']
-  return typeof status === 'string' ? status : null
+  return textIn(status)
 }
 
 class StatusReader implements GrpcStatusReader {

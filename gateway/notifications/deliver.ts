@@ -1,4 +1,5 @@
 /** Brings one message to its channel, once. The outcome says whether it arrived, and where it can be found. */
+import { recordIn, textIn } from '../json/unchecked-json.ts'
 import { Webhook } from 'standardwebhooks'
 import { openAgent, request } from '../network/undici.ts'
 import { messageOf } from '../errors/startup-error.ts'
@@ -87,12 +88,8 @@ async function mail(
   timeoutMs: number,
 ): Promise<DeliveryOutcome> {
   const { createTransport } = await import('nodemailer')
-  const parsed: unknown = JSON.parse(row.payload)
-  const text = (name: string): string => {
-    const value: unknown =
-      typeof parsed === 'object' && parsed !== null ? Object.entries(parsed).find(([key]) => key === name)?.[1] : null
-    return typeof value === 'string' ? value : ''
-  }
+  const members = recordIn(JSON.parse(row.payload))
+  const text = (name: string): string => textIn(members[name]) ?? ''
   const { protocol, hostname, port, username, password } = new URL(smtp)
   const secure = protocol === 'smtps:'
   const transport = createTransport({

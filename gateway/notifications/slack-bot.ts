@@ -2,7 +2,7 @@
  * Messages of a Slack app. A subject has one message in its channel: what happens to it updates that message, and follows as a
  * reply in its thread.
  */
-import { isJsonObject } from '../json/strict-json.ts'
+import { jsonOrNull, recordIn, textIn } from '../json/unchecked-json.ts'
 import type { ClaimedDelivery, NoticeKind } from '../store/notifications.ts'
 import type { DeliveryOutcome, PostedAnswer } from './delivery-outcome.ts'
 import type { Channel } from './settings.ts'
@@ -59,10 +59,9 @@ function refusedBySlack(problem: string, error = ''): SlackAnswer {
 /** Slack answers 200 to what it refuses, too. */
 function slackAnswer({ status, text }: PostedAnswer): SlackAnswer {
   if (status !== 200) return refusedBySlack(`it answered ${status}`)
-  const body = slackJson(text)
-  if (body === null || typeof body['ok'] !== 'boolean') return refusedBySlack('its answer is not the one of Slack')
-  const { error, ts, channel } = body
-  if (!body['ok']) {
+  const { ok, error, ts, channel } = recordIn(jsonOrNull(text))
+  if (typeof ok !== 'boolean') return refusedBySlack('its answer is not the one of Slack')
+  if (!ok) {
     const code = typeof error === 'string' ? error.slice(0, 100) : 'no reason'
     return refusedBySlack(`Slack refused it: ${code}`, code)
   }
@@ -71,20 +70,11 @@ function slackAnswer({ status, text }: PostedAnswer): SlackAnswer {
 }
 
 function slackContent(payload: string): { readonly text: string; readonly blocks: unknown } {
-  const { text, blocks } = slackJson(payload) ?? {}
-  return { text: typeof text === 'string' ? text : '', blocks }
+  const { text, blocks } = recordIn(jsonOrNull(payload))
+  return { text: textIn(text) ?? '', blocks }
 }
 
 function slackPlace(thread: string): { readonly channel: string; readonly ts: string } | null {
-  const { channel, ts } = slackJson(thread) ?? {}
+  const { channel, ts } = recordIn(jsonOrNull(thread))
   return typeof channel === 'string' && typeof ts === 'string' ? { channel, ts } : null
-}
-
-function slackJson(text: string) {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isJsonObject(value) ? value : null
-  } catch {
-    return null
-  }
 }

@@ -4,6 +4,7 @@
  */
 import { lookupTable, appendPointer, nearest } from '../../engine/base.ts'
 import type { ErrorObject } from 'ajv'
+import { recordIn } from '../json/unchecked-json.ts'
 import { formOf } from './pattern-texts.ts'
 import type { JsonSchema } from './input-schema.ts'
 import { isJsonObject } from '../json/strict-json.ts'
@@ -140,7 +141,7 @@ function explainConstants(errors: readonly ErrorObject[]): LocatedMistake {
 
 function explainChoice(union: ErrorObject, variants: readonly JsonSchema[]): LocatedMistake {
   const known = [...new Set(variants.flatMap(({ properties }) => Object.keys(properties ?? {})))]
-  const unknown = Object.keys(isJsonObject(union.data) ? union.data : {}).find((name) => !known.includes(name))
+  const unknown = Object.keys(recordIn(union.data)).find((name) => !known.includes(name))
   return {
     ...valueMistake(union, `must be ${variants.map(describeSchema).join(' or ')}`),
     fix: unknown === undefined ? 'give exactly one of them' : nameSuggestion(unknown, known),
@@ -232,5 +233,5 @@ function listOfValues(values: unknown): readonly unknown[] {
 
 /** ajv returns the same schema object that it was given. */
 function asSchema(schema: object | undefined): JsonSchema {
-  return isJsonObject(schema) ? schema : {}
+  return recordIn(schema)
 }

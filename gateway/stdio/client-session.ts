@@ -5,8 +5,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createParser } from 'eventsource-parser'
 import type { Dispatcher } from 'undici'
+import { recordIn } from '../json/unchecked-json.ts'
 import type { UndiciPoolType } from '../network/undici.ts'
 import { isJsonObject } from '../json/strict-json.ts'
+import { encodedName } from '../protocols/mcp/name-header.ts'
 import { isSeveralLines } from './lines.ts'
 import { failureOf, readReceived, readSent, type IdText, type SentMessage } from './messages.ts'
 import { CLIENT_FIELD, WRAPPER_FIELD } from './server-bridge.ts'
@@ -157,7 +159,7 @@ export class ClientSession {
   #headersOf({ requests }: SentMessage): Record<string, string> {
     const [first] = requests
     const params = isJsonObject(first?.params) ? first.params : {}
-    const meta = isJsonObject(params['_meta']) ? params['_meta'] : {}
+    const meta = recordIn(params['_meta'])
     const claimed = meta[VERSION_CLAIM]
     const version = typeof claimed === 'string' ? claimed : this.#version
     return {
@@ -212,12 +214,7 @@ function repeatedHeaders(
 ): Readonly<Record<string, string>> {
   const name = params['name'] ?? params['uri']
   const isNamed = ['tools/call', 'prompts/get', 'resources/read'].includes(method)
-  return { 'mcp-method': method, ...(isNamed && typeof name === 'string' ? { 'mcp-name': fieldValue(name) } : {}) }
-}
-
-/** Names outside visible ASCII are sent as `=?base64?…?=` (MCP 2026-07-28, Streamable HTTP). */
-function fieldValue(name: string): string {
-  return /^[!-~]+$/.test(name) && !name.startsWith('=?') ? name : `=?base64?${Buffer.from(name).toString('base64')}?=`
+  return { 'mcp-method': method, ...(isNamed && typeof name === 'string' ? { 'mcp-name': encodedName(name) } : {}) }
 }
 
 async function readEvents(body: AsyncIterable<Buffer>, take: (text: string) => Promise<void>): Promise<void> {

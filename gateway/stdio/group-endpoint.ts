@@ -30,7 +30,7 @@ interface GroupEndpoint {
   close(): Promise<void>
 }
 
-interface Session {
+interface EndpointSession {
   readonly face: StreamableFace
   readonly group: ServerGroup
   usedAt: number
@@ -60,7 +60,7 @@ export async function openGroupEndpoint(options: EndpointOptions): Promise<Group
 
 class GroupSessions {
   readonly #options: EndpointOptions
-  readonly #sessions = new Map<string, Session>()
+  readonly #sessions = new Map<string, EndpointSession>()
   readonly #sweep: NodeJS.Timeout
 
   constructor(options: EndpointOptions) {
@@ -116,7 +116,7 @@ class GroupSessions {
     await this.#open().face.take(body, request, response)
   }
 
-  #open(): Session {
+  #open(): EndpointSession {
     const { servers, version, note } = this.#options
     const id = randomUUID()
     const group = new ServerGroup({ servers: servers(), version, note, send: (line) => face.receive(line) })

@@ -4,6 +4,7 @@
  */
 import { PassThrough } from 'node:stream'
 import { isJsonObject } from '../json/strict-json.ts'
+import { textIn, recordIn } from '../json/unchecked-json.ts'
 import { MAX_MESSAGE } from './frames.ts'
 import { LineReader } from './lines.ts'
 import { readReceived, type IdText, type ReceivedMessage } from './messages.ts'
@@ -15,7 +16,7 @@ export interface GroupServer {
 }
 
 /** What a server answered to `initialize`. */
-export interface Greeting {
+export interface InitializeResult {
   readonly protocolVersion: string
   readonly capabilities: Readonly<Record<string, unknown>>
   readonly instructions: string | null
@@ -33,7 +34,7 @@ const OWN_ID = 'preflight-group-'
 
 interface Running {
   readonly stdin: PassThrough
-  readonly greeted: Promise<Greeting>
+  readonly greeted: Promise<InitializeResult>
 }
 
 export class GroupMember {
@@ -53,7 +54,7 @@ export class GroupMember {
   }
 
   /** @param params of the client's `initialize`. Rejects when the server does not start. */
-  greet(params: object): Promise<Greeting> {
+  greet(params: object): Promise<InitializeResult> {
     this.#greeting = params
     return this.#started().greeted
   }
@@ -100,15 +101,15 @@ export class GroupMember {
     return running
   }
 
-  async #greetOver(stdin: PassThrough): Promise<Greeting> {
+  async #greetOver(stdin: PassThrough): Promise<InitializeResult> {
     const text = await this.#askOf(stdin, 'initialize', this.#greeting)
     stdin.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
     const { result }: { readonly result?: unknown } = JSON.parse(text)
-    const { protocolVersion, capabilities, instructions } = isJsonObject(result) ? result : {}
+    const { protocolVersion, capabilities, instructions } = recordIn(result)
     return {
-      protocolVersion: typeof protocolVersion === 'string' ? protocolVersion : '',
-      capabilities: isJsonObject(capabilities) ? capabilities : {},
-      instructions: typeof instructions === 'string' ? instructions : null,
+      protocolVersion: textIn(protocolVersion) ?? '',
+      capabilities: recordIn(capabilities),
+      instructions: textIn(instructions),
     }
   }
 

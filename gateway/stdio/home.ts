@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, existsSync } from 'node:fs'
 import { homedir, tmpdir, userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
+import { recordIn } from '../json/unchecked-json.ts'
 import { variable, type Environment } from '../settings/environment.ts'
-import { isJsonObject } from '../json/strict-json.ts'
 import { writePrivateFile } from '../runtime/private-file.ts'
 import { readRegularFile } from '../runtime/regular-file.ts'
 
@@ -87,7 +87,7 @@ export function keepHub(home: Pick<DeskHome, 'hub'>, hub: DeskHub): void {
 export function hubOf(home: Pick<DeskHome, 'hub'>): DeskHub | null {
   if (!existsSync(home.hub)) return null
   const value: unknown = JSON.parse(readRegularFile(home.hub, 'utf8'))
-  const { url, credential, ca, settings } = isJsonObject(value) ? value : {}
+  const { url, credential, ca, settings } = recordIn(value)
   if (typeof url !== 'string' || typeof credential !== 'string' || typeof settings !== 'string')
     throw new Error(`${home.hub} is not readable; remove it, and start the server again`)
   return { url, credential, settings, ...(typeof ca === 'string' ? { ca } : {}) }

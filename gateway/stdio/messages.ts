@@ -1,6 +1,6 @@
 /** What the transports read of a message: ids, whom a notification belongs to, and errors of their own. */
 import { isJsonObject } from '../json/strict-json.ts'
-import { jsonOrNull } from '../json/unchecked-json.ts'
+import { jsonOrNull, recordIn } from '../json/unchecked-json.ts'
 
 /** The JSON of an id: a number and a text with the same digits are two ids. */
 export type IdText = string
@@ -49,15 +49,15 @@ export function readReceived(text: string): readonly ReceivedMessage[] | null {
 function received(value: Readonly<Record<string, unknown>>): ReceivedMessage {
   const { id, method, params } = value
   const isAnswer = method === undefined && isId(id)
-  const members = isJsonObject(params) ? params : {}
-  const meta = isJsonObject(members['_meta']) ? members['_meta'] : {}
+  const members = recordIn(params)
+  const meta = recordIn(members['_meta'])
   const token = members['progressToken'] ?? meta[SUBSCRIPTION]
   return { value, answers: isAnswer ? JSON.stringify(id) : null, belongsTo: isId(token) ? JSON.stringify(token) : null }
 }
 
 /** The token by which a request asks for its progress, and the id that names a subscription. */
 export function tokensOf(id: IdText, params: unknown): readonly IdText[] {
-  const meta = isJsonObject(params) && isJsonObject(params['_meta']) ? params['_meta'] : {}
+  const meta = recordIn(recordIn(params)['_meta'])
   const token = meta['progressToken']
   return isId(token) ? [id, JSON.stringify(token)] : [id]
 }

@@ -3,6 +3,7 @@
  * `SERVER+ADDRESS`: both say which server they belong to, without a table.
  */
 import { isJsonObject } from '../json/strict-json.ts'
+import { textIn } from '../json/unchecked-json.ts'
 import { JsonText } from './json-edits.ts'
 
 const SEPARATOR = '__'
@@ -98,5 +99,5 @@ function prefixed(server: string, name: string, form: NamedPlace['form']): strin
 function textAtPlace(value: unknown, at: readonly string[]): string | null {
   let found = value
   for (const member of at) found = isJsonObject(found) && Object.hasOwn(found, member) ? found[member] : undefined
-  return typeof found === 'string' ? found : null
+  return textIn(found)
 }

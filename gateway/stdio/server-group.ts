@@ -3,7 +3,8 @@
  * What a server asks or reports reaches the client. Each server is judged on its own before its messages come here.
  */
 import { isJsonObject } from '../json/strict-json.ts'
-import { GroupMember, type Greeting, type GroupServer } from './group-member.ts'
+import { recordIn } from '../json/unchecked-json.ts'
+import { GroupMember, type InitializeResult, type GroupServer } from './group-member.ts'
 import { JsonText } from './json-edits.ts'
 import { failureOf, readReceived, readSent, tokensOf, type IdText, type ReceivedMessage } from './messages.ts'
 import { addressedIn, isAddressed, LISTS, prefixedElements, withPrefixedAddresses } from './prefixed-names.ts'
@@ -17,16 +18,16 @@ interface GroupOptions {
   readonly note: (text: string) => void
 }
 
-type SentRequest = ReturnType<typeof readSent>['requests'][number]
+type EditorRequest = ReturnType<typeof readSent>['requests'][number]
 
 /** A request of the client that one server answers. */
-interface Forwarded {
+interface RelayedRequest {
   readonly member: GroupMember
   readonly tokens: readonly IdText[]
 }
 
 /** A request of a server that the client answers. */
-interface Question {
+interface ServerRequest {
   readonly member: GroupMember
   /** As the server named it: JSON. */
   readonly id: IdText
@@ -47,9 +48,9 @@ const PASSED = ['tools', 'prompts', 'resources', 'completions', 'logging'] as co
 export class ServerGroup implements LineServer {
   readonly #options: GroupOptions
   readonly #members: ReadonlyMap<string, GroupMember>
-  readonly #forwarded = new Map<IdText, Forwarded>()
-  readonly #questions = new Map<IdText, Question>()
-  readonly #greetings = new Map<GroupMember, Greeting>()
+  readonly #forwarded = new Map<IdText, RelayedRequest>()
+  readonly #questions = new Map<IdText, ServerRequest>()
+  readonly #greetings = new Map<GroupMember, InitializeResult>()
   #questionCount = 0
 
   constructor(options: GroupOptions) {
@@ -94,11 +95,11 @@ export class ServerGroup implements LineServer {
     return forwarded?.member.send(text).catch(ignored)
   }
 
-  async #request(text: string, request: SentRequest): Promise<void> {
+  async #request(text: string, request: EditorRequest): Promise<void> {
     const { id, method, params } = request
     try {
       if (isAddressed(method)) return await this.#forward(text, request)
-      const result = await this.#resultOf(method, isJsonObject(params) ? params : {})
+      const result = await this.#resultOf(method, recordIn(params))
       await this.#send(`{"jsonrpc":"2.0","id":${id},"result":${result}}`)
     } catch (error) {
       if (error instanceof RequestError) await this.#send(rejection(id, error))
@@ -179,7 +180,7 @@ export class ServerGroup implements LineServer {
     return `{${JSON.stringify(member)}:[${lists.flat().join(',')}]}`
   }
 
-  async #forward(text: string, { id, method, params }: SentRequest): Promise<void> {
+  async #forward(text: string, { id, method, params }: EditorRequest): Promise<void> {
     const addressed = addressedIn(text, method, params)
     const member = addressed === null ? undefined : this.#members.get(addressed.server)
     if (addressed === null || member === undefined) {
@@ -222,7 +223,7 @@ export class ServerGroup implements LineServer {
   /** Two servers may use one id: the client gets another one, and another token. */
   #ask(member: GroupMember, text: string, { id, params }: ReceivedMessage['value']): Promise<void> | undefined {
     const name = `preflight-${member.name}-${(this.#questionCount += 1)}`
-    const meta = isJsonObject(params) && isJsonObject(params['_meta']) ? params['_meta'] : {}
+    const meta = recordIn(recordIn(params)['_meta'])
     this.#questions.set(JSON.stringify(name), { member, id: JSON.stringify(id), token: meta['progressToken'] })
     const edits = [
       { at: ['id'], value: name },
@@ -277,7 +278,7 @@ export class ServerGroup implements LineServer {
       void this.#send(`{"jsonrpc":"2.0","method":"notifications/${kind}/list_changed"}`)
   }
 
-  async #failAll(requests: readonly SentRequest[], reason: string): Promise<void> {
+  async #failAll(requests: readonly EditorRequest[], reason: string): Promise<void> {
     for (const { id } of requests) await this.#send(failureOf(id, reason))
   }
 

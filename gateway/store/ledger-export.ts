@@ -8,7 +8,7 @@ import { sha256Hex } from '../runtime/hash.ts'
 import { readCheckpoint } from './checkpoints.ts'
 import { NO_ROW } from './ledger.ts'
 import type { StorePart } from './store.ts'
-import { recordIn, jsonOrNull } from '../json/unchecked-json.ts'
+import { jsonOrNull, recordIn } from '../json/unchecked-json.ts'
 
 /** Of a ledger with one chain. */
 const EXPORT_FORMAT = 'preflight-ledger.v1'

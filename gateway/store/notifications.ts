@@ -61,7 +61,7 @@ export interface DeliveryResult {
   readonly reference: string | null
 }
 
-interface Backlog {
+export interface Backlog {
   readonly channel: string
   readonly waiting: number
   /** Creation of the oldest message that waits. */

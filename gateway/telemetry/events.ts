@@ -54,16 +54,19 @@ export interface ExecutionSubject {
 /** The decision and call of an event; without a decision when the call did not reach one. */
 type EventSubject = Omit<ExecutionSubject, 'decisionId'> & { readonly decisionId: string | null }
 
-/**
- * @param at milliseconds since the epoch
- * @param id the same for an event that may be sent twice: receivers drop repeats by it
- */
+interface EventOptions {
+  /** Members beside those of the subject. */
+  readonly members?: Readonly<Record<string, string | number | null>>
+  /** The same for an event that may be sent twice: receivers drop repeats by it. */
+  readonly id?: string
+}
+
+/** @param at milliseconds since the epoch */
 export function telemetryEvent(
   type: EventType,
   subject: EventSubject,
   at: number,
-  extra: Readonly<Record<string, string | number | null>> = {},
-  id: string = randomUUID(),
+  { members, id = randomUUID() }: EventOptions = {},
 ): TelemetryEvent {
   return {
     specversion: '1.0',
@@ -73,7 +76,7 @@ export function telemetryEvent(
     subject: subject.correlationId,
     time: new Date(at).toISOString(),
     datacontenttype: 'application/json',
-    data: { correlation_id: subject.correlationId, decision_id: subject.decisionId, route: subject.route, ...extra },
+    data: { correlation_id: subject.correlationId, decision_id: subject.decisionId, route: subject.route, ...members },
   }
 }
 
@@ -93,7 +96,7 @@ export interface ContractViolation extends EventSubject {
 /** @param at milliseconds since the epoch */
 export function violationEvent(violation: ContractViolation, at: number): TelemetryEvent {
   const { call, effect, pattern, violations, occurrences } = violation
-  return telemetryEvent(VIOLATION_EVENT, violation, at, { call, effect, pattern, violations, occurrences })
+  return telemetryEvent(VIOLATION_EVENT, violation, at, { members: { call, effect, pattern, violations, occurrences } })
 }
 
 /** The members of `preflight.execution.finished` on the wire. */
@@ -122,5 +125,6 @@ export interface CandidateAnnouncement {
 export function candidateEvent({ route, digest, baseline, type }: CandidateAnnouncement, at: number): TelemetryEvent {
   const subject = { correlationId: `candidate:${digest}`, decisionId: null, route }
   // Receivers drop repeats by the id.
-  return telemetryEvent(CANDIDATE_EVENT, subject, at, { digest, baseline, contract_type: type }, `${route} ${digest}`)
+  const members = { digest, baseline, contract_type: type }
+  return telemetryEvent(CANDIDATE_EVENT, subject, at, { members, id: `${route} ${digest}` })
 }

@@ -26,7 +26,7 @@ const AUTHORITY_DAYS = 730
 /** Common names are at most 64 characters (RFC 5280, ub-common-name); the host counts in the alternative name. */
 const LONGEST_COMMON_NAME = 64
 
-export interface NewAuthority {
+interface NewAuthority {
   /** PEM. */
   readonly certificate: string
   /** PEM, PKCS #8. */

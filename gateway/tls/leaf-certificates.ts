@@ -9,6 +9,7 @@ import { tls } from '../runtime/node-tls.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { LEAF_LIFE_MS, type Authorities, type SigningAuthority } from './authorities.ts'
+import type { LeafRequest } from './certificates.ts'
 
 export interface Leaves {
   /**
@@ -60,7 +61,7 @@ export function createLeaves({ authorities, metrics, logger, now }: LeavesDeps):
         )
       keys ??= makeLeafKeys()
       const notAfter = Math.min(now() + LEAF_LIFE_MS, authority.notAfter)
-      const context = makeContext(authority, keys, host, now() - BACKDATED_MS, notAfter)
+      const context = makeContext(authority, keys, { host, notBefore: now() - BACKDATED_MS, notAfter })
       const entry = { authorityId: authority.id, until: Math.max(now() + 1, notAfter - MARGIN_MS), context }
       contexts.set(host, entry)
       context.catch(() => {
@@ -90,11 +91,9 @@ function makeLeafKeys(): LeafKeys {
 async function makeContext(
   authority: SigningAuthority,
   keys: LeafKeys,
-  host: string,
-  notBefore: number,
-  notAfter: number,
+  validity: Omit<LeafRequest, 'publicKey'>,
 ): Promise<SecureContext> {
   const { makeLeaf } = await import('./certificates.ts')
-  const leaf = await makeLeaf(authority, { host, publicKey: keys.publicKey, notBefore, notAfter })
+  const leaf = await makeLeaf(authority, { ...validity, publicKey: keys.publicKey })
   return tls().createSecureContext({ cert: `${leaf}\n${authority.chain}`, key: keys.privateKey, minVersion: 'TLSv1.2' })
 }

@@ -145,11 +145,12 @@ class Relay implements UpstreamExchange, Dispatcher.DispatchHandler {
     watcher?.head(status, headers)
     response.off('close', this.#onClientClose)
     const fields = clientHeaders(rawFields(controller.rawHeaders, headers), headers.connection, ownHeaders)
-    joinUpgrade(upgrade, fields, upstream, tunnels, (received) => {
+    const onEnd = (received: number): void => {
       this.#bytes = received
       watcher?.end()
       this.#end(null, null)
-    })
+    }
+    joinUpgrade(upgrade, { connection: upstream, fields, onEnd }, tunnels)
   }
 
   onResponseStart(

@@ -50,45 +50,41 @@ const MAX_NAMED_POOLS = 500
 
 /** @param egress in force now: where the request names the destination, it checks each address that is connected to */
 export function createUpstreams(egress: () => Egress): Upstreams {
-  const ofRoutes = new Map<string, UndiciPoolType>()
+  return new UpstreamPools(egress)
+}
+
+class UpstreamPools implements Upstreams {
+  readonly #egress: () => Egress
+  readonly #ofRoutes = new Map<string, UndiciPoolType>()
   // Routes are frozen objects of one settings generation: a known route needs no key.
-  const byRoute = new WeakMap<UpstreamRoute, UndiciPoolType>()
-  const named = new LRUCache<string, UndiciPoolType>({
+  readonly #byRoute = new WeakMap<UpstreamRoute, UndiciPoolType>()
+  readonly #named = new LRUCache<string, UndiciPoolType>({
     max: MAX_NAMED_POOLS,
     // Its requests in flight finish.
     dispose: (pool) => void pool.close().catch(() => pool.destroy()),
   })
-  const http2 = new LRUCache<string, Http2Origin>({ max: MAX_NAMED_POOLS, dispose: (origin) => origin.close() })
-  const http2Origin = (route: UpstreamRoute, origin: string): Http2Origin => {
-    const guard = route.upstream === undefined ? guardOf(origin, egress) : {}
-    const key = `${keyOf(route, origin)} ${guard.lookup === undefined}`
-    const known = http2.get(key) ?? openHttp2(origin, route, guard)
-    http2.set(key, known)
-    return known
+  readonly #http2 = new LRUCache<string, Http2Origin>({
+    max: MAX_NAMED_POOLS,
+    dispose: (origin) => origin.close(),
+  })
+
+  constructor(egress: () => Egress) {
+    this.#egress = egress
   }
-  const namedPool = (route: UpstreamRoute, origin: string): UndiciPoolType => {
-    const key = keyOf(route, origin)
-    const pool = named.get(key) ?? openPoolFor(origin, route, guardOf(origin, egress))
-    named.set(key, pool)
-    return pool
+
+  askerOf(call: Pick<ReachedBy, 'origin' | 'route'>): Asker {
+    return call.route.upstream_protocol === 'http2'
+      ? askerBy(this.#http2Origin(call.route, call.origin))
+      : this.#poolOf(call)
   }
-  const poolOf = ({ route, origin }: Pick<ReachedBy, 'origin' | 'route'>): UndiciPoolType => {
-    if (route.upstream === undefined) return namedPool(route, origin)
-    const known = byRoute.get(route)
-    if (known !== undefined) return known
-    const key = keyOf(route, origin)
-    const pool = ofRoutes.get(key) ?? openPoolFor(origin, route, {})
-    ofRoutes.set(key, pool)
-    byRoute.set(route, pool)
-    return pool
+
+  dispatcherOf(call: ReachedBy, isUpgrade: boolean): RequestDispatcher {
+    return goesByHttp2(call) && !isUpgrade ? this.#http2Origin(call.route, call.origin) : this.#poolOf(call)
   }
-  return {
-    askerOf: (call) =>
-      call.route.upstream_protocol === 'http2' ? askerBy(http2Origin(call.route, call.origin)) : poolOf(call),
-    dispatcherOf: (call, isUpgrade) =>
-      goesByHttp2(call) && !isUpgrade ? http2Origin(call.route, call.origin) : poolOf(call),
-    inspect: () => [
-      ...[...ofRoutes, ...named].map(([key, { stats }]) => ({
+
+  inspect(): readonly object[] {
+    return [
+      ...[...this.#ofRoutes, ...this.#named].map(([key, { stats }]) => ({
         origin: originOf(key),
         protocol: 'http1',
         connected: stats.connected,
@@ -96,16 +92,43 @@ export function createUpstreams(egress: () => Egress): Upstreams {
         running: stats.running,
         queued: stats.queued,
       })),
-      ...[...http2.keys()].map((key) => ({ origin: originOf(key), protocol: 'http2' })),
-    ],
-    async close() {
-      const pools = [...ofRoutes.values(), ...named.values()]
-      ofRoutes.clear()
-      for (const origin of http2.values()) origin.destroy()
-      await Promise.all(pools.map((pool) => pool.destroy()))
-      named.clear()
-      http2.clear()
-    },
+      ...[...this.#http2.keys()].map((key) => ({ origin: originOf(key), protocol: 'http2' })),
+    ]
+  }
+
+  async close(): Promise<void> {
+    const pools = [...this.#ofRoutes.values(), ...this.#named.values()]
+    this.#ofRoutes.clear()
+    for (const origin of this.#http2.values()) origin.destroy()
+    await Promise.all(pools.map((pool) => pool.destroy()))
+    this.#named.clear()
+    this.#http2.clear()
+  }
+
+  #poolOf({ route, origin }: Pick<ReachedBy, 'origin' | 'route'>): UndiciPoolType {
+    if (route.upstream === undefined) return this.#namedPool(route, origin)
+    const known = this.#byRoute.get(route)
+    if (known !== undefined) return known
+    const key = keyOf(route, origin)
+    const pool = this.#ofRoutes.get(key) ?? openPoolFor(origin, route, {})
+    this.#ofRoutes.set(key, pool)
+    this.#byRoute.set(route, pool)
+    return pool
+  }
+
+  #namedPool(route: UpstreamRoute, origin: string): UndiciPoolType {
+    const key = keyOf(route, origin)
+    const pool = this.#named.get(key) ?? openPoolFor(origin, route, guardOf(origin, this.#egress))
+    this.#named.set(key, pool)
+    return pool
+  }
+
+  #http2Origin(route: UpstreamRoute, origin: string): Http2Origin {
+    const guard = route.upstream === undefined ? guardOf(origin, this.#egress) : {}
+    const key = `${keyOf(route, origin)} ${guard.lookup === undefined}`
+    const known = this.#http2.get(key) ?? openHttp2(origin, route, guard)
+    this.#http2.set(key, known)
+    return known
   }
 }
 

@@ -16,19 +16,17 @@ export interface Doorkeeper {
 /** @returns null when the first bytes suffice: then everything passes */
 type AskDoorkeeper = (first: Buffer) => Doorkeeper | null
 
+interface TunnelOptions {
+  /** Silence after which the tunnel is closed, milliseconds; 0: no limit. */
+  readonly idleMs: number
+  readonly ask: AskDoorkeeper
+  /** Called with the bytes that the destination sent. */
+  readonly onEnd?: (received: number) => void
+}
+
 export interface Tunnels {
-  /**
-   * Both sockets belong to the tunnel from here on.
-   * @param idleMs silence after which it is closed, milliseconds; 0: no limit
-   * @param onEnd called with the bytes that the destination sent
-   */
-  open(
-    client: Socket,
-    destination: Socket,
-    idleMs: number,
-    ask: AskDoorkeeper,
-    onEnd?: (received: number) => void,
-  ): void
+  /** Both sockets belong to the tunnel from here on. */
+  open(client: Socket, destination: Socket, options: TunnelOptions): void
   readonly size: number
   /** Tunnels with traffic continue; others are closed within `idleMs`. */
   drain(idleMs: number): void
@@ -43,7 +41,7 @@ export function createTunnels(metrics: Metrics): Tunnels {
   const clients = new Set<Socket>()
   metrics.sample('preflight_tunnels_open', () => clients.size)
   return {
-    open(client, destination, idleMs, ask, onEnd = () => {}) {
+    open(client, destination, { idleMs, ask, onEnd }) {
       clients.add(client)
       // A connection that switched protocols has carried other requests before; bytes received with the switch are
       // buffered in the socket.
@@ -56,7 +54,7 @@ export function createTunnels(metrics: Metrics): Tunnels {
         metrics.count('preflight_tunnel_bytes_total', { direction: 'sent' }, destination.bytesWritten - bytesWritten)
         const received = destination.bytesRead - bytesRead
         metrics.count('preflight_tunnel_bytes_total', { direction: 'received' }, received)
-        onEnd(received)
+        onEnd?.(received)
       }
       closeTogether(client, destination, end)
       // Traffic in one direction uses both sockets, so one timer is enough.

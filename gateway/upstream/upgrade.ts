@@ -77,17 +77,19 @@ export function isAsked({ protocol }: Upgrade, answered: string | undefined): bo
 /** Silence is no reason to close such a connection; TCP detects a peer that is gone. */
 const KEEP_ALIVE_MS = 60_000
 
-/**
- * Answers the client that the upstream has switched, and joins both.
- * @param fields of the answer: name, value, name, value …, without those of the connection
- * @param onEnd called with the bytes that the upstream has sent since
- */
+interface SwitchedUpstream {
+  readonly connection: Duplex
+  /** Fields of its answer: name, value, name, value …, without those of the connection. */
+  readonly fields: readonly string[]
+  /** Called with the bytes that it has sent since. */
+  readonly onEnd: (received: number) => void
+}
+
+/** Answers the client that the upstream has switched, and joins both. */
 export function joinUpgrade(
   { protocol, client, response, release }: Upgrade,
-  fields: readonly string[],
-  upstream: Duplex,
+  { connection: upstream, fields, onEnd }: SwitchedUpstream,
   tunnels: Pick<Tunnels, 'open'>,
-  onEnd: (received: number) => void,
 ): void {
   if (!(upstream instanceof Socket)) throw new TypeError('the upstream switched on something that is not a connection')
   response.writeHead(101, [...fields, 'Connection', 'Upgrade', 'Upgrade', protocol])
@@ -96,5 +98,5 @@ export function joinUpgrade(
   response.end()
   response.detachSocket(client)
   for (const socket of [client, upstream]) socket.setKeepAlive(true, KEEP_ALIVE_MS)
-  tunnels.open(client, upstream, 0, () => null, onEnd)
+  tunnels.open(client, upstream, { idleMs: 0, ask: () => null, onEnd })
 }

@@ -1,6 +1,7 @@
 /** The operations of an OpenAPI contract as a matcher: request method and path → the operation that the contract describes. */
 import { DEFAULT_DOCUMENT_LIMITS } from '../../engine/base.ts'
 import { readDocument, resolveRef } from '../../engine/internal.ts'
+import { recordIn, textIn } from '../json/unchecked-json.ts'
 import {
   fold,
   readPath,
@@ -39,7 +40,7 @@ export function readOperations(text: string): OperationTable {
   const document = readDocument(text, DEFAULT_DOCUMENT_LIMITS)
   if (!document.ok) throw new Error(document.problem.message)
   const root: unknown = document.value.root
-  const paths = isJsonObject(root) && isJsonObject(root['paths']) ? root['paths'] : {}
+  const paths = recordIn(recordIn(root)['paths'])
   const operations = Object.entries(paths).flatMap(([path, item]) =>
     methodsOf(item, root).map((method) => {
       const basePaths = ownBasePaths(item, method, root)
@@ -97,7 +98,7 @@ function pathOfServer(url: string): string {
 function defaultOf(variables: unknown, name: string): string | null {
   const variable = isJsonObject(variables) && Object.hasOwn(variables, name) ? variables[name] : null
   const value = isJsonObject(variable) ? variable['default'] : null
-  return typeof value === 'string' ? value : null
+  return textIn(value)
 }
 
 function trimSlash(path: string): string {

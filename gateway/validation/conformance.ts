@@ -87,19 +87,17 @@ function checkParameters(
 }
 
 /** OpenAPI 3 `requestBody`, Swagger 2.0 a parameter in the body. */
-function ofRequestBody(
-  { hasBody, body, headers }: RequestMessage,
-  operation: ContractPart,
-  contract: CheckedContract,
-): CheckedMessage {
+function ofRequestBody(message: RequestMessage, operation: ContractPart, contract: CheckedContract): CheckedMessage {
   const described = contract.member(operation, 'requestBody')
   const old = contract.items(operation, 'parameters').find(({ value }) => value['in'] === 'body') ?? null
   const isRequired = (described ?? old)?.value['required'] === true
-  if (!hasBody) return isRequired ? one('body', 'is required') : NOTHING
-  if (described !== null) return ofContent(body, headers, described, 'request', contract)
+  if (!message.hasBody) return isRequired ? one('body', 'is required') : NOTHING
+  if (described !== null) return ofContent(message, described, 'request', contract)
   if (old === null) return NOTHING
   const schema = contract.member(old, 'schema')
-  return schema === null || !isJson(headers['content-type']) ? NOTHING : ofJson(body, schema.at, 'request', contract)
+  return schema === null || !isJson(message.headers['content-type'])
+    ? NOTHING
+    : ofJson(message.body, schema.at, 'request', contract)
 }
 
 function ofAnswer(message: AnswerMessage, { operation }: FoundBody, contract: CheckedContract): CheckedMessage {
@@ -113,14 +111,11 @@ function ofAnswer(message: AnswerMessage, { operation }: FoundBody, contract: Ch
   const schema = contract.member(described, 'schema')
   if (schema !== null && isJson(headers['content-type'])) return ofJson(body, schema.at, 'answer', contract)
   // An answer whose description names no content says nothing of its body.
-  return contract.member(described, 'content') === null
-    ? NOTHING
-    : ofContent(body, headers, described, 'answer', contract)
+  return contract.member(described, 'content') === null ? NOTHING : ofContent(message, described, 'answer', contract)
 }
 
 function ofContent(
-  body: Uint8Array | null,
-  headers: Readonly<Record<string, string>>,
+  { body, headers }: Pick<RequestMessage, 'body' | 'headers'>,
   described: ContractPart,
   side: MessageSide,
   contract: CheckedContract,

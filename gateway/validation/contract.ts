@@ -3,6 +3,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { DEFAULT_DOCUMENT_LIMITS, pointerToken, nameOfToken, pointerFragment } from '../../engine/base.ts'
 import { compileLinearPattern, readDocument, type LinearPattern } from '../../engine/internal.ts'
+import { recordIn } from '../json/unchecked-json.ts'
 import { createOperationMatcher, readOperations, type OperationMatcher } from './api-operations.ts'
 import { isJsonObject, type JsonObject } from '../json/strict-json.ts'
 
@@ -43,7 +44,7 @@ class OpenedContract implements CheckedContract {
 
   constructor(table: ReturnType<typeof readOperations>, root: unknown) {
     this.matcher = createOperationMatcher(table)
-    this.#whole = { value: isJsonObject(root) ? root : {}, at: '' }
+    this.#whole = { value: recordIn(root), at: '' }
   }
 
   member(part: ContractPart, ...names: readonly string[]): ContractPart | null {

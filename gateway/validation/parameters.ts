@@ -1,5 +1,5 @@
 /** The values that a request gives to the parameters of an operation, read off path, query, header and cookie as their style says. */
-import { lookupTable } from '../../engine/base.ts'
+import { lookupTable, percentDecoded } from '../../engine/base.ts'
 import type { CheckedContract, ContractPart } from './contract.ts'
 
 type ParameterLocation = 'path' | 'query' | 'header' | 'cookie'
@@ -147,22 +147,13 @@ export function pathValues(template: string, path: string): ReadonlyMap<string, 
     .join('')
   const match = new RegExp(`^${pattern}$`).exec(path)
   if (match === null) return null
-  return new Map(names.map((name, index) => [name, decoded(match[index + 1] ?? '')]))
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    // Escaped bytes that are no UTF-8 text: as they are.
-    return text
-  }
+  return new Map(names.map((name, index) => [name, percentDecoded(match[index + 1] ?? '')]))
 }
 
 export function cookiesOf(header: string | undefined): ReadonlyMap<string, string> {
   const pairs = (header ?? '').split(';').flatMap((pair) => {
     const sign = pair.indexOf('=')
-    return sign === -1 ? [] : [[pair.slice(0, sign).trim(), decoded(pair.slice(sign + 1).trim())] as const]
+    return sign === -1 ? [] : [[pair.slice(0, sign).trim(), percentDecoded(pair.slice(sign + 1).trim())] as const]
   })
   return new Map(pairs)
 }

@@ -28,58 +28,73 @@ const CHECKER = new URL(`./worker${import.meta.url.endsWith('.ts') ? '.ts' : '.j
 
 /** @param timeout of one check, in milliseconds; a check over it ends the thread, and with it all that waits there */
 export function createValidator(timeout: () => number): Validator {
-  const waiting = new Map<number, WaitingMessage>()
-  const sent = new Set<string>()
-  let worker: Worker | null = null
-  let next = 0
+  return new CheckingThread(timeout)
+}
 
-  const end = async (why: string): Promise<void> => {
-    const ending = worker
-    worker = null
-    sent.clear()
-    for (const [id, one] of waiting) {
+class CheckingThread implements Validator {
+  readonly #timeout: () => number
+  readonly #waiting = new Map<number, WaitingMessage>()
+  /** Digests of the contracts that the thread has. */
+  readonly #sent = new Set<string>()
+  #worker: Worker | null = null
+  #lastId = 0
+
+  constructor(timeout: () => number) {
+    this.#timeout = timeout
+  }
+
+  check(contract: WaitingMessage['contract'], message: ValidatedMessage): Promise<Conformance> {
+    if (this.#waiting.size >= MAX_WAITING) return Promise.reject(new Error(`${MAX_WAITING} checks wait already`))
+    return new Promise((resolve, reject) => {
+      const id = (this.#lastId += 1)
+      const limit = this.#timeout()
+      const timer = setTimeout(() => void this.#end(`a check took longer than ${limit} ms`), limit)
+      const one = { contract, message, resolve, reject, timer }
+      this.#waiting.set(id, one)
+      this.#post(id, one)
+    })
+  }
+
+  close(): Promise<void> {
+    return this.#end('the gateway stops')
+  }
+
+  async #end(why: string): Promise<void> {
+    const ending = this.#worker
+    this.#worker = null
+    this.#sent.clear()
+    for (const [id, one] of this.#waiting) {
       clearTimeout(one.timer)
-      waiting.delete(id)
+      this.#waiting.delete(id)
       one.reject(new Error(why))
     }
     await ending?.terminate()
   }
-  const post = (id: number, { contract, message }: WaitingMessage): void => {
-    const isSent = sent.has(contract.digest)
-    sent.add(contract.digest)
+
+  #post(id: number, { contract, message }: WaitingMessage): void {
+    const isSent = this.#sent.has(contract.digest)
+    this.#sent.add(contract.digest)
     const job: Job = { id, digest: contract.digest, contract: isSent ? null : contract.content, message }
-    worker ??= start()
-    worker.postMessage(job)
+    this.#worker ??= this.#start()
+    this.#worker.postMessage(job)
   }
-  const finish = (reply: ValidatorReply): void => {
-    const one = waiting.get(reply.id)
+
+  #finish(reply: ValidatorReply): void {
+    const one = this.#waiting.get(reply.id)
     if (one === undefined) return
-    if (!reply.ok && reply.isUnknown && sent.delete(one.contract.digest)) return post(reply.id, one)
-    waiting.delete(reply.id)
+    if (!reply.ok && reply.isUnknown && this.#sent.delete(one.contract.digest)) return this.#post(reply.id, one)
+    this.#waiting.delete(reply.id)
     clearTimeout(one.timer)
     if (reply.ok) one.resolve(reply.value)
     else one.reject(new Error(reply.why))
   }
-  const start = (): Worker => {
+
+  #start(): Worker {
     const started = new Worker(THREAD, { workerData: { module: CHECKER } })
     started.unref()
-    started.on('message', finish)
-    started.on('error', (error) => void (worker === started && end(error.message)))
-    started.on('exit', () => void (worker === started && end('the checking thread ended')))
+    started.on('message', (reply: ValidatorReply) => this.#finish(reply))
+    started.on('error', (error) => void (this.#worker === started && this.#end(error.message)))
+    started.on('exit', () => void (this.#worker === started && this.#end('the checking thread ended')))
     return started
-  }
-
-  return {
-    check(contract, message) {
-      if (waiting.size >= MAX_WAITING) return Promise.reject(new Error(`${MAX_WAITING} checks wait already`))
-      return new Promise((resolve, reject) => {
-        const id = (next += 1)
-        const timer = setTimeout(() => void end(`a check took longer than ${timeout()} ms`), timeout())
-        const one = { contract, message, resolve, reject, timer }
-        waiting.set(id, one)
-        post(id, one)
-      })
-    },
-    close: () => end('the gateway stops'),
   }
 }

@@ -25,8 +25,8 @@ const candidate = { route: 'r', digest: 'x', baseline: 'y', type: 'openapi' }
 /** One event of each type. */
 const EVENTS: Readonly<Record<string, TelemetryEvent>> = {
   [STARTED]: telemetryEvent(STARTED, subject, 0),
-  [FINISHED]: telemetryEvent(FINISHED, subject, 0, resultMembers(result)),
-  [CLOSED]: telemetryEvent(CLOSED, subject, 0, { outcome: 'UNKNOWN' }),
+  [FINISHED]: telemetryEvent(FINISHED, subject, 0, { members: resultMembers(result) }),
+  [CLOSED]: telemetryEvent(CLOSED, subject, 0, { members: { outcome: 'UNKNOWN' } }),
   [VIOLATION_EVENT]: violationEvent({ ...subject, ...violation }, 0),
   [CANDIDATE_EVENT]: candidateEvent(candidate, 0),
 }

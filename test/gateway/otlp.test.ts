@@ -57,7 +57,10 @@ async function scene(t: TestContext, replies: Reply[]) {
 const subject = { correlationId: 'run-1', decisionId: 'dec_1', route: 'tools' }
 const AT = Date.UTC(2026, 0, 2, 3, 4, 5, 678)
 const event = (outcome: string) =>
-  telemetryEvent('preflight.execution.finished', subject, AT, { outcome, status: 200, duration_ms: 12 }, `e-${outcome}`)
+  telemetryEvent('preflight.execution.finished', subject, AT, {
+    members: { outcome, status: 200, duration_ms: 12 },
+    id: `e-${outcome}`,
+  })
 const recordsOf = (body: unknown) => listAt(body, 'resourceLogs', 0, 'scopeLogs', 0, 'logRecords')
 const attributesOf = (holder: unknown) =>
   Object.fromEntries(listAt(holder, 'attributes').map((one) => [String(at(one, 'key')), at(one, 'value')]))

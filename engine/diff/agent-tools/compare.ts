@@ -5,7 +5,6 @@
 import type { CompareOptions, FormatComparison } from '../../model/format.ts'
 import { readAgentTools, type AgentTools, type ToolSettings } from '../../contracts/agent-tools/tools.ts'
 import { readDocument } from '../../contracts/document.ts'
-import type { McpItem } from '../../contracts/mcp-manifest.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../model/limits.ts'
 import { withPlainReferences } from '../../contracts/plain-references.ts'
 import { byCodeUnit } from '../../common/code-unit-order.ts'
@@ -18,7 +17,7 @@ import { MCP_RULES } from '../../rules/mcp/rows.ts'
 import { judgeById } from '../../rules/row.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { pointerOf, type Located } from '../../schema/located.ts'
-import { readSides } from '../sides.ts'
+import { readSides, type Sides } from '../sides.ts'
 import { unresolvedOfTools } from '../mcp/schemas.ts'
 import { compareTools } from '../mcp/tools.ts'
 import { mcpWalk, type McpReport, type McpWalk } from '../mcp/walk.ts'
@@ -49,9 +48,10 @@ export function compareAgentTools(
     sourceOf: { base: base.sourceOf, head: head.sourceOf },
   })
   const walk = mcpWalk(report, new Set(head.items.keys()))
-  const examined = compareTools(base.items, head.items, walk, (baseNode, headNode) =>
-    compareToolSettings(baseNode, headNode, base, head, walk),
-  )
+  const examined = compareTools(base.items, head.items, walk, (baseNode, headNode, own) => {
+    const settings = { base: base.settings.get(headNode.name), head: head.settings.get(headNode.name) }
+    compareToolSettings(settings, (change) => reportChange(change, { baseNode, headNode }, own))
+  })
   return ok({
     groups: report.finish(),
     stats: {
@@ -93,22 +93,13 @@ interface ToolChange {
 
 type AddToolChange = (change: ToolChange) => void
 
-function compareToolSettings(
-  baseNode: McpItem,
-  headNode: McpItem,
-  before: AgentTools,
-  after: AgentTools,
-  walk: McpWalk,
-): void {
-  const [base, head] = [before.settings.get(headNode.name), after.settings.get(headNode.name)]
+function compareToolSettings({ base, head }: Sides<ToolSettings | undefined>, add: AddToolChange): void {
   if (base === undefined || head === undefined) return
-  const add: AddToolChange = (change) => reportChange(headNode.name, change, { baseNode, headNode }, walk)
   compareKind(base, head, add)
   if (base.kind === head.kind) compareMembers(base, head, add)
 }
 
 function reportChange(
-  tool: string,
   { baseNode, headNode, ...change }: ToolChange,
   owners: { readonly baseNode: Located | null; readonly headNode: Located | null },
   walk: McpWalk,
@@ -116,7 +107,7 @@ function reportChange(
   const isGone = headNode === null && baseNode !== null
   const located = isGone ? baseNode : (headNode ?? owners.headNode)
   if (located === null) throw new Error(`no place for the rule ${change.rule}`)
-  walk.add({ ...change, tool, side: isGone ? 'base' : 'head', location: pointerOf(located.at) })
+  walk.add({ ...change, side: isGone ? 'base' : 'head', location: pointerOf(located.at) })
 }
 
 function compareKind(base: ToolSettings, head: ToolSettings, add: AddToolChange): void {

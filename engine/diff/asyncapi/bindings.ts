@@ -8,7 +8,7 @@ import type { AsyncApiRuleId } from '../../rules/asyncapi/rows.ts'
 import { RECEIVED_HEADERS, RECEIVED_PAYLOAD, SENT_HEADERS, SENT_PAYLOAD, type SitePair } from '../../schema/sites.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { isRecord, memberOf, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
-import type { AsyncWalk, AddAsyncChange } from './walk.ts'
+import type { AsyncWalk } from './walk.ts'
 
 /** The bindings of one object on both sides. */
 interface BindingPair {
@@ -23,17 +23,17 @@ interface BindingPair {
   readonly address?: string
 }
 
-export function compareBindings(walk: AsyncWalk, pair: BindingPair, add: AddAsyncChange): void {
+export function compareBindings(walk: AsyncWalk, pair: BindingPair): void {
   for (const protocol of namesOf(recordOf(pair.before?.value), recordOf(pair.after?.value))) {
     const [before, after] = [locatedIn(pair.before, protocol), locatedIn(pair.after, protocol)]
     if (isEqual(settingsOf(before), settingsOf(after))) continue
     if ((before === null || after === null) && statesDefaults(before ?? after, protocol, pair)) continue
     if (isRecord(before?.value) && isRecord(after?.value)) {
       const both = { before: { ...before, value: before.value }, after: { ...after, value: after.value } }
-      new BindingComparison(walk, pair, protocol, both, add).compare()
+      new BindingComparison(walk, pair, protocol, both).compare()
       continue
     }
-    reportWhole(pair, protocol, before, after, add)
+    reportWhole(walk, `${pair.of} ${protocol}`, protocol, { before, after })
     // The schema has the same rules whether its binding existed before or not.
     const there = [before, after].find((one) => isRecord(one?.value))
     if ((before !== null && after !== null) || there === undefined || there === null) continue
@@ -43,7 +43,7 @@ export function compareBindings(walk: AsyncWalk, pair: BindingPair, add: AddAsyn
       before: before === null ? { ...base, value: {} } : base,
       after: after === null ? { ...head, value: {} } : head,
     }
-    new BindingComparison(walk, pair, protocol, both, add).compareSchemas()
+    new BindingComparison(walk, pair, protocol, both).compareSchemas()
   }
 }
 
@@ -61,17 +61,16 @@ function fallbackOf(protocol: string, steps: readonly string[], address: string 
 
 /** Reports a binding that one side does not have. Only the name of each setting is known. */
 function reportWhole(
-  { of }: BindingPair,
+  walk: AsyncWalk,
+  subject: string,
   name: string,
-  before: Located | null,
-  after: Located | null,
-  add: AddAsyncChange,
+  { before, after }: Pick<BindingPair, 'before' | 'after'>,
 ): void {
   const located = after ?? before
   if (located === null) return
   const values = { before: settingsOf(before), after: settingsOf(after) }
   const side = after === null ? 'base' : 'head'
-  add({ rule: 'asyncapi-binding-changed', subject: `${of} ${name}`, name, side, located, ...values })
+  walk.add({ rule: 'asyncapi-binding-changed', subject, name, side, located, ...values })
 }
 
 type LocatedRecord = Located & { readonly value: JsonRecord }
@@ -96,20 +95,17 @@ class BindingComparison {
   readonly #pair: BindingPair
   readonly #protocol: string
   readonly #both: { readonly before: LocatedRecord; readonly after: LocatedRecord }
-  readonly #add: AddAsyncChange
 
   constructor(
     walk: AsyncWalk,
     pair: BindingPair,
     protocol: string,
     both: { readonly before: LocatedRecord; readonly after: LocatedRecord },
-    add: AddAsyncChange,
   ) {
     this.#walk = walk
     this.#pair = pair
     this.#protocol = protocol
     this.#both = both
-    this.#add = add
   }
 
   compare(): void {
@@ -153,7 +149,7 @@ class BindingComparison {
     const isWhole = rule === 'asyncapi-binding-changed'
     const name = isWhole ? this.#protocol : `${this.#protocol} ${steps.join('.')}`
     const subject = `${this.#pair.of} ${this.#protocol} ${steps.join('.')}`
-    this.#add({ rule, subject, name, side: head === null ? 'base' : 'head', located, before, after })
+    this.#walk.add({ rule, subject, name, side: head === null ? 'base' : 'head', located, before, after })
   }
 
   /** Judged as the content of a sent or received message. An absent schema admits anything. */

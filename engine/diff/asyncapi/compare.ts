@@ -34,7 +34,7 @@ import { compareMessages } from './messages.ts'
 import { compareChannelServers } from './server-places.ts'
 import { compareSecurity } from './security.ts'
 import { compareServers } from './servers.ts'
-import type { AsyncWalk, AddAsyncChange } from './walk.ts'
+import { within, type AsyncWalk } from './walk.ts'
 
 /** Compares two documents of any version 2.x or 3.x; an empty side is an application that neither sends nor receives. */
 export function compareAsyncApis(
@@ -93,38 +93,38 @@ function nothing(): AsyncApi {
 }
 
 function compareDocuments(walk: AsyncWalk): void {
-  const { base, head, add } = walk
+  const { base, head } = walk
   if (base.version !== '' && head.version !== '' && base.version !== head.version) {
     const located = { value: head.version, at: stepInto(ROOT, 'asyncapi'), document: '' }
     const change = { subject: 'asyncapi', before: base.version, after: head.version }
-    add({ ...change, rule: 'asyncapi-version-changed', side: 'head', located })
+    walk.add({ ...change, rule: 'asyncapi-version-changed', side: 'head', located })
   }
-  compareChannels(walk, add)
+  compareChannels(walk)
   for (const key of keysOf(base.operations, head.operations)) {
-    compareOperation(walk, base.operations.get(key), head.operations.get(key), add)
+    compareOperation(walk, base.operations.get(key), head.operations.get(key))
   }
-  compareServers(walk, add)
+  compareServers(walk)
 }
 
 function keysOf(base: ReadonlyMap<string, unknown>, head: ReadonlyMap<string, unknown>): readonly string[] {
   return [...new Set([...base.keys(), ...head.keys()])].sort(byCodeUnit)
 }
 
-function compareChannels(walk: AsyncWalk, add: AddAsyncChange): void {
+function compareChannels(walk: AsyncWalk): void {
   const { base, head } = walk
   for (const address of keysOf(base.channels, head.channels)) {
     const [before, after] = [base.channels.get(address), head.channels.get(address)]
     const shared = { subject: address, name: address, endpoint: address }
     if (before !== undefined && after !== undefined) {
-      const within: AddAsyncChange = (change) => add({ ...change, where: `channel ${address}`, endpoint: address })
-      compareParameters(walk, before, after, within)
-      compareChannelBindings(walk, before, after, within)
-      compareChannelServers(walk, before, after, within)
-      compareUnusedMessages(walk, before, after, within)
+      const channel = within(walk, { where: `channel ${address}`, endpoint: address })
+      compareParameters(channel, before, after)
+      compareChannelBindings(channel, before, after)
+      compareChannelServers(channel, before, after)
+      compareUnusedMessages(channel, before, after)
     } else if (before !== undefined) {
-      add({ ...shared, rule: 'asyncapi-channel-removed', side: 'base', located: before.located, before: address })
+      walk.add({ ...shared, rule: 'asyncapi-channel-removed', side: 'base', located: before.located, before: address })
     } else if (after !== undefined) {
-      add({ ...shared, rule: 'asyncapi-channel-added', side: 'head', located: after.located, after: address })
+      walk.add({ ...shared, rule: 'asyncapi-channel-added', side: 'head', located: after.located, after: address })
     }
   }
 }
@@ -132,7 +132,7 @@ function compareChannels(walk: AsyncWalk, add: AddAsyncChange): void {
 const ACTIONS = ['receive', 'send'] as const
 
 /** Messages of a channel that no operation of the base uses: clients may send or receive them. */
-function compareUnusedMessages(walk: AsyncWalk, before: AsyncChannel, after: AsyncChannel, add: AddAsyncChange): void {
+function compareUnusedMessages(walk: AsyncWalk, before: AsyncChannel, after: AsyncChannel): void {
   const { address } = after
   const isUsed = ({ operations }: AsyncApi): readonly boolean[] =>
     ACTIONS.map((action) => operations.has(`${action} ${address}`))
@@ -140,7 +140,7 @@ function compareUnusedMessages(walk: AsyncWalk, before: AsyncChannel, after: Asy
   const used = isUsed(walk.head)
   for (const [index, action] of ACTIONS.entries()) {
     if (used[index] !== true && used.includes(true)) continue
-    compareMessages(walk, action, `channel ${address}`, before.messages, after.messages, add)
+    compareMessages(walk, { action, where: `channel ${address}` }, before.messages, after.messages)
   }
 }
 
@@ -149,18 +149,15 @@ function isReplyChannel({ operations }: AsyncApi, address: string): boolean {
 }
 
 /** Clients that connect to a channel supply what its bindings require. */
-function compareChannelBindings(walk: AsyncWalk, before: AsyncChannel, after: AsyncChannel, add: AddAsyncChange): void {
+function compareChannelBindings(walk: AsyncWalk, before: AsyncChannel, after: AsyncChannel): void {
   const { address } = after
   const of = `channel ${address}`
-  compareBindings(
-    walk,
-    { before: before.bindings, after: after.bindings, of, action: 'receive', endpoint: address, address },
-    add,
-  )
+  const pair = { before: before.bindings, after: after.bindings, of, action: 'receive', endpoint: address } as const
+  compareBindings(walk, { ...pair, address })
 }
 
 /** The values that a parameter may have. AsyncAPI 2.x uses a schema, 3.x uses members of the parameter. */
-function compareParameters(walk: AsyncWalk, base: AsyncChannel, head: AsyncChannel, add: AddAsyncChange): void {
+function compareParameters(walk: AsyncWalk, base: AsyncChannel, head: AsyncChannel): void {
   const { address, parameters } = head
   const baseDefinitions = parametersOf(base, walk.base)
   const headDefinitions = parametersOf(head, walk.head)
@@ -173,7 +170,7 @@ function compareParameters(walk: AsyncWalk, base: AsyncChannel, head: AsyncChann
     const place = { subject: `${address} parameter ${name}`, name, side: 'head', located } as const
     // A client that fills in the old address by name now fills in a different parameter.
     if (baseName !== name && baseNames.includes(name)) {
-      add({ ...place, rule: 'asyncapi-parameter-moved', before: baseName, after: name })
+      walk.add({ ...place, rule: 'asyncapi-parameter-moved', before: baseName, after: name })
     }
     const [definedBefore, definedAfter] = [baseDefinitions[baseName], headDefinitions[defined]]
     const isSchema = hasSchema(definedBefore) && hasSchema(definedAfter)
@@ -182,8 +179,8 @@ function compareParameters(walk: AsyncWalk, base: AsyncChannel, head: AsyncChann
     const [values, remaining] = [valuesOf(before), valuesOf(after)]
     const isNarrowed = remaining !== null && (values === null || values.some((value) => !remaining.includes(value)))
     if (isNarrowed) {
-      add({ ...place, rule: 'asyncapi-parameter-narrowed', before: values, after: remaining })
-    } else add({ ...place, rule: 'asyncapi-parameter-changed', before, after })
+      walk.add({ ...place, rule: 'asyncapi-parameter-narrowed', before: values, after: remaining })
+    } else walk.add({ ...place, rule: 'asyncapi-parameter-changed', before, after })
   }
 }
 
@@ -238,7 +235,6 @@ function compareOperation(
   walk: AsyncWalk,
   before: AsyncOperation | undefined,
   after: AsyncOperation | undefined,
-  add: AddAsyncChange,
 ): void {
   const there = after ?? before
   if (there === undefined) return
@@ -246,16 +242,17 @@ function compareOperation(
   if (before === undefined || after === undefined) {
     const change = before === undefined ? 'added' : 'removed'
     const side = before === undefined ? 'head' : 'base'
-    add({ rule: PRESENCE[action][change], subject: address, name: address, side, located, endpoint: address })
+    walk.add({ rule: PRESENCE[action][change], subject: address, name: address, side, located, endpoint: address })
     return
   }
   const where = `${action} ${address}`
-  const within: AddAsyncChange = (change) => add({ ...change, where, endpoint: where })
-  compareMessages(walk, action, where, before.messages, after.messages, within)
+  const operation = within(walk, { where, endpoint: where })
+  compareMessages(operation, { action, where }, before.messages, after.messages)
   for (const [base, head] of matchedParts(before.parts, after.parts)) {
-    compareBindings(walk, { before: base.bindings, after: head.bindings, of: where, action, endpoint: where }, within)
-    compareSecurity(walk, base.security, head.security, { before: base.located, after: head.located }, where, within)
-    compareReply(walk, after, base, head, within)
+    const bindings = { before: base.bindings, after: head.bindings, of: where, action, endpoint: where }
+    compareBindings(operation, bindings)
+    compareSecurity(operation, base, head, where)
+    compareReply(operation, after, base, head)
   }
 }
 
@@ -280,30 +277,29 @@ function compareReply(
   operation: AsyncOperation,
   before: AsyncOperationPart,
   after: AsyncOperationPart,
-  add: AddAsyncChange,
 ): void {
   const where = `reply to ${operation.action} ${operation.address}`
   if (before.reply !== null && after.reply !== null) {
     const action = operation.action === 'send' ? 'receive' : 'send'
-    const within: AddAsyncChange = (change) => add({ ...change, where })
-    compareReplyPlace(before.reply, after.reply, where, within)
-    compareMessages(walk, action, where, before.reply.messages, after.reply.messages, within)
+    const reply = within(walk, { where })
+    compareReplyPlace(reply, before.reply, after.reply, where)
+    compareMessages(reply, { action, where }, before.reply.messages, after.reply.messages)
   } else if (before.reply !== null) {
-    add({ rule: 'asyncapi-reply-removed', subject: where, side: 'base', located: before.reply.located })
+    walk.add({ rule: 'asyncapi-reply-removed', subject: where, side: 'base', located: before.reply.located })
   } else if (after.reply !== null) {
-    add({ rule: 'asyncapi-reply-added', subject: where, side: 'head', located: after.reply.located })
+    walk.add({ rule: 'asyncapi-reply-added', subject: where, side: 'head', located: after.reply.located })
   }
 }
 
 /** The reply address: a channel, or an expression on the request. */
-function compareReplyPlace(before: AsyncReply, after: AsyncReply, where: string, add: AddAsyncChange): void {
+function compareReplyPlace(walk: AsyncWalk, before: AsyncReply, after: AsyncReply, where: string): void {
   const place = { subject: where, side: 'head', located: after.located } as const
   if (before.channel !== null && before.channel !== after.channel) {
-    add({ ...place, rule: 'asyncapi-reply-channel-changed', before: before.channel, after: after.channel })
+    walk.add({ ...place, rule: 'asyncapi-reply-channel-changed', before: before.channel, after: after.channel })
   }
   if (before.address === after.address) return
   const rule = before.address === null ? 'asyncapi-reply-address-added' : 'asyncapi-reply-address-changed'
-  add({ ...place, rule, before: before.address, after: after.address })
+  walk.add({ ...place, rule, before: before.address, after: after.address })
 }
 
 function reportNewDangling({ base, head, add }: AsyncWalk): void {

@@ -4,7 +4,7 @@
  */
 import type { AsyncAction } from '../../contracts/asyncapi/contract.ts'
 import type { AsyncMessage } from '../../contracts/asyncapi/messages.ts'
-import { RECEIVED_HEADERS, RECEIVED_PAYLOAD, SENT_HEADERS, SENT_PAYLOAD, type SitePair } from '../../schema/sites.ts'
+import { RECEIVED_HEADERS, RECEIVED_PAYLOAD, SENT_HEADERS, SENT_PAYLOAD } from '../../schema/sites.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { isRecord, stepInto, type Located } from '../../schema/located.ts'
 import { byCodeUnit } from '../../common/code-unit-order.ts'
@@ -13,7 +13,7 @@ import { matchByKey, matchRest } from '../match.ts'
 import { isSameMediaType } from '../openapi/media-types.ts'
 import { withHeadersInMessage } from './binding-headers.ts'
 import { compareBindings } from './bindings.ts'
-import type { AsyncWalk, AddAsyncChange } from './walk.ts'
+import { within, type AsyncWalk } from './walk.ts'
 
 const DIRECTIONS = {
   send: {
@@ -30,26 +30,31 @@ const DIRECTIONS = {
   },
 } as const
 
+/** The messages of one direction. `where` names the operation, channel or reply that has them. */
+interface MessagePlace {
+  readonly action: AsyncAction
+  readonly where: string
+}
+
 export function compareMessages(
   walk: AsyncWalk,
-  action: AsyncAction,
-  where: string,
+  place: MessagePlace,
   base: readonly AsyncMessage[],
   head: readonly AsyncMessage[],
-  add: AddAsyncChange,
 ): void {
+  const { action, where } = place
   const rules = DIRECTIONS[action]
   const byName = matchByKey(inOrder(base), inOrder(head), ({ name }) => name)
   // A name is not sent. The only unmatched message on either side, and one with the same content, is the same message.
   const isOnly = byName.added.length === 1 && byName.removed.length === 1 && byName.kept.length === 0
   const { added, removed, kept } = matchRest(byName, isOnly ? () => '' : contentOf)
   for (const { name, located } of removed) {
-    add({ rule: rules.removed, subject: `${where} ${name}`, name, side: 'base', located, before: name })
+    walk.add({ rule: rules.removed, subject: `${where} ${name}`, name, side: 'base', located, before: name })
   }
   for (const { name, located } of added) {
-    add({ rule: rules.added, subject: `${where} ${name}`, name, side: 'head', located, after: name })
+    walk.add({ rule: rules.added, subject: `${where} ${name}`, name, side: 'head', located, after: name })
   }
-  for (const [before, after] of kept) compareMessage(walk, action, where, ...withHeadersInMessage(before, after), add)
+  for (const [before, after] of kept) compareMessage(walk, place, ...withHeadersInMessage(before, after))
 }
 
 /** Of several messages with one content, the order of names decides which is which. */
@@ -62,44 +67,39 @@ function contentOf({ contentType, payload, headers, schemaFormat }: AsyncMessage
   return canonicalJson([contentType, schemaFormat, payload?.value ?? null, headers?.value ?? null])
 }
 
-function compareMessage(
-  walk: AsyncWalk,
-  action: AsyncAction,
-  where: string,
-  before: AsyncMessage,
-  after: AsyncMessage,
-  add: AddAsyncChange,
-): void {
+function compareMessage(walk: AsyncWalk, place: MessagePlace, before: AsyncMessage, after: AsyncMessage): void {
+  const { action, where } = place
   const title = after.name === '' ? where : `${where}, message ${after.name}`
-  const within: AddAsyncChange = (change) =>
-    add({ ...change, ...(after.name === '' ? {} : { detail: `message ${after.name}` }) })
+  const message = after.name === '' ? walk : within(walk, { detail: `message ${after.name}` })
   if (!isSameMediaType(before.contentType, after.contentType)) {
     const change = { subject: title, before: before.contentType, after: after.contentType, located: after.located }
-    within({ ...change, rule: 'asyncapi-content-type-changed', side: 'head' })
+    message.add({ ...change, rule: 'asyncapi-content-type-changed', side: 'head' })
   }
-  compareCorrelation(before, after, title, within)
+  compareCorrelation(message, before, after, title)
   const bindings = { before: before.bindings, after: after.bindings, of: title, action, endpoint: where }
-  compareBindings(walk, bindings, within)
+  compareBindings(message, bindings)
   for (const part of ['payload', 'headers'] as const) {
     const subject = part === 'payload' ? title : `${title}, headers`
     if (before.schemaFormat[part] === null && after.schemaFormat[part] === null)
-      use(walk, DIRECTIONS[action][part], subject, before, after, part, where)
-    else compareOtherLanguage(before, after, part, subject, within)
+      useSchemas(walk, { ...place, part, subject }, before, after)
+    else compareOtherLanguage(message, { part, subject }, before, after)
   }
 }
 
-function use(
+interface MessagePart {
+  readonly part: 'payload' | 'headers'
+  readonly subject: string
+}
+
+function useSchemas(
   walk: AsyncWalk,
-  sites: SitePair,
-  where: string,
+  { action, part, subject, where: endpoint }: MessagePart & MessagePlace,
   before: AsyncMessage,
   after: AsyncMessage,
-  part: 'payload' | 'headers',
-  endpoint: string,
 ): void {
   const pair = walk.schemas.compare(partOrAny(before, part), partOrAny(after, part))
   const mediaType = part === 'headers' || !/^text\//i.test(after.contentType) ? 'application/json' : after.contentType
-  walk.uses.push({ pair, use: { sites, mediaType }, where, endpoint })
+  walk.uses.push({ pair, use: { sites: DIRECTIONS[action][part], mediaType }, where: subject, endpoint })
 }
 
 /** A message without a payload or headers schema admits anything. */
@@ -110,35 +110,34 @@ function partOrAny(message: AsyncMessage, part: 'payload' | 'headers'): Located 
 
 /** JSON Schema payloads name their draft as the dialect. Other languages are compared as text. */
 function compareOtherLanguage(
+  walk: AsyncWalk,
+  { part, subject }: MessagePart,
   base: AsyncMessage,
   head: AsyncMessage,
-  part: 'payload' | 'headers',
-  title: string,
-  add: AddAsyncChange,
 ): void {
   const [before, after] = [base.schemaFormat[part] ?? 'JSON Schema', head.schemaFormat[part] ?? 'JSON Schema']
   const located = head[part] ?? head.located
   if (before !== after) {
-    add({ rule: 'asyncapi-payload-language-changed', subject: title, side: 'head', located, before, after })
+    walk.add({ rule: 'asyncapi-payload-language-changed', subject, side: 'head', located, before, after })
   } else if (!isEqual(base[part]?.value ?? null, head[part]?.value ?? null)) {
     const values = { before: base[part]?.value ?? null, after: head[part]?.value ?? null }
-    add({ rule: 'asyncapi-payload-definition-changed', subject: title, name: after, side: 'head', located, ...values })
+    walk.add({ rule: 'asyncapi-payload-definition-changed', subject, name: after, side: 'head', located, ...values })
   }
 }
 
-function compareCorrelation(base: AsyncMessage, head: AsyncMessage, title: string, add: AddAsyncChange): void {
+function compareCorrelation(walk: AsyncWalk, base: AsyncMessage, head: AsyncMessage, title: string): void {
   const [before, after] = [placeOf(base.correlationId), placeOf(head.correlationId)]
   if (before === after) return
   if (before === null) {
     const located = head.correlationId ?? head.located
-    add({ rule: 'asyncapi-correlation-added', subject: `${title} correlationId`, side: 'head', located, after })
+    walk.add({ rule: 'asyncapi-correlation-added', subject: `${title} correlationId`, side: 'head', located, after })
     return
   }
   const place =
     head.correlationId === null ? { side: 'base', located: base.correlationId } : { located: head.correlationId }
   const side = place.side === 'base' ? 'base' : 'head'
   const located = place.located ?? head.located
-  add({ rule: 'asyncapi-correlation-changed', subject: `${title} correlationId`, side, located, before, after })
+  walk.add({ rule: 'asyncapi-correlation-changed', subject: `${title} correlationId`, side, located, before, after })
 }
 
 function placeOf(correlation: Located | null): string | null {

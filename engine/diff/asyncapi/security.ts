@@ -6,32 +6,26 @@ import { isEqual } from '../../schema/equality.ts'
 import { isRecord, memberOf, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
 import { membersOf, textsOf } from '../../schema/subschemas.ts'
 import { addressText, compareAlternatives, UNDEFINED_KIND, type Alternative, type Credential } from '../security.ts'
-import type { AsyncWalk, AddAsyncChange } from './walk.ts'
+import type { AsyncWalk } from './walk.ts'
 
-interface Owners {
-  readonly before: Located
-  readonly after: Located
+/** A server, or a part of an operation. */
+interface Secured {
+  readonly security: Located | null
+  readonly located: Located
 }
 
 /** Each item of a security list is one alternative. An empty list requires nothing. */
-export function compareSecurity(
-  walk: AsyncWalk,
-  before: Located | null,
-  after: Located | null,
-  owners: Owners,
-  of: string,
-  add: AddAsyncChange,
-): void {
-  const [base, head] = [alternativesOf(before, walk.base), alternativesOf(after, walk.head)]
+export function compareSecurity(walk: AsyncWalk, before: Secured, after: Secured, of: string): void {
+  const [base, head] = [alternativesOf(before.security, walk.base), alternativesOf(after.security, walk.head)]
   const { refused, admitted } = compareAlternatives(base, head)
-  const gone = { side: 'base', located: before ?? owners.before } as const
-  const there = { side: 'head', located: after ?? owners.after } as const
+  const gone = { side: 'base', located: before.security ?? before.located } as const
+  const there = { side: 'head', located: after.security ?? after.located } as const
   if (base.length === 0 && refused.length > 0) {
-    add({ ...there, rule: 'asyncapi-security-added', subject: of, after: namesOf(head) })
+    walk.add({ ...there, rule: 'asyncapi-security-added', subject: of, after: namesOf(head) })
     return
   }
   if (head.length === 0 && admitted.length > 0) {
-    add({ ...gone, rule: 'asyncapi-security-removed', subject: of, before: namesOf(base) })
+    walk.add({ ...gone, rule: 'asyncapi-security-removed', subject: of, before: namesOf(base) })
     return
   }
   for (const alternative of refused) {
@@ -41,17 +35,17 @@ export function compareSecurity(
     // When only scopes or addresses differ, the change is reported for the kept alternative.
     const kept = head.find((other) => keyOf(other, true) === keyOf(alternative, true))
     const addresses = { before: addressesIn(alternative), after: kept === undefined ? {} : addressesIn(kept) }
-    if (kept === undefined) add({ ...gone, ...shared, rule: 'asyncapi-security-alternative-removed' })
+    if (kept === undefined) walk.add({ ...gone, ...shared, rule: 'asyncapi-security-alternative-removed' })
     else if (keyOf(kept) === keyOf(alternative) && !isEqual(addresses.before, addresses.after)) {
-      add({ ...there, subject, name, rule: 'asyncapi-security-flow-changed', ...addresses })
-    } else add({ ...there, ...shared, rule: 'asyncapi-security-scope-tightened', after: kept.label })
+      walk.add({ ...there, subject, name, rule: 'asyncapi-security-flow-changed', ...addresses })
+    } else walk.add({ ...there, ...shared, rule: 'asyncapi-security-scope-tightened', after: kept.label })
   }
   for (const alternative of admitted) {
     const { label: name } = alternative
     const isReported = refused.some((other) => keyOf(other, true) === keyOf(alternative, true))
     if (isReported) continue
     const subject = `${of} ${keyOf(alternative)}`
-    add({ ...there, rule: 'asyncapi-security-alternative-added', subject, name, after: name })
+    walk.add({ ...there, rule: 'asyncapi-security-alternative-added', subject, name, after: name })
   }
 }
 

@@ -4,7 +4,7 @@ import type { AsyncChannel, AsyncServer } from '../../contracts/asyncapi/contrac
 import { isRecord, memberOf, type Located } from '../../schema/located.ts'
 import { matchByKey, matchRest, type Matched } from '../match.ts'
 import { parameterNames, shapeOf } from './addresses.ts'
-import type { AsyncWalk, AddAsyncChange } from './walk.ts'
+import type { AsyncWalk } from './walk.ts'
 
 /** By name. The name is not part of an address, so a server with the same address and protocol is the same server. */
 export function matchServers({ base, head }: Pick<AsyncWalk, 'base' | 'head'>): Matched<AsyncServer> {
@@ -20,7 +20,7 @@ function isSubset(values: readonly string[] | null, others: readonly string[] | 
 }
 
 /** Matches address variables by position. An added or removed variable is a change of the address. */
-export function compareVariables(base: AsyncServer, head: AsyncServer, of: string, add: AddAsyncChange): void {
+export function compareVariables(walk: AsyncWalk, base: AsyncServer, head: AsyncServer, of: string): void {
   const names = parameterNames(head.url)
   for (const [index, baseName] of parameterNames(base.url).entries()) {
     const name = names[index] ?? baseName
@@ -30,13 +30,13 @@ export function compareVariables(base: AsyncServer, head: AsyncServer, of: strin
     const place = { subject: `${of} variable ${name}`, name, side: 'head', located } as const
     const values = { before: before.values, after: after.values }
     if (!isSubset(before.values, after.values)) {
-      add({ ...place, rule: 'asyncapi-server-variable-narrowed', ...values })
+      walk.add({ ...place, rule: 'asyncapi-server-variable-narrowed', ...values })
     } else if (!isSubset(after.values, before.values)) {
-      add({ ...place, rule: 'asyncapi-server-variable-widened', ...values })
+      walk.add({ ...place, rule: 'asyncapi-server-variable-widened', ...values })
     }
     if (before.fallback !== after.fallback) {
       const change = { before: before.fallback, after: after.fallback }
-      add({ ...place, rule: 'asyncapi-server-variable-default-changed', ...change })
+      walk.add({ ...place, rule: 'asyncapi-server-variable-default-changed', ...change })
     }
   }
 }
@@ -66,22 +66,24 @@ function isOn({ servers }: AsyncChannel, name: string): boolean {
  * The servers of a channel; a channel that names none is on all servers. Removed servers are reported as removed
  * servers.
  */
-export function compareChannelServers(
-  walk: AsyncWalk,
-  base: AsyncChannel,
-  head: AsyncChannel,
-  add: AddAsyncChange,
-): void {
+export function compareChannelServers(walk: AsyncWalk, base: AsyncChannel, head: AsyncChannel): void {
   for (const [{ name: baseName }, { name }] of matchServers(walk).kept) {
     const [before, after] = [isOn(base, baseName), isOn(head, name)]
     if (before === after) continue
     const subject = `${head.address} server ${name}`
     if (after) {
       const located = head.servers?.get(name) ?? head.located
-      add({ rule: 'asyncapi-channel-server-added', subject, name, side: 'head', located, after: name })
+      walk.add({ rule: 'asyncapi-channel-server-added', subject, name, side: 'head', located, after: name })
     } else {
       const located = base.servers?.get(baseName) ?? base.located
-      add({ rule: 'asyncapi-channel-server-removed', subject, name: baseName, side: 'base', located, before: baseName })
+      walk.add({
+        rule: 'asyncapi-channel-server-removed',
+        subject,
+        name: baseName,
+        side: 'base',
+        located,
+        before: baseName,
+      })
     }
   }
 }

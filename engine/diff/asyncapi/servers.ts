@@ -4,38 +4,37 @@ import { shapeOf } from './addresses.ts'
 import { compareBindings } from './bindings.ts'
 import { compareSecurity } from './security.ts'
 import { compareVariables, matchServers } from './server-places.ts'
-import type { AsyncWalk, AddAsyncChange } from './walk.ts'
+import { within, type AsyncWalk } from './walk.ts'
 
-export function compareServers(walk: AsyncWalk, add: AddAsyncChange): void {
+export function compareServers(walk: AsyncWalk): void {
   const { added, removed, kept } = matchServers(walk)
   for (const { name, located, url } of added) {
-    add({ rule: 'asyncapi-server-added', subject: name, name, side: 'head', located, after: url })
+    walk.add({ rule: 'asyncapi-server-added', subject: name, name, side: 'head', located, after: url })
   }
   for (const { name, located, url } of removed) {
-    add({ rule: 'asyncapi-server-removed', subject: name, name, side: 'base', located, before: url })
+    walk.add({ rule: 'asyncapi-server-removed', subject: name, name, side: 'base', located, before: url })
   }
-  for (const [before, after] of kept) compareServer(before, after, walk, add)
+  for (const [before, after] of kept) compareServer(before, after, walk)
 }
 
-function compareServer(before: AsyncServer, after: AsyncServer, walk: AsyncWalk, add: AddAsyncChange): void {
+function compareServer(before: AsyncServer, after: AsyncServer, walk: AsyncWalk): void {
   const { name } = after
   const shared = { subject: name, name, side: 'head', located: after.located } as const
-  if (before.name !== name) add({ ...shared, rule: 'asyncapi-server-renamed', before: before.name, after: name })
+  if (before.name !== name) walk.add({ ...shared, rule: 'asyncapi-server-renamed', before: before.name, after: name })
   // Variable names are not part of an address.
   if (shapeOf(before.url) !== shapeOf(after.url)) {
-    add({ ...shared, rule: 'asyncapi-server-address-changed', before: before.url, after: after.url })
+    walk.add({ ...shared, rule: 'asyncapi-server-address-changed', before: before.url, after: after.url })
   }
   if (before.protocol !== after.protocol) {
-    add({ ...shared, rule: 'asyncapi-server-protocol-changed', before: before.protocol, after: after.protocol })
+    walk.add({ ...shared, rule: 'asyncapi-server-protocol-changed', before: before.protocol, after: after.protocol })
   } else if (before.protocolVersion !== null && before.protocolVersion !== after.protocolVersion) {
     const versions = { before: before.protocolVersion, after: after.protocolVersion }
-    add({ ...shared, rule: 'asyncapi-server-protocol-version-changed', ...versions })
+    walk.add({ ...shared, rule: 'asyncapi-server-protocol-version-changed', ...versions })
   }
   const where = `server ${name}`
-  const within: AddAsyncChange = (change) => add({ ...change, where, endpoint: where })
-  compareVariables(before, after, where, within)
+  const server = within(walk, { where, endpoint: where })
+  compareVariables(server, before, after, where)
   const bindings = { before: before.bindings, after: after.bindings, of: where, action: 'receive' } as const
-  compareBindings(walk, { ...bindings, endpoint: where }, within)
-  const owners = { before: before.located, after: after.located }
-  compareSecurity(walk, before.security, after.security, owners, where, within)
+  compareBindings(server, { ...bindings, endpoint: where })
+  compareSecurity(server, before, after, where)
 }

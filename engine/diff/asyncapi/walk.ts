@@ -1,12 +1,10 @@
-/** The context of a comparison of two AsyncAPI documents, and the callback by which its walkers report changes. */
+/** The context of a comparison of two AsyncAPI documents, by which its walkers report changes. */
 import type { AsyncApi } from '../../contracts/asyncapi/contract.ts'
 import type { AsyncApiRuleId } from '../../rules/asyncapi/rows.ts'
 import type { SchemaComparison } from '../../schema/comparison/comparison.ts'
-import type { ContractWalk, SchemaInUse } from '../contract-walk.ts'
+import type { ContractChange, ContractWalk, SchemaInUse } from '../contract-walk.ts'
 
 type AsyncApiChanges = ContractWalk<AsyncApiRuleId>
-
-export type AddAsyncChange = AsyncApiChanges['add']
 
 export interface AsyncWalk extends AsyncApiChanges {
   readonly base: AsyncApi
@@ -14,4 +12,12 @@ export interface AsyncWalk extends AsyncApiChanges {
   readonly schemas: SchemaComparison
   /** Schemas in use, reported after all of them are compared. */
   readonly uses: SchemaInUse[]
+}
+
+/** The same walk within a part of the document, at which its changes are reported. */
+export function within(
+  walk: AsyncWalk,
+  place: Pick<ContractChange<AsyncApiRuleId>, 'where' | 'endpoint' | 'detail'>,
+): AsyncWalk {
+  return { ...walk, add: (change) => walk.add({ ...change, ...place }) }
 }

@@ -14,7 +14,7 @@ import { judgeById } from '../../rules/row.ts'
 import { readSides } from '../sides.ts'
 import { compareDirectives } from './directives.ts'
 import { compareDescription, compareUsages } from './elements.ts'
-import { graphqlWalk, type GraphqlWalk, type Site } from './walk.ts'
+import { graphqlWalk, Site, type GraphqlWalk } from './walk.ts'
 import { compareTypes } from './types.ts'
 
 /** Compares two schemas, each as SDL or as the JSON of an introspection query. */
@@ -69,13 +69,12 @@ function locatorOf(schema: GraphqlSchema): GroupingOptions['locate']['base'] {
   return (_, mark) => (mark === undefined ? null : schema.positionOf(mark))
 }
 
-const SCHEMA_SITE: Site = { coordinate: 'the schema', path: ['schema'], type: null }
-
 function compareSchema(walk: GraphqlWalk): void {
   const { base, head } = walk.sides
   if (base === NO_SCHEMA || head === NO_SCHEMA) return
-  compareDescription('graphql-schema-description-changed', base.schema, head.schema, SCHEMA_SITE, walk)
-  compareUsages(base.schema, head.schema, '', SCHEMA_SITE, walk)
+  const site = new Site(walk, { coordinate: 'the schema', path: ['schema'], type: null })
+  compareDescription('graphql-schema-description-changed', base.schema, head.schema, site)
+  compareUsages(base.schema, head.schema, '', site)
 }
 
 function compareRoots(walk: GraphqlWalk): void {
@@ -83,13 +82,13 @@ function compareRoots(walk: GraphqlWalk): void {
   for (const kind of ROOT_KINDS) {
     const [before, after] = [base.roots.get(kind), head.roots.get(kind)]
     if (before?.name === after?.name) continue
-    const site: Site = { coordinate: kind, path: ['schema', kind], type: null }
+    const site = new Site(walk, { coordinate: kind, path: ['schema', kind], type: null })
     const names = { before: before?.name ?? null, after: after?.name ?? null }
     if (after !== undefined) {
       const rule = before === undefined ? 'graphql-root-operation-added' : 'graphql-root-operation-changed'
-      walk.add(site, { rule, side: 'head', mark: after.mark, ...names })
+      site.add({ rule, side: 'head', mark: after.mark, ...names })
     } else if (before !== undefined) {
-      walk.add(site, { rule: 'graphql-root-operation-removed', side: 'base', mark: before.mark, ...names })
+      site.add({ rule: 'graphql-root-operation-removed', side: 'base', mark: before.mark, ...names })
     }
   }
 }
@@ -99,9 +98,9 @@ function reportUnresolved(walk: GraphqlWalk): void {
   const { base, head } = walk.references
   for (const [name, { coordinate, reference }] of head.dangling) {
     if (base.dangling.has(name)) continue
-    const site: Site = { coordinate, path: pathOf(coordinate), type: null }
+    const site = new Site(walk, { coordinate, path: pathOf(coordinate), type: null })
     const rule = 'graphql-type-reference-unresolved'
-    walk.add(site, { rule, side: 'head', mark: reference.mark, after: name })
+    site.add({ rule, side: 'head', mark: reference.mark, after: name })
   }
 }
 
@@ -121,7 +120,7 @@ function reportUnusedScalars(walk: GraphqlWalk): void {
     if (name === 'String' || name === 'Boolean') continue
     const isUsed = ({ inputs, outputs }: typeof base): boolean => inputs.has(name) || outputs.has(name)
     if (!isUsed(base) || isUsed(head)) continue
-    const site: Site = { coordinate: name, path: ['types', name], type: null }
-    walk.add(site, { rule: 'graphql-standard-scalar-unused', side: 'base', mark: 0, before: name })
+    const site = new Site(walk, { coordinate: name, path: ['types', name], type: null })
+    site.add({ rule: 'graphql-standard-scalar-unused', side: 'base', mark: 0, before: name })
   }
 }

@@ -6,26 +6,14 @@ import { coercedArguments } from '../../contracts/graphql/coercion.ts'
 import { federationTerm, hasArguments, isFederationDirective, isLoosened } from '../../contracts/graphql/federation.ts'
 import type { DeprecableSite } from '../../rules/graphql/lifecycle-rows.ts'
 import type { GraphqlRuleId } from '../../rules/graphql/rows.ts'
-import { below, type GraphqlWalk, type Site } from './walk.ts'
+import type { Site } from './walk.ts'
 
-export function compareDescription(
-  rule: GraphqlRuleId,
-  before: Element,
-  after: Element,
-  site: Site,
-  walk: GraphqlWalk,
-): void {
+export function compareDescription(rule: GraphqlRuleId, before: Element, after: Element, site: Site): void {
   if (before.description === after.description) return
-  walk.add(site, { rule, side: 'head', mark: after.mark, before: before.description, after: after.description })
+  site.add({ rule, side: 'head', mark: after.mark, before: before.description, after: after.description })
 }
 
-export function compareLifecycle(
-  noun: DeprecableSite,
-  base: Deprecable,
-  head: Deprecable,
-  site: Site,
-  walk: GraphqlWalk,
-): void {
+export function compareLifecycle(noun: DeprecableSite, base: Deprecable, head: Deprecable, site: Site): void {
   const [before, after] = [base.deprecation, head.deprecation]
   if (before === after) return
   const rule =
@@ -34,24 +22,25 @@ export function compareLifecycle(
       : after === null
         ? (`graphql-${noun}-reactivated` as const)
         : (`graphql-${noun}-deprecation-reason-changed` as const)
-  walk.add(site, { rule, side: 'head', mark: head.mark, before, after })
+  site.add({ rule, side: 'head', mark: head.mark, before, after })
 }
 
 /**
  * Compares the directives of an element; `noun` names the element. Repeated directives are matched by their arguments;
  * unmatched ones of one name are reported as changed.
  */
-export function compareUsages(before: Element, after: Element, noun: string, site: Site, walk: GraphqlWalk): void {
+export function compareUsages(before: Element, after: Element, noun: string, site: Site): void {
   if (before.usages.length + after.usages.length === 0) return
-  if (!walk.sides.base.hasUsages || !walk.sides.head.hasUsages) return
+  const { sides } = site.walk
+  if (!sides.base.hasUsages || !sides.head.hasUsages) return
   const coerced = new Map<DirectiveUsage, ReadonlyMap<string, string>>()
   for (const side of ['base', 'head'] as const) {
     const { usages } = side === 'base' ? before : after
-    for (const usage of usages) coerced.set(usage, coercedArguments(usage, walk.sides[side]))
+    for (const usage of usages) coerced.set(usage, coercedArguments(usage, sides[side]))
   }
   // A changed default is reported once, at the definition: uses that are written alike are equal.
   const written = matchByKey(before.usages, after.usages, (usage) => usageText(usage))
-  const place = { coerced, noun: noun === '' ? site.coordinate : `${noun} \`${site.coordinate}\``, site, walk }
+  const place = { coerced, noun: noun === '' ? site.coordinate : `${noun} \`${site.coordinate}\``, site }
   const { added, removed } = matchRest(written, (usage) => usageText(usage, coerced.get(usage)))
   for (const name of [...new Set([...removed, ...added].map((usage) => usage.name))].sort(byCodeUnit)) {
     const gone = ofName(removed, name)
@@ -71,7 +60,6 @@ interface UsagePlace {
   readonly coerced: ReadonlyMap<DirectiveUsage, ReadonlyMap<string, string>>
   readonly noun: string
   readonly site: Site
-  readonly walk: GraphqlWalk
 }
 
 function ofName(usages: readonly DirectiveUsage[], name: string): readonly DirectiveUsage[] {
@@ -85,8 +73,8 @@ function usageText({ name, arguments: written }: DirectiveUsage, given = written
   return `@${name}(${texts.sort(byCodeUnit).join(', ')})`
 }
 
-function usageSite({ site, noun }: UsagePlace, { name }: DirectiveUsage): Site & { readonly noun: string } {
-  return { ...below(site, `${site.coordinate}@${name}`, 'directives', name), noun }
+function usageSite({ site }: UsagePlace, { name }: DirectiveUsage): Site {
+  return site.below(`${site.coordinate}@${name}`, 'directives', name)
 }
 
 function reportUsage(place: UsagePlace, action: 'added' | 'removed', usage: DirectiveUsage): void {
@@ -97,7 +85,7 @@ function reportUsage(place: UsagePlace, action: 'added' | 'removed', usage: Dire
   const side = action === 'added' ? 'head' : 'base'
   const text = usageText(usage)
   const change = action === 'added' ? { after: text } : { before: text }
-  place.walk.add(usageSite(place, usage), { rule, side, mark: usage.mark, name: place.noun, ...change })
+  usageSite(place, usage).add({ rule, side, mark: usage.mark, name: place.noun, ...change })
 }
 
 function reportChanged(place: UsagePlace, before: DirectiveUsage, after: DirectiveUsage): void {
@@ -110,11 +98,11 @@ function reportChanged(place: UsagePlace, before: DirectiveUsage, after: Directi
   const action = isLoosened(before, after) ? 'loosened' : 'changed'
   const rule = `graphql-federation-${federationTerm(name)}-${action}` as const
   const texts = { before: usageText(before), after: usageText(after) }
-  place.walk.add(site, { rule, side: 'head', mark: after.mark, name: place.noun, ...texts })
+  site.add({ rule, side: 'head', mark: after.mark, name: place.noun, ...texts })
 }
 
 function reportArguments(place: UsagePlace, before: DirectiveUsage, after: DirectiveUsage): void {
-  const { site: owner, noun, walk, coerced } = place
+  const { site: owner, noun, coerced } = place
   const [base, head] = [coerced.get(before), coerced.get(after)]
   for (const name of new Set([...before.arguments.keys(), ...after.arguments.keys()])) {
     if (base?.get(name) === head?.get(name)) continue
@@ -122,12 +110,12 @@ function reportArguments(place: UsagePlace, before: DirectiveUsage, after: Direc
     const isRemoved = !after.arguments.has(name)
     const rule = `graphql-directive-usage-argument-${isAdded ? 'added' : isRemoved ? 'removed' : 'changed'}` as const
     const path = ['directives', after.name, 'arguments', name]
-    const site = below(owner, `${owner.coordinate}@${after.name}(${name}:)`, ...path)
+    const site = owner.below(`${owner.coordinate}@${after.name}(${name}:)`, ...path)
     const texts = { before: argumentText(before, name), after: argumentText(after, name) }
     const source = isRemoved
       ? ({ side: 'base', mark: before.mark } as const)
       : ({ side: 'head', mark: after.mark } as const)
-    walk.add(site, { rule, ...source, name: noun, detail: `@${after.name}`, ...texts })
+    site.add({ rule, ...source, name: noun, detail: `@${after.name}`, ...texts })
   }
 }
 

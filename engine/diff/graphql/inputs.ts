@@ -4,7 +4,7 @@ import type { InputChange, InputRuleId, InputSite } from '../../rules/graphql/in
 import { coercedLiteral } from '../../contracts/graphql/coercion.ts'
 import { relateTypes, type TypeRelation } from './type-relation.ts'
 import { compareDescription, compareLifecycle, compareUsages } from './elements.ts'
-import type { GraphqlWalk, Site } from './walk.ts'
+import type { Site } from './walk.ts'
 
 /** One kind of input: its name in rules and messages, and its place below its owner. */
 interface InputKind {
@@ -26,16 +26,15 @@ export function compareInputs(
   before: ReadonlyMap<string, InputValue>,
   after: ReadonlyMap<string, InputValue>,
   kind: InputKind,
-  walk: GraphqlWalk,
 ): void {
   for (const [name, base] of before) {
     const head = after.get(name)
     const site = kind.siteOf(name)
-    if (head === undefined) walk.add(site, { ...gone(base), rule: `graphql-${kind.id}-removed` })
-    else compareInput(base, head, kind, site, walk)
+    if (head === undefined) site.add({ ...gone(base), rule: `graphql-${kind.id}-removed` })
+    else compareInput(base, head, kind, site)
   }
   for (const [name, head] of after) {
-    if (!before.has(name)) walk.add(kind.siteOf(name), { ...come(head), rule: addedRule(head, kind) })
+    if (!before.has(name)) kind.siteOf(name).add({ ...come(head), rule: addedRule(head, kind) })
   }
 }
 
@@ -53,24 +52,24 @@ function come(after: InputValue): { side: 'head'; mark: InputValue['mark']; afte
   return { side: 'head', mark: after.mark, after: `${after.type}${given}` }
 }
 
-function compareInput(before: InputValue, after: InputValue, kind: InputKind, site: Site, walk: GraphqlWalk): void {
+function compareInput(before: InputValue, after: InputValue, kind: InputKind, site: Site): void {
   const { id, noun } = kind
   const relation = relateTypes(before.type, after.type)
   if (relation !== 'same') {
     const rule: InputRuleId = `graphql-${id}-${TYPE_CHANGES[relation]}`
-    walk.add(site, { rule, side: 'head', mark: after.mark, before: before.type, after: after.type })
+    site.add({ rule, side: 'head', mark: after.mark, before: before.type, after: after.type })
   }
-  compareDefault(before, after, kind, site, walk)
-  compareDescription(`graphql-${id}-description-changed`, before, after, site, walk)
-  compareLifecycle(id, before, after, site, walk)
-  compareUsages(before, after, `the ${noun}`, site, walk)
+  compareDefault(before, after, kind, site)
+  compareDescription(`graphql-${id}-description-changed`, before, after, site)
+  compareLifecycle(id, before, after, site)
+  compareUsages(before, after, `the ${noun}`, site)
 }
 
-function compareDefault(base: InputValue, head: InputValue, { id }: InputKind, site: Site, walk: GraphqlWalk): void {
+function compareDefault(base: InputValue, head: InputValue, { id }: InputKind, site: Site): void {
   const [before, after] = [base.defaultValue, head.defaultValue]
   if (before === after) return
   if (before !== null && after !== null) {
-    const { sides } = walk
+    const { sides } = site.walk
     if (coercedLiteral(before, base.type, sides.base) === coercedLiteral(after, head.type, sides.head)) return
   }
   const action = before === null ? 'added' : after === null ? 'removed' : 'changed'
@@ -78,5 +77,5 @@ function compareDefault(base: InputValue, head: InputValue, { id }: InputKind, s
   const isRequired = action === 'removed' && base.type.endsWith('!') && head.type.endsWith('!')
   const stem = isRequired ? 'required-default-value-removed' : (`default-value-${action}` as const)
   const rule: InputRuleId = `graphql-${id}-${stem}`
-  walk.add(site, { rule, side: 'head', mark: head.mark, before, after })
+  site.add({ rule, side: 'head', mark: head.mark, before, after })
 }

@@ -7,7 +7,7 @@ import { namedTypeOf, type GraphqlSchema, type NamedType } from '../../contracts
 import type { Sides } from '../sides.ts'
 import type { References } from './references.ts'
 
-export interface ShapeConflict {
+interface ShapeConflict {
   /** The field that can be selected next to the changed one, e.g. `Person.name: String`. */
   readonly field: string
   /** Whether one selection can contain both types. Else fragments or fields of one name may bring them together. */

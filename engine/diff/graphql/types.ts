@@ -14,7 +14,7 @@ import type { GraphqlRuleId } from '../../rules/graphql/rows.ts'
 import { relateTypes, type TypeRelation } from './type-relation.ts'
 import { compareDescription, compareLifecycle, compareUsages } from './elements.ts'
 import { compareInputs } from './inputs.ts'
-import { below, type GraphqlChange, type GraphqlWalk, type Site } from './walk.ts'
+import { type GraphqlChange, type GraphqlWalk, Site } from './walk.ts'
 
 const NOUNS: Readonly<Record<TypeKind, string>> = {
   scalar: 'scalar',
@@ -33,7 +33,7 @@ export function compareTypes(walk: GraphqlWalk): number {
     const after = head.types.get(before.name)
     if (after === undefined) {
       const change = { rule: 'graphql-type-removed', side: 'base', before: NOUNS[before.kind] } as const
-      walk.add(siteOf(before), { ...change, mark: before.mark, detail: NOUNS[before.kind] })
+      siteOf(before, walk).add({ ...change, mark: before.mark, detail: NOUNS[before.kind] })
     } else {
       compareType(before, after, walk)
       examined++
@@ -42,7 +42,7 @@ export function compareTypes(walk: GraphqlWalk): number {
   for (const after of head.types.values()) {
     if (base.types.has(after.name)) continue
     const change = { rule: 'graphql-type-added', side: 'head', after: NOUNS[after.kind] } as const
-    walk.add(siteOf(after), { ...change, mark: after.mark, detail: NOUNS[after.kind] })
+    siteOf(after, walk).add({ ...change, mark: after.mark, detail: NOUNS[after.kind] })
     if (after.kind === 'object') reportNewImplementations(after, walk)
   }
   return examined
@@ -53,78 +53,93 @@ function reportNewImplementations({ name, interfaces }: CompositeType, walk: Gra
   const { sides, references } = walk
   for (const { name: known, mark } of interfaces.values()) {
     if (sides.base.types.get(known)?.kind !== 'interface' || !references.base.outputs.has(known)) continue
-    const place = below(siteOf({ name }), `${name}/${known}`, 'interfaces', known)
-    walk.add(place, { rule: 'graphql-interface-implementation-added', side: 'head', mark, after: known, name })
+    const place = siteOf({ name }, walk).below(`${name}/${known}`, 'interfaces', known)
+    place.add({ rule: 'graphql-interface-implementation-added', side: 'head', mark, after: known, name })
   }
 }
 
-function siteOf({ name }: Pick<NamedType, 'name'>): Site {
-  return { coordinate: name, path: ['types', name], type: name }
+function siteOf({ name }: Pick<NamedType, 'name'>, walk: GraphqlWalk): Site {
+  return new Site(walk, { coordinate: name, path: ['types', name], type: name })
 }
 
 function compareType(before: NamedType, after: NamedType, walk: GraphqlWalk): void {
-  const site = siteOf(after)
-  compareDescription('graphql-type-description-changed', before, after, site, walk)
-  if (before.kind === 'scalar' && after.kind === 'scalar') compareScalars(before, after, site, walk)
-  else if (before.kind === 'union' && after.kind === 'union') compareUnions(before, after, site, walk)
-  else if (before.kind === 'enum' && after.kind === 'enum') compareEnums(before, after, site, walk)
-  else if (before.kind === 'input' && after.kind === 'input') compareInputTypes(before, after, site, walk)
+  const site = siteOf(after, walk)
+  compareDescription('graphql-type-description-changed', before, after, site)
+  if (before.kind === 'scalar' && after.kind === 'scalar') compareScalars(before, after, site)
+  else if (before.kind === 'union' && after.kind === 'union') compareUnions(before, after, site)
+  else if (before.kind === 'enum' && after.kind === 'enum') compareEnums(before, after, site)
+  else if (before.kind === 'input' && after.kind === 'input') compareInputTypes(before, after, site)
   else if ('interfaces' in before && 'interfaces' in after && before.kind === after.kind)
-    compareComposites(before, after, site, walk)
+    compareComposites(before, after, site)
   else {
     const kinds = { before: withArticle(NOUNS[before.kind]), after: withArticle(NOUNS[after.kind]) }
-    walk.add(site, { rule: 'graphql-type-kind-changed', side: 'head', mark: after.mark, ...kinds })
+    site.add({ rule: 'graphql-type-kind-changed', side: 'head', mark: after.mark, ...kinds })
     return
   }
-  compareUsages(before, after, `the ${NOUNS[after.kind]}`, site, walk)
+  compareUsages(before, after, `the ${NOUNS[after.kind]}`, site)
 }
 
 function withArticle(noun: string): string {
   return /^[aeiou]/.test(noun) && !noun.startsWith('uni') ? `an ${noun}` : `a ${noun}`
 }
 
-function compareScalars(base: ScalarType, head: ScalarType, site: Site, walk: GraphqlWalk): void {
+function compareScalars(base: ScalarType, head: ScalarType, site: Site): void {
   const [before, after] = [base.specifiedBy, head.specifiedBy]
   if (before === after) return
   const action = before === null ? 'added' : after === null ? 'removed' : 'changed'
   const rule = `graphql-scalar-specification-${action}` as const
-  walk.add(site, { rule, side: 'head', mark: head.mark, before, after })
+  site.add({ rule, side: 'head', mark: head.mark, before, after })
 }
 
-function compareUnions(before: UnionType, after: UnionType, site: Site, walk: GraphqlWalk): void {
-  const rules = { removed: 'graphql-union-member-removed', added: 'graphql-union-member-added' } as const
-  compareReferences(before.members, after.members, 'members', rules, site, walk)
+function compareUnions(before: UnionType, after: UnionType, site: Site): void {
+  compareReferences(before.members, after.members, UNION_MEMBERS, site)
 }
 
-/** Names that were added or removed. */
+/** A list of names of types, and its rules. */
+interface ReferenceList {
+  readonly member: string
+  readonly removed: GraphqlRuleId
+  readonly added: GraphqlRuleId
+}
+
+const UNION_MEMBERS: ReferenceList = {
+  member: 'members',
+  removed: 'graphql-union-member-removed',
+  added: 'graphql-union-member-added',
+}
+
+const INTERFACES: ReferenceList = {
+  member: 'interfaces',
+  removed: 'graphql-interface-implementation-removed',
+  added: 'graphql-interface-implementation-added',
+}
+
 function compareReferences(
   before: ReadonlyMap<string, Reference>,
   after: ReadonlyMap<string, Reference>,
-  member: string,
-  rules: Readonly<Record<'removed' | 'added', GraphqlRuleId>>,
+  { member, removed, added }: ReferenceList,
   site: Site,
-  walk: GraphqlWalk,
 ): void {
   for (const { name, mark } of before.values()) {
-    const place = { ...below(site, `${site.coordinate}/${name}`, member, name) }
     if (after.has(name)) continue
-    walk.add(place, { rule: rules.removed, side: 'base', mark, before: name, name: site.coordinate })
+    const place = site.below(`${site.coordinate}/${name}`, member, name)
+    place.add({ rule: removed, side: 'base', mark, before: name, name: site.coordinate })
   }
   for (const { name, mark } of after.values()) {
     if (before.has(name)) continue
-    const place = below(site, `${site.coordinate}/${name}`, member, name)
-    walk.add(place, { rule: rules.added, side: 'head', mark, after: name, name: site.coordinate })
+    const place = site.below(`${site.coordinate}/${name}`, member, name)
+    place.add({ rule: added, side: 'head', mark, after: name, name: site.coordinate })
   }
 }
 
-function compareEnums(before: EnumType, after: EnumType, site: Site, walk: GraphqlWalk): void {
-  const { base, head } = walk.references
+function compareEnums(before: EnumType, after: EnumType, site: Site): void {
+  const { base, head } = site.walk.references
   // A sent value is refused without the old member; a received value may contain the new one. The worse side is
   // reported.
   const isSent = base.inputs.has(before.name)
   const isReceived = head.outputs.has(after.name) || !head.inputs.has(after.name)
-  const valueSite = (name: string): Site => below(site, `${after.name}.${name}`, 'values', name)
-  const add = (name: string, change: GraphqlChange): void => walk.add(valueSite(name), { name: after.name, ...change })
+  const valueSite = (name: string): Site => site.below(`${after.name}.${name}`, 'values', name)
+  const add = (name: string, change: GraphqlChange): void => valueSite(name).add({ name: after.name, ...change })
   for (const { name, mark } of before.values.values()) {
     const rule = `graphql-${isSent ? 'request' : 'response'}-enum-value-removed` as const
     if (!after.values.has(name)) add(name, { rule, side: 'base', mark, before: name })
@@ -137,43 +152,39 @@ function compareEnums(before: EnumType, after: EnumType, site: Site, walk: Graph
       add(name, { rule, side: 'head', mark, after: name })
       continue
     }
-    compareDescription('graphql-enum-value-description-changed', base, value, valueSite(name), walk)
-    compareLifecycle('enum-value', base, value, valueSite(name), walk)
-    compareUsages(base, value, 'the enum value', valueSite(name), walk)
+    compareDescription('graphql-enum-value-description-changed', base, value, valueSite(name))
+    compareLifecycle('enum-value', base, value, valueSite(name))
+    compareUsages(base, value, 'the enum value', valueSite(name))
   }
 }
 
-function compareInputTypes(before: InputType, after: InputType, site: Site, walk: GraphqlWalk): void {
+function compareInputTypes(before: InputType, after: InputType, site: Site): void {
   if (before.isOneOf !== after.isOneOf) {
     const rule = after.isOneOf ? 'graphql-input-one-of-added' : 'graphql-input-one-of-removed'
-    walk.add(site, { rule, side: 'head', mark: after.mark, before: before.isOneOf, after: after.isOneOf })
+    site.add({ rule, side: 'head', mark: after.mark, before: before.isOneOf, after: after.isOneOf })
   }
-  const siteOf = (name: string): Site => below(site, `${after.name}.${name}`, 'fields', name)
-  compareInputs(before.fields, after.fields, { id: 'input-field', noun: 'input field', siteOf }, walk)
+  const siteOf = (name: string): Site => site.below(`${after.name}.${name}`, 'fields', name)
+  compareInputs(before.fields, after.fields, { id: 'input-field', noun: 'input field', siteOf })
 }
 
-function compareComposites(before: CompositeType, after: CompositeType, site: Site, walk: GraphqlWalk): void {
-  const rules = {
-    removed: 'graphql-interface-implementation-removed',
-    added: 'graphql-interface-implementation-added',
-  } as const
-  compareReferences(before.interfaces, after.interfaces, 'interfaces', rules, site, walk)
-  const fieldSite = (name: string): Site => below(site, `${after.name}.${name}`, 'fields', name)
+function compareComposites(before: CompositeType, after: CompositeType, site: Site): void {
+  compareReferences(before.interfaces, after.interfaces, INTERFACES, site)
+  const fieldSite = (name: string): Site => site.below(`${after.name}.${name}`, 'fields', name)
   for (const field of before.fields.values()) {
     const head = after.fields.get(field.name)
-    if (head !== undefined) compareField(after.name, field, head, fieldSite(field.name), walk)
-    else reportField('removed', field, fieldSite(field.name), walk)
+    if (head !== undefined) compareField(after.name, field, head, fieldSite(field.name))
+    else reportField('removed', field, fieldSite(field.name))
   }
   for (const field of after.fields.values()) {
-    if (!before.fields.has(field.name)) reportField('added', field, fieldSite(field.name), walk)
+    if (!before.fields.has(field.name)) reportField('added', field, fieldSite(field.name))
   }
 }
 
-function reportField(action: 'removed' | 'added', { mark, type }: Field, site: Site, walk: GraphqlWalk): void {
+function reportField(action: 'removed' | 'added', { mark, type }: Field, site: Site): void {
   const side = action === 'removed' ? 'base' : 'head'
-  const isOperation = walk.references[side].operations.has(site.coordinate)
+  const isOperation = site.walk.references[side].operations.has(site.coordinate)
   const rule = `graphql-${isOperation ? 'root-field' : 'field'}-${action}` as const
-  walk.add(site, { rule, side, mark, ...(action === 'removed' ? { before: type } : { after: type }) })
+  site.add({ rule, side, mark, ...(action === 'removed' ? { before: type } : { after: type }) })
 }
 
 /** The meaning of a type relation for the reader of the field. */
@@ -190,17 +201,18 @@ const CONFLICT_RULES = {
   perhaps: 'graphql-field-null-perhaps-conflict',
 } as const satisfies Readonly<Record<string, GraphqlRuleId>>
 
-function compareField(owner: string, before: Field, after: Field, site: Site, walk: GraphqlWalk): void {
+function compareField(owner: string, before: Field, after: Field, site: Site): void {
   const relation = relateTypes(before.type, after.type)
   if (relation !== 'same') {
-    const conflict = relation === 'non-null' || relation === 'narrowed' ? walk.shapes.conflict(owner, after.name) : null
+    const conflict =
+      relation === 'non-null' || relation === 'narrowed' ? site.walk.shapes.conflict(owner, after.name) : null
     const rule = conflict === null ? FIELD_TYPE_RULES[relation] : CONFLICT_RULES[conflict.isCertain ? 'yes' : 'perhaps']
     const change = { rule, side: 'head', mark: after.mark, before: before.type, after: after.type } as const
-    walk.add(site, conflict === null ? change : { ...change, detail: conflict.field })
+    site.add(conflict === null ? change : { ...change, detail: conflict.field })
   }
-  const siteOf = (name: string): Site => below(site, `${site.coordinate}(${name}:)`, 'arguments', name)
-  compareInputs(before.arguments, after.arguments, { id: 'argument', noun: 'argument', siteOf }, walk)
-  compareDescription('graphql-field-description-changed', before, after, site, walk)
-  compareLifecycle('field', before, after, site, walk)
-  compareUsages(before, after, 'the field', site, walk)
+  const siteOf = (name: string): Site => site.below(`${site.coordinate}(${name}:)`, 'arguments', name)
+  compareInputs(before.arguments, after.arguments, { id: 'argument', noun: 'argument', siteOf })
+  compareDescription('graphql-field-description-changed', before, after, site)
+  compareLifecycle('field', before, after, site)
+  compareUsages(before, after, 'the field', site)
 }

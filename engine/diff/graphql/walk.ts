@@ -18,8 +18,7 @@ import type { Report } from '../../rules/judging/report.ts'
 import { References } from './references.ts'
 import { ResponseShapes } from './response-shape.ts'
 
-/** The schema element of a change. */
-export interface Site {
+interface SchemaElement {
   /** Schema coordinate: `User.name`, `Query.user(id:)`, `@key(fields:)`. */
   readonly coordinate: string
   readonly path: readonly string[]
@@ -27,9 +26,28 @@ export interface Site {
   readonly type: string | null
 }
 
-/** A site below another, e.g. an argument of a field. */
-export function below(site: Site, coordinate: string, ...path: readonly string[]): Site {
-  return { coordinate, path: [...site.path, ...path], type: site.type }
+/** The schema element of a change, and the walk that is at it. */
+export class Site implements SchemaElement {
+  readonly walk: GraphqlWalk
+  readonly coordinate: string
+  readonly path: readonly string[]
+  readonly type: string | null
+
+  constructor(walk: GraphqlWalk, { coordinate, path, type }: SchemaElement) {
+    this.walk = walk
+    this.coordinate = coordinate
+    this.path = path
+    this.type = type
+  }
+
+  /** A site below this one, e.g. an argument of a field. */
+  below(coordinate: string, ...path: readonly string[]): Site {
+    return new Site(this.walk, { coordinate, path: [...this.path, ...path], type: this.type })
+  }
+
+  add(change: GraphqlChange): void {
+    this.walk.add(this, change)
+  }
 }
 
 export interface GraphqlChange {
@@ -47,7 +65,7 @@ export interface GraphqlWalk {
   readonly sides: Sides<GraphqlSchema>
   readonly references: Sides<References>
   readonly shapes: ResponseShapes
-  readonly add: (site: Site, change: GraphqlChange) => void
+  readonly add: (site: SchemaElement, change: GraphqlChange) => void
 }
 
 export function graphqlWalk(
@@ -74,7 +92,12 @@ export function graphqlWalk(
 }
 
 /** The field of an operation is its own place. Deeper elements are placed at the operations that use them. */
-function placesOf(site: Site, references: References, isInfo: boolean, message: string): readonly ReachedPlace[] {
+function placesOf(
+  site: SchemaElement,
+  references: References,
+  isInfo: boolean,
+  message: string,
+): readonly ReachedPlace[] {
   const [root, type, member, field] = site.path
   const isField = root === 'types' && member === 'fields'
   const own = isField ? references.operations.get(`${type}.${field}`) : undefined

@@ -82,16 +82,15 @@ function compareBoth(base: JsonSchemaContract, head: JsonSchemaContract, walk: S
   const root = comparison.compare(base.root, head.root)
   const [baseDefinitions, headDefinitions] = [definitionsOf(base), definitionsOf(head)]
   const names = [...new Set([...baseDefinitions.keys(), ...headDefinitions.keys()])].sort(byCodeUnit)
-  const definitions = names.flatMap((name): readonly (readonly [string, SchemaPair])[] => {
+  const definitions = names.flatMap((name): readonly NamedPair[] => {
     const [before, after] = [baseDefinitions.get(name), headDefinitions.get(name)]
-    if (before !== undefined && after !== undefined) return [[name, comparison.compare(before, after)]]
+    if (before !== undefined && after !== undefined)
+      return [{ pair: comparison.compare(before, after), lead: ['$defs', name] }]
     reportDefinition(name, before, after, add)
     return []
   })
   comparison.complete()
-  const reported = new Set<SchemaPair>()
-  reportPair(walk, root, [], reported, comparison)
-  for (const [name, pair] of definitions) reportPair(walk, pair, ['$defs', name], reported, comparison)
+  reportPairs(walk, [{ pair: root, lead: [] }, ...definitions], comparison)
   reportNewDangling(base, head, add)
   compareMalformed(malformedKeywords(base), malformedKeywords(head), ({ place, ...change }) =>
     add({ ...change, rule: 'schema-part-malformed', subject: place, name: place }),
@@ -99,30 +98,25 @@ function compareBoth(base: JsonSchemaContract, head: JsonSchemaContract, walk: S
   return comparison.examined
 }
 
-/** The root reports what it reaches. A definition reports only what was not reported before. */
-function reportPair(
-  walk: SchemaWalk,
-  pair: SchemaPair,
-  lead: readonly string[],
-  reported: Set<SchemaPair>,
-  comparison: SchemaComparison,
-): void {
-  const reached: SchemaPair[] = []
-  walk.addSchemas(
-    {
-      pair,
-      use: { sites: SCHEMA_DOCUMENT, mediaType: null },
-      where: '',
-      lead,
-      endpoint: '',
-      skips: (one) => {
-        reached.push(one)
-        return reported.has(one)
-      },
-    },
-    comparison,
-  )
-  for (const one of reached) reported.add(one)
+interface NamedPair {
+  readonly pair: SchemaPair
+  /** The path of the schema in its document. */
+  readonly lead: readonly string[]
+}
+
+/** The root comes first and reports what it reaches. A definition reports only what was not reported before. */
+function reportPairs(walk: SchemaWalk, pairs: readonly NamedPair[], comparison: SchemaComparison): void {
+  const reported = new Set<SchemaPair>()
+  const use = { sites: SCHEMA_DOCUMENT, mediaType: null }
+  for (const { pair, lead } of pairs) {
+    const reached: SchemaPair[] = []
+    const skips = (one: SchemaPair): boolean => {
+      reached.push(one)
+      return reported.has(one)
+    }
+    walk.addSchemas({ pair, use, where: '', lead, endpoint: '', skips }, comparison)
+    for (const one of reached) reported.add(one)
+  }
 }
 
 function reportDefinition(

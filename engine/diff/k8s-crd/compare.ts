@@ -111,13 +111,8 @@ function compareNamed(name: string, base: Crd | undefined, head: Crd | undefined
 function compareStorage(name: string, base: Crd, head: Crd, walk: CrdWalk): number {
   const [before, after] = [storedIn(base), storedIn(head)]
   if (before === null || after === null || before.name === after.name || conversionOf(head) !== 'None') return 0
-  return compareVersionSchemas(
-    name,
-    before,
-    after,
-    `${name}, objects stored as ${before.name} read as ${after.name}`,
-    walk,
-  )
+  const where = `${name}, objects stored as ${before.name} read as ${after.name}`
+  return compareVersionSchemas(before, after, { name, where }, walk)
 }
 
 /** `of` comes before the subject and before the touched element of a finding. */
@@ -130,7 +125,7 @@ function compareVersion(name: string, before: CrdVersion, after: CrdVersion, wal
   const where = `${name}, version ${after.name}`
   compareVersionParts(before, after, reportWithin(walk, name, where))
   compareParts(before, after, 'version', reportWithin(walk, name, where))
-  return compareVersionSchemas(name, before, after, where, walk)
+  return compareVersionSchemas(before, after, { name, where }, walk)
 }
 
 function compareParts<Owner extends Crd | CrdVersion>(
@@ -144,14 +139,14 @@ function compareParts<Owner extends Crd | CrdVersion>(
   )
 }
 
-function compareVersionSchemas(
-  name: string,
-  before: CrdVersion,
-  after: CrdVersion,
-  where: string,
-  walk: CrdWalk,
-): number {
-  const add = reportWithin(walk, name, where)
+/** The resource that has the schemas, and the location as text. */
+interface SchemaOwner {
+  readonly name: string
+  readonly where: string
+}
+
+function compareVersionSchemas(before: CrdVersion, after: CrdVersion, owner: SchemaOwner, walk: CrdWalk): number {
+  const add = reportWithin(walk, owner.name, owner.where)
   if (before.schema === null || after.schema === null) {
     if (before.schema !== null)
       add({ rule: 'crd-schema-removed', subject: 'schema', side: 'base', located: before.schema })
@@ -163,28 +158,20 @@ function compareVersionSchemas(
     const path = steps.join('/')
     add({ ...change, subject: `${path} ${change.name ?? ''}`, detail: path === '' ? 'the object' : `property ${path}` })
   })
-  return compareSchemas(before.schema, after.schema, name, where, walk)
+  return compareSchemas(before.schema, after.schema, owner, walk)
 }
 
 /** Structural schemas contain no references. */
 const NO_REFERENCES: SchemaSource = { dialect: 'openapi-3.0', resolve: () => null }
 
-function compareSchemas(before: Located, after: Located, name: string, where: string, walk: CrdWalk): number {
+function compareSchemas(before: Located, after: Located, { name, where }: SchemaOwner, walk: CrdWalk): number {
   const comparison = new SchemaComparison({ before: NO_REFERENCES, after: NO_REFERENCES })
   const pair = comparison.compare(
     { ...before, value: plainObjectSchema(before.value) },
     { ...after, value: plainObjectSchema(after.value) },
   )
   comparison.complete()
-  walk.addSchemas(
-    {
-      pair,
-      use: { sites: CRD_OBJECT, mediaType: null },
-      where,
-      endpoint: where,
-      owner: name,
-    },
-    comparison,
-  )
+  const use = { sites: CRD_OBJECT, mediaType: null }
+  walk.addSchemas({ pair, use, where, endpoint: where, owner: name }, comparison)
   return comparison.examined
 }

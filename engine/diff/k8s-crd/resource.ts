@@ -63,8 +63,8 @@ function compareNames({ spec: base }: Crd, { spec: head }: Crd, add: AddCrdChang
     const located = memberOf(headNames, member) ?? headNames
     add({ rule: 'crd-name-changed', subject: member, name: member, side: 'head', located, before, after })
   }
-  compareTexts(baseNames, headNames, 'shortNames', 'crd-short-name', add)
-  compareTexts(baseNames, headNames, 'categories', 'crd-category', add)
+  for (const [member, rule] of NAME_LISTS)
+    compareTexts(textItems(baseNames, member), textItems(headNames, member), rule, add)
 }
 
 function nameOf(names: JsonRecord, member: string): string | null {
@@ -74,26 +74,25 @@ function nameOf(names: JsonRecord, member: string): string | null {
   return typeof kind === 'string' ? (IMPLIED[member]?.(kind) ?? null) : null
 }
 
+const NAME_LISTS = [
+  ['shortNames', 'crd-short-name'],
+  ['categories', 'crd-category'],
+] as const
+
 function compareTexts(
-  before: Located | null,
-  after: Located | null,
-  member: string,
+  base: ReadonlyMap<string, Located>,
+  head: ReadonlyMap<string, Located>,
   rule: 'crd-short-name' | 'crd-category',
   add: AddCrdChange,
 ): void {
-  const [base, head] = [before, after].map((owner) => textItems(owner, member))
-  for (const [name, located] of base ?? []) {
-    if (head?.has(name) === false)
-      add({ rule: `${rule}-removed`, subject: name, name, side: 'base', located, before: name })
-  }
-  for (const [name, located] of head ?? []) {
-    if (base?.has(name) === false)
-      add({ rule: `${rule}-added`, subject: name, name, side: 'head', located, after: name })
-  }
+  for (const [name, located] of base)
+    if (!head.has(name)) add({ rule: `${rule}-removed`, subject: name, name, side: 'base', located, before: name })
+  for (const [name, located] of head)
+    if (!base.has(name)) add({ rule: `${rule}-added`, subject: name, name, side: 'head', located, after: name })
 }
 
-function textItems(owner: Located | null, member: string): ReadonlyMap<string, Located> {
-  const items = locatedItems(owner === null ? null : memberOf(owner, member))
+function textItems(owner: Located, member: string): ReadonlyMap<string, Located> {
+  const items = locatedItems(memberOf(owner, member))
   return new Map(items.flatMap((item) => (typeof item.value === 'string' ? [[item.value, item] as const] : [])))
 }
 
@@ -180,8 +179,10 @@ function compareLife(base: CrdVersion, head: CrdVersion, add: AddCrdChange): voi
 /** Compares the parts of one version other than its schema. */
 export function compareVersionParts(before: CrdVersion, after: CrdVersion, add: AddCrdChange): void {
   compareSubresources(before, after, add)
-  compareKeyed(before.printerColumns, after.printerColumns, 'name', 'crd-printer-column', add)
-  compareKeyed(before.selectableFields, after.selectableFields, 'jsonPath', 'crd-selectable-field', add)
+  const columns = [keyed(before.printerColumns, 'name'), keyed(after.printerColumns, 'name')] as const
+  compareKeyed(...columns, 'crd-printer-column', add)
+  const fields = [keyed(before.selectableFields, 'jsonPath'), keyed(after.selectableFields, 'jsonPath')] as const
+  compareKeyed(...fields, 'crd-selectable-field', add)
 }
 
 function compareSubresources(before: CrdVersion, after: CrdVersion, add: AddCrdChange): void {
@@ -201,13 +202,11 @@ function compareSubresources(before: CrdVersion, after: CrdVersion, add: AddCrdC
 }
 
 function compareKeyed(
-  before: Located | null,
-  after: Located | null,
-  key: 'name' | 'jsonPath',
+  base: ReadonlyMap<string, Located>,
+  head: ReadonlyMap<string, Located>,
   rule: 'crd-printer-column' | 'crd-selectable-field',
   add: AddCrdChange,
 ): void {
-  const [base, head] = [keyed(before, key), keyed(after, key)]
   for (const [name, located] of base) {
     if (head.has(name)) continue
     add({ rule: `${rule}-removed`, subject: name, name, side: 'base', located, before: located.value })

@@ -45,11 +45,11 @@ export function compareAnnotations(before: McpItem, after: McpItem, walk: McpWal
   for (const hint of HINTS) {
     if (base[hint.name] === head[hint.name]) continue
     const rule = judgeHint(hint, base, head)
-    if (rule !== null) reportMember(rule, 'annotations', hint.name, before, after, walk)
+    if (rule !== null) reportMember({ before, after, walk }, rule, 'annotations', hint.name)
   }
   for (const name of new Set([...Object.keys(base), ...Object.keys(head)])) {
     if (name === 'title' || HINTS.some((hint) => hint.name === name) || isEqual(base[name], head[name])) continue
-    reportMember('mcp-tool-annotation-changed', 'annotations', name, before, after, walk)
+    reportMember({ before, after, walk }, 'mcp-tool-annotation-changed', 'annotations', name)
   }
 }
 
@@ -86,14 +86,14 @@ export function compareExecution(before: McpItem, after: McpItem, walk: McpWalk)
   const [base, head] = [membersOf(before, 'execution'), membersOf(after, 'execution')]
   for (const name of new Set([...Object.keys(base), ...Object.keys(head)])) {
     if (name === 'taskSupport' || isEqual(base[name], head[name])) continue
-    reportMember('mcp-tool-execution-changed', 'execution', name, before, after, walk)
+    reportMember({ before, after, walk }, 'mcp-tool-execution-changed', 'execution', name)
   }
   const baseSupport = base['taskSupport'] ?? 'forbidden'
   const headSupport = head['taskSupport'] ?? 'forbidden'
   if (baseSupport === headSupport) return
   const rule =
     typeof headSupport === 'string' && Object.hasOwn(TASK_RULES, headSupport) ? TASK_RULES[headSupport] : undefined
-  reportMember(rule ?? 'mcp-tool-task-required', 'execution', 'taskSupport', before, after, walk)
+  reportMember({ before, after, walk }, rule ?? 'mcp-tool-task-required', 'execution', 'taskSupport')
 }
 
 function membersOf(item: McpItem, member: string): JsonRecord {
@@ -101,19 +101,22 @@ function membersOf(item: McpItem, member: string): JsonRecord {
   return isRecord(value) ? value : NO_MEMBERS
 }
 
+interface ToolSides {
+  readonly before: McpItem
+  readonly after: McpItem
+  readonly walk: McpWalk
+}
+
 function reportMember(
+  { before, after, walk }: ToolSides,
   rule: McpRuleId,
-  owner: string,
+  owner: 'annotations' | 'execution',
   name: string,
-  before: McpItem,
-  after: McpItem,
-  walk: McpWalk,
 ): void {
   const head = membersOf(after, owner)[name]
   const isGone = head === undefined
   walk.add({
     rule,
-    tool: after.name,
     subject: `${owner}/${name}`,
     side: isGone ? 'base' : 'head',
     location: `${pointerOf(isGone ? before.at : after.at)}${composePointer([owner, name])}`,

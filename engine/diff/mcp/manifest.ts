@@ -2,7 +2,7 @@
 import type { CompareOptions, FormatComparison } from '../../model/format.ts'
 import { readDocument } from '../../contracts/document.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../model/limits.ts'
-import { readMcpManifest, type McpItem, type McpItems, type McpManifest } from '../../contracts/mcp-manifest.ts'
+import { readMcpManifest, type McpItems, type McpManifest } from '../../contracts/mcp-manifest.ts'
 import { inOneOrder } from '../../contracts/unresolved.ts'
 import type { Sha256 } from '../../common/hash.ts'
 import { ok, type Result } from '../../common/result.ts'
@@ -71,11 +71,11 @@ function read(text: string, options: CompareOptions): Result<McpManifest> {
 
 function compareLists(base: McpManifest, head: McpManifest, walk: McpWalk): number {
   const tools = comparable('tools', base, head)
-  const compareRest = (before: McpItem, after: McpItem): void => compareToolMembers(before, after, walk)
-  const examined = tools === null ? 0 : compareTools(tools.before, tools.after, walk, compareRest)
+  const examined = tools === null ? 0 : compareTools(tools.before, tools.after, walk, compareToolMembers)
   if (base !== NOTHING) {
     // Clients refuse a whole list for one malformed tool.
-    for (const [name, tool] of tools?.after ?? []) if (!tools?.before.has(name)) reportMalformedTool(null, tool, walk)
+    for (const [name, tool] of tools?.after ?? [])
+      if (!tools?.before.has(name)) reportMalformedTool(null, tool, walk.ofTool(name))
   }
   for (const kind of OFFER_KINDS) {
     const lists = comparable(kind.list, base, head)

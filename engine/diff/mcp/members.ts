@@ -15,7 +15,6 @@ import { compareToolSecurity, SECURITY_SCHEMES } from './security.ts'
 interface MemberHolder {
   readonly before: Located & { readonly value: JsonRecord }
   readonly after: Located & { readonly value: JsonRecord }
-  readonly tool: string | null
   /** The prefix of the member in the subject of a change. Empty for a tool, whose name is not part of the subject. */
   readonly subject: string
   readonly walk: McpWalk
@@ -34,7 +33,7 @@ const OF_OFFERS: ReadonlySet<string> = new Set(['arguments', 'mimeType', 'annota
 
 /** Compares the members of a tool other than texts, schemas and hints. */
 export function compareToolMembers(before: McpItem, after: McpItem, walk: McpWalk): void {
-  const holder: MemberHolder = { before, after, tool: after.name, subject: '', walk }
+  const holder: MemberHolder = { before, after, subject: '', walk }
   compareToolSecurity(before, after, walk)
   compareIcons(holder)
   compareOthers(holder, ['_meta'], 'mcp-meta-changed', (name) => name === SECURITY_SCHEMES)
@@ -43,7 +42,7 @@ export function compareToolMembers(before: McpItem, after: McpItem, walk: McpWal
 
 /** Compares the members of a prompt, resource or template other than its texts. `subject` names it. */
 export function compareOfferMembers(before: McpItem, after: McpItem, subject: string, walk: McpWalk): void {
-  const holder: MemberHolder = { before, after, tool: null, subject: `${subject}/`, walk }
+  const holder: MemberHolder = { before, after, subject: `${subject}/`, walk }
   compareShared(holder)
   // Clients request prompts by name, so prompts are matched by name.
   if (before.value['name'] !== after.value['name']) reportMember(holder, 'mcp-resource-name-changed', ['name'])
@@ -104,7 +103,7 @@ export function compareOthers(
 }
 
 function reportMember(
-  { before, after, tool, subject, walk }: MemberHolder,
+  { before, after, subject, walk }: MemberHolder,
   rule: McpRuleId,
   path: readonly string[],
   detail = '',
@@ -113,7 +112,6 @@ function reportMember(
   const isGone = head === null
   walk.add({
     rule,
-    tool,
     subject: `${subject}${path.join('/')}`,
     side: isGone ? 'base' : 'head',
     location: `${pointerOf((isGone ? before : after).at)}${composePointer(path)}`,

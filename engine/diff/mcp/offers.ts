@@ -47,21 +47,21 @@ export function compareOffers(kind: OfferKind, before: McpItems, after: McpItems
     const base = before.get(name)
     const head = after.get(name)
     const subject = `${kind.list}/${name}`
-    const walk = whole.of({ list: kind.list, name })
+    const walk = whole.ofOffer({ list: kind.list, name })
     if (base !== undefined && head !== undefined) {
       const [before, after] = [malformedMcpParts(base, kind.list), malformedMcpParts(head, kind.list)]
-      addMalformed(before, after, { tool: null, of: `${subject} ` }, walk)
+      addMalformed(before, after, `${subject} `, walk)
       kind.compare(base, head, walk)
       compareOfferMembers(base, head, subject, walk)
-      compareTexts(base, head, null, `${kind.noun} ${name}`, walk)
+      compareTexts(base, head, `${kind.noun} ${name}`, walk)
     } else if (base !== undefined) {
-      const place = { tool: null, subject, side: 'base', location: pointerOf(base.at) } as const
+      const place = { subject, side: 'base', location: pointerOf(base.at) } as const
       walk.add({ ...place, rule: kind.removed, name, before: name })
     } else if (head !== undefined) {
-      const place = { tool: null, subject, side: 'head', location: pointerOf(head.at) } as const
+      const place = { subject, side: 'head', location: pointerOf(head.at) } as const
       walk.add({ ...place, rule: kind.added, name, after: name })
-      addMalformed(NOTHING_MALFORMED, malformedMcpParts(head, kind.list), { tool: null, of: `${subject} ` }, walk)
-      findNewSigns(null, head, null, `${kind.noun} ${name}`, walk)
+      addMalformed(NOTHING_MALFORMED, malformedMcpParts(head, kind.list), `${subject} `, walk)
+      findNewSigns(null, head, `${kind.noun} ${name}`, walk)
     }
   }
 }
@@ -82,7 +82,6 @@ function comparePromptArguments(before: McpItem, after: McpItem, walk: McpWalk):
     if (rule === null || there === undefined) continue
     walk.add({
       rule,
-      tool: null,
       subject: `prompts/${after.name}/${name}`,
       side: head === undefined ? 'base' : 'head',
       location: pointerOf(there.at),
@@ -97,7 +96,7 @@ function comparePromptArguments(before: McpItem, after: McpItem, walk: McpWalk):
 const OF_ARGUMENTS: ReadonlySet<string> = new Set(['name', 'title', 'description', 'required'])
 
 function compareArgumentMembers(before: PromptArgument, after: PromptArgument, subject: string, walk: McpWalk): void {
-  const holder = { before, after, tool: null, subject, walk }
+  const holder = { before, after, subject, walk }
   compareOthers(holder, [], 'mcp-member-changed', (name) => OF_ARGUMENTS.has(name))
 }
 
@@ -127,7 +126,6 @@ function compareMediaType(before: McpItem, after: McpItem, walk: McpWalk): void 
   if (typeof base === 'string' && typeof head === 'string' && isSameMediaType(base, head)) return
   walk.add({
     rule: 'mcp-resource-media-type-changed',
-    tool: null,
     subject: `resources/${after.name}/mimeType`,
     name: after.name,
     side: head === null ? 'base' : 'head',

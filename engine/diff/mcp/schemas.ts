@@ -23,18 +23,12 @@ type SchemaMember = 'inputSchema' | 'outputSchema'
 
 /** Compares both schemas of a tool. Returns the number of compared schemas. */
 export function compareToolSchemas(before: McpItem, after: McpItem, walk: McpWalk): number {
-  const input = compareSchema(
-    memberOrAny(before, 'inputSchema'),
-    memberOrAny(after, 'inputSchema'),
-    TOOL_INPUT,
-    after.name,
-    walk,
-  )
+  const input = compareSchema(memberOrAny(before, 'inputSchema'), memberOrAny(after, 'inputSchema'), TOOL_INPUT, walk)
   const base = memberOf(before, 'outputSchema')
   const head = memberOf(after, 'outputSchema')
-  if (base !== null && head !== null) return input + compareSchema(base, head, TOOL_OUTPUT, after.name, walk)
+  if (base !== null && head !== null) return input + compareSchema(base, head, TOOL_OUTPUT, walk)
   if (base === null && head === null) return input
-  reportOutputSchema(base, head, after.name, walk)
+  reportOutputSchema(base, head, walk)
   return input
 }
 
@@ -43,12 +37,11 @@ function memberOrAny(tool: McpItem, member: SchemaMember): Located {
   return memberOf(tool, member) ?? { value: {}, at: stepInto(tool.at, member), document: '' }
 }
 
-function reportOutputSchema(before: Located | null, after: Located | null, tool: string, walk: McpWalk): void {
+function reportOutputSchema(before: Located | null, after: Located | null, walk: McpWalk): void {
   const there = after ?? before
   if (there === null) return
   walk.add({
     rule: after === null ? 'mcp-tool-output-schema-removed' : 'mcp-tool-output-schema-added',
-    tool,
     subject: 'outputSchema',
     side: after === null ? 'base' : 'head',
     location: pointerOf(there.at),
@@ -61,7 +54,7 @@ function reportOutputSchema(before: Located | null, after: Located | null, tool:
 export function reportMalformedSchemas(before: McpItem | null, after: McpItem, walk: McpWalk): void {
   for (const member of ['inputSchema', 'outputSchema'] as const) {
     const [base, head] = [before, after].map((tool) => malformedIn(tool && memberOf(tool, member)))
-    if (base !== undefined && head !== undefined) addMalformed(base, head, { tool: after.name, of: `/${member}` }, walk)
+    if (base !== undefined && head !== undefined) addMalformed(base, head, `/${member}`, walk)
   }
 }
 
@@ -77,7 +70,7 @@ const LIFECYCLE: LifecycleOptions = {
   minimumStability: 'draft',
 }
 
-function compareSchema(before: Located, after: Located, sites: SitePair, tool: string, walk: McpWalk): number {
+function compareSchema(before: Located, after: Located, sites: SitePair, walk: McpWalk): number {
   const sources = { before: sourceOf(before), after: sourceOf(after) }
   const comparison = new SchemaComparison(sources)
   const pair = comparison.compare(before, after)
@@ -85,8 +78,8 @@ function compareSchema(before: Located, after: Located, sites: SitePair, tool: s
   const subjectOf = ({ path, delta }: Reached): string =>
     [sites.root.prefix, ...path, delta.keyword, delta.name ?? ''].join('/')
   const use = { sites, mediaType: null, parameter: null, lifecycle: LIFECYCLE }
-  walk.addSchemas({ tool, pair, use, subjectOf, isGone }, comparison)
-  reportNewDangling(before, after, sites.root.prefix, tool, walk)
+  walk.addSchemas({ pair, use, subjectOf, isGone }, comparison)
+  reportNewDangling(before, after, sites.root.prefix, walk)
   return comparison.examined
 }
 
@@ -121,12 +114,12 @@ function childOf(owner: Located | null, token: string): Located | null {
  * References that are unresolved in the head and were not in the base. Their targets were not compared, so they are
  * reported.
  */
-function reportNewDangling(before: Located, after: Located, subject: string, tool: string, walk: McpWalk): void {
+function reportNewDangling(before: Located, after: Located, subject: string, walk: McpWalk): void {
   const base = new Set(danglingIn(before).map(({ reference }) => reference))
   for (const { reference, holder } of danglingIn(after)) {
     if (base.has(reference)) continue
     const location = pointerOf(stepInto(holder.at, '$ref'))
-    walk.add({ rule: 'mcp-tool-reference-unresolved', tool, subject, side: 'head', location, after: reference })
+    walk.add({ rule: 'mcp-tool-reference-unresolved', subject, side: 'head', location, after: reference })
   }
 }
 

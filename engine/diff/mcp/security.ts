@@ -40,7 +40,6 @@ export function compareToolSecurity(before: McpItem, after: McpItem, walk: McpWa
   const side = pathOf(after) === null ? 'base' : 'head'
   walk.add({
     rule,
-    tool: after.name,
     subject: path.join('/'),
     side,
     location: `${pointerOf((side === 'base' ? before : after).at)}${composePointer(path)}`,

@@ -15,7 +15,7 @@ import { findNewSigns } from './texts.ts'
 export function compareSession(before: McpManifest, after: McpManifest, walk: McpWalk): void {
   const sides: SessionSides = { before: before.session, after: after.session, walk }
   const [base, head] = [malformedMcpParts(before.session, 'session'), malformedMcpParts(after.session, 'session')]
-  addMalformed(base, head, { tool: null }, walk)
+  addMalformed(base, head, '', walk)
   compareInstructions(sides, after.isWhole)
   compareCaching(sides)
   // A tool list contains no session, so only two session starts are compared further.
@@ -66,7 +66,7 @@ function add(
 ): void {
   const side = change.after === null ? 'base' : 'head'
   const location = `${pointerOf((side === 'base' ? before : after).at)}${composePointer(path)}`
-  walk.add({ rule, tool: null, subject: path.join('/'), side, location, name: path.slice(1).join('.'), ...change })
+  walk.add({ rule, subject: path.join('/'), side, location, name: path.slice(1).join('.'), ...change })
 }
 
 function compareInstructions(sides: SessionSides, isStated: boolean): void {
@@ -78,7 +78,7 @@ function compareInstructions(sides: SessionSides, isStated: boolean): void {
   const rule = wording.kind === 'changed' || before === '' ? 'mcp-instructions-changed' : 'mcp-instructions-reworded'
   add(sides, rule, ['instructions'], { before: before || null, after: after || null, detail: wording.difference })
   const texts = [membersOf(sides.before, 'instructions'), membersOf(sides.after, 'instructions')] as const
-  findNewSigns(...texts, null, 'server', sides.walk)
+  findNewSigns(...texts, 'server', sides.walk)
 }
 
 /** One member of a session at its place. */
@@ -180,13 +180,13 @@ function compareIdentity(sides: SessionSides): void {
     const side = head === '' ? 'base' : 'head'
     const location = `${pointerOf((side === 'base' ? before : after).at)}/${member}`
     const subject = `serverInfo/${member}`
-    walk.add({ rule, tool: null, subject, side, location, name: member, before: base, after: head || null })
+    walk.add({ rule, subject, side, location, name: member, before: base, after: head || null })
   }
-  const holder = { before, after, tool: null, subject: 'serverInfo/', walk }
+  const holder = { before, after, subject: 'serverInfo/', walk }
   compareIcons(holder)
   compareOthers(holder, [], 'mcp-server-info-changed', (name) => REPORTED_ELSEWHERE.has(name))
   for (const [member] of IDENTITIES)
-    findNewSigns(membersOf(sides.before, member), membersOf(sides.after, member), null, 'server', walk)
+    findNewSigns(membersOf(sides.before, member), membersOf(sides.after, member), 'server', walk)
 }
 
 const REPORTED_ELSEWHERE: ReadonlySet<string> = new Set(['name', 'version', 'icons'])

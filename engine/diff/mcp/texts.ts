@@ -32,8 +32,8 @@ const MAP_MEMBERS: ReadonlySet<string> = new Set([
 ])
 
 /** Compares the descriptions within an item that both sides have, and searches new texts. */
-export function compareTexts(before: McpItem, after: McpItem, tool: string | null, kind: string, walk: McpWalk): void {
-  eachDescribed(before.value, after.value, ROOT, false, ({ base, head, at }) => {
+export function compareTexts(before: McpItem, after: McpItem, kind: string, walk: McpWalk): void {
+  eachDescribed({ base: before.value, head: after.value, at: ROOT }, false, ({ base, head, at }) => {
     for (const member of DESCRIBING) {
       const values = { before: text(base, member), after: text(head, member) }
       const wording = compareWording(values.before, values.after)
@@ -42,7 +42,6 @@ export function compareTexts(before: McpItem, after: McpItem, tool: string | nul
       const path = pointerOf(at)
       walk.add({
         rule: wording.kind === 'changed' ? 'mcp-description-changed' : 'mcp-description-reworded',
-        tool,
         subject: `${kind}${path}/${member}`,
         side: isGone ? 'base' : 'head',
         location: `${pointerOf(isGone ? before.at : after.at)}${path}/${member}`,
@@ -53,30 +52,28 @@ export function compareTexts(before: McpItem, after: McpItem, tool: string | nul
       })
     }
   })
-  findNewSigns(before, after, tool, kind, walk)
+  findNewSigns(before, after, kind, walk)
 }
 
-/** A describable object on both sides, and its place below the item. */
-interface DescribedPart {
-  readonly base: JsonRecord
-  readonly head: JsonRecord
+/** What both sides have at a place below the item. */
+interface Part<Value> {
+  readonly base: Value
+  readonly head: Value
   readonly at: Place
 }
 
 /** Every describable object that both sides have at the same place. The reader bounds the depth. */
 function eachDescribed(
-  base: unknown,
-  head: unknown,
-  at: Place,
+  { base, head, at }: Part<unknown>,
   isMap: boolean,
-  visit: (part: DescribedPart) => void,
+  visit: (part: Part<JsonRecord>) => void,
 ): void {
   if (Array.isArray(base) && Array.isArray(head)) {
     const named = byName(base)
     for (const [index, item] of head.entries()) {
       if (!isContainer(item)) continue
       const partner: unknown = named === null ? base[index] : named.get(nameOf(item))
-      eachDescribed(partner, item, stepInto(at, String(index)), false, visit)
+      eachDescribed({ base: partner, head: item, at: stepInto(at, String(index)) }, false, visit)
     }
     return
   }
@@ -84,7 +81,8 @@ function eachDescribed(
   if (!isMap) visit({ base, head, at })
   for (const [name, member] of Object.entries(head)) {
     if (!isContainer(member) || !Object.hasOwn(base, name) || (!isMap && DATA_MEMBERS.has(name))) continue
-    eachDescribed(base[name], member, stepInto(at, name), !isMap && MAP_MEMBERS.has(name), visit)
+    const part = { base: base[name], head: member, at: stepInto(at, name) }
+    eachDescribed(part, !isMap && MAP_MEMBERS.has(name), visit)
   }
 }
 
@@ -123,16 +121,10 @@ function nounOf(tokens: readonly string[], kind: string): string {
 }
 
 /** Searches every string that the item did not contain before. `before` is null for a new item. */
-export function findNewSigns(
-  before: Located | null,
-  after: Located,
-  tool: string | null,
-  kind: string,
-  walk: McpWalk,
-): void {
+export function findNewSigns(before: Located | null, after: Located, kind: string, walk: McpWalk): void {
   const known = new Set<string>()
   eachText(before?.value, ROOT, ({ string }) => void known.add(string))
-  const owner = { tools: walk.tools, own: tool }
+  const owner = { tools: walk.tools, own: walk.tool }
   eachText(after.value, ROOT, ({ string, at, isName }) => {
     if (known.has(string)) return
     const suspicions = findSuspicions(string, owner)
@@ -146,7 +138,6 @@ export function findNewSigns(
       if (had.has(signKey(suspicion))) continue
       walk.add({
         rule: suspicion.rule,
-        tool,
         subject: `${kind}${path}`,
         side: 'head',
         location: `${pointerOf(after.at)}${path}`,

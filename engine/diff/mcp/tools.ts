@@ -17,19 +17,20 @@ export function compareTools(
   before: McpItems,
   after: McpItems,
   walk: McpWalk,
-  compareRest: (before: McpItem, after: McpItem) => void,
+  compareRest: (before: McpItem, after: McpItem, walk: McpWalk) => void,
 ): number {
   const removed = inOrder(before).filter(({ name }) => !after.has(name))
   const added = inOrder(after).filter(({ name }) => !before.has(name))
   const renames = findRenames(removed, added)
-  for (const tool of removed) reportRemoved(tool, renames.get(tool.name), walk)
-  for (const tool of added) reportAdded(tool, walk)
+  for (const tool of removed) reportRemoved(tool, renames.get(tool.name), walk.ofTool(tool.name))
+  for (const tool of added) reportAdded(tool, walk.ofTool(tool.name))
   let examined = 0
   for (const tool of inOrder(after)) {
     const base = before.get(tool.name)
     if (base === undefined) continue
-    examined += compareTool(base, tool, walk)
-    compareRest(base, tool)
+    const own = walk.ofTool(tool.name)
+    examined += compareTool(base, tool, own)
+    compareRest(base, tool, own)
   }
   return examined
 }
@@ -42,7 +43,6 @@ function inOrder(items: McpItems): readonly McpItem[] {
 function reportRemoved(tool: McpItem, successor: McpItem | undefined, walk: McpWalk): void {
   walk.add({
     rule: successor === undefined ? 'mcp-tool-removed' : 'mcp-tool-renamed',
-    tool: tool.name,
     subject: tool.name,
     side: 'base',
     location: pointerOf(tool.at),
@@ -56,27 +56,26 @@ function reportAdded(tool: McpItem, walk: McpWalk): void {
   const { name, at } = tool
   walk.add({
     rule: 'mcp-tool-added',
-    tool: name,
     subject: name,
     side: 'head',
     location: pointerOf(at),
     name,
     after: name,
   })
-  findNewSigns(null, tool, name, 'tool', walk)
+  findNewSigns(null, tool, 'tool', walk)
 }
 
 function compareTool(before: McpItem, after: McpItem, walk: McpWalk): number {
   reportMalformedTool(before, after, walk)
   compareAnnotations(before, after, walk)
   compareExecution(before, after, walk)
-  compareTexts(before, after, after.name, 'tool', walk)
+  compareTexts(before, after, 'tool', walk)
   return compareToolSchemas(before, after, walk)
 }
 
 /** Malformed parts of a tool. Without `before`, of one that was added. */
 export function reportMalformedTool(before: McpItem | null, after: McpItem, walk: McpWalk): void {
   const base = before === null ? NOTHING_MALFORMED : malformedMcpParts(before, 'tools')
-  addMalformed(base, malformedMcpParts(after, 'tools'), { tool: after.name }, walk)
+  addMalformed(base, malformedMcpParts(after, 'tools'), '', walk)
   reportMalformedSchemas(before, after, walk)
 }

@@ -12,8 +12,6 @@ import type { SchemaComparison } from '../../schema/comparison/comparison.ts'
 
 interface McpChange {
   readonly rule: McpRuleId | AgentToolRuleId
-  /** The tool of the change. Null for a change of the whole server. */
-  readonly tool: string | null
   /**
    * The changed element by names without positions and without the tool: the same change of many tools is one group.
    */
@@ -32,69 +30,86 @@ interface McpChange {
 
 /** A pair of schemas of a tool. */
 interface ToolSchemas extends Pick<ReportedUse, 'pair' | 'use' | 'isGone'> {
-  readonly tool: string
   readonly subjectOf: NonNullable<ReportedUse['subjectOf']>
 }
 
 export interface McpWalk {
+  /** The tool whose parts are compared. Null for parts of the whole server. */
+  readonly tool: string | null
   /** Names of the tools in the head. References to them in texts are weighed. */
   readonly tools: ReadonlySet<string>
   readonly add: (change: McpChange) => void
   readonly addSchemas: (schemas: ToolSchemas, comparison: SchemaComparison) => void
-  /** The same walk for one prompt, resource or template. */
-  readonly of: (offer: Offer) => McpWalk
+  /** The same walk for one tool, or for one prompt, resource or template. */
+  readonly ofTool: (name: string) => McpWalk
+  readonly ofOffer: (offer: Offer) => McpWalk
 }
 
 export type McpReport = Report<{ readonly rule: McpRuleId | AgentToolRuleId }>
 
-export function mcpWalk(report: McpReport, tools: ReadonlySet<string>, offer?: Offer): McpWalk {
+/** The owner of the parts that a walk compares; null for the whole server. */
+interface WalkOwner {
+  readonly tool: string | null
+  readonly offer: Offer | null
+}
+
+const SERVER: WalkOwner = { tool: null, offer: null }
+
+export function mcpWalk(report: McpReport, tools: ReadonlySet<string>, owner: WalkOwner = SERVER): McpWalk {
+  const { tool } = owner
   return {
+    tool,
     tools,
-    add: ({ name, form, detail, before = null, after = null, tool, ...change }) =>
+    add: ({ name, form, detail, before = null, after = null, ...change }) =>
       report.add({
         ...change,
         before,
         after,
         facts: { name, form, detail, before: brief(before), after: brief(after) },
-        places: (message, rule) => [placeAt(tool, rule, message, change.subject, offer)],
+        places: (message, rule) => [placeAt(owner, rule, message, change.subject)],
         touches: (rule) => touchedBy(tool, rule, change.subject),
       }),
-    addSchemas: ({ tool, ...schemas }, comparison) =>
+    addSchemas: (schemas, comparison) =>
       report.addUse(
         {
           ...schemas,
-          placeOf: ({ reached, ruleRow, message }) => placeAt(tool, ruleRow, message, schemas.subjectOf(reached)),
+          placeOf: ({ reached, ruleRow, message }) =>
+            placeAt({ tool, offer: null }, ruleRow, message, schemas.subjectOf(reached)),
           touches: ({ reached, ruleRow }) => touchedBy(tool, ruleRow, schemas.subjectOf(reached)),
         },
         comparison,
       ),
-    of: (other) => mcpWalk(report, tools, other),
+    ofTool: (name) => mcpWalk(report, tools, { tool: name, offer: null }),
+    ofOffer: (offer) => mcpWalk(report, tools, { tool: null, offer }),
   }
 }
 
 /** The malformed parts of an item that one side does not have. */
 export const NOTHING_MALFORMED: ReadonlyMap<string, MalformedPart> = new Map()
 
-/** Reports malformed parts of an item, a session or a schema. */
+/**
+ * Reports malformed parts of an item, a session or a schema.
+ * @param prefix of the names of the parts
+ */
 export function addMalformed(
   base: ReadonlyMap<string, MalformedPart>,
   head: ReadonlyMap<string, MalformedPart>,
-  { tool, of = '' }: { readonly tool: string | null; readonly of?: string },
+  prefix: string,
   walk: McpWalk,
 ): void {
   compareMalformed(base, head, ({ place, located, ...change }) => {
-    const name = `${of}${place}`
+    const name = `${prefix}${place}`
     const location = pointerOf(located.at, located.document)
-    walk.add({ ...change, rule: 'mcp-part-malformed', tool, subject: name, location, name })
+    walk.add({ ...change, rule: 'mcp-part-malformed', subject: name, location, name })
   })
 }
 
 /** Rules whose messages already name the tool. */
 const NAMING_RULES: ReadonlySet<string> = new Set<McpRuleId>(['mcp-tool-added', 'mcp-tool-removed', 'mcp-tool-renamed'])
 
-function placeAt(tool: string | null, { id }: Rule, message: string, detail: string, offer?: Offer): ReachedPlace {
+function placeAt({ tool, offer }: WalkOwner, { id }: Rule, message: string, detail: string): ReachedPlace {
   const inPlace = tool === null || NAMING_RULES.has(id) ? message : `tool \`${tool}\`: ${message}`
-  return { operation: null, tool, ...(offer && { offer }), message: inPlace, detail }
+  return { operation: null, tool, ...(offer !== null && { offer }), message: inPlace, detail }
 }
 
 function touchedBy(tool: string | null, { direction }: Rule, subject: string): Touched {

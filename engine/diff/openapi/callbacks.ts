@@ -10,65 +10,73 @@ import {
   type PathItem,
   type Operation,
 } from '../../contracts/openapi/contract.ts'
-import type { Operation as OperationName } from '../../model/finding.ts'
 import { isRecord, type Located } from '../../schema/located.ts'
 import { matchByKey, matchRest } from '../match.ts'
 import { EXCHANGES } from './exchange.ts'
 import { compareParameters } from './parameters.ts'
 import { comparePayloads } from './payloads.ts'
 import { compareShownCredentials } from './security-inclusion.ts'
-import { reportAdded, reportChanged, reportRemoved } from './delta-text.ts'
-import type { Walk } from './walk.ts'
+import { reportAdded, reportChanged, reportRemoved } from './delta.ts'
+import type { OperationWalk } from './walk.ts'
 
-export function compareCallbacks(walk: Walk, base: Operation, head: Operation, operation: OperationName): void {
+export function compareCallbacks(walk: OperationWalk, base: Operation, head: Operation): void {
   const before = membersAt(base.located, 'callbacks')
   const after = membersAt(head.located, 'callbacks')
   if (before.length === 0 && after.length === 0) return
   const { added, removed, kept } = matchByKey(before, after, ([name]) => name)
   for (const [name, located] of removed) {
-    reportRemoved(walk, 'callback-removed', operation, located, name, { name })
+    reportRemoved(walk, 'callback-removed', { name }, { located, before: name })
   }
   for (const [name, located] of added) {
-    reportAdded(walk, 'callback-added', operation, located, name, { name })
+    reportAdded(walk, 'callback-added', { name }, { located, after: name })
   }
-  for (const [[name, one], [, other]] of kept) compareCallback(walk, name, one, other, operation)
+  for (const [[name, one], [, other]] of kept) compareCallback(walk, name, one, other)
 }
 
-function compareCallback(walk: Walk, name: string, base: Located, head: Located, operation: OperationName): void {
+function compareCallback(walk: OperationWalk, name: string, base: Located, head: Located): void {
   const byExpression = matchByKey(callItems(walk.base, base), callItems(walk.head, head), ({ path }) => path)
   // The only unmatched callback on either side is the same one at another address.
   const isMoved = byExpression.added.length === 1 && byExpression.removed.length === 1
   const { added, removed, kept } = isMoved ? matchRest(byExpression, () => '') : byExpression
   for (const { path, located } of removed) {
-    reportRemoved(walk, 'callback-removed', operation, located, path, { name: `${name} ${path}` })
+    reportRemoved(walk, 'callback-removed', { name: `${name} ${path}` }, { located, before: path })
   }
   for (const { path, located } of added) {
-    reportAdded(walk, 'callback-added', operation, located, path, { name: `${name} ${path}` })
+    reportAdded(walk, 'callback-added', { name: `${name} ${path}` }, { located, after: path })
   }
   for (const [before, after] of kept) {
     if (before.path !== after.path) {
-      reportChanged(walk, 'callback-address', operation, after.located, [before.path, after.path], { name })
+      reportChanged(
+        walk,
+        'callback-address',
+        { name },
+        { located: after.located, before: before.path, after: after.path },
+      )
     }
-    compareCalls(walk, name, before, after, operation)
+    compareCalls(walk, name, before, after)
   }
 }
 
-function compareCalls(walk: Walk, name: string, before: PathItem, after: PathItem, operation: OperationName): void {
+function compareCalls(walk: OperationWalk, name: string, before: PathItem, after: PathItem): void {
   for (const [method, { located }] of after.operations) {
     if (before.operations.has(method)) continue
-    reportAdded(walk, 'callback-added', operation, located, method, { name: `${name} ${method}` })
+    reportAdded(walk, 'callback-added', { name: `${name} ${method}` }, { located, after: method })
   }
   for (const [method, base] of before.operations) {
     const head = after.operations.get(method)
     if (head === undefined) {
-      reportRemoved(walk, 'callback-removed', operation, base.located, method, { name: `${name} ${method}` })
+      reportRemoved(walk, 'callback-removed', { name: `${name} ${method}` }, { located: base.located, before: method })
       continue
     }
-    const sides = [{ item: before, operation: base }, { item: after, operation: head }, operation] as const
-    compareShownCredentials(walk, ...sides)
-    compareParameters(walk, ...sides, EXCHANGES.callback)
-    comparePayloads(walk, ...sides, EXCHANGES.callback)
-    compareCallbacks(walk, base, head, operation)
+    const called = { ...walk, exchange: EXCHANGES.callback }
+    const sides = [
+      { item: before, operation: base },
+      { item: after, operation: head },
+    ] as const
+    compareShownCredentials(called, ...sides)
+    compareParameters(called, ...sides)
+    comparePayloads(called, ...sides)
+    compareCallbacks(walk, base, head)
   }
 }
 

@@ -66,6 +66,7 @@ export function compareOpenApi(
   const locate = { base: base.locate, head: head.locate }
   const report = new Report({ ...OPENAPI_JUDGE, levels: options.levels, sha256, locate })
   const walk: Walk = {
+    operation: null,
     base: base.contract,
     head: head.contract,
     options: walkOptions.value,

@@ -1,11 +1,10 @@
 /** The media types of one request or response body, and their schemas. */
 import type { MediaType } from '../../contracts/openapi/payloads.ts'
-import type { Operation as OperationName } from '../../model/finding.ts'
 import { isBinary } from '../../schema/languages.ts'
 import { isRecord, type Located } from '../../schema/located.ts'
 import { compareEncodings } from './encodings.ts'
 import { coveringMediaType, isMediaTypeWithin, matchMediaTypes, relationOf } from './media-types.ts'
-import { reportAdded, reportChanged, reportRemoved } from './delta-text.ts'
+import { reportAdded, reportChanged, reportRemoved } from './delta.ts'
 import type { PayloadPlace, Walk } from './walk.ts'
 
 export function compareContent(
@@ -13,100 +12,90 @@ export function compareContent(
   base: readonly MediaType[],
   head: readonly MediaType[],
   place: PayloadPlace,
-  operation: OperationName,
 ): void {
   const { added, removed, kept } = matchMediaTypes(base, head)
   const facts = { of: place.of, status: place.status }
   for (const media of removed) {
     const { name, located } = media
     const cover = coveringMediaType(head, name)
-    if (cover !== null) compareMedia(walk, media, { ...cover, name }, place, operation)
+    if (cover !== null) compareMedia(walk, media, { ...cover, name }, place)
     if (place.direction === 'request' && cover !== null) continue
-    reportRemoved(walk, 'media-type', operation, located, name, { ...facts, action: 'removed', name })
+    reportRemoved(walk, 'media-type', { ...facts, action: 'removed', name }, { located, before: name })
   }
   for (const media of added) {
     const { name, located } = media
     const cover = coveringMediaType(base, name)
-    if (cover !== null) compareMedia(walk, cover, media, place, operation)
+    if (cover !== null) compareMedia(walk, cover, media, place)
     if (place.direction === 'request' && cover !== null) continue
-    reportAdded(walk, 'media-type', operation, located, name, { ...facts, action: 'added', name })
+    reportAdded(walk, 'media-type', { ...facts, action: 'added', name }, { located, after: name })
   }
   for (const [before, after] of kept) {
-    if (place.direction === 'request') reportRequestNames(walk, before, after, place, operation)
-    else reportResponseNames(walk, before, after, place, operation)
-    compareMedia(walk, before, after, place, operation)
+    if (place.direction === 'request') reportRequestNames(walk, before, after, place)
+    else reportResponseNames(walk, before, after, place)
+    compareMedia(walk, before, after, place)
   }
 }
 
 /** For a request it matters which texts are refused from now on, and which are accepted. */
-function reportRequestNames(
-  walk: Walk,
-  base: MediaType,
-  head: MediaType,
-  { of, status }: PayloadPlace,
-  operation: OperationName,
-): void {
+function reportRequestNames(walk: Walk, base: MediaType, head: MediaType, { of, status }: PayloadPlace): void {
   const facts = { of, status }
   if (!isMediaTypeWithin(base.name, head.name)) {
-    reportRemoved(walk, 'media-type', operation, base.located, base.name, {
-      ...facts,
-      action: 'removed',
-      name: base.name,
-    })
+    reportRemoved(
+      walk,
+      'media-type',
+      {
+        ...facts,
+        action: 'removed',
+        name: base.name,
+      },
+      { located: base.located, before: base.name },
+    )
   }
   if (!isMediaTypeWithin(head.name, base.name)) {
-    reportAdded(walk, 'media-type', operation, head.located, head.name, { ...facts, action: 'added', name: head.name })
+    reportAdded(
+      walk,
+      'media-type',
+      { ...facts, action: 'added', name: head.name },
+      { located: head.located, after: head.name },
+    )
   }
 }
 
-function reportResponseNames(
-  walk: Walk,
-  base: MediaType,
-  head: MediaType,
-  { of, status }: PayloadPlace,
-  operation: OperationName,
-): void {
+function reportResponseNames(walk: Walk, base: MediaType, head: MediaType, { of, status }: PayloadPlace): void {
   const [before, after] = [base.name, head.name]
   const relation = relationOf(before, after)
   if (relation === 'same') return
   // Paired media types are related. If they were not, readers would get an unknown one.
   const action = relation === 'unrelated' ? 'exchanged' : relation
   const facts = { of, status, action, before, after }
-  reportChanged(walk, 'media-type', operation, head.located, [before, after], facts)
+  reportChanged(walk, 'media-type', facts, { located: head.located, before, after })
 }
 
-function compareMedia(
-  walk: Walk,
-  base: MediaType,
-  head: MediaType,
-  place: PayloadPlace,
-  operation: OperationName,
-): void {
+function compareMedia(walk: Walk, base: MediaType, head: MediaType, place: PayloadPlace): void {
   if (base.located.value === head.located.value) return
-  const [before, after] = [base.schema ?? base.itemSchema, head.schema ?? head.itemSchema]
-  if ((before === null) !== (after === null))
-    reportSchema(walk, before, after, after === null ? base : head, place, operation)
+  reportSchemaPresence(walk, base, head, place)
   const { name } = head
-  const use = { sites: place.sites, mediaType: name, operation, where: `${place.where}, ${name}`, parameter: null }
+  const use = {
+    sites: place.sites,
+    mediaType: name,
+    operation: walk.operation,
+    where: `${place.where}, ${name}`,
+    parameter: null,
+  }
   if (base.schema !== null && head.schema !== null) walk.use(use, base.schema, head.schema)
   if (base.itemSchema !== null && head.itemSchema !== null)
     walk.use({ ...use, where: `${use.where}, each item` }, base.itemSchema, head.itemSchema)
-  compareEncodings(walk, base, head, place, operation)
+  compareEncodings(walk, base, head, place)
 }
 
 /** A media type that gained or lost its schema. */
-function reportSchema(
-  walk: Walk,
-  before: Located | null,
-  after: Located | null,
-  { name, located }: MediaType,
-  { of, status }: PayloadPlace,
-  operation: OperationName,
-): void {
-  if (isMovedBinary(walk, before ?? after)) return
+function reportSchemaPresence(walk: Walk, base: MediaType, head: MediaType, { of, status }: PayloadPlace): void {
+  const [before, after] = [base.schema ?? base.itemSchema, head.schema ?? head.itemSchema]
+  if ((before === null) === (after === null) || isMovedBinary(walk, before ?? after)) return
+  const { name, located } = after === null ? base : head
   const facts = { of, status, name, action: before === null ? 'added' : 'removed' } as const
-  if (after === null) reportRemoved(walk, 'media-type-schema', operation, located, before?.value, facts)
-  else reportAdded(walk, 'media-type-schema', operation, located, after.value, facts)
+  if (after === null) reportRemoved(walk, 'media-type-schema', facts, { located, before: before?.value })
+  else reportAdded(walk, 'media-type-schema', facts, { located, after: after.value })
 }
 
 /** OpenAPI 3.0 writes binary text as a schema; 3.1 may leave the schema out. */

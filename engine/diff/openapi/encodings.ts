@@ -1,7 +1,6 @@
 /** The Encoding Objects of one media type: how fields of a form and parts of a multipart body are serialised. */
 import { itemsAt } from '../../contracts/openapi/contract.ts'
 import { contentOf, EACH_ITEM, headersOf, type Header, type MediaType } from '../../contracts/openapi/payloads.ts'
-import type { Operation as OperationName } from '../../model/finding.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { isBinary } from '../../schema/languages.ts'
 import { isRecord, memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
@@ -9,29 +8,23 @@ import { resolveSchema, type SchemaSource } from '../../schema/source.ts'
 import { itemsOf, locate, locateItem, membersOf } from '../../schema/subschemas.ts'
 import { matchByKey } from '../match.ts'
 import { isMediaTypeWithin } from './media-types.ts'
-import { reportChanged } from './delta-text.ts'
+import { reportChanged } from './delta.ts'
 import type { PayloadPlace, Walk } from './walk.ts'
 import { anySchema, effectOn, writingChange, type Style } from './serialization.ts'
 import { writtenTypesOf } from './written-types.ts'
 
 /** Encodings matter to forms and multipart bodies only (OpenAPI 3.1.0 §4.8.14.1). A range may contain them. */
-export function compareEncodings(
-  walk: Walk,
-  base: MediaType,
-  head: MediaType,
-  place: PayloadPlace,
-  operation: OperationName,
-): void {
+export function compareEncodings(walk: Walk, base: MediaType, head: MediaType, place: PayloadPlace): void {
   const fields = new Set([...Object.keys(base.encoding), ...Object.keys(head.encoding)])
   if (fields.size === 0 || ![base, head].every(({ name }) => hasFields(name))) return
   for (const field of fields) {
     const reportPart: ReportPart = (before, after) => {
       const facts = { of: place.of, status: place.status, name: head.name, field, before, after }
-      reportChanged(walk, 'media-type-encoding', operation, head.located, [before, after], facts)
+      reportChanged(walk, 'media-type-encoding', facts, { located: head.located, before, after })
     }
     const [before, after] = [encodingOf(walk.base, base, field), encodingOf(walk.head, head, field)]
     if (!isKept(before, after, place.direction)) reportPart(wordsOf(before), wordsOf(after))
-    new PartHeaders(walk, { base, head, field }, place, operation, reportPart).compare()
+    new PartHeaders(walk, { base, head, field }, place, reportPart).compare()
   }
 }
 
@@ -134,14 +127,12 @@ class PartHeaders {
   readonly #walk: Walk
   readonly #pair: FieldPair
   readonly #place: PayloadPlace
-  readonly #operation: OperationName
   readonly #tell: ReportPart
 
-  constructor(walk: Walk, pair: FieldPair, place: PayloadPlace, operation: OperationName, reportPart: ReportPart) {
+  constructor(walk: Walk, pair: FieldPair, place: PayloadPlace, reportPart: ReportPart) {
     this.#walk = walk
     this.#pair = pair
     this.#place = place
-    this.#operation = operation
     this.#tell = reportPart
   }
 
@@ -176,7 +167,7 @@ class PartHeaders {
     const use = {
       sites: this.#place.sites,
       mediaType: contentOf(walk.head, after.located)[0]?.name ?? 'text/plain',
-      operation: this.#operation,
+      operation: walk.operation,
       where: `${this.#place.where}, field ${this.#pair.field}, header ${name}`,
       parameter: null,
     }

@@ -7,16 +7,17 @@ import { compareMalformed } from '../malformed-parts.ts'
 import { matchByKey } from '../match.ts'
 import type { Sides } from '../sides.ts'
 import { EXCHANGES } from './exchange.ts'
+import type { PathEntry } from './path-overlaps.ts'
 import { comparePathItems, comparePaths } from './paths.ts'
 import { compareSchemes, compareSecurity } from './security.ts'
 import { compareInterfaceServers } from './servers.ts'
-import { reportAdded, reportChanged, reportRemoved } from './delta-text.ts'
+import { reportAdded, reportChanged, reportRemoved } from './delta.ts'
 import type { Walk } from './walk.ts'
 
 export function compareInterface(walk: Walk, paths: Sides<readonly PathItem[]>): void {
   comparePaths(walk, paths.base, paths.head)
   compareWebhooks(walk)
-  compareSecurity(walk, walk.base.root, walk.head.root, null)
+  compareSecurity(walk, walk.base.root, walk.head.root)
   compareSchemes(walk)
   compareComponents(walk)
   compareInterfaceServers(walk)
@@ -48,7 +49,7 @@ function compareDialects(walk: Walk): void {
   const [before, after] = [dialectAt(walk.base), dialectAt(walk.head)]
   if (before === after || !isStated(walk.base) || !isStated(walk.head)) return
   const located = memberOf(walk.head.root, 'jsonSchemaDialect') ?? walk.head.root
-  reportChanged(walk, 'schema-dialect', null, located, [before, after], { before, after })
+  reportChanged(walk, 'schema-dialect', { before, after }, { located, before, after })
 }
 
 function isStated({ documents }: Walk['base']): boolean {
@@ -71,19 +72,23 @@ function compareWebhooks(walk: Walk): void {
     ({ path }) => path,
   )
   for (const { path, located } of removed) {
-    reportRemoved(walk, 'webhook-removed', null, located, path, { name: path })
+    reportRemoved(walk, 'webhook-removed', { name: path }, { located, before: path })
   }
   for (const { path, located } of added) {
     walk.added.add(pointerOf(located.at, located.document))
-    reportAdded(walk, 'webhook-added', null, located, path, { name: path })
+    reportAdded(walk, 'webhook-added', { name: path }, { located, after: path })
   }
-  for (const [base, head] of kept) comparePathItems(walk, base, head, `webhook:${head.path}`, EXCHANGES.webhook)
+  for (const [base, head] of kept) comparePathItems(walk, webhookEntry(base), webhookEntry(head), EXCHANGES.webhook)
+}
+
+function webhookEntry(item: PathItem): PathEntry {
+  return { key: `webhook:${item.path}`, item }
 }
 
 function compareComponents(walk: Walk): void {
   const { removed } = matchByKey(schemasOf(walk.base), schemasOf(walk.head), ([name]) => name)
   for (const [name, located] of removed) {
-    reportRemoved(walk, 'component-schema-removed', null, located, name, { name })
+    reportRemoved(walk, 'component-schema-removed', { name }, { located, before: name })
   }
 }
 

@@ -1,35 +1,27 @@
 /** Parameters of one operation and its path, matched by location and name. */
 import { effectiveParameters, parametersOf, type Parameter } from '../../contracts/openapi/contract.ts'
 import { contentOf, schemaOfParameter } from '../../contracts/openapi/payloads.ts'
-import type { Operation as OperationName } from '../../model/finding.ts'
 import { dayOf, lifecycleChange, removalNotice } from '../../schema/lifecycle.ts'
 import { matchByKey, matchRest, type Matched } from '../match.ts'
-import type { MessageExchange } from './exchange.ts'
-import { reportAdded, reportChanged, reportRemoved } from './delta-text.ts'
+import { reportAdded, reportChanged, reportRemoved } from './delta.ts'
 import type { OpenApiChange, OpenApiFacts } from '../../rules/openapi/changes.ts'
-import type { OperationSide, Walk } from './walk.ts'
+import type { OperationSide, OperationWalk } from './walk.ts'
 import { anySchema, styleOf, writingChange } from './serialization.ts'
 
-export function compareParameters(
-  walk: Walk,
-  before: OperationSide,
-  after: OperationSide,
-  operation: OperationName,
-  exchange: MessageExchange,
-): void {
+export function compareParameters(walk: OperationWalk, before: OperationSide, after: OperationSide): void {
   const base = effectiveParameters(walk.base, before.item, before.operation)
   const head = effectiveParameters(walk.head, after.item, after.operation)
   if (base.length === 0 && head.length === 0) return
   const { added, removed, kept } = matchParameters(base, head, before.item.path, after.item.path)
-  for (const parameter of removed) reportRemovedParameter(walk, parameter, operation, exchange)
+  for (const parameter of removed) reportRemovedParameter(walk, parameter)
   const own = added.length === 0 ? [] : parametersOf(walk.head, after.operation.located).map(keyOf)
   for (const parameter of added) {
     const { name, place, isRequired, located } = parameter
     const facts = { name, place, isRequired, isInherited: !own.includes(keyOf(parameter)) }
-    reportAdded(walk, `${exchange.prefix}parameter-added`, operation, located, name, facts)
+    reportAdded(walk, `${walk.exchange.prefix}parameter-added`, facts, { located, after: name })
   }
-  reportMovedParameters(walk, kept, operation, exchange)
-  for (const [before, after] of kept) compareParameter(walk, before, after, operation, exchange)
+  reportMovedParameters(walk, kept)
+  for (const [before, after] of kept) compareParameter(walk, before, after)
 }
 
 function keyOf({ place, name }: Parameter): string {
@@ -75,43 +67,28 @@ function namesIn(path: string): readonly string[] {
 /**
  * Path parameters that swapped names. A client that fills in the old path by name now fills in a different parameter.
  */
-function reportMovedParameters(
-  walk: Walk,
-  kept: Matched<Parameter>['kept'],
-  operation: OperationName,
-  { prefix }: MessageExchange,
-): void {
+function reportMovedParameters(walk: OperationWalk, kept: Matched<Parameter>['kept']): void {
   const moved = kept.filter(([base, head]) => base.place === 'path' && base.name !== head.name)
   const baseNames = new Set(moved.map(([base]) => base.name))
   for (const [base, { name, place, located }] of moved) {
     if (!baseNames.has(name)) continue
     const facts = { name, place, before: base.name, after: name }
-    reportChanged(walk, `${prefix}parameter-moved`, operation, located, [base.name, name], facts)
+    reportChanged(walk, `${walk.exchange.prefix}parameter-moved`, facts, { located, before: base.name, after: name })
   }
 }
 
-function reportRemovedParameter(
-  walk: Walk,
-  { name, place, located, isRequired, lifecycle }: Parameter,
-  operation: OperationName,
-  { prefix }: MessageExchange,
-): void {
+function reportRemovedParameter(walk: OperationWalk, { name, place, located, isRequired, lifecycle }: Parameter): void {
   const { sunset } = lifecycle
   const removal = removalNotice(lifecycle, walk.options)
   // As for operations: a removal after its announced sunset date is not reported.
   if (removal === 'after-sunset') return
   const facts = { name, place, isRequired, removal, sunset: dayOf(sunset) ?? sunset }
-  reportRemoved(walk, `${prefix}parameter-removed`, operation, located, name, facts)
+  reportRemoved(walk, `${walk.exchange.prefix}parameter-removed`, facts, { located, before: name })
 }
 
-function compareParameter(
-  walk: Walk,
-  base: Parameter,
-  head: Parameter,
-  operation: OperationName,
-  { prefix, lead, parameterAt }: MessageExchange,
-): void {
+function compareParameter(walk: OperationWalk, base: Parameter, head: Parameter): void {
   if (base.value === head.value) return
+  const { prefix, lead, parameterAt } = walk.exchange
   const { name, place, located } = head
   const of = { name, place }
   const reportParameter = <Change extends OpenApiChange>(
@@ -119,7 +96,7 @@ function compareParameter(
     facts: OpenApiFacts[Change],
     before: unknown,
     after: unknown,
-  ): void => reportChanged(walk, change, operation, located, [before, after], facts)
+  ): void => reportChanged(walk, change, facts, { located, before, after })
   if (base.isRequired !== head.isRequired) {
     reportParameter(
       `${prefix}parameter-requiredness`,
@@ -152,7 +129,7 @@ function compareParameter(
     {
       sites: parameterAt(place),
       mediaType: contentOf(walk.head, located)[0]?.name ?? null,
-      operation,
+      operation: walk.operation,
       where: `${lead}${place} parameter ${name}`,
       parameter: { name, isRequired: base.isRequired || head.isRequired, repeats },
     },

@@ -1,31 +1,18 @@
 /** The payloads of an operation: request body and responses, matched by status. */
 import { bodyOf, responsesOf, type Response } from '../../contracts/openapi/payloads.ts'
-import type { Operation as OperationName } from '../../model/finding.ts'
 import { matchByKey } from '../match.ts'
 import { compareContent } from './content.ts'
-import type { MessageExchange } from './exchange.ts'
 import { compareHeaders, compareLinks } from './headers.ts'
-import { reportChanged } from './delta-text.ts'
-import type { OperationSide, PayloadPlace, Walk } from './walk.ts'
+import { reportChanged } from './delta.ts'
+import type { OperationSide, OperationWalk, PayloadPlace } from './walk.ts'
 
-export function comparePayloads(
-  walk: Walk,
-  before: OperationSide,
-  after: OperationSide,
-  name: OperationName,
-  exchange: MessageExchange,
-): void {
-  compareBodies(walk, before, after, name, exchange)
-  compareResponses(walk, before, after, name, exchange)
+export function comparePayloads(walk: OperationWalk, before: OperationSide, after: OperationSide): void {
+  compareBodies(walk, before, after)
+  compareResponses(walk, before, after)
 }
 
-function compareBodies(
-  walk: Walk,
-  before: OperationSide,
-  after: OperationSide,
-  operation: OperationName,
-  exchange: MessageExchange,
-): void {
+function compareBodies(walk: OperationWalk, before: OperationSide, after: OperationSide): void {
+  const { exchange } = walk
   const base = bodyOf(walk.base, before.item, before.operation)
   const head = bodyOf(walk.head, after.item, after.operation)
   if (base === null && head === null) return
@@ -33,66 +20,63 @@ function compareBodies(
   if (base === null || head === null) {
     const facts = { action: base === null ? 'added' : 'removed', isRequired: head?.isRequired ?? false } as const
     const located = (head ?? base)?.located ?? after.operation.located
-    walk.add({ change, facts, operation, side: head === null ? 'base' : 'head', located, before: null, after: null })
+    walk.add({
+      change,
+      facts,
+      operation: walk.operation,
+      side: head === null ? 'base' : 'head',
+      located,
+      before: null,
+      after: null,
+    })
     return
   }
   if (base.isRequired !== head.isRequired) {
     const facts = { action: head.isRequired ? 'became' : 'ceased', isRequired: head.isRequired } as const
-    reportChanged(walk, change, operation, head.located, [base.isRequired, head.isRequired], facts)
+    reportChanged(walk, change, facts, { located: head.located, before: base.isRequired, after: head.isRequired })
   }
   const [direction, where] = [
     exchange.kind === 'operation' ? 'request' : 'response',
     `${exchange.lead}request body`,
   ] as const
   const place: PayloadPlace = { direction, of: `${exchange.prefix}request`, status: '', sites: exchange.body, where }
-  compareContent(walk, base.content, head.content, place, operation)
+  compareContent(walk, base.content, head.content, place)
 }
 
-function compareResponses(
-  walk: Walk,
-  before: OperationSide,
-  after: OperationSide,
-  operation: OperationName,
-  exchange: MessageExchange,
-): void {
+function compareResponses(walk: OperationWalk, before: OperationSide, after: OperationSide): void {
   const base = responsesOf(walk.base, before.operation)
   const head = responsesOf(walk.head, after.operation)
   const { added, removed, kept } = matchByKey(base, head, ({ status }) => status.toUpperCase())
   for (const response of removed) {
     const isNarrowed = head.some(({ status }) => isStatusWithin(status, response.status))
-    reportStatus(walk, response, isNarrowed ? 'narrowed' : 'removed', operation, exchange)
+    reportStatus(walk, response, isNarrowed ? 'narrowed' : 'removed')
   }
-  for (const response of added) reportStatus(walk, response, 'added', operation, exchange)
+  for (const response of added) reportStatus(walk, response, 'added')
   for (const [before, after] of kept) {
-    compareResponse(walk, before, after, operation, exchange)
-    if (exchange.kind === 'operation') compareLinks(walk, before, after, operation)
+    compareResponse(walk, before, after)
+    if (walk.exchange.kind === 'operation') compareLinks(walk, before, after)
   }
   for (const response of removed) {
     const cover = coverOf(head, response.status)
-    if (cover !== null) compareResponse(walk, response, { ...cover, status: response.status }, operation, exchange)
+    if (cover !== null) compareResponse(walk, response, { ...cover, status: response.status })
   }
   for (const response of added) {
     const cover = coverOf(base, response.status)
-    if (cover !== null) compareResponse(walk, cover, response, operation, exchange)
+    if (cover !== null) compareResponse(walk, cover, response)
   }
 }
 
-function compareResponse(
-  walk: Walk,
-  before: Response,
-  after: Response,
-  operation: OperationName,
-  exchange: MessageExchange,
-): void {
+function compareResponse(walk: OperationWalk, before: Response, after: Response): void {
   if (before.located.value === after.located.value) return
+  const { exchange } = walk
   const { status } = after
   const [direction, where] = [
     exchange.kind === 'operation' ? 'response' : 'request',
     `${exchange.lead}response ${status}`,
   ] as const
   const place: PayloadPlace = { direction, of: `${exchange.prefix}response`, status, sites: exchange.answer, where }
-  compareContent(walk, before.content, after.content, place, operation)
-  compareHeaders(walk, before, after, operation, exchange)
+  compareContent(walk, before.content, after.content, place)
+  compareHeaders(walk, before, after)
 }
 
 /** The response that described an unlisted status: its range, else `default` (OpenAPI 3.1.0 §4.8.16). */
@@ -115,18 +99,16 @@ function isSuccess(status: string): boolean {
 }
 
 function reportStatus(
-  walk: Walk,
+  walk: OperationWalk,
   { status, located }: Response,
   action: 'added' | 'removed' | 'narrowed',
-  operation: OperationName,
-  { prefix }: MessageExchange,
 ): void {
   const of = status === 'default' ? 'default' : isSuccess(status) ? 'success' : 'other'
   const [before, after] = action === 'added' ? [null, status] : [status, null]
   walk.add({
-    change: `${prefix}response-status`,
+    change: `${walk.exchange.prefix}response-status`,
     facts: { action, status, of },
-    operation,
+    operation: walk.operation,
     side: action === 'added' ? 'head' : 'base',
     located,
     before,

@@ -4,7 +4,6 @@
  */
 import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { itemsAt, objectAt, type OpenApiContract } from '../../contracts/openapi/contract.ts'
-import type { Operation as OperationName } from '../../model/finding.ts'
 import { isRecord, memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
 import { membersOf, textsOf } from '../../schema/subschemas.ts'
 import {
@@ -18,7 +17,7 @@ import {
 } from '../security.ts'
 import { flowsOf, kindOf, requirementLabel, schemesOf } from './security-schemes.ts'
 import type { OpenApiFacts } from '../../rules/openapi/changes.ts'
-import type { ContractDelta, OperationSide, SecuritySchemes, SideSchemes, Walk } from './walk.ts'
+import type { OperationSide, SecuritySchemes, SideSchemes, Walk } from './walk.ts'
 
 export function readSecuritySchemes(base: OpenApiContract, head: OpenApiContract): SecuritySchemes {
   const [before, after] = [definitionsOf(base), definitionsOf(head)]
@@ -34,12 +33,7 @@ export function readSecuritySchemes(base: OpenApiContract, head: OpenApiContract
 }
 
 /** The requirements in force for an operation on both sides. For a callback or webhook only its own count. */
-export function compareAdmission(
-  walk: Walk,
-  before: OperationSide,
-  after: OperationSide,
-  operation: OperationName,
-): void {
+export function compareAdmission(walk: Walk, before: OperationSide, after: OperationSide): void {
   const [base, head] = [
     ownSecurity(before) ?? globalSecurity(walk.base),
     ownSecurity(after) ?? globalSecurity(walk.head),
@@ -50,13 +44,13 @@ export function compareAdmission(
   ]
   const { refused, isByScopes, admitted } = compareAlternatives(baseAlternatives, headAlternatives)
   const located = head ?? after.operation.located
-  const add = (action: OpenApiFacts['admission']['action'], [from, to]: readonly [string, string]): void =>
-    walk.add(admissionDelta('admission', { action }, operation, located, [from, to]))
+  const add = (action: OpenApiFacts['admission']['action'], texts: readonly [string, string]): void =>
+    report(walk, 'admission', { action }, { located, texts })
   if (refused.length > 0) add(isByScopes ? 'scopes' : 'tightened', labels(baseAlternatives, headAlternatives))
   else if (admitted.length > 0) add('loosened', labels(baseAlternatives, headAlternatives))
   if (refused.length > 0) return
   for (const [scheme, scope] of withdrawnScopes(baseAlternatives, walk.security.head)) {
-    walk.add(admissionDelta('admission', { action: 'withdrawn', scheme, scope }, operation, located, [scope, null]))
+    report(walk, 'admission', { action: 'withdrawn', scheme, scope }, { located, texts: [scope, null] })
   }
 }
 
@@ -64,39 +58,33 @@ export function compareAdmission(
  * The credentials that the provider sends to a receiver. The receiver checks the described ones, so no other may be
  * sent.
  */
-export function compareShownCredentials(
-  walk: Walk,
-  before: OperationSide,
-  after: OperationSide,
-  operation: OperationName,
-): void {
+export function compareShownCredentials(walk: Walk, before: OperationSide, after: OperationSide): void {
   const [base, head] = [ownSecurity(before), ownSecurity(after)]
   const [baseAlternatives, headAlternatives] = [
     alternativesOf(base, walk.security.base),
     alternativesOf(head, walk.security.head),
   ]
   if (compareAlternatives(headAlternatives, baseAlternatives).refused.length === 0) return
-  walk.add(
-    admissionDelta(
-      'callback-security',
-      {},
-      operation,
-      head ?? after.operation.located,
-      labels(baseAlternatives, headAlternatives),
-    ),
-  )
+  const located = head ?? after.operation.located
+  report(walk, 'callback-security', {}, { located, texts: labels(baseAlternatives, headAlternatives) })
 }
 
-function admissionDelta<Change extends 'admission' | 'callback-security'>(
+/** Requirements of both sides, as texts. */
+interface StatedRequirements {
+  readonly located: Located
+  readonly texts: readonly [before: string, after: string | null]
+}
+
+function report<Change extends 'admission' | 'callback-security'>(
+  walk: Walk,
   change: Change,
   facts: OpenApiFacts[Change],
-  operation: OperationName,
-  located: Located,
-  [before, after]: readonly [string, string | null],
-): ContractDelta<Change> {
+  { located, texts: [before, after] }: StatedRequirements,
+): void {
   // One change of a scheme or of the interface may reach many operations: one change at many places.
   const subject = `${change} ${Object.values(facts).join(' ')}`
-  return { change, facts: { ...facts, before, after }, operation, side: 'head', located, before, after, subject }
+  const { operation } = walk
+  walk.add({ change, facts: { ...facts, before, after }, operation, side: 'head', located, before, after, subject })
 }
 
 /** Both sides as text. If the requirements have the same text, the definitions of their schemes show the difference. */

@@ -1,11 +1,10 @@
 /** The servers of the whole interface, of a path and of one operation, and the variables in their addresses. */
 import { itemsAt, membersAt, textAt } from '../../contracts/openapi/contract.ts'
-import type { Operation as OperationName } from '../../model/finding.ts'
 import { isRecord, memberOf, type Located } from '../../schema/located.ts'
 import { textsOf } from '../../schema/subschemas.ts'
 import { changedTexts, matchByKey, matchRest } from '../match.ts'
 import type { OpenApiFacts } from '../../rules/openapi/changes.ts'
-import { reportAdded, reportChanged, reportRemoved } from './delta-text.ts'
+import { reportAdded, reportChanged, reportRemoved } from './delta.ts'
 import type { OperationSide, Walk } from './walk.ts'
 
 interface ServerUrl {
@@ -23,23 +22,18 @@ interface ServerList {
 
 /** The list for the whole interface. */
 export function compareInterfaceServers(walk: Walk): void {
-  compareServers(walk, serversOf(walk.base), serversOf(walk.head), null)
+  compareServers(walk, serversOf(walk.base), serversOf(walk.head))
 }
 
 /**
  * Servers of an operation replace those of its path, and those replace the servers of the interface. Compares the list
  * in force on both sides.
  */
-export function compareOperationServers(
-  walk: Walk,
-  before: OperationSide,
-  after: OperationSide,
-  operation: OperationName,
-): void {
+export function compareOperationServers(walk: Walk, before: OperationSide, after: OperationSide): void {
   const [base, head] = [ownServers(before), ownServers(after)]
   // Both use those of the interface, which are reported once.
   if (base === null && head === null) return
-  compareServers(walk, base ?? inherited(walk.base, before), head ?? inherited(walk.head, after), operation)
+  compareServers(walk, base ?? inherited(walk.base, before), head ?? inherited(walk.head, after))
 }
 
 function inherited(contract: Walk['base'], { operation: { located: owner } }: OperationSide): ServerList {
@@ -55,11 +49,11 @@ function ownServers({ item, operation: { located: owner } }: OperationSide): Ser
 /** The server where none is named (OpenAPI 3.1.0 §4.8.1): the location of the contract. */
 const DEFAULT_SERVER: ServerUrl = { url: '/', located: null }
 
-function compareServers(walk: Walk, base: ServerList, head: ServerList, operation: OperationName | null): void {
+function compareServers(walk: Walk, base: ServerList, head: ServerList): void {
   // The location of the contract may be any host, so a first list changes nothing if one of its addresses has no path.
   if (base.servers.length === 0 && (head.servers.length === 0 || head.servers.some(hasNoPath))) return
   const [before, after] = [statedServers(base), statedServers(head)]
-  const change = operation === null ? 'server' : 'operation-server'
+  const change = walk.operation === null ? 'server' : 'operation-server'
   const isSchemeOpen = [...before, ...after].some(({ url }) => url.startsWith('//'))
   const exact = matchByKey(before, after, ({ url }) => addressOf(url, isSchemeOpen))
   // Variable names are not part of an address.
@@ -69,14 +63,14 @@ function compareServers(walk: Walk, base: ServerList, head: ServerList, operatio
   for (const server of removed) {
     const { url: name } = server
     if (isCovered(server, after, isSchemeOpen)) continue
-    reportRemoved(walk, change, operation, base.owner, name, { name, action: 'removed' })
+    reportRemoved(walk, change, { name, action: 'removed' }, { located: base.owner, before: name })
   }
   for (const server of added) {
     const { url: name } = server
     if (isCovered(server, before, isSchemeOpen)) continue
-    reportAdded(walk, change, operation, head.owner, name, { name, action: 'added' })
+    reportAdded(walk, change, { name, action: 'added' }, { located: head.owner, after: name })
   }
-  for (const [one, other] of kept) compareVariables(walk, one, other, operation)
+  for (const [one, other] of kept) compareVariables(walk, one, other)
 }
 
 function statedServers({ servers }: ServerList): readonly ServerUrl[] {
@@ -113,7 +107,7 @@ function addressesOf({ url, located }: ServerUrl, isSchemeOpen: boolean): readon
 }
 
 /** A caller fills in an address with the allowed values of its variables, or with their defaults. */
-function compareVariables(walk: Walk, before: ServerUrl, after: ServerUrl, operation: OperationName | null): void {
+function compareVariables(walk: Walk, before: ServerUrl, after: ServerUrl): void {
   if (before.located === null || after.located === null) return
   const base = new Map(membersAt(before.located, 'variables'))
   const head = new Map(membersAt(after.located, 'variables'))
@@ -125,7 +119,7 @@ function compareVariables(walk: Walk, before: ServerUrl, after: ServerUrl, opera
     const { value: after } = located
     if (!isRecord(before) || !isRecord(after)) continue
     const emit = (part: OpenApiFacts['server-variable']['part'], from: unknown, to: unknown): void =>
-      reportChanged(walk, 'server-variable', operation, located, [from, to], { name, part })
+      reportChanged(walk, 'server-variable', { name, part }, { located, before: from, after: to })
     if (before.default !== after.default) emit('default', before.default, after.default)
     const [baseValues, headValues] = [textsOf(before.enum), textsOf(after.enum)]
     const { added, removed } = changedTexts(baseValues, headValues)

@@ -11,6 +11,7 @@ import type { SchemaComparison, SchemaPair } from '../../schema/comparison/compa
 import type { JsonRecord, Located } from '../../schema/located.ts'
 import type { Alternative } from '../security.ts'
 import type { OperationAttributes } from './attributes.ts'
+import type { MessageExchange } from './exchange.ts'
 import type { OpenApiChange, OpenApiFacts } from '../../rules/openapi/changes.ts'
 
 /** A change of a contract outside its schemas. */
@@ -42,6 +43,8 @@ export interface SchemaUseSite {
 }
 
 export interface Walk {
+  /** The operation whose parts are compared. Null for parts of the whole interface. */
+  readonly operation: OperationName | null
   readonly base: OpenApiContract
   readonly head: OpenApiContract
   readonly options: WalkOptions
@@ -52,6 +55,12 @@ export interface Walk {
   readonly added: Set<string>
   add<Change extends OpenApiChange>(delta: ContractDelta<Change>): void
   use(site: Omit<SchemaUseSite, 'pair'>, before: Located, after: Located): void
+}
+
+/** The walk through one operation. */
+export interface OperationWalk extends Walk {
+  readonly operation: OperationName
+  readonly exchange: MessageExchange
 }
 
 /** An operation of one side, and the path item that holds it. */

@@ -1,19 +1,19 @@
 /** One enum on both sides: its values by number, reserved ranges and names, openness, JSON support, options. */
 import type { ProtoEnum, ProtoEnumValue } from '../../contracts/protobuf/model.ts'
 import type { ProtoRuleId } from '../../rules/protobuf/rows.ts'
-import { compareRanges, compareReservedNames, RangeSet } from './ranges.ts'
+import { RangeSet, compareReserved, reportUnreserved } from './ranges.ts'
 import { compareCommonOptions } from './options.ts'
 import { compareVisibility } from './visibility.ts'
 import type { ProtoWalk } from './walk.ts'
 
 /** The option that allows two names for a number concerns only the compiler. */
 const JUDGED: ReadonlySet<string> = new Set(['allow_alias'])
-const NONE: ReadonlySet<string> = new Set()
 
 export function compareEnum(base: ProtoEnum, head: ProtoEnum, walk: ProtoWalk): void {
   compareEnumValues(base, head, walk)
-  compareRanges('proto-enum-reserved-range-removed', base.reserved.ranges, head.reserved.ranges, head, walk)
-  compareReservedNames('proto-enum-reserved-name-removed', base.reserved, head.reserved, head, walk)
+  compareReserved(base.reserved, head.reserved, (what, text) =>
+    reportUnreserved(`proto-enum-reserved-${what}-removed`, text, head, walk),
+  )
   const before = base.features.resolved
   const after = head.features.resolved
   const place = { side: 'head', location: head.at, name: head.fullName, reaches: head.fullName } as const
@@ -31,7 +31,7 @@ export function compareEnum(base: ProtoEnum, head: ProtoEnum, walk: ProtoWalk): 
     walk.add({ ...change, rule: 'proto-enum-json-format-changed' })
   }
   compareVisibility(base, head, walk)
-  compareCommonOptions(base, head, walk, JUDGED, head.fullName)
+  compareCommonOptions(base, head, { judged: JUDGED, reaches: head.fullName }, walk)
 }
 
 function compareEnumValues(base: ProtoEnum, head: ProtoEnum, walk: ProtoWalk): void {
@@ -113,6 +113,6 @@ function compareAliases(
   }
   for (const base of before) {
     const head = after.find(({ name }) => name === base.name)
-    if (head !== undefined) compareCommonOptions(base, head, walk, NONE, owner.fullName)
+    if (head !== undefined) compareCommonOptions(base, head, { reaches: owner.fullName }, walk)
   }
 }

@@ -100,7 +100,7 @@ function compareKind(kind: DeclarationKind, walk: ProtoWalk): void {
   const before = indexOf(kind.listOf(base), base)
   const after = indexOf(kind.listOf(head), head)
   for (const { declared, file } of before.all) {
-    const rule = judgeAbsence(kind, declared, file, after, walk)
+    const rule = judgeAbsence(kind, { declared, file }, after, walk)
     if (rule === null) continue
     const place = { side: 'base', location: declared.at, subject: declared.fullName } as const
     walk.add({
@@ -153,8 +153,7 @@ function nestedName({ fullName }: Declared, file: ProtoFile): string {
 
 function judgeAbsence(
   kind: DeclarationKind,
-  declared: Declared,
-  file: ProtoFile,
+  { declared, file }: { readonly declared: Declared; readonly file: ProtoFile },
   after: Index,
   walk: ProtoWalk,
 ): ProtoRuleId | null {

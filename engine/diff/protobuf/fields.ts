@@ -29,7 +29,7 @@ export function compareField(base: ProtoField, head: ProtoField, walk: ProtoWalk
     if (before === 'STRING_PIECE' && after === 'STRING') continue
     if (before !== null && after !== null && before !== after) add(rule, before, after)
   }
-  compareCommonOptions(base, head, walk, JUDGED, outer)
+  compareCommonOptions(base, head, { judged: JUDGED, reaches: outer }, walk)
 }
 
 type AddFieldChange = (rule: ProtoRuleId, before: unknown, after: unknown) => void

@@ -60,7 +60,12 @@ function compareFile(base: ProtoFile, head: ProtoFile, walk: ProtoWalk): void {
     walk.add({ ...change, rule: `proto-file-${name.replaceAll('_', '-')}-changed`, before, after })
   }
   const shared = { name: head.path === '' ? 'the file' : head.path, fullName: subject, at: head.at }
-  compareCommonOptions({ ...shared, options: base.options }, { ...shared, options: head.options }, walk, JUDGED, [])
+  compareCommonOptions(
+    { ...shared, options: base.options },
+    { ...shared, options: head.options },
+    { judged: JUDGED, reaches: [] },
+    walk,
+  )
 }
 
 /** The files whose declarations are passed on to those who import a file. */

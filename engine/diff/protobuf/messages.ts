@@ -4,7 +4,7 @@ import type { ProtoRuleId } from '../../rules/protobuf/rows.ts'
 import { typeOfField } from './field-types.ts'
 import { demandOf } from './call-options.ts'
 import { cardinalityOf, compareField, isRequired } from './fields.ts'
-import { compareRanges, compareReservedNames, RangeSet } from './ranges.ts'
+import { RangeSet, compareRanges, compareReserved, reportUnreserved } from './ranges.ts'
 import { compareCommonOptions } from './options.ts'
 import { compareVisibility } from './visibility.ts'
 import type { ProtoWalk } from './walk.ts'
@@ -13,14 +13,16 @@ import { outerOf } from '../../contracts/protobuf/contract.ts'
 const NO_ACCESSOR = 'no_standard_descriptor_accessor'
 const MESSAGE_SET = 'message_set_wire_format'
 const JUDGED: ReadonlySet<string> = new Set([NO_ACCESSOR, MESSAGE_SET])
-const NONE: ReadonlySet<string> = new Set()
 
 export function compareMessage(base: ProtoMessage, head: ProtoMessage, walk: ProtoWalk): void {
   compareFields(base, head, walk)
   compareOneofs(base, head, walk)
-  compareRanges('proto-message-reserved-range-removed', base.reserved.ranges, head.reserved.ranges, head, walk)
-  compareReservedNames('proto-message-reserved-name-removed', base.reserved, head.reserved, head, walk)
-  compareRanges('proto-message-extension-range-removed', base.extensionRanges, head.extensionRanges, head, walk)
+  compareReserved(base.reserved, head.reserved, (what, text) =>
+    reportUnreserved(`proto-message-reserved-${what}-removed`, text, head, walk),
+  )
+  compareRanges(base.extensionRanges, head.extensionRanges, (range) =>
+    reportUnreserved('proto-message-extension-range-removed', range, head, walk),
+  )
   const place = { side: 'head', location: head.at, name: head.fullName, reaches: head.fullName } as const
   const before = base.features.resolved.json_format
   const after = head.features.resolved.json_format
@@ -38,7 +40,7 @@ export function compareMessage(base: ProtoMessage, head: ProtoMessage, walk: Pro
     walk.add({ ...place, rule: 'proto-message-set-format-changed', subject: `${head.fullName} set`, ...isSet })
   }
   compareVisibility(base, head, walk)
-  compareCommonOptions(base, head, walk, JUDGED, head.fullName)
+  compareCommonOptions(base, head, { judged: JUDGED, reaches: head.fullName }, walk)
 }
 
 function compareFields(base: ProtoMessage, head: ProtoMessage, walk: ProtoWalk): void {
@@ -99,7 +101,7 @@ function compareOneofs(base: ProtoMessage, head: ProtoMessage, walk: ProtoWalk):
     const { name, fullName, at } = oneof
     const kept = after.get(name)
     if (kept !== undefined) {
-      compareCommonOptions(oneof, kept, walk, NONE, head.fullName)
+      compareCommonOptions(oneof, kept, { reaches: head.fullName }, walk)
       continue
     }
     const place = { side: 'base', location: at, subject: fullName, reaches: base.fullName } as const

@@ -13,12 +13,18 @@ function isHttpOption(option: string): boolean {
   return option === HTTP_OPTION || option.startsWith(`${HTTP_OPTION}.`)
 }
 
+interface OptionHolder {
+  /** Options that are compared elsewhere. */
+  readonly judged?: ReadonlySet<string>
+  /** The rpcs that a change reaches. */
+  readonly reaches: string | readonly Operation[]
+}
+
 export function compareCommonOptions(
   before: Declared,
   after: Declared,
+  { judged, reaches }: OptionHolder,
   walk: ProtoWalk,
-  judged: ReadonlySet<string>,
-  reaches: string | readonly Operation[],
 ): void {
   const place = { side: 'head', location: after.at, name: after.name, reaches } as const
   if (before.options.get('deprecated') !== true && after.options.get('deprecated') === true) {
@@ -26,7 +32,7 @@ export function compareCommonOptions(
   }
   const [baseOptions, headOptions] = [statedOptions(before), statedOptions(after)]
   for (const option of new Set([...baseOptions.keys(), ...headOptions.keys()])) {
-    const isJudged = judged.has(option) || isHttpOption(option)
+    const isJudged = judged?.has(option) === true || isHttpOption(option)
     if (option === 'deprecated' || isKnownFeature(option) || isJudged) continue
     const base = baseOptions.get(option) ?? null
     const head = headOptions.get(option) ?? null

@@ -27,35 +27,29 @@ export class RangeSet {
 
 /** Reports each base range that the head ranges together no longer cover. */
 export function compareRanges(
-  rule: ProtoRuleId,
   before: readonly NumberRange[],
   after: readonly NumberRange[],
-  owner: Declared,
-  walk: ProtoWalk,
+  reportRemoved: (range: string) => void,
 ): void {
   const kept = new RangeSet(after)
-  for (const [first, last] of before) {
-    if (kept.holds([first, last])) continue
-    const text = first === last ? String(first) : `${first} to ${last}`
-    reportOwner(rule, `${owner.fullName} ${text}`, text, owner, walk)
-  }
+  for (const [first, last] of before)
+    if (!kept.holds([first, last])) reportRemoved(first === last ? String(first) : `${first} to ${last}`)
 }
 
-export function compareReservedNames(
-  rule: ProtoRuleId,
+/** Compares what a message or an enum reserves. */
+export function compareReserved(
   before: Reserved,
   after: Reserved,
-  owner: Declared,
-  walk: ProtoWalk,
+  reportRemoved: (what: 'range' | 'name', text: string) => void,
 ): void {
-  for (const name of before.names) {
-    if (!after.names.has(name)) reportOwner(rule, `${owner.fullName} ${name}`, name, owner, walk)
-  }
+  compareRanges(before.ranges, after.ranges, (range) => reportRemoved('range', range))
+  for (const name of before.names) if (!after.names.has(name)) reportRemoved('name', name)
 }
 
-function reportOwner(rule: ProtoRuleId, subject: string, before: string, owner: Declared, walk: ProtoWalk): void {
-  const place = { side: 'head', location: owner.at, reaches: owner.fullName } as const
-  walk.add({ ...place, rule, subject, name: owner.fullName, before })
+/** Reports what an owner no longer reserves, at the owner. */
+export function reportUnreserved(rule: ProtoRuleId, text: string, { at, fullName }: Declared, walk: ProtoWalk): void {
+  const place = { side: 'head', location: at, reaches: fullName } as const
+  walk.add({ ...place, rule, subject: `${fullName} ${text}`, name: fullName, before: text })
 }
 
 function mergeRanges(ranges: readonly NumberRange[]): readonly NumberRange[] {

@@ -8,7 +8,6 @@ import { compareCommonOptions } from './options.ts'
 import type { ProtoWalk } from './walk.ts'
 
 const JUDGED: ReadonlySet<string> = new Set(['idempotency_level'])
-const NONE: ReadonlySet<string> = new Set()
 
 export function compareService(base: ProtoService, head: ProtoService, walk: ProtoWalk): void {
   const before = new Map(base.methods.map((method) => [method.name, method]))
@@ -16,24 +15,23 @@ export function compareService(base: ProtoService, head: ProtoService, walk: Pro
   for (const [name, method] of before) {
     const kept = after.get(name)
     if (kept !== undefined) compareMethod(method, kept, operationOf(head, kept), walk)
-    else reportMethod('proto-rpc-removed', 'base', method, operationOf(base, method), walk)
+    else reportMethod('removed', method, operationOf(base, method), walk)
   }
   for (const [name, method] of after) {
-    if (!before.has(name)) reportMethod('proto-rpc-added', 'head', method, operationOf(head, method), walk)
+    if (!before.has(name)) reportMethod('added', method, operationOf(head, method), walk)
   }
   const operations = head.methods.map((method) => operationOf(head, method))
-  compareCommonOptions(base, head, walk, NONE, operations)
+  compareCommonOptions(base, head, { reaches: operations }, walk)
 }
 
 function reportMethod(
-  rule: ProtoRuleId,
-  side: 'base' | 'head',
+  action: 'added' | 'removed',
   { name, fullName, at }: ProtoMethod,
   operation: Operation,
   walk: ProtoWalk,
 ): void {
-  const value = side === 'base' ? { before: name } : { after: name }
-  walk.add({ rule, subject: fullName, side, location: at, name, reaches: [operation], ...value })
+  const change = { rule: `proto-rpc-${action}`, subject: fullName, location: at, name, reaches: [operation] } as const
+  walk.add(action === 'removed' ? { ...change, side: 'base', before: name } : { ...change, side: 'head', after: name })
 }
 
 interface MethodTrait {
@@ -78,5 +76,5 @@ function compareMethod(base: ProtoMethod, head: ProtoMethod, operation: Operatio
     if (valueOf(base) !== valueOf(head)) add(rule, valueOf(base), valueOf(head))
   }
   compareHttpBindings(base, head, operation, walk)
-  compareCommonOptions(base, head, walk, JUDGED, [operation])
+  compareCommonOptions(base, head, { judged: JUDGED, reaches: [operation] }, walk)
 }

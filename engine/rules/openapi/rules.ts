@@ -49,7 +49,15 @@ const BY_ID: ReadonlyMap<string, Rule> = new Map(
   SECTIONS.flatMap(({ direction, area, kind, rows }) =>
     rows.map(({ id, effect, sentence, when, change, kind: own = kind }) => [
       id,
-      makeRule(id, direction, area, own, actionOf(change, when), effect, generalSentence(sentence)),
+      makeRule({
+        id,
+        variance: direction,
+        area,
+        kind: own,
+        action: actionOf(change, when),
+        effect,
+        description: generalSentence(sentence),
+      }),
     ]),
   ),
 )

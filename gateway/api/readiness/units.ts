@@ -2,6 +2,7 @@
 import type { ArtifactType } from '../../../engine/internal.ts'
 import { isJsonObject, type JsonObject } from '../../json/strict-json.ts'
 import { nameOfToken } from '../../../engine/base.ts'
+import { recordIn } from '../../json/unchecked-json.ts'
 
 /** One tool or operation. */
 export interface CallableUnit {
@@ -65,7 +66,7 @@ function toolUnit([key, tool]: readonly [string | null, JsonObject]): CallableUn
   const name = key ?? trimmedText(tool['name'])
   const stated = SCHEMAS.map((member) => tool[member]).find(isJsonObject) ?? {}
   const schema = isJsonObject(stated['json']) ? stated['json'] : stated
-  const annotations = isJsonObject(tool['annotations']) ? tool['annotations'] : {}
+  const annotations = recordIn(tool['annotations'])
   return {
     name,
     isNamed: CALLABLE_NAME.test(name),
@@ -77,14 +78,14 @@ function toolUnit([key, tool]: readonly [string | null, JsonObject]): CallableUn
 }
 
 function unitParameters(schema: JsonObject): readonly UnitParameter[] {
-  const properties = isJsonObject(schema['properties']) ? schema['properties'] : {}
+  const properties = recordIn(schema['properties'])
   return Object.entries(properties).map(([name, value]) => parameter(name, value))
 }
 
 const TYPING = ['type', 'enum', 'const', '$ref', 'anyOf', 'oneOf', 'allOf'] as const
 
 function parameter(name: string, schema: unknown): UnitParameter {
-  const members = isJsonObject(schema) ? schema : {}
+  const members = recordIn(schema)
   return {
     name,
     isDescribed: trimmedText(members['description']) !== '',
@@ -95,8 +96,8 @@ function parameter(name: string, schema: unknown): UnitParameter {
 const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options', 'trace', 'query'] as const
 
 function openapiUnits(root: unknown): readonly CallableUnit[] {
-  const document = isJsonObject(root) ? root : {}
-  const paths = isJsonObject(document['paths']) ? document['paths'] : {}
+  const document = recordIn(root)
+  const paths = recordIn(document['paths'])
   return Object.entries(paths).flatMap(([path, item]) => {
     if (!isJsonObject(item)) return []
     return METHODS.flatMap((method) => {
@@ -140,9 +141,7 @@ function operationParameter(declared: JsonObject): UnitParameter {
 }
 
 function hasResult(document: JsonObject, responses: unknown): boolean {
-  const good = Object.entries(isJsonObject(responses) ? responses : {}).filter(([status]) =>
-    /^2(?:\d\d|XX)$/i.test(status),
-  )
+  const good = Object.entries(recordIn(responses)).filter(([status]) => /^2(?:\d\d|XX)$/i.test(status))
   return good.some(([status, response]) => {
     const answer = resolvedNode(document, response)
     return status === '204' || answer['schema'] !== undefined || firstSchema(document, answer) !== null
@@ -166,7 +165,7 @@ function resolvedNode(document: JsonObject, value: unknown): JsonObject {
       return isJsonObject(inner) && Object.hasOwn(inner, member) ? inner[member] : undefined
     }, document)
   }
-  return isJsonObject(at) ? at : {}
+  return recordIn(at)
 }
 
 function asArray(value: unknown): readonly unknown[] {

@@ -6,7 +6,7 @@ import type { Static } from 'typebox'
 import { EMPTY_CONTEXT, Type } from '../../../engine/base.ts'
 import type { Artifact, Verdict } from '../../../engine/internal.ts'
 import { defineRoute, json, type RouteAnswer, type RouteExchange, type RouteDeps } from '../route.ts'
-import { CorrelationId, Decision } from '../schemas/shapes.ts'
+import { CorrelationId, Decision, instant } from '../schemas/shapes.ts'
 
 interface Scenario {
   readonly description: string
@@ -114,7 +114,7 @@ export const abortDemo = defineRoute({
             patterns: Type.Array(Type.String()),
             requires_migration: Type.Boolean(),
             evidence_quality: Type.Enum(['LOW', 'MEDIUM', 'HIGH']),
-            timestamp: Type.String({ format: 'date-time' }),
+            timestamp: instant(),
             scenario: Type.Object({ name: Type.String(), description: Type.String(), change_type: Type.String() }),
             execution_trace: Type.Array(TraceStep),
             enforcement: Type.Object({

@@ -10,13 +10,12 @@ import { reviewedApproval } from '../../flow/approval-review.ts'
 import type { ApiKey } from '../../store/api-keys.ts'
 import { APPROVAL_STEPS, type ApprovalRow, type ApprovalDecision } from '../../store/approvals.ts'
 import type { ApiDeps } from '../deps.ts'
-import { listMembers, listAnswer, CorrelationId, ID_PATTERN, Level, nullable } from '../schemas/shapes.ts'
+import { CorrelationId, ID_PATTERN, instant, Level, listAnswer, listMembers, nullable } from '../schemas/shapes.ts'
 import { callerOf, defineRoute, json, type RouteAnswer, type RouteExchange } from '../route.ts'
 import { ownAudience } from '../visibility.ts'
 import { addLinks, approvalLinks } from '../../telemetry/approval-traces.ts'
 
 const LONGEST_PAGE = 200
-const instant = (description: string) => Type.String({ format: 'date-time', description })
 const textOrNull = nullable(Type.String())
 
 export const Approval = Type.Object(
@@ -52,8 +51,8 @@ export const Approval = Type.Object(
     expires_at: instant('Expires then if nobody has granted or denied it.'),
     approver: nullable(Type.String({ description: 'Audience of the key that granted or denied it.' })),
     comment: textOrNull,
-    settled_at: nullable(Type.String({ format: 'date-time' })),
-    valid_until: nullable(Type.String({ format: 'date-time', description: 'End of a grant.' })),
+    settled_at: nullable(instant()),
+    valid_until: nullable(instant('End of a grant.')),
   },
   { title: 'Approval', description: 'A request for a person’s approval of one change set in one context.' },
 )
@@ -67,7 +66,7 @@ const Step = Type.Object(
     by: Type.String(),
     groups: Type.Array(Type.String()),
     text: Type.String(),
-    at: Type.String({ format: 'date-time' }),
+    at: instant(),
   },
   { title: 'ApprovalStep' },
 )

@@ -10,7 +10,7 @@ import { GatewayError } from '../../errors/errors.ts'
 import type { Flow } from '../../flow/flow.ts'
 import type { BaselineRow, CandidateRow } from '../../store/baselines.ts'
 import type { ApiDeps } from '../deps.ts'
-import { listMembers, listAnswer, CorrelationId, DIGEST_PATTERN, nullable } from '../schemas/shapes.ts'
+import { CorrelationId, DIGEST_PATTERN, instant, listAnswer, listMembers, nullable } from '../schemas/shapes.ts'
 import { callerOf, defineRoute, json, type RouteExchange } from '../route.ts'
 import { seesRoute } from '../visibility.ts'
 
@@ -24,7 +24,7 @@ export const Baseline = Type.Object(
     digest: Type.String(),
     source: Type.String(),
     set_by: Type.String(),
-    set_at: Type.String({ format: 'date-time' }),
+    set_at: instant(),
   },
   { title: 'Baseline', description: 'The contract that the calls of a route are compared with.' },
 )
@@ -37,7 +37,7 @@ const Counts = Type.Object(
 export const Candidate = Type.Object(
   {
     digest: Type.String(),
-    seen_at: Type.String({ format: 'date-time', description: 'When it was first seen.' }),
+    seen_at: instant('When it was first seen.'),
     summary: nullable(Counts),
   },
   { title: 'BaselineCandidate', description: 'What the upstream offers now, when it differs from the baseline.' },

@@ -2,7 +2,7 @@
 import { Type } from '../../../engine/base.ts'
 import type { BindingRow } from '../../store/bindings.ts'
 import { MARKER_PATH, openChallenge, proveBinding } from '../../scm/bindings.ts'
-import { listMembers, listAnswer, CorrelationId, ID_PATTERN } from '../schemas/shapes.ts'
+import { CorrelationId, ID_PATTERN, instant, listAnswer, listMembers } from '../schemas/shapes.ts'
 import { callerOf, defineRoute, json } from '../route.ts'
 import { SCM_TOKEN_HEADER, scmToken } from '../identity.ts'
 
@@ -16,7 +16,7 @@ const Binding = Type.Object(
     platform: Platform,
     repository: Type.String(),
     proven: Type.Literal(true),
-    proven_at: Type.String({ format: 'date-time' }),
+    proven_at: instant(),
     proven_by: Type.String({ description: 'Audience of the key that proved it.' }),
   },
   { title: 'RepositoryBinding', description: 'The tenant controls this repository.' },
@@ -39,7 +39,7 @@ export const challengeBinding = defineRoute({
             challenge_id: Type.String(),
             marker_path: Type.String(),
             marker_content: Type.String(),
-            expires_at: Type.String({ format: 'date-time' }),
+            expires_at: instant(),
             correlation_id: CorrelationId,
           },
           { title: 'Challenge' },

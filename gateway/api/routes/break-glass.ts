@@ -6,12 +6,11 @@ import { GatewayError } from '../../errors/errors.ts'
 import { LOCAL_TENANT } from '../../callers/api-keys.ts'
 import { isOperatorTenant, requireOperatorTenant } from '../../callers/rights.ts'
 import type { ApiKey } from '../../store/api-keys.ts'
-import { listMembers, listAnswer, CorrelationId, ID_PATTERN, nullable } from '../schemas/shapes.ts'
+import { CorrelationId, ID_PATTERN, instant, listAnswer, listMembers, nullable } from '../schemas/shapes.ts'
 import { callerOf, defineRoute, json, type RouteExchange } from '../route.ts'
 
 const PATH = '/api/v1/break-glass'
 const LONGEST_LIST = 500
-const instant = () => Type.String({ format: 'date-time' })
 
 export const BreakGlass = Type.Object(
   {

@@ -12,7 +12,15 @@ import { controlFor } from '../preflight-answer.ts'
 import { callerOf, defineRoute, json, type RouteAnswer, type RouteExchange } from '../route.ts'
 import { envelopeFor, ownAudience } from '../visibility.ts'
 import { ControlEnvelope, DecisionResult } from '../schemas/preflight.ts'
-import { CorrelationId, Decision, DIGEST_PATTERN, ExecutionAction, ID_PATTERN, nullable } from '../schemas/shapes.ts'
+import {
+  CorrelationId,
+  Decision,
+  DIGEST_PATTERN,
+  ExecutionAction,
+  ID_PATTERN,
+  instant,
+  nullable,
+} from '../schemas/shapes.ts'
 import { receiptSignature } from '../../keys/receipt-signer.ts'
 import { explainedDecision } from '../../flow/explained-decision.ts'
 
@@ -36,7 +44,7 @@ export const StoredDecisionAnswer = Type.Object(
     control_envelope: ControlEnvelope,
     meta: Type.Object({
       decision_id: Type.String(),
-      created_at: Type.String({ format: 'date-time' }),
+      created_at: instant(),
       retrieval_mode: Type.Literal('stored'),
       receipt_state: Type.Enum(['current', 'superseded', 'revoked', 'consumed']),
     }),

@@ -7,11 +7,10 @@ import {
   LONGEST_DELEGATION_SECONDS,
   takeBack,
 } from '../../approvals/delegation.ts'
-import { CorrelationId, nullable, listMembers, listAnswer } from '../schemas/shapes.ts'
+import { CorrelationId, instant, listAnswer, listMembers, nullable } from '../schemas/shapes.ts'
 import { callerOf, defineRoute, json } from '../route.ts'
 
 const PATH = '/api/v1/delegations'
-const instant = Type.String({ format: 'date-time' })
 
 const Delegation = Type.Object(
   {
@@ -22,9 +21,9 @@ const Delegation = Type.Object(
     groups: Type.Array(Type.String(), { description: 'Groups whose requests may be granted with it.' }),
     approval_id: nullable(Type.String({ description: 'Only this request; null: every request.' })),
     reason: Type.String(),
-    at: instant,
-    until: instant,
-    ended_at: nullable(Type.String({ format: 'date-time' })),
+    at: instant(),
+    until: instant(),
+    ended_at: nullable(instant()),
     ended_by: nullable(Type.String()),
   },
   { title: 'Delegation', description: 'The right to grant, handed from one approver to another for a time.' },

@@ -9,7 +9,7 @@ import { renderMarkdown } from '../../report/markdown.ts'
 import { DIFF_ASSESSMENT, diffAssessment } from '../diff-assessment.ts'
 import { mistakesOfFiles } from '../change-set.ts'
 import type { ApiDeps } from '../deps.ts'
-import { defineRoute, json, type RouteAnswer, type RouteExchange, type BodyMistake } from '../route.ts'
+import { type BodyMistake, defineRoute, inputMistake, json, type RouteAnswer, type RouteExchange } from '../route.ts'
 import {
   ArtifactFiles as Files,
   ArtifactTypeName,
@@ -255,8 +255,7 @@ function levelMistakes({ options }: DiffRequestBody): readonly BodyMistake[] {
   const levels = engine().readLevels(options?.levels ?? {})
   if (levels.ok) return []
   return levels.problem.map(({ selector, message, fix }) => {
-    const token = pointerToken(selector)
-    return { code: 'INVALID_INPUT', pointer: `/options/levels/${token}`, message: `${message}: ${fix}` }
+    return inputMistake(`/options/levels/${pointerToken(selector)}`, `${message}: ${fix}`)
   })
 }
 
@@ -266,8 +265,7 @@ function patternMistakes({ options }: DiffRequestBody): readonly BodyMistake[] {
     if (pattern === undefined || pattern === '') return []
     const { compileLinearPattern, MAX_CALLER_PATTERN } = engine()
     const compiled = compileLinearPattern(pattern, MAX_CALLER_PATTERN)
-    const pointer = `/options/${name}`
-    return compiled.ok ? [] : [{ code: 'INVALID_INPUT', pointer, message: compiled.problem.message }]
+    return compiled.ok ? [] : [inputMistake(`/options/${name}`, compiled.problem.message)]
   })
 }
 
@@ -275,7 +273,6 @@ function sideMistakes(body: DiffRequestBody): readonly BodyMistake[] {
   return (['base', 'head'] as const).flatMap((side) => {
     const given = NAMES[side].filter((name) => body[name] !== undefined)
     if (given.length < 2) return []
-    const message = `says the same as ${given[0]}; give one of them`
-    return [{ code: 'INVALID_INPUT' as const, pointer: `/${given[1]}`, message }]
+    return [inputMistake(`/${given[1]}`, `says the same as ${given[0]}; give one of them`)]
   })
 }

@@ -3,11 +3,10 @@ import { Type } from '../../../engine/base.ts'
 import { apiKeyView } from '../../callers/api-keys.ts'
 import { changeApiKey, createKey, managedKeys, revokeKey, rotateKey } from '../../callers/manage-keys.ts'
 import { ROLES } from '../../store/api-keys.ts'
-import { listMembers, listAnswer, CorrelationId, nullable } from '../schemas/shapes.ts'
+import { CorrelationId, instant, listAnswer, listMembers, nullable } from '../schemas/shapes.ts'
 import { callerOf, defineRoute, json } from '../route.ts'
 
 const PATH = '/api/v1/keys'
-const instant = () => Type.String({ format: 'date-time' })
 const DAY = 86_400
 
 export const Key = Type.Object(
@@ -22,7 +21,7 @@ export const Key = Type.Object(
     state: Type.Enum(['valid', 'expired', 'revoked']),
     created_at: instant(),
     expires_at: nullable(instant()),
-    used_at: nullable(Type.String({ format: 'date-time', description: 'A minute more or less.' })),
+    used_at: nullable(instant('A minute more or less.')),
     revoked_at: nullable(instant()),
   },
   { title: 'ApiKey' },

@@ -9,7 +9,7 @@ import type { ApiKey } from '../../store/api-keys.ts'
 import { exportLines } from '../../store/ledger-export.ts'
 import { pruneLedger } from '../../store/retention.ts'
 import { callerOf, defineRoute, json } from '../route.ts'
-import { CorrelationId } from '../schemas/shapes.ts'
+import { CorrelationId, instant } from '../schemas/shapes.ts'
 
 const NDJSON = 'application/x-ndjson'
 /** Entries that one request removes: it ends in seconds, however large the ledger is. */
@@ -54,10 +54,7 @@ export const pruneWholeLedger = defineRoute({
   tag: 'decisions',
   summary: 'Remove decisions and calls of all tenants before a time; the rest still verifies',
   access: 'administer',
-  body: Type.Object(
-    { before: Type.String({ format: 'date-time', description: 'What is older is removed.' }) },
-    { title: 'LedgerPruneRequest' },
-  ),
+  body: Type.Object({ before: instant('What is older is removed.') }, { title: 'LedgerPruneRequest' }),
   answers: {
     200: { description: 'What was removed.', content: { 'application/json': PruneAnswer } },
   },

@@ -11,12 +11,13 @@ import type { StoredDecision } from '../../store/decisions.ts'
 import { CallRecord, callEntry, Effect } from '../call-view.ts'
 import type { ApiDeps } from '../deps.ts'
 import {
-  listMembers,
-  listAnswer,
   CorrelationId,
   Decision,
   ExecutionAction,
   ID_PATTERN,
+  instant,
+  listAnswer,
+  listMembers,
   nullable,
   TRACE_ID_PATTERN,
 } from '../schemas/shapes.ts'
@@ -28,7 +29,6 @@ const LONGEST_PAGE = 500
 const NDJSON = 'application/x-ndjson'
 
 const filter = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 300, description }))
-const instant = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }))
 
 const LedgerQuery = Type.Object({
   records: Type.Optional(
@@ -46,8 +46,8 @@ const LedgerQuery = Type.Object({
   correlation_id: Type.Optional(Type.String({ pattern: ID_PATTERN, description: 'Calls under this correlation id.' })),
   route: filter('Intercepted on this route.'),
   trace_id: Type.Optional(Type.String({ pattern: TRACE_ID_PATTERN, description: 'Of this W3C trace.' })),
-  from: instant('Evaluated, or called, at or after this instant.'),
-  to: instant('Evaluated, or called, before this instant.'),
+  from: Type.Optional(instant('Evaluated, or called, at or after this instant.')),
+  to: Type.Optional(instant('Evaluated, or called, before this instant.')),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LONGEST_PAGE, default: 50 })),
   cursor: Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$', description: '`next_cursor` of the previous page.' })),
 })
@@ -66,8 +66,8 @@ export const LedgerEntry = Type.Object(
     route: nullable(Type.String()),
     fingerprint: Type.String(),
     input_fingerprint: Type.String(),
-    evaluated_at: Type.String({ format: 'date-time' }),
-    expires_at: Type.String({ format: 'date-time' }),
+    evaluated_at: instant(),
+    expires_at: instant(),
     receipt_state: Type.String(),
     trace_id: nullable(Type.String({ description: 'The W3C trace of the request that was decided.' })),
     warnings: Type.Array(Type.String(), {

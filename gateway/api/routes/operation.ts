@@ -3,13 +3,11 @@
  * processes that use its store (docs/reference/api.md#get-apiv1fleet).
  */
 import { Type } from '../../../engine/base.ts'
-import { isOperatorTenant } from '../../callers/rights.ts'
-import { GatewayError } from '../../errors/errors.ts'
-import type { ApiKey } from '../../store/api-keys.ts'
+import { isOperatorTenant, requireOperatorTenant } from '../../callers/rights.ts'
 import { GatewayStatus, LOG_LEVELS } from '../../telemetry/inspection.ts'
 import type { ApiDeps } from '../deps.ts'
 import { callerOf, defineRoute, json } from '../route.ts'
-import { CorrelationId, listMembers, listAnswer, nullable } from '../schemas/shapes.ts'
+import { CorrelationId, DIGEST_PATTERN, instant, listAnswer, listMembers, nullable } from '../schemas/shapes.ts'
 import { fleetView } from '../../fleet/view.ts'
 
 export const StatusAnswer = Type.Object(
@@ -61,13 +59,7 @@ function inspectionOf({ inspection }: Pick<ApiDeps, 'inspection'>) {
   return inspection
 }
 
-function requireOperatorTenant(caller: ApiKey): void {
-  if (!isOperatorTenant(caller))
-    throw new GatewayError('FORBIDDEN', 'This is about the whole gateway: it needs a key of the tenant local.')
-}
-
-const instant = () => Type.String({ format: 'date-time' })
-const hash = () => Type.String({ pattern: '^sha256:[0-9a-f]{64}$' })
+const hash = () => Type.String({ pattern: DIGEST_PATTERN })
 const LONGEST_LIST = 10_000
 
 const FleetMember = Type.Object(

@@ -17,6 +17,7 @@ import {
   Decision,
   DecisionContext as Context,
   ExecutionAction,
+  instant,
   nullable,
 } from '../schemas/shapes.ts'
 import { changeCounts, replayedDecisions } from '../../flow/replayed-decisions.ts'
@@ -110,7 +111,6 @@ async function answerSimulate(
 export const MOST_REPLAYS = 100
 
 const text = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 300, description }))
-const instant = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }))
 const count = () => Type.Integer({ minimum: 0 })
 const textOrNull = nullable(Type.String())
 
@@ -122,8 +122,8 @@ const ReplayRequest = Type.Object(
     environment: text('Decisions about exactly this environment.'),
     repository: text('Decisions about exactly this repository.'),
     route: text('Intercepted on this route.'),
-    from: instant('Evaluated at or after this instant.'),
-    to: instant('Evaluated before this instant.'),
+    from: Type.Optional(instant('Evaluated at or after this instant.')),
+    to: Type.Optional(instant('Evaluated before this instant.')),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MOST_REPLAYS, default: 50 })),
     cursor: Type.Optional(
       Type.String({ pattern: '^[0-9]{1,15}$', description: '`next_cursor` of the previous page.' }),
@@ -135,7 +135,7 @@ const ReplayRequest = Type.Object(
 const Replayed = Type.Object(
   {
     decision_id: Type.String(),
-    evaluated_at: Type.String({ format: 'date-time' }),
+    evaluated_at: instant(),
     operation: textOrNull,
     environment: textOrNull,
     repository: textOrNull,

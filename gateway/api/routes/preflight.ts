@@ -10,7 +10,15 @@ import { artifactMistakes, requestedArtifacts, requestedContext, UNREAD_ARTIFACT
 import type { ApiDeps } from '../deps.ts'
 import { replayed, serially } from '../idempotency.ts'
 import { analyzeAnswer, authorizeAnswer } from '../preflight-answer.ts'
-import { callerOf, defineRoute, json, type RouteAnswer, type RouteExchange, type BodyMistake } from '../route.ts'
+import {
+  type BodyMistake,
+  callerOf,
+  defineRoute,
+  inputMistake,
+  json,
+  type RouteAnswer,
+  type RouteExchange,
+} from '../route.ts'
 import { SCM_TOKEN_HEADER } from '../identity.ts'
 import { derivedSet, submittedSet, type ChangeSet } from '../submitted-set.ts'
 import { PreflightAnswer, PreflightRequest } from '../schemas/preflight.ts'
@@ -212,9 +220,7 @@ function requestDigest(body: PreflightRequestBody, inputFingerprint: string): st
 function preflightMistakes(body: PreflightRequestBody, settings: ApiSettings): readonly BodyMistake[] {
   const { artifacts, derivation, context } = body
   if (derivation === undefined) return artifactMistakes(artifacts ?? [], settings)
-  if (artifacts !== undefined) {
-    return [{ code: 'INVALID_INPUT', pointer: '/derivation', message: 'cannot be combined with artifacts' }]
-  }
+  if (artifacts !== undefined) return [inputMistake('/derivation', 'cannot be combined with artifacts')]
   return (['base', 'head'] as const)
     .filter((ref) => typeof context?.[ref] !== 'string')
     .map((ref) => ({ code: 'DERIVATION_REQUIRES_BASE_HEAD', pointer: `/context/${ref}`, message: 'is required' }))

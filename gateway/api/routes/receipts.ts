@@ -9,7 +9,15 @@ import { consumePresented, verifyPresented } from '../../enforce/presented-recei
 import { GatewayError } from '../../errors/errors.ts'
 import type { ApiDeps } from '../deps.ts'
 import { identify } from '../identity.ts'
-import { defineRoute, json, type RouteAnswer, type RouteExchange, type BodyMistake, callerOf } from '../route.ts'
+import {
+  type BodyMistake,
+  callerOf,
+  defineRoute,
+  inputMistake,
+  json,
+  type RouteAnswer,
+  type RouteExchange,
+} from '../route.ts'
 import { CorrelationId, ExactInteger, Ignored, maybe, nullable, ID_PATTERN } from '../schemas/shapes.ts'
 
 const text = () => maybe(Type.String({ maxLength: 2000 }))
@@ -137,7 +145,7 @@ function contextInBody(body: VerifyRequestBody): IntendedContext | null {
 
 function verifyMistakes(body: VerifyRequestBody): readonly BodyMistake[] {
   const mistakes: BodyMistake[] = []
-  const addMistake = (pointer: string, message: string) => mistakes.push({ code: 'INVALID_INPUT', pointer, message })
+  const addMistake = (pointer: string, message: string) => mistakes.push(inputMistake(pointer, message))
   if (body.token !== undefined && body.receipt !== undefined && body.token !== body.receipt) {
     addMistake('/receipt', 'is another token than /token; give one of them')
   }

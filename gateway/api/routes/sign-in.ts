@@ -13,7 +13,7 @@ import { packageVersion } from '../../runtime/package-files.ts'
 import { ROLES, type ApiKey } from '../../store/api-keys.ts'
 import type { ApiDeps } from '../deps.ts'
 import { callerOf, defineRoute, json, type RouteAnswer, type RouteExchange } from '../route.ts'
-import { CorrelationId, nullable } from '../schemas/shapes.ts'
+import { CorrelationId, instant, nullable } from '../schemas/shapes.ts'
 
 /** By everybody together: each one is a request to the provider. */
 const SIGN_INS_PER_MINUTE = 30
@@ -90,7 +90,7 @@ const Identity = {
   role: Type.Enum(ROLES),
   groups: Type.Array(Type.String()),
   tenant: Type.String(),
-  expires_at: nullable(Type.String({ format: 'date-time' })),
+  expires_at: nullable(instant()),
 }
 
 export const SignInAnswer = Type.Object(

@@ -7,10 +7,18 @@ import { Type } from '../../../engine/base.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import { EVENT_TYPES, OUTCOMES } from '../../telemetry/events.ts'
 import type { ExecutionReport } from '../../monitoring/monitoring.ts'
-import { callerOf, defineRoute, json, type RouteAnswer, type RouteExchange, type BodyMistake } from '../route.ts'
+import {
+  type BodyMistake,
+  callerOf,
+  defineRoute,
+  inputMistake,
+  json,
+  type RouteAnswer,
+  type RouteExchange,
+} from '../route.ts'
 import type { ApiDeps } from '../deps.ts'
 import { ownAudience } from '../visibility.ts'
-import { CorrelationId, ID_PATTERN, maybe } from '../schemas/shapes.ts'
+import { CorrelationId, ID_PATTERN, instant, maybe } from '../schemas/shapes.ts'
 
 const ExecutionEvent = Type.Object(
   {
@@ -19,7 +27,7 @@ const ExecutionEvent = Type.Object(
     source: Type.String({ minLength: 1, maxLength: 1000 }),
     type: Type.Enum(EVENT_TYPES),
     subject: Type.Optional(Type.String({ pattern: ID_PATTERN, description: 'The correlation id of the decision.' })),
-    time: Type.Optional(Type.String({ format: 'date-time' })),
+    time: Type.Optional(instant()),
     data: Type.Optional(
       Type.Object(
         {
@@ -131,7 +139,7 @@ function isList(body: Event | readonly Event[]): body is readonly Event[] {
 
 function eventMistakes(event: Event, at: string): readonly BodyMistake[] {
   const mistakes: BodyMistake[] = []
-  const addMistake = (pointer: string, message: string) => mistakes.push({ code: 'INVALID_INPUT', pointer, message })
+  const addMistake = (pointer: string, message: string) => mistakes.push(inputMistake(pointer, message))
   if (eventSubject(event) === undefined) addMistake(`${at}/data/correlation_id`, 'is required (or subject)')
   if (event.type === 'preflight.execution.finished' && event.data?.outcome === undefined) {
     addMistake(`${at}/data/outcome`, `is required: ${OUTCOMES.join(', ')}`)

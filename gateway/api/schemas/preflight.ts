@@ -14,6 +14,7 @@ import {
   ExecutionAction,
   Finding,
   Ignored,
+  instant,
   nullable,
   PatternSource,
 } from './shapes.ts'
@@ -123,7 +124,7 @@ const shared = (artifact: Record<string, TSchema>) => ({
   }),
   ignored: Ignored,
   correlation_id: CorrelationId,
-  timestamp: Type.String({ format: 'date-time' }),
+  timestamp: instant(),
   scorer_version: Type.String(),
 })
 

@@ -19,6 +19,9 @@ export const NOT_BLANK =
 /** A number beyond these is another one when it has been read. */
 export const ExactInteger = Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })
 
+export const instant = (description?: string) =>
+  Type.String({ format: 'date-time', ...(description !== undefined && { description }) })
+
 export const Digest = Type.String({ pattern: DIGEST_PATTERN, description: '`sha256:` and 64 lowercase hex digits.' })
 export const CorrelationId = Type.String({ pattern: ID_PATTERN, description: 'Equal to the X-Correlation-ID header.' })
 export const Ignored = Type.Array(Type.String(), {

@@ -1,9 +1,7 @@
 /** The API listener: accepts requests, passes them to the code that serves them, drains on close. */
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { createHttpListener } from '../../listen/http-listener.ts'
-import { plainEntry, type ListenerEntry, type EntryOf } from '../../network/listen.ts'
-import { watchUnusedConnections, type UnusedConnections } from '../../listen/unused-connections.ts'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createHttpListener, drainingEntry, type DrainingEntry } from '../../listen/http-listener.ts'
+import { plainEntry, type EntryOf } from '../../network/listen.ts'
 import type { ApiDeps } from '../deps.ts'
 import type { Serve } from './serving.ts'
 import { createRequire } from 'node:module'
@@ -18,13 +16,9 @@ function serving(): typeof Serving {
   return (loaded ??= require(`./serving${ENDING}`))
 }
 
-export interface Api {
-  /** Resolves with the bound address. Rejects with the error of `listen` (EADDRINUSE …). */
-  listen(host: string, port: number): Promise<AddressInfo>
+export interface Api extends Pick<DrainingEntry, 'listen' | 'close'> {
   /** Requests in flight. */
   openRequests(): number
-  /** Takes no new connection, lets requests in flight finish for `drainMs`, then ends them. */
-  close(drainMs: number): Promise<void>
 }
 
 /** Something else on the listener, with paths of its own. */
@@ -65,29 +59,13 @@ export function createApi(
     if (service === undefined) serve(request, response)
     else void service.serve(request, response)
   })
-  const entry = entryOf(server)
-  const unused = watchUnusedConnections(server)
+  const entry = drainingEntry(server, entryOf)
   return {
     listen: (host, port) => entry.listen(host, port),
     openRequests: () => open,
     close(drainMs) {
       for (const service of services) service.close?.()
-      return drainListener(server, entry, unused, drainMs)
+      return entry.close(drainMs)
     },
   }
-}
-
-async function drainListener(
-  server: Server,
-  entry: ListenerEntry,
-  unused: UnusedConnections,
-  drainMs: number,
-): Promise<void> {
-  if (!entry.isOpen) return
-  const closed = entry.close()
-  server.closeIdleConnections()
-  unused.close()
-  const cut = setTimeout(() => server.closeAllConnections(), drainMs)
-  await closed
-  clearTimeout(cut)
 }

@@ -16,14 +16,16 @@ const FIXED_HEADERS: Headers = {
 export async function sendAnswer(response: ServerResponse, answer: RouteAnswer, headers: Headers): Promise<void> {
   switch (answer.kind) {
     case 'json':
-      return sendText(response, answer.status, 'application/json; charset=utf-8', JSON.stringify(answer.body), {
+      return sendText(response, answer.status, JSON.stringify(answer.body), {
         ...headers,
         ...answer.headers,
+        'Content-Type': 'application/json; charset=utf-8',
       })
     case 'text':
-      return sendText(response, answer.status, contentType(answer.mediaType), answer.text, {
+      return sendText(response, answer.status, answer.text, {
         ...headers,
         ...answer.headers,
+        'Content-Type': contentType(answer.mediaType),
       })
     case 'empty':
       response.writeHead(answer.status, { ...FIXED_HEADERS, ...headers, ...answer.headers })
@@ -42,14 +44,9 @@ function contentType(mediaType: string): string {
   return mediaType.startsWith('text/') ? `${mediaType}; charset=utf-8` : mediaType
 }
 
-function sendText(response: ServerResponse, status: number, type: string, text: string, headers: Headers): void {
+function sendText(response: ServerResponse, status: number, text: string, headers: Headers): void {
   const bytes = Buffer.from(text)
-  response.writeHead(status, {
-    ...FIXED_HEADERS,
-    ...headers,
-    'Content-Type': type,
-    'Content-Length': bytes.length,
-  })
+  response.writeHead(status, { ...FIXED_HEADERS, ...headers, 'Content-Length': bytes.length })
   response.end(bytes)
 }
 

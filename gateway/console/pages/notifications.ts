@@ -2,7 +2,7 @@
 import { hasRight, isOperatorTenant, rolesWith } from '../../callers/rights.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import type { Channel } from '../../notifications/settings.ts'
-import type { DeliveryRow } from '../../store/notifications.ts'
+import type { Backlog, DeliveryRow } from '../../store/notifications.ts'
 import { html, type Content, type Markup } from '../markup.ts'
 import { badge, clipped, csrfField, empty, head, moment, notice, table } from '../parts.ts'
 import type { ConsolePage, Visit } from '../visit.ts'
@@ -20,9 +20,7 @@ export const notifications: ConsolePage = async (visit) => {
   return { kind: 'page', title: 'Notifications', body }
 }
 
-type Backlog = Awaited<ReturnType<Visit['deps']['store']['notifications']['backlog']>>
-
-function channelsSection(channels: readonly Channel[], backlog: Backlog, csrf: string): Markup {
+function channelsSection(channels: readonly Channel[], backlog: readonly Backlog[], csrf: string): Markup {
   const waiting = (name: string) => backlog.find(({ channel }) => channel === name)?.waiting ?? 0
   return html`<section aria-labelledby="channels">
     <h2 id="channels">Channels</h2>

@@ -1,9 +1,9 @@
 /** The policy in force: its rules with what they ask and how often they fired, a change tried out, and past decisions made again. */
+import { decisionChange } from '../../flow/replayed-decisions.ts'
 import {
   approverWords,
   ARTIFACT_TYPES,
   canonicalArtifactType,
-  DECISION_CLASSES,
   EMPTY_CONTEXT,
   lookupTable,
   requiredApproval,
@@ -326,7 +326,7 @@ export const replayDecisions: ConsolePage = async (visit) => {
               typeof would === 'string' ? badge('Unknown', 'none') : decisionBadge(would.decision),
               typeof would === 'string'
                 ? html`<span class="muted small">${would}</span>`
-                : (CHANGES[decisionStep(row.decision, would.decision)] ?? ''),
+                : (CHANGES[decisionChange(row.decision, would.decision)] ?? ''),
               moment(row.evaluatedAt, now),
             ]),
           })
@@ -348,9 +348,4 @@ async function decidedAgain(
   const { context, scope, route } = kept
   const { verdict } = await deps.flow.analyze({ artifacts, unreadable, context, scope, route, policy })
   return verdict
-}
-
-function decisionStep(before: Decision, after: Decision): 'same' | 'stricter' | 'laxer' {
-  const step = DECISION_CLASSES[after].strictness - DECISION_CLASSES[before].strictness
-  return step === 0 ? 'same' : step > 0 ? 'stricter' : 'laxer'
 }

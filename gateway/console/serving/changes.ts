@@ -7,7 +7,7 @@ const LOOK_MS = 2000
 const BEAT_MS = 25_000
 const MOST_STREAMS = 200
 
-interface Stream {
+interface PageStream {
   readonly response: ServerResponse
   readonly tenant: string
   stamp: string | null
@@ -20,7 +20,7 @@ interface LiveChanges {
 }
 
 export function createChanges(deps: Pick<ConsoleDeps, 'store' | 'logger' | 'now'>): LiveChanges {
-  const streams = new Set<Stream>()
+  const streams = new Set<PageStream>()
   let timer: NodeJS.Timeout | null = null
   let beatAt = 0
 
@@ -55,7 +55,7 @@ export function createChanges(deps: Pick<ConsoleDeps, 'store' | 'logger' | 'now'
       }
       response.writeHead(200, { ...headers, 'Content-Type': 'text/event-stream' })
       response.write('retry: 5000\n\n')
-      const stream: Stream = { response, tenant, stamp: null }
+      const stream: PageStream = { response, tenant, stamp: null }
       streams.add(stream)
       response.once('close', () => streams.delete(stream))
       if (timer === null) next()

@@ -1,9 +1,9 @@
 /** The frame around every page: navigation, the person, and the page itself. */
+import type { PageReply, Visit } from '../visit.ts'
 import { STYLE_PATH, SCRIPT_PATH } from './assets.ts'
 import { hasRight, type Right } from '../../callers/rights.ts'
 import { html, type Content, type Markup } from '../markup.ts'
 import { csrfField } from '../parts.ts'
-import type { Visit } from '../visit.ts'
 
 interface Link {
   readonly path: string
@@ -53,7 +53,11 @@ const MARK = html`<svg viewBox="0 0 20 20" fill="none" stroke="currentColor" str
 </svg>`
 
 /** @param waiting requests that wait for an approval */
-export function framed(visit: Visit, title: string, body: Content, waiting: number, isLive: boolean): Markup {
+export function framed(
+  visit: Visit,
+  { title, body, isLive = false }: Extract<PageReply, { readonly kind: 'page' }>,
+  waiting: number,
+): Markup {
   const { visitor, csrf } = visit
   return document(
     title,

@@ -13,7 +13,7 @@ import { ASSETS } from './assets.ts'
 import { createChanges } from './changes.ts'
 import { readPostedForm, requireOwnForm } from './forms.ts'
 import { framed } from './layout.ts'
-import { html } from '../markup.ts'
+import { html, type Markup } from '../markup.ts'
 import { PAGES } from './pages.ts'
 import { head, notice } from '../parts.ts'
 import { createSessions, END_OF_ATTEMPT, END_OF_SESSION, type Session, type Sessions } from './session.ts'
@@ -99,7 +99,7 @@ async function serveIn(observation: Observation, exchange: ConsoleExchange, inne
     if (refusal.status >= 500 || refusal.cause !== undefined)
       inner.logger.error({ event: 'console.request_failed', err: refusal.cause ?? refusal }, 'console request failed')
     if (response.headersSent) response.destroy()
-    else sendPage(response, refusal.status, 'text/plain; charset=utf-8', `${refusal.message}\n`)
+    else sendText(response, refusal.status, `${refusal.message}\n`, { 'Content-Type': 'text/plain; charset=utf-8' })
   }
   discardRest(request)
 }
@@ -109,7 +109,10 @@ async function answerExchange(observation: Observation, exchange: ConsoleExchang
   const { method = 'GET' } = request
   const asset = ASSETS.get(url.pathname)
   if (asset !== undefined)
-    return sendPage(response, 200, asset.type, asset.text, { 'Cache-Control': 'public, max-age=31536000, immutable' })
+    return sendText(response, 200, asset.text, {
+      'Cache-Control': 'public, max-age=31536000, immutable',
+      'Content-Type': asset.type,
+    })
   const now = inner.now()
   const session = await inner.sessions.read(request.headers, now)
   const visitor = session === null ? null : await visitorOf(session, inner)
@@ -173,8 +176,7 @@ async function reply(visit: Visit, page: ConsolePage, response: ServerResponse):
   }
   const { tenant } = visit.visitor
   const waiting = await visit.deps.store.approvals.list({ tenant, state: 'pending', limit: 100, now: visit.now })
-  const text = framed(visit, made.title, made.body, waiting.length, made.isLive ?? false).toString()
-  sendPage(response, made.status ?? 200, 'text/html; charset=utf-8', text)
+  sendPage(response, made.status ?? 200, framed(visit, made, waiting.length))
 }
 
 interface SignIn {
@@ -188,12 +190,7 @@ interface SignIn {
 
 async function signIn({ method, url, form, visitor, response, now }: SignIn, inner: Inner): Promise<void> {
   const show = (problem: SignInProblem | null, next: string, status: number) =>
-    sendPage(
-      response,
-      status,
-      'text/html; charset=utf-8',
-      signInPage(problem, next, inner.settings().config.console.providers).toString(),
-    )
+    sendPage(response, status, signInPage(problem, next, inner.settings().config.console.providers))
   if (method !== 'POST') {
     const next = nextPath(url.searchParams.get('next'))
     if (visitor !== null) return redirect(response, next)
@@ -281,14 +278,17 @@ function redirect(
   response.end()
 }
 
-function sendPage(
+function sendPage(response: ServerResponse, status: number, page: Markup): void {
+  sendText(response, status, page.toString(), { 'Content-Type': 'text/html; charset=utf-8' })
+}
+
+function sendText(
   response: ServerResponse,
   status: number,
-  type: string,
   text: string,
-  headers: Readonly<Record<string, string>> = {},
+  headers: Readonly<Record<string, string>>,
 ): void {
   const bytes = Buffer.from(text)
-  response.writeHead(status, { ...HEADERS, ...headers, 'Content-Type': type, 'Content-Length': bytes.length })
+  response.writeHead(status, { ...HEADERS, ...headers, 'Content-Length': bytes.length })
   response.end(bytes)
 }

@@ -4,6 +4,7 @@
  */
 import { lookupTable } from '../../../engine/base.ts'
 import type { Call } from '../../calls/call.ts'
+import { recordIn } from '../../json/unchecked-json.ts'
 import { createMessageReader, type MessageTable, type MessageValue } from '../common/protobuf-message.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 import { revisionOf, textOrNull, unreadable, writeTo, type Application, type ArgocdCall } from './call.ts'
@@ -104,7 +105,7 @@ export function readGrpcCall(call: Call, path: string, ownNamespace: string): Ar
 
 function applicationOf({ name, appNamespace, application }: MessageValue): Application {
   if (!isJsonObject(application)) return { name: textOrNull(name) ?? '', namespace: textOrNull(appNamespace) }
-  const metadata = isJsonObject(application['metadata']) ? application['metadata'] : {}
+  const metadata = recordIn(application['metadata'])
   return { name: textOrNull(metadata['name']) ?? '', namespace: textOrNull(metadata['namespace']) }
 }
 

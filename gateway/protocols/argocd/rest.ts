@@ -2,6 +2,7 @@
 import type { Call } from '../../calls/call.ts'
 import { countingNames, otherSpelling } from '../../json/folded-names.ts'
 import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
+import { recordIn } from '../../json/unchecked-json.ts'
 import { isUtf8Type } from '../../network/body-charset.ts'
 import { revisionOf, textOrNull, unreadable, writeTo, type ArgocdCall } from './call.ts'
 import { literalReadings, singleSegments } from '../../routing/path-reading.ts'
@@ -84,7 +85,7 @@ function pathProblem(method: string, path: string): string | null {
 function readWhole(call: Call, name: string | null, verb: string, ownNamespace: string): ArgocdCall {
   const body = readBody(call)
   if (!body.ok) return unreadable(body.message)
-  const metadata = isJsonObject(body.value['metadata']) ? body.value['metadata'] : {}
+  const metadata = recordIn(body.value['metadata'])
   const fault = caseFault(metadata)
   if (fault !== null) return unreadable(fault)
   const own = textOrNull(metadata['name'])

@@ -2,6 +2,7 @@
  * Receipts that come with a call, with their envelope (docs/reference/receipts.md#transport): in its header, or in the
  * annotations of an object.
  */
+import { jsonOrNull } from '../../json/unchecked-json.ts'
 import type { PresentedReceipt } from './action.ts'
 
 /** An envelope belongs to a single receipt: with several it is ignored. @param envelope JSON, or base64url of it */
@@ -13,11 +14,5 @@ export function presentedReceipts(tokens: readonly string[], envelope: unknown):
 
 /** Text that cannot be decoded is not an envelope, and no receipt covers it. */
 function envelopeOf(text: string): unknown {
-  try {
-    const json = text.trimStart().startsWith('{') ? text : Buffer.from(text, 'base64url').toString('utf8')
-    const value: unknown = JSON.parse(json)
-    return value
-  } catch {
-    return null
-  }
+  return jsonOrNull(text.trimStart().startsWith('{') ? text : Buffer.from(text, 'base64url').toString('utf8'))
 }

@@ -5,6 +5,7 @@
 import { createRequire } from 'node:module'
 import type * as ProtoLoader from '@grpc/proto-loader'
 import { isJsonObject } from '../../json/strict-json.ts'
+import { recordIn } from '../../json/unchecked-json.ts'
 
 /**
  * Message → field → its number and type, with `[]` behind the type of a repeated field. Fields without a row are
@@ -44,7 +45,7 @@ const PACKAGE = 'preflight'
 function decode(definition: ProtoLoader.AnyDefinition, bytes: Buffer): MessageValue {
   const value: unknown =
     'deserialize' in definition && typeof definition.deserialize === 'function' ? definition.deserialize(bytes) : null
-  return isJsonObject(value) ? value : {}
+  return recordIn(value)
 }
 
 function load(table: MessageTable): ProtoLoader.PackageDefinition {

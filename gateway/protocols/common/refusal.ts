@@ -2,10 +2,27 @@
  * The content of a refusal, as text for people and models and as the members of
  * docs/reference/wire-headers.md#refusals.
  */
+import type { CallHead } from '../../calls/call.ts'
 import { ERRORS } from '../../errors/errors.ts'
-import type { ReceiptDemand, Refusal } from './action.ts'
+import type { PassingAction, ReceiptDemand, Refusal, RefusedAction } from './action.ts'
 import type { Answer } from '../../calls/answer.ts'
 import { traceMember } from '../../telemetry/trace-context.ts'
+
+/** Forwarded unjudged. @param refuse the protocol's form of a refusal */
+export function passingAction(name: string, refuse: PassingAction['refuse']): PassingAction {
+  return { kind: 'pass', name, isStanding: false, watch: () => null, refuse }
+}
+
+/** Answered by the gateway, before anything is judged. @param refuse the protocol's form of a refusal */
+export function stoppedAction(
+  { correlationId }: Pick<CallHead, 'correlationId'>,
+  { name, message, why }: Pick<RefusedAction, 'name' | 'why'> & { readonly message: string },
+  refuse: PassingAction['refuse'],
+): RefusedAction {
+  const answer = refuse({ code: 'PREFLIGHT_STOP', message, correlationId, envelope: null, subject: null })
+  const stopped = { ...answer, headers: { ...answer.headers, 'Preflight-Action': 'STOP' } }
+  return { kind: 'refuse', name, answer: stopped, ...(why !== undefined && { why }) }
+}
 
 /** The members in every protocol's answer. */
 export function refusalMembers(refusal: Refusal): Readonly<Record<string, unknown>> {

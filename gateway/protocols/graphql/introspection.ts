@@ -5,6 +5,7 @@
 import { byCodeUnit, canonicalJson } from '../../../engine/base.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import type { Flow } from '../../flow/flow.ts'
+import { recordIn } from '../../json/unchecked-json.ts'
 import type { Upstreams } from '../../upstream/pools.ts'
 import { UpstreamRefusal } from '../common/action.ts'
 import type { Call } from '../../calls/call.ts'
@@ -58,7 +59,7 @@ async function ask(
   if (FOR_THE_CALLER.has(answer.status)) throw new UpstreamRefusal(answer.status, {})
   if (answer.status >= 500) throw undecided(call, `it answered ${answer.status}`)
   const read = await flow.readJson(Uint8Array.from(answer.body))
-  const value = read.ok && isJsonObject(read.value) ? read.value : {}
+  const value = recordIn(read.ok ? read.value : null)
   const data = isJsonObject(value['data']) ? value['data']['__schema'] : null
   return isSchema(data) && value['errors'] === undefined ? data : null
 }

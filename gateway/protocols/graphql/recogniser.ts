@@ -3,6 +3,7 @@
  * decide on it. All forms of GraphQL over HTTP are read (batches, persisted documents, uploads, event streams).
  * Introspection passes. A request that could be executed in two ways, or cannot be read, is refused.
  */
+import { passingAction } from '../common/refusal.ts'
 import type { GraphqlRoute } from './settings.ts'
 import type { GraphqlShape } from '../../../engine/internal.ts'
 import type { BaselineService } from '../../baselines/baselines.ts'
@@ -141,8 +142,8 @@ function listed(operations: readonly AskedOperation[]): string {
 
 /** Event streams that a client opens for operations that it requests elsewhere have no end. */
 function passing(call: Call<GraphqlRoute>, name: string): Action {
-  const refuse = (refusal: Refusal): Answer => graphqlRefusal(call.headers, refusal)
-  return { kind: 'pass', name, isStanding: call.method === 'GET', watch: () => null, refuse }
+  const passed = passingAction(name, (refusal) => graphqlRefusal(call.headers, refusal))
+  return { ...passed, isStanding: call.method === 'GET' }
 }
 
 /** An undecided request whose reason is already known. */

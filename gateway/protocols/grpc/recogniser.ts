@@ -3,6 +3,7 @@
  * changes that reach its messages, its options or the contract as a whole decide. The head suffices: messages are
  * streamed unread. An rpc that the contract does not describe is judged by the whole contract.
  */
+import { passingAction } from '../common/refusal.ts'
 import type { GrpcRoute } from './settings.ts'
 import type { RpcTable } from '../../../engine/internal.ts'
 import type { BaselineService } from '../../baselines/baselines.ts'
@@ -121,6 +122,6 @@ class RpcAction implements JudgedAction {
 
 /** Health watches and reflection use streams without an end. */
 function passing(call: Call<GrpcRoute>): Action {
-  const refuse = (refusal: Refusal): Answer => rpcRefusal(call.headers, call.trafficPath, refusal)
-  return { kind: 'pass', name: callName(call), isStanding: true, watch: () => null, refuse }
+  const passed = passingAction(callName(call), (refusal) => rpcRefusal(call.headers, call.trafficPath, refusal))
+  return { ...passed, isStanding: true }
 }

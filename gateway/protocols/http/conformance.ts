@@ -153,7 +153,7 @@ function isJson(headers: Fields): boolean {
   return /^[^;]*[/+]json\s*(?:;|$)/i.test(String(headers['content-type'] ?? ''))
 }
 
-export function hasBody(headers: IncomingHttpHeaders): boolean {
+function hasBody(headers: IncomingHttpHeaders): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 

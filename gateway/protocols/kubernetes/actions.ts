@@ -1,10 +1,10 @@
 /** The actions for requests to the Kubernetes API: what passes, and what each write is judged by. */
+import { recordIn } from '../../json/unchecked-json.ts'
 import type { Gathered, JudgedAction, PassingAction, PresentedReceipt, Question, Refusal } from '../common/action.ts'
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
 import type { Subject } from '../../calls/subject.ts'
 import type { Call } from '../../calls/call.ts'
 import { GatewayError } from '../../errors/errors.ts'
-import { isJsonObject } from '../../json/strict-json.ts'
 import { authoredText, contentDigest, contractQuestions, type KubernetesObject, type Sniff } from './change.ts'
 import type { Cluster } from './cluster.ts'
 import { objectPath, resourceText, type ResourcePath } from './path.ts'
@@ -44,8 +44,12 @@ export class PassingRequest implements PassingAction {
   }
 }
 
-/** The resource of a request, before its kind is known. */
+/** The resource of a request. */
 interface Named {
+  /** Null: the cluster is asked for it. */
+  readonly kind: string | null
+  /** Path of the upstream, which the API stands under. */
+  readonly base: string
   readonly path: ResourcePath
   /** Of the object in the target. */
   readonly object: string
@@ -59,23 +63,22 @@ abstract class JudgedRequest implements JudgedAction {
   protected readonly call: Call
   protected readonly deps: KubernetesDeps
   readonly #named: Named
-  readonly #base: string
   #kind: string | null
   #refusal: Answer | null = null
 
-  constructor(call: Call, named: Named, kind: string | null, base: string, deps: KubernetesDeps) {
+  constructor(call: Call, named: Named, deps: KubernetesDeps) {
     const { path, object, verb } = named
     this.name = `${verb} ${resourceText(path)} ${placed(path.namespace, object)}`
     this.call = call
     this.deps = deps
     this.#named = named
-    this.#kind = kind
-    this.#base = base
+    this.#kind = named.kind
   }
 
   async gather(): Promise<Gathered> {
     try {
-      this.#kind ??= await discoveredKind(this.call, this.#named.path, this.#base, this.deps.cluster)
+      const { path, base } = this.#named
+      this.#kind ??= await discoveredKind(this.call, path, base, this.deps.cluster)
       return await this.questions(this.#subject(this.#kind))
     } catch (error) {
       if (error instanceof ClusterRefusal) this.#refusal = error.answer
@@ -94,7 +97,7 @@ abstract class JudgedRequest implements JudgedAction {
     isWhole: boolean,
   ): Promise<Question> {
     const isGiven = given.length > 0 || this.call.received.headers['preflight-receipt'] !== undefined
-    const path = isWhole || isGiven ? null : objectPath(this.#named.path, this.#base)
+    const path = isWhole || isGiven ? null : objectPath(this.#named.path, this.#named.base)
     const receipts = path === null ? given : await standingReceipts(this.call, path, this.deps.cluster)
     return { subject, ground: { kind: 'receipt' }, receipts }
   }
@@ -127,9 +130,9 @@ function placed(namespace: string | null, object: string): string {
 export class ConnectRequest extends JudgedRequest {
   readonly coversUpgrade = true
 
-  constructor(call: Call, path: ResourcePath, kind: string | null, base: string, deps: KubernetesDeps) {
-    const operation = path.subresource ?? 'connect'
-    super(call, { path, object: path.name ?? '*', verb: 'connect', operation }, kind, base, deps)
+  constructor(call: Call, named: Pick<Named, 'path' | 'kind' | 'base'>, deps: KubernetesDeps) {
+    const { path } = named
+    super(call, { ...named, object: path.name ?? '*', verb: 'connect', operation: path.subresource ?? 'connect' }, deps)
   }
 
   protected async questions(subject: Subject): Promise<readonly Question[]> {
@@ -137,10 +140,9 @@ export class ConnectRequest extends JudgedRequest {
   }
 }
 
-interface WriteTerms {
+interface WriteTerms extends Pick<Named, 'kind' | 'base'> {
   readonly write: Write
   readonly ground: WriteGround
-  readonly base: string
   /** A receipt must name the content of the object too. */
   readonly bindsContent: boolean
 }
@@ -151,14 +153,9 @@ export class WriteRequest extends JudgedRequest {
   readonly #bindsContent: boolean
   #judged: KubernetesObject | null = null
 
-  constructor(
-    call: Call,
-    { write, ground, base, bindsContent }: WriteTerms,
-    kind: string | null,
-    deps: KubernetesDeps,
-  ) {
+  constructor(call: Call, { write, ground, kind, base, bindsContent }: WriteTerms, deps: KubernetesDeps) {
     const { path, name: object, verb } = write
-    super(call, { path, object, verb, operation: operationOf(write, ground) }, kind, base, deps)
+    super(call, { path, object, verb, kind, base, operation: operationOf(write, ground) }, deps)
     this.#write = write
     this.#ground = ground
     this.#bindsContent = bindsContent
@@ -186,7 +183,7 @@ export class WriteRequest extends JudgedRequest {
   /** The API server must read the same object from the request as the one judged here. */
   #requireNamed(after: KubernetesObject | null): void {
     const { name } = this.#write
-    const metadata = after !== null && isJsonObject(after['metadata']) ? after['metadata'] : {}
+    const metadata = recordIn(after?.['metadata'])
     if (after === null || name.endsWith('*') || metadata['name'] === name) return
     throw new GatewayError(
       'PREFLIGHT_UNDECIDED',

@@ -6,6 +6,7 @@ import { canonicalJson, appendPointer } from '../../../engine/base.ts'
 import type { Artifact, ArtifactType } from '../../../engine/internal.ts'
 import type { Subject } from '../../calls/subject.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
+import { recordIn, textIn } from '../../json/unchecked-json.ts'
 import { sha256Hex } from '../../runtime/hash.ts'
 import type { Gathered, PresentedReceipt, Question } from '../common/action.ts'
 import { ENVELOPE_ANNOTATION, RECEIPT_ANNOTATION } from './receipt-annotations.ts'
@@ -44,7 +45,7 @@ export function contentDigest(object: KubernetesObject | null): string {
 }
 
 function authored({ status: _status, ...object }: KubernetesObject): KubernetesObject {
-  const metadata = isJsonObject(object['metadata']) ? object['metadata'] : {}
+  const metadata = recordIn(object['metadata'])
   const kept = Object.entries(metadata).flatMap(([name, value]): readonly (readonly [string, unknown])[] => {
     if (SERVER_METADATA.has(name)) return []
     if (name !== 'annotations' || !isJsonObject(value)) return [[name, value]]
@@ -56,8 +57,8 @@ function authored({ status: _status, ...object }: KubernetesObject): KubernetesO
 
 /** resourceVersion; null when the object has none. */
 export function versionOf(object: KubernetesObject | null): string | null {
-  const metadata = object !== null && isJsonObject(object['metadata']) ? object['metadata'] : {}
-  return typeof metadata['resourceVersion'] === 'string' ? metadata['resourceVersion'] : null
+  const metadata = recordIn(object?.['metadata'])
+  return textIn(metadata['resourceVersion'])
 }
 
 interface HeldContractChange {

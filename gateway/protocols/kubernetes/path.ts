@@ -2,6 +2,7 @@
  * The paths of the Kubernetes API, read as the API server reads them: group, version, namespace, resource, name, subresource.
  * Says what a path names, not what may be done to it.
  */
+import { percentDecoded } from '../../../engine/base.ts'
 import { fold, singleSegments } from '../../routing/path-reading.ts'
 
 export interface ResourcePath {
@@ -38,7 +39,7 @@ export function readApiPath(path: string, base: string): ApiPath {
   const root = base.endsWith('/') ? base.slice(0, -1) : base
   if (!whole.startsWith(`${root}/`) && whole !== root) return { kind: 'other' }
   const raw = trimSlashes(whole.slice(root.length)).split('/')
-  const read = readSegments(raw.map(decoded))
+  const read = readSegments(raw.map(percentDecoded))
   if (read.kind === 'ambiguous') return read
   const own = raw.slice(0, ownLength(read, raw.length))
   const segments = singleSegments(own.join('/'))
@@ -56,7 +57,7 @@ function ownLength(read: ApiPath, length: number): number {
 
 /** As a proxy has it that folds letters, drops empty segments and takes formats off: kinds and subresources have no dot. */
 function looseReading(raw: readonly string[]): ApiPath {
-  const segments = raw.map((segment) => fold(decoded(segment))).filter(Boolean)
+  const segments = raw.map((segment) => fold(percentDecoded(segment))).filter(Boolean)
   const read = readSegments(segments)
   if (read.kind !== 'resource') return read
   const { resource, subresource } = read.path
@@ -110,16 +111,6 @@ export function objectPath({ group, version, namespace, resource, name }: Resour
 /** Of a path the API server ignores slashes at both ends. */
 function trimSlashes(path: string): string {
   return path.replace(/^\/+/, '').replace(/\/+$/, '')
-}
-
-function decoded(segment: string): string {
-  if (!segment.includes('%')) return segment
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    // Bytes that are not UTF-8: no name of an object holds them, and the API server will say so.
-    return segment
-  }
 }
 
 function ambiguous(message: string): ApiPath {

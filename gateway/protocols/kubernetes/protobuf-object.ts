@@ -2,6 +2,7 @@
  * Objects in the protobuf form of the Kubernetes API (application/vnd.kubernetes.protobuf), which typed clients send:
  * only the fields that identify the object. The API server itself reports the effect of the write, in JSON.
  */
+import { recordIn, textIn } from '../../json/unchecked-json.ts'
 import { createMessageReader, type MessageValue } from '../common/protobuf-message.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 
@@ -35,7 +36,7 @@ export function readProtobufObject(bytes: Buffer): ProtobufObject {
   if (!envelope.ok) return envelope
   const { typeMeta, raw, contentEncoding, contentType } = envelope.value
   if (isGiven(contentEncoding) || isGiven(contentType)) return refused('it holds an object in another form')
-  const kind = isJsonObject(typeMeta) && typeof typeMeta['kind'] === 'string' ? typeMeta['kind'] : ''
+  const kind = textIn(recordIn(typeMeta)['kind']) ?? ''
   const message = OWN_FORMS.has(kind) ? kind : 'Anything'
   const object = read(message, Buffer.isBuffer(raw) ? raw : Buffer.alloc(0))
   if (!object.ok) return object
@@ -58,16 +59,12 @@ function isGiven(value: unknown): boolean {
   return typeof value === 'string' && value !== ''
 }
 
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
-}
-
 /** A map is a list of entries on the wire; null when a key is there twice. */
 function withAnnotations(metadata: MessageValue): MessageValue | null {
   const { annotations, ...members } = metadata
   const entries = (Array.isArray(annotations) ? annotations : [])
     .filter(isJsonObject)
-    .map(({ key, value }) => [textOf(key), textOf(value)] as const)
+    .map(({ key, value }) => [textIn(key) ?? '', textIn(value) ?? ''] as const)
   const map = new Map(entries)
   return map.size < entries.length ? null : { ...members, annotations: Object.fromEntries(map) }
 }

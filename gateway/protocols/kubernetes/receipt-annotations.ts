@@ -1,4 +1,5 @@
 /** Receipts that an object carries in its annotations (docs/reference/receipts.md#transport), in whole objects and in the patches that add them. */
+import { recordIn } from '../../json/unchecked-json.ts'
 import type { PresentedReceipt } from '../common/action.ts'
 import { presentedReceipts } from '../common/presented-receipt.ts'
 import { isJsonObject, type JsonObject } from '../../json/strict-json.ts'
@@ -9,7 +10,7 @@ export const ENVELOPE_ANNOTATION = 'preflight.dev/envelope'
 
 /** @param metadata of an object, or of a merge patch for one */
 export function receiptsIn(metadata: JsonObject): readonly PresentedReceipt[] {
-  const annotations = isJsonObject(metadata['annotations']) ? metadata['annotations'] : {}
+  const annotations = recordIn(metadata['annotations'])
   return presented(annotations[RECEIPT_ANNOTATION], annotations[ENVELOPE_ANNOTATION])
 }
 

@@ -76,7 +76,7 @@ function connect(call: Call<KubernetesRoute>, path: ResourcePath, deps: Kubernet
   if (other !== null) return refused(call, 403, asAnother(other), path)
   if (streams === 'deny')
     return refused(call, 403, `Preflight lets no ${path.subresource ?? 'connection'} through on this route.`, path)
-  return new ConnectRequest(call, path, knownKind(path), basePathOf(call.route.upstream), deps)
+  return new ConnectRequest(call, { path, kind: knownKind(path), base: basePathOf(call.route.upstream) }, deps)
 }
 
 /** Requests whose answer streams until a side closes it: a watch, a followed log. */
@@ -96,8 +96,8 @@ function writing(call: Call<KubernetesRoute>, write: Write, deps: KubernetesDeps
   if (verb === 'deletecollection' && ground.kind !== 'receipt')
     return refused(call, 405, `Delete ${path.resource} one by one: each is judged by what is lost with it.`, path)
   const bindsContent = call.route.kubernetes.receipt_binds === 'content'
-  const terms = { write, ground, base: basePathOf(call.route.upstream), bindsContent }
-  return new WriteRequest(call, terms, knownKind(path), deps)
+  const base = basePathOf(call.route.upstream)
+  return new WriteRequest(call, { write, ground, kind: knownKind(path), base, bindsContent }, deps)
 }
 
 /** Fields by which the API server treats a request as another user's: a receipt does not name the user. */

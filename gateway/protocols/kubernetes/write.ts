@@ -3,8 +3,9 @@
  * and whether it is a dry run. If it cannot be read so, the reason is reported; nothing is guessed.
  */
 import { isUtf8 } from 'node:buffer'
-import { DEFAULT_DOCUMENT_LIMITS, lookupTable } from '../../../engine/base.ts'
+import { DEFAULT_DOCUMENT_LIMITS, lookupTable, percentDecoded } from '../../../engine/base.ts'
 import { readDocument, yamlObjectProblem } from '../../../engine/internal.ts'
+import { recordIn } from '../../json/unchecked-json.ts'
 import type { PresentedReceipt } from '../common/action.ts'
 import type { Call } from '../../calls/call.ts'
 import { countingNames, otherSpelling } from '../../json/folded-names.ts'
@@ -136,15 +137,14 @@ function readObject(call: Call, path: ResourcePath, verb: WriteVerb, body: Write
     const isDryRun = asksForDryRun(call, path)
     return { ok: true, write: { path, verb, name: path.name ?? '*', isDryRun, receipts: receiptsInPatch(body) } }
   }
-  const object = isJsonObject(body) ? body : {}
-  const metadata = isJsonObject(object['metadata']) ? object['metadata'] : {}
+  const object = recordIn(body)
+  const metadata = recordIn(object['metadata'])
   const fault = spellingFault(object, metadata) ?? kindFault(path, object) ?? placeFault(path, metadata)
   if (fault !== null) return refused(400, fault)
   const name = path.name ?? newName(metadata)
   if (name === null) return refused(400, 'The object has neither metadata.name nor metadata.generateName.')
   // An eviction may be a dry run by its own options.
-  const options =
-    path.subresource === 'eviction' && isJsonObject(object['deleteOptions']) ? object['deleteOptions'] : {}
+  const options = recordIn(path.subresource === 'eviction' ? object['deleteOptions'] : null)
   const isDryRun = asksForDryRun(call, path) || isAll(options['dryRun'])
   return { ok: true, write: { path, verb, name, isDryRun, receipts: receiptsIn(metadata) } }
 }
@@ -211,17 +211,8 @@ function asksForDryRun({ upstreamPath: target }: Call, { subresource }: Resource
   const named = target
     .slice(question + 1)
     .split('&')
-    .filter((pair) => /^dryrun(=|$)/i.test(unescaped(pair)))
+    .filter((pair) => /^dryrun(=|$)/i.test(percentDecoded(pair)))
   return named.length > 0 && named.every((pair) => pair === 'dryRun=All')
-}
-
-function unescaped(pair: string): string {
-  try {
-    return decodeURIComponent(pair)
-  } catch {
-    // Not UTF-8: it cannot be the parameter.
-    return pair
-  }
 }
 
 function isAll(value: unknown): boolean {

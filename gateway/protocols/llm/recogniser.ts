@@ -3,6 +3,7 @@
  * call whose tools the provider stores needs a receipt. Requests without tools pass, and so do answers, streamed or
  * not.
  */
+import { passingAction, stoppedAction } from '../common/refusal.ts'
 import type { LlmRoute } from './settings.ts'
 import type { LimitsConfig } from '../../settings/limits.ts'
 import { GatewayError } from '../../errors/errors.ts'
@@ -161,22 +162,10 @@ class ToolTableAction implements JudgedAction {
 }
 
 function passing(call: Call<LlmRoute>, provider: ModelProvider | null): Action {
-  const refuse = (refusal: Refusal): Answer => (provider ?? OTHER).refuse(refusal)
-  return { kind: 'pass', name: callName(call), isStanding: false, watch: () => null, refuse }
+  return passingAction(callName(call), (refusal) => (provider ?? OTHER).refuse(refusal))
 }
 
 function refused(call: Call<LlmRoute>, provider: ModelProvider | null, why: string): Action {
-  const refusal: Refusal = {
-    code: 'PREFLIGHT_STOP',
-    message: `Preflight stopped this call: ${why}.`,
-    correlationId: call.correlationId,
-    envelope: null,
-    subject: null,
-  }
-  const answer = (provider ?? OTHER).refuse(refusal)
-  return {
-    kind: 'refuse',
-    name: callName(call),
-    answer: { ...answer, headers: { ...answer.headers, 'Preflight-Action': 'STOP' } },
-  }
+  const message = `Preflight stopped this call: ${why}.`
+  return stoppedAction(call, { name: callName(call), message }, (refusal) => (provider ?? OTHER).refuse(refusal))
 }

@@ -5,7 +5,7 @@ import type { RequestFacts, RequestField, Result } from '../../../engine/interna
 import type { Upstreams } from '../../upstream/pools.ts'
 import type { Action, PassingAction, Recogniser } from '../common/action.ts'
 import type { Call, CallHead } from '../../calls/call.ts'
-import { httpRefusal } from '../common/refusal.ts'
+import { httpRefusal, passingAction, stoppedAction } from '../common/refusal.ts'
 import { MatchedRequest, UnmappedRequest, type ContractReader } from './action.ts'
 import { furtherFacts, headFacts, looseFacts, wholeFacts, type HeadFacts, type ReadNames } from './facts.ts'
 import { compileRules, type CompiledMapping } from './rules.ts'
@@ -209,19 +209,9 @@ function isPassingUnmatched({ route, method }: Pick<CallHead<MappedRoute>, 'rout
 }
 
 function passing(call: CallHead<MappedRoute>): PassingAction {
-  return {
-    kind: 'pass',
-    name: callName(call),
-    isStanding: false,
-    watch: () => null,
-    refuse: httpRefusal,
-  }
+  return passingAction(callName(call), httpRefusal)
 }
 
 function denied(call: CallHead<MappedRoute>, message: string): Action {
-  const { name } = passing(call)
-  const { correlationId } = call
-  const answer = httpRefusal({ code: 'PREFLIGHT_STOP', message, correlationId, envelope: null, subject: null })
-  const stopped = { ...answer, headers: { ...answer.headers, 'Preflight-Action': 'STOP' } }
-  return { kind: 'refuse', name, answer: stopped, why: message }
+  return stoppedAction(call, { name: callName(call), message, why: message }, httpRefusal)
 }

@@ -5,6 +5,7 @@
  */
 import { lookupTable } from '../../../engine/base.ts'
 import { isJsonObject, type JsonObject } from '../../json/strict-json.ts'
+import { objectsIn, recordIn, textIn } from '../../json/unchecked-json.ts'
 import { packageIdentity } from './package-identity.ts'
 
 /** In each of the places where a package or an address asks for values. Older registries write snake case. */
@@ -20,13 +21,13 @@ const TYPES: Readonly<Record<string, string>> = lookupTable({ number: 'number', 
 
 /** JSON Schema (2020-12) of the configuration. Texts of the publisher stay in it as descriptions. */
 export function configurationSchema(server: JsonObject): string {
-  const version = textOf(server['version'])
-  const packages = listOf(server['packages']).map((held) => packageWay(held, version))
-  const ways = numbered([...packages, ...listOf(server['remotes']).map(remoteWay)])
+  const version = textIn(server['version']) ?? ''
+  const packages = objectsIn(server['packages']).map((held) => packageWay(held, version))
+  const ways = numbered([...packages, ...objectsIn(server['remotes']).map(remoteWay)])
   return JSON.stringify({
     $schema: 'https://json-schema.org/draft/2020-12/schema',
-    title: textOf(server['name']),
-    description: textOf(server['description']),
+    title: textIn(server['name']) ?? '',
+    description: textIn(server['description']) ?? '',
     type: 'object',
     properties: Object.fromEntries(ways),
     additionalProperties: false,
@@ -47,19 +48,19 @@ function numbered(ways: readonly NamedSchema[]): readonly NamedSchema[] {
 
 /** Its version is no part of the name: that one changes is what a publication is for. */
 function packageWay(held: JsonObject, serverVersion: string): NamedSchema {
-  const registry = textOf(held['registryType'] ?? held['registry_type'] ?? held['registry_name'])
-  const base = textOf(held['registryBaseUrl'] ?? held['registry_base_url'])
-  const transport = isJsonObject(held['transport']) ? held['transport'] : {}
-  const address = textOf(transport['url'])
-  const versions = [textOf(held['version']), serverVersion]
-  const identity = packageIdentity(registry, textOf(held['identifier'] ?? held['name']), versions)
-  const place = [registry, base, identity, textOf(transport['type']), address]
+  const registry = textIn(held['registryType'] ?? held['registry_type'] ?? held['registry_name']) ?? ''
+  const base = textIn(held['registryBaseUrl'] ?? held['registry_base_url']) ?? ''
+  const transport = recordIn(held['transport'])
+  const address = textIn(transport['url']) ?? ''
+  const versions = [textIn(held['version']) ?? '', serverVersion]
+  const identity = packageIdentity(registry, textIn(held['identifier'] ?? held['name']) ?? '', versions)
+  const place = [registry, base, identity, textIn(transport['type']) ?? '', address]
   return [`package ${place.filter((part) => part !== '').join(' ')}`, wayOf([held, transport])]
 }
 
 function remoteWay(held: JsonObject): NamedSchema {
-  const type = textOf(held['type'] ?? held['transport_type'])
-  return [`remote ${type} ${textOf(held['url'])}`, wayOf([held])]
+  const type = textIn(held['type'] ?? held['transport_type']) ?? ''
+  return [`remote ${type} ${textIn(held['url']) ?? ''}`, wayOf([held])]
 }
 
 function wayOf(holders: readonly JsonObject[]): JsonObject {
@@ -73,9 +74,9 @@ function wayOf(holders: readonly JsonObject[]): JsonObject {
 
 /** Lists of named values, or a record of them by name (variables of an address). */
 function inputsOf(held: unknown): readonly JsonObject[] {
-  if (Array.isArray(held)) return listOf(held)
+  if (Array.isArray(held)) return objectsIn(held)
   if (!isJsonObject(held)) return []
-  return Object.entries(held).map(([name, input]) => ({ name, ...(isJsonObject(input) ? input : {}) }))
+  return Object.entries(held).map(([name, input]) => ({ name, ...recordIn(input) }))
 }
 
 function groupOf(inputs: readonly JsonObject[]) {
@@ -96,7 +97,7 @@ function withVariables(name: string, input: JsonObject): readonly (readonly [nam
 }
 
 function nameOf(input: JsonObject, index: number): string {
-  return textOf(input['name'] ?? input['valueHint'] ?? input['value_hint']) || `#${index + 1}`
+  return (textIn(input['name'] ?? input['valueHint'] ?? input['value_hint']) ?? '') || `#${index + 1}`
 }
 
 /** What has a value or a default is asked of nobody. */
@@ -108,7 +109,7 @@ function isRequired(input: JsonObject): boolean {
 function inputSchema(input: JsonObject): JsonObject {
   const { value, choices, format, description, default: fallback } = input
   return {
-    type: TYPES[textOf(format)] ?? 'string',
+    type: TYPES[textIn(format) ?? ''] ?? 'string',
     ...(typeof description === 'string' ? { description } : {}),
     ...(Array.isArray(choices) ? { enum: choices } : {}),
     ...(value === undefined ? {} : { const: value }),
@@ -125,12 +126,4 @@ export function listedTools(server: JsonObject): string | null {
   )
   const tools = lists.flat().filter(isJsonObject)
   return tools.length === 0 ? null : JSON.stringify({ tools })
-}
-
-function listOf(value: unknown): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : []
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
 }

@@ -3,8 +3,9 @@
  * and by the tools that it lists. A new server, and every deprecation or deletion, needs a receipt.
  */
 import type { Artifact } from '../../../engine/internal.ts'
-import { GatewayError } from '../../errors/errors.ts'
+import { ERRORS, GatewayError } from '../../errors/errors.ts'
 import type { Flow } from '../../flow/flow.ts'
+import { textIn } from '../../json/unchecked-json.ts'
 import type { Upstreams } from '../../upstream/pools.ts'
 import {
   UpstreamRefusal,
@@ -17,12 +18,11 @@ import {
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
 import type { Call } from '../../calls/call.ts'
 import { askAsCaller, lookupFault } from '../common/caller-request.ts'
-import { jsonAnswer, refusalMembers, refusalText } from '../common/refusal.ts'
+import { jsonAnswer, passingAction, refusalMembers, refusalText, stoppedAction } from '../common/refusal.ts'
 import { collidingNames } from '../../json/folded-names.ts'
 import { callName } from '../common/request-line.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 import { isUtf8Type } from '../../network/body-charset.ts'
-import { ERRORS } from '../../errors/errors.ts'
 import { configurationSchema, listedTools } from './configuration.ts'
 import { readRegistryRequest, type RegistryRequest } from './request.ts'
 import { overridesMethod } from '../common/method-override.ts'
@@ -45,7 +45,7 @@ export function createMcpRegistryRecogniser(deps: McpRegistryDeps): Recogniser {
       const request = readRegistryRequest(call)
       const { 'content-encoding': encoding = 'identity' } = call.headers
       if (overridesMethod(call)) return refused(call, 'the method is overridden, so it can be read in two ways')
-      if (request.kind === 'pass') return passing(call)
+      if (request.kind === 'pass') return passingAction(callName(call), registryRefusal)
       if (request.kind === 'unknown')
         return refused(call, `no endpoint of a registry that is known here has this method and path: ${callName(call)}`)
       if (encoding !== 'identity') return refused(call, 'its body is encoded; send it without Content-Encoding')
@@ -137,7 +137,7 @@ const OF_A_SERVER = ['name', 'version', 'packages', 'remotes'] as const
 
 /** A server that was accepted without a version states an empty one: how far it was raised is then unknown. */
 function versionOf({ version }: ServerEntry): string {
-  return typeof version === 'string' ? version : ''
+  return textIn(version) ?? ''
 }
 
 function targetOf(name: string, version: string | null): string {
@@ -171,20 +171,9 @@ function undecided(why: string, cause?: unknown): GatewayError {
   })
 }
 
-function passing(call: Call): Action {
-  return { kind: 'pass', name: callName(call), isStanding: false, watch: () => null, refuse: registryRefusal }
-}
-
 function refused(call: Call, why: string): Action {
   const message = `Preflight stopped this request: ${why}.`
-  const { correlationId } = call
-  const answer = registryRefusal({ code: 'PREFLIGHT_STOP', message, correlationId, envelope: null, subject: null })
-  return {
-    kind: 'refuse',
-    name: callName(call),
-    answer: { ...answer, headers: { ...answer.headers, 'Preflight-Action': 'STOP' } },
-    why,
-  }
+  return stoppedAction(call, { name: callName(call), message, why }, registryRefusal)
 }
 
 /** The registry's own errors are problem details (RFC 9457), which its publisher prints whole. */

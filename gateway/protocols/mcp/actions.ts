@@ -1,4 +1,5 @@
 /** The actions for MCP requests: how each is judged, observed and, if it may not proceed, answered. */
+import { recordIn } from '../../json/unchecked-json.ts'
 import type { McpRoute } from './settings.ts'
 import type { BaselineText, OfferedContract } from '../../baselines/baselines.ts'
 import type { HeldAnswer, JudgedAction, PassingAction, Permit, Question, Refusal } from '../common/action.ts'
@@ -17,7 +18,6 @@ import type { ManifestNeed, McpManifests } from './manifests.ts'
 import type { McpResults } from './results.ts'
 import { isModern, judgedMethod, type McpSubject } from './judged-requests.ts'
 import { refusalMembers, refusalText } from '../common/refusal.ts'
-import { isJsonObject } from '../../json/strict-json.ts'
 
 /** GET (the server's own stream), DELETE (end of a session), OPTIONS and HEAD: nothing in them to judge. */
 export class BodilessAction implements PassingAction {
@@ -217,7 +217,7 @@ function askerOf(call: Call<McpRoute>, messages: readonly Message[]): McpAsker {
   const first = messages.find((message) => message.kind !== 'response')
   const params = first?.params ?? {}
   const meta = params['_meta']
-  return { call, meta: isJsonObject(meta) ? meta : {}, isModern: isModern(params) }
+  return { call, meta: recordIn(meta), isModern: isModern(params) }
 }
 
 function needOf(subject: McpSubject): ManifestNeed {

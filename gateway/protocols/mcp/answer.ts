@@ -3,6 +3,7 @@
  * executions.
  */
 import { createParser } from 'eventsource-parser'
+import { textIn } from '../../json/unchecked-json.ts'
 import { BytePieces } from '../../runtime/byte-pieces.ts'
 import type { AnswerWatcher } from '../../calls/answer.ts'
 import type { Subject } from '../../calls/subject.ts'
@@ -66,7 +67,7 @@ const LIST_ASKED_BY: ReadonlyMap<string, ManifestListName> = new Map(
 
 function wantedBy({ method, params: { cursor } }: Extract<Message, { readonly kind: 'request' }>): Wanted | null {
   const list = LIST_ASKED_BY.get(method)
-  if (list !== undefined) return { kind: 'page', list, cursor: typeof cursor === 'string' ? cursor : null }
+  if (list !== undefined) return { kind: 'page', list, cursor: textIn(cursor) }
   return method === 'initialize' || method === 'server/discover' ? { kind: 'session' } : null
 }
 
@@ -147,7 +148,7 @@ class ReadingWatcher implements AnswerWatcher {
 
   head(status: number, headers: Readonly<Record<string, string | readonly string[] | undefined>>): void {
     const session = headers['mcp-session-id']
-    this.#session = typeof session === 'string' ? session : null
+    this.#session = textIn(session)
     const encoding = headers['content-encoding']
     if (encoding !== undefined && encoding !== 'identity') return
     this.#format = isEventStream(headers) ? 'stream' : 'json'

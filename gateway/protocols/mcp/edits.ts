@@ -10,6 +10,7 @@ import {
   type FileChanges,
   type Problem,
 } from '../../../engine/internal.ts'
+import { recordIn } from '../../json/unchecked-json.ts'
 import type { ScmConfig } from '../../scm/settings.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import type { Upstreams } from '../../upstream/pools.ts'
@@ -79,7 +80,7 @@ export function createMcpEdits(deps: McpEditsDeps): McpEdits {
         asker,
         manifest: offered,
         tools: edits.read,
-        args: isJsonObject(args) ? args : {},
+        args: recordIn(args),
         upstreams: deps.upstreams,
       })
       const expanded = await withFolders(read.steps, reading, selector)

@@ -18,7 +18,7 @@ export interface FileReading {
 }
 
 /** `names` are relative to the folder. `none`: no folder has this path. */
-export type FolderFiles =
+type FolderFiles =
   | { readonly kind: 'files'; readonly names: readonly string[] }
   | { readonly kind: 'none' }
   | { readonly kind: 'unknown' }

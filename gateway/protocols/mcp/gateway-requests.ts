@@ -1,4 +1,5 @@
 /** The gateway's own requests to an MCP server, sent as the caller would, with the caller's session and credentials. */
+import { encodedName } from './name-header.ts'
 import type { McpRoute } from './settings.ts'
 import { randomUUID } from 'node:crypto'
 import { createParser } from 'eventsource-parser'
@@ -104,13 +105,8 @@ function ownHeaders(call: Call<McpRoute>, { method, name }: OwnRequest, isModern
     'application/json',
     'accept',
     'application/json, text/event-stream',
-    ...(isModern ? ['mcp-method', method, ...(name === undefined ? [] : ['mcp-name', encodedHeader(name)])] : []),
+    ...(isModern ? ['mcp-method', method, ...(name === undefined ? [] : ['mcp-name', encodedName(name)])] : []),
   ]
-}
-
-/** Names outside visible ASCII are sent as `=?base64?…?=` (MCP 2026-07-28, Streamable HTTP). */
-function encodedHeader(name: string): string {
-  return /^[!-~]+$/.test(name) && !name.startsWith('=?') ? name : `=?base64?${Buffer.from(name).toString('base64')}?=`
 }
 
 function belongsToTheCall(name: string): boolean {

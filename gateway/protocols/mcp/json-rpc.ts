@@ -2,6 +2,7 @@
 import type { Answer } from '../../calls/answer.ts'
 import { countingNames, otherSpelling } from '../../json/folded-names.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
+import { recordIn } from '../../json/unchecked-json.ts'
 
 export type MessageId = string | number
 
@@ -30,7 +31,7 @@ export function readMessage(value: unknown): Message | null {
   const { id, method, params } = value
   if (method === undefined) return 'result' in value || 'error' in value ? { kind: 'response' } : null
   if (typeof method !== 'string' || (params !== undefined && params !== null && !isJsonObject(params))) return null
-  const members = isJsonObject(params) ? params : {}
+  const members = recordIn(params)
   if (id === undefined) return { kind: 'notification', method, params: members }
   return isMessageId(id) ? { kind: 'request', id, method, params: members } : null
 }

@@ -8,6 +8,7 @@ import { countingNames, otherSpelling } from '../../json/folded-names.ts'
 import type { Message, MessageId, Params } from './json-rpc.ts'
 import type { ManifestListName } from './manifest-text.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
+import { decodedName } from './name-header.ts'
 
 /** The reserved member of `params._meta` by which a 2026-07-28 request names its protocol version. */
 const VERSION_CLAIM = 'io.modelcontextprotocol/protocolVersion'
@@ -153,15 +154,9 @@ export function headerProblem(headers: IncomingHttpHeaders, messages: readonly M
     return 'The Mcp-Method header and the method in the body differ.'
   if (name === undefined || !isJudged(message.method)) return null
   const { member } = METHODS[message.method]
-  return decodedHeader(String(name)) === message.params[member]
+  return decodedName(String(name)) === message.params[member]
     ? null
     : `The Mcp-Name header and params.${member} in the body differ.`
-}
-
-/** Names outside visible ASCII are sent as `=?base64?…?=` (MCP 2026-07-28, Streamable HTTP). */
-function decodedHeader(value: string): string {
-  const encoded = /^=\?base64\?([A-Za-z0-9+/=]*)\?=$/i.exec(value)
-  return encoded?.[1] === undefined ? value : Buffer.from(encoded[1], 'base64').toString('utf8')
 }
 
 /** Whether a request speaks 2026-07-28: such requests name their version themselves. */

@@ -31,7 +31,7 @@ export async function listAll(
   let cursor: string | null = null
   try {
     do {
-      const page: Page = await askForPage(asker, list, cursor, upstreams, signal)
+      const page: Page = await askForPage(asker, { list, cursor }, upstreams, signal)
       for (const item of page.items) items.push(item)
       cursor = page.nextCursor
       if (cursor !== null && (seen.has(cursor) || seen.size >= MAX_PAGES))
@@ -76,8 +76,7 @@ function deadlineOf({ call }: McpAsker): AbortSignal {
 
 async function askForPage(
   asker: McpAsker,
-  list: ManifestListName,
-  cursor: string | null,
+  { list, cursor }: Pick<Page, 'list' | 'cursor'>,
   upstreams: Upstreams,
   signal: AbortSignal,
 ): Promise<Page> {

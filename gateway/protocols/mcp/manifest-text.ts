@@ -6,6 +6,7 @@ import { LRUCache } from 'lru-cache'
 import { byCodeUnit } from '../../../engine/base.ts'
 import { contractDigest, type BaselineText, type OfferedContract } from '../../baselines/baselines.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
+import { textIn } from '../../json/unchecked-json.ts'
 
 /** The lists of a server: how each is asked for, under which capability, and which member of its items names one. */
 export const LISTS = {
@@ -90,7 +91,7 @@ function sortedLists(lists: ManifestMembers): ManifestMembers {
 
 function nameIn(list: ManifestListName, item: unknown): string {
   const name = isJsonObject(item) ? item[LISTS[list].key] : null
-  return typeof name === 'string' ? name : ''
+  return textIn(name) ?? ''
 }
 
 /**

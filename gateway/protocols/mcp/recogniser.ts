@@ -27,17 +27,17 @@ export function createMcpRecogniser(parts: McpParts): Recogniser<McpRoute> {
     renderFault: mcpFault,
     recognise(call) {
       const page = foreignPage(call)
-      if (page !== null) return { ...refused(call, 403, RPC_ERROR.invalidRequest, page), why: page, isGuard: true }
+      if (page !== null)
+        return { ...refused(call, { status: 403, ...INVALID, message: page }), why: page, isGuard: true }
       if (overridesMethod(call))
-        return refused(call, 400, RPC_ERROR.invalidRequest, 'The request states its method twice.')
+        return refused(call, { status: 400, ...INVALID, message: 'The request states its method twice.' })
       if (call.method !== 'POST' && hasBody(call.received.headers))
-        return refused(call, 400, RPC_ERROR.invalidRequest, `MCP has no ${call.method} requests with a body.`)
+        return refused(call, { status: 400, ...INVALID, message: `MCP has no ${call.method} requests with a body.` })
       if (call.method === 'GET' || call.method === 'DELETE') return new BodilessAction(call, manifests)
       if (call.method === 'OPTIONS' || call.method === 'HEAD') return new BodilessAction(call, manifests)
       if (call.method !== 'POST') {
-        return refused(call, 405, RPC_ERROR.invalidRequest, `MCP has no ${call.method} requests.`, {
-          allow: 'GET, POST, DELETE',
-        })
+        const message = `MCP has no ${call.method} requests.`
+        return refused(call, { status: 405, ...INVALID, message, headers: { allow: 'GET, POST, DELETE' } })
       }
       return recognisePost(call, parts)
     },
@@ -54,23 +54,23 @@ function recognisePost(call: Call<McpRoute>, parts: McpParts): Action {
   if (mediaProblem !== null)
     return isTokenRequest(call)
       ? passingAuthorization(call)
-      : refused(call, 415, RPC_ERROR.invalidRequest, mediaProblem)
+      : refused(call, { status: 415, ...INVALID, message: mediaProblem })
   const json = readStrictJson(call.body ?? Buffer.alloc(0))
-  if (!json.ok) return refused(call, 400, RPC_ERROR.parse, json.message)
+  if (!json.ok) return refused(call, { status: 400, code: RPC_ERROR.parse, message: json.message })
   const isBatch = Array.isArray(json.value)
   const values: readonly unknown[] = Array.isArray(json.value) ? json.value : [json.value]
   const messages = values.map(readMessage).filter((message) => message !== null)
   if (values.length === 0 || messages.length < values.length) {
     if (isClientRegistration(json.value)) return passingAuthorization(call)
-    return refused(
-      call,
-      400,
-      RPC_ERROR.invalidRequest,
-      'The body is not a JSON-RPC 2.0 message or a batch of them, with the names of its members in lower case.',
-    )
+    return refused(call, {
+      status: 400,
+      ...INVALID,
+      message:
+        'The body is not a JSON-RPC 2.0 message or a batch of them, with the names of its members in lower case.',
+    })
   }
   const problem = headerProblem(call.headers, messages) ?? subjectProblem(messages)
-  if (problem !== null) return refused(call, 400, RPC_ERROR.invalidRequest, problem, {}, firstId(messages))
+  if (problem !== null) return refused(call, { status: 400, ...INVALID, message: problem, id: firstId(messages) })
   const subjects = subjectsOf(call.route.name, messages)
   return subjects.length === 0
     ? new MessagesAction(call, parts.manifests, messages)
@@ -90,14 +90,18 @@ function mediaTypeProblem(headers: IncomingHttpHeaders): string | null {
   return null
 }
 
-function refused(
-  call: Call<McpRoute>,
-  status: number,
-  code: number,
-  message: string,
-  headers: Readonly<Record<string, string>> = {},
-  id: MessageId | null = null,
-): RefusedAction {
+const INVALID = { code: RPC_ERROR.invalidRequest }
+
+interface RpcRefusal {
+  readonly status: number
+  readonly code: number
+  readonly message: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** Of the request that is answered. */
+  readonly id?: MessageId | null
+}
+
+function refused(call: Call<McpRoute>, { status, code, message, headers, id = null }: RpcRefusal): RefusedAction {
   const answer = rpcAnswer(status, rpcError(id, code, message, { correlation_id: call.correlationId }), undefined)
   return { kind: 'refuse', name: call.method, answer: { ...answer, headers: { ...answer.headers, ...headers } } }
 }

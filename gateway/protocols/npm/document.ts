@@ -5,6 +5,7 @@ import { parseSemanticVersion } from '../../../engine/base.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import { countingNames, otherSpelling, type CountingNames } from '../../json/folded-names.ts'
 import { isJsonObject, type JsonObject } from '../../json/strict-json.ts'
+import { textIn } from '../../json/unchecked-json.ts'
 import { isIntact } from './tarball.ts'
 
 export interface Publication {
@@ -94,7 +95,7 @@ function lastPart(path: string): string {
 /** Registries hand out the checksum that a publication states: one of another tarball would have clients look for that one. */
 function requireChecksum({ integrity, shasum }: JsonObject, tarball: Buffer): void {
   if (integrity === undefined && shasum === undefined) return
-  if (!isIntact(tarball, textOrNull(integrity), textOrNull(shasum)))
+  if (!isIntact(tarball, textIn(integrity), textIn(shasum)))
     throw unread('the checksum that it states is not that of its tarball')
 }
 
@@ -110,10 +111,6 @@ function tarballOf(attachments: JsonObject): readonly [file: string, bytes: Buff
   if (typeof data !== 'string' || data.length % 4 !== 0 || !BASE64.test(data))
     throw unread(`the data of ${file} is not base64`)
   return [file, Buffer.from(data, 'base64')]
-}
-
-function textOrNull(value: unknown): string | null {
-  return typeof value === 'string' ? value : null
 }
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/

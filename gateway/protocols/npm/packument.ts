@@ -1,6 +1,7 @@
 /** What a registry says of a package: its versions, what its tags name, and which version comes before another. */
 import { compareSemanticVersions, parseSemanticVersion } from '../../../engine/base.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
+import { recordIn } from '../../json/unchecked-json.ts'
 
 export interface Packument {
   readonly versions: ReadonlyMap<string, Readonly<Record<string, unknown>>>
@@ -15,8 +16,8 @@ export const NEW_PACKAGE: Packument = { versions: new Map(), tags: new Map(), me
 /** Null: no packument. */
 export function readPackument(value: unknown): Packument | null {
   if (!isJsonObject(value)) return null
-  const versions = isJsonObject(value['versions']) ? value['versions'] : {}
-  const tags = isJsonObject(value['dist-tags']) ? value['dist-tags'] : {}
+  const versions = recordIn(value['versions'])
+  const tags = recordIn(value['dist-tags'])
   return {
     versions: new Map(
       Object.entries(versions).filter((entry): entry is [string, Record<string, unknown>] => isJsonObject(entry[1])),
@@ -81,7 +82,7 @@ export function packumentChange(now: Packument, next: Packument): PackumentChang
 /** A manifest without what may be said anew, and without addresses, which registries write for each reader. */
 function lasting(manifest: Readonly<Record<string, unknown>> | undefined): unknown {
   const { deprecated: _deprecated, dist, ...rest } = manifest ?? {}
-  const { tarball: _tarball, ...sums } = isJsonObject(dist) ? dist : {}
+  const { tarball: _tarball, ...sums } = recordIn(dist)
   return { ...rest, dist: sums }
 }
 

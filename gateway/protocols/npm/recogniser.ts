@@ -3,6 +3,7 @@
  * install. Removals, deprecations and changes of owners need a receipt or follow the route's rule. Reads and sign-ins
  * pass, and nothing unknown does.
  */
+import { passingAction, stoppedAction } from '../common/refusal.ts'
 import type { NpmRoute } from './settings.ts'
 import type { ScmConfig } from '../../scm/settings.ts'
 import type { Flow } from '../../flow/flow.ts'
@@ -35,7 +36,7 @@ export function createNpmRecogniser(deps: NpmDeps): Recogniser<NpmRoute> {
     recognise(call) {
       const request = readNpmRequest(call)
       if (overridesMethod(call)) return refused(call, 'the method is overridden, so it can be read in two ways.')
-      if (request.kind === 'pass') return passing(call)
+      if (request.kind === 'pass') return passingAction(callName(call), npmRefusal)
       if (request.kind === 'unknown') return refused(call, `${request.why}: ${callName(call)}.`)
       const { 'content-encoding': encoding = 'identity' } = call.headers
       if (encoding !== 'identity') return refused(call, 'its body is encoded; send it without Content-Encoding.')
@@ -50,7 +51,7 @@ async function recognised(call: Call<NpmRoute>, request: NpmWrite, deps: NpmDeps
   const look = (): Promise<readonly Question[]> => questionsOn(request, () => bodyOf(call, deps), sceneOf(call, deps))
   const [first] = await Promise.allSettled([look()])
   if (first.status === 'rejected' && first.reason instanceof DeniedWrite) return refused(call, first.reason.message)
-  if (first.status === 'fulfilled' && first.value.length === 0) return passing(call)
+  if (first.status === 'fulfilled' && first.value.length === 0) return passingAction(callName(call), npmRefusal)
   return new NpmAction(callName(call), first, look)
 }
 
@@ -105,18 +106,7 @@ async function bodyOf({ body }: Call<NpmRoute>, { flow }: NpmDeps): Promise<unkn
   return read.value
 }
 
-function passing(call: Call<NpmRoute>): Action {
-  return { kind: 'pass', name: callName(call), isStanding: false, watch: () => null, refuse: npmRefusal }
-}
-
 function refused(call: Call<NpmRoute>, why: string): Action {
   const message = `Preflight stopped this request: ${why}`
-  const { correlationId } = call
-  const answer = npmRefusal({ code: 'PREFLIGHT_STOP', message, correlationId, envelope: null, subject: null })
-  return {
-    kind: 'refuse',
-    name: callName(call),
-    answer: { ...answer, headers: { ...answer.headers, 'Preflight-Action': 'STOP' } },
-    why,
-  }
+  return stoppedAction(call, { name: callName(call), message, why }, npmRefusal)
 }

@@ -1,12 +1,12 @@
 /** What the gateway asks of a registry on behalf of one call: with the credentials of that very call, at the origin that it goes to. */
 import { GatewayError } from '../../errors/errors.ts'
 import type { Flow } from '../../flow/flow.ts'
+import { textIn, recordIn } from '../../json/unchecked-json.ts'
 import type { Upstreams } from '../../upstream/pools.ts'
 import { UpstreamRefusal } from '../common/action.ts'
 import type { Call } from '../../calls/call.ts'
 import { basePath } from '../common/request-line.ts'
 import { askAsCaller, lookupFault, type CallerAnswer } from '../common/caller-request.ts'
-import { isJsonObject } from '../../json/strict-json.ts'
 import { NEW_PACKAGE, readPackument, type Packument } from './packument.ts'
 import { isIntact } from './tarball.ts'
 
@@ -55,11 +55,11 @@ export function createRegistryClient(call: Call, { upstreams, readJson, maxBytes
     async tarball(name, version, packument) {
       const what = `the tarball of ${name}@${version}`
       const dist = packument.versions.get(version)?.['dist']
-      const { tarball, integrity, shasum } = isJsonObject(dist) ? dist : {}
+      const { tarball, integrity, shasum } = recordIn(dist)
       if (typeof tarball !== 'string') throw undecided(`the registry does not say where ${what} is`)
       const answer = await ask(tarballPath(tarball, name, base, call), '*/*', what)
       assertGiven(answer, what)
-      if (!isIntact(answer.body, textOrNull(integrity), textOrNull(shasum)))
+      if (!isIntact(answer.body, textIn(integrity), textIn(shasum)))
         throw undecided(`${what} is not the one whose checksum the registry states`)
       return answer.body
     },
@@ -88,10 +88,6 @@ function assertGiven({ status, headers }: CallerAnswer, what: string): void {
     throw new UpstreamRefusal(status, typeof challenge === 'string' ? { 'www-authenticate': challenge } : {})
   }
   throw undecided(`the registry answered ${status} to the question for ${what}`)
-}
-
-function textOrNull(value: unknown): string | null {
-  return typeof value === 'string' ? value : null
 }
 
 function undecided(why: string, cause?: unknown): GatewayError {

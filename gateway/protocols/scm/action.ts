@@ -25,7 +25,7 @@ import type { Call } from '../../calls/call.ts'
 import { UnreadableIntent, type ScmIntent } from './intent.ts'
 import { type ContractTexts, derivationTerms } from '../../scm/selector.ts'
 import { fold } from '../../routing/path-reading.ts'
-import { httpRefusal } from '../common/refusal.ts'
+import { httpRefusal, passingAction, stoppedAction } from '../common/refusal.ts'
 import { questionOn, type PinnedQuestion } from './checks.ts'
 
 export interface ScmDeps {
@@ -49,20 +49,12 @@ export interface ScmDialect {
 }
 
 export function passing(name: string): PassingAction {
-  return { kind: 'pass', name, isStanding: false, watch: () => null, refuse: httpRefusal }
+  return passingAction(name, httpRefusal)
 }
 
 /** The gateway answers: the call has no reading, or the route does not allow it. */
 export function refused(call: Call<ScmRoute>, name: string, message: string): Action {
-  const answer = httpRefusal({
-    code: 'PREFLIGHT_STOP',
-    message: `Preflight stopped this call: ${message}`,
-    correlationId: call.correlationId,
-    envelope: null,
-    subject: null,
-  })
-  const stopped = { ...answer, headers: { ...answer.headers, 'Preflight-Action': 'STOP' } }
-  return { kind: 'refuse', name, answer: stopped, why: message }
+  return stoppedAction(call, { name, message: `Preflight stopped this call: ${message}`, why: message }, httpRefusal)
 }
 
 /**

@@ -89,18 +89,12 @@ function newNode(): EndpointNode {
 /** All that a server may take the path for; the strictest of them counts. */
 function find(node: EndpointNode, method: string, segments: readonly string[], index: number): Endpoint | null {
   const segment = segments[index]
-  const own = segment === undefined ? rowIn(node.here, method) : deeper(node, method, segments, index, segment)
+  const below = (child: EndpointNode): Endpoint | null => find(child, method, segments, index + 1)
+  const own = segment === undefined ? rowIn(node.here, method) : deeper(node, segment, below)
   return own ?? rowIn(node.rest, method)
 }
 
-function deeper(
-  node: EndpointNode,
-  method: string,
-  segments: readonly string[],
-  index: number,
-  segment: string,
-): Endpoint | null {
-  const below = (child: EndpointNode): Endpoint | null => find(child, method, segments, index + 1)
+function deeper(node: EndpointNode, segment: string, below: (child: EndpointNode) => Endpoint | null): Endpoint | null {
   const exact = node.literals.get(segment)
   const plain = exact === undefined ? null : below(exact)
   if (plain !== null) return plain

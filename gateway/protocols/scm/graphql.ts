@@ -5,6 +5,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { ASTNode, DocumentNode, FieldNode, OperationDefinitionNode, SelectionSetNode } from 'graphql/language'
 import type { Call } from '../../calls/call.ts'
+import { recordIn } from '../../json/unchecked-json.ts'
 import { UnreadableIntent } from './intent.ts'
 import { requiredText, text, type Parameters } from './request.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
@@ -37,7 +38,7 @@ export async function mutationsOf(parameters: Parameters): Promise<readonly Call
     assertSingle(field.arguments ?? [])
     const argument = field.arguments?.find(({ name }) => name.value === 'input')
     const input = argument === undefined ? {} : valueFromASTUntyped(argument.value, { ...defaults, ...variables })
-    return { name: field.name.value, input: isJsonObject(input) ? input : {} }
+    return { name: field.name.value, input: recordIn(input) }
   })
 }
 

@@ -4,11 +4,10 @@
  */
 import { ERRORS, GatewayError, type ErrorCode } from '../../errors/errors.ts'
 import { openPool, type UndiciPoolType } from '../../network/undici.ts'
-import { hubConnector } from './tls.ts'
+import { hubConnector, type HubAccess } from './tls.ts'
 import { readRegularFile } from '../../runtime/regular-file.ts'
 import { currentTraceFields, inSpan, type InnerSpan } from '../../telemetry/trace-context.ts'
 import type { StoreEvents } from '../store.ts'
-import type { StoreSettings } from '../settings.ts'
 import { storeUnavailable } from '../store.ts'
 import { errorCode } from '../../errors/startup-error.ts'
 
@@ -30,8 +29,6 @@ export interface HubConnection {
   close(): Promise<void>
 }
 
-type HubAccess = StoreSettings['hub']
-
 const CONNECTIONS = 16
 /** A hub sends something on a stream several times a second, milliseconds. */
 const LONGEST_QUIET = 5000
@@ -47,6 +44,12 @@ export function connectToHub(urls: string, access: HubAccess, events: StoreEvent
 }
 
 /** One pool of connections for each hub of the list. */
+interface HubRequest {
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  readonly body: object | null
+}
+
 class PooledConnection implements HubConnection {
   readonly description: string
   readonly #access: HubAccess
@@ -84,7 +87,7 @@ class PooledConnection implements HubConnection {
     }
     try {
       const value = await inSpan('hub', calledOperation(path), (span) =>
-        this.#askAny((pool) => this.#askOne(pool, method, path, body, span), isRepeatable, this.#preferred),
+        this.#askAny((pool) => this.#askOne(pool, { method, path, body }, span), isRepeatable, this.#preferred),
       )
       report(true)
       return value
@@ -149,13 +152,7 @@ class PooledConnection implements HubConnection {
     throw failure
   }
 
-  async #askOne(
-    pool: UndiciPoolType,
-    method: 'GET' | 'POST',
-    path: string,
-    body: object | null,
-    span: InnerSpan | null,
-  ): Promise<unknown> {
+  async #askOne(pool: UndiciPoolType, { method, path, body }: HubRequest, span: InnerSpan | null): Promise<unknown> {
     const answer = await pool.request({
       method,
       path,

@@ -111,8 +111,7 @@ export interface HubStore {
 export function openHubStore(options: HubStoreOptions): HubStore {
   const { connection, changes, maxAge, now } = options
   const kept = new LRUCache<string, KeptAnswer>({ max: KEPT_ANSWERS })
-  const keep = (operation: string, values: readonly unknown[], answer: unknown, at: number, mark: number): void =>
-    void kept.set(JSON.stringify([operation, values]), { operation, values, answer, at, mark })
+  const keep = (answer: KeptAnswer): void => void kept.set(JSON.stringify([answer.operation, answer.values]), answer)
   changes.subscribe(({ kind, key: [id] }) => {
     for (const [name, { operation, values }] of kept.entries())
       if (ABOUT[kind].some(([about, place]) => about === operation && values[place] === id)) kept.delete(name)
@@ -128,8 +127,9 @@ export function openHubStore(options: HubStoreOptions): HubStore {
     try {
       const answer = await askValues(connection, `/hub/v1/operations/${operation}`, values, true)
       const mark = changes.mark(begin, now())
-      keep(operation, values, answer, at, mark)
-      if (operation === 'baselines.byRoute') keep('baselines.stamp', values, baselineStamp(answer), at, mark)
+      keep({ operation, values, answer, at, mark })
+      if (operation === 'baselines.byRoute')
+        keep({ operation: 'baselines.stamp', values, answer: baselineStamp(answer), at, mark })
       return answer
     } catch (error) {
       const known = kept.get(JSON.stringify([operation, values]))
@@ -162,7 +162,9 @@ export function openHubStore(options: HubStoreOptions): HubStore {
     store,
     recording: () => {
       const [at, begin] = [performance.now(), changes.begin(now())]
-      return (decisionId) => keep('receipts.state', [decisionId], 'current', at, changes.mark(begin, now()))
+      const markNow = (): number => changes.mark(begin, now())
+      return (decisionId) =>
+        keep({ operation: 'receipts.state', values: [decisionId], answer: 'current', at, mark: markNow() })
     },
   }
 }

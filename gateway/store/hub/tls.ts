@@ -6,7 +6,7 @@ import { openConnector, type Connector } from '../../network/undici.ts'
 import { readRegularFile } from '../../runtime/regular-file.ts'
 import type { StoreSettings } from '../settings.ts'
 
-type HubAccess = StoreSettings['hub']
+export type HubAccess = StoreSettings['hub']
 
 /** Connects with the files as they are now. Files that cannot be read are an error of the connection. */
 export function hubConnector(access: HubAccess): Connector {

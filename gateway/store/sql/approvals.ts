@@ -12,7 +12,7 @@ import {
 import { isGrantedBy } from '../approvers.ts'
 import { identitiesOf } from './api-keys.ts'
 import { endBreakGlasses } from './break-glass.ts'
-import { integer, oneOf, ownersOf, text, textList, textOrNull } from './columns.ts'
+import { integer, oneOf, ownersOf, text, textList, textOrNull, type SqlRow } from './columns.ts'
 import { approvalRow, selectApprovals } from './approval-rows.ts'
 import { endDelegation, insertDelegation, listDelegations, rightOf } from './delegations.ts'
 import { isIn, read, write, type Operations, type Sql } from './operation.ts'
@@ -105,7 +105,12 @@ export const approvals: Operations<Approvals> = {
       )
     await journal(sql, 'approval', approvalId)
     if (standing === undefined)
-      await recordNotice(sql, 'approval.requested', approvalId, opening.tenant, opening.openedAt)
+      await recordNotice(sql, {
+        kind: 'approval.requested',
+        subject: approvalId,
+        tenant: opening.tenant,
+        at: opening.openedAt,
+      })
     const row = await ownRow(sql, opening.tenant, approvalId)
     if (row === null) throw new TypeError(`approval ${approvalId} is not there`)
     return row
@@ -139,7 +144,7 @@ export const approvals: Operations<Approvals> = {
       approvalId,
     )
     await journal(sql, 'approval', approvalId)
-    await recordNotice(sql, `approval.${state}`, approvalId, tenant, at)
+    await recordNotice(sql, { kind: `approval.${state}`, subject: approvalId, tenant, at })
     return 'settled'
   }),
 
@@ -168,7 +173,7 @@ export const approvals: Operations<Approvals> = {
       const reason = 'The baseline of the route changed, so this change can no longer occur.'
       await addStep(sql, { stepId: newStepId(), approvalId, kind: 'moot', by, groups: [], text: reason, at })
     }
-    for (const row of rows) await recordNotice(sql, 'approval.moot', text(row, 'approval_id'), text(row, 'tenant'), at)
+    for (const row of rows) await recordNotice(sql, { ...noticeOn(row), kind: 'approval.moot', at })
     return ended
   }),
 
@@ -186,7 +191,7 @@ export const approvals: Operations<Approvals> = {
       const stepId = `stp_reminder_${approvalId}`
       const step = { stepId, approvalId, kind: 'reminder', by: 'gateway', groups: [], text: '', at } as const
       if (!(await addStep(sql, step))) continue
-      await recordNotice(sql, 'approval.reminder', approvalId, text(row, 'tenant'), at)
+      await recordNotice(sql, { ...noticeOn(row), kind: 'approval.reminder', at })
       reminded.push(approvalId)
     }
     return reminded
@@ -198,7 +203,7 @@ export const approvals: Operations<Approvals> = {
       const row = await ownRow(sql, tenant, approvalId)
       if (row === null || row.result !== null || row.endedAt !== null || row.expiresAt <= at) return false
       await addStep(sql, { stepId: newStepId(), approvalId, kind: 'delegated', by, groups, text: to, at })
-      await recordNotice(sql, 'approval.delegated', approvalId, tenant, at)
+      await recordNotice(sql, { kind: 'approval.delegated', subject: approvalId, tenant, at })
     }
     await insertDelegation(sql, delegation)
     return true
@@ -303,7 +308,7 @@ async function endApprovals(sql: Sql, at: number): Promise<readonly string[]> {
     await sql.run('UPDATE approvals SET ended_at = ? WHERE approval_id = ?', at, text(row, 'approval_id'))
     await journal(sql, 'approval', text(row, 'approval_id'))
     if (textOrNull(row, 'settled_state') !== null) continue
-    await recordNotice(sql, 'approval.expired', text(row, 'approval_id'), text(row, 'tenant'), at)
+    await recordNotice(sql, { ...noticeOn(row), kind: 'approval.expired', at })
     expired.push(text(row, 'approval_id'))
   }
   return expired
@@ -343,4 +348,9 @@ async function insertApproval(sql: Sql, opening: ApprovalOpening): Promise<strin
 /** One person of a group is stored as the list of groups, as versions without numbers of people do. */
 function approversText({ count, groups }: ApprovalRow['approvers'][number]): object {
   return count === 1 && groups.length > 0 ? groups : { count, groups }
+}
+
+/** @param row an approval */
+function noticeOn(row: SqlRow): { readonly subject: string; readonly tenant: string } {
+  return { subject: text(row, 'approval_id'), tenant: text(row, 'tenant') }
 }

@@ -98,7 +98,7 @@ export const baselines: Operations<Baselines> = {
       route,
       MAX_ANNOUNCED,
     )
-    await recordNotice(sql, 'baseline.candidate', route, 'local', at)
+    await recordNotice(sql, { kind: 'baseline.candidate', subject: route, tenant: 'local', at })
     return true
   }),
 }

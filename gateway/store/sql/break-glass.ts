@@ -40,7 +40,7 @@ export const breakGlass: Operations<BreakGlassExceptions> = {
       row.expiresAt,
     )
     await journal(sql, 'break_glass', row.id)
-    await recordNotice(sql, 'break_glass.opened', row.id, 'local', row.openedAt)
+    await recordNotice(sql, { kind: 'break_glass.opened', subject: row.id, tenant: 'local', at: row.openedAt })
   }),
 
   close: write(async (sql, id, by, at) => {
@@ -54,7 +54,7 @@ export const breakGlass: Operations<BreakGlassExceptions> = {
     )
     if (closed === 1) {
       await journal(sql, 'break_glass', id)
-      await recordNotice(sql, 'break_glass.closed', id, 'local', at)
+      await recordNotice(sql, { kind: 'break_glass.closed', subject: id, tenant: 'local', at })
     }
     const row = await sql.get('SELECT * FROM break_glass WHERE id = ?', id)
     return row === undefined ? null : exception(row)

@@ -5,7 +5,6 @@ import {
   type ClaimedDelivery,
   type DeliveryRow,
   type Notice,
-  type NoticeKind,
   type Notifications,
 } from '../notifications.ts'
 import { integer, integerOrNull, oneOf, text, textOrNull, type SqlRow } from './columns.ts'
@@ -17,10 +16,7 @@ const MOST_NOTICES = 10_000
 /** Runs inside the transaction of the event. */
 export async function recordNotice(
   sql: Sql,
-  kind: NoticeKind,
-  subject: string,
-  tenant: string,
-  at: number,
+  { kind, subject, tenant, at }: Pick<Notice, 'kind' | 'subject' | 'tenant' | 'at'>,
 ): Promise<void> {
   const id = `ntc_${randomUUID().replaceAll('-', '')}`
   await sql.run(

@@ -22,7 +22,7 @@ export interface Failure {
   readonly message: string
 }
 
-export type Reply<Payload> =
+export type WriterReply<Payload> =
   | { readonly type: 'opened' }
   | { readonly type: 'closed' }
   /** `isDurable`: something was written, and it is on the disk. */
@@ -118,13 +118,13 @@ class ThreadClient implements Client {
   #start(): Worker {
     const workerData = { module: this.#module.href, file: this.#files.file, locks: this.#files.locks }
     const worker = new Worker(THREAD, { workerData, name: 'preflight-store' })
-    worker.on('message', (reply: Reply<unknown>) => this.#take(reply))
+    worker.on('message', (reply: WriterReply<unknown>) => this.#take(reply))
     worker.on('error', (error) => this.#onDeath(error instanceof Error ? error : new Error(String(error))))
     worker.on('exit', (code) => this.#onDeath(new Error(`it exited with code ${code}`)))
     return worker
   }
 
-  #take(reply: Reply<unknown>): void {
+  #take(reply: WriterReply<unknown>): void {
     if (reply.type === 'answer') {
       if (reply.isDurable === true) this.#events.onWritable?.(true)
       this.#finish(reply.id, true)?.resolve(reply.value)

@@ -4,7 +4,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite'
 import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads'
-import type { StoreFiles, Failure, Order, Reply, WriterCall } from './client.ts'
+import type { StoreFiles, Failure, Order, WriterReply, WriterCall } from './client.ts'
 import { releaseFreeMemory } from '../../runtime/free-memory.ts'
 import { BUSY_TIMEOUT, openConnection, ownChain, createStatements, type Statements } from './connection.ts'
 import { RefusedRowError } from '../store.ts'
@@ -28,7 +28,7 @@ await serveWrites(parentPort, file, locks)
 async function serveWrites(port: MessagePort, file: string, locks: readonly string[]): Promise<void> {
   const held = locks.map(holdServingLock)
   let connection: Connection | null = await connectFile(file)
-  const reply = (message: Reply<unknown>): void => port.postMessage(message)
+  const reply = (message: WriterReply<unknown>): void => port.postMessage(message)
 
   const process = async (calls: readonly WriterCall<never>[]): Promise<void> => {
     try {
@@ -96,7 +96,7 @@ function isWrite({ name }: WriterCall<never>): boolean {
   return kind === 'write' || kind === 'statement'
 }
 
-async function runRead({ database, statements }: Connection, call: WriterCall<never>): Promise<Reply<unknown>> {
+async function runRead({ database, statements }: Connection, call: WriterCall<never>): Promise<WriterReply<unknown>> {
   try {
     const { kind, run } = namedOperation(call)
     if (kind === 'snapshot') database.exec('BEGIN')
@@ -115,10 +115,10 @@ async function commitGroup(
   { database, statements }: Connection,
   calls: readonly WriterCall<never>[],
   isRetry = false,
-): Promise<{ readonly replies: readonly Reply<unknown>[]; readonly isSound: boolean }> {
+): Promise<{ readonly replies: readonly WriterReply<unknown>[]; readonly isSound: boolean }> {
   try {
     database.exec('BEGIN IMMEDIATE')
-    const replies: Reply<unknown>[] = []
+    const replies: WriterReply<unknown>[] = []
     for (const call of calls) replies.push(await writeOne(database, statements, call))
     database.exec('COMMIT')
     // Whoever removes rows is short of room: the log of the removal must not take more than a portion of it.
@@ -140,7 +140,7 @@ async function writeOne(
   database: DatabaseSync,
   statements: Statements,
   call: WriterCall<never>,
-): Promise<Reply<unknown>> {
+): Promise<WriterReply<unknown>> {
   const { id, values } = call
   const { run } = namedOperation(call)
   const before = statements.changed

@@ -3,6 +3,7 @@
  * reported in one place only.
  */
 import { randomUUID } from 'node:crypto'
+import { textIn } from '../../json/unchecked-json.ts'
 import type { Logger, LogFields } from '../log.ts'
 import { LOG_EVENTS, type LogEvent } from '../log-events.ts'
 import { currentTraceId } from '../trace-context.ts'
@@ -104,7 +105,7 @@ export function createActLogger(inner: Logger): ActLogger {
 
 /** Each gateway of a store, and the command that opened it, report an exception: their entries have one id. */
 export function actId({ act, details }: EntryFacts): string {
-  const exception = act === 'break_glass.opened' ? textOf(details?.['break_glass_id']) : null
+  const exception = act === 'break_glass.opened' ? textIn(details?.['break_glass_id']) : null
   return exception === null ? randomUUID() : `${exception}.opened`
 }
 
@@ -112,13 +113,13 @@ export function actOf({ event, ...details }: LogFields): EntryFacts {
   return {
     kind: 'act',
     act: event,
-    actor: textOf(details['by']) ?? textOf(details['opened_by']) ?? textOf(details['closed_by']),
-    correlation_id: textOf(details['correlation_id']),
+    actor: textIn(details['by']) ?? textIn(details['opened_by']) ?? textIn(details['closed_by']),
+    correlation_id: textIn(details['correlation_id']),
     trace_id: currentTraceId(),
-    tenant: textOf(details['tenant']),
-    route: textOf(details['route']),
-    decision_id: textOf(details['decision_id']),
-    approval_id: textOf(details['approval_id']),
+    tenant: textIn(details['tenant']),
+    route: textIn(details['route']),
+    decision_id: textIn(details['decision_id']),
+    approval_id: textIn(details['approval_id']),
     details: plainDetails(details),
   }
 }
@@ -127,8 +128,4 @@ export function actOf({ event, ...details }: LogFields): EntryFacts {
 function plainDetails(details: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const members: Record<string, unknown> = JSON.parse(JSON.stringify(details))
   return members
-}
-
-function textOf(value: unknown): string | null {
-  return typeof value === 'string' ? value : null
 }

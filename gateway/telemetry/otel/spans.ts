@@ -161,7 +161,16 @@ function emit(observation: Observation, milliseconds: number, emission: Emission
     const stage = stages.find((one) => one.from <= from && from <= one.to)
     emitInner(span, { begin: begin - startedAt, end: begin + milliseconds }, stage?.context ?? inside, emission)
   }
-  emitUpstream(observation, context, begin, inside, emission)
+  if (observation.upstreamFrom !== null) {
+    ids.spanId = context.upstreamSpanId
+    const from = begin + observation.upstreamFrom
+    emitUpstream(
+      observation,
+      { from, to: begin + (observation.upstreamTo ?? observation.upstreamFrom) },
+      inside,
+      tracer,
+    )
+  }
   server.end(begin + milliseconds)
 }
 
@@ -181,21 +190,18 @@ function emitInner(
 
 function emitUpstream(
   observation: Observation,
-  { upstreamSpanId }: TraceContext,
-  begin: number,
+  times: { readonly from: number; readonly to: number },
   inside: Context,
-  { tracer, ids }: Emission,
+  tracer: Tracer,
 ): void {
-  const { upstreamFrom, upstreamTo, fault, upstreamStatus } = observation
-  if (upstreamFrom === null) return
-  ids.spanId = upstreamSpanId
+  const { fault, upstreamStatus } = observation
   const span = tracer.startSpan(
     observation.method,
-    { kind: SpanKind.CLIENT, startTime: begin + upstreamFrom, attributes: clientAttributes(observation) },
+    { kind: SpanKind.CLIENT, startTime: times.from, attributes: clientAttributes(observation) },
     inside,
   )
   if (fault !== null || (upstreamStatus ?? 0) >= 400) span.setStatus({ code: SpanStatusCode.ERROR })
-  span.end(begin + (upstreamTo ?? upstreamFrom))
+  span.end(times.to)
 }
 
 function parentContext({ traceId, parentId, state }: TraceContext): Context {

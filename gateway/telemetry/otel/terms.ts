@@ -3,6 +3,7 @@
  * reads (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/).
  */
 import { hostname } from 'node:os'
+import { percentDecoded } from '../../../engine/base.ts'
 import { StartupError } from '../../errors/startup-error.ts'
 import { variable, type Environment } from '../../settings/environment.ts'
 import type { OtelSettings } from './settings.ts'
@@ -134,17 +135,9 @@ function resourceOf(environment: Environment): Readonly<Record<string, string>> 
 function keyValuePairs(text: string): Readonly<Record<string, string>> {
   const pairs = text.split(',').flatMap((pair) => {
     const equals = pair.indexOf('=')
-    return equals < 1 ? [] : [[pair.slice(0, equals).trim(), decodedText(pair.slice(equals + 1).trim())] as const]
+    return equals < 1 ? [] : [[pair.slice(0, equals).trim(), percentDecoded(pair.slice(equals + 1).trim())] as const]
   })
   return Object.fromEntries(pairs)
-}
-
-function decodedText(value: string): string {
-  try {
-    return decodeURIComponent(value)
-  } catch {
-    return value
-  }
 }
 
 function countVariable(environment: Environment, name: string, fallback: number): number {

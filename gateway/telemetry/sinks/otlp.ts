@@ -2,6 +2,7 @@
  * How an `otlp` sink is spoken to: one OpenTelemetry log record an event, in the JSON form of OTLP over HTTP. The form is a fixed
  * mapping of a protobuf message (64-bit integers are strings), so it takes no library: docs/decisions/0020.
  */
+import { jsonOrNull, recordIn } from '../../json/unchecked-json.ts'
 import type { SinkConfig } from './settings.ts'
 import { VIOLATION_EVENT, type TelemetryEvent } from '../events.ts'
 import type { Acknowledgement, ReceiverProtocol } from './receiver.ts'
@@ -105,26 +106,16 @@ function parsedEvent(line: string): TelemetryEvent {
   return event
 }
 
-/** A partial success (`ExportLogsPartialSuccess`) names how many records were not taken, and must not be sent again. */
+/**
+ * A partial success (`ExportLogsPartialSuccess`) names how many records were not taken, and must not be sent again.
+ * A receiver may answer in protobuf or with nothing: a 2xx acknowledges all.
+ */
 function acknowledgementIn(body: string): Acknowledgement {
-  const partial = memberOf(readJson(body), 'partialSuccess')
-  const rejected = Number(memberOf(partial, 'rejectedLogRecords') ?? 0)
-  const why = memberOf(partial, 'errorMessage')
+  const partial = recordIn(recordIn(jsonOrNull(body))['partialSuccess'])
+  const rejected = Number(partial['rejectedLogRecords'] ?? 0)
+  const why = partial['errorMessage']
   return {
     rejected: Number.isSafeInteger(rejected) && rejected > 0 ? rejected : 0,
     why: typeof why === 'string' && why !== '' ? why.slice(0, 500) : null,
   }
-}
-
-/** Receivers may answer in protobuf or with nothing, and a 2xx has acknowledged by then: what is no JSON says nothing more. */
-function readJson(body: string): unknown {
-  try {
-    return JSON.parse(body)
-  } catch {
-    return null
-  }
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 }
