@@ -27,6 +27,7 @@ import { promotedArtifact, ownerOf, REGISTER } from './promotion.ts'
 
 /** A person who accepts a contract. */
 export interface Acceptor {
+  readonly tenant: string
   /** Audience of the key, or `cli:USER`. */
   readonly by: string
   readonly groups: readonly string[]

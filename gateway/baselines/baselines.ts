@@ -8,6 +8,7 @@ import type { ArtifactType, Digest } from '../../engine/internal.ts'
 import type { Route } from '../routing/route.ts'
 import type { AcceptedRoute } from '../routing/sidecar-route.ts'
 import type { Authorization, AuthorizeRequest, Flow } from '../flow/flow.ts'
+import { GatewayError } from '../errors/errors.ts'
 import { sha256Hex } from '../runtime/hash.ts'
 import type { BaselinesConfig } from './settings.ts'
 import type { BaselineRow, CandidateRow } from '../store/baselines.ts'
@@ -164,16 +165,15 @@ export class Baselines implements BaselineService {
   ): Promise<BaselineRow> {
     const { settings, flow, now } = this.#deps
     const found = await this.view(routeName)
-    const { route, baseline, candidate } = promotable(routeName, digest, found, settings())
+    const { route, baseline, candidate } = promotable(routeName, digest, acceptor, found, settings())
     const { by } = acceptor
-    if (candidate === null) return this.#keep({ ...baseline, setBy: by, setAt: now() })
+    if (candidate === null) return this.#replace(baseline, { ...baseline, setBy: by, setAt: now() })
     const whole = acceptanceOf(route, baseline, candidate)
     const acceptance = only.length === 0 ? whole : await partOf(whole, only, flow)
     await accept(acceptance, acceptor, this.#deps)
     const { type, content } = acceptance.after
-    const kept = await this.#keep(
-      rowOf(routeName, { type, content, digest: contractDigest(content) }, 'promotion', by, now()),
-    )
+    const accepted = { type, content, digest: contractDigest(content) }
+    const kept = await this.#replace(baseline, rowOf(routeName, accepted, 'promotion', by, now()))
     if (only.length === 0) await this.#endMoot(kept)
     return kept
   }
@@ -186,10 +186,11 @@ export class Baselines implements BaselineService {
     const { baseline, candidate } = found
     const isReviewed = contractDigest(artifact.before) === baseline.digest && artifact.type === candidate.type
     if (!isReviewed || contractDigest(artifact.after) !== candidate.digest) return null
-    const { by, groups } = change
+    const { tenant, by, groups } = change
     // The caller chose the environment and target of its preflight, so the decision is made again for the route.
-    await accept(acceptanceOf(route, baseline, candidate), { by, groups, comment: '' }, this.#deps)
-    const kept = await this.#keep(
+    await accept(acceptanceOf(route, baseline, candidate), { tenant, by, groups, comment: '' }, this.#deps)
+    const kept = await this.#replace(
+      baseline,
       rowOf(route.name, candidate, 'promotion', `decision:${change.decisionId}`, this.#deps.now()),
     )
     await this.#endMoot(kept)
@@ -222,7 +223,7 @@ export class Baselines implements BaselineService {
       (await isInfoOnly(baseline, offered, flow)) &&
       (await mayPromoteItself(acceptanceOf(route, baseline, offered), this.#deps))
     )
-      return this.#keep(rowOf(route.name, offered, 'promotion', AUTO_PROMOTED, now()))
+      return this.#keep(rowOf(route.name, offered, 'promotion', AUTO_PROMOTED, now()), baseline.digest)
     assertFresh(route, baseline, now())
     return baseline
   }
@@ -275,11 +276,11 @@ export class Baselines implements BaselineService {
     }
   }
 
-  /** @param over as for the store: another gateway may have been faster, then its baseline is in force */
-  async #keep(wanted: BaselineRow, over?: string | null): Promise<BaselineRow> {
+  /** @param over as for the store: another gateway or person may have been faster, then their baseline is in force */
+  async #keep(wanted: BaselineRow, over: string | null): Promise<BaselineRow> {
     const { store, logger, now } = this.#deps
     const begin = this.#changes.begin(now())
-    const row = await (over === undefined ? store.baselines.set(wanted) : store.baselines.set(wanted, over))
+    const row = await store.baselines.set(wanted, over)
     this.#remember(row, begin)
     if (row.digest !== wanted.digest) return row
     // When part of an offer was accepted, the rest of it is a candidate immediately.
@@ -290,6 +291,22 @@ export class Baselines implements BaselineService {
       'baseline set',
     )
     return row
+  }
+
+  /**
+   * What a person accepted is the difference from this baseline: to another one it was not decided.
+   * @throws GatewayError APPROVAL_CONFLICT
+   */
+  async #replace({ digest }: BaselineRow, wanted: BaselineRow): Promise<BaselineRow> {
+    const kept = await this.#keep(wanted, digest)
+    if (kept.digest === wanted.digest) return kept
+    throw new GatewayError(
+      'APPROVAL_CONFLICT',
+      'Another contract became the baseline meanwhile. Review the difference from it.',
+      {
+        details: [{ pointer: '/digest', message: `The baseline now is ${kept.digest}.` }],
+      },
+    )
   }
 
   /** @param begin taken before the row was read or written */

@@ -27,7 +27,7 @@ export async function pinOf(
   route: Route,
   offered: PinnedContract,
   deps: PinningDeps,
-  keep: (row: BaselineRow, over?: string | null) => Promise<BaselineRow>,
+  keep: (row: BaselineRow, over: string | null) => Promise<BaselineRow>,
 ): Promise<BaselineRow> {
   const stored = await deps.store.baselines.byRoute(route.name, route.name)
   const source = route.contract?.baseline
@@ -44,7 +44,10 @@ export async function pinOf(
   // The operator does not control what an address returns: a new text there is a candidate, also after a restart.
   if (stored?.source === 'url' && 'url' in source && !isConfirmed && isSetBy(stored, setBy)) return stored
   const type = isConfirmed ? stored.type : offered.type
-  return keep(rowOf(route.name, { type, content, digest }, sourceKind(source), setBy, deps.now()))
+  return keep(
+    rowOf(route.name, { type, content, digest }, sourceKind(source), setBy, deps.now()),
+    stored?.digest ?? null,
+  )
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Route } from '../routing/route.ts'
 import { sidecarRoute, type AcceptedRoute } from '../routing/sidecar-route.ts'
 import { GatewayError } from '../errors/errors.ts'
 import { LOCAL_TENANT } from '../callers/api-keys.ts'
+import { decidesForAll } from '../callers/rights.ts'
 import type { BaselinesConfig } from './settings.ts'
 import type { BaselineRow, CandidateRow } from '../store/baselines.ts'
 
@@ -33,16 +34,22 @@ interface Promotable {
   readonly candidate: CandidateRow | null
 }
 
-/** @throws GatewayError NOT_FOUND or APPROVAL_CONFLICT */
+/** @throws GatewayError NOT_FOUND, FORBIDDEN or APPROVAL_CONFLICT */
 export function promotable(
   routeName: string,
   digest: string,
+  acceptor: Pick<RegisteredChange, 'tenant'>,
   found: Omit<Promotable, 'route'> | null,
   { config }: { readonly config: BaselinesConfig },
 ): Promotable {
   const route = routeOfBaseline(routeName, config.routes)
   if (route === null) throw new GatewayError('NOT_FOUND', `There is no route "${routeName}" in the configuration.`)
   if (found === null) throw new GatewayError('NOT_FOUND', `Route "${routeName}" has no baseline yet.`)
+  // All tenants of a route are judged by the one baseline, and nobody grants requests of another tenant.
+  if (!decidesForAll(acceptor, route.tenants)) {
+    const message = `Route "${routeName}" serves other tenants too: an approver of the tenant "${LOCAL_TENANT}" promotes its contract.`
+    throw new GatewayError('FORBIDDEN', message)
+  }
   const { baseline, candidate } = found
   const isConfirmation = digest === baseline.digest && route.contract?.max_age !== undefined
   if (isConfirmation) return { route, baseline, candidate: null }
@@ -71,7 +78,7 @@ export function registeredRoute(
 }
 
 /** The route of this baseline, under the baseline's own name: a route can have several, `ROUTE/NAME`. Null: no route has it. */
-function routeOfBaseline(baseline: string, routes: readonly Route[]): AcceptedRoute | null {
+export function routeOfBaseline(baseline: string, routes: readonly Route[]): AcceptedRoute | null {
   const route = routes.find(({ name }) => name === ownerOf(baseline))
   return route === undefined ? sidecarRoute(baseline) : { ...route, name: baseline }
 }

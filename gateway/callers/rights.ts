@@ -51,6 +51,11 @@ export function managesTenant(holder: RightHolder, tenant: string): boolean {
   return hasRight(holder, 'administer') && (isOperatorTenant(holder) || holder.tenant === tenant)
 }
 
+/** Whether a caller decides for every tenant that shares something: its own alone, or all, as the operator's tenant does. */
+export function decidesForAll(holder: Pick<RightHolder, 'tenant'>, tenants: readonly string[]): boolean {
+  return isOperatorTenant(holder) || tenants.every((tenant) => tenant === holder.tenant)
+}
+
 export interface Caller {
   readonly tenant: string
   readonly audience: string | null

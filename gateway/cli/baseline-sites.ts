@@ -13,6 +13,7 @@ import {
 import { nullable } from '../api/schemas/shapes.ts'
 import { Baselines, type BaselineService, type BaselineText, type BaselineView } from '../baselines/baselines.ts'
 import { promotedArtifact } from '../baselines/promotion.ts'
+import { LOCAL_TENANT } from '../callers/api-keys.ts'
 import { GatewayError } from '../errors/errors.ts'
 import { sha256Hex } from '../runtime/hash.ts'
 import type { Store } from '../store/store.ts'
@@ -119,7 +120,7 @@ export function localBaselines(args: Arguments, io: CommandIo): BaselinesSite {
       }),
     promote: (route, digest, { only, comment }) =>
       withBaselines(args, io, async (baselines, store) => {
-        const acceptor = { by: localUser(), groups: groupsOf(args), comment }
+        const acceptor = { tenant: LOCAL_TENANT, by: localUser(), groups: groupsOf(args), comment }
         const promoted = await baselines.promote(route, digest, acceptor, only)
         await noteAct(store, io, { event: 'baseline.promoted', route, digest: promoted.digest, only })
         return promoted.digest

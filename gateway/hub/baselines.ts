@@ -20,12 +20,12 @@ export interface BaselineWriting {
 interface WantedBaseline {
   readonly row: BaselineRow
   /** As the store takes it: what it replaces. */
-  readonly over: string | null | undefined
+  readonly over: Over
   /** Null: the route has none. */
   readonly inForce: BaselineRow | null
 }
 
-type Over = string | null | undefined
+type Over = string | null
 
 /**
  * Resolves with the baseline that is in force then.
@@ -34,8 +34,7 @@ type Over = string | null | undefined
 export async function setForSidecar(row: BaselineRow, over: Over, deps: BaselineWriting): Promise<BaselineRow> {
   requireDigest(row)
   const inForce = await deps.store.baselines.byRoute(row.route, row.artifactId)
-  const replaced = await RULES[row.source]({ row, over, inForce }, deps)
-  return replaced === undefined ? deps.store.baselines.set(row) : deps.store.baselines.set(row, replaced)
+  return deps.store.baselines.set(row, await RULES[row.source]({ row, over, inForce }, deps))
 }
 
 /** People review a contract by its digest. @throws GatewayError INVALID_INPUT */
@@ -50,7 +49,6 @@ const RULES: Readonly<
 > = {
   first_use: ({ row, over, inForce }) => {
     requireAuthor(row, row.setBy === FIRST_USE)
-    if (over === undefined) throw forbidden('The first use of a contract replaces no baseline.')
     if (over === null || inForce === null) return null
     if (inForce.digest === over && !(inForce.source === 'first_use' && containsAllOf(inForce, row)))
       throw forbidden('A baseline of the first use gets further parts; those that it has stay as they are.')
@@ -59,9 +57,11 @@ const RULES: Readonly<
   file: configured,
   url: configured,
   git: configured,
-  promotion: async ({ row, inForce }, { flow }) => {
+  promotion: async ({ row, over, inForce }, { flow }) => {
     if (row.setBy !== AUTO_PROMOTED) throw forbidden('A person promotes a baseline at the hub, with a key of its own.')
     if (inForce === null) throw forbidden('The route has no baseline that the change could be compared with.')
+    // The sidecar decided on another difference: nothing is replaced.
+    if (inForce.digest !== over) return null
     if (inForce.digest !== row.digest && !(inForce.type === row.type && (await isInfoOnly(inForce, row, flow))))
       throw forbidden('Only a change that breaks no caller becomes the baseline by itself.')
     return inForce.digest

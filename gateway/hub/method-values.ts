@@ -170,7 +170,7 @@ export const VALUES = {
   artifact: values([ROUTE, ROUTE]),
   route: values([ROUTE]),
   routeAt: values([ROUTE, time()]),
-  baseline: values([BASELINE, orNull(DIGEST)], 1),
+  baseline: values([BASELINE, orNull(DIGEST)]),
   candidate: values([CANDIDATE]),
   announcement: values([ROUTE, DIGEST, time()]),
   tenant: values([ID]),

@@ -24,11 +24,10 @@ export interface Baselines {
   stamp(route: string, artifactId: string): Promise<Pick<BaselineRow, 'digest' | 'setAt'> | null>
   list(): Promise<readonly BaselineRow[]>
   /**
-   * @param over digest of the baseline that it replaces, null: the route has none. If another one is in force, nothing is stored.
-   *   Absent: it replaces any
+   * @param over digest of the baseline that it replaces, null: the route has none. If another one is in force, nothing is stored
    * @returns the baseline that is in force now
    */
-  set(row: BaselineRow, over?: string | null): Promise<BaselineRow>
+  set(row: BaselineRow, over: string | null): Promise<BaselineRow>
   candidate(route: string): Promise<CandidateRow | null>
   candidates(): Promise<readonly CandidateRow[]>
   /** The time of the first sight of the same content stays. */

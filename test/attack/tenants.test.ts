@@ -194,13 +194,8 @@ describe('a key of another tenant', () => {
     })
     const challenge = await api.post('/api/v1/bindings/challenge', { platform: 'scm_a', repository: 'acme/pets' })
     const baseline = { route: ROUTE.name, artifactId: ROUTE.name, type: 'mcp_manifest', setAt: 1 } as const
-    await api.store.baselines.set({
-      ...baseline,
-      content: '{"tools":[]}',
-      digest: `sha256:${'b'.repeat(64)}`,
-      source: 'first_use',
-      setBy: 'route',
-    })
+    const first = { content: '{"tools":[]}', digest: `sha256:${'b'.repeat(64)}`, source: 'first_use' } as const
+    await api.store.baselines.set({ ...baseline, ...first, setBy: 'route' }, null)
     await api.store.baselines.setCandidate({
       route: ROUTE.name,
       type: 'mcp_manifest',

@@ -26,8 +26,8 @@ export async function fillStore(store: Store): Promise<void> {
   } as const
   for (let n = 0; n < 3; n += 1) await store.calls.record({ ...call, ...rest, correlationId: `c${n}`, at: n })
   const baseline = { route: 'shop', artifactId: 'shop', type: 'openapi', content: '{}', digest: 'd' } as const
-  await store.baselines.set({ ...baseline, source: 'file', setBy: 'x', setAt: 1 })
-  await store.baselines.set({ ...baseline, source: 'promotion', setBy: 'y', setAt: 2 })
+  await store.baselines.set({ ...baseline, source: 'file', setBy: 'x', setAt: 1 }, null)
+  await store.baselines.set({ ...baseline, source: 'promotion', setBy: 'y', setAt: 2 }, baseline.digest)
   const key = apiKeyRow({ key: mintApiKey(), name: 'k', role: 'agent', at: 1 })
   await store.apiKeys.create(key)
   await store.apiKeys.revoke(key.hash, 2)

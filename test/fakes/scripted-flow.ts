@@ -32,7 +32,7 @@ export interface Script {
   readonly record?: (request: AuthorizeRequest, issued: IssuedDecision) => Promise<void>
 }
 
-const NO_CHANGE: Comparison = {
+export const NO_CHANGE: Comparison = {
   groups: [],
   stats: { operations: { base: 1, head: 1 }, schemas_compared: 1, touched: { endpoints: 0, fields: 0, params: 0 } },
   spec_versions: { base: null, head: null },

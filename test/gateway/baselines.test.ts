@@ -111,7 +111,7 @@ function contract(content: string): OfferedContract {
   return { type: 'mcp_manifest', content, digest: contractDigest(content) }
 }
 
-const acceptor = (by: string) => ({ by, groups: [], comment: 'reviewed' })
+const acceptor = (by: string) => ({ tenant: 'local', by, groups: [], comment: 'reviewed' })
 
 const V1 = contract('{"tools":[]}')
 const V2 = contract('{"tools":[{"name":"new"}]}')

@@ -259,26 +259,30 @@ suite('a caller of the hub may do what its identity may', () => {
 
   test('a sidecar writes the baselines that are its own to write, and no others', async () => {
     const route = `pins-${randomBytes(4).toString('hex')}`
-    const set = (row: object, ...over: unknown[]) =>
-      operate(hub.url, 'baselines.set', a, { ...baseline, route, artifactId: route, ...row }, ...over)
+    const set = (row: object, over: string | null) =>
+      operate(hub.url, 'baselines.set', a, { ...baseline, route, artifactId: route, ...row }, over)
     const statusOfSet = async (...given: Parameters<typeof set>) => (await set(...given)).status
     const pets = (changes: object = {}) => contractOf(JSON.stringify({ ...PETS, ...changes }))
     const auto = { source: 'promotion', setBy: 'auto_promote: info' }
-    assert.equal(await statusOfSet({ ...pets(), ...auto }), 403, 'there is nothing to compare with')
-    assert.equal(await statusOfSet(pets()), 403, 'a first use that replaces whatever there is')
+    assert.equal(await statusOfSet({ ...pets(), ...auto }, null), 403, 'there is nothing to compare with')
     assert.equal(await statusOfSet({ ...pets(), setBy: 'v:0123456789ab' }, null), 403, 'in the name of a person')
     assert.equal(await statusOfSet({ ...pets(), digest: HASH }, null), 400, 'another digest')
     assert.equal(await statusOfSet(pets(), null), 200)
     const { digest } = pets()
     assert.equal(await statusOfSet(pets({ paths: {} }), digest), 403, 'a first use that drops what is pinned')
-    assert.equal(await statusOfSet({ ...pets({ paths: {} }), ...auto }), 403, 'a breaking change')
-    assert.equal(await statusOfSet({ ...pets({ paths: {} }), ...auto, setBy: 'v:0123456789ab' }), 403)
-    assert.equal(await statusOfSet({ ...pets(), source: 'file', setBy: 'v:0123456789ab' }), 403)
+    assert.equal(await statusOfSet({ ...pets({ paths: {} }), ...auto }, digest), 403, 'a breaking change')
+    assert.equal(await statusOfSet({ ...pets({ paths: {} }), ...auto, setBy: 'v:0123456789ab' }, digest), 403)
+    assert.equal(await statusOfSet({ ...pets(), source: 'file', setBy: 'v:0123456789ab' }, digest), 403)
     const harmless = pets({ paths: { ...PETS.paths, '/owners': PETS.paths['/pets'] } })
-    for (const _ of [1, 2]) assert.equal(await statusOfSet({ ...harmless, ...auto }), 200, 'a change for nobody')
-    const kept = (await operate(hub.url, 'baselines.byRoute', a, route, route)).body
-    assert.equal(textAt(kept, 'value', 'digest'), harmless.digest)
-    assert.equal(await statusOfSet({ ...pets(), source: 'file', setBy: 'configuration' }), 200)
+    const petsNow = async () =>
+      textAt((await operate(hub.url, 'baselines.byRoute', a, route, route)).body, 'value', 'digest')
+    assert.equal(await statusOfSet({ ...harmless, ...auto }, HASH), 200)
+    assert.equal(await petsNow(), digest, 'a change of another baseline replaces none')
+    for (const _ of [1, 2])
+      assert.equal(await statusOfSet({ ...harmless, ...auto }, digest), 200, 'a change for nobody')
+    assert.equal(await petsNow(), harmless.digest)
+    assert.equal(await statusOfSet({ ...pets(), source: 'file', setBy: 'configuration' }, harmless.digest), 200)
+    assert.equal(await petsNow(), digest)
     const [tools, more] = [manifestOf({ tools: [] }), manifestOf({ prompts: [], tools: [] })]
     const other = { route: `${route}-mcp`, artifactId: `${route}-mcp` }
     assert.equal(await statusOfSet({ ...tools, ...other }, null), 200)

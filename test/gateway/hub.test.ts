@@ -297,7 +297,7 @@ suite('a caller of the hub', () => {
       ['decisions.record', {}],
       ['statusLists.open', {}],
       ['inputs.byDecision', 'dec_1'],
-      ['baselines.set', { ...baseline, source: 'promotion', setBy: 'v:1' }],
+      ['baselines.set', { ...baseline, source: 'promotion', setBy: 'v:1' }, null],
     ]
     for (const [name, ...values] of refused)
       assert.equal((await operate(hub.url, name, a, ...values)).status, 403, name)

@@ -69,16 +69,8 @@ async function tenDays(ledger: Ledger): Promise<void> {
   const { store } = ledger
   const key = apiKeyRow({ key: mintApiKey(), name: 'k', role: 'agent', at: 1 })
   await store.apiKeys.create(key)
-  await store.baselines.set({
-    route: 'shop',
-    artifactId: 'shop',
-    type: 'openapi',
-    content: '{}',
-    digest: 'd',
-    source: 'file',
-    setBy: 'x',
-    setAt: 1,
-  })
+  const baseline = { route: 'shop', artifactId: 'shop', type: 'openapi', content: '{}', digest: 'd' } as const
+  await store.baselines.set({ ...baseline, source: 'file', setBy: 'x', setAt: 1 }, null)
   for (let n = 0; n < 10; n += 1) {
     const scope = n === 2 || n === 8 ? 'same' : `scope-${n}`
     const times = { evaluatedAt: day(n), expiresAt: day(n) + 3_600_000 }

@@ -213,9 +213,11 @@ for (const kind of STORE_KINDS) {
         setBy: 'route',
         setAt: 1,
       } as const
-      await store.baselines.set(row)
-      await store.baselines.set({ ...row, content: '{}', source: 'promotion' })
-      assert.deepEqual(await store.baselines.byRoute('shop', 'tools'), { ...row, content: '{}', source: 'promotion' })
+      await store.baselines.set(row, null)
+      const promoted = { ...row, content: '{}', digest: 'sha256:2', source: 'promotion' } as const
+      assert.deepEqual(await store.baselines.set(promoted, 'sha256:0'), row, 'of another baseline')
+      assert.deepEqual(await store.baselines.set(promoted, row.digest), promoted)
+      assert.deepEqual(await store.baselines.byRoute('shop', 'tools'), promoted)
       assert.equal((await store.baselines.list()).length, 1)
       assert.equal(await store.baselines.byRoute('shop', 'none'), null)
     })

@@ -162,10 +162,10 @@ export const promoteBaseline = defineRoute({
   errors: ['NOT_FOUND', 'APPROVAL_CONFLICT', 'FORBIDDEN'],
   async handle(exchange, deps) {
     const { params, body, correlationId } = exchange
-    const { audience: by, groups } = callerOf(exchange)
+    const { tenant, audience: by, groups } = callerOf(exchange)
     const name = params['route'] ?? ''
     if (!isSeen(name, exchange)) throw noBaseline()
-    const acceptor = { by, groups, comment: body.comment ?? '' }
+    const acceptor = { tenant, by, groups, comment: body.comment ?? '' }
     const row = await deps.baselines.promote(name, body.digest, acceptor, body.only ?? [])
     deps.approvalDecided()
     deps.logger.info(

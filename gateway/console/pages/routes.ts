@@ -1,8 +1,8 @@
 /** Routes and their baselines; one route with its candidate side by side, and the promotion of a reviewed contract. */
 import { countFindings, lookupTable } from '../../../engine/base.ts'
 import type { BaselineView } from '../../baselines/baselines.ts'
-import { promotedArtifact } from '../../baselines/promotion.ts'
-import { hasRight } from '../../callers/rights.ts'
+import { promotedArtifact, routeOfBaseline } from '../../baselines/promotion.ts'
+import { decidesForAll, hasRight } from '../../callers/rights.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import { seesRoute } from '../../api/visibility.ts'
 import { displayedContract, sideBySide } from '../side-by-side.ts'
@@ -74,7 +74,7 @@ export const showRoute: ConsolePage = async (visit) => {
     <div class="split">
       <div class="stack">${candidate === null ? contract(view) : await candidateReview(visit, view)}</div>
       <aside class="rail" id="accept" aria-label="Baseline">
-        ${candidate === null ? null : promoteForm(visit, name, candidate.digest)}
+        ${candidate === null ? null : promotion(visit, view, candidate.digest)}
         <div class="card pad">
           ${facts([
             ['Baseline', shortDigest(baseline.digest)],
@@ -127,8 +127,15 @@ async function candidateReview({ deps }: Visit, { baseline, candidate }: Baselin
     </section>`
 }
 
-function promoteForm({ csrf, visitor }: Visit, name: string, digest: string): Markup {
+function promotion({ csrf, visitor, settings }: Visit, { baseline }: BaselineView, digest: string): Markup {
+  const name = baseline.route
   if (!hasRight(visitor, 'approve')) return notice('info', 'Your role may read this. An approver promotes a contract.')
+  const tenants = routeOfBaseline(name, settings.config.routes)?.tenants ?? []
+  if (!decidesForAll(visitor, tenants))
+    return notice(
+      'info',
+      'This route serves other tenants too. An approver of the tenant “local” promotes its contract.',
+    )
   return html`<form class="card pad" method="post" action="/console/routes/${encodeURIComponent(name)}">
     ${csrfField(csrf)}
     <input type="hidden" name="digest" value="${digest}" />
@@ -160,12 +167,10 @@ export const promote: ConsolePage = async (visit) => {
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '')
-  const acceptor = { by: visitor.audience, groups: visitor.groups, comment: (form.get('comment') ?? '').slice(0, 1000) }
+  const { tenant, audience: by, groups } = visitor
+  const acceptor = { tenant, by, groups, comment: (form.get('comment') ?? '').slice(0, 1000) }
   const row = await deps.baselines.promote(name, form.get('digest') ?? '', acceptor, only)
   deps.approvalDecided()
-  deps.logger.info(
-    { event: 'baseline.promoted', route: name, digest: row.digest, by: acceptor.by },
-    'baseline promoted',
-  )
+  deps.logger.info({ event: 'baseline.promoted', route: name, digest: row.digest, by }, 'baseline promoted')
   return { kind: 'redirect', to: `/console/routes/${encodeURIComponent(name)}?done=1` }
 }

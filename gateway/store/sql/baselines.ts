@@ -31,12 +31,12 @@ export const baselines: Operations<Baselines> = {
   list: read(async (sql) => (await sql.all('SELECT * FROM baselines ORDER BY route, artifact_id')).map(baseline)),
 
   set: write(async (sql, row, over) => {
-    const replaced = over === undefined ? '' : ' WHERE baselines.digest = ?'
     const changed = await sql.run(
       `INSERT INTO baselines (route, artifact_id, type, content, digest, source, set_by, set_at)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (route, artifact_id) DO UPDATE SET type = excluded.type, content = excluded.content,
-         digest = excluded.digest, source = excluded.source, set_by = excluded.set_by, set_at = excluded.set_at${replaced}`,
+         digest = excluded.digest, source = excluded.source, set_by = excluded.set_by, set_at = excluded.set_at
+       WHERE baselines.digest = ?`,
       row.route,
       row.artifactId,
       row.type,
@@ -46,7 +46,7 @@ export const baselines: Operations<Baselines> = {
       row.setBy,
       row.setAt,
       // No digest is empty: nothing that is there is replaced.
-      ...(over === undefined ? [] : [over ?? '']),
+      over ?? '',
     )
     if (changed > 0) {
       await journal(sql, 'baseline', row.route, row.artifactId)
