@@ -15,7 +15,7 @@ import { endBreakGlasses } from './break-glass.ts'
 import { integer, oneOf, ownersOf, text, textList, textOrNull, type SqlRow } from './columns.ts'
 import { approvalRow, selectApprovals } from './approval-rows.ts'
 import { endDelegation, insertDelegation, listDelegations, rightOf } from './delegations.ts'
-import { isIn, read, write, type Operations, type Sql } from './operation.ts'
+import { inTurn, isIn, locked, read, write, type Operations, type Sql } from './operation.ts'
 import { journal } from './journal.ts'
 import { recordNotice } from './notifications.ts'
 
@@ -86,10 +86,11 @@ export const approvals: Operations<Approvals> = {
   }),
 
   open: write(async (sql, opening) => {
+    await inTurn(sql, `approval ${opening.tenant} ${opening.key}`)
     await endApprovals(sql, opening.openedAt)
     const standing = await sql.get(
       `SELECT a.approval_id, a.settled_state FROM approvals a
-       WHERE a.key = ? AND a.tenant = ? AND ${STANDING} ORDER BY a.sequence DESC LIMIT 1`,
+       WHERE a.key = ? AND a.tenant = ? AND ${STANDING} ORDER BY a.sequence DESC LIMIT 1${locked(sql)}`,
       opening.key,
       // Sidecars of different tenants make equal keys: each of them calls its own tenant "local".
       opening.tenant,
@@ -161,19 +162,20 @@ export const approvals: Operations<Approvals> = {
   endMoot: write(async (sql, route, by, at) => {
     await endApprovals(sql, at)
     const rows = await sql.all(
-      `SELECT approval_id, tenant FROM approvals
+      `SELECT approval_id, tenant, settled_state FROM approvals
        WHERE route = ? AND target_id IS NOT NULL AND settled_state IS NULL AND ended_at IS NULL AND opened_at <= ?`,
       route,
       at,
     )
-    const ended = rows.map((row) => text(row, 'approval_id'))
-    for (const approvalId of ended) {
-      await sql.run('UPDATE approvals SET ended_at = ? WHERE approval_id = ?', at, approvalId)
-      await journal(sql, 'approval', approvalId)
+    const ended: string[] = []
+    for (const row of rows) {
+      const approvalId = text(row, 'approval_id')
+      if (!(await endOne(sql, row, at))) continue
       const reason = 'The baseline of the route changed, so this change can no longer occur.'
       await addStep(sql, { stepId: newStepId(), approvalId, kind: 'moot', by, groups: [], text: reason, at })
+      await recordNotice(sql, { ...noticeOn(row), kind: 'approval.moot', at })
+      ended.push(approvalId)
     }
-    for (const row of rows) await recordNotice(sql, { ...noticeOn(row), kind: 'approval.moot', at })
     return ended
   }),
 
@@ -305,13 +307,25 @@ async function endApprovals(sql: Sql, at: number): Promise<readonly string[]> {
     `SELECT a.approval_id, a.tenant, a.settled_state FROM approvals a WHERE a.ended_at IS NULL AND ${OVER}`,
     at,
   )) {
-    await sql.run('UPDATE approvals SET ended_at = ? WHERE approval_id = ?', at, text(row, 'approval_id'))
-    await journal(sql, 'approval', text(row, 'approval_id'))
+    if (!(await endOne(sql, row, at))) continue
     if (textOrNull(row, 'settled_state') !== null) continue
     await recordNotice(sql, { ...noticeOn(row), kind: 'approval.expired', at })
     expired.push(text(row, 'approval_id'))
   }
   return expired
+}
+
+/** @param row as it was read. False: another gateway has ended or decided it meanwhile. */
+async function endOne(sql: Sql, row: SqlRow, at: number): Promise<boolean> {
+  const approvalId = text(row, 'approval_id')
+  const ended = await sql.run(
+    `UPDATE approvals SET ended_at = ? WHERE approval_id = ? AND ended_at IS NULL AND coalesce(settled_state, '') = ?`,
+    at,
+    approvalId,
+    textOrNull(row, 'settled_state') ?? '',
+  )
+  if (ended === 1) await journal(sql, 'approval', approvalId)
+  return ended === 1
 }
 
 async function insertApproval(sql: Sql, opening: ApprovalOpening): Promise<string> {

@@ -80,8 +80,13 @@ export async function endBreakGlasses(sql: Sql, at: number): Promise<void> {
     at,
   )
   for (const row of ended) {
-    await sql.run('UPDATE break_glass SET ended_at = ? WHERE id = ?', at, text(row, 'id'))
-    await journal(sql, 'break_glass', text(row, 'id'))
+    const changed = await sql.run(
+      'UPDATE break_glass SET ended_at = ? WHERE id = ? AND ended_at IS NULL AND closed_at IS NULL',
+      at,
+      text(row, 'id'),
+    )
+    // Another gateway may have ended it meanwhile.
+    if (changed === 1) await journal(sql, 'break_glass', text(row, 'id'))
   }
 }
 
