@@ -99,10 +99,12 @@ class RefreshedContracts<Index extends object> implements CurrentContracts<Index
     const { metrics, now } = this.#deps
     const count = (result: 'unchanged' | 'changed' | 'failed'): void =>
       metrics.count('preflight_contract_refreshes_total', { route: route.name, result })
+    // A contract is as old as the request for it.
+    const readAt = now()
     view.underWay ??= this.#look(route, asked)
       .then((reading) => {
         count(view.reading === null || view.reading === reading ? 'unchanged' : 'changed')
-        Object.assign(view, { reading, readAt: now() })
+        Object.assign(view, { reading, readAt })
         return reading
       })
       .catch((error: unknown) => {

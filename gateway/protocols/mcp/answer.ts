@@ -7,11 +7,12 @@ import { textIn } from '../../json/unchecked-json.ts'
 import { BytePieces } from '../../runtime/byte-pieces.ts'
 import type { AnswerWatcher } from '../../calls/answer.ts'
 import type { Subject } from '../../calls/subject.ts'
-import { isMessageId, type Message, type MessageId } from './json-rpc.ts'
-import { isEventStream, type McpAsker } from './gateway-requests.ts'
+import { isMessageId, type Message, type MessageId, type Params } from './json-rpc.ts'
+import { isEventStream, protocolMembers, type McpAsker } from './gateway-requests.ts'
 import { readPage, readSession } from './listing.ts'
+import { isModern } from './judged-requests.ts'
 import { LIST_NAMES, LISTS, type ManifestListName } from './manifest-text.ts'
-import type { McpManifests } from './manifests.ts'
+import type { Asked, McpManifests } from './manifests.ts'
 import { isJsonObject, readStrictJsonText } from '../../json/strict-json.ts'
 
 /** What is read from the answer to one request. */
@@ -23,7 +24,7 @@ type Wanted =
 interface AnswerWatcherOptions {
   /** Whose request is answered. */
   readonly asker: McpAsker
-  readonly manifests: Pick<McpManifests, 'observe' | 'observeSession' | 'invalidate'>
+  readonly manifests: Pick<McpManifests, 'asking' | 'observe' | 'observeSession' | 'invalidate'>
   readonly wanted: ReadonlyMap<MessageId, Wanted>
   /** Set where outcomes are wanted: results and errors are read too, and reported for each resource by the message that asked for it. */
   readonly asked?: ReadonlyMap<Subject, MessageId> | undefined
@@ -65,10 +66,28 @@ const LIST_ASKED_BY: ReadonlyMap<string, ManifestListName> = new Map(
   LIST_NAMES.map((list) => [LISTS[list].method, list]),
 )
 
-function wantedBy({ method, params: { cursor } }: Extract<Message, { readonly kind: 'request' }>): Wanted | null {
+function wantedBy({ method, params }: Extract<Message, { readonly kind: 'request' }>): Wanted | null {
   const list = LIST_ASKED_BY.get(method)
-  if (list !== undefined) return { kind: 'page', list, cursor: textIn(cursor) }
+  if (list !== undefined) {
+    const cursor = cursorOf(params)
+    return cursor === undefined ? null : { kind: 'page', list, cursor }
+  }
   return method === 'initialize' || method === 'server/discover' ? { kind: 'session' } : null
+}
+
+/** What a listing may say beside what the gateway's own listings say, without being another one. */
+const NEUTRAL_META: ReadonlySet<string> = new Set(['progressToken', 'traceparent', 'tracestate', 'baggage'])
+
+/**
+ * The cursor of a request for a list; null: the first page. Undefined: the request says something that the gateway's own listings do
+ * not say, so the answer may be another listing than the one that calls are judged by.
+ */
+function cursorOf(params: Params): string | null | undefined {
+  const { cursor = null, _meta = {}, ...others } = params
+  if ((cursor !== null && typeof cursor !== 'string') || !isJsonObject(_meta) || Object.keys(others).length > 0)
+    return undefined
+  const asked = isModern(params) ? protocolMembers(_meta) : {}
+  return Object.keys(_meta).every((name) => NEUTRAL_META.has(name) || Object.hasOwn(asked, name)) ? cursor : undefined
 }
 
 export function createAnswerWatcher(options: AnswerWatcherOptions): AnswerWatcher {
@@ -115,6 +134,8 @@ class ReadingWatcher implements AnswerWatcher {
   readonly #askedIds: ReadonlySet<MessageId>
   readonly #options: AnswerWatcherOptions
   readonly #unanswered: Map<MessageId, Wanted>
+  /** Taken before the request is sent. */
+  readonly #asked: Asked
   #format: 'json' | 'stream' | 'unreadable' = 'unreadable'
   /** Begun by this answer. */
   #session: string | null = null
@@ -133,6 +154,7 @@ class ReadingWatcher implements AnswerWatcher {
   constructor(options: AnswerWatcherOptions) {
     this.#options = options
     this.#unanswered = new Map(options.wanted)
+    this.#asked = options.manifests.asking(options.asker.call.route.name)
     this.#askedIds = new Set(options.asked?.values())
   }
 
@@ -202,6 +224,6 @@ class ReadingWatcher implements AnswerWatcher {
       return
     }
     const page = readPage(wanted.list, wanted.cursor, result)
-    if (page !== null) manifests.observe(asker, page)
+    if (page !== null) manifests.observe(asker, page, this.#asked)
   }
 }

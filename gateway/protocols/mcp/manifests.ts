@@ -33,8 +33,10 @@ export interface ManifestNeed {
 export interface McpManifests {
   /** The manifest as of at most `contract.refresh` ago; a promise where it has to be asked for. Rejects with a GatewayError or an UpstreamRefusal. */
   current(asker: McpAsker, needs: readonly ManifestNeed[]): OfferedContract | Promise<OfferedContract>
-  /** A page went by in an answer to this caller. A list counts once all its pages were seen. */
-  observe(asker: McpAsker, page: Page): void
+  /** The moment of a request for a list: what it brings is as old as that. */
+  asking(route: string): Asked
+  /** A page went by in an answer to this caller. A list counts once all its pages were seen, from the request for its first page. */
+  observe(asker: McpAsker, page: Page, asked: Asked): void
   /** What the server says of itself went by. @param session that begins with it; null: that of the call, or none */
   observeSession(asker: McpAsker, facts: SessionFacts, session: string | null): void
   /** The server said that its lists changed, or an answer could not be read: what was seen of this route is out of date. */
@@ -55,12 +57,18 @@ interface McpManifestsDeps {
   readonly now: () => number
 }
 
-/** Something learned of a server, and when. */
+/** When something was asked of a server. A change that it announces later puts the answer out of date. */
+export interface Asked {
+  /** Milliseconds since the epoch. */
+  readonly at: number
+  /** How often each list of the route was said to have changed until then. */
+  readonly epochs: Readonly<Partial<Record<ManifestListName, number>>>
+}
+
+/** Something learned of a server. */
 interface Seen<Thing> {
   readonly thing: Thing
-  readonly at: number
-  /** Epoch when it was asked for; another one now means that it is out of date. */
-  readonly epoch: number
+  readonly asked: Asked
 }
 
 /** One caller: what the server said at the start of its session, and what it is offered by the fields of its requests. */
@@ -78,7 +86,7 @@ interface ListingView {
   /** Questions under way, by list. */
   readonly connectionRequest: Map<ManifestListName | 'session', Promise<void>>
   /** Pages seen so far of listings that go by, and the cursor that continues each. */
-  readonly pages: Partial<Record<ManifestListName, { readonly items: readonly unknown[]; readonly nextCursor: string }>>
+  readonly pages: Partial<Record<ManifestListName, Seen<readonly unknown[]> & { readonly nextCursor: string }>>
 }
 
 const DEFAULT_REFRESH_SECONDS = 60
@@ -92,7 +100,7 @@ export class OfferedManifests implements McpManifests {
   readonly #deps: McpManifestsDeps
   readonly #callers = new LRUCache<string, CallerListings>({ max: MAX_CALLERS })
   /** How often each list of a route was said to have changed. */
-  readonly #epochs = new Map<string, Partial<Record<ManifestListName, number>>>()
+  readonly #epochs = new Map<string, Asked['epochs']>()
   /** One copy of a manifest for all sessions that see it. */
   readonly #shared = new LRUCache<string, OfferedContract>({ max: 256 })
 
@@ -110,24 +118,28 @@ export class OfferedManifests implements McpManifests {
     return isHit && view.manifest !== null ? view.manifest : this.#renew(asker, view, needs)
   }
 
-  observe(asker: McpAsker, { list, cursor, items, nextCursor }: Page): void {
-    const { call } = asker
+  asking(route: string): Asked {
+    return { at: this.#deps.now(), epochs: this.#epochs.get(route) ?? {} }
+  }
+
+  observe(asker: McpAsker, { list, cursor, items, nextCursor }: Page, asked: Asked): void {
     const view = this.#viewOf(asker)
-    const epoch = this.#epochOf(call.route.name, list)
-    const before = view.pages[list]
-    if (cursor !== null && before?.nextCursor !== cursor) return
-    const all = cursor === null ? items : [...(before?.items ?? []), ...items]
+    const before = cursor === null ? { thing: [], asked } : view.pages[list]
+    if (before === undefined || ('nextCursor' in before && before.nextCursor !== cursor)) return
+    const seen = { thing: [...before.thing, ...items], asked: before.asked }
     if (nextCursor !== null) {
-      view.pages[list] = { items: all, nextCursor }
+      view.pages[list] = { ...seen, nextCursor }
       return
     }
     delete view.pages[list]
-    view.lists[list] = { thing: all, at: this.#deps.now(), epoch }
-    this.#compose(view, call.route)
+    // A caller may be slow between two pages: what was learned later stays.
+    if ((view.lists[list]?.asked.at ?? 0) > seen.asked.at) return
+    view.lists[list] = seen
+    this.#compose(view, asker.call.route)
   }
 
   observeSession(asker: McpAsker, facts: SessionFacts, session: string | null): void {
-    const seen = { thing: facts, at: this.#deps.now(), epoch: 0 }
+    const seen = { thing: facts, asked: this.asking(asker.call.route.name) }
     if (asker.isModern) Object.assign(this.#viewOf(asker), { session: seen, manifest: null })
     else this.#callerOf(callerAt(asker.call, session)).session = seen
   }
@@ -169,12 +181,16 @@ export class OfferedManifests implements McpManifests {
   }
 
   #isFresh(seen: Seen<unknown>, { contract }: Route): boolean {
-    return this.#deps.now() - seen.at < (contract?.refresh ?? DEFAULT_REFRESH_SECONDS) * 1000
+    return this.#deps.now() - seen.asked.at < (contract?.refresh ?? DEFAULT_REFRESH_SECONDS) * 1000
   }
 
   #isListFresh(view: ListingView, list: ManifestListName, route: Route): boolean {
     const seen = view.lists[list]
-    return seen !== undefined && seen.epoch === this.#epochOf(route.name, list) && this.#isFresh(seen, route)
+    return (
+      seen !== undefined &&
+      (seen.asked.epochs[list] ?? 0) === this.#epochOf(route.name, list) &&
+      this.#isFresh(seen, route)
+    )
   }
 
   /** The manifest out of its parts, once for all callers who see the same. */
@@ -209,9 +225,8 @@ export class OfferedManifests implements McpManifests {
 
   #relist(asker: McpAsker, view: ListingView, list: ManifestListName): Promise<void> {
     return this.#askOnce(view, list, asker, async () => {
-      // Taken before asking: a change announced while the answer is on its way makes that answer out of date.
-      const epoch = this.#epochOf(asker.call.route.name, list)
-      view.lists[list] = { thing: await this.#deps.list(asker, list), at: this.#deps.now(), epoch }
+      const asked = this.asking(asker.call.route.name)
+      view.lists[list] = { thing: await this.#deps.list(asker, list), asked }
     })
   }
 
@@ -222,8 +237,9 @@ export class OfferedManifests implements McpManifests {
 
   #renewSession(asker: McpAsker, view: ListingView): Promise<void> {
     return this.#askOnce(view, 'session', asker, async () => {
+      const asked = this.asking(asker.call.route.name)
       const facts = await this.#deps.discover(asker)
-      view.session = facts === null ? null : { thing: facts, at: this.#deps.now(), epoch: 0 }
+      view.session = facts === null ? null : { thing: facts, asked }
     })
   }
 
@@ -266,7 +282,7 @@ function lacksName(
   needs: readonly ManifestNeed[],
   now: number,
 ): boolean {
-  if (manifest === null || now - (lists[list]?.at ?? 0) < UNKNOWN_NAME_RELIST_MS) return false
+  if (manifest === null || now - (lists[list]?.asked.at ?? 0) < UNKNOWN_NAME_RELIST_MS) return false
   return needs.some(
     (need) => need.name !== null && need.lists.includes(list) && !namesIn(list, manifest).has(need.name),
   )
