@@ -146,19 +146,22 @@ const Batch = Type.Unsafe<{ readonly values: readonly [readonly unknown[]] }>(va
 export async function recordCalls(
   body: unknown,
   { tenant }: HubIdentity,
-  store: StorePart<'calls.recordAll'>,
+  { store, now }: { readonly store: StorePart<'calls.recordAll'>; readonly now: () => number },
 ): Promise<BatchAnswer> {
   const [records] = checked(Batch, body).values
   const scope = tenantScope(tenant)
   const refused: RefusedRecord[] = []
   const own: InterceptionRow[] = []
+  const received = now()
   for (const [index, record] of records.entries()) {
     const read = readForm(CALL, record)
     if (!read.ok) refused.push({ index, message: `${read.problem.pointer} ${read.problem.message}`.trim() })
     else if (!isOwned(scope, read.value.tenant)) refused.push({ index, message: '/tenant is not that of the caller' })
     else {
       const { traceId = null, isTraceSampled = false, route } = read.value
-      own.push({ ...read.value, traceId, isTraceSampled, tenant, route: scope.stored(route) })
+      // A call that has not happened yet would never be old enough to be pruned.
+      const at = Math.min(read.value.at, received)
+      own.push({ ...read.value, traceId, isTraceSampled, tenant, route: scope.stored(route), at })
     }
   }
   // Whoever gets the answer forgets the records, so they may not wait in this process.

@@ -5,6 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TSchema } from 'typebox'
 import { readJsonBody } from '../api/serving/body.ts'
+import type { ConsumersConfig } from '../consumers/settings.ts'
 import { errorAnswer } from '../api/error-answer.ts'
 import { sendAnswer } from '../api/serving/send.ts'
 import { json, type RouteAnswer } from '../api/route.ts'
@@ -36,7 +37,7 @@ import { tenantScope } from './tenant-scope.ts'
 import type { LimitsConfig } from '../settings/limits.ts'
 
 export interface HubDeps {
-  readonly settings: () => { readonly config: HubConfig & LimitsConfig }
+  readonly settings: () => { readonly config: HubConfig & LimitsConfig & Pick<ConsumersConfig, 'observed_consumers'> }
   readonly store: Store
   readonly recorder: DecisionRecorder
   readonly keys: Pick<KeyRing, 'published'>
@@ -210,7 +211,7 @@ async function hubAnswer(
   const operation = OPERATION.exec(path)?.[1]
   if (operation !== undefined) return json({ value: (await operate(operation, body, identity, deps)) ?? null })
   requireSidecar(identity)
-  if (path === '/hub/v1/calls') return json(await recordCalls(body, identity, deps.store))
+  if (path === '/hub/v1/calls') return json(await recordCalls(body, identity, deps))
   if (path === '/hub/v1/decisions') {
     const { hub } = deps.settings().config
     return json({ envelope: await recordForCaller(checked(DECISION_REQUEST, body), identity, { ...deps, hub }) })
@@ -250,7 +251,9 @@ async function operate(name: string, body: unknown, identity: HubIdentity, deps:
   if (!method.roles.includes(identity.role))
     throw new GatewayError('FORBIDDEN', `The role ${identity.role} may not use ${name}.`)
   const { values } = checked(valuesBody(method.values), body)
-  const scope = { ...tenantScope(identity.tenant), store: deps.store, flow: deps.flow, identity }
+  const { store, flow, now } = deps
+  const { observed_consumers: observed } = deps.settings().config
+  const scope = { ...tenantScope(identity.tenant), store, flow, identity, now, observed }
   // The form of the values was checked for this very method.
   const value: unknown = await Reflect.apply(method.run, undefined, [scope, ...values])
   const [first, second] = values

@@ -3,6 +3,8 @@
  * method without a row is not carried out for anybody, so this is one table. Every row keeps within the tenant of the caller, whatever it asks for.
  */
 import type { TSchema } from 'typebox'
+import { randomBytes } from 'node:crypto'
+import type { ConsumersConfig } from '../consumers/settings.ts'
 import type { BaselineRow } from '../store/baselines.ts'
 import type { Aggregates, Store, StoreMethod } from '../store/store.ts'
 import { VALUES } from './method-values.ts'
@@ -21,11 +23,22 @@ type MethodOf<Name extends StoreMethod> = Name extends `${infer Aggregate}.${inf
 
 type ValuesOf<Name extends StoreMethod> = MethodOf<Name> extends (...values: infer Values) => unknown ? Values : never
 
-/** What a row works with. */
+/**
+ * What a row works with. Writes end what is over, and remove what is old, for all tenants: so each of them has the time of the hub,
+ * whatever time the sidecar states.
+ */
 interface HubScope extends TenantScope {
   readonly store: Store
   readonly flow: BaselineWriting['flow']
   readonly identity: HubIdentity
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+  readonly observed: ConsumersConfig['observed_consumers']
+}
+
+/** When something happened, as the sidecar states it: no later than now. */
+function past({ now }: Pick<HubScope, 'now'>, at: number): number {
+  return Math.min(at, now())
 }
 
 export interface HubMethod<Values extends readonly unknown[]> {
@@ -76,8 +89,8 @@ export const HUB_METHODS: HubMethods = {
   'apiKeys.touch': {
     roles: SIDECAR,
     values: VALUES.hashAt,
-    run: async ({ store, tenant }, hash, at) => {
-      if ((await store.apiKeys.byHash(hash))?.tenant === tenant) await store.apiKeys.touch(hash, at)
+    run: async ({ store, tenant, now }, hash) => {
+      if ((await store.apiKeys.byHash(hash))?.tenant === tenant) await store.apiKeys.touch(hash, now())
     },
   },
 
@@ -85,8 +98,11 @@ export const HUB_METHODS: HubMethods = {
     roles: SIDECAR,
     values: VALUES.approval,
     run: async (scope, opening) => {
+      const openedAt = scope.now()
       const row = await scope.store.approvals.open({
         ...opening,
+        openedAt,
+        expiresAt: openedAt + opening.expiresAt - opening.openedAt,
         tenant: scope.owned(opening.tenant),
         route: storedOrNull(scope, opening.route),
       })
@@ -105,7 +121,8 @@ export const HUB_METHODS: HubMethods = {
     roles: SIDECAR,
     values: VALUES.approvals,
     run: async (scope, filter) => {
-      const rows = await scope.store.approvals.list({ ...filter, tenant: scope.owned(filter.tenant) })
+      const tenant = scope.owned(filter.tenant)
+      const rows = await scope.store.approvals.list({ ...filter, tenant, now: scope.now() })
       return rows.map((row) => withOwnRoute(scope, row))
     },
   },
@@ -146,7 +163,8 @@ export const HUB_METHODS: HubMethods = {
     values: VALUES.baseline,
     run: async (scope, row, over) => {
       const { stored } = scope
-      const wanted = { ...row, route: stored(row.route), artifactId: stored(row.artifactId) }
+      const setAt = past(scope, row.setAt)
+      const wanted = { ...row, route: stored(row.route), artifactId: stored(row.artifactId), setAt }
       return ownBaseline(scope, await setForSidecar(wanted, over, scope))
     },
   },
@@ -169,9 +187,10 @@ export const HUB_METHODS: HubMethods = {
   'baselines.setCandidate': {
     roles: SIDECAR,
     values: VALUES.candidate,
-    run: ({ store, stored }, row) => {
+    run: (scope, row) => {
       requireDigest(row)
-      return store.baselines.setCandidate({ ...row, route: stored(row.route) })
+      const seenAt = past(scope, row.seenAt)
+      return scope.store.baselines.setCandidate({ ...row, route: scope.stored(row.route), seenAt })
     },
   },
   'baselines.dropCandidate': {
@@ -182,7 +201,7 @@ export const HUB_METHODS: HubMethods = {
   'baselines.announceCandidate': {
     roles: SIDECAR,
     values: VALUES.announcement,
-    run: ({ store, stored }, route, digest, at) => store.baselines.announceCandidate(stored(route), digest, at),
+    run: ({ store, stored, now }, route, digest) => store.baselines.announceCandidate(stored(route), digest, now()),
   },
 
   'bindings.list': {
@@ -199,9 +218,10 @@ export const HUB_METHODS: HubMethods = {
     roles: SIDECAR,
     values: VALUES.breakGlass,
     run: async (scope, filter) => {
-      const { route } = filter
+      const { route, openAt } = filter
       const rows = await scope.store.breakGlass.list({
         ...filter,
+        ...(openAt !== undefined && { openAt: scope.now() }),
         ...(route !== undefined && { route: scope.stored(route) }),
       })
       return rows.flatMap((row) => (scope.own(row.route) === null ? [] : [withOwnRoute(scope, row)]))
@@ -211,8 +231,8 @@ export const HUB_METHODS: HubMethods = {
   'breakGlass.use': {
     roles: SIDECAR,
     values: VALUES.routeAt,
-    run: async (scope, route, at) => {
-      const row = await scope.store.breakGlass.use(scope.stored(route), at)
+    run: async (scope, route) => {
+      const row = await scope.store.breakGlass.use(scope.stored(route), scope.now())
       return row === null ? null : withOwnRoute(scope, row)
     },
   },
@@ -333,14 +353,14 @@ export const HUB_METHODS: HubMethods = {
   'receipts.consume': {
     roles: ANY,
     values: VALUES.idAt,
-    run: async ({ store, tenant }, id, at) =>
-      (await store.decisions.byId(tenant, id)) === null ? false : store.receipts.consume(id, at),
+    run: async ({ store, tenant, now }, id) =>
+      (await store.decisions.byId(tenant, id)) === null ? false : store.receipts.consume(id, now()),
   },
   'receipts.revoke': {
     roles: SIDECAR,
     values: VALUES.revocation,
-    run: ({ store, owned, identity }, tenant, id, reason, by, at) =>
-      store.receipts.revoke(owned(tenant), id, reason, `${by} (${identity.name})`, at),
+    run: ({ store, owned, identity, now }, tenant, id, reason, by) =>
+      store.receipts.revoke(owned(tenant), id, reason, `${by} (${identity.name})`, now()),
   },
 
   'receipts.supersede': HUB_ONLY,
@@ -351,16 +371,25 @@ export const HUB_METHODS: HubMethods = {
   'uses.salt': {
     roles: SIDECAR,
     values: VALUES.salt,
-    run: async ({ store, secret }, fresh) => secret(await store.uses.salt(fresh)),
+    // Other secrets of the installation are derived from it: never one that a sidecar knows.
+    run: async ({ store, secret }) => secret(await store.uses.salt(randomBytes(32).toString('hex'))),
   },
   'uses.record': {
     roles: SIDECAR,
     values: VALUES.uses,
-    run: ({ store, stored }, observed) =>
-      store.uses.record({
-        ...observed,
-        uses: observed.uses.map((use) => ({ ...use, route: stored(use.route), target: stored(use.target) })),
-      }),
+    run: (scope, { uses }) => {
+      const { store, stored, now, observed } = scope
+      return store.uses.record({
+        limit: observed.limit,
+        since: now() - observed.window * 1000,
+        uses: uses.map((use) => ({
+          ...use,
+          route: stored(use.route),
+          target: stored(use.target),
+          at: past(scope, use.at),
+        })),
+      })
+    },
   },
   'uses.of': {
     roles: SIDECAR,
@@ -387,13 +416,14 @@ export const HUB_METHODS: HubMethods = {
     run: async (scope, row) => {
       const route = storedOrNull(scope, row.route)
       const tenant = scope.owned(row.tenant)
-      await scope.store.windows.open({ ...row, tenant, windowId: scope.stored(row.windowId), route })
+      const openedAt = past(scope, row.openedAt)
+      await scope.store.windows.open({ ...row, tenant, windowId: scope.stored(row.windowId), route, openedAt })
     },
   },
   'windows.close': {
     roles: SIDECAR,
     values: VALUES.windowEnd,
-    run: ({ store, stored }, id, outcome, at) => store.windows.close(stored(id), outcome, at),
+    run: (scope, id, outcome, at) => scope.store.windows.close(scope.stored(id), outcome, past(scope, at)),
   },
   'windows.listOpen': {
     roles: SIDECAR,

@@ -5,7 +5,7 @@ import { after, before, suite, test } from 'node:test'
 import { hashApiKey } from '../../gateway/callers/api-keys.ts'
 import { contractDigest } from '../../gateway/baselines/baselines.ts'
 import { HUB_METHODS, type HubMethod } from '../../gateway/hub/methods.ts'
-import { ask, keyOf, operate, startHubCluster, type HubCluster, type HubScene } from '../fakes/hub-scene.ts'
+import { ask, keyOf, operate, postTo, startHubCluster, type HubCluster, type HubScene } from '../fakes/hub-scene.ts'
 import { interception } from '../fakes/interception.ts'
 import { draftNow } from '../fakes/simulated-sidecars.ts'
 import { at, listAt, textAt } from '../json.ts'
@@ -292,6 +292,55 @@ suite('a caller of the hub may do what its identity may', () => {
     assert.equal((await operate(hub.url, 'baselines.setCandidate', a, offered)).status, 400)
   })
 
+  test('a time that a sidecar states ends nothing, removes nothing and is never later than now, by any method', async () => {
+    const own = await makeRows(hub, a)
+    const { api } = hub.gateway.addresses
+    for (const digit of ['d', 'e']) {
+      const opening = { ...approval({ ...own, approval: newApproval() }, 'team-a'), key: `sha256:${digit.repeat(64)}` }
+      assert.equal((await operate(hub.url, 'approvals.open', a, opening)).status, 200)
+      const path = `/api/v1/approvals/${opening.approvalId}/grant`
+      if (digit === 'd') assert.equal((await postTo(api, path, own.key, {})).status, 200)
+    }
+    const admin = await keyOf(hub, 'admin', 'local')
+    const exception = { route: 'shop', reason: 'an incident', duration: 600 }
+    assert.equal((await postTo(api, '/api/v1/break-glass', admin, exception)).status, 200)
+    const headers = { authorization: `Bearer ${admin}` }
+    const open = async () => (await fetch(`${api}/api/v1/break-glass?state=open`, { headers })).json()
+    const snapshot = async () => ({
+      rows: await rowsOf(hub.url, a, own),
+      exceptions: listAt(await open(), 'break_glass').map((one) => at(one, 'reason')),
+    })
+    const kept = await snapshot()
+    for (const word of ['"granted"', '"result":null', 'an incident', '"consumer"'])
+      assert.ok(JSON.stringify(kept).includes(word), `${word} is not in ${JSON.stringify(kept)}`)
+    for (const time of [0, 8_640_000_000_000_000])
+      for (const [name, values] of Object.entries(VALUES)) {
+        // Each number of a value that is a time, and none that counts something.
+        const written = JSON.stringify(withoutMark(name, values(own, 'team-b')))
+        const moved = written.replaceAll(new RegExp(`\\b(?:${AT}|${AT + DAY})\\b|(?<="since":)0`, 'g'), String(time))
+        await operate(hub.url, name, b, ...JSON.parse(moved))
+      }
+    assert.deepEqual(await snapshot(), kept)
+    const written = JSON.stringify(await rowsOf(hub.url, b, own))
+    const latest = Math.max(...[...written.matchAll(/"(?:\w+At|at)":(\d+)/g)].map(([, time]) => Number(time)))
+    assert.ok(latest > AT && latest <= Date.now() + DAY, `${latest}: ${written}`)
+  })
+
+  test('no secret of the installation is made of what a sidecar sends', async () => {
+    const asked: string[] = []
+    const store = {
+      uses: {
+        salt: (fresh: string) => {
+          asked.push(fresh)
+          return Promise.resolve(fresh)
+        },
+      },
+    }
+    const { run } = HUB_METHODS['uses.salt'] as unknown as { run: (scope: object, fresh: string) => Promise<string> }
+    await run({ store, secret: (of: string) => of }, 'known')
+    assert.equal(asked.includes('known'), false)
+  })
+
   test('a sidecar of another tenant reads and changes none of them, by any method', async () => {
     const own = await makeRows(hub, a)
     const snapshot = () => rowsOf(hub.url, a, own)
@@ -318,7 +367,8 @@ async function startHub(cluster: HubCluster): Promise<HubScene> {
     { namespace: 'team-b' },
     { namespace: 'checks', tenant: 'team-a', role: 'verifier' },
   ]
-  return cluster.startHub(context, { identities })
+  const routes = [{ name: 'shop', match: { path: '/' }, upstream: cluster.upstream.origin, protocol: 'mcp' }]
+  return cluster.startHub(context, { identities }, { routes })
 }
 
 /** Rows of team-a: a decision, an approval request, pins, calls, an exception and so on. */
