@@ -6,13 +6,11 @@ import { checkProducerForm, type Envelope } from '../../engine/internal.ts'
 import { GatewayError } from '../errors/errors.ts'
 import { envelopeFacts } from '../flow/decision-facts.ts'
 import { isJsonObject } from '../json/strict-json.ts'
-import type { StoredDecision } from '../store/decisions.ts'
+import { REPLAYED_FOR_MS, type StoredDecision } from '../store/decisions.ts'
 import { currentTraceId } from '../telemetry/trace-context.ts'
 import type { ApiDeps } from './deps.ts'
 import { controlFor } from './preflight-answer.ts'
 import { callerOf, json, type RouteAnswer, type RouteExchange } from './route.ts'
-
-const REPLAYED_FOR_MS = 24 * 3600 * 1000
 
 // Two requests with one key at the same time: the second waits, finds the first's answer, and makes no second decision.
 const running = new WeakMap<object, Map<string, Promise<unknown>>>()

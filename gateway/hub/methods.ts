@@ -24,8 +24,8 @@ type MethodOf<Name extends StoreMethod> = Name extends `${infer Aggregate}.${inf
 type ValuesOf<Name extends StoreMethod> = MethodOf<Name> extends (...values: infer Values) => unknown ? Values : never
 
 /**
- * What a row works with. Writes end what is over, and remove what is old, for all tenants: so each of them has the time of the hub,
- * whatever time the sidecar states.
+ * What a row works with. A write records the end of approvals and exceptions of all tenants, and removes old uses. So each write has
+ * the time of the hub, whatever time the sidecar states.
  */
 interface HubScope extends TenantScope {
   readonly store: Store

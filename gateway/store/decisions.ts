@@ -7,6 +7,9 @@ import type { ReceiptState } from './receipts.ts'
  */
 export type SupersessionKey = string
 
+/** Time in which a request with the same idempotency key is a repeated one, milliseconds. */
+export const REPLAYED_FOR_MS = 24 * 3600 * 1000
+
 export interface DecisionRow {
   readonly decisionId: string
   readonly tenant: string

@@ -1,4 +1,4 @@
-/** A listing that goes by stands for what a server offers only as of the moment at which it was asked for, and only when it was asked for as the gateway asks. */
+/** A listing that goes by is as old as the request for it, and counts only when it was asked for as the gateway asks. */
 import assert from 'node:assert/strict'
 import { createServer, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'

@@ -1,4 +1,4 @@
-/** Two gateways, or a gateway and a command line, that write the same thing to one store in the same moment: it is there once, nothing fails, and the ledger stays whole. */
+/** Two gateways write the same thing to one store in the same moment: it is there once, nothing fails, and the ledger stays whole. */
 import assert from 'node:assert/strict'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,11 +7,14 @@ import { after, suite, test, type TestContext } from 'node:test'
 import { apiKeyRow, mintApiKey } from '../../gateway/callers/api-keys.ts'
 import { openPostgresStore } from '../../gateway/store/postgres/store.ts'
 import { openSqliteStore } from '../../gateway/store/sqlite/store.ts'
-import type { Store } from '../../gateway/store/store.ts'
+import { RefusedRowError, type Store } from '../../gateway/store/store.ts'
 import { approvalOpening, breakGlassRow } from '../fakes/aggregate-rows.ts'
 import { decisionRow } from '../fakes/decision-row.ts'
 import { postgresMissing, startPostgres } from '../fakes/postgres-server.ts'
 import { postgresOptions } from '../fakes/stores.ts'
+import { startTestGateway, TEST_KEY } from '../fakes/gateway.ts'
+import { pets, PETS_WITH_POST } from '../fakes/contracts.ts'
+import { at, textAt } from '../json.ts'
 
 type Pair = readonly [Store, Store]
 
@@ -161,6 +164,25 @@ const RACES: Readonly<Record<string, Race>> = {
     write: (store, round) => store.receipts.consume(`dec_${round}`, 5),
     holds: (results) => assert.equal(new Set(results.map((result) => JSON.stringify(result))).size, 2, String(results)),
   },
+  'a request with an idempotency key has one decision': {
+    write: (store, round, writer) =>
+      store.decisions
+        .record(
+          decisionRow({
+            decisionId: `dec_${round}_${writer}`,
+            envelope: '{"audience":"v:1"}',
+            idempotency: { key: round, bodyDigest: 'd' },
+          }),
+        )
+        .then(
+          () => 'recorded',
+          (error: unknown) => (error instanceof RefusedRowError ? 'refused' : error),
+        ),
+    holds(results) {
+      once(results, 'recorded')
+      assert.equal(results.filter((result) => result === 'refused').length, results.length - 1, String(results))
+    },
+  },
   'of the decisions of one scope one is current': {
     write: async (store, round, writer) => {
       await store.decisions.record(decisionRow({ decisionId: `dec_${round}_${writer}`, supersessionKey: round }))
@@ -203,3 +225,32 @@ for (const { name, missing, start } of KINDS)
         assert.deepEqual((await first.ledger.inspect()).faults, [])
       })
   })
+
+suite('one request at two gateways on one PostgreSQL', { skip: postgresMissing() }, () => {
+  test('has one decision under its idempotency key, and another body is a conflict', async (t) => {
+    const server = await startPostgres()
+    t.after(() => server.stop())
+    const config = { store: { url: await server.database() } }
+    const gateways = [await startTestGateway(t, config), await startTestGateway(t, config)]
+    const ask = async (n: number, operation: string) => {
+      const answer = await fetch(`${gateways[n % 2]?.addresses.api}/api/v1/preflight`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          preflight_mode: 'authorize',
+          artifacts: [pets(PETS_WITH_POST)],
+          context: { operation },
+          idempotency_key: 'once',
+        }),
+      })
+      return { status: answer.status, body: (await answer.json()) as unknown }
+    }
+    const answers = await Promise.all([0, 1, 2, 3, 4, 5].map((n) => ask(n, 'merge')))
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
+    one(answers.map(({ body }) => textAt(body, 'chain_receipt')))
+    for (const n of [0, 1]) {
+      const { status, body } = await ask(n, 'deploy')
+      assert.deepEqual([status, at(body, 'error')], [409, 'IDEMPOTENCY_CONFLICT'])
+    }
+  })
+})

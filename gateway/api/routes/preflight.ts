@@ -6,6 +6,7 @@ import { hasRight } from '../../callers/rights.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import type { Authorization, AuthorizeRequest } from '../../flow/flow.ts'
 import { sha256Hex } from '../../runtime/hash.ts'
+import { RefusedRowError } from '../../store/store.ts'
 import { artifactMistakes, requestedArtifacts, requestedContext, UNREAD_ARTIFACT_MEMBERS } from '../change-set.ts'
 import type { ApiDeps } from '../deps.ts'
 import { replayed, serially } from '../idempotency.ts'
@@ -103,11 +104,32 @@ async function answerAuthorize(exchange: RouteExchange<PreflightRequestBody>, de
   const digests = await deps.flow.digests(requestedArtifacts(artifacts))
   const idempotency = { key, bodyDigest: requestDigest(exchange.body, digests.inputFingerprint) }
   const known = derivation === undefined ? { idempotency, digests } : { idempotency }
-  return serially(deps.store, `${tenant}\0${key}`, async () => {
+  const earlier = async (): Promise<RouteAnswer | null> => {
     const stored = await replayed(tenant, idempotency, exchange, deps)
     if (stored?.kind === 'json' && 'execution_action' in stored.body) requireWired(stored.body.execution_action, deps)
-    return stored ?? decideNow(exchange, known, deps)
-  })
+    return stored
+  }
+  return serially(
+    deps.store,
+    `${tenant}\0${key}`,
+    async () => (await earlier()) ?? decideFirst(exchange, known, earlier, deps),
+  )
+}
+
+/** Another gateway on the store may have the same request in the same moment: the first decision is the answer of both. */
+async function decideFirst(
+  exchange: RouteExchange<PreflightRequestBody>,
+  known: Parameters<typeof decideNow>[1],
+  earlier: () => Promise<RouteAnswer | null>,
+  deps: ApiDeps,
+): Promise<RouteAnswer> {
+  try {
+    return await decideNow(exchange, known, deps)
+  } catch (error) {
+    const first = error instanceof RefusedRowError ? await earlier() : null
+    if (first === null) throw error
+    return first
+  }
 }
 
 async function decideNow(

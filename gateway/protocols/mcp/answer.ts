@@ -24,7 +24,7 @@ type Wanted =
 interface AnswerWatcherOptions {
   /** Whose request is answered. */
   readonly asker: McpAsker
-  readonly manifests: Pick<McpManifests, 'asking' | 'observe' | 'observeSession' | 'invalidate'>
+  readonly manifests: Pick<McpManifests, 'momentOf' | 'observe' | 'observeSession' | 'invalidate'>
   readonly wanted: ReadonlyMap<MessageId, Wanted>
   /** Set where outcomes are wanted: results and errors are read too, and reported for each resource by the message that asked for it. */
   readonly asked?: ReadonlyMap<Subject, MessageId> | undefined
@@ -154,7 +154,7 @@ class ReadingWatcher implements AnswerWatcher {
   constructor(options: AnswerWatcherOptions) {
     this.#options = options
     this.#unanswered = new Map(options.wanted)
-    this.#asked = options.manifests.asking(options.asker.call.route.name)
+    this.#asked = options.manifests.momentOf(options.asker.call.route.name)
     this.#askedIds = new Set(options.asked?.values())
   }
 

@@ -34,7 +34,7 @@ export interface McpManifests {
   /** The manifest as of at most `contract.refresh` ago; a promise where it has to be asked for. Rejects with a GatewayError or an UpstreamRefusal. */
   current(asker: McpAsker, needs: readonly ManifestNeed[]): OfferedContract | Promise<OfferedContract>
   /** The moment of a request for a list: what it brings is as old as that. */
-  asking(route: string): Asked
+  momentOf(route: string): Asked
   /** A page went by in an answer to this caller. A list counts once all its pages were seen, from the request for its first page. */
   observe(asker: McpAsker, page: Page, asked: Asked): void
   /** What the server says of itself went by. @param session that begins with it; null: that of the call, or none */
@@ -118,7 +118,7 @@ export class OfferedManifests implements McpManifests {
     return isHit && view.manifest !== null ? view.manifest : this.#renew(asker, view, needs)
   }
 
-  asking(route: string): Asked {
+  momentOf(route: string): Asked {
     return { at: this.#deps.now(), epochs: this.#epochs.get(route) ?? {} }
   }
 
@@ -139,7 +139,7 @@ export class OfferedManifests implements McpManifests {
   }
 
   observeSession(asker: McpAsker, facts: SessionFacts, session: string | null): void {
-    const seen = { thing: facts, asked: this.asking(asker.call.route.name) }
+    const seen = { thing: facts, asked: this.momentOf(asker.call.route.name) }
     if (asker.isModern) Object.assign(this.#viewOf(asker), { session: seen, manifest: null })
     else this.#callerOf(callerAt(asker.call, session)).session = seen
   }
@@ -225,7 +225,7 @@ export class OfferedManifests implements McpManifests {
 
   #relist(asker: McpAsker, view: ListingView, list: ManifestListName): Promise<void> {
     return this.#askOnce(view, list, asker, async () => {
-      const asked = this.asking(asker.call.route.name)
+      const asked = this.momentOf(asker.call.route.name)
       view.lists[list] = { thing: await this.#deps.list(asker, list), asked }
     })
   }
@@ -237,7 +237,7 @@ export class OfferedManifests implements McpManifests {
 
   #renewSession(asker: McpAsker, view: ListingView): Promise<void> {
     return this.#askOnce(view, 'session', asker, async () => {
-      const asked = this.asking(asker.call.route.name)
+      const asked = this.momentOf(asker.call.route.name)
       const facts = await this.#deps.discover(asker)
       view.session = facts === null ? null : { thing: facts, asked }
     })

@@ -10,7 +10,7 @@ import type { DecisionRow } from '../decisions.ts'
 import { storeUnavailable, RefusedRowError, type Store, type StoreEvents } from '../store.ts'
 import { callColumns } from '../sql/calls.ts'
 import { readCallText } from '../sql/call-text.ts'
-import { decisionColumns } from '../sql/decisions.ts'
+import { audienceOf, decisionColumns, requireFirst } from '../sql/decisions.ts'
 import { joinLedger } from '../sql/journal.ts'
 import type { NamedOperation } from '../sql/operation.ts'
 import { OPERATION_BY_NAME, tablesOver } from '../sql/operations.ts'
@@ -156,7 +156,7 @@ function runnerOf(connections: Connections, options: PostgresStoreOptions, isPoo
   const begin = isPooled
     ? `BEGIN; SET LOCAL statement_timeout = ${statementTimeout}; SET LOCAL lock_timeout = ${lockTimeout}`
     : 'BEGIN'
-  const hot = hotOperations(connections, writer)
+  const hot = hotOperations(connections, writer, begin)
   const runOne = (
     { kind, run }: NamedOperation,
     values: readonly never[],
@@ -189,19 +189,26 @@ function untyped(values: readonly unknown[]): readonly never[] {
 }
 
 /** Operations with a function of their own in the database. */
-function hotOperations(connections: Connections, writer: string): ReadonlyMap<string, HotOperation> {
+function hotOperations(connections: Connections, writer: string, begin: string): ReadonlyMap<string, HotOperation> {
   const ask = <Row extends object>(text: string, values: readonly (string | number)[]): Promise<readonly Row[]> =>
     withRetries(() =>
       connections.use(async (connection) => (await connection.query<Row>(text, [writer, ...values])).rows),
     )
-  const decide = groupCommit(async (rows: readonly DecisionRow[]): Promise<readonly boolean[]> => {
-    const answers = await ask<{ readonly place: number; readonly is_added: boolean }>(
-      'SELECT place, is_added FROM preflight_record_decisions($1, $2)',
-      [storableJson(rows.map((row, n) => ({ n, ...decisionColumns(row), audience: audienceOf(row) })))],
+  const decide = groupCommit(
+    (rows: readonly DecisionRow[]) => withRetries(() => connections.use((one) => recordDecisions(one, writer, rows))),
+    GROUP_LIMIT,
+  )
+  /** One by one: each looks for an earlier decision with its idempotency key. */
+  const decideFirst = (row: DecisionRow): Promise<boolean> =>
+    withRetries(() =>
+      connections.use((connection) =>
+        transaction(connection, begin, async () => {
+          await requireFirst(statementsOn(connection, writer), row)
+          const [isAdded = false] = await recordDecisions(connection, writer, [row])
+          return isAdded
+        }),
+      ),
     )
-    const added = new Set(answers.filter(({ is_added }) => is_added).map(({ place }) => place))
-    return rows.map((_, place) => added.has(place))
-  }, GROUP_LIMIT)
   const recordCalls = groupCommit(async (lists: readonly string[]): Promise<readonly true[]> => {
     const rows = lists.flatMap(readCallText)
     await ask('SELECT preflight_record_calls($1, $2)', [storableJson(rows.map(callColumns))])
@@ -211,7 +218,8 @@ function hotOperations(connections: Connections, writer: string): ReadonlyMap<st
     [
       'decisions.record',
       async (row: DecisionRow) => {
-        if (!(await decide(row))) throw new RefusedRowError(`the decision ${row.decisionId} is there`)
+        const isAdded = row.idempotency === null ? await decide(row) : await decideFirst(row)
+        if (!isAdded) throw new RefusedRowError(`the decision ${row.decisionId} is there`)
       },
     ],
     [
@@ -233,10 +241,18 @@ function hotOperations(connections: Connections, writer: string): ReadonlyMap<st
   ])
 }
 
-/** The audience of the decision, as in its envelope. */
-function audienceOf({ envelope }: DecisionRow): string | null {
-  const { audience }: { readonly audience?: unknown } = JSON.parse(envelope)
-  return typeof audience === 'string' ? audience : null
+/** False: a decision with the id of the row is there. */
+async function recordDecisions(
+  connection: PostgresConnection,
+  writer: string,
+  rows: readonly DecisionRow[],
+): Promise<readonly boolean[]> {
+  const answers = await connection.query<{ readonly place: number; readonly is_added: boolean }>(
+    'SELECT place, is_added FROM preflight_record_decisions($1, $2)',
+    [writer, storableJson(rows.map((row, n) => ({ n, ...decisionColumns(row), audience: audienceOf(row) })))],
+  )
+  const added = new Set(answers.rows.filter(({ is_added }) => is_added).map(({ place }) => place))
+  return rows.map((_, place) => added.has(place))
 }
 
 async function transaction<Result>(

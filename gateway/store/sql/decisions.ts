@@ -1,8 +1,15 @@
 /** Statements on the ledger of decisions. */
 import { chainHash, GENESIS_HASH } from './chain.ts'
-import type { DecisionRow, Decisions, LedgerFilter, StoredDecision } from '../decisions.ts'
+import {
+  REPLAYED_FOR_MS,
+  type DecisionRow,
+  type Decisions,
+  type LedgerFilter,
+  type StoredDecision,
+} from '../decisions.ts'
+import { RefusedRowError } from '../store.ts'
 import { integer, oneOf, text, textOrNull, type SqlRow, type SqlValue } from './columns.ts'
-import { joinedTexts, read, write, type Operations, type Sql } from './operation.ts'
+import { inTurn, joinedTexts, read, write, type Operations, type Sql } from './operation.ts'
 import { journal } from './journal.ts'
 import { addEvent, receiptStateOf } from './receipts.ts'
 
@@ -24,6 +31,7 @@ const OWNED = '(CAST(? AS text) IS NULL OR d.audience = ?)'
 
 export const decisions: Operations<Decisions> = {
   record: write(async (sql, row) => {
+    await requireFirst(sql, row)
     const tip = await sql.get('SELECT sequence, hash FROM decisions ORDER BY sequence DESC LIMIT 1')
     const own = sql.writer === null ? tip : await sql.get(NEWEST_OF_CHAIN, sql.writer)
     const previousHash = own === undefined ? GENESIS_HASH : text(own, 'hash')
@@ -114,6 +122,33 @@ export const decisions: Operations<Decisions> = {
       evaluatedAt: integer(row, 'evaluated_at'),
     }))
   }),
+}
+
+/** The audience of the decision, as in its envelope. */
+export function audienceOf({ envelope }: DecisionRow): string | null {
+  const { audience }: { readonly audience?: unknown } = JSON.parse(envelope)
+  return typeof audience === 'string' ? audience : null
+}
+
+/**
+ * A request that is repeated gets the first decision, also when two gateways have it in the same moment. Another caller gets a
+ * decision of its own for the same request (docs/reference/api.md#post-apiv1preflight).
+ * @throws RefusedRowError
+ */
+export async function requireFirst(sql: Sql, row: DecisionRow): Promise<void> {
+  const { tenant, idempotency, evaluatedAt } = row
+  if (idempotency === null) return
+  await inTurn(sql, `idempotency ${tenant} ${idempotency.key}`)
+  const earlier = await sql.get(
+    `SELECT decision_id FROM decisions WHERE tenant = ? AND idempotency_key = ? AND evaluated_at >= ?
+       AND (body_digest <> ? OR audience = ?) LIMIT 1`,
+    tenant,
+    idempotency.key,
+    evaluatedAt - REPLAYED_FOR_MS,
+    idempotency.bodyDigest,
+    audienceOf(row),
+  )
+  if (earlier !== undefined) throw new RefusedRowError('a decision with its idempotency key is there')
 }
 
 async function supersede(sql: Sql, row: DecisionRow): Promise<void> {
