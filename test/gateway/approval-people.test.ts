@@ -54,6 +54,29 @@ test('two people of the group have to grant, each once, and every grant is in th
   assert.equal(at(again, 'decision'), 'WARN')
 })
 
+test('the grant of a key that was revoked counts for nothing, that of a person who signed out stays', async (t) => {
+  const scene = await startConsoleScene(t, { approvals: { needed: 2 } })
+  const id = scene.requestIn(await scene.ask(MERGE, undefined, await scene.newKey('bot', 'agent')))
+  const grantBy = async (key: string) =>
+    at((await scene.api('POST', `/api/v1/approvals/${id}/grant`, {}, key)).body, 'approval', 'state')
+  const make = async (terms: object) => {
+    const { body } = await scene.api('POST', '/api/v1/keys', {
+      name: 'a person',
+      role: 'approver',
+      groups: ['payments'],
+      ...terms,
+    })
+    return { key: textAt(body, 'api_key'), id: textAt(body, 'key', 'id') }
+  }
+  const leaked = await make({})
+  assert.equal(await grantBy(leaked.key), 'pending')
+  assert.equal((await scene.api('DELETE', `/api/v1/keys/${leaked.id}`)).status, 200)
+  const signedIn = await make({ owner: 'oidc:corp:ana', lifetime: 3600 })
+  assert.equal(await grantBy(signedIn.key), 'pending')
+  assert.equal(at((await scene.api('POST', '/api/v1/sign-out', {}, signedIn.key)).body, 'revoked'), true)
+  assert.equal(await grantBy((await make({})).key), 'granted')
+})
+
 test('a promotion gathers the grants of two people in one request, and decides the others with it', async (t) => {
   const scene = await startConsoleScene(t, { approvals: { needed: 2 } })
   await scene.change(ORDERS_BROKEN)

@@ -73,9 +73,12 @@ const NAMING: readonly (readonly [table: string, column: string])[] = [
   ['receipt_events', 'by'],
 ]
 
+/** Whether the terms `t` of a key are those of a sign-in at a command line. */
+export const OF_SIGN_IN = `(t.owner IS NOT NULL AND substr(t.owner, 1, 5) = 'oidc:' AND t.expires_at IS NOT NULL)`
+
 const ENDED_SIGN_INS = `
   SELECT k.hash FROM api_keys k JOIN api_key_terms t ON t.hash = k.hash
-  WHERE substr(t.owner, 1, 5) = 'oidc:' AND t.expires_at IS NOT NULL AND (t.expires_at < ? OR k.revoked_at < ?)
+  WHERE ${OF_SIGN_IN} AND (t.expires_at < ? OR k.revoked_at < ?)
     AND NOT EXISTS (SELECT 1 FROM decisions d WHERE d.tenant = k.tenant AND d.audience = k.audience)
     ${NAMING.map(([table, column]) => `AND k.audience NOT IN (SELECT ${column} FROM ${table} WHERE ${column} IS NOT NULL)`).join(' ')}
   ORDER BY k.created_at, k.hash LIMIT ?`
