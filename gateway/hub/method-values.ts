@@ -1,6 +1,6 @@
 /** The forms of the values that hub methods accept. A value of another form never reaches the store. */
 import type { TSchema } from 'typebox'
-import { DECISIONS, EXECUTION_ACTIONS, Type } from '../../engine/base.ts'
+import { ARTIFACT_TYPES, DECISIONS, EXECUTION_ACTIONS, Type } from '../../engine/base.ts'
 import { EFFECTS, type InterceptionRow } from '../store/calls.ts'
 
 const text = (maxLength = 500) => Type.String({ maxLength })
@@ -28,10 +28,13 @@ function values(forms: readonly TSchema[], leftOut = 0): TSchema {
   })
 }
 
+/** Everybody who may see all routes reads it: one that nobody knows would be a fault for all of them. */
+const CONTRACT_TYPE = Type.Enum(ARTIFACT_TYPES)
+
 const BASELINE = object({
   route: ROUTE,
   artifactId: ROUTE,
-  type: text(40),
+  type: CONTRACT_TYPE,
   content: CONTRACT,
   digest: DIGEST,
   source: Type.Enum(['file', 'url', 'git', 'first_use', 'promotion']),
@@ -39,7 +42,7 @@ const BASELINE = object({
   setAt: time(),
 })
 
-const CANDIDATE = object({ route: ROUTE, type: text(40), content: CONTRACT, digest: DIGEST, seenAt: time() })
+const CANDIDATE = object({ route: ROUTE, type: CONTRACT_TYPE, content: CONTRACT, digest: DIGEST, seenAt: time() })
 
 const APPROVAL = object({
   approvalId: ID,
@@ -57,11 +60,14 @@ const APPROVAL = object({
   inputFingerprint: DIGEST,
   policyHash: DIGEST,
   summary: text(4000),
-  riskScore: Type.Number(),
+  riskScore: Type.Integer({ minimum: 0, maximum: 100 }),
   reasons: text(262_144),
   openedAt: time(),
   expiresAt: time(),
-  approvers: Type.Unknown(),
+  approvers: Type.Array(
+    object({ count: Type.Integer({ minimum: 1, maximum: 1000 }), groups: Type.Array(text(63), { maxItems: 100 }) }),
+    { maxItems: 100 },
+  ),
   openedIn: optional(orNull(text(49))),
 })
 

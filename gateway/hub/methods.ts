@@ -5,6 +5,9 @@
 import type { TSchema } from 'typebox'
 import { randomBytes } from 'node:crypto'
 import type { ConsumersConfig } from '../consumers/settings.ts'
+import { GatewayError } from '../errors/errors.ts'
+import { isJsonObject, readStrictJsonText } from '../json/strict-json.ts'
+import type { ApprovalOpening } from '../store/approvals.ts'
 import type { BaselineRow } from '../store/baselines.ts'
 import type { Aggregates, Store, StoreMethod } from '../store/store.ts'
 import { VALUES } from './method-values.ts'
@@ -98,6 +101,7 @@ export const HUB_METHODS: HubMethods = {
     roles: SIDECAR,
     values: VALUES.approval,
     run: async (scope, opening) => {
+      requireReasons(opening)
       const openedAt = scope.now()
       const row = await scope.store.approvals.open({
         ...opening,
@@ -434,6 +438,19 @@ export const HUB_METHODS: HubMethods = {
         return windowId === null || row.tenant !== scope.tenant ? [] : [{ ...withOwnRoute(scope, row), windowId }]
       }),
   },
+}
+
+/** People read them in lists. @throws GatewayError INVALID_INPUT */
+function requireReasons({ reasons }: Pick<ApprovalOpening, 'reasons'>): void {
+  const read = readStrictJsonText(reasons)
+  const isRead =
+    read.ok &&
+    Array.isArray(read.value) &&
+    read.value.every(
+      (one) => isJsonObject(one) && typeof one['code'] === 'string' && typeof one['message'] === 'string',
+    )
+  if (!isRead)
+    throw new GatewayError('INVALID_INPUT', 'The reasons of a request for approval are a JSON list of reasons.')
 }
 
 function ownBaseline(scope: TenantScope, row: BaselineRow | null): BaselineRow | null {

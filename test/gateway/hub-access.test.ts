@@ -76,7 +76,9 @@ const openWindow = (id: string, tenant: string) => ({
 const VALUES: Readonly<Record<string, (made: Made, tenant: string) => readonly unknown[]>> = {
   'apiKeys.byHash': ({ key }) => [hashApiKey(key)],
   'apiKeys.touch': ({ key }) => [hashApiKey(key), AT],
-  'approvals.open': (made, tenant) => [approval({ ...made, approval: newApproval() }, tenant)],
+  'approvals.open': (made, tenant) => [
+    { ...approval({ ...made, approval: newApproval() }, tenant), key: `sha256:${randomBytes(32).toString('hex')}` },
+  ],
   'approvals.byId': (made, tenant) => [tenant, made.approval],
   'approvals.list': (_, tenant) => [{ tenant, limit: 100, now: AT }],
   'approvals.steps': (made, tenant) => [tenant, made.approval],
@@ -326,6 +328,38 @@ suite('a caller of the hub may do what its identity may', () => {
     assert.ok(latest > AT && latest <= Date.now() + DAY, `${latest}: ${written}`)
   })
 
+  test('no value of a sidecar is a fault of the hub, and what it writes can be read afterwards', async () => {
+    const own = await makeRows(hub, a)
+    const { api, admin } = hub.gateway.addresses
+    const headers = { authorization: `Bearer ${own.key}` }
+    for (const [name, values] of Object.entries(VALUES))
+      for (let index = 0, { length } = junkIn(values(own, 'team-a')); index < length; index += 1) {
+        // Made anew, with other ids: a row that is there would be joined.
+        const changed = junkIn(values(own, 'team-a'))[index] ?? []
+        const { status, body } = await operate(hub.url, name, a, ...changed)
+        assert.ok(status < 500, `${name} ${JSON.stringify(changed)}: ${status} ${JSON.stringify(body)}`)
+      }
+    const call = interception('cor-junk', { route: ROUTE, action: MARK, at: AT })
+    const decision = () => ({ draft: draftNow(), route: ROUTE, previous: null, supersessionKey: MARK, mayJoin: false })
+    const named = { host: 'pod', version: '1', policyName: 'default', configHash: HASH, policyHash: HASH }
+    const memberId = `mem_${'0'.repeat(32)}`
+    const member = { memberId, ...named, tier: 'sidecar', mode: null, startedAt: AT, stoppedAt: null, lag: null }
+    for (const [path, body] of [
+      ['/hub/v1/decisions', decision],
+      ['/hub/v1/calls', () => ({ values: [[call]] })],
+      ['/hub/v1/heartbeat', () => ({ member })],
+    ] as const)
+      for (let index = 0, { length } = variantsOf(body()); index < length; index += 1) {
+        const changed = Object(variantsOf(body())[index])
+        // Members are stored a second later: those of team-a stay as they are.
+        const answer = await ask(hub.url, path, path.endsWith('heartbeat') ? b : a, changed)
+        assert.ok(answer.status < 500, `${path} ${JSON.stringify(changed)}: ${JSON.stringify(answer)}`)
+      }
+    assert.equal((await fetch(`${admin}/readyz`)).status, 200)
+    for (const path of ['approvals', 'baselines', 'ledger', 'ledger?records=calls', 'fleet'])
+      assert.equal((await fetch(`${api}/api/v1/${path}`, { headers })).status, 200, path)
+  })
+
   test('no secret of the installation is made of what a sidecar sends', async () => {
     const asked: string[] = []
     const store = {
@@ -420,6 +454,35 @@ function withoutMark(name: string, values: readonly unknown[]): readonly unknown
       ? { ...value, digest: contractDigest(content) }
       : value
   })
+}
+
+const JUNK: readonly unknown[] = [
+  '',
+  'x',
+  '\u0000',
+  -1,
+  1.5,
+  1e300,
+  null,
+  [],
+  [5],
+  ['x'],
+  {},
+  { count: 'x', groups: 'x' },
+]
+
+/** The values with junk in the place of one of them, at any depth. */
+function junkIn(values: readonly unknown[]): readonly (readonly unknown[])[] {
+  return values.flatMap((value, index) => variantsOf(value).map((variant) => values.with(index, variant)))
+}
+
+function variantsOf(value: unknown): readonly unknown[] {
+  if (typeof value !== 'object' || value === null) return JUNK
+  if (Array.isArray(value)) return [...JUNK, ...junkIn(value)]
+  const members = Object.entries(value).flatMap(([name, member]) =>
+    variantsOf(member).map((variant) => ({ ...value, [name]: variant })),
+  )
+  return [...JUNK, ...members]
 }
 
 /** The stream of changes has no end, so its body is not read. */
