@@ -30,43 +30,44 @@ const [FIRST, OFFERED, RIVAL] = [contract(['a']), contract(['a', 'b', 'c']), con
 const ACCEPTOR = { tenant: 'local', by: 'alice', groups: [], comment: 'reviewed' }
 
 type Act = (baselines: BaselineService, route: RouteConfig) => unknown
-const WAYS: Readonly<Record<string, { readonly act: Act; readonly contract?: object; readonly isReported?: boolean }>> = {
-  'a promotion of the whole': {
-    act: (baselines) => baselines.promote('tools', OFFERED.digest, ACCEPTOR),
-    isReported: true,
-  },
-  'a promotion of a part': {
-    act: (baselines) => baselines.promote('tools', OFFERED.digest, ACCEPTOR, ['tool:b']),
-    isReported: true,
-  },
-  'a confirmation': {
-    act: (baselines) => baselines.promote('tools', FIRST.digest, ACCEPTOR),
-    contract: { max_age: 3600 },
-    isReported: true,
-  },
-  'a registration by preflight': {
-    act: (baselines) =>
-      baselines.registered({
-        tenant: 'local',
-        isApprover: true,
-        by: 'alice',
-        groups: [],
-        artifacts: [{ id: 'tools', type: 'mcp_manifest', before: FIRST.content, after: OFFERED.content }],
-        context: { operation: 'register', target_id: 'tools' },
-        decision: 'ALLOW',
-        decisionId: 'dec_1',
-      }),
-    isReported: true,
-  },
-  'a change that promotes itself': {
-    act: (baselines, route) => baselines.baselineFor(route, OFFERED),
-    contract: { auto_promote: 'info' },
-  },
-  'a source that the configuration names': {
-    act: (baselines, route) => baselines.baselineFor(route, OFFERED),
-    contract: { baseline: { file: fileOf(OFFERED) } },
-  },
-}
+const WAYS: Readonly<Record<string, { readonly act: Act; readonly contract?: object; readonly isReported?: boolean }>> =
+  {
+    'a promotion of the whole': {
+      act: (baselines) => baselines.promote('tools', OFFERED.digest, ACCEPTOR),
+      isReported: true,
+    },
+    'a promotion of a part': {
+      act: (baselines) => baselines.promote('tools', OFFERED.digest, ACCEPTOR, ['tool:b']),
+      isReported: true,
+    },
+    'a confirmation': {
+      act: (baselines) => baselines.promote('tools', FIRST.digest, ACCEPTOR),
+      contract: { max_age: 3600 },
+      isReported: true,
+    },
+    'a registration by preflight': {
+      act: (baselines) =>
+        baselines.registered({
+          tenant: 'local',
+          isApprover: true,
+          by: 'alice',
+          groups: [],
+          artifacts: [{ id: 'tools', type: 'mcp_manifest', before: FIRST.content, after: OFFERED.content }],
+          context: { operation: 'register', target_id: 'tools' },
+          decision: 'ALLOW',
+          decisionId: 'dec_1',
+        }),
+      isReported: true,
+    },
+    'a change that promotes itself': {
+      act: (baselines, route) => baselines.baselineFor(route, OFFERED),
+      contract: { auto_promote: 'info' },
+    },
+    'a source that the configuration names': {
+      act: (baselines, route) => baselines.baselineFor(route, OFFERED),
+      contract: { baseline: { file: fileOf(OFFERED) } },
+    },
+  }
 
 function fileOf({ content }: OfferedContract): string {
   const file = join(mkdtempSync(join(tmpdir(), 'preflight-promotions-')), 'tools.json')
