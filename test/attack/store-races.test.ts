@@ -243,7 +243,8 @@ suite('one request at two gateways on one PostgreSQL', { skip: postgresMissing()
           idempotency_key: 'once',
         }),
       })
-      return { status: answer.status, body: (await answer.json()) as unknown }
+      const body: unknown = await answer.json()
+      return { status: answer.status, body }
     }
     const answers = await Promise.all([0, 1, 2, 3, 4, 5].map((n) => ask(n, 'merge')))
     assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))

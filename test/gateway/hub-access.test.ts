@@ -370,8 +370,9 @@ suite('a caller of the hub may do what its identity may', () => {
         },
       },
     }
-    const { run } = HUB_METHODS['uses.salt'] as unknown as { run: (scope: object, fresh: string) => Promise<string> }
-    await run({ store, secret: (of: string) => of }, 'known')
+    const row: Row = HUB_METHODS['uses.salt']
+    assert.ok('run' in row)
+    await Reflect.apply(row.run, undefined, [{ store, secret: (of: string) => of }, 'known'])
     assert.equal(asked.includes('known'), false)
   })
 
