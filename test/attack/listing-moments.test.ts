@@ -35,8 +35,7 @@ async function scene(t: TestContext) {
       const result = at(message, 'method') === 'tools/list' ? page : { content: [] }
       const answer = JSON.stringify({ jsonrpc: '2.0', id: at(message, 'id'), result })
       const send = () => response.setHeader('content-type', 'application/json').end(answer)
-      if (state.isSlow && at(message, 'id') === 'slow') slow.push(send)
-      else send()
+      return state.isSlow && at(message, 'id') === 'slow' ? slow.push(send) : send()
     })
   })
   const upstream = await listening(t, server)
