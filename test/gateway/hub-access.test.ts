@@ -1,4 +1,4 @@
-/** What a caller of the hub may do is what its identity may: every endpoint and every method, for each kind of caller. */
+/** What a caller of the hub may do is what its identity may: every endpoint and every method, for each kind of caller. One table of values serves all tests. */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, suite, test } from 'node:test'
