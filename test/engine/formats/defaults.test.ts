@@ -163,11 +163,15 @@ function application({ operation, channel, message, server, root }: Parts): Json
   }
 }
 
+/** An API server keeps the members of a map, and removes those that an object does not name. */
+const isDefaultIn = (type: ArtifactType, stated: Json): boolean =>
+  type !== 'k8s_crd' || stated.additionalProperties === undefined
+
 for (const [type, wrap] of SURFACES) {
   checkRows(
     `a default of JSON Schema in ${type}`,
     type,
-    SCHEMAS.map(([schema, stated]) => {
+    SCHEMAS.filter(([, stated]) => isDefaultIn(type, stated)).map(([schema, stated]) => {
       const sides = [schema, { ...schema, ...stated }].map((one) => JSON.stringify(wrap(one)))
       return [`${JSON.stringify(stated)} beside ${JSON.stringify(schema)}`, sides[0] ?? '', sides[1] ?? '']
     }),

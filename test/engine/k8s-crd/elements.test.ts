@@ -206,7 +206,7 @@ const ELEMENTS: readonly ElementRow<Parts>[] = [
     'alternatives of a number or a text',
     part({ 'x-kubernetes-int-or-string': true, pattern: '^a' }),
     part({ 'x-kubernetes-int-or-string': true, anyOf: [{ maximum: 5 }, { enum: [9] }], pattern: '^a' }),
-    'dangerous',
+    'breaking',
     'dangerous',
   ],
   [
