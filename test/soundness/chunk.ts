@@ -5,7 +5,7 @@ import { isPlaceFor } from './rewrites.ts'
 import { Random } from './random.ts'
 import { compare } from '../../engine/internal.ts'
 import { shuffledKeys } from '../shuffle.ts'
-import { surfacesFor, type Surface } from './surfaces.ts'
+import { fitsBoth, surfacesFor, type Surface } from './surfaces.ts'
 
 /** What is done with each index: pairs with a proven break, pairs of equal meaning, or one pair in many orders of keys. */
 export type Job = 'pairs' | 'rewrites' | 'orders'
@@ -107,7 +107,7 @@ function answerIn(surface: Surface, before: string, after: string): string {
 function reorderAt(seed: number, index: number): readonly string[] {
   const pair = pairAt(seed, index)
   return surfacesFor(pair.dialect).flatMap((surface) => {
-    if (surface.fits && !(surface.fits(pair.before) && surface.fits(pair.after))) return []
+    if (!fitsBoth(surface, pair.before, pair.after)) return []
     const [before, after] = documentsOf(pair, surface)
     const answers = new Set([answerIn(surface, before, after)])
     for (let shuffle = 1; shuffle <= SHUFFLES; shuffle += 1) {

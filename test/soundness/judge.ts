@@ -20,7 +20,7 @@ import {
   type Schema,
 } from './schema.ts'
 import { markOf, meaningIn } from './meaning.ts'
-import { rootNamed, surfacesFor, writtenAlone, type Surface } from './surfaces.ts'
+import { fitsBoth, rootNamed, surfacesFor, writtenAlone, type Surface } from './surfaces.ts'
 import { isMisread, rewordedForValidator } from './validator.ts'
 import { instancesFor, membersOf } from './values.ts'
 
@@ -235,7 +235,7 @@ export function judge(pair: Pair, instances: readonly unknown[], only?: string):
   const byMeaning = new Map<string, Witnesses>()
   for (const surface of surfacesFor(pair.dialect)) {
     if (only !== undefined && surface.name !== only) continue
-    if (surface.fits && !(surface.fits(pair.before) && surface.fits(pair.after))) continue
+    if (!fitsBoth(surface, pair.before, pair.after)) continue
     const kind = `${isMarked ? surface.audience : 'any'} ${surface.form ?? ''}`
     const witnesses =
       byMeaning.get(kind) ?? witnessesIn(meaningOf(pair, surface), sentAt(surface, instances), unsentIn(pair, surface))
@@ -278,7 +278,7 @@ export function judgeEqual(pair: Pair, random: Random, isWanted: (surface: Surfa
   const verified = new Set<string>()
   for (const surface of surfacesFor(pair.dialect)) {
     if (!isWanted(surface) || losesDefinition(pair, surface)) continue
-    if (surface.fits && !(surface.fits(pair.before) && surface.fits(pair.after))) continue
+    if (!fitsBoth(surface, pair.before, pair.after)) continue
     if (surface.form === undefined && !verified.has(surface.audience)) {
       verified.add(surface.audience)
       const { wasValid, isValid } = meaningOf(pair, surface)

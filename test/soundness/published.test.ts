@@ -15,7 +15,7 @@ import { answerOf, documentsOf, judge, type Failure, type Judged, type Pair } fr
 import { Random } from './random.ts'
 import { isIn } from './schemas.ts'
 import { isKeywords, isSchema, type Schema } from './schema.ts'
-import { rootNamed, surfacesFor } from './surfaces.ts'
+import { fitsBoth, rootNamed, surfacesFor } from './surfaces.ts'
 import { instancesFor } from './values.ts'
 
 const SUITE = join(dirname(createRequire(import.meta.url).resolve('json-schema-test-suite')), 'tests/draft4')
@@ -100,7 +100,7 @@ function levelsOf(
   pair: Pair,
 ): readonly { readonly audience: string; readonly surface: string; readonly level: Judged }[] {
   return surfacesFor(pair.dialect).flatMap((surface) => {
-    if (surface.fits && !(surface.fits(pair.before) && surface.fits(pair.after))) return []
+    if (!fitsBoth(surface, pair.before, pair.after)) return []
     const { level } = answerOf(surface, ...documentsOf(pair, surface))
     return [{ audience: surface.audience, surface: surface.name, level }]
   })

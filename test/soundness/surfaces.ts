@@ -36,6 +36,15 @@ export interface Surface {
   readonly form?: TextKind
   /** Schemas that the surface holds; absent: all. */
   readonly fits?: (root: Schema) => boolean
+  /** A call shows the positions of its members only: two schemas with other names have other values in one place. */
+  readonly isByPosition?: true
+}
+
+/** Whether the surface holds both schemas, and a value of one stands where it stands in the other. */
+export function fitsBoth({ fits = () => true, isByPosition }: Surface, before: Schema, after: Schema): boolean {
+  if (!fits(before) || !fits(after)) return false
+  const [base, head] = [before, after].map((root) => (isKeywords(root) ? entriesOf(root.properties) : []))
+  return isByPosition !== true || base?.map(([name]) => name).join() === head?.map(([name]) => name).join()
 }
 
 const JSON_DRAFTS = ['draft-04', 'draft-06', 'draft-07', '2019-09', '2020-12'] as const
@@ -452,6 +461,7 @@ export const SURFACES: readonly Surface[] = [
     write: openApiFields(place),
     form: place === 'query' ? 'urlencoded' : 'plain',
     fits: place === 'path' ? isAllRequired : isOnlyMembers,
+    ...(place === 'path' && { isByPosition: true }),
   })),
   {
     name: 'OpenAPI response headers',

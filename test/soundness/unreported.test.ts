@@ -8,7 +8,7 @@ import { DIALECTS } from './dialects.ts'
 import { answerOf, documentsOf, type Pair } from './judge.ts'
 import type { Keywords, Schema } from './schema.ts'
 import { isIn } from './schemas.ts'
-import { surfacesFor } from './surfaces.ts'
+import { fitsBoth, surfacesFor } from './surfaces.ts'
 
 const string = { type: 'string' }
 const number = { type: 'number' }
@@ -130,7 +130,7 @@ function missedAt(
     const pair: Pair = { dialect, before, after }
     return surfacesFor(dialect).flatMap((surface) => {
       if (surface.audience === (isSender ? 'reader' : 'sender')) return []
-      if (surface.fits && !(surface.fits(before) && surface.fits(after))) return []
+      if (!fitsBoth(surface, before, after)) return []
       const documents = documentsOf(pair, surface)
       if (mediaType !== JSON_TYPE && !documents[0].includes(`"${JSON_TYPE}"`)) return []
       const [base, head] = documents.map((text) => text.replaceAll(`"${JSON_TYPE}"`, `"${mediaType}"`))

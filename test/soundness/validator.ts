@@ -1,16 +1,17 @@
 /** Where ajv misreads a schema: what can be written apart with the same meaning is, what cannot is left out of the pairs. */
 import { inPlaceOf, isKeywords, mapped, placesOf, schemasIn, without, type Keywords, type Schema } from './schema.ts'
 
-/** An empty list passes `contains` beside a tuple. */
+/** Keywords that are read wrongly beside a tuple. An empty list passes `contains`; equal lists pass `uniqueItems` beside `items`. */
+const APART = ['contains', 'minContains', 'maxContains', 'uniqueItems']
+
 export function rewordedForValidator(root: Schema): Schema {
-  return mapped(root, (one) => (isKeywords(one) ? withContainsApart(one) : one))
+  return mapped(root, (one) => (isKeywords(one) ? withApart(one) : one))
 }
 
-function withContainsApart(schema: Keywords): Keywords {
-  if (schema.contains === undefined || schema.prefixItems === undefined) return schema
-  const names = ['contains', 'minContains', 'maxContains']
-  const member = Object.fromEntries(Object.entries(schema).filter(([name]) => names.includes(name)))
-  return { ...without(schema, ...names), allOf: [...schemasIn(schema.allOf), member] }
+function withApart(schema: Keywords): Keywords {
+  if (schema.prefixItems === undefined || APART.every((name) => schema[name] === undefined)) return schema
+  const member = Object.fromEntries(Object.entries(schema).filter(([name]) => APART.includes(name)))
+  return { ...without(schema, ...APART), allOf: [...schemasIn(schema.allOf), member] }
 }
 
 /**
