@@ -84,9 +84,11 @@ function silentIn(type: ArtifactType, root: unknown, seen: Set<string>): readonl
       if (other === typeOf(value) || (other === 'flag' && SCHEMA.test(pointer))) return []
       const [malformed, changed] = [replaced(root, path, one), replaced(root, path, another)]
       const sides = { becomes: [root, malformed], ceases: [malformed, root], differs: [malformed, changed] } as const
-      return Object.entries(sides).flatMap(([what, [before, after]]) =>
-        isSilent(type, before, after) ? [`${pointer}: ${other} that ${what}`] : [],
-      )
+      return Object.entries(sides).flatMap(([what, [before, after]]) => {
+        // Two objects without keywords are the same schema.
+        if (what === 'differs' && other === 'object' && SCHEMA.test(pointer)) return []
+        return isSilent(type, before, after) ? [`${pointer}: ${other} that ${what}`] : []
+      })
     })
   })
 }
