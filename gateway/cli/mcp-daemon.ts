@@ -1,5 +1,5 @@
 /** `preflight mcp daemon`: the one gateway behind all wrapped servers of a user, as a process. */
-import { rmSync, writeFileSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { loadConfig } from '../config/load.ts'
 import { formatMistake } from '../errors/mistake.ts'
 import { errorCode, messageOf } from '../errors/startup-error.ts'
@@ -35,7 +35,8 @@ export async function runDaemon(args: Arguments, { environment, stderr }: Comman
       writeLine(stderr, 'another daemon serves this user')
       return EXIT.no
     }
-    writeFileSync(home.fault, messageOf(error), { mode: 0o600 })
+    // Whole or not at all: those who wait for the daemon read it at any moment.
+    writePrivateFile(home.fault, messageOf(error))
     throw error
   }
 }
