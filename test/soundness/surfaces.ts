@@ -40,7 +40,7 @@ export interface Surface {
   readonly isByPosition?: true
 }
 
-/** Whether the surface holds both schemas, and a value of one stands where it stands in the other. */
+/** Whether the surface holds both schemas, and writes a value of either in the same way. */
 export function fitsBoth({ fits = () => true, isByPosition }: Surface, before: Schema, after: Schema): boolean {
   if (!fits(before) || !fits(after)) return false
   const [base, head] = [before, after].map((root) => (isKeywords(root) ? entriesOf(root.properties) : []))
