@@ -43,8 +43,11 @@ export interface Surface {
 /** Whether the surface holds both schemas, and writes a value of either in the same way. */
 export function fitsBoth({ fits = () => true, isByPosition }: Surface, before: Schema, after: Schema): boolean {
   if (!fits(before) || !fits(after)) return false
-  const [base, head] = [before, after].map((root) => (isKeywords(root) ? entriesOf(root.properties) : []))
-  return isByPosition !== true || base?.map(([name]) => name).join() === head?.map(([name]) => name).join()
+  return isByPosition !== true || memberNames(before) === memberNames(after)
+}
+
+function memberNames(root: Schema): string {
+  return isKeywords(root) ? Object.keys(Object(root.properties)).join() : ''
 }
 
 const JSON_DRAFTS = ['draft-04', 'draft-06', 'draft-07', '2019-09', '2020-12'] as const
