@@ -9,23 +9,31 @@ interface Name {
   /** Structured syntax of RFC 6838 §4.2.8: `json` of `problem+json`. */
   readonly suffix: string
   readonly parameters: readonly string[]
+  /** The stated encoding of the text; null: any. */
+  readonly charset: string | null
 }
 
-/** Parameters without effect: UTF-8 is the default of text, and JSON allows only UTF-8 (RFC 8259 §8.1). */
-const SILENT_PARAMETER = /^charset=(?:utf-?8|us-ascii)$/
+const CHARSET = 'charset='
+/** The default of text, and all that JSON allows (RFC 8259 §8.1). */
+const UTF_8 = 'utf-8'
+/** Other names, and a part that reads the same. */
+const LIKE_UTF_8 = /^(?:utf-?8|(?:us-)?ascii)$/
 
 function parse(name: string): Name {
   const [essence = '', ...parameters] = name.toLowerCase().split(';')
   const [type = '', full = ''] = essence.trim().split('/')
   const plus = full.lastIndexOf('+')
+  const stated = parameters
+    .map((parameter) => parameter.replaceAll(/[\s"]/g, ''))
+    .filter((parameter) => parameter !== '')
+    .sort()
+  const charset = stated.find((parameter) => parameter.startsWith(CHARSET))?.slice(CHARSET.length) ?? null
   return {
     type,
     subtype: plus === -1 ? full : full.slice(0, plus),
     suffix: plus === -1 ? '' : full.slice(plus + 1),
-    parameters: parameters
-      .map((parameter) => parameter.replaceAll(/[\s"]/g, ''))
-      .filter((parameter) => parameter !== '')
-      .sort(),
+    parameters: stated,
+    charset: charset !== null && LIKE_UTF_8.test(charset) ? UTF_8 : charset,
   }
 }
 
@@ -33,14 +41,15 @@ type Relation = 'same' | 'generalized' | 'specialized' | 'changed' | 'exchanged'
 
 /**
  * The relation of a media type before and after. If only parameters differ, it is `changed` when the head adds some,
- * `generalized` when it removes some, else `exchanged`.
+ * `generalized` when it removes some, else `exchanged`. Text that was UTF-8 by default exchanges its encoding.
  */
 export function relationOf(before: string, after: string): Relation {
   if (before === after) return 'same'
   const [base, head] = [parse(before), parse(after)]
   if (isSameEssence(base, head)) {
     if (base.parameters.join() === head.parameters.join()) return 'same'
-    return isWithin(head, base) ? 'changed' : isWithin(base, head) ? 'generalized' : 'exchanged'
+    if (isWithin(head, base)) return isReadAlike(base, head) ? 'changed' : 'exchanged'
+    return isWithin(base, head) ? 'generalized' : 'exchanged'
   }
   if (isWithin(base, head)) return 'generalized'
   return isWithin(head, base) ? 'specialized' : 'unrelated'
@@ -62,6 +71,7 @@ function isSameEssence(a: Name, b: Name): boolean {
 
 /** `application/problem+json` is JSON. A range contains its members. A parameter makes a type more specific. */
 function isWithin(part: Name, whole: Name): boolean {
+  if (whole.charset !== null && (part.charset ?? UTF_8) !== whole.charset) return false
   const stated = significantParameters(part)
   if (!significantParameters(whole).every((parameter) => stated.includes(parameter))) return false
   if (whole.type === '*') return true
@@ -71,8 +81,14 @@ function isWithin(part: Name, whole: Name): boolean {
   return isSameEssence(part, whole) || isSuffix
 }
 
+/** Whether text of two types of one essence has one encoding. That of other types, as of XML, is in the text itself. */
+function isReadAlike(base: Name, head: Name): boolean {
+  const isText = base.subtype !== '*' && (base.type === 'text' || base.subtype === 'json' || base.suffix === 'json')
+  return !isText || (base.charset ?? UTF_8) === (head.charset ?? UTF_8)
+}
+
 function significantParameters({ parameters }: Name): readonly string[] {
-  return parameters.filter((parameter) => !SILENT_PARAMETER.test(parameter))
+  return parameters.filter((parameter) => !parameter.startsWith(CHARSET))
 }
 
 /**
