@@ -5,6 +5,7 @@
 import { percentDecoded } from '../common/percent-decoding.ts'
 import { isRecord, placeAt, ROOT, stepInto, type Located, type Place } from '../schema/located.ts'
 import type { SchemaDialect, SchemaSource } from '../schema/source.ts'
+import { Inheritance } from './inheritance.ts'
 import type { SurveyedReferences } from './json-survey.ts'
 import { localRefPointer, resolvePointer } from './pointer.ts'
 
@@ -24,6 +25,7 @@ export class OpenApiDocuments implements SchemaSource {
   readonly #files = new Map<string, unknown>()
   readonly #resolved = new Map<string, Located | null>()
   readonly #addresses: ByAddress | null
+  #inheritance: Inheritance | null = null
 
   /**
    * @param surveyed what the root refers to, if that is known
@@ -60,6 +62,11 @@ export class OpenApiDocuments implements SchemaSource {
 
   knows(reference: string, from: Located): boolean {
     return (this.#addresses?.find(reference, from) ?? this.#find(reference, from)) !== null
+  }
+
+  subtypes(schema: Located): readonly string[] | null {
+    this.#inheritance ??= new Inheritance(this)
+    return this.#inheritance.subtypes(schema)
   }
 
   /** The object itself, or the target of its `$ref`; null if there is none. Chains are followed, loops are not. */

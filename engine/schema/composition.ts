@@ -1,10 +1,10 @@
-/** Schemas made of schemas: allOf, anyOf, oneOf with their alternatives matched, and the discriminator that picks one. */
-import { byCodeUnit } from '../common/code-unit-order.ts'
+/** Schemas made of schemas: allOf, anyOf and oneOf with their alternatives matched. */
+import { compareDiscriminator } from './discriminator.ts'
 import type { Examination } from './examination.ts'
 import { membersOf, itemsOf, locateItem } from './subschemas.ts'
-import { isRecord, type JsonRecord, type Located } from './located.ts'
+import type { JsonRecord, Located } from './located.ts'
 import { isAnnotation, isAnnotationOnly, shapeKey } from './shape.ts'
-import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
+import { knows, resolveSchema, type SchemaSource } from './source.ts'
 
 export const COMPOSITIONS = ['allOf', 'anyOf', 'oneOf'] as const
 export type Composition = (typeof COMPOSITIONS)[number]
@@ -142,10 +142,6 @@ function mayBeRenamed(before: Item, after: Item, { sources }: Examination): bool
   )
 }
 
-function knows(source: SchemaSource, reference: string, from: Located): boolean {
-  return source.knows?.(reference, from) ?? false
-}
-
 function isUnnamed({ reference, title }: Item): boolean {
   return reference === null && title === ''
 }
@@ -175,127 +171,4 @@ function matchByKey(
     taken.add(item).add(partner)
   }
   return [pairs, baseRest.filter((item) => !taken.has(item)), headRest.filter((item) => !taken.has(item))]
-}
-
-function compareDiscriminator(examination: Examination): void {
-  const { add: say } = examination
-  const keyword = 'discriminator'
-  const [base, head] = [discriminatorOf(examination.base), discriminatorOf(examination.head)]
-  if (base === null || head === null) {
-    if (base === head) return
-    say({
-      keyword,
-      action: head === null ? 'removed' : 'added',
-      name: null,
-      before: base,
-      after: head,
-      steps: [keyword],
-    })
-    return
-  }
-  if (base.propertyName !== head.propertyName) {
-    const [before, after] = [base.propertyName ?? null, head.propertyName ?? null]
-    say({
-      keyword: 'discriminator-property-name',
-      action: 'changed',
-      name: null,
-      before,
-      after,
-      steps: [keyword, 'propertyName'],
-    })
-  }
-  const [baseMapping, headMapping] = [mappingOf(base), mappingOf(head)]
-  const { before, after, sources } = examination
-  compareMapping(
-    { ...baseMapping, ...impliedIn(examination.base, before, sources.before, Object.keys(headMapping), baseMapping) },
-    { ...headMapping, ...impliedIn(examination.head, after, sources.after, Object.keys(baseMapping), headMapping) },
-    examination,
-  )
-}
-
-/** The names of schemas that the other side lists and this one does not. They lead to the schemas (OpenAPI 3.1.0 §4.8.25). */
-function impliedIn(
-  schema: JsonRecord,
-  owner: ResolvedSchema,
-  source: SchemaSource,
-  names: readonly string[],
-  listed: JsonRecord,
-): JsonRecord {
-  const isChoice = ['oneOf', 'anyOf'].some((keyword) => itemsOf(schema, keyword).length > 0)
-  const holder = source.dialect === 'openapi-2.0' ? 'definitions' : 'components/schemas'
-  const isImplied = (name: string): boolean =>
-    isChoice ? alternativeOf(schema, owner, name) !== null : knows(source, `#/${holder}/${name}`, owner)
-  const implied = names.filter((name) => !Object.hasOwn(listed, name) && isImplied(name))
-  return Object.fromEntries(implied.map((name) => [name, name]))
-}
-
-/** In Swagger 2.0 the name of the property alone. */
-function discriminatorOf({ discriminator }: JsonRecord): JsonRecord | null {
-  if (typeof discriminator === 'string') return { propertyName: discriminator }
-  return isRecord(discriminator) ? discriminator : null
-}
-
-/** Where values lead; in OpenAPI 3.2 those that are not listed lead somewhere, too. */
-function mappingOf(discriminator: JsonRecord): JsonRecord {
-  const { defaultMapping } = discriminator
-  const entries = Object.entries(membersOf(discriminator, 'mapping'))
-  // The name of a schema leads to it without being listed.
-  const mapping = Object.fromEntries(entries.filter(([name, target]) => name !== schemaNameOf(target)))
-  return defaultMapping === undefined ? mapping : { ...mapping, 'any other value': defaultMapping }
-}
-
-/** The same schema, or an alternative that got another name and is not there under the old one any more. */
-function leadsToSame(
-  baseTarget: unknown,
-  headTarget: unknown,
-  { before, after, base, head, isSameShape }: Examination,
-): boolean {
-  const [baseName, headName] = [schemaNameOf(baseTarget), schemaNameOf(headTarget)]
-  if (baseName === headName) return true
-  const [baseAlternative, headAlternative] = [
-    alternativeOf(base, before, baseName),
-    alternativeOf(head, after, headName),
-  ]
-  if (baseAlternative === null || headAlternative === null || alternativeOf(head, after, baseName) !== null)
-    return false
-  return isSameShape(baseAlternative, headAlternative)
-}
-
-function alternativeOf(schema: JsonRecord, owner: ResolvedSchema, name: unknown): Located | null {
-  for (const keyword of ['oneOf', 'anyOf'] as const) {
-    const items = itemsOf(schema, keyword)
-    const index = items.findIndex((item) => isRecord(item) && schemaNameOf(item.$ref) === name)
-    if (index !== -1) return locateItem(owner, items, keyword, index)
-  }
-  return null
-}
-
-/** A target is a reference, or the name of a schema among the components. */
-function schemaNameOf(target: unknown): unknown {
-  return typeof target === 'string' ? target.replace(/^#\/(?:components\/schemas|definitions)\//, '') : target
-}
-
-/** What came is one change, and so is what went; a value that leads elsewhere is a change of its own. */
-function compareMapping(base: JsonRecord, head: JsonRecord, examination: Examination): void {
-  const { add: say } = examination
-  const keyword = 'discriminator-mapping'
-  // The order of keys in a document has no meaning.
-  const [baseValues, headValues] = [Object.keys(base).sort(byCodeUnit), Object.keys(head).sort(byCodeUnit)]
-  const gone = baseValues.filter((name) => !Object.hasOwn(head, name))
-  const come = headValues.filter((name) => !Object.hasOwn(base, name))
-  for (const [action, names, holder] of [
-    ['removed', gone, base],
-    ['added', come, head],
-  ] as const) {
-    const [first] = names
-    if (first === undefined) continue
-    const values = Object.fromEntries(names.map((name) => [name, holder[name]]))
-    const [before, after] = action === 'added' ? [null, values] : [values, null]
-    say({ keyword, action, name: names.join(', '), before, after, steps: ['discriminator', 'mapping', first] })
-  }
-  for (const name of baseValues) {
-    if (!Object.hasOwn(head, name) || leadsToSame(base[name], head[name], examination)) continue
-    const [before, after] = [base[name], head[name]]
-    say({ keyword, action: 'changed', name, before, after, steps: ['discriminator', 'mapping', name] })
-  }
 }

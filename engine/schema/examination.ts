@@ -15,6 +15,8 @@ export interface Examination {
   /** Reports a series of changes, which may be empty or very long. */
   readonly reportEach: (series: DeltaSeries) => void
   readonly descend: (steps: readonly string[], before: Located, after: Located, isRequired?: boolean | null) => void
+  /** Compares the subtypes that the discriminators of two schemas select. */
+  readonly select: (before: ResolvedSchema, after: ResolvedSchema) => void
   readonly isSameShape: (before: Located, after: Located) => boolean
 }
 

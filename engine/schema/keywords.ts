@@ -6,6 +6,7 @@ import { compareBounds } from './bounds.ts'
 import type { Examination, SchemaSources } from './examination.ts'
 import { compareComposition } from './composition.ts'
 import { compareConditions } from './conditions.ts'
+import { selectSubtypes } from './discriminator.ts'
 import { compareObjects } from './objects.ts'
 import { compareTypes } from './types.ts'
 import { compareUnevaluated } from './unevaluated.ts'
@@ -112,10 +113,12 @@ export function compareKeywords(
   after: ResolvedSchema,
   differing: number,
   sources: SchemaSources,
-  report: Pick<Examination, 'add' | 'reportEach' | 'descend' | 'isSameShape'>,
+  report: Pick<Examination, 'add' | 'reportEach' | 'descend' | 'select' | 'isSameShape'>,
 ): void {
-  // Before anything is rewritten: the form of a value in XML does not follow from which values there are.
+  // Before anything is rewritten: neither the form of a value in XML nor what a discriminator selects follows from which
+  // values there are.
   if ((differing & XML) !== 0) compareXml(before, after, sources, report.add)
+  selectSubtypes(before, after, sources, report.select)
   const bits = differing & ~XML
   if (bits === 0) return
   const aligned = align(before, after, sources, report)
@@ -127,11 +130,12 @@ export function compareKeywords(
 
 /**
  * The groups with a keyword whose value is not plainly the same on both sides. The form in XML depends on what stands
- * around it, so it is always looked at. 0: there is nothing to compare.
+ * around it, and what a discriminator selects on other schemas, so both are always looked at. 0: there is nothing to compare.
  */
 export function differingGroups(base: JsonRecord, head: JsonRecord): number {
   if (base === head) return 0
   let bits = base.xml === undefined && head.xml === undefined ? 0 : XML
+  if (base.discriminator !== undefined) bits |= GROUP_BITS.get('discriminator') ?? 0
   for (const name in base) if (base[name] !== head[name]) bits |= GROUP_BITS.get(name) ?? 0
   for (const name in head) if (base[name] === undefined) bits |= GROUP_BITS.get(name) ?? 0
   return bits

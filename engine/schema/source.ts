@@ -14,6 +14,15 @@ export interface SchemaSource {
   resolve(reference: string, from: Located): Located | null
   /** Whether a reference names something: asked of names that are not references of this side. Absent: no name is known. */
   knows?(reference: string, from: Located): boolean
+  /**
+   * References to the schemas that inherit from a shared one by `allOf`, where a discriminator selects among such; null
+   * for a schema that is written in place. Absent: no schema inherits.
+   */
+  subtypes?(schema: Located): readonly string[] | null
+}
+
+export function knows(source: SchemaSource, reference: string, from: Located): boolean {
+  return source.knows?.(reference, from) ?? false
 }
 
 /** A schema after its references were followed. */
@@ -75,7 +84,7 @@ export function isDangling({ value }: ResolvedSchema): boolean {
   return value === DANGLING
 }
 
-function hasMeaningfulSibling(schema: JsonRecord): boolean {
+export function hasMeaningfulSibling(schema: JsonRecord): boolean {
   for (const name in schema) if (!SILENT_SIBLINGS.has(name) && !name.startsWith('x-')) return true
   return false
 }

@@ -7,6 +7,7 @@
  */
 import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { compareKeywords, differingGroups } from '../keywords.ts'
+import { compareSubtypes } from '../discriminator.ts'
 import type { DeltaSeries, SchemaDelta } from '../delta.ts'
 import type { SchemaSources } from '../examination.ts'
 import type { JsonRecord, Located } from '../located.ts'
@@ -30,6 +31,8 @@ export interface SchemaPair {
   readonly edges: readonly SchemaEdge[]
   /** True when a change can be reached from here; set by `complete`. */
   readonly isLive: boolean
+  /** Stands for what the discriminators of the two schemas select. A schema that has the two as a part selects by itself. */
+  readonly isSelection: boolean
 }
 
 interface OpenPair {
@@ -41,6 +44,7 @@ interface OpenPair {
   parent: OpenPair | null
   otherParents: OpenPair[]
   isLive: boolean
+  readonly isSelection: boolean
 }
 
 /** More changes than these that come in series are made when they are asked for. */
@@ -49,6 +53,7 @@ const MAX_HELD = 20_000
 export class SchemaComparison {
   readonly sources: SchemaSources
   readonly #pairs = new Map<JsonRecord, Map<JsonRecord, OpenPair>>()
+  readonly #selections = new Map<JsonRecord, Map<JsonRecord, OpenPair>>()
   readonly #shapes = new WeakMap<JsonRecord, Map<JsonRecord, boolean>>()
   readonly #all: OpenPair[] = []
   readonly #queue: OpenPair[] = []
@@ -61,6 +66,7 @@ export class SchemaComparison {
     reportEach: (series: DeltaSeries): void => this.#addSeries(this.#atHand, series),
     descend: (steps: readonly string[], base: Located, head: Located, isRequired: boolean | null = null): void =>
       this.#descend(this.#atHand, steps, base, head, isRequired),
+    select: (base: ResolvedSchema, head: ResolvedSchema): void => this.#select(this.#atHand, base, head),
     isSameShape: (base: Located, head: Located): boolean => this.#isSameShape(base, head),
   }
   /** Changes that came in series. */
@@ -140,10 +146,30 @@ export class SchemaComparison {
 
   #examine(pair: OpenPair, differing: number): void {
     this.#examined += 1
+    this.#within(pair, () => compareKeywords(pair.before, pair.after, differing, this.sources, this.#report))
+  }
+
+  #within(pair: OpenPair, compare: () => void): void {
     const holder = this.#pair
     this.#pair = pair
-    compareKeywords(pair.before, pair.after, differing, this.sources, this.#report)
+    compare()
     this.#pair = holder
+  }
+
+  #select(parent: OpenPair, before: ResolvedSchema, after: ResolvedSchema): void {
+    let partners = this.#selections.get(before.value)
+    if (partners === undefined) {
+      partners = new Map()
+      this.#selections.set(before.value, partners)
+    }
+    let pair = partners.get(after.value)
+    if (pair === undefined) {
+      pair = newPair(before, after, true)
+      partners.set(after.value, pair)
+      this.#all.push(pair)
+      this.#within(pair, () => compareSubtypes(before, after, this.sources, this.#report))
+    }
+    this.#link(parent, pair, [], null)
   }
 
   get #atHand(): OpenPair {
@@ -218,8 +244,8 @@ function byFirstSteps(a: SchemaEdge, b: SchemaEdge): number {
   return a.steps.length - b.steps.length
 }
 
-function newPair(before: ResolvedSchema, after: ResolvedSchema): OpenPair {
-  return { before, after, deltas: NONE, edges: NONE, parent: null, otherParents: NONE, isLive: false }
+function newPair(before: ResolvedSchema, after: ResolvedSchema, isSelection = false): OpenPair {
+  return { before, after, deltas: NONE, edges: NONE, parent: null, otherParents: NONE, isLive: false, isSelection }
 }
 
 function parentsOf({ parent, otherParents }: OpenPair): readonly OpenPair[] {

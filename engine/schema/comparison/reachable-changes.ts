@@ -45,6 +45,8 @@ interface Frame {
   readonly isReadOnly: boolean
   readonly isWriteOnly: boolean
   readonly proved: Proved
+  /** The pair is a part of another one, by `allOf`. */
+  readonly isPart: boolean
 }
 
 interface SchemaPath {
@@ -114,14 +116,14 @@ export function reachChanges(
   }
   const unused = { isReadOnly: false, isWriteOnly: false }
   const proved = prove(start, NOTHING_PROVED, unused)
-  enter({ pair: start, next: 0, way: null, isRequired: null, ...unused, proved })
+  enter({ pair: start, next: 0, way: null, isRequired: null, ...unused, proved, isPart: false })
   for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
     const edge = top.pair.edges[top.next]
     top.next += 1
     if (edge === undefined) {
       onWay.delete(top.pair)
       stack.pop()
-    } else if (edge.to.isLive) enter(frameBelow(top, edge, prove))
+    } else if (edge.to.isLive && !(edge.to.isSelection && top.isPart)) enter(frameBelow(top, edge, prove))
   }
 }
 
@@ -147,15 +149,16 @@ function frameBelow(from: Frame, { to, steps, ...edge }: SchemaEdge, prove: Prov
   const isRequired = isSame ? from.isRequired : edge.isRequired
   const above = isOutsideProof(from.pair, steps[0]) ? NOTHING_PROVED : from.proved
   const proved = prove(to, above, { isReadOnly, isWriteOnly })
-  return { pair: to, next: 0, way, isRequired, isReadOnly, isWriteOnly, proved }
+  const isPart = isSame ? from.isPart : steps[0]?.startsWith('allOf[') === true
+  return { pair: to, next: 0, way, isRequired, isReadOnly, isWriteOnly, proved, isPart }
 }
 
 /**
- * The content of a text is no part of the proof about the text. Nor may one alternative stand in for another where a
- * discriminator chooses: each has to hold by itself.
+ * The content of a text is no part of the proof about the text, nor is a subtype one of that about its schema. Nor may
+ * one alternative stand in for another where a discriminator chooses: each has to hold by itself.
  */
-function isOutsideProof({ before, after }: SchemaPair, step = ''): boolean {
-  if (step === 'contentSchema') return true
+function isOutsideProof({ before, after, isSelection }: SchemaPair, step = ''): boolean {
+  if (step === 'contentSchema' || isSelection) return true
   return /^(?:anyOf|oneOf)\[/.test(step) && (isDiscriminated(before) || isDiscriminated(after))
 }
 

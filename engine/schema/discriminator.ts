@@ -1,0 +1,238 @@
+/**
+ * The schemas that a discriminator selects (OpenAPI 3.0.3 §4.7.25): among the alternatives of a choice, or among the
+ * schemas that inherit from its own by `allOf`. No list names the latter, so they are compared as parts of that schema.
+ */
+import { byCodeUnit } from '../common/code-unit-order.ts'
+import type { Examination, SchemaSources } from './examination.ts'
+import { isRecord, stepInto, type JsonRecord, type Located } from './located.ts'
+import { knows, resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
+import { itemsOf, locateItem, membersOf } from './subschemas.ts'
+
+const KEYWORD = 'discriminator'
+/** The value of OpenAPI 3.2 for all that are not listed. */
+const OTHER_VALUES = 'any other value'
+
+/** Compares the discriminator itself, and what it selects of a choice. */
+export function compareDiscriminator(examination: Examination): void {
+  const { before, after, sources, add: say } = examination
+  const [base, head] = [discriminatorOf(examination.base), discriminatorOf(examination.head)]
+  if (base === null || head === null) {
+    if (base === head) return
+    const action = head === null ? 'removed' : 'added'
+    say({ keyword: KEYWORD, action, name: null, before: base, after: head, steps: [KEYWORD] })
+    return
+  }
+  if (base.propertyName !== head.propertyName) {
+    const values = { before: base.propertyName ?? null, after: head.propertyName ?? null }
+    const steps = [KEYWORD, 'propertyName']
+    say({ keyword: 'discriminator-property-name', action: 'changed', name: null, ...values, steps })
+  }
+  const [isBaseChoice, isHeadChoice] = [isChoice(examination.base), isChoice(examination.head)]
+  if (!isBaseChoice && !isHeadChoice) return
+  const mappings = [unobvious(mappingOf(base)), unobvious(mappingOf(head))] as const
+  compareMappings(
+    {
+      base: withImplied(mappings[0], mappings[1], (name) =>
+        isBaseChoice
+          ? alternativeOf(examination.base, before, name) !== null
+          : knowsSchema(sources.before, name, before),
+      ),
+      head: withImplied(mappings[1], mappings[0], (name) =>
+        isHeadChoice ? alternativeOf(examination.head, after, name) !== null : knowsSchema(sources.after, name, after),
+      ),
+    },
+    examination,
+    (_, target, other) => leadsToSame(target, other, examination),
+  )
+}
+
+/** Hands on the schemas whose discriminators select subtypes in the place of two others. */
+export function selectSubtypes(
+  before: ResolvedSchema,
+  after: ResolvedSchema,
+  sources: SchemaSources,
+  select: Examination['select'],
+): void {
+  if (!mayInherit(before.value) || !mayInherit(after.value)) return
+  const base = selectors(before, sources.before)
+  const head = base.length === 0 ? [] : selectors(after, sources.after)
+  for (const [index, selector] of base.entries()) {
+    const partner = head.find(({ reference }) => reference === selector.reference) ?? head[index]
+    if (partner === undefined) continue
+    if (selectsAny(selector, sources.before) || selectsAny(partner, sources.after)) select(selector, partner)
+  }
+}
+
+function selectsAny(schema: ResolvedSchema, source: SchemaSource): boolean {
+  return discriminatorOf(schema.value) !== null || (source.subtypes?.(schema) ?? []).length > 0
+}
+
+/** Compares the subtypes that two discriminators select, value by value. */
+export function compareSubtypes(
+  before: ResolvedSchema,
+  after: ResolvedSchema,
+  sources: SchemaSources,
+  report: Pick<Examination, 'add' | 'descend' | 'isSameShape'>,
+): void {
+  const [stated, statedHead] = [subtypesOf(before, sources.before), subtypesOf(after, sources.after)]
+  const base = withImplied(stated, statedHead, (name) => knowsSchema(sources.before, name, before))
+  const head = withImplied(statedHead, stated, (name) => knowsSchema(sources.after, name, after))
+  const refer = (name: string): readonly [Located & Reference, Located & Reference] => [
+    located(base.get(name), before, sources.before),
+    located(head.get(name), after, sources.after),
+  ]
+  compareMappings({ base, head }, report, (name) => {
+    const [one, two] = refer(name)
+    if (one.value.$ref === two.value.$ref) return true
+    const isRenamed = knows(sources.before, one.value.$ref, one) && !knows(sources.after, one.value.$ref, after)
+    return isRenamed && knows(sources.after, two.value.$ref, two) && report.isSameShape(one, two)
+  })
+  const done = new Set<string>()
+  for (const name of [...base.keys()].sort(byCodeUnit)) {
+    if (!head.has(name)) continue
+    const [one, two] = refer(name)
+    const key = `${one.value.$ref} ${two.value.$ref}`
+    if (done.has(key) || !knows(sources.before, one.value.$ref, one) || !knows(sources.after, two.value.$ref, two))
+      continue
+    done.add(key)
+    report.descend([`${KEYWORD}[${name}]`], one, two)
+  }
+}
+
+function mayInherit({ discriminator, allOf }: JsonRecord): boolean {
+  return discriminator !== undefined || allOf !== undefined
+}
+
+/** Schemas nested deeper than this in `allOf` select nothing. */
+const MAX_NESTED = 16
+
+/** The schema itself, or the parts that it is made of in place. A shared schema selects what inherits from it. */
+function selectors(schema: ResolvedSchema, source: SchemaSource, depth = 0): readonly ResolvedSchema[] {
+  if (discriminatorOf(schema.value) !== null) return isChoice(schema.value) ? [] : [schema]
+  if (source.subtypes === undefined || depth === MAX_NESTED) return []
+  if (source.subtypes(schema) !== null) return [schema]
+  const parts = itemsOf(schema.value, 'allOf')
+  return parts.flatMap((_, index) =>
+    selectors(resolveSchema(locateItem(schema, parts, 'allOf', index), source), source, depth + 1),
+  )
+}
+
+/** Where values lead: by the mapping, or to subtypes by their names. */
+type Mapping = ReadonlyMap<string, unknown>
+
+function subtypesOf(schema: ResolvedSchema, source: SchemaSource): Mapping {
+  const discriminator = discriminatorOf(schema.value)
+  const mapping = new Map(discriminator === null ? [] : mappingOf(discriminator))
+  const mapped = new Set([...mapping.values()].map((target) => located(target, schema, source).value.$ref))
+  for (const reference of source.subtypes?.(schema) ?? []) {
+    const name = schemaNameOf(reference)
+    if (typeof name === 'string' && !mapped.has(reference) && !mapping.has(name)) mapping.set(name, name)
+  }
+  return mapping
+}
+
+interface Reference {
+  readonly value: { readonly $ref: string }
+}
+
+/** A target as a reference: the name of a shared schema, or a reference already. */
+function located(target: unknown, { at, document }: ResolvedSchema, source: SchemaSource): Located & Reference {
+  const text = String(target)
+  const from = { value: null, at: stepInto(stepInto(at, KEYWORD), 'mapping'), document: '' }
+  const named = `#/${holderOf(source)}/${text}`
+  return knows(source, named, from) ? { ...from, value: { $ref: named } } : { ...from, value: { $ref: text }, document }
+}
+
+function holderOf({ dialect }: SchemaSource): string {
+  return dialect === 'openapi-2.0' ? 'definitions' : 'components/schemas'
+}
+
+function knowsSchema(source: SchemaSource, name: string, from: Located): boolean {
+  return knows(source, `#/${holderOf(source)}/${name}`, from)
+}
+
+/** In Swagger 2.0 the name of the property alone. */
+function discriminatorOf({ discriminator }: JsonRecord): JsonRecord | null {
+  if (typeof discriminator === 'string') return { propertyName: discriminator }
+  return isRecord(discriminator) ? discriminator : null
+}
+
+function isChoice(schema: JsonRecord): boolean {
+  return itemsOf(schema, 'oneOf').length > 0 || itemsOf(schema, 'anyOf').length > 0
+}
+
+function mappingOf(discriminator: JsonRecord): readonly (readonly [string, unknown])[] {
+  const { defaultMapping } = discriminator
+  const entries = Object.entries(membersOf(discriminator, 'mapping'))
+  return defaultMapping === undefined ? entries : [...entries, [OTHER_VALUES, defaultMapping]]
+}
+
+/** The name of a schema leads to it without being listed. */
+function unobvious(entries: readonly (readonly [string, unknown])[]): Mapping {
+  return new Map(entries.filter(([name, target]) => name !== schemaNameOf(target)))
+}
+
+/** With the names of schemas that the other side lists and this one does not: they lead to the schemas. */
+function withImplied(mapping: Mapping, other: Mapping, isImplied: (name: string) => boolean): Mapping {
+  const implied = [...other.keys()].filter((name) => !mapping.has(name) && isImplied(name))
+  return implied.length === 0 ? mapping : new Map([...mapping, ...implied.map((name) => [name, name] as const)])
+}
+
+/** The same schema, or an alternative that got another name and is not there under the old one any more. */
+function leadsToSame(
+  baseTarget: unknown,
+  headTarget: unknown,
+  { before, after, base, head, isSameShape }: Examination,
+): boolean {
+  const [baseName, headName] = [schemaNameOf(baseTarget), schemaNameOf(headTarget)]
+  if (baseName === headName) return true
+  const [baseAlternative, headAlternative] = [
+    alternativeOf(base, before, baseName),
+    alternativeOf(head, after, headName),
+  ]
+  if (baseAlternative === null || headAlternative === null || alternativeOf(head, after, baseName) !== null)
+    return false
+  return isSameShape(baseAlternative, headAlternative)
+}
+
+function alternativeOf(schema: JsonRecord, owner: ResolvedSchema, name: unknown): Located | null {
+  for (const keyword of ['oneOf', 'anyOf'] as const) {
+    const items = itemsOf(schema, keyword)
+    const index = items.findIndex((item) => isRecord(item) && schemaNameOf(item.$ref) === name)
+    if (index !== -1) return locateItem(owner, items, keyword, index)
+  }
+  return null
+}
+
+/** A target is a reference, or the name of a schema among the components. */
+function schemaNameOf(target: unknown): unknown {
+  return typeof target === 'string' ? target.replace(/^#\/(?:components\/schemas|definitions)\//, '') : target
+}
+
+/** What came is one change, and so is what went; a value that leads elsewhere is a change of its own. */
+function compareMappings(
+  { base, head }: { readonly base: Mapping; readonly head: Mapping },
+  { add: say }: Pick<Examination, 'add'>,
+  isSame: (name: string, target: unknown, other: unknown) => boolean,
+): void {
+  const keyword = 'discriminator-mapping'
+  // The order of keys in a document has no meaning.
+  const [baseValues, headValues] = [[...base.keys()].sort(byCodeUnit), [...head.keys()].sort(byCodeUnit)]
+  const removed = baseValues.filter((name) => !head.has(name))
+  const added = headValues.filter((name) => !base.has(name))
+  for (const [action, names, holder] of [
+    ['removed', removed, base],
+    ['added', added, head],
+  ] as const) {
+    const [first] = names
+    if (first === undefined) continue
+    const values = Object.fromEntries(names.map((name) => [name, holder.get(name)]))
+    const [before, after] = action === 'added' ? [null, values] : [values, null]
+    say({ keyword, action, name: names.join(', '), before, after, steps: [KEYWORD, 'mapping', first] })
+  }
+  for (const name of baseValues) {
+    const [before, after] = [base.get(name), head.get(name)]
+    if (!head.has(name) || isSame(name, before, after)) continue
+    say({ keyword, action: 'changed', name, before, after, steps: [KEYWORD, 'mapping', name] })
+  }
+}

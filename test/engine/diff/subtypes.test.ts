@@ -1,0 +1,160 @@
+/**
+ * A discriminator also selects the schemas that inherit from its own by `allOf`, which no list names. What breaks them
+ * breaks every place that takes or gives the schema above them, and no other place.
+ */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { compareOpenApi } from '../../../engine/diff/openapi/compare.ts'
+import { LEVELS, type Level } from '../../../engine/internal.ts'
+import { isRecord } from '../../../engine/schema/located.ts'
+import { sha256 } from '../../conformance/openapi-run.ts'
+
+type Json = Readonly<Record<string, unknown>>
+type Worst = Level | 'none'
+
+const TEXT = { type: 'string' }
+const NUMBER = { type: 'integer' }
+const SCHEMAS = '#/components/schemas'
+const to = (name: string): Json => ({ $ref: `${SCHEMAS}/${name}` })
+const inheriting = (name: string, own: Json): Json => ({ allOf: [to(name), { type: 'object', ...own }] })
+
+const CAT = inheriting('Pet', { required: ['purrs'], properties: { purrs: TEXT, age: TEXT } })
+const DOG = inheriting('Pet', { properties: { barks: TEXT } })
+const PUPPY = inheriting('Dog', { properties: { months: NUMBER } })
+const BIRD = inheriting('Pet', { required: ['wings'], properties: { wings: NUMBER } })
+const BASE: Json = { Cat: CAT, Dog: DOG, Puppy: PUPPY }
+
+const without = (name: string): Json => Object.fromEntries(Object.entries(BASE).filter(([key]) => key !== name))
+const cat = (own: Json): Json => ({ ...BASE, Cat: inheriting('Pet', own) })
+
+/** A change of the schemas below, and the worst level in a request and in a response. */
+const CHANGES: Readonly<Record<string, readonly [head: Json, request: Worst, response: Worst]>> = {
+  nothing: [BASE, 'none', 'none'],
+  'another type': [cat({ required: ['purrs'], properties: { purrs: NUMBER, age: TEXT } }), 'breaking', 'breaking'],
+  'a property that became optional': [cat({ properties: { purrs: TEXT, age: TEXT } }), 'info', 'breaking'],
+  'a property that became required': [
+    cat({ required: ['purrs', 'age'], properties: { purrs: TEXT, age: TEXT } }),
+    'breaking',
+    'info',
+  ],
+  'a property less': [cat({ required: ['purrs'], properties: { purrs: TEXT } }), 'dangerous', 'dangerous'],
+  'a property more': [cat({ required: ['purrs'], properties: { purrs: TEXT, age: TEXT, name: TEXT } }), 'info', 'info'],
+  'another type two levels below': [
+    { ...BASE, Puppy: inheriting('Dog', { properties: { months: TEXT } }) },
+    'breaking',
+    'breaking',
+  ],
+  'a subtype less': [without('Cat'), 'breaking', 'info'],
+  'a subtype more': [{ ...BASE, Bird: BIRD }, 'info', 'dangerous'],
+  'a subtype of a subtype less': [without('Puppy'), 'breaking', 'info'],
+  'another name of a subtype': [{ ...without('Cat'), Kitty: CAT }, 'breaking', 'dangerous'],
+  'a schema that inherits no more': [
+    { ...BASE, Cat: { type: 'object', required: ['purrs'], properties: { purrs: TEXT, age: TEXT } } },
+    'dangerous',
+    'breaking',
+  ],
+}
+
+interface Contract {
+  readonly schemas: Json
+  readonly discriminator: unknown
+  /** The schema of the body. */
+  readonly body: Json
+}
+
+type Writing = (contract: Contract, direction: 'request' | 'response') => Json
+
+const PET = { type: 'object', required: ['kind'], properties: { kind: TEXT } }
+
+const openApi =
+  (version: string): Writing =>
+  ({ schemas, discriminator, body }, direction) => {
+    const content = { 'application/json': { schema: body } }
+    const done = { description: 'done' }
+    return {
+      openapi: version,
+      info: { title: 'pets', version: '1' },
+      paths: {
+        '/pets': {
+          post:
+            direction === 'request'
+              ? { requestBody: { required: true, content }, responses: { 200: done } }
+              : { responses: { 200: { ...done, content } } },
+        },
+      },
+      components: { schemas: { ...schemas, Pet: { ...PET, discriminator } } },
+    }
+  }
+
+const swagger: Writing = ({ schemas, body }, direction) => {
+  const document = {
+    swagger: '2.0',
+    info: { title: 'pets', version: '1' },
+    consumes: ['application/json'],
+    produces: ['application/json'],
+    paths: {
+      '/pets': {
+        post:
+          direction === 'request'
+            ? {
+                parameters: [{ name: 'pet', in: 'body', required: true, schema: body }],
+                responses: { 200: { description: 'done' } },
+              }
+            : { responses: { 200: { description: 'done', schema: body } } },
+      },
+    },
+    definitions: { ...schemas, Pet: { ...PET, discriminator: 'kind' } },
+  }
+  const moved: unknown = JSON.parse(JSON.stringify(document).replaceAll(SCHEMAS, '#/definitions'))
+  assert.ok(isRecord(moved))
+  return moved
+}
+
+const WRITINGS: Readonly<Record<string, Writing>> = {
+  'Swagger 2.0': swagger,
+  'OpenAPI 3.0': openApi('3.0.3'),
+  'OpenAPI 3.1': openApi('3.1.0'),
+}
+
+const BY_NAME = { propertyName: 'kind' }
+
+/** Places from which the subtypes are reached. */
+const BODIES: Readonly<Record<string, Json>> = {
+  'the schema': to('Pet'),
+  'a list of it': { type: 'array', items: to('Pet') },
+  'a property of it': { type: 'object', properties: { pet: to('Pet') } },
+  'a schema around it': { allOf: [to('Pet')], description: 'a pet' },
+  'more beside it': { allOf: [to('Pet'), { type: 'object', properties: { note: TEXT } }] },
+}
+
+function worst(before: Json, after: Json): Worst {
+  const compared = compareOpenApi(JSON.stringify(before), JSON.stringify(after), {}, sha256)
+  assert.ok(compared.ok)
+  const groups = compared.value.groups.filter(({ rule }) => rule !== 'api-schema-removed')
+  return LEVELS.find((level) => groups.some((group) => group.level === level)) ?? 'none'
+}
+
+for (const [language, write] of Object.entries(WRITINGS)) {
+  suite(`subtypes in ${language}`, () => {
+    for (const [what, [schemas, request, response]] of Object.entries(CHANGES)) {
+      for (const [place, body] of Object.entries(BODIES)) {
+        test(`${what}, below ${place}`, () => {
+          const levels = (['request', 'response'] as const).map((direction) => {
+            const [base, head] = [BASE, schemas].map((one) => ({ schemas: one, discriminator: BY_NAME, body }))
+            assert.ok(base && head)
+            return worst(write(base, direction), write(head, direction))
+          })
+          assert.deepEqual(levels, [request, response])
+        })
+      }
+    }
+    test('an operation on one subtype does not concern another one', () => {
+      const changed = { ...BASE, Dog: inheriting('Pet', { properties: { barks: NUMBER } }) }
+      for (const direction of ['request', 'response'] as const) {
+        const [base, head] = [BASE, changed].map((schemas) => ({ schemas, discriminator: BY_NAME, body: to('Cat') }))
+        assert.ok(base && head)
+        assert.equal(worst(write(base, direction), write(head, direction)), 'none')
+      }
+    })
+  })
+}
