@@ -25,7 +25,7 @@ const EXCLUDED: Readonly<Record<string, Schema>> = {
 const ITEM = { type: 'object', required: ['id'], properties: { id: TEXT } }
 const REFERENCE = { $ref: '#/components/schemas/Item' }
 
-/** An alternative that says nothing but null, in every form of OpenAPI 3.0. */
+/** An alternative that is only null, in every form of OpenAPI 3.0. */
 const NULLS: Readonly<Record<string, Schema>> = {
   'a mark alone': { nullable: true },
   'a mark with words': { nullable: true, description: 'Nothing.', 'x-note': 1 },
