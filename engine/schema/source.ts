@@ -34,6 +34,9 @@ export interface ResolvedSchema extends Located {
 
 const NOTHING: JsonRecord = { not: {} }
 const ANYTHING: JsonRecord = {}
+/** A default of null says the same again. */
+const NULL_MARKS = ['nullable', 'default']
+const NULL: JsonRecord = { type: 'null' }
 /** Stands for what a dangling reference names. It admits anything, and nobody knows what the target would. */
 const DANGLING: JsonRecord = {}
 /** Longer chains of references to references than this are taken for a loop. */
@@ -66,7 +69,13 @@ export function resolveSchema(schema: Located, source: SchemaSource): ResolvedSc
       return { value: value === false ? NOTHING : ANYTHING, at: current.at, document: current.document, reference }
     }
     const target = value['$ref']
-    if (typeof target !== 'string') return { value, at: current.at, document: current.document, reference }
+    if (typeof target !== 'string')
+      return {
+        value: isNullAlternative(schema, value, source) ? NULL : value,
+        at: current.at,
+        document: current.document,
+        reference,
+      }
     // Reached through a reference, it is shared: taken for one written in place, a loop would have no end.
     if (source.dialect === 'json-schema' && hasMeaningfulSibling(value)) {
       return { value: withSiblings(value, target), at: current.at, document: current.document, reference }
@@ -84,9 +93,20 @@ export function isDangling({ value }: ResolvedSchema): boolean {
   return value === DANGLING
 }
 
-export function hasMeaningfulSibling(schema: JsonRecord): boolean {
-  for (const name in schema) if (!SILENT_SIBLINGS.has(name) && !name.startsWith('x-')) return true
+export function hasMeaningfulSibling(schema: JsonRecord, besides: readonly string[] = []): boolean {
+  for (const name in schema) {
+    if (!besides.includes(name) && !SILENT_SIBLINGS.has(name) && !name.startsWith('x-')) return true
+  }
   return false
+}
+
+/**
+ * Whether an alternative is `{nullable: true}`: the only way to write null as an alternative in OpenAPI 3.0, where generators
+ * write an optional reference so. Taken literally, it admits every value, and no change of the other alternatives would count.
+ */
+function isNullAlternative({ at }: Located, value: JsonRecord, { dialect }: SchemaSource): boolean {
+  if (dialect !== 'openapi-3.0' || value['nullable'] !== true || hasMeaningfulSibling(value, NULL_MARKS)) return false
+  return at.parent?.step === 'anyOf' || at.parent?.step === 'oneOf'
 }
 
 /** Kept by the schema that was rewritten, so that one schema keeps one identity. */

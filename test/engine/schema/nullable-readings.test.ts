@@ -22,19 +22,38 @@ const EXCLUDED: Readonly<Record<string, Schema>> = {
   'listed values': { type: 'number', enum: [1], nullable: true },
 }
 
+const ITEM = { type: 'object', required: ['id'], properties: { id: TEXT } }
+const REFERENCE = { $ref: '#/components/schemas/Item' }
+
+/** An alternative that is only null, in every form of OpenAPI 3.0. */
+const NULLS: Readonly<Record<string, Schema>> = {
+  'a mark alone': { nullable: true },
+  'a mark with words': { nullable: true, description: 'Nothing.', 'x-note': 1 },
+  'a mark with a default': { nullable: true, default: null },
+  'a reference to a mark': { $ref: '#/components/schemas/Null' },
+  'one listed value': { enum: [null], nullable: true },
+}
+
 const AROUND: Readonly<Record<string, (excluded: Schema) => Schema>> = {
   beside: (excluded) => ({ ...NULL_IN_TEXT, not: excluded }),
   'in allOf': (excluded) => ({ ...NULL_IN_TEXT, allOf: [{ not: excluded }] }),
   'below two more': (excluded) => ({ ...NULL_IN_TEXT, not: { not: { not: excluded } } }),
 }
 
-function documentOf(schema: Schema): string {
+function documentOf(schema: Schema, openapi = '3.0.3'): string {
   const answer = { description: 'd', content: { 'application/json': { schema } } }
   return JSON.stringify({
-    openapi: '3.0.3',
+    openapi,
     info: { title: 't', version: '1' },
     paths: { '/x': { get: { responses: { 200: answer } } } },
+    components: { schemas: { Item: ITEM, Null: { nullable: true } } },
   })
+}
+
+function levelsOf(before: string, after: string): readonly string[] {
+  const result = compare({ id: 'api', type: 'openapi', before, after }, {}, sha256Hex)
+  assert.ok(result.ok)
+  return result.value.groups.map(({ level, rule }) => `${level} ${rule}`)
 }
 
 for (const [where, around] of Object.entries(AROUND))
@@ -42,11 +61,37 @@ for (const [where, around] of Object.entries(AROUND))
     for (const [what, excluded] of Object.entries(EXCLUDED))
       test(`of ${what} leaves null in question`, () => {
         const [before, after] = [documentOf(TEXT), documentOf(around(excluded))]
-        const result = compare({ id: 'api', type: 'openapi', before, after }, {}, sha256Hex)
-        assert.ok(result.ok)
+        const levels = levelsOf(before, after)
         assert.ok(
-          result.value.groups.some(({ level }) => level !== 'info'),
-          JSON.stringify(result.value.groups.map(({ level, rule }) => `${level} ${rule}`)),
+          levels.some((level) => !level.startsWith('info')),
+          levels.join(),
         )
       })
   })
+
+for (const keyword of ['anyOf', 'oneOf'])
+  for (const [what, nothing] of Object.entries(NULLS))
+    suite(`null as ${what} in ${keyword}`, () => {
+      const choice = (other: Schema): string => documentOf({ [keyword]: [other, nothing] })
+      const sameForms = {
+        'null of 3.1': documentOf({ [keyword]: [REFERENCE, { type: 'null' }] }, '3.1.0'),
+        'a mark beside allOf': documentOf({ allOf: [REFERENCE], nullable: true }),
+      }
+      for (const [form, same] of Object.entries(sameForms))
+        test(`is the same as ${form}`, () => {
+          for (const [before, after] of [
+            [choice(REFERENCE), same],
+            [same, choice(REFERENCE)],
+          ] as const)
+            assert.deepEqual(
+              levelsOf(before, after).filter((level) => !level.startsWith('info')),
+              [],
+            )
+        })
+
+      test('hides no change of the other alternative', () => {
+        assert.deepEqual(levelsOf(choice(ITEM), choice({ ...ITEM, required: [] })), [
+          'breaking response-property-became-optional',
+        ])
+      })
+    })
