@@ -71,18 +71,14 @@ interface Seen<Thing> {
   readonly asked: Asked
 }
 
-/** One caller: what the server said at the start of its session, and what it is offered by the fields of its requests. */
-interface CallerListings {
-  session: Seen<SessionFacts> | null
-  /** By what listings may depend on; the oldest first. */
-  readonly views: Map<string, ListingView>
-}
-
 /** What one caller is known to be offered for requests with the same fields. */
 interface ListingView {
+  /** What the server says of itself to requests with these fields (2026-07-28); null: it was not asked, or cannot be. */
   session: Seen<SessionFacts> | null
   readonly lists: Partial<Record<ManifestListName, Seen<readonly unknown[]>>>
   manifest: OfferedContract | null
+  /** What the server said of itself, for calls of this view. */
+  told: Seen<SessionFacts> | null
   /** Questions under way, by list. */
   readonly connectionRequest: Map<ManifestListName | 'session', Promise<void>>
   /** Pages seen so far of listings that go by, and the cursor that continues each. */
@@ -98,7 +94,10 @@ const UNKNOWN_NAME_RELIST_MS = 1000
 
 export class OfferedManifests implements McpManifests {
   readonly #deps: McpManifestsDeps
-  readonly #callers = new LRUCache<string, CallerListings>({ max: MAX_CALLERS })
+  /** Views of each caller, by what listings may depend on; the oldest first. */
+  readonly #callers = new LRUCache<string, Map<string, ListingView>>({ max: MAX_CALLERS })
+  /** What a server said of itself, by session, by caller where there are none, and by server. */
+  readonly #told = new LRUCache<string, Seen<SessionFacts>>({ max: MAX_CALLERS })
   /** How often each list of a route was said to have changed. */
   readonly #epochs = new Map<string, Asked['epochs']>()
   /** One copy of a manifest for all sessions that see it. */
@@ -140,8 +139,9 @@ export class OfferedManifests implements McpManifests {
 
   observeSession(asker: McpAsker, facts: SessionFacts, session: string | null): void {
     const seen = { thing: facts, asked: this.momentOf(asker.call.route.name) }
-    if (asker.isModern) Object.assign(this.#viewOf(asker), { session: seen, manifest: null })
-    else this.#callerOf(callerAt(asker.call, session)).session = seen
+    this.#told.set(serverOf(asker.call), seen)
+    if (asker.isModern) this.#viewOf(asker).session = seen
+    else this.#told.set(startOf(asker.call, session), seen)
   }
 
   invalidate(route: string, lists: readonly ManifestListName[] = LIST_NAMES): void {
@@ -154,30 +154,30 @@ export class OfferedManifests implements McpManifests {
   }
 
   forget(call: Call<McpRoute>): void {
-    this.#callers.delete(callerAt(call, null))
+    this.#callers.delete(callerAt(call))
   }
 
   #epochOf(route: string, list: ManifestListName): number {
     return this.#epochs.get(route)?.[list] ?? 0
   }
 
-  #callerOf(key: string): CallerListings {
-    const known = this.#callers.get(key)
-    if (known !== undefined) return known
-    const caller: CallerListings = { session: null, views: new Map() }
-    this.#callers.set(key, caller)
-    return caller
+  #viewOf(asker: McpAsker): ListingView {
+    const key = callerAt(asker.call)
+    const views = this.#callers.get(key) ?? new Map<string, ListingView>()
+    this.#callers.set(key, views)
+    const view = viewIn(views, variantOf(asker))
+    const told = this.#toldTo(asker, view)
+    if (view.told !== told) Object.assign(view, { told, manifest: null })
+    return view
   }
 
-  #viewOf(asker: McpAsker): ListingView {
-    const caller = this.#callerOf(callerAt(asker.call, null))
-    const view = viewIn(caller.views, variantOf(asker))
-    // The answer to `initialize` holds for the session, whatever the fields of that request were.
-    if (!asker.isModern && view.session !== caller.session) {
-      view.session = caller.session
-      view.manifest = null
-    }
-    return view
+  /**
+   * The answer to `initialize` holds for its session, whatever the fields and credentials of a request in it are. Where
+   * it is not known, the last answer of the server counts: a call must not leave a changed description behind.
+   */
+  #toldTo({ call, isModern }: McpAsker, view: ListingView): Seen<SessionFacts> | null {
+    const own = isModern ? view.session : this.#told.get(startOf(call, null))
+    return own ?? this.#told.get(serverOf(call)) ?? null
   }
 
   #isFresh(seen: Seen<unknown>, { contract }: Route): boolean {
@@ -195,7 +195,7 @@ export class OfferedManifests implements McpManifests {
 
   /** The manifest out of its parts, once for all callers who see the same. */
   #compose(view: ListingView, route: Route): OfferedContract {
-    const fresh = manifestContract({ session: view.session?.thing ?? null, lists: thingsOf(view.lists) })
+    const fresh = manifestContract({ session: view.told?.thing ?? null, lists: thingsOf(view.lists) })
     const manifest = this.#shared.get(fresh.digest) ?? fresh
     this.#shared.set(manifest.digest, manifest)
     const result = view.manifest === null || view.manifest.digest === manifest.digest ? 'unchanged' : 'changed'
@@ -240,12 +240,14 @@ export class OfferedManifests implements McpManifests {
       const asked = this.momentOf(asker.call.route.name)
       const facts = await this.#deps.discover(asker)
       view.session = facts === null ? null : { thing: facts, asked }
+      if (view.session !== null) this.#told.set(serverOf(asker.call), view.session)
+      view.told = this.#toldTo(asker, view)
     })
   }
 
   /** The lists to request before the manifest is known for a call. */
   #staleLists(view: ListingView, needs: readonly ManifestNeed[], route: Route): readonly ManifestListName[] {
-    const promised = view.session === null ? [] : promisedLists(view.session.thing)
+    const promised = view.told === null ? [] : promisedLists(view.told.thing)
     return LIST_NAMES.filter(
       (list) =>
         (promised.includes(list) || needs.some(({ lists }) => lists.includes(list))) &&
@@ -266,7 +268,14 @@ function viewIn(views: Map<string, ListingView>, key: string): ListingView {
   if (known !== undefined) return known
   const [oldest] = views.keys()
   if (oldest !== undefined && views.size >= MAX_VIEWS_OF_CALLER) views.delete(oldest)
-  const view: ListingView = { session: null, lists: {}, manifest: null, connectionRequest: new Map(), pages: {} }
+  const view: ListingView = {
+    session: null,
+    lists: {},
+    manifest: null,
+    told: null,
+    connectionRequest: new Map(),
+    pages: {},
+  }
   views.set(key, view)
   return view
 }
@@ -292,13 +301,25 @@ function lacksName(
  * Key of a caller: its endpoint and, there, its session or its credentials where there are no sessions. Several servers may
  * be below one route, and the query may choose among them.
  */
-function callerAt({ route, origin, upstreamPath, headers }: Call<McpRoute>, begun: string | null): string {
-  const session = begun ?? headers['mcp-session-id']
-  const place = `${route.name}\n${route.upstream === undefined ? origin : ''}${upstreamPath}`
+function callerAt(call: Call<McpRoute>): string {
+  const { upstreamPath, headers } = call
+  const session = headers['mcp-session-id']
+  const place = `${serverOf(call)}${upstreamPath}`
   const caller = callerKey(headers)
   return session === undefined && caller === ''
     ? place
     : `${place}\n${sha256Hex(`${String(session ?? '')}\n${caller}`)}`
+}
+
+/** Key of the server: the route, and the origin where the route has no upstream. */
+function serverOf({ route, origin }: Call<McpRoute>): string {
+  return `${route.name}\n${route.upstream === undefined ? origin : ''}`
+}
+
+/** Key of a session, or of the caller where there are none. @param begun null: the session of the call */
+function startOf(call: Call<McpRoute>, begun: string | null): string {
+  const session = begun ?? call.headers['mcp-session-id']
+  return session === undefined ? callerAt(call) : `${serverOf(call)}\n${sha256Hex(String(session))}`
 }
 
 /** What a listing may depend on beside the caller: other fields, and what a request of 2026-07-28 says of its client. */
