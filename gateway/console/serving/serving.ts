@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import findMyWay from 'find-my-way'
 import { refuseForeignPages } from '../../network/origin.ts'
-import { createMinuteRate } from '../../api/quota.ts'
+import { createMinuteRate, strangersLimits } from '../../api/quota.ts'
 import { hashApiKey, isKeyInForce } from '../../callers/api-keys.ts'
 import { hasRight } from '../../callers/rights.ts'
 import { GatewayError } from '../../errors/errors.ts'
@@ -38,8 +38,10 @@ const HEADERS = {
   'Cache-Control': 'no-store',
 }
 
-/** Sign-ins that can be tried in a minute, by everybody together. */
-const SIGN_INS_PER_MINUTE = 60
+/** Sign-ins in a minute that are begun with a provider, or that fail with a key. A good key is always let in. */
+const SIGN_INS = { address: 60, everybody: 600 } as const
+/** Questions to a provider about one sign-in: the answer is taken once. */
+const ANSWERS_OF_ONE = 3
 
 interface Inner extends ConsoleDeps {
   readonly sessions: Sessions
@@ -122,7 +124,8 @@ async function answerExchange(observation: Observation, exchange: ConsoleExchang
   const provided = /^\/console\/sign-in\/([a-z0-9-]{1,32})(\/callback)?$/.exec(url.pathname)
   if (provided !== null && method === 'GET')
     return signInWith(provided[1] ?? '', provided[2] !== undefined, { request, response, url, now }, inner)
-  if (url.pathname === '/console/sign-in') return signIn({ method, url, form, visitor, response, now }, inner)
+  if (url.pathname === '/console/sign-in')
+    return signIn({ method, url, form, visitor, address: request.socket.remoteAddress, response, now }, inner)
   if (session === null || visitor === null) return toSignIn(response, url)
   if (method === 'POST' && !inner.sessions.isOwn(form.get('csrf'), session))
     throw new GatewayError('FORBIDDEN', 'The form is too old. Go back, load the page again and repeat.')
@@ -184,11 +187,13 @@ interface SignIn {
   readonly url: URL
   readonly form: URLSearchParams
   readonly visitor: Visitor | null
+  /** Of the connection. */
+  readonly address: string | undefined
   readonly response: ServerResponse
   readonly now: number
 }
 
-async function signIn({ method, url, form, visitor, response, now }: SignIn, inner: Inner): Promise<void> {
+async function signIn({ method, url, form, visitor, address, response, now }: SignIn, inner: Inner): Promise<void> {
   const show = (problem: SignInProblem | null, next: string, status: number) =>
     sendPage(response, status, signInPage(problem, next, inner.settings().config.console.providers))
   if (method !== 'POST') {
@@ -197,11 +202,14 @@ async function signIn({ method, url, form, visitor, response, now }: SignIn, inn
     // The cookie was set a moment ago and did not come back.
     return show(url.searchParams.has('done') ? 'cookie' : null, next, 200)
   }
-  inner.rate.take('sign-in', SIGN_INS_PER_MINUTE, now)
   const next = nextPath(form.get('next'))
   const hash = hashApiKey((form.get('key') ?? '').trim())
   const key = await inner.store.apiKeys.byHash(hash)
-  if (key === null || !isKeyInForce(key, now)) return show('unknown', next, 401)
+  if (key === null || !isKeyInForce(key, now)) {
+    // Counted only now: strangers who guess keys must not keep out who has one.
+    inner.rate.takeEach(strangersLimits('sign-in', SIGN_INS, { address }), now)
+    return show('unknown', next, 401)
+  }
   if (!hasRight(key, 'read')) return show('role', next, 403)
   const cookie = await inner.sessions.open({ key: hash }, now, inner.settings().config.console.session)
   inner.logger.info({ event: 'console.signed_in', by: key.audience }, 'signed in to the console')
@@ -225,14 +233,15 @@ async function signInWith(
   const { console: settings, public_url: publicUrl } = inner.settings().config
   const provider = settings.providers.find((known) => known.name === name)
   if (provider === undefined) throw new GatewayError('NOT_FOUND', 'There is no such provider.')
-  inner.rate.take('sign-in', SIGN_INS_PER_MINUTE, now)
   // The configuration check requires it: an address of the Host header would be the caller's choice.
   if (publicUrl === undefined) throw new GatewayError('NOT_FOUND', 'Sign-in with a provider needs public_url.')
   const { origin } = new URL(publicUrl)
   const callback = `${origin}/console/sign-in/${name}/callback`
   const { createProviders } = await import('../../callers/providers.ts')
   const providers = (inner.providers.known ??= createProviders(inner.now))
+  const address = request.socket.remoteAddress
   if (!isBack) {
+    inner.rate.takeEach(strangersLimits('sign-in', SIGN_INS, { address }), now)
     const { url: away, attempt } = await providers.begin(provider, callback, nextPath(url.searchParams.get('next')))
     return redirect(response, away, { 'Set-Cookie': await inner.sessions.holdAttempt(attempt, now) })
   }
@@ -242,6 +251,9 @@ async function signInWith(
       'FORBIDDEN',
       'This sign-in was not begun in this browser, or too long ago. Start again at /console.',
     )
+  // Each answer is a question to the provider.
+  const account = { name: attempt.state, limit: ANSWERS_OF_ONE }
+  inner.rate.takeEach(strangersLimits('sign-in answer', SIGN_INS, { address, account }), now)
   const person = await providers.complete(provider, new URL(url.pathname + url.search, origin), attempt)
   const seconds = Math.min(settings.session, provider.session)
   const cookie = await inner.sessions.open({ provider: name, person }, now, seconds)
