@@ -71,6 +71,13 @@ interface Seen<Thing> {
   readonly asked: Asked
 }
 
+/** A question under way. */
+interface Running {
+  readonly done: Promise<void>
+  /** How often the list was said to have changed before it was asked for. */
+  readonly epoch: number
+}
+
 /** What one caller is known to be offered for requests with the same fields. */
 interface ListingView {
   /** What the server says of itself to requests with these fields (2026-07-28); null: it was not asked, or cannot be. */
@@ -80,7 +87,7 @@ interface ListingView {
   /** What the server said of itself, for calls of this view. */
   told: Seen<SessionFacts> | null
   /** Questions under way, by list. */
-  readonly connectionRequest: Map<ManifestListName | 'session', Promise<void>>
+  readonly connectionRequest: Map<ManifestListName | 'session', Running>
   /** Pages seen so far of listings that go by, and the cursor that continues each. */
   readonly pages: Partial<Record<ManifestListName, Seen<readonly unknown[]> & { readonly nextCursor: string }>>
 }
@@ -211,22 +218,29 @@ export class OfferedManifests implements McpManifests {
     { call }: McpAsker,
     ask: () => Promise<void>,
   ): Promise<void> {
+    const epoch = what === 'session' ? 0 : this.#epochOf(call.route.name, what)
     const running = view.connectionRequest.get(what)
-    if (running !== undefined) return running
-    const started = ask()
+    // One that began before the server announced a change may bring what was there before.
+    if (running?.epoch === epoch) return running.done
+    const done = ask()
       .catch((error: unknown) => {
         this.#deps.metrics.count('preflight_contract_refreshes_total', { route: call.route.name, result: 'failed' })
         throw error
       })
-      .finally(() => view.connectionRequest.delete(what))
+      .finally(() => {
+        if (view.connectionRequest.get(what) === started) view.connectionRequest.delete(what)
+      })
+    const started = { done, epoch }
     view.connectionRequest.set(what, started)
-    return started
+    return done
   }
 
   #relist(asker: McpAsker, view: ListingView, list: ManifestListName): Promise<void> {
     return this.#askOnce(view, list, asker, async () => {
       const asked = this.momentOf(asker.call.route.name)
-      view.lists[list] = { thing: await this.#deps.list(asker, list), asked }
+      const seen = { thing: await this.#deps.list(asker, list), asked }
+      // A later question may have been answered first.
+      if ((view.lists[list]?.asked.epochs[list] ?? 0) <= (asked.epochs[list] ?? 0)) view.lists[list] = seen
     })
   }
 
@@ -258,7 +272,11 @@ export class OfferedManifests implements McpManifests {
   async #renew(asker: McpAsker, view: ListingView, needs: readonly ManifestNeed[]): Promise<OfferedContract> {
     const { route } = asker.call
     if (this.#isSessionDue(asker, view)) await this.#renewSession(asker, view)
-    await Promise.all(this.#staleLists(view, needs, route).map((list) => this.#relist(asker, view, list)))
+    const stale = this.#staleLists(view, needs, route)
+    await Promise.all(stale.map((list) => this.#relist(asker, view, list)))
+    // The server announced a change in the meantime. Asked once more only: some announce one with each listing.
+    const missed = stale.filter((list) => (view.lists[list]?.asked.epochs[list] ?? 0) < this.#epochOf(route.name, list))
+    await Promise.all(missed.map((list) => this.#relist(asker, view, list)))
     return this.#compose(view, route)
   }
 }
