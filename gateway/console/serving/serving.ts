@@ -5,7 +5,9 @@ import { pipeline } from 'node:stream/promises'
 import findMyWay from 'find-my-way'
 import { refuseForeignPages } from '../../network/origin.ts'
 import { createMinuteRate, strangersLimits } from '../../api/quota.ts'
-import { hashApiKey, isKeyInForce } from '../../callers/api-keys.ts'
+import { apiKeyRow, hashApiKey, isKeyInForce, mintApiKey, SESSION_PLAN, sessionOwner } from '../../callers/api-keys.ts'
+import { apiKeyAct } from '../../callers/manage-keys.ts'
+import type { ApiKey } from '../../store/api-keys.ts'
 import { hasRight } from '../../callers/rights.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import { discardRest } from '../../network/discard-body.ts'
@@ -129,8 +131,10 @@ async function answerExchange(observation: Observation, exchange: ConsoleExchang
   if (session === null || visitor === null) return toSignIn(response, url)
   if (method === 'POST' && !inner.sessions.isOwn(form.get('csrf'), session))
     throw new GatewayError('FORBIDDEN', 'The form is too old. Go back, load the page again and repeat.')
-  if (url.pathname === '/console/sign-out' && method === 'POST')
+  if (url.pathname === '/console/sign-out' && method === 'POST') {
+    await signOut(session, visitor, inner)
     return redirect(response, '/console/sign-in', { 'Set-Cookie': END_OF_SESSION })
+  }
   if (url.pathname === '/console/events') return inner.changes.stream(response, HEADERS, visitor.tenant)
   const found = method === 'GET' || method === 'POST' ? inner.router.find(method, url.pathname) : null
   const visit: Visit = {
@@ -211,7 +215,8 @@ async function signIn({ method, url, form, visitor, address, response, now }: Si
     return show('unknown', next, 401)
   }
   if (!hasRight(key, 'read')) return show('role', next, 403)
-  const cookie = await inner.sessions.open({ key: hash }, now, inner.settings().config.console.session)
+  const seconds = inner.settings().config.console.session
+  const cookie = await openSession({ key: hash }, { ...key, owner: sessionOwner(key) }, { now, seconds }, inner)
   inner.logger.info({ event: 'console.signed_in', by: key.audience }, 'signed in to the console')
   redirect(response, `/console/sign-in?done=1&next=${encodeURIComponent(next)}`, { 'Set-Cookie': cookie })
 }
@@ -256,16 +261,51 @@ async function signInWith(
   inner.rate.takeEach(strangersLimits('sign-in answer', SIGN_INS, { address, account }), now)
   const person = await providers.complete(provider, new URL(url.pathname + url.search, origin), attempt)
   const seconds = Math.min(settings.session, provider.session)
-  const cookie = await inner.sessions.open({ provider: name, person }, now, seconds)
+  const cookie = await openSession(
+    { provider: name, person },
+    { ...person, owner: person.identity },
+    { now, seconds },
+    inner,
+  )
   inner.logger.info({ event: 'console.signed_in', by: person.identity }, 'signed in to the console')
   const next = `/console/sign-in?done=1&next=${encodeURIComponent(nextPath(attempt.next))}`
   redirect(response, next, { 'Set-Cookie': [cookie, END_OF_ATTEMPT] })
 }
 
+/** Its key is one that nobody holds: it grants nothing, and only its revocation counts. */
+async function openSession(
+  holder: Session['holder'],
+  { name, tenant, owner }: Pick<ApiKey, 'name' | 'tenant' | 'owner'>,
+  { now, seconds }: { readonly now: number; readonly seconds: number },
+  { store, sessions }: Pick<Inner, 'store' | 'sessions'>,
+): Promise<string> {
+  const expiresAt = now + seconds * 1000
+  const row = apiKeyRow({
+    key: mintApiKey(),
+    name: `${name} (console)`,
+    role: 'viewer',
+    at: now,
+    tenant,
+    plan: SESSION_PLAN,
+    owner,
+    expiresAt,
+  })
+  await store.apiKeys.create(row)
+  return sessions.open(holder, row.hash, now, seconds)
+}
+
+async function signOut({ key }: Session, { audience }: Visitor, { store, now, logger }: ConsoleDeps): Promise<void> {
+  const row = await store.apiKeys.byHash(key)
+  if (row === null || !(await store.apiKeys.revoke(key, now()))) return
+  logger.info({ ...apiKeyAct('revoked', row), by: audience }, 'signed out of the console')
+}
+
 async function visitorOf(
-  { holder }: Session,
+  { holder, key }: Session,
   { store, now, settings }: Pick<ConsoleDeps, 'store' | 'now' | 'settings'>,
 ): Promise<Visitor | null> {
+  const own = await store.apiKeys.byHash(key)
+  if (own === null || !isKeyInForce(own, now())) return null
   if ('person' in holder) {
     const { identity, ...person } = holder.person
     // A provider that is no longer configured signs nobody in.
