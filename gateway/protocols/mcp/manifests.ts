@@ -85,7 +85,7 @@ interface ListingView {
   readonly lists: Partial<Record<ManifestListName, Seen<readonly unknown[]>>>
   manifest: OfferedContract | null
   /** What the server said of itself, for calls of this view. */
-  told: Seen<SessionFacts> | null
+  facts: Seen<SessionFacts> | null
   /** Questions under way, by list. */
   readonly connectionRequest: Map<ManifestListName | 'session', Running>
   /** Pages seen so far of listings that go by, and the cursor that continues each. */
@@ -104,7 +104,7 @@ export class OfferedManifests implements McpManifests {
   /** Views of each caller, by what listings may depend on; the oldest first. */
   readonly #callers = new LRUCache<string, Map<string, ListingView>>({ max: MAX_CALLERS })
   /** What a server said of itself, by session, by caller where there are none, and by server. */
-  readonly #told = new LRUCache<string, Seen<SessionFacts>>({ max: MAX_CALLERS })
+  readonly #starts = new LRUCache<string, Seen<SessionFacts>>({ max: MAX_CALLERS })
   /** How often each list of a route was said to have changed. */
   readonly #epochs = new Map<string, Asked['epochs']>()
   /** One copy of a manifest for all sessions that see it. */
@@ -146,9 +146,9 @@ export class OfferedManifests implements McpManifests {
 
   observeSession(asker: McpAsker, facts: SessionFacts, session: string | null): void {
     const seen = { thing: facts, asked: this.momentOf(asker.call.route.name) }
-    this.#told.set(serverOf(asker.call), seen)
+    this.#starts.set(serverOf(asker.call), seen)
     if (asker.isModern) this.#viewOf(asker).session = seen
-    else this.#told.set(startOf(asker.call, session), seen)
+    else this.#starts.set(startOf(asker.call, session), seen)
   }
 
   invalidate(route: string, lists: readonly ManifestListName[] = LIST_NAMES): void {
@@ -173,8 +173,8 @@ export class OfferedManifests implements McpManifests {
     const views = this.#callers.get(key) ?? new Map<string, ListingView>()
     this.#callers.set(key, views)
     const view = viewIn(views, variantOf(asker))
-    const told = this.#toldTo(asker, view)
-    if (view.told !== told) Object.assign(view, { told, manifest: null })
+    const facts = this.#factsFor(asker, view)
+    if (view.facts !== facts) Object.assign(view, { facts, manifest: null })
     return view
   }
 
@@ -182,9 +182,9 @@ export class OfferedManifests implements McpManifests {
    * The answer to `initialize` holds for its session, whatever the fields and credentials of a request in it are. Where
    * it is not known, the last answer of the server counts: a call must not leave a changed description behind.
    */
-  #toldTo({ call, isModern }: McpAsker, view: ListingView): Seen<SessionFacts> | null {
-    const own = isModern ? view.session : this.#told.get(startOf(call, null))
-    return own ?? this.#told.get(serverOf(call)) ?? null
+  #factsFor({ call, isModern }: McpAsker, view: ListingView): Seen<SessionFacts> | null {
+    const own = isModern ? view.session : this.#starts.get(startOf(call, null))
+    return own ?? this.#starts.get(serverOf(call)) ?? null
   }
 
   #isFresh(seen: Seen<unknown>, { contract }: Route): boolean {
@@ -202,7 +202,7 @@ export class OfferedManifests implements McpManifests {
 
   /** The manifest out of its parts, once for all callers who see the same. */
   #compose(view: ListingView, route: Route): OfferedContract {
-    const fresh = manifestContract({ session: view.told?.thing ?? null, lists: thingsOf(view.lists) })
+    const fresh = manifestContract({ session: view.facts?.thing ?? null, lists: thingsOf(view.lists) })
     const manifest = this.#shared.get(fresh.digest) ?? fresh
     this.#shared.set(manifest.digest, manifest)
     const result = view.manifest === null || view.manifest.digest === manifest.digest ? 'unchanged' : 'changed'
@@ -254,14 +254,14 @@ export class OfferedManifests implements McpManifests {
       const asked = this.momentOf(asker.call.route.name)
       const facts = await this.#deps.discover(asker)
       view.session = facts === null ? null : { thing: facts, asked }
-      if (view.session !== null) this.#told.set(serverOf(asker.call), view.session)
-      view.told = this.#toldTo(asker, view)
+      if (view.session !== null) this.#starts.set(serverOf(asker.call), view.session)
+      view.facts = this.#factsFor(asker, view)
     })
   }
 
   /** The lists to request before the manifest is known for a call. */
   #staleLists(view: ListingView, needs: readonly ManifestNeed[], route: Route): readonly ManifestListName[] {
-    const promised = view.told === null ? [] : promisedLists(view.told.thing)
+    const promised = view.facts === null ? [] : promisedLists(view.facts.thing)
     return LIST_NAMES.filter(
       (list) =>
         (promised.includes(list) || needs.some(({ lists }) => lists.includes(list))) &&
@@ -290,7 +290,7 @@ function viewIn(views: Map<string, ListingView>, key: string): ListingView {
     session: null,
     lists: {},
     manifest: null,
-    told: null,
+    facts: null,
     connectionRequest: new Map(),
     pages: {},
   }
