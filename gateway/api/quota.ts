@@ -3,6 +3,7 @@
  * (docs/reference/api.md#limits-and-rate-headers, docs/reference/api.md#discovery-and-accounts).
  */
 import type { Plans } from './settings.ts'
+import { addressFamily, canonicalAddress } from '../network/address.ts'
 import { GatewayError } from '../errors/errors.ts'
 import type { ApiKey } from '../store/api-keys.ts'
 import type { StorePart } from '../store/store.ts'
@@ -12,31 +13,87 @@ const MINUTE_MS = 60_000
 export interface MinuteRate {
   /** Counts one request; RATE_LIMITED when the minute is full. Returns the rate headers. */
   take(name: string, limit: number, now: number): Readonly<Record<string, string>>
+  /** The same under several limits: it is counted under all, or refused by the first that is full and counted under none. */
+  takeEach(limits: readonly RateLimit[], now: number): Readonly<Record<string, string>>
+}
+
+interface RateLimit {
+  readonly name: string
+  readonly limit: number
+}
+
+/** Requests in a minute without a key, of one kind. */
+export interface StrangersLimits {
+  readonly address: number
+  readonly everybody: number
+}
+
+/** Who asks without a key. */
+export interface Stranger {
+  /** Of the connection. */
+  readonly address: string | undefined
+  /** What the request is about, if it names it, and how often in a minute. */
+  readonly account?: RateLimit
+}
+
+/** The narrow limits first: who exceeds one of them takes no room of everybody. So there are never more names than that room. */
+export function strangersLimits(
+  kind: string,
+  { address, everybody }: StrangersLimits,
+  stranger: Stranger,
+): readonly RateLimit[] {
+  const { account } = stranger
+  return [
+    { name: `${kind} from ${networkOf(stranger.address)}`, limit: address },
+    ...(account === undefined ? [] : [{ name: `${kind} for ${account.name}`, limit: account.limit }]),
+    { name: kind, limit: everybody },
+  ]
+}
+
+/** An IPv6 client chooses among the addresses of its network. */
+function networkOf(address = ''): string {
+  const canonical = canonicalAddress(address)
+  if (canonical === null || addressFamily(canonical) === 'ipv4') return canonical ?? ''
+  const [start = '', end] = canonical.split('::')
+  const [groups, rest] = [start, end ?? ''].map((part) => (part === '' ? [] : part.split(':')))
+  const zeros = end === undefined ? 0 : 8 - (groups?.length ?? 0) - (rest?.length ?? 0)
+  return [...(groups ?? []), ...Array<string>(zeros).fill('0'), ...(rest ?? [])].slice(0, 4).join(':')
 }
 
 /** Fixed windows of a minute, one map for all keys, dropped as a whole when the minute has ended. */
 export function createMinuteRate(): MinuteRate {
   let window = 0
   let counts = new Map<string, number>()
+  const takeEach: MinuteRate['takeEach'] = (limits, now) => {
+    const current = Math.floor(now / MINUTE_MS)
+    if (current !== window) {
+      window = current
+      counts = new Map()
+    }
+    const wait = Math.ceil(((current + 1) * MINUTE_MS - now) / 1000)
+    const taken = limits.map(({ name, limit }) => ({ name, limit, count: (counts.get(name) ?? 0) + 1 }))
+    const full = taken.find(({ limit, count }) => count > limit)
+    if (full !== undefined)
+      throw new GatewayError('RATE_LIMITED', undefined, {
+        headers: { ...rateHeaders(full), 'Retry-After': String(wait) },
+      })
+    for (const { name, count } of taken) counts.set(name, count)
+    const [first] = taken
+    return first === undefined ? {} : rateHeaders(first)
+  }
+  return { takeEach, take: (name, limit, now) => takeEach([{ name, limit }], now) }
+}
+
+function rateHeaders({
+  limit,
+  count,
+}: {
+  readonly limit: number
+  readonly count: number
+}): Readonly<Record<string, string>> {
   return {
-    take(name, limit, now) {
-      const current = Math.floor(now / MINUTE_MS)
-      if (current !== window) {
-        window = current
-        counts = new Map()
-      }
-      const count = (counts.get(name) ?? 0) + 1
-      const headers = {
-        'X-RateLimit-Limit-Minute': String(limit),
-        'X-RateLimit-Remaining-Minute': String(Math.max(0, limit - count)),
-      }
-      if (count > limit) {
-        const wait = Math.ceil(((current + 1) * MINUTE_MS - now) / 1000)
-        throw new GatewayError('RATE_LIMITED', undefined, { headers: { ...headers, 'Retry-After': String(wait) } })
-      }
-      counts.set(name, count)
-      return headers
-    },
+    'X-RateLimit-Limit-Minute': String(limit),
+    'X-RateLimit-Remaining-Minute': String(Math.max(0, limit - count)),
   }
 }
 

@@ -3,6 +3,7 @@ import type { Observation } from '../telemetry/observation.ts'
 import type { Static, TSchema, TUnknown } from 'typebox'
 import { GatewayError, type ErrorCode } from '../errors/errors.ts'
 import type { Right } from '../callers/rights.ts'
+import type { Stranger, StrangersLimits } from './quota.ts'
 import type { ApiSettings } from './settings.ts'
 import type { ApiKey } from '../store/api-keys.ts'
 import type { ApiDeps } from './deps.ts'
@@ -38,6 +39,8 @@ export interface RouteExchange<Body = unknown, Query = unknown> {
   readonly signal: AbortSignal
   /** Counts one request of this minute under a name; RATE_LIMITED when the minute is full. */
   throttle(name: string, limit: number): void
+  /** The same for a request without a key: by the address that it comes from, by its account, and for everybody. */
+  throttleStrangers(kind: string, limits: StrangersLimits, account?: Stranger['account']): void
   /**
    * Takes one request from the month's quota; QUOTA_EXCEEDED when none is left. Called once the request is known to be valid.
    */

@@ -73,6 +73,14 @@ export function isKeyInForce({ revokedAt, expiresAt }: Pick<ApiKey, 'revokedAt' 
   return revokedAt === null && (expiresAt === null || now < expiresAt)
 }
 
+/** Plan of the keys of console sessions. No configuration has it, so they are good for nothing else. */
+export const SESSION_PLAN = 'console-session'
+
+/** Owner of the key of a session that a key began. Keys of such owners are removed when they have ended (gateway/store/sql/api-keys.ts). */
+export function sessionOwner({ audience }: Pick<ApiKey, 'audience'>): string {
+  return `console:${audience}`
+}
+
 /** The row to store for a key. */
 export function apiKeyRow({ key, name, role, at, tenant, plan, groups, expiresAt, owner }: ApiKeyRequest): ApiKey {
   const hash = hashApiKey(key)

@@ -48,7 +48,7 @@ export interface ApiKeys {
   /** Notes that the key was used. */
   touch(hash: string, at: number): Promise<void>
   /**
-   * Removes keys of sign-ins at the command line that ended before a time. Those that a record names stay: who asked and who decided
+   * Removes keys of sign-ins at the command line, and of sessions of the console, that ended before a time. Those that a record names stay: who asked and who decided
    * stays known.
    * @returns the number of removed keys; when it is less than `limit`, none is left
    */

@@ -14,7 +14,7 @@ const REFRESH_MS = 60_000
 
 /** A server that lists in two pages. Once it is poisoned, only requests that say something of their own still get the old first page. */
 async function scene(t: TestContext) {
-  const state = { isPoisoned: false, now: Date.now(), isSlow: false }
+  const state = { isPoisoned: false, now: Date.now(), isSlow: false, isHeld: false }
   const slow: (() => void)[] = []
   const streams: ServerResponse[] = []
   const called: unknown[] = []
@@ -35,7 +35,8 @@ async function scene(t: TestContext) {
       const result = at(message, 'method') === 'tools/list' ? page : { content: [] }
       const answer = JSON.stringify({ jsonrpc: '2.0', id: at(message, 'id'), result })
       const send = () => response.setHeader('content-type', 'application/json').end(answer)
-      return state.isSlow && at(message, 'id') === 'slow' ? slow.push(send) : send()
+      const isHeld = state.isHeld && at(message, 'method') === 'tools/list'
+      return isHeld || (state.isSlow && at(message, 'id') === 'slow') ? slow.push(send) : send()
     })
   })
   const upstream = await listening(t, server)
@@ -85,18 +86,43 @@ test('a listing that was asked for before the server announced a change does not
   state.isSlow = true
   const listed = send('tools/list', {}, 'slow')
   await until(() => slow.length === 1, 'it is asked for')
-  const events = await listen()
-  state.isPoisoned = true
-  streams[0]?.write('data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n\n')
-  const reader = events.body?.getReader()
-  for (let seen = ''; !seen.includes('list_changed');)
-    seen += Buffer.from((await reader?.read())?.value ?? []).toString('utf8')
+  const reader = await announce(await listen(), state, streams)
   for (const answer of slow) answer()
   await listed
   await send('tools/list', { cursor: 'two' })
   assert.equal(await call(), 'PREFLIGHT_STOP')
   await reader?.cancel()
 })
+
+/** The server changes, and says so where the gateway hears it. */
+async function announce(events: Response, state: { isPoisoned: boolean }, streams: readonly ServerResponse[]) {
+  state.isPoisoned = true
+  streams[0]?.write('data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n\n')
+  const reader = events.body?.getReader()
+  for (let seen = ''; !seen.includes('list_changed');)
+    seen += Buffer.from((await reader?.read())?.value ?? []).toString('utf8')
+  return reader
+}
+
+for (const isLate of [false, true])
+  test(`a call after the announcement does not share a listing that began before it${isLate ? ', nor one that ends after its own' : ''}`, async (t) => {
+    const { state, call, called, slow, streams, listen } = await scene(t)
+    state.now += REFRESH_MS + 1
+    state.isHeld = true
+    const earlier = call()
+    await until(() => slow.length === 1, 'the gateway asks for it')
+    const reader = await announce(await listen(), state, streams)
+    state.isHeld = false
+    const release = () => slow.forEach((answer) => answer())
+    const later = call()
+    if (isLate) assert.equal(await later, 'PREFLIGHT_STOP')
+    release()
+    assert.equal(await later, 'PREFLIGHT_STOP')
+    assert.equal(await earlier, 'PREFLIGHT_STOP')
+    assert.equal(await call(), 'PREFLIGHT_STOP')
+    assert.equal(called.length, 1)
+    await reader?.cancel()
+  })
 
 for (const [what, params] of [
   ['a member of its own', { filter: 'plain' }],

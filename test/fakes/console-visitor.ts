@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 
 export interface ConsoleVisitor {
+  /** Of the session. */
+  readonly cookie: string
   readonly get: (path: string) => Promise<Response>
   readonly post: (path: string, form: Record<string, string>, headers?: Record<string, string>) => Promise<Response>
 }
@@ -19,6 +21,7 @@ export async function visitorWith(url: string, key: string): Promise<ConsoleVisi
   const cookie = set.split(';', 1)[0] ?? ''
   const get: ConsoleVisitor['get'] = (path) => fetch(url + path, { headers: { cookie }, redirect: 'manual' })
   return {
+    cookie,
     get,
     async post(path, form, headers = {}) {
       const page = await (await get('/console')).text()

@@ -9,15 +9,18 @@ import type { Provider } from '../../callers/settings.ts'
 import { apiKeyAct } from '../../callers/manage-keys.ts'
 import { RIGHTS, hasRight } from '../../callers/rights.ts'
 import { GatewayError } from '../../errors/errors.ts'
+import { sha256Hex } from '../../runtime/hash.ts'
 import { packageVersion } from '../../runtime/package-files.ts'
 import { ROLES, type ApiKey } from '../../store/api-keys.ts'
 import type { ApiDeps } from '../deps.ts'
 import { callerOf, defineRoute, json, type RouteAnswer, type RouteExchange } from '../route.ts'
 import { CorrelationId, instant, nullable } from '../schemas/shapes.ts'
 
-/** By everybody together: each one is a request to the provider. */
-const SIGN_INS_PER_MINUTE = 30
-const QUESTIONS_PER_MINUTE = 600
+/** In a minute. Each one is a request to the provider. */
+const SIGN_INS = { address: 30, everybody: 600 } as const
+const QUESTIONS = { address: 600, everybody: 6000 } as const
+/** About one sign-in; providers want one every five seconds. */
+const QUESTIONS_OF_ONE = 60
 
 const ProviderName = Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,31}$' })
 
@@ -68,7 +71,7 @@ export const beginSignIn = defineRoute({
   answers: { 200: { description: 'What the person has to do.', content: { 'application/json': DeviceAnswer } } },
   errors: ['NOT_FOUND', 'RATE_LIMITED'],
   async handle(exchange) {
-    exchange.throttle('sign-in', SIGN_INS_PER_MINUTE)
+    exchange.throttleStrangers('sign-in', SIGN_INS)
     const provider = configuredProvider(exchange.body.provider, exchange)
     const begun = await (await providers()).beginDevice(provider)
     return json({
@@ -121,8 +124,9 @@ export const completeSignIn = defineRoute({
   },
   errors: ['NOT_FOUND', 'FORBIDDEN', 'RATE_LIMITED'],
   async handle(exchange, deps) {
-    exchange.throttle('sign-in-complete', QUESTIONS_PER_MINUTE)
     const { body, correlationId } = exchange
+    const account = { name: sha256Hex(body.device_code), limit: QUESTIONS_OF_ONE }
+    exchange.throttleStrangers('sign-in-complete', QUESTIONS, account)
     const provider = configuredProvider(body.provider, exchange)
     const person = await (await providers()).completeDevice(provider, body.device_code)
     if (typeof person === 'string')

@@ -55,8 +55,8 @@ export const describeSignup = defineRoute({
 /** The role and plan of self-service keys (docs/reference/api.md#discovery-and-accounts). */
 const SIGNUP_PLAN = 'free'
 
-/** Keys that can be made in a minute, by all callers together. */
-const SIGNUPS_PER_MINUTE = 30
+/** Keys that can be made in a minute. */
+const SIGNUPS = { address: 30, everybody: 300 } as const
 
 export const signup = defineRoute({
   method: 'POST',
@@ -94,7 +94,7 @@ export const signup = defineRoute({
     if (!isSignupEnabled(exchange.settings.config)) {
       throw new GatewayError('FORBIDDEN', 'Sign-up is off here; ask the operator for a key (preflight keys create).')
     }
-    exchange.throttle('signup', SIGNUPS_PER_MINUTE)
+    exchange.throttleStrangers('signup', SIGNUPS)
     const key = mintApiKey()
     const { email, name } = exchange.body
     const at = deps.now()

@@ -10,7 +10,7 @@ import { readJsonBody } from './body.ts'
 import { assertEnvelopes, errorAnswer } from '../error-answer.ts'
 import { identify, requireAccess } from '../identity.ts'
 import { refuseForeignPages } from '../../network/origin.ts'
-import { showMonthly, takeMonthly, type MinuteRate } from '../quota.ts'
+import { showMonthly, strangersLimits, takeMonthly, type MinuteRate } from '../quota.ts'
 import {
   producedBy,
   withIgnored,
@@ -100,6 +100,10 @@ async function handled(
   const throttle = (name: string, limit: number): void => {
     Object.assign(headers, deps.rate.take(name, limit, deps.now()))
   }
+  const throttleStrangers: RouteExchange['throttleStrangers'] = (kind, limits, account) => {
+    const stranger = { address: request.socket.remoteAddress, ...(account === undefined ? {} : { account }) }
+    Object.assign(headers, deps.rate.takeEach(strangersLimits(kind, limits, stranger), deps.now()))
+  }
   const query = checkQuery(route.query, url.searchParams)
   const body = await readRouteBody(inbound, route, caller, deps)
   const ignored = checkBody(route, body, settings)
@@ -116,6 +120,7 @@ async function handled(
     url: request.url ?? '/',
     signal,
     throttle,
+    throttleStrangers,
     spend: () => spend(caller, headers, deps),
   }
   const answer = await route.handle(exchange, deps)

@@ -3,7 +3,7 @@
  * revoked by administrators.
  */
 import { monthEnd, monthlyQuotas, type MonthlyQuota } from '../../api/quota.ts'
-import { isKeyInForce } from '../../callers/api-keys.ts'
+import { isKeyInForce, SESSION_PLAN } from '../../callers/api-keys.ts'
 import { createKey, managedKeys, revokeKey, rotateKey, type MadeKey } from '../../callers/manage-keys.ts'
 import { RIGHTS, hasRight, requireRight } from '../../callers/rights.ts'
 import { GatewayError } from '../../errors/errors.ts'
@@ -20,7 +20,7 @@ export const listKeys: ConsolePage = (visit) => keysPage(visit, null)
 async function keysPage(visit: Visit, made: MadeKey | null): Promise<PageReply> {
   const { visitor, deps, now, csrf, settings } = visit
   const rows = await managedKeys(visitor, deps)
-  const inForce = rows.filter((row) => isKeyInForce(row, now))
+  const inForce = rows.filter((row) => isKeyInForce(row, now) && row.plan !== SESSION_PLAN)
   const quotas = await monthlyQuotas(inForce, settings.config.plans, deps.store, now)
   const body = html`${head({ title: 'Keys and roles', lede: 'Who may do what. A key is shown once, when it is made.' })}
     ${
@@ -39,17 +39,25 @@ async function keysPage(visit: Visit, made: MadeKey | null): Promise<PageReply> 
   return { kind: 'page', title: 'Keys and roles', body }
 }
 
-/** Sign-ins at a command line leave many keys that have ended: they are listed apart. */
+/** What the tabs list. Sign-ins at a command line leave many keys that have ended, and the console a session of each person. */
+const TABS = {
+  '': (row: ApiKey, now: number) => isKeyInForce(row, now) && row.plan !== SESSION_PLAN,
+  sessions: (row: ApiKey, now: number) => isKeyInForce(row, now) && row.plan === SESSION_PLAN,
+  ended: (row: ApiKey, now: number) => !isKeyInForce(row, now),
+} as const
+
 function keyList(rows: readonly ApiKey[], visit: Visit): Markup {
   const { query, now } = visit
-  const state = query.get('state') === 'ended' ? 'ended' : ''
-  const wanted = rows.filter((row) => isKeyInForce(row, now) === (state === ''))
+  const asked = query.get('state')
+  const state = asked === 'ended' || asked === 'sessions' ? asked : ''
+  const wanted = rows.filter((row) => TABS[state](row, now))
   const from = Math.max(0, Math.trunc(Number(query.get('from') ?? 0)) || 0)
   const shown = wanted.slice(from, from + SHOWN)
   const next = from + SHOWN
   return html`<section aria-label="Keys">
     ${tabs({ label: 'Keys', path: '/console/keys', name: 'state', current: state }, [
       ['', 'In force'],
+      ['sessions', 'Sessions'],
       ['ended', 'Ended'],
     ])}
     ${shown.length === 0 ? empty('No keys', state === '' ? 'Make one here.' : 'Expired and revoked keys are listed here.') : keyTable(shown, visit)}

@@ -4,8 +4,10 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import findMyWay from 'find-my-way'
 import { refuseForeignPages } from '../../network/origin.ts'
-import { createMinuteRate } from '../../api/quota.ts'
-import { hashApiKey, isKeyInForce } from '../../callers/api-keys.ts'
+import { createMinuteRate, strangersLimits } from '../../api/quota.ts'
+import { apiKeyRow, hashApiKey, isKeyInForce, mintApiKey, SESSION_PLAN, sessionOwner } from '../../callers/api-keys.ts'
+import { apiKeyAct } from '../../callers/manage-keys.ts'
+import type { ApiKey } from '../../store/api-keys.ts'
 import { hasRight } from '../../callers/rights.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import { discardRest } from '../../network/discard-body.ts'
@@ -38,8 +40,10 @@ const HEADERS = {
   'Cache-Control': 'no-store',
 }
 
-/** Sign-ins that can be tried in a minute, by everybody together. */
-const SIGN_INS_PER_MINUTE = 60
+/** Sign-ins in a minute that are begun with a provider, or that fail with a key. A good key is always let in. */
+const SIGN_INS = { address: 60, everybody: 600 } as const
+/** Questions to a provider about one sign-in: the answer is taken once. */
+const ANSWERS_OF_ONE = 3
 
 interface Inner extends ConsoleDeps {
   readonly sessions: Sessions
@@ -122,12 +126,15 @@ async function answerExchange(observation: Observation, exchange: ConsoleExchang
   const provided = /^\/console\/sign-in\/([a-z0-9-]{1,32})(\/callback)?$/.exec(url.pathname)
   if (provided !== null && method === 'GET')
     return signInWith(provided[1] ?? '', provided[2] !== undefined, { request, response, url, now }, inner)
-  if (url.pathname === '/console/sign-in') return signIn({ method, url, form, visitor, response, now }, inner)
+  if (url.pathname === '/console/sign-in')
+    return signIn({ method, url, form, visitor, address: request.socket.remoteAddress, response, now }, inner)
   if (session === null || visitor === null) return toSignIn(response, url)
   if (method === 'POST' && !inner.sessions.isOwn(form.get('csrf'), session))
     throw new GatewayError('FORBIDDEN', 'The form is too old. Go back, load the page again and repeat.')
-  if (url.pathname === '/console/sign-out' && method === 'POST')
+  if (url.pathname === '/console/sign-out' && method === 'POST') {
+    await signOut(session, visitor, inner)
     return redirect(response, '/console/sign-in', { 'Set-Cookie': END_OF_SESSION })
+  }
   if (url.pathname === '/console/events') return inner.changes.stream(response, HEADERS, visitor.tenant)
   const found = method === 'GET' || method === 'POST' ? inner.router.find(method, url.pathname) : null
   const visit: Visit = {
@@ -184,11 +191,13 @@ interface SignIn {
   readonly url: URL
   readonly form: URLSearchParams
   readonly visitor: Visitor | null
+  /** Of the connection. */
+  readonly address: string | undefined
   readonly response: ServerResponse
   readonly now: number
 }
 
-async function signIn({ method, url, form, visitor, response, now }: SignIn, inner: Inner): Promise<void> {
+async function signIn({ method, url, form, visitor, address, response, now }: SignIn, inner: Inner): Promise<void> {
   const show = (problem: SignInProblem | null, next: string, status: number) =>
     sendPage(response, status, signInPage(problem, next, inner.settings().config.console.providers))
   if (method !== 'POST') {
@@ -197,13 +206,17 @@ async function signIn({ method, url, form, visitor, response, now }: SignIn, inn
     // The cookie was set a moment ago and did not come back.
     return show(url.searchParams.has('done') ? 'cookie' : null, next, 200)
   }
-  inner.rate.take('sign-in', SIGN_INS_PER_MINUTE, now)
   const next = nextPath(form.get('next'))
   const hash = hashApiKey((form.get('key') ?? '').trim())
   const key = await inner.store.apiKeys.byHash(hash)
-  if (key === null || !isKeyInForce(key, now)) return show('unknown', next, 401)
+  if (key === null || !isKeyInForce(key, now)) {
+    // Counted only now: strangers who guess keys must not keep out who has one.
+    inner.rate.takeEach(strangersLimits('sign-in', SIGN_INS, { address }), now)
+    return show('unknown', next, 401)
+  }
   if (!hasRight(key, 'read')) return show('role', next, 403)
-  const cookie = await inner.sessions.open({ key: hash }, now, inner.settings().config.console.session)
+  const seconds = inner.settings().config.console.session
+  const cookie = await openSession({ key: hash }, { ...key, owner: sessionOwner(key) }, { now, seconds }, inner)
   inner.logger.info({ event: 'console.signed_in', by: key.audience }, 'signed in to the console')
   redirect(response, `/console/sign-in?done=1&next=${encodeURIComponent(next)}`, { 'Set-Cookie': cookie })
 }
@@ -225,14 +238,15 @@ async function signInWith(
   const { console: settings, public_url: publicUrl } = inner.settings().config
   const provider = settings.providers.find((known) => known.name === name)
   if (provider === undefined) throw new GatewayError('NOT_FOUND', 'There is no such provider.')
-  inner.rate.take('sign-in', SIGN_INS_PER_MINUTE, now)
   // The configuration check requires it: an address of the Host header would be the caller's choice.
   if (publicUrl === undefined) throw new GatewayError('NOT_FOUND', 'Sign-in with a provider needs public_url.')
   const { origin } = new URL(publicUrl)
   const callback = `${origin}/console/sign-in/${name}/callback`
   const { createProviders } = await import('../../callers/providers.ts')
   const providers = (inner.providers.known ??= createProviders(inner.now))
+  const address = request.socket.remoteAddress
   if (!isBack) {
+    inner.rate.takeEach(strangersLimits('sign-in', SIGN_INS, { address }), now)
     const { url: away, attempt } = await providers.begin(provider, callback, nextPath(url.searchParams.get('next')))
     return redirect(response, away, { 'Set-Cookie': await inner.sessions.holdAttempt(attempt, now) })
   }
@@ -242,18 +256,56 @@ async function signInWith(
       'FORBIDDEN',
       'This sign-in was not begun in this browser, or too long ago. Start again at /console.',
     )
+  // Each answer is a question to the provider.
+  const account = { name: attempt.state, limit: ANSWERS_OF_ONE }
+  inner.rate.takeEach(strangersLimits('sign-in answer', SIGN_INS, { address, account }), now)
   const person = await providers.complete(provider, new URL(url.pathname + url.search, origin), attempt)
   const seconds = Math.min(settings.session, provider.session)
-  const cookie = await inner.sessions.open({ provider: name, person }, now, seconds)
+  const cookie = await openSession(
+    { provider: name, person },
+    { ...person, owner: person.identity },
+    { now, seconds },
+    inner,
+  )
   inner.logger.info({ event: 'console.signed_in', by: person.identity }, 'signed in to the console')
   const next = `/console/sign-in?done=1&next=${encodeURIComponent(nextPath(attempt.next))}`
   redirect(response, next, { 'Set-Cookie': [cookie, END_OF_ATTEMPT] })
 }
 
+/** Its key is one that nobody holds: it grants nothing, and only its revocation counts. */
+async function openSession(
+  holder: Session['holder'],
+  { name, tenant, owner }: Pick<ApiKey, 'name' | 'tenant' | 'owner'>,
+  { now, seconds }: { readonly now: number; readonly seconds: number },
+  { store, sessions }: Pick<Inner, 'store' | 'sessions'>,
+): Promise<string> {
+  const expiresAt = now + seconds * 1000
+  const row = apiKeyRow({
+    key: mintApiKey(),
+    name: `${name} (console)`,
+    role: 'viewer',
+    at: now,
+    tenant,
+    plan: SESSION_PLAN,
+    owner,
+    expiresAt,
+  })
+  await store.apiKeys.create(row)
+  return sessions.open(holder, row.hash, now, seconds)
+}
+
+async function signOut({ key }: Session, { audience }: Visitor, { store, now, logger }: ConsoleDeps): Promise<void> {
+  const row = await store.apiKeys.byHash(key)
+  if (row === null || !(await store.apiKeys.revoke(key, now()))) return
+  logger.info({ ...apiKeyAct('revoked', row), by: audience }, 'signed out of the console')
+}
+
 async function visitorOf(
-  { holder }: Session,
+  { holder, key }: Session,
   { store, now, settings }: Pick<ConsoleDeps, 'store' | 'now' | 'settings'>,
 ): Promise<Visitor | null> {
+  const own = await store.apiKeys.byHash(key)
+  if (own === null || !isKeyInForce(own, now())) return null
   if ('person' in holder) {
     const { identity, ...person } = holder.person
     // A provider that is no longer configured signs nobody in.

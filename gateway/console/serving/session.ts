@@ -1,6 +1,7 @@
 /**
- * Who is signed in to the console. The cookie is an encrypted token (JWE) that every gateway on the same store can read, so no
- * session is stored. A key is looked up at each request: a revoked key ends its sessions immediately.
+ * Who is signed in to the console. The cookie is an encrypted token (JWE) that every gateway on the same store can read. Each
+ * session has a key in the store that nobody holds. It is looked up at each request, as the key is that signed in: revoking
+ * one of them ends the session immediately, at every gateway.
  */
 import { hkdfSync, randomBytes } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -18,6 +19,8 @@ import { isSameSecret } from '../../runtime/hash.ts'
 export interface Session {
   /** Hash of the key that signed in, or the person whom a provider signed in. */
   readonly holder: { readonly key: string } | { readonly provider: string; readonly person: SignedInPerson }
+  /** Hash of the key of the session itself. */
+  readonly key: string
   /** Must come back with each form. */
   readonly csrf: string
   /** Seconds since the epoch. */
@@ -25,8 +28,8 @@ export interface Session {
 }
 
 export interface Sessions {
-  /** The cookie of a new session. */
-  open(holder: Session['holder'], now: number, seconds: number): Promise<string>
+  /** The cookie of a new session. @param key hash of its key */
+  open(holder: Session['holder'], key: string, now: number, seconds: number): Promise<string>
   /** Null: there is no session, or it has ended. */
   read(headers: IncomingHttpHeaders, now: number): Promise<Session | null>
   /** True when a form came from a page of this session. */
@@ -63,6 +66,7 @@ const SessionForm = Type.Object({
       }),
     }),
   ]),
+  key: Type.String(),
   csrf: Type.String(),
   until: Type.Number(),
 })
@@ -87,8 +91,9 @@ export function createSessions(store: StorePart<'uses.salt'>): Sessions {
     return known
   }
   return {
-    async open(holder, now, seconds) {
-      const session = { holder, csrf: randomBytes(18).toString('base64url'), until: Math.floor(now / 1000) + seconds }
+    async open(holder, key, now, seconds) {
+      const until = Math.floor(now / 1000) + seconds
+      const session = { holder, key, csrf: randomBytes(18).toString('base64url'), until }
       return `${COOKIE}=${await sealed(session, await secret())}; Max-Age=${seconds}; ${FLAGS}`
     },
     async read(headers, now) {

@@ -71,20 +71,23 @@ interface Seen<Thing> {
   readonly asked: Asked
 }
 
-/** One caller: what the server said at the start of its session, and what it is offered by the fields of its requests. */
-interface CallerListings {
-  session: Seen<SessionFacts> | null
-  /** By what listings may depend on; the oldest first. */
-  readonly views: Map<string, ListingView>
+/** A question under way. */
+interface Running {
+  readonly done: Promise<void>
+  /** How often the list was said to have changed before it was asked for. */
+  readonly epoch: number
 }
 
 /** What one caller is known to be offered for requests with the same fields. */
 interface ListingView {
+  /** What the server says of itself to requests with these fields (2026-07-28); null: it was not asked, or cannot be. */
   session: Seen<SessionFacts> | null
   readonly lists: Partial<Record<ManifestListName, Seen<readonly unknown[]>>>
   manifest: OfferedContract | null
+  /** What the server said of itself, for calls of this view. */
+  facts: Seen<SessionFacts> | null
   /** Questions under way, by list. */
-  readonly connectionRequest: Map<ManifestListName | 'session', Promise<void>>
+  readonly connectionRequest: Map<ManifestListName | 'session', Running>
   /** Pages seen so far of listings that go by, and the cursor that continues each. */
   readonly pages: Partial<Record<ManifestListName, Seen<readonly unknown[]> & { readonly nextCursor: string }>>
 }
@@ -98,7 +101,10 @@ const UNKNOWN_NAME_RELIST_MS = 1000
 
 export class OfferedManifests implements McpManifests {
   readonly #deps: McpManifestsDeps
-  readonly #callers = new LRUCache<string, CallerListings>({ max: MAX_CALLERS })
+  /** Views of each caller, by what listings may depend on; the oldest first. */
+  readonly #callers = new LRUCache<string, Map<string, ListingView>>({ max: MAX_CALLERS })
+  /** What a server said of itself, by session, by caller where there are none, and by server. */
+  readonly #starts = new LRUCache<string, Seen<SessionFacts>>({ max: MAX_CALLERS })
   /** How often each list of a route was said to have changed. */
   readonly #epochs = new Map<string, Asked['epochs']>()
   /** One copy of a manifest for all sessions that see it. */
@@ -140,8 +146,9 @@ export class OfferedManifests implements McpManifests {
 
   observeSession(asker: McpAsker, facts: SessionFacts, session: string | null): void {
     const seen = { thing: facts, asked: this.momentOf(asker.call.route.name) }
-    if (asker.isModern) Object.assign(this.#viewOf(asker), { session: seen, manifest: null })
-    else this.#callerOf(callerAt(asker.call, session)).session = seen
+    this.#starts.set(serverOf(asker.call), seen)
+    if (asker.isModern) this.#viewOf(asker).session = seen
+    else this.#starts.set(startOf(asker.call, session), seen)
   }
 
   invalidate(route: string, lists: readonly ManifestListName[] = LIST_NAMES): void {
@@ -154,30 +161,30 @@ export class OfferedManifests implements McpManifests {
   }
 
   forget(call: Call<McpRoute>): void {
-    this.#callers.delete(callerAt(call, null))
+    this.#callers.delete(callerAt(call))
   }
 
   #epochOf(route: string, list: ManifestListName): number {
     return this.#epochs.get(route)?.[list] ?? 0
   }
 
-  #callerOf(key: string): CallerListings {
-    const known = this.#callers.get(key)
-    if (known !== undefined) return known
-    const caller: CallerListings = { session: null, views: new Map() }
-    this.#callers.set(key, caller)
-    return caller
+  #viewOf(asker: McpAsker): ListingView {
+    const key = callerAt(asker.call)
+    const views = this.#callers.get(key) ?? new Map<string, ListingView>()
+    this.#callers.set(key, views)
+    const view = viewIn(views, variantOf(asker))
+    const facts = this.#factsFor(asker, view)
+    if (view.facts !== facts) Object.assign(view, { facts, manifest: null })
+    return view
   }
 
-  #viewOf(asker: McpAsker): ListingView {
-    const caller = this.#callerOf(callerAt(asker.call, null))
-    const view = viewIn(caller.views, variantOf(asker))
-    // The answer to `initialize` holds for the session, whatever the fields of that request were.
-    if (!asker.isModern && view.session !== caller.session) {
-      view.session = caller.session
-      view.manifest = null
-    }
-    return view
+  /**
+   * The answer to `initialize` holds for its session, whatever the fields and credentials of a request in it are. Where
+   * it is not known, the last answer of the server counts: a call must not leave a changed description behind.
+   */
+  #factsFor({ call, isModern }: McpAsker, view: ListingView): Seen<SessionFacts> | null {
+    const own = isModern ? view.session : this.#starts.get(startOf(call, null))
+    return own ?? this.#starts.get(serverOf(call)) ?? null
   }
 
   #isFresh(seen: Seen<unknown>, { contract }: Route): boolean {
@@ -195,7 +202,7 @@ export class OfferedManifests implements McpManifests {
 
   /** The manifest out of its parts, once for all callers who see the same. */
   #compose(view: ListingView, route: Route): OfferedContract {
-    const fresh = manifestContract({ session: view.session?.thing ?? null, lists: thingsOf(view.lists) })
+    const fresh = manifestContract({ session: view.facts?.thing ?? null, lists: thingsOf(view.lists) })
     const manifest = this.#shared.get(fresh.digest) ?? fresh
     this.#shared.set(manifest.digest, manifest)
     const result = view.manifest === null || view.manifest.digest === manifest.digest ? 'unchanged' : 'changed'
@@ -211,22 +218,29 @@ export class OfferedManifests implements McpManifests {
     { call }: McpAsker,
     ask: () => Promise<void>,
   ): Promise<void> {
+    const epoch = what === 'session' ? 0 : this.#epochOf(call.route.name, what)
     const running = view.connectionRequest.get(what)
-    if (running !== undefined) return running
-    const started = ask()
+    // One that began before the server announced a change may bring what was there before.
+    if (running?.epoch === epoch) return running.done
+    const done = ask()
       .catch((error: unknown) => {
         this.#deps.metrics.count('preflight_contract_refreshes_total', { route: call.route.name, result: 'failed' })
         throw error
       })
-      .finally(() => view.connectionRequest.delete(what))
+      .finally(() => {
+        if (view.connectionRequest.get(what) === started) view.connectionRequest.delete(what)
+      })
+    const started = { done, epoch }
     view.connectionRequest.set(what, started)
-    return started
+    return done
   }
 
   #relist(asker: McpAsker, view: ListingView, list: ManifestListName): Promise<void> {
     return this.#askOnce(view, list, asker, async () => {
       const asked = this.momentOf(asker.call.route.name)
-      view.lists[list] = { thing: await this.#deps.list(asker, list), asked }
+      const seen = { thing: await this.#deps.list(asker, list), asked }
+      // A later question may have been answered first.
+      if ((view.lists[list]?.asked.epochs[list] ?? 0) <= (asked.epochs[list] ?? 0)) view.lists[list] = seen
     })
   }
 
@@ -240,12 +254,14 @@ export class OfferedManifests implements McpManifests {
       const asked = this.momentOf(asker.call.route.name)
       const facts = await this.#deps.discover(asker)
       view.session = facts === null ? null : { thing: facts, asked }
+      if (view.session !== null) this.#starts.set(serverOf(asker.call), view.session)
+      view.facts = this.#factsFor(asker, view)
     })
   }
 
   /** The lists to request before the manifest is known for a call. */
   #staleLists(view: ListingView, needs: readonly ManifestNeed[], route: Route): readonly ManifestListName[] {
-    const promised = view.session === null ? [] : promisedLists(view.session.thing)
+    const promised = view.facts === null ? [] : promisedLists(view.facts.thing)
     return LIST_NAMES.filter(
       (list) =>
         (promised.includes(list) || needs.some(({ lists }) => lists.includes(list))) &&
@@ -256,7 +272,11 @@ export class OfferedManifests implements McpManifests {
   async #renew(asker: McpAsker, view: ListingView, needs: readonly ManifestNeed[]): Promise<OfferedContract> {
     const { route } = asker.call
     if (this.#isSessionDue(asker, view)) await this.#renewSession(asker, view)
-    await Promise.all(this.#staleLists(view, needs, route).map((list) => this.#relist(asker, view, list)))
+    const stale = this.#staleLists(view, needs, route)
+    await Promise.all(stale.map((list) => this.#relist(asker, view, list)))
+    // The server announced a change in the meantime. Asked once more only: some announce one with each listing.
+    const missed = stale.filter((list) => (view.lists[list]?.asked.epochs[list] ?? 0) < this.#epochOf(route.name, list))
+    await Promise.all(missed.map((list) => this.#relist(asker, view, list)))
     return this.#compose(view, route)
   }
 }
@@ -266,7 +286,14 @@ function viewIn(views: Map<string, ListingView>, key: string): ListingView {
   if (known !== undefined) return known
   const [oldest] = views.keys()
   if (oldest !== undefined && views.size >= MAX_VIEWS_OF_CALLER) views.delete(oldest)
-  const view: ListingView = { session: null, lists: {}, manifest: null, connectionRequest: new Map(), pages: {} }
+  const view: ListingView = {
+    session: null,
+    lists: {},
+    manifest: null,
+    facts: null,
+    connectionRequest: new Map(),
+    pages: {},
+  }
   views.set(key, view)
   return view
 }
@@ -292,13 +319,25 @@ function lacksName(
  * Key of a caller: its endpoint and, there, its session or its credentials where there are no sessions. Several servers may
  * be below one route, and the query may choose among them.
  */
-function callerAt({ route, origin, upstreamPath, headers }: Call<McpRoute>, begun: string | null): string {
-  const session = begun ?? headers['mcp-session-id']
-  const place = `${route.name}\n${route.upstream === undefined ? origin : ''}${upstreamPath}`
+function callerAt(call: Call<McpRoute>): string {
+  const { upstreamPath, headers } = call
+  const session = headers['mcp-session-id']
+  const place = `${serverOf(call)}${upstreamPath}`
   const caller = callerKey(headers)
   return session === undefined && caller === ''
     ? place
     : `${place}\n${sha256Hex(`${String(session ?? '')}\n${caller}`)}`
+}
+
+/** Key of the server: the route, and the origin where the route has no upstream. */
+function serverOf({ route, origin }: Call<McpRoute>): string {
+  return `${route.name}\n${route.upstream === undefined ? origin : ''}`
+}
+
+/** Key of a session, or of the caller where there are none. @param begun null: the session of the call */
+function startOf(call: Call<McpRoute>, begun: string | null): string {
+  const session = begun ?? call.headers['mcp-session-id']
+  return session === undefined ? callerAt(call) : `${serverOf(call)}\n${sha256Hex(String(session))}`
 }
 
 /** What a listing may depend on beside the caller: other fields, and what a request of 2026-07-28 says of its client. */

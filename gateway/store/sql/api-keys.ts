@@ -73,8 +73,9 @@ const NAMING: readonly (readonly [table: string, column: string])[] = [
   ['receipt_events', 'by'],
 ]
 
-/** Whether the terms `t` of a key are those of a sign-in at a command line. */
-export const OF_SIGN_IN = `(t.owner IS NOT NULL AND substr(t.owner, 1, 5) = 'oidc:' AND t.expires_at IS NOT NULL)`
+/** Whether the terms `t` of a key are those of a sign-in at a command line, or of a session of the console. */
+export const OF_SIGN_IN = `(t.owner IS NOT NULL AND t.expires_at IS NOT NULL
+  AND (substr(t.owner, 1, 5) = 'oidc:' OR substr(t.owner, 1, 8) = 'console:'))`
 
 const ENDED_SIGN_INS = `
   SELECT k.hash FROM api_keys k JOIN api_key_terms t ON t.hash = k.hash
