@@ -27,5 +27,6 @@ function reportOf(base: string, head: string): string {
   const [before = '', after = ''] = [base, head].map((file) => readFileSync(join(ROOT, file), 'utf8'))
   const result = compare({ id: 'diff', type: 'openapi', before, after }, { today: TODAY }, sha256Hex)
   if (!result.ok) throw new Error(result.problem.message)
-  return renderText(diffReport(result.value, LISTED), { isColoured: false, names: { base, head } })
+  const documents = { base: { name: base }, head: { name: head } }
+  return renderText(diffReport(result.value, LISTED), { isColoured: false, documents })
 }

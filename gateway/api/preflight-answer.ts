@@ -24,14 +24,16 @@ interface AnswerFacts {
 
 /** Risk only: without any member that a consumer could take for permission. */
 export function analyzeAnswer({ verdict }: Assessment, facts: Omit<AnswerFacts, 'keys'>): object {
+  const outcome = outcomeOf(verdict)
   return {
     preflight_mode: 'analyze',
-    analysis_outcome: outcomeOf(verdict),
+    analysis_outcome: outcome,
     authorization_effect: 'NONE',
     may_execute: false,
     receipt_kind: 'NONE',
     decision_spec_version: '2.0',
     ...sharedMembers(verdict, facts),
+    human_report: { ...verdict.human_report, next_steps: [AFTER_ANALYSIS[outcome]] },
     artifacts: verdict.artifacts.map(({ decision: _decision, ...row }) => row),
   }
 }
@@ -83,7 +85,16 @@ function isVerified(envelope: Envelope, keys: Pick<KeyRing, 'keySet'>, now: numb
   return verifyReceipt({ token, envelope, keys: keys.keySet(), now, state: 'unchecked', sha256: sha256Hex }).valid
 }
 
-function outcomeOf(verdict: Verdict): string {
+type AnalysisOutcome = 'ANALYSIS_FAILED' | 'BREAKS_DETECTED' | 'NO_BREAK_DETECTED'
+
+/** The next step of the caller. The steps of a decision name members that an analysis does not have. */
+const AFTER_ANALYSIS: Readonly<Record<AnalysisOutcome, string>> = {
+  ANALYSIS_FAILED: 'Make every contract readable and complete, then analyze the change again.',
+  BREAKS_DETECTED: 'Fix or revert each breaking change, then request an authorize preflight.',
+  NO_BREAK_DETECTED: 'Request an authorize preflight before the operation; an analysis permits nothing.',
+}
+
+function outcomeOf(verdict: Verdict): AnalysisOutcome {
   if (!verdict.analysis_complete) return 'ANALYSIS_FAILED'
   return verdict.severity_summary.breaking > 0 ? 'BREAKS_DETECTED' : 'NO_BREAK_DETECTED'
 }

@@ -163,8 +163,8 @@ async function showDifference(route: string, site: BaselinesSite, args: Argument
   if (texts === null || compared === null) return reportMissing(route, texts === null, io)
   if (!compared.ok) throw new Error(`the two contracts cannot be compared: ${compared.problem.message}`)
   const report = diffReport(compared.value, MOST_FINDINGS)
-  const names = { base: 'baseline', head: 'candidate' }
-  show(args, io, report, () => renderText(report, { isColoured: wantsColour(io), names }))
+  const documents = { base: { name: 'baseline' }, head: { name: 'candidate' } }
+  show(args, io, report, () => renderText(report, { isColoured: wantsColour(io), documents }))
   if (args.value('format') !== 'json' && texts.candidate !== null)
     writeLine(
       io.stdout,

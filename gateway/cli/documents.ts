@@ -15,6 +15,7 @@ import { fetchLocated } from '../network/fetch.ts'
 import { readGitDocument } from '../documents/git-document.ts'
 import { referencedFiles, type FileShelf } from '../documents/referenced-files.ts'
 import { parseGitReference } from '../documents/git.ts'
+import { recordIn } from '../json/unchecked-json.ts'
 import { errorCode, messageOf } from '../errors/startup-error.ts'
 import { UsageError } from './command.ts'
 import { readStream, type CommandIo } from './io.ts'
@@ -42,8 +43,11 @@ export async function readSource(name: string, io: CommandIo, folder = '.'): Pro
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(name)) return fetchedSource(name)
   const path = resolve(folder, name)
   if (isFolder(path)) {
-    // Lines of one file are not lines of the folder's text, so reports that annotate files get no line.
-    return { name, text: await protoSetIn(path), path: null, isCheckedOut: true, ...ALONE }
+    const text = await protoSetIn(path)
+    const files = Object.keys(recordIn(JSON.parse(text))).map(
+      (file) => [file, posix.join(reportedPath(path, folder), file)] as const,
+    )
+    return { name, text, path: null, isCheckedOut: true, files: new Map(files), ...ALONE }
   }
   if (existsSync(path)) {
     const shown = reportedPath(path, folder)

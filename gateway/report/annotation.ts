@@ -16,13 +16,18 @@ export interface ReportedDocument {
   /** False: the text was read at another ref, so that its lines are not those of the file that is checked out. */
   readonly isCheckedOut: boolean
   /** Of a document of several files: where each is, in the form of `path`, by the name that locations begin with. */
-  readonly files?: ReadonlyMap<string, string>
+  readonly files?: ReadonlyMap<string, string> | undefined
 }
 
 interface ReportedPair {
   readonly base: ReportedDocument
   readonly head: ReportedDocument
 }
+
+/** All that texts for people name of a document. */
+export type NamedPair = Readonly<
+  Record<'base' | 'head', Pick<ReportedDocument, 'name' | 'files'> & Partial<Pick<ReportedDocument, 'isCheckedOut'>>>
+>
 
 interface Annotation {
   readonly path: string
@@ -38,28 +43,25 @@ type PlacedGroup = Pick<ReportGroup, 'side' | 'line' | 'column' | 'location'>
  */
 export function annotationOf({ side, line, column, location }: PlacedGroup, pair: ReportedPair): Annotation | null {
   const own = pair[side]
-  if (own.path !== null && own.isCheckedOut) {
-    return {
-      path: namedFile(location, own) ?? own.path,
-      position: line === null ? null : { line, column: column ?? 1 },
-    }
-  }
+  const ownPath = namedFile(location, own) ?? own.path
+  if (ownPath !== null && own.isCheckedOut)
+    return { path: ownPath, position: line === null ? null : { line, column: column ?? 1 } }
   const path = pair.head.path ?? pair.base.path
   return path === null ? null : { path, position: null }
 }
 
-function namedFile(location: string, { files }: ReportedDocument): string | undefined {
+function namedFile(location: string, { files }: Pick<ReportedDocument, 'files'>): string | undefined {
   const [, name = ''] = location.split('/', 2)
   return files?.get(name.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
 const REACHED_SHOWN = 20
 
-/** `name:line:column` of the finding, in the document it stands in. */
-function annotationPlace({ side, line, column, location }: ReportGroup, pair: ReportedPair): string {
-  const { name } = pair[side]
-  const place = line === null ? name : `${name}:${line}:${column ?? 1}`
-  return printable(`${place} ${location || '/'}`)
+/** `name:line:column` of the finding, in the file it stands in. */
+export function placeText({ side, line, column, location }: PlacedGroup, pair: NamedPair): string {
+  const { name, files, isCheckedOut } = pair[side]
+  const file = (isCheckedOut === true ? namedFile(location, { files }) : undefined) ?? name
+  return printable(line === null ? file : `${file}:${line}:${column ?? 1}`)
 }
 
 /** `METHOD /path` of operations and names of tools. */
@@ -80,7 +82,7 @@ export function detailLines(group: ReportGroup, pair: ReportedPair): readonly st
   const shown = names.slice(0, REACHED_SHOWN).join(', ')
   const advice = group.level === 'info' ? [] : [`Why: ${printable(group.explanation)}`, `Fix: ${printable(group.fix)}`]
   return [
-    `At: ${annotationPlace(group, pair)}`,
+    `At: ${placeText(group, pair)} ${printable(group.location || '/')}`,
     ...advice,
     ...(names.length === 0 ? [] : [`Reaches: ${shown}${rest > 0 ? ` and ${rest} more` : ''}`]),
   ]

@@ -11,10 +11,8 @@ export const REPORT_FORMS = ['text', 'json', 'markdown', 'junit', 'github', 'sar
 export type ReportForm = (typeof REPORT_FORMS)[number]
 
 const RENDERERS: Readonly<Record<ReportForm, (context: ReportContext) => string>> = {
-  text: ({ report, documents, isColoured, ignored }) => {
-    const names = { base: documents.base.name, head: documents.head.name }
-    return `${renderText(report, { isColoured, names })}${ignoredLine(ignored)}`
-  },
+  text: ({ report, documents, isColoured, ignored }) =>
+    `${renderText(report, { isColoured, documents })}${ignoredLine(ignored)}`,
   json: ({ report, ignored }) =>
     `${JSON.stringify(ignored.length === 0 ? report : { ...report, ignored: ignored.map(ignoredView) }, null, 2)}\n`,
   markdown: ({ report, ignored }) => `${renderMarkdown(report)}${ignoredLine(ignored)}`,

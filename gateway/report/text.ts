@@ -2,12 +2,13 @@
 import { styleText } from 'node:util'
 import { LEVELS, type Level } from '../../engine/internal.ts'
 import { countText, incompleteLine, type DiffReport, type ReportGroup } from './diff-report.ts'
+import { placeText, type NamedPair } from './annotation.ts'
 import { printable } from './printable.ts'
 
 interface TextOptions {
   readonly isColoured: boolean
-  /** What the two documents are called, for `name:line:column`. */
-  readonly names: { readonly base: string; readonly head: string }
+  /** For `name:line:column`. */
+  readonly documents: NamedPair
 }
 
 const LEVEL_STYLES: Readonly<
@@ -23,7 +24,7 @@ const REACHED_SHOWN = 5
 type TextStyle = 'red' | 'yellow' | 'green' | 'bold' | 'dim'
 type Paint = (styles: readonly TextStyle[], text: string) => string
 
-export function renderText(report: DiffReport, { isColoured, names }: TextOptions): string {
+export function renderText(report: DiffReport, { isColoured, documents }: TextOptions): string {
   const paint = painter(isColoured)
   const blocks = LEVELS.flatMap((level) => {
     const groups = report.groups.filter((group) => group.level === level)
@@ -31,7 +32,7 @@ export function renderText(report: DiffReport, { isColoured, names }: TextOption
     const { title, colour } = LEVEL_STYLES[level]
     const heading = paint(['bold', colour], `${title} (${groups.length})`)
     return [
-      [heading, ...groups.flatMap((group, index) => groupLines(group, groups[index - 1], names, paint))].join('\n'),
+      [heading, ...groups.flatMap((group, index) => groupLines(group, groups[index - 1], documents, paint))].join('\n'),
     ]
   })
   const incomplete = incompleteLine(report)
@@ -58,14 +59,13 @@ function totalsLine({ summary, patterns, groups }: DiffReport, paint: Paint): st
 function groupLines(
   group: ReportGroup,
   previous: ReportGroup | undefined,
-  names: TextOptions['names'],
+  documents: NamedPair,
   paint: Paint,
 ): readonly string[] {
   const { mark, colour } = LEVEL_STYLES[group.level]
-  const place = group.line === null ? names[group.side] : `${names[group.side]}:${group.line}:${group.column ?? 1}`
   return [
     `  ${paint([colour], mark)} ${printable(group.message)}`,
-    paint(['dim'], `      ${printable(place)}  ${printable(group.location || '/')}  [${group.rule}]`),
+    paint(['dim'], `      ${placeText(group, documents)}  ${printable(group.location || '/')}  [${group.rule}]`),
     ...(isSameAdvice(group, previous) ? [] : advice(group)),
     ...reached(group),
   ]

@@ -46,6 +46,19 @@ const SHARED = [
 ]
 
 describe('analyze', () => {
+  for (const [outcome, after] of [
+    ['NO_BREAK_DETECTED', PETS_REORDERED],
+    ['BREAKS_DETECTED', PETS_WITHOUT_DELETE],
+    ['ANALYSIS_FAILED', 'openapi: ['],
+  ] as const)
+    it(`names one next step, and none that needs a receipt: ${outcome}`, async () => {
+      const { body } = await api.post(PATH, analyze(after))
+      assert.equal(at(body, 'analysis_outcome'), outcome)
+      const steps = listAt(body, 'human_report', 'next_steps')
+      assert.equal(steps.length, 1)
+      assert.doesNotMatch(String(steps[0]), /receipt|remediation_transaction|approval/)
+    })
+
   let api: ApiFake
   before(async () => {
     api = await startApi()

@@ -103,6 +103,27 @@ test('the same at a ref of a repository, and by the other commands', async (t) =
   assert.match(stdout, /::error file=acme\/notes\/note\.proto,line=1,/)
 })
 
+for (const [sides, form] of [
+  ['folders', 'folders'],
+  ['files with imports', 'files'],
+] as const)
+  test(`every report names the file of a finding: ${sides}`, async (t) => {
+    const file = 'notes/note.proto'
+    const root = pair(t, (type) => ({ 'page.proto': page(file), [file]: note(type) }))
+    const operands = ['old', 'new'].map((side) => join(root, side, form === 'folders' ? '' : 'page.proto'))
+    const place = join(root, 'new', file)
+    for (const [format, expected] of [
+      ['text', `${place}:1:`],
+      ['github', `file=${place},line=1,`],
+      ['junit', `file="${place}" line="1"`],
+      ['junit', `At: ${place}:1:`],
+      ['sarif', `"uri": "file://${place}"`],
+    ] as const) {
+      const { stdout } = await run(['diff', ...operands, '--format', format])
+      assert.ok(stdout.includes(expected), `${format}: ${expected} is not in ${stdout}`)
+    }
+  })
+
 test('what is outside of the tree is not read, by its name or by a link', async (t) => {
   for (const [imported, expected] of [
     ['../../secret.proto', 3],
@@ -191,5 +212,5 @@ test('a folder of .proto files is one contract, whose files import each other by
   assert.match(stdout, /1 breaking, 0 dangerous, 0 compatible/)
   assert.match(stdout, /\/notes~1note\.proto\/Note\/text {2}\[proto-field-type-changed\]/)
   const { stdout: annotations } = await run(['diff', ...folders, '--format', 'github'])
-  assert.match(annotations, /^::error title=/)
+  assert.match(annotations, /^::error file=\S+\/new\/notes\/note\.proto,line=1,/)
 })
