@@ -29,11 +29,11 @@ export function parameterNames(address: string): readonly string[] {
 function renamedAddresses(before: readonly string[], after: readonly string[]): ReadonlyMap<string, string> {
   const gone = Map.groupBy(
     before.filter((address) => !after.includes(address)),
-    shapeOf,
+    withoutParameterNames,
   )
   const came = Map.groupBy(
     after.filter((address) => !before.includes(address)),
-    shapeOf,
+    withoutParameterNames,
   )
   const renamed = new Map<string, string>()
   for (const [shape, [address, ...others]] of came) {
@@ -45,6 +45,6 @@ function renamedAddresses(before: readonly string[], after: readonly string[]): 
 }
 
 /** The address without the names of its parameters or variables. */
-export function shapeOf(address: string): string {
+export function withoutParameterNames(address: string): string {
   return address.replaceAll(/\{[^{}]*\}/g, '{}')
 }
